@@ -1,0 +1,127 @@
+// Package backends holds the contracts between a lock implementation and the lab: a
+// [Spec] names a backend and opens a [Locker] for each client; a Locker hands out a
+// [Lease] for each granted attempt; errors say for certain what did not happen, and
+// nothing about the rest (see [Outcome]).
+//
+// The contract is made of plain data (requests, leases, points, error codes), so that a
+// lock in another language behind a pipe can be a backend like any other. Backends know
+// servers by name and dial by name; they never keep addresses.
+package backends
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"time"
+
+	"github.com/lockstorm/lockstorm/backends/cluster"
+	"github.com/lockstorm/lockstorm/internal/catalog"
+)
+
+// Spec describes a backend: what it is, what it promises, how it is opened.
+type Spec struct {
+	Name       string
+	Doc        string
+	Topologies []string // the first is the default
+	Ends       string   // how a grant ends without a release: history.Ends constants
+	Tokens     bool     // grants carry fencing tokens
+	Renews     bool     // grants are renewed in the background
+	Points     []Point  // places in its own protocol, in order
+	Recovery   time.Duration
+	Open       func(ctx context.Context, env Env) (Locker, error)
+}
+
+// EntryName is the name in the catalogue.
+func (s Spec) EntryName() string { return s.Name }
+
+// EntryDoc is the line that `list` shows.
+func (s Spec) EntryDoc() string { return s.Doc }
+
+// Catalogue is a list of backends by name.
+type Catalogue = catalog.Catalog[Spec]
+
+// Point is a named place in a section or in a backend's own protocol where a fault can
+// be tied to.
+type Point struct {
+	Name string
+	Doc  string
+}
+
+// Env is what a client gives its backend. One Env serves one client.
+type Env struct {
+	Client  string                                                   // name of the client
+	Nodes   []cluster.Ref                                            // the servers, by name
+	Dial    func(ctx context.Context, node string) (net.Conn, error) // by name, on every connect
+	Dir     string                                                   // folder shared by all clients, for file locks
+	TTL     time.Duration                                            // time to live of leases
+	Retry   time.Duration                                            // longest pause between tries of a waiting acquire
+	Timeout time.Duration                                            // longest wait for one answer
+	Now     func() int64                                             // the run's clock, ns
+	Rand    *rand.Rand                                               // seeded; not for concurrent use
+}
+
+// Request is one acquire attempt.
+type Request struct {
+	Lock  string
+	Owner string // nonce: unique per attempt, to be used as the store's owner value
+	TTL   time.Duration
+	Hooks Hooks
+}
+
+// Hooks are how a backend tells its client what happens inside: all may be called from
+// any goroutine of the backend.
+type Hooks struct {
+	// Point is reached in the backend's own protocol or before it waits. It blocks while
+	// a fault holds the client there.
+	Point func(ctx context.Context, name string)
+	// Renewing is called before a renewal leaves; the function it returns takes the
+	// outcome: the new sent and deadline, or an error.
+	Renewing func(lease string) func(r Renewal, err error)
+	// Lost tells that the lease is lost.
+	Lost func(lease, reason string)
+}
+
+// Renewal is a successful extension of a lease.
+type Renewal struct {
+	Sent     int64
+	TTL      time.Duration
+	Deadline int64
+}
+
+// Locker is one client's access to the lock service. Its calls are not concurrent.
+type Locker interface {
+	// Acquire waits for the lock. When ctx ends between two tries it returns ErrBusy; it
+	// ends with the error of its first try of unknown outcome.
+	Acquire(ctx context.Context, req Request) (Lease, error)
+	// TryAcquire makes one try: ErrBusy when somebody else holds the lock.
+	TryAcquire(ctx context.Context, req Request) (Lease, error)
+	// Close ends the client's connections. Leases that are still held are not released.
+	Close() error
+}
+
+// Lease is a granted attempt.
+type Lease interface {
+	// Info is what was granted; it does not change.
+	Info() Info
+	// Release gives the lock back: nil when the store removed it, ErrNotHeld when the store
+	// says that the caller does not hold it, anything else is of unknown outcome.
+	Release(ctx context.Context) error
+}
+
+// Renewer is a Lease that renews itself. StopRenewing returns once no renewal is under
+// way; it is called before the release is invoked.
+type Renewer interface {
+	StopRenewing()
+}
+
+// Info describes a grant. Times are of the run's clock in ns.
+type Info struct {
+	Owner    string
+	Lease    string // empty: the grant has no lease
+	Sent     int64  // just before the request that was granted left
+	TTL      time.Duration
+	Deadline int64 // Sent + TTL - drift allowance; meaningless without a lease
+	Token    int64
+	HasToken bool
+	Nodes    []string // the servers that granted, where that is a subset
+}

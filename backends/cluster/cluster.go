@@ -1,0 +1,200 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+const (
+	startTimeout = 15 * time.Second
+	stopTimeout  = 3 * time.Second
+	probeEvery   = 2 * time.Millisecond
+	portTries    = 5
+)
+
+// Cluster is a running topology.
+type Cluster struct {
+	Topology Topology
+	Provider Provider
+	servers  []*Server
+}
+
+// Start starts every node of the topology below dir and waits until all serve. On an
+// error nothing is left running.
+func Start(ctx context.Context, t Topology, p Provider, dir string) (*Cluster, error) {
+	c := &Cluster{Topology: t, Provider: p}
+	errs := make([]error, len(t.Nodes))
+	var wg sync.WaitGroup
+	for i, r := range t.Nodes {
+		s := &Server{recipe: r, topology: t, provider: p}
+		s.place = Place{Dir: filepath.Join(dir, r.Name), Host: "127.0.0.1"}
+		c.servers = append(c.servers, s)
+		wg.Go(func() { errs[i] = s.start(ctx) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, errors.Join(err, c.Stop(context.WithoutCancel(ctx)))
+	}
+	return c, nil
+}
+
+// Servers lists the nodes in the order of the topology.
+func (c *Cluster) Servers() []*Server { return append([]*Server(nil), c.servers...) }
+
+// Stop ends every server: politely, then with SIGKILL.
+func (c *Cluster) Stop(ctx context.Context) error {
+	errs := make([]error, len(c.servers))
+	var wg sync.WaitGroup
+	for i, s := range c.servers {
+		wg.Go(func() { errs[i] = s.stop(ctx) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// Server is one node of a cluster.
+type Server struct {
+	recipe   Recipe
+	topology Topology
+	provider Provider
+
+	mu       sync.Mutex
+	place    Place
+	instance Instance
+	onMove   func(addr string)
+}
+
+// Name is the node's name in the topology.
+func (s *Server) Name() string { return s.recipe.Name }
+
+// Role is the node's role at start.
+func (s *Server) Role() string { return s.recipe.Role }
+
+// Addr is where the node listens now.
+func (s *Server) Addr() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.place.Addr()
+}
+
+// OnMove sets what is called when a restart moved the server to another port.
+func (s *Server) OnMove(f func(addr string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.onMove = f
+}
+
+// Pause stops the server with SIGSTOP; the text is the proof.
+func (s *Server) Pause(ctx context.Context) (string, error) { return s.current().Pause(ctx) }
+
+// Resume lets a paused server go on.
+func (s *Server) Resume(ctx context.Context) (string, error) { return s.current().Resume(ctx) }
+
+// Kill ends the server with SIGKILL.
+func (s *Server) Kill(ctx context.Context) error { return s.current().Kill(ctx) }
+
+// Restart starts the server again after a Kill, with what its topology kept, and waits
+// until it serves. The text is the proof.
+func (s *Server) Restart(ctx context.Context) (string, error) {
+	before := s.Addr()
+	old := s.current().Pid()
+	begun := time.Now()
+	if err := s.start(ctx); err != nil {
+		return "", err
+	}
+	after := s.Addr()
+	s.mu.Lock()
+	moved := s.onMove
+	s.mu.Unlock()
+	if after != before && moved != nil {
+		moved(after)
+	}
+	return fmt.Sprintf("%s was pid %d, answers again as pid %d at %s after %v", s.Name(), old, s.current().Pid(), after,
+		time.Since(begun).Round(time.Millisecond)), nil
+}
+
+func (s *Server) current() Instance {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.instance
+}
+
+// start launches the server and waits for it to serve. A server that ends before it
+// serves may have lost the race for its port: it is tried again on another.
+func (s *Server) start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if err := os.MkdirAll(s.place.Dir, 0o755); err != nil {
+		return fmt.Errorf("start %s: %w", s.Name(), err)
+	}
+	var err error
+	for try := range portTries {
+		place := s.place
+		if try > 0 || place.Port == 0 {
+			if place.Port, err = freePort(); err != nil {
+				return err
+			}
+		}
+		err = s.startAt(ctx, place)
+		if !errors.Is(err, errEnded) {
+			return err
+		}
+	}
+	return err
+}
+
+var errEnded = errors.New("it ended before it served")
+
+func (s *Server) startAt(ctx context.Context, place Place) error {
+	in, err := s.provider.Launch(ctx, s.topology, s.recipe, place)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", s.Name(), err)
+	}
+	s.mu.Lock()
+	s.place, s.instance = place, in
+	s.mu.Unlock()
+	pid := in.Pid()
+	for {
+		err := s.recipe.Ready(ctx, place.Addr(), pid)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-in.Done():
+			return fmt.Errorf("start %s: %w (see %s)", s.Name(), errEnded, filepath.Join(place.Dir, "server.log"))
+		case <-ctx.Done():
+			return errors.Join(fmt.Errorf("%s does not serve at %s: %w (see %s)", s.Name(), place.Addr(), err,
+				filepath.Join(place.Dir, "server.log")), in.Kill(context.WithoutCancel(ctx)))
+		case <-time.After(probeEvery):
+		}
+	}
+}
+
+func (s *Server) stop(ctx context.Context) error {
+	in := s.current()
+	if in == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	if _, err := in.Resume(ctx); err != nil {
+		return in.Kill(ctx) // it has ended, or cannot be resumed: either way SIGKILL is right
+	}
+	return in.Terminate(ctx)
+}
+
+// freePort asks the kernel for a port of 127.0.0.1 that is free now.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("find a free port: %w", err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	return port, l.Close()
+}

@@ -1,0 +1,54 @@
+package backends
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Definite errors: what they say did certainly not happen.
+var (
+	ErrBusy       = errors.New("the lock is held by somebody else")
+	ErrNotHeld    = errors.New("the store says that the lock is not held by the caller")
+	ErrNotSent    = errors.New("the request was not sent")
+	ErrStaleToken = errors.New("the resource refused an old fencing token")
+)
+
+// Outcome turns an error into what the record may say: ok, fail (certainly did not
+// happen) or info (unknown), with a code of the closed list. When in doubt, info.
+func Outcome(err error) (history.Type, string) {
+	switch {
+	case err == nil:
+		return history.OK, ""
+	case errors.Is(err, ErrBusy):
+		return history.Fail, history.ErrBusy
+	case errors.Is(err, ErrNotHeld):
+		return history.Fail, history.ErrNotHeld
+	case errors.Is(err, ErrStaleToken):
+		return history.Fail, history.ErrStaleToken
+	case errors.Is(err, ErrNotSent):
+		return history.Fail, history.ErrNotSent
+	case isTimeout(err):
+		return history.Info, history.ErrTimeout
+	case isClosed(err):
+		return history.Info, history.ErrClosed
+	default:
+		return history.Info, history.ErrOther
+	}
+}
+
+func isTimeout(err error) bool {
+	var ne net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, os.ErrDeadlineExceeded) || (errors.As(err, &ne) && ne.Timeout())
+}
+
+func isClosed(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNABORTED)
+}

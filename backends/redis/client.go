@@ -1,0 +1,135 @@
+// Package redis holds the lock implementations on Redis: a ladder from the broken to
+// the best that one server can do. They share one client, whose silent retries are off,
+// and differ in how they take, keep and release the key.
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/lockstorm/lockstorm/backends"
+)
+
+// manyConns keeps the pool's circuit breaker from closing: after PoolSize failed dials
+// in a row it would answer from memory and look again only once a second.
+const manyConns = 1 << 12
+
+// connect is a client of the first node, as a user would configure it, but for the
+// silent retries: with them a SETNX whose reply was lost comes back as "false".
+func connect(env backends.Env) *goredis.Client {
+	node := env.Nodes[0].Name
+	logging.Disable()
+	return goredis.NewClient(&goredis.Options{
+		Addr: node,
+		Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			conn, err := env.Dial(ctx, node)
+			if err != nil {
+				return nil, fmt.Errorf("dial %s: %w: %w", node, backends.ErrNotSent, err)
+			}
+			return conn, nil
+		},
+		Protocol:                 2,
+		MaxRetries:               -1,
+		DialerRetries:            1,
+		DialTimeout:              env.Timeout,
+		ReadTimeout:              env.Timeout,
+		WriteTimeout:             env.Timeout,
+		ContextTimeoutEnabled:    true,
+		PoolSize:                 manyConns,
+		DisableIdentity:          true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	})
+}
+
+// classify keeps the definite errors apart from those after which nothing is known.
+// An error reply of the server is definite only where the caller knows the command.
+func classify(err error) error {
+	switch {
+	case err == nil || errors.Is(err, backends.ErrNotSent):
+		return err
+	case errors.Is(err, goredis.ErrPoolTimeout) || errors.Is(err, goredis.ErrClosed):
+		return fmt.Errorf("%w: %w", backends.ErrNotSent, err)
+	default:
+		return err
+	}
+}
+
+// lock is the part that all Redis locks share: one client, one key per lock.
+type lock struct {
+	env    backends.Env
+	client *goredis.Client
+	take   func(ctx context.Context, l *lock, req backends.Request) (backends.Lease, error)
+}
+
+var _ backends.Locker = (*lock)(nil)
+
+// opener makes the Open of a Spec from the one function that differs.
+func opener(take func(context.Context, *lock, backends.Request) (backends.Lease, error)) func(context.Context, backends.Env) (backends.Locker, error) {
+	return func(ctx context.Context, env backends.Env) (backends.Locker, error) {
+		if len(env.Nodes) == 0 {
+			return nil, errors.New("a Redis lock needs a Redis server: choose a redis-... topology")
+		}
+		l := &lock{env: env, client: connect(env), take: take}
+		if err := l.client.Ping(ctx).Err(); err != nil {
+			return nil, errors.Join(fmt.Errorf("ping %s: %w", env.Nodes[0].Name, err), l.client.Close())
+		}
+		return l, nil
+	}
+}
+
+// Acquire polls with jitter, as users of these locks do.
+func (l *lock) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	return backends.Poll(ctx, l.env, req, l.TryAcquire)
+}
+
+// TryAcquire makes one try.
+func (l *lock) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	lease, err := l.take(ctx, l, req)
+	if err != nil {
+		return nil, classify(err)
+	}
+	return lease, nil
+}
+
+// Close closes the client's connections.
+func (l *lock) Close() error {
+	if err := l.client.Close(); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+// key is where a lock lives; counterKey is where its fencing tokens are counted.
+func key(name string) string        { return "lock:" + name }
+func counterKey(name string) string { return "lock:" + name + ":token" }
+
+// lease is a held key.
+type lease struct {
+	l       *lock
+	req     backends.Request
+	info    backends.Info
+	release func(ctx context.Context, l *lease) error
+}
+
+// Info is what was granted.
+func (l *lease) Info() backends.Info { return l.info }
+
+// Release gives the key back in the way of its lock.
+func (l *lease) Release(ctx context.Context) error { return classify(l.release(ctx, l)) }
+
+// leased describes a grant whose key expires; without a ttl it has no lease.
+func leased(req backends.Request, sent int64, ttl time.Duration) backends.Info {
+	info := backends.Info{Owner: req.Owner, Sent: sent}
+	if ttl > 0 {
+		info.Lease, info.TTL, info.Deadline = req.Owner, ttl, sent+ttl.Nanoseconds()
+	}
+	return info
+}

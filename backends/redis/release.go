@@ -1,0 +1,56 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/lockstorm/lockstorm/backends"
+)
+
+// releaseDel deletes the key, whoever holds it.
+func releaseDel(ctx context.Context, l *lease) error {
+	n, err := l.l.client.Del(ctx, key(l.req.Lock)).Result()
+	if err == nil && n == 0 {
+		return backends.ErrNotHeld
+	}
+	return err
+}
+
+// releaseGetDel looks whether the key is its own and then deletes it: in between it may
+// have become somebody else's.
+func releaseGetDel(ctx context.Context, l *lease) error {
+	owner, err := l.l.client.Get(ctx, key(l.req.Lock)).Result()
+	switch {
+	case errors.Is(err, goredis.Nil):
+		return backends.ErrNotHeld
+	case err != nil:
+		return err
+	case owner != l.info.Owner:
+		return backends.ErrNotHeld
+	}
+	l.req.Hooks.Point(ctx, pointGetDel)
+	return releaseDel(ctx, l)
+}
+
+// compareAndDelete deletes the key only while it holds the caller's value.
+var compareAndDelete = goredis.NewScript(`
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+	return redis.call('DEL', KEYS[1])
+end
+return 0`)
+
+// releaseLua compares and deletes in one atomic step.
+func releaseLua(ctx context.Context, l *lease) error {
+	n, err := eval(ctx, l.l, compareAndDelete, []string{key(l.req.Lock)}, l.info.Owner)
+	if err == nil && n == 0 {
+		return backends.ErrNotHeld
+	}
+	return err
+}
+
+// unknown hides that a part of an operation was definitely not done, where an earlier
+// part of it may have been.
+func unknown(err error) error { return fmt.Errorf("after the key was set: %v", err) } //nolint:errorlint // hidden on purpose

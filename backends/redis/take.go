@@ -1,0 +1,92 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/lockstorm/lockstorm/backends"
+)
+
+// Points of the protocols that are not atomic.
+const (
+	pointSetnxExpire = "between-setnx-and-expire"
+	pointGetDel      = "between-get-and-del"
+)
+
+// takeSetnx is SETNX without a time to live: whoever dies with it blocks all for ever.
+func takeSetnx(ctx context.Context, l *lock, req backends.Request) (backends.Lease, error) {
+	info, err := l.setNX(ctx, req, 0)
+	return &lease{l: l, req: req, info: info, release: releaseDel}, err
+}
+
+// takeSetnxExpire gives the time to live in a second command: whoever dies between the
+// two blocks all for ever.
+func takeSetnxExpire(ctx context.Context, l *lock, req backends.Request) (backends.Lease, error) {
+	info, err := l.setNX(ctx, req, 0)
+	if err != nil {
+		return nil, err
+	}
+	req.Hooks.Point(ctx, pointSetnxExpire)
+	if err := l.client.PExpire(ctx, key(req.Lock), req.TTL).Err(); err != nil {
+		// The key is ours and may lack its time to live: that is not "not sent".
+		return nil, unknown(err)
+	}
+	// The time to live counts from the EXPIRE, the grant from the SETNX: to count both
+	// from the earlier moment makes the client more careful than it need be, never less.
+	info = leased(req, info.Sent, req.TTL)
+	return &lease{l: l, req: req, info: info, release: releaseDel}, nil
+}
+
+// takePX is SET NX PX, atomic; the release differs.
+func takePX(release func(context.Context, *lease) error) func(context.Context, *lock, backends.Request) (backends.Lease, error) {
+	return func(ctx context.Context, l *lock, req backends.Request) (backends.Lease, error) {
+		info, err := l.setNX(ctx, req, req.TTL)
+		return &lease{l: l, req: req, info: info, release: release}, err
+	}
+}
+
+// setNX sets the key if it is absent, with a time to live in the same command where
+// ttl is not 0.
+func (l *lock) setNX(ctx context.Context, req backends.Request, ttl time.Duration) (backends.Info, error) {
+	args := goredis.SetArgs{Mode: "NX", TTL: ttl}
+	sent := l.env.Now()
+	err := l.client.SetArgs(ctx, key(req.Lock), req.Owner, args).Err()
+	switch {
+	case errors.Is(err, goredis.Nil):
+		return backends.Info{}, backends.ErrBusy
+	case err != nil:
+		return backends.Info{}, err
+	}
+	return leased(req, sent, ttl), nil
+}
+
+// fencedScript takes the key and counts the token in one atomic step.
+var fencedScript = goredis.NewScript(`
+if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
+	return redis.call('INCR', KEYS[2])
+end
+return 0`)
+
+// takeFenced is SET NX PX with a fencing token from the same server and script.
+func takeFenced(ctx context.Context, l *lock, req backends.Request) (backends.Lease, error) {
+	sent := l.env.Now()
+	token, err := eval(ctx, l, fencedScript, []string{key(req.Lock), counterKey(req.Lock)}, req.Owner, req.TTL.Milliseconds())
+	if err != nil {
+		return nil, err
+	}
+	if token == 0 {
+		return nil, backends.ErrBusy
+	}
+	info := leased(req, sent, req.TTL)
+	info.Token, info.HasToken = token, true
+	return &lease{l: l, req: req, info: info, release: releaseLua}, nil
+}
+
+// eval runs a script by its hash and sends its text when the server does not know it:
+// then it was certainly not run.
+func eval(ctx context.Context, l *lock, s *goredis.Script, keys []string, args ...any) (int64, error) {
+	return s.Run(ctx, l.client, keys, args...).Int64()
+}

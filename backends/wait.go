@@ -1,0 +1,42 @@
+package backends
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// PointWaiting is reached when an acquire found the lock busy and is about to wait.
+const PointWaiting = "waiting"
+
+// Poll is the waiting acquire of locks that can only be tried: it tries, and waits a
+// random time up to env.Retry before the next try. A refusal and a request that never
+// left are tried again; the first try of unknown outcome ends it, because its lock may
+// be ours.
+func Poll(ctx context.Context, env Env, req Request, try func(context.Context, Request) (Lease, error)) (Lease, error) {
+	waiting := false
+	for {
+		lease, err := try(context.WithoutCancel(ctx), req)
+		if err == nil || (!errors.Is(err, ErrBusy) && !errors.Is(err, ErrNotSent)) {
+			return lease, err
+		}
+		if !waiting && errors.Is(err, ErrBusy) {
+			waiting = true
+			req.Hooks.Point(ctx, PointWaiting)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(env.Jitter(env.Retry)):
+		}
+	}
+}
+
+// Jitter is a random duration in (limit/4, limit], so that clients do not retry in step.
+func (e Env) Jitter(limit time.Duration) time.Duration {
+	if limit <= 0 {
+		return 0
+	}
+	least := limit / 4
+	return least + time.Duration(e.Rand.Int64N(int64(limit-least))) + 1
+}

@@ -1,0 +1,154 @@
+package checker
+
+import (
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// assumptions judges the record, not the lock: an unsound record makes every other
+// check unknown, so that a bug of the harness is never blamed on a backend.
+func assumptions(in *Input) Result {
+	a := &audit{in: in}
+	a.damage()
+	a.sequence()
+	a.calls()
+	a.parties()
+	a.clock()
+	r := Result{Verdict: Pass, Method: "one pass over the record", Findings: a.findings}
+	switch {
+	case len(a.findings) > 0:
+		r.Verdict = Unknown
+		r.Reason = a.findings[0].Message
+	case in.End == nil:
+		r.Verdict = Unknown
+		r.Reason = "the history has no end: the run was cut off"
+	default:
+		r.Reason = a.stalls()
+	}
+	return r
+}
+
+type audit struct {
+	in       *Input
+	findings []Finding
+}
+
+func (a *audit) add(rule, message string, e *history.Event) {
+	if len(a.findings) >= maxFindings {
+		return
+	}
+	f := Finding{Rule: rule, Class: NoClass, Cause: "the record", Gating: true, Doubtful: true, Message: message, Events: []int64{}}
+	if e != nil {
+		f.Events, f.From, f.To = []int64{e.Index}, e.Time, e.Time
+	}
+	a.findings = append(a.findings, f)
+}
+
+func (a *audit) damage() {
+	for _, d := range a.in.Raw.Damage {
+		a.add("damaged", d.String(), nil)
+	}
+	if e := &a.in.Events[0]; e.F != history.FRun {
+		a.add("no-run", fmt.Sprintf("the first event is %s, not run: the beginning is missing", e.F), e)
+	}
+}
+
+// sequence checks order and completeness: indexes and every party's numbers run from 0
+// without gaps, and time never runs backwards.
+func (a *audit) sequence() {
+	next := map[string]int64{}
+	var last int64
+	ended := map[string]bool{}
+	for i := range a.in.Events {
+		e := &a.in.Events[i]
+		if e.Index != int64(i) {
+			a.add("index", fmt.Sprintf("event %d stands at place %d: lines were removed, doubled or moved", e.Index, i), e)
+			return // everything after it would be reported too
+		}
+		if e.Time < last {
+			a.add("time", fmt.Sprintf("event %d goes back in time by %s", e.Index, ms(last-e.Time)), e)
+		}
+		last = e.Time
+		if want := next[e.Party]; e.Seq != want {
+			a.add("seq", fmt.Sprintf("the log of %s goes from %d to %d: events are missing or doubled", e.Party, want-1, e.Seq), e)
+			return
+		}
+		next[e.Party]++
+		if ended[e.Party] {
+			a.add("after-end", fmt.Sprintf("%s recorded event %d after its end", e.Party, e.Index), e)
+		}
+		ended[e.Party] = e.F == history.FEnd
+	}
+	if a.in.End == nil {
+		return
+	}
+	for party, n := range a.in.End.Parties {
+		if next[party] != n {
+			a.add("count", fmt.Sprintf("the log of %s has %d events, of which the history has %d", party, n, next[party]), nil)
+		}
+	}
+}
+
+// calls checks that every process is sequential and keeps to one party.
+func (a *audit) calls() {
+	for _, e := range a.in.Twice {
+		a.add("overlap", fmt.Sprintf("process %v begins an operation inside another one (event %d)", e.Process, e.Index), e)
+	}
+	for _, e := range a.in.Orphan {
+		a.add("orphan", fmt.Sprintf("event %d returns from an operation that was not invoked", e.Index), e)
+	}
+	party := map[int64]string{}
+	for _, c := range a.in.Calls {
+		e := c.Invoke
+		if p, known := party[e.Process.N]; known && p != e.Party {
+			a.add("process", fmt.Sprintf("process %v is used by %s and by %s", e.Process, p, e.Party), e)
+		}
+		party[e.Process.N] = e.Party
+	}
+}
+
+// parties checks that every log that is not complete has a reason: its client was killed.
+func (a *audit) parties() {
+	if a.in.End == nil {
+		return
+	}
+	for party := range a.in.End.Parties {
+		if _, killed := a.in.Kills[party]; !killed && !a.in.Finished[party] {
+			a.add("died", fmt.Sprintf("%s stopped recording and nobody killed it", party), nil)
+		}
+	}
+}
+
+// clock checks that nobody set the wall clock, by which stores expire their keys.
+func (a *audit) clock() {
+	for i := range a.in.Events {
+		e := &a.in.Events[i]
+		var step history.ClockStep
+		if e.F != history.FClock || e.Value.Into(&step) != nil {
+			continue
+		}
+		if max(step.Step, -step.Step) > a.in.Run.Tolerance {
+			a.add("clock-step", fmt.Sprintf("the host's wall clock was set by %s at %s", ms(step.Step), sec(e.Time)), e)
+		}
+	}
+}
+
+// stalls tells of hiccups of the host that no fault explains. They do not make the
+// record unsound: what they explain is judged where it matters.
+func (a *audit) stalls() string {
+	var n int
+	var longest int64
+	for _, e := range a.in.Stalls {
+		if late, ok := a.in.unplanned(e); ok {
+			n++
+			longest = max(longest, late)
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	a.in.Stats["unplanned_stalls"] = int64(n)
+	a.in.Stats["unplanned_stall_max_ns"] = longest
+	return fmt.Sprintf("the host held us up %d times without being asked to, for %s at most", n, ms(longest))
+}

@@ -1,0 +1,107 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// coverage asks whether the faults hit anything: for each fault asked for, at least one
+// injection must have proven its effect while a client that it can harm held, waited
+// or was releasing. A run whose faults hit nobody has shown nothing.
+func coverage(in *Input) Result {
+	if len(in.Run.RequestedFaults) == 0 {
+		return Result{Verdict: Pass, Reason: "no faults were asked for"}
+	}
+	var missing, notes []string
+	busy := in.busySpans()
+	in.Stats["faults_on_holder"] = 0
+	for i, q := range in.Run.RequestedFaults {
+		if q.Skipped != "" {
+			notes = append(notes, fmt.Sprintf("%s was skipped: %s", q.Spec, q.Skipped))
+			continue
+		}
+		hits, effective := 0, 0
+		for _, f := range in.Faults {
+			if f.Request != i || !f.Effective() {
+				continue
+			}
+			effective++
+			span := history.Interval{From: f.Invoke.Time, To: max(f.Until(), f.Invoke.Time+1)}
+			if in.harmed(f, busy, span) {
+				hits++
+			}
+		}
+		if hits == 0 {
+			missing = append(missing, fmt.Sprintf("%s: %d injections took effect, none while a client held, waited or was releasing", q.Spec, effective))
+		} else {
+			notes = append(notes, fmt.Sprintf("%s: %d of %d effective injections hit a client at work", q.Spec, hits, effective))
+		}
+	}
+	r := Result{Verdict: Pass, Method: "open operations and proven holds at each injection", Reason: strings.Join(notes, "; ")}
+	if len(missing) > 0 {
+		r.Verdict, r.Reason = Unknown, strings.Join(missing, "; ")
+	}
+	return r
+}
+
+// span is when a client was at work, and whether it held the lock then.
+type workSpan struct {
+	history.Interval
+	holds bool
+}
+
+// busySpans are, for each client, the times in which it waited, held or was releasing.
+func (in *Input) busySpans() map[string][]workSpan {
+	spans := map[string][]workSpan{}
+	for _, g := range in.Grants {
+		if g.Acquire == nil {
+			continue
+		}
+		end := in.callEnd(g.Acquire)
+		spans[g.Client] = append(spans[g.Client], workSpan{Interval: history.Interval{From: g.Acquire.Start(), To: end + 1}})
+		if h := in.hold(g); !h.Empty() {
+			spans[g.Client] = append(spans[g.Client], workSpan{Interval: h, holds: true})
+		}
+		for _, rel := range g.Releases {
+			end := in.callEnd(rel)
+			spans[g.Client] = append(spans[g.Client], workSpan{Interval: history.Interval{From: rel.Start(), To: end + 1}})
+		}
+	}
+	return spans
+}
+
+// callEnd is when the client stopped waiting for an answer: at its return, or when it
+// was killed, or at the end of its log.
+func (in *Input) callEnd(c *history.Call) int64 {
+	if c.Return != nil {
+		return c.Return.Time
+	}
+	if kill, ok := in.Kills[c.Invoke.Client]; ok {
+		return kill
+	}
+	return in.Last[c.Invoke.Client]
+}
+
+// harmed reports whether a client that the fault can harm was at work, and counts
+// injections that hit a holder.
+func (in *Input) harmed(f *history.Injection, busy map[string][]workSpan, at history.Interval) bool {
+	hit, holder := false, false
+	for client, spans := range busy {
+		if f.Family == history.FamilyClient && !slices.Contains(f.Clients, client) {
+			continue
+		}
+		for _, s := range spans {
+			if !s.Overlap(at).Empty() {
+				hit = true
+				holder = holder || s.holds
+			}
+		}
+	}
+	if holder {
+		in.Stats["faults_on_holder"]++
+	}
+	return hit
+}

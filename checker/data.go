@@ -1,0 +1,258 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Registers of the protected resource.
+const (
+	regPlain  = "plain"
+	regFenced = "fenced"
+)
+
+func dataPlain(in *Input) Result {
+	if r, skip := in.noData(regPlain, "--fencing on uses only the fenced register"); skip {
+		return r
+	}
+	return in.data(regPlain)
+}
+
+func dataFenced(in *Input) Result {
+	if !in.Run.Tokens {
+		return skipped("issues no tokens")
+	}
+	if r, skip := in.noData(regFenced, "--fencing off uses only the plain register"); skip {
+		return r
+	}
+	return in.data(regFenced)
+}
+
+func (in *Input) noData(register, otherwise string) (Result, bool) {
+	if !in.Run.Resource {
+		return skipped(fmt.Sprintf("workload %s touches no data", in.Run.Workload)), true
+	}
+	if _, used := in.Run.Registers[register]; !used {
+		return skipped(otherwise), true
+	}
+	return Result{}, false
+}
+
+// data judges one register twice: by replaying the register's own log, which is the
+// order of what it accepted, and by Porcupine over what the clients were told. The
+// first explains, the second confirms.
+func (in *Input) data(register string) Result {
+	var findings []Finding
+	lost, acked := map[*history.Call]bool{}, 0
+	byLock := in.cells(register)
+	for _, lock := range in.Locks {
+		rp := &replay{in: in, register: register, lock: lock, value: in.Run.Registers[register], lost: lost}
+		rp.run(byLock[lock])
+		findings = append(findings, rp.findings...)
+		acked += rp.acked
+	}
+	in.Stats["updates_acked"] = max(in.Stats["updates_acked"], int64(acked))
+	in.Stats["updates_lost_"+register] = int64(len(lost))
+	r := conclude("replay of the register's log, confirmed by Porcupine over the clients' view", findings[:min(len(findings), maxFindings)], len(findings))
+	answer, why := in.linearizableData(register)
+	switch {
+	case r.Verdict == Pass && answer == Fail:
+		// The two views contradict each other: suspect the record, not the lock.
+		r.Verdict, r.Reason = Unknown, "Porcupine rejects what the clients saw, but the register's log explains it: suspect the record"
+	case r.Verdict == Pass && answer == Unknown:
+		r.Reason = "by the register's log alone: " + why
+	case r.Verdict == Fail && answer == Pass:
+		r.Reason = "the damage shows in the register's log; no client has read it yet"
+	}
+	r.Proof = map[string]string{"porcupine": string(answer)}
+	return r
+}
+
+// cells are the register's own events, by lock, in the order in which it accepted.
+func (in *Input) cells(register string) map[string][]*history.Event {
+	out := map[string][]*history.Event{}
+	for i := range in.Events {
+		e := &in.Events[i]
+		if e.Party == "register" && e.Register == register && (e.F == history.FRead || e.F == history.FWrite) {
+			out[e.Lock] = append(out[e.Lock], e)
+		}
+	}
+	return out
+}
+
+// replay follows one register of one lock through its log.
+type replay struct {
+	in             *Input
+	register, lock string
+	value          int64
+	acked          int // updates that clients were told of
+	highest        history.Opt
+	holder         string                 // the grant that brought the highest token
+	reads          map[string]int         // grant -> number of writes before its last read
+	writes         []*history.Event       // accepted, in order
+	lost           map[*history.Call]bool // acknowledged updates that were overwritten unseen
+	findings       []Finding
+}
+
+func (r *replay) run(events []*history.Event) {
+	r.reads = map[string]int{}
+	applied := map[string]int{}
+	for _, e := range events {
+		if e.Type != history.OK {
+			continue
+		}
+		if r.register == regFenced {
+			r.fence(e)
+		}
+		if e.F == history.FRead {
+			if e.Value.Base.Set && e.Value.Base.V != r.value {
+				r.add("log-mismatch", NoClass, e, nil, fmt.Sprintf("the register answered %d to the read of %s, but its log says %d", e.Value.Base.V, e.Grant, r.value))
+			}
+			r.reads[e.Grant] = len(r.writes)
+			continue
+		}
+		r.write(e)
+		applied[e.Grant]++
+	}
+	r.acknowledged(applied)
+}
+
+// write looks for updates of others between the read and the write of one section: what
+// was acknowledged there is lost.
+func (r *replay) write(e *history.Event) {
+	since, read := r.reads[e.Grant]
+	if !read {
+		since = len(r.writes)
+	}
+	var robbed []*history.Event
+	for _, w := range r.writes[since:] {
+		call := r.ackOf(w)
+		if w.Grant == e.Grant || call == nil || r.lost[call] {
+			continue
+		}
+		r.lost[call] = true
+		robbed = append(robbed, w)
+	}
+	r.writes = append(r.writes, e)
+	r.value = e.Value.New.V
+	if len(robbed) > 0 {
+		r.lostUpdate(e, robbed)
+	}
+}
+
+// ackOf is the client's write call of an accepted write, if the client was told that it
+// succeeded.
+func (r *replay) ackOf(w *history.Event) *history.Call {
+	g := r.in.ByID[w.Grant]
+	if g == nil {
+		return nil
+	}
+	i := slices.IndexFunc(g.Uses, func(c *history.Call) bool {
+		return c.Invoke.F == history.FWrite && c.Invoke.Register == r.register && c.Outcome() == history.OK &&
+			c.Invoke.Value.New == w.Value.New
+	})
+	if i < 0 {
+		return nil
+	}
+	return g.Uses[i]
+}
+
+// lostUpdate explains a stale write by the overlap of its grant with the one whose
+// update it destroyed.
+func (r *replay) lostUpdate(e *history.Event, robbed []*history.Event) {
+	in := r.in
+	g, h := in.ByID[e.Grant], in.ByID[robbed[len(robbed)-1].Grant]
+	message := fmt.Sprintf("the write of %s (grant %s, %d -> %d) at %s was accepted on top of what it had not read: %d acknowledged update(s) lost, of %s",
+		e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, sec(e.Time), len(robbed), grantsOf(robbed))
+	class, rule, doubtful := NoClass, "lost-update", true
+	cause := cause{text: "suspect the record: the two grants do not overlap"}
+	if g != nil && g.Granted() {
+		cause = in.causeOf(g, e.Time)
+		class, rule, doubtful = in.dataClass(g, h, e, cause)
+	}
+	f := r.add(rule, class, e, robbed, message)
+	f.Cause, f.Doubtful = cause.text, doubtful
+}
+
+// dataClass is the class of the overlap of the two grants. Without an overlap, a write
+// that was invoked inside its own hold but applied after it is inherent; anything else
+// makes the record suspect.
+func (in *Input) dataClass(g, h *history.Grant, e *history.Event, c cause) (class Class, rule string, doubtful bool) {
+	if h != nil && h.Granted() {
+		o := overlap{first: g, second: h, span: in.hold(g).Overlap(in.hold(h))}
+		if h.From() < g.From() {
+			o.first, o.second = h, g
+		}
+		if !o.span.Empty() {
+			class, _ := in.classify(o)
+			return class, "lost-update", class == Inherent && c.unasked && !in.Run.ClientFaults
+		}
+	}
+	for _, u := range g.Uses {
+		own := u.Invoke.F == history.FWrite && u.Invoke.Register == e.Register
+		if own && u.Start() <= in.hold(g).To && e.Time >= in.hold(g).To {
+			return Inherent, "late-write", false
+		}
+	}
+	return NoClass, "lost-update", true
+}
+
+// fence checks the token rules on what the fenced register accepted, reads included.
+func (r *replay) fence(e *history.Event) {
+	switch {
+	case !e.Token.Set:
+		r.add("no-token", NoClass, e, nil, fmt.Sprintf("the fenced register accepted a %s of %s without a token", e.F, e.Grant))
+	case r.highest.Set && e.Token.V < r.highest.V:
+		r.add("stale-accepted", NoClass, e, nil, fmt.Sprintf("the fenced register accepted the %s of %s with token %d after token %d: the fence is open", e.F, e.Grant, e.Token.V, r.highest.V))
+	case r.highest.Set && e.Token.V == r.highest.V && e.Grant != r.holder:
+		r.add("equal-token", NoClass, e, nil, fmt.Sprintf("the fenced register accepted the token %d from %s and from %s", e.Token.V, r.holder, e.Grant))
+	default:
+		r.highest, r.holder = e.Token, e.Grant
+	}
+}
+
+// acknowledged checks that what clients were told was done is in the register's log.
+func (r *replay) acknowledged(applied map[string]int) {
+	for _, g := range r.in.ByLock[r.lock] {
+		told := 0
+		var last *history.Event
+		for _, u := range g.Uses {
+			if u.Invoke.F == history.FWrite && u.Invoke.Register == r.register && u.Outcome() == history.OK {
+				told++
+				last = u.Return
+			}
+		}
+		r.acked += told
+		if told > applied[g.ID] {
+			r.add("ack-without-apply", NoClass, last, nil, fmt.Sprintf("%s was told that its write succeeded, but the register's log does not have it", g.ID))
+		}
+	}
+}
+
+func (r *replay) add(rule string, class Class, e *history.Event, others []*history.Event, message string) *Finding {
+	f := Finding{Rule: rule, Class: class, Cause: "none found", Gating: true, Message: message, Events: []int64{e.Index}, From: e.Time, To: e.Time, Grants: []string{e.Grant}}
+	for _, o := range others {
+		f.Events = append(f.Events, o.Index)
+		f.From = min(f.From, o.Time)
+		if !slices.Contains(f.Grants, o.Grant) {
+			f.Grants = append(f.Grants, o.Grant)
+		}
+	}
+	slices.Sort(f.Events)
+	r.findings = append(r.findings, f)
+	return &r.findings[len(r.findings)-1]
+}
+
+func grantsOf(events []*history.Event) string {
+	var ids []string
+	for _, e := range events {
+		ids = append(ids, e.Grant)
+	}
+	const shown = 3
+	if len(ids) > shown {
+		return fmt.Sprintf("%s and %d more", joined(ids[:shown], nil), len(ids)-shown)
+	}
+	return joined(ids, nil)
+}

@@ -1,0 +1,121 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// mutualExclusion sweeps over the proven holds of each lock, in order of their start:
+// a hold that begins while another one lasts is an overlap. O(n log n), exact.
+func mutualExclusion(in *Input) Result {
+	var findings []Finding
+	total := 0
+	for _, lock := range in.Locks {
+		for _, o := range in.overlaps(lock) {
+			total++
+			in.Stats.max("overlap_max_ns", o.span.To-o.span.From)
+			if len(findings) < maxFindings {
+				findings = append(findings, in.overlapFinding(o))
+			}
+		}
+	}
+	in.Stats["violations"] = int64(total)
+	return conclude("sweep over proven holds", findings, total)
+}
+
+// overlap is two grants whose clients believed at the same time.
+type overlap struct {
+	first, second *history.Grant // by the start of their holds
+	span          history.Interval
+}
+
+// overlaps finds all overlapping pairs on one lock.
+func (in *Input) overlaps(lock string) []overlap {
+	type held struct {
+		g *history.Grant
+		history.Interval
+	}
+	var holds []held
+	for _, g := range in.ByLock[lock] {
+		if h := in.hold(g); !h.Empty() {
+			holds = append(holds, held{g, h})
+		}
+	}
+	slices.SortFunc(holds, func(a, b held) int { return cmp.Compare(a.From, b.From) })
+	var out []overlap
+	var active []held
+	for _, h := range holds {
+		active = slices.DeleteFunc(active, func(a held) bool { return a.To <= h.From })
+		for _, a := range active {
+			if a.g.Mode == "shared" && h.g.Mode == "shared" {
+				continue
+			}
+			out = append(out, overlap{first: a.g, second: h.g, span: a.Overlap(h.Interval)})
+		}
+		active = append(active, h)
+	}
+	return out
+}
+
+// classify is the rule of the classes: defect exactly if both grants are before their
+// deadline (minus the tolerance) at the first instant of the overlap; undetermined if
+// that turns on a deadline that is not on record; else inherent.
+func (in *Input) classify(o overlap) (Class, string) {
+	at := o.span.From
+	unknown := ""
+	for _, g := range []*history.Grant{o.first, o.second} {
+		if !in.Leased() {
+			continue // a grant without a lease never runs out
+		}
+		d := g.DeadlineAt(at)
+		switch {
+		case !d.Set:
+			unknown = g.ID
+		case at >= d.V-in.Run.Tolerance:
+			return Inherent, fmt.Sprintf("the lease of %s had run out at %s", g.ID, sec(d.V))
+		}
+	}
+	if unknown != "" {
+		return Undetermined, fmt.Sprintf("the deadline of %s is not on record", unknown)
+	}
+	if !in.Leased() {
+		return Defect, "the grants have no lease that could run out"
+	}
+	return Defect, "both leases were still running"
+}
+
+func (in *Input) overlapFinding(o overlap) Finding {
+	class, why := in.classify(o)
+	c := in.causeOf(o.first, o.span.To)
+	first, second := o.first, o.second
+	return Finding{
+		Rule: "overlap", Class: class, Cause: c.text,
+		Gating:   class != Inherent || in.Run.Fencing != history.FencingOn,
+		Doubtful: class == Inherent && c.unasked && !in.Run.ClientFaults,
+		Message: fmt.Sprintf("%s (grant %s) entered %s at %s while %s (grant %s) still acted as its holder: both inside for %s; %s",
+			second.Client, second.ID, first.Lock, sec(o.span.From), first.Client, first.ID, ms(o.span.To-o.span.From), why),
+		Events: in.holdEvents(first, second),
+		Grants: []string{first.ID, second.ID},
+		From:   o.span.From, To: o.span.To,
+	}
+}
+
+// holdEvents are the events that show the holds of grants: what began each, and the
+// last thing that its client did as the holder.
+func (in *Input) holdEvents(grants ...*history.Grant) []int64 {
+	var out []int64
+	for _, g := range grants {
+		out = append(out, g.Acquire.Return.Index)
+		if n := len(g.Uses); n > 0 {
+			out = append(out, g.Uses[n-1].Invoke.Index)
+		}
+		if len(g.Releases) > 0 {
+			out = append(out, g.Releases[0].Invoke.Index)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

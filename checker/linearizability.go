@@ -1,0 +1,183 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// maxPieceOps bounds the memory of one judgement: Porcupine needs about n*n/8 bytes.
+const maxPieceOps = 20_000
+
+// linearizability asks whether the lock object behaved as a lock: Porcupine over an
+// owner-aware model with leases, one lock at a time, in pieces cut where nothing is
+// open. Every violation is a defect: expiry after the lease is legal for the object.
+func linearizability(in *Input) Result {
+	j := &lockJudge{in: in, until: time.Now().Add(in.Limit), model: lockModel()}
+	for _, lock := range in.Locks {
+		j.lock(lock)
+	}
+	r := conclude("Porcupine with an owner-aware, leased lock model, one lock at a time", j.findings, len(j.findings))
+	r.Proof = map[string]int{"locks": len(in.Locks), "pieces": j.pieces, "operations": j.ops}
+	if r.Verdict != Fail && j.gaveUp != "" {
+		r.Verdict, r.Reason = Unknown, j.gaveUp
+	}
+	return r
+}
+
+type lockJudge struct {
+	in          *Input
+	model       porcupine.Model
+	until       time.Time
+	pieces, ops int
+	gaveUp      string
+	findings    []Finding
+}
+
+func (j *lockJudge) lock(lock string) {
+	for _, piece := range pieces(j.in.prepareLock(lock)) {
+		j.pieces++
+		for _, lg := range piece {
+			j.ops += len(lg.ops)
+		}
+		j.piece(lock, piece)
+	}
+}
+
+// piece judges one piece. A violation is reduced to the grants that it needs; then the
+// last of them is taken out and the rest judged again, for further violations.
+func (j *lockJudge) piece(lock string, grants []*lockGrant) {
+	for len(j.findings) < maxFindings {
+		switch j.check(grants, nil) {
+		case porcupine.Ok:
+			return
+		case porcupine.Unknown:
+			j.giveUp(lock)
+			return
+		}
+		core := j.reduce(grants)
+		if core == nil {
+			j.giveUp(lock)
+			return
+		}
+		j.findings = append(j.findings, j.finding(lock, core))
+		last := core[len(core)-1]
+		grants = slices.DeleteFunc(slices.Clone(grants), func(g *lockGrant) bool { return g == last })
+	}
+}
+
+func (j *lockJudge) giveUp(lock string) {
+	if j.gaveUp == "" {
+		j.gaveUp = fmt.Sprintf("lock %s could not be judged within %v and %d operations at once", lock, j.in.Limit, maxPieceOps)
+	}
+}
+
+// check asks Porcupine; change, when given, may replace an operation.
+func (j *lockJudge) check(grants []*lockGrant, change func(timedOp) timedOp) porcupine.CheckResult {
+	var ops []porcupine.Operation
+	for _, lg := range grants {
+		for _, op := range lg.ops {
+			if change != nil {
+				op = change(op)
+			}
+			ops = append(ops, porcupine.Operation{Input: op.lockOp, Call: op.call, Return: op.ret})
+		}
+	}
+	left := time.Until(j.until)
+	if left <= 0 || len(ops) > maxPieceOps {
+		return porcupine.Unknown
+	}
+	return porcupine.CheckOperationsTimeout(j.model, ops, left)
+}
+
+// reduce finds a small set of grants that is illegal by itself: the shortest illegal
+// prefix, then without every grant that is not needed. Taking a grant out keeps a legal
+// history legal, so what stays is a true violation. nil when time ran out.
+func (j *lockJudge) reduce(grants []*lockGrant) []*lockGrant {
+	lo, hi := 1, len(grants)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if j.check(grants[:mid], nil) == porcupine.Illegal {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	core := slices.Clone(grants[:lo])
+	for size := len(core) / 2; size >= 1; size /= 2 {
+		for i := 0; i+size <= len(core); {
+			rest := slices.Delete(slices.Clone(core), i, i+size)
+			if j.check(rest, nil) == porcupine.Illegal {
+				core = rest
+			} else {
+				i += size
+			}
+		}
+	}
+	if j.check(core, nil) != porcupine.Illegal {
+		return nil
+	}
+	return core
+}
+
+// finding explains a core. What it is shows by what has to be taken back to make it
+// legal: nothing but the grants themselves, a release, or a refusal.
+func (j *lockJudge) finding(lock string, core []*lockGrant) Finding {
+	rule, text := "double-grant", "was granted again while a grant was neither released nor expired"
+	lenient := func(kind opKind) bool {
+		return j.check(core, func(op timedOp) timedOp {
+			if op.kind == kind {
+				op.kind = opMay
+				op.ret = history.Forever
+			}
+			return op
+		}) == porcupine.Ok
+	}
+	switch {
+	case lenient(opNotHeld):
+		rule, text = "lost-lease", "was gone before its lease ran out, and nobody had released it"
+	case lenient(opRelease):
+		rule, text = "foreign-release", "was released by somebody who no longer held it"
+	case lenient(opRenew):
+		rule, text = "revived-lease", "was renewed by somebody who no longer held it"
+	}
+	f := Finding{Rule: rule, Class: Defect, Gating: true, From: history.Forever}
+	var parts []string
+	for _, lg := range core {
+		parts = append(parts, j.describe(lg))
+		f.Grants = append(f.Grants, lg.g.ID)
+		f.Events = append(f.Events, lg.g.Acquire.Invoke.Index)
+		for _, c := range slices.Concat([]*history.Call{lg.g.Acquire}, lg.g.Releases) {
+			if c.Return != nil {
+				f.Events = append(f.Events, c.Return.Index)
+				f.To = max(f.To, c.Return.Time)
+			}
+		}
+	}
+	last := core[len(core)-1]
+	f.From = last.ok
+	f.Cause = j.in.causeOf(core[0].g, last.ok).text
+	f.Message = fmt.Sprintf("%s %s: no order of these operations is one of a lock: %s", lock, text, strings.Join(parts, "; "))
+	slices.Sort(f.Events)
+	return f
+}
+
+func (j *lockJudge) describe(lg *lockGrant) string {
+	text := fmt.Sprintf("%s sent %s, granted by %s", lg.g.ID, sec(lg.from), sec(lg.ok))
+	if base, leased := j.in.expiryBase(lg.g); leased {
+		text += ", lease until " + sec(base+j.in.Run.Tolerance)
+	}
+	for _, rel := range lg.g.Releases {
+		answer := string(rel.Outcome())
+		if rel.Return != nil && rel.Return.Error != "" {
+			answer += " " + rel.Return.Error
+		}
+		text += fmt.Sprintf(", release at %s: %s", sec(rel.Start()), answer)
+	}
+	return text
+}

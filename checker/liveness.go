@@ -1,0 +1,135 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// liveness asks whether the lock comes back: from the last heal on, every client that
+// lives must be granted every lock again within the bound. The bound is on record:
+// longest lease + stated recovery of the topology + 2 s.
+func liveness(in *Input) Result {
+	in.recovery()
+	if in.End == nil {
+		return Result{Verdict: Unknown, Reason: "the run was cut off before its final sections"}
+	}
+	if _, ok := in.Phases[history.PhaseFinal]; !ok {
+		return Result{Verdict: Unknown, Reason: "the history has no final phase"}
+	}
+	from := in.lastHeal()
+	until := in.Phases[history.PhaseFinal] + in.Run.LivenessBound
+	var findings []Finding
+	for _, lock := range in.Locks {
+		if f, bad := in.comesBack(lock, from, until); bad {
+			findings = append(findings, f)
+		}
+	}
+	r := conclude("grants after the last heal", findings[:min(len(findings), maxFindings)], len(findings))
+	if r.Verdict == Pass {
+		r.Reason = fmt.Sprintf("every client was granted again after %s, bound %s", sec(from), ms(in.Run.LivenessBound))
+	}
+	return r
+}
+
+// lastHeal is the moment from which nothing hurts any more.
+func (in *Input) lastHeal() int64 {
+	var last int64
+	for _, f := range in.Faults {
+		if f.Effective() {
+			if t := f.Until(); t != history.Forever {
+				last = max(last, t)
+			}
+		}
+	}
+	for _, t := range in.Kills {
+		last = max(last, t)
+	}
+	return last
+}
+
+// comesBack looks for clients that were not granted the lock in the time that recovery
+// may take. A long stall of the host in that time explains it.
+func (in *Input) comesBack(lock string, from, until int64) (Finding, bool) {
+	back := map[string]bool{}
+	for _, g := range in.ByLock[lock] {
+		if g.Granted() && g.From() >= from && g.From() <= until {
+			back[g.Client] = true
+		}
+	}
+	var stuck []string
+	for client := range in.Last {
+		if _, killed := in.Kills[client]; !killed && !back[client] {
+			stuck = append(stuck, client)
+		}
+	}
+	if len(stuck) == 0 {
+		return Finding{}, false
+	}
+	slices.Sort(stuck)
+	f := Finding{
+		Rule: "no-recovery", Class: NoClass, Gating: true, From: from, To: until, Events: []int64{}, Cause: "none found",
+		Message: fmt.Sprintf("%d of %d living clients (%s) were not granted %s again within %s after the last fault ended at %s",
+			len(stuck), len(in.Last)-len(in.Kills), joined(stuck, nil), lock, ms(until-from), sec(from)),
+	}
+	in.suspect(lock, &f)
+	f.Doubtful = in.stalledFor(from, until) > in.Run.LivenessBound/4
+	if f.Doubtful {
+		f.Cause = "the host held the run up"
+	}
+	return f, true
+}
+
+// suspect names who may still hold the lock: the last grant, or attempt of unknown
+// outcome, that was never certainly given back.
+func (in *Input) suspect(lock string, f *Finding) {
+	for _, g := range slices.Backward(in.ByLock[lock]) {
+		if g.Acquire == nil || g.Acquire.Outcome() == history.Fail {
+			continue
+		}
+		released := slices.ContainsFunc(g.Releases, func(c *history.Call) bool { return c.Outcome() == history.OK || isNotHeld(c) })
+		if released {
+			continue
+		}
+		f.Rule = "orphan"
+		f.Grants = []string{g.ID}
+		f.Events = []int64{g.Acquire.Invoke.Index}
+		f.Cause = in.causeOf(g, f.From).text
+		what := "was granted"
+		if !g.Granted() {
+			what = "may have been granted"
+		}
+		f.Message += fmt.Sprintf("; %s of %s %s at %s and was never given back", g.ID, g.Client, what, sec(g.Sent()))
+		return
+	}
+}
+
+// stalledFor adds up the host's unplanned stalls in a span.
+func (in *Input) stalledFor(from, to int64) int64 {
+	var sum int64
+	for _, e := range in.Stalls {
+		if late, ok := in.unplanned(e); ok && e.Time >= from && e.Time <= to {
+			sum += late
+		}
+	}
+	return sum
+}
+
+// recovery measures, for each fault that took effect, the time until the next grant
+// that was sent for after it began.
+func (in *Input) recovery() {
+	for _, f := range in.Faults {
+		if !f.Effective() {
+			continue
+		}
+		for _, lock := range in.Locks {
+			for _, g := range in.ByLock[lock] {
+				if g.Granted() && g.From() > f.Invoke.Time && !slices.Contains(f.Clients, g.Client) {
+					in.Stats.max("recovery_max_ns", g.From()-f.Invoke.Time)
+					break
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package checker
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// timedOp is an operation with the closed interval in which it took effect.
+type timedOp struct {
+	lockOp
+	call, ret int64
+}
+
+// lockGrant is a grant of one lock, prepared: its operations, and until when its end
+// can matter.
+type lockGrant struct {
+	g     *history.Grant
+	ops   []timedOp
+	from  int64 // the acquire's call
+	ok    int64 // the acquire's return
+	ended int64 // by then it is certainly over; Forever if that is not on record
+}
+
+// prepareLock turns the grants of a lock into operations, without loss and without
+// narrowing:
+//
+//   - the acquire's interval is [sent, ok]: a wait is not part of it;
+//   - a refused acquire is dropped (refusals may be spurious: quorum locks);
+//   - an acquire of unknown outcome is dropped unless a release or a renewal of it
+//     succeeded later: a grant that nobody believes in can only stand in the way;
+//   - an unknown release, an expiry (from sent + ttl of the acquire or the last renewal,
+//     minus the tolerance) and a death are optional releases. They end when they can no
+//     longer matter: at the return of the first later operation that shows the grant to
+//     be over, which is the grant's own release or refusal, or a grant that was sent for
+//     after this one was known.
+func (in *Input) prepareLock(lock string) []*lockGrant {
+	var out []*lockGrant
+	for _, g := range in.ByLock[lock] {
+		if lg := in.acquireOp(g, len(out)); lg != nil {
+			out = append(out, lg)
+		}
+	}
+	byOK := slices.Clone(out)
+	slices.SortFunc(byOK, func(a, b *lockGrant) int { return cmp.Compare(a.ok, b.ok) })
+	for _, lg := range out {
+		in.endOps(lg, byOK)
+	}
+	return out
+}
+
+func (in *Input) acquireOp(g *history.Grant, number int) *lockGrant {
+	if g.Acquire == nil {
+		return nil
+	}
+	lg := &lockGrant{g: g, from: g.Sent(), ended: history.Forever}
+	switch {
+	case g.Granted():
+		lg.ok = g.From()
+	case g.Acquire.Outcome() == history.Info:
+		sign, ok := firstSign(g)
+		if !ok {
+			return nil
+		}
+		lg.ok = sign
+	default:
+		return nil
+	}
+	lg.from = min(lg.from, lg.ok)
+	lg.add(opAcquire, number, lg.from, lg.ok)
+	return lg
+}
+
+func (lg *lockGrant) add(kind opKind, number int, call, ret int64) {
+	lg.ops = append(lg.ops, timedOp{lockOp{kind, number, lg.g.ID}, call, ret})
+}
+
+// firstSign is the return of the first operation that shows that a grant of unknown
+// outcome was held.
+func firstSign(g *history.Grant) (int64, bool) {
+	sign, found := int64(history.Forever), false
+	for _, c := range slices.Concat(g.Renews, g.Releases) {
+		if c.Outcome() == history.OK && c.End() < sign {
+			sign, found = c.End(), true
+		}
+	}
+	return sign, found
+}
+
+// endOps adds everything that ends the grant, or shows that it has ended.
+func (in *Input) endOps(lg *lockGrant, byOK []*lockGrant) {
+	number := lg.ops[0].grant
+	base, leased := in.expiryBase(lg.g)
+	for _, rn := range lg.g.Renews {
+		switch {
+		case rn.Outcome() == history.OK:
+			lg.add(opRenew, number, rn.Start(), rn.End())
+		case isNotHeld(rn):
+			lg.add(opNotHeld, number, rn.Start(), rn.End())
+			lg.ended = min(lg.ended, rn.End())
+		}
+	}
+	var mays []int64
+	for _, rel := range lg.g.Releases {
+		switch {
+		case rel.Outcome() == history.OK:
+			lg.add(opRelease, number, rel.Start(), rel.End())
+			lg.ended = min(lg.ended, rel.End())
+		case isNotHeld(rel):
+			lg.add(opNotHeld, number, rel.Start(), rel.End())
+			lg.ended = min(lg.ended, rel.End())
+		case rel.Outcome() == history.Info:
+			mays = append(mays, rel.Start())
+		}
+	}
+	if leased {
+		mays = append(mays, base)
+	}
+	if freed := in.Freed(lg.g); freed != history.Forever {
+		mays = append(mays, freed)
+	}
+	for _, from := range mays {
+		over := min(lg.ended, laterGrant(byOK, lg, from))
+		if from <= over {
+			lg.add(opMay, number, from, over)
+		}
+	}
+	lg.ended = min(lg.ended, laterGrant(byOK, lg, lg.ok))
+}
+
+func isNotHeld(c *history.Call) bool {
+	return c.Outcome() == history.Fail && c.Return.Error == history.ErrNotHeld
+}
+
+// expiryBase is the moment from which the store may let the grant expire: sent + ttl of
+// the acquire or of the last renewal that is known to have been applied, minus the
+// tolerance. A lease whose times are not on record may expire at any time.
+func (in *Input) expiryBase(g *history.Grant) (int64, bool) {
+	if !in.Leased() {
+		return 0, false
+	}
+	if !g.Granted() || !g.Acquire.Return.Sent.Set || !g.Acquire.Return.TTL.Set {
+		return g.Acquire.Start(), true
+	}
+	base := g.Acquire.Return.Sent.V + g.Acquire.Return.TTL.V
+	for _, rn := range g.Renews {
+		if rn.Outcome() != history.OK {
+			continue
+		}
+		if !rn.Return.Sent.Set || !rn.Return.TTL.Set {
+			return g.Acquire.Start(), true
+		}
+		base = max(base, rn.Return.Sent.V+rn.Return.TTL.V)
+	}
+	return base - in.Run.Tolerance, true
+}
+
+// laterGrant is the return of the first grant that returned at or after the moment and
+// was sent for after lg was known: by then lg is over.
+func laterGrant(byOK []*lockGrant, lg *lockGrant, moment int64) int64 {
+	i := sort.Search(len(byOK), func(i int) bool { return byOK[i].ok >= moment })
+	for ; i < len(byOK); i++ {
+		if byOK[i] != lg && byOK[i].from >= lg.ok {
+			return byOK[i].ok
+		}
+	}
+	return history.Forever
+}
+
+// pieceSize is how many operations are judged together at least, where there are
+// quiet points.
+const pieceSize = 64
+
+// pieces cuts the grants of a lock where nothing is open and every earlier grant is
+// certainly over: there the lock is free, so the pieces can be judged apart, exactly.
+func pieces(grants []*lockGrant) [][]*lockGrant {
+	slices.SortFunc(grants, func(a, b *lockGrant) int { return cmp.Compare(a.from, b.from) })
+	var out [][]*lockGrant
+	var piece []*lockGrant
+	var open int64
+	ops := 0
+	for _, lg := range grants {
+		if ops >= pieceSize && lg.from > open {
+			out = append(out, piece)
+			piece, ops = nil, 0
+		}
+		piece = append(piece, lg)
+		ops += len(lg.ops)
+		open = max(open, lg.ended)
+		for _, op := range lg.ops {
+			open = max(open, op.ret)
+		}
+	}
+	if len(piece) > 0 {
+		out = append(out, piece)
+	}
+	return out
+}

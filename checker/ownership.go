@@ -1,0 +1,102 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// ownership asks whether only the owner can release. A release that the store carried
+// out (ok) frees somebody else's lock when its own grant was certainly over and another
+// one was certainly in force at the time. It is over once its lease has run out and
+// another client was granted after that; or, for a grant whose lease still ran, it is
+// taken as foreign only when the other holder was then told that its lock is gone.
+func ownership(in *Input) Result {
+	var findings []Finding
+	for _, lock := range in.Locks {
+		granted := slices.DeleteFunc(slices.Clone(in.ByLock[lock]), func(g *history.Grant) bool { return !g.Granted() })
+		slices.SortFunc(granted, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
+		for _, g := range granted {
+			for _, rel := range g.Releases {
+				if rel.Outcome() != history.OK || len(findings) >= maxFindings {
+					continue
+				}
+				if victim := in.victim(granted, g, rel); victim != nil {
+					findings = append(findings, in.ownershipFinding(g, victim, rel))
+				}
+			}
+		}
+	}
+	return conclude("releases that were carried out, against the grants in force", findings, len(findings))
+}
+
+// victim is the grant whose lock a release took away: granted after g, before the
+// release was invoked, and in force until the release had returned.
+func (in *Input) victim(granted []*history.Grant, g *history.Grant, rel *history.Call) *history.Grant {
+	before := sort.Search(len(granted), func(i int) bool { return granted[i].From() > rel.Start() })
+	for i := before - 1; i >= 0 && granted[i].From() >= g.From(); i-- {
+		h := granted[i]
+		if h == g || h.Sent() < g.From() || !in.inForce(h, rel) {
+			continue
+		}
+		if in.expired(g, rel.Start()) || in.robbed(h, rel) {
+			return h
+		}
+	}
+	return nil
+}
+
+// inForce reports whether h was neither released nor run out when rel returned.
+func (in *Input) inForce(h *history.Grant, rel *history.Call) bool {
+	for _, r := range h.Releases {
+		if r.Start() <= rel.End() {
+			return false
+		}
+	}
+	if kill, ok := in.Kills[h.Client]; ok && in.Run.Ends == history.EndsProcess && kill <= rel.End() {
+		return false
+	}
+	base, leased := in.expiryBase(h)
+	return !leased || rel.End() < base
+}
+
+// expired reports whether the lease of g had run out for certain: the renewals that may
+// have been applied included.
+func (in *Input) expired(g *history.Grant, at int64) bool {
+	base, leased := in.expiryBase(g)
+	if !leased || !g.Acquire.Return.TTL.Set {
+		return false
+	}
+	for _, rn := range g.Renews {
+		if rn.Outcome() == history.Info {
+			base = max(base, rn.Start()+in.Run.TTL)
+		}
+	}
+	return at > base+2*in.Run.Tolerance
+}
+
+// robbed reports whether the store told h that it does not hold the lock, although its
+// lease still ran and it had not released.
+func (in *Input) robbed(h *history.Grant, rel *history.Call) bool {
+	base, leased := in.expiryBase(h)
+	for _, c := range slices.Concat(h.Releases, h.Renews) {
+		if isNotHeld(c) && c.Start() > rel.Start() && (!leased || c.End() < base) {
+			return true
+		}
+	}
+	return false
+}
+
+func (in *Input) ownershipFinding(g, victim *history.Grant, rel *history.Call) Finding {
+	events := []int64{g.Acquire.Return.Index, victim.Acquire.Return.Index, rel.Invoke.Index, rel.Return.Index}
+	slices.Sort(events)
+	return Finding{
+		Rule: "foreign-release", Class: Defect, Cause: in.causeOf(g, rel.Start()).text, Gating: true,
+		Message: fmt.Sprintf("the release of %s by %s at %s was carried out, but the lock %s was held by %s (grant %s since %s): it freed somebody else's lock",
+			g.ID, g.Client, sec(rel.Start()), g.Lock, victim.Client, victim.ID, sec(victim.From())),
+		Events: events, Grants: []string{g.ID, victim.ID}, From: rel.Start(), To: rel.End(),
+	}
+}

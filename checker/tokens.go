@@ -1,0 +1,102 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// fencingTokens asks whether the tokens are a fence: by `sent` and ok of the grants they
+// must grow strictly in real time and be unique, and the resource must not refuse the
+// newest valid grant.
+func fencingTokens(in *Input) Result {
+	if !in.Run.Tokens {
+		return skipped("issues no tokens")
+	}
+	var findings []Finding
+	for _, lock := range in.Locks {
+		findings = append(findings, in.tokenOrder(lock)...)
+	}
+	findings = append(findings, in.refusedValid()...)
+	total := len(findings)
+	return conclude("sweep by sent and ok of the grants; refusals against the newest grant", findings[:min(total, maxFindings)], total)
+}
+
+func (in *Input) tokenOrder(lock string) []Finding {
+	bySent := slices.DeleteFunc(slices.Clone(in.ByLock[lock]), func(g *history.Grant) bool { return !g.Token().Set })
+	byOK := slices.Clone(bySent)
+	slices.SortFunc(bySent, func(a, b *history.Grant) int { return cmp.Compare(a.Sent(), b.Sent()) })
+	slices.SortFunc(byOK, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
+	var out []Finding
+	var highest *history.Grant // among those known before the grant at hand was sent for
+	seen := map[int64]*history.Grant{}
+	known := 0
+	for _, g := range bySent {
+		for ; known < len(byOK) && byOK[known].From() < g.Sent(); known++ {
+			if highest == nil || byOK[known].Token().V > highest.Token().V {
+				highest = byOK[known]
+			}
+		}
+		token := g.Token().V
+		if twin := seen[token]; twin != nil {
+			out = append(out, in.tokenFinding("duplicate", twin, g, fmt.Sprintf("%s got the token %d, which %s has already", g.ID, token, twin.ID)))
+		} else if highest != nil && highest.Token().V > token {
+			out = append(out, in.tokenFinding("regress", highest, g,
+				fmt.Sprintf("%s got the token %d after %s was granted with %d: tokens went back", g.ID, token, highest.ID, highest.Token().V)))
+		}
+		seen[token] = g
+	}
+	return out
+}
+
+func (in *Input) tokenFinding(rule string, a, b *history.Grant, message string) Finding {
+	return Finding{
+		Rule: rule, Class: Defect, Cause: in.causeOf(a, b.From()).text, Gating: true, Message: message,
+		Events: []int64{a.Acquire.Return.Index, b.Acquire.Return.Index}, Grants: []string{a.ID, b.ID}, From: b.Sent(), To: b.From(),
+	}
+}
+
+// refusedValid finds refusals by the fence that hit the newest grant while its lease
+// ran: a fence that locks out the rightful holder. The grant is the newest when no
+// other one was granted, or asked for without a known answer, after it was sent for and
+// before the refusal.
+func (in *Input) refusedValid() []Finding {
+	var out []Finding
+	in.Stats["fence_refused"], in.Stats["fence_refused_valid"] = 0, 0
+	for i := range in.Events {
+		e := &in.Events[i]
+		if e.Party != "register" || e.Error != history.ErrStaleToken {
+			continue
+		}
+		in.Stats["fence_refused"]++
+		g := in.ByID[e.Grant]
+		if g == nil || !g.Granted() || !in.newest(g, e.Time) {
+			continue
+		}
+		in.Stats["fence_refused_valid"]++
+		out = append(out, Finding{
+			Rule: "refused-valid", Class: Defect, Cause: in.causeOf(g, e.Time).text, Gating: true,
+			Message: fmt.Sprintf("the fence refused the %s of %s with token %d at %s, although %s is the newest grant of %s",
+				e.F, g.Client, e.Token.V, sec(e.Time), g.ID, g.Lock),
+			Events: []int64{g.Acquire.Return.Index, e.Index}, Grants: []string{g.ID}, From: e.Time, To: e.Time,
+		})
+	}
+	return out
+}
+
+func (in *Input) newest(g *history.Grant, at int64) bool {
+	if base, leased := in.expiryBase(g); leased && at >= base {
+		return false
+	}
+	for _, h := range in.ByLock[g.Lock] {
+		if h == g || h.Acquire == nil || h.Acquire.Outcome() == history.Fail || h.Acquire.Start() > at {
+			continue
+		}
+		if end := h.Acquire.End(); end >= g.Sent() {
+			return false // granted, or possibly granted, after g was sent for
+		}
+	}
+	return true
+}

@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/reports"
+)
+
+func (a *app) reportCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "report DIR",
+		Short: "render the reports of a run again",
+		Long: `Judges the history of a run directory and renders report.html and junit.xml again.
+The exit code says whether that worked, not what the verdict is: see check.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			j, err := harness.JudgeDir(a.cat, args[0])
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.st.Stdout, "%s; report: %s\n", reports.Headline(j.Results), filepath.Join(args[0], harness.ReportFile))
+			return nil
+		},
+	}
+}

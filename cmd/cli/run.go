@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/reports"
+)
+
+// runsDir is where runs go when --out does not say.
+const runsDir = "lockstorm-runs"
+
+func (a *app) runCommand() *cobra.Command {
+	cfg := harness.Defaults()
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "run --backend NAME",
+		Short: "drive a lock, hurt it, judge it",
+		Long: `Runs one backend under faults and judges the record.
+
+The directory of the run holds plan.json, logs/, history.jsonl, nodes/, results.json,
+report.html and junit.xml. The last line on stdout is the verdict and the report's path.`,
+		Example: fmt.Sprintf(`  %[1]s run --backend redis-lua --nemesis client-pause --ttl 1s --clients 3
+  %[1]s run --backend redis-fenced --nemesis client-pause --fencing on
+  %[1]s run --backend redis-lua --nemesis client-pause:at=before-write,for=2ttl --nemesis server-restart`, a.st.Name),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd, cfg, asJSON) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&cfg.Backend, "backend", "", "the lock to test (see: list backends)")
+	f.StringArrayVar(&cfg.Nemesis, "nemesis", cfg.Nemesis, "a fault, name[:key=value,...]; may be given several times (see: list nemeses)")
+	f.StringVar(&cfg.Workload, "workload", cfg.Workload, "what the clients do, name[:key=value,...] (see: list workloads)")
+	f.StringVar(&cfg.Topology, "topology", "", "the servers (default: the backend's first; see: list topologies)")
+	f.StringVar(&cfg.Provider, "provider", cfg.Provider, "how servers are started: auto, process, embedded")
+	f.StringVar(&cfg.Fencing, "fencing", cfg.Fencing, "both: plain and fenced data side by side; on: fenced only; off: plain only")
+	f.StringVar(&cfg.Discipline, "discipline", cfg.Discipline, "obey: stop when the lease is over; trusting: go on")
+	f.DurationVar(&cfg.TTL, "ttl", cfg.TTL, "time to live of leases")
+	f.IntVar(&cfg.Clients, "clients", cfg.Clients, "client processes")
+	f.IntVar(&cfg.Locks, "locks", cfg.Locks, "locks")
+	f.DurationVar(&cfg.Time, "time", cfg.Time, "how long the workload runs under faults")
+	f.Uint64Var(&cfg.Seed, "seed", 0, "seed of everything random (default: drawn, and printed)")
+	f.StringVar(&cfg.Out, "out", "", "directory of the run; it must be empty or absent (default: "+runsDir+"/BACKEND-TIME)")
+	f.StringSliceVar(&cfg.Require, "require", nil, "checks that gate, instead of the default ones (see: list checks)")
+	f.BoolVar(&asJSON, "json", false, "print results.json on stdout")
+	if err := cmd.MarkFlagRequired("backend"); err != nil {
+		panic(err) // the flag is defined above
+	}
+	return cmd
+}
+
+func (a *app) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
+	started := time.Now()
+	cfg.Version = Version()
+	if cfg.Seed == 0 {
+		cfg.Seed = uint64(started.UnixNano()) % 1_000_000_007
+	}
+	if err := harness.Check(a.cat, cfg); err != nil {
+		return err
+	}
+	cfg.Command = a.again(cfg.Seed)
+	if cfg.Out == "" {
+		cfg.Out = filepath.Join(runsDir, cfg.Backend+"-"+started.Format("20060102-150405.000"))
+	}
+	view := newView(a.st)
+	view.line("seed %d, again with: %s", cfg.Seed, cfg.Command)
+	out, err := harness.Run(cmd.Context(), a.cat, cfg, view.progress())
+	view.close()
+	if err != nil {
+		return err
+	}
+	if out.Trouble != nil {
+		view.line("trouble: %v", out.Trouble)
+	}
+	if asJSON {
+		err = a.printJSON(out.Results)
+	} else {
+		err = reports.Summary(a.st.Stdout, out.Results, out.Record)
+	}
+	if err != nil {
+		return err
+	}
+	a.lastLine(asJSON, reports.Headline(out.Results), filepath.Join(out.Dir, harness.ReportFile))
+	if out.Interrupted {
+		view.line("interrupted: what was recorded is in %s", out.Dir)
+	}
+	return exitWith(out.ExitCode())
+}
+
+// lastLine is the verdict and the report's path; on stderr where stdout carries JSON.
+func (a *app) lastLine(asJSON bool, headline, path string) {
+	w := a.st.Stdout
+	if asJSON {
+		w = a.st.Stderr
+	}
+	fmt.Fprintf(w, "\n%s; report: %s\n", headline, path)
+}
+
+func exitWith(code int) error {
+	if code == harness.ExitPass {
+		return nil
+	}
+	return exit{code}
+}
+
+// again is the command that makes the same run: the flags as given, and the seed.
+func (a *app) again(seed uint64) string {
+	words := []string{a.st.Name, "run"}
+	for i := 0; i < len(a.st.Args); i++ {
+		w := a.st.Args[i]
+		name, _, inline := strings.Cut(w, "=")
+		switch {
+		case w == "run" && i == 0:
+		case name == "--seed" || name == "--out":
+			if !inline {
+				i++
+			}
+		default:
+			words = append(words, quote(w))
+		}
+	}
+	return strings.Join(append(words, "--seed", strconv.FormatUint(seed, 10)), " ")
+}
+
+// quote makes a word safe for a shell.
+func quote(w string) string {
+	if w != "" && !strings.ContainsAny(w, " \t\n'\"\\$`&|;<>()*?[]{}~#!") {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+// view shows progress on stderr: on a terminal a live line with phase, time, grants and
+// the last fault, elsewhere one line a phase and a fault.
+type view struct {
+	mu       sync.Mutex
+	w        io.Writer
+	terminal bool
+	phase    string
+	live     bool // a live line stands on the terminal
+	faults   int
+}
+
+func newView(st State) *view { return &view{w: st.Stderr, terminal: st.Terminal} }
+
+func (v *view) progress() *harness.Progress {
+	return &harness.Progress{
+		Phase: func(name, text string) {
+			v.mu.Lock()
+			v.phase = name
+			v.mu.Unlock()
+			v.line("%-8s %s", name, text)
+		},
+		Note: func(text string) {
+			v.mu.Lock()
+			v.faults++
+			v.mu.Unlock()
+			v.line("         %s", text)
+		},
+		Tick: v.tick,
+	}
+}
+
+// line writes one line, in place of a live one.
+func (v *view) line(format string, args ...any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.erase()
+	fmt.Fprintf(v.w, format+"\n", args...) //nolint:errcheck // progress that nobody can read is no reason to stop
+}
+
+func (v *view) tick(elapsed, total time.Duration, grants int64) {
+	if !v.terminal {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.erase()
+	fmt.Fprintf(v.w, "%-8s %4.1f of %.0f s, %d grants, %d fault events", v.phase, elapsed.Seconds(), total.Seconds(), grants, v.faults) //nolint:errcheck // as above
+	v.live = true
+}
+
+func (v *view) erase() {
+	if v.live {
+		fmt.Fprint(v.w, "\r\033[K") //nolint:errcheck // as above
+		v.live = false
+	}
+}
+
+func (v *view) close() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.erase()
+}

@@ -1,0 +1,73 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+)
+
+// The environment by which a child of our own binary knows its part.
+const (
+	envChild    = "LOCKSTORM_CHILD"
+	envTopology = "LOCKSTORM_TOPOLOGY"
+	envNode     = "LOCKSTORM_NODE"
+	envAddr     = "LOCKSTORM_ADDR"
+
+	childWorker   = "worker"
+	childEmbedded = "embedded"
+)
+
+// WorkerMain turns this process into a worker or an embedded server where it was
+// started as one, and then never returns; else it returns at once. Call it first in
+// main or TestMain, with the same catalogue that is passed to Run.
+func WorkerMain(cat *Catalogue) {
+	var err error
+	switch os.Getenv(envChild) {
+	case "":
+		return
+	case childWorker:
+		err = workerMain(cat)
+	case childEmbedded:
+		err = embeddedMain(cat)
+	default:
+		err = fmt.Errorf("%s=%q: there is no such part", envChild, os.Getenv(envChild))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "lockstorm:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// childCommand is our own binary in another part.
+func childCommand(part string, env ...string) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find our own binary: %w", err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(append(os.Environ(), envChild+"="+part), env...)
+	return cmd, nil
+}
+
+func embeddedCommand(topology, node, addr string) (*exec.Cmd, error) {
+	return childCommand(childEmbedded, envTopology+"="+topology, envNode+"="+node, envAddr+"="+addr)
+}
+
+// embeddedMain serves one node of a topology until it is told to end.
+func embeddedMain(cat *Catalogue) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	t, err := cat.Topologies.Get(os.Getenv(envTopology))
+	if err != nil {
+		return err
+	}
+	r, ok := t.Node(os.Getenv(envNode))
+	if !ok || r.Embedded == nil {
+		return fmt.Errorf("topology %s has no embedded node %q", t.Name, os.Getenv(envNode))
+	}
+	return r.Embedded(ctx, os.Getenv(envAddr))
+}

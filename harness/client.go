@@ -1,0 +1,151 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/proc"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// client is the controller's handle on one worker process.
+type client struct {
+	*proc.Process
+	name   string
+	index  int64
+	ch     *channel
+	tail   *tail
+	ready  chan struct{}
+	done   chan struct{}
+	ended  chan struct{} // the channel was closed
+	onHit  func(*client, message)
+	killed atomic.Bool // by a fault, on record
+
+	mu     sync.Mutex
+	failed error
+}
+
+var _ nemesis.Client = (*client)(nil)
+
+// Name is the client's name in the history.
+func (c *client) Name() string { return c.name }
+
+// Doing is what the client's log says it is doing.
+func (c *client) Doing() nemesis.Doing { return c.tail.doing(c.name) }
+
+// Kill ends the client's process group with SIGKILL.
+func (c *client) Kill(ctx context.Context) error {
+	c.killed.Store(true)
+	return c.Process.Kill(ctx)
+}
+
+// listen takes the worker's messages until its channel ends.
+func (c *client) listen() {
+	defer close(c.ended)
+	for {
+		m, err := c.ch.receive()
+		if err != nil {
+			return
+		}
+		switch m.Op {
+		case opReady:
+			close(c.ready)
+		case opReached:
+			c.onHit(c, m)
+		case opDone:
+			close(c.done)
+		case opFailed:
+			c.fail(errors.New(m.Text))
+		}
+	}
+}
+
+func (c *client) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failed = errors.Join(c.failed, err)
+}
+
+// failure is why the worker gave up by itself; nil for one that was killed or told to
+// stop.
+func (c *client) failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed != nil {
+		return fmt.Errorf("client %s: %w", c.name, c.failed)
+	}
+	return nil
+}
+
+// startClient starts a worker process and gives it its configuration.
+func (s *session) startClient(ctx context.Context) (*client, error) {
+	s.mu.Lock()
+	s.lastClient++
+	index := s.lastClient
+	s.mu.Unlock()
+	name := fmt.Sprintf("c%d", index)
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return nil, err
+	}
+	cmd, err := childCommand(childWorker)
+	if err != nil {
+		return nil, err
+	}
+	errPath := filepath.Join(s.dir, history.LogDir, name+".stderr")
+	stderr, err := os.OpenFile(errPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	cmd.ExtraFiles, cmd.Stderr = []*os.File{theirs}, stderr
+	p, err := s.starter.Start(name, cmd)
+	if err = errors.Join(err, theirs.Close(), stderr.Close()); err != nil {
+		return nil, errors.Join(err, ours.close())
+	}
+	c := &client{
+		Process: p, name: name, index: index, ch: ours, tail: s.tail, onHit: s.points.reached,
+		ready: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
+	}
+	go c.listen()
+	s.mu.Lock()
+	s.clients = append(s.clients, c)
+	slices.SortFunc(s.clients, func(a, b *client) int { return cmp.Compare(a.index, b.index) })
+	s.mu.Unlock()
+	cfg := s.workerConfig(name, index)
+	if err := c.ch.send(message{Op: opConfig, Config: &cfg}); err != nil {
+		return nil, err
+	}
+	if err := s.awaitReady(ctx, c, errPath); err != nil {
+		return nil, err
+	}
+	return c, s.tail.follow(name, cfg.LogPath)
+}
+
+const readyLimit = 20 * time.Second
+
+func (s *session) awaitReady(ctx context.Context, c *client, errPath string) error {
+	ctx, cancel := context.WithTimeout(ctx, readyLimit)
+	defer cancel()
+	select {
+	case <-c.ready:
+		return nil
+	case <-c.Done():
+		<-c.ended
+		text, _ := os.ReadFile(errPath) //nolint:errcheck // it only adds to the error
+		if err := c.failure(); err != nil {
+			return err
+		}
+		return fmt.Errorf("client %s ended before it was ready: %s", c.name, text)
+	case <-ctx.Done():
+		return fmt.Errorf("client %s is not ready: %w", c.name, ctx.Err())
+	}
+}

@@ -1,0 +1,250 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/backends/cluster"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/params"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/workloads"
+)
+
+// Exit codes of a run.
+const (
+	ExitPass        = 0
+	ExitViolation   = 1
+	ExitUnknown     = 2
+	ExitUsage       = 3
+	ExitEnvironment = 4
+	ExitInterrupted = 130
+)
+
+// Error is an error with the exit code that it stands for.
+type Error struct {
+	Code int
+	Err  error
+}
+
+// Error is the text of what went wrong.
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+func usage(err error) error       { return &Error{Code: ExitUsage, Err: err} }
+func environment(err error) error { return &Error{Code: ExitEnvironment, Err: err} }
+
+// Config is a run as the user asks for it; see Defaults for what is filled in.
+type Config struct {
+	Backend    string
+	Topology   string // empty: the backend's default
+	Provider   string
+	Nemesis    []string // name[:key=value,...]
+	Workload   string   // name[:key=value,...]
+	Fencing    string
+	Discipline string
+	TTL        time.Duration
+	Clients    int
+	Locks      int
+	Time       time.Duration
+	Seed       uint64 // 0: drawn
+	Out        string // directory to create; it must be empty or absent
+	Require    []string
+	Command    string // how to run it again, for the record
+	Version    string // of lockstorm, for the record
+}
+
+// Defaults is the run that is made when nothing is said but the backend.
+func Defaults() Config {
+	return Config{
+		Provider: cluster.Auto, Nemesis: []string{"none"}, Workload: "counter", Fencing: history.FencingBoth,
+		Discipline: history.Obey, TTL: time.Second, Clients: 5, Locks: 1, Time: 10 * time.Second,
+	}
+}
+
+const (
+	minTTL     = 100 * time.Millisecond
+	maxClients = 200
+	maxLocks   = 1000
+	tolerance  = 5 * time.Millisecond
+	slack      = 2 * time.Second // of the liveness bound
+)
+
+// resolved is a Config whose names were looked up and whose combination is possible.
+type resolved struct {
+	Config
+	cat      *Catalogue
+	backend  backends.Spec
+	topology cluster.Topology
+	workload workloads.Spec
+	values   params.Values // of the workload
+	plan     *nemesis.Plan
+	locks    []string
+}
+
+// resolve checks everything that can be known before anything is started.
+func resolve(cat *Catalogue, cfg Config) (*resolved, error) {
+	r := &resolved{Config: cfg, cat: cat}
+	for _, step := range []func() error{r.numbers, r.words, r.names, r.combination, r.makePlan} {
+		if err := step(); err != nil {
+			return nil, usage(err)
+		}
+	}
+	return r, nil
+}
+
+func (r *resolved) numbers() error {
+	if r.Seed == 0 {
+		r.Seed = rand.Uint64N(1<<32-1) + 1 //nolint:gosec // only the seed of everything else
+	}
+	for i := range r.Locks {
+		r.locks = append(r.locks, fmt.Sprintf("L%d", i+1))
+	}
+	switch {
+	case r.TTL < minTTL:
+		return fmt.Errorf("--ttl %v is too short: from %v on", r.TTL, minTTL)
+	case r.Clients < 1 || r.Clients > maxClients:
+		return fmt.Errorf("--clients %d: choose from 1 to %d", r.Clients, maxClients)
+	case r.Locks < 1 || r.Locks > maxLocks:
+		return fmt.Errorf("--locks %d: choose from 1 to %d", r.Locks, maxLocks)
+	case r.Time < minTTL:
+		return fmt.Errorf("--time %v is too short: from %v on", r.Time, minTTL)
+	}
+	return nil
+}
+
+func (r *resolved) words() error {
+	if err := oneOf("--fencing", r.Fencing, history.FencingBoth, history.FencingOn, history.FencingOff); err != nil {
+		return err
+	}
+	if err := oneOf("--discipline", r.Discipline, history.Obey, history.Trusting); err != nil {
+		return err
+	}
+	for _, c := range r.Require {
+		if _, err := r.cat.Checks.Get(c); err != nil {
+			return fmt.Errorf("--require: %w", err)
+		}
+	}
+	return oneOf("--provider", r.Provider, cluster.Auto, cluster.ProcessName, cluster.EmbeddedName)
+}
+
+func oneOf(flag, val string, valid ...string) error {
+	if slices.Contains(valid, val) {
+		return nil
+	}
+	return fmt.Errorf("%s %q: choose one of %s", flag, val, strings.Join(valid, ", "))
+}
+
+func (r *resolved) names() (err error) {
+	if r.backend, err = r.cat.Backends.Get(r.Backend); err != nil {
+		return err
+	}
+	if r.Topology == "" {
+		r.Topology = r.backend.Topologies[0]
+	}
+	if r.topology, err = r.cat.Topologies.Get(r.Topology); err != nil {
+		return err
+	}
+	name, rest := params.Split(r.Workload)
+	if r.workload, err = r.cat.Workloads.Get(name); err != nil {
+		return err
+	}
+	if r.values, err = params.Parse("workload "+name, rest, r.workload.Params); err != nil {
+		return err
+	}
+	_, err = workloads.NewSettings(r.values, r.locks, r.TTL, nil)
+	return err
+}
+
+func (r *resolved) combination() error {
+	if !slices.Contains(r.backend.Topologies, r.Topology) {
+		return fmt.Errorf("backend %s does not run on topology %s: choose one of %s", r.Backend, r.Topology,
+			strings.Join(r.backend.Topologies, ", "))
+	}
+	if r.Fencing == history.FencingOn && !r.backend.Tokens {
+		return fmt.Errorf("--fencing on: backend %s issues no tokens (with tokens: %s)", r.Backend, strings.Join(r.withTokens(), ", "))
+	}
+	if r.Fencing == history.FencingOn && !r.workload.Resource {
+		return fmt.Errorf("--fencing on: workload %s touches no data that could be fenced", r.workload.Name)
+	}
+	return nil
+}
+
+func (r *resolved) withTokens() []string {
+	var names []string
+	for _, b := range r.cat.Backends.All() {
+		if b.Tokens {
+			names = append(names, b.Name)
+		}
+	}
+	return names
+}
+
+func (r *resolved) makePlan() (err error) {
+	r.plan, err = nemesis.NewPlan(r.cat.Nemeses, nemesis.Input{
+		Seed: r.Seed, Specs: r.Nemesis, TTL: r.TTL, Duration: r.Time,
+		Setting: nemesis.Setting{Backend: r.Backend, Topology: r.Topology, Nodes: len(r.topology.Nodes)},
+		Points:  pointNames(workloads.Points()), Own: pointNames(r.backend.Points),
+	})
+	return err
+}
+
+func pointNames(points []backends.Point) []string {
+	names := make([]string, len(points))
+	for i, p := range points {
+		names[i] = p.Name
+	}
+	return names
+}
+
+// run is what the record says of the run.
+func (r *resolved) run(provider string, versions map[string]string, started time.Time) history.Run {
+	run := history.Run{
+		Schema: history.Schema, Backend: r.Backend, Topology: r.Topology, Provider: provider, Nemesis: r.Nemesis,
+		Workload: r.Workload, Fencing: r.Fencing, Discipline: r.Discipline, Seed: r.Seed, Clients: r.Clients,
+		Locks: r.locks, TTL: r.TTL.Nanoseconds(), Duration: r.Time.Nanoseconds(), Tolerance: tolerance.Nanoseconds(),
+		StallLimit:    (r.TTL / 10).Nanoseconds(),
+		LivenessBound: (r.TTL + r.topology.Recovery + r.backend.Recovery + slack).Nanoseconds(),
+		Ends:          r.backend.Ends, Tokens: r.backend.Tokens, Resource: r.workload.Resource,
+		Required: r.Require, Started: started, Versions: versions, Command: r.Command,
+		Registers: map[string]int64{},
+	}
+	if r.workload.Resource {
+		for _, reg := range r.registers() {
+			run.Registers[reg] = 0
+		}
+	}
+	for _, q := range r.plan.Requests {
+		if q.Family == "" {
+			continue
+		}
+		run.RequestedFaults = append(run.RequestedFaults, history.RequestedFault{Spec: q.Spec, Family: q.Family, Skipped: q.Skipped})
+		run.ClientFaults = run.ClientFaults || (q.Family == history.FamilyClient && q.Skipped == "")
+	}
+	return run
+}
+
+func (r *resolved) registers() []string { return workloads.RegistersFor(r.Fencing, r.backend.Tokens) }
+
+// makeOut creates the run directory. What is there already is never touched.
+func makeOut(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case err == nil && len(entries) > 0:
+		return usage(fmt.Errorf("--out %s is not empty: name a new directory; runs are never overwritten", dir))
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return usage(fmt.Errorf("--out: %w", err))
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return usage(fmt.Errorf("--out: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/reports"
+)
+
+// Files of a run directory.
+const (
+	planFile    = "plan.json"
+	ResultsFile = "results.json"
+	ReportFile  = "report.html"
+	JUnitFile   = "junit.xml"
+)
+
+func makeDirs(dir string) error {
+	for _, d := range []string{history.LogDir, nodesDir} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Judged is a history with its results.
+type Judged struct {
+	Results *checker.Results
+	Record  *history.Record
+}
+
+// JudgeFile judges a history file and writes nothing.
+func JudgeFile(cat *Catalogue, path string) (*Judged, error) {
+	h, err := history.ReadFile(path)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return judge(cat, h)
+}
+
+// JudgeDir judges a run directory: its history or, where the controller died before it
+// was made, its logs, which are merged first. It rewrites results.json and the reports.
+func JudgeDir(cat *Catalogue, dir string) (*Judged, error) {
+	path := filepath.Join(dir, history.File)
+	h, err := history.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if h, err = history.MergeDir(dir); err == nil {
+			err = h.WriteFile(path)
+		}
+	}
+	if err != nil {
+		return nil, usage(err)
+	}
+	j, err := judge(cat, h)
+	if err != nil {
+		return nil, err
+	}
+	return j, j.write(dir)
+}
+
+func judge(cat *Catalogue, h *history.History) (*Judged, error) {
+	in, err := checker.NewInput(h)
+	if err != nil {
+		return nil, usage(fmt.Errorf("%s: %w", h.Sources[0], err))
+	}
+	return &Judged{Results: checker.Judge(in, cat.Checks), Record: in.Record}, nil
+}
+
+func (j *Judged) write(dir string) error {
+	if err := j.Results.WriteFile(filepath.Join(dir, ResultsFile)); err != nil {
+		return environment(err)
+	}
+	return j.Render(dir)
+}
+
+// Render writes the reports of a judged run directory.
+func (j *Judged) Render(dir string) error {
+	err := errors.Join(
+		writeTo(filepath.Join(dir, ReportFile), func(f *os.File) error { return reports.HTML(f, j.Results, j.Record) }),
+		writeTo(filepath.Join(dir, JUnitFile), func(f *os.File) error { return reports.JUnit(f, j.Results) }),
+	)
+	if err != nil {
+		return environment(fmt.Errorf("write the reports: %w", err))
+	}
+	return nil
+}
+
+func writeTo(path string, write func(*os.File) error) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}
+
+// judgeInto merges the logs of a run that has just ended and judges them.
+func judgeInto(out *Outcome, cat *Catalogue, dir string) error {
+	h, err := history.MergeDir(dir)
+	if err != nil {
+		return environment(err)
+	}
+	if err := h.WriteFile(filepath.Join(dir, history.File)); err != nil {
+		return environment(err)
+	}
+	j, err := judge(cat, h)
+	if err != nil {
+		return err
+	}
+	j.Results.Stats["ready_ns"] = out.Ready.Nanoseconds()
+	if out.Ready == 0 {
+		delete(j.Results.Stats, "ready_ns")
+	}
+	out.Results, out.Record = j.Results, j.Record
+	return j.write(dir)
+}

@@ -1,0 +1,30 @@
+package harness
+
+import "time"
+
+// Progress is told how a run goes. A nil Progress, and nil fields, are silent. The
+// functions are called from several goroutines, never at the same time as themselves
+// by the same source; writers must lock.
+type Progress struct {
+	Phase func(name, text string)                          // a phase begins
+	Note  func(text string)                                // a fault struck or was healed
+	Tick  func(elapsed, total time.Duration, grants int64) // several times a second, while the workload runs
+}
+
+func (p *Progress) phase(name, text string) {
+	if p != nil && p.Phase != nil {
+		p.Phase(name, text)
+	}
+}
+
+func (p *Progress) note(text string) {
+	if p != nil && p.Note != nil {
+		p.Note(text)
+	}
+}
+
+func (p *Progress) tick(elapsed, total time.Duration, grants int64) {
+	if p != nil && p.Tick != nil {
+		p.Tick(elapsed, total, grants)
+	}
+}

@@ -1,0 +1,219 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Outcome is a run that was made and judged.
+type Outcome struct {
+	Dir         string
+	Seed        uint64
+	Results     *checker.Results
+	Record      *history.Record
+	Ready       time.Duration // from the start to the first grant
+	Interrupted bool          // ctx ended before the run did; what was recorded was judged
+	Trouble     error         // what went wrong in the harness itself: the history has no end
+}
+
+// ExitCode is the code that the run ends with.
+func (o *Outcome) ExitCode() int {
+	if o.Interrupted {
+		return ExitInterrupted
+	}
+	return o.Results.ExitCode
+}
+
+// Run makes a run, judges it and writes its directory. When ctx ends, everything is
+// stopped and what was recorded is judged. The error, if any, is an [Error].
+func Run(ctx context.Context, cat *Catalogue, cfg Config, p *Progress) (*Outcome, error) {
+	r, err := resolve(cat, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := makeOut(r.Out); err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(r.Out)
+	if err != nil {
+		return nil, usage(err)
+	}
+	if err := makeDirs(dir); err != nil {
+		return nil, environment(err)
+	}
+	if err := r.plan.WriteFile(filepath.Join(dir, planFile)); err != nil {
+		return nil, environment(err)
+	}
+	out := &Outcome{Dir: r.Out, Seed: r.Seed}
+	if err := drive(ctx, r, dir, p, out); err != nil {
+		return nil, err
+	}
+	p.phase("judge", "merge the logs and judge the history")
+	if err := judgeInto(out, cat, dir); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Check resolves a config without running it: unknown names and impossible combinations
+// are [Error] values with the exit code for wrong usage.
+func Check(cat *Catalogue, cfg Config) error {
+	_, err := resolve(cat, cfg)
+	return err
+}
+
+// drive starts everything, lets it run, and stops it. After it nothing of the run
+// lives.
+func drive(ctx context.Context, r *resolved, dir string, p *Progress, out *Outcome) (err error) {
+	s := newSession(r, dir, p)
+	finished := false
+	defer func() {
+		err = errors.Join(err, s.down(context.WithoutCancel(ctx)))
+		err = errors.Join(err, s.closeLogs(finished && err == nil))
+		if err != nil && !errors.As(err, new(*Error)) {
+			err = environment(err)
+		}
+	}()
+	if err := s.up(ctx); err != nil {
+		if ctx.Err() != nil {
+			return &Error{Code: ExitInterrupted, Err: errors.New("interrupted before the run began")}
+		}
+		return err
+	}
+	finished, out.Trouble = s.phases(ctx, out)
+	finished = finished && out.Trouble == nil
+	out.Interrupted = ctx.Err() != nil
+	return nil
+}
+
+// phases runs the workload with its faults, the quiet period and the final sections.
+// complete is false when the run was cut short.
+func (s *session) phases(ctx context.Context, out *Outcome) (complete bool, err error) {
+	if err := s.phase(history.PhaseWork, fmt.Sprintf("workload %s for %v", s.r.Workload, s.r.Time)); err != nil {
+		return false, err
+	}
+	begun := s.clock.Now()
+	s.tellAll(message{Op: opStart})
+	work, cancel := context.WithTimeout(ctx, s.r.Time)
+	defer cancel()
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if s.tail.waitFirst(work) == nil {
+			out.Ready = time.Duration(s.clock.Now())
+		}
+		s.ticks(work, begun)
+	})
+	runner := &nemesis.Runner{
+		Plan: s.r.plan, Faults: s.r.cat.Nemeses, World: world{s}, Rec: s.nemesisRec, Start: begun, Progress: s.progress.note,
+	}
+	healErr := runner.Run(work)
+	<-work.Done()
+	wg.Wait()
+	if healErr != nil {
+		return false, healErr
+	}
+	if ctx.Err() != nil {
+		return false, nil
+	}
+	if err := s.phase(history.PhaseQuiet, "all is healed"); err != nil {
+		return false, err
+	}
+	if !wait(ctx, s.r.TTL/2) {
+		return false, nil
+	}
+	return s.finish(ctx)
+}
+
+func (s *session) phase(name, text string) error {
+	s.progress.phase(name, text)
+	return s.rec.Notice(history.Event{F: history.FPhase, Value: history.ValueOf(name)})
+}
+
+// ticks reports progress until the workload ends.
+func (s *session) ticks(ctx context.Context, begun int64) {
+	for wait(ctx, 200*time.Millisecond) {
+		s.tail.poll()
+		s.progress.tick(time.Duration(s.clock.Now()-begun), s.r.Time, s.tail.count())
+	}
+}
+
+const stopLimit = 5 * time.Second
+
+// finish lets every client do one last section per lock, for as long as recovery may
+// take, and then stops them. A client that gets nothing is told to give up waiting:
+// that is on record, and judged.
+func (s *session) finish(ctx context.Context) (complete bool, err error) {
+	if err := s.phase(history.PhaseFinal, "every client finishes one last section"); err != nil {
+		return false, err
+	}
+	s.tellAll(message{Op: opFinal})
+	clients := s.living()
+	bound, cancel := context.WithTimeout(ctx, time.Duration(s.run.LivenessBound))
+	defer cancel()
+	for _, c := range clients {
+		select {
+		case <-c.done:
+		case <-c.ended: // it gave up: failures says why
+		case <-bound.Done():
+		}
+	}
+	s.tellAll(message{Op: opStop})
+	ending, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), stopLimit+2*requestTimeout(s.r.TTL))
+	defer cancelEnd()
+	for _, c := range clients {
+		if c.Wait(ending) != nil && ending.Err() != nil {
+			c.fail(errors.New("does not end when it is told to"))
+		}
+		select {
+		case <-c.ended:
+		case <-ending.Done():
+		}
+	}
+	return ctx.Err() == nil, s.failures()
+}
+
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// closeLogs ends the controller's own logs: with f:end, when the run is complete, else
+// as they are, so that the history is at best unknown.
+func (s *session) closeLogs(complete bool) error {
+	recs := slices.DeleteFunc([]*history.Recorder{s.nemesisRec, s.registerRec}, func(r *history.Recorder) bool { return r == nil })
+	if s.rec == nil {
+		return nil
+	}
+	if !complete {
+		var errs []error
+		for _, r := range append(recs, s.rec) {
+			errs = append(errs, r.Close())
+		}
+		return errors.Join(errs...)
+	}
+	for _, r := range recs {
+		if err := r.Finish(nil); err != nil {
+			return err
+		}
+	}
+	n, err := s.counts()
+	if err != nil {
+		return err
+	}
+	return s.rec.Finish(n)
+}

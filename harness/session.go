@@ -1,0 +1,260 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/backends/cluster"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/proc"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/workloads/register"
+)
+
+// Names of parties other than clients.
+const (
+	partyController = "controller"
+	partyNemesis    = "nemesis"
+)
+
+// session is a run while its processes live.
+type session struct {
+	r        *resolved
+	dir      string
+	progress *Progress
+	clock    history.Clock
+	run      history.Run
+	starter  *proc.Starter
+	cluster  *cluster.Cluster
+	register *register.Server
+	tail     *tail
+	points   *points
+
+	rec         *history.Recorder // the controller's log
+	nemesisRec  *history.Recorder
+	registerRec *history.Recorder
+	watches     []func() error
+
+	mu         sync.Mutex
+	clients    []*client
+	lastClient int64
+}
+
+func newSession(r *resolved, dir string, p *Progress) *session {
+	s := &session{r: r, dir: dir, progress: p, clock: history.NewClock(), starter: proc.NewStarter(), tail: newTail()}
+	s.points = newPoints(s.living)
+	return s
+}
+
+// Providers are the ways to start servers, in the order in which auto tries them.
+func Providers(s *proc.Starter) []cluster.Provider {
+	return []cluster.Provider{cluster.Process{Starter: s}, cluster.Embedded{Starter: s, Command: embeddedCommand}}
+}
+
+// up starts servers, register and clients, and returns when all are ready.
+func (s *session) up(ctx context.Context) error {
+	provider, err := cluster.Choose(s.r.Provider, s.r.topology, Providers(s.starter))
+	if err != nil {
+		return environment(err)
+	}
+	name := provider.Name()
+	if len(s.r.topology.Nodes) == 0 {
+		name = "none"
+	}
+	s.run = s.r.run(name, versions(s.r, name), time.Now())
+	if err := s.openLogs(); err != nil {
+		return environment(err)
+	}
+	s.progress.phase("servers", fmt.Sprintf("topology %s, provider %s", s.r.Topology, name))
+	if s.cluster, err = cluster.Start(ctx, s.r.topology, provider, filepath.Join(s.dir, nodesDir)); err != nil {
+		return environment(err)
+	}
+	for _, n := range s.cluster.Servers() {
+		n.OnMove(func(addr string) { s.tellAll(message{Op: opMove, Node: n.Name(), Addr: addr}) })
+	}
+	if s.register, err = register.Serve(register.New().Handle, s.registerRec); err != nil {
+		return environment(err)
+	}
+	return s.startClients(ctx)
+}
+
+const nodesDir = "nodes"
+
+func (s *session) openLogs() (err error) {
+	open := func(party string) (*history.Recorder, error) {
+		return history.Open(filepath.Join(s.dir, history.LogDir, party+".jsonl"), party, s.clock, s.run)
+	}
+	if s.rec, err = open(partyController); err != nil {
+		return err
+	}
+	if s.nemesisRec, err = open(partyNemesis); err != nil {
+		return err
+	}
+	if s.registerRec, err = open(register.Party); err != nil {
+		return err
+	}
+	s.watches = append(s.watches, watchStalls(s.rec, time.Duration(s.run.StallLimit)), watchClock(s.rec))
+	return nil
+}
+
+func (s *session) startClients(ctx context.Context) error {
+	s.progress.phase("clients", fmt.Sprintf("%d processes", s.r.Clients))
+	errs := make([]error, s.r.Clients)
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() { _, errs[i] = s.startClient(ctx) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return environment(err)
+	}
+	return nil
+}
+
+func (s *session) workerConfig(name string, index int64) workerConfig {
+	cfg := workerConfig{
+		Client: name, Index: index, ClockBase: s.clock.Base(), Run: s.run, Values: s.r.values,
+		LogPath: filepath.Join(s.dir, history.LogDir, name+".jsonl"), Dir: filepath.Join(s.dir, nodesDir),
+		Addrs: map[string]string{register.Party: s.register.Addr()},
+		Retry: (s.r.TTL / 50).Nanoseconds(), Timeout: requestTimeout(s.r.TTL).Nanoseconds(),
+	}
+	if s.r.workload.Resource {
+		cfg.Registers = s.r.registers()
+	}
+	for _, n := range s.cluster.Servers() {
+		cfg.Nodes = append(cfg.Nodes, cluster.Ref{Name: n.Name(), Role: n.Role()})
+		cfg.Addrs[n.Name()] = n.Addr()
+	}
+	return cfg
+}
+
+// requestTimeout is how long a client waits for one answer: as long as its lease lives,
+// for an answer that comes later is of no use.
+func requestTimeout(ttl time.Duration) time.Duration { return max(ttl, 500*time.Millisecond) }
+
+// living lists the clients whose process has not ended.
+func (s *session) living() []*client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(s.clients), func(c *client) bool { return c.killed.Load() || c.Exited() })
+}
+
+func (s *session) tellAll(m message) {
+	for _, c := range s.living() {
+		if err := c.ch.send(m); err != nil {
+			c.fail(fmt.Errorf("send %s: %w", m.Op, err))
+		}
+	}
+}
+
+// failures joins why workers gave up by themselves, or ended without being told to.
+func (s *session) failures() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, c := range s.clients {
+		if c.killed.Load() {
+			continue
+		}
+		errs = append(errs, c.failure())
+	}
+	return errors.Join(errs...)
+}
+
+// down ends everything that was started. It is safe to call at any time, once.
+func (s *session) down(ctx context.Context) error {
+	var errs []error
+	s.mu.Lock()
+	clients := slices.Clone(s.clients)
+	s.mu.Unlock()
+	for _, c := range clients {
+		errs = append(errs, c.Process.Kill(ctx), c.ch.close())
+		<-c.ended
+	}
+	if s.register != nil {
+		errs = append(errs, s.register.Close())
+	}
+	if s.cluster != nil {
+		errs = append(errs, s.cluster.Stop(ctx))
+	}
+	s.tail.close()
+	for _, stop := range s.watches {
+		errs = append(errs, stop())
+	}
+	s.starter.Close()
+	s.removeEmptyStderr(clients)
+	return errors.Join(errs...)
+}
+
+func (s *session) removeEmptyStderr(clients []*client) {
+	for _, c := range clients {
+		path := filepath.Join(s.dir, history.LogDir, c.name+".stderr")
+		if st, err := os.Stat(path); err == nil && st.Size() == 0 {
+			os.Remove(path) //nolint:errcheck // an empty file does no harm
+		}
+	}
+}
+
+// counts is the number of events of each log but the controller's own, read back from
+// the files: what is there is what counts.
+func (s *session) counts() (map[string]int64, error) {
+	paths, err := filepath.Glob(filepath.Join(s.dir, history.LogDir, "*.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	n := map[string]int64{}
+	for _, p := range paths {
+		name := strings.TrimSuffix(filepath.Base(p), ".jsonl")
+		if name == partyController {
+			continue
+		}
+		b, err := os.ReadFile(p)
+		if err != nil {
+			return nil, err
+		}
+		n[name] = int64(strings.Count(string(b), "\n"))
+	}
+	return n, nil
+}
+
+// versions says what took part.
+func versions(r *resolved, provider string) map[string]string {
+	v := map[string]string{"lockstorm": r.Version, "go": runtime.Version()}
+	if provider == cluster.EmbeddedName {
+		v["server"] = "embedded in lockstorm (miniredis)"
+	}
+	if provider != cluster.ProcessName {
+		return v
+	}
+	for _, n := range r.topology.Nodes {
+		if _, known := v[n.Binary]; known {
+			continue
+		}
+		if text, err := BinaryVersion(n); err == nil {
+			v[n.Binary] = text
+		}
+	}
+	return maps.Clone(v)
+}
+
+// BinaryVersion is the first line that a recipe's binary prints of its version.
+func BinaryVersion(r cluster.Recipe) (string, error) {
+	out, err := exec.Command(r.Binary, r.Version...).Output()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", r.Binary, strings.Join(r.Version, " "), err)
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return line, nil
+}
+
+var _ nemesis.Node = (*cluster.Server)(nil)

@@ -1,0 +1,156 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// tail follows the clients' logs while they grow: it knows what each client is doing
+// and who was granted what last. It only informs faults and progress; nothing is judged
+// by it.
+type tail struct {
+	mu      sync.Mutex
+	files   map[string]*tailFile
+	granted map[string]map[string]int64 // lock -> client -> time of its last grant
+	grants  int64
+}
+
+type tailFile struct {
+	file  *os.File
+	rest  []byte // an incomplete last line
+	doing nemesis.Doing
+}
+
+func newTail() *tail {
+	return &tail{files: map[string]*tailFile{}, granted: map[string]map[string]int64{}}
+}
+
+// follow adds a client's log, which must exist.
+func (t *tail) follow(client, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.files[client] = &tailFile{file: f, doing: nemesis.Idle}
+	return nil
+}
+
+func (t *tail) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for name, f := range t.files {
+		f.file.Close() //nolint:errcheck // read only
+		delete(t.files, name)
+	}
+}
+
+// poll reads what has been written since the last poll.
+func (t *tail) poll() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for client, f := range t.files {
+		t.read(client, f)
+	}
+}
+
+func (t *tail) read(client string, f *tailFile) {
+	data, err := io.ReadAll(f.file)
+	if err != nil || len(data) == 0 {
+		return
+	}
+	data = append(f.rest, data...)
+	end := bytes.LastIndexByte(data, '\n') + 1
+	for line := range bytes.Lines(data[:end]) {
+		t.line(client, f, line)
+	}
+	f.rest = bytes.Clone(data[end:])
+}
+
+// line follows one event. Lines that cannot matter are not decoded.
+func (t *tail) line(client string, f *tailFile, line []byte) {
+	if !bytes.Contains(line, []byte(`acquire"`)) && !bytes.Contains(line, []byte(`"f":"release"`)) {
+		return
+	}
+	var e history.Event
+	if e.UnmarshalJSON(bytes.TrimSuffix(line, []byte("\n"))) != nil {
+		return // the judges will say so
+	}
+	switch e.F {
+	case history.FAcquire, history.FTryAcquire:
+		f.doing = map[history.Type]nemesis.Doing{history.Invoke: nemesis.Waits, history.OK: nemesis.Holds}[e.Type]
+		if e.Type == history.OK {
+			if t.granted[e.Lock] == nil {
+				t.granted[e.Lock] = map[string]int64{}
+			}
+			t.granted[e.Lock][client] = e.Time
+			t.grants++
+		}
+	case history.FRelease:
+		f.doing = map[history.Type]nemesis.Doing{history.Invoke: nemesis.Releasing}[e.Type]
+	}
+	if f.doing == "" {
+		f.doing = nemesis.Idle
+	}
+}
+
+// doing is what a client is doing by its log, read now.
+func (t *tail) doing(client string) nemesis.Doing {
+	t.poll()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f := t.files[client]; f != nil {
+		return f.doing
+	}
+	return nemesis.Idle
+}
+
+// count is the number of grants seen so far.
+func (t *tail) count() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.grants
+}
+
+const tailEvery = time.Millisecond
+
+// waitGrant waits until somebody but not was granted the lock after the moment.
+func (t *tail) waitGrant(ctx context.Context, lock, not string, after int64) error {
+	for {
+		t.poll()
+		t.mu.Lock()
+		for client, at := range t.granted[lock] {
+			if client != not && at > after {
+				t.mu.Unlock()
+				return nil
+			}
+		}
+		t.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(tailEvery):
+		}
+	}
+}
+
+// waitFirst waits for the first grant of the run.
+func (t *tail) waitFirst(ctx context.Context) error {
+	for t.count() == 0 {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(tailEvery):
+			t.poll()
+		}
+	}
+	return nil
+}

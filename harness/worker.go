@@ -1,0 +1,226 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/params"
+	"github.com/lockstorm/lockstorm/workloads"
+	"github.com/lockstorm/lockstorm/workloads/register"
+)
+
+// worker is one client process: it runs one workload loop against one backend, with
+// one operation in flight, and obeys the controller's messages.
+type worker struct {
+	cfg     workerConfig
+	ch      *channel
+	rec     *history.Recorder
+	gate    *gate
+	addrs   addressBook
+	started chan struct{}
+	final   atomic.Bool
+	wake    context.CancelFunc // ends the waits of the workload
+	cancel  context.CancelCauseFunc
+}
+
+func workerMain(cat *Catalogue) error {
+	ch, err := fileChannel(os.NewFile(controlFD, "control"))
+	if err != nil {
+		return err
+	}
+	m, err := ch.receive()
+	if err != nil || m.Op != opConfig || m.Config == nil {
+		return fmt.Errorf("expected the configuration, got %q: %w", m.Op, err)
+	}
+	w := &worker{cfg: *m.Config, ch: ch, started: make(chan struct{})}
+	w.addrs.set(w.cfg.Addrs)
+	if err := w.run(cat); err != nil {
+		return errors.Join(err, ch.send(message{Op: opFailed, Text: err.Error()}))
+	}
+	return nil
+}
+
+func (w *worker) run(cat *Catalogue) error {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	w.cancel = cancel
+	rec, err := history.Open(w.cfg.LogPath, w.cfg.Client, history.ClockFrom(w.cfg.ClockBase), w.cfg.Run)
+	if err != nil {
+		return err
+	}
+	w.rec = rec
+	w.gate = newGate(w.cfg.Client, rec, w.ch)
+	client, workload, closeAll, err := w.open(ctx, cat)
+	if err != nil {
+		return err
+	}
+	work, wake := context.WithCancel(ctx)
+	defer wake()
+	w.wake = wake
+	stopWatch := watchStalls(rec, time.Duration(w.cfg.Run.StallLimit))
+	var listening sync.WaitGroup
+	listening.Go(w.listen)
+	err = w.loop(ctx, work, client, workload)
+	err = errors.Join(err, closeAll(), stopWatch())
+	if err == nil {
+		err = rec.Finish(nil)
+	}
+	err = errors.Join(err, w.ch.close())
+	listening.Wait()
+	return err
+}
+
+// open connects to the backend and the register.
+func (w *worker) open(ctx context.Context, cat *Catalogue) (*workloads.Client, workloads.Workload, func() error, error) {
+	fail := func(err error) (*workloads.Client, workloads.Workload, func() error, error) {
+		return nil, nil, nil, err
+	}
+	spec, err := cat.Backends.Get(w.cfg.Run.Backend)
+	if err != nil {
+		return fail(err)
+	}
+	name, _ := params.Split(w.cfg.Run.Workload)
+	wl, err := cat.Workloads.Get(name)
+	if err != nil {
+		return fail(err)
+	}
+	ttl, timeout := time.Duration(w.cfg.Run.TTL), time.Duration(w.cfg.Timeout)
+	settings, err := workloads.NewSettings(w.cfg.Values, w.cfg.Run.Locks, ttl, w.rand(1))
+	if err != nil {
+		return fail(err)
+	}
+	locker, err := spec.Open(ctx, backends.Env{
+		Client: w.cfg.Client, Nodes: w.cfg.Nodes, Dial: w.addrs.dial, Dir: w.cfg.Dir, TTL: ttl,
+		Retry: time.Duration(w.cfg.Retry), Timeout: timeout, Now: w.rec.Clock().Now, Rand: w.rand(2),
+	})
+	if err != nil {
+		return fail(fmt.Errorf("open backend %s: %w", spec.Name, err))
+	}
+	reg := &register.Client{Timeout: timeout, Dial: func(ctx context.Context) (net.Conn, error) {
+		return w.addrs.dial(ctx, register.Party)
+	}}
+	resource := workloads.RegisterResource(w.cfg.Client, reg)
+	client := workloads.NewClient(workloads.ClientConfig{
+		Name: w.cfg.Client, Index: w.cfg.Index, Recorder: w.rec, Locker: locker,
+		Resource: resource, Registers: w.cfg.Registers, Fencing: w.cfg.Run.Fencing,
+		Trusting: w.cfg.Run.Discipline == history.Trusting, TTL: ttl, Gate: w.gate,
+		Rand: w.rand(3), OnLogError: func(err error) { w.cancel(err) },
+	})
+	closeAll := func() error { return errors.Join(resource.Close(), ignoreBroken(locker.Close())) }
+	return client, wl.New(settings), closeAll, nil
+}
+
+// ignoreBroken drops errors of closing what a fault has broken already.
+func ignoreBroken(err error) error {
+	if t, _ := backends.Outcome(err); t == history.Info {
+		return nil
+	}
+	return err
+}
+
+// rand is a generator of this client alone; n keeps its uses apart.
+func (w *worker) rand(n uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(w.cfg.Run.Seed, uint64(w.cfg.Index)<<8|n)) //nolint:gosec // reproducible on purpose
+}
+
+// loop runs sections until the controller asks for the final ones, does those, and
+// waits to be stopped.
+func (w *worker) loop(ctx, work context.Context, c *workloads.Client, wl workloads.Workload) error {
+	if err := w.ch.send(message{Op: opReady}); err != nil {
+		return err
+	}
+	select {
+	case <-w.started:
+	case <-work.Done():
+		return cause(ctx)
+	}
+	for !w.final.Load() && work.Err() == nil {
+		if err := wl.Section(work, c, workloads.Turn{}); err != nil {
+			return err
+		}
+	}
+	for _, lock := range w.cfg.Run.Locks {
+		if work.Err() != nil {
+			return cause(ctx)
+		}
+		if err := wl.Section(work, c, workloads.Turn{Last: true, Lock: lock}); err != nil {
+			return err
+		}
+	}
+	if err := w.ch.send(message{Op: opDone}); err != nil {
+		return err
+	}
+	<-work.Done()
+	return cause(ctx)
+}
+
+// cause is why the worker must give up; nil when it was only told to stop.
+func cause(ctx context.Context) error { return context.Cause(ctx) }
+
+// listen obeys the controller. When the channel ends the controller is gone, or we have
+// closed it ourselves.
+func (w *worker) listen() {
+	for {
+		m, err := w.ch.receive()
+		if err != nil {
+			w.gate.openAll()
+			w.wake()
+			return
+		}
+		switch m.Op {
+		case opStart:
+			close(w.started)
+		case opArm:
+			w.gate.arm(m)
+		case opDisarm:
+			w.gate.disarm(m.ID)
+		case opGo:
+			w.gate.letGo(m.ID)
+		case opMove:
+			w.addrs.set(map[string]string{m.Node: m.Addr})
+		case opFinal:
+			w.final.Store(true)
+		case opStop:
+			w.gate.openAll()
+			w.wake()
+		}
+	}
+}
+
+// addressBook knows where the servers listen now.
+type addressBook struct {
+	mu    sync.Mutex
+	addrs map[string]string
+}
+
+func (a *addressBook) set(addrs map[string]string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.addrs == nil {
+		a.addrs = map[string]string{}
+	}
+	for node, addr := range addrs {
+		a.addrs[node] = addr
+	}
+}
+
+// dial connects to a server by its name.
+func (a *addressBook) dial(ctx context.Context, node string) (net.Conn, error) {
+	a.mu.Lock()
+	addr, ok := a.addrs[node]
+	a.mu.Unlock()
+	if !ok {
+		return nil, fmt.Errorf("there is no server %q", node)
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, "tcp", addr)
+}

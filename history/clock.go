@@ -1,0 +1,41 @@
+package history
+
+import "golang.org/x/sys/unix"
+
+// Clock reads CLOCK_MONOTONIC against one base. All processes of a run share the base,
+// so their times can be compared.
+type Clock struct{ base int64 }
+
+// NewClock starts a clock whose time 0 is now.
+func NewClock() Clock { return Clock{base: monotonic()} }
+
+// ClockFrom is the clock of another process of this host, by its base.
+func ClockFrom(base int64) Clock { return Clock{base: base} }
+
+// Base is the CLOCK_MONOTONIC reading at time 0, to hand to other processes.
+func (c Clock) Base() int64 { return c.base }
+
+// Now is the time since the base in ns.
+func (c Clock) Now() int64 { return monotonic() - c.base }
+
+// WallOffset is CLOCK_REALTIME minus CLOCK_MONOTONIC in ns. It changes only when
+// somebody sets or slews the wall clock, by which stores expire their keys.
+func WallOffset() int64 {
+	before := monotonic()
+	var ts unix.Timespec
+	mustClock(unix.CLOCK_REALTIME, &ts)
+	after := monotonic()
+	return ts.Nano() - (before+after)/2
+}
+
+func monotonic() int64 {
+	var ts unix.Timespec
+	mustClock(unix.CLOCK_MONOTONIC, &ts)
+	return ts.Nano()
+}
+
+func mustClock(id int32, ts *unix.Timespec) {
+	if err := unix.ClockGettime(id, ts); err != nil {
+		panic("history: the kernel has no clock: " + err.Error())
+	}
+}

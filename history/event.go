@@ -1,0 +1,132 @@
+package history
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// Type says where in a call an event stands and, for a return, what is known.
+type Type string
+
+// The four types, named as in Jepsen.
+const (
+	Invoke Type = "invoke" // the call begins; its request has not left yet
+	OK     Type = "ok"     // it happened
+	Fail   Type = "fail"   // it certainly did not happen
+	Info   Type = "info"   // unknown: it may or may not have happened; also a notice
+)
+
+// The functions (field f) of an event.
+const (
+	FRun        = "run"         // first event of every log: a [Run]
+	FEnd        = "end"         // last event of a complete log: an [End]
+	FPhase      = "phase"       // the controller entered a phase: a JSON string
+	FAcquire    = "acquire"     // waits for the lock
+	FTryAcquire = "try-acquire" // one try, no waiting
+	FRenew      = "renew"       // extends a lease
+	FRelease    = "release"     // gives a grant back
+	FRead       = "read"        // reads a register under a grant
+	FWrite      = "write"       // writes a register under a grant
+	FWork       = "work"        // anything else done under a grant
+	FLost       = "lost"        // notice: the client learned that it lost a lease
+	FPoint      = "point"       // a client stands at (invoke) or leaves (ok) a point
+	FStall      = "stall"       // a ticker came late: a [Stall]
+	FClock      = "clock"       // the wall clock moved against the monotonic one: a [ClockStep]
+	FFault      = "fault"       // a fault is injected (invoke), proven (ok) or not (fail): a [Fault]
+	FHeal       = "heal"        // a fault is undone: a [Fault] with the same id
+	FKill       = "kill"        // a client or a node is about to be killed
+)
+
+// The closed list of error codes (field error).
+const (
+	ErrBusy       = "busy"        // somebody else holds the lock
+	ErrNotHeld    = "not-held"    // the store says that the caller does not hold it
+	ErrNotSent    = "not-sent"    // the request never left
+	ErrTimeout    = "timeout"     // no answer in time
+	ErrClosed     = "closed"      // the connection broke before the answer
+	ErrStaleToken = "stale-token" // the resource refused an old fencing token
+	ErrOther      = "other"       // see message
+)
+
+// Process is the logical process of an event: a number for whoever performs
+// operations, a name for parties that do not (nemesis, register, a client's notices).
+type Process struct {
+	N    int64
+	Name string
+}
+
+// IsOp reports whether the process performs operations (has a number).
+func (p Process) IsOp() bool { return p.Name == "" }
+
+// String is the number or the name.
+func (p Process) String() string {
+	if p.IsOp() {
+		return strconv.FormatInt(p.N, 10)
+	}
+	return p.Name
+}
+
+// Opt is an optional integer; its zero value is "absent".
+type Opt struct {
+	V   int64
+	Set bool
+}
+
+// Some is a present integer.
+func Some(v int64) Opt { return Opt{V: v, Set: true} }
+
+// Or is the value, or def where it is absent.
+func (o Opt) Or(def int64) int64 {
+	if o.Set {
+		return o.V
+	}
+	return def
+}
+
+// Value is the payload of an event: for read and write the register's update
+// {base, new}, for everything else free JSON.
+type Value struct {
+	Base, New Opt
+	JSON      json.RawMessage
+}
+
+// ValueOf encodes v as a free JSON value. It panics when v cannot be encoded, which is
+// a programmer's error: the types recorded are this package's own.
+func ValueOf(v any) Value {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("history: value cannot be encoded: " + err.Error())
+	}
+	return Value{JSON: b}
+}
+
+// Into decodes a free JSON value.
+func (v Value) Into(dst any) error { return json.Unmarshal(v.JSON, dst) }
+
+// Event is one line of the record. Times are ns since the start of the run; TTL is in
+// ns; fields that do not apply are left out of the JSON form.
+type Event struct {
+	Index    int64   // position in the merged history; not in party logs
+	Time     int64   // when the event was recorded
+	Process  Process // the logical process
+	Type     Type    //
+	F        string  // what is done: the F constants
+	Value    Value   //
+	Error    string  // closed list: the Err constants
+	Message  string  // detail of Error, for people
+	Party    string  // whose log
+	Seq      int64   // position in that log, without gaps from 0
+	Client   string  // the client that acts, or that a fault targets
+	Lock     string  //
+	Mode     string  // "" exclusive, "shared" for readers
+	Grant    string  // harness id of the acquire attempt, on every event of it
+	Owner    string  // what the store sees as the owner
+	Lease    string  // what renews and expires
+	Sent     Opt     // just before the granted request left the client
+	TTL      Opt     // time to live of the lease
+	Deadline Opt     // sent + ttl - the algorithm's own drift allowance
+	Token    Opt     // fencing token
+	Nodes    []string
+	Register string
+	Node     string
+}

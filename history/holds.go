@@ -1,0 +1,100 @@
+package history
+
+// Interval is half-open: [From, To). It is empty when To is not after From.
+type Interval struct{ From, To int64 }
+
+// Empty reports whether no moment lies in the interval.
+func (i Interval) Empty() bool { return i.To <= i.From }
+
+// Overlap is the part that two intervals share; empty where they do not meet.
+func (i Interval) Overlap(o Interval) Interval {
+	return Interval{From: max(i.From, o.From), To: min(i.To, o.To)}
+}
+
+// ProvenHold is when the client of a grant certainly believed that it held the lock:
+// from its acquire-ok to the earliest of the release's invocation, its kill, its first
+// loss notice or the deadline in force (where the run's discipline is to obey), and,
+// where none of these is on record, its last own event; then on to the last use that
+// it invoked under the grant, for who acts as the holder believes that it holds.
+func (r *Record) ProvenHold(g *Grant) Interval {
+	if !g.Granted() {
+		return Interval{}
+	}
+	from := g.From()
+	end := int64(Forever)
+	if len(g.Releases) > 0 {
+		end = g.Releases[0].Start()
+	}
+	if kill, ok := r.Kills[g.Client]; ok {
+		end = min(end, kill)
+	}
+	if r.Run.Discipline != Trusting {
+		end = min(end, g.beliefEnds())
+	}
+	if end == Forever {
+		end = r.Last[g.Client]
+	}
+	for _, u := range g.Uses {
+		end = max(end, u.Start())
+	}
+	return Interval{From: from, To: end}
+}
+
+// beliefEnds is when an obeying client stops to believe: its first loss notice, or the
+// first moment at which the deadline in force has passed. A later renewal does not
+// bring the belief back.
+func (g *Grant) beliefEnds() int64 {
+	end := int64(Forever)
+	if len(g.Losses) > 0 {
+		end = g.Losses[0].Time
+	}
+	deadline := g.Acquire.Return.Deadline
+	if !deadline.Set {
+		return end
+	}
+	d := deadline.V
+	for _, rn := range g.Renews {
+		if rn.Outcome() != OK || !rn.Return.Deadline.Set {
+			continue
+		}
+		if rn.Return.Time >= d {
+			break
+		}
+		d = max(d, rn.Return.Deadline.V)
+	}
+	return min(end, d)
+}
+
+// DeadlineAt is the deadline in force at time t, as far as the client had been told by
+// then; unset where it is unknown. Grants without a lease have none: see Leased.
+func (g *Grant) DeadlineAt(t int64) Opt {
+	d := g.Acquire.Return.Deadline
+	if !d.Set {
+		return Opt{}
+	}
+	for _, rn := range g.Renews {
+		if rn.Outcome() == OK && rn.Return.Time <= t && rn.Return.Deadline.Set {
+			d.V = max(d.V, rn.Return.Deadline.V)
+		}
+	}
+	return d
+}
+
+// Leased reports whether the grants of the run run out by themselves.
+func (r *Record) Leased() bool { return r.Run.Ends == EndsLease || r.Run.Ends == EndsSession }
+
+// Freed is the earliest moment at which the store may free the grant because its
+// holder died: only for locks that end with the process. From just before the kill
+// signal or, with no kill on record, from the client's last event.
+func (r *Record) Freed(g *Grant) int64 {
+	if r.Run.Ends != EndsProcess {
+		return Forever
+	}
+	if kill, ok := r.Kills[g.Client]; ok {
+		return kill
+	}
+	if r.Finished[g.Client] {
+		return Forever
+	}
+	return r.Last[g.Client]
+}

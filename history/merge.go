@@ -1,0 +1,146 @@
+package history
+
+import (
+	"bufio"
+	"cmp"
+	"container/heap"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// LogDir and File are the names of the logs' folder and of the merged history inside a
+// run directory.
+const (
+	LogDir = "logs"
+	File   = "history.jsonl"
+)
+
+// MergeDir reads every log of a run directory and merges them by time. The order
+// within a log is never changed, not even where its times run backwards: that is for
+// the judge to see.
+func MergeDir(dir string) (*History, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, LogDir, "*.jsonl"))
+	if err != nil {
+		return nil, fmt.Errorf("list the logs: %w", err)
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("%s has neither %s nor logs in %s/: it is not the directory of a run", dir, File, LogDir)
+	}
+	slices.Sort(paths)
+	var logs []*History
+	for _, p := range paths {
+		h, err := ReadFile(p)
+		if errors.Is(err, ErrNoHistory) {
+			h = &History{Torn: p + ": empty: its party died before its first event"}
+		} else if err != nil {
+			return nil, err
+		}
+		logs = append(logs, h)
+	}
+	return Merge(logs)
+}
+
+// Merge joins logs by time into one history: k-way over their heads, invokes first on
+// equal times. It numbers the events.
+func Merge(logs []*History) (*History, error) {
+	out := &History{}
+	var heads mergeHeap
+	total := 0
+	for i, l := range logs {
+		out.Damage = append(out.Damage, l.Damage...)
+		out.Sources = append(out.Sources, l.Sources...)
+		if l.Torn != "" {
+			out.Torn = l.Torn
+		}
+		if len(l.Events) > 0 {
+			heads = append(heads, mergeHead{events: l.Events, log: i})
+			total += len(l.Events)
+		}
+	}
+	if total == 0 {
+		return nil, ErrNoHistory
+	}
+	out.Events = make([]Event, 0, total)
+	heap.Init(&heads)
+	for len(heads) > 0 {
+		e := heads[0].events[0]
+		e.Index = int64(len(out.Events))
+		out.Events = append(out.Events, e)
+		if heads[0].events = heads[0].events[1:]; len(heads[0].events) == 0 {
+			heap.Pop(&heads)
+		} else {
+			heap.Fix(&heads, 0)
+		}
+	}
+	return out, nil
+}
+
+// WriteFile writes the history as JSON lines, by way of a temporary file, so that a
+// reader never sees half of it.
+func (h *History) WriteFile(path string) (err error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".history-*")
+	if err != nil {
+		return fmt.Errorf("write the history: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("write the history: %w", err), tmp.Close(), os.Remove(tmp.Name()))
+		}
+	}()
+	w := bufio.NewWriterSize(tmp, 1<<20)
+	var line []byte
+	for i := range h.Events {
+		line = append(h.Events[i].AppendJSON(line[:0], true), '\n')
+		if _, err := w.Write(line); err != nil {
+			return err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if err := tmp.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+type mergeHead struct {
+	events []Event
+	log    int
+}
+
+// mergeHeap orders the logs by their first event.
+type mergeHeap []mergeHead
+
+func (h mergeHeap) Len() int      { return len(h) }
+func (h mergeHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *mergeHeap) Push(x any)   { *h = append(*h, x.(mergeHead)) }
+
+func (h mergeHeap) Less(i, j int) bool {
+	a, b := &h[i].events[0], &h[j].events[0]
+	return cmp.Or(
+		cmp.Compare(a.Time, b.Time),
+		cmp.Compare(callFirst(a), callFirst(b)),
+		cmp.Compare(h[i].log, h[j].log),
+	) < 0
+}
+
+func (h *mergeHeap) Pop() any {
+	old := *h
+	last := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return last
+}
+
+func callFirst(e *Event) int {
+	if e.Type == Invoke {
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,106 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+)
+
+// Recorder appends the events of one party to its log: one write(2) an event, so that
+// a SIGKILL loses nothing that was recorded. It is safe for concurrent use; times and
+// sequence numbers are given under its lock and therefore grow together.
+type Recorder struct {
+	clock Clock
+	party string
+
+	mu   sync.Mutex
+	file *os.File
+	buf  []byte
+	seq  int64
+	err  error
+}
+
+// ErrRecorderClosed is what a recorder answers after Close.
+var ErrRecorderClosed = errors.New("the log is closed")
+
+// Open creates the log of a party at path and writes its first event, f:run. The file
+// must not exist yet: a log is never continued by a second process.
+func Open(path, party string, clock Clock, run Run) (*Recorder, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open the log of %s: %w", party, err)
+	}
+	r := &Recorder{clock: clock, party: party, file: f, buf: make([]byte, 0, 1024)}
+	if _, err := r.Record(Event{Process: Process{Name: party}, Type: Info, F: FRun, Value: ValueOf(run)}); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return r, nil
+}
+
+// Discard is a recorder that keeps the clock and writes nothing: the other side of the
+// benchmark that says what recording costs.
+func Discard(party string, clock Clock) *Recorder { return &Recorder{clock: clock, party: party} }
+
+// Clock is the clock by which events are timed.
+func (r *Recorder) Clock() Clock { return r.clock }
+
+// Party is whose log this is.
+func (r *Recorder) Party() string { return r.party }
+
+// Record stamps the event with time, party and sequence number, appends it to the log
+// and returns the time. After a failed write every later call returns the same error:
+// a party that cannot record must stop acting.
+func (r *Recorder) Record(e Event) (int64, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return 0, r.err
+	}
+	e.Time, e.Party, e.Seq = r.clock.Now(), r.party, r.seq
+	r.seq++
+	if r.file == nil {
+		return e.Time, nil
+	}
+	r.buf = append(e.AppendJSON(r.buf[:0], false), '\n')
+	if _, err := r.file.Write(r.buf); err != nil {
+		r.err = fmt.Errorf("write the log of %s: %w", r.party, err)
+		return 0, r.err
+	}
+	return e.Time, nil
+}
+
+// Notice records an event of the party itself (no operation): a point, a loss, a stall.
+func (r *Recorder) Notice(e Event) error {
+	e.Process = Process{Name: r.party}
+	if e.Type == "" {
+		e.Type = Info
+	}
+	_, err := r.Record(e)
+	return err
+}
+
+// Finish writes f:end, whose count includes itself, and closes the log. parties is the
+// number of events of each other log, known only to the controller.
+func (r *Recorder) Finish(parties map[string]int64) error {
+	r.mu.Lock()
+	n := r.seq + 1
+	r.mu.Unlock()
+	err := r.Notice(Event{F: FEnd, Value: ValueOf(End{Events: n, Parties: parties})})
+	return errors.Join(err, r.Close())
+}
+
+// Close closes the log without an end, as an interrupted party leaves it.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil {
+		r.err = ErrRecorderClosed
+	}
+	if r.file == nil {
+		return nil
+	}
+	f := r.file
+	r.file = nil
+	return f.Close()
+}

@@ -1,0 +1,206 @@
+package history
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ParseText reads the readable text form of a history, in which fixtures are written:
+//
+//	run ends=lease ttl=1s discipline=obey registers=plain/L:0
+//	0ms    1 c1 invoke acquire lock=L grant=g1
+//	2ms    1 c1 ok     acquire lock=L grant=g1 sent=1ms ttl=1s deadline=1001ms
+//	5ms    - nemesis invoke fault {"id":1,"fault":"client-pause","clients":["c1"]}
+//
+// A line is: time, process (a number, or - for the party itself), party, type, f, then
+// fields, then at most one JSON value in braces or quotes. base= and new= give the
+// value of a read or a write. The party of a numbered process is also its client.
+// Sequence numbers, indexes and, after a line "end", all f:end events are filled in; events
+// are kept in the order of the lines. Blank lines and lines that begin with # are
+// passed over.
+func ParseText(r io.Reader) (*History, error) {
+	p := textParser{hist: &History{Sources: []string{"text"}}, seq: map[string]int64{}}
+	sc := bufio.NewScanner(r)
+	for n := 1; sc.Scan(); n++ {
+		line := strings.TrimSpace(sc.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if err := p.line(line); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	return p.hist, sc.Err()
+}
+
+type textParser struct {
+	hist *History
+	seq  map[string]int64
+	last int64
+}
+
+func (p *textParser) line(line string) error {
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "run":
+		return p.run(strings.Fields(rest))
+	case "end":
+		p.end()
+		return nil
+	}
+	text, value := splitValue(line)
+	w := strings.Fields(text)
+	if len(w) < 5 {
+		return fmt.Errorf("%q: want time, process, party, type, f", line)
+	}
+	at, err := time.ParseDuration(w[0])
+	if err != nil {
+		return err
+	}
+	e := Event{Time: at.Nanoseconds(), Type: Type(w[3]), F: w[4], Process: Process{Name: w[2]}}
+	if w[1] != "-" {
+		n, err := strconv.ParseInt(w[1], 10, 64)
+		if err != nil {
+			return fmt.Errorf("process %q: %w", w[1], err)
+		}
+		e.Process, e.Client = Process{N: n}, w[2]
+	} else if w[2] != "nemesis" && w[2] != "register" && w[2] != "controller" {
+		e.Client = w[2]
+	}
+	e.Value.JSON = value
+	for _, f := range w[5:] {
+		if err := e.setField(f); err != nil {
+			return err
+		}
+	}
+	p.append(e, w[2])
+	return nil
+}
+
+func (p *textParser) append(e Event, party string) {
+	e.Party, e.Seq, e.Index = party, p.seq[party], int64(len(p.hist.Events))
+	p.seq[party]++
+	p.last = max(p.last, e.Time)
+	p.hist.Events = append(p.hist.Events, e)
+}
+
+// end closes every log and then the history, as the controller does.
+func (p *textParser) end() {
+	parties := map[string]int64{}
+	for name := range p.seq {
+		if name != "controller" {
+			parties[name] = p.seq[name] + 1
+		}
+	}
+	names := make([]string, 0, len(parties))
+	for name := range parties {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		p.append(Event{
+			Time: p.last, Process: Process{Name: name}, Type: Info, F: FEnd, Client: clientOf(name),
+			Value: ValueOf(End{Events: parties[name]}),
+		}, name)
+	}
+	p.append(Event{
+		Time: p.last, Process: Process{Name: "controller"}, Type: Info, F: FEnd,
+		Value: ValueOf(End{Events: p.seq["controller"] + 1, Parties: parties}),
+	}, "controller")
+}
+
+func clientOf(party string) string {
+	switch party {
+	case "controller", "nemesis", "register":
+		return ""
+	}
+	return party
+}
+
+func splitValue(line string) (text string, value []byte) {
+	if i := strings.IndexAny(line, `{"`); i >= 0 {
+		return line[:i], []byte(line[i:])
+	}
+	return line, nil
+}
+
+func (e *Event) setField(field string) error {
+	key, val, ok := strings.Cut(field, "=")
+	if !ok {
+		return fmt.Errorf("field %q: want key=value", field)
+	}
+	texts := map[string]*string{
+		"lock": &e.Lock, "mode": &e.Mode, "grant": &e.Grant, "owner": &e.Owner, "lease": &e.Lease,
+		"error": &e.Error, "message": &e.Message, "register": &e.Register, "node": &e.Node, "client": &e.Client,
+	}
+	times := map[string]*Opt{"sent": &e.Sent, "ttl": &e.TTL, "deadline": &e.Deadline}
+	numbers := map[string]*Opt{"token": &e.Token, "base": &e.Value.Base, "new": &e.Value.New}
+	switch {
+	case texts[key] != nil:
+		*texts[key] = val
+	case times[key] != nil:
+		d, err := time.ParseDuration(val)
+		*times[key] = Some(d.Nanoseconds())
+		return err
+	case numbers[key] != nil:
+		n, err := strconv.ParseInt(val, 10, 64)
+		*numbers[key] = Some(n)
+		return err
+	default:
+		return fmt.Errorf("no field %q", key)
+	}
+	return nil
+}
+
+func (p *textParser) run(fields []string) error {
+	run := Run{
+		Schema: Schema, Backend: "fixture", Ends: EndsNever, Discipline: Obey, Fencing: FencingBoth,
+		Workload: "counter", Resource: true, TTL: int64(time.Second), Tolerance: int64(5 * time.Millisecond),
+		StallLimit: int64(100 * time.Millisecond), LivenessBound: int64(3 * time.Second), Registers: map[string]int64{},
+	}
+	for _, f := range fields {
+		key, val, _ := strings.Cut(f, "=")
+		if err := run.set(key, val); err != nil {
+			return fmt.Errorf("run: %s: %w", f, err)
+		}
+	}
+	p.append(Event{Process: Process{Name: "controller"}, Type: Info, F: FRun, Value: ValueOf(run)}, "controller")
+	return nil
+}
+
+func (r *Run) set(key, val string) error {
+	durations := map[string]*int64{
+		"ttl": &r.TTL, "tolerance": &r.Tolerance, "bound": &r.LivenessBound, "stall": &r.StallLimit,
+	}
+	texts := map[string]*string{
+		"backend": &r.Backend, "ends": &r.Ends, "discipline": &r.Discipline, "fencing": &r.Fencing, "workload": &r.Workload,
+	}
+	flags := map[string]*bool{"tokens": &r.Tokens, "client-faults": &r.ClientFaults, "resource": &r.Resource}
+	switch {
+	case durations[key] != nil:
+		d, err := time.ParseDuration(val)
+		*durations[key] = d.Nanoseconds()
+		return err
+	case texts[key] != nil:
+		*texts[key] = val
+	case flags[key] != nil:
+		b, err := strconv.ParseBool(val)
+		*flags[key] = b
+		return err
+	case key == "nemesis":
+		r.Nemesis = append(r.Nemesis, val)
+		family := FamilyClient
+		if strings.HasPrefix(val, "server") {
+			family = FamilyServer
+		}
+		r.RequestedFaults = append(r.RequestedFaults, RequestedFault{Spec: val, Family: family})
+	default:
+		return fmt.Errorf("no such field")
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package history
+
+import "time"
+
+// Schema is the version of the record that this package writes.
+const Schema = 1
+
+// How a grant may end without a release.
+const (
+	EndsNever   = "never"   // a dead holder keeps the lock
+	EndsLease   = "lease"   // freed by the store from sent + ttl on
+	EndsProcess = "process" // freed when the holder's process dies
+	EndsSession = "session" // freed when the holder's session ends
+)
+
+// What a client does when its deadline passes or it is told of the loss.
+const (
+	Obey     = "obey"     // it stops touching the resource
+	Trusting = "trusting" // it goes on
+)
+
+// Which registers a run uses.
+const (
+	FencingBoth = "both" // plain and fenced side by side
+	FencingOn   = "on"   // fenced only
+	FencingOff  = "off"  // plain only
+)
+
+// Run is the value of f:run: everything that judging needs, so that a history can be
+// judged alone, next year, on another machine.
+type Run struct {
+	Schema          int               `json:"schema"`
+	Backend         string            `json:"backend"`
+	Topology        string            `json:"topology"`
+	Provider        string            `json:"provider"`
+	Nemesis         []string          `json:"nemesis"`
+	Workload        string            `json:"workload"`
+	Fencing         string            `json:"fencing"`
+	Discipline      string            `json:"discipline"`
+	Seed            uint64            `json:"seed"`
+	Clients         int               `json:"clients"`
+	Locks           []string          `json:"locks"`
+	TTL             int64             `json:"ttl_ns"`
+	Duration        int64             `json:"duration_ns"`        // how long the workload is to run
+	Tolerance       int64             `json:"tolerance_ns"`       // one number for all checks
+	StallLimit      int64             `json:"stall_limit_ns"`     // a ticker later than this is on record
+	LivenessBound   int64             `json:"liveness_bound_ns"`  // from the last heal to each client's next grant
+	Ends            string            `json:"ends"`               // how a grant ends without a release
+	Tokens          bool              `json:"tokens"`             // whether the lock issues fencing tokens
+	Resource        bool              `json:"resource"`           // whether the workload touches registers
+	Required        []string          `json:"required,omitempty"` // checks that gate; empty: the default
+	Registers       map[string]int64  `json:"registers,omitempty"`
+	ClientFaults    bool              `json:"client_faults"` // whether the plan hurts clients
+	Started         time.Time         `json:"started"`
+	Versions        map[string]string `json:"versions,omitempty"`
+	Command         string            `json:"command,omitempty"`
+	RequestedFaults []RequestedFault  `json:"requested_faults,omitempty"`
+}
+
+// RequestedFault is one --nemesis of the run: Family says whom it can harm, Skipped why
+// it was not tried.
+type RequestedFault struct {
+	Spec    string `json:"spec"`
+	Family  string `json:"family"`
+	Skipped string `json:"skipped,omitempty"`
+}
+
+// End is the value of f:end: how many events the log has, itself included, and, on
+// the controller's, how many every other log has.
+type End struct {
+	Events  int64            `json:"events"`
+	Parties map[string]int64 `json:"parties,omitempty"`
+}
+
+// Families of faults: whom they hurt.
+const (
+	FamilyClient = "client"
+	FamilyServer = "server"
+)
+
+// Fault is the value of f:fault and f:heal.
+type Fault struct {
+	ID      int               `json:"id"`      // the same on all events of one injection
+	Fault   string            `json:"fault"`   // name in the catalogue
+	Request int               `json:"request"` // which --nemesis asked for it, from 0
+	Family  string            `json:"family"`
+	Clients []string          `json:"clients,omitempty"` // targets
+	Nodes   []string          `json:"nodes,omitempty"`   // targets
+	Roles   map[string]string `json:"roles,omitempty"`   // roles of the targets at this moment
+	Point   string            `json:"point,omitempty"`   // the point that it is tied to
+	By      string            `json:"by,omitempty"`      // the client that stood there
+	Grant   string            `json:"grant,omitempty"`   // the grant under which it stood there
+	For     int64             `json:"for_ns,omitempty"`  // planned length
+	Proof   string            `json:"proof,omitempty"`   // what was observed: it took effect
+}
+
+// Stall is the value of f:stall: a ticker that was due every few ms was late. The
+// event's own time is the end of the gap.
+type Stall struct {
+	Late int64 `json:"late_ns"`
+}
+
+// ClockStep is the value of f:clock: the wall clock moved by Step ns.
+type ClockStep struct {
+	Step int64 `json:"step_ns"`
+}
+
+// The phases of a run, in order (f:phase).
+const (
+	PhaseWork  = "work"  // the workload runs, faults strike
+	PhaseQuiet = "quiet" // all is healed, the workload still runs
+	PhaseFinal = "final" // each client finishes one last section
+)

@@ -1,0 +1,97 @@
+// Package params reads the parameters that follow a name on the command line, as in
+// client-pause:at=before-write,for=1.5ttl.
+package params
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Param is one parameter: its name, default (empty: chosen by the thing itself) and
+// what it means.
+type Param struct {
+	Name    string
+	Default string
+	Doc     string
+}
+
+// Values are given and default parameters by name.
+type Values map[string]string
+
+// Split parts a spec into its name and the text of its parameters.
+func Split(spec string) (name, rest string) {
+	name, rest, _ = strings.Cut(spec, ":")
+	return name, rest
+}
+
+// Parse reads key=value pairs separated by commas and fills in defaults. An unknown
+// key is an error that names the valid ones.
+func Parse(what, text string, valid []Param) (Values, error) {
+	v := Values{}
+	names := make([]string, len(valid))
+	for i, p := range valid {
+		names[i] = p.Name
+		v[p.Name] = p.Default
+	}
+	if text == "" {
+		return v, nil
+	}
+	for pair := range strings.SplitSeq(text, ",") {
+		key, val, ok := strings.Cut(pair, "=")
+		if _, known := v[key]; !known {
+			if len(names) == 0 {
+				return nil, fmt.Errorf("%s has no parameters, but got %q", what, pair)
+			}
+			return nil, fmt.Errorf("%s has no parameter %q: choose from %s", what, key, strings.Join(names, ", "))
+		}
+		if !ok || val == "" {
+			return nil, fmt.Errorf("parameter %q of %s needs a value: %s=...", key, what, key)
+		}
+		v[key] = val
+	}
+	return v, nil
+}
+
+// Length reads a duration or a multiple of the ttl ("1.5ttl"); an absent one is 0.
+func (v Values) Length(name string, ttl time.Duration) (time.Duration, error) {
+	text := v[name]
+	if text == "" {
+		return 0, nil
+	}
+	bad := fmt.Errorf("%s=%s is not a length: want a duration (750ms) or a multiple of the ttl (1.5ttl)", name, text)
+	if times, ok := strings.CutSuffix(text, "ttl"); ok {
+		f, err := strconv.ParseFloat(times, 64)
+		if err != nil || f < 0 {
+			return 0, bad
+		}
+		return time.Duration(f * float64(ttl)), nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0, bad
+	}
+	return d, nil
+}
+
+// Fraction reads a number from 0 to 1.
+func (v Values) Fraction(name string) (float64, error) {
+	f, err := strconv.ParseFloat(v[name], 64)
+	if err != nil || f < 0 || f > 1 {
+		return 0, fmt.Errorf("%s=%s is not a number from 0 to 1", name, v[name])
+	}
+	return f, nil
+}
+
+// Count reads a whole number of at least 1; an absent one is def.
+func (v Values) Count(name string, def int) (int, error) {
+	if v[name] == "" {
+		return def, nil
+	}
+	n, err := strconv.Atoi(v[name])
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%s=%s is not a whole number from 1 on", name, v[name])
+	}
+	return n, nil
+}

@@ -1,0 +1,138 @@
+// Package proc starts child processes that never outlive their parent, and stops,
+// resumes and kills them as whole process groups, with proof read back from /proc.
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+)
+
+// Starter starts children from one goroutine that is locked to its OS thread for good:
+// the parent-death signal fires when the thread that started a child ends, not the
+// process. Close it last; children that still live then are killed by the kernel.
+type Starter struct {
+	requests chan request
+	done     chan struct{}
+}
+
+type request struct {
+	cmd  *exec.Cmd
+	errs chan error
+}
+
+// NewStarter begins a starter; Close ends it.
+func NewStarter() *Starter {
+	s := &Starter{requests: make(chan request), done: make(chan struct{})}
+	go s.serve()
+	return s
+}
+
+func (s *Starter) serve() {
+	defer close(s.done)
+	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+	for r := range s.requests {
+		r.errs <- r.cmd.Start()
+	}
+}
+
+// Close ends the starter's thread. Children that are still alive die with it.
+func (s *Starter) Close() {
+	close(s.requests)
+	<-s.done
+}
+
+// Process is a child in a process group of its own.
+type Process struct {
+	Name string
+	cmd  *exec.Cmd
+	done chan struct{}
+	err  error // valid after done
+}
+
+// Start starts the command in a process group of its own that dies with this process.
+// It takes over waiting for it.
+func (s *Starter) Start(name string, cmd *exec.Cmd) (*Process, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	r := request{cmd: cmd, errs: make(chan error, 1)}
+	s.requests <- r
+	if err := <-r.errs; err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	p := &Process{Name: name, cmd: cmd, done: make(chan struct{})}
+	go func() {
+		p.err = cmd.Wait()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// Pid is the process id, which is also the id of its group.
+func (p *Process) Pid() int { return p.cmd.Process.Pid }
+
+// Done is closed when the process has ended and was waited for.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Exited reports whether the process has ended.
+func (p *Process) Exited() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Wait waits for the end of the process and says how it ended.
+func (p *Process) Wait(ctx context.Context) error {
+	select {
+	case <-p.done:
+		return p.err
+	case <-ctx.Done():
+		return fmt.Errorf("%s (pid %d) has not ended: %w", p.Name, p.Pid(), ctx.Err())
+	}
+}
+
+// Kill sends SIGKILL to the whole group and waits until the process is gone. Killing
+// what has ended already is no error.
+func (p *Process) Kill(ctx context.Context) error {
+	if err := p.signal(syscall.SIGKILL); err != nil {
+		return err
+	}
+	select {
+	case <-p.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%s (pid %d) survived SIGKILL: %w", p.Name, p.Pid(), ctx.Err())
+	}
+}
+
+// Terminate asks the group to end, and kills it when it has not by the end of ctx.
+func (p *Process) Terminate(ctx context.Context) error {
+	if err := p.signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case <-p.done:
+		return nil
+	case <-ctx.Done():
+		return p.Kill(context.WithoutCancel(ctx))
+	}
+}
+
+// signal reaches the whole group. The process is waited for by us, so its id cannot
+// have gone to somebody else while done is open.
+func (p *Process) signal(sig syscall.Signal) error {
+	if p.Exited() {
+		return nil
+	}
+	err := syscall.Kill(-p.Pid(), sig)
+	if err == nil || errors.Is(err, syscall.ESRCH) || errors.Is(err, os.ErrProcessDone) {
+		return nil
+	}
+	return fmt.Errorf("send %v to %s (group %d): %w", sig, p.Name, p.Pid(), err)
+}

@@ -1,0 +1,148 @@
+package workloads
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Resource is what the lock protects, seen by one client. It is opened with the lease,
+// so that a database can be the resource, its transaction being the section.
+type Resource interface {
+	Open(ctx context.Context, lock string, grant string, lease backends.Info) (Access, error)
+	Close() error
+}
+
+// Access is the resource under one grant. Errors are those of package backends.
+type Access interface {
+	Read(ctx context.Context, register string) (int64, error)
+	Write(ctx context.Context, register string, base, value int64) error
+}
+
+// ClientConfig is what a recorded client is made of.
+type ClientConfig struct {
+	Name       string
+	Index      int64 // number of the client, from 1: its processes are Index*1e6 + n
+	Recorder   *history.Recorder
+	Locker     backends.Locker
+	Resource   Resource // nil: the workload has none
+	Registers  []string // the registers that a section updates, in order
+	Fencing    string   // history.Fencing constants
+	Trusting   bool     // goes on after a deadline or a loss
+	TTL        time.Duration
+	Gate       Gate
+	Rand       *rand.Rand // seeded: owner nonces
+	OnLogError func(error)
+}
+
+// Client performs operations and records them: an invoke is in its log before its
+// request leaves, and an error that says nothing for certain becomes info.
+type Client struct {
+	cfg     ClientConfig
+	last    atomic.Int64 // last process number given out
+	process int64        // of the section's goroutine
+	grants  int64
+}
+
+// processesPerClient is the distance between the process numbers of two clients.
+const processesPerClient = 1_000_000
+
+// NewClient makes a recorded client.
+func NewClient(cfg ClientConfig) *Client {
+	c := &Client{cfg: cfg}
+	c.last.Store(cfg.Index * processesPerClient)
+	c.process = c.newProcess()
+	return c
+}
+
+func (c *Client) newProcess() int64 { return c.last.Add(1) }
+
+// invoke records the start of an operation; when that fails the operation must not be
+// sent.
+func (c *Client) invoke(e history.Event) error {
+	e.Type = history.Invoke
+	_, err := c.record(e)
+	return err
+}
+
+func (c *Client) record(e history.Event) (int64, error) {
+	e.Client = c.cfg.Name
+	t, err := c.cfg.Recorder.Record(e)
+	if err != nil {
+		c.cfg.OnLogError(err)
+	}
+	return t, err
+}
+
+// done records the return of the section's current operation. After an unknown outcome
+// the client goes on under a new process number.
+func (c *Client) done(e history.Event, err error) error {
+	e.Type, e.Error = backends.Outcome(err)
+	if err != nil && e.Error != history.ErrBusy {
+		e.Message = err.Error()
+	}
+	_, logErr := c.record(e)
+	if e.Type == history.Info {
+		c.process = c.newProcess()
+	}
+	return logErr
+}
+
+// op is the common part of an operation of the section's goroutine.
+func (c *Client) op(f, lock, grant string) history.Event {
+	return history.Event{Process: history.Process{N: c.process}, F: f, Lock: lock, Grant: grant}
+}
+
+// notice records something that the client learned, outside its operations.
+func (c *Client) notice(e history.Event) {
+	e.Client = c.cfg.Name
+	if err := c.cfg.Recorder.Notice(e); err != nil {
+		c.cfg.OnLogError(err)
+	}
+}
+
+// Acquire asks for the lock, waiting unless try is set. It returns nil when the lock
+// was not granted; an error means that the client must stop.
+func (c *Client) Acquire(ctx context.Context, lock string, try bool) (*Hold, error) {
+	c.grants++
+	h := &Hold{c: c, Lock: lock, Grant: fmt.Sprintf("%s-%d", c.cfg.Name, c.grants)}
+	c.cfg.Gate.Reach(ctx, BeforeAcquire, h.spot())
+	f, acquire := history.FAcquire, c.cfg.Locker.Acquire
+	if try {
+		f, acquire = history.FTryAcquire, c.cfg.Locker.TryAcquire
+	}
+	e := c.op(f, lock, h.Grant)
+	e.Owner = fmt.Sprintf("%s-%016x", h.Grant, c.cfg.Rand.Uint64())
+	if err := c.invoke(e); err != nil {
+		return nil, err
+	}
+	lease, err := acquire(ctx, backends.Request{Lock: lock, Owner: e.Owner, TTL: c.cfg.TTL, Hooks: h.hooks()})
+	if err == nil {
+		h.granted(lease, &e)
+	}
+	if logErr := c.done(e, err); logErr != nil || err != nil {
+		return nil, logErr
+	}
+	c.cfg.Gate.Reach(ctx, Acquired, h.spot())
+	return h, nil
+}
+
+// granted takes over what the backend says of the grant, into the hold and the event.
+func (h *Hold) granted(lease backends.Lease, e *history.Event) {
+	info := lease.Info()
+	h.lease, h.info = lease, info
+	e.Owner, e.Lease, e.Nodes = info.Owner, info.Lease, info.Nodes
+	e.Sent = history.Some(info.Sent)
+	if info.Lease != "" {
+		e.TTL, e.Deadline = history.Some(info.TTL.Nanoseconds()), history.Some(info.Deadline)
+		h.extend(info.Deadline)
+	}
+	if info.HasToken {
+		e.Token = history.Some(info.Token)
+	}
+}

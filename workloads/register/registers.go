@@ -1,0 +1,64 @@
+package register
+
+import (
+	"sync"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Handler answers a request. It calls log exactly once, at the moment at which the
+// request takes effect or is refused, before it returns.
+type Handler func(req Request, log func(Request, Response)) Response
+
+// Registers are the values and their fences, in memory. The highest token is stored
+// with the value it protects and lives exactly as long.
+type Registers struct {
+	mu    sync.Mutex
+	cells map[cellKey]*cell
+}
+
+type cellKey struct{ register, lock string }
+
+type cell struct {
+	value   int64
+	highest int64  // highest token accepted
+	holder  string // the grant that brought it
+}
+
+// New is a set of registers that all start at 0.
+func New() *Registers { return &Registers{cells: map[cellKey]*cell{}} }
+
+// Handle answers one request; checking, applying and logging are one atomic step.
+// Token rules of `fenced`: the token is checked on reads and on writes, as a 64-bit
+// integer, per resource; an equal token is accepted only from the grant that brought
+// it, because a lock that lost its memory may issue one twice.
+func (r *Registers) Handle(req Request, log func(Request, Response)) Response {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k := cellKey{req.Register, req.Lock}
+	c := r.cells[k]
+	if c == nil {
+		c = &cell{}
+		r.cells[k] = c
+	}
+	resp := Response{Value: c.value}
+	if req.Register == Fenced && !c.admit(req) {
+		resp.Error = history.ErrStaleToken
+	} else if req.Op == history.FWrite {
+		c.value = req.New
+	}
+	log(req, resp)
+	return resp
+}
+
+func (c *cell) admit(req Request) bool {
+	switch {
+	case req.Token == nil:
+		return false
+	case *req.Token > c.highest || c.holder == "":
+		c.highest, c.holder = *req.Token, req.Grant
+		return true
+	default:
+		return *req.Token == c.highest && req.Grant == c.holder
+	}
+}
