@@ -22,7 +22,7 @@ func (in *Input) unplanned(e *history.Event) (late int64, ok bool) {
 	}
 	gap := history.Interval{From: e.Time - s.Late, To: e.Time}
 	for _, f := range in.Faults {
-		if slices.Contains(f.Clients, e.Party) && !gap.Overlap(history.Interval{From: f.Invoke.Time, To: f.Until()}).Empty() {
+		if slices.Contains(f.Clients, e.Party) && !gap.Overlap(f.Span()).Empty() {
 			return s.Late, false
 		}
 	}
@@ -38,7 +38,7 @@ func (in *Input) causeOf(g *history.Grant, until int64) cause {
 		if f.Family == history.FamilyClient && !slices.Contains(f.Clients, g.Client) {
 			continue
 		}
-		if f.Effective() && !span.Overlap(history.Interval{From: f.Invoke.Time, To: f.Until()}).Empty() {
+		if f.Effective() && !span.Overlap(f.Span()).Empty() {
 			found = f
 		}
 	}

@@ -29,8 +29,7 @@ func coverage(in *Input) Result {
 				continue
 			}
 			effective++
-			span := history.Interval{From: f.Invoke.Time, To: max(f.Until(), f.Invoke.Time+1)}
-			if in.harmed(f, busy, span) {
+			if in.harmed(f, busy, f.Span()) {
 				hits++
 			}
 		}

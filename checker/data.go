@@ -164,8 +164,8 @@ func (r *replay) ackOf(w *history.Event) *history.Call {
 func (r *replay) lostUpdate(e *history.Event, robbed []*history.Event) {
 	in := r.in
 	g, h := in.ByID[e.Grant], in.ByID[robbed[len(robbed)-1].Grant]
-	message := fmt.Sprintf("the write of %s (grant %s, %d -> %d) at %s was accepted on top of what it had not read: %d acknowledged update(s) lost, of %s",
-		e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, sec(e.Time), len(robbed), grantsOf(robbed))
+	message := fmt.Sprintf("the write of %s (grant %s, %d -> %d) at %s was accepted on top of what it had not read: %d acknowledged %s lost, of %s",
+		e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, sec(e.Time), len(robbed), updates(len(robbed)), grantsOf(robbed))
 	class, rule, doubtful := NoClass, "lost-update", true
 	cause := cause{text: "suspect the record: the two grants do not overlap"}
 	if g != nil && g.Granted() {
@@ -243,6 +243,13 @@ func (r *replay) add(rule string, class Class, e *history.Event, others []*histo
 	slices.Sort(f.Events)
 	r.findings = append(r.findings, f)
 	return &r.findings[len(r.findings)-1]
+}
+
+func updates(n int) string {
+	if n == 1 {
+		return "update"
+	}
+	return "updates"
 }
 
 func grantsOf(events []*history.Event) string {

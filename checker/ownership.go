@@ -12,8 +12,8 @@ import (
 // ownership asks whether only the owner can release. A release that the store carried
 // out (ok) frees somebody else's lock when its own grant was certainly over and another
 // one was certainly in force at the time. It is over once its lease has run out and
-// another client was granted after that; or, for a grant whose lease still ran, it is
-// taken as foreign only when the other holder was then told that its lock is gone.
+// another client was granted after that; else it is taken as foreign only when the
+// other holder was then told that its lock is gone.
 func ownership(in *Input) Result {
 	var findings []Finding
 	for _, lock := range in.Locks {
@@ -33,16 +33,22 @@ func ownership(in *Input) Result {
 	return conclude("releases that were carried out, against the grants in force", findings, len(findings))
 }
 
-// victim is the grant whose lock a release took away: granted after g, before the
-// release was invoked, and in force until the release had returned.
+// victim is the grant whose lock a release took away: granted after g and before the
+// release had returned, and in force until then. Two kinds of evidence count. Direct:
+// g's lease had run out before the release was invoked, and the victim had been granted
+// by then. Indirect: the victim was told that its lock is gone although nothing else
+// took it, while the release was under way or after it.
 func (in *Input) victim(granted []*history.Grant, g *history.Grant, rel *history.Call) *history.Grant {
-	before := sort.Search(len(granted), func(i int) bool { return granted[i].From() > rel.Start() })
+	before := sort.Search(len(granted), func(i int) bool { return granted[i].From() > rel.End() })
 	for i := before - 1; i >= 0 && granted[i].From() >= g.From(); i-- {
 		h := granted[i]
 		if h == g || h.Sent() < g.From() || !in.inForce(h, rel) {
 			continue
 		}
-		if in.expired(g, rel.Start()) || in.robbed(h, rel) {
+		if h.From() <= rel.Start() && in.expired(g, rel.Start()) {
+			return h
+		}
+		if (h.From() <= rel.Start() || in.expired(g, rel.End())) && in.robbed(h, rel) {
 			return h
 		}
 	}
@@ -79,15 +85,26 @@ func (in *Input) expired(g *history.Grant, at int64) bool {
 }
 
 // robbed reports whether the store told h that it does not hold the lock, although its
-// lease still ran and it had not released.
+// lease still ran, it had not released, and no fault of a server explains it.
 func (in *Input) robbed(h *history.Grant, rel *history.Call) bool {
 	base, leased := in.expiryBase(h)
 	for _, c := range slices.Concat(h.Releases, h.Renews) {
-		if isNotHeld(c) && c.Start() > rel.Start() && (!leased || c.End() < base) {
+		if !isNotHeld(c) || c.Start() <= rel.Start() || (leased && c.End() >= base) {
+			continue
+		}
+		if !in.serverHurt(history.Interval{From: h.Sent(), To: c.End()}) {
 			return true
 		}
 	}
 	return false
+}
+
+// serverHurt reports whether a fault of a server touched a span.
+func (in *Input) serverHurt(span history.Interval) bool {
+	return slices.ContainsFunc(in.Faults, func(f *history.Injection) bool {
+		return f.Family != history.FamilyClient && f.Invoke.Type == history.Invoke &&
+			!span.Overlap(f.Span()).Empty()
+	})
 }
 
 func (in *Input) ownershipFinding(g, victim *history.Grant, rel *history.Call) Finding {

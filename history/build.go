@@ -113,6 +113,15 @@ func (f *Injection) Until() int64 {
 	}
 }
 
+// Span is the time in which the fault was at work, its last moment included.
+func (f *Injection) Span() Interval {
+	to := f.Until()
+	if to < Forever {
+		to++
+	}
+	return Interval{From: f.Invoke.Time, To: to}
+}
+
 // Build pairs the events into calls and grants. It never fails: what does not fit
 // together is listed for the judge of the record.
 func Build(h *History) (*Record, error) {

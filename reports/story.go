@@ -67,11 +67,23 @@ func storyOf(f *checker.Finding, r *checker.Results, rec *history.Record) []stri
 	}
 	lines = append(lines, dataStory(f, r)...)
 	slices.SortStableFunc(lines, func(a, b line) int { return int(a.at - b.at) })
-	out := []string{"What happened (" + string(f.Class) + "): " + f.Message + "."}
+	out := []string{headOf(f.Class) + f.Message + "."}
 	for _, l := range slices.Compact(lines) {
 		out = append(out, "  "+at(l.at)+"  "+l.text)
 	}
 	return append(out, "  Cause: "+f.Cause+".")
+}
+
+// headOf says in front of a story what kind it is.
+func headOf(c checker.Class) string {
+	switch c {
+	case checker.Inherent:
+		return "Inherent to leases: "
+	case checker.Defect:
+		return "A defect of the lock: "
+	default:
+		return ""
+	}
 }
 
 type line struct {
@@ -177,17 +189,18 @@ func dataStory(f *checker.Finding, r *checker.Results) []line {
 func totals(r *checker.Results) []string {
 	var out []string
 	if n := r.Stats["violations"]; n > 0 {
-		text := fmt.Sprintf("In all, clients overlapped %d times, for %v at most.", n, dur(r.Stats["overlap_max_ns"]))
+		text := fmt.Sprintf("In all, clients overlapped %d %s, for %v at most.", n, plural(int(n), "time"), dur(r.Stats["overlap_max_ns"]))
 		if c := r.Checks["mutual-exclusion"]; !gates(c) {
 			text += " (Reported, not gating: with --fencing on the data is what counts.)"
 		}
 		out = append(out, text)
 	}
 	if n, ok := r.Stats["updates_lost_plain"]; ok {
-		out = append(out, fmt.Sprintf("Without a fence: %d acknowledged updates lost.", n))
+		out = append(out, fmt.Sprintf("Without a fence: %d acknowledged %s lost.", n, plural(int(n), "update")))
 	}
 	if n, ok := r.Stats["updates_lost_fenced"]; ok {
-		out = append(out, fmt.Sprintf("With the fence: %d acknowledged updates lost, %d stale requests refused.", n, r.Stats["fence_refused"]))
+		out = append(out, fmt.Sprintf("With the fence: %d acknowledged %s lost, %d stale %s refused.", n, plural(int(n), "update"),
+			r.Stats["fence_refused"], plural(int(r.Stats["fence_refused"]), "request")))
 	}
 	if c := r.Checks["data-fenced"]; c.Verdict == checker.Skipped && c.Reason == "issues no tokens" && r.Stats["updates_lost_plain"] > 0 {
 		out = append(out, fmt.Sprintf("A fence cannot help here: %s issues no tokens.", r.Backend))

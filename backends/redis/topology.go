@@ -68,7 +68,7 @@ func ready(ctx context.Context, addr string, pid int) error {
 	if err := conn.SetDeadline(time.Now().Add(time.Second)); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprint(conn, "PING\r\nINFO server\r\n"); err != nil {
+	if _, err := fmt.Fprint(conn, "*1\r\n$4\r\nPING\r\n*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n"); err != nil {
 		return err
 	}
 	r := bufio.NewReader(conn)
