@@ -11,18 +11,27 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
+// maxLockFindings is how many violations are reduced and listed: each costs time, and
+// nobody reads more.
+const maxLockFindings = 20
+
 // maxPieceOps bounds the memory of one judgement: Porcupine needs about n*n/8 bytes.
 const maxPieceOps = 20_000
 
 // linearizability asks whether the lock object behaved as a lock: Porcupine over an
 // owner-aware model with leases, one lock at a time, in pieces cut where nothing is
 // open. Every violation is a defect: expiry after the lease is legal for the object.
-func linearizability(in *Input) Result {
-	j := &lockJudge{in: in, until: time.Now().Add(in.Limit), model: lockModel()}
+func linearizability(in *Input) Result { return judgeLocks(in, pieceSize) }
+
+func judgeLocks(in *Input, size int) Result {
+	j := &lockJudge{in: in, until: time.Now().Add(in.Limit), model: lockModel(), size: size}
 	for _, lock := range in.Locks {
 		j.lock(lock)
 	}
 	r := conclude("Porcupine with an owner-aware, leased lock model, one lock at a time", j.findings, len(j.findings))
+	if len(j.findings) == maxLockFindings {
+		r.Reason = fmt.Sprintf("the first %d violations are listed", maxLockFindings)
+	}
 	r.Proof = map[string]int{"locks": len(in.Locks), "pieces": j.pieces, "operations": j.ops}
 	if r.Verdict != Fail && j.gaveUp != "" {
 		r.Verdict, r.Reason = Unknown, j.gaveUp
@@ -34,13 +43,17 @@ type lockJudge struct {
 	in          *Input
 	model       porcupine.Model
 	until       time.Time
+	size        int // of a piece, at least
 	pieces, ops int
 	gaveUp      string
 	findings    []Finding
 }
 
 func (j *lockJudge) lock(lock string) {
-	for _, piece := range pieces(j.in.prepareLock(lock)) {
+	for _, piece := range pieces(j.in.prepareLock(lock), j.size) {
+		if len(j.findings) >= maxLockFindings {
+			return
+		}
 		j.pieces++
 		for _, lg := range piece {
 			j.ops += len(lg.ops)
@@ -52,7 +65,8 @@ func (j *lockJudge) lock(lock string) {
 // piece judges one piece. A violation is reduced to the grants that it needs; then the
 // last of them is taken out and the rest judged again, for further violations.
 func (j *lockJudge) piece(lock string, grants []*lockGrant) {
-	for len(j.findings) < maxFindings {
+	legal := 0 // grants[:legal] are known to be legal
+	for len(j.findings) < maxLockFindings {
 		switch j.check(grants, nil) {
 		case porcupine.Ok:
 			return
@@ -60,14 +74,15 @@ func (j *lockJudge) piece(lock string, grants []*lockGrant) {
 			j.giveUp(lock)
 			return
 		}
-		core := j.reduce(grants)
+		end := j.firstIllegal(grants, legal)
+		core := j.reduce(grants[:end])
 		if core == nil {
 			j.giveUp(lock)
 			return
 		}
 		j.findings = append(j.findings, j.finding(lock, core))
-		last := core[len(core)-1]
-		grants = slices.DeleteFunc(slices.Clone(grants), func(g *lockGrant) bool { return g == last })
+		legal = end - 1
+		grants = slices.Delete(slices.Clone(grants), legal, end)
 	}
 }
 
@@ -80,13 +95,11 @@ func (j *lockJudge) giveUp(lock string) {
 // check asks Porcupine; change, when given, may replace an operation.
 func (j *lockJudge) check(grants []*lockGrant, change func(timedOp) timedOp) porcupine.CheckResult {
 	var ops []porcupine.Operation
-	for _, lg := range grants {
-		for _, op := range lg.ops {
-			if change != nil {
-				op = change(op)
-			}
-			ops = append(ops, porcupine.Operation{Input: op.lockOp, Call: op.call, Return: op.ret})
+	for _, op := range lockOps(grants) {
+		if change != nil {
+			op = change(op)
 		}
+		ops = append(ops, porcupine.Operation{Input: op.lockOp, Call: op.call, Return: op.ret})
 	}
 	left := time.Until(j.until)
 	if left <= 0 || len(ops) > maxPieceOps {
@@ -95,11 +108,17 @@ func (j *lockJudge) check(grants []*lockGrant, change func(timedOp) timedOp) por
 	return porcupine.CheckOperationsTimeout(j.model, ops, left)
 }
 
-// reduce finds a small set of grants that is illegal by itself: the shortest illegal
-// prefix, then without every grant that is not needed. Taking a grant out keeps a legal
-// history legal, so what stays is a true violation. nil when time ran out.
-func (j *lockJudge) reduce(grants []*lockGrant) []*lockGrant {
-	lo, hi := 1, len(grants)
+// firstIllegal is the length of the shortest illegal prefix, which is longer than legal:
+// found in growing steps, because most violations are near.
+func (j *lockJudge) firstIllegal(grants []*lockGrant, legal int) int {
+	lo, hi := legal+1, len(grants)
+	for step := 1; lo+step < hi; step *= 2 {
+		if j.check(grants[:lo+step], nil) == porcupine.Illegal {
+			hi = lo + step
+			break
+		}
+		lo += step
+	}
 	for lo < hi {
 		mid := (lo + hi) / 2
 		if j.check(grants[:mid], nil) == porcupine.Illegal {
@@ -108,7 +127,20 @@ func (j *lockJudge) reduce(grants []*lockGrant) []*lockGrant {
 			lo = mid + 1
 		}
 	}
-	core := slices.Clone(grants[:lo])
+	return lo
+}
+
+// reduce finds a small set of grants that is illegal by itself: the shortest illegal
+// end of the prefix, then without every grant that is not needed. Taking a grant out
+// keeps a legal history legal, so what stays is a true violation. nil when time ran out.
+func (j *lockJudge) reduce(prefix []*lockGrant) []*lockGrant {
+	core := slices.Clone(prefix)
+	for size := 2; size < len(prefix); size *= 2 {
+		if end := prefix[len(prefix)-size:]; j.check(end, nil) == porcupine.Illegal {
+			core = slices.Clone(end)
+			break
+		}
+	}
 	for size := len(core) / 2; size >= 1; size /= 2 {
 		for i := 0; i+size <= len(core); {
 			rest := slices.Delete(slices.Clone(core), i, i+size)
@@ -143,10 +175,10 @@ func (j *lockJudge) finding(lock string, core []*lockGrant) Finding {
 		rule, text = "lost-lease", "was gone before its lease ran out, and nobody had released it"
 	case lenient(opRelease):
 		rule, text = "foreign-release", "was released by somebody who no longer held it"
-	case lenient(opRenew):
-		rule, text = "revived-lease", "was renewed by somebody who no longer held it"
+	case revived(core):
+		rule, text = "revived-lease", "was renewed by somebody after somebody else was granted"
 	}
-	f := Finding{Rule: rule, Class: Defect, Gating: true, From: history.Forever}
+	f := Finding{Rule: rule, Class: Defect, Gating: true}
 	var parts []string
 	for _, lg := range core {
 		parts = append(parts, j.describe(lg))
@@ -160,11 +192,25 @@ func (j *lockJudge) finding(lock string, core []*lockGrant) Finding {
 		}
 	}
 	last := core[len(core)-1]
-	f.From = last.ok
+	if f.From = last.ok; len(core) == 1 {
+		f.From = f.To
+	}
 	f.Cause = j.in.causeOf(core[0].g, last.ok).text
 	f.Message = fmt.Sprintf("%s %s: no order of these operations is one of a lock: %s", lock, text, strings.Join(parts, "; "))
 	slices.Sort(f.Events)
 	return f
+}
+
+// revived reports whether a grant was renewed after another one of the core was known.
+func revived(core []*lockGrant) bool {
+	for _, lg := range core {
+		for _, rn := range lg.g.Renews {
+			if rn.Outcome() == history.OK && slices.ContainsFunc(core, func(o *lockGrant) bool { return o != lg && o.ok < rn.Start() && o.from > lg.ok }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (j *lockJudge) describe(lg *lockGrant) string {

@@ -18,10 +18,11 @@ type timedOp struct {
 // can matter.
 type lockGrant struct {
 	g     *history.Grant
-	ops   []timedOp
-	from  int64 // the acquire's call
-	ok    int64 // the acquire's return
-	ended int64 // by then it is certainly over; Forever if that is not on record
+	ops   []timedOp // what certainly took effect
+	mays  []int64   // from when on it may have ended otherwise
+	from  int64     // the acquire's call
+	ok    int64     // the acquire's return
+	ended int64     // by then its own operations show that it is over; Forever if they do not
 }
 
 // prepareLock turns the grants of a lock into operations, without loss and without
@@ -43,12 +44,32 @@ func (in *Input) prepareLock(lock string) []*lockGrant {
 			out = append(out, lg)
 		}
 	}
-	byOK := slices.Clone(out)
-	slices.SortFunc(byOK, func(a, b *lockGrant) int { return cmp.Compare(a.ok, b.ok) })
 	for _, lg := range out {
-		in.endOps(lg, byOK)
+		in.endOps(lg)
 	}
 	return out
+}
+
+// lockOps is all operations of some grants of a lock, the optional ones included. Which
+// later grant ends an optional release depends on which grants are looked at.
+func lockOps(grants []*lockGrant) []timedOp {
+	byOK := sortedByOK(grants)
+	var ops []timedOp
+	for _, lg := range grants {
+		ops = append(ops, lg.ops...)
+		for _, from := range lg.mays {
+			if over := min(lg.ended, laterGrant(byOK, lg, from)); from <= over {
+				ops = append(ops, timedOp{lockOp{opMay, lg.ops[0].grant, lg.g.ID}, from, over})
+			}
+		}
+	}
+	return ops
+}
+
+func sortedByOK(grants []*lockGrant) []*lockGrant {
+	byOK := slices.Clone(grants)
+	slices.SortFunc(byOK, func(a, b *lockGrant) int { return cmp.Compare(a.ok, b.ok) })
+	return byOK
 }
 
 func (in *Input) acquireOp(g *history.Grant, number int) *lockGrant {
@@ -90,7 +111,7 @@ func firstSign(g *history.Grant) (int64, bool) {
 }
 
 // endOps adds everything that ends the grant, or shows that it has ended.
-func (in *Input) endOps(lg *lockGrant, byOK []*lockGrant) {
+func (in *Input) endOps(lg *lockGrant) {
 	number := lg.ops[0].grant
 	base, leased := in.expiryBase(lg.g)
 	for _, rn := range lg.g.Renews {
@@ -102,7 +123,6 @@ func (in *Input) endOps(lg *lockGrant, byOK []*lockGrant) {
 			lg.ended = min(lg.ended, rn.End())
 		}
 	}
-	var mays []int64
 	for _, rel := range lg.g.Releases {
 		switch {
 		case rel.Outcome() == history.OK:
@@ -112,22 +132,15 @@ func (in *Input) endOps(lg *lockGrant, byOK []*lockGrant) {
 			lg.add(opNotHeld, number, rel.Start(), rel.End())
 			lg.ended = min(lg.ended, rel.End())
 		case rel.Outcome() == history.Info:
-			mays = append(mays, rel.Start())
+			lg.mays = append(lg.mays, rel.Start())
 		}
 	}
 	if leased {
-		mays = append(mays, base)
+		lg.mays = append(lg.mays, base)
 	}
 	if freed := in.Freed(lg.g); freed != history.Forever {
-		mays = append(mays, freed)
+		lg.mays = append(lg.mays, freed)
 	}
-	for _, from := range mays {
-		over := min(lg.ended, laterGrant(byOK, lg, from))
-		if from <= over {
-			lg.add(opMay, number, from, over)
-		}
-	}
-	lg.ended = min(lg.ended, laterGrant(byOK, lg, lg.ok))
 }
 
 func isNotHeld(c *history.Call) bool {
@@ -136,25 +149,23 @@ func isNotHeld(c *history.Call) bool {
 
 // expiryBase is the moment from which the store may let the grant expire: sent + ttl of
 // the acquire or of the last renewal that is known to have been applied, minus the
-// tolerance. A lease whose times are not on record may expire at any time.
+// tolerance. A lease whose times are not on record may expire at any time after that.
 func (in *Input) expiryBase(g *history.Grant) (int64, bool) {
 	if !in.Leased() {
 		return 0, false
 	}
-	if !g.Granted() || !g.Acquire.Return.Sent.Set || !g.Acquire.Return.TTL.Set {
-		return g.Acquire.Start(), true
+	base := g.Acquire.Start()
+	if g.Granted() && g.Acquire.Return.Sent.Set && g.Acquire.Return.TTL.Set {
+		base = g.Acquire.Return.Sent.V + g.Acquire.Return.TTL.V - in.Run.Tolerance
 	}
-	base := g.Acquire.Return.Sent.V + g.Acquire.Return.TTL.V
 	for _, rn := range g.Renews {
-		if rn.Outcome() != history.OK {
-			continue
+		if rn.Outcome() == history.OK && rn.Return.Sent.Set && rn.Return.TTL.Set {
+			base = max(base, rn.Return.Sent.V+rn.Return.TTL.V-in.Run.Tolerance)
+		} else if rn.Outcome() == history.OK {
+			base = max(base, rn.Start()) // held then; for how long is not on record
 		}
-		if !rn.Return.Sent.Set || !rn.Return.TTL.Set {
-			return g.Acquire.Start(), true
-		}
-		base = max(base, rn.Return.Sent.V+rn.Return.TTL.V)
 	}
-	return base - in.Run.Tolerance, true
+	return base, true
 }
 
 // laterGrant is the return of the first grant that returned at or after the moment and
@@ -162,7 +173,7 @@ func (in *Input) expiryBase(g *history.Grant) (int64, bool) {
 func laterGrant(byOK []*lockGrant, lg *lockGrant, moment int64) int64 {
 	i := sort.Search(len(byOK), func(i int) bool { return byOK[i].ok >= moment })
 	for ; i < len(byOK); i++ {
-		if byOK[i] != lg && byOK[i].from >= lg.ok {
+		if byOK[i].from > lg.ok {
 			return byOK[i].ok
 		}
 	}
@@ -175,20 +186,21 @@ const pieceSize = 64
 
 // pieces cuts the grants of a lock where nothing is open and every earlier grant is
 // certainly over: there the lock is free, so the pieces can be judged apart, exactly.
-func pieces(grants []*lockGrant) [][]*lockGrant {
+func pieces(grants []*lockGrant, size int) [][]*lockGrant {
 	slices.SortFunc(grants, func(a, b *lockGrant) int { return cmp.Compare(a.from, b.from) })
+	byOK := sortedByOK(grants)
 	var out [][]*lockGrant
 	var piece []*lockGrant
 	var open int64
 	ops := 0
 	for _, lg := range grants {
-		if ops >= pieceSize && lg.from > open {
+		if ops >= size && lg.from > open {
 			out = append(out, piece)
 			piece, ops = nil, 0
 		}
 		piece = append(piece, lg)
-		ops += len(lg.ops)
-		open = max(open, lg.ended)
+		ops += len(lg.ops) + len(lg.mays)
+		open = max(open, min(lg.ended, laterGrant(byOK, lg, lg.ok)))
 		for _, op := range lg.ops {
 			open = max(open, op.ret)
 		}

@@ -266,7 +266,7 @@ func (b *builder) addNotice(e *Event) {
 	case FEnd:
 		b.rec.Finished[e.Party] = true
 		var end End
-		if e.Value.Into(&end) == nil && end.Parties != nil {
+		if e.Party == "controller" && e.Value.Into(&end) == nil {
 			b.rec.End = &end
 		}
 	case FFault, FHeal:

@@ -66,8 +66,12 @@ func (g *Grant) beliefEnds() int64 {
 }
 
 // DeadlineAt is the deadline in force at time t, as far as the client had been told by
-// then; unset where it is unknown. Grants without a lease have none: see Leased.
+// then; unset where it is unknown, or not granted. Grants without a lease have none: see
+// Leased.
 func (g *Grant) DeadlineAt(t int64) Opt {
+	if !g.Granted() {
+		return Opt{}
+	}
 	d := g.Acquire.Return.Deadline
 	if !d.Set {
 		return Opt{}

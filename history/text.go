@@ -12,7 +12,7 @@ import (
 
 // ParseText reads the readable text form of a history, in which fixtures are written:
 //
-//	run ends=lease ttl=1s discipline=obey registers=plain/L:0
+//	run ends=lease ttl=1s discipline=obey registers=plain,fenced
 //	0ms    1 c1 invoke acquire lock=L grant=g1
 //	2ms    1 c1 ok     acquire lock=L grant=g1 sent=1ms ttl=1s deadline=1001ms
 //	5ms    - nemesis invoke fault {"id":1,"fault":"client-pause","clients":["c1"]}
@@ -192,6 +192,10 @@ func (r *Run) set(key, val string) error {
 		b, err := strconv.ParseBool(val)
 		*flags[key] = b
 		return err
+	case key == "registers":
+		for reg := range strings.SplitSeq(val, ",") {
+			r.Registers[reg] = 0
+		}
 	case key == "nemesis":
 		r.Nemesis = append(r.Nemesis, val)
 		family := FamilyClient

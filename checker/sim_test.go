@@ -1,0 +1,408 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// sim is a lock service in virtual time with clients that use it: what the mutants are
+// made of. Everything happens at whole microseconds, from one seed.
+type sim struct {
+	rnd    *rand.Rand
+	mutant mutant
+	ends   string
+	ttl    int64
+
+	events []history.Event
+	lock   simLock
+	value  int64 // the plain register
+	queue  []simStep
+	now    int64
+	kills  bool
+	pauses bool
+	resets bool // the server is restarted now and then
+	procs  int64
+}
+
+// mutant breaks one rule of the lock.
+type mutant struct {
+	name   string
+	ends   string   // default lease
+	caught []string // checks, at least one of which must fail
+	kills  bool
+	resets bool
+	never  bool // the correct lock: no check may fail
+}
+
+var mutants = []mutant{
+	{name: "none", never: true, kills: true},
+	{name: "grants-always", caught: []string{checkMutex, checkLinear}},
+	{name: "check-then-set", caught: []string{checkMutex, checkLinear}},
+	{name: "blind-delete", caught: []string{checkOwnership}},
+	{name: "shared-owner", caught: []string{checkOwnership}},
+	{name: "expires-early", caught: []string{checkMutex, checkLinear}},
+	{name: "never-expires", ends: history.EndsNever, kills: true, caught: []string{checkLiveness}},
+	{name: "release-not-applied", ends: history.EndsNever, caught: []string{checkLiveness}},
+	{name: "forgets-at-restart", resets: true, caught: []string{checkMutex, checkLinear}},
+	{name: "revives-expired", caught: []string{checkLinear}},
+	{name: "token-duplicate", caught: []string{checkTokens}},
+	{name: "token-regress", caught: []string{checkTokens}},
+	{name: "lies-not-held", caught: []string{checkLinear}},
+}
+
+type simLock struct {
+	holder  string // grant
+	until   int64
+	token   int64
+	pending string // of check-then-set: saw a free lock
+}
+
+type simStep struct {
+	at int64
+	do func()
+}
+
+func (s *sim) at(delay int64, do func()) {
+	s.queue = append(s.queue, simStep{at: s.now + delay, do: do})
+}
+
+func (s *sim) run(until int64) {
+	for len(s.queue) > 0 {
+		i := 0
+		for k := range s.queue {
+			if s.queue[k].at < s.queue[i].at {
+				i = k
+			}
+		}
+		step := s.queue[i]
+		s.queue = slices.Delete(s.queue, i, i+1)
+		if step.at > until {
+			continue
+		}
+		s.now = step.at
+		step.do()
+	}
+}
+
+func (s *sim) log(party string, e history.Event) {
+	e.Time, e.Party = s.now*1000, party
+	if e.Process == (history.Process{}) {
+		e.Process.Name = party
+	}
+	s.events = append(s.events, e)
+}
+
+// server is one try to take the lock, at the moment at which the server handles it.
+func (s *sim) take(grant string) (token int64, ok bool) {
+	l := &s.lock
+	held := l.holder != "" && s.now < l.until
+	if held && s.mutant.name != "grants-always" {
+		return 0, false
+	}
+	s.grantTo(grant)
+	return l.token, true
+}
+
+func (s *sim) grantTo(grant string) {
+	l := &s.lock
+	l.holder, l.until = grant, s.now+s.ttl
+	if s.mutant.name == "expires-early" {
+		l.until = s.now + s.ttl/3
+	}
+	if s.ends == history.EndsNever {
+		l.until = 1 << 60
+	}
+	switch {
+	case s.mutant.name == "token-duplicate" && s.rnd.IntN(8) == 0:
+	case s.mutant.name == "token-regress" && s.rnd.IntN(8) == 0 && l.token > 3:
+		l.token -= 2
+	default:
+		l.token++
+	}
+}
+
+// give is a release, at the moment at which the server handles it.
+func (s *sim) give(grant string) bool {
+	l := &s.lock
+	mine := l.holder == grant && s.now < l.until
+	somebodys := l.holder != "" && s.now < l.until
+	switch s.mutant.name {
+	case "blind-delete", "shared-owner":
+		mine = somebodys
+	case "release-not-applied":
+		if mine && s.rnd.IntN(20) == 0 {
+			return true
+		}
+	case "lies-not-held":
+		if mine && s.rnd.IntN(10) == 0 {
+			return false
+		}
+	}
+	if mine {
+		l.holder = ""
+	}
+	return mine
+}
+
+func (s *sim) renew(grant string) bool {
+	l := &s.lock
+	mine := l.holder == grant && s.now < l.until
+	if mine || (s.mutant.name == "revives-expired" && l.holder != grant) {
+		l.holder, l.until = grant, s.now+s.ttl
+		return true
+	}
+	return false
+}
+
+// simClient is one client's section, step by step, each message with a delay.
+type simClient struct {
+	s     *sim
+	name  string
+	proc  int64
+	n     int
+	dead  bool
+	final bool
+	done  bool
+}
+
+func (c *simClient) op(f string, typ history.Type, grant string) history.Event {
+	return history.Event{Process: history.Process{N: c.proc}, Type: typ, F: f, Client: c.name, Lock: "L", Grant: grant}
+}
+
+func (s *sim) net() int64 { return 50 + s.rnd.Int64N(200) }
+
+func (c *simClient) section() {
+	if c.dead || c.done {
+		return
+	}
+	c.n++
+	grant := fmt.Sprintf("%s-%d", c.name, c.n)
+	c.s.log(c.name, c.op(history.FAcquire, history.Invoke, grant))
+	c.try(grant)
+}
+
+func (c *simClient) try(grant string) {
+	s := c.s
+	sent := s.now
+	s.at(s.net(), func() {
+		token, ok := s.take(grant)
+		if s.mutant.name == "check-then-set" && !ok {
+			// It saw the lock free when it was about to expire, and sets it later.
+			if s.lock.until-s.now < s.ttl && s.rnd.IntN(6) == 0 {
+				s.at(s.net(), func() { s.grantTo(grant); c.granted(grant, sent, s.lock.token) })
+				return
+			}
+		}
+		s.at(s.net(), func() {
+			switch {
+			case c.dead:
+			case ok:
+				c.granted(grant, sent, token)
+			default:
+				s.at(500+s.rnd.Int64N(1500), func() {
+					if !c.dead {
+						c.try(grant)
+					}
+				})
+			}
+		})
+	})
+}
+
+func (c *simClient) granted(grant string, sent, token int64) {
+	s := c.s
+	if c.dead {
+		return
+	}
+	e := c.op(history.FAcquire, history.OK, grant)
+	e.Sent, e.Token, e.Owner = history.Some(sent*1000), history.Some(token), grant
+	if s.ends == history.EndsLease {
+		e.Lease, e.TTL, e.Deadline = grant, history.Some(s.ttl*1000), history.Some((sent+s.ttl)*1000)
+	}
+	s.log(c.name, e)
+	hold := 1000 + s.rnd.Int64N(4000)
+	if s.pauses && s.rnd.IntN(6) == 0 && !c.final {
+		hold = s.ttl + s.rnd.Int64N(s.ttl)
+	}
+	if s.rnd.IntN(4) == 0 {
+		s.at(hold*9/10, func() { c.renewing(grant) })
+	}
+	s.at(hold, func() { c.finish(grant, sent+s.ttl) })
+}
+
+func (c *simClient) renewing(grant string) {
+	s := c.s
+	if c.dead || s.ends != history.EndsLease {
+		return
+	}
+	s.procs++
+	e := c.op(history.FRenew, history.Invoke, grant)
+	e.Process.N, e.Lease = 900_000+s.procs, grant
+	s.log(c.name, e)
+	sent := s.now
+	s.at(s.net(), func() {
+		ok := s.renew(grant)
+		s.at(s.net(), func() {
+			if c.dead {
+				return
+			}
+			r := e
+			r.Type, r.Error = history.Fail, history.ErrNotHeld
+			if ok {
+				r.Type, r.Error = history.OK, ""
+				r.Sent, r.TTL, r.Deadline = history.Some(sent*1000), history.Some(s.ttl*1000), history.Some((sent+s.ttl)*1000)
+			}
+			s.log(c.name, r)
+		})
+	})
+}
+
+// finish releases: a client that obeys does not touch anything after its deadline, but
+// it does release.
+func (c *simClient) finish(grant string, _ int64) {
+	s := c.s
+	if c.dead {
+		return
+	}
+	s.log(c.name, c.op(history.FRelease, history.Invoke, grant))
+	s.at(s.net(), func() {
+		ok := s.give(grant)
+		s.at(s.net(), func() {
+			if c.dead {
+				return
+			}
+			e := c.op(history.FRelease, history.Fail, grant)
+			if e.Error = history.ErrNotHeld; ok {
+				e.Type, e.Error = history.OK, ""
+			}
+			s.log(c.name, e)
+			if c.final {
+				c.done = true
+				return
+			}
+			s.at(s.rnd.Int64N(2000), c.section)
+		})
+	})
+}
+
+const (
+	simWork = int64(600_000) // us
+	simTTL  = int64(20_000)
+)
+
+// simulate makes a complete history of five clients.
+func simulate(m mutant, seed uint64) *history.History {
+	s := &sim{
+		rnd: rand.New(rand.NewPCG(seed, 1)), mutant: m, ends: cmp.Or(m.ends, history.EndsLease), ttl: simTTL, //nolint:gosec // a seed
+		kills: m.kills, pauses: true, resets: m.resets,
+	}
+	run := history.Run{
+		Schema: 1, Ends: s.ends, Tokens: true, TTL: s.ttl * 1000, Tolerance: int64(time.Microsecond), Discipline: history.Obey,
+		Fencing: history.FencingBoth, LivenessBound: 3 * s.ttl * 1000, StallLimit: s.ttl * 100, Workload: "sim", ClientFaults: true,
+	}
+	s.log("controller", history.Event{Type: history.Info, F: history.FRun, Value: history.ValueOf(run)})
+	var clients []*simClient
+	for i := range 5 {
+		c := &simClient{s: s, name: fmt.Sprintf("c%d", i+1), proc: int64(i + 1)}
+		clients = append(clients, c)
+		s.at(s.rnd.Int64N(1000), c.section)
+	}
+	if s.kills {
+		victim := clients[4]
+		s.at(simWork/3, func() { victim.killSoon() })
+	}
+	if s.resets {
+		for k := range int64(6) {
+			s.at(simWork*(k+1)/8, func() { s.lock.holder = "" })
+		}
+	}
+	s.at(simWork, func() {
+		s.log("controller", history.Event{Type: history.Info, F: history.FPhase, Value: history.ValueOf(history.PhaseFinal)})
+		for _, c := range clients {
+			c.final = true
+		}
+	})
+	s.run(simWork + 4*s.ttl)
+	return s.history(clients)
+}
+
+// killSoon kills the client as soon as it holds the lock.
+func (c *simClient) killSoon() {
+	if c.s.lock.holder == fmt.Sprintf("%s-%d", c.name, c.n) {
+		c.s.log("nemesis", history.Event{Type: history.Info, F: history.FKill, Client: c.name})
+		c.dead = true
+		return
+	}
+	c.s.at(100, c.killSoon)
+}
+
+// history numbers the events and ends every log.
+func (s *sim) history(clients []*simClient) *history.History {
+	parties := map[string]int64{"nemesis": 0}
+	for _, c := range clients {
+		if !c.dead {
+			s.log(c.name, history.Event{Type: history.Info, F: history.FEnd, Value: history.ValueOf(history.End{})})
+		}
+	}
+	s.log("nemesis", history.Event{Type: history.Info, F: history.FEnd, Value: history.ValueOf(history.End{})})
+	seq := map[string]int64{}
+	for i := range s.events {
+		e := &s.events[i]
+		e.Index, e.Seq = int64(i), seq[e.Party]
+		seq[e.Party]++
+	}
+	for party, n := range seq {
+		if party != "controller" {
+			parties[party] = n
+		}
+	}
+	s.log("controller", history.Event{Type: history.Info, F: history.FEnd, Value: history.ValueOf(history.End{Parties: parties})})
+	last := &s.events[len(s.events)-1]
+	last.Index, last.Seq = int64(len(s.events)-1), seq["controller"]
+	return &history.History{Events: s.events, Sources: []string{"sim"}}
+}
+
+// Every mutant is caught, by the check that is there for it, in each of its seeds where
+// it does harm; the correct lock never fails a check.
+func TestLockMutants(t *testing.T) {
+	const seeds = 20
+	for _, m := range mutants {
+		t.Run(m.name, func(t *testing.T) {
+			caught := 0
+			for seed := range uint64(seeds) {
+				in, err := NewInput(simulate(m, seed))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := Judge(in, Default())
+				if a := r.Checks[checkAssumptions]; a.Verdict != Pass {
+					t.Fatalf("seed %d: the simulator made an unsound record: %s", seed, a.Reason)
+				}
+				failed := false
+				for name, c := range r.Checks {
+					if strings.Contains(c.Reason, "the check itself failed") {
+						t.Fatalf("seed %d: %s: %s", seed, name, c.Reason)
+					}
+					if c.Verdict == Fail && m.never {
+						t.Fatalf("seed %d: the correct lock fails %s:\n%s", seed, name, answer(c))
+					}
+					failed = failed || (c.Verdict == Fail && slices.Contains(m.caught, name))
+				}
+				if failed {
+					caught++
+				}
+			}
+			t.Logf("caught in %d of %d seeds", caught, seeds)
+			if !m.never && caught < seeds/2 {
+				t.Errorf("caught in %d of %d seeds only", caught, seeds)
+			}
+		})
+	}
+}

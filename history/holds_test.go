@@ -1,0 +1,74 @@
+package history
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func record(t *testing.T, text string) *Record {
+	t.Helper()
+	h, err := ParseText(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Build(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The rules of the proven hold, one history each.
+func TestProvenHold(t *testing.T) {
+	const leased = "run ends=lease ttl=100ms\n"
+	const acquire = "0ms 1 c1 invoke acquire lock=L grant=g\n2ms 1 c1 ok acquire lock=L grant=g sent=1ms ttl=100ms deadline=101ms lease=l\n"
+	tests := []struct {
+		name, run, text string
+		from, to        int64 // ms
+	}{
+		{"to the release's invocation", leased, acquire + "50ms 1 c1 invoke release grant=g\n60ms 1 c1 ok release grant=g\n", 2, 50},
+		{"to the deadline", leased, acquire + "150ms 1 c1 invoke release grant=g\n", 2, 101},
+		{"trusting: past the deadline", "run ends=lease ttl=100ms discipline=trusting\n", acquire + "150ms 1 c1 invoke release grant=g\n", 2, 150},
+		{"to the first loss notice", leased, acquire + "30ms - c1 info lost lease=l\n50ms 1 c1 invoke release grant=g\n", 2, 30},
+		{"to the kill", leased, acquire + "40ms - nemesis info kill client=c1\n", 2, 40},
+		{"to its last own event", "run ends=never\n", "0ms 1 c1 invoke acquire lock=L grant=g\n2ms 1 c1 ok acquire lock=L grant=g\n9ms - c1 invoke point\n", 2, 9},
+		{"extended by a use", leased, acquire + "150ms 1 c1 invoke write grant=g register=plain base=1 new=2\n", 2, 150},
+		{"a renewal carries on", leased, acquire + "50ms 2 c1 invoke renew grant=g lease=l\n52ms 2 c1 ok renew grant=g lease=l sent=51ms ttl=100ms deadline=151ms\n", 2, 151},
+		{"a late renewal does not refill", leased, acquire + "50ms 2 c1 invoke renew grant=g lease=l\n120ms 2 c1 ok renew grant=g lease=l sent=51ms ttl=100ms deadline=151ms\n", 2, 101},
+		{"an unknown acquire is no hold", leased, "0ms 1 c1 invoke acquire lock=L grant=g\n2ms 1 c1 info acquire lock=L grant=g error=timeout\n", 0, 0},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			r := record(t, tc.run+tc.text)
+			got := r.ProvenHold(r.ByID["g"])
+			want := Interval{From: tc.from * int64(time.Millisecond), To: tc.to * int64(time.Millisecond)}
+			if got != want {
+				t.Errorf("hold [%d, %d) ms, want [%d, %d) ms", got.From/1e6, got.To/1e6, tc.from, tc.to)
+			}
+		})
+	}
+}
+
+func TestBuildListsWhatDoesNotFit(t *testing.T) {
+	r := record(t, "run\n0ms 1 c1 invoke acquire lock=L grant=a\n1ms 1 c1 invoke acquire lock=L grant=b\n2ms 1 c1 ok release grant=b\n")
+	if len(r.Twice) != 1 || len(r.Orphan) != 1 {
+		t.Fatalf("%d overlapping, %d orphan returns", len(r.Twice), len(r.Orphan))
+	}
+}
+
+func TestFreedByTheHoldersDeath(t *testing.T) {
+	const text = "run ends=process\n0ms 1 c1 invoke acquire lock=L grant=g\n2ms 1 c1 ok acquire lock=L grant=g\n"
+	r := record(t, text+"9ms - nemesis info kill client=c1\n")
+	if got := r.Freed(r.ByID["g"]); got != 9e6 {
+		t.Errorf("killed at 9 ms, freed from %d", got)
+	}
+	r = record(t, text)
+	if got := r.Freed(r.ByID["g"]); got != 2e6 {
+		t.Errorf("cut off after 2 ms, freed from %d", got)
+	}
+	r = record(t, text+"end\n")
+	if got := r.Freed(r.ByID["g"]); got != Forever {
+		t.Errorf("lived to the end, freed from %d", got)
+	}
+}
