@@ -23,12 +23,14 @@ type Spec struct {
 	Name       string
 	Doc        string
 	Topologies []string // the first is the default
-	Ends       string   // how a grant ends without a release: history.Ends constants
-	Tokens     bool     // grants carry fencing tokens
-	Renews     bool     // grants are renewed in the background
-	Points     []Point  // places in its own protocol, in order
-	Recovery   time.Duration
-	Open       func(ctx context.Context, env Env) (Locker, error)
+	// Ends is how a grant ends without a release: one of the history.Ends constants. With
+	// history.EndsLease every grant's Info has Lease, Sent, TTL and Deadline.
+	Ends     string
+	Tokens   bool          // every grant's Info has a Token
+	Renews   bool          // leases are a Renewer and extend themselves in the background
+	Points   []Point       // places in its own protocol, in order; each name given to Reach
+	Recovery time.Duration // what it needs beyond its servers to serve again after a fault
+	Open     func(ctx context.Context, env Env) (Locker, error)
 }
 
 // EntryName is the name in the catalogue.
@@ -49,6 +51,7 @@ type Point struct {
 
 // Env is what a client gives its backend. One Env serves one client.
 type Env struct {
+	Run     string                                                   // unique to the run, for names in shared stores
 	Client  string                                                   // name of the client
 	Nodes   []cluster.Ref                                            // the servers, by name
 	Dial    func(ctx context.Context, node string) (net.Conn, error) // by name, on every connect
@@ -66,6 +69,14 @@ type Request struct {
 	Owner string // nonce: unique per attempt, to be used as the store's owner value
 	TTL   time.Duration
 	Hooks Hooks
+}
+
+// Reach says that the client stands at a point of the backend's own protocol. It blocks
+// while a fault holds it there, and does nothing where nobody listens.
+func (r Request) Reach(ctx context.Context, point string) {
+	if r.Hooks.Point != nil {
+		r.Hooks.Point(ctx, point)
+	}
 }
 
 // Hooks are how a backend tells its client what happens inside: all may be called from
@@ -104,7 +115,8 @@ type Lease interface {
 	// Info is what was granted; it does not change.
 	Info() Info
 	// Release gives the lock back: nil when the store removed it, ErrNotHeld when the store
-	// says that the caller does not hold it, anything else is of unknown outcome.
+	// says that the caller does not hold it, anything else is of unknown outcome. ctx has
+	// no deadline: the backend's own time-out (Env.Timeout) is what a user would have.
 	Release(ctx context.Context) error
 }
 

@@ -22,7 +22,7 @@ func Poll(ctx context.Context, env Env, req Request, try func(context.Context, R
 		}
 		if !waiting && errors.Is(err, ErrBusy) {
 			waiting = true
-			req.Hooks.Point(ctx, PointWaiting)
+			req.Reach(ctx, PointWaiting)
 		}
 		select {
 		case <-ctx.Done():

@@ -101,11 +101,23 @@ func (a *audit) calls() {
 	party := map[int64]string{}
 	for _, c := range a.in.Calls {
 		e := c.Invoke
+		if !operations[e.F] {
+			a.add("function", fmt.Sprintf("event %d performs %q, which is no operation", e.Index, e.F), e)
+		}
+		if e.Client != e.Party {
+			a.add("party", fmt.Sprintf("event %d of client %q stands in the log of %q", e.Index, e.Client, e.Party), e)
+		}
 		if p, known := party[e.Process.N]; known && p != e.Party {
 			a.add("process", fmt.Sprintf("process %v is used by %s and by %s", e.Process, p, e.Party), e)
 		}
 		party[e.Process.N] = e.Party
 	}
+}
+
+// operations are the functions that a numbered process may perform.
+var operations = map[string]bool{
+	history.FAcquire: true, history.FTryAcquire: true, history.FRenew: true, history.FRelease: true,
+	history.FRead: true, history.FWrite: true, history.FWork: true,
 }
 
 // parties checks that every log that is not complete has a reason: its client was killed.

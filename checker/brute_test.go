@@ -135,9 +135,10 @@ func (g gridGrant) write(i int, r gridRun, add func(history.Event)) {
 	if c := g.renew; c != nil {
 		add(op(10*i+1, history.FRenew, history.Invoke, c.call))
 		e := op(10*i+1, history.FRenew, c.outcome, c.ret)
-		if c.outcome == history.OK {
+		switch c.outcome {
+		case history.OK:
 			e.Sent, e.TTL, e.Deadline = history.Some(c.call), history.Some(r.ttl), history.Some(c.call+r.ttl)
-		} else if c.outcome == history.Fail {
+		case history.Fail:
 			e.Error = history.ErrNotHeld
 		}
 		add(e)

@@ -10,6 +10,7 @@ package checker
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -85,29 +86,29 @@ type Catalogue = catalog.Catalog[Check]
 // Default is the catalogue of all checks, in the order in which they are reported.
 func Default() *Catalogue {
 	return catalog.New("check",
-		Check{checkAssumptions, "is the record itself sound?", assumptions},
-		Check{checkCoverage, "did the faults hit anything?", coverage},
-		Check{checkMutex, "did two clients believe that they held the lock at once?", mutualExclusion},
-		Check{checkLinear, "did the lock object behave as a lock?", linearizability},
-		Check{checkDataPlain, "was the data without a fence damaged?", dataPlain},
-		Check{checkDataFenced, "was the data behind the fence damaged?", dataFenced},
-		Check{checkTokens, "are the tokens a fence: unique, growing, never refused when valid?", fencingTokens},
-		Check{checkOwnership, "can only the owner release?", ownership},
-		Check{checkLiveness, "does it come back: can every client acquire again in time?", liveness},
+		Check{Assumptions, "is the record itself sound?", assumptions},
+		Check{Coverage, "did the faults hit anything?", coverage},
+		Check{MutualExclusion, "did two clients believe that they held the lock at once?", mutualExclusion},
+		Check{LockLinearizability, "did the lock object behave as a lock?", linearizability},
+		Check{DataPlain, "was the data without a fence damaged?", dataPlain},
+		Check{DataFenced, "was the data behind the fence damaged?", dataFenced},
+		Check{FencingTokens, "are the tokens a fence: unique, growing, never refused when valid?", fencingTokens},
+		Check{Ownership, "can only the owner release?", ownership},
+		Check{Liveness, "does it come back: can every client acquire again in time?", liveness},
 	)
 }
 
-// Names of the checks.
+// Names of the checks, as in results.json.
 const (
-	checkAssumptions = "assumptions"
-	checkCoverage    = "coverage"
-	checkMutex       = "mutual-exclusion"
-	checkLinear      = "lock-linearizability"
-	checkDataPlain   = "data-plain"
-	checkDataFenced  = "data-fenced"
-	checkTokens      = "fencing-tokens"
-	checkOwnership   = "ownership"
-	checkLiveness    = "liveness"
+	Assumptions         = "assumptions"
+	Coverage            = "coverage"
+	MutualExclusion     = "mutual-exclusion"
+	LockLinearizability = "lock-linearizability"
+	DataPlain           = "data-plain"
+	DataFenced          = "data-fenced"
+	FencingTokens       = "fencing-tokens"
+	Ownership           = "ownership"
+	Liveness            = "liveness"
 )
 
 // Input is a history prepared for the checks.
@@ -117,7 +118,8 @@ type Input struct {
 	Stats Stats
 	Limit time.Duration // for each check that can take long
 
-	holds map[*history.Grant]history.Interval
+	holds     map[*history.Grant]history.Interval
+	robberies func() []robbery // computed once
 }
 
 // Stats are named numbers, each with its unit in its name; what was not measured is
@@ -145,10 +147,12 @@ func NewInput(h *history.History) (*Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Input{
+	in := &Input{
 		Record: rec, Raw: h, Stats: Stats{}, Limit: 10 * time.Second,
 		holds: make(map[*history.Grant]history.Interval, len(rec.Grants)),
-	}, nil
+	}
+	in.robberies = sync.OnceValue(in.findRobberies)
+	return in, nil
 }
 
 // hold is the proven hold of a grant, computed once.

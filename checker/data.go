@@ -159,44 +159,59 @@ func (r *replay) ackOf(w *history.Event) *history.Call {
 	return g.Uses[i]
 }
 
-// lostUpdate explains a stale write by the overlap of its grant with the one whose
-// update it destroyed.
+// lostUpdate explains a stale write by the grants that met there.
 func (r *replay) lostUpdate(e *history.Event, robbed []*history.Event) {
-	in := r.in
-	g, h := in.ByID[e.Grant], in.ByID[robbed[len(robbed)-1].Grant]
 	message := fmt.Sprintf("the write of %s (grant %s, %d -> %d) at %s was accepted on top of what it had not read: %d acknowledged %s lost, of %s",
 		e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, sec(e.Time), len(robbed), updates(len(robbed)), grantsOf(robbed))
-	class, rule, doubtful := NoClass, "lost-update", true
-	cause := cause{text: "suspect the record: the two grants do not overlap"}
-	if g != nil && g.Granted() {
-		cause = in.causeOf(g, e.Time)
-		class, rule, doubtful = in.dataClass(g, h, e, cause)
-	}
-	f := r.add(rule, class, e, robbed, message)
-	f.Cause, f.Doubtful = cause.text, doubtful
+	why := r.in.explainLoss(e, robbed)
+	f := r.add(why.rule, why.class, e, robbed, message)
+	f.Cause, f.Doubtful = why.cause.text, why.class == NoClass || (why.class == Inherent && why.cause.unasked)
 }
 
-// dataClass is the class of the overlap of the two grants. Without an overlap, a write
-// that was invoked inside its own hold but applied after it is inherent; anything else
-// makes the record suspect.
-func (in *Input) dataClass(g, h *history.Grant, e *history.Event, c cause) (class Class, rule string, doubtful bool) {
-	if h != nil && h.Granted() {
+// lossReason is the rule, class and cause of a lost update.
+type lossReason struct {
+	rule  string
+	class Class
+	cause cause
+}
+
+// explainLoss gives a lost update the class of the overlap of its grants. Without an
+// overlap, a write of either side that was invoked inside its own hold but applied
+// after it is inherent, too; anything else makes the record suspect.
+func (in *Input) explainLoss(e *history.Event, robbed []*history.Event) lossReason {
+	g := in.ByID[e.Grant]
+	if g == nil || !g.Granted() {
+		return lossReason{"lost-update", NoClass, cause{text: "suspect the record: nobody was granted " + e.Grant}}
+	}
+	for _, w := range robbed {
+		h := in.ByID[w.Grant]
+		if h == nil || !h.Granted() {
+			continue
+		}
 		o := overlap{first: g, second: h, span: in.hold(g).Overlap(in.hold(h))}
 		if h.From() < g.From() {
 			o.first, o.second = h, g
 		}
 		if !o.span.Empty() {
 			class, _ := in.classify(o)
-			return class, "lost-update", class == Inherent && c.unasked && !in.Run.ClientFaults
+			return lossReason{"lost-update", class, in.overlapCause(o, class)}
 		}
 	}
-	for _, u := range g.Uses {
-		own := u.Invoke.F == history.FWrite && u.Invoke.Register == e.Register
-		if own && u.Start() <= in.hold(g).To && e.Time >= in.hold(g).To {
-			return Inherent, "late-write", false
+	for _, w := range append([]*history.Event{e}, robbed...) {
+		if late := in.ByID[w.Grant]; late != nil && in.appliedLate(late, w) {
+			return lossReason{"late-write", Inherent, in.lateCause(late, w.Time)}
 		}
 	}
-	return NoClass, "lost-update", true
+	return lossReason{"lost-update", NoClass, cause{text: "suspect the record: the two grants do not overlap"}}
+}
+
+// appliedLate reports whether a write was invoked inside its own hold and applied after
+// it: a delayed request.
+func (in *Input) appliedLate(g *history.Grant, w *history.Event) bool {
+	hold := in.hold(g)
+	return w.Time >= hold.To && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
+		return u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Start() <= hold.To
+	})
 }
 
 // fence checks the token rules on what the fenced register accepted, reads included.

@@ -87,14 +87,25 @@ func (in *Input) classify(o overlap) (Class, string) {
 	return Defect, "both leases were still running"
 }
 
+// overlapCause is why two clients were inside at once.
+func (in *Input) overlapCause(o overlap, class Class) cause {
+	if class == Inherent {
+		return in.lateCause(o.first, o.span.To)
+	}
+	if c, robbed := in.robbedBy(o.first, o.span.From); robbed {
+		return c
+	}
+	return in.causeOf(o.first, o.span.To)
+}
+
 func (in *Input) overlapFinding(o overlap) Finding {
 	class, why := in.classify(o)
-	c := in.causeOf(o.first, o.span.To)
 	first, second := o.first, o.second
+	c := in.overlapCause(o, class)
 	return Finding{
 		Rule: "overlap", Class: class, Cause: c.text,
 		Gating:   class != Inherent || in.Run.Fencing != history.FencingOn,
-		Doubtful: class == Inherent && c.unasked && !in.Run.ClientFaults,
+		Doubtful: class == Inherent && c.unasked, // no fault touched its client: the host did
 		Message: fmt.Sprintf("%s (grant %s) entered %s at %s while %s (grant %s) still acted as its holder: both inside for %s; %s",
 			second.Client, second.ID, first.Lock, sec(o.span.From), first.Client, first.ID, ms(o.span.To-o.span.From), why),
 		Events: in.holdEvents(first, second),

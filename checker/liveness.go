@@ -9,7 +9,7 @@ import (
 
 // liveness asks whether the lock comes back: from the last heal on, every client that
 // lives must be granted every lock again within the bound. The bound is on record:
-// longest lease + stated recovery of the topology + 2 s.
+// longest lease + stated recovery of the topology + the queue of clients + 2 s.
 func liveness(in *Input) Result {
 	in.recovery()
 	if in.End == nil {
@@ -88,6 +88,9 @@ func (in *Input) suspect(lock string, f *Finding) {
 		if g.Acquire == nil || g.Acquire.Outcome() == history.Fail {
 			continue
 		}
+		if in.followed(lock, g) {
+			continue // somebody was granted after it: it does not stand in the way
+		}
 		released := slices.ContainsFunc(g.Releases, func(c *history.Call) bool { return c.Outcome() == history.OK || isNotHeld(c) })
 		if released {
 			continue
@@ -103,6 +106,16 @@ func (in *Input) suspect(lock string, f *Finding) {
 		f.Message += fmt.Sprintf("; %s of %s %s at %s and was never given back", g.ID, g.Client, what, sec(g.Sent()))
 		return
 	}
+}
+
+// followed reports whether the lock was granted to somebody who asked after g was over or
+// known.
+func (in *Input) followed(lock string, g *history.Grant) bool {
+	since := g.Acquire.Start()
+	if g.Granted() {
+		since = g.From()
+	}
+	return slices.ContainsFunc(in.ByLock[lock], func(h *history.Grant) bool { return h != g && h.Granted() && h.Sent() > since })
 }
 
 // stalledFor adds up the host's unplanned stalls in a span.

@@ -16,21 +16,38 @@ import (
 // other holder was then told that its lock is gone.
 func ownership(in *Input) Result {
 	var findings []Finding
+	for _, r := range in.robberies() {
+		if len(findings) < maxFindings {
+			findings = append(findings, in.ownershipFinding(r))
+		}
+	}
+	return conclude("releases that were carried out, against the grants in force", findings, len(in.robberies()))
+}
+
+// robbery is a release that freed the lock of another grant.
+type robbery struct {
+	robber, victim *history.Grant
+	release        *history.Call
+}
+
+// findRobberies looks at every release that was carried out.
+func (in *Input) findRobberies() []robbery {
+	var out []robbery
 	for _, lock := range in.Locks {
 		granted := slices.DeleteFunc(slices.Clone(in.ByLock[lock]), func(g *history.Grant) bool { return !g.Granted() })
 		slices.SortFunc(granted, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
 		for _, g := range granted {
 			for _, rel := range g.Releases {
-				if rel.Outcome() != history.OK || len(findings) >= maxFindings {
+				if rel.Outcome() != history.OK {
 					continue
 				}
 				if victim := in.victim(granted, g, rel); victim != nil {
-					findings = append(findings, in.ownershipFinding(g, victim, rel))
+					out = append(out, robbery{g, victim, rel})
 				}
 			}
 		}
 	}
-	return conclude("releases that were carried out, against the grants in force", findings, len(findings))
+	return out
 }
 
 // victim is the grant whose lock a release took away: granted after g and before the
@@ -107,13 +124,26 @@ func (in *Input) serverHurt(span history.Interval) bool {
 	})
 }
 
-func (in *Input) ownershipFinding(g, victim *history.Grant, rel *history.Call) Finding {
+func (in *Input) ownershipFinding(r robbery) Finding {
+	g, victim, rel := r.robber, r.victim, r.release
 	events := []int64{g.Acquire.Return.Index, victim.Acquire.Return.Index, rel.Invoke.Index, rel.Return.Index}
 	slices.Sort(events)
 	return Finding{
 		Rule: "foreign-release", Class: Defect, Cause: in.causeOf(g, rel.Start()).text, Gating: true,
 		Message: fmt.Sprintf("the release of %s by %s at %s was carried out, but the lock %s was held by %s (grant %s since %s): it freed somebody else's lock",
 			g.ID, g.Client, sec(rel.Start()), g.Lock, victim.Client, victim.ID, sec(victim.From())),
-		Events: events, Grants: []string{g.ID, victim.ID}, From: rel.Start(), To: rel.End(),
+		Events: events, Grants: []string{g.ID, victim.ID}, From: max(rel.Start(), victim.From()), To: rel.End(),
 	}
+}
+
+// robbedBy is the release that took the lock of a grant away, as the cause of what came
+// after it.
+func (in *Input) robbedBy(g *history.Grant, before int64) (cause, bool) {
+	for _, r := range in.robberies() {
+		if r.victim == g && r.release.Start() <= before {
+			return cause{text: fmt.Sprintf("the release of %s by %s at %s, which freed the lock of %s (%s)",
+				r.robber.ID, r.robber.Client, sec(r.release.Start()), g.ID, in.causeOf(r.robber, r.release.Start()).text)}, true
+		}
+	}
+	return cause{}, false
 }

@@ -44,14 +44,14 @@ type Results struct {
 // requiredChecks is the default of --require for a run.
 func requiredChecks(run history.Run) []string {
 	if len(run.Required) > 0 {
-		return append([]string{checkAssumptions}, run.Required...)
+		return append([]string{Assumptions}, run.Required...)
 	}
-	req := []string{checkAssumptions, checkCoverage, checkMutex, checkLinear, checkOwnership, checkLiveness}
+	req := []string{Assumptions, Coverage, MutualExclusion, LockLinearizability, Ownership, Liveness}
 	if run.Fencing != history.FencingOn {
-		req = append(req, checkDataPlain)
+		req = append(req, DataPlain)
 	}
 	if run.Fencing != history.FencingOff {
-		req = append(req, checkDataFenced, checkTokens)
+		req = append(req, DataFenced, FencingTokens)
 	}
 	return req
 }
@@ -94,12 +94,12 @@ func runAll(in *Input, checks []Check) []Result {
 	}
 	var wg sync.WaitGroup
 	for i, c := range checks {
-		if c.Name == checkLinear {
+		if c.Name == LockLinearizability {
 			wg.Go(func() { out[i] = guarded(c, in) })
 		}
 	}
 	for i, c := range checks {
-		if c.Name != checkLinear {
+		if c.Name != LockLinearizability {
 			out[i] = guarded(c, in)
 		}
 	}
@@ -120,9 +120,9 @@ func guarded(c Check, in *Input) (r Result) {
 // distrust makes every other check unknown when the record is not sound, and takes back
 // every pass when the record has no end.
 func (r *Results) distrust(in *Input) {
-	sound := r.Checks[checkAssumptions]
+	sound := r.Checks[Assumptions]
 	for name, c := range r.Checks {
-		if name == checkAssumptions || c.Verdict == Skipped {
+		if name == Assumptions || c.Verdict == Skipped {
 			continue
 		}
 		switch {

@@ -116,13 +116,14 @@ func (s *session) startClient(ctx context.Context) (*client, error) {
 		ready: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	go c.listen()
+	cfg := s.workerConfig(name, index)
+	sendErr := c.ch.send(message{Op: opConfig, Config: &cfg}) // before anything else can be sent
 	s.mu.Lock()
 	s.clients = append(s.clients, c)
 	slices.SortFunc(s.clients, func(a, b *client) int { return cmp.Compare(a.index, b.index) })
 	s.mu.Unlock()
-	cfg := s.workerConfig(name, index)
-	if err := c.ch.send(message{Op: opConfig, Config: &cfg}); err != nil {
-		return nil, err
+	if sendErr != nil {
+		return nil, sendErr
 	}
 	if err := s.awaitReady(ctx, c, errPath); err != nil {
 		return nil, err
@@ -140,7 +141,7 @@ func (s *session) awaitReady(ctx context.Context, c *client, errPath string) err
 		return nil
 	case <-c.Done():
 		<-c.ended
-		text, _ := os.ReadFile(errPath) //nolint:errcheck // it only adds to the error
+		text, _ := os.ReadFile(errPath) // it only adds to the error
 		if err := c.failure(); err != nil {
 			return err
 		}

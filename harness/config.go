@@ -76,6 +76,8 @@ const (
 	maxLocks   = 1000
 	tolerance  = 5 * time.Millisecond
 	slack      = 2 * time.Second // of the liveness bound
+
+	lastSection = 10 * time.Millisecond // what a section without holding takes, generously
 )
 
 // resolved is a Config whose names were looked up and whose combination is possible.
@@ -103,7 +105,7 @@ func resolve(cat *Catalogue, cfg Config) (*resolved, error) {
 
 func (r *resolved) numbers() error {
 	if r.Seed == 0 {
-		r.Seed = rand.Uint64N(1<<32-1) + 1 //nolint:gosec // only the seed of everything else
+		r.Seed = rand.Uint64N(1<<32-1) + 1 // only the seed of everything else
 	}
 	for i := range r.Locks {
 		r.locks = append(r.locks, fmt.Sprintf("L%d", i+1))
@@ -212,7 +214,7 @@ func (r *resolved) run(provider string, versions map[string]string, started time
 		Workload: r.Workload, Fencing: r.Fencing, Discipline: r.Discipline, Seed: r.Seed, Clients: r.Clients,
 		Locks: r.locks, TTL: r.TTL.Nanoseconds(), Duration: r.Time.Nanoseconds(), Tolerance: tolerance.Nanoseconds(),
 		StallLimit:    (r.TTL / 10).Nanoseconds(),
-		LivenessBound: (r.TTL + r.topology.Recovery + r.backend.Recovery + slack).Nanoseconds(),
+		LivenessBound: r.livenessBound().Nanoseconds(),
 		Ends:          r.backend.Ends, Tokens: r.backend.Tokens, Resource: r.workload.Resource,
 		Required: r.Require, Started: started, Versions: versions, Command: r.Command,
 		Registers: map[string]int64{},
@@ -231,6 +233,19 @@ func (r *resolved) run(provider string, versions map[string]string, started time
 	}
 	return run
 }
+
+// livenessBound is how long recovery may take: the longest lease, the stated recovery
+// of topology and backend, the queue (every client may have to wait for every other
+// one's section, and for its last ones), and some slack.
+func (r *resolved) livenessBound() time.Duration {
+	settings, _ := workloads.NewSettings(r.values, r.locks, r.TTL, nil) // names has checked it
+	turn := settings.Hold + 2*retryLimit(r.TTL)
+	queue := time.Duration(r.Clients) * (turn + time.Duration(r.Locks)*lastSection)
+	return r.TTL + r.topology.Recovery + r.backend.Recovery + queue + slack
+}
+
+// retryLimit is the longest pause of a waiting acquire between two tries.
+func retryLimit(ttl time.Duration) time.Duration { return ttl / 50 }
 
 func (r *resolved) registers() []string { return workloads.RegistersFor(r.Fencing, r.backend.Tokens) }
 

@@ -57,6 +57,7 @@ type workerConfig struct {
 	ClockBase int64             `json:"clock_base"`
 	LogPath   string            `json:"log_path"`
 	Dir       string            `json:"dir"` // shared by all clients
+	RunID     string            `json:"run_id"`
 	Run       history.Run       `json:"run"`
 	Values    params.Values     `json:"values"` // of the workload
 	Registers []string          `json:"registers"`

@@ -51,7 +51,7 @@ func JudgeDir(cat *Catalogue, dir string) (*Judged, error) {
 	h, err := history.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if h, err = history.MergeDir(dir); err == nil {
-			err = h.WriteFile(path)
+			err = writeHistory(h, path)
 		}
 	}
 	if err != nil {
@@ -62,6 +62,15 @@ func JudgeDir(cat *Catalogue, dir string) (*Judged, error) {
 		return nil, err
 	}
 	return j, j.write(dir)
+}
+
+// writeHistory writes a merged history, unless logs were damaged: lines that could not
+// be read would be gone from it, and the next judge would not know.
+func writeHistory(h *history.History, path string) error {
+	if len(h.Damage) > 0 {
+		return nil
+	}
+	return h.WriteFile(path)
 }
 
 func judge(cat *Catalogue, h *history.History) (*Judged, error) {
@@ -105,7 +114,7 @@ func judgeInto(out *Outcome, cat *Catalogue, dir string) error {
 	if err != nil {
 		return environment(err)
 	}
-	if err := h.WriteFile(filepath.Join(dir, history.File)); err != nil {
+	if err := writeHistory(h, filepath.Join(dir, history.File)); err != nil {
 		return environment(err)
 	}
 	j, err := judge(cat, h)

@@ -125,8 +125,9 @@ func (s *session) workerConfig(name string, index int64) workerConfig {
 	cfg := workerConfig{
 		Client: name, Index: index, ClockBase: s.clock.Base(), Run: s.run, Values: s.r.values,
 		LogPath: filepath.Join(s.dir, history.LogDir, name+".jsonl"), Dir: filepath.Join(s.dir, nodesDir),
+		RunID: fmt.Sprintf("%x-%x", s.r.Seed, s.clock.Base()),
 		Addrs: map[string]string{register.Party: s.register.Addr()},
-		Retry: (s.r.TTL / 50).Nanoseconds(), Timeout: requestTimeout(s.r.TTL).Nanoseconds(),
+		Retry: retryLimit(s.r.TTL).Nanoseconds(), Timeout: requestTimeout(s.r.TTL).Nanoseconds(),
 	}
 	if s.r.workload.Resource {
 		cfg.Registers = s.r.registers()

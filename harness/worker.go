@@ -99,7 +99,7 @@ func (w *worker) open(ctx context.Context, cat *Catalogue) (*workloads.Client, w
 		return fail(err)
 	}
 	locker, err := spec.Open(ctx, backends.Env{
-		Client: w.cfg.Client, Nodes: w.cfg.Nodes, Dial: w.addrs.dial, Dir: w.cfg.Dir, TTL: ttl,
+		Run: w.cfg.RunID, Client: w.cfg.Client, Nodes: w.cfg.Nodes, Dial: w.addrs.dial, Dir: w.cfg.Dir, TTL: ttl,
 		Retry: time.Duration(w.cfg.Retry), Timeout: timeout, Now: w.rec.Clock().Now, Rand: w.rand(2),
 	})
 	if err != nil {
@@ -129,7 +129,7 @@ func ignoreBroken(err error) error {
 
 // rand is a generator of this client alone; n keeps its uses apart.
 func (w *worker) rand(n uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(w.cfg.Run.Seed, uint64(w.cfg.Index)<<8|n)) //nolint:gosec // reproducible on purpose
+	return rand.New(rand.NewPCG(w.cfg.Run.Seed, uint64(w.cfg.Index)<<8|n)) // reproducible on purpose
 }
 
 // loop runs sections until the controller asks for the final ones, does those, and

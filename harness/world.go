@@ -79,10 +79,11 @@ func (p *points) reached(c *client, m message) {
 	letGo := func() {
 		once.Do(func() { c.ch.send(message{Op: opGo, ID: m.ID}) }) //nolint:errcheck // a dead client stands nowhere
 	}
+	// The hit is handed over under the lock: await, once it has disarmed, must find it.
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	wait := p.armed[m.ID]
 	delete(p.armed, m.ID)
-	p.mu.Unlock()
 	if wait == nil {
 		letGo()
 		return

@@ -178,7 +178,7 @@ func (b *builder) addOp(e *Event) {
 		return
 	}
 	c := b.open[e.Process.N]
-	if c == nil || c.Invoke.F != e.F || c.Invoke.Grant != e.Grant {
+	if c == nil || !sameCall(c.Invoke, e) {
 		b.rec.Orphan = append(b.rec.Orphan, e)
 		return
 	}
@@ -190,6 +190,13 @@ func (b *builder) addOp(e *Event) {
 			b.byLease[e.Lease] = append(b.byLease[e.Lease], g)
 		}
 	}
+}
+
+// sameCall reports whether a return belongs to an invocation. Fields that a return leaves
+// out are as invoked.
+func sameCall(in, ret *Event) bool {
+	same := func(a, b string) bool { return b == "" || a == b }
+	return in.F == ret.F && in.Grant == ret.Grant && in.Client == ret.Client && same(in.Lock, ret.Lock) && same(in.Register, ret.Register)
 }
 
 func (b *builder) newCall(e *Event) *Call {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // LogDir and File are the names of the logs' folder and of the merged history inside a
@@ -48,12 +49,13 @@ func MergeDir(dir string) (*History, error) {
 func Merge(logs []*History) (*History, error) {
 	out := &History{}
 	var heads mergeHeap
+	var torn []string
 	total := 0
 	for i, l := range logs {
 		out.Damage = append(out.Damage, l.Damage...)
 		out.Sources = append(out.Sources, l.Sources...)
 		if l.Torn != "" {
-			out.Torn = l.Torn
+			torn = append(torn, l.Torn)
 		}
 		if len(l.Events) > 0 {
 			heads = append(heads, mergeHead{events: l.Events, log: i})
@@ -63,6 +65,7 @@ func Merge(logs []*History) (*History, error) {
 	if total == 0 {
 		return nil, ErrNoHistory
 	}
+	out.Torn = strings.Join(torn, "; ")
 	out.Events = make([]Event, 0, total)
 	heap.Init(&heads)
 	for len(heads) > 0 {

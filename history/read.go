@@ -72,6 +72,8 @@ func (h *History) addLine(name string, line int, text []byte) {
 	switch {
 	case err == nil && complete:
 		h.Events = append(h.Events, e)
+	case !complete && len(h.Events) > 0 && h.Events[len(h.Events)-1].F == FEnd:
+		h.Damage = append(h.Damage, Damage{File: name, Line: line, What: "something follows the end"})
 	case !complete:
 		h.Torn = fmt.Sprintf("%s:%d: the last line is torn (%d bytes without a newline)", name, line, len(text))
 	default:

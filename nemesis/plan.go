@@ -91,8 +91,8 @@ func newRequest(c *Catalogue, in Input, index int, spec string) (Request, error)
 	if s.Fault == nil {
 		return req, nil
 	}
-	if err := s.Fault.Available(in.Setting); err != nil {
-		req.Skipped = err.Error()
+	if why := s.Fault.Available(in.Setting); why != nil {
+		req.Skipped = why.Error()
 		return req, nil
 	}
 	req.Steps, err = planSteps(s, v, in, rand.New(rand.NewPCG(in.Seed, hash(spec)+uint64(index))))
@@ -104,7 +104,7 @@ func newRequest(c *Catalogue, in Input, index int, spec string) (Request, error)
 
 func hash(s string) uint64 {
 	h := fnv.New64a()
-	h.Write([]byte(s)) //nolint:errcheck // never fails
+	h.Write([]byte(s)) // never fails
 	return h.Sum64()
 }
 

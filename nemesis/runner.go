@@ -49,18 +49,30 @@ func (r *Runner) Run(ctx context.Context) error {
 	for i := range r.Plan.Requests {
 		wg.Go(func() { r.request(ctx, i) })
 	}
-	wg.Wait()
-	r.mu.Lock()
-	left := slices.Clone(r.active)
-	r.mu.Unlock()
-	slices.Reverse(left)
-	for _, a := range left {
-		r.heal(context.WithoutCancel(ctx), a)
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		// At once, not after the steps have ended: one may be waiting for what another broke.
+		r.healAll(context.WithoutCancel(ctx))
+		<-done
 	}
+	r.healAll(context.WithoutCancel(ctx))
 	r.stays.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err
+}
+
+// healAll heals what is active, the last injected first.
+func (r *Runner) healAll(ctx context.Context) {
+	r.mu.Lock()
+	left := slices.Clone(r.active)
+	r.mu.Unlock()
+	for _, a := range slices.Backward(left) {
+		r.heal(ctx, a)
+	}
 }
 
 func (r *Runner) request(ctx context.Context, index int) {
@@ -234,7 +246,7 @@ func (r *Runner) release(ctx context.Context, hit *Hit, st Step, effective bool)
 		waiting, cancel := context.WithTimeout(ctx, max(limit, 0))
 		defer cancel()
 		// Granted or not, the client goes on: the history says which it was.
-		_ = r.World.Granted(waiting, hit.Lock, hit.Client.Name(), now) //nolint:errcheck // see above
+		_ = r.World.Granted(waiting, hit.Lock, hit.Client.Name(), now) // see above
 	})
 }
 

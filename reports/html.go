@@ -87,9 +87,16 @@ func splitStory(l string) storyLine {
 
 func facts(r *checker.Results, rec *history.Record) [][2]string {
 	out := [][2]string{
-		{"backend", r.Backend}, {"topology", r.Topology + " (" + r.Provider + ")"}, {"nemesis", strings.Join(r.Nemesis, " + ")},
-		{"workload", r.Workload}, {"fencing", r.Fencing}, {"discipline", r.Discipline}, {"ttl", dur(r.TTL).String()},
-		{"clients", fmt.Sprint(r.Clients)}, {"seed", fmt.Sprint(r.Seed)}, {"started", r.Started.UTC().Format("2006-01-02 15:04:05 UTC")},
+		{"backend", r.Backend},
+		{"topology", r.Topology + " (" + r.Provider + ")"},
+		{"nemesis", strings.Join(r.Nemesis, " + ")},
+		{"workload", r.Workload},
+		{"fencing", r.Fencing},
+		{"discipline", r.Discipline},
+		{"ttl", dur(r.TTL).String()},
+		{"clients", fmt.Sprint(r.Clients)},
+		{"seed", fmt.Sprint(r.Seed)},
+		{"started", r.Started.UTC().Format("2006-01-02 15:04:05 UTC")},
 		{"tolerance", dur(rec.Run.Tolerance).String()},
 	}
 	var names []string

@@ -36,9 +36,14 @@ func firstFinding(r *checker.Results) *checker.Finding {
 	return nil
 }
 
-// bestStory prefers the first overlap by which an update was lost.
+// bestStory prefers a defect to what is inherent, and then the first overlap by which an
+// update was lost.
 func bestStory(r *checker.Results, overlaps []checker.Finding) int {
+	worst := slices.ContainsFunc(overlaps, isDefect)
 	for i, f := range overlaps {
+		if worst && !isDefect(f) {
+			continue
+		}
 		for _, name := range []string{"data-plain", "data-fenced"} {
 			for _, d := range r.Checks[name].Findings {
 				if len(f.Grants) == 2 && slices.Contains(d.Grants, f.Grants[0]) && slices.Contains(d.Grants, f.Grants[1]) {
@@ -47,8 +52,10 @@ func bestStory(r *checker.Results, overlaps []checker.Finding) int {
 			}
 		}
 	}
-	return 0
+	return max(0, slices.IndexFunc(overlaps, isDefect))
 }
+
+func isDefect(f checker.Finding) bool { return f.Class == checker.Defect }
 
 func storyOf(f *checker.Finding, r *checker.Results, rec *history.Record) []string {
 	var lines []line

@@ -183,9 +183,6 @@ func (s *Server) stop(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
-	if _, err := in.Resume(ctx); err != nil {
-		return in.Kill(ctx) // it has ended, or cannot be resumed: either way SIGKILL is right
-	}
 	return in.Terminate(ctx)
 }
 

@@ -73,15 +73,12 @@ var _ backends.Locker = (*lock)(nil)
 
 // opener makes the Open of a Spec from the one function that differs.
 func opener(take func(context.Context, *lock, backends.Request) (backends.Lease, error)) func(context.Context, backends.Env) (backends.Locker, error) {
-	return func(ctx context.Context, env backends.Env) (backends.Locker, error) {
+	return func(_ context.Context, env backends.Env) (backends.Locker, error) {
 		if len(env.Nodes) == 0 {
 			return nil, errors.New("a Redis lock needs a Redis server: choose a redis-... topology")
 		}
-		l := &lock{env: env, client: connect(env), take: take}
-		if err := l.client.Ping(ctx).Err(); err != nil {
-			return nil, errors.Join(fmt.Errorf("ping %s: %w", env.Nodes[0].Name, err), l.client.Close())
-		}
-		return l, nil
+		// It connects on first use: a server that is down now is no reason to give up.
+		return &lock{env: env, client: connect(env), take: take}, nil
 	}
 }
 
@@ -107,9 +104,12 @@ func (l *lock) Close() error {
 	return nil
 }
 
-// key is where a lock lives; counterKey is where its fencing tokens are counted.
-func key(name string) string        { return "lock:" + name }
-func counterKey(name string) string { return "lock:" + name + ":token" }
+// key is where a lock lives: below the run's own name, so that a server of another run
+// that took a dead server's port cannot be mistaken for it.
+func (l *lock) key(name string) string { return l.env.Run + ":lock:" + name }
+
+// counterKey is where the fencing tokens of a lock are counted.
+func (l *lock) counterKey(name string) string { return l.key(name) + ":token" }
 
 // lease is a held key.
 type lease struct {

@@ -12,7 +12,7 @@ import (
 
 // releaseDel deletes the key, whoever holds it.
 func releaseDel(ctx context.Context, l *lease) error {
-	n, err := l.l.client.Del(ctx, key(l.req.Lock)).Result()
+	n, err := l.l.client.Del(ctx, l.l.key(l.req.Lock)).Result()
 	if err == nil && n == 0 {
 		return backends.ErrNotHeld
 	}
@@ -22,7 +22,7 @@ func releaseDel(ctx context.Context, l *lease) error {
 // releaseGetDel looks whether the key is its own and then deletes it: in between it may
 // have become somebody else's.
 func releaseGetDel(ctx context.Context, l *lease) error {
-	owner, err := l.l.client.Get(ctx, key(l.req.Lock)).Result()
+	owner, err := l.l.client.Get(ctx, l.l.key(l.req.Lock)).Result()
 	switch {
 	case errors.Is(err, goredis.Nil):
 		return backends.ErrNotHeld
@@ -31,7 +31,7 @@ func releaseGetDel(ctx context.Context, l *lease) error {
 	case owner != l.info.Owner:
 		return backends.ErrNotHeld
 	}
-	l.req.Hooks.Point(ctx, pointGetDel)
+	l.req.Reach(ctx, pointGetDel)
 	return releaseDel(ctx, l)
 }
 
@@ -44,7 +44,7 @@ return 0`)
 
 // releaseLua compares and deletes in one atomic step.
 func releaseLua(ctx context.Context, l *lease) error {
-	n, err := eval(ctx, l.l, compareAndDelete, []string{key(l.req.Lock)}, l.info.Owner)
+	n, err := eval(ctx, l.l, compareAndDelete, []string{l.l.key(l.req.Lock)}, l.info.Owner)
 	if err == nil && n == 0 {
 		return backends.ErrNotHeld
 	}

@@ -29,8 +29,8 @@ func takeSetnxExpire(ctx context.Context, l *lock, req backends.Request) (backen
 	if err != nil {
 		return nil, err
 	}
-	req.Hooks.Point(ctx, pointSetnxExpire)
-	if err := l.client.PExpire(ctx, key(req.Lock), req.TTL).Err(); err != nil {
+	req.Reach(ctx, pointSetnxExpire)
+	if err := l.client.PExpire(ctx, l.key(req.Lock), req.TTL).Err(); err != nil {
 		// The key is ours and may lack its time to live: that is not "not sent".
 		return nil, unknown(err)
 	}
@@ -53,7 +53,7 @@ func takePX(release func(context.Context, *lease) error) func(context.Context, *
 func (l *lock) setNX(ctx context.Context, req backends.Request, ttl time.Duration) (backends.Info, error) {
 	args := goredis.SetArgs{Mode: "NX", TTL: ttl}
 	sent := l.env.Now()
-	err := l.client.SetArgs(ctx, key(req.Lock), req.Owner, args).Err()
+	err := l.client.SetArgs(ctx, l.key(req.Lock), req.Owner, args).Err()
 	switch {
 	case errors.Is(err, goredis.Nil):
 		return backends.Info{}, backends.ErrBusy
@@ -73,7 +73,7 @@ return 0`)
 // takeFenced is SET NX PX with a fencing token from the same server and script.
 func takeFenced(ctx context.Context, l *lock, req backends.Request) (backends.Lease, error) {
 	sent := l.env.Now()
-	token, err := eval(ctx, l, fencedScript, []string{key(req.Lock), counterKey(req.Lock)}, req.Owner, req.TTL.Milliseconds())
+	token, err := eval(ctx, l, fencedScript, []string{l.key(req.Lock), l.counterKey(req.Lock)}, req.Owner, req.TTL.Milliseconds())
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,10 @@ func ready(ctx context.Context, addr string, pid int) error {
 
 func sameProcess(r *bufio.Reader, pid int) error {
 	head, err := r.ReadString('\n')
-	if err != nil || !strings.HasPrefix(head, "$") {
+	if err != nil {
+		return err
+	}
+	if !strings.HasPrefix(head, "$") {
 		return nil // the embedded server has no INFO server: nothing to compare
 	}
 	size, err := strconv.Atoi(strings.TrimSpace(head[1:]))

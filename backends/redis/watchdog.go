@@ -82,7 +82,7 @@ func (w *watchdog) renew(ctx context.Context) (backends.Renewal, bool, error) {
 	done := w.req.Hooks.Renewing(w.info.Lease)
 	r := backends.Renewal{Sent: w.l.env.Now(), TTL: w.req.TTL}
 	r.Deadline = r.Sent + w.req.TTL.Nanoseconds()
-	n, err := eval(ctx, w.l, renewScript, []string{key(w.req.Lock)}, w.info.Owner, w.req.TTL.Milliseconds())
+	n, err := eval(ctx, w.l, renewScript, []string{w.l.key(w.req.Lock)}, w.info.Owner, w.req.TTL.Milliseconds())
 	err = classify(err)
 	if err == nil && n == 0 {
 		done(r, backends.ErrNotHeld)

@@ -31,10 +31,10 @@ type State struct {
 	Terminal bool // stderr is one
 }
 
-// System is the state of this process.
-func System() State {
+// System is the state of this process, for a program of the given name.
+func System(name string) State {
 	return State{
-		Context: context.Background(), Name: "lockstorm", Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr,
+		Context: context.Background(), Name: name, Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr,
 		Terminal: term.IsTerminal(int(os.Stderr.Fd())),
 	}
 }

@@ -49,7 +49,7 @@ func (a *app) doctor(asJSON bool) error {
 		}
 		return exitWith(code)
 	}
-	fmt.Fprintf(a.st.Stdout, "lockstorm %s, %s on %s/%s, %d CPUs\n\n", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	fmt.Fprintf(a.st.Stdout, "%s %s, %s on %s/%s, %d CPUs\n\n", a.st.Name, Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	tw := tabwriter.NewWriter(a.st.Stdout, 0, 4, 2, ' ', 0)
 	for _, u := range all {
 		state := "ready: " + u.Chosen

@@ -45,7 +45,7 @@ func (v *view) line(format string, args ...any) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.erase()
-	fmt.Fprintf(v.w, format+"\n", args...) //nolint:errcheck // progress that nobody can read is no reason to stop
+	fmt.Fprintf(v.w, format+"\n", args...) // progress that nobody can read is no reason to stop
 }
 
 func (v *view) tick(elapsed, total time.Duration, grants int64) {
@@ -55,13 +55,13 @@ func (v *view) tick(elapsed, total time.Duration, grants int64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.erase()
-	fmt.Fprintf(v.w, "%-8s %4.1f of %.0f s, %d grants, %d fault events", v.phase, elapsed.Seconds(), total.Seconds(), grants, v.faults) //nolint:errcheck // as above
+	fmt.Fprintf(v.w, "%-8s %4.1f of %.0f s, %d grants, %d fault events", v.phase, elapsed.Seconds(), total.Seconds(), grants, v.faults) // as above
 	v.live = true
 }
 
 func (v *view) erase() {
 	if v.live {
-		fmt.Fprint(v.w, "\r\033[K") //nolint:errcheck // as above
+		fmt.Fprint(v.w, "\r\033[K") // as above
 		v.live = false
 	}
 }

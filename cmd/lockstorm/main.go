@@ -11,5 +11,5 @@ import (
 func main() {
 	cat := harness.Default()
 	harness.WorkerMain(cat)
-	os.Exit(cli.Main(cat, cli.System()))
+	os.Exit(cli.Main(cat, cli.System("lockstorm")))
 }

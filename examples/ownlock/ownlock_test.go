@@ -1,6 +1,9 @@
 package ownlock_test
 
 import (
+	"errors"
+	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -10,105 +13,137 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// TestMain comes first of all because a run starts this binary again, once for each
-// client.
+// TestMain calls WorkerMain before all else, because a run starts this binary again, once
+// for each client.
 func TestMain(m *testing.M) {
 	harness.WorkerMain(ownlock.Catalogue())
 	m.Run()
 }
 
-// TestSafe are the runs that the good lock must survive without a single finding.
-func TestSafe(t *testing.T) {
+// runs are what is expected of the locks. The seed fixes what is tried, not how the
+// processes interleave: faults that are tied to a point hit all the same.
+var runs = map[string]struct {
+	backend, nemesis, workload, fencing string
+	want                                func(*checker.Results) error
+}{
+	"no faults": {backend: ownlock.Name, want: pass},
+	// A dead owner blocks the others for one lease, not for ever.
+	"killed": {backend: ownlock.Name, nemesis: "client-kill", want: pass},
+	// Stopped between look and take: when it goes on, its lease has run out already.
+	"paused in the protocol": {backend: ownlock.Name, nemesis: "client-pause:at=" + ownlock.PointFree, want: pass},
+	// Stopped as the owner: that, no lock with leases survives. The lock is not to blame.
+	"paused": {backend: ownlock.Name, nemesis: "client-pause:at=before-write,every=1.6ttl", want: onlyInherent},
+	// A fencing token cures it.
+	"paused and fenced": {
+		backend: ownlock.Name, nemesis: "client-pause:at=before-write,every=1.6ttl", fencing: history.FencingOn, want: pass,
+	},
+	// The bug. Sections are long, so that somebody is inside when the late release comes.
+	"blind release": {
+		backend: ownlock.Blind, nemesis: "client-pause:at=before-release,every=1.6ttl",
+		workload: "counter:hold=0.5ttl,think=0s", want: foreignRelease,
+	},
+}
+
+func TestRuns(t *testing.T) {
 	t.Parallel()
-	tests := map[string]func(*harness.Config){
-		"no faults": func(*harness.Config) {},
-		// A dead owner blocks the others for one lease, not for ever.
-		"killed clients": nemesis("client-kill"),
-		// Stopped between look and take: when it goes on, its lease has run out already.
-		"paused in the protocol": nemesis("client-pause:at=" + ownlock.PointFree),
-		// What a pause does to every lease, a fencing token cures.
-		"paused and fenced": func(cfg *harness.Config) {
-			cfg.Nemesis, cfg.Fencing = []string{"client-pause"}, history.FencingOn
-		},
-	}
-	for name, change := range tests {
+	for name, tt := range runs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out := run(t, ownlock.Name, change)
-			if out.ExitCode() != harness.ExitPass {
-				t.Errorf("exit code %d, want %d", out.ExitCode(), harness.ExitPass)
+			cfg := harness.Defaults()
+			cfg.TTL, cfg.Time, cfg.Clients, cfg.Seed = 700*time.Millisecond, 4*time.Second, 3, 42
+			cfg.Backend = tt.backend
+			if tt.nemesis != "" {
+				cfg.Nemesis = []string{tt.nemesis}
 			}
+			if tt.workload != "" {
+				cfg.Workload = tt.workload
+			}
+			if tt.fencing != "" {
+				cfg.Fencing = tt.fencing
+			}
+			judge(t, cfg, tt.want)
 		})
 	}
 }
 
-// TestPause is what no lock with leases survives: the owner is stopped, its lease runs
-// out, and it acts once more when it goes on. The lock itself is not to blame, and the
-// verdict says so.
-func TestPause(t *testing.T) {
-	t.Parallel()
-	out := run(t, ownlock.Name, nemesis("client-pause:at=before-write,every=1.6ttl"))
-	if out.ExitCode() != harness.ExitViolation {
-		t.Errorf("exit code %d, want %d", out.ExitCode(), harness.ExitViolation)
+// pass wants no violation at all, and that nothing stayed unknown.
+func pass(r *checker.Results) error {
+	if r.ExitCode != harness.ExitPass {
+		return fmt.Errorf("exit code %d, want %d", r.ExitCode, harness.ExitPass)
 	}
-	wantOnly(t, out, "mutual-exclusion", checker.Inherent)
+	return nil
+}
+
+// onlyInherent wants two owners at once, because of a lease that had run out and of
+// nothing else: the lock object itself did what a lock does.
+func onlyInherent(r *checker.Results) error {
+	errs := []error{violation(r), failsOnly(r, "mutual-exclusion", checker.Inherent)}
 	for _, check := range []string{"lock-linearizability", "ownership", "fencing-tokens", "data-fenced", "liveness"} {
-		if v := out.Results.Checks[check].Verdict; v != checker.Pass {
-			t.Errorf("%s: %s, want %s", check, v, checker.Pass)
+		if v := r.Checks[check].Verdict; v != checker.Pass {
+			errs = append(errs, fmt.Errorf("%s: %s, want %s", check, v, checker.Pass))
 		}
 	}
+	return errors.Join(errs...)
 }
 
-// TestBlindRelease is the bug: an owner that comes back late frees somebody else's lock.
-func TestBlindRelease(t *testing.T) {
-	t.Parallel()
-	out := run(t, ownlock.Blind, func(cfg *harness.Config) {
-		// Where it hurts most, often, and with long sections, so that somebody is inside
-		// whenever the late release comes.
-		cfg.Nemesis = []string{"client-pause:at=before-release,every=1.6ttl"}
-		cfg.Workload = "counter:hold=0.5ttl,think=0s"
-	})
-	if out.ExitCode() != harness.ExitViolation {
-		t.Errorf("exit code %d, want %d", out.ExitCode(), harness.ExitViolation)
+// foreignRelease wants the bug to be found, and to be called one.
+func foreignRelease(r *checker.Results) error {
+	return errors.Join(violation(r), failsOnly(r, "ownership", checker.Defect))
+}
+
+func violation(r *checker.Results) error {
+	if r.ExitCode != harness.ExitViolation {
+		return fmt.Errorf("exit code %d, want %d", r.ExitCode, harness.ExitViolation)
 	}
-	wantOnly(t, out, "ownership", checker.Defect)
+	return nil
 }
 
-func nemesis(spec string) func(*harness.Config) {
-	return func(cfg *harness.Config) { cfg.Nemesis = []string{spec} }
-}
-
-// run makes one run. Its report is kept with `go test -artifacts`.
-func run(t *testing.T, backend string, change func(*harness.Config)) *harness.Outcome {
-	t.Helper()
-	cfg := harness.Defaults()
-	cfg.Backend, cfg.Out = backend, t.ArtifactDir()
-	cfg.TTL, cfg.Time, cfg.Clients, cfg.Seed = 700*time.Millisecond, 4*time.Second, 3, 42
-	change(&cfg)
-	out, err := harness.Run(t.Context(), ownlock.Catalogue(), cfg, nil)
-	if err != nil {
-		t.Fatal(err)
+// failsOnly wants a check to fail with findings of one class alone.
+func failsOnly(r *checker.Results, check string, class checker.Class) error {
+	c := r.Checks[check]
+	if c.Verdict != checker.Fail {
+		return fmt.Errorf("%s: %s, want %s", check, c.Verdict, checker.Fail)
 	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			explain(t, out)
-		}
-	})
-	return out
-}
-
-// wantOnly wants a check to fail, with findings of one class alone.
-func wantOnly(t *testing.T, out *harness.Outcome, check string, class checker.Class) {
-	t.Helper()
-	r := out.Results.Checks[check]
-	if r.Verdict != checker.Fail {
-		t.Errorf("%s: %s, want %s", check, r.Verdict, checker.Fail)
-	}
-	for _, f := range r.Findings {
+	for _, f := range c.Findings {
 		if f.Class != class {
-			t.Errorf("%s: a finding of class %s, want %s alone: %s", check, f.Class, class, f.Message)
+			return fmt.Errorf("%s: a finding is %s, want %s alone: %s", check, f.Class, class, f.Message)
 		}
 	}
+	return nil
+}
+
+// attempts is how often a run is made before its host is called too busy to judge a lock.
+const attempts = 3
+
+// judge makes a run and wants what want says of it. What goes wrong while the host holds
+// everybody up says nothing about the lock: such a run is made again. Its reports are kept
+// with `go test -artifacts`.
+func judge(t *testing.T, cfg harness.Config, want func(*checker.Results) error) {
+	t.Helper()
+	for n := range attempts {
+		cfg.Out = filepath.Join(t.ArtifactDir(), fmt.Sprintf("run-%d", n+1))
+		out, err := harness.Run(t.Context(), ownlock.Catalogue(), cfg, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = want(out.Results)
+		if err == nil {
+			return
+		}
+		explain(t, out)
+		if !disturbed(out, cfg.TTL) {
+			t.Fatal(err)
+		}
+		t.Logf("the host disturbed the run, so it proves nothing: %v", err)
+	}
+	t.Fatalf("inconclusive: the host is too busy, %d times", attempts)
+}
+
+// disturbed reports whether the host, not a fault, stopped a party for as long as a lease
+// can be short of, or the record itself is in doubt.
+func disturbed(out *harness.Outcome, ttl time.Duration) bool {
+	stalled := time.Duration(out.Results.Stats["unplanned_stall_max_ns"])
+	return stalled > ttl/4 || out.Results.Checks["assumptions"].Verdict != checker.Pass
 }
 
 // explain shows what is wrong, or unknown, in a run that went other than expected.

@@ -47,7 +47,7 @@ func Parse(what, text string, valid []Param) (Values, error) {
 			return nil, fmt.Errorf("%s has no parameter %q: choose from %s", what, key, strings.Join(names, ", "))
 		}
 		if !ok || val == "" {
-			return nil, fmt.Errorf("parameter %q of %s needs a value: %s=...", key, what, key)
+			return nil, fmt.Errorf("parameter %q of %s needs a value, as in %s=VALUE", key, what, key)
 		}
 		v[key] = val
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -34,11 +35,15 @@ func (p *Process) Resume(ctx context.Context) (string, error) {
 }
 
 func (p *Process) await(ctx context.Context, what string, ok func(threadStates) bool) (string, error) {
+	members, err := groupMembers(p.Pid())
+	if err != nil {
+		return "", err
+	}
 	for {
 		if p.Exited() {
 			return "", fmt.Errorf("%s (pid %d): %w", p.Name, p.Pid(), ErrGone)
 		}
-		s, err := groupStates(p.Pid())
+		s, err := threadsOf(members)
 		if err != nil {
 			return "", err
 		}
@@ -55,19 +60,26 @@ func (p *Process) await(ctx context.Context, what string, ok func(threadStates) 
 
 type threadStates struct{ stopped, total int }
 
-// groupStates counts the threads of all processes of a group and those in state T.
-func groupStates(pgid int) (threadStates, error) {
-	var s threadStates
+// groupMembers lists the /proc folders of the processes of a group.
+func groupMembers(pgid int) ([]string, error) {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
-		return s, err
+		return nil, err
 	}
+	var members []string
 	for _, path := range stats {
-		fields, ok := statFields(path)
-		if !ok || fields[2] != fmt.Sprint(pgid) {
-			continue
+		if fields, ok := statFields(path); ok && fields[2] == strconv.Itoa(pgid) {
+			members = append(members, filepath.Dir(path))
 		}
-		tasks, err := filepath.Glob(filepath.Join(filepath.Dir(path), "task", "[0-9]*", "stat"))
+	}
+	return members, nil
+}
+
+// threadsOf counts the threads of processes and those in state T.
+func threadsOf(members []string) (threadStates, error) {
+	var s threadStates
+	for _, dir := range members {
+		tasks, err := filepath.Glob(filepath.Join(dir, "task", "[0-9]*", "stat"))
 		if err != nil {
 			return s, err
 		}

@@ -111,9 +111,10 @@ func (p *Process) Kill(ctx context.Context) error {
 	}
 }
 
-// Terminate asks the group to end, and kills it when it has not by the end of ctx.
+// Terminate asks the group to end, a stopped one too, and kills it when it has not by
+// the end of ctx.
 func (p *Process) Terminate(ctx context.Context) error {
-	if err := p.signal(syscall.SIGTERM); err != nil {
+	if err := errors.Join(p.signal(syscall.SIGTERM), p.signal(syscall.SIGCONT)); err != nil {
 		return err
 	}
 	select {

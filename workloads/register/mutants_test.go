@@ -286,7 +286,7 @@ func TestRegisterMutants(t *testing.T) {
 			caught := 0
 			const seeds = 20
 			for seed := range uint64(seeds) {
-				l := &lab{rnd: rand.New(rand.NewPCG(seed, 7)), handle: tc.handle(), token: tc.first, step: cmp.Or(tc.step, 1)} //nolint:gosec // a seed
+				l := &lab{rnd: rand.New(rand.NewPCG(seed, 7)), handle: tc.handle(), token: tc.first, step: cmp.Or(tc.step, 1)} // a seed
 				if l.step < 0 {
 					l.step = 0 // the lock issues the same token again and again
 				}

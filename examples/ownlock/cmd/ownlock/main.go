@@ -13,7 +13,7 @@ import (
 func main() {
 	cat := ownlock.Catalogue()
 	harness.WorkerMain(cat) // first: it does not return in the processes of the clients
-	state := cli.System()
+	state := cli.System("ownlock")
 	state.Name = "ownlock"
 	os.Exit(cli.Main(cat, state))
 }

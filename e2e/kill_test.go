@@ -1,0 +1,126 @@
+//go:build fast
+
+package e2e
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// processesOf lists the processes of a run: those that have its directory as an open
+// file, as their working directory or in their arguments.
+func processesOf(dir string) []string {
+	var found []string
+	procs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
+	for _, p := range procs {
+		if filepath.Base(p) == "self" {
+			continue
+		}
+		cmdline, err := os.ReadFile(filepath.Join(p, "cmdline"))
+		if err != nil {
+			continue // gone
+		}
+		links := []string{string(cmdline)}
+		fds, _ := filepath.Glob(filepath.Join(p, "fd", "*")) // as above
+		for _, l := range append(fds, filepath.Join(p, "cwd")) {
+			if target, err := os.Readlink(l); err == nil {
+				links = append(links, target)
+			}
+		}
+		if strings.Contains(strings.Join(links, "\n"), dir) {
+			found = append(found, p+" "+strings.ReplaceAll(string(cmdline), "\x00", " "))
+		}
+	}
+	return found
+}
+
+// nothingLeft waits, for at most two seconds, until no process of the run lives.
+func nothingLeft(t *testing.T, dir string) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Second); ; {
+		left := processesOf(dir)
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Errorf("left over: %s", strings.Join(left, "; "))
+			return
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+}
+
+// kill -9 of the controller at a random moment: within two seconds nothing of the run is
+// left, and what was recorded is judged without a false alarm.
+func TestControllerIsKilled(t *testing.T) {
+	backends := [][]string{
+		{"--backend", "redis-lua", "--nemesis", "client-kill"},
+		{"--backend", "file-flock", "--nemesis", "client-pause"},
+		{"--backend", "redis-fenced", "--nemesis", "client-pause", "--fencing", "on"},
+	}
+	rnd := rand.New(rand.NewPCG(1, 1)) // a seed
+	for i := range 12 {
+		args := backends[i%len(backends)]
+		after := time.Duration(rnd.Int64N(int64(2500 * time.Millisecond)))
+		t.Run(args[1]+"/"+after.Round(time.Millisecond).String(), func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "run")
+			cmd := exec.Command(binary, append(append([]string{"run"}, args...), "--time", "30s", "--out", dir)...)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			<-time.After(after) // the moment is what is tested: any will do
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			cmd.Wait() //nolint:errcheck // it was killed
+			nothingLeft(t, dir)
+			if code, out := lockstorm(t, "check", dir); code != 2 && code != 3 {
+				t.Errorf("check: exit %d\n%s", code, out)
+			}
+		})
+	}
+}
+
+// SIGINT and SIGTERM: exit 130, nothing left, and what was recorded is kept.
+func TestInterrupted(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "run")
+			cmd := exec.Command(binary, "run", "--backend", "redis-lua", "--nemesis", "client-pause", "--time", "30s", "--out", dir)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			waitForGrant(t, dir)
+			if err := cmd.Process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			cmd.Wait() //nolint:errcheck // the exit code says it
+			if code := cmd.ProcessState.ExitCode(); code != 130 {
+				t.Errorf("exit %d, want 130", code)
+			}
+			nothingLeft(t, dir)
+			if r := results(t, dir); r.Stats["grants"] == 0 || r.ExitCode == 0 {
+				t.Errorf("%d grants, exit code on record %d", r.Stats["grants"], r.ExitCode)
+			}
+		})
+	}
+}
+
+func waitForGrant(t *testing.T, dir string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); <-time.After(5 * time.Millisecond) {
+		b, err := os.ReadFile(filepath.Join(dir, "logs", "c1.jsonl"))
+		if err == nil && strings.Contains(string(b), `"type":"ok","f":"acquire"`) {
+			return
+		}
+	}
+	t.Fatal("no grant in time")
+}

@@ -1,0 +1,317 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/backends/cluster"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Every backend of the catalogue keeps the contract, on each of its topologies and with
+// every provider that can start them.
+func TestBackendsKeepTheContract(t *testing.T) {
+	cat := Default()
+	for _, spec := range cat.Backends.All() {
+		for _, name := range spec.Topologies {
+			top, err := cat.Topologies.Get(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, provider := range providersFor(top) {
+				t.Run(spec.Name+"/"+name+"/"+provider, func(t *testing.T) {
+					t.Parallel()
+					newBench(t, spec, name, provider).all()
+				})
+			}
+		}
+	}
+}
+
+func providersFor(t cluster.Topology) []string {
+	if len(t.Nodes) == 0 || t.Nodes[0].Embedded == nil {
+		return []string{cluster.ProcessName}
+	}
+	return []string{cluster.ProcessName, cluster.EmbeddedName}
+}
+
+// bench is a backend with its servers and as many clients as a test opens.
+type bench struct {
+	*testing.T
+	ctx     context.Context
+	spec    backends.Spec
+	cluster *cluster.Cluster
+	dir     string
+	clock   history.Clock
+	ttl     time.Duration
+	n       uint64
+}
+
+func newBench(t *testing.T, spec backends.Spec, topology, provider string) *bench {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	return &bench{
+		T: t, ctx: ctx, spec: spec, cluster: startTopology(t, topology, provider), dir: t.TempDir(),
+		clock: history.NewClock(), ttl: 300 * time.Millisecond,
+	}
+}
+
+// open is a new client of the backend.
+func (b *bench) open() backends.Locker {
+	b.Helper()
+	b.n++
+	var book addressBook
+	env := backends.Env{
+		Client: "c", Dial: book.dial, Dir: b.dir, TTL: b.ttl, Retry: b.ttl / 50, Timeout: 2 * time.Second,
+		Now: b.clock.Now, Rand: rand.New(rand.NewPCG(b.n, 1)), // a seed
+	}
+	for _, s := range b.cluster.Servers() {
+		book.set(map[string]string{s.Name(): s.Addr()})
+		env.Nodes = append(env.Nodes, cluster.Ref{Name: s.Name(), Role: s.Role()})
+	}
+	l, err := b.spec.Open(b.ctx, env)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	return l
+}
+
+// log collects what a backend tells its client.
+type hookLog struct {
+	mu     sync.Mutex
+	points []string
+	renews []error
+	lost   chan string
+}
+
+func (b *bench) request(lock, owner string) (backends.Request, *hookLog) {
+	h := &hookLog{lost: make(chan string, 1)}
+	return backends.Request{Lock: lock, Owner: owner, TTL: b.ttl, Hooks: backends.Hooks{
+		Point: func(_ context.Context, name string) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.points = append(h.points, name)
+		},
+		Renewing: func(string) func(backends.Renewal, error) {
+			return func(_ backends.Renewal, err error) {
+				h.mu.Lock()
+				defer h.mu.Unlock()
+				h.renews = append(h.renews, err)
+			}
+		},
+		Lost: func(_, reason string) { h.lost <- reason },
+	}}, h
+}
+
+func (b *bench) all() {
+	b.Run("excludes", func(t *testing.T) { b.with(t).excludes() })
+	b.Run("info", func(t *testing.T) { b.with(t).info() })
+	b.Run("cancel", func(t *testing.T) { b.with(t).cancel() })
+	b.Run("ends", func(t *testing.T) { b.with(t).ends() })
+	b.Run("points", func(t *testing.T) { b.with(t).points() })
+	if b.spec.Renews {
+		b.Run("renews", func(t *testing.T) { b.with(t).renews() })
+	}
+	if len(b.cluster.Servers()) > 0 {
+		b.Run("errors", func(t *testing.T) { b.with(t).errors() })
+	}
+}
+
+// with is the same bench inside a subtest.
+func (b *bench) with(t *testing.T) *bench {
+	c := *b
+	c.T = t
+	c.n = rand.Uint64() // only to be different
+	return &c
+}
+
+func (b *bench) take(l backends.Locker, lock, owner string) backends.Lease {
+	b.Helper()
+	req, _ := b.request(lock, owner)
+	lease, err := l.Acquire(b.ctx, req)
+	if err != nil {
+		b.Fatalf("acquire %s: %v", lock, err)
+	}
+	return lease
+}
+
+func (b *bench) release(l backends.Lease) {
+	b.Helper()
+	if r, ok := l.(backends.Renewer); ok {
+		r.StopRenewing()
+	}
+	if err := l.Release(b.ctx); err != nil {
+		b.Fatalf("release: %v", err)
+	}
+}
+
+// excludes: while one holds, others are refused; after its release they are not.
+func (b *bench) excludes() {
+	first, second := b.open(), b.open()
+	lease := b.take(first, "ex", "a")
+	req, _ := b.request("ex", "b")
+	_, err := second.TryAcquire(b.ctx, req)
+	if b.spec.Name == "none" {
+		if err != nil {
+			b.Fatalf("no lock refuses: %v", err)
+		}
+		return
+	}
+	if !errors.Is(err, backends.ErrBusy) {
+		b.Fatalf("a try of a held lock: %v, want ErrBusy", err)
+	}
+	b.release(lease)
+	b.release(b.take(second, "ex", "c"))
+}
+
+// info: times, owner, lease and tokens are what the contract says.
+func (b *bench) info() {
+	l := b.open()
+	var last int64
+	for _, owner := range []string{"a", "b", "c"} {
+		before := b.clock.Now()
+		lease := b.take(l, "info", owner)
+		in := lease.Info()
+		if in.Sent < before || in.Sent > b.clock.Now() {
+			b.Errorf("sent %d is not between the call %d and its return", in.Sent, before)
+		}
+		leased := b.spec.Ends == history.EndsLease
+		if leased != (in.Lease != "") || (leased && (in.TTL != b.ttl || in.Deadline > in.Sent+b.ttl.Nanoseconds())) {
+			b.Errorf("ends by %s, but info %+v", b.spec.Ends, in)
+		}
+		if in.HasToken != b.spec.Tokens || (in.HasToken && in.Token <= last) {
+			b.Errorf("token %d (%v) after %d", in.Token, in.HasToken, last)
+		}
+		last = in.Token
+		b.release(lease)
+	}
+}
+
+// cancel: a waiting acquire that is cancelled between tries was certainly not granted.
+func (b *bench) cancel() {
+	if b.spec.Name == "none" {
+		return // never waits
+	}
+	first, second := b.open(), b.open()
+	b.ttl = 20 * time.Second // nothing runs out meanwhile
+	lease := b.take(first, "cancel", "a")
+	ctx, cancel := context.WithCancel(b.ctx)
+	req, hooks := b.request("cancel", "b")
+	req.Hooks.Point = func(_ context.Context, name string) {
+		hooks.points = append(hooks.points, name)
+		cancel()
+	}
+	if _, err := second.Acquire(ctx, req); !errors.Is(err, backends.ErrBusy) {
+		b.Fatalf("cancelled: %v, want ErrBusy", err)
+	}
+	if len(hooks.points) == 0 || hooks.points[0] != backends.PointWaiting {
+		b.Errorf("points %v, want waiting first", hooks.points)
+	}
+	b.release(lease)
+	b.release(b.take(second, "cancel", "c"))
+}
+
+// ends: a lease frees the lock from sent + ttl on and not before; a lock without one
+// stays held.
+func (b *bench) ends() {
+	if b.spec.Name == "none" || b.spec.Renews {
+		return
+	}
+	first, second := b.open(), b.open()
+	held := b.take(first, "ends", "a").Info()
+	if b.spec.Ends != history.EndsLease {
+		ctx, cancel := context.WithTimeout(b.ctx, 2*b.ttl)
+		defer cancel()
+		req, _ := b.request("ends", "b")
+		if _, err := second.Acquire(ctx, req); !errors.Is(err, backends.ErrBusy) {
+			b.Fatalf("a lock that ends by %s was granted again: %v", b.spec.Ends, err)
+		}
+		return
+	}
+	next := b.take(second, "ends", "b").Info()
+	if now := b.clock.Now(); now < held.Sent+b.ttl.Nanoseconds()-tolerance.Nanoseconds() {
+		b.Errorf("granted again %v after it was sent, ttl %v", time.Duration(now-held.Sent), b.ttl)
+	}
+	if next.Sent < held.Sent {
+		b.Errorf("sent %d before %d", next.Sent, held.Sent)
+	}
+}
+
+// points: the backend reaches every point that it declares.
+func (b *bench) points() {
+	l := b.open()
+	req, hooks := b.request("points", "a")
+	lease, err := l.Acquire(b.ctx, req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.release(lease)
+	for i, p := range b.spec.Points {
+		if i >= len(hooks.points) || hooks.points[i] != p.Name {
+			b.Fatalf("reached %v, declares %v", hooks.points, b.spec.Points)
+		}
+	}
+}
+
+// renews: the lease outlives its ttl, and the renewals end before the release.
+func (b *bench) renews() {
+	first, second := b.open(), b.open()
+	req, hooks := b.request("renews", "a")
+	lease, err := first.Acquire(b.ctx, req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, 3*b.ttl)
+	defer cancel()
+	other, _ := b.request("renews", "b")
+	if _, err := second.Acquire(ctx, other); !errors.Is(err, backends.ErrBusy) {
+		b.Fatalf("granted to another although it is renewed: %v", err)
+	}
+	b.release(lease)
+	hooks.mu.Lock()
+	defer hooks.mu.Unlock()
+	if len(hooks.renews) < 3 {
+		b.Errorf("%d renewals in 3 ttl", len(hooks.renews))
+	}
+}
+
+// errors: a request to a server that is down was not sent; what breaks on the way is of
+// unknown outcome.
+func (b *bench) errors() {
+	l := b.open()
+	b.release(b.take(l, "errors", "a"))
+	s := b.cluster.Servers()[0]
+	if err := s.Kill(b.ctx); err != nil {
+		b.Fatal(err)
+	}
+	req, _ := b.request("errors", "b")
+	sawNotSent := false
+	for range 3 { // the first may still use the broken connection
+		_, err := l.TryAcquire(b.ctx, req)
+		typ, code := backends.Outcome(err)
+		switch {
+		case code == history.ErrNotSent && typ == history.Fail:
+			sawNotSent = true
+		case typ != history.Info:
+			b.Fatalf("a try of a dead server: %s %s (%v)", typ, code, err)
+		}
+	}
+	if !sawNotSent {
+		b.Error("a refused connection was not taken as not-sent")
+	}
+	if _, err := s.Restart(b.ctx); err != nil {
+		b.Fatal(err)
+	}
+	again := b.open()
+	b.release(b.take(again, "errors-again", "c"))
+}

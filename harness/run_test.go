@@ -1,0 +1,171 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// A safe run passes, leaves its whole directory, and is judged the same from its files.
+func TestSafeRun(t *testing.T) {
+	t.Parallel()
+	cfg := shortConfig(t, "redis-fenced")
+	out := mustRun(t, cfg)
+	if out.ExitCode() != ExitPass {
+		t.Fatalf("exit %d: %+v", out.ExitCode(), out.Results.Checks)
+	}
+	for _, name := range []string{planFile, history.File, ResultsFile, ReportFile, JUnitFile, nodesDir, history.LogDir} {
+		if _, err := os.Stat(filepath.Join(cfg.Out, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	again, err := JudgeFile(Default(), filepath.Join(cfg.Out, history.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range out.Results.Checks {
+		if got := again.Results.Checks[name]; got.Verdict != c.Verdict || len(got.Findings) != len(c.Findings) {
+			t.Errorf("%s: %s with %d findings, from the file %s with %d", name, c.Verdict, len(c.Findings), got.Verdict, len(got.Findings))
+		}
+	}
+}
+
+// The control: no lock at all fails, and says so in every check that it should.
+func TestNoLockFails(t *testing.T) {
+	t.Parallel()
+	out := mustRun(t, shortConfig(t, "none"))
+	for _, name := range []string{"mutual-exclusion", "data-plain", "lock-linearizability"} {
+		if out.Results.Checks[name].Verdict != checker.Fail {
+			t.Errorf("%s: %s", name, out.Results.Checks[name].Verdict)
+		}
+	}
+	if out.ExitCode() != ExitViolation {
+		t.Errorf("exit %d", out.ExitCode())
+	}
+}
+
+// Two runs in one process do not disturb each other.
+func TestTwoRunsAtOnce(t *testing.T) {
+	t.Parallel()
+	var wg sync.WaitGroup
+	for _, backend := range []string{"redis-lua", "redis-lua"} {
+		wg.Go(func() {
+			out, err := Run(context.Background(), Default(), shortConfig(t, backend), nil)
+			if err != nil || out.ExitCode() != ExitPass {
+				t.Errorf("%v, %+v", err, out)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Cancelled in the middle: what was recorded is kept and judged, at best unknown.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	cfg := shortConfig(t, "redis-lua")
+	cfg.Time = time.Minute
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	out, err := Run(ctx, Default(), cfg, &Progress{Tick: func(_, _ time.Duration, grants int64) {
+		if grants > 3 {
+			cancel()
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.ExitCode() != ExitInterrupted || out.Results.Verdict != checker.Unknown {
+		t.Errorf("exit %d, verdict %s", out.ExitCode(), out.Results.Verdict)
+	}
+	if n := out.Results.Stats["grants"]; n <= 3 {
+		t.Errorf("%d grants on record", n)
+	}
+}
+
+// A fault at the point of a client: what the plan says is what the record shows.
+func TestTiedPause(t *testing.T) {
+	t.Parallel()
+	cfg := shortConfig(t, "redis-lua")
+	cfg.Time = 2 * time.Second
+	cfg.Nemesis = []string{"client-pause:at=before-write,clients=c2,nth=2,every=4s"}
+	out := mustRun(t, cfg)
+	rec := recordOf(t, cfg.Out)
+	if len(rec.Faults) != 1 {
+		t.Fatalf("%d faults", len(rec.Faults))
+	}
+	f := rec.Faults[0]
+	if !f.Effective() || !slices.Equal(f.Clients, []string{"c2"}) || f.Point != "before-write" || f.HealEnd == nil || !strings.Contains(f.Proof, "in state T") {
+		t.Errorf("fault %+v", f.Fault)
+	}
+	if length := f.HealEnd.Time - f.Effect.Time; length < int64(cfg.TTL) {
+		t.Errorf("lasted %v", time.Duration(length))
+	}
+	if c := out.Results.Checks["mutual-exclusion"]; c.Verdict != checker.Fail || c.Findings[0].Class != checker.Inherent {
+		t.Errorf("mutual-exclusion %s", c.Verdict)
+	}
+}
+
+// Wrong usage is found before anything is started, with the exit code for it.
+func TestConfigErrors(t *testing.T) {
+	tests := map[string]struct {
+		change func(*Config)
+		want   string
+	}{
+		"backend":    {func(c *Config) { c.Backend = "redis" }, `unknown backend "redis": choose one of none, file-excl`},
+		"topology":   {func(c *Config) { c.Topology = "local" }, "does not run on topology local: choose one of redis-single"},
+		"nemesis":    {func(c *Config) { c.Nemesis = []string{"x"} }, `unknown nemesis "x"`},
+		"workload":   {func(c *Config) { c.Workload = "counter:hold=x" }, "hold=x is not a length"},
+		"try":        {func(c *Config) { c.Workload = "counter:try=2" }, "try=2 is not a number from 0 to 1"},
+		"fencing":    {func(c *Config) { c.Fencing = "on" }, "issues no tokens (with tokens: redis-fenced)"},
+		"no data":    {func(c *Config) { c.Backend, c.Fencing, c.Workload = "redis-fenced", "on", "mutex" }, "touches no data"},
+		"discipline": {func(c *Config) { c.Discipline = "brave" }, "choose one of obey, trusting"},
+		"ttl":        {func(c *Config) { c.TTL = time.Millisecond }, "too short"},
+		"clients":    {func(c *Config) { c.Clients = 0 }, "choose from 1 to"},
+		"require":    {func(c *Config) { c.Require = []string{"beauty"} }, `unknown check "beauty"`},
+		"no server":  {func(c *Config) { c.Backend, c.Nemesis = "file-flock", []string{"server-restart"} }, "nemesis server-restart cannot work here"},
+		"provider":   {func(c *Config) { c.Provider = "cloud" }, "choose one of auto, process, embedded"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			cfg := shortConfig(t, "redis-lua")
+			tc.change(&cfg)
+			_, err := Run(context.Background(), Default(), cfg, nil)
+			var he *Error
+			if !errors.As(err, &he) || he.Code != ExitUsage || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q with exit code %d", err, tc.want, ExitUsage)
+			}
+			if _, err := os.Stat(cfg.Out); err == nil {
+				t.Error("the directory was made all the same")
+			}
+		})
+	}
+}
+
+// A directory that is not empty is never touched; a provider that cannot work is a
+// matter of the environment.
+func TestWhatIsThereIsKept(t *testing.T) {
+	cfg := shortConfig(t, "redis-lua")
+	if err := os.MkdirAll(filepath.Join(cfg.Out, "precious"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Run(context.Background(), Default(), cfg, nil)
+	var he *Error
+	if !errors.As(err, &he) || he.Code != ExitUsage || !strings.Contains(err.Error(), "not empty") {
+		t.Errorf("error %v", err)
+	}
+	cfg = shortConfig(t, "redis-lua")
+	cfg.Topology, cfg.Provider = "redis-single-aof", "embedded"
+	_, err = Run(context.Background(), Default(), cfg, nil)
+	if !errors.As(err, &he) || he.Code != ExitEnvironment {
+		t.Errorf("error %v", err)
+	}
+}

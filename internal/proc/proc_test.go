@@ -1,0 +1,118 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func start(t *testing.T, name string, args ...string) (context.Context, *Process) {
+	t.Helper()
+	s := NewStarter()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	p, err := s.Start(name, exec.Command(name, args...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Kill(ctx); err != nil {
+			t.Error(err)
+		}
+		s.Close()
+		cancel()
+	})
+	return ctx, p
+}
+
+// A paused group is stopped to its last thread, children included, and runs again after
+// the resume.
+func TestPauseStopsTheWholeGroup(t *testing.T) {
+	ctx, p := start(t, "sh", "-c", "sleep 60 & sleep 60; true")
+	waitFor(t, "two children", func() bool {
+		members, err := groupMembers(p.Pid())
+		return err == nil && len(members) == 3
+	})
+	proof, err := p.Pause(ctx)
+	if err != nil || !strings.Contains(proof, "3 of 3 threads in state T") {
+		t.Fatalf("pause: %q, %v", proof, err)
+	}
+	proof, err = p.Resume(ctx)
+	if err != nil || !strings.Contains(proof, "0 of 3 threads in state T") {
+		t.Fatalf("resume: %q, %v", proof, err)
+	}
+}
+
+func TestPauseOfTheDeadIsAnError(t *testing.T) {
+	ctx, p := start(t, "true")
+	<-p.Done()
+	if _, err := p.Pause(ctx); !errors.Is(err, ErrGone) {
+		t.Fatalf("paused a dead process: %v", err)
+	}
+	if err := p.Kill(ctx); err != nil {
+		t.Fatalf("killing what has ended already: %v", err)
+	}
+}
+
+// SIGTERM that is ignored is followed by SIGKILL; a stopped process dies, too.
+func TestTerminateKillsInTheEnd(t *testing.T) {
+	ctx, p := start(t, "sh", "-c", "trap '' TERM; echo ready; while :; do sleep 60; done")
+	if _, err := p.Pause(ctx); err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	if err := p.Terminate(short); err != nil {
+		t.Fatal(err)
+	}
+	if !p.Exited() {
+		t.Fatal("it lives")
+	}
+}
+
+// The children of a starter die with its thread: what a dead controller leaves behind.
+func TestChildrenDieWithTheStarter(t *testing.T) {
+	s := NewStarter()
+	p, err := s.Start("sleep", exec.Command("sleep", "60"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	err = p.Wait(ctx)
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Fatalf("ended with %v, want SIGKILL", err)
+	}
+}
+
+// A command name with blanks and brackets does not confuse the reading of /proc.
+func TestStatFields(t *testing.T) {
+	f, ok := statFields(fmt.Sprintf("/proc/%d/stat", os.Getpid()))
+	if !ok || f[1] != fmt.Sprint(os.Getppid()) {
+		t.Fatalf("fields %v: the second must be our parent %d", f, os.Getppid())
+	}
+	if _, ok := statFields("/proc/0/stat"); ok {
+		t.Fatal("a process that does not exist has fields")
+	}
+}
+
+func waitFor(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !ok(); {
+		if time.Now().After(end) {
+			t.Fatalf("no %s in time", what)
+		}
+		<-time.After(time.Millisecond)
+	}
+}

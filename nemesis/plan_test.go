@@ -1,0 +1,174 @@
+package nemesis
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/catalog"
+)
+
+func input(specs ...string) Input {
+	return Input{
+		Seed: 7, Specs: specs, TTL: time.Second, Duration: 10 * time.Second,
+		Setting: Setting{Backend: "b", Topology: "t", Nodes: 1},
+		Points:  []string{"acquired", "before-write", "before-release", "waiting", "releasing"}, Own: []string{"between-get-and-del"},
+	}
+}
+
+func all() *Catalogue { return catalog.New("nemesis", Specs()...) }
+
+// The same input makes the same plan; another seed another one.
+func TestPlanIsAPureFunction(t *testing.T) {
+	text := func(in Input) string {
+		p, err := NewPlan(all(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	in := input("client-pause", "client-kill", "server-restart")
+	if first, again := text(in), text(in); first != again {
+		t.Error("two plans of one seed differ")
+	}
+	other := in
+	other.Seed++
+	if text(in) == text(other) {
+		t.Error("two seeds make the same plan")
+	}
+}
+
+// By default half of the pauses are tied to a holder that is about to write or release,
+// the first kill to the backend's own first point, and restarts keep the holder there.
+func TestDefaultsStrikeWhereItHurts(t *testing.T) {
+	p, err := NewPlan(all(), input("client-pause", "client-kill", "server-restart", "client-stall"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pauses := p.Requests[0].Steps
+	tied := 0
+	for _, s := range pauses {
+		if s.Tied {
+			tied++
+		}
+		if s.For != 1.5e9 {
+			t.Errorf("a pause of %d ns", s.For)
+		}
+	}
+	if tied*2 != len(pauses) || pauses[0].Point != "before-write" {
+		t.Errorf("%d of %d pauses are tied, the first to %q", tied, len(pauses), pauses[0].Point)
+	}
+	if first := p.Requests[1].Steps[0]; first.Point != "between-get-and-del" {
+		t.Errorf("the first kill is tied to %q", first.Point)
+	}
+	if first := p.Requests[2].Steps[0]; first.Point != "acquired" || first.Stay != 0.9e9 {
+		t.Errorf("the first restart: %+v", first)
+	}
+	for _, s := range p.Requests[3].Steps {
+		if !s.Tied {
+			t.Errorf("a stall that is tied to no point: %+v", s)
+		}
+	}
+}
+
+// Steps keep within the run, whatever its length, and there is always at least one.
+func TestStepsFitTheRun(t *testing.T) {
+	for _, d := range []time.Duration{200 * time.Millisecond, time.Second, 3 * time.Second, time.Minute} {
+		in := input("client-pause:at=random", "client-kill", "server-pause:every=1s")
+		in.Duration = d
+		p, err := NewPlan(all(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range p.Requests {
+			if len(r.Steps) == 0 {
+				t.Errorf("%v: %s has no step", d, r.Spec)
+			}
+			for _, s := range r.Steps {
+				if s.At < 0 || s.At > d.Nanoseconds() || s.Until > d.Nanoseconds() {
+					t.Errorf("%v: %s: step %+v", d, r.Spec, s)
+				}
+			}
+		}
+	}
+}
+
+func TestPlanErrors(t *testing.T) {
+	for spec, want := range map[string]string{
+		"meteor":                    `unknown nemesis "meteor": choose one of none, client-pause`,
+		"client-pause:speed=1":      `has no parameter "speed": choose from at, nth, for, every, clients`,
+		"client-pause:at=nowhere":   "at=nowhere is no point of this run: choose random, or one of acquired",
+		"client-pause:for=long":     "for=long is not a length",
+		"client-pause:every=0s":     "every must be longer than 0",
+		"client-kill:nth=0":         "nth=0 is not a whole number",
+		"server-restart:clients=c1": `no parameter "clients"`,
+	} {
+		if _, err := NewPlan(all(), input(spec)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %s", spec, err, want)
+		}
+	}
+}
+
+// A fault that cannot work is an error when it is the only one, else it is skipped with
+// its reason.
+func TestWhatCannotWork(t *testing.T) {
+	in := input("server-restart")
+	in.Setting.Nodes = 0
+	if _, err := NewPlan(all(), in); err == nil || !strings.Contains(err.Error(), "has no server") {
+		t.Errorf("error %v", err)
+	}
+	in.Specs = append(in.Specs, "client-pause")
+	p, err := NewPlan(all(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Requests[0].Skipped == "" || len(p.Requests[0].Steps) != 0 || len(p.Requests[1].Steps) == 0 {
+		t.Errorf("plan %+v", p)
+	}
+}
+
+type thing struct {
+	name  string
+	doing Doing
+	Client
+}
+
+func (t thing) Name() string { return t.name }
+func (t thing) Doing() Doing { return t.doing }
+
+func TestChooseClients(t *testing.T) {
+	clients := []Client{thing{name: "c1", doing: Waits}, thing{name: "c2", doing: Holds}, thing{name: "c3", doing: Idle}}
+	names := func(cs []Client) []string {
+		var out []string
+		for _, c := range cs {
+			out = append(out, c.Name())
+		}
+		return out
+	}
+	for selector, want := range map[string]int{"": 1, "1": 1, "2": 2, "9": 3, "holder": 1, "c1+c3": 2} {
+		got, err := chooseClients(clients, selector, nil, 3)
+		if err != nil || len(got) != want {
+			t.Errorf("%q: %v, %v", selector, names(got), err)
+		}
+		again, err := chooseClients(clients, selector, nil, 3)
+		if err != nil || !slices.Equal(names(got), names(again)) {
+			t.Errorf("%q: %v, then %v", selector, names(got), names(again))
+		}
+	}
+	if got, _ := chooseClients(clients, "holder", nil, 1); got[0].Name() != "c2" { // checked above
+		t.Errorf("holder is %v", names(got))
+	}
+	if _, err := chooseClients(clients, "c9", nil, 1); err == nil || !strings.Contains(err.Error(), `no client "c9"`) {
+		t.Errorf("error %v", err)
+	}
+	got, err := chooseClients(clients, "2", &Hit{Client: clients[2]}, 1)
+	if err != nil || len(got) != 2 || got[0].Name() != "c3" || got[1].Name() == "c3" {
+		t.Errorf("with a hit of c3: %v, %v", names(got), err)
+	}
+}
