@@ -7,28 +7,32 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// liveness asks whether the lock comes back: from the last heal on, every client that
-// lives must be granted every lock again within the bound. The bound is on record:
+// liveness asks whether the lock comes back: when all is healed every client that lives
+// does one last section per lock, and must be granted it within the bound. Earlier
+// grants do not count: a lock may break after them. The bound is on record:
 // longest lease + stated recovery of the topology + the queue of clients + 2 s.
 func liveness(in *Input) Result {
 	in.recovery()
 	if in.End == nil {
 		return Result{Verdict: Unknown, Reason: "the run was cut off before its final sections"}
 	}
-	if _, ok := in.Phases[history.PhaseFinal]; !ok {
+	from, ok := in.Phases[history.PhaseFinal]
+	if !ok {
 		return Result{Verdict: Unknown, Reason: "the history has no final phase"}
 	}
-	from := in.lastHeal()
-	until := in.Phases[history.PhaseFinal] + in.Run.LivenessBound
+	if healed := in.lastHeal(); healed > from {
+		return Result{Verdict: Unknown, Reason: fmt.Sprintf("a fault was at work until %s, after the final sections began", sec(healed))}
+	}
+	until := from + in.Run.LivenessBound
 	var findings []Finding
 	for _, lock := range in.Locks {
 		if f, bad := in.comesBack(lock, from, until); bad {
 			findings = append(findings, f)
 		}
 	}
-	r := conclude("grants after the last heal", findings[:min(len(findings), maxFindings)], len(findings))
+	r := conclude("grants of the final sections", findings[:min(len(findings), maxFindings)], len(findings))
 	if r.Verdict == Pass {
-		r.Reason = fmt.Sprintf("every client was granted again after %s, bound %s", sec(from), ms(in.Run.LivenessBound))
+		r.Reason = fmt.Sprintf("every client was granted every lock again after %s, bound %s", sec(from), ms(in.Run.LivenessBound))
 	}
 	return r
 }
@@ -70,7 +74,7 @@ func (in *Input) comesBack(lock string, from, until int64) (Finding, bool) {
 	slices.Sort(stuck)
 	f := Finding{
 		Rule: "no-recovery", Class: NoClass, Gating: true, From: from, To: until, Events: []int64{}, Cause: "none found",
-		Message: fmt.Sprintf("%d of %d living clients (%s) were not granted %s again within %s after the last fault ended at %s",
+		Message: fmt.Sprintf("%d of %d living clients (%s) were not granted %s again within %s of %s, when all was healed",
 			len(stuck), len(in.Last)-len(in.Kills), joined(stuck, nil), lock, ms(until-from), sec(from)),
 	}
 	in.suspect(lock, &f)

@@ -166,7 +166,8 @@ type simClient struct {
 	proc  int64
 	n     int
 	dead  bool
-	final bool
+	final bool // the next section is the last
+	last  bool // this section is
 	done  bool
 }
 
@@ -181,6 +182,7 @@ func (c *simClient) section() {
 		return
 	}
 	c.n++
+	c.last = c.final
 	grant := fmt.Sprintf("%s-%d", c.name, c.n)
 	c.s.log(c.name, c.op(history.FAcquire, history.Invoke, grant))
 	c.try(grant)
@@ -226,7 +228,7 @@ func (c *simClient) granted(grant string, sent, token int64) {
 	}
 	s.log(c.name, e)
 	hold := 1000 + s.rnd.Int64N(4000)
-	if s.pauses && s.rnd.IntN(6) == 0 && !c.final {
+	if s.pauses && s.rnd.IntN(6) == 0 && !c.last {
 		hold = s.ttl + s.rnd.Int64N(s.ttl)
 	}
 	if s.rnd.IntN(4) == 0 {
@@ -281,7 +283,7 @@ func (c *simClient) finish(grant string, _ int64) {
 				e.Type, e.Error = history.OK, ""
 			}
 			s.log(c.name, e)
-			if c.final {
+			if c.last {
 				c.done = true
 				return
 			}
@@ -303,7 +305,7 @@ func simulate(m mutant, seed uint64) *history.History {
 	}
 	run := history.Run{
 		Schema: 1, Ends: s.ends, Tokens: true, TTL: s.ttl * 1000, Tolerance: int64(time.Microsecond), Discipline: history.Obey,
-		Fencing: history.FencingBoth, LivenessBound: 3 * s.ttl * 1000, StallLimit: s.ttl * 100, Workload: "sim", ClientFaults: true,
+		Fencing: history.FencingBoth, LivenessBound: 4 * s.ttl * 1000, StallLimit: s.ttl * 100, Workload: "sim", ClientFaults: true,
 	}
 	s.log("controller", history.Event{Type: history.Info, F: history.FRun, Value: history.ValueOf(run)})
 	var clients []*simClient
@@ -327,7 +329,7 @@ func simulate(m mutant, seed uint64) *history.History {
 			c.final = true
 		}
 	})
-	s.run(simWork + 4*s.ttl)
+	s.run(simWork + 5*s.ttl)
 	return s.history(clients)
 }
 

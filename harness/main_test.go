@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 
 // startTopology starts a topology with a provider. A server that is missing fails the
 // test: it must never be skipped in silence.
-func startTopology(t *testing.T, name, provider string) *cluster.Cluster {
+func startTopology(t testing.TB, name, provider string) *cluster.Cluster {
 	t.Helper()
 	top, err := Default().Topologies.Get(name)
 	if err != nil {

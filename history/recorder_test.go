@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func openTest(t *testing.T, dir, party string, clock Clock) *Recorder {
+func openTest(t testing.TB, dir, party string, clock Clock) *Recorder {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(dir, LogDir), 0o755); err != nil {
 		t.Fatal(err)

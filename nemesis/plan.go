@@ -91,8 +91,7 @@ func newRequest(c *Catalogue, in Input, index int, spec string) (Request, error)
 	if s.Fault == nil {
 		return req, nil
 	}
-	if why := s.Fault.Available(in.Setting); why != nil {
-		req.Skipped = why.Error()
+	if req.Skipped = whyNot(s.Fault, in.Setting); req.Skipped != "" {
 		return req, nil
 	}
 	req.Steps, err = planSteps(s, v, in, rand.New(rand.NewPCG(in.Seed, hash(spec)+uint64(index))))
@@ -100,6 +99,14 @@ func newRequest(c *Catalogue, in Input, index int, spec string) (Request, error)
 		return req, fmt.Errorf("nemesis %s: %w", name, err)
 	}
 	return req, nil
+}
+
+// whyNot is the reason for which a fault cannot work here; empty when it can.
+func whyNot(f Fault, s Setting) string {
+	if err := f.Available(s); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 func hash(s string) uint64 {

@@ -1,0 +1,123 @@
+package checker
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// longHistory is a safe history of about n events: 100 locks, sections of acquire, read,
+// write and release, the register's own events among them.
+func longHistory(n int) *history.History {
+	const locks, perSection = 100, 10
+	h := &history.History{Sources: []string{"bench"}, Events: make([]history.Event, 0, n+300)}
+	seq := map[string]int64{}
+	now := int64(0)
+	add := func(party string, e history.Event) {
+		e.Index, e.Time, e.Party, e.Seq = int64(len(h.Events)), now, party, seq[party]
+		now += 500
+		seq[party]++
+		h.Events = append(h.Events, e)
+	}
+	notice := func(party, f string, v any) {
+		add(party, history.Event{Process: history.Process{Name: party}, Type: history.Info, F: f, Value: history.ValueOf(v)})
+	}
+	notice("controller", history.FRun, history.Run{
+		Schema: 1, Ends: history.EndsLease, Tokens: true, Resource: true, TTL: 1e9, Tolerance: 5e6, Discipline: history.Obey,
+		Fencing: history.FencingOn, Registers: map[string]int64{regFenced: 0}, LivenessBound: 3e9, Workload: "counter",
+	})
+	values := make([]int64, locks)
+	for s := 0; len(h.Events) < n; s++ {
+		lock := s % locks
+		client := fmt.Sprintf("c%d", lock+1)
+		grant := fmt.Sprintf("%s-%d", client, s)
+		op := func(typ history.Type, f string) history.Event {
+			return history.Event{Process: history.Process{N: int64(lock + 1)}, Client: client, Type: typ, F: f, Lock: client, Grant: grant, Token: history.Some(int64(s + 1))}
+		}
+		add(client, op(history.Invoke, history.FAcquire))
+		e := op(history.OK, history.FAcquire)
+		e.Sent, e.TTL, e.Deadline, e.Lease = history.Some(now-100), history.Some(1e9), history.Some(now-100+1e9), grant
+		add(client, e)
+		for _, f := range []string{history.FRead, history.FWrite} {
+			v := history.Value{Base: history.Some(values[lock])}
+			if f == history.FWrite {
+				v.New = history.Some(values[lock] + 1)
+			}
+			inv, reg, ret := op(history.Invoke, f), op(history.OK, f), op(history.OK, f)
+			inv.Register, reg.Register, ret.Register = regFenced, regFenced, regFenced
+			reg.Process = history.Process{Name: "register"}
+			reg.Value, ret.Value = v, v
+			if f == history.FWrite {
+				inv.Value = v
+			}
+			add(client, inv)
+			add("register", reg)
+			add(client, ret)
+		}
+		values[lock]++
+		add(client, op(history.Invoke, history.FRelease))
+		add(client, op(history.OK, history.FRelease))
+	}
+	parties := map[string]int64{}
+	for party := range seq {
+		if party != "controller" {
+			notice(party, history.FEnd, history.End{})
+			parties[party] = seq[party]
+		}
+	}
+	notice("controller", history.FEnd, history.End{Parties: parties})
+	return h
+}
+
+// sweeps are the checks that are one pass each: all but those that ask Porcupine.
+var sweeps = []func(*Input) Result{assumptions, coverage, mutualExclusion, fencingTokens, ownership, liveness}
+
+// The sweeps judge a million events. The aim: under a second beside the decoding, in
+// memory linear in the length; the metrics show both lengths.
+func BenchmarkSweeps(b *testing.B) {
+	for _, n := range []int{100_000, 1_000_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			h := longHistory(n)
+			runtime.GC()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for b.Loop() {
+				in, err := NewInput(h)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for _, check := range sweeps {
+					if r := check(in); r.Verdict == Fail {
+						b.Fatal(answer(r))
+					}
+				}
+			}
+			runtime.ReadMemStats(&after)
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/event")
+			b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc)/float64(b.N)/float64(n), "B/event")
+		})
+	}
+}
+
+// The same with everything, Porcupine included.
+func BenchmarkJudge(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			h := longHistory(n)
+			for b.Loop() {
+				in, err := NewInput(h)
+				if err != nil {
+					b.Fatal(err)
+				}
+				in.Limit = time.Minute
+				if r := Judge(in, Default()); r.Checks[LockLinearizability].Verdict != Pass || r.Checks[DataFenced].Verdict != Pass {
+					b.Fatal(answer(r.Checks[LockLinearizability]), answer(r.Checks[DataFenced]))
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/event")
+		})
+	}
+}

@@ -1,0 +1,135 @@
+package harness
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/backends/cluster"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/params"
+	"github.com/lockstorm/lockstorm/workloads"
+	"github.com/lockstorm/lockstorm/workloads/register"
+)
+
+// section is one client's counter section against a real Redis and a real register,
+// with or without records.
+func section(b *testing.B, c *cluster.Cluster, recorded bool) func() {
+	b.Helper()
+	clock := history.NewClock()
+	recorder := func(party string) *history.Recorder {
+		if !recorded {
+			return history.Discard(party, clock)
+		}
+		r, err := history.Open(filepath.Join(b.TempDir(), party+".jsonl"), party, clock, history.Run{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() {
+			if err := r.Close(); err != nil {
+				b.Error(err)
+			}
+		})
+		return r
+	}
+	srv, err := register.Serve(register.New().Handle, recorder(register.Party))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := srv.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	var book addressBook
+	node := c.Servers()[0]
+	book.set(map[string]string{node.Name(): node.Addr(), register.Party: srv.Addr()})
+	cat := Default()
+	spec, err := cat.Backends.Get("redis-fenced")
+	if err != nil {
+		b.Fatal(err)
+	}
+	rnd := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(n, n)) }
+	locker, err := spec.Open(context.Background(), backends.Env{
+		Run: "bench", Client: "c1", Nodes: []cluster.Ref{{Name: node.Name()}}, Dial: book.dial, TTL: time.Minute,
+		Retry: time.Millisecond, Timeout: 5 * time.Second, Now: clock.Now, Rand: rnd(1),
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := locker.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	reg := &register.Client{Timeout: 5 * time.Second, Dial: func(ctx context.Context) (net.Conn, error) { return book.dial(ctx, register.Party) }}
+	client := workloads.NewClient(workloads.ClientConfig{
+		Name: "c1", Index: 1, Recorder: recorder("c1"), Locker: locker, Resource: workloads.RegisterResource("c1", reg),
+		Registers: []string{register.Plain, register.Fenced}, Fencing: history.FencingBoth, TTL: time.Minute,
+		Gate: workloads.Open{}, Rand: rnd(2), OnLogError: func(err error) { b.Error(err) },
+	})
+	values, err := params.Parse("counter", "hold=0s,think=0s,try=0", workloads.Params())
+	if err != nil {
+		b.Fatal(err)
+	}
+	settings, err := workloads.NewSettings(values, []string{"L1"}, time.Minute, rnd(3))
+	if err != nil {
+		b.Fatal(err)
+	}
+	wl, err := cat.Workloads.Get("counter")
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := wl.New(settings)
+	return func() {
+		if err := w.Section(context.Background(), client, workloads.Turn{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// The rate of a recorded section against the same without records, in turn in one run.
+// The aim: 0.7 or more.
+func BenchmarkRecordedSection(b *testing.B) {
+	c := startTopology(b, "redis-single", cluster.ProcessName)
+	recorded, bare := section(b, c, true), section(b, c, false)
+	const batch = 50
+	var with, without time.Duration
+	for b.Loop() {
+		for _, side := range []struct {
+			run func()
+			sum *time.Duration
+		}{{recorded, &with}, {bare, &without}} {
+			begun := time.Now()
+			for range batch {
+				side.run()
+			}
+			*side.sum += time.Since(begun)
+		}
+	}
+	b.ReportMetric(float64(without)/float64(with), "ratio")
+	b.ReportMetric(float64(with.Microseconds())/float64(b.N*batch), "us/section")
+	b.ReportMetric(0, "ns/op")
+}
+
+// From the start of a run to its first grant, servers and clients included. The aim:
+// under a second.
+func BenchmarkReady(b *testing.B) {
+	var sum time.Duration
+	for b.Loop() {
+		cfg := Defaults()
+		cfg.Backend, cfg.Time, cfg.TTL, cfg.Seed = "redis-lua", 100*time.Millisecond, 100*time.Millisecond, 1
+		cfg.Out = filepath.Join(b.TempDir(), "run")
+		out, err := Run(context.Background(), Default(), cfg, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		sum += out.Ready
+	}
+	b.ReportMetric(sum.Seconds()/float64(b.N), "s/first-grant")
+	b.ReportMetric(0, "ns/op")
+}

@@ -1,0 +1,153 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/xml"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
+
+// judged judges a history in text form.
+func judged(t *testing.T, name string) (*checker.Results, *history.Record) {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", name+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // read only
+	h, err := history.ParseText(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := checker.NewInput(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return checker.Judge(in, checker.Default()), in.Record
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (go test ./reports -rewrite, then read the difference):\n%s", path, got)
+	}
+}
+
+func TestSummary(t *testing.T) {
+	for _, name := range []string{"paused", "safe"} {
+		r, rec := judged(t, name)
+		var b bytes.Buffer
+		if err := Summary(&b, r, rec); err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString("\n" + Headline(r) + "\n")
+		golden(t, name+".summary", b.String())
+	}
+}
+
+func TestJUnit(t *testing.T) {
+	r, _ := judged(t, "paused")
+	var b bytes.Buffer
+	if err := JUnit(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	var suites struct {
+		Suites []struct {
+			Cases []struct {
+				Name    string    `xml:"name,attr"`
+				Failure *struct{} `xml:"failure"`
+				Skipped *struct{} `xml:"skipped"`
+				Error   *struct{} `xml:"error"`
+			} `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
+	if err := xml.Unmarshal(b.Bytes(), &suites); err != nil {
+		t.Fatalf("%v in %s", err, b.String())
+	}
+	state := map[string]string{}
+	for _, c := range suites.Suites[0].Cases {
+		switch {
+		case c.Failure != nil:
+			state[c.Name] = "failure"
+		case c.Error != nil:
+			state[c.Name] = "error"
+		case c.Skipped != nil:
+			state[c.Name] = "skipped"
+		default:
+			state[c.Name] = "ok"
+		}
+	}
+	for name, want := range map[string]string{
+		checker.MutualExclusion: "failure", checker.DataPlain: "failure", checker.DataFenced: "ok",
+		checker.LockLinearizability: "ok", checker.Coverage: "ok", checker.Liveness: "error",
+	} {
+		if state[name] != want {
+			t.Errorf("%s is %s, want %s", name, state[name], want)
+		}
+	}
+}
+
+// The page says what the summary says, shows the picture, and needs no network.
+func TestHTML(t *testing.T) {
+	r, rec := judged(t, "paused")
+	var b bytes.Buffer
+	if err := HTML(&b, r, rec); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	for _, want := range []string{
+		"VIOLATION: mutual-exclusion, data-plain", "<svg", "Around the violation", "The whole run", "class=\"fault\"",
+		"class=\"overlap inherent\"", "update lost", "the fence refuses the write of c1: its token 33 is old", "id=\"e",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if m := regexp.MustCompile(`(?i)<script|(src|href)="?https?:|url\(`).FindString(page); m != "" {
+		t.Errorf("the page is not self-contained: %s", m)
+	}
+	if strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "NaN") {
+		t.Error("the page has values that were not rendered")
+	}
+}
+
+// What comes from outside cannot break out of its place.
+func TestHTMLEscapes(t *testing.T) {
+	r, rec := judged(t, "paused")
+	r.Command = `<script>alert(1)</script>`
+	var b bytes.Buffer
+	if err := HTML(&b, r, rec); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "<script>") {
+		t.Error("a command was not escaped")
+	}
+}
+
+// A history without a single grant can be rendered, too.
+func TestHTMLOfNothing(t *testing.T) {
+	r, rec := judged(t, "nothing")
+	var b bytes.Buffer
+	if err := HTML(&b, r, rec); err != nil || !strings.Contains(b.String(), "inconclusive") {
+		t.Errorf("%v: %s", err, b.String())
+	}
+}
