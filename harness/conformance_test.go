@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -228,7 +229,9 @@ func (b *bench) ends() {
 		return
 	}
 	first, second := b.open(), b.open()
-	held := b.take(first, "ends", "a").Info()
+	lease := b.take(first, "ends", "a")
+	defer runtime.KeepAlive(lease) // a lease that is garbage may close its file
+	held := lease.Info()
 	if b.spec.Ends != history.EndsLease {
 		ctx, cancel := context.WithTimeout(b.ctx, 2*b.ttl)
 		defer cancel()

@@ -35,6 +35,9 @@ type pageData struct {
 	Stats     [][2]string
 }
 
+// AtEdge reports whether a label beside x would leave the picture.
+func (pageData) AtEdge(x float64) bool { return x > rightEdge-90 }
+
 type storyLine struct {
 	Time, Text string
 	Bad        bool
