@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"runtime"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Starter starts children from one goroutine that is locked to its OS thread for good:
@@ -28,13 +30,31 @@ type request struct {
 // NewStarter begins a starter; Close ends it.
 func NewStarter() *Starter {
 	s := &Starter{requests: make(chan request), done: make(chan struct{})}
-	go s.serve()
+	go s.lockThread()
 	return s
+}
+
+// lockThread serves on a thread that ends with its goroutine, because it is never
+// unlocked. The main thread of a process would not end: while it is held here, another
+// goroutine must get another thread.
+func (s *Starter) lockThread() {
+	runtime.LockOSThread()
+	if unix.Gettid() != os.Getpid() {
+		s.serve()
+		return
+	}
+	locked := make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		close(locked)
+		s.serve()
+	}()
+	<-locked
+	runtime.UnlockOSThread()
 }
 
 func (s *Starter) serve() {
 	defer close(s.done)
-	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	for r := range s.requests {
 		r.errs <- r.cmd.Start()
 	}
