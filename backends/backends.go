@@ -86,8 +86,9 @@ type Hooks struct {
 	// a fault holds the client there.
 	Point func(ctx context.Context, name string)
 	// Renewing is called before a renewal leaves; the function it returns takes the
-	// outcome: the new sent and deadline, or an error.
-	Renewing func(lease string) func(r Renewal, err error)
+	// outcome: the new sent and deadline, or an error. After an error of its own the renewal
+	// must not be sent: it could not be recorded.
+	Renewing func(lease string) (done func(r Renewal, err error), err error)
 	// Lost tells that the lease is lost.
 	Lost func(lease, reason string)
 }

@@ -95,6 +95,9 @@ func (a *audit) calls() {
 	for _, e := range a.in.Twice {
 		a.add("overlap", fmt.Sprintf("process %v begins an operation inside another one (event %d)", e.Process, e.Index), e)
 	}
+	for _, e := range a.in.Mixed {
+		a.add("grant", fmt.Sprintf("event %d uses the grant %s again, or for another lock or client", e.Index, e.Grant), e)
+	}
 	for _, e := range a.in.Orphan {
 		a.add("orphan", fmt.Sprintf("event %d returns from an operation that was not invoked", e.Index), e)
 	}
@@ -149,13 +152,10 @@ func (a *audit) clock() {
 // stalls tells of hiccups of the host that no fault explains. They do not make the
 // record unsound: what they explain is judged where it matters.
 func (a *audit) stalls() string {
-	var n int
+	n := len(a.in.stalls)
 	var longest int64
-	for _, e := range a.in.Stalls {
-		if late, ok := a.in.unplanned(e); ok {
-			n++
-			longest = max(longest, late)
-		}
+	for _, s := range a.in.stalls {
+		longest = max(longest, s.To-s.From)
 	}
 	if n == 0 {
 		return ""

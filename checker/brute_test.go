@@ -13,7 +13,7 @@ import (
 )
 
 // A history on a small grid of time: one lock, a few grants, every outcome.
-const gridEnd = 30
+const gridEnd = 60 // later than anything that is drawn
 
 type gridRun struct {
 	ends       string
@@ -26,7 +26,7 @@ type gridRun struct {
 type gridGrant struct {
 	invoke, sent, ok int64 // ok: return of the acquire
 	outcome          history.Type
-	renew            *gridCall
+	renews           []*gridCall
 	uses             []int64
 	lost             int64 // 0: none
 	release          *gridCall
@@ -79,8 +79,11 @@ func drawGrant(t *rapid.T, i int, ends string) gridGrant {
 	}
 	last := g.ok
 	if ends == history.EndsLease {
-		if g.renew = drawCall(t, last, name("renew")); g.renew != nil {
-			last = g.renew.ret
+		for k := range 2 {
+			if c := drawCall(t, last, name(fmt.Sprint("renew ", k))); c != nil {
+				g.renews = append(g.renews, c)
+				last = c.ret
+			}
 		}
 		if rapid.IntRange(0, 4).Draw(t, name("lost?")) == 0 {
 			g.lost = after(t, g.ok, name("lost"))
@@ -132,9 +135,9 @@ func (g gridGrant) write(i int, r gridRun, add func(history.Event)) {
 		}
 	}
 	add(ret)
-	if c := g.renew; c != nil {
-		add(op(10*i+1, history.FRenew, history.Invoke, c.call))
-		e := op(10*i+1, history.FRenew, c.outcome, c.ret)
+	for k, c := range g.renews {
+		add(op(10*i+1+k, history.FRenew, history.Invoke, c.call))
+		e := op(10*i+1+k, history.FRenew, c.outcome, c.ret)
 		switch c.outcome {
 		case history.OK:
 			e.Sent, e.TTL, e.Deadline = history.Some(c.call), history.Some(r.ttl), history.Some(c.call+r.ttl)
@@ -147,8 +150,8 @@ func (g gridGrant) write(i int, r gridRun, add func(history.Event)) {
 		add(history.Event{Time: g.lost, Process: history.Process{Name: client}, Type: history.Info, F: history.FLost, Party: client, Client: client, Grant: id, Lease: id})
 	}
 	for k, u := range g.uses {
-		add(op(10*i+2+k, history.FWork, history.Invoke, u))
-		add(op(10*i+2+k, history.FWork, history.OK, u))
+		add(op(10*i+5+k, history.FWork, history.Invoke, u))
+		add(op(10*i+5+k, history.FWork, history.OK, u))
 	}
 	if c := g.release; c != nil {
 		add(op(10*i, history.FRelease, history.Invoke, c.call))
@@ -200,25 +203,24 @@ func (b *brute) addGrant(i int, g gridGrant) {
 		// Unknown: its lease cannot be known, so it may expire at any time.
 		b.ops = append(b.ops, bruteOp{kind: opAcquire, grant: i, from: g.invoke, to: math.MaxInt64, optional: true, leaseFrom: math.MinInt32})
 	}
-	for _, c := range []struct {
-		call *gridCall
-		kind opKind
-	}{{g.renew, opRenew}, {g.release, opRelease}} {
-		if c.call == nil {
-			continue
-		}
-		op := bruteOp{kind: c.kind, grant: i, from: c.call.call, to: c.call.ret, leaseFrom: c.call.call}
-		switch c.call.outcome {
-		case history.Fail:
-			op.kind = opNotHeld
-		case history.Info:
-			op.to, op.optional = math.MaxInt64, true
-			if c.kind == opRenew {
-				op.leaseFrom = math.MinInt32 // it may have had no effect: never to the lock's harm
-			}
-		}
-		b.ops = append(b.ops, op)
+	for _, c := range g.renews {
+		b.addCall(i, opRenew, c)
 	}
+	if g.release != nil {
+		b.addCall(i, opRelease, g.release)
+	}
+}
+
+func (b *brute) addCall(i int, kind opKind, c *gridCall) {
+	op := bruteOp{kind: kind, grant: i, from: c.call, to: c.ret, leaseFrom: c.call}
+	switch c.outcome {
+	case history.Fail:
+		op.kind = opNotHeld
+	case history.Info:
+		op.to, op.optional = math.MaxInt64, true
+		op.leaseFrom = math.MinInt32 // a renewal may have had no effect: never to the lock's harm
+	}
+	b.ops = append(b.ops, op)
 }
 
 // try explores from time t with the operations in done, a holder (-1: none) and the
@@ -284,8 +286,8 @@ func (g gridGrant) lastEvent() int64 {
 	for _, u := range g.uses {
 		last = max(last, u)
 	}
-	if g.renew != nil {
-		last = max(last, g.renew.ret)
+	for _, c := range g.renews {
+		last = max(last, c.ret)
 	}
 	if g.release != nil {
 		last = max(last, g.release.ret)
@@ -370,8 +372,10 @@ func (r gridRun) believes(g gridGrant, t int64) bool {
 func (r gridRun) lapses(g gridGrant) int64 {
 	for t := int64(0); ; t++ {
 		deadline := g.sent + r.ttl
-		if c := g.renew; c != nil && c.outcome == history.OK && c.ret < t {
-			deadline = max(deadline, c.call+r.ttl)
+		for _, c := range g.renews {
+			if c.outcome == history.OK && c.ret < t {
+				deadline = max(deadline, c.call+r.ttl)
+			}
 		}
 		if t >= deadline {
 			return t

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -13,43 +14,72 @@ type cause struct {
 	unasked bool // a hiccup of the host, not of our making
 }
 
-// unplanned reports whether a stall has no fault of ours as its reason, and how long it
-// was.
-func (in *Input) unplanned(e *history.Event) (late int64, ok bool) {
-	var s history.Stall
-	if e.Value.Into(&s) != nil {
-		return 0, false
-	}
-	gap := history.Interval{From: e.Time - s.Late, To: e.Time}
-	for _, f := range in.Faults {
-		if slices.Contains(f.Clients, e.Party) && !gap.Overlap(f.Span()).Empty() {
-			return s.Late, false
+// stall is a hiccup of the host that no fault of ours explains.
+type stall struct {
+	party string
+	history.Interval
+}
+
+// unplannedStalls decodes the stalls on record and leaves out those of clients that a
+// fault of ours held up at the time.
+func (in *Input) unplannedStalls() []stall {
+	var out []stall
+	for _, e := range in.Stalls {
+		var s history.Stall
+		if e.Value.Into(&s) != nil {
+			continue
+		}
+		gap := history.Interval{From: e.Time - s.Late, To: e.Time}
+		planned := slices.ContainsFunc(in.Faults, func(f *history.Injection) bool {
+			return slices.Contains(f.Clients, e.Party) && !gap.Overlap(f.Span()).Empty()
+		})
+		if !planned {
+			out = append(out, stall{e.Party, gap})
 		}
 	}
-	return s.Late, true
+	slices.SortFunc(out, func(a, b stall) int { return cmp.Compare(a.From, b.From) })
+	return out
+}
+
+// stalled is for how much of a span a client, or with an empty name anybody, was held up
+// by the host: stalls that overlap count once. Those of the controller's process count
+// for everybody.
+func (in *Input) stalled(client string, span history.Interval) (sum int64) {
+	end := span.From
+	for _, s := range in.stalls {
+		if client != "" && s.party != client && history.ClientOf(s.party) != "" {
+			continue
+		}
+		if part := s.Overlap(history.Interval{From: end, To: span.To}); !part.Empty() {
+			sum += part.To - part.From
+			end = part.To
+		}
+	}
+	return sum
 }
 
 // causeOf finds what hurt a grant's client or its store between its grant and a moment:
-// the last fault that touched it, else a stall of the host, else an overrun.
+// the last fault that touched it, else an overrun.
 func (in *Input) causeOf(g *history.Grant, until int64) cause {
 	if f := in.faultOn(g, until, anyFamily); f != nil {
 		return cause{text: describeFault(f)}
-	}
-	if c, ok := in.stallOf(g, until); ok {
-		return c
 	}
 	return overrun(g, until)
 }
 
 // lateCause finds why a client acted after its lease had run out. Only what delays the
-// client itself explains that: a fault of the client, else a stall of the host, which
-// nobody asked for, and only then anything else.
-func (in *Input) lateCause(g *history.Grant, until int64) cause {
+// client itself explains that: a fault of the client, or a stall of the host that nobody
+// asked for and that is as long as the client was late.
+func (in *Input) lateCause(g *history.Grant) cause {
+	until := in.hold(g).To
 	if f := in.faultOn(g, until, history.FamilyClient); f != nil {
 		return cause{text: describeFault(f)}
 	}
-	if c, ok := in.stallOf(g, until); ok {
-		return c
+	if d := g.DeadlineAt(until); d.Set {
+		held := in.stalled(g.Client, history.Interval{From: g.Sent(), To: until})
+		if held > 0 && held >= until-d.V-in.Run.Tolerance {
+			return cause{text: fmt.Sprintf("unplanned stall of the host, which held %s up for %s", g.Client, ms(held)), unasked: true}
+		}
 	}
 	return in.causeOf(g, until)
 }
@@ -69,18 +99,6 @@ func (in *Input) faultOn(g *history.Grant, until int64, family string) *history.
 		}
 	}
 	return found
-}
-
-// stallOf is an unplanned stall of the grant's client, or of the whole host.
-func (in *Input) stallOf(g *history.Grant, until int64) (cause, bool) {
-	span := history.Interval{From: g.Sent(), To: until + 1}
-	for _, e := range in.Stalls {
-		late, ok := in.unplanned(e)
-		if ok && (e.Party == g.Client || e.Party == "controller") && !span.Overlap(history.Interval{From: e.Time - late, To: e.Time}).Empty() {
-			return cause{text: fmt.Sprintf("unplanned stall of %s in %s", ms(late), e.Party), unasked: true}, true
-		}
-	}
-	return cause{}, false
 }
 
 func overrun(g *history.Grant, until int64) cause {

@@ -9,7 +9,9 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -118,6 +120,7 @@ type Input struct {
 	Stats Stats
 	Limit time.Duration // for each check that can take long
 
+	stalls    []stall // unplanned ones
 	holds     map[*history.Grant]history.Interval
 	robberies func() []robbery // computed once
 }
@@ -151,6 +154,7 @@ func NewInput(h *history.History) (*Input, error) {
 		Record: rec, Raw: h, Stats: Stats{}, Limit: 10 * time.Second,
 		holds: make(map[*history.Grant]history.Interval, len(rec.Grants)),
 	}
+	in.stalls = in.unplannedStalls()
 	in.robberies = sync.OnceValue(in.findRobberies)
 	return in, nil
 }
@@ -168,23 +172,39 @@ func (in *Input) hold(g *history.Grant) history.Interval {
 // maxFindings bounds what a check lists; the rest is counted.
 const maxFindings = 100
 
-// conclude makes a result of findings: fail when one is certain, unknown when all are
-// doubtful.
+// conclude makes a result of all findings: fail when one is certain, unknown when all
+// that gate are doubtful. What is listed are the worst ones: what is left out cannot change
+// the answer. total is the number found, where that is more.
 func conclude(method string, findings []Finding, total int) Result {
-	r := Result{Verdict: Pass, Method: method, Findings: findings}
-	for _, f := range findings {
-		if !f.Doubtful {
-			r.Verdict = Fail
-		}
-	}
+	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.severity(), b.severity()) })
+	r := Result{Verdict: Pass, Method: method, Findings: findings[:min(len(findings), maxFindings)]}
 	switch {
-	case r.Verdict == Pass && len(findings) > 0:
+	case len(findings) == 0:
+	case findings[0].Gating && findings[0].Doubtful:
 		r.Verdict = Unknown
 		r.Reason = "every finding has an explanation in the host or in the record: " + findings[0].Cause
-	case total > len(findings):
-		r.Reason = fmt.Sprintf("%d findings, the first %d are listed", total, len(findings))
+	default:
+		r.Verdict = Fail
 	}
+	if total > len(r.Findings) && r.Reason == "" {
+		r.Reason = fmt.Sprintf("%d findings, the worst %d are listed", total, len(r.Findings))
+	}
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Compare(a.From, b.From) })
 	return r
+}
+
+// severity orders findings, the worst first: what gates for certain, what may gate, the
+// rest; defects before what is inherent.
+func (f Finding) severity() int {
+	rank := map[Class]int{Defect: 0, Undetermined: 1, NoClass: 2, Inherent: 3}[f.Class]
+	switch {
+	case f.Gating && !f.Doubtful:
+		return rank
+	case f.Gating:
+		return 10 + rank
+	default:
+		return 20 + rank
+	}
 }
 
 // skipped is a check that does not apply.

@@ -55,7 +55,7 @@ func (in *Input) data(register string) Result {
 	}
 	in.Stats["updates_acked"] = max(in.Stats["updates_acked"], int64(acked))
 	in.Stats["updates_lost_"+register] = int64(len(lost))
-	r := conclude("replay of the register's log, confirmed by Porcupine over the clients' view", findings[:min(len(findings), maxFindings)], len(findings))
+	r := conclude("replay of the register's log, confirmed by Porcupine over the clients' view", findings, len(findings))
 	answer, why := in.linearizableData(register)
 	switch {
 	case r.Verdict == Pass && answer == Fail:
@@ -64,7 +64,7 @@ func (in *Input) data(register string) Result {
 	case r.Verdict == Pass && answer == Unknown:
 		r.Reason = "by the register's log alone: " + why
 	case r.Verdict == Fail && answer == Pass:
-		r.Reason = "the damage shows in the register's log; no client has read it yet"
+		r.Reason = "the damage shows in the register's log; what the clients were told does not contradict one order"
 	}
 	r.Proof = map[string]string{"porcupine": string(answer)}
 	return r
@@ -75,7 +75,7 @@ func (in *Input) cells(register string) map[string][]*history.Event {
 	out := map[string][]*history.Event{}
 	for i := range in.Events {
 		e := &in.Events[i]
-		if e.Party == "register" && e.Register == register && (e.F == history.FRead || e.F == history.FWrite) {
+		if e.Party == history.PartyRegister && e.Register == register && (e.F == history.FRead || e.F == history.FWrite) {
 			out[e.Lock] = append(out[e.Lock], e)
 		}
 	}
@@ -183,6 +183,8 @@ func (in *Input) explainLoss(e *history.Event, robbed []*history.Event) lossReas
 	if g == nil || !g.Granted() {
 		return lossReason{"lost-update", NoClass, cause{text: "suspect the record: nobody was granted " + e.Grant}}
 	}
+	var worst *overlap
+	worstClass := Inherent
 	for _, w := range robbed {
 		h := in.ByID[w.Grant]
 		if h == nil || !h.Granted() {
@@ -192,17 +194,33 @@ func (in *Input) explainLoss(e *history.Event, robbed []*history.Event) lossReas
 		if h.From() < g.From() {
 			o.first, o.second = h, g
 		}
-		if !o.span.Empty() {
-			class, _ := in.classify(o)
-			return lossReason{"lost-update", class, in.overlapCause(o, class)}
+		if o.span.Empty() {
+			continue
 		}
+		if class, _ := in.classify(o); worst == nil || class == Defect {
+			worst, worstClass = &o, class
+		}
+	}
+	if worst != nil {
+		return lossReason{"lost-update", worstClass, in.overlapCause(*worst, worstClass)}
 	}
 	for _, w := range append([]*history.Event{e}, robbed...) {
 		if late := in.ByID[w.Grant]; late != nil && in.appliedLate(late, w) {
-			return lossReason{"late-write", Inherent, in.lateCause(late, w.Time)}
+			return lossReason{"late-write", Inherent, in.lateWriteCause(late, w)}
 		}
 	}
 	return lossReason{"lost-update", NoClass, cause{text: "suspect the record: the two grants do not overlap"}}
+}
+
+// lateWriteCause is why a request arrived late: a stall of the host between its
+// invocation and its effect, or whatever touched its client.
+func (in *Input) lateWriteCause(g *history.Grant, w *history.Event) cause {
+	span := history.Interval{From: g.Sent(), To: w.Time}
+	held := in.stalled(g.Client, span)
+	if d := g.DeadlineAt(w.Time); in.faultOn(g, w.Time, anyFamily) == nil && held > 0 && d.Set && held >= w.Time-d.V-in.Run.Tolerance {
+		return cause{text: fmt.Sprintf("unplanned stall of the host, which held %s or the register up for %s", g.Client, ms(held)), unasked: true}
+	}
+	return in.causeOf(g, w.Time)
 }
 
 // appliedLate reports whether a write was invoked inside its own hold and applied after

@@ -14,16 +14,36 @@ func mutualExclusion(in *Input) Result {
 	var findings []Finding
 	total := 0
 	for _, lock := range in.Locks {
-		for _, o := range in.overlaps(lock) {
-			total++
+		overlaps := in.overlaps(lock)
+		total += len(overlaps)
+		for _, o := range overlaps {
 			in.Stats.max("overlap_max_ns", o.span.To-o.span.From)
-			if len(findings) < maxFindings {
-				findings = append(findings, in.overlapFinding(o))
-			}
 		}
+		findings = append(findings, in.worstOverlaps(overlaps)...)
 	}
 	in.Stats["violations"] = int64(total)
 	return conclude("sweep over proven holds", findings, total)
+}
+
+// worstOverlaps explains as many overlaps as can be listed of each class. Of the inherent
+// ones the rest is looked through for one that is certain, where the first are not.
+func (in *Input) worstOverlaps(overlaps []overlap) []Finding {
+	var out []Finding
+	listed := map[Class]int{}
+	certain := false
+	for _, o := range overlaps {
+		class, why := in.classify(o)
+		if listed[class] >= maxFindings && (class != Inherent || certain) {
+			continue
+		}
+		f := in.overlapFinding(o, class, why)
+		if listed[class] < maxFindings || !f.Doubtful {
+			out = append(out, f)
+			listed[class]++
+		}
+		certain = certain || (class == Inherent && !f.Doubtful)
+	}
+	return out
 }
 
 // overlap is two grants whose clients believed at the same time.
@@ -50,7 +70,7 @@ func (in *Input) overlaps(lock string) []overlap {
 	for _, h := range holds {
 		active = slices.DeleteFunc(active, func(a held) bool { return a.To <= h.From })
 		for _, a := range active {
-			if a.g.Mode == "shared" && h.g.Mode == "shared" {
+			if a.g.Mode == history.ModeShared && h.g.Mode == history.ModeShared {
 				continue
 			}
 			out = append(out, overlap{first: a.g, second: h.g, span: a.Overlap(h.Interval)})
@@ -90,7 +110,7 @@ func (in *Input) classify(o overlap) (Class, string) {
 // overlapCause is why two clients were inside at once.
 func (in *Input) overlapCause(o overlap, class Class) cause {
 	if class == Inherent {
-		return in.lateCause(o.first, o.span.To)
+		return in.lateCause(in.late(o))
 	}
 	if c, robbed := in.robbedBy(o.first, o.span.From); robbed {
 		return c
@@ -98,8 +118,17 @@ func (in *Input) overlapCause(o overlap, class Class) cause {
 	return in.causeOf(o.first, o.span.To)
 }
 
-func (in *Input) overlapFinding(o overlap) Finding {
-	class, why := in.classify(o)
+// late is the grant of an inherent overlap whose lease had run out when it began.
+func (in *Input) late(o overlap) *history.Grant {
+	for _, g := range []*history.Grant{o.first, o.second} {
+		if d := g.DeadlineAt(o.span.From); d.Set && o.span.From >= d.V-in.Run.Tolerance {
+			return g
+		}
+	}
+	return o.first
+}
+
+func (in *Input) overlapFinding(o overlap, class Class, why string) Finding {
 	first, second := o.first, o.second
 	c := in.overlapCause(o, class)
 	return Finding{

@@ -67,14 +67,14 @@ func (j *lockJudge) lock(lock string) {
 func (j *lockJudge) piece(lock string, grants []*lockGrant) {
 	legal := 0 // grants[:legal] are known to be legal
 	for len(j.findings) < maxLockFindings {
-		switch j.check(grants, nil) {
+		end, answer := j.firstIllegal(grants, legal)
+		switch answer {
 		case porcupine.Ok:
 			return
 		case porcupine.Unknown:
 			j.giveUp(lock)
 			return
 		}
-		end := j.firstIllegal(grants, legal)
 		core := j.reduce(grants[:end])
 		if core == nil {
 			j.giveUp(lock)
@@ -108,27 +108,44 @@ func (j *lockJudge) check(grants []*lockGrant, change func(timedOp) timedOp) por
 	return porcupine.CheckOperationsTimeout(j.model, ops, left)
 }
 
-// firstIllegal is the length of the shortest illegal prefix, which is longer than legal:
-// found in growing steps, because most violations are near.
-func (j *lockJudge) firstIllegal(grants []*lockGrant, legal int) int {
+// firstIllegal is the length of the shortest illegal prefix, which is longer than legal.
+// A piece of usual size is judged whole at once; a large one in growing prefixes, because
+// most violations are near, and a prefix that is illegal stays so.
+func (j *lockJudge) firstIllegal(grants []*lockGrant, legal int) (int, porcupine.CheckResult) {
 	lo, hi := legal+1, len(grants)
-	for step := 1; lo+step < hi; step *= 2 {
-		if j.check(grants[:lo+step], nil) == porcupine.Illegal {
-			hi = lo + step
+	if hi <= wholePiece {
+		if answer := j.check(grants, nil); answer != porcupine.Illegal {
+			return hi, answer
+		}
+	}
+	for step := 8; ; step *= 2 {
+		end := min(lo+step, len(grants))
+		answer := j.check(grants[:end], nil)
+		if answer == porcupine.Illegal {
+			hi = end
 			break
 		}
-		lo += step
+		if answer == porcupine.Unknown || end == len(grants) {
+			return end, answer
+		}
+		lo = end + 1
 	}
 	for lo < hi {
 		mid := (lo + hi) / 2
-		if j.check(grants[:mid], nil) == porcupine.Illegal {
+		switch j.check(grants[:mid], nil) {
+		case porcupine.Illegal:
 			hi = mid
-		} else {
+		case porcupine.Unknown:
+			return hi, porcupine.Unknown
+		default:
 			lo = mid + 1
 		}
 	}
-	return lo
+	return lo, porcupine.Illegal
 }
+
+// wholePiece is up to how many grants a piece is judged at once.
+const wholePiece = 256
 
 // reduce finds a small set of grants that is illegal by itself: the shortest illegal
 // end of the prefix, then without every grant that is not needed. Taking a grant out

@@ -30,7 +30,7 @@ func liveness(in *Input) Result {
 			findings = append(findings, f)
 		}
 	}
-	r := conclude("grants of the final sections", findings[:min(len(findings), maxFindings)], len(findings))
+	r := conclude("grants of the final sections", findings, len(findings))
 	if r.Verdict == Pass {
 		r.Reason = fmt.Sprintf("every client was granted every lock again after %s, bound %s", sec(from), ms(in.Run.LivenessBound))
 	}
@@ -78,8 +78,9 @@ func (in *Input) comesBack(lock string, from, until int64) (Finding, bool) {
 			len(stuck), len(in.Last)-len(in.Kills), joined(stuck, nil), lock, ms(until-from), sec(from)),
 	}
 	in.suspect(lock, &f)
-	f.Doubtful = in.stalledFor(from, until) > in.Run.LivenessBound/4
-	if f.Doubtful {
+	// A lock that cannot end by itself is not waited for in vain because of a hiccup.
+	forGood := f.Rule == "orphan" && in.Run.Ends == history.EndsNever
+	if f.Doubtful = !forGood && in.stalled("", history.Interval{From: from, To: until}) > in.Run.LivenessBound/4; f.Doubtful {
 		f.Cause = "the host held the run up"
 	}
 	return f, true
@@ -122,30 +123,22 @@ func (in *Input) followed(lock string, g *history.Grant) bool {
 	return slices.ContainsFunc(in.ByLock[lock], func(h *history.Grant) bool { return h != g && h.Granted() && h.Sent() > since })
 }
 
-// stalledFor adds up the host's unplanned stalls in a span.
-func (in *Input) stalledFor(from, to int64) int64 {
-	var sum int64
-	for _, e := range in.Stalls {
-		if late, ok := in.unplanned(e); ok && e.Time >= from && e.Time <= to {
-			sum += late
-		}
-	}
-	return sum
-}
-
 // recovery measures, for each fault that took effect, the time until the next grant
-// that was sent for after it began.
+// to a client that it did not hurt.
 func (in *Input) recovery() {
 	for _, f := range in.Faults {
 		if !f.Effective() {
 			continue
 		}
 		for _, lock := range in.Locks {
+			next := int64(history.Forever)
 			for _, g := range in.ByLock[lock] {
 				if g.Granted() && g.From() > f.Invoke.Time && !slices.Contains(f.Clients, g.Client) {
-					in.Stats.max("recovery_max_ns", g.From()-f.Invoke.Time)
-					break
+					next = min(next, g.From())
 				}
+			}
+			if next < history.Forever {
+				in.Stats.max("recovery_max_ns", next-f.Invoke.Time)
 			}
 		}
 	}

@@ -119,8 +119,7 @@ func (in *Input) endOps(lg *lockGrant) {
 		case rn.Outcome() == history.OK:
 			lg.add(opRenew, number, rn.Start(), rn.End())
 		case isNotHeld(rn):
-			lg.add(opNotHeld, number, rn.Start(), rn.End())
-			lg.ended = min(lg.ended, rn.End())
+			lg.refused(number, rn)
 		}
 	}
 	for _, rel := range lg.g.Releases {
@@ -129,8 +128,7 @@ func (in *Input) endOps(lg *lockGrant) {
 			lg.add(opRelease, number, rel.Start(), rel.End())
 			lg.ended = min(lg.ended, rel.End())
 		case isNotHeld(rel):
-			lg.add(opNotHeld, number, rel.Start(), rel.End())
-			lg.ended = min(lg.ended, rel.End())
+			lg.refused(number, rel)
 		case rel.Outcome() == history.Info:
 			lg.mays = append(lg.mays, rel.Start())
 		}
@@ -140,6 +138,15 @@ func (in *Input) endOps(lg *lockGrant) {
 	}
 	if freed := in.Freed(lg.g); freed != history.Forever {
 		lg.mays = append(lg.mays, freed)
+	}
+}
+
+// refused adds what the store says of the holder. It shows that the grant is over only
+// where the grant was certainly made before: an acquire of unknown outcome may follow.
+func (lg *lockGrant) refused(number int, c *history.Call) {
+	lg.add(opNotHeld, number, c.Start(), c.End())
+	if c.Start() >= lg.ok {
+		lg.ended = min(lg.ended, c.End())
 	}
 }
 

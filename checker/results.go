@@ -80,6 +80,7 @@ func Judge(in *Input, checks *Catalogue) *Results {
 		}
 		r.Checks[c.Name] = answers[i]
 	}
+	r.demand(run)
 	r.distrust(in)
 	r.fold()
 	return r
@@ -117,6 +118,17 @@ func guarded(c Check, in *Input) (r Result) {
 	return c.Run(in)
 }
 
+// demand makes a check unknown that was asked for by name and does not apply: what was
+// demanded was not judged.
+func (r *Results) demand(run history.Run) {
+	for _, name := range run.Required {
+		if c := r.Checks[name]; c.Verdict == Skipped {
+			c.Verdict, c.Reason = Unknown, "required, but it does not apply: "+c.Reason
+			r.Checks[name] = c
+		}
+	}
+}
+
 // distrust makes every other check unknown when the record is not sound, and takes back
 // every pass when the record has no end.
 func (r *Results) distrust(in *Input) {
@@ -126,7 +138,7 @@ func (r *Results) distrust(in *Input) {
 			continue
 		}
 		switch {
-		case sound.Verdict == Unknown && len(sound.Findings) > 0:
+		case sound.Verdict == Unknown && (len(sound.Findings) > 0 || sound.Method == ""):
 			c.Verdict, c.Reason = Unknown, "the record is not sound: see assumptions"
 		case in.End == nil && c.Verdict == Pass:
 			c.Verdict, c.Reason = Unknown, "the history has no end: what was recorded shows no violation"

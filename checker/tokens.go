@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -20,8 +21,7 @@ func fencingTokens(in *Input) Result {
 		findings = append(findings, in.tokenOrder(lock)...)
 	}
 	findings = append(findings, in.refusedValid()...)
-	total := len(findings)
-	return conclude("sweep by sent and ok of the grants; refusals against the newest grant", findings[:min(total, maxFindings)], total)
+	return conclude("sweep by sent and ok of the grants; refusals against the newest grant", findings, len(findings))
 }
 
 func (in *Input) tokenOrder(lock string) []Finding {
@@ -59,20 +59,25 @@ func (in *Input) tokenFinding(rule string, a, b *history.Grant, message string) 
 }
 
 // refusedValid finds refusals by the fence that hit the newest grant while its lease
-// ran: a fence that locks out the rightful holder. The grant is the newest when no
-// other one was granted, or asked for without a known answer, after it was sent for and
-// before the refusal.
+// ran: a fence that locks out the rightful holder.
 func (in *Input) refusedValid() []Finding {
 	var out []Finding
 	in.Stats["fence_refused"], in.Stats["fence_refused_valid"] = 0, 0
+	rivals := map[string]*rivals{}
 	for i := range in.Events {
 		e := &in.Events[i]
-		if e.Party != "register" || e.Error != history.ErrStaleToken {
+		if e.Party != history.PartyRegister || e.Error != history.ErrStaleToken {
 			continue
 		}
 		in.Stats["fence_refused"]++
 		g := in.ByID[e.Grant]
-		if g == nil || !g.Granted() || !in.newest(g, e.Time) {
+		if g == nil || !g.Granted() {
+			continue
+		}
+		if rivals[g.Lock] == nil {
+			rivals[g.Lock] = newRivals(in.ByLock[g.Lock])
+		}
+		if base, leased := in.expiryBase(g); (leased && e.Time >= base) || rivals[g.Lock].of(g, e.Time) {
 			continue
 		}
 		in.Stats["fence_refused_valid"]++
@@ -86,17 +91,51 @@ func (in *Input) refusedValid() []Finding {
 	return out
 }
 
-func (in *Input) newest(g *history.Grant, at int64) bool {
-	if base, leased := in.expiryBase(g); leased && at >= base {
+// rivals answers whether another grant of a lock may be newer than a given one.
+type rivals struct {
+	bySent  []*history.Grant // granted ones
+	latest  []int64          // the latest ok among bySent[:i+1] ...
+	second  []int64          // ... and among them without the one that is the latest
+	unknown int64            // the first invocation of an attempt of unknown outcome
+}
+
+func newRivals(grants []*history.Grant) *rivals {
+	r := &rivals{unknown: history.Forever}
+	for _, g := range grants {
+		switch {
+		case g.Granted():
+			r.bySent = append(r.bySent, g)
+		case g.Acquire != nil && g.Acquire.Outcome() == history.Info:
+			r.unknown = min(r.unknown, g.Acquire.Start())
+		}
+	}
+	slices.SortFunc(r.bySent, func(a, b *history.Grant) int { return cmp.Compare(a.Sent(), b.Sent()) })
+	first, second := int64(-1), int64(-1)
+	for _, g := range r.bySent {
+		switch at := g.From(); {
+		case at > first:
+			first, second = at, first
+		case at > second:
+			second = at
+		}
+		r.latest, r.second = append(r.latest, first), append(r.second, second)
+	}
+	return r
+}
+
+// of reports whether somebody else was, or may have been, granted after g was sent for
+// and before the moment. A waiter whose granted request had not left yet is no rival.
+func (r *rivals) of(g *history.Grant, at int64) bool {
+	if r.unknown <= at {
+		return true
+	}
+	n := sort.Search(len(r.bySent), func(i int) bool { return r.bySent[i].Sent() > at })
+	if n == 0 {
 		return false
 	}
-	for _, h := range in.ByLock[g.Lock] {
-		if h == g || h.Acquire == nil || h.Acquire.Outcome() == history.Fail || h.Acquire.Start() > at {
-			continue
-		}
-		if end := h.Acquire.End(); end >= g.Sent() {
-			return false // granted, or possibly granted, after g was sent for
-		}
+	latest := r.latest[n-1]
+	if latest == g.From() {
+		latest = r.second[n-1]
 	}
-	return true
+	return latest >= g.Sent()
 }

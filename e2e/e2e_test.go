@@ -108,6 +108,10 @@ var cells = []cell{
 	{name: "excl-kill", args: "--backend file-excl --nemesis client-kill --time 4s --seed 2", exit: 1, checks: map[string]checker.Verdict{"liveness": checker.Fail}},
 	{name: "mutex-workload", args: "--backend redis-lua --workload mutex --nemesis client-pause --time 5s --seed 2", exit: 1, checks: map[string]checker.Verdict{"mutual-exclusion": checker.Fail, "data-plain": checker.Skipped}},
 	{name: "two-faults", args: "--backend redis-lua --nemesis client-kill --nemesis server-pause --time 6s --seed 2", exit: 0},
+	{name: "two-server-faults", args: "--backend redis-lua --topology redis-single-aof --nemesis server-restart:at=random,every=200ms --nemesis server-restart:at=random,every=230ms --time 4s --seed 1", exit: 0},
+	{name: "server-pause-restart", args: "--backend redis-lua --topology redis-single-aof --nemesis server-pause:at=random,every=300ms,for=100ms --nemesis server-restart:at=random,every=170ms --time 4s --seed 1", exit: 0},
+	{name: "client-pause-kill", args: "--backend file-flock --nemesis client-pause:at=random,every=500ms,for=450ms --nemesis client-kill:at=random,every=150ms --time 3s --seed 1", exit: 0},
+	{name: "kill-while-server-paused", args: "--backend redis-lua --nemesis server-pause:at=random,every=1.6ttl --nemesis client-kill:at=random,every=0.7ttl --time 6s --seed 1", exit: 0},
 	{name: "trusting", args: "--backend redis-lua --nemesis client-pause:at=acquired --discipline trusting --time 5s --seed 2", exit: 1, checks: map[string]checker.Verdict{"mutual-exclusion": checker.Fail}},
 	{name: "embedded-pause", args: "--backend redis-lua --nemesis client-pause --provider embedded --time 5s --seed 2", exit: 1, class: map[string]checker.Class{"mutual-exclusion": checker.Inherent}},
 	{name: "embedded-restart", args: "--backend redis-lua --nemesis server-restart --ttl 3s --provider embedded --time 6s --seed 2", exit: 1, class: map[string]checker.Class{"mutual-exclusion": checker.Defect}},
@@ -121,7 +125,7 @@ func TestCells(t *testing.T) {
 			c.run(t)
 		})
 	}
-	for seed := 1; seed <= 5; seed++ { // the controls, which every suite contains
+	for seed := 1; seed <= 20; seed++ { // the controls, which every suite contains
 		for _, c := range []cell{
 			{name: "control-none", args: "--backend none --nemesis none --time 1s", exit: 1},
 			{name: "control-flock", args: "--backend file-flock --nemesis none --time 1s", exit: 0},

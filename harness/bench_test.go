@@ -36,7 +36,7 @@ func section(b *testing.B, c *cluster.Cluster, recorded bool) func() {
 		})
 		return r
 	}
-	srv, err := register.Serve(register.New().Handle, recorder(register.Party))
+	srv, err := register.Serve(register.New().Handle, recorder(history.PartyRegister))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func section(b *testing.B, c *cluster.Cluster, recorded bool) func() {
 	})
 	var book addressBook
 	node := c.Servers()[0]
-	book.set(map[string]string{node.Name(): node.Addr(), register.Party: srv.Addr()})
+	book.set(map[string]string{node.Name(): node.Addr(), history.PartyRegister: srv.Addr()})
 	cat := Default()
 	spec, err := cat.Backends.Get("redis-fenced")
 	if err != nil {
@@ -66,7 +66,7 @@ func section(b *testing.B, c *cluster.Cluster, recorded bool) func() {
 			b.Error(err)
 		}
 	})
-	reg := &register.Client{Timeout: 5 * time.Second, Dial: func(ctx context.Context) (net.Conn, error) { return book.dial(ctx, register.Party) }}
+	reg := &register.Client{Timeout: 5 * time.Second, Dial: func(ctx context.Context) (net.Conn, error) { return book.dial(ctx, history.PartyRegister) }}
 	client := workloads.NewClient(workloads.ClientConfig{
 		Name: "c1", Index: 1, Recorder: recorder("c1"), Locker: locker, Resource: workloads.RegisterResource("c1", reg),
 		Registers: []string{register.Plain, register.Fenced}, Fencing: history.FencingBoth, TTL: time.Minute,
@@ -86,7 +86,7 @@ func section(b *testing.B, c *cluster.Cluster, recorded bool) func() {
 	}
 	w := wl.New(settings)
 	return func() {
-		if err := w.Section(context.Background(), client, workloads.Turn{}); err != nil {
+		if _, err := w.Section(context.Background(), client, workloads.Turn{}); err != nil {
 			b.Fatal(err)
 		}
 	}

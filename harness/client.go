@@ -29,6 +29,10 @@ type client struct {
 	ended  chan struct{} // the channel was closed
 	onHit  func(*client, message)
 	killed atomic.Bool // by a fault, on record
+	ending atomic.Bool // it was told to end
+
+	pausing sync.Mutex
+	pauses  int // that are not yet resumed
 
 	mu     sync.Mutex
 	failed error
@@ -42,18 +46,44 @@ func (c *client) Name() string { return c.name }
 // Doing is what the client's log says it is doing.
 func (c *client) Doing() nemesis.Doing { return c.tail.doing(c.name) }
 
+// Pause stops the client's process group.
+func (c *client) Pause(ctx context.Context) (string, error) {
+	c.pausing.Lock()
+	defer c.pausing.Unlock()
+	proof, err := c.Process.Pause(ctx)
+	if err == nil {
+		c.pauses++
+	}
+	return proof, err
+}
+
+// Resume lets the client go on, once every pause of it was resumed.
+func (c *client) Resume(ctx context.Context) (string, error) {
+	c.pausing.Lock()
+	defer c.pausing.Unlock()
+	if c.pauses--; c.pauses > 0 {
+		return "stays stopped by another fault", nil
+	}
+	c.pauses = 0
+	return c.Process.Resume(ctx)
+}
+
 // Kill ends the client's process group with SIGKILL.
 func (c *client) Kill(ctx context.Context) error {
 	c.killed.Store(true)
 	return c.Process.Kill(ctx)
 }
 
-// listen takes the worker's messages until its channel ends.
+// listen takes the worker's messages until its channel ends. A worker that ends although
+// nobody killed it or told it to is trouble.
 func (c *client) listen() {
 	defer close(c.ended)
 	for {
 		m, err := c.ch.receive()
 		if err != nil {
+			if !c.killed.Load() && !c.ending.Load() {
+				c.fail(fmt.Errorf("ended by itself: %w (see its .stderr in logs/)", err))
+			}
 			return
 		}
 		switch m.Op {
@@ -75,8 +105,8 @@ func (c *client) fail(err error) {
 	c.failed = errors.Join(c.failed, err)
 }
 
-// failure is why the worker gave up by itself; nil for one that was killed or told to
-// stop.
+// failure is why the worker gave up or ended by itself; nil for one that was killed or
+// told to stop.
 func (c *client) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,18 +127,9 @@ func (s *session) startClient(ctx context.Context) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd, err := childCommand(childWorker)
-	if err != nil {
-		return nil, err
-	}
 	errPath := filepath.Join(s.dir, history.LogDir, name+".stderr")
-	stderr, err := os.OpenFile(errPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	p, err := s.startWorker(name, errPath, theirs)
 	if err != nil {
-		return nil, err
-	}
-	cmd.ExtraFiles, cmd.Stderr = []*os.File{theirs}, stderr
-	p, err := s.starter.Start(name, cmd)
-	if err = errors.Join(err, theirs.Close(), stderr.Close()); err != nil {
 		return nil, errors.Join(err, ours.close())
 	}
 	c := &client{
@@ -125,10 +146,31 @@ func (s *session) startClient(ctx context.Context) (*client, error) {
 	if sendErr != nil {
 		return nil, sendErr
 	}
+	for _, n := range s.cluster.Servers() { // one may have moved since its configuration was written
+		if err := c.ch.send(message{Op: opMove, Node: n.Name(), Addr: n.Addr()}); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.awaitReady(ctx, c, errPath); err != nil {
 		return nil, err
 	}
 	return c, s.tail.follow(name, cfg.LogPath)
+}
+
+// startWorker starts the process with its end of the channel, which it takes over.
+func (s *session) startWorker(name, errPath string, control *os.File) (*proc.Process, error) {
+	defer control.Close() //nolint:errcheck // the child has its own descriptor
+	cmd, err := childCommand(childWorker)
+	if err != nil {
+		return nil, err
+	}
+	stderr, err := os.OpenFile(errPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	defer stderr.Close() //nolint:errcheck // as above
+	cmd.ExtraFiles, cmd.Stderr = []*os.File{control}, stderr
+	return s.starter.Start(name, cmd)
 }
 
 const readyLimit = 20 * time.Second

@@ -103,12 +103,12 @@ func (b *bench) request(lock, owner string) (backends.Request, *hookLog) {
 			defer h.mu.Unlock()
 			h.points = append(h.points, name)
 		},
-		Renewing: func(string) func(backends.Renewal, error) {
+		Renewing: func(string) (func(backends.Renewal, error), error) {
 			return func(_ backends.Renewal, err error) {
 				h.mu.Lock()
 				defer h.mu.Unlock()
 				h.renews = append(h.renews, err)
-			}
+			}, nil
 		},
 		Lost: func(_, reason string) { h.lost <- reason },
 	}}, h

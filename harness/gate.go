@@ -38,6 +38,9 @@ func newGate(client string, rec *history.Recorder, ch *channel) *gate {
 func (g *gate) arm(m message) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.armed[m.ID] != nil {
+		return // told twice: by the one who waits, and at the start of this client
+	}
 	g.armed[m.ID] = &armedPoint{message: m, free: make(chan struct{})}
 	g.count.Store(int32(len(g.armed)))
 }

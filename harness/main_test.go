@@ -2,11 +2,13 @@ package harness
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/backends/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/proc"
@@ -14,8 +16,42 @@ import (
 
 // The test binary starts itself again as workers and embedded servers.
 func TestMain(m *testing.M) {
-	WorkerMain(Default())
+	WorkerMain(testCatalogue())
 	os.Exit(m.Run())
+}
+
+// testCatalogue adds a redis-lua on a bad line: one try in five is carried out or not,
+// and its answer is lost.
+func testCatalogue() *Catalogue {
+	cat := Default()
+	spec, err := cat.Backends.Get("redis-lua")
+	if err != nil {
+		panic(err)
+	}
+	open := spec.Open
+	spec.Name, spec.Doc = "bad-line", "redis-lua whose answers are lost now and then"
+	spec.Open = func(ctx context.Context, env backends.Env) (backends.Locker, error) {
+		l, err := open(ctx, env)
+		return &badLine{Locker: l, env: env}, err
+	}
+	cat.Backends.Add(spec)
+	return cat
+}
+
+type badLine struct {
+	backends.Locker
+	env backends.Env
+}
+
+func (b *badLine) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	return backends.Poll(ctx, b.env, req, b.TryAcquire)
+}
+
+func (b *badLine) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	if b.env.Rand.IntN(5) == 0 {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return b.Locker.TryAcquire(ctx, req)
 }
 
 // startTopology starts a topology with a provider. A server that is missing fails the
@@ -58,7 +94,7 @@ func shortConfig(t *testing.T, backend string) Config {
 
 func mustRun(t *testing.T, cfg Config) *Outcome {
 	t.Helper()
-	out, err := Run(context.Background(), Default(), cfg, nil)
+	out, err := Run(context.Background(), testCatalogue(), cfg, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,6 +124,9 @@ func (s *session) phases(ctx context.Context, out *Outcome) (complete bool, err 
 	if ctx.Err() != nil {
 		return false, nil
 	}
+	if err := s.deadServers(); err != nil {
+		return false, err
+	}
 	if err := s.phase(history.PhaseQuiet, "all is healed"); err != nil {
 		return false, err
 	}
@@ -166,7 +169,7 @@ func (s *session) finish(ctx context.Context) (complete bool, err error) {
 		case <-bound.Done():
 		}
 	}
-	s.tellAll(message{Op: opStop})
+	s.stopAll()
 	ending, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), stopLimit+2*requestTimeout(s.r.TTL))
 	defer cancelEnd()
 	for _, c := range clients {
@@ -178,7 +181,7 @@ func (s *session) finish(ctx context.Context) (complete bool, err error) {
 		case <-ending.Done():
 		}
 	}
-	return ctx.Err() == nil, s.failures()
+	return ctx.Err() == nil, errors.Join(s.failures(), s.deadServers())
 }
 
 func wait(ctx context.Context, d time.Duration) bool {

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -167,5 +168,54 @@ func TestWhatIsThereIsKept(t *testing.T) {
 	_, err = Run(context.Background(), Default(), cfg, nil)
 	if !errors.As(err, &he) || he.Code != ExitEnvironment {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Attempts of unknown outcome in the final sections say nothing about liveness.
+func TestUnknownsAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	out := mustRun(t, shortConfig(t, "bad-line"))
+	if out.ExitCode() != ExitPass {
+		t.Errorf("exit %d: %+v", out.ExitCode(), out.Results.Checks["liveness"])
+	}
+}
+
+// A server that dies by itself is trouble of the harness, not a violation of the lock.
+func TestServerDiesByItself(t *testing.T) {
+	t.Parallel()
+	cfg := shortConfig(t, "redis-lua")
+	var once sync.Once
+	out, err := Run(context.Background(), Default(), cfg, &Progress{Tick: func(_, _ time.Duration, grants int64) {
+		if grants > 0 {
+			once.Do(func() { shutdown(t, filepath.Join(cfg.Out, nodesDir, "redis-1", "redis.conf")) })
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Trouble == nil || !strings.Contains(out.Trouble.Error(), "server redis-1 is down") || out.Results.Verdict != checker.Unknown {
+		t.Errorf("trouble %v, verdict %s", out.Trouble, out.Results.Verdict)
+	}
+}
+
+// shutdown ends the Redis server of a configuration file from outside.
+func shutdown(t *testing.T, conf string) {
+	b, err := os.ReadFile(conf)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	_, rest, _ := strings.Cut(string(b), "\nport ")
+	port, _, _ := strings.Cut(rest, "\n")
+	conn, err := net.Dial("tcp", "127.0.0.1:"+port)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if _, err := conn.Write([]byte("*2\r\n$8\r\nSHUTDOWN\r\n$6\r\nNOSAVE\r\n")); err != nil {
+		t.Error(err)
+	}
+	if err := conn.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -21,12 +21,6 @@ import (
 	"github.com/lockstorm/lockstorm/workloads/register"
 )
 
-// Names of parties other than clients.
-const (
-	partyController = "controller"
-	partyNemesis    = "nemesis"
-)
-
 // session is a run while its processes live.
 type session struct {
 	r        *resolved
@@ -94,13 +88,13 @@ func (s *session) openLogs() (err error) {
 	open := func(party string) (*history.Recorder, error) {
 		return history.Open(filepath.Join(s.dir, history.LogDir, party+".jsonl"), party, s.clock, s.run)
 	}
-	if s.rec, err = open(partyController); err != nil {
+	if s.rec, err = open(history.PartyController); err != nil {
 		return err
 	}
-	if s.nemesisRec, err = open(partyNemesis); err != nil {
+	if s.nemesisRec, err = open(history.PartyNemesis); err != nil {
 		return err
 	}
-	if s.registerRec, err = open(register.Party); err != nil {
+	if s.registerRec, err = open(history.PartyRegister); err != nil {
 		return err
 	}
 	s.watches = append(s.watches, watchStalls(s.rec, time.Duration(s.run.StallLimit)), watchClock(s.rec))
@@ -126,7 +120,7 @@ func (s *session) workerConfig(name string, index int64) workerConfig {
 		Client: name, Index: index, ClockBase: s.clock.Base(), Run: s.run, Values: s.r.values,
 		LogPath: filepath.Join(s.dir, history.LogDir, name+".jsonl"), Dir: filepath.Join(s.dir, nodesDir),
 		RunID: fmt.Sprintf("%x-%x", s.r.Seed, s.clock.Base()),
-		Addrs: map[string]string{register.Party: s.register.Addr()},
+		Addrs: map[string]string{history.PartyRegister: s.register.Addr()},
 		Retry: retryLimit(s.r.TTL).Nanoseconds(), Timeout: requestTimeout(s.r.TTL).Nanoseconds(),
 	}
 	if s.r.workload.Resource {
@@ -158,7 +152,27 @@ func (s *session) tellAll(m message) {
 	}
 }
 
-// failures joins why workers gave up by themselves, or ended without being told to.
+// stopAll tells every client to end.
+func (s *session) stopAll() {
+	for _, c := range s.living() {
+		c.ending.Store(true)
+	}
+	s.tellAll(message{Op: opStop})
+}
+
+// deadServers names servers that are down although every fault is healed: they died by
+// themselves, or a restart failed. What a lock does without its server is not its fault.
+func (s *session) deadServers() error {
+	var errs []error
+	for _, n := range s.cluster.Servers() {
+		if n.Down() {
+			errs = append(errs, fmt.Errorf("server %s is down although no fault is at work (see %s)", n.Name(), filepath.Join(nodesDir, n.Name(), "server.log")))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// failures joins why workers gave up or ended by themselves.
 func (s *session) failures() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,6 +193,7 @@ func (s *session) down(ctx context.Context) error {
 	clients := slices.Clone(s.clients)
 	s.mu.Unlock()
 	for _, c := range clients {
+		c.ending.Store(true)
 		errs = append(errs, c.Process.Kill(ctx), c.ch.close())
 		<-c.ended
 	}
@@ -216,7 +231,7 @@ func (s *session) counts() (map[string]int64, error) {
 	n := map[string]int64{}
 	for _, p := range paths {
 		name := strings.TrimSuffix(filepath.Base(p), ".jsonl")
-		if name == partyController {
+		if name == history.PartyController {
 			continue
 		}
 		b, err := os.ReadFile(p)

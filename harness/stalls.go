@@ -26,7 +26,7 @@ func watchStalls(rec *history.Recorder, limit time.Duration) func() error {
 				return nil
 			}
 			return rec.Notice(history.Event{
-				F: history.FStall, Client: clientOf(rec.Party()), Value: history.ValueOf(history.Stall{Late: late}),
+				F: history.FStall, Client: history.ClientOf(rec.Party()), Value: history.ValueOf(history.Stall{Late: late}),
 			})
 		}
 	}())
@@ -48,13 +48,6 @@ func watchClock(rec *history.Recorder) func() error {
 	}())
 }
 
-func clientOf(party string) string {
-	if party == partyController {
-		return ""
-	}
-	return party
-}
-
 // every calls f until the returned function is called, which waits for its end and
 // returns its first error; after an error f is not called again.
 func every(period time.Duration, f func() error) func() error {
@@ -67,6 +60,7 @@ func every(period time.Duration, f func() error) func() error {
 		for {
 			select {
 			case <-stop:
+				err = f() // what came since the last tick
 				return
 			case <-t.C:
 				if err = f(); err != nil {

@@ -29,7 +29,9 @@ type worker struct {
 	started chan struct{}
 	final   atomic.Bool
 	wake    context.CancelFunc // ends the waits of the workload
-	cancel  context.CancelCauseFunc
+
+	listening sync.WaitGroup
+	cancel    context.CancelCauseFunc
 }
 
 func workerMain(cat *Catalogue) error {
@@ -43,10 +45,12 @@ func workerMain(cat *Catalogue) error {
 	}
 	w := &worker{cfg: *m.Config, ch: ch, started: make(chan struct{})}
 	w.addrs.set(w.cfg.Addrs)
-	if err := w.run(cat); err != nil {
-		return errors.Join(err, ch.send(message{Op: opFailed, Text: err.Error()}))
+	if err = w.run(cat); err != nil {
+		err = errors.Join(err, ch.send(message{Op: opFailed, Text: err.Error()}))
 	}
-	return nil
+	err = errors.Join(err, ch.close())
+	w.listening.Wait()
+	return err
 }
 
 func (w *worker) run(cat *Catalogue) error {
@@ -67,15 +71,12 @@ func (w *worker) run(cat *Catalogue) error {
 	defer wake()
 	w.wake = wake
 	stopWatch := watchStalls(rec, time.Duration(w.cfg.Run.StallLimit))
-	var listening sync.WaitGroup
-	listening.Go(w.listen)
+	w.listening.Go(w.listen)
 	err = w.loop(ctx, work, client, workload)
 	err = errors.Join(err, closeAll(), stopWatch())
 	if err == nil {
 		err = rec.Finish(nil)
 	}
-	err = errors.Join(err, w.ch.close())
-	listening.Wait()
 	return err
 }
 
@@ -106,7 +107,7 @@ func (w *worker) open(ctx context.Context, cat *Catalogue) (*workloads.Client, w
 		return fail(fmt.Errorf("open backend %s: %w", spec.Name, err))
 	}
 	reg := &register.Client{Timeout: timeout, Dial: func(ctx context.Context) (net.Conn, error) {
-		return w.addrs.dial(ctx, register.Party)
+		return w.addrs.dial(ctx, history.PartyRegister)
 	}}
 	resource := workloads.RegisterResource(w.cfg.Client, reg)
 	client := workloads.NewClient(workloads.ClientConfig{
@@ -144,16 +145,13 @@ func (w *worker) loop(ctx, work context.Context, c *workloads.Client, wl workloa
 		return cause(ctx)
 	}
 	for !w.final.Load() && work.Err() == nil {
-		if err := wl.Section(work, c, workloads.Turn{}); err != nil {
+		if _, err := wl.Section(work, c, workloads.Turn{}); err != nil {
 			return err
 		}
 	}
 	for _, lock := range w.cfg.Run.Locks {
-		if work.Err() != nil {
-			return cause(ctx)
-		}
-		if err := wl.Section(work, c, workloads.Turn{Last: true, Lock: lock}); err != nil {
-			return err
+		if err := w.lastSection(work, c, wl, lock); err != nil || work.Err() != nil {
+			return errors.Join(err, cause(ctx))
 		}
 	}
 	if err := w.ch.send(message{Op: opDone}); err != nil {
@@ -161,6 +159,19 @@ func (w *worker) loop(ctx, work context.Context, c *workloads.Client, wl workloa
 	}
 	<-work.Done()
 	return cause(ctx)
+}
+
+// lastSection tries until the lock was granted once: an attempt of unknown outcome says
+// nothing about whether the lock comes back.
+func (w *worker) lastSection(work context.Context, c *workloads.Client, wl workloads.Workload, lock string) error {
+	for work.Err() == nil {
+		granted, err := wl.Section(work, c, workloads.Turn{Last: true, Lock: lock})
+		if granted || err != nil {
+			return err
+		}
+		wait(work, time.Duration(w.cfg.Retry))
+	}
+	return nil
 }
 
 // cause is why the worker must give up; nil when it was only told to stop.

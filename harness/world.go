@@ -36,7 +36,7 @@ func (p *points) await(ctx context.Context, a nemesis.Arm) (*nemesis.Hit, error)
 	p.armed[id] = wait
 	p.mu.Unlock()
 	p.tell(a, p.all(), message{Op: opArm, ID: id, Point: a.Point, Nth: max(a.Nth, 1)})
-	defer p.tell(a, p.all(), message{Op: opDisarm, ID: id})
+	defer func() { p.tell(a, p.all(), message{Op: opDisarm, ID: id}) }() // clients of then, not of now
 	select {
 	case hit := <-wait.hit:
 		return hit, nil

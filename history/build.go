@@ -87,6 +87,7 @@ type Record struct {
 	Phases   map[string]int64    // phase -> its start
 	End      *End                // nil: the history is cut off
 	Orphan   []*Event            // returns without an invocation
+	Mixed    []*Event            // events whose lock or client is not that of their grant, or that acquire it again
 	Twice    []*Event            // invocations inside an open call of the same process
 }
 
@@ -214,6 +215,10 @@ func (b *builder) attach(c *Call) {
 	switch e.F {
 	case FAcquire, FTryAcquire:
 		g := b.grant(e)
+		if g.Acquire != nil {
+			b.rec.Mixed = append(b.rec.Mixed, e)
+			return
+		}
 		g.Acquire = c
 	case FRelease:
 		g := b.grant(e)
@@ -241,6 +246,9 @@ func (b *builder) ofLease(e *Event) []*Grant {
 
 func (b *builder) grant(e *Event) *Grant {
 	if g := b.rec.ByID[e.Grant]; g != nil {
+		if g.Client != e.Client || (e.Lock != "" && g.Lock != e.Lock) {
+			b.rec.Mixed = append(b.rec.Mixed, e)
+		}
 		return g
 	}
 	g := &Grant{ID: e.Grant, Client: e.Client, Lock: e.Lock, Mode: e.Mode}
@@ -273,7 +281,7 @@ func (b *builder) addNotice(e *Event) {
 	case FEnd:
 		b.rec.Finished[e.Party] = true
 		var end End
-		if e.Party == "controller" && e.Value.Into(&end) == nil {
+		if e.Party == PartyController && e.Value.Into(&end) == nil {
 			b.rec.End = &end
 		}
 	case FFault, FHeal:

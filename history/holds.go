@@ -97,8 +97,5 @@ func (r *Record) Freed(g *Grant) int64 {
 	if kill, ok := r.Kills[g.Client]; ok {
 		return kill
 	}
-	if r.Finished[g.Client] {
-		return Forever
-	}
 	return r.Last[g.Client]
 }

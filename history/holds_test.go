@@ -68,7 +68,7 @@ func TestFreedByTheHoldersDeath(t *testing.T) {
 		t.Errorf("cut off after 2 ms, freed from %d", got)
 	}
 	r = record(t, text+"end\n")
-	if got := r.Freed(r.ByID["g"]); got != Forever {
-		t.Errorf("lived to the end, freed from %d", got)
+	if got := r.Freed(r.ByID["g"]); got != 2e6 {
+		t.Errorf("ended after 2 ms, freed from %d", got)
 	}
 }

@@ -13,6 +13,7 @@ import (
 type Recorder struct {
 	clock Clock
 	party string
+	limit int64 // a write that takes longer is a stall
 
 	mu   sync.Mutex
 	file *os.File
@@ -31,7 +32,7 @@ func Open(path, party string, clock Clock, run Run) (*Recorder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the log of %s: %w", party, err)
 	}
-	r := &Recorder{clock: clock, party: party, file: f, buf: make([]byte, 0, 1024)}
+	r := &Recorder{clock: clock, party: party, limit: run.StallLimit, file: f, buf: make([]byte, 0, 1024)}
 	if _, err := r.Record(Event{Process: Process{Name: party}, Type: Info, F: FRun, Value: ValueOf(run)}); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -57,17 +58,26 @@ func (r *Recorder) Record(e Event) (int64, error) {
 	if r.err != nil {
 		return 0, r.err
 	}
+	t := r.write(&e)
+	// A disk that blocks holds the party up where no ticker sees it.
+	if took := r.clock.Now() - t; r.limit > 0 && took > r.limit && r.err == nil {
+		r.write(&Event{Process: Process{Name: r.party}, Type: Info, F: FStall, Value: ValueOf(Stall{Late: took})})
+	}
+	return t, r.err
+}
+
+// write stamps and appends one event; a failure is kept in r.err.
+func (r *Recorder) write(e *Event) int64 {
 	e.Time, e.Party, e.Seq = r.clock.Now(), r.party, r.seq
 	r.seq++
 	if r.file == nil {
-		return e.Time, nil
+		return e.Time
 	}
 	r.buf = append(e.AppendJSON(r.buf[:0], false), '\n')
 	if _, err := r.file.Write(r.buf); err != nil {
 		r.err = fmt.Errorf("write the log of %s: %w", r.party, err)
-		return 0, r.err
 	}
-	return e.Time, nil
+	return e.Time
 }
 
 // Notice records an event of the party itself (no operation): a point, a loss, a stall.

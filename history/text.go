@@ -69,8 +69,8 @@ func (p *textParser) line(line string) error {
 			return fmt.Errorf("process %q: %w", w[1], err)
 		}
 		e.Process, e.Client = Process{N: n}, w[2]
-	} else if w[2] != "nemesis" && w[2] != "register" && w[2] != "controller" {
-		e.Client = w[2]
+	} else {
+		e.Client = ClientOf(w[2])
 	}
 	e.Value.JSON = value
 	for _, f := range w[5:] {
@@ -93,7 +93,7 @@ func (p *textParser) append(e Event, party string) {
 func (p *textParser) end() {
 	parties := map[string]int64{}
 	for name := range p.seq {
-		if name != "controller" {
+		if name != PartyController {
 			parties[name] = p.seq[name] + 1
 		}
 	}
@@ -104,22 +104,14 @@ func (p *textParser) end() {
 	sort.Strings(names)
 	for _, name := range names {
 		p.append(Event{
-			Time: p.last, Process: Process{Name: name}, Type: Info, F: FEnd, Client: clientOf(name),
+			Time: p.last, Process: Process{Name: name}, Type: Info, F: FEnd, Client: ClientOf(name),
 			Value: ValueOf(End{Events: parties[name]}),
 		}, name)
 	}
 	p.append(Event{
-		Time: p.last, Process: Process{Name: "controller"}, Type: Info, F: FEnd,
-		Value: ValueOf(End{Events: p.seq["controller"] + 1, Parties: parties}),
-	}, "controller")
-}
-
-func clientOf(party string) string {
-	switch party {
-	case "controller", "nemesis", "register":
-		return ""
-	}
-	return party
+		Time: p.last, Process: Process{Name: PartyController}, Type: Info, F: FEnd,
+		Value: ValueOf(End{Events: p.seq[PartyController] + 1, Parties: parties}),
+	}, PartyController)
 }
 
 func splitValue(line string) (text string, value []byte) {
@@ -169,7 +161,7 @@ func (p *textParser) run(fields []string) error {
 			return fmt.Errorf("run: %s: %w", f, err)
 		}
 	}
-	p.append(Event{Process: Process{Name: "controller"}, Type: Info, F: FRun, Value: ValueOf(run)}, "controller")
+	p.append(Event{Process: Process{Name: PartyController}, Type: Info, F: FRun, Value: ValueOf(run)}, PartyController)
 	return nil
 }
 

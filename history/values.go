@@ -26,6 +26,25 @@ const (
 	FencingOff  = "off"  // plain only
 )
 
+// The parties that are no clients.
+const (
+	PartyController = "controller"
+	PartyNemesis    = "nemesis"
+	PartyRegister   = "register"
+)
+
+// ModeShared is the mode of readers; every other grant is exclusive.
+const ModeShared = "shared"
+
+// ClientOf is the client whose log a party's is; empty for the other parties.
+func ClientOf(party string) string {
+	switch party {
+	case PartyController, PartyNemesis, PartyRegister:
+		return ""
+	}
+	return party
+}
+
 // Run is the value of f:run: everything that judging needs, so that a history can be
 // judged alone, next year, on another machine.
 type Run struct {

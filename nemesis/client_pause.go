@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"strings"
+
+	"github.com/lockstorm/lockstorm/internal/proc"
 )
 
 // ClientPause stops whole client processes:
@@ -33,11 +35,23 @@ func (ClientPause) Inject(ctx context.Context, _ World, t Target) (Effect, error
 	return e, nil
 }
 
+// resume lets a target go on. One that another fault killed meanwhile needs no healing.
+func resume(ctx context.Context, p interface {
+	Resume(ctx context.Context) (string, error)
+},
+) (string, error) {
+	proof, err := p.Resume(ctx)
+	if errors.Is(err, proc.ErrGone) {
+		return "was killed meanwhile", nil
+	}
+	return proof, err
+}
+
 func resumeAll(ctx context.Context, clients []Client) (string, error) {
 	var proofs []string
 	var errs []error
 	for _, c := range clients {
-		proof, err := c.Resume(ctx)
+		proof, err := resume(ctx, c)
 		errs = append(errs, err)
 		proofs = append(proofs, c.Name()+" "+proof)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/params"
 )
 
@@ -177,7 +178,7 @@ func (st *Step) aim(s Spec, where string, every time.Duration, rnd *rand.Rand) {
 	if !st.Tied {
 		st.Nth = 0
 	}
-	if s.Family == "client" || !st.Tied {
+	if s.Family == history.FamilyClient || !st.Tied {
 		st.Stay = 0
 	}
 }

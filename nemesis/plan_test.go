@@ -102,7 +102,7 @@ func TestStepsFitTheRun(t *testing.T) {
 func TestPlanErrors(t *testing.T) {
 	for spec, want := range map[string]string{
 		"meteor":                    `unknown nemesis "meteor": choose one of none, client-pause`,
-		"client-pause:speed=1":      `has no parameter "speed": choose from at, nth, for, every, clients`,
+		"client-pause:speed=1":      `has no parameter "speed": choose from at, nth, every, for, clients`,
 		"client-pause:at=nowhere":   "at=nowhere is no point of this run: choose random, or one of acquired",
 		"client-pause:for=long":     "for=long is not a length",
 		"client-pause:every=0s":     "every must be longer than 0",

@@ -31,7 +31,7 @@ func (ServerPause) Inject(ctx context.Context, _ World, t Target) (Effect, error
 		var back []string
 		var errs []error
 		for _, p := range paused {
-			proof, err := p.Resume(ctx)
+			proof, err := resume(ctx, p)
 			errs, back = append(errs, err), append(back, proof)
 		}
 		return strings.Join(back, "; "), errors.Join(errs...)

@@ -5,14 +5,20 @@ import (
 	"github.com/lockstorm/lockstorm/internal/params"
 )
 
+// atOnce is the length of faults that do not last.
+const atOnce = ""
+
 // The parameters that mean the same for every fault that has them.
 func common(length, every string) []params.Param {
-	return []params.Param{
+	p := []params.Param{
 		{Name: "at", Doc: "a point to strike at, or `random` for random times (default: a mix that hurts)"},
-		{Name: "nth", Default: "1", Doc: "strike when the point is reached for the nth time"},
-		{Name: "for", Default: length, Doc: "how long the fault lasts: a duration or a multiple of the ttl"},
+		{Name: "nth", Default: "1", Doc: "strike when the point is reached for the nth time, counted anew for each injection"},
 		{Name: "every", Default: every, Doc: "time from one injection to the next"},
 	}
+	if length != atOnce {
+		p = append(p, params.Param{Name: "for", Default: length, Doc: "how long the fault lasts: a duration or a multiple of the ttl"})
+	}
+	return p
 }
 
 func clientParams(length, every string) []params.Param {
@@ -40,7 +46,7 @@ func Specs() []Spec {
 		},
 		{
 			Name: "client-kill", Doc: "kill -9 of a client while it waits, holds or releases; a new client takes its place",
-			Family: history.FamilyClient, Params: clientParams("0s", "2.5ttl"), Strikes: strikeKill, Fault: ClientKill{},
+			Family: history.FamilyClient, Params: clientParams(atOnce, "2.5ttl"), Strikes: strikeKill, Fault: ClientKill{},
 		},
 		{
 			Name: "server-pause", Doc: "SIGSTOP of a server, then SIGCONT",
@@ -48,7 +54,7 @@ func Specs() []Spec {
 		},
 		{
 			Name: "server-restart", Doc: "kill -9 of a server and start with what its topology kept",
-			Family: history.FamilyServer, Params: serverParams("0s", "2ttl"), Strikes: strikeGrant, Fault: ServerRestart{},
+			Family: history.FamilyServer, Params: serverParams(atOnce, "2ttl"), Strikes: strikeGrant, Fault: ServerRestart{},
 		},
 	}
 }

@@ -23,19 +23,8 @@ func Specs() []Spec {
 type counter struct{ Settings }
 
 // Section increments the counters of one lock.
-func (w *counter) Section(ctx context.Context, c *Client, t Turn) error {
-	h, err := w.begin(ctx, c, t)
-	if h == nil || err != nil {
-		return err
-	}
-	if err := w.update(ctx, c, h, t); err != nil {
-		return err
-	}
-	if err := h.Release(ctx); err != nil {
-		return err
-	}
-	w.think(ctx, t)
-	return nil
+func (w *counter) Section(ctx context.Context, c *Client, t Turn) (bool, error) {
+	return w.section(ctx, c, t, func(h *Hold) error { return w.update(ctx, c, h, t) })
 }
 
 func (w *counter) update(ctx context.Context, c *Client, h *Hold, t Turn) error {
@@ -74,25 +63,33 @@ func (w *counter) update(ctx context.Context, c *Client, h *Hold, t Turn) error 
 type mutex struct{ Settings }
 
 // Section holds one lock for a while.
-func (w *mutex) Section(ctx context.Context, c *Client, t Turn) error {
-	h, err := w.begin(ctx, c, t)
-	if h == nil || err != nil {
-		return err
-	}
-	if h.Valid() {
-		w.stay(ctx, t)
-	}
-	if h.Valid() {
-		h.reach(ctx, BeforeWrite)
-		if err := h.Work(); err != nil {
-			return err
+func (w *mutex) Section(ctx context.Context, c *Client, t Turn) (bool, error) {
+	return w.section(ctx, c, t, func(h *Hold) error {
+		if h.Valid() {
+			w.stay(ctx, t)
 		}
+		if !h.Valid() {
+			return nil
+		}
+		h.reach(ctx, BeforeWrite)
+		return h.Work()
+	})
+}
+
+// section is what all workloads share: acquire, act as the holder, release, think.
+func (s *Settings) section(ctx context.Context, c *Client, t Turn, act func(*Hold) error) (granted bool, err error) {
+	h, err := s.begin(ctx, c, t)
+	if h == nil || err != nil {
+		return false, err
+	}
+	if err := act(h); err != nil {
+		return true, err
 	}
 	if err := h.Release(ctx); err != nil {
-		return err
+		return true, err
 	}
-	w.think(ctx, t)
-	return nil
+	s.think(ctx, t)
+	return true, nil
 }
 
 // begin acquires one of the locks; nil where it was not granted. The last section always

@@ -69,7 +69,7 @@ func (h *Hold) loss(lease, reason string) {
 }
 
 // renewing records one renewal under the renewer's own process number.
-func (h *Hold) renewing(lease string) func(backends.Renewal, error) {
+func (h *Hold) renewing(lease string) (func(backends.Renewal, error), error) {
 	h.mu.Lock()
 	if h.renewer == 0 {
 		h.renewer = h.c.newProcess()
@@ -79,18 +79,17 @@ func (h *Hold) renewing(lease string) func(backends.Renewal, error) {
 		Lock: h.Lock, Grant: h.Grant, Lease: lease,
 	}
 	h.mu.Unlock()
-	logErr := h.c.invoke(e)
+	if err := h.c.invoke(e); err != nil {
+		return nil, err // the client is stopping: its log cannot be written
+	}
 	return func(r backends.Renewal, err error) {
-		if logErr != nil {
-			return // the client is stopping: its log cannot be written
-		}
 		e.Type, e.Error = backends.Outcome(err)
 		if err == nil {
 			e.Sent, e.TTL, e.Deadline = history.Some(r.Sent), history.Some(r.TTL.Nanoseconds()), history.Some(r.Deadline)
 		} else {
 			e.Message = err.Error()
 		}
-		if _, logErr = h.c.record(e); logErr == nil && err == nil {
+		if _, logErr := h.c.record(e); logErr == nil && err == nil {
 			h.extend(r.Deadline)
 		}
 		if e.Type == history.Info {
@@ -98,7 +97,7 @@ func (h *Hold) renewing(lease string) func(backends.Renewal, error) {
 			h.renewer = h.c.newProcess()
 			h.mu.Unlock()
 		}
-	}
+	}, nil
 }
 
 // open opens the resource under this grant, once.

@@ -36,9 +36,9 @@ type Catalogue = catalog.Catalog[Spec]
 
 // Workload is what one client does again and again.
 type Workload interface {
-	// Section runs one section. It returns an error only when the client cannot go on; what
-	// the lock refuses or loses is on record.
-	Section(ctx context.Context, c *Client, t Turn) error
+	// Section runs one section and says whether the lock was granted. It returns an error
+	// only when the client cannot go on; what the lock refuses or loses is on record.
+	Section(ctx context.Context, c *Client, t Turn) (granted bool, err error)
 }
 
 // Turn says which section it is. A last one does not linger: it waits for the lock that

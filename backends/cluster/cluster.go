@@ -64,6 +64,9 @@ type Server struct {
 	topology Topology
 	provider Provider
 
+	op     sync.Mutex // held by what changes the state of the server, from start to proof
+	pauses int        // of this instance that are not yet resumed; under op
+
 	mu       sync.Mutex
 	place    Place
 	instance Instance
@@ -91,17 +94,55 @@ func (s *Server) OnMove(f func(addr string)) {
 }
 
 // Pause stops the server with SIGSTOP; the text is the proof.
-func (s *Server) Pause(ctx context.Context) (string, error) { return s.current().Pause(ctx) }
+func (s *Server) Pause(ctx context.Context) (string, error) {
+	s.op.Lock()
+	defer s.op.Unlock()
+	proof, err := s.current().Pause(ctx)
+	if err == nil {
+		s.pauses++
+	}
+	return proof, err
+}
 
-// Resume lets a paused server go on.
-func (s *Server) Resume(ctx context.Context) (string, error) { return s.current().Resume(ctx) }
+// Resume lets a paused server go on, once every pause of it was resumed. A server that
+// was restarted meanwhile runs already.
+func (s *Server) Resume(ctx context.Context) (string, error) {
+	s.op.Lock()
+	defer s.op.Unlock()
+	if s.pauses--; s.pauses > 0 {
+		return s.Name() + " stays stopped by another fault", nil
+	}
+	s.pauses = 0
+	return s.current().Resume(ctx)
+}
 
 // Kill ends the server with SIGKILL.
-func (s *Server) Kill(ctx context.Context) error { return s.current().Kill(ctx) }
+func (s *Server) Kill(ctx context.Context) error {
+	s.op.Lock()
+	defer s.op.Unlock()
+	return s.current().Kill(ctx)
+}
+
+// Down reports whether the server's process has ended.
+func (s *Server) Down() bool {
+	select {
+	case <-s.current().Done():
+		return true
+	default:
+		return false
+	}
+}
 
 // Restart starts the server again after a Kill, with what its topology kept, and waits
-// until it serves. The text is the proof.
+// until it serves. The text is the proof. A server that somebody else has started again
+// already is left as it is.
 func (s *Server) Restart(ctx context.Context) (string, error) {
+	s.op.Lock()
+	defer s.op.Unlock()
+	if !s.Down() {
+		return s.Name() + " was started again by another fault", nil
+	}
+	s.pauses = 0
 	before := s.Addr()
 	old := s.current().Pid()
 	begun := time.Now()

@@ -16,10 +16,9 @@ import (
 
 // Names of the providers; Auto takes the first that is available.
 const (
-	Auto          = "auto"
-	ProcessName   = "process"
-	ContainerName = "container"
-	EmbeddedName  = "embedded"
+	Auto         = "auto"
+	ProcessName  = "process"
+	EmbeddedName = "embedded"
 )
 
 // ErrUnavailable is wrapped by the errors of a provider that cannot work here.

@@ -56,9 +56,6 @@ type Recipe struct {
 	Embedded func(ctx context.Context, addr string) error
 }
 
-// Ref is the recipe's name and role.
-func (r Recipe) Ref() Ref { return Ref{Name: r.Name, Role: r.Role} }
-
 // Node finds a recipe by name.
 func (t Topology) Node(name string) (Recipe, bool) {
 	for _, r := range t.Nodes {

@@ -79,12 +79,14 @@ func (w *watchdog) run(ctx context.Context) {
 }
 
 func (w *watchdog) renew(ctx context.Context) (backends.Renewal, bool, error) {
-	done := w.req.Hooks.Renewing(w.info.Lease)
+	done, err := w.req.Hooks.Renewing(w.info.Lease)
+	if err != nil {
+		return backends.Renewal{}, true, err
+	}
 	r := backends.Renewal{Sent: w.l.env.Now(), TTL: w.req.TTL}
 	r.Deadline = r.Sent + w.req.TTL.Nanoseconds()
 	n, err := eval(ctx, w.l, renewScript, []string{w.l.key(w.req.Lock)}, w.info.Owner, w.req.TTL.Milliseconds())
-	err = classify(err)
-	if err == nil && n == 0 {
+	if err = classify(err); err == nil && n == 0 {
 		done(r, backends.ErrNotHeld)
 		return r, false, nil
 	}

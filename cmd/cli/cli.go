@@ -53,6 +53,10 @@ type app struct {
 func Main(cat *harness.Catalogue, st State) int {
 	ctx, stop := signal.NotifyContext(st.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	go func() { // a second signal ends the program at once; the kernel ends its children
+		<-ctx.Done()
+		stop()
+	}()
 	a := &app{cat: cat, st: st}
 	root := a.root()
 	root.SetArgs(st.Args)

@@ -38,7 +38,7 @@ func TestUsage(t *testing.T) {
 		{"run", 3, `required flag(s) "backend" not set`},
 		{"run --backend redis", 3, `unknown backend "redis": choose one of none`},
 		{"run --backend redis-lua --nemesis meteor", 3, `unknown nemesis "meteor"`},
-		{"run --backend redis-lua --nemesis client-pause:x=1", 3, "choose from at, nth, for, every, clients"},
+		{"run --backend redis-lua --nemesis client-pause:x=1", 3, "choose from at, nth, every, for, clients"},
 		{"run --backend redis-lua --fencing on", 3, "issues no tokens"},
 		{"run --backend redis-lua --wrong", 3, "unknown flag: --wrong"},
 		{"run --backend redis-lua extra", 3, `unknown command "extra"`},

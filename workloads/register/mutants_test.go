@@ -83,7 +83,7 @@ func (l *lab) do(s *section, op string) {
 // logged is the register's log.
 func (l *lab) logged(req register.Request, resp register.Response) {
 	e := history.Event{
-		Process: history.Process{Name: register.Party}, Type: history.OK, F: req.Op, Register: req.Register, Lock: req.Lock,
+		Process: history.Process{Name: history.PartyRegister}, Type: history.OK, F: req.Op, Register: req.Register, Lock: req.Lock,
 		Client: req.Client, Grant: req.Grant, Error: resp.Error, Token: history.Some(*req.Token),
 	}
 	if resp.Error != "" {
@@ -94,7 +94,7 @@ func (l *lab) logged(req register.Request, resp register.Response) {
 	} else {
 		e.Value.Base = history.Some(resp.Value)
 	}
-	l.log(e, register.Party)
+	l.log(e, history.PartyRegister)
 }
 
 // run lets sections of two locks overlap as lapsed leases let them, and judges.

@@ -14,9 +14,6 @@ const (
 	Fenced = "fenced"
 )
 
-// Party is the register's name in the history, and its name for dialling.
-const Party = "register"
-
 // Request reads or writes one register of one lock's resource, under a grant.
 type Request struct {
 	Op       string `json:"op"` // history.FRead or history.FWrite
