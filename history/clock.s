@@ -1,0 +1,1 @@
+// Empty: it lets the package declare a function whose body is in the runtime.
