@@ -5,6 +5,8 @@ GO ?= go
 BIN := bin/lockstorm
 TOOL := $(GO) tool -modfile=tools/go.mod
 DEMO_OUT ?= lockstorm-runs/demo-$(shell date +%Y%m%d-%H%M%S)
+# Servers that .ci/servers took out of an image.
+export PATH := $(CURDIR)/bin/servers:$(PATH)
 # What the tests run with; make test PKG=./checker narrows it.
 PKG ?= ./...
 TESTFLAGS ?= -race -shuffle=on
@@ -28,7 +30,7 @@ demo: build ## pause the holder of a Redis lock and look at what is lost (instal
 	echo "demo: open $$PWD/$(DEMO_OUT)/report.html"
 
 .PHONY: servers
-servers: ## get the servers that the tests need (Debian packages; root or sudo)
+servers: ## get the servers that the tests need (Debian packages, else out of a Docker image)
 	@./.ci/servers
 
 .PHONY: test
