@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/backends/cluster"
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/params"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -173,6 +174,15 @@ func (r *resolved) combination() error {
 	}
 	if r.Fencing == history.FencingOn && !r.backend.Tokens {
 		return fmt.Errorf("--fencing on: backend %s issues no tokens (with tokens: %s)", r.Backend, strings.Join(r.withTokens(), ", "))
+	}
+	for _, c := range r.Require {
+		fence := c == checker.DataFenced || c == checker.FencingTokens
+		if fence && !r.backend.Tokens {
+			return fmt.Errorf("--require %s: backend %s issues no tokens (with tokens: %s)", c, r.Backend, strings.Join(r.withTokens(), ", "))
+		}
+		if (c == checker.DataFenced || c == checker.DataPlain) && !r.workload.Resource {
+			return fmt.Errorf("--require %s: workload %s touches no data", c, r.workload.Name)
+		}
 	}
 	if r.Fencing == history.FencingOn && !r.workload.Resource {
 		return fmt.Errorf("--fencing on: workload %s touches no data that could be fenced", r.workload.Name)

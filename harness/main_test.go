@@ -3,10 +3,11 @@ package harness
 import (
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/backends/cluster"
@@ -17,7 +18,7 @@ import (
 // The test binary starts itself again as workers and embedded servers.
 func TestMain(m *testing.M) {
 	WorkerMain(testCatalogue())
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m) // every goroutine of a run has an owner that waits for it
 }
 
 // testCatalogue adds a redis-lua on a bad line: one try in five is carried out or not,
