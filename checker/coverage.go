@@ -23,12 +23,13 @@ func coverage(in *Input) Result {
 			notes = append(notes, fmt.Sprintf("%s was skipped: %s", q.Spec, q.Skipped))
 			continue
 		}
-		hits, effective := 0, 0
+		hits, effective, attempts := 0, 0, 0
 		for _, f := range in.Faults {
 			if f.Request != i || !f.Effective() {
 				continue
 			}
 			effective++
+			attempts += in.attempts(f.Span())
 			if in.harmed(f, busy, f.Span()) {
 				hits++
 			}
@@ -36,7 +37,7 @@ func coverage(in *Input) Result {
 		if hits == 0 {
 			missing = append(missing, fmt.Sprintf("%s: %d injections took effect, none while a client held, waited or was releasing", q.Spec, effective))
 		} else {
-			notes = append(notes, fmt.Sprintf("%s: %d of %d effective injections hit a client at work", q.Spec, hits, effective))
+			notes = append(notes, fmt.Sprintf("%s: %d of %d effective injections hit a client at work, %d attempts meanwhile", q.Spec, hits, effective, attempts))
 		}
 	}
 	r := Result{Verdict: Pass, Method: "open operations and proven holds at each injection", Reason: strings.Join(notes, "; ")}
@@ -70,6 +71,17 @@ func (in *Input) busySpans() map[string][]workSpan {
 		}
 	}
 	return spans
+}
+
+// attempts counts the acquires that were open at some time of a span.
+func (in *Input) attempts(span history.Interval) int {
+	n := 0
+	for _, g := range in.Grants {
+		if g.Acquire != nil && g.Acquire.Start() < span.To && in.callEnd(g.Acquire) >= span.From {
+			n++
+		}
+	}
+	return n
 }
 
 // callEnd is when the client stopped waiting for an answer: at its return, or when it
