@@ -110,12 +110,17 @@ func overrun(g *history.Grant, until int64) cause {
 
 // describeFault names a fault as people would: what, whom, where, when.
 func describeFault(f *history.Injection) string {
-	text := fmt.Sprintf("%s #%d of %s at %s", f.Fault.Fault, f.ID, joined(f.Clients, f.Nodes), sec(f.Invoke.Time))
+	text := fmt.Sprintf("%s #%d of %s", f.Fault.Fault, f.ID, joined(f.Clients, f.Nodes))
+	switch {
+	case f.Effect == nil:
+		text += ", asked for at " + sec(f.Invoke.Time)
+	case f.HealEnd == nil:
+		text += ", in effect from " + sec(f.Effect.Time)
+	default:
+		text += fmt.Sprintf(", in effect from %s to %s", sec(f.Effect.Time), sec(f.HealEnd.Time))
+	}
 	if f.Point != "" {
 		text += fmt.Sprintf(", tied to %s of %s", f.Point, f.By)
-	}
-	if until := f.Until(); until != history.Forever && f.HealEnd != nil {
-		text += ", for " + ms(until-f.Effect.Time)
 	}
 	return text
 }

@@ -23,19 +23,23 @@ func coverage(in *Input) Result {
 			notes = append(notes, fmt.Sprintf("%s was skipped: %s", q.Spec, q.Skipped))
 			continue
 		}
-		hits, effective, attempts := 0, 0, 0
+		hits, effective, attempts, short := 0, 0, 0, 0
 		for _, f := range in.Faults {
 			if f.Request != i || !f.Effective() {
 				continue
 			}
 			effective++
+			if f.CutShort() {
+				short++
+				continue
+			}
 			attempts += in.attempts(f.Span())
 			if in.harmed(f, busy, f.Span()) {
 				hits++
 			}
 		}
 		if hits == 0 {
-			missing = append(missing, fmt.Sprintf("%s: %d injections took effect, none while a client held, waited or was releasing", q.Spec, effective))
+			missing = append(missing, fmt.Sprintf("%s: %d injections took effect, %d of them cut short, none while a client held, waited or was releasing", q.Spec, effective, short))
 		} else {
 			notes = append(notes, fmt.Sprintf("%s: %d of %d effective injections hit a client at work, %d attempts meanwhile", q.Spec, hits, effective, attempts))
 		}

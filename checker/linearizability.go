@@ -212,7 +212,7 @@ func (j *lockJudge) finding(lock string, core []*lockGrant) Finding {
 	if f.From = last.ok; len(core) == 1 {
 		f.From = f.To
 	}
-	f.Cause = j.in.causeOf(core[0].g, last.ok).text
+	f.Cause = j.in.causeOf(core[0].g, max(last.ok, f.From)).text
 	f.Message = fmt.Sprintf("%s %s: no order of these operations is one of a lock: %s", lock, text, strings.Join(parts, "; "))
 	slices.Sort(f.Events)
 	return f

@@ -32,9 +32,30 @@ func liveness(in *Input) Result {
 	}
 	r := conclude("grants of the final sections", findings, len(findings))
 	if r.Verdict == Pass {
-		r.Reason = fmt.Sprintf("every client was granted every lock again after %s, bound %s", sec(from), ms(in.Run.LivenessBound))
+		r.Reason = fmt.Sprintf("every client was granted every lock again within %s of the last heal's quiet period; bound %s", sec(in.slowest(from)), sec(in.Run.LivenessBound))
 	}
 	return r
+}
+
+// slowest is how long the slowest client waited for its first grant of a lock after a
+// moment.
+func (in *Input) slowest(from int64) int64 {
+	type key struct{ client, lock string }
+	first := map[key]int64{}
+	for _, g := range in.Grants {
+		if !g.Granted() || g.From() < from {
+			continue
+		}
+		k := key{g.Client, g.Lock}
+		if old, ok := first[k]; !ok || g.From() < old {
+			first[k] = g.From()
+		}
+	}
+	var worst int64
+	for _, t := range first {
+		worst = max(worst, t-from)
+	}
+	return worst
 }
 
 // lastHeal is the moment from which nothing hurts any more.
@@ -75,7 +96,7 @@ func (in *Input) comesBack(lock string, from, until int64) (Finding, bool) {
 	f := Finding{
 		Rule: "no-recovery", Class: NoClass, Gating: true, From: from, To: until, Events: []int64{}, Cause: "none found",
 		Message: fmt.Sprintf("%d of %d living clients (%s) were not granted %s again within %s of %s, when all was healed",
-			len(stuck), len(in.Last)-len(in.Kills), joined(stuck, nil), lock, ms(until-from), sec(from)),
+			len(stuck), len(in.Last)-len(in.Kills), joined(stuck, nil), lock, sec(until-from), sec(from)),
 	}
 	in.suspect(lock, &f)
 	// A lock that cannot end by itself is not waited for in vain because of a hiccup.

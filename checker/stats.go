@@ -17,6 +17,7 @@ func commonStats(in *Input) {
 			continue
 		}
 		in.Stats["grants"]++
+		in.Stats.first("ready_ns", g.From())
 		waits.RecordValue(max(1, g.From()-g.Acquire.Start())) //nolint:errcheck // an hour is more than any run
 	}
 	if waits.TotalCount() > 0 {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -108,9 +109,6 @@ func (r *resolved) numbers() error {
 	if r.Seed == 0 {
 		r.Seed = rand.Uint64N(1<<32-1) + 1 // only the seed of everything else
 	}
-	for i := range r.Locks {
-		r.locks = append(r.locks, fmt.Sprintf("L%d", i+1))
-	}
 	switch {
 	case r.TTL < minTTL:
 		return fmt.Errorf("--ttl %v is too short: from %v on", r.TTL, minTTL)
@@ -121,6 +119,7 @@ func (r *resolved) numbers() error {
 	case r.Time < minTTL:
 		return fmt.Errorf("--time %v is too short: from %v on", r.Time, minTTL)
 	}
+	r.locks = numbered("L", r.Locks)
 	return nil
 }
 
@@ -168,6 +167,9 @@ func (r *resolved) names() (err error) {
 }
 
 func (r *resolved) combination() error {
+	if len(r.Nemesis) > 1 && slices.Contains(r.Nemesis, "none") {
+		return errors.New("--nemesis none cannot be combined with a fault")
+	}
 	if !slices.Contains(r.backend.Topologies, r.Topology) {
 		return fmt.Errorf("backend %s does not run on topology %s: choose one of %s", r.Backend, r.Topology,
 			strings.Join(r.backend.Topologies, ", "))
@@ -205,8 +207,26 @@ func (r *resolved) makePlan() (err error) {
 		Seed: r.Seed, Specs: r.Nemesis, TTL: r.TTL, Duration: r.Time,
 		Setting: nemesis.Setting{Backend: r.Backend, Topology: r.Topology, Nodes: len(r.topology.Nodes)},
 		Points:  pointNames(workloads.Points()), Own: pointNames(r.backend.Points),
+		Clients: numbered("c", r.Clients), Nodes: r.nodeNames(),
 	})
 	return err
+}
+
+// numbered is prefix1, prefix2, ...
+func numbered(prefix string, n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = prefix + strconv.Itoa(i+1)
+	}
+	return names
+}
+
+func (r *resolved) nodeNames() []string {
+	names := make([]string, len(r.topology.Nodes))
+	for i, n := range r.topology.Nodes {
+		names[i] = n.Name
+	}
+	return names
 }
 
 func pointNames(points []backends.Point) []string {

@@ -45,13 +45,15 @@ func JudgeFile(cat *Catalogue, path string) (*Judged, error) {
 }
 
 // JudgeDir judges a run directory: its history or, where the controller died before it
-// was made, its logs, which are merged first. It rewrites results.json and the reports.
+// was made, its logs, which are merged first. It rewrites results.json and the reports;
+// where they cannot be written, what was judged is returned beside the error.
 func JudgeDir(cat *Catalogue, dir string) (*Judged, error) {
 	path := filepath.Join(dir, history.File)
 	h, err := history.ReadFile(path)
+	var writeErr error
 	if errors.Is(err, fs.ErrNotExist) {
 		if h, err = history.MergeDir(dir); err == nil {
-			err = writeHistory(h, path)
+			writeErr = writeHistory(h, path)
 		}
 	}
 	if err != nil {
@@ -61,7 +63,7 @@ func JudgeDir(cat *Catalogue, dir string) (*Judged, error) {
 	if err != nil {
 		return nil, err
 	}
-	return j, j.write(dir)
+	return j, errors.Join(writeErr, j.write(dir))
 }
 
 // writeHistory writes a merged history, unless logs were damaged: lines that could not
@@ -120,10 +122,6 @@ func judgeInto(out *Outcome, cat *Catalogue, dir string) error {
 	j, err := judge(cat, h)
 	if err != nil {
 		return err
-	}
-	j.Results.Stats["ready_ns"] = out.Ready.Nanoseconds()
-	if out.Ready == 0 {
-		delete(j.Results.Stats, "ready_ns")
 	}
 	out.Results, out.Record = j.Results, j.Record
 	return j.write(dir)

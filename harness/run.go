@@ -162,13 +162,7 @@ func (s *session) finish(ctx context.Context) (complete bool, err error) {
 	clients := s.living()
 	bound, cancel := context.WithTimeout(ctx, time.Duration(s.run.LivenessBound))
 	defer cancel()
-	for _, c := range clients {
-		select {
-		case <-c.done:
-		case <-c.ended: // it gave up: failures says why
-		case <-bound.Done():
-		}
-	}
+	s.awaitDone(bound, clients)
 	s.stopAll()
 	ending, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), stopLimit+2*requestTimeout(s.r.TTL))
 	defer cancelEnd()
@@ -182,6 +176,26 @@ func (s *session) finish(ctx context.Context) (complete bool, err error) {
 		}
 	}
 	return ctx.Err() == nil, errors.Join(s.failures(), s.deadServers())
+}
+
+// awaitDone waits for the last sections, and says so when they take long.
+func (s *session) awaitDone(bound context.Context, clients []*client) {
+	said := time.NewTicker(3 * time.Second)
+	defer said.Stop()
+	for i := 0; i < len(clients); {
+		select {
+		case <-clients[i].done:
+			i++
+		case <-clients[i].ended: // it gave up: failures says why
+			i++
+		case <-bound.Done():
+			return
+		case <-said.C:
+			deadline, _ := bound.Deadline()
+			s.progress.note(fmt.Sprintf("waiting for the last sections of up to %d clients, for %v at most",
+				len(clients)-i, time.Until(deadline).Round(time.Second)))
+		}
+	}
 }
 
 func wait(ctx context.Context, d time.Duration) bool {

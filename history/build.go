@@ -102,6 +102,11 @@ type Injection struct {
 // Effective reports whether the fault proved that it took effect.
 func (f *Injection) Effective() bool { return f.Effect != nil && f.Effect.Type == OK }
 
+// CutShort reports whether the fault was healed clearly before its planned length.
+func (f *Injection) CutShort() bool {
+	return f.For > 0 && f.Effect != nil && f.HealEnd != nil && f.HealEnd.Time-f.Effect.Time < f.For*9/10
+}
+
 // Until is when the fault was healed; a fault with nothing to heal ends with its proof.
 func (f *Injection) Until() int64 {
 	switch {

@@ -34,6 +34,9 @@ func (r *Record) ProvenHold(g *Grant) Interval {
 	if end == Forever {
 		end = r.Last[g.Client]
 	}
+	if r.End == nil {
+		end = min(end, r.Events[len(r.Events)-1].Time) // cut off: what came then is not known
+	}
 	for _, u := range g.Uses {
 		end = max(end, u.Start())
 	}

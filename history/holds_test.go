@@ -41,12 +41,21 @@ func TestProvenHold(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			r := record(t, tc.run+tc.text)
+			r.End = &End{} // complete: see TestHoldsOfACutRecord
 			got := r.ProvenHold(r.ByID["g"])
 			want := Interval{From: tc.from * int64(time.Millisecond), To: tc.to * int64(time.Millisecond)}
 			if got != want {
 				t.Errorf("hold [%d, %d) ms, want [%d, %d) ms", got.From/1e6, got.To/1e6, tc.from, tc.to)
 			}
 		})
+	}
+}
+
+// A record that was cut off knows nothing of what came after its last event.
+func TestHoldsOfACutRecord(t *testing.T) {
+	r := record(t, "run ends=lease ttl=1s\n0ms 1 c1 invoke acquire lock=L grant=g\n2ms 1 c1 ok acquire lock=L grant=g sent=1ms ttl=1s deadline=1001ms lease=l\n50ms 2 c2 invoke acquire lock=L grant=h\n")
+	if got, want := r.ProvenHold(r.ByID["g"]), (Interval{From: 2e6, To: 50e6}); got != want {
+		t.Errorf("hold %v, want %v", got, want)
 	}
 }
 

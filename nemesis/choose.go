@@ -28,6 +28,10 @@ func pinned(selector string) []string {
 func chooseClients(all []Client, selector string, hit *Hit, draw uint64) ([]Client, error) {
 	if hit != nil {
 		others := slices.DeleteFunc(slices.Clone(all), func(c Client) bool { return c.Name() == hit.Client.Name() })
+		if names := pinned(selector); names != nil {
+			named := slices.DeleteFunc(others, func(c Client) bool { return !slices.Contains(names, c.Name()) })
+			return append([]Client{hit.Client}, named...), nil
+		}
 		n := 1
 		if v, err := strconv.Atoi(selector); err == nil {
 			n = v

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -59,6 +60,8 @@ type Input struct {
 	Setting  Setting
 	Points   []string // that every section has
 	Own      []string // of the backend's own protocol
+	Clients  []string // names of the clients at the start
+	Nodes    []string // names of the servers
 }
 
 // NewPlan makes the plan of a run. A fault that cannot work is skipped with its reason;
@@ -142,8 +145,15 @@ func planSteps(s Spec, v params.Values, in Input, rnd *rand.Rand) ([]Step, error
 	if known := append(slices.Clone(in.Points), in.Own...); at != "" && at != Random && !slices.Contains(known, at) {
 		return nil, fmt.Errorf("at=%s is no point of this run: choose %s, or one of %s", at, Random, strings.Join(known, ", "))
 	}
+	if err := checkTargets(v, in); err != nil {
+		return nil, err
+	}
 	first := min(in.TTL*3/10, in.Duration/4)
-	last := max(in.Duration-length, first)
+	last := in.Duration - length
+	if last < first {
+		return nil, fmt.Errorf("it lasts %v, for which a run of %v is too short: use --time %v or more, or a shorter for=",
+			length, in.Duration, (length + length/3 + in.TTL).Round(100*time.Millisecond))
+	}
 	var steps []Step
 	for k := 0; ; k++ {
 		begin := first + time.Duration(k)*every
@@ -155,7 +165,9 @@ func planSteps(s Spec, v params.Values, in Input, rnd *rand.Rand) ([]Step, error
 			where = s.Strikes(k, in.Own)
 		}
 		st := Step{
-			At: begin.Nanoseconds(), Until: min(begin+every, in.Duration).Nanoseconds(),
+			// A tied step waits for a client for one ttl at least, and strikes early enough to last
+			// its full length.
+			At: begin.Nanoseconds(), Until: min(begin+max(every, in.TTL), last).Nanoseconds(),
 			Nth: nth, Clients: v["clients"], Nodes: v["nodes"],
 			For: length.Nanoseconds(), Stay: stay.Nanoseconds(), Draw: rnd.Uint64(),
 		}
@@ -163,6 +175,34 @@ func planSteps(s Spec, v params.Values, in Input, rnd *rand.Rand) ([]Step, error
 		steps = append(steps, st)
 	}
 	return steps, nil
+}
+
+// checkTargets refuses targets that cannot exist.
+func checkTargets(v params.Values, in Input) error {
+	if err := checkSelector("clients", v["clients"], in.Clients, RoleHolder); err != nil {
+		return err
+	}
+	return checkSelector("nodes", v["nodes"], in.Nodes, RoleMaster)
+}
+
+// checkSelector reads a count, a role or names joined by +.
+func checkSelector(param, selector string, names []string, role string) error {
+	if selector == "" || selector == role {
+		return nil
+	}
+	if n, err := strconv.Atoi(selector); err == nil {
+		if n < 1 || n > len(names) {
+			return fmt.Errorf("%s=%d: choose from 1 to %d", param, n, len(names))
+		}
+		return nil
+	}
+	for _, name := range strings.Split(selector, "+") {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("%s=%s: there is no %q at the start of the run: choose a number, %s, or of %s joined by +",
+				param, selector, name, role, strings.Join(names, ", "))
+		}
+	}
+	return nil
 }
 
 // aim ties the step to a point or moves it to a random time within its period.

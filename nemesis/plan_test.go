@@ -15,6 +15,7 @@ func input(specs ...string) Input {
 		Seed: 7, Specs: specs, TTL: time.Second, Duration: 10 * time.Second,
 		Setting: Setting{Backend: "b", Topology: "t", Nodes: 1},
 		Points:  []string{"acquired", "before-write", "before-release", "waiting", "releasing"}, Own: []string{"between-get-and-del"},
+		Clients: []string{"c1", "c2", "c3"}, Nodes: []string{"redis-1"},
 	}
 }
 
@@ -80,7 +81,7 @@ func TestDefaultsStrikeWhereItHurts(t *testing.T) {
 // Steps keep within the run, whatever its length, and there is always at least one.
 func TestStepsFitTheRun(t *testing.T) {
 	for _, d := range []time.Duration{200 * time.Millisecond, time.Second, 3 * time.Second, time.Minute} {
-		in := input("client-pause:at=random", "client-kill", "server-pause:every=1s")
+		in := input("client-pause:at=random,for=100ms", "client-kill", "server-pause:every=1ms,for=150ms")
 		in.Duration = d
 		p, err := NewPlan(all(), in)
 		if err != nil {
@@ -91,7 +92,7 @@ func TestStepsFitTheRun(t *testing.T) {
 				t.Errorf("%v: %s has no step", d, r.Spec)
 			}
 			for _, s := range r.Steps {
-				if s.At < 0 || s.At > d.Nanoseconds() || s.Until > d.Nanoseconds() {
+				if s.At < 0 || s.At+s.For > d.Nanoseconds() || s.Until+s.For > d.Nanoseconds() {
 					t.Errorf("%v: %s: step %+v", d, r.Spec, s)
 				}
 			}
@@ -105,6 +106,11 @@ func TestPlanErrors(t *testing.T) {
 		"client-pause:speed=1":      `has no parameter "speed": choose from at, nth, every, for, clients`,
 		"client-pause:at=nowhere":   "at=nowhere is no point of this run: choose random, or one of acquired",
 		"client-pause:for=long":     "for=long is not a length",
+		"client-pause:for=20s":      "it lasts 20s, for which a run of 10s is too short: use --time 27.7s or more",
+		"client-pause:clients=4":    "clients=4: choose from 1 to 3",
+		"client-pause:clients=0":    "clients=0: choose from 1 to 3",
+		"client-kill:clients=bob":   `there is no "bob" at the start of the run: choose a number, holder, or of c1, c2, c3`,
+		"server-pause:nodes=r9":     `there is no "r9"`,
 		"client-pause:every=0s":     "every must be longer than 0",
 		"client-kill:nth=0":         "nth=0 is not a whole number",
 		"server-restart:clients=c1": `no parameter "clients"`,
@@ -166,6 +172,9 @@ func TestChooseClients(t *testing.T) {
 	}
 	if _, err := chooseClients(clients, "c9", nil, 1); err == nil || !strings.Contains(err.Error(), `no client "c9"`) {
 		t.Errorf("error %v", err)
+	}
+	if got, err := chooseClients(clients, "c1+c3", &Hit{Client: clients[2]}, 1); err != nil || len(got) != 2 || got[0].Name() != "c3" {
+		t.Errorf("c3 stands at the point, c1 is named, too: %v, %v", names(got), err)
 	}
 	got, err := chooseClients(clients, "2", &Hit{Client: clients[2]}, 1)
 	if err != nil || len(got) != 2 || got[0].Name() != "c3" || got[1].Name() == "c3" {

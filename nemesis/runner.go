@@ -38,6 +38,7 @@ type Runner struct {
 // active is an injected fault that must be healed.
 type active struct {
 	event  history.Event
+	fault  history.Fault
 	effect Effect
 	once   sync.Once
 }
@@ -206,7 +207,7 @@ func (r *Runner) inject(ctx context.Context, spec Spec, t Target, f history.Faul
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), injectLimit)
 	defer cancel()
 	effect, err := spec.Fault.Inject(limited, r.World, t)
-	a := &active{event: history.Event{F: history.FHeal, Value: history.ValueOf(f)}, effect: effect}
+	a := &active{event: history.Event{F: history.FHeal, Value: history.ValueOf(f)}, fault: f, effect: effect}
 	if effect.Heal != nil {
 		r.mu.Lock()
 		r.active = append(r.active, a)
@@ -221,7 +222,7 @@ func (r *Runner) inject(ctx context.Context, spec Spec, t Target, f history.Faul
 	}
 	f.Proof = effect.Proof
 	r.note(history.Event{Type: history.OK, F: history.FFault, Value: history.ValueOf(f)})
-	r.say(fmt.Sprintf("%s hits %v%v: %s", f.Fault, f.Clients, f.Nodes, f.Proof))
+	r.say(f.Fault + ": " + f.Proof)
 	return a, true
 }
 
@@ -253,7 +254,7 @@ func (r *Runner) release(ctx context.Context, hit *Hit, st Step, effective bool)
 // heal undoes a fault once, under a watchdog, and records how it went.
 func (r *Runner) heal(ctx context.Context, a *active) {
 	a.once.Do(func() {
-		e := a.event
+		e, f := a.event, a.fault
 		e.Type = history.Invoke
 		r.note(e)
 		limited, cancel := context.WithTimeout(ctx, healLimit)
@@ -265,7 +266,7 @@ func (r *Runner) heal(ctx context.Context, a *active) {
 			r.fail(fmt.Errorf("heal: %w", err))
 		}
 		r.note(e)
-		r.say("healed: " + e.Message)
+		r.say("healed " + f.Fault + ": " + e.Message)
 		r.mu.Lock()
 		r.active = slices.DeleteFunc(r.active, func(x *active) bool { return x == a })
 		r.mu.Unlock()
@@ -298,6 +299,6 @@ func (r *Runner) fail(err error) {
 
 func (r *Runner) say(text string) {
 	if r.Progress != nil {
-		r.Progress(text)
+		r.Progress(fmt.Sprintf("%6.2f s  %s", float64(r.Rec.Clock().Now())/1e9, text))
 	}
 }

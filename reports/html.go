@@ -120,22 +120,24 @@ func timelines(r *checker.Results, rec *history.Record) []*Timeline {
 	for _, t := range rec.Last {
 		end = max(end, t)
 	}
-	if f := firstFinding(r); f != nil && len(f.Grants) > 0 {
+	if f := firstFinding(r); f != nil && len(f.Grants) > 1 {
 		from, to := f.From, f.To
+		var clients []string
 		for _, id := range f.Grants {
 			g := rec.ByID[id]
 			if g == nil || g.Acquire == nil {
 				continue
 			}
+			clients = append(clients, g.Client)
 			from = min(from, g.Sent())
 			for _, c := range slices.Concat(g.Uses, g.Releases) {
 				to = max(to, c.Start())
 			}
 		}
 		margin := (to - from) / 12
-		out = append(out, newTimeline("Around the violation", r, rec, max(0, from-margin), min(to+margin, end)))
+		out = append(out, newTimeline("Around the violation", r, rec, max(0, from-margin), min(to+margin, end), clients))
 	}
-	return append(out, newTimeline("The whole run", r, rec, 0, end))
+	return append(out, newTimeline("The whole run", r, rec, 0, end, nil))
 }
 
 // eventRows are the events that findings name.

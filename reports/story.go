@@ -17,9 +17,35 @@ func Story(r *checker.Results, rec *history.Record) []string {
 	if f := firstFinding(r); f != nil {
 		out = append(out, storyOf(f, r, rec)...)
 	}
-	out = append(out, totals(r)...)
-	if len(out) == 0 {
-		out = append(out, fmt.Sprintf("%d grants, no two clients inside at once, nothing lost.", r.Stats["grants"]))
+	if r.Verdict == checker.Pass && r.Stats["violations"] == 0 {
+		out = append(out, safeStory(r, rec)...)
+	}
+	return append(out, totals(r)...)
+}
+
+// safeStory tells what a lock withstood.
+func safeStory(r *checker.Results, rec *history.Record) []string {
+	out := []string{fmt.Sprintf("%d grants, no two clients inside at once.", r.Stats["grants"])}
+	const shown = 8
+	n := 0
+	for _, in := range rec.Faults {
+		if !in.Effective() {
+			continue
+		}
+		if n++; n > shown {
+			continue
+		}
+		text := fmt.Sprintf("%s: %s", in.Fault.Fault, in.Proof)
+		if in.Point != "" {
+			text += fmt.Sprintf(", while %s stood at %s", in.By, in.Point)
+		}
+		if in.HealEnd != nil {
+			text += ", for " + dur(in.HealEnd.Time-in.Effect.Time).String()
+		}
+		out = append(out, "  "+at(in.Effect.Time)+"  "+text+".")
+	}
+	if n > shown {
+		out = append(out, fmt.Sprintf("  ... and %d more faults.", n-shown))
 	}
 	return out
 }
@@ -196,21 +222,21 @@ func dataStory(f *checker.Finding, r *checker.Results) []line {
 func totals(r *checker.Results) []string {
 	var out []string
 	if n := r.Stats["violations"]; n > 0 {
-		text := fmt.Sprintf("In all, clients overlapped %d %s, for %v at most.", n, plural(int(n), "time"), dur(r.Stats["overlap_max_ns"]))
+		text := fmt.Sprintf("In the whole run clients overlapped %d %s, for %v at most.", n, plural(int(n), "time"), dur(r.Stats["overlap_max_ns"]))
 		if c := r.Checks["mutual-exclusion"]; !gates(c) {
 			text += " (Reported, not gating: with --fencing on the data is what counts.)"
 		}
 		out = append(out, text)
 	}
 	if n, ok := r.Stats["updates_lost_plain"]; ok {
-		out = append(out, fmt.Sprintf("Without a fence: %d acknowledged %s lost.", n, plural(int(n), "update")))
+		out = append(out, fmt.Sprintf("In the whole run without a fence: %d acknowledged %s lost.", n, plural(int(n), "update")))
 	}
 	if n, ok := r.Stats["updates_lost_fenced"]; ok {
-		out = append(out, fmt.Sprintf("With the fence: %d acknowledged %s lost, %d stale %s refused.", n, plural(int(n), "update"),
+		out = append(out, fmt.Sprintf("In the whole run with the fence: %d acknowledged %s lost, %d stale %s refused.", n, plural(int(n), "update"),
 			r.Stats["fence_refused"], plural(int(r.Stats["fence_refused"]), "request")))
 	}
 	if c := r.Checks["data-fenced"]; c.Verdict == checker.Skipped && c.Reason == "issues no tokens" && r.Stats["updates_lost_plain"] > 0 {
-		out = append(out, fmt.Sprintf("A fence cannot help here: %s issues no tokens.", r.Backend))
+		out = append(out, fmt.Sprintf("A fence cannot help here: the backend %s issues no tokens.", r.Backend))
 	}
 	return out
 }

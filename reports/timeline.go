@@ -55,19 +55,22 @@ const (
 	rightEdge  = 1160
 	picture    = 1180
 	maxShapes  = 4000
+	maxLanes   = 40
 )
 
 type painter struct {
 	t     *Timeline
 	rec   *history.Record
+	only  []string // clients to show; nil: all
 	from  int64
 	to    int64
 	lanes map[string]int
 }
 
-// newTimeline draws the part of the record between two moments.
-func newTimeline(title string, r *checker.Results, rec *history.Record, from, to int64) *Timeline {
-	p := &painter{rec: rec, from: from, to: max(to, from+1), lanes: map[string]int{}}
+// newTimeline draws the part of the record between two moments: all clients, or those
+// named and whoever was inside.
+func newTimeline(title string, r *checker.Results, rec *history.Record, from, to int64, only []string) *Timeline {
+	p := &painter{rec: rec, only: only, from: from, to: max(to, from+1), lanes: map[string]int{}}
 	p.t = &Timeline{Title: title, Width: picture}
 	p.layLanes()
 	p.drawTicks()
@@ -95,6 +98,10 @@ func (p *painter) layLanes() {
 	slices.SortFunc(clients, func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 	})
+	if len(clients) > maxLanes {
+		p.t.Cut = fmt.Sprintf("the first %d of %d clients are shown", maxLanes, len(clients))
+		clients = clients[:maxLanes]
+	}
 	for _, in := range p.rec.Faults {
 		if len(in.Nodes) > 0 {
 			clients = append(clients, "servers")
@@ -111,7 +118,13 @@ func (p *painter) layLanes() {
 
 func (p *painter) active(client string) bool {
 	return slices.ContainsFunc(p.rec.Grants, func(g *history.Grant) bool {
-		return g.Client == client && g.Acquire != nil && g.Acquire.Start() <= p.to && p.rec.Last[client] >= p.from
+		if g.Client != client || g.Acquire == nil {
+			return false
+		}
+		if p.only != nil && !slices.Contains(p.only, client) {
+			return !p.rec.ProvenHold(g).Overlap(history.Interval{From: p.from, To: p.to}).Empty()
+		}
+		return g.Acquire.Start() <= p.to && p.rec.Last[client] >= p.from
 	})
 }
 
@@ -126,7 +139,15 @@ func (p *painter) span(class string, from, to int64, y, h float64, text string) 
 		return
 	}
 	x := p.x(from)
-	p.t.Shapes = append(p.t.Shapes, Shape{Kind: "rect", Class: class, X: x, Y: y, W: max(p.x(to)-x, 1), H: h, Text: text})
+	p.t.Shapes = append(p.t.Shapes, Shape{Kind: "rect", Class: class, X: x, Y: y, W: max(p.x(to)-x, least(class)), H: h, Text: text})
+}
+
+// least is the width at which a rectangle can still be seen.
+func least(class string) float64 {
+	if strings.HasPrefix(class, "fault") {
+		return 4
+	}
+	return 1
 }
 
 func (p *painter) mark(kind, class string, t int64, y float64, text, label string) {
@@ -188,6 +209,11 @@ func (p *painter) drawGrant(g *history.Grant) {
 	}
 	y := float64(lane)
 	if !g.Granted() {
+		end := p.rec.Last[g.Client]
+		if g.Acquire.Return != nil {
+			end = g.Acquire.Return.Time
+		}
+		p.span("waiting", g.Acquire.Start(), end, y+13, 3, g.ID+" waits, and is not granted")
 		if g.Acquire.Outcome() == history.Info {
 			p.mark("cross", "unknown", g.Acquire.Start(), y+14, g.ID+": acquire of unknown outcome", "")
 		}
@@ -227,7 +253,7 @@ func (p *painter) drawLost(r *checker.Results) {
 			}
 			if g := p.rec.ByID[f.Grants[0]]; g != nil {
 				if y, ok := p.lanes[g.Client]; ok {
-					p.mark("cross", "lost", f.To, float64(y+14), f.Message, "update lost")
+					p.mark("cross", "lost", f.To, float64(y+14), f.Message, "stale write")
 				}
 			}
 		}

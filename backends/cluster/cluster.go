@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 )
@@ -208,7 +209,7 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 		}
 		select {
 		case <-in.Done():
-			return fmt.Errorf("start %s: %w (see %s)", s.Name(), errEnded, filepath.Join(place.Dir, "server.log"))
+			return fmt.Errorf("start %s: %w (see %s): %s", s.Name(), errEnded, filepath.Join(place.Dir, "server.log"), lastLine(filepath.Join(place.Dir, "server.log")))
 		case <-ctx.Done():
 			return errors.Join(fmt.Errorf("%s does not serve at %s: %w (see %s)", s.Name(), place.Addr(), err,
 				filepath.Join(place.Dir, "server.log")), in.Kill(context.WithoutCancel(ctx)))
@@ -225,6 +226,16 @@ func (s *Server) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
 	return in.Terminate(ctx)
+}
+
+// lastLine is what the server said last.
+func lastLine(path string) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	return lines[len(lines)-1]
 }
 
 // freePort asks the kernel for a port of 127.0.0.1 that is free now.

@@ -3,7 +3,6 @@ package cluster
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,9 +19,6 @@ const (
 	ProcessName  = "process"
 	EmbeddedName = "embedded"
 )
-
-// ErrUnavailable is wrapped by the errors of a provider that cannot work here.
-var ErrUnavailable = errors.New("not available here")
 
 // Provider carries recipes out.
 type Provider interface {
@@ -66,7 +62,7 @@ func (Process) Name() string { return ProcessName }
 func (Process) Available(t Topology) error {
 	for _, r := range t.Nodes {
 		if _, err := exec.LookPath(r.Binary); err != nil {
-			return fmt.Errorf("%w: %s is not on PATH (Debian: apt-get install %s)", ErrUnavailable, r.Binary, r.Package)
+			return fmt.Errorf("%s is not on PATH (Debian: apt-get install %s)", r.Binary, r.Package)
 		}
 	}
 	return nil
@@ -109,7 +105,7 @@ func (Embedded) Name() string { return EmbeddedName }
 func (Embedded) Available(t Topology) error {
 	for _, r := range t.Nodes {
 		if r.Embedded == nil {
-			return fmt.Errorf("%w: no embedded server can stand in for %s of %s", ErrUnavailable, r.Name, t.Name)
+			return fmt.Errorf("no embedded server can stand in for %s of %s", r.Name, t.Name)
 		}
 	}
 	return nil
@@ -167,7 +163,7 @@ func Choose(name string, t Topology, providers []Provider) (Provider, error) {
 	if len(why) == 0 {
 		return nil, fmt.Errorf("unknown provider %q: choose one of %s", name, strings.Join(names(providers), ", "))
 	}
-	return nil, fmt.Errorf("topology %s cannot be started: %s: %w", t.Name, strings.Join(why, "; "), ErrUnavailable)
+	return nil, fmt.Errorf("topology %s cannot be started here: %s", t.Name, strings.Join(why, "; "))
 }
 
 func names(providers []Provider) []string {

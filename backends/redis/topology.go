@@ -43,14 +43,15 @@ const (
 	persistNothing = "save \"\"\nappendonly no\n"
 	// No automatic rewrite: it would fork a child that does not die with the server.
 	persistAlways = "save \"\"\nappendonly yes\nappendfsync always\nauto-aof-rewrite-percentage 0\n"
-	baseConfig    = "bind {{.Host}}\nport {{.Port}}\ndir {{.Dir}}\ndaemonize no\nprotected-mode yes\n"
+	// The server runs in its own folder: no path needs to be quoted.
+	baseConfig = "bind {{.Host}}\nport {{.Port}}\ndir ./\ndaemonize no\nprotected-mode yes\n"
 )
 
 func node(name, persistence string, embedded func(context.Context, string) error) cluster.Recipe {
 	return cluster.Recipe{
 		Name: name, Role: "master", Binary: "redis-server", Package: "redis-server",
 		Version: []string{"--version"},
-		Args:    []string{"{{.Dir}}/redis.conf"},
+		Args:    []string{"redis.conf"},
 		Files:   map[string]string{"redis.conf": baseConfig + persistence},
 		Ready:   ready, Embedded: embedded,
 	}

@@ -27,29 +27,47 @@ Of several, the worst exit code is returned: 1 (violation) before 4, 2 and 0.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.check(args, asJSON) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on stdout")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on stdout; of several, an array")
 	return cmd
 }
 
 func (a *app) check(paths []string, asJSON bool) error {
 	worst := harness.ExitPass
+	var all []*checker.Results
 	for _, path := range paths {
 		j, where, err := a.judge(path)
-		if err != nil {
+		if j == nil {
 			return err
 		}
-		if asJSON {
-			err = a.printJSON(j.Results)
-		} else {
-			err = reports.Summary(a.st.Stdout, j.Results, j.Record)
-		}
 		if err != nil {
-			return err
+			fmt.Fprintf(a.st.Stderr, "%s: judged, but not everything could be written: %v\n", a.st.Name, err)
 		}
-		a.lastLine(asJSON, reports.Headline(j.Results), where)
 		worst = worse(worst, j.Results)
+		all = append(all, j.Results)
+		if asJSON {
+			continue
+		}
+		if err := reports.Summary(a.st.Stdout, j.Results, j.Record); err != nil {
+			return err
+		}
+		a.lastLine(false, reports.Headline(j.Results), where)
+	}
+	if err := a.printResults(all, asJSON); err != nil {
+		return err
 	}
 	return exitWith(worst)
+}
+
+// printResults prints one document: the results, or an array where there are several.
+func (a *app) printResults(all []*checker.Results, asJSON bool) error {
+	switch {
+	case !asJSON:
+		return nil
+	case len(all) == 1:
+		return a.printJSON(all[0])
+	default:
+		return a.printJSON(all)
+	}
 }
 
 // judge judges a directory or a file; where is the report, or the file itself.
@@ -60,10 +78,10 @@ func (a *app) judge(path string) (*harness.Judged, string, error) {
 	}
 	if st.IsDir() {
 		j, err := harness.JudgeDir(a.cat, path)
-		return j, filepath.Join(path, harness.ReportFile), err
+		return j, absolute(filepath.Join(path, harness.ReportFile)), err
 	}
 	j, err := harness.JudgeFile(a.cat, path)
-	return j, "none (a file was judged: " + path + ")", err
+	return j, "none, " + path + " was judged alone", err
 }
 
 // worse keeps the code that must not be masked: 1 before 2 before 0.

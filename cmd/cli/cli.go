@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ import (
 type State struct {
 	Context  context.Context
 	Name     string // of the program, for messages
+	Program  string // how it was called, for commands to repeat; empty: Name
 	Args     []string
 	Stdout   io.Writer
 	Stderr   io.Writer
@@ -34,7 +36,7 @@ type State struct {
 // System is the state of this process, for a program of the given name.
 func System(name string) State {
 	return State{
-		Context: context.Background(), Name: name, Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr,
+		Context: context.Background(), Name: name, Program: os.Args[0], Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr,
 		Terminal: term.IsTerminal(int(os.Stderr.Fd())),
 	}
 }
@@ -78,7 +80,11 @@ func (a *app) code(err error) int {
 		fmt.Fprintf(a.st.Stderr, "%s: %v\n", a.st.Name, err)
 		return he.Code
 	default: // of the command line itself
-		fmt.Fprintf(a.st.Stderr, "%s: %v\nTry '%s --help'.\n", a.st.Name, err, a.st.Name)
+		verb := ""
+		if len(a.st.Args) > 0 && slices.ContainsFunc(a.root().Commands(), func(c *cobra.Command) bool { return c.Name() == a.st.Args[0] }) {
+			verb = " " + a.st.Args[0]
+		}
+		fmt.Fprintf(a.st.Stderr, "%s: %v\nTry '%s%s --help'.\n", a.st.Name, err, a.st.Name, verb)
 		return harness.ExitUsage
 	}
 }
@@ -87,8 +93,8 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   a.st.Name,
 		Short: "a crash-test lab for distributed locks",
-		Long: `lockstorm drives concurrent clients through a lock implementation, hurts clients,
-servers and network on purpose, records everything, and proves from the record
+		Long: `lockstorm drives concurrent clients through a lock implementation, hurts clients
+and servers on purpose, records everything, and proves from the record
 whether the lock kept its promises, with and without fencing tokens.
 
 Exit codes: 0 pass, 1 violation, 2 inconclusive, 3 wrong usage, 4 something is

@@ -14,7 +14,8 @@ func (a *app) reportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "report DIR",
 		Short: "render the reports of a run again",
-		Long: `Judges the history of a run directory and renders report.html and junit.xml again.
+		Long: `Judges the history of a run directory and writes results.json, report.html and junit.xml
+again.
 The exit code says whether that worked, not what the verdict is: see check.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -22,7 +23,7 @@ The exit code says whether that worked, not what the verdict is: see check.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.st.Stdout, "%s; report: %s\n", reports.Headline(j.Results), filepath.Join(args[0], harness.ReportFile))
+			fmt.Fprintf(a.st.Stdout, "%s; report: %s\n", reports.Headline(j.Results), absolute(filepath.Join(args[0], harness.ReportFile)))
 			return nil
 		},
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -68,6 +69,9 @@ func (a *app) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 		cfg.Out = filepath.Join(runsDir, cfg.Backend+"-"+started.Format("20060102-150405.000"))
 	}
 	view := newView(a.st)
+	if cfg.Clients == 1 {
+		view.line("note: a single client can never meet another one inside")
+	}
 	view.line("seed %d, again with: %s", cfg.Seed, cfg.Command)
 	out, err := harness.Run(cmd.Context(), a.cat, cfg, view.progress())
 	view.close()
@@ -85,10 +89,11 @@ func (a *app) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	a.lastLine(asJSON, reports.Headline(out.Results), filepath.Join(out.Dir, harness.ReportFile))
+	headline := reports.Headline(out.Results)
 	if out.Interrupted {
-		view.line("interrupted: what was recorded is in %s", out.Dir)
+		headline = "interrupted (what was recorded is kept); " + headline
 	}
+	a.lastLine(asJSON, headline, absolute(filepath.Join(out.Dir, harness.ReportFile)))
 	return exitWith(out.ExitCode())
 }
 
@@ -101,6 +106,14 @@ func (a *app) lastLine(asJSON bool, headline, path string) {
 	fmt.Fprintf(w, "\n%s; report: %s\n", headline, path)
 }
 
+// absolute is a path that can be opened from anywhere.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
 func exitWith(code int) error {
 	if code == harness.ExitPass {
 		return nil
@@ -110,7 +123,7 @@ func exitWith(code int) error {
 
 // again is the command that makes the same run: the flags as given, and the seed.
 func (a *app) again(seed uint64) string {
-	words := []string{a.st.Name, "run"}
+	words := []string{cmp.Or(a.st.Program, a.st.Name), "run"}
 	for i := 0; i < len(a.st.Args); i++ {
 		w := a.st.Args[i]
 		name, _, inline := strings.Cut(w, "=")

@@ -48,7 +48,7 @@ func (p *Process) await(ctx context.Context, what string, ok func(threadStates) 
 			return "", err
 		}
 		if ok(s) {
-			return fmt.Sprintf("%s of pid %d: %d of %d threads in state T", what, p.Pid(), s.stopped, s.total), nil
+			return fmt.Sprintf("%s (pid %d, %d of %d threads in state T)", what, p.Pid(), s.stopped, s.total), nil
 		}
 		select {
 		case <-ctx.Done():

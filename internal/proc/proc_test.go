@@ -43,11 +43,11 @@ func TestPauseStopsTheWholeGroup(t *testing.T) {
 		return err == nil && len(members) == 3
 	})
 	proof, err := p.Pause(ctx)
-	if err != nil || !strings.Contains(proof, "3 of 3 threads in state T") {
+	if err != nil || !strings.Contains(proof, "3 of 3 threads in state T)") {
 		t.Fatalf("pause: %q, %v", proof, err)
 	}
 	proof, err = p.Resume(ctx)
-	if err != nil || !strings.Contains(proof, "0 of 3 threads in state T") {
+	if err != nil || !strings.Contains(proof, "0 of 3 threads in state T)") {
 		t.Fatalf("resume: %q, %v", proof, err)
 	}
 }
