@@ -32,7 +32,7 @@ func liveness(in *Input) Result {
 	}
 	r := conclude("grants of the final sections", findings, len(findings))
 	if r.Verdict == Pass {
-		r.Reason = fmt.Sprintf("every client was granted every lock again within %s of the last heal's quiet period; bound %s", sec(in.slowest(from)), sec(in.Run.LivenessBound))
+		r.Reason = fmt.Sprintf("every client was granted every lock again within %s, once all was healed; bound %s", sec(in.slowest(from)), sec(in.Run.LivenessBound))
 	}
 	return r
 }
