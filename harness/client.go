@@ -31,9 +31,6 @@ type client struct {
 	killed atomic.Bool // by a fault, on record
 	ending atomic.Bool // it was told to end
 
-	pausing sync.Mutex
-	pauses  int // that are not yet resumed
-
 	mu     sync.Mutex
 	failed error
 }
@@ -45,28 +42,6 @@ func (c *client) Name() string { return c.name }
 
 // Doing is what the client's log says it is doing.
 func (c *client) Doing() nemesis.Doing { return c.tail.doing(c.name) }
-
-// Pause stops the client's process group.
-func (c *client) Pause(ctx context.Context) (string, error) {
-	c.pausing.Lock()
-	defer c.pausing.Unlock()
-	proof, err := c.Process.Pause(ctx)
-	if err == nil {
-		c.pauses++
-	}
-	return proof, err
-}
-
-// Resume lets the client go on, once every pause of it was resumed.
-func (c *client) Resume(ctx context.Context) (string, error) {
-	c.pausing.Lock()
-	defer c.pausing.Unlock()
-	if c.pauses--; c.pauses > 0 {
-		return "stays stopped by another fault", nil
-	}
-	c.pauses = 0
-	return c.Process.Resume(ctx)
-}
 
 // Kill ends the client's process group with SIGKILL.
 func (c *client) Kill(ctx context.Context) error {

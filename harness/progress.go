@@ -3,8 +3,7 @@ package harness
 import "time"
 
 // Progress is told how a run goes. A nil Progress, and nil fields, are silent. The
-// functions are called from several goroutines, never at the same time as themselves
-// by the same source; writers must lock.
+// functions may be called at the same time.
 type Progress struct {
 	Phase func(name, text string)                          // a phase begins
 	Note  func(text string)                                // a fault struck or was healed

@@ -20,9 +20,8 @@ type Outcome struct {
 	Seed        uint64
 	Results     *checker.Results
 	Record      *history.Record
-	Ready       time.Duration // from the start to the first grant
-	Interrupted bool          // ctx ended before the run did; what was recorded was judged
-	Trouble     error         // what went wrong in the harness itself: the history has no end
+	Interrupted bool  // ctx ended before the run did; what was recorded was judged
+	Trouble     error // what went wrong in the harness itself: the history has no end
 }
 
 // ExitCode is the code that the run ends with.
@@ -89,7 +88,7 @@ func drive(ctx context.Context, r *resolved, dir string, p *Progress, out *Outco
 		}
 		return err
 	}
-	finished, out.Trouble = s.phases(ctx, out)
+	finished, out.Trouble = s.phases(ctx)
 	finished = finished && out.Trouble == nil
 	out.Interrupted = ctx.Err() != nil
 	return nil
@@ -97,7 +96,7 @@ func drive(ctx context.Context, r *resolved, dir string, p *Progress, out *Outco
 
 // phases runs the workload with its faults, the quiet period and the final sections.
 // complete is false when the run was cut short.
-func (s *session) phases(ctx context.Context, out *Outcome) (complete bool, err error) {
+func (s *session) phases(ctx context.Context) (complete bool, err error) {
 	if err := s.phase(history.PhaseWork, fmt.Sprintf("workload %s for %v", s.r.Workload, s.r.Time)); err != nil {
 		return false, err
 	}
@@ -106,12 +105,7 @@ func (s *session) phases(ctx context.Context, out *Outcome) (complete bool, err 
 	work, cancel := context.WithTimeout(ctx, s.r.Time)
 	defer cancel()
 	var wg sync.WaitGroup
-	wg.Go(func() {
-		if s.tail.waitFirst(work) == nil {
-			out.Ready = time.Duration(s.clock.Now())
-		}
-		s.ticks(work, begun)
-	})
+	wg.Go(func() { s.ticks(work, begun) })
 	runner := &nemesis.Runner{
 		Plan: s.r.plan, Faults: s.r.cat.Nemeses, World: world{s}, Rec: s.nemesisRec, Start: begun, Progress: s.progress.note,
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -260,7 +259,7 @@ func versions(r *resolved, provider string) map[string]string {
 			v[n.Binary] = text
 		}
 	}
-	return maps.Clone(v)
+	return v
 }
 
 // BinaryVersion is the first line that a recipe's binary prints of its version.

@@ -141,16 +141,3 @@ func (t *tail) waitGrant(ctx context.Context, lock, not string, after int64) err
 		}
 	}
 }
-
-// waitFirst waits for the first grant of the run.
-func (t *tail) waitFirst(ctx context.Context) error {
-	for t.count() == 0 {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(tailEvery):
-			t.poll()
-		}
-	}
-	return nil
-}

@@ -59,8 +59,8 @@ func (r *Recorder) Record(e Event) (int64, error) {
 		return 0, r.err
 	}
 	t := r.write(&e)
-	// A disk that blocks holds the party up where no ticker sees it.
-	if took := r.clock.Now() - t; r.limit > 0 && took > r.limit && r.err == nil {
+	// A disk that blocks holds the party up where no ticker sees it. Nothing follows the end.
+	if took := r.clock.Now() - t; r.limit > 0 && took > r.limit && r.err == nil && e.F != FEnd {
 		r.write(&Event{Process: Process{Name: r.party}, Type: Info, F: FStall, Value: ValueOf(Stall{Late: took})})
 	}
 	return t, r.err

@@ -165,3 +165,28 @@ func TestReadSaysWhereItIsDamaged(t *testing.T) {
 		t.Errorf("binary junk: %v", err)
 	}
 }
+
+// Nothing follows the end of a log, however slow its disk is; a slow write of any other
+// event is a stall on record.
+func TestSlowWritesAreStalls(t *testing.T) {
+	dir := t.TempDir()
+	r := openTest(t, dir, "c1", NewClock())
+	r.limit = 1 // every write takes longer than a nanosecond
+	if _, err := r.Record(Event{Process: Process{N: 1}, Type: Invoke, F: FWork}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Finish(nil); err != nil {
+		t.Fatal(err)
+	}
+	h, err := ReadFile(filepath.Join(dir, LogDir, "c1.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fs []string
+	for _, e := range h.Events {
+		fs = append(fs, e.F)
+	}
+	if got, want := strings.Join(fs, " "), "run work stall end"; got != want {
+		t.Errorf("the log has %s, want %s", got, want)
+	}
+}

@@ -65,8 +65,7 @@ type Server struct {
 	topology Topology
 	provider Provider
 
-	op     sync.Mutex // held by what changes the state of the server, from start to proof
-	pauses int        // of this instance that are not yet resumed; under op
+	op sync.Mutex // held by what changes the state of the server, from start to proof
 
 	mu       sync.Mutex
 	place    Place
@@ -98,22 +97,13 @@ func (s *Server) OnMove(f func(addr string)) {
 func (s *Server) Pause(ctx context.Context) (string, error) {
 	s.op.Lock()
 	defer s.op.Unlock()
-	proof, err := s.current().Pause(ctx)
-	if err == nil {
-		s.pauses++
-	}
-	return proof, err
+	return s.current().Pause(ctx)
 }
 
-// Resume lets a paused server go on, once every pause of it was resumed. A server that
-// was restarted meanwhile runs already.
+// Resume lets a paused server go on. A server that was restarted meanwhile runs already.
 func (s *Server) Resume(ctx context.Context) (string, error) {
 	s.op.Lock()
 	defer s.op.Unlock()
-	if s.pauses--; s.pauses > 0 {
-		return s.Name() + " stays stopped by another fault", nil
-	}
-	s.pauses = 0
 	return s.current().Resume(ctx)
 }
 
@@ -143,7 +133,6 @@ func (s *Server) Restart(ctx context.Context) (string, error) {
 	if !s.Down() {
 		return s.Name() + " was started again by another fault", nil
 	}
-	s.pauses = 0
 	before := s.Addr()
 	old := s.current().Pid()
 	begun := time.Now()

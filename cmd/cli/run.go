@@ -69,10 +69,10 @@ func (a *app) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 		cfg.Out = filepath.Join(runsDir, cfg.Backend+"-"+started.Format("20060102-150405.000"))
 	}
 	view := newView(a.st)
+	view.line("seed %d, again with: %s", cfg.Seed, cfg.Command)
 	if cfg.Clients == 1 {
 		view.line("note: a single client can never meet another one inside")
 	}
-	view.line("seed %d, again with: %s", cfg.Seed, cfg.Command)
 	out, err := harness.Run(cmd.Context(), a.cat, cfg, view.progress())
 	view.close()
 	if err != nil {

@@ -20,14 +20,26 @@ const pollEvery = 500 * time.Microsecond
 // Pause stops every thread of the group with SIGSTOP and returns once the kernel says
 // so (state T in /proc): the signal alone is asynchronous. The text is the proof.
 func (p *Process) Pause(ctx context.Context) (string, error) {
+	p.pausing.Lock()
+	defer p.pausing.Unlock()
 	if err := p.signal(syscall.SIGSTOP); err != nil {
 		return "", err
 	}
-	return p.await(ctx, "stopped", func(s threadStates) bool { return s.total > 0 && s.stopped == s.total })
+	proof, err := p.await(ctx, "stopped", func(s threadStates) bool { return s.total > 0 && s.stopped == s.total })
+	if err == nil {
+		p.pauses++
+	}
+	return proof, err
 }
 
-// Resume lets the group go on with SIGCONT and returns once no thread is stopped.
+// Resume lets the group go on with SIGCONT and returns once no thread is stopped. A group
+// that was paused several times goes on with the last resume.
 func (p *Process) Resume(ctx context.Context) (string, error) {
+	p.pausing.Lock()
+	defer p.pausing.Unlock()
+	if p.pauses = max(p.pauses-1, 0); p.pauses > 0 {
+		return fmt.Sprintf("stays stopped by another pause (pid %d)", p.Pid()), nil
+	}
 	if err := p.signal(syscall.SIGCONT); err != nil {
 		return "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -72,6 +73,9 @@ type Process struct {
 	cmd  *exec.Cmd
 	done chan struct{}
 	err  error // valid after done
+
+	pausing sync.Mutex
+	pauses  int // that are not yet resumed
 }
 
 // Start starts the command in a process group of its own that dies with this process.

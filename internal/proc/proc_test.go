@@ -52,6 +52,21 @@ func TestPauseStopsTheWholeGroup(t *testing.T) {
 	}
 }
 
+// Two pauses of one group need two resumes: what one fault heals, the other still holds.
+func TestPausesAreCounted(t *testing.T) {
+	ctx, p := start(t, "sleep", "60")
+	for range 2 {
+		if _, err := p.Pause(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{"stays stopped", "0 of 1 threads in state T"} {
+		if proof, err := p.Resume(ctx); err != nil || !strings.Contains(proof, want) {
+			t.Fatalf("resume: %q, %v; want %q", proof, err, want)
+		}
+	}
+}
+
 func TestPauseOfTheDeadIsAnError(t *testing.T) {
 	ctx, p := start(t, "true")
 	<-p.Done()
