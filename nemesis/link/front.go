@@ -1,0 +1,121 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// front is an address that parties dial. While it is shut, dialling is refused, and its
+// port stays ours: a second socket is bound to it and never listens.
+type front struct {
+	addr    string
+	route   func(caller net.Addr) *Link
+	reserve int // file descriptor of the socket that keeps the port
+	wg      sync.WaitGroup
+
+	mu       sync.Mutex
+	listener net.Listener
+	shut     int // how many faults want it shut
+	closed   bool
+}
+
+func openFront(route func(net.Addr) *Link) (*front, error) {
+	fd, port, err := reservePort()
+	if err != nil {
+		return nil, fmt.Errorf("reserve a port: %w", err)
+	}
+	f := &front{addr: fmt.Sprintf("127.0.0.1:%d", port), route: route, reserve: fd}
+	if err := f.listen(); err != nil {
+		return nil, errors.Join(err, unix.Close(fd))
+	}
+	return f, nil
+}
+
+// reservePort binds a socket to a free port without listening on it.
+func reservePort() (fd, port int, err error) {
+	fd, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, 0, err
+	}
+	fail := func(err error) (int, int, error) { return 0, 0, errors.Join(err, unix.Close(fd)) }
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1); err != nil {
+		return fail(err)
+	}
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return fail(err)
+	}
+	sa, err := unix.Getsockname(fd)
+	if err != nil {
+		return fail(err)
+	}
+	in4, ok := sa.(*unix.SockaddrInet4)
+	if !ok {
+		return fail(fmt.Errorf("bound to %T", sa))
+	}
+	return fd, in4.Port, nil
+}
+
+// listen opens the front; the caller holds the lock or is the only one.
+func (f *front) listen() error {
+	lc := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
+		var err error
+		ctlErr := c.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) })
+		return errors.Join(ctlErr, err)
+	}}
+	l, err := lc.Listen(context.Background(), "tcp", f.addr)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", f.addr, err)
+	}
+	f.listener = l
+	f.wg.Go(func() { f.accept(l) })
+	return nil
+}
+
+func (f *front) accept(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		f.wg.Go(func() { f.route(c.RemoteAddr()).serve(c) })
+	}
+}
+
+// block shuts the front until as many open calls follow.
+func (f *front) block() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.shut++
+	if f.shut > 1 || f.closed {
+		return nil
+	}
+	return f.listener.Close()
+}
+
+func (f *front) unblock() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.shut--
+	if f.shut > 0 || f.closed {
+		return nil
+	}
+	return f.listen()
+}
+
+func (f *front) close() error {
+	f.mu.Lock()
+	f.closed = true
+	var err error
+	if f.shut == 0 {
+		err = f.listener.Close()
+	}
+	f.mu.Unlock()
+	f.wg.Wait()
+	return errors.Join(err, unix.Close(f.reserve))
+}
