@@ -30,7 +30,14 @@ type Spec struct {
 	Renews   bool          // leases are a Renewer and extend themselves in the background
 	Points   []Point       // places in its own protocol, in order; each name given to Reach
 	Recovery time.Duration // what it needs beyond its servers to serve again after a fault
-	Open     func(ctx context.Context, env Env) (Locker, error)
+	// RealServer says why an embedded server cannot stand in for a real one; empty: it can.
+	RealServer string
+	// Notes say what to know before one relies on it: what it does not promise, and why.
+	Notes string
+	// Keys are the names under which the store keeps a lock, for faults that evict or delete
+	// them; nil where there are none.
+	Keys func(run, lock string) []string
+	Open func(ctx context.Context, env Env) (Locker, error)
 }
 
 // EntryName is the name in the catalogue.
@@ -54,7 +61,7 @@ type Env struct {
 	Run     string                                                   // unique to the run, for names in shared stores
 	Client  string                                                   // name of the client
 	Nodes   []cluster.Ref                                            // the servers, by name
-	Dial    func(ctx context.Context, node string) (net.Conn, error) // by name, on every connect
+	Dial    func(ctx context.Context, node string) (net.Conn, error) // by name or announced address, on every connect
 	Dir     string                                                   // folder shared by all clients, for file locks
 	TTL     time.Duration                                            // time to live of leases
 	Retry   time.Duration                                            // longest pause between tries of a waiting acquire
@@ -89,6 +96,10 @@ type Hooks struct {
 	// outcome: the new sent and deadline, or an error. After an error of its own the renewal
 	// must not be sent: it could not be recorded.
 	Renewing func(lease string) (done func(r Renewal, err error), err error)
+	// GivingUp is called before a backend gives the lock back by itself, unasked: some
+	// libraries do after an error. The function it returns takes the outcome. After an error
+	// of its own nothing must be sent. It tells of the loss, too.
+	GivingUp func(lease, reason string) (done func(err error), err error)
 	// Lost tells that the lease is lost.
 	Lost func(lease, reason string)
 }

@@ -10,13 +10,16 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/lockstorm/lockstorm/internal/clockshim"
 )
 
 const (
-	startTimeout = 15 * time.Second
-	stopTimeout  = 3 * time.Second
-	probeEvery   = 2 * time.Millisecond
-	portTries    = 5
+	startTimeout  = 15 * time.Second
+	stopTimeout   = 3 * time.Second
+	probeEvery    = 2 * time.Millisecond
+	togetherEvery = 20 * time.Millisecond
+	portTries     = 5
 )
 
 // Cluster is a running topology.
@@ -26,23 +29,107 @@ type Cluster struct {
 	servers  []*Server
 }
 
-// Start starts every node of the topology below dir and waits until all serve. On an
-// error nothing is left running.
-func Start(ctx context.Context, t Topology, p Provider, dir string) (*Cluster, error) {
+// Network gives servers addresses by which they know each other, wherever they listen.
+type Network interface {
+	// Announce opens the address of a node, and notes from where it calls others.
+	Announce(node, source string) (addr string, err error)
+	// Serve says where the node really listens now.
+	Serve(node, addr string)
+}
+
+// Options are what a topology is started with.
+type Options struct {
+	Network Network // needed where the servers have peers; else it may be nil
+	Shim    string  // library that lets the servers' clocks jump; empty: they cannot
+}
+
+// Start starts every node of the topology below dir and waits until all serve, and serve
+// together. On an error nothing is left running.
+func Start(ctx context.Context, t Topology, p Provider, dir string, o Options) (*Cluster, error) {
 	c := &Cluster{Topology: t, Provider: p}
-	errs := make([]error, len(t.Nodes))
-	var wg sync.WaitGroup
 	for i, r := range t.Nodes {
-		s := &Server{recipe: r, topology: t, provider: p}
-		s.place = Place{Dir: filepath.Join(dir, r.Name), Host: "127.0.0.1"}
+		s := &Server{recipe: r, topology: t, provider: p, network: o.Network}
+		s.place = Place{Dir: filepath.Join(dir, r.Name), Host: "127.0.0.1", Source: fmt.Sprintf("127.0.0.%d", 11+i)}
 		c.servers = append(c.servers, s)
-		wg.Go(func() { errs[i] = s.start(ctx) })
 	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
+	err := c.announce(o)
+	for stage := 0; err == nil && stage <= c.lastStage(); stage++ {
+		err = c.startStage(ctx, stage)
+	}
+	if err == nil && t.Ready != nil {
+		err = c.awaitTogether(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, c.Stop(context.WithoutCancel(ctx)))
 	}
 	return c, nil
+}
+
+// announce gives every node its address and its clock before any of them starts.
+func (c *Cluster) announce(o Options) error {
+	peers := map[string]int{}
+	for _, s := range c.servers {
+		if o.Shim != "" {
+			if err := s.giveClock(o.Shim); err != nil {
+				return err
+			}
+		}
+		s.place.Peers = peers
+		if !c.Topology.Peers {
+			continue
+		}
+		addr, err := o.Network.Announce(s.Name(), s.place.Source)
+		if err != nil {
+			return err
+		}
+		tcp, err := net.ResolveTCPAddr("tcp", addr)
+		if err != nil {
+			return fmt.Errorf("announced address of %s: %w", s.Name(), err)
+		}
+		s.announced, peers[s.Name()] = addr, tcp.Port
+	}
+	return nil
+}
+
+func (c *Cluster) lastStage() int {
+	last := 0
+	for _, r := range c.Topology.Nodes {
+		last = max(last, r.Stage)
+	}
+	return last
+}
+
+func (c *Cluster) startStage(ctx context.Context, stage int) error {
+	errs := make([]error, len(c.servers))
+	var wg sync.WaitGroup
+	for i, s := range c.servers {
+		if s.recipe.Stage == stage {
+			wg.Go(func() { errs[i] = s.start(ctx) })
+		}
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// awaitTogether waits until the servers have found each other.
+func (c *Cluster) awaitTogether(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	addrs := map[string]string{}
+	for _, s := range c.servers {
+		addrs[s.Name()] = s.Addr()
+	}
+	for {
+		err := c.Topology.Ready(ctx, addrs)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("topology %s does not come together: %w", c.Topology.Name, err)
+		case <-time.After(togetherEvery):
+		}
+	}
 }
 
 // Servers lists the nodes in the order of the topology.
@@ -64,6 +151,10 @@ type Server struct {
 	recipe   Recipe
 	topology Topology
 	provider Provider
+	network  Network
+	clock    *clockshim.Clock // nil: its clock cannot jump
+
+	announced string // empty: it has no peers
 
 	op sync.Mutex // held by what changes the state of the server, from start to proof
 
@@ -76,8 +167,79 @@ type Server struct {
 // Name is the node's name in the topology.
 func (s *Server) Name() string { return s.recipe.Name }
 
-// Role is the node's role at start.
-func (s *Server) Role() string { return s.recipe.Role }
+// Recipe is what the node is made of.
+func (s *Server) Recipe() Recipe { return s.recipe }
+
+// Announced is the address under which its peers know the node; empty where it has none.
+func (s *Server) Announced() string { return s.announced }
+
+// Role is the node's role now, as far as it says so itself; a node that does not answer
+// is down.
+func (s *Server) Role() string {
+	if s.recipe.Store == nil {
+		return s.recipe.Role
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), roleTimeout)
+	defer cancel()
+	role, err := s.recipe.Store.Role(ctx, s.Addr())
+	if err != nil {
+		return RoleDown
+	}
+	return role
+}
+
+const roleTimeout = 300 * time.Millisecond
+
+// giveClock gives the server a wall clock of its own, before its first start.
+func (s *Server) giveClock(shim string) error {
+	if err := os.MkdirAll(s.place.Dir, 0o755); err != nil {
+		return err
+	}
+	clock, err := clockshim.New(filepath.Join(s.place.Dir, "clock"))
+	if err != nil {
+		return err
+	}
+	s.clock, s.place.Env = clock, clock.Env(shim)
+	return nil
+}
+
+// Jump moves the server's wall clock by d; the text is the proof, read back from the
+// server.
+func (s *Server) Jump(ctx context.Context, d time.Duration) (string, error) {
+	if s.clock == nil || s.recipe.Store == nil {
+		return "", fmt.Errorf("the clock of %s cannot jump", s.Name())
+	}
+	offset, err := s.clock.Jump(d)
+	if err != nil {
+		return "", err
+	}
+	proof, err := s.showsJump(ctx, d, offset)
+	if err != nil { // not proven: not done
+		_, back := s.clock.Jump(-d)
+		return "", errors.Join(err, back)
+	}
+	return proof, nil
+}
+
+// showsJump waits until the server's own clock is as far from the host's as it should be.
+func (s *Server) showsJump(ctx context.Context, d, offset time.Duration) (string, error) {
+	for {
+		now, err := s.recipe.Store.Clock(ctx, s.Addr())
+		if err != nil {
+			return "", fmt.Errorf("clock of %s: %w", s.Name(), err)
+		}
+		if ahead := time.Until(now); (ahead - offset).Abs() < min(clockClose, d.Abs()/4) {
+			return fmt.Sprintf("the clock of %s jumped by %v and is %v from the host's", s.Name(), d, ahead.Round(time.Millisecond)), nil
+		}
+		select {
+		case <-ctx.Done():
+			return "", fmt.Errorf("the clock of %s did not jump: it shows %v", s.Name(), now)
+		case <-time.After(probeEvery):
+		}
+	}
+}
+
+const clockClose = 200 * time.Millisecond // a server may show a time that it read a little earlier
 
 // Addr is where the node listens now.
 func (s *Server) Addr() string {
@@ -194,6 +356,9 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 	for {
 		err := s.recipe.Ready(ctx, place.Addr(), pid)
 		if err == nil {
+			if s.network != nil {
+				s.network.Serve(s.Name(), place.Addr())
+			}
 			return nil
 		}
 		select {

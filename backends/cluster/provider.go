@@ -32,9 +32,21 @@ type Provider interface {
 
 // Place is where a server lives.
 type Place struct {
-	Dir  string // the node's own folder
-	Host string
-	Port int
+	Dir    string // the node's own folder
+	Host   string
+	Port   int
+	Source string         // address from which it calls its peers
+	Env    []string       // added to its environment
+	Peers  map[string]int // announced ports, by node
+}
+
+// PortOf is the announced port of a node, for templates.
+func (p Place) PortOf(node string) (int, error) {
+	port, ok := p.Peers[node]
+	if !ok {
+		return 0, fmt.Errorf("node %s announces no port", node)
+	}
+	return port, nil
 }
 
 // Addr is host:port.
@@ -71,6 +83,9 @@ func (Process) Available(t Topology) error {
 // Launch starts the binary in the node's folder; its output goes to server.log there.
 func (p Process) Launch(_ context.Context, _ Topology, r Recipe, place Place) (Instance, error) {
 	for name, text := range r.Files {
+		if _, err := os.Stat(filepath.Join(place.Dir, name)); err == nil {
+			continue // the server was here before, and may have changed it
+		}
 		body, err := expand(text, place)
 		if err != nil {
 			return nil, fmt.Errorf("file %s of %s: %w", name, r.Name, err)
@@ -86,7 +101,9 @@ func (p Process) Launch(_ context.Context, _ Topology, r Recipe, place Place) (I
 			return nil, fmt.Errorf("argument %q of %s: %w", a, r.Name, err)
 		}
 	}
-	return launch(p.Starter, r.Name, exec.Command(r.Binary, args...), place)
+	cmd := exec.Command(r.Binary, args...)
+	cmd.Env = append(os.Environ(), place.Env...)
+	return launch(p.Starter, r.Name, cmd, place)
 }
 
 // Embedded runs a Go server inside a child of our own binary.

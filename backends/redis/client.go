@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
+	"strings"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -16,18 +18,18 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/backends/cluster"
 )
 
 // manyConns keeps the pool's circuit breaker from closing: after PoolSize failed dials
 // in a row it would answer from memory and look again only once a second.
 const manyConns = 1 << 12
 
-// connect is a client of the first node, as a user would configure it, but for the
+// Options are those of a client of one node, as a user would configure it, but for the
 // silent retries: with them a SETNX whose reply was lost comes back as "false".
-func connect(env backends.Env) *goredis.Client {
-	node := env.Nodes[0].Name
+func Options(env backends.Env, node string, timeout time.Duration) *goredis.Options {
 	logging.Disable()
-	return goredis.NewClient(&goredis.Options{
+	return &goredis.Options{
 		Addr: node,
 		Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			conn, err := env.Dial(ctx, node)
@@ -39,48 +41,70 @@ func connect(env backends.Env) *goredis.Client {
 		Protocol:                 2,
 		MaxRetries:               -1,
 		DialerRetries:            1,
-		DialTimeout:              env.Timeout,
-		ReadTimeout:              env.Timeout,
-		WriteTimeout:             env.Timeout,
+		DialTimeout:              timeout,
+		ReadTimeout:              timeout,
+		WriteTimeout:             timeout,
 		ContextTimeoutEnabled:    true,
 		PoolSize:                 manyConns,
 		DisableIdentity:          true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-	})
+	}
 }
 
-// classify keeps the definite errors apart from those after which nothing is known.
-// An error reply of the server is definite only where the caller knows the command.
-func classify(err error) error {
+// connect is a client of the master that Sentinel names, where there are Sentinels, else
+// of the first node.
+func connect(env backends.Env) *goredis.Client {
+	if slices.ContainsFunc(env.Nodes, func(n cluster.Ref) bool { return n.Role == cluster.RoleSentinel }) {
+		return connectSentinel(env)
+	}
+	return goredis.NewClient(Options(env, env.Nodes[0].Name, env.Timeout))
+}
+
+// notDone are the error replies by which a server says that it did not carry the command
+// out, whatever it was.
+var notDone = []string{"READONLY ", "LOADING ", "MASTERDOWN ", "NOREPLICAS ", "OOM "}
+
+// Classify keeps the definite errors apart from those after which nothing is known.
+func Classify(err error) error {
 	switch {
 	case err == nil || errors.Is(err, backends.ErrNotSent):
 		return err
-	case errors.Is(err, goredis.ErrPoolTimeout) || errors.Is(err, goredis.ErrClosed):
+	case errors.Is(err, goredis.ErrPoolTimeout) || errors.Is(err, goredis.ErrClosed) || refusedByServer(err):
 		return fmt.Errorf("%w: %w", backends.ErrNotSent, err)
 	default:
 		return err
 	}
 }
 
+func refusedByServer(err error) bool {
+	var reply goredis.Error
+	return errors.As(err, &reply) && slices.ContainsFunc(notDone, func(p string) bool { return strings.HasPrefix(reply.Error(), p) })
+}
+
 // lock is the part that all Redis locks share: one client, one key per lock.
 type lock struct {
 	env    backends.Env
 	client *goredis.Client
-	take   func(ctx context.Context, l *lock, req backends.Request) (backends.Lease, error)
+	take   taker
 }
 
 var _ backends.Locker = (*lock)(nil)
 
-// opener makes the Open of a Spec from the one function that differs.
-func opener(take func(context.Context, *lock, backends.Request) (backends.Lease, error)) func(context.Context, backends.Env) (backends.Locker, error) {
+// taker is how a lock is taken: the one function that differs.
+type taker func(context.Context, *lock, backends.Request) (backends.Lease, error)
+
+// opener makes the Open of a Spec. The client connects on first use: a server that is
+// down now is no reason to give up.
+func opener(take taker) func(context.Context, backends.Env) (backends.Locker, error) {
 	return func(_ context.Context, env backends.Env) (backends.Locker, error) {
 		if len(env.Nodes) == 0 {
-			return nil, errors.New("a Redis lock needs a Redis server: choose a redis-... topology")
+			return nil, errNoServer
 		}
-		// It connects on first use: a server that is down now is no reason to give up.
 		return &lock{env: env, client: connect(env), take: take}, nil
 	}
 }
+
+var errNoServer = errors.New("a Redis lock needs a Redis server: choose a redis-... topology")
 
 // Acquire polls with jitter, as users of these locks do.
 func (l *lock) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
@@ -91,7 +115,7 @@ func (l *lock) Acquire(ctx context.Context, req backends.Request) (backends.Leas
 func (l *lock) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
 	lease, err := l.take(ctx, l, req)
 	if err != nil {
-		return nil, classify(err)
+		return nil, Classify(err)
 	}
 	return lease, nil
 }
@@ -106,7 +130,12 @@ func (l *lock) Close() error {
 
 // key is where a lock lives: below the run's own name, so that a server of another run
 // that took a dead server's port cannot be mistaken for it.
-func (l *lock) key(name string) string { return l.env.Run + ":lock:" + name }
+func (l *lock) key(name string) string { return lockKey(l.env.Run, name) }
+
+func lockKey(run, name string) string { return run + ":lock:" + name }
+
+// Keys are the keys that a lock lives in, for faults of the store.
+func Keys(run, name string) []string { return []string{lockKey(run, name)} }
 
 // counterKey is where the fencing tokens of a lock are counted.
 func (l *lock) counterKey(name string) string { return l.key(name) + ":token" }
@@ -123,7 +152,7 @@ type lease struct {
 func (l *lease) Info() backends.Info { return l.info }
 
 // Release gives the key back in the way of its lock.
-func (l *lease) Release(ctx context.Context) error { return classify(l.release(ctx, l)) }
+func (l *lease) Release(ctx context.Context) error { return Classify(l.release(ctx, l)) }
 
 // leased describes a grant whose key expires; without a ttl it has no lease.
 func leased(req backends.Request, sent int64, ttl time.Duration) backends.Info {

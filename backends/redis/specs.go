@@ -1,43 +1,109 @@
 package redis
 
 import (
+	"cmp"
+	"slices"
+	"time"
+
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/history"
 )
 
 // Specs are the Redis locks for the catalogue.
 func Specs() []backends.Spec {
-	topologies := []string{Single, SingleAOF}
+	specs := slices.Concat(singleSpecs(), sentinelSpecs(), redlockSpecs())
+	for i := range specs {
+		specs[i].Ends, specs[i].Keys = cmp.Or(specs[i].Ends, history.EndsLease), Keys
+	}
+	return specs
+}
+
+// withAOF adds to each topology the same with persistence.
+func withAOF(names ...string) []string {
+	var out []string
+	for _, n := range names {
+		out = append(out, n, n+AOF)
+	}
+	return out
+}
+
+// sentinelSpecs are the locks that follow the master that Sentinel names.
+func sentinelSpecs() []backends.Spec {
+	topologies := withAOF(Sentinel)
+	return []backends.Spec{
+		{
+			Name: "redis-sentinel", Doc: "redis-lua on the master that Sentinel names: replication is asynchronous, a fail-over may lose the lock",
+			Notes:      "A grant is answered before any replica has it. A lease must outlive the fail-over, about two seconds here, for the loss to be provable: the default ttl on this topology is 3s. After an isolation heals, go-redis clients that missed the switch go on with the old master until Sentinel makes it a replica.",
+			Topologies: topologies, Open: opener(takePX(releaseLua)),
+		},
+		{
+			Name: "redis-sentinel-wait", Doc: "redis-sentinel that takes a lock only when WAIT says that one replica has it, and else gives it back",
+			Notes:      "WAIT tells that one replica has the key, not that it will be the one that is promoted: Sentinel prefers the replica with the highest offset, which is what makes it hold here. A key that no replica confirmed within a tenth of the ttl is given back. While replication is cut, nobody is granted anything.",
+			Topologies: topologies, Open: opener(takeWait),
+		},
+	}
+}
+
+// redlockSpecs are the locks on a majority of independent masters.
+func redlockSpecs() []backends.Spec {
+	topologies := withAOF(Five)
+	return []backends.Spec{
+		{
+			Name: "redlock", Doc: "Redlock, as published: SET NX PX on a majority of five masters, valid for the ttl less the time it took and an allowance for drift",
+			Notes:      "Safe while a minority is dead. Not against a pause of its client, clocks that jump, or nodes that restart empty: one such node is enough where the grant was by three. How many clocks may jump depends on the grant: a grant by all five nodes survives two jumps, for three nodes still have the key; a grant by four survives one, a grant by three none, because one more free node makes another majority. With five clients in contention some grants come from three or four nodes. `clock-jump` strikes grants by all nodes unless `grant=` says otherwise. With a minority down, and with two nodes cut off, every grant is one by three.",
+			Topologies: topologies, Open: openRedlock(),
+		},
+		{
+			Name: "redlock-watchdog", Doc: "redlock, extended every third of its time to live",
+			Notes:      "As redlock. An extension counts when a majority confirms it before the new deadline.",
+			Topologies: topologies, Renews: true, Open: openRedlock(func(r *redlock) { r.renews = true }),
+		},
+		{
+			Name: "redlock-delayed", Doc: "redlock in which a node that was started less than one time to live ago has no vote",
+			Notes:      "Kleppmann's and antirez's delayed restart, done by the clients: INFO server on the same connection says how long the node has been up, in whole seconds, so a node has no vote for one ttl and up to two seconds more. It also has no vote on whether the key is there. At the start of a run all nodes are young: nobody is granted anything for that long. A clock jump forward makes a node look old.",
+			Topologies: topologies, Open: openRedlock(func(r *redlock) { r.quarantine = true }),
+			Recovery:   2 * time.Second, // uptimes come in whole seconds
+			RealServer: "the embedded server does not say how long it has been up",
+		},
+	}
+}
+
+// singleSpecs are the locks on one server, or on the master that Sentinel names.
+func singleSpecs() []backends.Spec {
+	topologies := withAOF(Single, Replica, Sentinel)
 	return []backends.Spec{
 		{
 			Name: "redis-setnx", Doc: "SETNX without a time to live, DEL: a dead holder blocks all for ever",
+			Notes:      "Nothing ends it but its holder.",
 			Topologies: topologies, Ends: history.EndsNever, Open: opener(takeSetnx),
 		},
 		{
 			Name: "redis-setnx-expire", Doc: "SETNX, then EXPIRE as a second command: a death between the two blocks all for ever",
-			Topologies: topologies, Ends: history.EndsLease, Open: opener(takeSetnxExpire),
+			Topologies: topologies, Open: opener(takeSetnxExpire),
 			Points: []backends.Point{{Name: pointSetnxExpire, Doc: "the key is set and has no time to live yet"}},
 		},
 		{
 			Name: "redis-get-del", Doc: "SET NX PX; release by GET, compare, DEL: may delete the lock of the next holder",
-			Topologies: topologies, Ends: history.EndsLease, Open: opener(takePX(releaseGetDel)),
+			Topologies: topologies, Open: opener(takePX(releaseGetDel)),
 			Points: []backends.Point{{Name: pointGetDel, Doc: "the key was seen to be ours and is not deleted yet"}},
 		},
 		{
 			Name: "redis-del", Doc: "SET NX PX; release by a blind DEL: a late release frees somebody else's lock",
-			Topologies: topologies, Ends: history.EndsLease, Open: opener(takePX(releaseDel)),
+			Topologies: topologies, Open: opener(takePX(releaseDel)),
 		},
 		{
 			Name: "redis-lua", Doc: "SET NX PX; release by compare-and-delete in Lua: what most services use",
-			Topologies: topologies, Ends: history.EndsLease, Open: opener(takePX(releaseLua)),
+			Topologies: topologies, Open: opener(takePX(releaseLua)),
 		},
 		{
 			Name: "redis-watchdog", Doc: "redis-lua, renewed every third of its time to live by a watchdog that tells of the loss",
-			Topologies: topologies, Ends: history.EndsLease, Renews: true, Open: opener(takeWatchdog),
+			Notes:      "The renewals stop with the process: a pause of the whole client is as bad as without them.",
+			Topologies: topologies, Renews: true, Open: opener(takeWatchdog),
 		},
 		{
 			Name: "redis-fenced", Doc: "redis-lua with a fencing token from INCR in the acquire script",
-			Topologies: topologies, Ends: history.EndsLease, Tokens: true, Open: opener(takeFenced),
+			Notes:      "The token is INCR in the acquire script. It lives in the same memory as the lock: what loses the lock without persistence loses the count as well, and then tokens repeat or go back. A fence that takes a token that is only not lower accepts the duplicate (`--workload counter:fence=at-least`).",
+			Topologies: topologies, Tokens: true, Open: opener(takeFenced),
 		},
 	}
 }

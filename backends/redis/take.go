@@ -41,7 +41,7 @@ func takeSetnxExpire(ctx context.Context, l *lock, req backends.Request) (backen
 }
 
 // takePX is SET NX PX, atomic; the release differs.
-func takePX(release func(context.Context, *lease) error) func(context.Context, *lock, backends.Request) (backends.Lease, error) {
+func takePX(release func(context.Context, *lease) error) taker {
 	return func(ctx context.Context, l *lock, req backends.Request) (backends.Lease, error) {
 		info, err := l.setNX(ctx, req, req.TTL)
 		return &lease{l: l, req: req, info: info, release: release}, err

@@ -1,11 +1,8 @@
 package redis
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"net"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,99 +11,161 @@ import (
 	"github.com/lockstorm/lockstorm/backends/cluster"
 )
 
-// Names of the topologies.
+// Names of the topologies; each also exists with AOF behind it.
 const (
-	Single    = "redis-single"
-	SingleAOF = "redis-single-aof"
+	Single   = "redis-single"
+	Replica  = "redis-replica"
+	Sentinel = "redis-sentinel"
+	Five     = "redis-five"
+	AOF      = "-aof"
 )
-
-// singleNode is the name of the only server of redis-single.
-const singleNode = "redis-1"
 
 // Topologies are the sets of Redis servers that the locks run on.
 func Topologies() []cluster.Topology {
-	return []cluster.Topology{
-		{
-			Name: Single, Doc: "one Redis server that keeps nothing on disk: a restart loses every lock",
-			Nodes:    []cluster.Recipe{node(singleNode, persistNothing, ServeEmbedded)},
-			Recovery: time.Second,
-		},
-		{
-			Name: SingleAOF, Doc: "one Redis server that appends every write to disk before it answers (appendfsync always)",
-			Nodes:    []cluster.Recipe{node(singleNode, persistAlways, nil)},
-			Recovery: time.Second,
-		},
+	var out []cluster.Topology
+	for _, make := range []func(persistence) cluster.Topology{single, replica, sentinel, five} {
+		for _, p := range []persistence{persistNothing, persistAlways} {
+			t := make(p)
+			t.Name, t.Doc = t.Name+p.suffix, t.Doc+p.doc
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// persistence is what a server keeps over a kill.
+type persistence struct {
+	suffix, doc, config string
+	embedded            func(context.Context, string) error
+}
+
+var (
+	persistNothing = persistence{
+		doc: "; nothing is kept on disk: a restart loses every lock", config: "save \"\"\nappendonly no\n",
+		embedded: ServeEmbedded,
+	}
+	// No automatic rewrite: it would fork a child that does not die with the server.
+	persistAlways = persistence{
+		suffix: AOF, doc: "; every write is on disk before it is answered (appendfsync always)",
+		config: "save \"\"\nappendonly yes\nappendfsync always\nauto-aof-rewrite-percentage 0\n",
+	}
+)
+
+func single(p persistence) cluster.Topology {
+	return cluster.Topology{
+		Name: Single, Doc: "one Redis server",
+		Nodes: []cluster.Recipe{master("redis-1", p)}, Recovery: time.Second,
+	}
+}
+
+func five(p persistence) cluster.Topology {
+	t := cluster.Topology{Name: Five, Doc: "five Redis masters that know nothing of each other, for Redlock", Recovery: time.Second}
+	for i := range 5 {
+		t.Nodes = append(t.Nodes, master(nodeName(i), p))
+	}
+	return t
+}
+
+func replica(p persistence) cluster.Topology {
+	return cluster.Topology{
+		Name: Replica, Doc: "a Redis master and a replica that follows it asynchronously; nobody replaces the master",
+		Nodes: replicated(p, 2), Peers: true, Recovery: 2 * time.Second, Ready: replicasReady(2),
 	}
 }
 
 const (
-	persistNothing = "save \"\"\nappendonly no\n"
-	// No automatic rewrite: it would fork a child that does not die with the server.
-	persistAlways = "save \"\"\nappendonly yes\nappendfsync always\nauto-aof-rewrite-percentage 0\n"
-	// The server runs in its own folder: no path needs to be quoted.
-	baseConfig = "bind {{.Host}}\nport {{.Port}}\ndir ./\ndaemonize no\nprotected-mode yes\n"
+	sentinels = 3
+	quorum    = 2
+	// masterName is the name under which Sentinel knows the set.
+	masterName = "lockstorm"
 )
 
-func node(name, persistence string, embedded func(context.Context, string) error) cluster.Recipe {
+// sentinel takes its time-outs some tenths of what people use in production, so that a
+// fail-over takes two seconds and not ten.
+func sentinel(p persistence) cluster.Topology {
+	t := cluster.Topology{
+		Name: Sentinel, Doc: "a Redis master, two replicas and three Sentinels that replace the master (down-after 500 ms)",
+		Nodes: replicated(p, 3), Peers: true,
+		Recovery: 10 * time.Second, // a master that comes back is made a replica after 2 s, before Redis 7 after 8 s
+		FailOver: 2 * time.Second, TTL: 3 * time.Second,
+		Ready: sentinelReady,
+	}
+	for i := range sentinels {
+		t.Nodes = append(t.Nodes, sentinelNode(i, 3))
+	}
+	return t
+}
+
+func nodeName(i int) string     { return fmt.Sprintf("redis-%d", i+1) }
+func sentinelName(i int) string { return fmt.Sprintf("sentinel-%d", i+1) }
+
+// The server runs in its own folder: no path needs to be quoted.
+const baseConfig = "dir ./\ndaemonize no\nprotected-mode yes\n"
+
+func node(name, config string, args ...string) cluster.Recipe {
 	return cluster.Recipe{
-		Name: name, Role: "master", Binary: "redis-server", Package: "redis-server",
-		Version: []string{"--version"},
-		Args:    []string{"redis.conf"},
-		Files:   map[string]string{"redis.conf": baseConfig + persistence},
-		Ready:   ready, Embedded: embedded,
+		Name: name, Binary: "redis-server", Package: "redis-server", Version: []string{"--version"},
+		// The port is no part of the file: the server may come back on another.
+		Args:  append([]string{"redis.conf", "--bind", "{{.Host}}", "--port", "{{.Port}}"}, args...),
+		Files: map[string]string{"redis.conf": baseConfig + config},
+		Ready: ready,
 	}
 }
 
-// ready asks the server for its process id: an answer from another server that took
-// the port does not count.
-func ready(ctx context.Context, addr string, pid int) error {
-	d := net.Dialer{Timeout: time.Second}
-	conn, err := d.DialContext(ctx, "tcp", addr)
-	if err != nil {
-		return err
-	}
-	defer conn.Close() //nolint:errcheck // a probe
-	if err := conn.SetDeadline(time.Now().Add(time.Second)); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprint(conn, "*1\r\n$4\r\nPING\r\n*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n"); err != nil {
-		return err
-	}
-	r := bufio.NewReader(conn)
-	line, err := r.ReadString('\n')
-	if err != nil {
-		return err
-	}
-	if !strings.HasPrefix(line, "+PONG") {
-		return fmt.Errorf("answers %q to PING", strings.TrimSpace(line))
-	}
-	return sameProcess(r, pid)
+func master(name string, p persistence) cluster.Recipe {
+	r := node(name, p.config)
+	r.Role, r.Store, r.Embedded = cluster.RoleMaster, admin{}, p.embedded
+	return r
 }
 
-func sameProcess(r *bufio.Reader, pid int) error {
-	head, err := r.ReadString('\n')
-	if err != nil {
-		return err
-	}
-	if !strings.HasPrefix(head, "$") {
-		return nil // the embedded server has no INFO server: nothing to compare
-	}
-	size, err := strconv.Atoi(strings.TrimSpace(head[1:]))
-	if err != nil {
-		return err
-	}
-	for read := 0; read < size; {
-		line, err := r.ReadString('\n')
-		if err != nil {
-			return err
+// replicated is a master and its replicas, which know each other by announced addresses
+// and call each other from addresses of their own.
+func replicated(p persistence, n int) []cluster.Recipe {
+	var nodes []cluster.Recipe
+	for i := range n {
+		config := p.config + announce("replica-", nodeName(i)) +
+			"repl-diskless-sync yes\nrepl-diskless-sync-delay 0\nrepl-ping-replica-period 1\n"
+		r := node(nodeName(i), config)
+		r.Role, r.Store = cluster.RoleMaster, admin{}
+		if i > 0 {
+			r.Files["redis.conf"] += fmt.Sprintf("replicaof 127.0.0.1 {{.PortOf %q}}\n", nodeName(0))
+			r.Role, r.Stage = cluster.RoleReplica, 1
 		}
-		read += len(line)
-		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "process_id:"); ok && id != strconv.Itoa(pid) {
-			return fmt.Errorf("process %s answers, not %d", id, pid)
-		}
+		nodes = append(nodes, r)
 	}
-	return nil
+	return nodes
 }
+
+func announce(prefix, name string) string {
+	return fmt.Sprintf("bind-source-addr {{.Source}}\n%[1]sannounce-ip 127.0.0.1\n%[1]sannounce-port {{.PortOf %[2]q}}\n", prefix, name)
+}
+
+// sentinelNode is told of all others at once: by itself it learns of the replicas only
+// after ten seconds.
+func sentinelNode(index, nodes int) cluster.Recipe {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, "sentinel "+format+"\n", args...) }
+	b.WriteString(announce("sentinel ", sentinelName(index)))
+	line("myid %s", sentinelID(index))
+	line("monitor %s 127.0.0.1 {{.PortOf %q}} %d", masterName, nodeName(0), quorum)
+	line("down-after-milliseconds %s 500", masterName)
+	line("failover-timeout %s 1000", masterName)
+	line("parallel-syncs %s %d", masterName, nodes)
+	for i := 1; i < nodes; i++ {
+		line("known-replica %s 127.0.0.1 {{.PortOf %q}}", masterName, nodeName(i))
+	}
+	for i := range sentinels {
+		if i != index {
+			line("known-sentinel %s 127.0.0.1 {{.PortOf %q}} %s", masterName, sentinelName(i), sentinelID(i))
+		}
+	}
+	r := node(sentinelName(index), b.String(), "--sentinel")
+	r.Role, r.Stage, r.Supervisor, r.Ready = cluster.RoleSentinel, 2, admin{}, sentinelServes
+	return r
+}
+
+// sentinelID is the identity of a Sentinel: 40 hexadecimal digits.
+func sentinelID(i int) string { return fmt.Sprintf("%x%032d", "lock", i+1) }
 
 // ServeEmbedded serves the Redis protocol from inside our own binary until ctx ends.
 // Keys expire by the real clock, checked at every access, never early. Nothing is kept.

@@ -25,35 +25,50 @@ func takeWatchdog(ctx context.Context, l *lock, req backends.Request) (backends.
 	if err != nil {
 		return nil, err
 	}
-	w := &watchdog{lease: lease{l: l, req: req, info: info, release: releaseLua}, stop: make(chan struct{}), done: make(chan struct{})}
-	go w.run(context.WithoutCancel(ctx))
-	return w, nil
+	own := &lease{l: l, req: req, info: info, release: releaseLua}
+	return Watch(ctx, own, l.env.Now, req, own.extend), nil
 }
 
-type watchdog struct {
-	lease
+// Extender asks for a lease to be extended. held is false where the store says that it is
+// not the caller's any more; an error says that nothing is known.
+type Extender func(ctx context.Context) (r backends.Renewal, held bool, err error)
+
+// Watchdog is a lease that is extended in the background.
+type Watchdog struct {
+	backends.Lease
+	now    func() int64
+	req    backends.Request
+	extend Extender
+
 	once sync.Once
 	stop chan struct{}
 	done chan struct{}
 }
 
-var _ backends.Renewer = (*watchdog)(nil)
+// Watch begins to extend a lease every third of its time to live.
+func Watch(ctx context.Context, l backends.Lease, now func() int64, req backends.Request, extend Extender) *Watchdog {
+	w := &Watchdog{Lease: l, now: now, req: req, extend: extend, stop: make(chan struct{}), done: make(chan struct{})}
+	go w.run(context.WithoutCancel(ctx))
+	return w
+}
+
+var _ backends.Renewer = (*Watchdog)(nil)
 
 // StopRenewing ends the renewals and waits for the one under way.
-func (w *watchdog) StopRenewing() {
+func (w *Watchdog) StopRenewing() {
 	w.once.Do(func() { close(w.stop) })
 	<-w.done
 }
 
 // Release stops the renewals and gives the key back if it is still its own.
-func (w *watchdog) Release(ctx context.Context) error {
+func (w *Watchdog) Release(ctx context.Context) error {
 	w.StopRenewing()
-	return w.lease.Release(ctx)
+	return w.Lease.Release(ctx)
 }
 
-func (w *watchdog) run(ctx context.Context) {
+func (w *Watchdog) run(ctx context.Context) {
 	defer close(w.done)
-	deadline := w.info.Deadline
+	lease, deadline := w.Info().Lease, w.Info().Deadline
 	tick := time.NewTicker(w.req.TTL / 3)
 	defer tick.Stop()
 	for {
@@ -62,15 +77,15 @@ func (w *watchdog) run(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if w.l.env.Now() >= deadline {
-			w.req.Hooks.Lost(w.info.Lease, "its deadline passed before a renewal")
+		if w.now() >= deadline {
+			w.req.Hooks.Lost(lease, "its deadline passed before a renewal")
 			return
 		}
-		r, held, err := w.renew(ctx)
+		r, held, err := w.renew(ctx, lease)
 		switch {
 		case err != nil: // unknown: try again until the deadline
 		case !held:
-			w.req.Hooks.Lost(w.info.Lease, "the server no longer has the key")
+			w.req.Hooks.Lost(lease, "the server no longer has the key")
 			return
 		default:
 			deadline = r.Deadline
@@ -78,18 +93,25 @@ func (w *watchdog) run(ctx context.Context) {
 	}
 }
 
-func (w *watchdog) renew(ctx context.Context) (backends.Renewal, bool, error) {
-	done, err := w.req.Hooks.Renewing(w.info.Lease)
+// renew records and carries out one renewal.
+func (w *Watchdog) renew(ctx context.Context, lease string) (backends.Renewal, bool, error) {
+	done, err := w.req.Hooks.Renewing(lease)
 	if err != nil {
 		return backends.Renewal{}, true, err
 	}
-	r := backends.Renewal{Sent: w.l.env.Now(), TTL: w.req.TTL}
-	r.Deadline = r.Sent + w.req.TTL.Nanoseconds()
-	n, err := eval(ctx, w.l, renewScript, []string{w.l.key(w.req.Lock)}, w.info.Owner, w.req.TTL.Milliseconds())
-	if err = classify(err); err == nil && n == 0 {
+	r, held, err := w.extend(ctx)
+	if err == nil && !held {
 		done(r, backends.ErrNotHeld)
 		return r, false, nil
 	}
 	done(r, err)
 	return r, true, err
+}
+
+// extend prolongs the key while it holds the lease's own value.
+func (l *lease) extend(ctx context.Context) (backends.Renewal, bool, error) {
+	r := backends.Renewal{Sent: l.l.env.Now(), TTL: l.req.TTL}
+	r.Deadline = r.Sent + l.req.TTL.Nanoseconds()
+	n, err := eval(ctx, l.l, renewScript, []string{l.l.key(l.req.Lock)}, l.info.Owner, l.req.TTL.Milliseconds())
+	return r, n != 0, Classify(err)
 }

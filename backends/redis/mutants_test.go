@@ -1,0 +1,74 @@
+package redis_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/backends/redis"
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+func catalogue() *harness.Catalogue {
+	c := harness.Default()
+	c.Backends.Add(redis.RedlockMutants()...)
+	return c
+}
+
+// TestMain lets this binary start itself as the workers of the runs below.
+func TestMain(m *testing.M) {
+	harness.WorkerMain(catalogue())
+	os.Exit(m.Run())
+}
+
+// Every mutant of Redlock is caught by the fault that is made for it, and the real one
+// withstands the same.
+func TestRedlockMutants(t *testing.T) {
+	faults := map[string]string{
+		"redlock-minority":       "none",
+		"redlock-blind-release":  "client-pause",
+		"redlock-first-node":     "server-restart:nodes=redis-1,at=acquired",
+		"redlock-hasty-delayed":  "server-restart:nodes=3,at=acquired",
+		"redlock-different-five": "none",
+	}
+	good := map[string]string{
+		"redlock-hasty-delayed": "redlock-delayed",
+	}
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if !defect(t, name, fault) {
+				t.Errorf("%s survives %s", name, fault)
+			}
+			real := good[name]
+			if real == "" {
+				real = "redlock"
+			}
+			if defect(t, real, fault) {
+				t.Errorf("%s does not survive %s", real, fault)
+			}
+		})
+	}
+}
+
+// defect makes a run and reports whether any check found a defect.
+func defect(t *testing.T, backend, fault string) bool {
+	cfg := harness.Defaults()
+	cfg.Backend, cfg.Nemesis, cfg.Seed, cfg.Time = backend, []string{fault}, 5, 4*time.Second
+	cfg.Out = filepath.Join(t.TempDir(), "run")
+	out, err := harness.Run(context.Background(), catalogue(), cfg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range out.Results.Checks {
+		for _, f := range c.Findings {
+			if f.Class == checker.Defect {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,92 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/backends/cluster"
+)
+
+// connectSentinel is a client that asks Sentinel for the master, and is told when it
+// changes, as go-redis users have it. It dials what Sentinel announces.
+func connectSentinel(env backends.Env) *goredis.Client {
+	o := Options(env, "", env.Timeout) // for what all clients share
+	var sentinels []string
+	for _, n := range env.Nodes {
+		if n.Role == cluster.RoleSentinel {
+			sentinels = append(sentinels, n.Announced)
+		}
+	}
+	c := goredis.NewFailoverClient(&goredis.FailoverOptions{
+		MasterName: masterName, SentinelAddrs: sentinels,
+		Dialer:   func(ctx context.Context, _, addr string) (net.Conn, error) { return env.Dial(ctx, addr) },
+		Protocol: o.Protocol, MaxRetries: o.MaxRetries, DialerRetries: o.DialerRetries, DialTimeout: o.DialTimeout,
+		ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout, ContextTimeoutEnabled: true,
+		PoolSize: o.PoolSize, DisableIdentity: true,
+	})
+	c.AddHook(dialHook{})
+	return c
+}
+
+// dialHook marks what failed before there was a connection, the search for the master
+// included: the command was certainly not sent.
+type dialHook struct{}
+
+// DialHook wraps the whole way to a connection.
+func (dialHook) DialHook(next goredis.DialHook) goredis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := next(ctx, network, addr)
+		if err != nil {
+			return nil, fmt.Errorf("reach the master: %w: %w", backends.ErrNotSent, err)
+		}
+		return c, nil
+	}
+}
+
+// ProcessHook leaves commands as they are.
+func (dialHook) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook { return next }
+
+// ProcessPipelineHook leaves pipelines as they are.
+func (dialHook) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+	return next
+}
+
+const (
+	waitReplicas = 1
+	waitPart     = 10 // WAIT gives up after this part of the ttl
+)
+
+// takeWait is SET NX PX and, in the same breath on the same connection, WAIT for one
+// replica. A key that no replica has is given back: WAIT itself leaves it.
+func takeWait(ctx context.Context, l *lock, req backends.Request) (backends.Lease, error) {
+	sent := l.env.Now()
+	var set *goredis.StatusCmd
+	var wait *goredis.Cmd
+	limit := max(req.TTL/waitPart, time.Millisecond)
+	_, err := l.client.Pipelined(ctx, func(p goredis.Pipeliner) error {
+		set = p.SetArgs(ctx, l.key(req.Lock), req.Owner, goredis.SetArgs{Mode: "NX", TTL: req.TTL})
+		wait = p.Do(ctx, "WAIT", waitReplicas, limit.Milliseconds())
+		return nil
+	})
+	switch {
+	case set.Err() == goredis.Nil: //nolint:errorlint // go-redis returns it bare
+		return nil, backends.ErrBusy
+	case set.Err() != nil:
+		return nil, set.Err()
+	}
+	own := &lease{l: l, req: req, info: leased(req, sent, req.TTL), release: releaseLua}
+	have, waitErr := wait.Int64()
+	if waitErr == nil && err == nil && have >= waitReplicas {
+		return own, nil
+	}
+	if relErr := releaseLua(ctx, own); relErr != nil && !errors.Is(relErr, backends.ErrNotHeld) {
+		return nil, unknown(fmt.Errorf("no replica took it, and cleaning up failed: %w", relErr))
+	}
+	return nil, fmt.Errorf("%w, or rather by nobody: no replica took the key within %v, and it was given back", backends.ErrBusy, limit)
+}
