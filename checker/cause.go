@@ -31,7 +31,7 @@ func (in *Input) unplannedStalls() []stall {
 		}
 		gap := history.Interval{From: e.Time - s.Late, To: e.Time}
 		planned := slices.ContainsFunc(in.Faults, func(f *history.Injection) bool {
-			return slices.Contains(f.Clients, e.Party) && !gap.Overlap(f.Span()).Empty()
+			return f.Family == history.FamilyClient && slices.Contains(f.Clients, e.Party) && !gap.Overlap(f.Span()).Empty()
 		})
 		if !planned {
 			out = append(out, stall{e.Party, gap})
@@ -61,7 +61,7 @@ func (in *Input) stalled(client string, span history.Interval) (sum int64) {
 // causeOf finds what hurt a grant's client or its store between its grant and a moment:
 // the last fault that touched it, else an overrun.
 func (in *Input) causeOf(g *history.Grant, until int64) cause {
-	if f := in.faultOn(g, until, anyFamily); f != nil {
+	if f := in.faultOn(g, until, func(f *history.Injection) bool { return f.Hurts(g.Client) }); f != nil {
 		return cause{text: describeFault(f)}
 	}
 	return overrun(g, until)
@@ -72,7 +72,7 @@ func (in *Input) causeOf(g *history.Grant, until int64) cause {
 // asked for and that is as long as the client was late.
 func (in *Input) lateCause(g *history.Grant) cause {
 	until := in.hold(g).To
-	if f := in.faultOn(g, until, history.FamilyClient); f != nil {
+	if f := in.faultOn(g, until, func(f *history.Injection) bool { return f.Late(g.Client) }); f != nil {
 		return cause{text: describeFault(f)}
 	}
 	if d := g.DeadlineAt(until); d.Set {
@@ -84,17 +84,13 @@ func (in *Input) lateCause(g *history.Grant) cause {
 	return in.causeOf(g, until)
 }
 
-const anyFamily = ""
-
-// faultOn is the last effective fault that touched a grant's client, or the servers.
-func (in *Input) faultOn(g *history.Grant, until int64, family string) *history.Injection {
+// faultOn is the last effective fault of a kind that was at work, or had not been got over,
+// while a grant was.
+func (in *Input) faultOn(g *history.Grant, until int64, kind func(*history.Injection) bool) *history.Injection {
 	span := history.Interval{From: g.Sent(), To: until + 1}
 	var found *history.Injection
 	for _, f := range in.Faults {
-		if f.Family == history.FamilyClient && !slices.Contains(f.Clients, g.Client) {
-			continue
-		}
-		if (family == anyFamily || f.Family == family) && f.Effective() && !span.Overlap(f.Span()).Empty() {
+		if kind(f) && f.Effective() && !span.Overlap(f.Aftermath(in.Run.Recovery)).Empty() {
 			found = f
 		}
 	}
@@ -118,6 +114,9 @@ func describeFault(f *history.Injection) string {
 		text += ", in effect from " + sec(f.Effect.Time)
 	default:
 		text += fmt.Sprintf(", in effect from %s to %s", sec(f.Effect.Time), sec(f.HealEnd.Time))
+	}
+	if f.Proof != "" && f.Family != history.FamilyClient {
+		text += " (" + f.Proof + ")"
 	}
 	if f.Point != "" {
 		text += fmt.Sprintf(", tied to %s of %s", f.Point, f.By)

@@ -95,6 +95,7 @@ func Default() *Catalogue {
 		Check{DataPlain, "was the data without a fence damaged?", dataPlain},
 		Check{DataFenced, "was the data behind the fence damaged?", dataFenced},
 		Check{FencingTokens, "are the tokens a fence: unique, growing, never refused when valid?", fencingTokens},
+		Check{LossNotice, "was a holder told that it lost the lock, and how late? (reported; it gates where it is required)", lossNotice},
 		Check{Ownership, "can only the owner release?", ownership},
 		Check{Liveness, "does it come back: can every client acquire again in time?", liveness},
 	)
@@ -109,6 +110,7 @@ const (
 	DataPlain           = "data-plain"
 	DataFenced          = "data-fenced"
 	FencingTokens       = "fencing-tokens"
+	LossNotice          = "loss-notice"
 	Ownership           = "ownership"
 	Liveness            = "liveness"
 )

@@ -41,6 +41,7 @@ func coverage(in *Input) Result {
 		if hits == 0 {
 			missing = append(missing, fmt.Sprintf("%s: %d injections took effect, %d of them cut short, none while a client held, waited or was releasing", q.Spec, effective, short))
 		} else {
+			notes = append(notes, leftOut(q)...)
 			notes = append(notes, fmt.Sprintf("%s: %d of %d effective injections hit a client at work, %d attempts meanwhile", q.Spec, hits, effective, attempts))
 		}
 	}
@@ -49,6 +50,22 @@ func coverage(in *Input) Result {
 		r.Verdict, r.Reason = Unknown, strings.Join(missing, "; ")
 	}
 	return r
+}
+
+// leftOut says what a request that draws from all faults did not draw, and why: faults with
+// the same reason together.
+func leftOut(q history.RequestedFault) []string {
+	byReason := map[string][]string{}
+	for name, why := range q.Without {
+		byReason[why] = append(byReason[why], name)
+	}
+	var out []string
+	for why, names := range byReason {
+		slices.Sort(names)
+		out = append(out, fmt.Sprintf("%s leaves out %s: %s", q.Spec, strings.Join(names, ", "), why))
+	}
+	slices.Sort(out)
+	return out
 }
 
 // span is when a client was at work, and whether it held the lock then.
@@ -105,7 +122,7 @@ func (in *Input) callEnd(c *history.Call) int64 {
 func (in *Input) harmed(f *history.Injection, busy map[string][]workSpan, at history.Interval) bool {
 	hit, holder := false, false
 	for client, spans := range busy {
-		if f.Family == history.FamilyClient && !slices.Contains(f.Clients, client) {
+		if !f.Hurts(client) {
 			continue
 		}
 		for _, s := range spans {

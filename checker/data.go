@@ -217,7 +217,8 @@ func (in *Input) explainLoss(e *history.Event, robbed []*history.Event) lossReas
 func (in *Input) lateWriteCause(g *history.Grant, w *history.Event) cause {
 	span := history.Interval{From: g.Sent(), To: w.Time}
 	held := in.stalled(g.Client, span)
-	if d := g.DeadlineAt(w.Time); in.faultOn(g, w.Time, anyFamily) == nil && held > 0 && d.Set && held >= w.Time-d.V-in.Run.Tolerance {
+	late := func(f *history.Injection) bool { return f.Late(g.Client) }
+	if d := g.DeadlineAt(w.Time); in.faultOn(g, w.Time, late) == nil && held > 0 && d.Set && held >= w.Time-d.V-in.Run.Tolerance {
 		return cause{text: fmt.Sprintf("unplanned stall of the host, which held %s or the register up for %s", g.Client, ms(held)), unasked: true}
 	}
 	return in.causeOf(g, w.Time)

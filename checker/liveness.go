@@ -12,7 +12,7 @@ import (
 // grants do not count: a lock may break after them. The bound is on record:
 // longest lease + stated recovery of the topology + the queue of clients + 2 s.
 func liveness(in *Input) Result {
-	in.recovery()
+	recoveries := in.recovery()
 	if in.End == nil {
 		return Result{Verdict: Unknown, Reason: "the run was cut off before its final sections"}
 	}
@@ -31,6 +31,12 @@ func liveness(in *Input) Result {
 		}
 	}
 	r := conclude("grants of the final sections", findings, len(findings))
+	if r.Verdict == Pass { // else the findings name who stands in the way
+		r.Findings = append(r.Findings, in.orphans()...)
+	}
+	if len(recoveries) > 0 {
+		r.Proof = recoveries
+	}
 	if r.Verdict == Pass {
 		r.Reason = fmt.Sprintf("every client was granted every lock again within %s, once all was healed; bound %s", sec(in.slowest(from)), sec(in.Run.LivenessBound))
 	}
@@ -144,13 +150,24 @@ func (in *Input) followed(lock string, g *history.Grant) bool {
 	return slices.ContainsFunc(in.ByLock[lock], func(h *history.Grant) bool { return h != g && h.Granted() && h.Sent() > since })
 }
 
+// Recovery is how long after the beginning of a fault somebody whom it did not hurt was
+// granted a lock again, the slowest lock first: the proof of liveness lists one a fault.
+type Recovery struct {
+	Fault string `json:"fault"`
+	ID    int    `json:"id"`
+	Lock  string `json:"lock"`
+	From  int64  `json:"from_ns"`
+	Took  int64  `json:"took_ns"`
+}
+
 // recovery measures, for each fault that took effect, the time until the next grant
 // to a client that it did not hurt.
-func (in *Input) recovery() {
+func (in *Input) recovery() (out []Recovery) {
 	for _, f := range in.Faults {
 		if !f.Effective() {
 			continue
 		}
+		slowest := Recovery{Fault: f.Fault.Fault, ID: f.ID, From: f.Invoke.Time, Took: -1}
 		for _, lock := range in.Locks {
 			next := int64(history.Forever)
 			for _, g := range in.ByLock[lock] {
@@ -158,9 +175,14 @@ func (in *Input) recovery() {
 					next = min(next, g.From())
 				}
 			}
-			if next < history.Forever {
-				in.Stats.max("recovery_max_ns", next-f.Invoke.Time)
+			if took := next - f.Invoke.Time; next < history.Forever && took > slowest.Took {
+				slowest.Lock, slowest.Took = lock, took
+				in.Stats.max("recovery_max_ns", took)
 			}
 		}
+		if slowest.Took >= 0 {
+			out = append(out, slowest)
+		}
 	}
+	return out
 }

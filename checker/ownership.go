@@ -117,8 +117,8 @@ func (in *Input) robbed(h *history.Grant, rel *history.Call) bool {
 // serverHurt reports whether a fault of a server touched a span.
 func (in *Input) serverHurt(span history.Interval) bool {
 	return slices.ContainsFunc(in.Faults, func(f *history.Injection) bool {
-		return f.Family != history.FamilyClient && f.Invoke.Type == history.Invoke &&
-			!span.Overlap(f.Span()).Empty()
+		ofServer := f.Family != history.FamilyClient && (f.Family != history.FamilyLink || len(f.Clients) == 0)
+		return ofServer && f.Invoke.Type == history.Invoke && !span.Overlap(f.Aftermath(in.Run.Recovery)).Empty()
 	})
 }
 

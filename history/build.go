@@ -1,6 +1,9 @@
 package history
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Forever is the end of an interval that nothing on record closes.
 const Forever = math.MaxInt64
@@ -101,6 +104,28 @@ type Injection struct {
 
 // Effective reports whether the fault proved that it took effect.
 func (f *Injection) Effective() bool { return f.Effect != nil && f.Effect.Type == OK }
+
+// Hurts reports whether the fault can harm a client: the named ones where it names some,
+// else everybody.
+func (f *Injection) Hurts(client string) bool {
+	return (len(f.Clients) == 0 && f.Family != FamilyClient) || slices.Contains(f.Clients, client)
+}
+
+// Late reports whether the fault makes a client late: it holds the client itself up, or
+// what it asks of the resource.
+func (f *Injection) Late(client string) bool {
+	return (f.Family == FamilyClient || f.Delays) && f.Hurts(client)
+}
+
+// Aftermath is the span of a fault of servers with the time that they may need after it
+// to agree again; that of other faults is their span.
+func (f *Injection) Aftermath(recovery int64) Interval {
+	span := f.Span()
+	if len(f.Clients) == 0 && f.Family != FamilyClient && span.To < Forever {
+		span.To += recovery
+	}
+	return span
+}
 
 // CutShort reports whether the fault was healed clearly before its planned length.
 func (f *Injection) CutShort() bool {

@@ -167,7 +167,7 @@ func (p *textParser) run(fields []string) error {
 
 func (r *Run) set(key, val string) error {
 	durations := map[string]*int64{
-		"ttl": &r.TTL, "tolerance": &r.Tolerance, "bound": &r.LivenessBound, "stall": &r.StallLimit,
+		"ttl": &r.TTL, "tolerance": &r.Tolerance, "bound": &r.LivenessBound, "recovery": &r.Recovery, "stall": &r.StallLimit,
 	}
 	texts := map[string]*string{
 		"backend": &r.Backend, "ends": &r.Ends, "discipline": &r.Discipline, "fencing": &r.Fencing, "workload": &r.Workload,
@@ -191,8 +191,13 @@ func (r *Run) set(key, val string) error {
 	case key == "nemesis":
 		r.Nemesis = append(r.Nemesis, val)
 		family := FamilyClient
-		if strings.HasPrefix(val, "server") {
-			family = FamilyServer
+		for prefix, f := range map[string]string{
+			"server": FamilyServer, "failover": FamilyServer, "partition": FamilyLink, "packet": FamilyLink, "lost": FamilyLink, "clock": FamilyClock,
+			"isolate": FamilyLink, "flap": FamilyLink, "slow": FamilyServer, "evict": FamilyStore, "flush": FamilyStore, "delete": FamilyStore,
+		} {
+			if strings.HasPrefix(val, prefix) {
+				family = f
+			}
 		}
 		r.RequestedFaults = append(r.RequestedFaults, RequestedFault{Spec: val, Family: family})
 	default:

@@ -64,6 +64,7 @@ type Run struct {
 	Tolerance       int64             `json:"tolerance_ns"`       // one number for all checks
 	StallLimit      int64             `json:"stall_limit_ns"`     // a ticker later than this is on record
 	LivenessBound   int64             `json:"liveness_bound_ns"`  // from the last heal to each client's next grant
+	Recovery        int64             `json:"recovery_ns"`        // how long the servers need after a fault, stated
 	Ends            string            `json:"ends"`               // how a grant ends without a release
 	Tokens          bool              `json:"tokens"`             // whether the lock issues fencing tokens
 	Resource        bool              `json:"resource"`           // whether the workload touches registers
@@ -82,6 +83,8 @@ type RequestedFault struct {
 	Spec    string `json:"spec"`
 	Family  string `json:"family"`
 	Skipped string `json:"skipped,omitempty"`
+	// Without are the faults that a request which draws from all leaves out, and why.
+	Without map[string]string `json:"without,omitempty"`
 }
 
 // End is the value of f:end: how many events the log has, itself included, and, on
@@ -95,6 +98,10 @@ type End struct {
 const (
 	FamilyClient = "client"
 	FamilyServer = "server"
+	FamilyLink   = "link"  // what lies between parties
+	FamilyClock  = "clock" // of servers
+	FamilyStore  = "store" // what a server keeps
+	FamilyMixed  = "mixed" // of a request that draws from several
 )
 
 // Fault is the value of f:fault and f:heal.
@@ -111,6 +118,7 @@ type Fault struct {
 	Grant   string            `json:"grant,omitempty"`   // the grant under which it stood there
 	For     int64             `json:"for_ns,omitempty"`  // planned length
 	Proof   string            `json:"proof,omitempty"`   // what was observed: it took effect
+	Delays  bool              `json:"delays,omitempty"`  // it delays what its clients ask of the resource
 }
 
 // Stall is the value of f:stall: a ticker that was due every few ms was late. The

@@ -1,0 +1,114 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// lossNotice asks whether a holder was told that it lost the lock, and how late: the
+// first loss notice or the deadline in force of each grant, against the next grant to
+// somebody else while it had not released.
+//
+//	A |--granted-----------------------------|deadline
+//	B                 |--granted--
+//	                  |<---- told late ----->|
+//
+// A client that does not obey has no use for the notice, and is judged all the same.
+func lossNotice(in *Input) Result {
+	if !in.Leased() {
+		return skipped("its grants have no lease that could be lost")
+	}
+	var findings []Finding
+	lost := 0
+	for _, lock := range in.Locks {
+		for _, p := range in.successions(lock) {
+			lost++
+			told, known := in.told(p.first)
+			late := told - p.second.From()
+			if known {
+				in.Stats.max("loss_notice_late_max_ns", max(late, 0))
+			}
+			if !known || late > in.Run.Tolerance {
+				findings = append(findings, in.lateNotice(p, told, known))
+			}
+		}
+	}
+	r := conclude("first loss notice or deadline of each grant, against the next grant to another client", findings, len(findings))
+	if r.Verdict == Pass {
+		r.Reason = "no grant was followed by another one before its release"
+		if lost > 0 {
+			r.Reason = fmt.Sprintf("%d grants were followed by another one before their release; each holder knew in time", lost)
+		}
+	}
+	return r
+}
+
+// succession is a grant and the next one to another client before it was released.
+type succession struct{ first, second *history.Grant }
+
+// successions finds them in one pass over the grants in order of their answers: of each
+// grant only the next exclusive one by somebody else counts.
+func (in *Input) successions(lock string) []succession {
+	grants := slices.DeleteFunc(slices.Clone(in.ByLock[lock]), func(g *history.Grant) bool { return !g.Granted() })
+	slices.SortFunc(grants, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
+	var out []succession
+	var open []*history.Grant
+	for _, g := range grants {
+		var left []*history.Grant
+		for _, o := range open {
+			switch {
+			case in.gaveUp(o) <= g.From():
+			case o.Client == g.Client || (o.Mode == history.ModeShared && g.Mode == history.ModeShared):
+				left = append(left, o)
+			default:
+				out = append(out, succession{o, g})
+			}
+		}
+		left = append(left, g)
+		open = left
+	}
+	return out
+}
+
+// gaveUp is when a client itself ended its tenure: its release, or its death.
+func (in *Input) gaveUp(g *history.Grant) int64 {
+	end := int64(history.Forever)
+	if len(g.Releases) > 0 {
+		end = g.Releases[0].Start()
+	}
+	if kill, ok := in.Kills[g.Client]; ok {
+		end = min(end, kill)
+	}
+	return min(end, in.Last[g.Client]+1)
+}
+
+// told is when the holder could know that its lease is over.
+func (in *Input) told(g *history.Grant) (int64, bool) {
+	at := int64(history.Forever)
+	if len(g.Losses) > 0 {
+		at = g.Losses[0].Time
+	}
+	if d := g.DeadlineAt(history.Forever - 1); d.Set {
+		at = min(at, d.V)
+	}
+	return at, at < history.Forever
+}
+
+func (in *Input) lateNotice(p succession, told int64, known bool) Finding {
+	f := Finding{
+		Rule: "late-notice", Class: NoClass, Gating: true, Cause: in.causeOf(p.first, p.second.From()).text,
+		Grants: []string{p.first.ID, p.second.ID}, From: p.second.From(), To: told,
+		Events: in.holdEvents(p.first, p.second),
+		Message: fmt.Sprintf("%s was granted %s (%s) at %s; %s, which held it (%s), could know only %s later",
+			p.second.Client, p.first.Lock, p.second.ID, sec(p.second.From()), p.first.Client, p.first.ID, ms(told-p.second.From())),
+	}
+	if !known {
+		f.Rule, f.To = "no-notice", in.gaveUp(p.first)
+		f.Message = fmt.Sprintf("%s was granted %s (%s) at %s; %s, which held it (%s), was never told",
+			p.second.Client, p.first.Lock, p.second.ID, sec(p.second.From()), p.first.Client, p.first.ID)
+	}
+	return f
+}
