@@ -36,7 +36,7 @@ func section(b *testing.B, c *cluster.Cluster, recorded bool) func() {
 		})
 		return r
 	}
-	srv, err := register.Serve(register.New().Handle, recorder(history.PartyRegister))
+	srv, err := register.Serve(register.New(register.Strict).Handle, recorder(history.PartyRegister))
 	if err != nil {
 		b.Fatal(err)
 	}

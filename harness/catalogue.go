@@ -14,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends/cluster"
 	"github.com/lockstorm/lockstorm/backends/file"
 	"github.com/lockstorm/lockstorm/backends/redis"
+	"github.com/lockstorm/lockstorm/backends/redislibs"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -41,6 +42,7 @@ func Default() *Catalogue {
 		Checks:     checker.Default(),
 	}
 	c.Backends.Add(redis.Specs()...)
+	c.Backends.Add(redislibs.Specs()...)
 	c.Topologies.Add(redis.Topologies()...)
 	return c
 }

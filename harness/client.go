@@ -112,8 +112,10 @@ func (s *session) startClient(ctx context.Context) (*client, error) {
 		ready: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	go c.listen()
-	cfg := s.workerConfig(name, index)
-	sendErr := c.ch.send(message{Op: opConfig, Config: &cfg}) // before anything else can be sent
+	cfg, sendErr := s.workerConfig(name, index)
+	if sendErr == nil {
+		sendErr = c.ch.send(message{Op: opConfig, Config: &cfg}) // before anything else can be sent
+	}
 	s.mu.Lock()
 	s.clients = append(s.clients, c)
 	slices.SortFunc(s.clients, func(a, b *client) int { return cmp.Compare(a.index, b.index) })
@@ -122,6 +124,9 @@ func (s *session) startClient(ctx context.Context) (*client, error) {
 		return nil, sendErr
 	}
 	for _, n := range s.cluster.Servers() { // one may have moved since its configuration was written
+		if s.r.links&nemesis.ToServers != 0 {
+			break // links know
+		}
 		if err := c.ch.send(message{Op: opMove, Node: n.Name(), Addr: n.Addr()}); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends/cluster"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/clockshim"
 	"github.com/lockstorm/lockstorm/internal/params"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/workloads"
@@ -64,15 +66,17 @@ type Config struct {
 	Version    string // of lockstorm, for the record
 }
 
-// Defaults is the run that is made when nothing is said but the backend.
+// Defaults is the run that is made when nothing is said but the backend. A TTL of 0 is
+// that of the topology, else a second.
 func Defaults() Config {
 	return Config{
 		Provider: cluster.Auto, Nemesis: []string{"none"}, Workload: "counter", Fencing: history.FencingBoth,
-		Discipline: history.Obey, TTL: time.Second, Clients: 5, Locks: 1, Time: 10 * time.Second,
+		Discipline: history.Obey, Clients: 5, Locks: 1, Time: 10 * time.Second,
 	}
 }
 
 const (
+	defaultTTL = time.Second
 	minTTL     = 100 * time.Millisecond
 	maxClients = 200
 	maxLocks   = 1000
@@ -90,24 +94,51 @@ type resolved struct {
 	topology cluster.Topology
 	workload workloads.Spec
 	values   params.Values // of the workload
+	settings workloads.Settings
 	plan     *nemesis.Plan
 	locks    []string
+	provider string        // that auto or the user chose
+	links    nemesis.Links // links of clients that a fault of the plan touches
+	jumps    bool          // a fault of the plan moves the servers' clocks
 }
 
 // resolve checks everything that can be known before anything is started.
 func resolve(cat *Catalogue, cfg Config) (*resolved, error) {
 	r := &resolved{Config: cfg, cat: cat}
-	for _, step := range []func() error{r.numbers, r.words, r.names, r.combination, r.makePlan} {
+	for _, step := range []func() error{r.words, r.names, r.numbers, r.combination, r.chooseProvider, r.makePlan} {
 		if err := step(); err != nil {
+			if errors.As(err, new(*Error)) {
+				return nil, err
+			}
 			return nil, usage(err)
 		}
 	}
 	return r, nil
 }
 
+// chooseProvider finds who will start the servers: some faults need real ones.
+func (r *resolved) chooseProvider() error {
+	p, err := cluster.Choose(r.Provider, r.topology, Providers(nil))
+	switch {
+	case err != nil:
+		return environment(err)
+	case p.Name() != cluster.EmbeddedName || r.backend.RealServer == "":
+	case r.Provider == cluster.EmbeddedName:
+		return fmt.Errorf("backend %s cannot be run with provider %s: %s", r.Backend, r.Provider, r.backend.RealServer)
+	default:
+		_, err := cluster.Choose(cluster.ProcessName, r.topology, Providers(nil))
+		return environment(fmt.Errorf("%s, and %w", r.backend.RealServer, err))
+	}
+	r.provider = p.Name()
+	return nil
+}
+
 func (r *resolved) numbers() error {
 	if r.Seed == 0 {
 		r.Seed = rand.Uint64N(1<<32-1) + 1 // only the seed of everything else
+	}
+	if r.TTL == 0 {
+		r.TTL = cmp.Or(r.topology.TTL, defaultTTL)
 	}
 	switch {
 	case r.TTL < minTTL:
@@ -120,7 +151,9 @@ func (r *resolved) numbers() error {
 		return fmt.Errorf("--time %v is too short: from %v on", r.Time, minTTL)
 	}
 	r.locks = numbered("L", r.Locks)
-	return nil
+	var err error
+	r.settings, err = workloads.NewSettings(r.values, r.locks, r.TTL, nil)
+	return err
 }
 
 func (r *resolved) words() error {
@@ -159,10 +192,7 @@ func (r *resolved) names() (err error) {
 	if r.workload, err = r.cat.Workloads.Get(name); err != nil {
 		return err
 	}
-	if r.values, err = params.Parse("workload "+name, rest, r.workload.Params); err != nil {
-		return err
-	}
-	_, err = workloads.NewSettings(r.values, r.locks, r.TTL, nil)
+	r.values, err = params.Parse("workload "+name, rest, r.workload.Params)
 	return err
 }
 
@@ -205,11 +235,72 @@ func (r *resolved) withTokens() []string {
 func (r *resolved) makePlan() (err error) {
 	r.plan, err = nemesis.NewPlan(r.cat.Nemeses, nemesis.Input{
 		Seed: r.Seed, Specs: r.Nemesis, TTL: r.TTL, Duration: r.Time,
-		Setting: nemesis.Setting{Backend: r.Backend, Topology: r.Topology, Nodes: len(r.topology.Nodes)},
+		Setting: r.setting(),
 		Points:  pointNames(workloads.Points()), Own: pointNames(r.backend.Points),
 		Clients: numbered("c", r.Clients), Nodes: r.nodeNames(),
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	for _, q := range r.plan.Requests {
+		if q.Skipped != "" {
+			continue
+		}
+		spec, err := r.cat.Nemeses.Get(q.Fault)
+		if err != nil {
+			return err
+		}
+		r.links |= spec.Links
+		r.jumps = r.jumps || q.Draws(history.FamilyClock, r.cat.Nemeses)
+	}
+	return nil
+}
+
+// setting is what faults need to know of the run to say whether they can work.
+func (r *resolved) setting() nemesis.Setting {
+	t := r.topology
+	s := nemesis.Setting{
+		Backend: r.Backend, Topology: r.Topology, Provider: r.provider, Nodes: len(t.Nodes), Peers: t.Peers, FailOver: t.FailOver,
+		Keys: r.backend.Keys != nil, Resource: r.workload.Resource, NoClock: noClock(r.provider),
+	}
+	for _, n := range t.Nodes {
+		s.Stores = s.Stores || n.Store != nil
+		if n.Role != cluster.RoleSentinel {
+			s.Data++
+		}
+	}
+	return s
+}
+
+// Possible is nil where a fault can work on the backend's default topology with real
+// servers; else it says why not. It looks at nothing of this machine.
+func Possible(cat *Catalogue, backend, fault string) error {
+	cfg := Defaults()
+	cfg.Backend, cfg.Nemesis = backend, []string{fault}
+	r := &resolved{Config: cfg, cat: cat, provider: cluster.ProcessName}
+	for _, step := range []func() error{r.names, r.numbers} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	spec, err := cat.Nemeses.Get(fault)
+	if err != nil || spec.Fault == nil {
+		return err
+	}
+	s := r.setting()
+	s.NoClock = ""
+	return spec.Fault.Available(s)
+}
+
+// noClock says why the clocks of a provider's servers cannot jump.
+func noClock(provider string) string {
+	if provider != cluster.ProcessName {
+		return "the servers of provider " + provider + " do not go by the clock shim: it needs provider " + cluster.ProcessName
+	}
+	if _, err := clockshim.Compiler(); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // numbered is prefix1, prefix2, ...
@@ -245,6 +336,7 @@ func (r *resolved) run(provider string, versions map[string]string, started time
 		Locks: r.locks, TTL: r.TTL.Nanoseconds(), Duration: r.Time.Nanoseconds(), Tolerance: tolerance.Nanoseconds(),
 		StallLimit:    (r.TTL / 10).Nanoseconds(),
 		LivenessBound: r.livenessBound().Nanoseconds(),
+		Recovery:      r.topology.Recovery.Nanoseconds(),
 		Ends:          r.backend.Ends, Tokens: r.backend.Tokens, Resource: r.workload.Resource,
 		Required: r.Require, Started: started, Versions: versions, Command: r.Command,
 		Registers: map[string]int64{},
@@ -258,8 +350,8 @@ func (r *resolved) run(provider string, versions map[string]string, started time
 		if q.Family == "" {
 			continue
 		}
-		run.RequestedFaults = append(run.RequestedFaults, history.RequestedFault{Spec: q.Spec, Family: q.Family, Skipped: q.Skipped})
-		run.ClientFaults = run.ClientFaults || (q.Family == history.FamilyClient && q.Skipped == "")
+		run.RequestedFaults = append(run.RequestedFaults, history.RequestedFault{Spec: q.Spec, Family: q.Family, Skipped: q.Skipped, Without: q.Without})
+		run.ClientFaults = run.ClientFaults || q.Draws(history.FamilyClient, r.cat.Nemeses)
 	}
 	return run
 }
@@ -268,10 +360,9 @@ func (r *resolved) run(provider string, versions map[string]string, started time
 // of topology and backend, the queue (every client may have to wait for every other
 // one's section, and for its last ones), and some slack.
 func (r *resolved) livenessBound() time.Duration {
-	settings, _ := workloads.NewSettings(r.values, r.locks, r.TTL, nil) // names has checked it
-	turn := settings.Hold + 2*retryLimit(r.TTL)
+	turn := r.settings.Hold + 2*retryLimit(r.TTL)
 	queue := time.Duration(r.Clients) * (turn + time.Duration(r.Locks)*lastSection)
-	return r.TTL + r.topology.Recovery + r.backend.Recovery + queue + slack
+	return r.TTL + r.topology.Recovery + r.backend.Recovery + r.plan.Jump() + queue + slack
 }
 
 // retryLimit is the longest pause of a waiting acquire between two tries.

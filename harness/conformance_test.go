@@ -24,18 +24,23 @@ func TestBackendsKeepTheContract(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, provider := range providersFor(top) {
+			for _, provider := range providersFor(spec, top) {
 				t.Run(spec.Name+"/"+name+"/"+provider, func(t *testing.T) {
 					t.Parallel()
-					newBench(t, spec, name, provider).all()
+					b := newBench(t, spec, name, provider)
+					if name == spec.Topologies[0] || !top.Peers {
+						b.all()
+						return
+					}
+					b.elsewhere()
 				})
 			}
 		}
 	}
 }
 
-func providersFor(t cluster.Topology) []string {
-	if len(t.Nodes) == 0 || t.Nodes[0].Embedded == nil {
+func providersFor(spec backends.Spec, t cluster.Topology) []string {
+	if len(t.Nodes) == 0 || t.Nodes[0].Embedded == nil || spec.RealServer != "" {
 		return []string{cluster.ProcessName}
 	}
 	return []string{cluster.ProcessName, cluster.EmbeddedName}
@@ -68,13 +73,14 @@ func (b *bench) open() backends.Locker {
 	b.n++
 	var book addressBook
 	env := backends.Env{
-		Client: "c", Dial: book.dial, Dir: b.dir, TTL: b.ttl, Retry: b.ttl / 50, Timeout: 2 * time.Second,
+		Run: "run", Client: "c", Dial: book.dial, Dir: b.dir, TTL: b.ttl, Retry: b.ttl / 50, Timeout: 2 * time.Second,
 		Now: b.clock.Now, Rand: rand.New(rand.NewPCG(b.n, 1)), // a seed
 	}
 	for _, s := range b.cluster.Servers() {
 		book.set(map[string]string{s.Name(): s.Addr()})
-		env.Nodes = append(env.Nodes, cluster.Ref{Name: s.Name(), Role: s.Role()})
+		env.Nodes = append(env.Nodes, cluster.Ref{Name: s.Name(), Role: s.Recipe().Role, Announced: s.Announced()})
 	}
+	book.announce(env.Nodes)
 	l, err := b.spec.Open(b.ctx, env)
 	if err != nil {
 		b.Fatal(err)
@@ -110,6 +116,10 @@ func (b *bench) request(lock, owner string) (backends.Request, *hookLog) {
 				h.renews = append(h.renews, err)
 			}, nil
 		},
+		GivingUp: func(_, reason string) (func(error), error) {
+			h.lost <- reason
+			return func(error) {}, nil
+		},
 		Lost: func(_, reason string) { h.lost <- reason },
 	}}, h
 }
@@ -126,6 +136,13 @@ func (b *bench) all() {
 	if len(b.cluster.Servers()) > 0 {
 		b.Run("errors", func(t *testing.T) { b.with(t).errors() })
 	}
+}
+
+// elsewhere is what may differ on another topology than the default one.
+func (b *bench) elsewhere() {
+	b.Run("excludes", func(t *testing.T) { b.with(t).excludes() })
+	b.Run("info", func(t *testing.T) { b.with(t).info() })
+	b.Run("errors", func(t *testing.T) { b.with(t).errors() })
 }
 
 // with is the same bench inside a subtest.
@@ -293,9 +310,14 @@ func (b *bench) renews() {
 func (b *bench) errors() {
 	l := b.open()
 	b.release(b.take(l, "errors", "a"))
-	s := b.cluster.Servers()[0]
-	if err := s.Kill(b.ctx); err != nil {
-		b.Fatal(err)
+	dead := b.cluster.Servers()[:1]
+	if !b.cluster.Topology.Peers { // all masters: a majority of them
+		dead = b.cluster.Servers()[:len(b.cluster.Servers())/2+1]
+	}
+	for _, s := range dead {
+		if err := s.Kill(b.ctx); err != nil {
+			b.Fatal(err)
+		}
 	}
 	req, _ := b.request("errors", "b")
 	sawNotSent := false
@@ -303,7 +325,7 @@ func (b *bench) errors() {
 		_, err := l.TryAcquire(b.ctx, req)
 		typ, code := backends.Outcome(err)
 		switch {
-		case code == history.ErrNotSent && typ == history.Fail:
+		case typ == history.Fail && (code == history.ErrNotSent || (code == history.ErrBusy && len(dead) > 1)):
 			sawNotSent = true
 		case typ != history.Info:
 			b.Fatalf("a try of a dead server: %s %s (%v)", typ, code, err)
@@ -312,8 +334,10 @@ func (b *bench) errors() {
 	if !sawNotSent {
 		b.Error("a refused connection was not taken as not-sent")
 	}
-	if _, err := s.Restart(b.ctx); err != nil {
-		b.Fatal(err)
+	for _, s := range dead {
+		if _, err := s.Restart(b.ctx); err != nil {
+			b.Fatal(err)
+		}
 	}
 	again := b.open()
 	b.release(b.take(again, "errors-again", "c"))

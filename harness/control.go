@@ -21,17 +21,19 @@ import (
 //	controller: config, start, arm, disarm, go, move, final, stop
 //	worker:     ready, reached, done, failed
 type message struct {
-	Op       string        `json:"op"`
-	Config   *workerConfig `json:"config,omitempty"`
-	ID       int           `json:"id,omitempty"`    // of an arm
-	Point    string        `json:"point,omitempty"` // arm: empty is any
-	Nth      int           `json:"nth,omitempty"`
-	Lock     string        `json:"lock,omitempty"`
-	Grant    string        `json:"grant,omitempty"`
-	Deadline *int64        `json:"deadline,omitempty"`
-	Node     string        `json:"node,omitempty"` // move: this node ...
-	Addr     string        `json:"addr,omitempty"` // ... is now here
-	Text     string        `json:"text,omitempty"` // failed: why
+	Op        string        `json:"op"`
+	Config    *workerConfig `json:"config,omitempty"`
+	ID        int           `json:"id,omitempty"`    // of an arm
+	Point     string        `json:"point,omitempty"` // arm: empty is any
+	Nth       int           `json:"nth,omitempty"`
+	Lock      string        `json:"lock,omitempty"`
+	Grant     string        `json:"grant,omitempty"`
+	Deadline  *int64        `json:"deadline,omitempty"`
+	Nodes     []string      `json:"nodes,omitempty"`      // reached: that granted
+	GrantedBy int           `json:"granted_by,omitempty"` // arm: only under a grant of so many nodes; -1: of all
+	Node      string        `json:"node,omitempty"`       // move: this node ...
+	Addr      string        `json:"addr,omitempty"`       // ... is now here
+	Text      string        `json:"text,omitempty"`       // failed: why
 }
 
 // The operations of the control channel.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/workloads"
 )
 
@@ -13,6 +14,7 @@ import (
 // point costs one atomic load.
 type gate struct {
 	client string
+	nodes  int // of the topology
 	rec    *history.Recorder
 	ch     *channel
 	count  atomic.Int32 // armed points
@@ -31,8 +33,8 @@ type armedPoint struct {
 
 var _ workloads.Gate = (*gate)(nil)
 
-func newGate(client string, rec *history.Recorder, ch *channel) *gate {
-	return &gate{client: client, rec: rec, ch: ch, armed: map[int]*armedPoint{}}
+func newGate(client string, nodes int, rec *history.Recorder, ch *channel) *gate {
+	return &gate{client: client, nodes: nodes, rec: rec, ch: ch, armed: map[int]*armedPoint{}}
 }
 
 func (g *gate) arm(m message) {
@@ -84,7 +86,7 @@ func (g *gate) Reach(ctx context.Context, point string, at workloads.Spot) {
 	if g.count.Load() == 0 || g.closed.Load() {
 		return
 	}
-	a := g.match(point)
+	a := g.match(point, len(at.Nodes))
 	if a == nil {
 		return
 	}
@@ -92,7 +94,7 @@ func (g *gate) Reach(ctx context.Context, point string, at workloads.Spot) {
 		Type: history.Invoke, F: history.FPoint, Client: g.client, Lock: at.Lock, Grant: at.Grant,
 		Value: history.ValueOf(point),
 	}
-	m := message{Op: opReached, ID: a.ID, Point: point, Lock: at.Lock, Grant: at.Grant}
+	m := message{Op: opReached, ID: a.ID, Point: point, Lock: at.Lock, Grant: at.Grant, Nodes: at.Nodes}
 	if at.Deadline.Set {
 		m.Deadline = &at.Deadline.V
 	}
@@ -109,13 +111,27 @@ func (g *gate) Reach(ctx context.Context, point string, at workloads.Spot) {
 	g.rec.Notice(e) //nolint:errcheck // a broken log shows at the next operation
 }
 
-// match counts the visit and finds the arm whose turn it is.
-func (g *gate) match(point string) *armedPoint {
+// strikes reports whether a grant by so many of all nodes is one that is meant. Where the
+// backend does not say who granted, every grant is.
+func (a *armedPoint) strikes(granted, all int) bool {
+	switch a.GrantedBy {
+	case 0:
+		return true
+	case nemesis.AllNodes:
+		return granted == 0 || granted == all
+	default:
+		return granted == 0 || granted == a.GrantedBy
+	}
+}
+
+// match counts the visit and finds the arm whose turn it is; granted is how many nodes
+// granted the lock, 0 where nobody says.
+func (g *gate) match(point string, granted int) *armedPoint {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var turn *armedPoint
 	for _, a := range g.armed {
-		if a.hit || (a.Point != "" && a.Point != point) {
+		if a.hit || (a.Point != "" && a.Point != point) || !a.strikes(granted, g.nodes) {
 			continue
 		}
 		a.seen++

@@ -17,8 +17,9 @@ func TestImportDirections(t *testing.T) {
 		"backends/...":  {"harness", "checker", "reports", "nemesis", "workloads", "cmd"},
 		"nemesis/...":   {"harness", "checker", "reports", "backends", "workloads", "cmd"},
 		"workloads/...": {"harness", "checker", "reports", "nemesis", "cmd"},
+		"docs/...":      {"cmd"},
 		"internal/...":  {"harness", "checker", "reports", "backends", "nemesis", "workloads", "cmd", "history"},
-		"harness":       {"cmd"},
+		"harness":       {"cmd", "docs"},
 	}
 	for pkg, banned := range forbidden {
 		out, err := exec.Command("go", "list", "-deps", "../"+pkg).Output()

@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/proc"
+	"github.com/lockstorm/lockstorm/nemesis/link"
 )
 
 // The test binary starts itself again as workers and embedded servers.
@@ -71,7 +72,13 @@ func startTopology(t testing.TB, name, provider string) *cluster.Cluster {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
-	c, err := cluster.Start(ctx, top, p, filepath.Join(t.TempDir(), "nodes"))
+	net := link.New()
+	t.Cleanup(func() {
+		if err := net.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c, err := cluster.Start(ctx, top, p, filepath.Join(t.TempDir(), "nodes"), cluster.Options{Network: net})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,7 +143,9 @@ func (s *session) ticks(ctx context.Context, begun int64) {
 	}
 }
 
-const stopLimit = 5 * time.Second
+// stopLimit is how long clients may take to end: a disk that is busy can hold up the last
+// lines of their logs for seconds.
+const stopLimit = 20 * time.Second
 
 // finish lets every client do one last section per lock, for as long as recovery may
 // take, and then stops them. A client that gets nothing is told to give up waiting:

@@ -188,7 +188,7 @@ func TestServerDiesByItself(t *testing.T) {
 	var once sync.Once
 	out, err := Run(context.Background(), Default(), cfg, &Progress{Tick: func(_, _ time.Duration, grants int64) {
 		if grants > 0 {
-			once.Do(func() { shutdown(t, filepath.Join(cfg.Out, nodesDir, "redis-1", "redis.conf")) })
+			once.Do(func() { shutdown(t, filepath.Join(cfg.Out, nodesDir, "redis-1", "server.log")) })
 		}
 	}})
 	if err != nil {
@@ -199,15 +199,15 @@ func TestServerDiesByItself(t *testing.T) {
 	}
 }
 
-// shutdown ends the Redis server of a configuration file from outside.
-func shutdown(t *testing.T, conf string) {
-	b, err := os.ReadFile(conf)
+// shutdown ends the Redis server that wrote a log from outside.
+func shutdown(t *testing.T, log string) {
+	b, err := os.ReadFile(log)
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	_, rest, _ := strings.Cut(string(b), "\nport ")
-	port, _, _ := strings.Cut(rest, "\n")
+	_, rest, _ := strings.Cut(string(b), "port=")
+	port, _, _ := strings.Cut(rest, ".")
 	conn, err := net.Dial("tcp", "127.0.0.1:"+port)
 	if err != nil {
 		t.Error(err)

@@ -15,8 +15,10 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends/cluster"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/clockshim"
 	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/nemesis/link"
 	"github.com/lockstorm/lockstorm/workloads/register"
 )
 
@@ -28,6 +30,7 @@ type session struct {
 	clock    history.Clock
 	run      history.Run
 	starter  *proc.Starter
+	net      *link.Network
 	cluster  *cluster.Cluster
 	register *register.Server
 	tail     *tail
@@ -44,7 +47,7 @@ type session struct {
 }
 
 func newSession(r *resolved, dir string, p *Progress) *session {
-	s := &session{r: r, dir: dir, progress: p, clock: history.NewClock(), starter: proc.NewStarter(), tail: newTail()}
+	s := &session{r: r, dir: dir, progress: p, clock: history.NewClock(), starter: proc.NewStarter(), net: link.New(), tail: newTail()}
 	s.points = newPoints(s.living)
 	return s
 }
@@ -68,16 +71,27 @@ func (s *session) up(ctx context.Context) error {
 	if err := s.openLogs(); err != nil {
 		return environment(err)
 	}
+	opts := cluster.Options{Network: s.net}
+	if s.r.jumps {
+		if opts.Shim, err = clockshim.Build(ctx); err != nil {
+			return environment(err)
+		}
+	}
 	s.progress.phase("servers", fmt.Sprintf("topology %s, provider %s", s.r.Topology, name))
-	if s.cluster, err = cluster.Start(ctx, s.r.topology, provider, filepath.Join(s.dir, nodesDir)); err != nil {
+	if s.cluster, err = cluster.Start(ctx, s.r.topology, provider, filepath.Join(s.dir, nodesDir), opts); err != nil {
 		return environment(err)
 	}
 	for _, n := range s.cluster.Servers() {
-		n.OnMove(func(addr string) { s.tellAll(message{Op: opMove, Node: n.Name(), Addr: addr}) })
+		n.OnMove(func(addr string) {
+			if s.r.links&nemesis.ToServers == 0 { // links notice by themselves
+				s.tellAll(message{Op: opMove, Node: n.Name(), Addr: addr})
+			}
+		})
 	}
-	if s.register, err = register.Serve(register.New().Handle, s.registerRec); err != nil {
+	if s.register, err = register.Serve(register.New(s.r.settings.Fence).Handle, s.registerRec); err != nil {
 		return environment(err)
 	}
+	s.net.Serve(history.PartyRegister, s.register.Addr())
 	return s.startClients(ctx)
 }
 
@@ -114,22 +128,39 @@ func (s *session) startClients(ctx context.Context) error {
 	return nil
 }
 
-func (s *session) workerConfig(name string, index int64) workerConfig {
+// runID is unique to the run, for names in shared stores.
+func (s *session) runID() string { return fmt.Sprintf("%x-%x", s.r.Seed, s.clock.Base()) }
+
+// reach is how a client reaches a server or the register: through a link of its own
+// where a fault of the plan touches such links, else directly.
+func (s *session) reach(client, to, direct string, kind nemesis.Links) (string, error) {
+	if s.r.links&kind == 0 {
+		return direct, nil
+	}
+	return s.net.Private(client, to)
+}
+
+func (s *session) workerConfig(name string, index int64) (workerConfig, error) {
 	cfg := workerConfig{
 		Client: name, Index: index, ClockBase: s.clock.Base(), Run: s.run, Values: s.r.values,
 		LogPath: filepath.Join(s.dir, history.LogDir, name+".jsonl"), Dir: filepath.Join(s.dir, nodesDir),
-		RunID: fmt.Sprintf("%x-%x", s.r.Seed, s.clock.Base()),
-		Addrs: map[string]string{history.PartyRegister: s.register.Addr()},
+		RunID: s.runID(), Addrs: map[string]string{},
 		Retry: retryLimit(s.r.TTL).Nanoseconds(), Timeout: requestTimeout(s.r.TTL).Nanoseconds(),
 	}
 	if s.r.workload.Resource {
 		cfg.Registers = s.r.registers()
 	}
-	for _, n := range s.cluster.Servers() {
-		cfg.Nodes = append(cfg.Nodes, cluster.Ref{Name: n.Name(), Role: n.Role()})
-		cfg.Addrs[n.Name()] = n.Addr()
+	var err error
+	if cfg.Addrs[history.PartyRegister], err = s.reach(name, history.PartyRegister, s.register.Addr(), nemesis.ToRegister); err != nil {
+		return cfg, err
 	}
-	return cfg
+	for _, n := range s.cluster.Servers() {
+		cfg.Nodes = append(cfg.Nodes, cluster.Ref{Name: n.Name(), Role: n.Recipe().Role, Announced: n.Announced()})
+		if cfg.Addrs[n.Name()], err = s.reach(name, n.Name(), n.Addr(), nemesis.ToServers); err != nil {
+			return cfg, err
+		}
+	}
+	return cfg, nil
 }
 
 // requestTimeout is how long a client waits for one answer: as long as its lease lives,
@@ -202,6 +233,7 @@ func (s *session) down(ctx context.Context) error {
 	if s.cluster != nil {
 		errs = append(errs, s.cluster.Stop(ctx))
 	}
+	errs = append(errs, s.net.Close())
 	s.tail.close()
 	for _, stop := range s.watches {
 		errs = append(errs, stop())
@@ -271,5 +303,3 @@ func BinaryVersion(r cluster.Recipe) (string, error) {
 	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	return line, nil
 }
-
-var _ nemesis.Node = (*cluster.Server)(nil)

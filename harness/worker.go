@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/backends/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/params"
 	"github.com/lockstorm/lockstorm/workloads"
@@ -45,6 +46,7 @@ func workerMain(cat *Catalogue) error {
 	}
 	w := &worker{cfg: *m.Config, ch: ch, started: make(chan struct{})}
 	w.addrs.set(w.cfg.Addrs)
+	w.addrs.announce(w.cfg.Nodes)
 	if err = w.run(cat); err != nil {
 		err = errors.Join(err, ch.send(message{Op: opFailed, Text: err.Error()}))
 	}
@@ -62,7 +64,7 @@ func (w *worker) run(cat *Catalogue) error {
 		return err
 	}
 	w.rec = rec
-	w.gate = newGate(w.cfg.Client, rec, w.ch)
+	w.gate = newGate(w.cfg.Client, len(w.cfg.Nodes), rec, w.ch)
 	client, workload, closeAll, err := w.open(ctx, cat)
 	if err != nil {
 		return err
@@ -207,10 +209,23 @@ func (w *worker) listen() {
 	}
 }
 
-// addressBook knows where the servers listen now.
+// addressBook knows how this client reaches the servers now.
 type addressBook struct {
 	mu    sync.Mutex
 	addrs map[string]string
+	names map[string]string // announced address -> node
+}
+
+// announce notes the addresses under which servers speak of each other.
+func (a *addressBook) announce(nodes []cluster.Ref) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.names = map[string]string{}
+	for _, n := range nodes {
+		if n.Announced != "" {
+			a.names[n.Announced] = n.Name
+		}
+	}
 }
 
 func (a *addressBook) set(addrs map[string]string) {
@@ -224,14 +239,38 @@ func (a *addressBook) set(addrs map[string]string) {
 	}
 }
 
-// dial connects to a server by its name.
+// dial connects to a server by its name, or by its announced address: then that is what
+// the connection says of its other end, as clients compare it with what is announced.
 func (a *addressBook) dial(ctx context.Context, node string) (net.Conn, error) {
 	a.mu.Lock()
-	addr, ok := a.addrs[node]
+	name, byAddress := a.names[node]
+	if !byAddress {
+		name = node
+	}
+	addr, ok := a.addrs[name]
 	a.mu.Unlock()
 	if !ok {
 		return nil, fmt.Errorf("there is no server %q", node)
 	}
 	var d net.Dialer
-	return d.DialContext(ctx, "tcp", addr)
+	c, err := d.DialContext(ctx, "tcp", addr)
+	if err != nil || !byAddress {
+		return c, err
+	}
+	tcp, ok := c.(*net.TCPConn)
+	seen, err := net.ResolveTCPAddr("tcp", node)
+	if !ok || err != nil {
+		return nil, errors.Join(fmt.Errorf("dial %s: %T is no TCP connection", node, c), err, c.Close())
+	}
+	return announcedConn{tcp, seen}, nil
 }
+
+// announcedConn is a connection to a server that is known by another address. It is a
+// TCP connection in all else: clients look whether it is still good.
+type announcedConn struct {
+	*net.TCPConn
+	remote net.Addr
+}
+
+// RemoteAddr is the announced address.
+func (c announcedConn) RemoteAddr() net.Addr { return c.remote }

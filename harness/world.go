@@ -2,12 +2,14 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/nemesis/link"
 )
 
 // points matches what faults wait for with what workers reach.
@@ -35,7 +37,10 @@ func (p *points) await(ctx context.Context, a nemesis.Arm) (*nemesis.Hit, error)
 	id := p.lastID
 	p.armed[id] = wait
 	p.mu.Unlock()
-	p.tell(a, p.all(), message{Op: opArm, ID: id, Point: a.Point, Nth: max(a.Nth, 1)})
+	p.tell(a, p.all(), armMessage(id, a))
+	if a.Armed != nil {
+		a.Armed()
+	}
 	defer func() { p.tell(a, p.all(), message{Op: opDisarm, ID: id}) }() // clients of then, not of now
 	select {
 	case hit := <-wait.hit:
@@ -53,6 +58,10 @@ func (p *points) await(ctx context.Context, a nemesis.Arm) (*nemesis.Hit, error)
 	return nil, ctx.Err()
 }
 
+func armMessage(id int, a nemesis.Arm) message {
+	return message{Op: opArm, ID: id, Point: a.Point, Nth: max(a.Nth, 1), GrantedBy: a.GrantedBy}
+}
+
 // tell sends a message to the clients that an arm is about. A client that has died
 // cannot be told, and need not be.
 func (p *points) tell(a nemesis.Arm, clients []*client, m message) {
@@ -68,7 +77,7 @@ func (p *points) armNew(c *client) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id, w := range p.armed {
-		p.tell(w.Arm, []*client{c}, message{Op: opArm, ID: id, Point: w.Point, Nth: max(w.Nth, 1)})
+		p.tell(w.Arm, []*client{c}, armMessage(id, w.Arm))
 	}
 }
 
@@ -88,7 +97,7 @@ func (p *points) reached(c *client, m message) {
 		letGo()
 		return
 	}
-	hit := &nemesis.Hit{Client: c, Point: m.Point, Lock: m.Lock, Grant: m.Grant, Go: letGo}
+	hit := &nemesis.Hit{Client: c, Point: m.Point, Lock: m.Lock, Grant: m.Grant, Nodes: m.Nodes, Go: letGo}
 	if m.Deadline != nil {
 		hit.Deadline = history.Some(*m.Deadline)
 	}
@@ -113,10 +122,67 @@ func (w world) Clients() []nemesis.Client {
 func (w world) Nodes() []nemesis.Node {
 	var out []nemesis.Node
 	for _, n := range w.s.cluster.Servers() {
-		out = append(out, n)
+		out = append(out, asNode(n))
 	}
 	return out
 }
+
+// ArmAll arms the point at every living client and waits until all stand there. Those
+// that came are returned also when others did not.
+func (w world) ArmAll(ctx context.Context, point string) ([]*nemesis.Hit, error) {
+	clients := w.s.living()
+	hits := make([]*nemesis.Hit, len(clients))
+	errs := make([]error, len(clients))
+	var wg sync.WaitGroup
+	for i, c := range clients {
+		wg.Go(func() {
+			living, cancel := context.WithCancel(ctx)
+			defer cancel()
+			wg.Go(func() {
+				select {
+				case <-c.Done():
+					cancel()
+				case <-living.Done():
+				}
+			})
+			hits[i], errs[i] = w.s.points.await(living, nemesis.Arm{Point: point, Clients: []string{c.name}})
+			if c.Exited() {
+				errs[i] = nil // it cannot come any more
+			}
+		})
+	}
+	wg.Wait()
+	return slices.DeleteFunc(hits, func(h *nemesis.Hit) bool { return h == nil }), errors.Join(errs...)
+}
+
+// Net is the links between the parties.
+func (w world) Net() *link.Network { return w.s.net }
+
+// Fleet is the servers whose master is replaced when it fails.
+func (w world) Fleet() nemesis.Fleet {
+	if w.s.r.topology.FailOver == 0 {
+		return nil
+	}
+	return fleet(w)
+}
+
+// Keys are the names of a lock, or of all locks, in the store.
+func (w world) Keys(lock string) []string {
+	if w.s.r.backend.Keys == nil {
+		return nil
+	}
+	if lock != "" {
+		return w.s.r.backend.Keys(w.s.runID(), lock)
+	}
+	var out []string
+	for _, l := range w.s.r.locks {
+		out = append(out, w.s.r.backend.Keys(w.s.runID(), l)...)
+	}
+	return out
+}
+
+// Now is the run's clock.
+func (w world) Now() int64 { return w.s.clock.Now() }
 
 // Arm waits for a client at a point.
 func (w world) Arm(ctx context.Context, a nemesis.Arm) (*nemesis.Hit, error) {
@@ -129,7 +195,10 @@ func (w world) Granted(ctx context.Context, lock, not string, after int64) error
 }
 
 // Replace starts a new client.
-func (w world) Replace(ctx context.Context, _ nemesis.Client) (string, error) {
+func (w world) Replace(ctx context.Context, killed nemesis.Client) (string, error) {
+	if err := w.s.net.Leave(killed.Name()); err != nil {
+		return "", err
+	}
 	c, err := w.s.startClient(ctx)
 	if err != nil {
 		return "", err

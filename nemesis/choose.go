@@ -1,6 +1,7 @@
 package nemesis
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,14 +11,18 @@ import (
 
 // Roles that can be named in `clients` and `nodes`.
 const (
-	RoleHolder = "holder" // a client that holds a lock now
-	RoleMaster = "master" // a node that takes writes
+	RoleHolder  = "holder"  // a client that holds a lock now
+	RoleMaster  = "master"  // a node that takes writes
+	RoleReplica = "replica" // a node that follows a master
+	RoleGranted = "granted" // the nodes that granted the lock to the client at the point
+	RoleAll     = "all"     // every client, or every node that holds data
+	RoleHalf    = "half"    // half of the clients, rounded up
 )
 
 // pinned is the clients that a selector names outright, for tied faults; nil where any
 // client may hit.
 func pinned(selector string) []string {
-	if _, err := strconv.Atoi(selector); err == nil || selector == "" || selector == RoleHolder {
+	if _, err := strconv.Atoi(selector); err == nil || slices.Contains([]string{"", RoleHolder, RoleAll, RoleHalf}, selector) {
 		return nil
 	}
 	return strings.Split(selector, "+")
@@ -32,11 +37,7 @@ func chooseClients(all []Client, selector string, hit *Hit, draw uint64) ([]Clie
 			named := slices.DeleteFunc(others, func(c Client) bool { return !slices.Contains(names, c.Name()) })
 			return append([]Client{hit.Client}, named...), nil
 		}
-		n := 1
-		if v, err := strconv.Atoi(selector); err == nil {
-			n = v
-		}
-		return append([]Client{hit.Client}, drawn(others, n-1, draw)...), nil
+		return append([]Client{hit.Client}, drawn(others, howMany(selector, len(all))-1, draw)...), nil
 	}
 	if names := pinned(selector); names != nil {
 		return byName(all, names, "client")
@@ -48,28 +49,63 @@ func chooseClients(all []Client, selector string, hit *Hit, draw uint64) ([]Clie
 		}
 		return drawn(holders, 1, draw), nil
 	}
-	return drawn(all, count(selector), draw), nil
+	return drawn(all, howMany(selector, len(all)), draw), nil
 }
 
-// chooseNodes resolves a selector among the nodes.
-func chooseNodes(all []Node, selector string, draw uint64) ([]Node, error) {
-	_, err := strconv.Atoi(selector)
+// chooseNodes resolves a selector among the nodes; those that hold no data only by their
+// names. Where the client at the point was granted by some of the nodes, a count takes
+// these first.
+func chooseNodes(ctx context.Context, w World, selector string, hit *Hit, draw uint64) ([]Node, error) {
+	every := w.Nodes()
+	data := slices.DeleteFunc(slices.Clone(every), func(n Node) bool { return !n.Data() })
+	granted := func(n Node) bool { return hit != nil && slices.Contains(hit.Nodes, n.Name()) }
+	switch selector {
+	case RoleMaster, RoleReplica:
+		return ofRole(ctx, w, data, selector, granted, draw)
+	case RoleAll:
+		return data, nil
+	case RoleGranted:
+		return slices.DeleteFunc(data, func(n Node) bool { return !granted(n) }), nil
+	}
+	if _, err := strconv.Atoi(selector); err != nil && selector != "" {
+		return byName(every, strings.Split(selector, "+"), "node")
+	}
+	first := slices.DeleteFunc(slices.Clone(data), func(n Node) bool { return !granted(n) })
+	rest := slices.DeleteFunc(data, granted)
+	n := howMany(selector, len(data))
+	return append(drawn(first, n, draw), drawn(rest, n-len(first), draw)...), nil
+}
+
+// ofRole is the master that those who decide have chosen, else one that claims the role,
+// of those that granted the lock to the client at the point where some did.
+func ofRole(ctx context.Context, w World, data []Node, role string, granted func(Node) bool, draw uint64) ([]Node, error) {
+	if f := w.Fleet(); f != nil && role == RoleMaster {
+		m, err := f.Master(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return []Node{m}, nil
+	}
+	claim := slices.DeleteFunc(data, func(n Node) bool { return n.Role() != role })
+	if first := slices.DeleteFunc(slices.Clone(claim), func(n Node) bool { return !granted(n) }); len(first) > 0 {
+		claim = first
+	}
+	return drawn(claim, 1, draw), nil
+}
+
+// howMany is the number that a selector stands for, of so many.
+func howMany(selector string, all int) int {
+	n, err := strconv.Atoi(selector)
 	switch {
-	case err == nil || selector == "":
-		return drawn(all, count(selector), draw), nil
-	case selector == RoleMaster:
-		masters := slices.DeleteFunc(slices.Clone(all), func(n Node) bool { return n.Role() != RoleMaster })
-		return drawn(masters, 1, draw), nil
-	default:
-		return byName(all, strings.Split(selector, "+"), "node")
-	}
-}
-
-func count(selector string) int {
-	if n, err := strconv.Atoi(selector); err == nil {
+	case err == nil:
 		return n
+	case selector == RoleAll:
+		return all
+	case selector == RoleHalf:
+		return (all + 1) / 2
+	default:
+		return 1
 	}
-	return 1
 }
 
 // drawn chooses n of all by the seed, in their order.

@@ -1,18 +1,14 @@
 package nemesis
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/params"
 )
 
@@ -34,11 +30,14 @@ type Request struct {
 	Fault   string `json:"fault"` // name in the catalogue
 	Family  string `json:"family"`
 	Skipped string `json:"skipped,omitempty"` // why it cannot work in this run
-	Steps   []Step `json:"steps,omitempty"`
+	// Without are the faults that a request which draws from all leaves out, and why.
+	Without map[string]string `json:"without,omitempty"`
+	Steps   []Step            `json:"steps,omitempty"`
 }
 
 // Step is one planned injection. Times are ns from the start of the workload.
 type Step struct {
+	Fault   string `json:"fault,omitempty"`   // where the request draws from several
 	At      int64  `json:"at_ns"`             // not before
 	Until   int64  `json:"until_ns"`          // a tied step gives up then
 	Tied    bool   `json:"tied"`              // to a point
@@ -47,8 +46,11 @@ type Step struct {
 	Clients string `json:"clients,omitempty"` // a count, a role, or names joined by +
 	Nodes   string `json:"nodes,omitempty"`   // a count, a role, or names joined by +
 	For     int64  `json:"for_ns"`            // length of the fault
+	Grant   int    `json:"grant,omitempty"`   // tied: only under a grant by so many nodes; -1: by all
 	Stay    int64  `json:"stay_ns,omitempty"` // how long the client of a tied server fault stays, at most
 	Draw    uint64 `json:"draw"`              // seed of the choice among targets
+	// Params are the fault's own parameters.
+	Params params.Values `json:"params,omitempty"`
 }
 
 // Input is all that a plan depends on.
@@ -92,13 +94,18 @@ func newRequest(c *Catalogue, in Input, index int, spec string) (Request, error)
 		return Request{}, err
 	}
 	req := Request{Spec: spec, Fault: name, Family: s.Family}
+	rnd := rand.New(rand.NewPCG(in.Seed, hash(spec)+uint64(index)))
+	if s.Name == Chaos {
+		req.Steps, req.Without, err = planChaos(c, v, in, rnd)
+		return req, err
+	}
 	if s.Fault == nil {
 		return req, nil
 	}
 	if req.Skipped = whyNot(s.Fault, in.Setting); req.Skipped != "" {
 		return req, nil
 	}
-	req.Steps, err = planSteps(s, v, in, rand.New(rand.NewPCG(in.Seed, hash(spec)+uint64(index))))
+	req.Steps, err = planSteps(s, v, in, rnd)
 	if err != nil {
 		return req, fmt.Errorf("nemesis %s: %w", name, err)
 	}
@@ -119,108 +126,37 @@ func hash(s string) uint64 {
 	return h.Sum64()
 }
 
-// planSteps lays out the steps: the first soon after the start, then one every period,
-// each starting early enough to end before the workload does.
-func planSteps(s Spec, v params.Values, in Input, rnd *rand.Rand) ([]Step, error) {
-	length, err := v.Length("for", in.TTL)
-	if err != nil {
-		return nil, err
+// Draws reports whether the request may inject a fault of the family.
+func (q Request) Draws(family string, c *Catalogue) bool {
+	if q.Skipped != "" {
+		return false
 	}
-	every, err := v.Length("every", in.TTL)
-	if err != nil {
-		return nil, err
-	}
-	if every <= 0 {
-		return nil, errors.New("every must be longer than 0")
-	}
-	stay, err := v.Length("stay", in.TTL)
-	if err != nil {
-		return nil, err
-	}
-	nth, err := v.Count("nth", 1)
-	if err != nil {
-		return nil, err
-	}
-	at := v["at"]
-	if known := append(slices.Clone(in.Points), in.Own...); at != "" && at != Random && !slices.Contains(known, at) {
-		return nil, fmt.Errorf("at=%s is no point of this run: choose %s, or one of %s", at, Random, strings.Join(known, ", "))
-	}
-	if err := checkTargets(v, in); err != nil {
-		return nil, err
-	}
-	first := min(in.TTL*3/10, in.Duration/4)
-	last := in.Duration - length
-	if last < first {
-		return nil, fmt.Errorf("it lasts %v, for which a run of %v is too short: use --time %v or more, or a shorter for=",
-			length, in.Duration, (length + length/3 + in.TTL).Round(100*time.Millisecond))
-	}
-	var steps []Step
-	for k := 0; ; k++ {
-		begin := first + time.Duration(k)*every
-		if begin > last || begin >= in.Duration {
-			break
+	for _, st := range q.Steps {
+		if s, err := c.Get(cmp.Or(st.Fault, q.Fault)); err == nil && s.Family == family {
+			return true
 		}
-		where := at
-		if where == "" {
-			where = s.Strikes(k, in.Own)
-		}
-		st := Step{
-			// A tied step waits for a client for one ttl at least, and strikes early enough to last
-			// its full length.
-			At: begin.Nanoseconds(), Until: min(begin+max(every, in.TTL), last).Nanoseconds(),
-			Nth: nth, Clients: v["clients"], Nodes: v["nodes"],
-			For: length.Nanoseconds(), Stay: stay.Nanoseconds(), Draw: rnd.Uint64(),
-		}
-		st.aim(s, where, every, rnd)
-		steps = append(steps, st)
 	}
-	return steps, nil
+	return false
 }
 
-// checkTargets refuses targets that cannot exist.
-func checkTargets(v params.Values, in Input) error {
-	if err := checkSelector("clients", v["clients"], in.Clients, RoleHolder); err != nil {
-		return err
-	}
-	return checkSelector("nodes", v["nodes"], in.Nodes, RoleMaster)
-}
-
-// checkSelector reads a count, a role or names joined by +.
-func checkSelector(param, selector string, names []string, role string) error {
-	if selector == "" || selector == role {
-		return nil
-	}
-	if n, err := strconv.Atoi(selector); err == nil {
-		if n < 1 || n > len(names) {
-			return fmt.Errorf("%s=%d: choose from 1 to %d", param, n, len(names))
-		}
-		return nil
-	}
-	for _, name := range strings.Split(selector, "+") {
-		if !slices.Contains(names, name) {
-			return fmt.Errorf("%s=%s: there is no %q at the start of the run: choose a number, %s, or of %s joined by +",
-				param, selector, name, role, strings.Join(names, ", "))
+// Jump is by how much the clocks of servers are set back at most, all steps together: keys
+// that exist then live so much longer.
+func (p *Plan) Jump() time.Duration {
+	var sum time.Duration
+	for _, q := range p.Requests {
+		for _, st := range q.Steps {
+			if st.Params[paramBy] == "" {
+				continue
+			}
+			if by, err := JumpBy(st.Params, time.Duration(p.TTL)); err == nil {
+				if st.Params[paramUndo] == yes {
+					by = -by.Abs()
+				}
+				sum += max(-by, 0)
+			}
 		}
 	}
-	return nil
-}
-
-// aim ties the step to a point or moves it to a random time within its period.
-func (st *Step) aim(s Spec, where string, every time.Duration, rnd *rand.Rand) {
-	_, gates := s.Fault.(Gater)
-	switch {
-	case where != Random:
-		st.Tied, st.Point = true, where
-	default:
-		st.Tied = gates // the next point of any name, at a random time
-		st.At = min(st.At+rnd.Int64N(every.Nanoseconds()/5+1), st.Until)
-	}
-	if !st.Tied {
-		st.Nth = 0
-	}
-	if s.Family == history.FamilyClient || !st.Tied {
-		st.Stay = 0
-	}
+	return sum
 }
 
 // WriteFile saves the plan as JSON.

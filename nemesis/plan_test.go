@@ -2,6 +2,7 @@ package nemesis
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 func input(specs ...string) Input {
 	return Input{
 		Seed: 7, Specs: specs, TTL: time.Second, Duration: 10 * time.Second,
-		Setting: Setting{Backend: "b", Topology: "t", Nodes: 1},
+		Setting: Setting{Backend: "b", Topology: "t", Nodes: 1, Data: 1},
 		Points:  []string{"acquired", "before-write", "before-release", "waiting", "releasing"}, Own: []string{"between-get-and-del"},
 		Clients: []string{"c1", "c2", "c3"}, Nodes: []string{"redis-1"},
 	}
@@ -102,18 +103,18 @@ func TestStepsFitTheRun(t *testing.T) {
 
 func TestPlanErrors(t *testing.T) {
 	for spec, want := range map[string]string{
-		"meteor":                    `unknown nemesis "meteor": choose one of none, client-pause`,
-		"client-pause:speed=1":      `has no parameter "speed": choose from at, nth, every, for, clients`,
-		"client-pause:at=nowhere":   "at=nowhere is no point of this run: choose random, or one of acquired",
-		"client-pause:for=long":     "for=long is not a length",
-		"client-pause:for=20s":      "it lasts 20s, for which a run of 10s is too short: use --time 27.7s or more",
-		"client-pause:clients=4":    "clients=4: choose from 1 to 3",
-		"client-pause:clients=0":    "clients=0: choose from 1 to 3",
-		"client-kill:clients=bob":   `there is no "bob" at the start of the run: choose a number, holder, or of c1, c2, c3`,
-		"server-pause:nodes=r9":     `there is no "r9"`,
-		"client-pause:every=0s":     "every must be longer than 0",
-		"client-kill:nth=0":         "nth=0 is not a whole number",
-		"server-restart:clients=c1": `no parameter "clients"`,
+		"meteor":                  `unknown nemesis "meteor": choose one of none, client-pause`,
+		"client-pause:speed=1":    `has no parameter "speed": choose from at, nth, every, for, clients`,
+		"client-pause:at=nowhere": "at=nowhere is no point of this run: choose random, or one of acquired",
+		"client-pause:for=long":   "for=long is not a length",
+		"client-pause:for=20s":    "it lasts 20s, for which a run of 10s is too short: use --time 27.7s or more",
+		"client-pause:clients=4":  "clients=4: choose from 1 to 3",
+		"client-pause:clients=0":  "clients=0: choose from 1 to 3",
+		"client-kill:clients=bob": `there is no "bob" at the start of the run: choose a number, holder, all, half, or of c1, c2, c3`,
+		"server-pause:nodes=r9":   `there is no "r9"`,
+		"client-pause:every=0s":   "every must be longer than 0",
+		"client-kill:nth=0":       "nth=0 is not a whole number",
+		"server-restart:mode=cut": `no parameter "mode"`,
 	} {
 		if _, err := NewPlan(all(), input(spec)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %s", spec, err, want)
@@ -179,5 +180,168 @@ func TestChooseClients(t *testing.T) {
 	got, err := chooseClients(clients, "2", &Hit{Client: clients[2]}, 1)
 	if err != nil || len(got) != 2 || got[0].Name() != "c3" || got[1].Name() == "c3" {
 		t.Errorf("with a hit of c3: %v, %v", names(got), err)
+	}
+}
+
+// wide is an input in which every fault can work.
+func wide(specs ...string) Input {
+	in := input(specs...)
+	in.Setting = Setting{
+		Backend: "b", Topology: "t", Provider: "process", Nodes: 6, Data: 3, Peers: true, FailOver: time.Second,
+		Stores: true, Keys: true, Resource: true,
+	}
+	in.Nodes = []string{"redis-1", "redis-2", "redis-3", "sentinel-1", "sentinel-2", "sentinel-3"}
+	in.Duration = 30 * time.Second
+	return in
+}
+
+// Chaos draws every fault that can work, with its own parameters, one after the other, and
+// each has its full length; the same seed draws the same.
+func TestChaosDrawsFromAll(t *testing.T) {
+	seen := map[string]bool{}
+	for seed := range uint64(60) {
+		in := wide("chaos")
+		in.Seed = seed
+		p, err := NewPlan(all(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := int64(-1)
+		for _, s := range p.Requests[0].Steps {
+			seen[s.Fault] = true
+			spec, err := all().Get(s.Fault)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.At <= last || s.At > s.Until || s.Until+s.For+spec.takes(in.TTL).Nanoseconds() > in.Duration.Nanoseconds() {
+				t.Fatalf("seed %d: step %+v after %d does not fit", seed, s, last)
+			}
+			last = s.At
+		}
+		again, err := NewPlan(all(), in)
+		if err != nil || !reflect.DeepEqual(p, again) {
+			t.Fatalf("seed %d draws differently the second time: %v", seed, err)
+		}
+	}
+	for _, s := range all().All() {
+		if s.Fault != nil && !seen[s.Name] {
+			t.Errorf("chaos never draws %s", s.Name)
+		}
+	}
+}
+
+// What cannot work is left out with its reason; only= narrows.
+func TestChaosLeavesOut(t *testing.T) {
+	in := input("chaos:only=client-pause+failover-kill")
+	p, err := NewPlan(all(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := p.Requests[0]
+	if why := q.Without["failover-kill"]; !strings.Contains(why, "nobody replaces a master") || len(q.Without) != 1 {
+		t.Errorf("without %v", q.Without)
+	}
+	for _, s := range q.Steps {
+		if s.Fault != "client-pause" {
+			t.Errorf("drew %s", s.Fault)
+		}
+	}
+	for spec, want := range map[string]string{
+		"chaos:only=melt": "unknown nemesis", "chaos:every=0s": "longer than 0", "chaos:only=failover-kill": "no fault can work here",
+	} {
+		if _, err := NewPlan(all(), input(spec)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", spec, err, want)
+		}
+	}
+}
+
+// A tied clock jump strikes grants by all nodes unless told otherwise.
+func TestGrantOfAPlan(t *testing.T) {
+	for spec, want := range map[string]int{
+		"clock-jump": AllNodes, "clock-jump:grant=any": 0, "clock-jump:grant=3": 3, "clock-jump:at=random": 0,
+		"server-restart:grant=all,at=acquired": AllNodes, "server-restart": 0,
+	} {
+		p, err := NewPlan(all(), wide(spec))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Requests[0].Steps[0].Grant; got != want {
+			t.Errorf("%s: grant %d, want %d", spec, got, want)
+		}
+	}
+}
+
+// Only what sets clocks back makes keys live longer.
+func TestJumpOfAPlan(t *testing.T) {
+	for spec, want := range map[string]time.Duration{
+		"clock-jump:every=20s": 0, "clock-jump:by=-5s,every=20s": 10 * time.Second,
+		"clock-jump:by=3s,undo=yes,every=20s": 6 * time.Second, "client-pause": 0,
+	} {
+		p, err := NewPlan(all(), wide(spec))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Jump(); got != want {
+			t.Errorf("%s: %v, want %v", spec, got, want)
+		}
+	}
+}
+
+type place struct {
+	name, role string
+	data       bool
+}
+
+func (p place) Name() string { return p.name }
+func (p place) Role() string { return p.role }
+func (p place) Data() bool   { return p.data }
+
+// nodesWorld is a world of which only the nodes are asked for.
+type nodesWorld struct {
+	World
+	nodes []Node
+}
+
+func (w nodesWorld) Nodes() []Node { return w.nodes }
+func (w nodesWorld) Fleet() Fleet  { return nil }
+
+// Sentinels are hurt only by name; those that granted come first.
+func TestChooseNodes(t *testing.T) {
+	w := nodesWorld{nodes: []Node{
+		place{"r1", RoleMaster, true}, place{"r2", RoleReplica, true}, place{"r3", RoleReplica, true}, place{"s1", "sentinel", false},
+	}}
+	hit := &Hit{Nodes: []string{"r2", "r3"}}
+	for _, c := range []struct {
+		selector string
+		hit      *Hit
+		want     []string // one of these sets of names
+	}{
+		{"all", nil, []string{"r1 r2 r3"}},
+		{"", nil, []string{"r1", "r2", "r3"}},
+		{"2", hit, []string{"r2 r3"}},
+		{"3", hit, []string{"r2 r3 r1"}},
+		{"1", hit, []string{"r2", "r3"}},
+		{"granted", hit, []string{"r2 r3"}},
+		{"granted", nil, []string{""}},
+		{"master", nil, []string{"r1"}},
+		{"replica", nil, []string{"r2", "r3"}},
+		{"s1", nil, []string{"s1"}},
+	} {
+		for draw := range uint64(20) {
+			nodes, err := chooseNodes(t.Context(), w, c.selector, c.hit, draw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, n := range nodes {
+				names = append(names, n.Name())
+			}
+			if got := strings.Join(names, " "); !slices.Contains(c.want, got) {
+				t.Errorf("%q: %q, want one of %q", c.selector, got, c.want)
+			}
+		}
+	}
+	if _, err := chooseNodes(t.Context(), w, "r9", nil, 0); err == nil {
+		t.Error("found a node that is not there")
 	}
 }

@@ -90,6 +90,12 @@ func (r *Runner) request(ctx context.Context, index int) {
 		if !r.until(ctx, st.At) {
 			return
 		}
+		if st.Fault != "" {
+			if spec, err = r.Faults.Get(st.Fault); err != nil {
+				r.fail(err)
+				return
+			}
+		}
 		r.step(ctx, index, spec, st)
 	}
 }
@@ -114,6 +120,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func (r *Runner) step(ctx context.Context, index int, spec Spec, st Step) {
 	f := history.Fault{
 		ID: r.newID(), Fault: spec.Name, Request: index, Family: spec.Family, Point: st.Point, For: st.For,
+		Delays: spec.Whom == Clients && spec.Links&ToRegister != 0,
 	}
 	hit, ok := r.arm(ctx, f, st)
 	if !ok {
@@ -124,7 +131,7 @@ func (r *Runner) step(ctx context.Context, index int, spec Spec, st Step) {
 			hit.Go()
 		}
 	}
-	target, err := r.target(spec, st, hit, &f)
+	target, err := r.target(ctx, spec, st, hit, &f)
 	if err != nil {
 		letGo()
 		r.miss(f, err)
@@ -151,7 +158,9 @@ func (r *Runner) arm(ctx context.Context, f history.Fault, st Step) (*Hit, bool)
 	within := time.Duration(r.Start + st.Until - r.Rec.Clock().Now())
 	armed, cancel := context.WithTimeout(ctx, max(within, 0))
 	defer cancel()
-	hit, err := r.World.Arm(armed, Arm{Point: st.Point, Nth: st.Nth, Clients: pinned(st.Clients)})
+	hit, err := r.World.Arm(armed, Arm{
+		Point: st.Point, Nth: st.Nth, Clients: pinned(st.Clients), GrantedBy: st.Grant,
+	})
 	if err != nil {
 		r.miss(f, fmt.Errorf("no client reached %s (nth %d) in time", orAny(st.Point), st.Nth))
 		return nil, false
@@ -167,14 +176,14 @@ func orAny(point string) string {
 }
 
 // target resolves whom the step hurts, and notes the roles of this moment.
-func (r *Runner) target(spec Spec, st Step, hit *Hit, f *history.Fault) (Target, error) {
-	t := Target{Hit: hit, For: time.Duration(st.For)}
+func (r *Runner) target(ctx context.Context, spec Spec, st Step, hit *Hit, f *history.Fault) (Target, error) {
+	t := Target{Hit: hit, For: time.Duration(st.For), Params: st.Params, Draw: st.Draw}
 	f.Roles = map[string]string{}
 	if hit != nil {
 		f.Point, f.By, f.Grant = hit.Point, hit.Client.Name(), hit.Grant
 	}
 	var err error
-	if spec.Family == history.FamilyClient {
+	if spec.Whom&Clients != 0 {
 		if t.Clients, err = chooseClients(r.World.Clients(), st.Clients, hit, st.Draw); err != nil {
 			return t, err
 		}
@@ -182,9 +191,14 @@ func (r *Runner) target(spec Spec, st Step, hit *Hit, f *history.Fault) (Target,
 			f.Clients = append(f.Clients, c.Name())
 			f.Roles[c.Name()] = string(c.Doing())
 		}
-		return t, nonEmpty(len(t.Clients), "client")
+		if err := nonEmpty(len(t.Clients), "client"); err != nil {
+			return t, err
+		}
 	}
-	if t.Nodes, err = chooseNodes(r.World.Nodes(), st.Nodes, st.Draw); err != nil {
+	if spec.Whom&Nodes == 0 {
+		return t, nil
+	}
+	if t.Nodes, err = chooseNodes(ctx, r.World, st.Nodes, hit, st.Draw); err != nil {
 		return t, err
 	}
 	for _, n := range t.Nodes {

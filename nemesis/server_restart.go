@@ -2,7 +2,7 @@ package nemesis
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"strings"
 )
 
@@ -18,38 +18,23 @@ func (ServerRestart) Available(s Setting) error { return needsServer(s) }
 // Inject kills all targets, starts them again, and returns when they answer. When that
 // fails, its heal tries again: a server must not stay dead.
 func (ServerRestart) Inject(ctx context.Context, w World, t Target) (Effect, error) {
-	var dead []Restarter
-	failed := func(err error) (Effect, error) {
-		return Effect{Heal: func(ctx context.Context) (string, error) { return restartAll(ctx, dead) }}, err
+	dead, _, err := killAll(ctx, w, t.Nodes)
+	var proof string
+	if err == nil {
+		proof, err = restartAll(ctx, dead)
 	}
-	for _, n := range t.Nodes {
-		s, ok := n.(Restarter)
-		if !ok {
-			return failed(fmt.Errorf("node %s cannot be restarted", n.Name()))
-		}
-		if err := w.Killing("", n.Name()); err != nil {
-			return failed(err)
-		}
-		if err := s.Kill(ctx); err != nil {
-			return failed(err)
-		}
-		dead = append(dead, s)
-	}
-	proof, err := restartAll(ctx, dead)
 	if err != nil {
-		return failed(err)
+		return Effect{Heal: func(ctx context.Context) (string, error) { return restartAll(ctx, dead) }}, err
 	}
 	return Effect{Proof: proof}, nil
 }
 
 func restartAll(ctx context.Context, dead []Restarter) (string, error) {
 	var proofs []string
+	var errs []error
 	for _, s := range dead {
 		proof, err := s.Restart(ctx)
-		if err != nil {
-			return "", err
-		}
-		proofs = append(proofs, proof)
+		proofs, errs = append(proofs, proof), append(errs, err)
 	}
-	return strings.Join(proofs, "; "), nil
+	return strings.Join(proofs, "; "), errors.Join(errs...)
 }

@@ -1,6 +1,8 @@
 package nemesis
 
 import (
+	"slices"
+
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/params"
 )
@@ -22,39 +24,93 @@ func common(length, every string) []params.Param {
 }
 
 func clientParams(length, every string) []params.Param {
-	return append(common(length, every),
-		params.Param{Name: "clients", Default: "1", Doc: "how many clients, or holder, or names joined by +"})
+	return append(common(length, every), clientsParam)
 }
 
-func serverParams(length, every string) []params.Param {
-	return append(common(length, every),
-		params.Param{Name: "nodes", Default: "1", Doc: "how many servers, or a role (master), or names joined by +"},
-		params.Param{Name: "stay", Default: "0.9ttl", Doc: "how long the client stays at the point, at most (until another one is granted)"})
+var clientsParam = params.Param{Name: "clients", Default: "1", Doc: "how many clients, or holder, all, half, or names joined by +"}
+
+// nodesParam chooses servers; those without data are only hurt when they are named.
+func nodesParam(def string) params.Param {
+	return params.Param{Name: "nodes", Default: def, Doc: "how many servers (those that granted first), or master, replica, granted, all, or names joined by +"}
+}
+
+func serverParams(length, every, nodes string, own ...params.Param) []params.Param {
+	return append(append(common(length, every), nodesParam(nodes),
+		params.Param{Name: "clients", Doc: "whose points count: names joined by + (default: everybody's)"},
+		params.Param{Name: paramGrant, Default: grantAny, Doc: "any; all: strike only under a grant that every server gave; N: that N servers gave"},
+		params.Param{Name: "stay", Default: "0.9ttl", Doc: "how long the client stays at the point, at most (until another one is granted)"}), own...)
+}
+
+// The parameter that says which grants a tied fault strikes.
+const (
+	paramGrant = "grant"
+	grantAll   = "all"
+	grantAny   = "any"
+)
+
+// strikingGrants gives `grant` another default.
+func strikingGrants(def string, p []params.Param) []params.Param {
+	for i := range p {
+		if p[i].Name == paramGrant {
+			p[i].Default = def
+		}
+	}
+	return p
 }
 
 // Specs are the faults for the catalogue.
 func Specs() []Spec {
+	return slices.Concat(
+		[]Spec{{Name: "none", Doc: "no faults"}},
+		clientSpecs(), linkSpecs(), serverSpecs(), failoverSpecs(), clockSpecs(), storeSpecs(),
+		[]Spec{chaosSpec()},
+	)
+}
+
+func clientSpecs() []Spec {
 	return []Spec{
-		{Name: "none", Doc: "no faults"},
 		{
 			Name: "client-pause", Doc: "SIGSTOP of a whole client process, its renewer included: what a long GC pause does",
-			Family: history.FamilyClient, Params: clientParams("1.5ttl", "2.5ttl"), Strikes: strikeHolder, Fault: ClientPause{},
+			Proven: "Every thread of the process group is in state T, read from /proc. Healed by SIGCONT.",
+			Family: history.FamilyClient, Whom: Clients, Params: clientParams("1.5ttl", "2.5ttl"), Strikes: strikeHolder, Fault: ClientPause{},
 		},
 		{
 			Name: "client-stall", Doc: "only the goroutine in the critical section stops; the client's renewer lives",
-			Family: history.FamilyClient, Params: clientParams("1.5ttl", "2.5ttl"), Strikes: strikeHolder, Fault: ClientStall{},
+			Proven: "The client's own log shows it at the point. Healed by letting it go on.",
+			Family: history.FamilyClient, Whom: Clients, Params: clientParams("1.5ttl", "2.5ttl"), Strikes: strikeHolder, Fault: ClientStall{},
 		},
 		{
 			Name: "client-kill", Doc: "kill -9 of a client while it waits, holds or releases; a new client takes its place",
-			Family: history.FamilyClient, Params: clientParams(atOnce, "2.5ttl"), Strikes: strikeKill, Fault: ClientKill{},
+			Proven: "The process has been waited for, and a new client has taken its place. The kill is on record before its signal. There is nothing to heal.",
+			Family: history.FamilyClient, Whom: Clients, Params: clientParams(atOnce, "2.5ttl"), Strikes: strikeKill, Fault: ClientKill{},
 		},
+	}
+}
+
+func serverSpecs() []Spec {
+	return []Spec{
 		{
 			Name: "server-pause", Doc: "SIGSTOP of a server, then SIGCONT",
-			Family: history.FamilyServer, Params: serverParams("1.5ttl", "3ttl"), Strikes: strikeGrant, Fault: ServerPause{},
+			Proven: "Every thread is in state T. Its sockets still accept and buffer: what clients send meanwhile is carried out after SIGCONT, the heal.",
+			Family: history.FamilyServer, Whom: Nodes, Params: serverParams("1.5ttl", "3ttl", "1"), Strikes: strikeGrant, Fault: ServerPause{},
 		},
 		{
-			Name: "server-restart", Doc: "kill -9 of a server and start with what its topology kept",
-			Family: history.FamilyServer, Params: serverParams(atOnce, "2ttl"), Strikes: strikeGrant, Fault: ServerRestart{},
+			Name: "server-restart", Doc: "kill -9 of a server and start at once with what its topology kept",
+			Proven: "The server answers again under another process id. There is nothing to heal.",
+			Family: history.FamilyServer, Whom: Nodes, Params: serverParams(atOnce, "2ttl", "1"), Strikes: strikeGrant, Fault: ServerRestart{},
+		},
+		{
+			Name: "server-kill", Doc: "kill -9 of a server, which stays down and is then started with what its topology kept",
+			Proven: "The process has been waited for. Healed by starting it again, until it answers.",
+			Family: history.FamilyServer, Whom: Nodes, Params: serverParams("1.5ttl", "3ttl", "1"), Strikes: strikeGrant, Fault: ServerKill{},
+		},
+		{
+			Name: "slow-server", Doc: "a server that runs only a part of the time: stopped and resumed again and again",
+			Proven: "Every thread is in state T for the first time. Healed when it runs for good.",
+			Family: history.FamilyServer, Whom: Nodes, Strikes: strikeGrant, Fault: SlowServer{},
+			Params: serverParams("1.5ttl", "3ttl", "1",
+				params.Param{Name: paramShare, Default: "0.8", Doc: "the part of the time in which it is stopped"},
+				params.Param{Name: paramPeriod, Default: "50ms", Doc: "one stop and one run together"}),
 		},
 	}
 }

@@ -135,7 +135,7 @@ func touches(in *history.Injection, f *checker.Finding, rec *history.Record) boo
 	if in.Invoke.Time > to || in.Until() < from {
 		return false
 	}
-	if in.Family != history.FamilyClient {
+	if len(in.Clients) == 0 {
 		return true
 	}
 	return slices.ContainsFunc(f.Grants, func(id string) bool {

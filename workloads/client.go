@@ -136,6 +136,9 @@ func (c *Client) Acquire(ctx context.Context, lock string, try bool) (*Hold, err
 func (h *Hold) granted(lease backends.Lease, e *history.Event) {
 	info := lease.Info()
 	h.lease, h.info = lease, info
+	h.mu.Lock()
+	h.nodes = info.Nodes
+	h.mu.Unlock()
 	e.Owner, e.Lease, e.Nodes = info.Owner, info.Lease, info.Nodes
 	e.Sent = history.Some(info.Sent)
 	if info.Lease != "" {

@@ -1,13 +1,22 @@
 package workloads
 
-import "context"
+import (
+	"context"
+
+	"github.com/lockstorm/lockstorm/internal/params"
+	"github.com/lockstorm/lockstorm/workloads/register"
+)
 
 // Specs are the workloads for the catalogue.
 func Specs() []Spec {
 	return []Spec{
 		{
 			Name: "counter", Doc: "acquire, read a counter, stay, write it back plus one, release", Resource: true,
-			Params: Params(), New: func(s Settings) Workload { return &counter{s} },
+			Params: append(Params(), params.Param{
+				Name: "fence", Default: string(register.Strict),
+				Doc: "strict: a token that is equal to the highest counts only from the grant that brought it; at-least: from anybody",
+			}),
+			New: func(s Settings) Workload { return &counter{s} },
 		},
 		{
 			Name: "mutex", Doc: "acquire, stay, act as the holder, release; touches no data",
@@ -52,8 +61,12 @@ func (w *counter) update(ctx context.Context, c *Client, h *Hold, t Turn) error 
 		if !known {
 			continue
 		}
-		if err := h.Write(context.WithoutCancel(ctx), reg, v, v+1); err != nil {
+		answered, err := h.Write(context.WithoutCancel(ctx), reg, v, v+1)
+		if err != nil {
 			return err
+		}
+		if !answered && !h.Valid() { // it took its time: the same breath is over
+			return nil
 		}
 	}
 	return nil

@@ -19,6 +19,7 @@ type Hold struct {
 	access Access
 
 	mu       sync.Mutex
+	nodes    []string    // that granted
 	deadline history.Opt // in force: of the grant or its last renewal
 	lost     bool
 	renewer  int64 // process number of the renewals; 0: none yet
@@ -49,7 +50,7 @@ func (h *Hold) extend(deadline int64) {
 func (h *Hold) spot() Spot {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return Spot{Lock: h.Lock, Grant: h.Grant, Deadline: h.deadline}
+	return Spot{Lock: h.Lock, Grant: h.Grant, Deadline: h.deadline, Nodes: h.nodes}
 }
 
 // reach is the point of the section's goroutine under this grant.
@@ -57,7 +58,7 @@ func (h *Hold) reach(ctx context.Context, point string) { h.c.cfg.Gate.Reach(ctx
 
 // hooks let the backend report its points, renewals and losses.
 func (h *Hold) hooks() backends.Hooks {
-	return backends.Hooks{Point: h.reach, Renewing: h.renewing, Lost: h.loss}
+	return backends.Hooks{Point: h.reach, Renewing: h.renewing, GivingUp: h.givingUp, Lost: h.loss}
 }
 
 // loss records that the client learned of the loss of its lease.
@@ -100,6 +101,25 @@ func (h *Hold) renewing(lease string) (func(backends.Renewal, error), error) {
 	}, nil
 }
 
+// givingUp records a release that the backend does by itself, under a process number of
+// its own: the client's own release may still follow.
+func (h *Hold) givingUp(lease, reason string) (func(error), error) {
+	h.loss(lease, reason)
+	e := history.Event{
+		Process: history.Process{N: h.c.newProcess()}, F: history.FRelease, Lock: h.Lock, Grant: h.Grant, Lease: lease, Message: reason,
+	}
+	if err := h.c.invoke(e); err != nil {
+		return nil, err
+	}
+	return func(err error) {
+		e.Type, e.Error = backends.Outcome(err)
+		if err != nil {
+			e.Message = err.Error()
+		}
+		h.c.record(e) //nolint:errcheck // the client is told by OnLogError
+	}, nil
+}
+
 // open opens the resource under this grant, once.
 func (h *Hold) open(ctx context.Context) error {
 	if h.access != nil {
@@ -128,19 +148,21 @@ func (h *Hold) Read(ctx context.Context, register string) (value int64, known bo
 	return value, opErr == nil, h.c.done(e, opErr)
 }
 
-// Write replaces base, which was read under the same grant, by value.
-func (h *Hold) Write(ctx context.Context, register string, base, value int64) error {
+// Write replaces base, which was read under the same grant, by value. known is false
+// when no answer says whether it was; err means that the client must stop.
+func (h *Hold) Write(ctx context.Context, register string, base, value int64) (known bool, err error) {
 	e := h.use(history.FWrite, register)
 	e.Value = history.Value{Base: history.Some(base), New: history.Some(value)}
 	if err := h.c.invoke(e); err != nil {
-		return err
+		return false, err
 	}
 	opErr := h.open(ctx)
 	if opErr == nil {
 		opErr = h.access.Write(ctx, register, base, value)
 	}
 	h.refused(opErr)
-	return h.c.done(e, opErr)
+	outcome, _ := backends.Outcome(opErr)
+	return outcome != history.Info, h.c.done(e, opErr)
 }
 
 // Work records that the client acts as the holder without touching a register.

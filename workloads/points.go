@@ -36,6 +36,7 @@ type Spot struct {
 	Lock     string
 	Grant    string
 	Deadline history.Opt // deadline in force
+	Nodes    []string    // that granted, where the backend says so
 }
 
 // Gate is told of every point that is reached; it blocks where a fault holds the

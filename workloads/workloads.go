@@ -8,12 +8,15 @@
 package workloads
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/catalog"
 	"github.com/lockstorm/lockstorm/internal/params"
+	"github.com/lockstorm/lockstorm/workloads/register"
 )
 
 // Spec describes a workload.
@@ -54,7 +57,8 @@ type Settings struct {
 	Hold  time.Duration // longest time between read and write
 	Think time.Duration // longest pause between two sections
 	Try   float64       // part of the attempts that do not wait
-	Rand  *rand.Rand    // seeded, one per client
+	Fence register.Fence
+	Rand  *rand.Rand // seeded, one per client
 }
 
 // Params are what every workload has. Lengths may be multiples of the ttl.
@@ -76,8 +80,14 @@ func NewSettings(v params.Values, locks []string, ttl time.Duration, rnd *rand.R
 	if s.Think, err = v.Length("think", ttl); err != nil {
 		return s, err
 	}
-	s.Try, err = v.Fraction("try")
-	return s, err
+	if s.Try, err = v.Fraction("try"); err != nil {
+		return s, err
+	}
+	s.Fence = register.Fence(cmp.Or(v["fence"], string(register.Strict)))
+	if s.Fence != register.Strict && s.Fence != register.AtLeast {
+		return s, fmt.Errorf("fence=%s: choose %s or %s", s.Fence, register.Strict, register.AtLeast)
+	}
+	return s, nil
 }
 
 // lock chooses the lock of the section.

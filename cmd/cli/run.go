@@ -41,7 +41,7 @@ report.html and junit.xml. The last line on stdout is the verdict and the report
 	f.StringVar(&cfg.Provider, "provider", cfg.Provider, "how servers are started: auto, process, embedded")
 	f.StringVar(&cfg.Fencing, "fencing", cfg.Fencing, "both: plain and fenced data side by side; on: fenced only; off: plain only")
 	f.StringVar(&cfg.Discipline, "discipline", cfg.Discipline, "obey: stop when the lease is over; trusting: go on")
-	f.DurationVar(&cfg.TTL, "ttl", cfg.TTL, "time to live of leases")
+	f.DurationVar(&cfg.TTL, "ttl", cfg.TTL, "time to live of leases (default: that of the topology, else 1s)")
 	f.IntVar(&cfg.Clients, "clients", cfg.Clients, "client processes")
 	f.IntVar(&cfg.Locks, "locks", cfg.Locks, "locks")
 	f.DurationVar(&cfg.Time, "time", cfg.Time, "how long the workload runs under faults")

@@ -13,9 +13,20 @@ type Handler func(req Request, log func(Request, Response)) Response
 // Registers are the values and their fences, in memory. The highest token is stored
 // with the value it protects and lives exactly as long.
 type Registers struct {
+	fence Fence
 	mu    sync.Mutex
 	cells map[cellKey]*cell
 }
+
+// Fence is the rule by which the fenced register takes a token.
+type Fence string
+
+// The rules. AtLeast is what most texts say, and is not enough: a lock that lost its
+// memory may issue the same token twice.
+const (
+	Strict  Fence = "strict"   // higher than every one before, or equal and from the same grant
+	AtLeast Fence = "at-least" // not lower than any one before, whoever brings it
+)
 
 type cellKey struct{ register, lock string }
 
@@ -26,10 +37,10 @@ type cell struct {
 }
 
 // New is a set of registers that all start at 0.
-func New() *Registers { return &Registers{cells: map[cellKey]*cell{}} }
+func New(fence Fence) *Registers { return &Registers{fence: fence, cells: map[cellKey]*cell{}} }
 
 // Handle answers one request; checking, applying and logging are one atomic step.
-// Token rules of `fenced`: the token is checked on reads and on writes, as a 64-bit
+// Token rules of `fenced`, where it is strict: the token is checked on reads and on writes, as a 64-bit
 // integer, per resource; an equal token is accepted only from the grant that brought
 // it, because a lock that lost its memory may issue one twice.
 func (r *Registers) Handle(req Request, log func(Request, Response)) Response {
@@ -42,7 +53,7 @@ func (r *Registers) Handle(req Request, log func(Request, Response)) Response {
 		r.cells[k] = c
 	}
 	resp := Response{Value: c.value}
-	if req.Register == Fenced && !c.admit(req) {
+	if req.Register == Fenced && !c.admit(req, r.fence) {
 		resp.Error = history.ErrStaleToken
 	} else if req.Op == history.FWrite {
 		c.value = req.New
@@ -51,7 +62,7 @@ func (r *Registers) Handle(req Request, log func(Request, Response)) Response {
 	return resp
 }
 
-func (c *cell) admit(req Request) bool {
+func (c *cell) admit(req Request, fence Fence) bool {
 	switch {
 	case req.Token == nil:
 		return false
@@ -59,6 +70,6 @@ func (c *cell) admit(req Request) bool {
 		c.highest, c.holder = *req.Token, req.Grant
 		return true
 	default:
-		return *req.Token == c.highest && req.Grant == c.holder
+		return *req.Token == c.highest && (req.Grant == c.holder || fence == AtLeast)
 	}
 }

@@ -1,0 +1,119 @@
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/params"
+)
+
+// Names of the parameters of clock-jump.
+const (
+	paramBy   = "by"
+	paramUndo = "undo"
+	yes       = "yes"
+	no        = "no"
+)
+
+func clockSpecs() []Spec {
+	return []Spec{{
+		Name: "clock-jump", Doc: "the wall clock of servers jumps, forward or back; keys that it passes expire at once",
+		Proven: "The server's own TIME shows the jump. Not undone unless undo=yes.",
+		Family: history.FamilyClock, Whom: Nodes, Strikes: func(int, []string) string { return "acquired" }, Fault: ClockJump{},
+		Params: strikingGrants(grantAll, serverParams("1s", "2.5ttl", "1",
+			params.Param{Name: paramBy, Default: "15s", Doc: "how far: a duration, or a multiple of the ttl; with a minus sign, back"},
+			params.Param{Name: paramUndo, Default: no, Doc: "yes: the clock jumps back after `for`"})),
+	}}
+}
+
+const minJump = 20 * time.Millisecond
+
+// ClockJump moves the wall clocks of servers by which they expire keys:
+//
+//	server  --SET PX 3s--|jump 15s|--the key is gone
+//	client  --granted-------------------believes for 3 s
+//
+// It is not undone unless asked for: a clock that was set right stays so.
+type ClockJump struct{}
+
+var (
+	_ Fault   = ClockJump{}
+	_ Checker = ClockJump{}
+)
+
+// Available says why clocks cannot jump here.
+func (ClockJump) Available(s Setting) error {
+	if err := needsServer(s); err != nil {
+		return err
+	}
+	if s.NoClock != "" {
+		return errors.New(s.NoClock)
+	}
+	return nil
+}
+
+// Check reads the parameters.
+func (ClockJump) Check(own params.Values, ttl time.Duration) error {
+	if v := own[paramUndo]; v != yes && v != no {
+		return fmt.Errorf("%s=%s: choose %s or %s", paramUndo, v, yes, no)
+	}
+	_, err := JumpBy(own, ttl)
+	return err
+}
+
+// JumpBy is how far clocks jump: negative for back.
+func JumpBy(own params.Values, ttl time.Duration) (time.Duration, error) {
+	text, back := strings.CutPrefix(own[paramBy], "-")
+	d, err := params.Values{paramBy: text}.Length(paramBy, ttl)
+	if err != nil {
+		return 0, err
+	}
+	if d < minJump {
+		return 0, fmt.Errorf("%s=%s: %v at least, forward or back: less cannot be told from drift", paramBy, own[paramBy], minJump)
+	}
+	if back {
+		d = -d
+	}
+	return d, nil
+}
+
+// Inject lets the clocks jump and reads them back.
+func (ClockJump) Inject(ctx context.Context, w World, t Target) (Effect, error) {
+	by, err := JumpBy(t.Params, w.TTL())
+	if err != nil {
+		return Effect{}, err
+	}
+	var jumped []Clocker
+	back := func(ctx context.Context) (string, error) { return jumpAll(ctx, jumped, -by) }
+	var proofs []string
+	for _, n := range t.Nodes {
+		c, ok := n.(Clocker)
+		if !ok {
+			return Effect{}, fmt.Errorf("node %s has no clock that can jump", n.Name())
+		}
+		proof, err := c.Jump(ctx, by)
+		if err != nil {
+			return Effect{Heal: back}, err
+		}
+		jumped, proofs = append(jumped, c), append(proofs, proof)
+	}
+	e := Effect{Proof: strings.Join(proofs, "; ")}
+	if t.Params[paramUndo] == yes {
+		e.Heal = back
+	}
+	return e, nil
+}
+
+func jumpAll(ctx context.Context, clocks []Clocker, by time.Duration) (string, error) {
+	var proofs []string
+	var errs []error
+	for _, c := range clocks {
+		proof, err := c.Jump(ctx, by)
+		proofs, errs = append(proofs, proof), append(errs, err)
+	}
+	return strings.Join(proofs, "; "), errors.Join(errs...)
+}
