@@ -15,7 +15,7 @@ TESTFLAGS ?= $(RACE) -shuffle=on
 
 .PHONY: help
 help: ## show this help
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build bin/lockstorm
@@ -43,7 +43,19 @@ test: servers ## run the tests (with the race detector where there is a C compil
 
 .PHONY: fast
 fast: servers ## run the fast suite: the promised commands against real servers
-	$(GO) test -tags fast -count=1 -timeout 12m -parallel 6 ./e2e
+	$(GO) test -tags fast -count=1 -timeout 15m -parallel 5 ./e2e
+
+.PHONY: soak
+soak: servers ## 200 runs over all pairs of backend and fault, against the table of docs/backends.md
+	$(GO) test -tags soak -count=1 -timeout 90m -parallel 3 -run TestSoak -v ./e2e | grep -v '^=== '
+
+.PHONY: track-record
+track-record: servers ## every published failure with 20 seeds; writes docs/track-record.md
+	$(GO) test -tags track -count=1 -timeout 60m -parallel 3 -run TestTrackRecord ./e2e
+
+.PHONY: docs
+docs: ## write docs/faults.md and docs/backends.md from the catalogue
+	$(GO) test ./docs/tables -run Stale -rewrite
 
 .PHONY: lint
 lint: ## gofumpt and golangci-lint, pinned in tools/go.mod
@@ -57,11 +69,11 @@ fmt: ## format with gofumpt
 .PHONY: vet
 vet:
 	$(GO) vet ./...
-	$(GO) vet -tags fast ./e2e
+	for tag in fast soak track; do $(GO) vet -tags $$tag ./e2e || exit 1; done
 
 .PHONY: tidy
 tidy: ## check that go mod tidy leaves no difference
-	$(GO) mod tidy -diff
+	$(GO) mod tidy -e -diff # -e: see docs/adr/0007
 
 .PHONY: bench
 bench: servers ## benchmarks: ratios in one run
