@@ -1,0 +1,54 @@
+//go:build fast || soak || track
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// processesOf lists the processes of a run: those that have its directory as an open
+// file, as their working directory or in their arguments.
+func processesOf(dir string) []string {
+	var found []string
+	procs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
+	for _, p := range procs {
+		if filepath.Base(p) == "self" {
+			continue
+		}
+		cmdline, err := os.ReadFile(filepath.Join(p, "cmdline"))
+		if err != nil {
+			continue // gone
+		}
+		links := []string{string(cmdline)}
+		fds, _ := filepath.Glob(filepath.Join(p, "fd", "*")) // as above
+		for _, l := range append(fds, filepath.Join(p, "cwd")) {
+			if target, err := os.Readlink(l); err == nil {
+				links = append(links, target)
+			}
+		}
+		if strings.Contains(strings.Join(links, "\n"), dir) {
+			found = append(found, p+" "+strings.ReplaceAll(string(cmdline), "\x00", " "))
+		}
+	}
+	return found
+}
+
+// nothingLeft waits, for at most two seconds, until no process of the run lives.
+func nothingLeft(t *testing.T, dir string) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Second); ; {
+		left := processesOf(dir)
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Errorf("left over: %s", strings.Join(left, "; "))
+			return
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+}

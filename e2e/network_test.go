@@ -1,0 +1,187 @@
+//go:build fast
+
+package e2e
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Every published failure of the track record shows with one seed.
+func TestPublishedFailures(t *testing.T) {
+	for i, p := range trackRecord {
+		t.Run(fmt.Sprintf("%d", i+1), func(t *testing.T) {
+			t.Parallel()
+			c := p.cell
+			c.args += " --seed 7"
+			c.run(t)
+		})
+	}
+}
+
+// networkCells are the other promises about links, servers, clocks and stores.
+var networkCells = []cell{
+	{name: "partition-cut", args: "--backend redis-lua --nemesis partition-client --time 6s", exit: 0},
+	{name: "partition-blackhole-all", args: "--backend redis-lua --nemesis partition-client:mode=blackhole,clients=all --time 6s", exit: 0},
+	{name: "partition-blackhole-answers", args: "--backend redis-lua --nemesis partition-client:mode=blackhole,way=from --time 6s", exit: 0},
+	{name: "partition-hold", args: "--backend redis-lua --nemesis partition-client:mode=hold,at=releasing --time 6s", exit: 0},
+	{name: "latency", args: "--backend redis-lua --nemesis partition-client:mode=latency,clients=half --time 6s", exit: 0},
+	{name: "flap", args: "--backend redis-lua --nemesis flap --time 6s", exit: 0},
+	{
+		name: "lost-reply", args: "--backend redis-lua --nemesis lost-reply:at=before-acquire --time 5s", exit: 0,
+		checks:  map[string]checker.Verdict{"mutual-exclusion": checker.Pass, "liveness": checker.Pass},
+		atLeast: map[string]int64{"orphan_max_ns": 5e8},
+	},
+	{name: "lost-reply-setnx", args: "--backend redis-setnx --nemesis lost-reply:at=before-acquire --time 3s", exit: 1, checks: map[string]checker.Verdict{"liveness": checker.Fail, "mutual-exclusion": checker.Pass}},
+	{name: "replication", args: "--backend redis-lua --topology redis-replica --nemesis partition-replication --time 5s", exit: 0},
+	{name: "slow-server", args: "--backend redis-lua --nemesis slow-server --time 5s", exit: 0},
+	{name: "flush", args: "--backend redis-lua --nemesis flush --time 3s", exit: 1, class: map[string]checker.Class{"mutual-exclusion": checker.Defect}},
+	{name: "delete-key", args: "--backend redis-lua --nemesis delete-key --time 3s", exit: 1, class: map[string]checker.Class{"mutual-exclusion": checker.Defect}},
+	{name: "clock-back", args: "--backend redis-lua --nemesis clock-jump:by=-5s --time 5s", exit: 0},
+	{name: "redlock-restart-3", args: "--backend redlock --nemesis server-restart:nodes=3,at=acquired --time 4s", exit: 1, class: map[string]checker.Class{"mutual-exclusion": checker.Defect}},
+	{name: "redlock-delayed-restart-3", args: "--backend redlock-delayed --nemesis server-restart:nodes=3,at=acquired --time 9s", exit: 0},
+	{name: "redsync-pause", args: "--backend redsync --nemesis client-pause --time 4s", exit: 1, class: map[string]checker.Class{"mutual-exclusion": checker.Inherent}},
+	{name: "redislock-pause", args: "--backend redislock --nemesis client-pause --time 4s", exit: 1, class: map[string]checker.Class{"mutual-exclusion": checker.Inherent}},
+	{name: "rueidislock-stall", args: "--backend rueidislock --nemesis client-stall --time 4s", exit: 0},
+	{name: "rueidislock-pause", args: "--backend rueidislock --nemesis client-pause --time 4s", exit: 1, class: map[string]checker.Class{"mutual-exclusion": checker.Inherent}},
+	{name: "chaos-flock", args: "--backend file-flock --nemesis chaos:only=client-pause+client-kill+client-stall --time 6s", exit: 0},
+	{name: "skipped", args: "--backend redis-lua --nemesis failover-kill --nemesis client-kill --time 5s", exit: 0},
+}
+
+func TestNetworkCells(t *testing.T) {
+	for _, c := range networkCells {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.args += " --seed 3"
+			c.run(t)
+		})
+	}
+}
+
+// With a majority dead nobody is granted anything, and after the heal everybody is.
+func TestRedlockWithoutAMajority(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	if code, out := lockstorm(t, strings.Fields("run --backend redlock --nemesis server-kill:nodes=3,every=10s --time 5s --seed 5 --out "+dir)...); code != 0 {
+		t.Fatalf("exit %d\n%s", code, out)
+	}
+	rec := record(t, dir)
+	if len(rec.Faults) != 1 || rec.Faults[0].Effect == nil {
+		t.Fatalf("%d faults", len(rec.Faults))
+	}
+	f := rec.Faults[0]
+	during, after := 0, 0
+	for _, g := range rec.Grants {
+		switch {
+		case !g.Granted():
+		case g.Sent() > f.Effect.Time && g.From() < f.HealEnd.Time-int64(100*time.Millisecond): // the heal starts them one by one
+			during++
+		case g.Sent() > f.HealEnd.Time:
+			after++
+		}
+	}
+	if during != 0 || after == 0 {
+		t.Errorf("%d grants while three of five were dead, %d after the heal", during, after)
+	}
+}
+
+// The report of a fail-over names the master that died, the replica that was promoted, and
+// the key that it never had; the record has the kill before the promotion.
+func TestFailoverIsExplained(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	code, out := lockstorm(t, strings.Fields("run --backend redis-sentinel --nemesis failover-kill --seed 9 --out "+dir)...)
+	if code != 1 {
+		t.Fatalf("exit %d\n%s", code, out)
+	}
+	for _, want := range []string{"redis-1 died of SIGKILL", "was promoted", "its key ", " was never on redis-"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the summary does not say %q:\n%s", want, out)
+		}
+	}
+}
+
+// The report of a split brain names both masters, and both sides grant while it lasts.
+func TestSplitBrain(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	begun := time.Now()
+	code, out := lockstorm(t, strings.Fields("run --backend redis-sentinel --nemesis isolate-master --time 10s --seed 4 --out "+dir)...)
+	if took := time.Since(begun); took > 16*time.Second {
+		t.Errorf("a run of 10 s took %v", took)
+	}
+	if code != 1 || !strings.Contains(out, "both redis-1 and redis-") {
+		t.Fatalf("exit %d, or only one master is named\n%s", code, out)
+	}
+	rec := record(t, dir)
+	i := slices.IndexFunc(rec.Faults, func(f *history.Injection) bool { return f.Effective() && f.HealEnd != nil })
+	if i < 0 {
+		t.Fatal("no isolation took effect")
+	}
+	// In every third of the isolation somebody is granted the lock while another one's
+	// lease runs.
+	span := rec.Faults[i].HealEnd.Time - rec.Faults[i].Effect.Time
+	thirds := map[int64]int{}
+	r := results(t, dir)
+	for _, f := range r.Checks["mutual-exclusion"].Findings {
+		if at := f.From - rec.Faults[i].Effect.Time; at >= 0 && at < span {
+			thirds[at*3/span]++
+		}
+	}
+	if len(thirds) != 3 {
+		t.Errorf("overlaps by thirds of the isolation: %v", thirds)
+	}
+}
+
+// What cannot work says why: alone it is refused, beside others it is skipped.
+func TestWhatCannotWorkSaysWhy(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"--backend redis-lua --nemesis failover-kill":                         "nobody replaces a master",
+		"--backend redis-lua --nemesis partition-replication":                 "do not replicate",
+		"--backend file-flock --nemesis flush":                                "has no server",
+		"--backend redis-lua --provider embedded --nemesis clock-jump":        "clock shim",
+		"--backend redis-lua --provider embedded --nemesis evict":             "never evicts",
+		"--backend redis-lua --workload mutex --nemesis packet-delay":         "touches no data",
+		"--backend redis-lua --nemesis partition-client:mode=melt":            "choose cut, blackhole, hold or latency",
+		"--backend redis-lua --nemesis clock-jump:by=1ms":                     "20ms at least",
+		"--backend redlock --nemesis server-kill:nodes=6":                     "choose from 1 to 5",
+		"--backend redlock --nemesis clock-jump:grant=9":                      "a number from 1 to 5",
+		"--backend rueidislock --provider embedded --nemesis none":            "CLIENT TRACKING",
+		"--backend redis-lua --nemesis chaos:only=melt":                       "unknown nemesis",
+		"--backend redis-lua --nemesis evict:policy=noeviction":               "choose one of volatile-ttl",
+		"--backend redis-sentinel --nemesis slow-server:share=1":              "run for a millisecond",
+		"--backend redis-sentinel --nemesis isolate-master:for=9s --time 10s": "too short",
+	} {
+		code, out := lockstorm(t, append(append([]string{"run"}, strings.Fields(args)...), "--out", filepath.Join(t.TempDir(), "run"))...)
+		if code != harness.ExitUsage || !strings.Contains(out, want) {
+			t.Errorf("%s: exit %d, want %d and %q:\n%s", args, code, harness.ExitUsage, want, out)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	if _, out := lockstorm(t, strings.Fields("run --backend redis-lua --nemesis chaos --time 3s --seed 1 --out "+dir)...); !strings.Contains(out, "nobody replaces a master") {
+		t.Errorf("chaos does not say what it leaves out:\n%s", out)
+	}
+}
+
+// record reads the history of a run.
+func record(t *testing.T, dir string) *history.Record {
+	t.Helper()
+	h, err := history.ReadFile(filepath.Join(dir, "history.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := history.Build(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}

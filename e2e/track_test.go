@@ -1,0 +1,92 @@
+//go:build track
+
+package e2e
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// shown is what the seeds of a case gave.
+type shown struct {
+	mu    sync.Mutex
+	runs  int
+	asIt  int     // runs that ended as they must
+	first []int64 // times to the first violation, ns
+}
+
+// TestTrackRecord runs every published failure with TRACK_SEEDS seeds (20) and writes
+// docs/track-record.md anew.
+func TestTrackRecord(t *testing.T) {
+	seeds := number(t, "TRACK_SEEDS", 20)
+	all := make([]shown, len(trackRecord))
+	t.Run("cases", func(t *testing.T) {
+		for i, p := range trackRecord {
+			for seed := 1; seed <= seeds; seed++ {
+				c := p.cell
+				c.args += fmt.Sprintf(" --seed %d", seed)
+				t.Run(fmt.Sprintf("%d/%d", i+1, seed), func(t *testing.T) {
+					t.Parallel()
+					all[i].run(t, c)
+				})
+			}
+		}
+	})
+	if err := os.WriteFile(filepath.Join("..", "docs", "track-record.md"), []byte(trackPage(seeds, all)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *shown) run(t *testing.T, c cell) {
+	r := c.run(t)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.runs++
+	if !t.Failed() {
+		s.asIt++
+	}
+	if at, ok := r.Stats["first_violation_ns"]; ok && c.exit != 0 {
+		s.first = append(s.first, at)
+	}
+}
+
+func trackPage(seeds int, all []shown) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `# Track record
+
+<!-- Written by `+"`make track-record`"+`. Do not edit. -->
+
+Published failures of locks, each with the command that shows it. Every command was run with the seeds
+1 to %d; "as it must" counts the runs that ended with the exit code, verdicts and classes that the case
+must have. The time to the first violation is from the start of the workload's run, servers included:
+median, and the range. `+"`make track-record`"+` runs them all and writes this page anew; measured on a machine
+with %s.
+
+| # | published failure | source | command: `+"`lockstorm run ...`"+` | exit | as it must | first violation |
+| --- | --- | --- | --- | --- | --- | --- |
+`, seeds, cpus())
+	for i, p := range trackRecord {
+		fmt.Fprintf(&b, "| %d | %s | %s | `%s` | %d | %d of %d | %s |\n", i+1, p.what, p.source, p.args, p.exit, all[i].asIt, all[i].runs, spread(all[i].first))
+	}
+	return b.String()
+}
+
+// cpus says on how many CPUs figures were measured.
+func cpus() string { return fmt.Sprintf("%d CPUs", runtime.NumCPU()) }
+
+func spread(ns []int64) string {
+	if len(ns) == 0 {
+		return "none"
+	}
+	slices.SortFunc(ns, cmp.Compare)
+	sec := func(v int64) string { return fmt.Sprintf("%.1f s", time.Duration(v).Seconds()) }
+	return fmt.Sprintf("%s (%s to %s)", sec(ns[len(ns)/2]), sec(ns[0]), sec(ns[len(ns)-1]))
+}
