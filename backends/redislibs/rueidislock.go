@@ -85,8 +85,10 @@ func (r *rueidisLock) try(ctx context.Context, req backends.Request) (backends.L
 	switch {
 	case err != nil && a.mayHold() >= rueidisMajority:
 		return nil, unknown(err)
+	case err != nil && !a.refused(): // a majority of the keys is certainly not ours
+		return nil, fmt.Errorf("%w: %w", backends.ErrNotSent, err)
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", backends.ErrBusy, err) // a majority of the keys is certainly not ours
+		return nil, fmt.Errorf("%w: %w", backends.ErrBusy, err)
 	}
 	if !a.grant() {
 		cancel() // waits until the library has done with it

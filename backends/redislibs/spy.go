@@ -144,6 +144,7 @@ const (
 	deleted             // it was deleted as ours
 	foreign             // the server says it is not ours
 	unheard             // no answer to the last request
+	unsent              // the acquire never left: it is certainly not ours
 )
 
 // before is called with a script on its way; what it returns takes the answer.
@@ -192,7 +193,7 @@ func (a *attempt) beforeDelete(k *keyState) (func(int64, error), error) {
 // goneOrGoing counts the keys that are not ours any more or will not be.
 func (a *attempt) goneOrGoing() (n int) {
 	for _, k := range a.keys {
-		if k.deleting || k.state == deleted || k.state == foreign {
+		if k.deleting || k.state == deleted || k.state == foreign || k.state == unsent {
 			n++
 		}
 	}
@@ -209,6 +210,18 @@ func (a *attempt) mayHold() (n int) {
 		}
 	}
 	return n
+}
+
+// refused reports whether the server said of a key that somebody else has it.
+func (a *attempt) refused() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, k := range a.keys {
+		if k.state == foreign {
+			return true
+		}
+	}
+	return false
 }
 
 // grant notes that the caller is told that it holds the lock; false when the library has
@@ -238,6 +251,8 @@ func (a *attempt) acquired(k *keyState, err error) {
 		k.state = foreign
 	case err == nil:
 		k.state, k.deadline = held, a.sent+a.env.TTL.Nanoseconds()
+	case errors.Is(err, backends.ErrNotSent):
+		k.state = unsent
 	default:
 		k.state = unheard
 	}
@@ -296,7 +311,7 @@ func (a *attempt) conclude() {
 		switch {
 		case k.deadline >= r.Deadline:
 			extended++
-		case k.state == foreign || k.state == deleted:
+		case k.state == foreign || k.state == deleted || k.state == unsent:
 			lost++
 		case k.state == unheard:
 			unknown++
@@ -319,9 +334,11 @@ func (a *attempt) freed(k *keyState, n int64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
-	case errors.Is(err, errNoScript):
-	case err != nil:
+	case errors.Is(err, errNoScript), errors.Is(err, backends.ErrNotSent):
+	case err != nil && k.state != unsent:
 		k.state = unheard
+	case err != nil:
+	case n == 0 && k.state == unheard && !a.granted: // the acquire may still be on its way
 	case n == 0 && k.state != deleted:
 		k.state = foreign
 	case n != 0:
