@@ -100,6 +100,10 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 	if err := s.phase(history.PhaseWork, fmt.Sprintf("workload %s for %v", s.r.Workload, s.r.Time)); err != nil {
 		return false, err
 	}
+	if s.r.topology.FailOver > 0 {
+		stop := watchRoles(s.rec, s.cluster.Servers())
+		defer func() { err = errors.Join(err, stop()) }()
+	}
 	begun := s.clock.Now()
 	s.tellAll(message{Op: opStart})
 	work, cancel := context.WithTimeout(ctx, s.r.Time)

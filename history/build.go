@@ -83,6 +83,8 @@ type Record struct {
 	ByLock   map[string][]*Grant // in order of their first event
 	Locks    []string            // in order of first use
 	Kills    map[string]int64    // client -> when it was killed
+	Deaths   []*Event            // kills of nodes
+	Roles    []*Event            // changes of what nodes say of themselves
 	Last     map[string]int64    // client -> its last own event
 	Finished map[string]bool     // parties whose log has its f:end
 	Faults   []*Injection        // in order of injection
@@ -300,7 +302,11 @@ func (b *builder) addNotice(e *Event) {
 	case FKill:
 		if e.Client != "" {
 			b.rec.Kills[e.Client] = e.Time
+		} else {
+			b.rec.Deaths = append(b.rec.Deaths, e)
 		}
+	case FRole:
+		b.rec.Roles = append(b.rec.Roles, e)
 	case FStall:
 		b.rec.Stalls = append(b.rec.Stalls, e)
 	case FPhase:

@@ -35,6 +35,7 @@ const (
 	FFault      = "fault"       // a fault is injected (invoke), proven (ok) or not (fail): a [Fault]
 	FHeal       = "heal"        // a fault is undone: a [Fault] with the same id
 	FKill       = "kill"        // a client or a node is about to be killed
+	FRole       = "role"        // what a node says of itself changed: a JSON string
 )
 
 // The closed list of error codes (field error).

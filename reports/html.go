@@ -33,6 +33,8 @@ type pageData struct {
 	Checks    []checkRow
 	Events    []eventRow
 	Stats     [][2]string
+	Faults    []faultRow
+	Roles     bool // servers said what they are
 }
 
 // AtEdge reports whether a label beside x would leave the picture.
@@ -65,6 +67,7 @@ func HTML(w io.Writer, r *checker.Results, rec *history.Record) error {
 	d := pageData{
 		Results: r, Style: template.CSS(style), Headline: Headline(r), Class: string(r.Verdict), //nolint:gosec // our own file
 		Facts: facts(r, rec), Timelines: timelines(r, rec), Events: eventRows(r, rec), Stats: statRows(r),
+		Faults: faultRows(r, rec), Roles: len(rec.Roles) > 0,
 	}
 	for _, l := range Story(r, rec) {
 		d.Story = append(d.Story, splitStory(l))

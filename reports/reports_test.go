@@ -53,7 +53,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestSummary(t *testing.T) {
-	for _, name := range []string{"paused", "safe"} {
+	for _, name := range []string{"paused", "safe", "failover"} {
 		r, rec := judged(t, name)
 		var b bytes.Buffer
 		if err := Summary(&b, r, rec); err != nil {
@@ -127,6 +127,25 @@ func TestHTML(t *testing.T) {
 	}
 	if strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "NaN") {
 		t.Error("the page has values that were not rendered")
+	}
+}
+
+// The page of a fail-over shows the servers: who died, who was master, and when there was
+// a grant again.
+func TestHTMLOfServers(t *testing.T) {
+	r, rec := judged(t, "failover")
+	var b bytes.Buffer
+	if err := HTML(&b, r, rec); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	for _, want := range []string{
+		">redis-1</text>", ">redis-2</text>", "class=\"master\"", "class=\"down\"", "redis-1 is killed", "by now redis-2 says that it is master",
+		"was never on redis-2", "<h2>Faults</h2>", "902ms",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
 	}
 }
 

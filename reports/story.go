@@ -98,6 +98,7 @@ func storyOf(f *checker.Finding, r *checker.Results, rec *history.Record) []stri
 			}
 		}
 	}
+	lines = append(lines, serverStory(rec, storySpan(f, rec))...)
 	lines = append(lines, dataStory(f, r)...)
 	slices.SortStableFunc(lines, func(a, b line) int { return int(a.at - b.at) })
 	out := []string{headOf(f.Class) + f.Message + "."}
@@ -124,15 +125,22 @@ type line struct {
 	text string
 }
 
-// touches reports whether a fault belongs to the story of a finding.
-func touches(in *history.Injection, f *checker.Finding, rec *history.Record) bool {
-	from, to := f.From, f.To
+// storySpan is the time that the story of a finding tells: from the first acquire of its
+// grants on.
+func storySpan(f *checker.Finding, rec *history.Record) history.Interval {
+	span := history.Interval{From: f.From, To: f.To}
 	for _, id := range f.Grants {
 		if g := rec.ByID[id]; g != nil && g.Acquire != nil {
-			from = min(from, g.Acquire.Start())
+			span.From = min(span.From, g.Acquire.Start())
 		}
 	}
-	if in.Invoke.Time > to || in.Until() < from {
+	return span
+}
+
+// touches reports whether a fault belongs to the story of a finding.
+func touches(in *history.Injection, f *checker.Finding, rec *history.Record) bool {
+	span := storySpan(f, rec)
+	if in.Invoke.Time > span.To || in.Until() < span.From {
 		return false
 	}
 	if len(in.Clients) == 0 {

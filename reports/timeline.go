@@ -12,8 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Timeline is a picture of a part of the run: a lane for each client and one for the
-// servers, in SVG units.
+// Timeline is a picture of a part of the run: a lane for each client and each server, in
+// SVG units.
 //
 //	client  ....waiting....|=== proven hold ===|        fault band behind it
 //	        |------- lease (sent to deadline) -------|
@@ -56,6 +56,7 @@ const (
 	picture    = 1180
 	maxShapes  = 4000
 	maxLanes   = 40
+	labelWidth = 80
 )
 
 type painter struct {
@@ -65,16 +66,19 @@ type painter struct {
 	from  int64
 	to    int64
 	lanes map[string]int
+	// labels are where the labels of a row begin, by its y.
+	labels map[float64][]float64
 }
 
 // newTimeline draws the part of the record between two moments: all clients, or those
 // named and whoever was inside.
 func newTimeline(title string, r *checker.Results, rec *history.Record, from, to int64, only []string) *Timeline {
-	p := &painter{rec: rec, only: only, from: from, to: max(to, from+1), lanes: map[string]int{}}
+	p := &painter{rec: rec, only: only, from: from, to: max(to, from+1), lanes: map[string]int{}, labels: map[float64][]float64{}}
 	p.t = &Timeline{Title: title, Width: picture}
 	p.layLanes()
 	p.drawTicks()
 	p.drawFaults()
+	p.drawServers()
 	p.drawOverlaps(r)
 	for _, g := range rec.Grants {
 		if len(p.t.Shapes) > maxShapes {
@@ -87,7 +91,7 @@ func newTimeline(title string, r *checker.Results, rec *history.Record, from, to
 	return p.t
 }
 
-// layLanes gives a row to every client that has something to show, and to the servers.
+// layLanes gives a row to every client and every server that has something to show.
 func (p *painter) layLanes() {
 	var clients []string
 	for client := range p.rec.Last {
@@ -102,12 +106,7 @@ func (p *painter) layLanes() {
 		p.t.Cut = fmt.Sprintf("the first %d of %d clients are shown", maxLanes, len(clients))
 		clients = clients[:maxLanes]
 	}
-	for _, in := range p.rec.Faults {
-		if len(in.Nodes) > 0 {
-			clients = append(clients, "servers")
-			break
-		}
-	}
+	clients = append(clients, serversOf(p.rec)...)
 	for i, c := range clients {
 		y := laneTop + i*laneHeight
 		p.lanes[c] = y
@@ -154,6 +153,13 @@ func (p *painter) mark(kind, class string, t int64, y float64, text, label strin
 	if t < p.from || t > p.to {
 		return
 	}
+	near := func(x float64) bool { return math.Abs(x-p.x(t)) < labelWidth }
+	if label != "" && slices.ContainsFunc(p.labels[y], near) {
+		label = "" // it would cover another one; the tooltip has it all
+	}
+	if label != "" {
+		p.labels[y] = append(p.labels[y], p.x(t))
+	}
 	p.t.Shapes = append(p.t.Shapes, Shape{Kind: kind, Class: class, X: p.x(t), Y: y, Text: text, Label: label})
 }
 
@@ -179,13 +185,12 @@ func (p *painter) drawFaults() {
 		}
 		to := max(in.Until(), in.Effect.Time)
 		text := fmt.Sprintf("%s #%d: %s", in.Fault.Fault, in.ID, in.Proof)
-		for _, c := range in.Clients {
-			if y, ok := p.lanes[c]; ok {
+		for _, party := range slices.Concat(in.Clients, in.Nodes) {
+			if y, ok := p.lanes[party]; ok {
 				p.span("fault", in.Invoke.Time, to, float64(y), laneHeight-4, text)
 			}
 		}
-		if y, ok := p.lanes["servers"]; ok && len(in.Nodes) > 0 {
-			p.span("fault", in.Invoke.Time, to, float64(y), laneHeight-4, text)
+		if len(in.Nodes) > 0 && len(in.Clients) == 0 {
 			p.span("faultall", in.Invoke.Time, to, laneTop, float64(p.t.Height-laneTop-10), text)
 		}
 	}

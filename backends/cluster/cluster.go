@@ -179,6 +179,9 @@ func (s *Server) Role() string {
 	if s.recipe.Store == nil {
 		return s.recipe.Role
 	}
+	if s.Down() {
+		return RoleDown
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), roleTimeout)
 	defer cancel()
 	role, err := s.recipe.Store.Role(ctx, s.Addr())
