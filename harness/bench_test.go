@@ -12,13 +12,14 @@ import (
 	"github.com/lockstorm/lockstorm/backends/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/params"
+	"github.com/lockstorm/lockstorm/nemesis/link"
 	"github.com/lockstorm/lockstorm/workloads"
 	"github.com/lockstorm/lockstorm/workloads/register"
 )
 
 // section is one client's counter section against a real Redis and a real register,
-// with or without records.
-func section(b *testing.B, c *cluster.Cluster, recorded bool) func() {
+// with or without records, direct or through links.
+func section(b *testing.B, c *cluster.Cluster, recorded, links bool) func() {
 	b.Helper()
 	clock := history.NewClock()
 	recorder := func(party string) *history.Recorder {
@@ -47,7 +48,11 @@ func section(b *testing.B, c *cluster.Cluster, recorded bool) func() {
 	})
 	var book addressBook
 	node := c.Servers()[0]
-	book.set(map[string]string{node.Name(): node.Addr(), history.PartyRegister: srv.Addr()})
+	addrs := map[string]string{node.Name(): node.Addr(), history.PartyRegister: srv.Addr()}
+	if links {
+		addrs = throughLinks(b, addrs)
+	}
+	book.set(addrs)
 	cat := Default()
 	spec, err := cat.Backends.Get("redis-fenced")
 	if err != nil {
@@ -92,11 +97,37 @@ func section(b *testing.B, c *cluster.Cluster, recorded bool) func() {
 	}
 }
 
-// The rate of a recorded section against the same without records, in turn in one run.
-// The aim: 0.7 or more.
+// throughLinks leads a client to the same parties through links of its own.
+func throughLinks(b *testing.B, addrs map[string]string) map[string]string {
+	b.Helper()
+	net := link.New()
+	b.Cleanup(func() {
+		if err := net.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	out := map[string]string{}
+	for party, addr := range addrs {
+		net.Serve(party, addr)
+		var err error
+		if out[party], err = net.Private("c1", party); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return out
+}
+
+// The rate of a recorded section against the same without records, in turn in one run,
+// both direct or both through the same links. The aim: 0.85 direct, 0.9 through links.
 func BenchmarkRecordedSection(b *testing.B) {
+	for name, links := range map[string]bool{"direct": false, "links": true} {
+		b.Run(name, func(b *testing.B) { recordedSection(b, links) })
+	}
+}
+
+func recordedSection(b *testing.B, links bool) {
 	c := startTopology(b, "redis-single", cluster.ProcessName)
-	recorded, bare := section(b, c, true), section(b, c, false)
+	recorded, bare := section(b, c, true, links), section(b, c, false, links)
 	const batch = 50
 	var with, without time.Duration
 	for b.Loop() {
@@ -117,12 +148,18 @@ func BenchmarkRecordedSection(b *testing.B) {
 }
 
 // From the start of a run to its first grant, servers and clients included. The aim:
-// under a second.
+// under a second, with Sentinels under four.
 func BenchmarkReady(b *testing.B) {
+	for _, backend := range []string{"redis-lua", "redlock", "redis-sentinel"} {
+		b.Run(backend, func(b *testing.B) { ready(b, backend) })
+	}
+}
+
+func ready(b *testing.B, backend string) {
 	var sum int64
 	for b.Loop() {
 		cfg := Defaults()
-		cfg.Backend, cfg.Time, cfg.TTL, cfg.Seed = "redis-lua", 100*time.Millisecond, 100*time.Millisecond, 1
+		cfg.Backend, cfg.Time, cfg.TTL, cfg.Seed = backend, 100*time.Millisecond, 100*time.Millisecond, 1
 		cfg.Out = filepath.Join(b.TempDir(), "run")
 		out, err := Run(context.Background(), Default(), cfg, nil)
 		if err != nil {
