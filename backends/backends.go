@@ -27,6 +27,7 @@ type Spec struct {
 	// history.EndsLease every grant's Info has Lease, Sent, TTL and Deadline.
 	Ends     string
 	Tokens   bool          // every grant's Info has a Token
+	Voters   bool          // every grant's Info has the Nodes that gave it
 	Renews   bool          // leases are a Renewer and extend themselves in the background
 	Points   []Point       // places in its own protocol, in order; each name given to Reach
 	Recovery time.Duration // what it needs beyond its servers to serve again after a fault

@@ -101,8 +101,10 @@ func overrun(g *history.Grant, until int64) cause {
 	if d := g.DeadlineAt(until); d.Set && until >= d.V {
 		return cause{text: "overrun: the client took longer than its lease"}
 	}
-	return cause{text: "none found"}
+	return noCause
 }
+
+var noCause = cause{text: "none found"}
 
 // describeFault names a fault as people would: what, whom, where, when.
 func describeFault(f *history.Injection) string {

@@ -115,7 +115,13 @@ func (in *Input) overlapCause(o overlap, class Class) cause {
 	if c, robbed := in.robbedBy(o.first, o.span.From); robbed {
 		return c
 	}
-	return in.causeOf(o.first, o.span.To)
+	c := in.causeOf(o.first, o.span.To)
+	if c == noCause {
+		if late, ok := in.mayBeRobbedBy(o); ok {
+			return late
+		}
+	}
+	return c
 }
 
 // late is the grant of an inherent overlap whose lease had run out when it began.

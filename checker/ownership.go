@@ -145,3 +145,22 @@ func (in *Input) robbedBy(g *history.Grant, before int64) (cause, bool) {
 	}
 	return cause{}, false
 }
+
+// mayBeRobbedBy is a late release by a third grant that was carried out while the first one
+// of an overlap was in force. It proves nothing where it was invoked before that, so it is
+// no finding; but it is what an overlap without another cause may come of.
+func (in *Input) mayBeRobbedBy(o overlap) (cause, bool) {
+	for _, g := range in.ByLock[o.first.Lock] {
+		if g == o.first || g == o.second || !g.Granted() {
+			continue
+		}
+		for _, rel := range g.Releases {
+			meanwhile := rel.Start() < o.span.From && rel.End() > o.first.Sent()
+			if rel.Outcome() == history.OK && meanwhile && in.expired(g, rel.End()) {
+				return cause{text: fmt.Sprintf("perhaps the late release of %s by %s, carried out by %s (%s)",
+					g.ID, g.Client, sec(rel.End()), in.causeOf(g, rel.End()).text)}, true
+			}
+		}
+	}
+	return cause{}, false
+}

@@ -87,7 +87,7 @@ var trackRecord = []published{
 	},
 	{
 		"a late DEL deletes the lock of the next holder", setDocs,
-		cell{args: "--backend redis-del --nemesis client-pause --time 4s", exit: 1, checks: verdicts{"ownership": checker.Fail}, class: map[string]checker.Class{"ownership": checker.Defect}},
+		cell{args: "--backend redis-del --nemesis client-pause:at=before-release,every=2ttl --time 6s", exit: 1, checks: verdicts{"ownership": checker.Fail}, class: map[string]checker.Class{"ownership": checker.Defect}},
 	},
 	{
 		"GET, compare, DEL is not atomic", setDocs,

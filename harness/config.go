@@ -261,7 +261,7 @@ func (r *resolved) setting() nemesis.Setting {
 	t := r.topology
 	s := nemesis.Setting{
 		Backend: r.Backend, Topology: r.Topology, Provider: r.provider, Nodes: len(t.Nodes), Peers: t.Peers, FailOver: t.FailOver,
-		Keys: r.backend.Keys != nil, Resource: r.workload.Resource, NoClock: noClock(r.provider),
+		Keys: r.backend.Keys != nil, Voters: r.backend.Voters, Resource: r.workload.Resource, NoClock: noClock(r.provider),
 	}
 	for _, n := range t.Nodes {
 		s.Stores = s.Stores || n.Store != nil
@@ -302,6 +302,9 @@ func noClock(provider string) string {
 	}
 	return ""
 }
+
+// ClockShim is the compiler that makes the shim by which clocks jump, or why there is none.
+func ClockShim() (string, error) { return clockshim.Compiler() }
 
 // numbered is prefix1, prefix2, ...
 func numbered(prefix string, n int) []string {

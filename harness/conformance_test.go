@@ -221,6 +221,9 @@ func (b *bench) info() {
 		if leased != (in.Lease != "") || (leased && (in.TTL != b.ttl || in.Deadline > in.Sent+b.ttl.Nanoseconds())) {
 			b.Errorf("ends by %s, but info %+v", b.spec.Ends, in)
 		}
+		if (len(in.Nodes) > 0) != b.spec.Voters {
+			b.Errorf("granted by %v, voters are named: %v", in.Nodes, b.spec.Voters)
+		}
 		if in.HasToken != b.spec.Tokens || (in.HasToken && in.Token <= last) {
 			b.Errorf("token %d (%v) after %d", in.Token, in.HasToken, last)
 		}

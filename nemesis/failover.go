@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -273,6 +274,16 @@ func (FailoverKill) Inject(ctx context.Context, w World, t Target) (Effect, erro
 	for _, h := range hits {
 		h.Go()
 	}
+	// The holder goes on as soon as another one is granted: Sentinels may agree on the new
+	// master only after clients have found it.
+	var stays sync.WaitGroup
+	defer stays.Wait()
+	if holder != nil {
+		stays.Go(func() {
+			defer holder.Go()
+			k.stay(ctx, holder, since)
+		})
+	}
 	heir, text, err := promoted(ctx, w, master.Name(), since)
 	if err != nil {
 		return e, err
@@ -284,9 +295,6 @@ func (FailoverKill) Inject(ctx context.Context, w World, t Target) (Effect, erro
 		}
 		e.Proof = fmt.Sprintf("%s while %s held the lock; its key %s was never on %s; %s", proof, holder.Client.Name(),
 			strings.Join(w.Keys(holder.Lock), ", "), strings.Join(lacking, ", "), text)
-	}
-	if holder != nil {
-		k.stay(ctx, holder, since)
 	}
 	return e, nil
 }

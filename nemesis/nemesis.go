@@ -87,6 +87,7 @@ type Setting struct {
 	FailOver time.Duration // somebody replaces masters, in this time; 0: nobody
 	Stores   bool          // there are stores that can be told
 	Keys     bool          // the backend says under which keys its locks are
+	Voters   bool          // it says which nodes gave a grant
 	Resource bool          // clients use the register
 	NoClock  string        // why the servers' clocks cannot jump; empty: they can
 }

@@ -188,7 +188,7 @@ func wide(specs ...string) Input {
 	in := input(specs...)
 	in.Setting = Setting{
 		Backend: "b", Topology: "t", Provider: "process", Nodes: 6, Data: 3, Peers: true, FailOver: time.Second,
-		Stores: true, Keys: true, Resource: true,
+		Stores: true, Keys: true, Resource: true, Voters: true,
 	}
 	in.Nodes = []string{"redis-1", "redis-2", "redis-3", "sentinel-1", "sentinel-2", "sentinel-3"}
 	in.Duration = 30 * time.Second
@@ -268,6 +268,35 @@ func TestGrantOfAPlan(t *testing.T) {
 		if got := p.Requests[0].Steps[0].Grant; got != want {
 			t.Errorf("%s: grant %d, want %d", spec, got, want)
 		}
+	}
+}
+
+// What depends on who granted is tied to a grant, and needs a lock that says who did.
+func TestVotersOfAPlan(t *testing.T) {
+	for _, spec := range []string{"server-restart:nodes=granted,every=1s", "server-restart:grant=3,every=1s"} {
+		p, err := NewPlan(all(), wide(spec))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Requests[0].Steps) < 2 {
+			t.Fatalf("%s: %d steps", spec, len(p.Requests[0].Steps))
+		}
+		for _, st := range p.Requests[0].Steps {
+			if !st.Tied || st.Point != "acquired" {
+				t.Errorf("%s: a step is tied to %q", spec, st.Point)
+			}
+		}
+		silent := wide(spec)
+		silent.Setting.Voters = false
+		if _, err := NewPlan(all(), silent); err == nil || !strings.Contains(err.Error(), "does not say which servers granted") {
+			t.Errorf("%s of a lock that names no voters: %v", spec, err)
+		}
+		if _, err := NewPlan(all(), wide(spec+",at=random")); err == nil || !strings.Contains(err.Error(), "at a random time") {
+			t.Errorf("%s at a random time: %v", spec, err)
+		}
+	}
+	if _, err := NewPlan(all(), wide("server-restart:clients=2")); err == nil || !strings.Contains(err.Error(), "whose points count") {
+		t.Errorf("a number of clients for a fault of servers: %v", err)
 	}
 }
 

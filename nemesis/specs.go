@@ -131,5 +131,5 @@ func strikeKill(k int, own []string) string {
 
 // strikeGrant ties every other step to a fresh grant, whose holder stays.
 func strikeGrant(k int, _ []string) string {
-	return []string{"acquired", Random}[k%2]
+	return []string{pointGranted, Random}[k%2]
 }

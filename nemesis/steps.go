@@ -45,7 +45,7 @@ func newLayout(s Spec, v params.Values, in Input) (*layout, error) {
 	if known := append(slices.Clone(in.Points), in.Own...); at != "" && at != Random && !slices.Contains(known, at) {
 		return nil, fmt.Errorf("at=%s is no point of this run: choose %s, or one of %s", at, Random, strings.Join(known, ", "))
 	}
-	if err := checkTargets(v, in); err != nil {
+	if err := errors.Join(checkTargets(s, v, in), checkVoters(v, in)); err != nil {
 		return nil, err
 	}
 	l.last = in.Duration - l.length - s.takes(in.TTL)
@@ -80,6 +80,9 @@ func (l *layout) step(k int, begin time.Duration, rnd *rand.Rand) Step {
 	where := l.values["at"]
 	if where == "" {
 		where = l.spec.Strikes(k, l.in.Own)
+		if where == Random && byVote(l.values) {
+			where = pointGranted // at a random time nobody was granted anything just now
+		}
 	}
 	st := Step{
 		// A tied step waits for a client for one ttl at least, and strikes early enough to last
@@ -154,9 +157,38 @@ func checkOwn(s Spec, v params.Values, in Input) error {
 	return nil
 }
 
+// pointGranted is where a grant is fresh.
+const pointGranted = "acquired"
+
+// byVote reports whether a fault depends on which nodes granted the lock.
+func byVote(v params.Values) bool {
+	_, err := strconv.Atoi(v[paramGrant])
+	return v["nodes"] == RoleGranted || err == nil
+}
+
+// checkVoters refuses to look for nodes that granted where nobody tells them.
+func checkVoters(v params.Values, in Input) error {
+	switch {
+	case !byVote(v):
+		return nil
+	case !in.Setting.Voters:
+		return fmt.Errorf("backend %s does not say which servers granted a lock: leave out nodes=%s and a number in %s=", in.Setting.Backend, RoleGranted, paramGrant)
+	case v["at"] == Random:
+		return fmt.Errorf("at a random time no servers have granted a lock just now: name a point instead of at=%s, or leave out nodes=%s and a number in %s=", Random, RoleGranted, paramGrant)
+	default:
+		return nil
+	}
+}
+
 // checkTargets refuses targets that cannot exist.
-func checkTargets(v params.Values, in Input) error {
-	if err := checkSelector("clients", v["clients"], in.Clients, len(in.Clients), []string{RoleHolder, RoleAll, RoleHalf}); err != nil {
+func checkTargets(s Spec, v params.Values, in Input) error {
+	roles := []string{RoleHolder, RoleAll, RoleHalf}
+	if s.Whom&Clients == 0 { // it hurts servers: whose points count
+		if sel := v["clients"]; sel != "" && pinned(sel) == nil {
+			return fmt.Errorf("clients=%s: here they are those whose points count: choose of %s joined by +", sel, strings.Join(in.Clients, ", "))
+		}
+	}
+	if err := checkSelector("clients", v["clients"], in.Clients, len(in.Clients), roles); err != nil {
 		return err
 	}
 	return checkSelector("nodes", v["nodes"], in.Nodes, in.Setting.Data, []string{RoleMaster, RoleReplica, RoleAll, RoleGranted})

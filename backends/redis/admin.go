@@ -260,20 +260,43 @@ func replicasReady(nodes int) func(context.Context, map[string]string) error {
 }
 
 // sentinelServes waits until a Sentinel answers, and makes its periods a quarter and less of
-// what they are: a master that comes back is a replica after 2 s and not after 8 s. Redis
-// before version 7 has no such setting.
+// what they are: a master that comes back is a replica after 2 s and not after 8 s. It also
+// asks more often than it gives up: else the first PING to a master that was just promoted
+// is due when the master is taken for down already, and is replaced at once by another. Not
+// more often: five of these periods is how old the last INFO of a replica may be that is to
+// be promoted, and INFO comes once a second then.
+// Redis before version 7 has no such settings: there a Sentinel must be more patient.
 func sentinelServes(ctx context.Context, addr string, pid int) error {
 	if err := ready(ctx, addr, pid); err != nil {
 		return err
 	}
 	return admin{}.with(addr, func(c *goredis.Client) error {
-		err := c.Do(ctx, "SENTINEL", "DEBUG", "PUBLISH-PERIOD", 500, "INFO-PERIOD", 1000).Err()
+		err := c.Do(ctx, "SENTINEL", "DEBUG", "PUBLISH-PERIOD", 500, "INFO-PERIOD", 1000, "PING-PERIOD", 300).Err()
 		var reply goredis.Error
 		if errors.As(err, &reply) {
-			return nil // an older server
+			return bePatient(ctx, addr)
 		}
 		return err
 	})
+}
+
+// patience is what a Sentinel that asks every second, or as often as it gives up, waits
+// longer.
+const patience = 1000
+
+// bePatient has a Sentinel wait longer for an answer. It may be told again.
+func bePatient(ctx context.Context, addr string) error {
+	c := goredis.NewSentinelClient(adminOptions(addr))
+	defer c.Close() //nolint:errcheck // it was only told
+	m, err := c.Master(ctx, masterName).Result()
+	if err != nil {
+		return err
+	}
+	after, err := strconv.Atoi(m["down-after-milliseconds"])
+	if err != nil || after > patience {
+		return err
+	}
+	return c.Set(ctx, masterName, "down-after-milliseconds", strconv.Itoa(after+patience)).Err()
 }
 
 // sentinelReady waits until the replicas follow, and every Sentinel sees them and the

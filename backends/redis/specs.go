@@ -33,7 +33,7 @@ func sentinelSpecs() []backends.Spec {
 	return []backends.Spec{
 		{
 			Name: "redis-sentinel", Doc: "redis-lua on the master that Sentinel names: replication is asynchronous, a fail-over may lose the lock",
-			Notes:      "A grant is answered before any replica has it. A lease must outlive the fail-over, about two seconds here, for the loss to be provable: the default ttl on this topology is 3s. After an isolation heals, go-redis clients that missed the switch go on with the old master until Sentinel makes it a replica.",
+			Notes:      "A grant is answered before any replica has it. A lease must outlive the fail-over, about two seconds here, for the loss to be provable: the default ttl on this topology is 3s. In a split brain the new master still has the key of the last holder; from its end on both masters grant. After an isolation heals, go-redis clients that missed the switch go on with the old master until Sentinel makes it a replica.",
 			Topologies: topologies, Open: opener(takePX(releaseLua)),
 		},
 		{
@@ -51,17 +51,17 @@ func redlockSpecs() []backends.Spec {
 		{
 			Name: "redlock", Doc: "Redlock, as published: SET NX PX on a majority of five masters, valid for the ttl less the time it took and an allowance for drift",
 			Notes:      "Safe while a minority is dead. Not against a pause of its client, clocks that jump, or nodes that restart empty: one such node is enough where the grant was by three. How many clocks may jump depends on the grant: a grant by all five nodes survives two jumps, for three nodes still have the key; a grant by four survives one, a grant by three none, because one more free node makes another majority. With five clients in contention some grants come from three or four nodes. `clock-jump` strikes grants by all nodes unless `grant=` says otherwise. With a minority down, and with two nodes cut off, every grant is one by three.",
-			Topologies: topologies, Open: openRedlock(),
+			Topologies: topologies, Voters: true, Open: openRedlock(),
 		},
 		{
 			Name: "redlock-watchdog", Doc: "redlock, extended every third of its time to live",
 			Notes:      "As redlock. An extension counts when a majority confirms it before the new deadline.",
-			Topologies: topologies, Renews: true, Open: openRedlock(func(r *redlock) { r.renews = true }),
+			Topologies: topologies, Voters: true, Renews: true, Open: openRedlock(func(r *redlock) { r.renews = true }),
 		},
 		{
 			Name: "redlock-delayed", Doc: "redlock in which a node that was started less than one time to live ago has no vote",
 			Notes:      "Kleppmann's and antirez's delayed restart, done by the clients: INFO server on the same connection says how long the node has been up, in whole seconds, so a node has no vote for one ttl and up to two seconds more. It also has no vote on whether the key is there. At the start of a run all nodes are young: nobody is granted anything for that long. A clock jump forward makes a node look old.",
-			Topologies: topologies, Open: openRedlock(func(r *redlock) { r.quarantine = true }),
+			Topologies: topologies, Voters: true, Open: openRedlock(func(r *redlock) { r.quarantine = true }),
 			Recovery:   2 * time.Second, // uptimes come in whole seconds
 			RealServer: "the embedded server does not say how long it has been up",
 		},

@@ -84,7 +84,7 @@ const (
 // fail-over takes two seconds and not ten.
 func sentinel(p persistence) cluster.Topology {
 	t := cluster.Topology{
-		Name: Sentinel, Doc: "a Redis master, two replicas and three Sentinels that replace the master (down-after 500 ms)",
+		Name: Sentinel, Doc: "a Redis master, two replicas and three Sentinels that replace the master (down-after 500 to 800 ms)",
 		Nodes: replicated(p, 3), Peers: true,
 		Recovery: 10 * time.Second, // a master that comes back is made a replica after 2 s, before Redis 7 after 8 s
 		FailOver: 2 * time.Second, TTL: 3 * time.Second,
@@ -148,7 +148,8 @@ func sentinelNode(index, nodes int) cluster.Recipe {
 	b.WriteString(announce("sentinel ", sentinelName(index)))
 	line("myid %s", sentinelID(index))
 	line("monitor %s 127.0.0.1 {{.PortOf %q}} %d", masterName, nodeName(0), quorum)
-	line("down-after-milliseconds %s 500", masterName)
+	// Not all at once: they would all stand for leader, and none would be elected.
+	line("down-after-milliseconds %s %d", masterName, 500+150*index)
 	line("failover-timeout %s 1000", masterName)
 	line("parallel-syncs %s %d", masterName, nodes)
 	for i := 1; i < nodes; i++ {

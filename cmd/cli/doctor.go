@@ -11,9 +11,10 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 )
 
-// usable says how a topology can be started here.
+// usable says how a topology can be started here, or what a tool is that faults need.
 type usable struct {
-	Topology string            `json:"topology"`
+	Topology string            `json:"topology,omitempty"`
+	Tool     string            `json:"tool,omitempty"`
 	Chosen   string            `json:"chosen"` // what --provider auto takes; empty: none can
 	Versions map[string]string `json:"versions,omitempty"`
 	Missing  []string          `json:"missing,omitempty"` // why the other providers cannot
@@ -25,7 +26,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "which servers are usable here, and how to get the rest",
 		Long: `Says for every topology which provider --provider auto would take, and what the others
-lack. Exit code 4 when a topology cannot be started at all.`,
+lack; and what the fault clock-jump needs. Exit code 4 when a topology cannot be started
+at all.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.doctor(asJSON) },
 	}
@@ -43,6 +45,7 @@ func (a *app) doctor(asJSON bool) error {
 		}
 		all = append(all, u)
 	}
+	all = append(all, clocks())
 	if asJSON {
 		if err := a.printJSON(all); err != nil {
 			return err
@@ -56,7 +59,7 @@ func (a *app) doctor(asJSON bool) error {
 		if u.Chosen == "" {
 			state = "NOT USABLE"
 		}
-		fmt.Fprintf(tw, "%s\t%s\n", u.Topology, state)
+		fmt.Fprintf(tw, "%s\t%s\n", u.Topology+u.Tool, state)
 		for binary, v := range u.Versions {
 			fmt.Fprintf(tw, "\t  %s: %s\n", binary, v)
 		}
@@ -68,6 +71,18 @@ func (a *app) doctor(asJSON bool) error {
 		return err
 	}
 	return exitWith(code)
+}
+
+// clocks says what moves the clocks of servers. A run without clock jumps does not need it.
+func clocks() usable {
+	u := usable{Tool: "clock shim"}
+	compiler, err := harness.ClockShim()
+	if err != nil {
+		u.Missing = []string{"clock-jump: " + err.Error()}
+		return u
+	}
+	u.Chosen = "compiled by " + compiler
+	return u
 }
 
 func examine(t cluster.Topology) usable {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -60,6 +61,9 @@ func (a *app) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 	cfg.Version = Version()
 	if cfg.Seed == 0 {
 		cfg.Seed = uint64(started.UnixNano()) % 1_000_000_007
+	}
+	if cmd.Flags().Changed("ttl") && cfg.TTL == 0 { // to the harness 0 is the default
+		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--ttl 0s: leases must live for a while; leave it out for the topology's default")}
 	}
 	if err := harness.Check(a.cat, cfg); err != nil {
 		return err

@@ -386,3 +386,23 @@ func TestUpstreamIsDown(t *testing.T) {
 	n.Serve("s", s.Addr().String())
 	mustAsk(t, dial(t, addr), "back")
 }
+
+// A party that is no more has no addresses left; the others keep theirs.
+func TestLeave(t *testing.T) {
+	n, _, _, addr := lab(t)
+	other, err := n.Private("d", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustAsk(t, dial(t, addr), "before")
+	for _, who := range []string{"c", "c", "nobody", ""} {
+		if err := n.Leave(who); err != nil {
+			t.Fatalf("leave of %q: %v", who, err)
+		}
+	}
+	if c, err := net.Dial("tcp", addr); err == nil {
+		c.Close() //nolint:errcheck // a test
+		t.Error("the address of a party that left still answers")
+	}
+	mustAsk(t, dial(t, other), "after")
+}
