@@ -47,7 +47,7 @@ fast: servers ## run the fast suite: the promised commands against real servers
 
 .PHONY: soak
 soak: servers ## 200 runs over all pairs of backend and fault, against the table of docs/backends.md
-	$(GO) test -tags soak -count=1 -timeout 90m -parallel 3 -run TestSoak -v ./e2e | grep -v '^=== '
+	set -o pipefail; $(GO) test -tags soak -count=1 -timeout 90m -parallel 3 -run TestSoak -v ./e2e | grep -v '^=== '
 
 .PHONY: track-record
 track-record: servers ## every published failure with 20 seeds; writes docs/track-record.md

@@ -73,7 +73,7 @@ func longHistory(n int) *history.History {
 }
 
 // sweeps are the checks that are one pass each: all but those that ask Porcupine.
-var sweeps = []func(*Input) Result{assumptions, coverage, mutualExclusion, fencingTokens, ownership, liveness}
+var sweeps = []func(*Input) Result{assumptions, coverage, mutualExclusion, fencingTokens, lossNotice, ownership, liveness}
 
 // The sweeps judge a million events. The aim: under a second beside the decoding, in
 // memory linear in the length; the metrics show both lengths.

@@ -57,6 +57,9 @@ func (in *Input) successions(lock string) []succession {
 	var out []succession
 	var open []*history.Grant
 	for _, g := range grants {
+		if d := g.DeadlineAt(g.From()); d.Set && g.From() >= d.V {
+			continue // it learned of its grant when that was over: it never believed in it
+		}
 		var left []*history.Grant
 		for _, o := range open {
 			switch {
@@ -87,13 +90,7 @@ func (in *Input) gaveUp(g *history.Grant) int64 {
 
 // told is when the holder could know that its lease is over.
 func (in *Input) told(g *history.Grant) (int64, bool) {
-	at := int64(history.Forever)
-	if len(g.Losses) > 0 {
-		at = g.Losses[0].Time
-	}
-	if d := g.DeadlineAt(history.Forever - 1); d.Set {
-		at = min(at, d.V)
-	}
+	at := g.BeliefEnds()
 	return at, at < history.Forever
 }
 

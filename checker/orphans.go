@@ -48,7 +48,7 @@ func (in *Input) orphansOf(lock string) []Finding {
 		}
 		span := history.Interval{From: max(free[i].From, since), To: free[i].To}
 		span = in.asked(lock, g, span)
-		if span.To-span.From < in.Run.TTL/orphanPart {
+		if span.To-span.From < in.Run.TTL/orphanPart || in.passedOn(g, since, span.From) {
 			continue
 		}
 		used[i] = true
@@ -59,6 +59,17 @@ func (in *Input) orphansOf(lock string) []Finding {
 		})
 	}
 	return out
+}
+
+// passedOn reports whether somebody else was granted the lock after a grant was abandoned:
+// then that is not what kept it out of reach later. A release counts from its request on.
+func (in *Input) passedOn(g *history.Grant, since, until int64) bool {
+	if len(g.Releases) > 0 {
+		since = g.Releases[len(g.Releases)-1].Start()
+	}
+	return slices.ContainsFunc(in.ByLock[g.Lock], func(h *history.Grant) bool {
+		return h != g && h.Granted() && h.From() > since && h.From() <= until
+	})
 }
 
 // abandoned is since when a grant may be held by nobody, and why; no reason where its end

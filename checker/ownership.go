@@ -55,9 +55,14 @@ func (in *Input) findRobberies() []robbery {
 // took it, while the release was under way or after it.
 func (in *Input) victim(granted []*history.Grant, g *history.Grant, rel *history.Call) *history.Grant {
 	before := sort.Search(len(granted), func(i int) bool { return granted[i].From() > rel.End() })
-	for i := before - 1; i >= 0 && granted[i].From() >= g.From(); i-- {
+	since := g.From()
+	if base, leased := in.expiryBase(g); leased {
+		since = min(since, base) // it may have learned of its grant when that was over
+	}
+	for i := before - 1; i >= 0 && granted[i].From() >= since; i-- {
 		h := granted[i]
-		if h == g || h.Sent() < g.From() || !in.inForce(h, rel) {
+		after := h.Sent() >= g.From() || in.expired(g, h.Sent())
+		if h == g || !after || !in.inForce(h, rel) {
 			continue
 		}
 		if h.From() <= rel.Start() && in.expired(g, rel.Start()) {

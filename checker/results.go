@@ -166,7 +166,7 @@ func (r *Results) fold() {
 	r.ExitCode = map[Verdict]int{Pass: 0, Fail: 1, Unknown: 2}[r.Verdict]
 	for _, c := range r.Checks {
 		for _, f := range c.Findings {
-			if c.Verdict == Fail && !f.Doubtful {
+			if c.Required && c.Verdict == Fail && !f.Doubtful {
 				r.Stats.first("first_violation_ns", f.From)
 			}
 		}

@@ -91,7 +91,7 @@ var trackRecord = []published{
 	},
 	{
 		"GET, compare, DEL is not atomic", setDocs,
-		cell{args: "--backend redis-get-del --nemesis client-pause:at=between-get-and-del --time 4s", exit: 1, checks: verdicts{"ownership": checker.Fail}},
+		cell{args: "--backend redis-get-del --nemesis client-pause:at=between-get-and-del,every=2ttl --time 6s", exit: 1, checks: verdicts{"ownership": checker.Fail}},
 	},
 	{
 		"SETNX without a time to live: a dead holder blocks all", setnxDocs,

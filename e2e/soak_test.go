@@ -24,6 +24,9 @@ import (
 // soakLimit is how long one run may take: one that takes longer hangs.
 const soakLimit = 90 * time.Second
 
+// maxUnknown: one of so many runs may be inconclusive.
+const maxUnknown = 10
+
 // pair is a backend under a fault.
 type pair struct{ backend, fault string }
 
@@ -41,7 +44,12 @@ func TestSoak(t *testing.T) {
 	}
 	var mu sync.Mutex
 	tally := map[string]int{}
-	t.Cleanup(func() { t.Logf("%d runs over %d pairs: %v", runs, len(all), tally) })
+	t.Cleanup(func() {
+		t.Logf("%d runs over %d pairs: %v", runs, len(all), tally)
+		if tally["unknown"]*maxUnknown > runs {
+			t.Errorf("%d of %d runs are inconclusive: too many to have measured anything", tally["unknown"], runs)
+		}
+	})
 	for i, p := range drawn[:runs] {
 		t.Run(fmt.Sprintf("%s/%s/%d", p.backend, p.fault, seed+i), func(t *testing.T) {
 			t.Parallel()

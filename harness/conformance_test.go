@@ -102,6 +102,14 @@ type hookLog struct {
 	lost   chan string
 }
 
+// tell keeps the first reason: a library may give a lock up and tell of the loss as well.
+func (h *hookLog) tell(reason string) {
+	select {
+	case h.lost <- reason:
+	default:
+	}
+}
+
 func (b *bench) request(lock, owner string) (backends.Request, *hookLog) {
 	h := &hookLog{lost: make(chan string, 1)}
 	return backends.Request{Lock: lock, Owner: owner, TTL: b.ttl, Hooks: backends.Hooks{
@@ -118,10 +126,10 @@ func (b *bench) request(lock, owner string) (backends.Request, *hookLog) {
 			}, nil
 		},
 		GivingUp: func(_, reason string) (func(error), error) {
-			h.lost <- reason
+			h.tell(reason)
 			return func(error) {}, nil
 		},
-		Lost: func(_, reason string) { h.lost <- reason },
+		Lost: func(_, reason string) { h.tell(reason) },
 	}}, h
 }
 

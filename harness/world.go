@@ -147,7 +147,7 @@ func (w world) ArmAll(ctx context.Context, point string) ([]*nemesis.Hit, error)
 			})
 			hits[i], errs[i] = w.s.points.await(living, nemesis.Arm{Point: point, Clients: []string{c.name}})
 			if c.Exited() {
-				errs[i] = nil // it cannot come any more
+				hits[i], errs[i] = nil, nil // it cannot go on, or come any more
 			}
 		})
 	}

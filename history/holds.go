@@ -29,7 +29,7 @@ func (r *Record) ProvenHold(g *Grant) Interval {
 		end = min(end, kill)
 	}
 	if r.Run.Discipline != Trusting {
-		end = min(end, g.beliefEnds())
+		end = min(end, g.BeliefEnds())
 	}
 	if end == Forever {
 		end = r.Last[g.Client]
@@ -43,10 +43,10 @@ func (r *Record) ProvenHold(g *Grant) Interval {
 	return Interval{From: from, To: end}
 }
 
-// beliefEnds is when an obeying client stops to believe: its first loss notice, or the
+// BeliefEnds is when an obeying client stops to believe: its first loss notice, or the
 // first moment at which the deadline in force has passed. A later renewal does not
 // bring the belief back.
-func (g *Grant) beliefEnds() int64 {
+func (g *Grant) BeliefEnds() int64 {
 	end := int64(Forever)
 	if len(g.Losses) > 0 {
 		end = g.Losses[0].Time

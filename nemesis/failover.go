@@ -87,7 +87,13 @@ func promoted(ctx context.Context, w World, old string, since int64) (Node, stri
 // takes itself for the master until it is told.
 type FailoverPause struct{}
 
-var _ Fault = FailoverPause{}
+var (
+	_ Fault    = FailoverPause{}
+	_ OfMaster = FailoverPause{}
+)
+
+// StrikesMaster says that only the master can be a target.
+func (FailoverPause) StrikesMaster() {}
 
 // Available says whether somebody replaces masters.
 func (FailoverPause) Available(s Setting) error { return needsFleet(s) }
@@ -110,7 +116,13 @@ func (FailoverPause) Inject(ctx context.Context, w World, t Target) (Effect, err
 // FailoverPlanned has a living master replaced.
 type FailoverPlanned struct{}
 
-var _ Fault = FailoverPlanned{}
+var (
+	_ Fault    = FailoverPlanned{}
+	_ OfMaster = FailoverPlanned{}
+)
+
+// StrikesMaster says that only the master can be a target.
+func (FailoverPlanned) StrikesMaster() {}
 
 // Available says whether somebody replaces masters.
 func (FailoverPlanned) Available(s Setting) error { return needsFleet(s) }
@@ -135,7 +147,13 @@ func (FailoverPlanned) Inject(ctx context.Context, w World, t Target) (Effect, e
 // Both sides have a master in the end.
 type IsolateMaster struct{}
 
-var _ Fault = IsolateMaster{}
+var (
+	_ Fault    = IsolateMaster{}
+	_ OfMaster = IsolateMaster{}
+)
+
+// StrikesMaster says that only the master can be a target.
+func (IsolateMaster) StrikesMaster() {}
 
 // Available says whether somebody replaces masters.
 func (IsolateMaster) Available(s Setting) error { return needsFleet(s) }
@@ -222,7 +240,13 @@ func isolated(w World, t Target) map[string]bool {
 // dies while the client tries.
 type FailoverKill struct{}
 
-var _ Fault = FailoverKill{}
+var (
+	_ Fault    = FailoverKill{}
+	_ OfMaster = FailoverKill{}
+)
+
+// StrikesMaster says that only the master can be a target.
+func (FailoverKill) StrikesMaster() {}
 
 // Available says whether somebody replaces masters.
 func (FailoverKill) Available(s Setting) error { return needsFleet(s) }

@@ -104,6 +104,9 @@ type Fault interface {
 // tied to one, and the client goes on when it is healed.
 type Gater interface{ Gates() }
 
+// OfMaster is a Fault that strikes the master and nobody else.
+type OfMaster interface{ StrikesMaster() }
+
 // Effect is an injected fault.
 type Effect struct {
 	Proof string

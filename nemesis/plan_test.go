@@ -295,6 +295,17 @@ func TestVotersOfAPlan(t *testing.T) {
 			t.Errorf("%s at a random time: %v", spec, err)
 		}
 	}
+	for spec, want := range map[string]string{
+		"clock-jump:grant=3,at=waiting": "nobody has granted the client a lock yet",
+		"client-stall:clients=all":      "it holds the one client",
+		"client-stall:clients=2":        "it holds the one client",
+		"failover-kill:nodes=2":         "it strikes the master",
+		"isolate-master:nodes=replica":  "it strikes the master",
+	} {
+		if _, err := NewPlan(all(), wide(spec)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", spec, err, want)
+		}
+	}
 	if _, err := NewPlan(all(), wide("server-restart:clients=2")); err == nil || !strings.Contains(err.Error(), "whose points count") {
 		t.Errorf("a number of clients for a fault of servers: %v", err)
 	}

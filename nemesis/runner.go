@@ -137,8 +137,12 @@ func (r *Runner) step(ctx context.Context, index int, spec Spec, st Step) {
 		r.miss(f, err)
 		return
 	}
+	_, gates := spec.Fault.(Gater)
+	if !gates {
+		r.bound(ctx, hit)
+	}
 	a, ok := r.inject(ctx, spec, target, f)
-	if _, gates := spec.Fault.(Gater); !gates || !ok {
+	if !gates || !ok {
 		r.release(ctx, hit, st, ok)
 	}
 	if !ok || a.effect.Heal == nil {
@@ -186,6 +190,9 @@ func (r *Runner) target(ctx context.Context, spec Spec, st Step, hit *Hit, f *hi
 	if spec.Whom&Clients != 0 {
 		if t.Clients, err = chooseClients(r.World.Clients(), st.Clients, hit, st.Draw); err != nil {
 			return t, err
+		}
+		if _, gates := spec.Fault.(Gater); gates && hit != nil {
+			t.Clients = []Client{hit.Client} // nobody else stands there
 		}
 		for _, c := range t.Clients {
 			f.Clients = append(f.Clients, c.Name())
@@ -240,6 +247,25 @@ func (r *Runner) inject(ctx context.Context, spec Spec, t Target, f history.Faul
 	return a, true
 }
 
+// bound lets the client of a tied fault go when 0.9 of its lease is over, also while the
+// fault is still being injected: a client that is kept longer acts late because of us.
+func (r *Runner) bound(ctx context.Context, hit *Hit) {
+	if hit == nil || !hit.Deadline.Set {
+		return
+	}
+	left := r.leaseLeft(hit)
+	r.stays.Go(func() {
+		sleep(ctx, left)
+		hit.Go()
+	})
+}
+
+// leaseLeft is how long a client at a point may stay there.
+func (r *Runner) leaseLeft(hit *Hit) time.Duration {
+	left := time.Duration(hit.Deadline.V - r.Rec.Clock().Now())
+	return left - time.Duration((1-stayPart)*float64(r.World.TTL()))
+}
+
 // release lets the client of a tied fault go. The client of a server fault stays, in
 // the background, until another client was granted its lock, at most for 0.9 of its lease.
 func (r *Runner) release(ctx context.Context, hit *Hit, st Step, effective bool) {
@@ -253,8 +279,7 @@ func (r *Runner) release(ctx context.Context, hit *Hit, st Step, effective bool)
 	now := r.Rec.Clock().Now()
 	limit := time.Duration(st.Stay)
 	if hit.Deadline.Set {
-		left := time.Duration(hit.Deadline.V - now)
-		limit = min(limit, left-time.Duration((1-stayPart)*float64(r.World.TTL())))
+		limit = min(limit, r.leaseLeft(hit))
 	}
 	r.stays.Go(func() {
 		defer hit.Go()

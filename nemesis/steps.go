@@ -173,6 +173,8 @@ func checkVoters(v params.Values, in Input) error {
 		return nil
 	case !in.Setting.Voters:
 		return fmt.Errorf("backend %s does not say which servers granted a lock: leave out nodes=%s and a number in %s=", in.Setting.Backend, RoleGranted, paramGrant)
+	case v["at"] == "before-acquire" || v["at"] == "waiting":
+		return fmt.Errorf("at %s nobody has granted the client a lock yet: name a later point, or leave out nodes=%s and a number in %s=", v["at"], RoleGranted, paramGrant)
 	case v["at"] == Random:
 		return fmt.Errorf("at a random time no servers have granted a lock just now: name a point instead of at=%s, or leave out nodes=%s and a number in %s=", Random, RoleGranted, paramGrant)
 	default:
@@ -186,6 +188,14 @@ func checkTargets(s Spec, v params.Values, in Input) error {
 	if s.Whom&Clients == 0 { // it hurts servers: whose points count
 		if sel := v["clients"]; sel != "" && pinned(sel) == nil {
 			return fmt.Errorf("clients=%s: here they are those whose points count: choose of %s joined by +", sel, strings.Join(in.Clients, ", "))
+		}
+	}
+	if _, gates := s.Fault.(Gater); gates && (v["clients"] == RoleAll || v["clients"] == RoleHalf || howMany(v["clients"], 1) > 1) {
+		return fmt.Errorf("clients=%s: it holds the one client that stands at the point: choose 1, %s, or names joined by + (one of them)", v["clients"], RoleHolder)
+	}
+	if _, master := s.Fault.(OfMaster); master {
+		if _, err := strconv.Atoi(v["nodes"]); err == nil || slices.Contains([]string{RoleReplica, RoleAll, RoleGranted}, v["nodes"]) {
+			return fmt.Errorf("nodes=%s: it strikes the master and nobody else: leave nodes=%s", v["nodes"], RoleMaster)
 		}
 	}
 	if err := checkSelector("clients", v["clients"], in.Clients, len(in.Clients), roles); err != nil {

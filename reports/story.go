@@ -51,11 +51,11 @@ func safeStory(r *checker.Results, rec *history.Record) []string {
 }
 
 // firstFinding is the one to tell: of mutual exclusion where there is one, else the
-// first of any check that failed.
+// first of any check that failed and is required.
 func firstFinding(r *checker.Results) *checker.Finding {
 	order := append([]string{"mutual-exclusion", "ownership", "lock-linearizability", "liveness"}, r.Order...)
 	for _, name := range order {
-		if c := r.Checks[name]; c.Verdict == checker.Fail && len(c.Findings) > 0 {
+		if c := r.Checks[name]; c.Required && c.Verdict == checker.Fail && len(c.Findings) > 0 {
 			return &c.Findings[bestStory(r, c.Findings)]
 		}
 	}

@@ -149,43 +149,6 @@ func (a admin) Flush(ctx context.Context, addr string) (n int64, err error) {
 	return n, err
 }
 
-const (
-	fillRoom = 512 << 10 // how far above its present use the server may fill up
-	fillSize = 8 << 10   // of a key that fills
-	fillMax  = 4000      // keys: 32 MB at most
-)
-
-// Evict sets a limit just above what is in use and writes until the keys are gone.
-func (a admin) Evict(ctx context.Context, addr, policy string, keys []string) (text string, err error) {
-	err = a.with(addr, func(c *goredis.Client) error {
-		used, err := infoNumber(ctx, c, "memory", "used_memory")
-		if err != nil {
-			return err
-		}
-		before, err := infoNumber(ctx, c, "stats", "evicted_keys")
-		if err != nil {
-			return err
-		}
-		limit := used + fillRoom
-		for _, set := range [][2]string{{"maxmemory-policy", policy}, {"maxmemory", strconv.FormatInt(limit, 10)}} {
-			if err := c.ConfigSet(ctx, set[0], set[1]).Err(); err != nil {
-				return fmt.Errorf("set %s to %s: %w", set[0], set[1], err)
-			}
-		}
-		written, err := fill(ctx, c, keys)
-		if err != nil {
-			return fmt.Errorf("%s: %w", policy, err)
-		}
-		after, err := infoNumber(ctx, c, "stats", "evicted_keys")
-		if err == nil && after == before {
-			err = cluster.ErrNotEvicted
-		}
-		text = fmt.Sprintf("%s evicted %s after %d keys of %d kB (maxmemory %d kB)", policy, strings.Join(keys, ", "), written, fillSize>>10, limit>>10)
-		return err
-	})
-	return text, err
-}
-
 // infoNumber is a number of INFO.
 func infoNumber(ctx context.Context, c *goredis.Client, section, name string) (int64, error) {
 	info, err := c.Info(ctx, section).Result()
@@ -197,37 +160,6 @@ func infoNumber(ctx context.Context, c *goredis.Client, section, name string) (i
 		return 0, fmt.Errorf("the server does not say %s", name)
 	}
 	return n, nil
-}
-
-func fillKey(i int) string { return fmt.Sprintf("lockstorm:fill:%d", i) }
-
-// fill writes until the keys are gone, and says how many keys that took.
-func fill(ctx context.Context, c *goredis.Client, keys []string) (int, error) {
-	body := strings.Repeat("x", fillSize)
-	for i := range fillMax {
-		if err := c.Set(ctx, fillKey(i), body, 0).Err(); err != nil && !strings.HasPrefix(err.Error(), "OOM") {
-			return i, err
-		}
-		n, err := c.Exists(ctx, keys...).Result()
-		if err != nil {
-			return i, err
-		}
-		if n == 0 {
-			return i + 1, nil
-		}
-	}
-	return fillMax, fmt.Errorf("%s not evicted after %d keys of %d kB", strings.Join(keys, ", "), fillMax, fillSize>>10)
-}
-
-// MakeRoom takes the limit and the filling away.
-func (a admin) MakeRoom(ctx context.Context, addr string) error {
-	keys := make([]string, fillMax)
-	for i := range keys {
-		keys[i] = fillKey(i)
-	}
-	return a.with(addr, func(c *goredis.Client) error {
-		return errors.Join(c.ConfigSet(ctx, "maxmemory", "0").Err(), c.Del(ctx, keys...).Err())
-	})
 }
 
 // Master is whom a Sentinel takes for the master.

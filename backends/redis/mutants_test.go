@@ -47,6 +47,9 @@ func TestRedlockMutants(t *testing.T) {
 			if real == "" {
 				real = "redlock"
 			}
+			if name == "redlock-first-node" {
+				fault += ",grant=all" // a grant by three does not survive the loss of one of them
+			}
 			if defect(t, real, fault) {
 				t.Errorf("%s does not survive %s", real, fault)
 			}

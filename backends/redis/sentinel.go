@@ -85,7 +85,11 @@ func takeWait(ctx context.Context, l *lock, req backends.Request) (backends.Leas
 	if waitErr == nil && err == nil && have >= waitReplicas {
 		return own, nil
 	}
-	if relErr := releaseLua(ctx, own); relErr != nil && !errors.Is(relErr, backends.ErrNotHeld) {
+	relErr := releaseLua(ctx, own)
+	if errors.Is(relErr, backends.ErrNotHeld) && waitErr == nil && err == nil {
+		relErr = nil // the server that had set it says that it is gone
+	}
+	if relErr != nil { // or another server was asked: a fail-over may lie in between
 		return nil, unknown(fmt.Errorf("no replica took it, and cleaning up failed: %w", relErr))
 	}
 	return nil, fmt.Errorf("%w, or rather by nobody: no replica took the key within %v, and it was given back", backends.ErrBusy, limit)

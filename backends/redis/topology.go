@@ -150,7 +150,8 @@ func sentinelNode(index, nodes int) cluster.Recipe {
 	line("monitor %s 127.0.0.1 {{.PortOf %q}} %d", masterName, nodeName(0), quorum)
 	// Not all at once: they would all stand for leader, and none would be elected.
 	line("down-after-milliseconds %s %d", masterName, 500+150*index)
-	line("failover-timeout %s 1000", masterName)
+	// Longer than the second that may pass until INFO says that the promoted one is master.
+	line("failover-timeout %s 1500", masterName)
 	line("parallel-syncs %s %d", masterName, nodes)
 	for i := 1; i < nodes; i++ {
 		line("known-replica %s 127.0.0.1 {{.PortOf %q}}", masterName, nodeName(i))

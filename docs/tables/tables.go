@@ -110,8 +110,11 @@ go-redis's three retries a SET NX whose answer was lost is told as "held by some
 	}
 	p.line("\n## What to know\n")
 	for _, b := range c.Backends.All() {
-		if b.Notes != "" {
+		switch {
+		case b.Notes != "":
 			p.line("- **%s**: %s", b.Name, b.Notes)
+		case len(b.Points) > 0:
+			p.line("- **%s**: %s.", b.Name, b.Doc)
 		}
 		for _, pt := range b.Points {
 			p.line("  - point `%s`: %s", pt.Name, pt.Doc)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,7 +24,11 @@ type front struct {
 	listener net.Listener
 	shut     int // how many faults want it shut
 	closed   bool
+	trouble  error // the last that kept it from accepting
 }
+
+// acceptAgain is after how long a front that could not accept tries again.
+const acceptAgain = 10 * time.Millisecond
 
 func openFront(route func(net.Addr) *Link) (*front, error) {
 	fd, port, err := reservePort()
@@ -80,8 +85,15 @@ func (f *front) listen() error {
 func (f *front) accept(l net.Listener) {
 	for {
 		c, err := l.Accept()
-		if err != nil {
+		switch {
+		case errors.Is(err, net.ErrClosed):
 			return
+		case err != nil: // out of descriptors, say: the callers wait, and Close tells of it
+			f.mu.Lock()
+			f.trouble = err
+			f.mu.Unlock()
+			time.Sleep(acceptAgain)
+			continue
 		}
 		f.wg.Go(func() { f.route(c.RemoteAddr()).serve(c) })
 	}
@@ -117,5 +129,5 @@ func (f *front) close() error {
 	}
 	f.mu.Unlock()
 	f.wg.Wait()
-	return errors.Join(err, unix.Close(f.reserve))
+	return errors.Join(err, f.trouble, unix.Close(f.reserve))
 }
