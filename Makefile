@@ -74,6 +74,7 @@ vet:
 .PHONY: tidy
 tidy: ## check that go mod tidy leaves no difference
 	$(GO) mod tidy -e -diff # -e: see docs/adr/0007
+	cd examples/ownlock && $(GO) mod tidy -e -diff
 
 .PHONY: bench
 bench: servers ## benchmarks: ratios in one run
