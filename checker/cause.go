@@ -109,6 +109,9 @@ var noCause = cause{text: "none found"}
 // describeFault names a fault as people would: what, whom, where, when.
 func describeFault(f *history.Injection) string {
 	text := fmt.Sprintf("%s #%d of %s", f.Fault.Fault, f.ID, joined(f.Clients, f.Nodes))
+	if f.Gradual() {
+		text += ", begun at " + sec(f.Invoke.Time)
+	}
 	switch {
 	case f.Effect == nil:
 		text += ", asked for at " + sec(f.Invoke.Time)

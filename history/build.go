@@ -3,6 +3,7 @@ package history
 import (
 	"math"
 	"slices"
+	"time"
 )
 
 // Forever is the end of an interval that nothing on record closes.
@@ -127,6 +128,15 @@ func (f *Injection) Aftermath(recovery int64) Interval {
 		span.To += recovery
 	}
 	return span
+}
+
+// gradual is from when on a fault hurts clearly before its whole effect is proven.
+const gradual = int64(100 * time.Millisecond)
+
+// Gradual reports whether the fault took its time: a fail-over kills first and is proven
+// when another master is there.
+func (f *Injection) Gradual() bool {
+	return f.Effect != nil && f.Effect.Time-f.Invoke.Time > gradual
 }
 
 // CutShort reports whether the fault was healed clearly before its planned length.

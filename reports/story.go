@@ -92,7 +92,7 @@ func storyOf(f *checker.Finding, r *checker.Results, rec *history.Record) []stri
 	}
 	for _, in := range rec.Faults {
 		if in.Effective() && touches(in, f, rec) {
-			lines = append(lines, line{in.Effect.Time, fmt.Sprintf("%s struck %s: %s.", in.Fault.Fault, strings.Join(append(slices.Clone(in.Clients), in.Nodes...), ", "), in.Proof)})
+			lines = append(lines, line{in.Effect.Time, struck(in)})
 			if in.HealEnd != nil {
 				lines = append(lines, line{in.HealEnd.Time, fmt.Sprintf("%s ended.", in.Fault.Fault)})
 			}
@@ -106,6 +106,15 @@ func storyOf(f *checker.Finding, r *checker.Results, rec *history.Record) []stri
 		out = append(out, "  "+at(l.at)+"  "+l.text)
 	}
 	return append(out, "  Cause: "+f.Cause+".")
+}
+
+// struck says whom a fault hurt, at the moment of its proof.
+func struck(in *history.Injection) string {
+	whom := strings.Join(append(slices.Clone(in.Clients), in.Nodes...), ", ")
+	if in.Gradual() {
+		return fmt.Sprintf("%s, begun at %s, has struck %s: %s.", in.Fault.Fault, strings.TrimSpace(at(in.Invoke.Time)), whom, in.Proof)
+	}
+	return fmt.Sprintf("%s struck %s: %s.", in.Fault.Fault, whom, in.Proof)
 }
 
 // headOf says in front of a story what kind it is.
