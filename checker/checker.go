@@ -125,6 +125,7 @@ type Input struct {
 	stalls    []stall // unplanned ones
 	holds     map[*history.Grant]history.Interval
 	robberies func() []robbery // computed once
+	tooLate   func() []robbery // late releases that were carried out, without a victim; computed once
 }
 
 // Stats are named numbers, each with its unit in its name; what was not measured is
@@ -158,6 +159,7 @@ func NewInput(h *history.History) (*Input, error) {
 	}
 	in.stalls = in.unplannedStalls()
 	in.robberies = sync.OnceValue(in.findRobberies)
+	in.tooLate = sync.OnceValue(in.findLateReleases)
 	return in, nil
 }
 

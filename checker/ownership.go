@@ -151,20 +151,33 @@ func (in *Input) robbedBy(g *history.Grant, before int64) (cause, bool) {
 	return cause{}, false
 }
 
+// findLateReleases are the releases that were carried out after the lease of their grant had
+// run out.
+func (in *Input) findLateReleases() []robbery {
+	var out []robbery
+	for _, g := range in.Grants {
+		if !g.Granted() {
+			continue
+		}
+		for _, rel := range g.Releases {
+			if rel.Outcome() == history.OK && in.expired(g, rel.End()) {
+				out = append(out, robbery{robber: g, release: rel})
+			}
+		}
+	}
+	return out
+}
+
 // mayBeRobbedBy is a late release by a third grant that was carried out while the first one
 // of an overlap was in force. It proves nothing where it was invoked before that, so it is
 // no finding; but it is what an overlap without another cause may come of.
 func (in *Input) mayBeRobbedBy(o overlap) (cause, bool) {
-	for _, g := range in.ByLock[o.first.Lock] {
-		if g == o.first || g == o.second || !g.Granted() {
-			continue
-		}
-		for _, rel := range g.Releases {
-			meanwhile := rel.Start() < o.span.From && rel.End() > o.first.Sent()
-			if rel.Outcome() == history.OK && meanwhile && in.expired(g, rel.End()) {
-				return cause{text: fmt.Sprintf("perhaps the late release of %s by %s, carried out by %s (%s)",
-					g.ID, g.Client, sec(rel.End()), in.causeOf(g, rel.End()).text)}, true
-			}
+	for _, r := range in.tooLate() {
+		g, rel := r.robber, r.release
+		third := g != o.first && g != o.second && g.Lock == o.first.Lock
+		if third && rel.Start() < o.span.From && rel.End() > o.first.Sent() {
+			return cause{text: fmt.Sprintf("perhaps the late release of %s by %s, carried out by %s (%s)",
+				g.ID, g.Client, sec(rel.End()), in.causeOf(g, rel.End()).text)}, true
 		}
 	}
 	return cause{}, false
