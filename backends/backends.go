@@ -14,8 +14,8 @@ import (
 	"net"
 	"time"
 
-	"github.com/lockstorm/lockstorm/backends/cluster"
-	"github.com/lockstorm/lockstorm/internal/catalog"
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/cluster"
 )
 
 // Spec describes a backend: what it is, what it promises, how it is opened.

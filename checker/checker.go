@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/catalog"
 )
 
 // Verdict is the answer of a check or of a run.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/backends/cluster"
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/params"
 	"github.com/lockstorm/lockstorm/nemesis/link"
 	"github.com/lockstorm/lockstorm/workloads"
 	"github.com/lockstorm/lockstorm/workloads/register"
@@ -77,7 +77,7 @@ func section(b *testing.B, c *cluster.Cluster, recorded, links bool) func() {
 		Registers: []string{register.Plain, register.Fenced}, Fencing: history.FencingBoth, TTL: time.Minute,
 		Gate: workloads.Open{}, Rand: rnd(2), OnLogError: func(err error) { b.Error(err) },
 	})
-	values, err := params.Parse("counter", "hold=0s,think=0s,try=0", workloads.Params())
+	values, err := catalog.Parse("counter", "hold=0s,think=0s,try=0", workloads.Params())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/backends/cluster"
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/clockshim"
-	"github.com/lockstorm/lockstorm/internal/params"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/workloads"
 )
@@ -93,7 +93,7 @@ type resolved struct {
 	backend  backends.Spec
 	topology cluster.Topology
 	workload workloads.Spec
-	values   params.Values // of the workload
+	values   catalog.Values // of the workload
 	settings workloads.Settings
 	plan     *nemesis.Plan
 	locks    []string
@@ -188,11 +188,11 @@ func (r *resolved) names() (err error) {
 	if r.topology, err = r.cat.Topologies.Get(r.Topology); err != nil {
 		return err
 	}
-	name, rest := params.Split(r.Workload)
+	name, rest := catalog.Split(r.Workload)
 	if r.workload, err = r.cat.Workloads.Get(name); err != nil {
 		return err
 	}
-	r.values, err = params.Parse("workload "+name, rest, r.workload.Params)
+	r.values, err = catalog.Parse("workload "+name, rest, r.workload.Params)
 	return err
 }
 

@@ -10,9 +10,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/lockstorm/lockstorm/backends/cluster"
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/params"
 )
 
 // message is one line on the control channel between controller and worker. Events do
@@ -61,7 +61,7 @@ type workerConfig struct {
 	Dir       string            `json:"dir"` // shared by all clients
 	RunID     string            `json:"run_id"`
 	Run       history.Run       `json:"run"`
-	Values    params.Values     `json:"values"` // of the workload
+	Values    catalog.Values    `json:"values"` // of the workload
 	Registers []string          `json:"registers"`
 	Nodes     []cluster.Ref     `json:"nodes"`
 	Addrs     map[string]string `json:"addrs"` // by node name; the register is one

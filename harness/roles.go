@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockstorm/lockstorm/backends/cluster"
+	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
 )
 

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/backends/cluster"
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/params"
 	"github.com/lockstorm/lockstorm/workloads"
 	"github.com/lockstorm/lockstorm/workloads/register"
 )
@@ -91,7 +91,7 @@ func (w *worker) open(ctx context.Context, cat *Catalogue) (*workloads.Client, w
 	if err != nil {
 		return fail(err)
 	}
-	name, _ := params.Split(w.cfg.Run.Workload)
+	name, _ := catalog.Split(w.cfg.Run.Workload)
 	wl, err := cat.Workloads.Get(name)
 	if err != nil {
 		return fail(err)

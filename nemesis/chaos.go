@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/params"
 )
 
 // Chaos is the name of the request that draws from all faults.
@@ -20,7 +20,7 @@ func chaosSpec() Spec {
 		Name: Chaos, Doc: "one fault after the other, drawn by the seed from all that can work here, each with its defaults",
 		Proven: "Each fault as it does alone. What cannot work is left out, with its reason in plan.json and in coverage.",
 		Family: history.FamilyMixed, Links: ToServers | ToRegister,
-		Params: []params.Param{
+		Params: []catalog.Param{
 			{Name: "every", Default: "2ttl", Doc: "from the end of one injection to the next, at least"},
 			{Name: "only", Doc: "faults to draw from, joined by + (default: all)"},
 		},
@@ -28,7 +28,7 @@ func chaosSpec() Spec {
 }
 
 // planChaos draws one step after the other. What cannot work is left out, with its reason.
-func planChaos(c *Catalogue, v params.Values, in Input, rnd *rand.Rand) ([]Step, map[string]string, error) {
+func planChaos(c *Catalogue, v catalog.Values, in Input, rnd *rand.Rand) ([]Step, map[string]string, error) {
 	every, err := v.Length("every", in.TTL)
 	if err != nil {
 		return nil, nil, err
@@ -63,7 +63,7 @@ func planChaos(c *Catalogue, v params.Values, in Input, rnd *rand.Rand) ([]Step,
 
 // chaosStep is one injection of a fault with its defaults; nil where it is too long.
 func chaosStep(s Spec, in Input, begin time.Duration, rnd *rand.Rand) (*Step, error) {
-	defaults, err := params.Parse("nemesis "+s.Name, "", s.Params)
+	defaults, err := catalog.Parse("nemesis "+s.Name, "", s.Params)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/params"
 )
 
 // Names of the parameters of clock-jump.
@@ -25,8 +25,8 @@ func clockSpecs() []Spec {
 		Proven: "The server's own TIME shows the jump. Not undone unless undo=yes.",
 		Family: history.FamilyClock, Whom: Nodes, Strikes: func(int, []string) string { return "acquired" }, Fault: ClockJump{},
 		Params: strikingGrants(grantAll, serverParams("1s", "2.5ttl", "1",
-			params.Param{Name: paramBy, Default: "15s", Doc: "how far: a duration, or a multiple of the ttl; with a minus sign, back"},
-			params.Param{Name: paramUndo, Default: no, Doc: "yes: the clock jumps back after `for`"})),
+			catalog.Param{Name: paramBy, Default: "15s", Doc: "how far: a duration, or a multiple of the ttl; with a minus sign, back"},
+			catalog.Param{Name: paramUndo, Default: no, Doc: "yes: the clock jumps back after `for`"})),
 	}}
 }
 
@@ -57,7 +57,7 @@ func (ClockJump) Available(s Setting) error {
 }
 
 // Check reads the parameters.
-func (ClockJump) Check(own params.Values, ttl time.Duration) error {
+func (ClockJump) Check(own catalog.Values, ttl time.Duration) error {
 	if v := own[paramUndo]; v != yes && v != no {
 		return fmt.Errorf("%s=%s: choose %s or %s", paramUndo, v, yes, no)
 	}
@@ -66,9 +66,9 @@ func (ClockJump) Check(own params.Values, ttl time.Duration) error {
 }
 
 // JumpBy is how far clocks jump: negative for back.
-func JumpBy(own params.Values, ttl time.Duration) (time.Duration, error) {
+func JumpBy(own catalog.Values, ttl time.Duration) (time.Duration, error) {
 	text, back := strings.CutPrefix(own[paramBy], "-")
-	d, err := params.Values{paramBy: text}.Length(paramBy, ttl)
+	d, err := catalog.Values{paramBy: text}.Length(paramBy, ttl)
 	if err != nil {
 		return 0, err
 	}

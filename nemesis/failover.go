@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/params"
 )
 
 // failoverTakes is the room that a plan leaves for an injection that waits for a
@@ -275,7 +275,7 @@ func (FailoverKill) Inject(ctx context.Context, w World, t Target) (Effect, erro
 	if err := k.settle(ctx); err != nil {
 		return e, err
 	}
-	if err := k.broken.unfollow(ctx, w, master, params.Values{paramMode: modeCut}); err != nil {
+	if err := k.broken.unfollow(ctx, w, master, catalog.Values{paramMode: modeCut}); err != nil {
 		return e, err
 	}
 	holder, err := k.letOneAcquire(ctx, hits[int(t.Draw%uint64(len(hits)))])

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/params"
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/nemesis/link"
 )
 
@@ -23,12 +23,12 @@ var (
 func (Flap) Available(s Setting) error { return needsServer(s) }
 
 // Check reads the parameters.
-func (Flap) Check(own params.Values, ttl time.Duration) error {
+func (Flap) Check(own catalog.Values, ttl time.Duration) error {
 	_, err := flapPeriod(own, ttl)
 	return err
 }
 
-func flapPeriod(own params.Values, ttl time.Duration) (time.Duration, error) {
+func flapPeriod(own catalog.Values, ttl time.Duration) (time.Duration, error) {
 	d, err := own.Length(paramPeriod, ttl)
 	if err == nil && d < time.Millisecond {
 		err = fmt.Errorf("%s=%s: a millisecond at least", paramPeriod, own[paramPeriod])

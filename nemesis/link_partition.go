@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/params"
+	"github.com/lockstorm/lockstorm/catalog"
 )
 
 // PartitionClient breaks the links from clients to servers:
@@ -23,7 +23,7 @@ var (
 func (PartitionClient) Available(s Setting) error { return needsServer(s) }
 
 // Check reads the parameters.
-func (PartitionClient) Check(own params.Values, ttl time.Duration) error { return checkMode(own, ttl) }
+func (PartitionClient) Check(own catalog.Values, ttl time.Duration) error { return checkMode(own, ttl) }
 
 // Inject breaks every link between the clients and the nodes.
 func (PartitionClient) Inject(ctx context.Context, w World, t Target) (Effect, error) {
@@ -58,7 +58,7 @@ func (PartitionReplication) Available(s Setting) error {
 }
 
 // Check reads the parameters.
-func (PartitionReplication) Check(own params.Values, ttl time.Duration) error {
+func (PartitionReplication) Check(own catalog.Values, ttl time.Duration) error {
 	return checkMode(own, ttl)
 }
 
@@ -91,7 +91,7 @@ func hasFollowers(ctx context.Context, n Node) error {
 }
 
 // unfollow breaks the way from every other data node to a master.
-func (b *broken) unfollow(ctx context.Context, w World, master Node, p params.Values) error {
+func (b *broken) unfollow(ctx context.Context, w World, master Node, p catalog.Values) error {
 	for _, other := range w.Nodes() {
 		if other.Data() && other.Name() != master.Name() {
 			if err := b.breakLink(ctx, w.Net().Link(other.Name(), master.Name()), p, w.TTL()); err != nil {

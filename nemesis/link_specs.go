@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/params"
 	"github.com/lockstorm/lockstorm/nemesis/link"
 )
 
@@ -26,18 +26,18 @@ const (
 )
 
 var (
-	wayParam     = params.Param{Name: paramWay, Default: string(link.Both), Doc: "both; to: only requests; from: only answers (a cut is always both)"}
-	latencyParam = params.Param{Name: paramLatency, Default: "0.2ttl", Doc: "of mode=latency: how much later everything comes"}
-	jitterParam  = params.Param{Name: paramJitter, Default: "0.1ttl", Doc: "of mode=latency: more or less by up to this"}
+	wayParam     = catalog.Param{Name: paramWay, Default: string(link.Both), Doc: "both; to: only requests; from: only answers (a cut is always both)"}
+	latencyParam = catalog.Param{Name: paramLatency, Default: "0.2ttl", Doc: "of mode=latency: how much later everything comes"}
+	jitterParam  = catalog.Param{Name: paramJitter, Default: "0.1ttl", Doc: "of mode=latency: more or less by up to this"}
 )
 
-func modeParam(def string) params.Param {
-	return params.Param{Name: paramMode, Default: def, Doc: "cut: closed and refused; blackhole: swallowed in silence; hold: kept and delivered late; latency"}
+func modeParam(def string) catalog.Param {
+	return catalog.Param{Name: paramMode, Default: def, Doc: "cut: closed and refused; blackhole: swallowed in silence; hold: kept and delivered late; latency"}
 }
 
 func linkSpecs() []Spec {
-	onClients := func(length, every string, own ...params.Param) []params.Param {
-		return append(clientParams(length, every), append([]params.Param{nodesParam(RoleAll)}, own...)...)
+	onClients := func(length, every string, own ...catalog.Param) []catalog.Param {
+		return append(clientParams(length, every), append([]catalog.Param{nodesParam(RoleAll)}, own...)...)
 	}
 	return []Spec{
 		{
@@ -50,7 +50,7 @@ func linkSpecs() []Spec {
 			Name: "flap", Doc: "the connections of clients to servers are reset again and again",
 			Proven: "A connection was reset. The heal ends the resets and counts them.",
 			Family: history.FamilyLink, Whom: ClientsAndNodes, Links: ToServers, Strikes: strikeHolder, Fault: Flap{},
-			Params: onClients("1.5ttl", "3ttl", params.Param{Name: paramPeriod, Default: "50ms", Doc: "from one reset to the next, on average"}),
+			Params: onClients("1.5ttl", "3ttl", catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "from one reset to the next, on average"}),
 		},
 		{
 			Name: "lost-reply", Doc: "servers do what a client asks for, and the next answer of each that is no refusal is lost with its connection",
@@ -79,7 +79,7 @@ func strikeReply(k int, _ []string) string {
 }
 
 // checkMode reads the parameters that say what is done to links.
-func checkMode(own params.Values, ttl time.Duration) error {
+func checkMode(own catalog.Values, ttl time.Duration) error {
 	switch own[paramMode] {
 	case modeCut, modeBlackHole, modeHold, modeLatency:
 	default:

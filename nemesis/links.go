@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/params"
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/nemesis/link"
 )
 
@@ -18,7 +18,7 @@ type broken struct {
 }
 
 // breakLink does to a link what the parameters say, and proves it.
-func (b *broken) breakLink(ctx context.Context, l *link.Link, p params.Values, ttl time.Duration) error {
+func (b *broken) breakLink(ctx context.Context, l *link.Link, p catalog.Values, ttl time.Duration) error {
 	way := link.Way(p[paramWay])
 	switch p[paramMode] {
 	case modeBlackHole:

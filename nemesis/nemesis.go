@@ -14,9 +14,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/catalog"
-	"github.com/lockstorm/lockstorm/internal/params"
 	"github.com/lockstorm/lockstorm/nemesis/link"
 )
 
@@ -27,7 +26,7 @@ type Spec struct {
 	Family string // history.Family constants; empty: hurts nobody
 	Whom   Whom
 	Links  Links
-	Params []params.Param
+	Params []catalog.Param
 	// Proven is how its effect is proven and what its heal does, in a sentence or two.
 	Proven string
 	// Takes is how long an injection may take beyond its `for`, with leases of the ttl: the
@@ -120,8 +119,8 @@ type Target struct {
 	Nodes   []Node
 	Hit     *Hit // the client that stands at a point, for tied faults
 	For     time.Duration
-	Params  params.Values // the fault's own
-	Draw    uint64        // seed of what the fault chooses itself
+	Params  catalog.Values // the fault's own
+	Draw    uint64         // seed of what the fault chooses itself
 }
 
 // Client is a client process as faults see it.

@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/params"
+	"github.com/lockstorm/lockstorm/catalog"
 )
 
 // Random is the value of `at` for faults at a random time.
@@ -50,7 +50,7 @@ type Step struct {
 	Stay    int64  `json:"stay_ns,omitempty"` // how long the client of a tied server fault stays, at most
 	Draw    uint64 `json:"draw"`              // seed of the choice among targets
 	// Params are the fault's own parameters.
-	Params params.Values `json:"params,omitempty"`
+	Params catalog.Values `json:"params,omitempty"`
 }
 
 // Input is all that a plan depends on.
@@ -84,12 +84,12 @@ func NewPlan(c *Catalogue, in Input) (*Plan, error) {
 }
 
 func newRequest(c *Catalogue, in Input, index int, spec string) (Request, error) {
-	name, rest := params.Split(spec)
+	name, rest := catalog.Split(spec)
 	s, err := c.Get(name)
 	if err != nil {
 		return Request{}, err
 	}
-	v, err := params.Parse("nemesis "+name, rest, s.Params)
+	v, err := catalog.Parse("nemesis "+name, rest, s.Params)
 	if err != nil {
 		return Request{}, err
 	}

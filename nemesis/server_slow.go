@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/params"
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/internal/proc"
 )
 
@@ -32,12 +32,12 @@ var (
 func (SlowServer) Available(s Setting) error { return needsServer(s) }
 
 // Check reads the parameters.
-func (SlowServer) Check(own params.Values, ttl time.Duration) error {
+func (SlowServer) Check(own catalog.Values, ttl time.Duration) error {
 	_, _, err := dutyCycle(own, ttl)
 	return err
 }
 
-func dutyCycle(own params.Values, ttl time.Duration) (stopped, runs time.Duration, err error) {
+func dutyCycle(own catalog.Values, ttl time.Duration) (stopped, runs time.Duration, err error) {
 	share, err := own.Fraction(paramShare)
 	if err != nil {
 		return 0, 0, err

@@ -3,42 +3,42 @@ package nemesis
 import (
 	"slices"
 
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/params"
 )
 
 // atOnce is the length of faults that do not last.
 const atOnce = ""
 
 // The parameters that mean the same for every fault that has them.
-func common(length, every string) []params.Param {
-	p := []params.Param{
+func common(length, every string) []catalog.Param {
+	p := []catalog.Param{
 		{Name: "at", Doc: "a point to strike at, or `random` for random times (default: a mix that hurts)"},
 		{Name: "nth", Default: "1", Doc: "strike when the point is reached for the nth time, counted anew for each injection"},
 		{Name: "every", Default: every, Doc: "time from one injection to the next"},
 	}
 	if length != atOnce {
-		p = append(p, params.Param{Name: "for", Default: length, Doc: "how long the fault lasts: a duration or a multiple of the ttl"})
+		p = append(p, catalog.Param{Name: "for", Default: length, Doc: "how long the fault lasts: a duration or a multiple of the ttl"})
 	}
 	return p
 }
 
-func clientParams(length, every string) []params.Param {
+func clientParams(length, every string) []catalog.Param {
 	return append(common(length, every), clientsParam)
 }
 
-var clientsParam = params.Param{Name: "clients", Default: "1", Doc: "how many clients, or holder, all, half, or names joined by +"}
+var clientsParam = catalog.Param{Name: "clients", Default: "1", Doc: "how many clients, or holder, all, half, or names joined by +"}
 
 // nodesParam chooses servers; those without data are only hurt when they are named.
-func nodesParam(def string) params.Param {
-	return params.Param{Name: "nodes", Default: def, Doc: "how many servers (those that granted first), or master, replica, granted, all, or names joined by +"}
+func nodesParam(def string) catalog.Param {
+	return catalog.Param{Name: "nodes", Default: def, Doc: "how many servers (those that granted first), or master, replica, granted, all, or names joined by +"}
 }
 
-func serverParams(length, every, nodes string, own ...params.Param) []params.Param {
+func serverParams(length, every, nodes string, own ...catalog.Param) []catalog.Param {
 	return append(append(common(length, every), nodesParam(nodes),
-		params.Param{Name: "clients", Doc: "whose points count: names joined by + (default: everybody's)"},
-		params.Param{Name: paramGrant, Default: grantAny, Doc: "any; all: strike only under a grant that every server gave; N: that N servers gave"},
-		params.Param{Name: "stay", Default: "0.9ttl", Doc: "how long the client stays at the point, at most (until another one is granted)"}), own...)
+		catalog.Param{Name: "clients", Doc: "whose points count: names joined by + (default: everybody's)"},
+		catalog.Param{Name: paramGrant, Default: grantAny, Doc: "any; all: strike only under a grant that every server gave; N: that N servers gave"},
+		catalog.Param{Name: "stay", Default: "0.9ttl", Doc: "how long the client stays at the point, at most (until another one is granted)"}), own...)
 }
 
 // The parameter that says which grants a tied fault strikes.
@@ -49,7 +49,7 @@ const (
 )
 
 // strikingGrants gives `grant` another default.
-func strikingGrants(def string, p []params.Param) []params.Param {
+func strikingGrants(def string, p []catalog.Param) []catalog.Param {
 	for i := range p {
 		if p[i].Name == paramGrant {
 			p[i].Default = def
@@ -109,8 +109,8 @@ func serverSpecs() []Spec {
 			Proven: "Every thread is in state T for the first time. Healed when it runs for good.",
 			Family: history.FamilyServer, Whom: Nodes, Strikes: strikeGrant, Fault: SlowServer{},
 			Params: serverParams("1.5ttl", "3ttl", "1",
-				params.Param{Name: paramShare, Default: "0.8", Doc: "the part of the time in which it is stopped"},
-				params.Param{Name: paramPeriod, Default: "50ms", Doc: "one stop and one run together"}),
+				catalog.Param{Name: paramShare, Default: "0.8", Doc: "the part of the time in which it is stopped"},
+				catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "one stop and one run together"}),
 		},
 	}
 }

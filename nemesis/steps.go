@@ -9,14 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/params"
+	"github.com/lockstorm/lockstorm/catalog"
 )
 
 // layout is how the steps of one fault are laid out: its parameters, read and checked.
 type layout struct {
 	spec   Spec
 	in     Input
-	values params.Values
+	values catalog.Values
 	length time.Duration
 	every  time.Duration
 	stay   time.Duration
@@ -25,7 +25,7 @@ type layout struct {
 	last   time.Duration // the latest start that leaves room for the full length
 }
 
-func newLayout(s Spec, v params.Values, in Input) (*layout, error) {
+func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
 	l := &layout{spec: s, in: in, values: v}
 	var errs [5]error
 	l.length, errs[0] = v.Length("for", in.TTL)
@@ -54,7 +54,7 @@ func newLayout(s Spec, v params.Values, in Input) (*layout, error) {
 
 // planSteps lays out the steps: the first soon after the start, then one every period,
 // each starting early enough to end before the workload does.
-func planSteps(s Spec, v params.Values, in Input, rnd *rand.Rand) ([]Step, error) {
+func planSteps(s Spec, v catalog.Values, in Input, rnd *rand.Rand) ([]Step, error) {
 	l, err := newLayout(s, v, in)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (l *layout) aim(st *Step, where string, rnd *rand.Rand) {
 }
 
 // grantedBy reads by how many nodes the grant must be that a tied fault strikes.
-func grantedBy(v params.Values, in Input) (int, error) {
+func grantedBy(v catalog.Values, in Input) (int, error) {
 	switch v[paramGrant] {
 	case "", grantAny:
 		return 0, nil
@@ -132,8 +132,8 @@ func firstStrike(in Input) time.Duration { return min(in.TTL*3/10, in.Duration/4
 var shared = []string{"at", "nth", "every", "for", "clients", "nodes", "stay", paramGrant}
 
 // ownParams are the parameters that only this fault knows.
-func ownParams(v params.Values) params.Values {
-	own := params.Values{}
+func ownParams(v catalog.Values) catalog.Values {
+	own := catalog.Values{}
 	for name, val := range v {
 		if !slices.Contains(shared, name) {
 			own[name] = val
@@ -147,10 +147,10 @@ func ownParams(v params.Values) params.Values {
 
 // Checker is a Fault that knows more about its own parameters than their names.
 type Checker interface {
-	Check(own params.Values, ttl time.Duration) error
+	Check(own catalog.Values, ttl time.Duration) error
 }
 
-func checkOwn(s Spec, v params.Values, in Input) error {
+func checkOwn(s Spec, v catalog.Values, in Input) error {
 	if c, ok := s.Fault.(Checker); ok {
 		return c.Check(ownParams(v), in.TTL)
 	}
@@ -161,13 +161,13 @@ func checkOwn(s Spec, v params.Values, in Input) error {
 const pointGranted = "acquired"
 
 // byVote reports whether a fault depends on which nodes granted the lock.
-func byVote(v params.Values) bool {
+func byVote(v catalog.Values) bool {
 	_, err := strconv.Atoi(v[paramGrant])
 	return v["nodes"] == RoleGranted || err == nil
 }
 
 // checkVoters refuses to look for nodes that granted where nobody tells them.
-func checkVoters(v params.Values, in Input) error {
+func checkVoters(v catalog.Values, in Input) error {
 	switch {
 	case !byVote(v):
 		return nil
@@ -183,7 +183,7 @@ func checkVoters(v params.Values, in Input) error {
 }
 
 // checkTargets refuses targets that cannot exist.
-func checkTargets(s Spec, v params.Values, in Input) error {
+func checkTargets(s Spec, v catalog.Values, in Input) error {
 	roles := []string{RoleHolder, RoleAll, RoleHalf}
 	if s.Whom&Clients == 0 { // it hurts servers: whose points count
 		if sel := v["clients"]; sel != "" && pinned(sel) == nil {

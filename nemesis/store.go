@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/params"
 )
 
 const paramPolicy = "policy"
@@ -25,7 +25,7 @@ func storeSpecs() []Spec {
 			Proven: "The key was there and is gone while memory was full. Room is made again at once, for while it is short nobody can acquire anything.",
 			Family: history.FamilyStore, Whom: Nodes, Strikes: strike, Fault: Evict{},
 			Params: serverParams(atOnce, "2ttl", RoleMaster,
-				params.Param{Name: paramPolicy, Default: policies[0], Doc: "maxmemory-policy of Redis"}),
+				catalog.Param{Name: paramPolicy, Default: policies[0], Doc: "maxmemory-policy of Redis"}),
 		},
 		{
 			Name: "flush", Doc: "everything on a server is deleted (FLUSHALL)",
@@ -142,7 +142,7 @@ func (Evict) Available(s Setting) error {
 const embeddedProvider = "embedded"
 
 // Check reads the parameters.
-func (Evict) Check(own params.Values, _ time.Duration) error {
+func (Evict) Check(own catalog.Values, _ time.Duration) error {
 	if p := own[paramPolicy]; !slices.Contains(policies, p) {
 		return fmt.Errorf("%s=%s: choose one of %s", paramPolicy, p, strings.Join(policies, ", "))
 	}

@@ -3,7 +3,7 @@ package workloads
 import (
 	"context"
 
-	"github.com/lockstorm/lockstorm/internal/params"
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/workloads/register"
 )
 
@@ -12,7 +12,7 @@ func Specs() []Spec {
 	return []Spec{
 		{
 			Name: "counter", Doc: "acquire, read a counter, stay, write it back plus one, release", Resource: true,
-			Params: append(Params(), params.Param{
+			Params: append(Params(), catalog.Param{
 				Name: "fence", Default: string(register.Strict),
 				Doc: "strict: a token that is equal to the highest counts only from the grant that brought it; at-least: from anybody",
 			}),

@@ -14,8 +14,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
-	"github.com/lockstorm/lockstorm/internal/params"
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/workloads/register"
 )
 
@@ -24,7 +23,7 @@ type Spec struct {
 	Name     string
 	Doc      string
 	Resource bool // it reads and writes the registers
-	Params   []params.Param
+	Params   []catalog.Param
 	New      func(Settings) Workload
 }
 
@@ -62,8 +61,8 @@ type Settings struct {
 }
 
 // Params are what every workload has. Lengths may be multiples of the ttl.
-func Params() []params.Param {
-	return []params.Param{
+func Params() []catalog.Param {
+	return []catalog.Param{
 		{Name: "hold", Default: "0.1ttl", Doc: "longest time that a client stays in its section"},
 		{Name: "think", Default: "0.05ttl", Doc: "longest pause between two sections of a client"},
 		{Name: "try", Default: "0.1", Doc: "part of the attempts (0 to 1) that do not wait for the lock"},
@@ -71,7 +70,7 @@ func Params() []params.Param {
 }
 
 // NewSettings resolves parameters.
-func NewSettings(v params.Values, locks []string, ttl time.Duration, rnd *rand.Rand) (Settings, error) {
+func NewSettings(v catalog.Values, locks []string, ttl time.Duration, rnd *rand.Rand) (Settings, error) {
 	s := Settings{Locks: locks, Rand: rnd}
 	var err error
 	if s.Hold, err = v.Length("hold", ttl); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/backends/cluster"
+	"github.com/lockstorm/lockstorm/cluster"
 )
 
 // manyConns keeps the pool's circuit breaker from closing: after PoolSize failed dials

@@ -7,20 +7,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
-	"github.com/lockstorm/lockstorm/internal/params"
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/workloads"
 )
 
 // listed is an entry of a list, also as JSON.
 type listed struct {
-	Name       string         `json:"name"`
-	Doc        string         `json:"doc"`
-	Topologies []string       `json:"topologies,omitempty"`
-	Ends       string         `json:"ends,omitempty"`
-	Tokens     bool           `json:"tokens,omitempty"`
-	Points     []string       `json:"points,omitempty"`
-	Params     []params.Param `json:"params,omitempty"`
+	Name       string          `json:"name"`
+	Doc        string          `json:"doc"`
+	Topologies []string        `json:"topologies,omitempty"`
+	Ends       string          `json:"ends,omitempty"`
+	Tokens     bool            `json:"tokens,omitempty"`
+	Points     []string        `json:"points,omitempty"`
+	Params     []catalog.Param `json:"params,omitempty"`
 }
 
 func (a *app) listCommand() *cobra.Command {

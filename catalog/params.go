@@ -1,6 +1,4 @@
-// Package params reads the parameters that follow a name on the command line, as in
-// client-pause:at=before-write,for=1.5ttl.
-package params
+package catalog
 
 import (
 	"fmt"

@@ -11,7 +11,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/catalog"
+	"github.com/lockstorm/lockstorm/catalog"
 )
 
 // Ref is how backends and faults know a server: by name and role, never by where it

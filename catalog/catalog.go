@@ -1,6 +1,9 @@
 // Package catalog is the explicit list in which backends, faults, workloads and checks
-// are named. A catalogue is a value that is passed in: nothing registers itself. Lists,
-// generated docs and the conformance tests derive from it.
+// are named, and the parameters that may follow a name, as in
+// client-pause:at=before-write,for=1.5ttl. A catalogue is a value that is passed in:
+// nothing registers itself. Lists, generated docs and the conformance tests derive from it.
+//
+//	"name:key=value" -> Split -> Catalog.Get (a spec with its [Param] list) -> Parse -> [Values]
 package catalog
 
 import (
