@@ -35,20 +35,7 @@ report.html and junit.xml. The last line on stdout is the verdict and the report
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd, cfg, asJSON) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&cfg.Backend, "backend", "", "the lock to test (see: list backends)")
-	f.StringArrayVar(&cfg.Nemesis, "nemesis", cfg.Nemesis, "a fault, name[:key=value,...]; may be given several times (see: list nemeses)")
-	f.StringVar(&cfg.Workload, "workload", cfg.Workload, "what the clients do, name[:key=value,...] (see: list workloads)")
-	f.StringVar(&cfg.Topology, "topology", "", "the servers (default: the backend's first; see: list topologies)")
-	f.StringVar(&cfg.Provider, "provider", cfg.Provider, "how servers are started: auto, process, embedded")
-	f.StringVar(&cfg.Fencing, "fencing", cfg.Fencing, "both: plain and fenced data side by side; on: fenced only; off: plain only")
-	f.StringVar(&cfg.Discipline, "discipline", cfg.Discipline, "obey: stop when the lease is over; trusting: go on")
-	f.DurationVar(&cfg.TTL, "ttl", cfg.TTL, "time to live of leases (default: that of the topology, else 1s)")
-	f.IntVar(&cfg.Clients, "clients", cfg.Clients, "client processes")
-	f.IntVar(&cfg.Locks, "locks", cfg.Locks, "locks")
-	f.DurationVar(&cfg.Time, "time", cfg.Time, "how long the workload runs under faults")
-	f.Uint64Var(&cfg.Seed, "seed", 0, "seed of everything random (default: drawn, and printed)")
-	f.StringVar(&cfg.Out, "out", "", "directory of the run; it must be empty or absent (default: "+runsDir+"/BACKEND-TIME)")
-	f.StringSliceVar(&cfg.Require, "require", nil, "checks that gate, instead of the default ones (see: list checks)")
+	cfg.Bind(f)
 	f.BoolVar(&asJSON, "json", false, "print results.json on stdout")
 	if err := cmd.MarkFlagRequired("backend"); err != nil {
 		panic(err) // the flag is defined above

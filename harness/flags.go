@@ -1,0 +1,79 @@
+package harness
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Bind makes every field of the configuration that a user chooses a flag of the set. What
+// the fields have now is the default.
+func (c *Config) Bind(f *pflag.FlagSet) {
+	f.StringVar(&c.Backend, "backend", c.Backend, "the lock to test (see: list backends)")
+	f.StringArrayVar(&c.Nemesis, "nemesis", c.Nemesis, "a fault, name[:key=value,...]; may be given several times (see: list nemeses)")
+	f.StringVar(&c.Workload, "workload", c.Workload, "what the clients do, name[:key=value,...] (see: list workloads)")
+	f.StringVar(&c.Topology, "topology", c.Topology, "the servers (default: the backend's first; see: list topologies)")
+	f.StringVar(&c.Provider, "provider", c.Provider, "how servers are started: auto, process, embedded")
+	f.StringVar(&c.Fencing, "fencing", c.Fencing, "both: plain and fenced data side by side; on: fenced only; off: plain only")
+	f.StringVar(&c.Discipline, "discipline", c.Discipline, "obey: stop when the lease is over; trusting: go on")
+	f.DurationVar(&c.TTL, "ttl", c.TTL, "time to live of leases (default: that of the topology, else 1s)")
+	f.IntVar(&c.Clients, "clients", c.Clients, "client processes")
+	f.IntVar(&c.Locks, "locks", c.Locks, "locks")
+	f.DurationVar(&c.Time, "time", c.Time, "how long the workload runs under faults")
+	f.Uint64Var(&c.Seed, "seed", c.Seed, "seed of everything random (default: drawn, and printed)")
+	f.StringVar(&c.Out, "out", c.Out, "directory of the run; it must be empty or absent (default: lockstorm-runs/BACKEND-TIME)")
+	f.StringSliceVar(&c.Require, "require", c.Require, "checks that gate, instead of the default ones (see: list checks)")
+}
+
+// ParseLine reads a configuration from the flags of `run`, as in
+// "--backend redis-lua --nemesis client-pause --time 4s": words parted by blanks, without
+// quotes. What is not said has its default.
+func ParseLine(line string) (Config, error) {
+	c := Defaults()
+	f := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	f.Usage = func() {}
+	c.Bind(f)
+	if err := f.Parse(strings.Fields(line)); err != nil {
+		return c, fmt.Errorf("%q: %w", line, err)
+	}
+	if f.NArg() > 0 {
+		return c, fmt.Errorf("%q: %q is no flag", line, f.Arg(0))
+	}
+	return c, nil
+}
+
+// Line is the flags that make this configuration of the defaults: the inverse of
+// [ParseLine]. The directory of the run is not among them.
+func (c Config) Line() string { return strings.Join(c.Args(), " ") }
+
+// Args are the words of [Config.Line].
+func (c Config) Args() []string {
+	d := Defaults()
+	var out []string
+	add := func(flag, val, def string) {
+		if val != def {
+			out = append(out, "--"+flag, val)
+		}
+	}
+	add("backend", c.Backend, "")
+	add("topology", c.Topology, "")
+	add("provider", c.Provider, d.Provider)
+	add("clients", strconv.Itoa(c.Clients), strconv.Itoa(d.Clients))
+	if !slices.Equal(c.Nemesis, d.Nemesis) {
+		for _, n := range c.Nemesis {
+			add("nemesis", n, "")
+		}
+	}
+	add("workload", c.Workload, d.Workload)
+	add("fencing", c.Fencing, d.Fencing)
+	add("discipline", c.Discipline, d.Discipline)
+	add("ttl", c.TTL.String(), d.TTL.String())
+	add("locks", strconv.Itoa(c.Locks), strconv.Itoa(d.Locks))
+	add("time", c.Time.String(), d.Time.String())
+	add("require", strings.Join(c.Require, ","), "")
+	add("seed", strconv.FormatUint(c.Seed, 10), "0")
+	return out
+}
