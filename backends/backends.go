@@ -10,12 +10,17 @@ package backends
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/points"
 )
 
 // Spec describes a backend: what it is, what it promises, how it is opened.
@@ -23,6 +28,9 @@ type Spec struct {
 	Name       string
 	Doc        string
 	Topologies []string // the first is the default
+	// Model is what may be held together and what a grant is: the zero value is an exclusive
+	// lock whose every grant has a lease of its own, or none.
+	Model history.Model
 	// Ends is how a grant ends without a release: one of the history.Ends constants. With
 	// history.EndsLease every grant's Info has Lease, Sent, TTL and Deadline.
 	Ends     string
@@ -47,15 +55,34 @@ func (s Spec) EntryName() string { return s.Name }
 // EntryDoc is the line that `list` shows.
 func (s Spec) EntryDoc() string { return s.Doc }
 
+// ends are the ways in which a grant may end without a release.
+var ends = []string{history.EndsNever, history.EndsLease, history.EndsProcess, history.EndsSession}
+
+// Valid says in a sentence what is wrong with the spec: it is asked when the spec is added
+// to a catalogue.
+func (s Spec) Valid() error {
+	switch {
+	case s.Open == nil:
+		return errors.New("it has no Open")
+	case len(s.Topologies) == 0:
+		return errors.New("it names no topology: a lock that needs no server runs on \"local\"")
+	case !slices.Contains(ends, s.Ends):
+		return fmt.Errorf("Ends is %q: choose one of %v (constants of package history)", s.Ends, ends)
+	}
+	for i, p := range s.Points {
+		taken := slices.Contains(points.Names(s.Points[:i]), p.Name) || slices.Contains(points.Names(points.Section()), p.Name)
+		if p.Name == "" || p.Doc == "" || taken {
+			return fmt.Errorf("point %q: a point has a doc and a name of its own, other than those of every section", p.Name)
+		}
+	}
+	return nil
+}
+
 // Catalogue is a list of backends by name.
 type Catalogue = catalog.Catalog[Spec]
 
-// Point is a named place in a section or in a backend's own protocol where a fault can
-// be tied to.
-type Point struct {
-	Name string
-	Doc  string
-}
+// Point is a named place in a backend's own protocol where a fault can be tied to.
+type Point = points.Point
 
 // Env is what a client gives its backend. One Env serves one client.
 type Env struct {
@@ -69,12 +96,14 @@ type Env struct {
 	Timeout time.Duration                                            // longest wait for one answer
 	Now     func() int64                                             // the run's clock, ns
 	Rand    *rand.Rand                                               // seeded; not for concurrent use
+	Session Session                                                  // for leases that several grants share
 }
 
 // Request is one acquire attempt.
 type Request struct {
 	Lock  string
-	Owner string // nonce: unique per attempt, to be used as the store's owner value
+	Owner string // nonce, unique per attempt, to be used as the store's owner value; of a reentrant lock that is held: its owner
+	Mode  string // "" is exclusive, history.ModeShared that of readers
 	TTL   time.Duration
 	Hooks Hooks
 }
@@ -94,15 +123,25 @@ type Hooks struct {
 	// a fault holds the client there.
 	Point func(ctx context.Context, name string)
 	// Renewing is called before a renewal leaves; the function it returns takes the
-	// outcome: the new sent and deadline, or an error. After an error of its own the renewal
-	// must not be sent: it could not be recorded.
+	// outcome: the new sent and deadline, or an error. If Renewing itself fails, do not send the
+	// renewal: it could not be recorded.
 	Renewing func(lease string) (done func(r Renewal, err error), err error)
 	// GivingUp is called before a backend gives the lock back by itself, unasked: some
-	// libraries do after an error. The function it returns takes the outcome. After an error
-	// of its own nothing must be sent. It tells of the loss, too.
+	// libraries do after an error. The function it returns takes the outcome. If GivingUp itself
+	// fails, send nothing. It tells of the loss, too.
 	GivingUp func(lease, reason string) (done func(err error), err error)
 	// Lost tells that the lease is lost.
 	Lost func(lease, reason string)
+}
+
+// Session is how a backend tells its client of leases that several grants share: in
+// what the client's requests have no part. All may be called from any goroutine.
+type Session struct {
+	// Opened tells that a lease was created, before its first use.
+	Opened func(lease string, r Renewal) error
+	// Renewing and Lost are as those of Hooks, for the lease itself.
+	Renewing func(lease string) (done func(r Renewal, err error), err error)
+	Lost     func(lease, reason string)
 }
 
 // Renewal is a successful extension of a lease.

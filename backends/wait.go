@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"time"
-)
 
-// PointWaiting is reached when an acquire found the lock busy and is about to wait.
-const PointWaiting = "waiting"
+	"github.com/lockstorm/lockstorm/points"
+)
 
 // Poll is the waiting acquire of locks that can only be tried: it tries, and waits a
 // random time up to env.Retry before the next try. A refusal and a request that never
@@ -22,7 +21,7 @@ func Poll(ctx context.Context, env Env, req Request, try func(context.Context, R
 		}
 		if !waiting && errors.Is(err, ErrBusy) {
 			waiting = true
-			req.Reach(ctx, PointWaiting)
+			req.Reach(ctx, points.Waiting)
 		}
 		select {
 		case <-ctx.Done():

@@ -18,6 +18,9 @@ type Entry interface {
 	EntryDoc() string
 }
 
+// Validator is an entry that can say in a sentence what is wrong with it.
+type Validator interface{ Valid() error }
+
 // Catalog holds specs by name, in the order in which they were added.
 type Catalog[S Entry] struct {
 	kind    string
@@ -35,8 +38,9 @@ func New[S Entry](kind string, specs ...S) *Catalog[S] {
 
 var goodName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
-// Add appends specs. A bad or a duplicate name and an empty doc are programmer errors:
-// it panics, at start-up.
+// Add appends specs. A bad or a duplicate name, an empty doc, and whatever an entry that is
+// a [Validator] finds wrong with itself are programmer errors: it panics with a sentence, at
+// start-up, so that nothing panics later.
 func (c *Catalog[S]) Add(specs ...S) {
 	for _, s := range specs {
 		name := s.EntryName()
@@ -48,6 +52,11 @@ func (c *Catalog[S]) Add(specs ...S) {
 			panic(fmt.Sprintf("catalogue: there are two %ss named %q", c.kind, name))
 		case strings.TrimSpace(s.EntryDoc()) == "":
 			panic(fmt.Sprintf("catalogue: %s %q has no doc", c.kind, name))
+		}
+		if v, ok := any(s).(Validator); ok {
+			if err := v.Valid(); err != nil {
+				panic(fmt.Sprintf("catalogue: %s %q: %v", c.kind, name, err))
+			}
 		}
 		c.byName[name] = len(c.entries)
 		c.entries = append(c.entries, s)

@@ -93,3 +93,20 @@ func (v Values) Count(name string, def int) (int, error) {
 	}
 	return n, nil
 }
+
+// CheckParams says in a sentence what is wrong with a list of parameters.
+func CheckParams(params []Param) error {
+	seen := map[string]bool{}
+	for _, p := range params {
+		switch {
+		case !goodName.MatchString(p.Name):
+			return fmt.Errorf("%q is no name for a parameter: want lower case words joined by -", p.Name)
+		case seen[p.Name]:
+			return fmt.Errorf("it has two parameters named %q", p.Name)
+		case strings.TrimSpace(p.Doc) == "":
+			return fmt.Errorf("parameter %q has no doc", p.Name)
+		}
+		seen[p.Name] = true
+	}
+	return nil
+}

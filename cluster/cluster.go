@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	startTimeout  = 15 * time.Second
+	startTimeout  = 15 * time.Second // a server that has not served by then is given up
 	stopTimeout   = 3 * time.Second
 	probeEvery    = 2 * time.Millisecond
 	togetherEvery = 20 * time.Millisecond
-	portTries     = 5
+	portTries     = 5 // a server may lose the race for its port
 )
 
 // Cluster is a running topology.
@@ -26,11 +26,15 @@ type Cluster struct {
 }
 
 // Network gives servers addresses by which they know each other, wherever they listen.
+// The main port of a server has no name.
 type Network interface {
-	// Announce opens the address of a node, and notes from where it calls others.
-	Announce(node, source string) (addr string, err error)
-	// Serve says where the node really listens now.
-	Serve(node, addr string)
+	// Announce opens the one address of a server's port for all others, and notes from where the
+	// server calls them.
+	Announce(node, port, source string) (addr string, err error)
+	// Between opens the address of a port for one caller.
+	Between(from, to, port string) (addr string, err error)
+	// Serve says where a port really is now.
+	Serve(node, port, addr string)
 }
 
 // Options are what a topology is started with.
@@ -46,6 +50,9 @@ func Start(ctx context.Context, t Topology, p Provider, dir string, o Options) (
 	for i, r := range t.Nodes {
 		s := &Server{recipe: r, topology: t, provider: p, network: o.Network}
 		s.place = Place{Dir: filepath.Join(dir, r.Name), Host: "127.0.0.1", Source: fmt.Sprintf("127.0.0.%d", 11+i)}
+		if r.Admin != nil {
+			s.admin = r.Admin(s.Addr)
+		}
 		c.servers = append(c.servers, s)
 	}
 	err := c.announce(o)
@@ -61,29 +68,66 @@ func Start(ctx context.Context, t Topology, p Provider, dir string, o Options) (
 	return c, nil
 }
 
-// announce gives every node its address and its clock before any of them starts.
+// announce gives every node its clock, and its addresses, before any of them starts.
 func (c *Cluster) announce(o Options) error {
-	peers := map[string]int{}
 	for _, s := range c.servers {
 		if o.Shim != "" {
 			if err := s.giveClock(o.Shim); err != nil {
 				return err
 			}
 		}
-		s.place.Peers = peers
-		if !c.Topology.Peers {
-			continue
+		s.place.peers = map[peerPort]int{}
+	}
+	for _, s := range c.servers {
+		for _, p := range s.recipe.ports() {
+			if err := c.openTo(o.Network, s, p); err != nil {
+				return fmt.Errorf("addresses of %s: %w", s.Name(), err)
+			}
 		}
-		addr, err := o.Network.Announce(s.Name(), s.place.Source)
+	}
+	return nil
+}
+
+// openTo opens the addresses by which the others reach one port of a server.
+func (c *Cluster) openTo(n Network, to *Server, p Port) error {
+	switch p.Peering {
+	case Announced:
+		addr, err := n.Announce(to.Name(), p.Name, to.place.Source)
 		if err != nil {
 			return err
 		}
-		tcp, err := net.ResolveTCPAddr("tcp", addr)
-		if err != nil {
-			return fmt.Errorf("announced address of %s: %w", s.Name(), err)
+		if p.Name == "" {
+			to.announced = addr
 		}
-		s.announced, peers[s.Name()] = addr, tcp.Port
+		for _, s := range c.servers {
+			if err := s.place.learn(to.Name(), p.Name, addr); err != nil {
+				return err
+			}
+		}
+	case Pairwise:
+		for _, from := range c.servers {
+			if from == to {
+				continue
+			}
+			addr, err := n.Between(from.Name(), to.Name(), p.Name)
+			if err != nil {
+				return err
+			}
+			if err := from.place.learn(to.Name(), p.Name, addr); err != nil {
+				return err
+			}
+		}
 	}
+	return nil
+}
+
+// learn notes how a peer is reached.
+func (p Place) learn(node, port, addr string) error {
+	tcp, err := net.ResolveTCPAddr("tcp", addr)
+	if err != nil {
+		return err
+	}
+	p.peers[peerPort{node, port}] = tcp.Port
 	return nil
 }
 
@@ -126,6 +170,14 @@ func (c *Cluster) awaitTogether(ctx context.Context) error {
 		case <-time.After(togetherEvery):
 		}
 	}
+}
+
+// Fleet is who replaces masters; nil where nobody does.
+func (c *Cluster) Fleet() Fleet {
+	if c.Topology.Fleet == nil {
+		return nil
+	}
+	return c.Topology.Fleet(c.servers)
 }
 
 // Servers lists the nodes in the order of the topology.

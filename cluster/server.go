@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/clockshim"
 )
 
@@ -22,7 +22,9 @@ type Server struct {
 	network  Network
 	clock    *clockshim.Clock // nil: its clock cannot jump
 
-	announced string // empty: it has no peers
+	announced string // empty: no one address for all
+	admin     any
+	prepared  bool
 
 	op sync.Mutex // held by what changes the state of the server, from start to proof
 
@@ -41,76 +43,37 @@ func (s *Server) Recipe() Recipe { return s.recipe }
 // Announced is the address under which its peers know the node; empty where it has none.
 func (s *Server) Announced() string { return s.announced }
 
-// Role is the node's role now, as far as it says so itself; a node that does not answer
+// Admin is what can be asked of the server and done to it past all links: see [As]. Nil
+// where its recipe has none.
+func (s *Server) Admin() any { return s.admin }
+
+// Refusal tells the answers of the server that say that nothing was done; nil where
+// nobody can.
+func (s *Server) Refusal() func(answer []byte) bool { return s.recipe.Refusal }
+
+// Data reports whether the server holds data.
+func (s *Server) Data() bool { return s.recipe.Data }
+
+// Role is the server's role now, as far as it says so itself; one that does not answer
 // is down.
 func (s *Server) Role() string {
-	if s.recipe.Store == nil {
+	r, ok := As[Roler](s)
+	if !ok {
 		return s.recipe.Role
 	}
 	if s.Down() {
-		return RoleDown
+		return history.RoleDown
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), roleTimeout)
 	defer cancel()
-	role, err := s.recipe.Store.Role(ctx, s.Addr())
+	role, err := r.Role(ctx)
 	if err != nil {
-		return RoleDown
+		return history.RoleDown
 	}
 	return role
 }
 
 const roleTimeout = 300 * time.Millisecond
-
-// giveClock gives the server a wall clock of its own, before its first start.
-func (s *Server) giveClock(shim string) error {
-	if err := os.MkdirAll(s.place.Dir, 0o755); err != nil {
-		return err
-	}
-	clock, err := clockshim.New(filepath.Join(s.place.Dir, "clock"))
-	if err != nil {
-		return err
-	}
-	s.clock, s.place.Env = clock, clock.Env(shim)
-	return nil
-}
-
-// Jump moves the server's wall clock by d; the text is the proof, read back from the
-// server.
-func (s *Server) Jump(ctx context.Context, d time.Duration) (string, error) {
-	if s.clock == nil || s.recipe.Store == nil {
-		return "", fmt.Errorf("the clock of %s cannot jump", s.Name())
-	}
-	offset, err := s.clock.Jump(d)
-	if err != nil {
-		return "", err
-	}
-	proof, err := s.showsJump(ctx, d, offset)
-	if err != nil { // not proven: not done
-		_, back := s.clock.Jump(-d)
-		return "", errors.Join(err, back)
-	}
-	return proof, nil
-}
-
-// showsJump waits until the server's own clock is as far from the host's as it should be.
-func (s *Server) showsJump(ctx context.Context, d, offset time.Duration) (string, error) {
-	for {
-		now, err := s.recipe.Store.Clock(ctx, s.Addr())
-		if err != nil {
-			return "", fmt.Errorf("clock of %s: %w", s.Name(), err)
-		}
-		if ahead := time.Until(now); (ahead - offset).Abs() < min(clockClose, d.Abs()/4) {
-			return fmt.Sprintf("the clock of %s jumped by %v and is %v from the host's", s.Name(), d, ahead.Round(time.Millisecond)), nil
-		}
-		select {
-		case <-ctx.Done():
-			return "", fmt.Errorf("the clock of %s did not jump: it shows %v", s.Name(), now)
-		case <-time.After(probeEvery):
-		}
-	}
-}
-
-const clockClose = 200 * time.Millisecond // a server may show a time that it read a little earlier
 
 // Addr is where the node listens now.
 func (s *Server) Addr() string {
@@ -197,16 +160,19 @@ func (s *Server) start(ctx context.Context) error {
 	if err := os.MkdirAll(s.place.Dir, 0o755); err != nil {
 		return fmt.Errorf("start %s: %w", s.Name(), err)
 	}
+	if !s.prepared {
+		if err := s.provider.Prepare(ctx, s.recipe, s.place); err != nil {
+			return err
+		}
+		s.prepared = true
+	}
 	var err error
 	for try := range portTries {
 		place := s.place
-		if try > 0 || place.Port == 0 {
-			if place.Port, err = freePort(); err != nil {
-				return err
-			}
+		if try > 0 {
+			place.Port, place.Ports = 0, nil
 		}
-		err = s.startAt(ctx, place)
-		if !errors.Is(err, errEnded) {
+		if err = s.startAt(ctx, place); !errors.Is(err, errEnded) {
 			return err
 		}
 	}
@@ -220,26 +186,34 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 	if err != nil {
 		return fmt.Errorf("start %s: %w", s.Name(), err)
 	}
+	place = in.Place()
 	s.mu.Lock()
 	s.place, s.instance = place, in
 	s.mu.Unlock()
-	pid := in.Pid()
+	log := filepath.Join(place.Dir, "server.log")
 	for {
-		err := s.recipe.Ready(ctx, place.Addr(), pid)
+		err := s.recipe.Ready(ctx, place.Addr(), in.Pid())
 		if err == nil {
-			if s.network != nil {
-				s.network.Serve(s.Name(), place.Addr())
-			}
+			s.serves(place)
 			return nil
 		}
 		select {
 		case <-in.Done():
-			return fmt.Errorf("start %s: %w (see %s): %s", s.Name(), errEnded, filepath.Join(place.Dir, "server.log"), lastLine(filepath.Join(place.Dir, "server.log")))
+			return fmt.Errorf("start %s: %w (see %s): %s", s.Name(), errEnded, log, lastLine(log))
 		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("%s does not serve at %s: %w (see %s)", s.Name(), place.Addr(), err,
-				filepath.Join(place.Dir, "server.log")), in.Kill(context.WithoutCancel(ctx)))
+			return errors.Join(fmt.Errorf("%s does not serve at %s: %w (see %s)", s.Name(), place.Addr(), err, log), in.Kill(context.WithoutCancel(ctx)))
 		case <-time.After(probeEvery):
 		}
+	}
+}
+
+// serves tells the network where the ports are.
+func (s *Server) serves(place Place) {
+	if s.network == nil {
+		return
+	}
+	for _, p := range s.recipe.ports() {
+		s.network.Serve(s.Name(), p.Name, place.addrOf(p.Name))
 	}
 }
 
@@ -261,14 +235,4 @@ func lastLine(path string) string {
 	}
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	return lines[len(lines)-1]
-}
-
-// freePort asks the kernel for a port of 127.0.0.1 that is free now.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	return port, l.Close()
 }

@@ -37,7 +37,7 @@ func section(b *testing.B, c *cluster.Cluster, recorded, links bool) func() {
 		})
 		return r
 	}
-	srv, err := register.Serve(register.New(register.Strict).Handle, recorder(history.PartyRegister))
+	srv, err := register.Serve(register.New(register.Strict, nil).Handle, recorder(history.PartyRegister))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -73,18 +73,20 @@ func section(b *testing.B, c *cluster.Cluster, recorded, links bool) func() {
 	})
 	reg := &register.Client{Timeout: 5 * time.Second, Dial: func(ctx context.Context) (net.Conn, error) { return book.dial(ctx, history.PartyRegister) }}
 	client := workloads.NewClient(workloads.ClientConfig{
-		Name: "c1", Index: 1, Recorder: recorder("c1"), Locker: locker, Resource: workloads.RegisterResource("c1", reg),
+		Name: "c1", Index: 1, Recorder: recorder("c1"), Resource: workloads.RegisterResource("c1", reg),
 		Registers: []string{register.Plain, register.Fenced}, Fencing: history.FencingBoth, TTL: time.Minute,
 		Gate: workloads.Open{}, Rand: rnd(2), OnLogError: func(err error) { b.Error(err) },
 	})
+	client.Use(locker)
 	values, err := catalog.Parse("counter", "hold=0s,think=0s,try=0", workloads.Params())
 	if err != nil {
 		b.Fatal(err)
 	}
-	settings, err := workloads.NewSettings(values, []string{"L1"}, time.Minute, rnd(3))
+	settings, err := workloads.NewSettings(values, []string{"L1"}, time.Minute)
 	if err != nil {
 		b.Fatal(err)
 	}
+	settings.Rand = rnd(3)
 	wl, err := cat.Workloads.Get("counter")
 	if err != nil {
 		b.Fatal(err)
@@ -108,9 +110,9 @@ func throughLinks(b *testing.B, addrs map[string]string) map[string]string {
 	})
 	out := map[string]string{}
 	for party, addr := range addrs {
-		net.Serve(party, addr)
+		net.Serve(party, "", addr)
 		var err error
-		if out[party], err = net.Private("c1", party); err != nil {
+		if out[party], err = net.Between("c1", party, ""); err != nil {
 			b.Fatal(err)
 		}
 	}

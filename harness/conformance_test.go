@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/points"
 )
 
 // Every backend of the catalogue keeps the contract, on each of its topologies and with
@@ -29,7 +30,7 @@ func TestBackendsKeepTheContract(t *testing.T) {
 				t.Run(spec.Name+"/"+name+"/"+provider, func(t *testing.T) {
 					t.Parallel()
 					b := newBench(t, spec, name, provider)
-					if name == spec.Topologies[0] || !top.Peers {
+					if name == spec.Topologies[0] || !top.Peers() {
 						b.all()
 						return
 					}
@@ -257,7 +258,7 @@ func (b *bench) cancel() {
 	if _, err := second.Acquire(ctx, req); !errors.Is(err, backends.ErrBusy) {
 		b.Fatalf("cancelled: %v, want ErrBusy", err)
 	}
-	if len(hooks.points) == 0 || hooks.points[0] != backends.PointWaiting {
+	if len(hooks.points) == 0 || hooks.points[0] != points.Waiting {
 		b.Errorf("points %v, want waiting first", hooks.points)
 	}
 	b.release(lease)
@@ -332,7 +333,7 @@ func (b *bench) errors() {
 	l := b.open()
 	b.release(b.take(l, "errors", "a"))
 	dead := b.cluster.Servers()[:1]
-	if !b.cluster.Topology.Peers { // all masters: a majority of them
+	if !b.cluster.Topology.Peers() { // all masters: a majority of them
 		dead = b.cluster.Servers()[:len(b.cluster.Servers())/2+1]
 	}
 	for _, s := range dead {

@@ -66,6 +66,15 @@ func JudgeDir(cat *Catalogue, dir string) (*Judged, error) {
 	return j, errors.Join(writeErr, j.write(dir))
 }
 
+// ReadResults reads the results of a run directory as they were saved.
+func ReadResults(dir string) (*checker.Results, error) {
+	r, err := checker.ReadResults(filepath.Join(dir, ResultsFile))
+	if err != nil {
+		return nil, usage(err)
+	}
+	return r, nil
+}
+
 // writeHistory writes a merged history, unless logs were damaged: lines that could not
 // be read would be gone from it, and the next judge would not know.
 func writeHistory(h *history.History, path string) error {

@@ -13,7 +13,7 @@ import (
 // roleTick is how late a change may be seen.
 const roleTick = 100 * time.Millisecond
 
-// watchRoles records what the servers that hold data say of themselves, whenever that
+// watchRoles records what the servers that tell their role say of themselves, whenever that
 // changes: who is master, and who does not answer. It asks past all links.
 func watchRoles(rec *history.Recorder, servers []*cluster.Server) func() error {
 	last := map[string]string{}
@@ -33,13 +33,13 @@ func watchRoles(rec *history.Recorder, servers []*cluster.Server) func() error {
 	})
 }
 
-// rolesOf asks all servers with data at once: one that is stopped answers nobody.
+// rolesOf asks all servers that tell it at once: one that is stopped answers nobody.
 func rolesOf(servers []*cluster.Server) map[string]string {
 	var mu sync.Mutex
 	out := map[string]string{}
 	var wg sync.WaitGroup
 	for _, s := range servers {
-		if s.Recipe().Store == nil {
+		if _, ok := cluster.As[cluster.Roler](s); !ok {
 			continue
 		}
 		wg.Go(func() {

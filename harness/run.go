@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -32,48 +30,10 @@ func (o *Outcome) ExitCode() int {
 	return o.Results.ExitCode
 }
 
-// Run makes a run, judges it and writes its directory. When ctx ends, everything is
-// stopped and what was recorded is judged. The error, if any, is an [Error].
-func Run(ctx context.Context, cat *Catalogue, cfg Config, p *Progress) (*Outcome, error) {
-	r, err := resolve(cat, cfg)
-	if err != nil {
-		return nil, err
-	}
-	if err := makeOut(r.Out); err != nil {
-		return nil, err
-	}
-	dir, err := filepath.Abs(r.Out)
-	if err != nil {
-		return nil, usage(err)
-	}
-	if err := makeDirs(dir); err != nil {
-		return nil, environment(err)
-	}
-	if err := r.plan.WriteFile(filepath.Join(dir, planFile)); err != nil {
-		return nil, environment(err)
-	}
-	out := &Outcome{Dir: r.Out, Seed: r.Seed}
-	if err := drive(ctx, r, dir, p, out); err != nil {
-		return nil, err
-	}
-	p.phase("judge", "merge the logs and judge the history")
-	if err := judgeInto(out, cat, dir); err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// Check resolves a config without running it: unknown names and impossible combinations
-// are [Error] values with the exit code for wrong usage.
-func Check(cat *Catalogue, cfg Config) error {
-	_, err := resolve(cat, cfg)
-	return err
-}
-
 // drive starts everything, lets it run, and stops it. After it nothing of the run
 // lives.
-func drive(ctx context.Context, r *resolved, dir string, p *Progress, out *Outcome) (err error) {
-	s := newSession(r, dir, p)
+func drive(ctx context.Context, t *Trial, dir string, p *Progress, out *Outcome) (err error) {
+	s := newSession(t, dir, p)
 	finished := false
 	defer func() {
 		err = errors.Join(err, s.down(context.WithoutCancel(ctx)))
@@ -111,7 +71,7 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 	var wg sync.WaitGroup
 	wg.Go(func() { s.ticks(work, begun) })
 	runner := &nemesis.Runner{
-		Plan: s.r.plan, Faults: s.r.cat.Nemeses, World: world{s}, Rec: s.nemesisRec, Start: begun, Progress: s.progress.note,
+		Plan: s.plan, Faults: s.r.cat.Nemeses, World: world{s}, Rec: s.nemesisRec, Start: begun, Progress: s.progress.note,
 	}
 	healErr := runner.Run(work)
 	<-work.Done()
@@ -207,30 +167,4 @@ func wait(ctx context.Context, d time.Duration) bool {
 	case <-t.C:
 		return true
 	}
-}
-
-// closeLogs ends the controller's own logs: with f:end, when the run is complete, else
-// as they are, so that the history is at best unknown.
-func (s *session) closeLogs(complete bool) error {
-	recs := slices.DeleteFunc([]*history.Recorder{s.nemesisRec, s.registerRec}, func(r *history.Recorder) bool { return r == nil })
-	if s.rec == nil {
-		return nil
-	}
-	if !complete {
-		var errs []error
-		for _, r := range append(recs, s.rec) {
-			errs = append(errs, r.Close())
-		}
-		return errors.Join(errs...)
-	}
-	for _, r := range recs {
-		if err := r.Finish(nil); err != nil {
-			return err
-		}
-	}
-	n, err := s.counts()
-	if err != nil {
-		return err
-	}
-	return s.rec.Finish(n)
 }

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +22,8 @@ import (
 // session is a run while its processes live.
 type session struct {
 	r        *resolved
+	trial    *Trial
+	plan     *nemesis.Plan
 	dir      string
 	progress *Progress
 	clock    history.Clock
@@ -34,7 +33,7 @@ type session struct {
 	cluster  *cluster.Cluster
 	register *register.Server
 	tail     *tail
-	points   *points
+	points   *lookout
 
 	rec         *history.Recorder // the controller's log
 	nemesisRec  *history.Recorder
@@ -46,9 +45,11 @@ type session struct {
 	lastClient int64
 }
 
-func newSession(r *resolved, dir string, p *Progress) *session {
-	s := &session{r: r, dir: dir, progress: p, clock: history.NewClock(), starter: proc.NewStarter(), net: link.New(), tail: newTail()}
-	s.points = newPoints(s.living)
+func newSession(t *Trial, dir string, p *Progress) *session {
+	s := &session{
+		r: t.r, trial: t, plan: t.Plan, dir: dir, progress: p, clock: history.NewClock(), starter: proc.NewStarter(), net: link.New(), tail: newTail(),
+	}
+	s.points = newLookout(s.living)
 	return s
 }
 
@@ -59,7 +60,7 @@ func Providers(s *proc.Starter) []cluster.Provider {
 
 // up starts servers, register and clients, and returns when all are ready.
 func (s *session) up(ctx context.Context) error {
-	provider, err := cluster.Choose(s.r.Provider, s.r.topology, Providers(s.starter))
+	provider, err := cluster.Choose(s.r.provider.Name(), s.r.topology, Providers(s.starter))
 	if err != nil {
 		return environment(err)
 	}
@@ -67,7 +68,7 @@ func (s *session) up(ctx context.Context) error {
 	if len(s.r.topology.Nodes) == 0 {
 		name = "none"
 	}
-	s.run = s.r.run(name, versions(s.r, name), time.Now())
+	s.run = s.trial.run(name, time.Now())
 	if err := s.openLogs(); err != nil {
 		return environment(err)
 	}
@@ -88,10 +89,14 @@ func (s *session) up(ctx context.Context) error {
 			}
 		})
 	}
-	if s.register, err = register.Serve(register.New(s.r.settings.Fence).Handle, s.registerRec); err != nil {
+	fence, err := s.r.settings.Fence()
+	if err != nil {
+		return usage(err)
+	}
+	if s.register, err = register.Serve(register.New(fence, s.r.startValues()).Handle, s.registerRec); err != nil {
 		return environment(err)
 	}
-	s.net.Serve(history.PartyRegister, s.register.Addr())
+	s.net.Serve(history.PartyRegister, "", s.register.Addr())
 	return s.startClients(ctx)
 }
 
@@ -137,19 +142,17 @@ func (s *session) reach(client, to, direct string, kind nemesis.Links) (string, 
 	if s.r.links&kind == 0 {
 		return direct, nil
 	}
-	return s.net.Private(client, to)
+	return s.net.Between(client, to, "")
 }
 
 func (s *session) workerConfig(name string, index int64) (workerConfig, error) {
 	cfg := workerConfig{
-		Client: name, Index: index, ClockBase: s.clock.Base(), Run: s.run, Values: s.r.values,
+		Client: name, Index: index, ClockBase: s.clock.Base(), Run: s.run, Values: s.r.settings.Values,
 		LogPath: filepath.Join(s.dir, history.LogDir, name+".jsonl"), Dir: filepath.Join(s.dir, nodesDir),
 		RunID: s.runID(), Addrs: map[string]string{},
 		Retry: retryLimit(s.r.TTL).Nanoseconds(), Timeout: requestTimeout(s.r.TTL).Nanoseconds(),
 	}
-	if s.r.workload.Resource {
-		cfg.Registers = s.r.registers()
-	}
+	cfg.Registers = s.r.registerNames()
 	var err error
 	if cfg.Addrs[history.PartyRegister], err = s.reach(name, history.PartyRegister, s.register.Addr(), nemesis.ToRegister); err != nil {
 		return cfg, err
@@ -163,33 +166,6 @@ func (s *session) workerConfig(name string, index int64) (workerConfig, error) {
 	return cfg, nil
 }
 
-// requestTimeout is how long a client waits for one answer: as long as its lease lives,
-// for an answer that comes later is of no use.
-func requestTimeout(ttl time.Duration) time.Duration { return max(ttl, 500*time.Millisecond) }
-
-// living lists the clients whose process has not ended.
-func (s *session) living() []*client {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(s.clients), func(c *client) bool { return c.killed.Load() || c.Exited() })
-}
-
-func (s *session) tellAll(m message) {
-	for _, c := range s.living() {
-		if err := c.ch.send(m); err != nil {
-			c.fail(fmt.Errorf("send %s: %w", m.Op, err))
-		}
-	}
-}
-
-// stopAll tells every client to end.
-func (s *session) stopAll() {
-	for _, c := range s.living() {
-		c.ending.Store(true)
-	}
-	s.tellAll(message{Op: opStop})
-}
-
 // deadServers names servers that are down although every fault is healed: they died by
 // themselves, or a restart failed. What a lock does without its server is not its fault.
 func (s *session) deadServers() error {
@@ -198,20 +174,6 @@ func (s *session) deadServers() error {
 		if n.Down() {
 			errs = append(errs, fmt.Errorf("server %s is down although no fault is at work (see %s)", n.Name(), filepath.Join(nodesDir, n.Name(), "server.log")))
 		}
-	}
-	return errors.Join(errs...)
-}
-
-// failures joins why workers gave up or ended by themselves.
-func (s *session) failures() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var errs []error
-	for _, c := range s.clients {
-		if c.killed.Load() {
-			continue
-		}
-		errs = append(errs, c.failure())
 	}
 	return errors.Join(errs...)
 }
@@ -250,56 +212,4 @@ func (s *session) removeEmptyStderr(clients []*client) {
 			os.Remove(path) //nolint:errcheck // an empty file does no harm
 		}
 	}
-}
-
-// counts is the number of events of each log but the controller's own, read back from
-// the files: what is there is what counts.
-func (s *session) counts() (map[string]int64, error) {
-	paths, err := filepath.Glob(filepath.Join(s.dir, history.LogDir, "*.jsonl"))
-	if err != nil {
-		return nil, err
-	}
-	n := map[string]int64{}
-	for _, p := range paths {
-		name := strings.TrimSuffix(filepath.Base(p), ".jsonl")
-		if name == history.PartyController {
-			continue
-		}
-		b, err := os.ReadFile(p)
-		if err != nil {
-			return nil, err
-		}
-		n[name] = int64(strings.Count(string(b), "\n"))
-	}
-	return n, nil
-}
-
-// versions says what took part.
-func versions(r *resolved, provider string) map[string]string {
-	v := map[string]string{"lockstorm": r.Version, "go": runtime.Version()}
-	if provider == cluster.EmbeddedName {
-		v["server"] = "embedded in lockstorm (miniredis)"
-	}
-	if provider != cluster.ProcessName {
-		return v
-	}
-	for _, n := range r.topology.Nodes {
-		if _, known := v[n.Binary]; known {
-			continue
-		}
-		if text, err := BinaryVersion(n); err == nil {
-			v[n.Binary] = text
-		}
-	}
-	return v
-}
-
-// BinaryVersion is the first line that a recipe's binary prints of its version.
-func BinaryVersion(r cluster.Recipe) (string, error) {
-	out, err := exec.Command(r.Binary, r.Version...).Output()
-	if err != nil {
-		return "", fmt.Errorf("%s %s: %w", r.Binary, strings.Join(r.Version, " "), err)
-	}
-	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	return line, nil
 }

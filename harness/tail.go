@@ -104,10 +104,10 @@ func (t *tail) line(client string, f *tailFile, line []byte) {
 
 // doing is what a client is doing by its log, read now.
 func (t *tail) doing(client string) nemesis.Doing {
-	t.poll()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if f := t.files[client]; f != nil {
+		t.read(client, f)
 		return f.doing
 	}
 	return nemesis.Idle

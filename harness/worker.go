@@ -13,7 +13,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/catalog"
-	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/workloads"
 	"github.com/lockstorm/lockstorm/workloads/register"
@@ -97,27 +96,29 @@ func (w *worker) open(ctx context.Context, cat *Catalogue) (*workloads.Client, w
 		return fail(err)
 	}
 	ttl, timeout := time.Duration(w.cfg.Run.TTL), time.Duration(w.cfg.Timeout)
-	settings, err := workloads.NewSettings(w.cfg.Values, w.cfg.Run.Locks, ttl, w.rand(1))
+	settings, err := workloads.NewSettings(w.cfg.Values, w.cfg.Run.Locks, ttl)
 	if err != nil {
 		return fail(err)
 	}
-	locker, err := spec.Open(ctx, backends.Env{
-		Run: w.cfg.RunID, Client: w.cfg.Client, Nodes: w.cfg.Nodes, Dial: w.addrs.dial, Dir: w.cfg.Dir, TTL: ttl,
-		Retry: time.Duration(w.cfg.Retry), Timeout: timeout, Now: w.rec.Clock().Now, Rand: w.rand(2),
-	})
-	if err != nil {
-		return fail(fmt.Errorf("open backend %s: %w", spec.Name, err))
-	}
+	settings.Dir, settings.Rand = w.cfg.Dir, w.rand(1)
 	reg := &register.Client{Timeout: timeout, Dial: func(ctx context.Context) (net.Conn, error) {
 		return w.addrs.dial(ctx, history.PartyRegister)
 	}}
 	resource := workloads.RegisterResource(w.cfg.Client, reg)
 	client := workloads.NewClient(workloads.ClientConfig{
-		Name: w.cfg.Client, Index: w.cfg.Index, Recorder: w.rec, Locker: locker,
+		Name: w.cfg.Client, Index: w.cfg.Index, Recorder: w.rec,
 		Resource: resource, Registers: w.cfg.Registers, Fencing: w.cfg.Run.Fencing,
 		Trusting: w.cfg.Run.Discipline == history.Trusting, TTL: ttl, Gate: w.gate,
 		Rand: w.rand(3), OnLogError: func(err error) { w.cancel(err) },
 	})
+	locker, err := spec.Open(ctx, backends.Env{
+		Run: w.cfg.RunID, Client: w.cfg.Client, Nodes: w.cfg.Nodes, Dial: w.addrs.dial, Dir: w.cfg.Dir, TTL: ttl,
+		Retry: time.Duration(w.cfg.Retry), Timeout: timeout, Now: w.rec.Clock().Now, Rand: w.rand(2), Session: client.Session(),
+	})
+	if err != nil {
+		return fail(fmt.Errorf("open backend %s: %w", spec.Name, err))
+	}
+	client.Use(locker)
 	closeAll := func() error { return errors.Join(resource.Close(), ignoreBroken(locker.Close())) }
 	return client, wl.New(settings), closeAll, nil
 }
@@ -208,69 +209,3 @@ func (w *worker) listen() {
 		}
 	}
 }
-
-// addressBook knows how this client reaches the servers now.
-type addressBook struct {
-	mu    sync.Mutex
-	addrs map[string]string
-	names map[string]string // announced address -> node
-}
-
-// announce notes the addresses under which servers speak of each other.
-func (a *addressBook) announce(nodes []cluster.Ref) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.names = map[string]string{}
-	for _, n := range nodes {
-		if n.Announced != "" {
-			a.names[n.Announced] = n.Name
-		}
-	}
-}
-
-func (a *addressBook) set(addrs map[string]string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.addrs == nil {
-		a.addrs = map[string]string{}
-	}
-	for node, addr := range addrs {
-		a.addrs[node] = addr
-	}
-}
-
-// dial connects to a server by its name, or by its announced address: then that is what
-// the connection says of its other end, as clients compare it with what is announced.
-func (a *addressBook) dial(ctx context.Context, node string) (net.Conn, error) {
-	a.mu.Lock()
-	name, byAddress := a.names[node]
-	if !byAddress {
-		name = node
-	}
-	addr, ok := a.addrs[name]
-	a.mu.Unlock()
-	if !ok {
-		return nil, fmt.Errorf("there is no server %q", node)
-	}
-	var d net.Dialer
-	c, err := d.DialContext(ctx, "tcp", addr)
-	if err != nil || !byAddress {
-		return c, err
-	}
-	tcp, ok := c.(*net.TCPConn)
-	seen, err := net.ResolveTCPAddr("tcp", node)
-	if !ok || err != nil {
-		return nil, errors.Join(fmt.Errorf("dial %s: %T is no TCP connection", node, c), err, c.Close())
-	}
-	return announcedConn{tcp, seen}, nil
-}
-
-// announcedConn is a connection to a server that is known by another address. It is a
-// TCP connection in all else: clients look whether it is still good.
-type announcedConn struct {
-	*net.TCPConn
-	remote net.Addr
-}
-
-// RemoteAddr is the announced address.
-func (c announcedConn) RemoteAddr() net.Addr { return c.remote }

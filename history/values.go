@@ -54,6 +54,7 @@ type Run struct {
 	Provider        string            `json:"provider"`
 	Nemesis         []string          `json:"nemesis"`
 	Workload        string            `json:"workload"`
+	Model           Model             `json:"model,omitzero"` // what may be held together, and what a grant is
 	Fencing         string            `json:"fencing"`
 	Discipline      string            `json:"discipline"`
 	Seed            uint64            `json:"seed"`

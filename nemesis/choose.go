@@ -7,22 +7,29 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lockstorm/lockstorm/history"
 )
 
-// Roles that can be named in `clients` and `nodes`.
+// Roles that can be named in `clients` and `nodes`, beside those of package history.
 const (
-	RoleHolder  = "holder"  // a client that holds a lock now
-	RoleMaster  = "master"  // a node that takes writes
-	RoleReplica = "replica" // a node that follows a master
-	RoleGranted = "granted" // the nodes that granted the lock to the client at the point
-	RoleAll     = "all"     // every client, or every node that holds data
-	RoleHalf    = "half"    // half of the clients, rounded up
+	RoleHolder  = "holder"            // a client that holds a lock now
+	RoleMaster  = history.RoleMaster  // a node that takes writes
+	RoleReplica = history.RoleReplica // a node that follows a master
+	RoleGranted = "granted"           // the nodes that granted the lock to the client at the point
+	RoleAll     = "all"               // every client, or every node that holds data
+	RoleHalf    = "half"              // half of the clients, rounded up
+)
+
+var (
+	clientRoles = []string{RoleHolder, RoleAll, RoleHalf}
+	nodeRoles   = []string{RoleMaster, RoleReplica, RoleAll, RoleGranted}
 )
 
 // pinned is the clients that a selector names outright, for tied faults; nil where any
 // client may hit.
 func pinned(selector string) []string {
-	if _, err := strconv.Atoi(selector); err == nil || slices.Contains([]string{"", RoleHolder, RoleAll, RoleHalf}, selector) {
+	if _, err := strconv.Atoi(selector); err == nil || selector == "" || slices.Contains(clientRoles, selector) {
 		return nil
 	}
 	return strings.Split(selector, "+")
@@ -37,7 +44,7 @@ func chooseClients(all []Client, selector string, hit *Hit, draw uint64) ([]Clie
 			named := slices.DeleteFunc(others, func(c Client) bool { return !slices.Contains(names, c.Name()) })
 			return append([]Client{hit.Client}, named...), nil
 		}
-		return append([]Client{hit.Client}, drawn(others, howMany(selector, len(all))-1, draw)...), nil
+		return append([]Client{hit.Client}, Choose(others, howMany(selector, len(all))-1, draw)...), nil
 	}
 	if names := pinned(selector); names != nil {
 		return byName(all, names, "client")
@@ -47,9 +54,9 @@ func chooseClients(all []Client, selector string, hit *Hit, draw uint64) ([]Clie
 		if len(holders) == 0 {
 			return nil, fmt.Errorf("no client holds a lock now")
 		}
-		return drawn(holders, 1, draw), nil
+		return Choose(holders, 1, draw), nil
 	}
-	return drawn(all, howMany(selector, len(all)), draw), nil
+	return Choose(all, howMany(selector, len(all)), draw), nil
 }
 
 // chooseNodes resolves a selector among the nodes; those that hold no data only by their
@@ -73,7 +80,7 @@ func chooseNodes(ctx context.Context, w World, selector string, hit *Hit, draw u
 	first := slices.DeleteFunc(slices.Clone(data), func(n Node) bool { return !granted(n) })
 	rest := slices.DeleteFunc(data, granted)
 	n := howMany(selector, len(data))
-	return append(drawn(first, n, draw), drawn(rest, n-len(first), draw)...), nil
+	return append(Choose(first, n, draw), Choose(rest, n-len(first), draw)...), nil
 }
 
 // ofRole is the master that those who decide have chosen, else one that claims the role,
@@ -90,7 +97,7 @@ func ofRole(ctx context.Context, w World, data []Node, role string, granted func
 	if first := slices.DeleteFunc(slices.Clone(claim), func(n Node) bool { return !granted(n) }); len(first) > 0 {
 		claim = first
 	}
-	return drawn(claim, 1, draw), nil
+	return Choose(claim, 1, draw), nil
 }
 
 // howMany is the number that a selector stands for, of so many.
@@ -108,8 +115,8 @@ func howMany(selector string, all int) int {
 	}
 }
 
-// drawn chooses n of all by the seed, in their order.
-func drawn[T any](all []T, n int, seed uint64) []T {
+// Choose chooses n of all by the seed, in their order.
+func Choose[T any](all []T, n int, seed uint64) []T {
 	n = max(0, min(n, len(all)))
 	picks := rand.New(rand.NewPCG(seed, 0)).Perm(len(all))[:n]
 	slices.Sort(picks)

@@ -1,10 +1,11 @@
-// Package nemesis hurts clients and servers on purpose. A [Plan] is data, made from one
-// seed by a pure function; a [Runner] carries it out against a [World]; each [Fault] is
-// one file: it injects, proves that it took effect, and returns its own heal.
+// Package nemesis is the engine that hurts clients and servers on purpose; what hurts are
+// the faults, one file each, in package faults below it or in a module of somebody else. A
+// [Plan] is data, made from one seed by a pure function; a [Runner] carries it out against
+// a [World]; each [Fault] injects, proves that it took effect, and returns its own heal.
 //
 //	seed + specs -> NewPlan -> Plan (saved) -> Runner.Run -> fault events -> history
 //	                                              |
-//	                               World: clients, nodes, points
+//	                               World: clients, nodes, points, links
 //
 // Real processes replay the plan, not the interleaving.
 package nemesis
@@ -12,30 +13,46 @@ package nemesis
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/nemesis/link"
 )
 
-// Spec describes a fault.
+// Spec describes a fault. Each field says one thing; none is derived from another one.
 type Spec struct {
 	Name   string
 	Doc    string
+	Proven string // how its effect is proven and what its heal does, in a sentence or two
 	Family string // history.Family constants; empty: hurts nobody
 	Whom   Whom
-	Links  Links
-	Params []catalog.Param
-	// Proven is how its effect is proven and what its heal does, in a sentence or two.
-	Proven string
+	Links  Links // of clients, that it may touch
+	// Delays: what its clients ask of the resource comes late, although they are on time.
+	Delays bool
+	// Gates: its effect is that the client stays at its point. It is always tied to one, and
+	// the client goes on when it is healed.
+	Gates bool
+	// OfMaster: it strikes the master and nobody else.
+	OfMaster bool
+	Params   []catalog.Param // see ClientParams and ServerParams for those that most have
+	// Check says what is wrong with its own parameters; nil: any values are right.
+	Check func(own catalog.Values, in Input) error
 	// Takes is how long an injection may take beyond its `for`, with leases of the ttl: the
-	// plan leaves room for it. Nil is not worth mentioning.
+	// plan leaves room for it. Nil: no time that matters.
 	Takes func(ttl time.Duration) time.Duration
+	// SetsBack is by how much an injection makes stores keep longer what they have, as a clock
+	// that goes back does; nil: not at all.
+	SetsBack func(own catalog.Values, ttl time.Duration) time.Duration
 	// Strikes chooses where the k-th step strikes when the user does not say: a point, or
-	// Random.
+	// points.Random. Nil: a fresh grant and a random time in turn.
 	Strikes func(k int, own []string) string
-	Fault   Fault
+	// Draw makes the steps of a request that draws from all faults; nil: the request is for
+	// this one.
+	Draw  func(c *Catalogue, v catalog.Values, in Input, rnd *rand.Rand) (Drawn, error)
+	Fault Fault // nil: it injects nothing itself
 }
 
 // EntryName is the name in the catalogue.
@@ -43,6 +60,52 @@ func (s Spec) EntryName() string { return s.Name }
 
 // EntryDoc is the line that `list` shows.
 func (s Spec) EntryDoc() string { return s.Doc }
+
+// families are those that a fault can be of.
+var families = []string{
+	history.FamilyClient, history.FamilyServer, history.FamilyLink, history.FamilyClock, history.FamilyStore, history.FamilyMixed,
+}
+
+// Valid says in a sentence what is wrong with the spec: it is asked when the spec is added
+// to a catalogue.
+func (s Spec) Valid() error {
+	switch {
+	case s.Fault == nil && s.Draw == nil:
+		if s.Family != "" {
+			return errors.New("it has a family but neither a Fault nor a Draw: it would hurt nobody")
+		}
+		return nil
+	case !slices.Contains(families, s.Family):
+		return fmt.Errorf("family %q: choose one of %v (constants of package history)", s.Family, families)
+	case s.Proven == "":
+		return errors.New("Proven is empty: a fault says how its effect is proven")
+	case s.Fault != nil && s.Whom&^ClientsAndNodes != 0 || s.Fault != nil && s.Whom == 0:
+		return errors.New("Whom must be Clients, Nodes or ClientsAndNodes")
+	case s.Links&^(ToServers|ToRegister) != 0:
+		return errors.New("Links must be made of ToServers and ToRegister")
+	case s.Gates && s.Whom != Clients:
+		return errors.New("Gates: only a fault of clients can keep one at its point")
+	}
+	return s.validParams()
+}
+
+// validParams reads the defaults as if they had been given.
+func (s Spec) validParams() error {
+	if err := catalog.CheckParams(s.Params); err != nil {
+		return err
+	}
+	v, err := catalog.Parse("nemesis "+s.Name, "", s.Params)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{paramFor, paramEvery, paramStay} {
+		if _, err := v.Length(name, time.Second); err != nil {
+			return err
+		}
+	}
+	_, err = v.Count(paramNth, 1)
+	return err
+}
 
 // takes is Takes, or nothing.
 func (s Spec) takes(ttl time.Duration) time.Duration {
@@ -66,7 +129,7 @@ const (
 )
 
 // Links are the links of clients that a fault may touch; those that no fault of the plan
-// touches lead past toxiproxy.
+// touches lead past the proxy.
 type Links int
 
 // The links of a client.
@@ -80,11 +143,14 @@ type Setting struct {
 	Backend  string
 	Topology string
 	Provider string
+	RealOnly bool          // the servers are real ones, none that stand in for them
 	Nodes    int           // servers of the topology
 	Data     int           // of them, those that hold data
 	Peers    bool          // servers talk to each other
 	FailOver time.Duration // somebody replaces masters, in this time; 0: nobody
-	Stores   bool          // there are stores that can be told
+	Stores   bool          // there are stores that can be told to forget
+	Answers  bool          // it is known which answers of the servers say that nothing was done
+	Policies []string      // by which the servers drop keys when memory runs short, the default first
 	Keys     bool          // the backend says under which keys its locks are
 	Voters   bool          // it says which nodes gave a grant
 	Resource bool          // clients use the register
@@ -99,16 +165,9 @@ type Fault interface {
 	Inject(ctx context.Context, w World, t Target) (Effect, error)
 }
 
-// Gater is a Fault whose effect is that the client stays at its point: it is always
-// tied to one, and the client goes on when it is healed.
-type Gater interface{ Gates() }
-
-// OfMaster is a Fault that strikes the master and nobody else.
-type OfMaster interface{ StrikesMaster() }
-
 // Effect is an injected fault.
 type Effect struct {
-	Proof string
+	Proof string // what was observed; it is not empty
 	// Heal undoes the fault and says how that was seen; nil where there is nothing to undo.
 	Heal func(ctx context.Context) (string, error)
 }
@@ -121,140 +180,4 @@ type Target struct {
 	For     time.Duration
 	Params  catalog.Values // the fault's own
 	Draw    uint64         // seed of what the fault chooses itself
-}
-
-// Client is a client process as faults see it.
-type Client interface {
-	Name() string
-	// Pause stops every thread of the client's process group; the text is the proof.
-	Pause(ctx context.Context) (string, error)
-	Resume(ctx context.Context) (string, error)
-	// Kill ends the process group with SIGKILL and waits for it.
-	Kill(ctx context.Context) error
-	// Doing is what the client's log says it is doing.
-	Doing() Doing
-}
-
-// Doing is a client's state by its own log.
-type Doing string
-
-// The states of a client.
-const (
-	Idle      Doing = "idle"
-	Waits     Doing = "waiting"
-	Holds     Doing = "holding"
-	Releasing Doing = "releasing"
-)
-
-// Node is a server as faults see it. What can be done to it is found by type assertion:
-// [Pauser], [Restarter], [Clocker], [Storer].
-type Node interface {
-	Name() string
-	Role() string // that it claims now
-	Data() bool   // whether it holds data: others are hurt only when they are named
-}
-
-// Pauser is a node that can be stopped and resumed.
-type Pauser interface {
-	Pause(ctx context.Context) (string, error)
-	Resume(ctx context.Context) (string, error)
-}
-
-// Restarter is a node that can be killed and started again with what it kept.
-type Restarter interface {
-	Kill(ctx context.Context) error
-	Restart(ctx context.Context) (string, error)
-}
-
-// Clocker is a node whose wall clock can jump; the text is the proof.
-type Clocker interface {
-	Jump(ctx context.Context, by time.Duration) (string, error)
-}
-
-// Storer is a node that holds data.
-type Storer interface {
-	// Followers is how many replicas follow it now.
-	Followers(ctx context.Context) (int, error)
-	// InSync reports whether as many replicas as said have all that it has.
-	InSync(ctx context.Context, replicas int) (bool, string, error)
-	// Has says which of the keys exist.
-	Has(ctx context.Context, keys []string) ([]string, error)
-	// Delete deletes keys, Flush everything: both say how many there were.
-	Delete(ctx context.Context, keys []string) (int64, error)
-	Flush(ctx context.Context) (int64, error)
-	// Evict fills the memory until the keys were evicted; ErrTooLate says that they went by
-	// themselves. MakeRoom must follow in any case.
-	Evict(ctx context.Context, policy string, keys []string) (string, error)
-	MakeRoom(ctx context.Context) error
-}
-
-// ErrTooLate says that what a fault was to strike was gone before: it may be tried again.
-var ErrTooLate = errors.New("too late")
-
-// Fleet is servers whose master is replaced when it fails.
-type Fleet interface {
-	// Master is the node that those who decide take for the master.
-	Master(ctx context.Context) (Node, error)
-	// FailOver asks for the master to be replaced.
-	FailOver(ctx context.Context) error
-	// Promoted waits until another node than the old one is master, by the majority of those
-	// who decide and by its own word.
-	Promoted(ctx context.Context, old string) (Node, error)
-}
-
-// Hit is a client that stands at a point and waits to be let go.
-type Hit struct {
-	Client   Client
-	Point    string
-	Lock     string
-	Grant    string
-	Deadline history.Opt
-	Nodes    []string // that granted, where the backend says so
-	Go       func()   // lets it go on; further calls do nothing
-}
-
-// World is the run that faults act on.
-type World interface {
-	// Clients lists the living clients in the order in which they were started.
-	Clients() []Client
-	Nodes() []Node
-	// Arm waits until one of the clients reaches the point for the nth time from now
-	// (any point, where it is empty) and keeps it there.
-	Arm(ctx context.Context, a Arm) (*Hit, error)
-	// ArmAll waits until every living client stands at the point and keeps them there.
-	ArmAll(ctx context.Context, point string) ([]*Hit, error)
-	// Granted waits until a client other than the named one was granted the lock after
-	// the moment.
-	Granted(ctx context.Context, lock, not string, after int64) error
-	// Replace starts a new client in the place of one that was killed, and names it.
-	Replace(ctx context.Context, killed Client) (string, error)
-	// Killing records that the client or node is about to be killed.
-	Killing(client, node string) error
-	// TTL is the time to live of the run's leases.
-	TTL() time.Duration
-	// Now is the run's clock.
-	Now() int64
-	// Net is the links between the parties, by the names of clients and nodes and
-	// history.PartyRegister.
-	Net() *link.Network
-	// Fleet is nil where nobody replaces masters.
-	Fleet() Fleet
-	// Keys are the names under which the store keeps a lock; with an empty name, all locks.
-	Keys(lock string) []string
-}
-
-// AllNodes stands for the number of all nodes in [Arm].
-const AllNodes = -1
-
-// Arm asks for a client at a point.
-type Arm struct {
-	Point   string   // empty: any
-	Nth     int      // from 1
-	Clients []string // empty: any
-	// GrantedBy: only under a grant that so many nodes gave, where the backend says who did;
-	// 0 is any, AllNodes every one.
-	GrantedBy int
-	// Armed, when set, is called once the clients were told: what they are told after that,
-	// they hear after it.
-	Armed func()
 }

@@ -12,9 +12,6 @@ import (
 	"github.com/lockstorm/lockstorm/catalog"
 )
 
-// Random is the value of `at` for faults at a random time.
-const Random = "random"
-
 // Plan is what will be tried: one list of steps for each requested fault. It is a pure
 // function of its input, is saved with the run and can be replayed.
 type Plan struct {
@@ -37,18 +34,19 @@ type Request struct {
 
 // Step is one planned injection. Times are ns from the start of the workload.
 type Step struct {
-	Fault   string `json:"fault,omitempty"`   // where the request draws from several
-	At      int64  `json:"at_ns"`             // not before
-	Until   int64  `json:"until_ns"`          // a tied step gives up then
-	Tied    bool   `json:"tied"`              // to a point
-	Point   string `json:"point,omitempty"`   // empty with tied: the next point of any name
-	Nth     int    `json:"nth,omitempty"`     //
-	Clients string `json:"clients,omitempty"` // a count, a role, or names joined by +
-	Nodes   string `json:"nodes,omitempty"`   // a count, a role, or names joined by +
-	For     int64  `json:"for_ns"`            // length of the fault
-	Grant   int    `json:"grant,omitempty"`   // tied: only under a grant by so many nodes; -1: by all
-	Stay    int64  `json:"stay_ns,omitempty"` // how long the client of a tied server fault stays, at most
-	Draw    uint64 `json:"draw"`              // seed of the choice among targets
+	Fault   string `json:"fault,omitempty"`       // where the request draws from several
+	At      int64  `json:"at_ns"`                 // not before
+	Until   int64  `json:"until_ns"`              // a tied step gives up then
+	Tied    bool   `json:"tied"`                  // to a point
+	Point   string `json:"point,omitempty"`       // empty with tied: the next point of any name
+	Nth     int    `json:"nth,omitempty"`         //
+	Clients string `json:"clients,omitempty"`     // a count, a role, or names joined by +
+	Nodes   string `json:"nodes,omitempty"`       // a count, a role, or names joined by +
+	For     int64  `json:"for_ns"`                // length of the fault
+	Grant   int    `json:"grant,omitempty"`       // tied: only under a grant by so many nodes; -1: by all
+	Stay    int64  `json:"stay_ns,omitempty"`     // how long the client of a tied server fault stays, at most
+	SetBack int64  `json:"set_back_ns,omitempty"` // by how much stores may keep longer what they have
+	Draw    uint64 `json:"draw"`                  // seed of the choice among targets
 	// Params are the fault's own parameters.
 	Params catalog.Values `json:"params,omitempty"`
 }
@@ -83,6 +81,13 @@ func NewPlan(c *Catalogue, in Input) (*Plan, error) {
 	return p, nil
 }
 
+// Drawn is what a request that draws from all faults has drawn: its steps, each with the name
+// of its fault, and what cannot work, with the reason.
+type Drawn struct {
+	Steps   []Step
+	Without map[string]string
+}
+
 func newRequest(c *Catalogue, in Input, index int, spec string) (Request, error) {
 	name, rest := catalog.Split(spec)
 	s, err := c.Get(name)
@@ -95,14 +100,15 @@ func newRequest(c *Catalogue, in Input, index int, spec string) (Request, error)
 	}
 	req := Request{Spec: spec, Fault: name, Family: s.Family}
 	rnd := rand.New(rand.NewPCG(in.Seed, hash(spec)+uint64(index)))
-	if s.Name == Chaos {
-		req.Steps, req.Without, err = planChaos(c, v, in, rnd)
+	if s.Draw != nil {
+		d, err := s.Draw(c, v, in, rnd)
+		req.Steps, req.Without = d.Steps, d.Without
 		return req, err
 	}
 	if s.Fault == nil {
 		return req, nil
 	}
-	if req.Skipped = whyNot(s.Fault, in.Setting); req.Skipped != "" {
+	if req.Skipped = s.WhyNot(in.Setting); req.Skipped != "" {
 		return req, nil
 	}
 	req.Steps, err = planSteps(s, v, in, rnd)
@@ -112,9 +118,9 @@ func newRequest(c *Catalogue, in Input, index int, spec string) (Request, error)
 	return req, nil
 }
 
-// whyNot is the reason for which a fault cannot work here; empty when it can.
-func whyNot(f Fault, s Setting) string {
-	if err := f.Available(s); err != nil {
+// WhyNot is the reason for which a fault cannot work in a setting; empty when it can.
+func (s Spec) WhyNot(in Setting) string {
+	if err := s.Fault.Available(in); err != nil {
 		return err.Error()
 	}
 	return ""
@@ -139,24 +145,56 @@ func (q Request) Draws(family string, c *Catalogue) bool {
 	return false
 }
 
-// Jump is by how much the clocks of servers are set back at most, all steps together: keys
-// that exist then live so much longer.
-func (p *Plan) Jump() time.Duration {
-	var sum time.Duration
+// SetBack is by how much stores may keep longer what they have, all steps together.
+func (p *Plan) SetBack() (sum time.Duration) {
 	for _, q := range p.Requests {
 		for _, st := range q.Steps {
-			if st.Params[paramBy] == "" {
-				continue
-			}
-			if by, err := JumpBy(st.Params, time.Duration(p.TTL)); err == nil {
-				if st.Params[paramUndo] == yes {
-					by = -by.Abs()
-				}
-				sum += max(-by, 0)
-			}
+			sum += time.Duration(st.SetBack)
 		}
 	}
 	return sum
+}
+
+// Check says in a sentence why a saved plan cannot be carried out with this catalogue in a
+// run like that of the input.
+func (p *Plan) Check(c *Catalogue, in Input) error {
+	for _, q := range p.Requests {
+		spec, err := c.Get(q.Fault)
+		if err != nil {
+			return err
+		}
+		if q.Skipped != "" || (spec.Fault == nil && spec.Draw == nil) {
+			continue
+		}
+		for i, st := range q.Steps {
+			if err := st.check(c, q, in); err != nil {
+				return fmt.Errorf("step %d of %s: %w", i+1, q.Spec, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (st Step) check(c *Catalogue, q Request, in Input) error {
+	spec, err := c.Get(cmp.Or(st.Fault, q.Fault))
+	if err != nil {
+		return err
+	}
+	if spec.Fault == nil {
+		return fmt.Errorf("%s injects nothing", spec.Name)
+	}
+	if why := spec.WhyNot(in.Setting); why != "" {
+		return fmt.Errorf("%s cannot work here: %s", spec.Name, why)
+	}
+	if st.Tied && st.Point != "" {
+		if err := checkPoint(st.Point, in); err != nil {
+			return err
+		}
+	}
+	if spec.Check != nil {
+		return spec.Check(st.Params, in)
+	}
+	return nil
 }
 
 // WriteFile saves the plan as JSON.

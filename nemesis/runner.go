@@ -14,7 +14,6 @@ import (
 const (
 	injectLimit = 20 * time.Second // an injection that takes longer has failed
 	healLimit   = 10 * time.Second // a heal that takes longer is given up, and said
-	stayPart    = 0.9              // of its lease: how long the client of a tied server fault stays at most
 )
 
 // Runner carries a plan out. Requests run side by side, their steps one after the
@@ -33,14 +32,6 @@ type Runner struct {
 	active []*active // in order of injection
 	err    error
 	stays  sync.WaitGroup
-}
-
-// active is an injected fault that must be healed.
-type active struct {
-	event  history.Event
-	fault  history.Fault
-	effect Effect
-	once   sync.Once
 }
 
 // Run carries out the plan until it is done or ctx ends, then heals what is still
@@ -66,35 +57,21 @@ func (r *Runner) Run(ctx context.Context) error {
 	return r.err
 }
 
-// healAll heals what is active, the last injected first.
-func (r *Runner) healAll(ctx context.Context) {
-	r.mu.Lock()
-	left := slices.Clone(r.active)
-	r.mu.Unlock()
-	for _, a := range slices.Backward(left) {
-		r.heal(ctx, a)
-	}
-}
-
+// request carries out one request, step by step.
 func (r *Runner) request(ctx context.Context, index int) {
 	req := r.Plan.Requests[index]
-	if len(req.Steps) == 0 {
-		return
-	}
-	spec, err := r.Faults.Get(req.Fault)
-	if err != nil {
-		r.fail(err)
-		return
-	}
 	for _, st := range req.Steps {
 		if !r.until(ctx, st.At) {
 			return
 		}
+		name := req.Fault
 		if st.Fault != "" {
-			if spec, err = r.Faults.Get(st.Fault); err != nil {
-				r.fail(err)
-				return
-			}
+			name = st.Fault
+		}
+		spec, err := r.Faults.Get(name)
+		if err != nil {
+			r.fail(err)
+			return
 		}
 		r.step(ctx, index, spec, st)
 	}
@@ -102,53 +79,37 @@ func (r *Runner) request(ctx context.Context, index int) {
 
 // until waits for a moment of the plan; false when ctx ended first.
 func (r *Runner) until(ctx context.Context, at int64) bool {
-	return sleep(ctx, time.Duration(r.Start+at-r.Rec.Clock().Now()))
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(max(d, 0))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
+	return Wait(ctx, time.Duration(r.Start+at-r.Rec.Clock().Now()))
 }
 
 // step carries out one step: wait for the point, choose, inject, stay, heal.
 func (r *Runner) step(ctx context.Context, index int, spec Spec, st Step) {
 	f := history.Fault{
-		ID: r.newID(), Fault: spec.Name, Request: index, Family: spec.Family, Point: st.Point, For: st.For,
-		Delays: spec.Whom == Clients && spec.Links&ToRegister != 0,
+		ID: r.newID(), Fault: spec.Name, Request: index, Family: spec.Family, Point: st.Point, For: st.For, Delays: spec.Delays,
 	}
 	hit, ok := r.arm(ctx, f, st)
 	if !ok {
 		return
 	}
-	letGo := func() {
-		if hit != nil {
-			hit.Go()
-		}
+	if !spec.Gates {
+		r.bound(ctx, hit) // first of all: choosing takes time, too
 	}
 	target, err := r.target(ctx, spec, st, hit, &f)
 	if err != nil {
-		letGo()
+		if hit != nil {
+			hit.Go()
+		}
 		r.miss(f, err)
 		return
 	}
-	_, gates := spec.Fault.(Gater)
-	if !gates {
-		r.bound(ctx, hit)
-	}
 	a, ok := r.inject(ctx, spec, target, f)
-	if !gates || !ok {
+	if !spec.Gates || !ok {
 		r.release(ctx, hit, st, ok)
 	}
 	if !ok || a.effect.Heal == nil {
 		return
 	}
-	if sleep(ctx, time.Duration(st.For)) {
+	if Wait(ctx, time.Duration(st.For)) {
 		r.heal(context.WithoutCancel(ctx), a)
 	}
 }
@@ -162,9 +123,7 @@ func (r *Runner) arm(ctx context.Context, f history.Fault, st Step) (*Hit, bool)
 	within := time.Duration(r.Start + st.Until - r.Rec.Clock().Now())
 	armed, cancel := context.WithTimeout(ctx, max(within, 0))
 	defer cancel()
-	hit, err := r.World.Arm(armed, Arm{
-		Point: st.Point, Nth: st.Nth, Clients: pinned(st.Clients), GrantedBy: st.Grant,
-	})
+	hit, err := r.World.Arm(armed, Arm{Point: st.Point, Nth: st.Nth, Clients: pinned(st.Clients), GrantedBy: st.Grant})
 	if err != nil {
 		r.miss(f, fmt.Errorf("no client reached %s (nth %d) in time", orAny(st.Point), st.Nth))
 		return nil, false
@@ -186,33 +145,40 @@ func (r *Runner) target(ctx context.Context, spec Spec, st Step, hit *Hit, f *hi
 	if hit != nil {
 		f.Point, f.By, f.Grant = hit.Point, hit.Client.Name(), hit.Grant
 	}
-	var err error
 	if spec.Whom&Clients != 0 {
-		if t.Clients, err = chooseClients(r.World.Clients(), st.Clients, hit, st.Draw); err != nil {
-			return t, err
-		}
-		if _, gates := spec.Fault.(Gater); gates && hit != nil {
-			t.Clients = []Client{hit.Client} // nobody else stands there
-		}
-		for _, c := range t.Clients {
-			f.Clients = append(f.Clients, c.Name())
-			f.Roles[c.Name()] = string(c.Doing())
-		}
-		if err := nonEmpty(len(t.Clients), "client"); err != nil {
+		if err := r.targetClients(spec, st, &t, f); err != nil {
 			return t, err
 		}
 	}
-	if spec.Whom&Nodes == 0 {
-		return t, nil
+	if spec.Whom&Nodes != 0 {
+		return t, r.targetNodes(ctx, st, &t, f)
 	}
-	if t.Nodes, err = chooseNodes(ctx, r.World, st.Nodes, hit, st.Draw); err != nil {
-		return t, err
+	return t, nil
+}
+
+func (r *Runner) targetClients(spec Spec, st Step, t *Target, f *history.Fault) (err error) {
+	if t.Clients, err = chooseClients(r.World.Clients(), st.Clients, t.Hit, st.Draw); err != nil {
+		return err
+	}
+	if spec.Gates && t.Hit != nil {
+		t.Clients = []Client{t.Hit.Client} // nobody else stands there
+	}
+	for _, c := range t.Clients {
+		f.Clients = append(f.Clients, c.Name())
+		f.Roles[c.Name()] = string(c.Doing())
+	}
+	return nonEmpty(len(t.Clients), "client")
+}
+
+func (r *Runner) targetNodes(ctx context.Context, st Step, t *Target, f *history.Fault) (err error) {
+	if t.Nodes, err = chooseNodes(ctx, r.World, st.Nodes, t.Hit, st.Draw); err != nil {
+		return err
 	}
 	for _, n := range t.Nodes {
 		f.Nodes = append(f.Nodes, n.Name())
 		f.Roles[n.Name()] = n.Role()
 	}
-	return t, nonEmpty(len(t.Nodes), "node")
+	return nonEmpty(len(t.Nodes), "node")
 }
 
 func nonEmpty(n int, kind string) error {
@@ -220,101 +186,6 @@ func nonEmpty(n int, kind string) error {
 		return errors.New("there is no " + kind + " to hurt")
 	}
 	return nil
-}
-
-// inject records, hurts, and records the proof or the failure.
-func (r *Runner) inject(ctx context.Context, spec Spec, t Target, f history.Fault) (*active, bool) {
-	r.note(history.Event{Type: history.Invoke, F: history.FFault, Value: history.ValueOf(f)})
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), injectLimit)
-	defer cancel()
-	effect, err := spec.Fault.Inject(limited, r.World, t)
-	a := &active{event: history.Event{F: history.FHeal, Value: history.ValueOf(f)}, fault: f, effect: effect}
-	if effect.Heal != nil {
-		r.mu.Lock()
-		r.active = append(r.active, a)
-		r.mu.Unlock()
-	}
-	if err != nil {
-		r.note(history.Event{Type: history.Fail, F: history.FFault, Value: history.ValueOf(f), Error: history.ErrOther, Message: err.Error()})
-		if effect.Heal != nil {
-			r.heal(context.WithoutCancel(ctx), a)
-		}
-		return a, false
-	}
-	f.Proof = effect.Proof
-	r.note(history.Event{Type: history.OK, F: history.FFault, Value: history.ValueOf(f)})
-	r.say(f.Fault + ": " + f.Proof)
-	return a, true
-}
-
-// bound lets the client of a tied fault go when 0.9 of its lease is over, also while the
-// fault is still being injected: a client that is kept longer acts late because of us.
-func (r *Runner) bound(ctx context.Context, hit *Hit) {
-	if hit == nil || !hit.Deadline.Set {
-		return
-	}
-	left := r.leaseLeft(hit)
-	r.stays.Go(func() {
-		sleep(ctx, left)
-		hit.Go()
-	})
-}
-
-// leaseLeft is how long a client at a point may stay there.
-func (r *Runner) leaseLeft(hit *Hit) time.Duration {
-	left := time.Duration(hit.Deadline.V - r.Rec.Clock().Now())
-	return left - time.Duration((1-stayPart)*float64(r.World.TTL()))
-}
-
-// release lets the client of a tied fault go. The client of a server fault stays, in
-// the background, until another client was granted its lock, at most for 0.9 of its lease.
-func (r *Runner) release(ctx context.Context, hit *Hit, st Step, effective bool) {
-	if hit == nil {
-		return
-	}
-	if st.Stay == 0 || !effective {
-		hit.Go()
-		return
-	}
-	now := r.Rec.Clock().Now()
-	limit := time.Duration(st.Stay)
-	if hit.Deadline.Set {
-		limit = min(limit, r.leaseLeft(hit))
-	}
-	r.stays.Go(func() {
-		defer hit.Go()
-		waiting, cancel := context.WithTimeout(ctx, max(limit, 0))
-		defer cancel()
-		// Granted or not, the client goes on: the history says which it was.
-		_ = r.World.Granted(waiting, hit.Lock, hit.Client.Name(), now) // see above
-	})
-}
-
-// heal undoes a fault once, under a watchdog, and records how it went.
-func (r *Runner) heal(ctx context.Context, a *active) {
-	a.once.Do(func() {
-		e, f := a.event, a.fault
-		e.Type = history.Invoke
-		r.note(e)
-		limited, cancel := context.WithTimeout(ctx, healLimit)
-		defer cancel()
-		proof, err := a.effect.Heal(limited)
-		e.Type, e.Message = history.OK, proof
-		if err != nil {
-			e.Type, e.Error, e.Message = history.Info, history.ErrOther, err.Error()
-			r.fail(fmt.Errorf("heal: %w", err))
-		}
-		r.note(e)
-		r.say("healed " + f.Fault + ": " + e.Message)
-		r.mu.Lock()
-		r.active = slices.DeleteFunc(r.active, func(x *active) bool { return x == a })
-		r.mu.Unlock()
-	})
-}
-
-// miss records a step that hurt nobody.
-func (r *Runner) miss(f history.Fault, why error) {
-	r.note(history.Event{Type: history.Fail, F: history.FFault, Value: history.ValueOf(f), Error: history.ErrNotSent, Message: why.Error()})
 }
 
 func (r *Runner) newID() int {
@@ -339,5 +210,15 @@ func (r *Runner) fail(err error) {
 func (r *Runner) say(text string) {
 	if r.Progress != nil {
 		r.Progress(fmt.Sprintf("%6.2f s  %s", float64(r.Rec.Clock().Now())/1e9, text))
+	}
+}
+
+// healAll heals what is active, the last injected first.
+func (r *Runner) healAll(ctx context.Context) {
+	r.mu.Lock()
+	left := slices.Clone(r.active)
+	r.mu.Unlock()
+	for _, a := range slices.Backward(left) {
+		r.heal(ctx, a)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -58,8 +59,7 @@ func (f slowFault) Inject(ctx context.Context, _ World, _ Target) (Effect, error
 func runOne(t *testing.T, s Spec, st Step, w *oneHit) {
 	t.Helper()
 	st.Tied, st.Point, st.Until = true, "before-write", time.Second.Nanoseconds()
-	cat := all()
-	cat.Add(s)
+	cat := catalog.New("nemesis", s)
 	r := &Runner{
 		Plan:   &Plan{Requests: []Request{{Fault: s.Name, Steps: []Step{st}}}},
 		Faults: cat, World: w, Rec: history.Discard(history.PartyNemesis, w.clock), Start: w.clock.Now(),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/points"
 )
 
 // Resource is what the lock protects, seen by one client. It is opened with the lease,
@@ -29,9 +30,8 @@ type ClientConfig struct {
 	Name       string
 	Index      int64 // number of the client, from 1: its processes are Index*1e6 + n
 	Recorder   *history.Recorder
-	Locker     backends.Locker
 	Resource   Resource // nil: the workload has none
-	Registers  []string // the registers that a section updates, in order
+	Registers  []string // the registers that a section may use, in order
 	Fencing    string   // history.Fencing constants
 	Trusting   bool     // goes on after a deadline or a loss
 	TTL        time.Duration
@@ -43,22 +43,34 @@ type ClientConfig struct {
 // Client performs operations and records them: an invoke is in its log before its
 // request leaves, and an error that says nothing for certain becomes info.
 type Client struct {
-	cfg     ClientConfig
-	last    atomic.Int64 // last process number given out
-	process int64        // of the section's goroutine
-	grants  int64
+	cfg      ClientConfig
+	locker   backends.Locker
+	sessions *sessions
+	last     atomic.Int64 // last process number given out
+	process  int64        // of the section's goroutine
+	grants   int64
 }
 
 // processesPerClient is the distance between the process numbers of two clients.
 const processesPerClient = 1_000_000
 
-// NewClient makes a recorded client.
+// NewClient makes a recorded client, which needs a lock to use: see Use.
 func NewClient(cfg ClientConfig) *Client {
 	c := &Client{cfg: cfg}
+	c.sessions = &sessions{c: c, all: map[string]*session{}}
 	c.last.Store(cfg.Index * processesPerClient)
 	c.process = c.newProcess()
 	return c
 }
+
+// Use gives the client the lock that it drives.
+func (c *Client) Use(l backends.Locker) { c.locker = l }
+
+// Name is the client's name in the history.
+func (c *Client) Name() string { return c.cfg.Name }
+
+// Registers are those that the run has, in the order in which a section uses them.
+func (c *Client) Registers() []string { return c.cfg.Registers }
 
 func (c *Client) newProcess() int64 { return c.last.Add(1) }
 
@@ -106,29 +118,42 @@ func (c *Client) notice(e history.Event) {
 	}
 }
 
-// Acquire asks for the lock, waiting unless try is set. It returns nil when the lock
-// was not granted; an error means that the client must stop.
-func (c *Client) Acquire(ctx context.Context, lock string, try bool) (*Hold, error) {
+// Ask is what a client asks for.
+type Ask struct {
+	Lock string
+	Try  bool   // one try, no waiting
+	Mode string // "" is exclusive, history.ModeShared that of readers
+	// Within is a hold of the same lock under which it is asked for again, as the same owner:
+	// for reentrant locks, and for up- and downgrades.
+	Within *Hold
+}
+
+// Acquire asks for the lock. It returns nil when the lock was not granted; an error means
+// that the client must stop.
+func (c *Client) Acquire(ctx context.Context, ask Ask) (*Hold, error) {
 	c.grants++
-	h := &Hold{c: c, Lock: lock, Grant: fmt.Sprintf("%s-%d", c.cfg.Name, c.grants)}
-	c.cfg.Gate.Reach(ctx, BeforeAcquire, h.spot())
-	f, acquire := history.FAcquire, c.cfg.Locker.Acquire
-	if try {
-		f, acquire = history.FTryAcquire, c.cfg.Locker.TryAcquire
+	h := &Hold{c: c, Lock: ask.Lock, Mode: ask.Mode, Grant: fmt.Sprintf("%s-%d", c.cfg.Name, c.grants)}
+	c.cfg.Gate.Reach(ctx, points.BeforeAcquire, h.spot())
+	f, acquire := history.FAcquire, c.locker.Acquire
+	if ask.Try {
+		f, acquire = history.FTryAcquire, c.locker.TryAcquire
 	}
-	e := c.op(f, lock, h.Grant)
-	e.Owner = fmt.Sprintf("%s-%016x", h.Grant, c.cfg.Rand.Uint64())
+	e := c.op(f, ask.Lock, h.Grant)
+	e.Mode, e.Owner = ask.Mode, fmt.Sprintf("%s-%016x", h.Grant, c.cfg.Rand.Uint64())
+	if ask.Within != nil {
+		e.Owner = ask.Within.info.Owner
+	}
 	if err := c.invoke(e); err != nil {
 		return nil, err
 	}
-	lease, err := acquire(ctx, backends.Request{Lock: lock, Owner: e.Owner, TTL: c.cfg.TTL, Hooks: h.hooks()})
+	lease, err := acquire(ctx, backends.Request{Lock: ask.Lock, Mode: ask.Mode, Owner: e.Owner, TTL: c.cfg.TTL, Hooks: h.hooks()})
 	if err == nil {
 		h.granted(lease, &e)
 	}
 	if logErr := c.done(e, err); logErr != nil || err != nil {
 		return nil, logErr
 	}
-	c.cfg.Gate.Reach(ctx, Acquired, h.spot())
+	c.cfg.Gate.Reach(ctx, points.Acquired, h.spot())
 	return h, nil
 }
 
@@ -148,4 +173,5 @@ func (h *Hold) granted(lease backends.Lease, e *history.Event) {
 	if info.HasToken {
 		e.Token = history.Some(info.Token)
 	}
+	h.c.sessions.join(h)
 }

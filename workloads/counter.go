@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/points"
 	"github.com/lockstorm/lockstorm/workloads/register"
 )
 
@@ -11,9 +12,10 @@ import (
 func Specs() []Spec {
 	return []Spec{
 		{
-			Name: "counter", Doc: "acquire, read a counter, stay, write it back plus one, release", Resource: true,
+			Name: "counter", Doc: "acquire, read a counter, stay, write it back plus one, release",
+			Registers: SideBySide, Fenced: true, Check: checkFence,
 			Params: append(Params(), catalog.Param{
-				Name: "fence", Default: string(register.Strict),
+				Name: paramFence, Default: string(register.Strict),
 				Doc: "strict: a token that is equal to the highest counts only from the grant that brought it; at-least: from anybody",
 			}),
 			New: func(s Settings) Workload { return &counter{s} },
@@ -25,6 +27,11 @@ func Specs() []Spec {
 	}
 }
 
+func checkFence(s Settings) error {
+	_, err := s.Fence()
+	return err
+}
+
 // counter updates every register of the run under one grant, in the same breath: one
 // schedule shows what is lost without a fence and what the fence saves.
 //
@@ -33,16 +40,16 @@ type counter struct{ Settings }
 
 // Section increments the counters of one lock.
 func (w *counter) Section(ctx context.Context, c *Client, t Turn) (bool, error) {
-	return w.section(ctx, c, t, func(h *Hold) error { return w.update(ctx, c, h, t) })
+	return w.Run(ctx, c, t, func(h *Hold) error { return w.update(ctx, c, h, t) })
 }
 
 func (w *counter) update(ctx context.Context, c *Client, h *Hold, t Turn) error {
 	if !h.Valid() {
 		return nil
 	}
-	h.reach(ctx, BeforeRead)
+	h.Reach(ctx, points.BeforeRead)
 	values := map[string]int64{}
-	for _, reg := range c.cfg.Registers {
+	for _, reg := range c.Registers() {
 		v, known, err := h.Read(context.WithoutCancel(ctx), reg)
 		if err != nil {
 			return err
@@ -51,12 +58,12 @@ func (w *counter) update(ctx context.Context, c *Client, h *Hold, t Turn) error 
 			values[reg] = v
 		}
 	}
-	w.stay(ctx, t)
+	w.Stay(ctx, t)
 	if !h.Valid() {
 		return nil
 	}
-	h.reach(ctx, BeforeWrite)
-	for _, reg := range c.cfg.Registers {
+	h.Reach(ctx, points.BeforeWrite)
+	for _, reg := range c.Registers() {
 		v, known := values[reg]
 		if !known {
 			continue
@@ -77,21 +84,22 @@ type mutex struct{ Settings }
 
 // Section holds one lock for a while.
 func (w *mutex) Section(ctx context.Context, c *Client, t Turn) (bool, error) {
-	return w.section(ctx, c, t, func(h *Hold) error {
+	return w.Run(ctx, c, t, func(h *Hold) error {
 		if h.Valid() {
-			w.stay(ctx, t)
+			w.Stay(ctx, t)
 		}
 		if !h.Valid() {
 			return nil
 		}
-		h.reach(ctx, BeforeWrite)
-		return h.Work()
+		h.Reach(ctx, points.BeforeWrite)
+		return h.Work(ctx, nil, nil)
 	})
 }
 
-// section is what all workloads share: acquire, act as the holder, release, think.
-func (s *Settings) section(ctx context.Context, c *Client, t Turn, act func(*Hold) error) (granted bool, err error) {
-	h, err := s.begin(ctx, c, t)
+// Run is the section that most workloads share: acquire one of the locks, act as the holder,
+// release, pause. act returns an error only when the client cannot go on.
+func (s *Settings) Run(ctx context.Context, c *Client, t Turn, act func(*Hold) error) (granted bool, err error) {
+	h, err := s.Begin(ctx, c, t)
 	if h == nil || err != nil {
 		return false, err
 	}
@@ -101,23 +109,23 @@ func (s *Settings) section(ctx context.Context, c *Client, t Turn, act func(*Hol
 	if err := h.Release(ctx); err != nil {
 		return true, err
 	}
-	s.think(ctx, t)
+	s.Pause(ctx, t)
 	return true, nil
 }
 
-// begin acquires one of the locks; nil where it was not granted. The last section always
+// Begin acquires one of the locks; nil where it was not granted. The last section always
 // waits.
-func (s *Settings) begin(ctx context.Context, c *Client, t Turn) (*Hold, error) {
+func (s *Settings) Begin(ctx context.Context, c *Client, t Turn) (*Hold, error) {
 	try := s.Rand.Float64() < s.Try && !t.Last
-	h, err := c.Acquire(ctx, s.lock(t), try)
+	h, err := c.Acquire(ctx, Ask{Lock: s.Lock(t), Try: try})
 	if h == nil && err == nil {
-		s.think(ctx, t)
+		s.Pause(ctx, t)
 	}
 	return h, err
 }
 
-// stay is the time between read and write.
-func (s *Settings) stay(ctx context.Context, t Turn) {
+// Stay is the time between read and write; a last section does not linger.
+func (s *Settings) Stay(ctx context.Context, t Turn) {
 	if !t.Last {
 		pause(ctx, s.upTo(s.Hold))
 	}

@@ -6,12 +6,14 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/points"
 )
 
 // Hold is a granted lock as its client sees it.
 type Hold struct {
 	Lock  string
 	Grant string
+	Mode  string
 
 	c      *Client
 	lease  backends.Lease
@@ -22,7 +24,7 @@ type Hold struct {
 	nodes    []string    // that granted
 	deadline history.Opt // in force: of the grant or its last renewal
 	lost     bool
-	renewer  int64 // process number of the renewals; 0: none yet
+	renewer  *renewer // of a lease of its own; nil: none yet
 }
 
 // Valid is the discipline's check: whether the client may still act as the holder. A
@@ -53,52 +55,37 @@ func (h *Hold) spot() Spot {
 	return Spot{Lock: h.Lock, Grant: h.Grant, Deadline: h.deadline, Nodes: h.nodes}
 }
 
-// reach is the point of the section's goroutine under this grant.
-func (h *Hold) reach(ctx context.Context, point string) { h.c.cfg.Gate.Reach(ctx, point, h.spot()) }
+// Reach says that the section's goroutine stands at a point under this grant. It blocks while
+// a fault holds it there; between it and the request that it stands before, nothing is
+// checked.
+func (h *Hold) Reach(ctx context.Context, point string) { h.c.cfg.Gate.Reach(ctx, point, h.spot()) }
 
 // hooks let the backend report its points, renewals and losses.
 func (h *Hold) hooks() backends.Hooks {
-	return backends.Hooks{Point: h.reach, Renewing: h.renewing, GivingUp: h.givingUp, Lost: h.loss}
+	return backends.Hooks{Point: h.Reach, Renewing: h.renewing, GivingUp: h.givingUp, Lost: h.loss}
+}
+
+func (h *Hold) lose() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lost = true
 }
 
 // loss records that the client learned of the loss of its lease.
 func (h *Hold) loss(lease, reason string) {
-	h.mu.Lock()
-	h.lost = true
-	h.mu.Unlock()
+	h.lose()
 	h.c.notice(history.Event{F: history.FLost, Lock: h.Lock, Grant: h.Grant, Lease: lease, Message: reason})
 }
 
 // renewing records one renewal under the renewer's own process number.
 func (h *Hold) renewing(lease string) (func(backends.Renewal, error), error) {
 	h.mu.Lock()
-	if h.renewer == 0 {
-		h.renewer = h.c.newProcess()
+	if h.renewer == nil {
+		h.renewer = &renewer{c: h.c, lock: h.Lock, grant: h.Grant, extended: h.extend}
 	}
-	e := history.Event{
-		Process: history.Process{N: h.renewer}, F: history.FRenew,
-		Lock: h.Lock, Grant: h.Grant, Lease: lease,
-	}
+	r := h.renewer
 	h.mu.Unlock()
-	if err := h.c.invoke(e); err != nil {
-		return nil, err // the client is stopping: its log cannot be written
-	}
-	return func(r backends.Renewal, err error) {
-		e.Type, e.Error = backends.Outcome(err)
-		if err == nil {
-			e.Sent, e.TTL, e.Deadline = history.Some(r.Sent), history.Some(r.TTL.Nanoseconds()), history.Some(r.Deadline)
-		} else {
-			e.Message = err.Error()
-		}
-		if _, logErr := h.c.record(e); logErr == nil && err == nil {
-			h.extend(r.Deadline)
-		}
-		if e.Type == history.Info {
-			h.mu.Lock()
-			h.renewer = h.c.newProcess()
-			h.mu.Unlock()
-		}
-	}, nil
+	return r.renewing(lease)
 }
 
 // givingUp records a release that the backend does by itself, under a process number of
@@ -165,13 +152,22 @@ func (h *Hold) Write(ctx context.Context, register string, base, value int64) (k
 	return outcome != history.Info, h.c.done(e, opErr)
 }
 
-// Work records that the client acts as the holder without touching a register.
-func (h *Hold) Work() error {
+// Work records that the client acts as the holder without touching a register: do, where it
+// is given, does it, between the invocation and the return; its error says what is known of
+// it, as those of package backends. value goes on record with it, for checks of one's own.
+func (h *Hold) Work(ctx context.Context, value any, do func(ctx context.Context) error) error {
 	e := h.c.op(history.FWork, h.Lock, h.Grant)
+	if value != nil {
+		e.Value = history.ValueOf(value)
+	}
 	if err := h.c.invoke(e); err != nil {
 		return err
 	}
-	return h.c.done(e, nil)
+	var err error
+	if do != nil {
+		err = do(context.WithoutCancel(ctx))
+	}
+	return h.c.done(e, err)
 }
 
 // refused takes a refusal by the fence as what it is: the lock is lost. Where both
@@ -196,7 +192,7 @@ func (h *Hold) use(f, register string) history.Event {
 
 // Release gives the lock back. The renewer is stopped and waited for first.
 func (h *Hold) Release(ctx context.Context) error {
-	h.reach(ctx, BeforeRelease)
+	h.Reach(ctx, points.BeforeRelease)
 	if r, ok := h.lease.(backends.Renewer); ok {
 		r.StopRenewing()
 	}
@@ -205,6 +201,7 @@ func (h *Hold) Release(ctx context.Context) error {
 	if err := h.c.invoke(e); err != nil {
 		return err
 	}
-	h.reach(ctx, Releasing)
+	h.c.sessions.leave(h)
+	h.Reach(ctx, points.Releasing)
 	return h.c.done(e, h.lease.Release(context.WithoutCancel(ctx)))
 }

@@ -13,16 +13,17 @@ func RegisterResource(client string, c *register.Client) Resource {
 	return &registerResource{client: client, conn: c}
 }
 
-// RegistersFor lists the registers that a section updates, plain first: no answer of
-// the fenced one may alter the plain path. A lock without tokens has no fence.
-func RegistersFor(fencing string, tokens bool) []string {
+// SideBySide are the registers of a workload that updates an unfenced and a fenced one in the
+// same breath, the unfenced first: no answer of the fenced one may alter its path. A lock
+// without tokens has no fence.
+func SideBySide(fencing string, tokens bool) []Register {
 	switch {
 	case fencing == history.FencingOn:
-		return []string{register.Fenced}
+		return []Register{{Name: register.Fenced}}
 	case fencing == history.FencingBoth && tokens:
-		return []string{register.Plain, register.Fenced}
+		return []Register{{Name: register.Plain}, {Name: register.Fenced}}
 	default:
-		return []string{register.Plain}
+		return []Register{{Name: register.Plain}}
 	}
 }
 

@@ -10,21 +10,40 @@ package workloads
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/points"
 	"github.com/lockstorm/lockstorm/workloads/register"
 )
 
 // Spec describes a workload.
 type Spec struct {
-	Name     string
-	Doc      string
-	Resource bool // it reads and writes the registers
-	Params   []catalog.Param
-	New      func(Settings) Workload
+	Name   string
+	Doc    string
+	Params []catalog.Param // [Params] are those that most have
+	Points []points.Point  // of its own, beside those of every section
+	// Registers are the values of the protected resource that it reads and writes; nil: it
+	// touches none. It is asked once, before the run.
+	Registers func(fencing string, tokens bool) []Register
+	// Fenced: --fencing chooses among its registers, and a lock without tokens cannot be run
+	// with --fencing on.
+	Fenced bool
+	// Models are the kinds of locks that it is for (history.Model constants); nil: any.
+	Models []string
+	// Check says what is wrong with its parameters; nil: the common ones are all that it has.
+	Check func(s Settings) error
+	New   func(s Settings) Workload
+}
+
+// Register is a value of the protected resource, one for each lock.
+type Register struct {
+	Name  string
+	Start int64
 }
 
 // EntryName is the name in the catalogue.
@@ -32,6 +51,23 @@ func (s Spec) EntryName() string { return s.Name }
 
 // EntryDoc is the line that `list` shows.
 func (s Spec) EntryDoc() string { return s.Doc }
+
+// Valid says in a sentence what is wrong with the spec: it is asked when the spec is added
+// to a catalogue.
+func (s Spec) Valid() error {
+	if s.New == nil {
+		return errors.New("it has no New")
+	}
+	if s.Fenced && s.Registers == nil {
+		return errors.New("Fenced without Registers: there is nothing to fence")
+	}
+	for _, p := range s.Points {
+		if p.Name == "" || p.Doc == "" || slices.Contains(points.Names(points.Section()), p.Name) {
+			return fmt.Errorf("point %q: a point has a doc and a name of its own, other than those of every section", p.Name)
+		}
+	}
+	return catalog.CheckParams(s.Params)
+}
 
 // Catalogue is a list of workloads by name.
 type Catalogue = catalog.Catalog[Spec]
@@ -50,17 +86,20 @@ type Turn struct {
 	Lock string // of a last section
 }
 
-// Settings are the parameters of a workload, resolved.
+// Settings are what a workload goes by: the common parameters, resolved, and all of them as
+// they were given.
 type Settings struct {
-	Locks []string
-	Hold  time.Duration // longest time between read and write
-	Think time.Duration // longest pause between two sections
-	Try   float64       // part of the attempts that do not wait
-	Fence register.Fence
-	Rand  *rand.Rand // seeded, one per client
+	Locks  []string
+	TTL    time.Duration
+	Hold   time.Duration // longest time between read and write
+	Think  time.Duration // longest pause between two sections
+	Try    float64       // part of the attempts that do not wait
+	Values catalog.Values
+	Dir    string     // folder shared by all clients, for data of its own; empty before the run
+	Rand   *rand.Rand // seeded, one per client; nil before the run
 }
 
-// Params are what every workload has. Lengths may be multiples of the ttl.
+// Params are what most workloads have. Lengths may be multiples of the ttl.
 func Params() []catalog.Param {
 	return []catalog.Param{
 		{Name: "hold", Default: "0.1ttl", Doc: "longest time that a client stays in its section"},
@@ -69,9 +108,9 @@ func Params() []catalog.Param {
 	}
 }
 
-// NewSettings resolves parameters.
-func NewSettings(v catalog.Values, locks []string, ttl time.Duration, rnd *rand.Rand) (Settings, error) {
-	s := Settings{Locks: locks, Rand: rnd}
+// NewSettings resolves parameters. Common ones that the workload does not have are 0.
+func NewSettings(v catalog.Values, locks []string, ttl time.Duration) (Settings, error) {
+	s := Settings{Locks: locks, TTL: ttl, Values: v}
 	var err error
 	if s.Hold, err = v.Length("hold", ttl); err != nil {
 		return s, err
@@ -79,18 +118,26 @@ func NewSettings(v catalog.Values, locks []string, ttl time.Duration, rnd *rand.
 	if s.Think, err = v.Length("think", ttl); err != nil {
 		return s, err
 	}
-	if s.Try, err = v.Fraction("try"); err != nil {
-		return s, err
+	if v["try"] != "" {
+		s.Try, err = v.Fraction("try")
 	}
-	s.Fence = register.Fence(cmp.Or(v["fence"], string(register.Strict)))
-	if s.Fence != register.Strict && s.Fence != register.AtLeast {
-		return s, fmt.Errorf("fence=%s: choose %s or %s", s.Fence, register.Strict, register.AtLeast)
-	}
-	return s, nil
+	return s, err
 }
 
-// lock chooses the lock of the section.
-func (s *Settings) lock(t Turn) string {
+// Fence is the rule by which the fenced register takes tokens: that of a parameter `fence`,
+// else the strict one.
+func (s Settings) Fence() (register.Fence, error) {
+	f := register.Fence(cmp.Or(s.Values[paramFence], string(register.Strict)))
+	if f != register.Strict && f != register.AtLeast {
+		return f, fmt.Errorf("%s=%s: choose %s or %s", paramFence, f, register.Strict, register.AtLeast)
+	}
+	return f, nil
+}
+
+const paramFence = "fence"
+
+// Lock chooses the lock of a section.
+func (s *Settings) Lock(t Turn) string {
 	if t.Last {
 		return t.Lock
 	}
@@ -105,8 +152,8 @@ func (s *Settings) upTo(limit time.Duration) time.Duration {
 	return limit/2 + time.Duration(s.Rand.Int64N(int64(limit/2)+1))
 }
 
-// think pauses between sections, until ctx ends.
-func (s *Settings) think(ctx context.Context, t Turn) {
+// Pause is the time between two sections; it ends with ctx.
+func (s *Settings) Pause(ctx context.Context, t Turn) {
 	if t.Last || s.Think <= 0 {
 		return
 	}

@@ -54,7 +54,7 @@ func Options(env backends.Env, node string, timeout time.Duration) *goredis.Opti
 // connect is a client of the master that Sentinel names, where there are Sentinels, else
 // of the first node.
 func connect(env backends.Env) *goredis.Client {
-	if slices.ContainsFunc(env.Nodes, func(n cluster.Ref) bool { return n.Role == cluster.RoleSentinel }) {
+	if slices.ContainsFunc(env.Nodes, func(n cluster.Ref) bool { return n.Role == RoleSentinel }) {
 		return connectSentinel(env)
 	}
 	return goredis.NewClient(Options(env, env.Nodes[0].Name, env.Timeout))

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,9 +24,13 @@ const (
 	toldWithin = 200 * time.Millisecond // of an eviction
 )
 
+// policies are those by which a lock can be evicted.
+var policies = []string{"volatile-ttl", "volatile-lru", "volatile-lfu", "volatile-random", "allkeys-lru", "allkeys-lfu", "allkeys-random"}
+
 // Evict sets a limit just above what is in use and writes until the keys are gone.
-func (a admin) Evict(ctx context.Context, addr, policy string, keys []string) (text string, err error) {
-	err = a.with(addr, func(c *goredis.Client) error {
+func (a store) Evict(ctx context.Context, policy string, keys []string) (text string, err error) {
+	policy = cmp.Or(policy, policies[0])
+	err = a.with(func(c *goredis.Client) error {
 		used, err := infoNumber(ctx, c, "memory", "used_memory")
 		if err != nil {
 			return err
@@ -104,12 +109,12 @@ func fill(ctx context.Context, c *goredis.Client, keys []string) (int, error) {
 }
 
 // MakeRoom takes the limit and the filling away.
-func (a admin) MakeRoom(ctx context.Context, addr string) error {
+func (a store) MakeRoom(ctx context.Context) error {
 	keys := make([]string, fillMax)
 	for i := range keys {
 		keys[i] = fillKey(i)
 	}
-	return a.with(addr, func(c *goredis.Client) error {
+	return a.with(func(c *goredis.Client) error {
 		return errors.Join(c.ConfigSet(ctx, "maxmemory", "0").Err(), c.Del(ctx, keys...).Err())
 	})
 }

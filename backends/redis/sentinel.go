@@ -10,7 +10,6 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/cluster"
 )
 
 // connectSentinel is a client that asks Sentinel for the master, and is told when it
@@ -19,7 +18,7 @@ func connectSentinel(env backends.Env) *goredis.Client {
 	o := Options(env, "", env.Timeout) // for what all clients share
 	var sentinels []string
 	for _, n := range env.Nodes {
-		if n.Role == cluster.RoleSentinel {
+		if n.Role == RoleSentinel {
 			sentinels = append(sentinels, n.Announced)
 		}
 	}

@@ -9,7 +9,11 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
 )
+
+// RoleSentinel is the role of a server that holds no data, watches masters and replaces them.
+const RoleSentinel = "sentinel"
 
 // Names of the topologies; each also exists with AOF behind it.
 const (
@@ -69,7 +73,7 @@ func five(p persistence) cluster.Topology {
 func replica(p persistence) cluster.Topology {
 	return cluster.Topology{
 		Name: Replica, Doc: "a Redis master and a replica that follows it asynchronously; nobody replaces the master",
-		Nodes: replicated(p, 2), Peers: true, Recovery: 2 * time.Second, Ready: replicasReady(2),
+		Nodes: replicated(p, 2), Recovery: 2 * time.Second, Ready: replicasReady(2),
 	}
 }
 
@@ -85,7 +89,7 @@ const (
 func sentinel(p persistence) cluster.Topology {
 	t := cluster.Topology{
 		Name: Sentinel, Doc: "a Redis master, two replicas and three Sentinels that replace the master (down-after 500 to 800 ms)",
-		Nodes: replicated(p, 3), Peers: true,
+		Nodes: replicated(p, 3), Fleet: cluster.Supervised,
 		Recovery: 10 * time.Second, // a master that comes back is made a replica after 2 s, before Redis 7 after 8 s
 		FailOver: 2 * time.Second, TTL: 3 * time.Second,
 		Ready: sentinelReady,
@@ -108,13 +112,22 @@ func node(name, config string, args ...string) cluster.Recipe {
 		// The port is no part of the file: the server may come back on another.
 		Args:  append([]string{"redis.conf", "--bind", "{{.Host}}", "--port", "{{.Port}}"}, args...),
 		Files: map[string]string{"redis.conf": baseConfig + config},
-		Ready: ready,
+		Ready: ready, Refusal: refusal,
 	}
 }
 
 func master(name string, p persistence) cluster.Recipe {
 	r := node(name, p.config)
-	r.Role, r.Store, r.Embedded = cluster.RoleMaster, admin{}, p.embedded
+	r.Role, r.Embedded = history.RoleMaster, p.embedded
+	return withData(r)
+}
+
+// withData makes a recipe that of a server that holds data.
+func withData(r cluster.Recipe) cluster.Recipe {
+	r.Data, r.Admin, r.Policies = true, storeAdmin, policies
+	if r.Embedded != nil {
+		r.EmbeddedVersion = "embedded in lockstorm (miniredis)"
+	}
 	return r
 }
 
@@ -126,12 +139,12 @@ func replicated(p persistence, n int) []cluster.Recipe {
 		config := p.config + announce("replica-", nodeName(i)) +
 			"repl-diskless-sync yes\nrepl-diskless-sync-delay 0\nrepl-ping-replica-period 1\n"
 		r := node(nodeName(i), config)
-		r.Role, r.Store = cluster.RoleMaster, admin{}
+		r.Role, r.Peering = history.RoleMaster, cluster.Announced
 		if i > 0 {
 			r.Files["redis.conf"] += fmt.Sprintf("replicaof 127.0.0.1 {{.PortOf %q}}\n", nodeName(0))
-			r.Role, r.Stage = cluster.RoleReplica, 1
+			r.Role, r.Stage = history.RoleReplica, 1
 		}
-		nodes = append(nodes, r)
+		nodes = append(nodes, withData(r))
 	}
 	return nodes
 }
@@ -162,7 +175,7 @@ func sentinelNode(index, nodes int) cluster.Recipe {
 		}
 	}
 	r := node(sentinelName(index), b.String(), "--sentinel")
-	r.Role, r.Stage, r.Supervisor, r.Ready = cluster.RoleSentinel, 2, admin{}, sentinelServes
+	r.Role, r.Stage, r.Admin, r.Ready, r.Peering = RoleSentinel, 2, sentinelAdmin, sentinelServes, cluster.Announced
 	return r
 }
 

@@ -107,7 +107,7 @@ missing here, 130 interrupted (what was recorded is kept).`,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(a.runCommand(), a.checkCommand(), a.reportCommand(), a.listCommand(), a.doctorCommand())
+	root.AddCommand(a.runCommand(), a.replayCommand(), a.checkCommand(), a.reportCommand(), a.listCommand(), a.doctorCommand())
 	return root
 }
 

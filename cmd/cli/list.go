@@ -2,13 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/catalog"
-	"github.com/lockstorm/lockstorm/workloads"
+	"github.com/lockstorm/lockstorm/points"
 )
 
 // listed is an entry of a list, also as JSON.
@@ -64,9 +65,7 @@ func (a *app) backends() []listed {
 	var out []listed
 	for _, b := range a.cat.Backends.All() {
 		l := listed{Name: b.Name, Doc: b.Doc, Topologies: b.Topologies, Ends: b.Ends, Tokens: b.Tokens}
-		for _, p := range b.Points {
-			l.Points = append(l.Points, p.Name)
-		}
+		l.Points = points.Names(b.Points)
 		out = append(out, l)
 	}
 	return out
@@ -81,13 +80,10 @@ func (a *app) nemeses() []listed {
 }
 
 func (a *app) workloads() []listed {
-	var points []string
-	for _, p := range workloads.Points() {
-		points = append(points, p.Name)
-	}
+	common := points.Names(points.Section())
 	var out []listed
 	for _, w := range a.cat.Workloads.All() {
-		out = append(out, listed{Name: w.Name, Doc: w.Doc, Params: w.Params, Points: points})
+		out = append(out, listed{Name: w.Name, Doc: w.Doc, Params: w.Params, Points: append(slices.Clone(common), points.Names(w.Points)...)})
 	}
 	return out
 }

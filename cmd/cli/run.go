@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -26,8 +27,9 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "drive a lock, hurt it, judge it",
 		Long: `Runs one backend under faults and judges the record.
 
-The directory of the run holds plan.json, logs/, history.jsonl, nodes/, results.json,
-report.html and junit.xml. The last line on stdout is the verdict and the report's path.`,
+The directory of the run holds trial.json, plan.json, logs/, history.jsonl, nodes/, results.json,
+report.html and junit.xml. The last line on stdout is the verdict and the report's path.
+See replay for how to run it again.`,
 		Example: fmt.Sprintf(`  %[1]s run --backend redis-lua --nemesis client-pause --ttl 1s --clients 3
   %[1]s run --backend redis-fenced --nemesis client-pause --fencing on
   %[1]s run --backend redis-lua --nemesis client-pause:at=before-write,for=2ttl --nemesis server-restart`, a.st.Name),
@@ -44,48 +46,62 @@ report.html and junit.xml. The last line on stdout is the verdict and the report
 }
 
 func (a *app) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
-	started := time.Now()
 	cfg.Version = Version()
-	if cfg.Seed == 0 {
-		cfg.Seed = uint64(started.UnixNano()) % 1_000_000_007
-	}
 	if cmd.Flags().Changed("ttl") && cfg.TTL == 0 { // to the harness 0 is the default
 		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--ttl 0s: leases must live for a while; leave it out for the topology's default")}
 	}
-	if err := harness.Check(a.cat, cfg); err != nil {
+	t, err := harness.Resolve(a.cat, cfg)
+	if err != nil {
 		return err
 	}
-	cfg.Command = a.again(cfg.Seed)
-	if cfg.Out == "" {
-		cfg.Out = filepath.Join(runsDir, cfg.Backend+"-"+started.Format("20060102-150405.000"))
-	}
+	t.Config.Command = a.again(t.Config.Seed)
+	out := cmp.Or(cfg.Out, runDir(cfg.Backend))
 	view := newView(a.st)
-	view.line("seed %d, again with: %s", cfg.Seed, cfg.Command)
+	view.line("seed %d, again with: %s", t.Config.Seed, t.Config.Command)
 	if cfg.Clients == 1 {
 		view.line("note: a single client can never meet another one inside")
 	}
-	out, err := harness.Run(cmd.Context(), a.cat, cfg, view.progress())
+	o, err := a.make(cmd.Context(), t, out, view)
+	if err != nil {
+		return err
+	}
+	return a.tell(o, asJSON)
+}
+
+// runDir is where a run goes when --out does not say.
+func runDir(name string) string {
+	return filepath.Join(runsDir, name+"-"+time.Now().Format("20060102-150405.000"))
+}
+
+// make runs a trial and shows how it goes.
+func (a *app) make(ctx context.Context, t *harness.Trial, out string, view *view) (*harness.Outcome, error) {
+	o, err := t.Run(ctx, out, view.progress())
 	view.close()
+	if err == nil && o.Trouble != nil {
+		view.line("trouble: %v", o.Trouble)
+	}
+	return o, err
+}
+
+// tell prints what came of a run; the error carries its exit code.
+func (a *app) tell(o *harness.Outcome, asJSON bool) error {
+	err := a.summary(o, asJSON)
 	if err != nil {
 		return err
 	}
-	if out.Trouble != nil {
-		view.line("trouble: %v", out.Trouble)
-	}
-	if asJSON {
-		err = a.printJSON(out.Results)
-	} else {
-		err = reports.Summary(a.st.Stdout, out.Results, out.Record)
-	}
-	if err != nil {
-		return err
-	}
-	headline := reports.Headline(out.Results)
-	if out.Interrupted {
+	headline := reports.Headline(o.Results)
+	if o.Interrupted {
 		headline = "interrupted (what was recorded is kept); " + headline
 	}
-	a.lastLine(asJSON, headline, absolute(filepath.Join(out.Dir, harness.ReportFile)))
-	return exitWith(out.ExitCode())
+	a.lastLine(asJSON, headline, absolute(filepath.Join(o.Dir, harness.ReportFile)))
+	return exitWith(o.ExitCode())
+}
+
+func (a *app) summary(o *harness.Outcome, asJSON bool) error {
+	if asJSON {
+		return a.printJSON(o.Results)
+	}
+	return reports.Summary(a.st.Stdout, o.Results, o.Record)
 }
 
 // lastLine is the verdict and the report's path; on stderr where stdout carries JSON.

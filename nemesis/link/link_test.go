@@ -88,8 +88,8 @@ func lab(t *testing.T) (*Network, *server, *Link, string) {
 			t.Error(err)
 		}
 	})
-	n.Serve("s", s.Addr().String())
-	addr, err := n.Private("c", "s")
+	n.Serve("s", "", s.Addr().String())
+	addr, err := n.Between("c", "s", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,13 +173,13 @@ func TestCutRefusesAndMends(t *testing.T) {
 // Callers of one announced address are told apart by where they call from.
 func TestAnnouncedAddressTellsCallersApart(t *testing.T) {
 	n, s, _, _ := lab(t)
-	addr, err := n.Announce("master", "127.0.0.21")
+	addr, err := n.Announce("master", "", "127.0.0.21")
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.Serve("master", s.Addr().String())
+	n.Serve("master", "", s.Addr().String())
 	for party, source := range map[string]string{"replica": "127.0.0.22", "sentinel": "127.0.0.23"} {
-		if _, err := n.Announce(party, source); err != nil {
+		if _, err := n.Announce(party, "", source); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -307,7 +307,7 @@ func TestSlowDelays(t *testing.T) {
 // A refusal passes; the next answer is lost with its connection, once.
 func TestLoseReply(t *testing.T) {
 	_, s, l, addr := lab(t)
-	a, err := l.LoseReply()
+	a, err := l.LoseReply(func(answer []byte) bool { return answer[0] == ':' || answer[0] == '$' })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,8 +334,8 @@ func TestHealWhileTheServerDoesNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close() //nolint:errcheck // a test
-	n.Serve("s", l.Addr().String())
-	addr, err := n.Private("c", "s")
+	n.Serve("s", "", l.Addr().String())
+	addr, err := n.Between("c", "s", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -373,7 +373,7 @@ func TestUpstreamIsDown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.Serve("s", dead.Addr().String())
+	n.Serve("s", "", dead.Addr().String())
 	if err := dead.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -383,14 +383,14 @@ func TestUpstreamIsDown(t *testing.T) {
 		}
 		c.Close() //nolint:errcheck // a test
 	}
-	n.Serve("s", s.Addr().String())
+	n.Serve("s", "", s.Addr().String())
 	mustAsk(t, dial(t, addr), "back")
 }
 
 // A party that is no more has no addresses left; the others keep theirs.
 func TestLeave(t *testing.T) {
 	n, _, _, addr := lab(t)
-	other, err := n.Private("d", "s")
+	other, err := n.Between("d", "s", "")
 	if err != nil {
 		t.Fatal(err)
 	}

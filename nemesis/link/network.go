@@ -29,11 +29,20 @@ import (
 
 const dialTimeout = time.Second // of a link to its upstream
 
-// Pair names a link: who calls whom.
-type Pair struct{ From, To string }
+// Pair names a link: who calls whom, and at which port. The main port has no name.
+type Pair struct{ From, To, Port string }
 
-// String is from->to.
-func (p Pair) String() string { return p.From + "->" + p.To }
+// String is from->to, or from->to/port.
+func (p Pair) String() string {
+	text := p.From + "->" + p.To
+	if p.Port != "" {
+		text += "/" + p.Port
+	}
+	return text
+}
+
+// at names a port of a party.
+type at struct{ party, port string }
 
 // Network is all links of a run. Close ends it.
 type Network struct {
@@ -42,9 +51,9 @@ type Network struct {
 	mu        sync.Mutex
 	links     map[Pair]*Link
 	fronts    map[*front]string // to who is told its address; empty: everybody
-	upstreams map[string]string // party -> where it really listens
+	upstreams map[at]string     // where a port really is
 	sources   map[string]string // source address -> party
-	announced map[string]string // party -> announced address
+	announced map[string]string // party -> announced address of its main port
 }
 
 // New is an empty network.
@@ -52,20 +61,23 @@ func New() *Network {
 	register()
 	return &Network{
 		server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()),
-		links:  map[Pair]*Link{}, fronts: map[*front]string{}, upstreams: map[string]string{}, sources: map[string]string{}, announced: map[string]string{},
+		links:  map[Pair]*Link{}, fronts: map[*front]string{}, upstreams: map[at]string{}, sources: map[string]string{}, announced: map[string]string{},
 	}
 }
 
-// Announce opens the address by which the others know a server, and notes the source
-// address from which it calls them. It stays the same wherever the server listens.
-func (n *Network) Announce(party, source string) (string, error) {
-	f, err := n.open("", func(caller net.Addr) *Link { return n.Link(n.caller(caller), party) })
+// Announce opens the one address by which all others know a port of a server, and notes
+// the source address from which it calls them. It stays the same wherever the server is.
+func (n *Network) Announce(party, port, source string) (string, error) {
+	f, err := n.open("", func(caller net.Addr) *Link { return n.link(Pair{n.caller(caller), party, port}) })
 	if err != nil {
 		return "", fmt.Errorf("announce %s: %w", party, err)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.sources[source], n.announced[party] = party, f.addr
+	n.sources[source] = party
+	if port == "" {
+		n.announced[party] = f.addr
+	}
 	return f.addr, nil
 }
 
@@ -85,9 +97,9 @@ func (n *Network) caller(addr net.Addr) string {
 	return Stranger
 }
 
-// Private opens an address that only `from` is told, by which it reaches `to`.
-func (n *Network) Private(from, to string) (string, error) {
-	l := n.Link(from, to)
+// Between opens an address that only `from` is told, by which it reaches a port of `to`.
+func (n *Network) Between(from, to, port string) (string, error) {
+	l := n.link(Pair{from, to, port})
 	f, err := n.open(from, func(net.Addr) *Link { return l })
 	if err != nil {
 		return "", fmt.Errorf("link %v: %w", l.Pair, err)
@@ -96,17 +108,17 @@ func (n *Network) Private(from, to string) (string, error) {
 	return f.addr, nil
 }
 
-// Serve notes where a party really listens; links to it dial there from now on.
-func (n *Network) Serve(party, addr string) {
+// Serve notes where a port of a party really is; links to it dial there from now on.
+func (n *Network) Serve(party, port, addr string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.upstreams[party] = addr
+	n.upstreams[at{party, port}] = addr
 }
 
-func (n *Network) upstream(party string) string {
+func (n *Network) upstream(p Pair) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.upstreams[party]
+	return n.upstreams[at{p.To, p.Port}]
 }
 
 // Announced is the address under which a party is known to the others; empty where it
@@ -117,11 +129,32 @@ func (n *Network) Announced(party string) string {
 	return n.announced[party]
 }
 
-// Link is the link of a pair; it is made when it is first asked for.
-func (n *Network) Link(from, to string) *Link {
+// Link is the link from one party to the main port of another; it is made when it is first
+// asked for.
+func (n *Network) Link(from, to string) *Link { return n.link(Pair{From: from, To: to}) }
+
+// Links are the links from one party to every port of another that serves, the main one
+// first: what a partition between them breaks.
+func (n *Network) Links(from, to string) []*Link {
+	n.mu.Lock()
+	var ports []string
+	for a := range n.upstreams {
+		if a.party == to && a.port != "" {
+			ports = append(ports, a.port)
+		}
+	}
+	n.mu.Unlock()
+	slices.Sort(ports)
+	links := []*Link{n.Link(from, to)}
+	for _, port := range ports {
+		links = append(links, n.link(Pair{from, to, port}))
+	}
+	return links
+}
+
+func (n *Network) link(p Pair) *Link {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	p := Pair{from, to}
 	l := n.links[p]
 	if l == nil {
 		l = newLink(n, p)

@@ -88,8 +88,13 @@ func (h *hold) Cleanup(stub *toxics.ToxicStub) {
 //
 //	server --"+OK"--> X   client <--closed--
 type lostReply struct {
-	lost atomic.Pointer[string]
+	Refusals int64 `json:"refusals"` // which of refusals knows the protocol
+	lost     atomic.Pointer[string]
 }
+
+// refusals are functions that tell an answer by which nothing was done, by number: toxics
+// are made by toxiproxy from JSON, which holds no functions.
+var refusals sync.Map
 
 var _ toxics.Toxic = (*lostReply)(nil)
 
@@ -105,7 +110,7 @@ func (r *lostReply) Pipe(stub *toxics.ToxicStub) {
 				return
 			}
 			text := string(bytes.TrimSpace(c.Data))
-			if !refusal(c.Data) && r.lost.CompareAndSwap(nil, &text) {
+			if !r.refused(c.Data) && r.lost.CompareAndSwap(nil, &text) {
 				stub.Close()
 				drain(stub)
 				return
@@ -115,18 +120,14 @@ func (r *lostReply) Pipe(stub *toxics.ToxicStub) {
 	}
 }
 
-// refusal reports whether a Redis answer says that nothing was done, or answers what
-// changes nothing: a greeting, a PING, INFO, a push.
-func refusal(answer []byte) bool {
-	if _, body, ok := bytes.Cut(answer, []byte("\r\n")); ok && bytes.HasPrefix(body, []byte("# ")) {
+// refused asks who knows the protocol; without anybody, no answer is lost.
+func (r *lostReply) refused(answer []byte) bool {
+	f, ok := refusals.Load(r.Refusals)
+	if !ok {
 		return true
 	}
-	for _, prefix := range []string{"$-1\r", "_\r", ":0\r", "-", "*", "%", ">", "+PONG"} {
-		if bytes.HasPrefix(answer, []byte(prefix)) {
-			return true
-		}
-	}
-	return false
+	tell, ok := f.(func([]byte) bool)
+	return !ok || tell == nil || tell(answer)
 }
 
 // drain takes what still comes, until its source ends: nobody else would.

@@ -263,7 +263,7 @@ func TestRegisterMutants(t *testing.T) {
 		first  int64 // first token
 		step   int64
 	}{
-		{name: "the register itself", handle: func() register.Handler { return register.New(register.Strict).Handle }, good: true},
+		{name: "the register itself", handle: func() register.Handler { return register.New(register.Strict, nil).Handle }, good: true},
 		{name: "no mutation", handle: mutant{checkRead: true}.handler, good: true},
 		{name: "1 write-only fencing", handle: mutant{}.handler},
 		{name: "2 check and write not atomic", handle: mutant{checkRead: true, late: true}.handler},

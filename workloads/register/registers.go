@@ -14,6 +14,7 @@ type Handler func(req Request, log func(Request, Response)) Response
 // with the value it protects and lives exactly as long.
 type Registers struct {
 	fence Fence
+	start map[string]int64
 	mu    sync.Mutex
 	cells map[cellKey]*cell
 }
@@ -36,8 +37,10 @@ type cell struct {
 	holder  string // the grant that brought it
 }
 
-// New is a set of registers that all start at 0.
-func New(fence Fence) *Registers { return &Registers{fence: fence, cells: map[cellKey]*cell{}} }
+// New is a set of registers that start at the given values, by register; others at 0.
+func New(fence Fence, start map[string]int64) *Registers {
+	return &Registers{fence: fence, start: start, cells: map[cellKey]*cell{}}
+}
 
 // Handle answers one request; checking, applying and logging are one atomic step.
 // Token rules of `fenced`, where it is strict: the token is checked on reads and on writes, as a 64-bit
@@ -49,7 +52,7 @@ func (r *Registers) Handle(req Request, log func(Request, Response)) Response {
 	k := cellKey{req.Register, req.Lock}
 	c := r.cells[k]
 	if c == nil {
-		c = &cell{}
+		c = &cell{value: r.start[req.Register]}
 		r.cells[k] = c
 	}
 	resp := Response{Value: c.value}

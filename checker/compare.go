@@ -1,0 +1,60 @@
+package checker
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// ReadResults reads a results.json.
+func ReadResults(path string) (*Results, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read results: %w", err)
+	}
+	var r Results
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if r.Schema > ResultsSchema {
+		return nil, fmt.Errorf("%s has schema %d; this lockstorm reads up to %d: use a newer one", path, r.Schema, ResultsSchema)
+	}
+	return &r, nil
+}
+
+// Compare says in a sentence each how the verdicts of one run and the rules of its findings
+// differ from those of another one. Numbers and times of findings are not compared: they
+// depend on how the processes interleave.
+func Compare(before, after *Results) (differs []string) {
+	add := func(format string, args ...any) { differs = append(differs, fmt.Sprintf(format, args...)) }
+	if before.Verdict != after.Verdict {
+		add("the verdict was %s and is %s", before.Verdict, after.Verdict)
+	}
+	for _, name := range after.Order {
+		old, known := before.Checks[name]
+		now := after.Checks[name]
+		switch {
+		case !known:
+			add("%s: was not asked", name)
+		case old.Verdict != now.Verdict:
+			add("%s: was %s and is %s", name, old.Verdict, now.Verdict)
+		case !slices.Equal(old.rules(), now.rules()):
+			add("%s: the rules were %s and are %s", name, strings.Join(old.rules(), ", "), strings.Join(now.rules(), ", "))
+		}
+	}
+	return differs
+}
+
+// rules are those of the findings that decide, each once, sorted.
+func (r Result) rules() []string {
+	var rules []string
+	for _, f := range r.Findings {
+		if f.Gating {
+			rules = append(rules, f.Rule)
+		}
+	}
+	slices.Sort(rules)
+	return slices.Compact(rules)
+}

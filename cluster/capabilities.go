@@ -1,0 +1,78 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// What can be asked of a server and done to it, past all links, as an operator would on its
+// host. A store's folder provides as many of these as its servers can do, on the value that
+// [Recipe].Admin makes; whoever needs one looks for it with [As] and says what is missing.
+type (
+	// Roler tells its role: history.RoleMaster, history.RoleReplica, or a word of its own.
+	Roler interface {
+		Role(ctx context.Context) (string, error)
+	}
+
+	// Timer tells its wall clock.
+	Timer interface {
+		Clock(ctx context.Context) (time.Time, error)
+	}
+
+	// Leader is a server that others follow.
+	Leader interface {
+		// Followers is how many servers follow it and are up to date or nearly so.
+		Followers(ctx context.Context) (int, error)
+		// InSync reports whether as many followers as said have all that it has; the text says
+		// what each has.
+		InSync(ctx context.Context, followers int) (bool, string, error)
+	}
+
+	// Keeper is a server that keeps something for each lock, under names that the backend
+	// knows (backends.Spec.Keys).
+	Keeper interface {
+		// Has says which of the keys exist.
+		Has(ctx context.Context, keys []string) ([]string, error)
+		// Delete deletes keys and says how many there were.
+		Delete(ctx context.Context, keys []string) (int64, error)
+	}
+
+	// Forgetter can forget everything at once.
+	Forgetter interface {
+		// Flush deletes everything and says how many keys there were.
+		Flush(ctx context.Context) (int64, error)
+	}
+
+	// Evictor drops keys when its memory runs short.
+	Evictor interface {
+		// Evict fills the memory until the keys were evicted by the policy; the text says how that
+		// went. When they went by themselves the error is ErrNotEvicted. MakeRoom must follow in
+		// any case.
+		Evict(ctx context.Context, policy string, keys []string) (string, error)
+		// MakeRoom takes away what Evict filled, and its limit.
+		MakeRoom(ctx context.Context) error
+	}
+
+	// Supervisor replaces masters, and knows which server it takes for the master.
+	Supervisor interface {
+		// Master is the announced address of that server.
+		Master(ctx context.Context) (string, error)
+		// Promote asks for it to be replaced although it is well.
+		Promote(ctx context.Context) error
+	}
+
+	// SessionEnder ends a client's session, by the name of its lease.
+	SessionEnder interface {
+		EndSession(ctx context.Context, lease string) error
+	}
+)
+
+// ErrNotEvicted says that keys were gone before they were evicted: it may be tried again.
+var ErrNotEvicted = errors.New("the keys were gone before they were evicted")
+
+// As finds a capability of a server; ok is false where its store does not provide it.
+func As[T any](s *Server) (can T, ok bool) {
+	can, ok = s.Admin().(T)
+	return can, ok
+}

@@ -1,0 +1,78 @@
+package cluster
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"strconv"
+	"text/template"
+)
+
+// Place is where a server lives. Its provider chooses the ports.
+type Place struct {
+	Dir    string // the node's own folder
+	Host   string
+	Port   int            // of the main port; before a launch, the one that it had, or 0
+	Ports  map[string]int // the further ones, by name
+	Source string         // address from which it calls its peers
+	Env    []string       // added to its environment
+	peers  map[peerPort]int
+}
+
+type peerPort struct{ node, port string }
+
+// PortNamed is a further port, for templates.
+func (p Place) PortNamed(name string) (int, error) {
+	port, ok := p.Ports[name]
+	if !ok {
+		return 0, fmt.Errorf("there is no port %q", name)
+	}
+	return port, nil
+}
+
+// PortOf is the main port of another node as this one reaches it, for templates.
+func (p Place) PortOf(node string) (int, error) { return p.PeerPort(node, "") }
+
+// PeerPort is a named port of another node as this one reaches it, for templates.
+func (p Place) PeerPort(node, name string) (int, error) {
+	port, ok := p.peers[peerPort{node, name}]
+	if !ok {
+		return 0, fmt.Errorf("node %s has no address for others to reach its port %q", node, name)
+	}
+	return port, nil
+}
+
+// Addr is host:port of the main port.
+func (p Place) Addr() string { return net.JoinHostPort(p.Host, strconv.Itoa(p.Port)) }
+
+// addrOf is host:port of any port; the main one has no name.
+func (p Place) addrOf(name string) string {
+	if name == "" {
+		return p.Addr()
+	}
+	return net.JoinHostPort(p.Host, strconv.Itoa(p.Ports[name]))
+}
+
+// expand fills in a template.
+func (p Place) expand(text string) (string, error) {
+	t, err := template.New("").Option("missingkey=error").Parse(text)
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, p); err != nil {
+		return "", err
+	}
+	return b.String(), nil
+}
+
+func (p Place) expandAll(texts []string) ([]string, error) {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		var err error
+		if out[i], err = p.expand(text); err != nil {
+			return nil, fmt.Errorf("argument %q: %w", text, err)
+		}
+	}
+	return out, nil
+}

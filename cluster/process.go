@@ -1,0 +1,182 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/lockstorm/lockstorm/internal/proc"
+)
+
+// Process runs the binary from PATH.
+type Process struct{ Starter *proc.Starter }
+
+var _ Provider = Process{}
+
+// Name is "process".
+func (Process) Name() string { return ProcessName }
+
+// Available is nil when every binary is on PATH.
+func (Process) Available(t Topology) error {
+	for _, r := range t.Nodes {
+		if r.Binary == "" {
+			return fmt.Errorf("%s of %s is no program of its own: it runs embedded only", r.Name, t.Name)
+		}
+		if _, err := exec.LookPath(r.Binary); err != nil {
+			return fmt.Errorf("%s is not on PATH (Debian: apt-get install %s)", r.Binary, r.Package)
+		}
+	}
+	return nil
+}
+
+// Prepare writes the files and runs the commands of the recipe in the node's folder.
+func (p Process) Prepare(ctx context.Context, r Recipe, place Place) error {
+	for _, command := range r.Prepare {
+		args, err := place.expandAll(command)
+		if err != nil {
+			return fmt.Errorf("prepare %s: %w", r.Name, err)
+		}
+		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+		cmd.Dir, cmd.Env = place.Dir, append(os.Environ(), place.Env...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("prepare %s: %s: %w: %s", r.Name, args[0], err, out)
+		}
+	}
+	return nil
+}
+
+// Launch starts the binary in the node's folder; its output goes to server.log there.
+func (p Process) Launch(_ context.Context, _ Topology, r Recipe, place Place) (Instance, error) {
+	place, err := place.withPorts(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := writeFiles(r, place); err != nil {
+		return nil, err
+	}
+	args, err := place.expandAll(r.Args)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Name, err)
+	}
+	cmd := exec.Command(r.Binary, args...)
+	cmd.Env = append(os.Environ(), place.Env...)
+	return launch(p.Starter, r.Name, cmd, place)
+}
+
+// writeFiles writes what is not there yet: a server may have changed its own.
+func writeFiles(r Recipe, place Place) error {
+	for name, text := range r.Files {
+		path := filepath.Join(place.Dir, name)
+		if _, err := os.Stat(path); err == nil {
+			continue
+		}
+		body, err := place.expand(text)
+		if err != nil {
+			return fmt.Errorf("file %s of %s: %w", name, r.Name, err)
+		}
+		if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Embedded runs a Go server inside a child of our own binary.
+type Embedded struct {
+	Starter *proc.Starter
+	// Command is our own binary, ready to serve the node of the topology at addr.
+	Command func(topology, node, addr string) (*exec.Cmd, error)
+}
+
+var _ Provider = Embedded{}
+
+// Name is "embedded".
+func (Embedded) Name() string { return EmbeddedName }
+
+// Available is nil when every node has an embedded server.
+func (Embedded) Available(t Topology) error {
+	for _, r := range t.Nodes {
+		if r.Embedded == nil {
+			return fmt.Errorf("no embedded server can stand in for %s of %s", r.Name, t.Name)
+		}
+	}
+	return nil
+}
+
+// Prepare has nothing to prepare: an embedded server keeps nothing.
+func (Embedded) Prepare(context.Context, Recipe, Place) error { return nil }
+
+// Launch starts our own binary as the server.
+func (e Embedded) Launch(_ context.Context, t Topology, r Recipe, place Place) (Instance, error) {
+	place, err := place.withPorts(r)
+	if err != nil {
+		return nil, err
+	}
+	cmd, err := e.Command(t.Name, r.Name, place.Addr())
+	if err != nil {
+		return nil, err
+	}
+	return launch(e.Starter, r.Name, cmd, place)
+}
+
+// child is a server that is a process of this host.
+type child struct {
+	*proc.Process
+	place Place
+}
+
+var _ Instance = child{}
+
+// Place is where it listens.
+func (c child) Place() Place { return c.place }
+
+func launch(s *proc.Starter, name string, cmd *exec.Cmd, place Place) (Instance, error) {
+	out, err := os.OpenFile(filepath.Join(place.Dir, "server.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close() //nolint:errcheck // the child has its own descriptor
+	cmd.Dir, cmd.Stdout, cmd.Stderr = place.Dir, out, out
+	p, err := s.Start(name, cmd)
+	if err != nil {
+		return nil, err
+	}
+	return child{p, place}, nil
+}
+
+// withPorts gives every port that has none yet a free one.
+func (p Place) withPorts(r Recipe) (Place, error) {
+	var err error
+	if p.Port == 0 {
+		if p.Port, err = freePort(); err != nil {
+			return p, err
+		}
+	}
+	p.Ports = maps.Clone(p.Ports)
+	for _, port := range r.Ports {
+		if p.Ports[port.Name] != 0 {
+			continue
+		}
+		if p.Ports == nil {
+			p.Ports = map[string]int{}
+		}
+		if p.Ports[port.Name], err = freePort(); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// freePort asks the kernel for a port of 127.0.0.1 that is free now.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("find a free port: %w", err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	return port, l.Close()
+}

@@ -1,0 +1,111 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+)
+
+// Recipe says how one server is started, and what is peculiar to its store. Args, Files
+// and Prepare are text/template sources that may use {{.Dir}} (the node's own folder),
+// {{.Host}}, {{.Port}}, {{.PortNamed "PORT"}}, and where servers call each other,
+// {{.Source}} (the address to call others from) and {{.PortOf "NODE"}} or
+// {{.PeerPort "NODE" "PORT"}} (where to reach them). Files are written once: what a server
+// makes of them stays.
+type Recipe struct {
+	Name    string
+	Role    string            // at the start
+	Data    bool              // it holds data: faults choose among these, unless others are named
+	Binary  string            // looked up on PATH
+	Package string            // what provides it, for doctor
+	Version []string          // arguments that make it print its version
+	Args    []string          // arguments
+	Files   map[string]string // configuration files, by name below the node's folder
+	// Prepare are commands that are run one after the other in the node's folder before its
+	// first start: what makes a data directory.
+	Prepare [][]string
+	// Ports are those that it listens on beside its main one; Peering says by which address
+	// other servers reach the main one.
+	Ports   []Port
+	Peering Peering
+	// Ready returns nil once the server at addr serves; pid, where it is not 0, is the
+	// process that must be the one that answers.
+	Ready func(ctx context.Context, addr string, pid int) error
+	Stage int // servers of a later stage start when all of an earlier one serve
+	// Admin makes what can be asked of the server and done to it: see [Roler] and the others. addr
+	// is where it listens, whenever it is called. Nil: nothing can.
+	Admin func(addr func() string) any
+	// Refusal reports whether an answer on the wire says that nothing was done; nil where
+	// nobody can tell, and then no answer can be lost on purpose.
+	Refusal func(answer []byte) bool
+	// Policies are the words of the store by which an Evictor drops keys, the default first.
+	Policies []string
+	// Embedded serves the same protocol inside our own binary until ctx ends; nil where
+	// nothing can stand in. EmbeddedVersion says what that is.
+	Embedded        func(ctx context.Context, addr string) error
+	EmbeddedVersion string
+}
+
+// Port is a further port of a server.
+type Port struct {
+	Name    string
+	Peering Peering
+}
+
+// Peering says by which address the other servers of a topology reach a port.
+type Peering int
+
+// The kinds of addresses for peers. Behind each is a link that faults can break.
+const (
+	NoPeers   Peering = iota // they do not call it
+	Announced                // one address for all; it tells callers apart by [Place].Source
+	Pairwise                 // an address of its own for each caller
+)
+
+func (r Recipe) peers() bool {
+	for _, p := range r.Ports {
+		if p.Peering != NoPeers {
+			return true
+		}
+	}
+	return r.Peering != NoPeers
+}
+
+// ports lists all ports, the main one, without a name, first.
+func (r Recipe) ports() []Port { return append([]Port{{Peering: r.Peering}}, r.Ports...) }
+
+var goodNode = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+
+// Valid says in a sentence what is wrong with a topology: it is asked when the topology is
+// added to a catalogue.
+func (t Topology) Valid() error {
+	seen := map[string]bool{}
+	for _, r := range t.Nodes {
+		if seen[r.Name] {
+			return fmt.Errorf("it has two nodes named %q", r.Name)
+		}
+		seen[r.Name] = true
+		if err := r.valid(); err != nil {
+			return fmt.Errorf("node %q: %w", r.Name, err)
+		}
+	}
+	if (t.FailOver > 0) != (t.Fleet != nil) {
+		return errors.New("FailOver and Fleet belong together: who replaces masters, and how long that takes")
+	}
+	return nil
+}
+
+func (r Recipe) valid() error {
+	switch {
+	case !goodNode.MatchString(r.Name):
+		return errors.New("its name must be lower case letters, digits and -, as in store-1")
+	case r.Binary == "" && r.Embedded == nil:
+		return errors.New("it has neither a Binary nor an Embedded server: nobody could start it")
+	case r.Ready == nil:
+		return errors.New("it has no Ready: nobody could tell when it serves")
+	case r.Embedded != nil && r.EmbeddedVersion == "":
+		return errors.New("EmbeddedVersion is empty: the record must say what served")
+	}
+	return nil
+}

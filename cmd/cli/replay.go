@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/reports"
+)
+
+func (a *app) replayCommand() *cobra.Command {
+	var times int
+	var out string
+	cmd := &cobra.Command{
+		Use:   "replay DIR",
+		Short: "run the saved trial of a run again",
+		Long: `Runs the trial of a run directory again: the same configuration, seed and plan, as saved in
+its trial.json, in a new directory. The same plan is carried out; whom a fault hits and how
+processes interleave is not repeated, unless the plan pins it.
+
+Says for each run whether it ended as the saved one did: the same verdicts, and the same rules
+in the findings of each check. The exit code is the worst of the runs: 1 (violation) before 2
+and 0.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if times < 1 {
+				return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("--times %d: from 1 on", times)}
+			}
+			return a.replay(cmd.Context(), args[0], out, times)
+		},
+	}
+	cmd.Flags().IntVar(&times, "times", 1, "how often, one run after the other")
+	cmd.Flags().StringVar(&out, "out", "", "directory of the run, or of the runs; it must be empty or absent (default: "+runsDir+"/replay-BACKEND-TIME)")
+	return cmd
+}
+
+func (a *app) replay(ctx context.Context, dir, out string, times int) error {
+	t, err := harness.ReadTrial(a.cat, dir)
+	if err != nil {
+		return err
+	}
+	before, err := harness.ReadResults(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	out = cmp.Or(out, runDir("replay-"+t.Config.Backend))
+	view := newView(a.st)
+	view.line("seed %d, first made with: %s", t.Config.Seed, cmp.Or(t.Config.Command, t.Config.Line()))
+	for _, d := range t.Differs() {
+		view.line("note: %s", d)
+	}
+	worst, same := harness.ExitPass, 0
+	for n := range times {
+		one := out
+		if times > 1 {
+			one = filepath.Join(out, strconv.Itoa(n+1))
+		}
+		o, err := a.make(ctx, t, one, view)
+		if err != nil {
+			return err
+		}
+		worst = worse(worst, o.Results)
+		if a.sayReplayed(n+1, o, before) {
+			same++
+		}
+		if o.Interrupted {
+			return exitWith(o.ExitCode())
+		}
+		if times == 1 && before == nil {
+			return a.tell(o, false)
+		}
+	}
+	if before != nil {
+		fmt.Fprintf(a.st.Stdout, "\n%d of %d runs ended as %s did\n", same, times, dir)
+	}
+	return exitWith(worst)
+}
+
+// sayReplayed prints a line about one run, and what differs from the saved one.
+func (a *app) sayReplayed(n int, o *harness.Outcome, before *checker.Results) (same bool) {
+	fmt.Fprintf(a.st.Stdout, "run %d: %s; report: %s\n", n, reports.Headline(o.Results), absolute(filepath.Join(o.Dir, harness.ReportFile)))
+	if before == nil {
+		return false
+	}
+	differs := checker.Compare(before, o.Results)
+	for _, d := range differs {
+		fmt.Fprintf(a.st.Stdout, "  %s\n", d)
+	}
+	return len(differs) == 0
+}

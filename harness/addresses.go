@@ -1,0 +1,77 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+
+	"github.com/lockstorm/lockstorm/cluster"
+)
+
+// addressBook knows how this client reaches the servers now.
+type addressBook struct {
+	mu    sync.Mutex
+	addrs map[string]string
+	names map[string]string // announced address -> node
+}
+
+// announce notes the addresses under which servers speak of each other.
+func (a *addressBook) announce(nodes []cluster.Ref) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.names = map[string]string{}
+	for _, n := range nodes {
+		if n.Announced != "" {
+			a.names[n.Announced] = n.Name
+		}
+	}
+}
+
+func (a *addressBook) set(addrs map[string]string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.addrs == nil {
+		a.addrs = map[string]string{}
+	}
+	for node, addr := range addrs {
+		a.addrs[node] = addr
+	}
+}
+
+// dial connects to a server by its name, or by its announced address: then that is what
+// the connection says of its other end, as clients compare it with what is announced.
+func (a *addressBook) dial(ctx context.Context, node string) (net.Conn, error) {
+	a.mu.Lock()
+	name, byAddress := a.names[node]
+	if !byAddress {
+		name = node
+	}
+	addr, ok := a.addrs[name]
+	a.mu.Unlock()
+	if !ok {
+		return nil, fmt.Errorf("there is no server %q", node)
+	}
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "tcp", addr)
+	if err != nil || !byAddress {
+		return c, err
+	}
+	tcp, ok := c.(*net.TCPConn)
+	seen, err := net.ResolveTCPAddr("tcp", node)
+	if !ok || err != nil {
+		return nil, errors.Join(fmt.Errorf("dial %s: %T is no TCP connection", node, c), err, c.Close())
+	}
+	return announcedConn{tcp, seen}, nil
+}
+
+// announcedConn is a connection to a server that is known by another address. It is a
+// TCP connection in all else: clients look whether it is still good.
+type announcedConn struct {
+	*net.TCPConn
+	remote net.Addr
+}
+
+// RemoteAddr is the announced address.
+func (c announcedConn) RemoteAddr() net.Addr { return c.remote }

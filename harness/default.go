@@ -1,0 +1,28 @@
+package harness
+
+import (
+	"github.com/lockstorm/lockstorm/backends/file"
+	"github.com/lockstorm/lockstorm/backends/redis"
+	"github.com/lockstorm/lockstorm/backends/redislibs"
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/nemesis/faults"
+	"github.com/lockstorm/lockstorm/workloads"
+)
+
+// Default is the catalogue of lockstorm itself, and the one place that names stores: a new
+// one is a folder below backends, and a line here. A new fault, workload or check is one
+// file, and one line in its package's list.
+func Default() *Catalogue {
+	c := &Catalogue{
+		Backends:   catalog.New("backend", file.Specs()...),
+		Topologies: catalog.New("topology", file.Topologies()...),
+		Nemeses:    catalog.New("nemesis", faults.Specs()...),
+		Workloads:  catalog.New("workload", workloads.Specs()...),
+		Checks:     checker.Default(),
+	}
+	c.Backends.Add(redis.Specs()...)
+	c.Backends.Add(redislibs.Specs()...)
+	c.Topologies.Add(redis.Topologies()...)
+	return c
+}

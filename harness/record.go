@@ -1,0 +1,62 @@
+package harness
+
+import (
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// run is what the record says of the run.
+func (t *Trial) run(provider string, started time.Time) history.Run {
+	r := t.r
+	run := history.Run{
+		Schema: history.Schema, Backend: r.Backend, Topology: r.Topology, Provider: provider, Nemesis: r.Nemesis,
+		Workload: r.Workload, Model: r.backend.Model, Fencing: r.Fencing, Discipline: r.Discipline, Seed: r.Seed, Clients: r.Clients,
+		Locks: r.locks, TTL: r.TTL.Nanoseconds(), Duration: r.Time.Nanoseconds(), Tolerance: tolerance.Nanoseconds(),
+		StallLimit:    (r.TTL / 10).Nanoseconds(),
+		LivenessBound: r.livenessBound(t.Plan).Nanoseconds(),
+		Recovery:      r.topology.Recovery.Nanoseconds(),
+		Ends:          r.backend.Ends, Tokens: r.backend.Tokens, Resource: len(r.registers) > 0,
+		Required: r.Require, Started: started, Versions: t.Versions, Command: r.Command,
+		Registers: map[string]int64{},
+	}
+	for _, reg := range r.registers {
+		run.Registers[reg.Name] = reg.Start
+	}
+	for _, q := range t.Plan.Requests {
+		if q.Family == "" {
+			continue
+		}
+		run.RequestedFaults = append(run.RequestedFaults, history.RequestedFault{Spec: q.Spec, Family: q.Family, Skipped: q.Skipped, Without: q.Without})
+		run.ClientFaults = run.ClientFaults || q.Draws(history.FamilyClient, r.cat.Nemeses)
+	}
+	return run
+}
+
+// livenessBound is how long recovery may take: the longest lease, the stated recovery
+// of topology and backend, what the plan makes stores keep longer, the queue (every client may
+// have to wait for every other one's section, and for its last ones), and some slack.
+func (r *resolved) livenessBound(plan *nemesis.Plan) time.Duration {
+	turn := r.settings.Hold + 2*retryLimit(r.TTL)
+	queue := time.Duration(r.Clients) * (turn + time.Duration(r.Locks)*lastSection)
+	return r.TTL + r.topology.Recovery + r.backend.Recovery + plan.SetBack() + queue + slack
+}
+
+// registerNames are the registers that a section uses, in order.
+func (r *resolved) registerNames() []string {
+	var names []string
+	for _, reg := range r.registers {
+		names = append(names, reg.Name)
+	}
+	return names
+}
+
+// startValues are what the registers start with.
+func (r *resolved) startValues() map[string]int64 {
+	values := map[string]int64{}
+	for _, reg := range r.registers {
+		values[reg.Name] = reg.Start
+	}
+	return values
+}

@@ -1,0 +1,235 @@
+package harness
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/workloads"
+)
+
+// resolved is a Config whose names were looked up, whose gaps were filled and whose
+// combination is possible: what a [Trial] is run with.
+type resolved struct {
+	Config
+	cat       *Catalogue
+	backend   backends.Spec
+	topology  cluster.Topology
+	workload  workloads.Spec
+	settings  workloads.Settings
+	registers []workloads.Register
+	locks     []string
+	provider  cluster.Provider // that auto or the user chose
+	links     nemesis.Links    // links of clients that a fault of the plan touches
+	jumps     bool             // a fault of the plan moves the servers' clocks
+}
+
+// complete checks everything that can be known before anything is started, and fills in
+// what was left open: this is where a seed is drawn.
+func complete(cat *Catalogue, cfg Config) (*resolved, error) {
+	r := &resolved{Config: cfg, cat: cat}
+	for _, step := range []func() error{r.words, r.names, r.numbers, r.combination, r.chooseProvider} {
+		if err := step(); err != nil {
+			return nil, asUsage(err)
+		}
+	}
+	return r, nil
+}
+
+// asUsage is an error with an exit code: that of wrong usage where it has none.
+func asUsage(err error) error {
+	if errors.As(err, new(*Error)) {
+		return err
+	}
+	return usage(err)
+}
+
+func (r *resolved) words() error {
+	if err := oneOf("--fencing", r.Fencing, history.FencingBoth, history.FencingOn, history.FencingOff); err != nil {
+		return err
+	}
+	if err := oneOf("--discipline", r.Discipline, history.Obey, history.Trusting); err != nil {
+		return err
+	}
+	for _, c := range r.Require {
+		if _, err := r.cat.Checks.Get(c); err != nil {
+			return fmt.Errorf("--require: %w", err)
+		}
+	}
+	return oneOf("--provider", r.Provider, cluster.Auto, cluster.ProcessName, cluster.EmbeddedName)
+}
+
+func oneOf(flag, val string, valid ...string) error {
+	if slices.Contains(valid, val) {
+		return nil
+	}
+	return fmt.Errorf("%s %q: choose one of %s", flag, val, strings.Join(valid, ", "))
+}
+
+func (r *resolved) names() (err error) {
+	if r.backend, err = r.cat.Backends.Get(r.Backend); err != nil {
+		return err
+	}
+	r.Topology = cmp.Or(r.Topology, r.backend.Topologies[0])
+	if r.topology, err = r.cat.Topologies.Get(r.Topology); err != nil {
+		return err
+	}
+	name, rest := catalog.Split(r.Workload)
+	if r.workload, err = r.cat.Workloads.Get(name); err != nil {
+		return err
+	}
+	r.settings.Values, err = catalog.Parse("workload "+name, rest, r.workload.Params)
+	return err
+}
+
+func (r *resolved) numbers() error {
+	if r.Seed == 0 {
+		r.Seed = rand.Uint64N(1<<32-1) + 1 // only the seed of everything else
+	}
+	r.TTL = cmp.Or(r.TTL, r.topology.TTL, defaultTTL)
+	switch {
+	case r.TTL < minTTL:
+		return fmt.Errorf("--ttl %v is too short: from %v on", r.TTL, minTTL)
+	case r.Clients < 1 || r.Clients > maxClients:
+		return fmt.Errorf("--clients %d: choose from 1 to %d", r.Clients, maxClients)
+	case r.Locks < 1 || r.Locks > maxLocks:
+		return fmt.Errorf("--locks %d: choose from 1 to %d", r.Locks, maxLocks)
+	case r.Time < minTTL:
+		return fmt.Errorf("--time %v is too short: from %v on", r.Time, minTTL)
+	}
+	r.locks = numbered("L", r.Locks)
+	return r.workloadSettings()
+}
+
+func (r *resolved) workloadSettings() (err error) {
+	if r.settings, err = workloads.NewSettings(r.settings.Values, r.locks, r.TTL); err != nil {
+		return fmt.Errorf("workload %s: %w", r.workload.Name, err)
+	}
+	if r.workload.Check != nil {
+		if err := r.workload.Check(r.settings); err != nil {
+			return fmt.Errorf("workload %s: %w", r.workload.Name, err)
+		}
+	}
+	if r.workload.Registers != nil {
+		r.registers = r.workload.Registers(r.Fencing, r.backend.Tokens)
+	}
+	return nil
+}
+
+func (r *resolved) combination() error {
+	if len(r.Nemesis) > 1 && slices.Contains(r.Nemesis, "none") {
+		return errors.New("--nemesis none cannot be combined with a fault")
+	}
+	if !slices.Contains(r.backend.Topologies, r.Topology) {
+		return fmt.Errorf("backend %s does not run on topology %s: choose one of %s", r.Backend, r.Topology,
+			strings.Join(r.backend.Topologies, ", "))
+	}
+	kind := cmp.Or(r.backend.Model.Kind, history.ModelExclusive)
+	if r.workload.Models != nil && !slices.Contains(r.workload.Models, kind) {
+		return fmt.Errorf("workload %s is for locks that are %s, and backend %s is %s", r.workload.Name,
+			strings.Join(r.workload.Models, " or "), r.Backend, kind)
+	}
+	if r.Fencing == history.FencingOn && !r.backend.Tokens {
+		return fmt.Errorf("--fencing on: %s", r.noTokens())
+	}
+	if r.Fencing == history.FencingOn && !r.workload.Fenced {
+		return fmt.Errorf("--fencing on: workload %s touches no data that could be fenced", r.workload.Name)
+	}
+	return r.requirements()
+}
+
+// requirements refuses checks that cannot answer.
+func (r *resolved) requirements() error {
+	for _, c := range r.Require {
+		fence := c == checker.DataFenced || c == checker.FencingTokens
+		if fence && !r.backend.Tokens {
+			return fmt.Errorf("--require %s: %s", c, r.noTokens())
+		}
+		if (c == checker.DataFenced || c == checker.DataPlain) && !r.workload.Fenced {
+			return fmt.Errorf("--require %s: workload %s touches no data", c, r.workload.Name)
+		}
+	}
+	return nil
+}
+
+// noTokens says that the backend has none, and which ones do.
+func (r *resolved) noTokens() string {
+	var names []string
+	for _, b := range r.cat.Backends.All() {
+		if b.Tokens {
+			names = append(names, b.Name)
+		}
+	}
+	return fmt.Sprintf("backend %s issues no tokens (with tokens: %s)", r.Backend, strings.Join(names, ", "))
+}
+
+// chooseProvider finds who will start the servers: some locks need real ones.
+func (r *resolved) chooseProvider() error {
+	p, err := cluster.Choose(r.Provider, r.topology, Providers(nil))
+	switch {
+	case err != nil:
+		return environment(err)
+	case p.Name() != cluster.EmbeddedName || r.backend.RealServer == "":
+	case r.Provider == cluster.EmbeddedName:
+		return fmt.Errorf("backend %s cannot be run with provider %s: %s", r.Backend, r.Provider, r.backend.RealServer)
+	default:
+		_, err := cluster.Choose(cluster.ProcessName, r.topology, Providers(nil))
+		return environment(fmt.Errorf("%s, and %w", r.backend.RealServer, err))
+	}
+	r.provider = p
+	return nil
+}
+
+// input is all that the plan depends on.
+func (r *resolved) input() nemesis.Input {
+	return nemesis.Input{
+		Seed: r.Seed, Specs: r.Nemesis, TTL: r.TTL, Duration: r.Time, Setting: r.setting(r.provider.Name()),
+		Points:  append(points.Names(points.Section()), points.Names(r.workload.Points)...),
+		Own:     points.Names(r.backend.Points),
+		Clients: numbered("c", r.Clients), Nodes: r.nodeNames(),
+	}
+}
+
+// take notes what a plan asks of the run: links to break, clocks to move.
+func (r *resolved) take(plan *nemesis.Plan) error {
+	for _, q := range plan.Requests {
+		if q.Skipped != "" {
+			continue
+		}
+		spec, err := r.cat.Nemeses.Get(q.Fault)
+		if err != nil {
+			return usage(err)
+		}
+		r.links |= spec.Links
+		r.jumps = r.jumps || q.Draws(history.FamilyClock, r.cat.Nemeses)
+	}
+	return nil
+}
+
+// numbered is prefix1, prefix2, ...
+func numbered(prefix string, n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = prefix + strconv.Itoa(i+1)
+	}
+	return names
+}
+
+func (r *resolved) nodeNames() []string {
+	names := make([]string, len(r.topology.Nodes))
+	for i, n := range r.topology.Nodes {
+		names[i] = n.Name
+	}
+	return names
+}

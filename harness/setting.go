@@ -1,0 +1,62 @@
+package harness
+
+import (
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/internal/clockshim"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// setting is what faults need to know of the run to say whether they can work.
+func (r *resolved) setting(provider string) nemesis.Setting {
+	t := r.topology
+	s := nemesis.Setting{
+		Backend: r.Backend, Topology: r.Topology, Provider: provider, RealOnly: provider != cluster.EmbeddedName,
+		Nodes: len(t.Nodes), Peers: t.Peers(), FailOver: t.FailOver,
+		Stores: t.Any(func(n cluster.Recipe) bool { return n.Data && n.Admin != nil }), Answers: len(t.Nodes) > 0,
+		Keys: r.backend.Keys != nil, Voters: r.backend.Voters, Resource: len(r.registers) > 0, NoClock: noClock(provider),
+	}
+	for _, n := range t.Nodes {
+		if n.Data {
+			s.Data++
+			s.Answers = s.Answers && n.Refusal != nil
+		}
+		if s.Policies == nil {
+			s.Policies = n.Policies
+		}
+	}
+	return s
+}
+
+// Possible is nil where a fault can work on the backend's default topology with real
+// servers; else it says why not. It looks at nothing of this machine.
+func Possible(cat *Catalogue, backend, fault string) error {
+	cfg := Defaults()
+	cfg.Backend, cfg.Nemesis = backend, []string{fault}
+	r := &resolved{Config: cfg, cat: cat}
+	for _, step := range []func() error{r.names, r.numbers} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	spec, err := cat.Nemeses.Get(fault)
+	if err != nil || spec.Fault == nil {
+		return err
+	}
+	s := r.setting(cluster.ProcessName)
+	s.NoClock = ""
+	return spec.Fault.Available(s)
+}
+
+// noClock says why the clocks of a provider's servers cannot jump.
+func noClock(provider string) string {
+	if provider != cluster.ProcessName {
+		return "the servers of provider " + provider + " do not go by the clock shim: it needs provider " + cluster.ProcessName
+	}
+	if _, err := clockshim.Compiler(); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// ClockShim is the compiler that makes the shim by which clocks jump, or why there is none.
+func ClockShim() (string, error) { return clockshim.Compiler() }

@@ -1,0 +1,170 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// TrialFile is the trial in a run directory; it has the plan, too, which plan.json shows to
+// people.
+const TrialFile = "trial.json"
+
+// TrialSchema is the version of trial.json that this package writes.
+const TrialSchema = 1
+
+// Trial is a run that can be made, again and again: a configuration that was checked and
+// completed, the plan made of it, and the versions that it was made with.
+//
+//	Config -> Resolve -> Trial (trial.json) -> Run -> Outcome
+//	             replay: ReadTrial --^
+type Trial struct {
+	Schema   int               `json:"schema"`
+	Config   Config            `json:"config"` // complete: nothing in it is left to be chosen
+	Plan     *nemesis.Plan     `json:"plan"`
+	Versions map[string]string `json:"versions"`
+
+	r    *resolved
+	made map[string]string // the versions with which one that was read was made
+}
+
+// Resolve checks a configuration against a catalogue, completes it, and makes its plan.
+// Nothing is started. The error, if any, is an [Error].
+func Resolve(cat *Catalogue, cfg Config) (*Trial, error) {
+	r, err := complete(cat, cfg)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := nemesis.NewPlan(cat.Nemeses, r.input())
+	if err != nil {
+		return nil, asUsage(err)
+	}
+	return newTrial(r, plan)
+}
+
+func newTrial(r *resolved, plan *nemesis.Plan) (*Trial, error) {
+	if err := r.take(plan); err != nil {
+		return nil, err
+	}
+	t := &Trial{Schema: TrialSchema, Config: r.Config, Plan: plan, Versions: versions(r), r: r}
+	t.Config.Provider = r.provider.Name()
+	return t, nil
+}
+
+// ReadTrial reads the trial of a run directory, so that it can be run again: with the plan
+// as it was saved. The catalogue must know all that it names, and its provider must be
+// available here.
+func ReadTrial(cat *Catalogue, dir string) (*Trial, error) {
+	b, err := os.ReadFile(filepath.Join(dir, TrialFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, usage(fmt.Errorf("%s has no %s: it is not the directory of a run, or of one that an older lockstorm made", dir, TrialFile))
+	case err != nil:
+		return nil, usage(err)
+	}
+	var saved Trial
+	if err := json.Unmarshal(b, &saved); err != nil {
+		return nil, usage(fmt.Errorf("%s: %w", filepath.Join(dir, TrialFile), err))
+	}
+	if saved.Schema != TrialSchema || saved.Plan == nil {
+		return nil, usage(fmt.Errorf("%s has schema %d; this lockstorm reads %d", filepath.Join(dir, TrialFile), saved.Schema, TrialSchema))
+	}
+	r, err := complete(cat, saved.Config)
+	if err != nil {
+		return nil, err
+	}
+	if err := saved.Plan.Check(cat.Nemeses, r.input()); err != nil {
+		return nil, usage(fmt.Errorf("%s: %w", filepath.Join(dir, TrialFile), err))
+	}
+	t, err := newTrial(r, saved.Plan)
+	if err == nil {
+		t.made = saved.Versions
+	}
+	return t, err
+}
+
+// Differs says which versions a trial that was read was made with, where they are others than
+// those of this host now.
+func (t *Trial) Differs() (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(t.made)) {
+		if now := t.Versions[name]; now != t.made[name] && t.made[name] != "" {
+			out = append(out, fmt.Sprintf("%s was %s and is %s", name, t.made[name], cmp.Or(now, "not here")))
+		}
+	}
+	return out
+}
+
+// WriteFile saves the trial as JSON.
+func (t *Trial) WriteFile(path string) error {
+	b, err := json.MarshalIndent(t, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(b, '\n'), 0o644)
+}
+
+// Run makes the run in a directory, which must be empty or absent, judges it, and writes what
+// came of it there. When ctx ends, everything is stopped and what was recorded is judged. The
+// error, if any, is an [Error]. A trial may be run again, also at the same time.
+func (t *Trial) Run(ctx context.Context, out string, p *Progress) (*Outcome, error) {
+	if err := makeOut(out); err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(out)
+	if err != nil {
+		return nil, usage(err)
+	}
+	err = errors.Join(makeDirs(dir), t.Plan.WriteFile(filepath.Join(dir, planFile)))
+	if err = errors.Join(err, t.WriteFile(filepath.Join(dir, TrialFile))); err != nil {
+		return nil, environment(err)
+	}
+	o := &Outcome{Dir: out, Seed: t.Config.Seed}
+	if err := drive(ctx, t, dir, p, o); err != nil {
+		return nil, err
+	}
+	p.phase("judge", "merge the logs and judge the history")
+	if err := judgeInto(o, t.r.cat, dir); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// Run resolves a configuration and runs it in the directory that it names.
+func Run(ctx context.Context, cat *Catalogue, cfg Config, p *Progress) (*Outcome, error) {
+	t, err := Resolve(cat, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return t.Run(ctx, cfg.Out, p)
+}
+
+// Check resolves a configuration without running it: unknown names and impossible
+// combinations are [Error] values with the exit code for wrong usage.
+func Check(cat *Catalogue, cfg Config) error {
+	_, err := Resolve(cat, cfg)
+	return err
+}
+
+// makeOut creates the run directory. What is there already is never touched.
+func makeOut(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case err == nil && len(entries) > 0:
+		return usage(fmt.Errorf("--out %s is not empty: name a new directory; runs are never overwritten", dir))
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return usage(fmt.Errorf("--out: %w", err))
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return usage(fmt.Errorf("--out: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,28 @@
+package harness
+
+import (
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+const (
+	clockTick = 100 * time.Millisecond
+	clockStep = int64(time.Millisecond) // a smaller move of the wall clock is slewing
+)
+
+// watchClock records when the wall clock moves against the monotonic one.
+func watchClock(rec *history.Recorder) func() error {
+	return every(clockTick, func() func() error {
+		last := history.WallOffset()
+		return func() error {
+			now := history.WallOffset()
+			step := now - last
+			if max(step, -step) < clockStep {
+				return nil // keep last: a slow drift adds up and shows
+			}
+			last = now
+			return rec.Notice(history.Event{F: history.FClock, Value: history.ValueOf(history.ClockStep{Step: step})})
+		}
+	}())
+}

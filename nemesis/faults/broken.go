@@ -1,0 +1,159 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/nemesis/link"
+)
+
+// Names of the parameters that say what is done to links.
+const (
+	paramMode    = "mode"
+	paramWay     = "way"
+	paramLatency = "latency"
+	paramJitter  = "jitter"
+)
+
+// What a link can do.
+const (
+	modeCut       = "cut"
+	modeBlackHole = "blackhole"
+	modeHold      = "hold"
+	modeLatency   = "latency"
+)
+
+// modeParams are those of faults that break links in a way that the user chooses.
+func modeParams() []catalog.Param {
+	return []catalog.Param{
+		{Name: paramMode, Default: modeCut, Doc: "cut: closed and refused; blackhole: swallowed in silence; hold: kept and delivered late; latency"},
+		{Name: paramWay, Default: string(link.Both), Doc: "both; to: only requests; from: only answers (a cut is always both)"},
+		{Name: paramLatency, Default: "0.2ttl", Doc: "of mode=latency: how much later everything comes"},
+		{Name: paramJitter, Default: "0.1ttl", Doc: "of mode=latency: more or less by up to this"},
+	}
+}
+
+// checkMode reads them.
+func checkMode(own catalog.Values, in nemesis.Input) error {
+	switch own[paramMode] {
+	case modeCut, modeBlackHole, modeHold, modeLatency:
+	default:
+		return fmt.Errorf("%s=%s: choose %s, %s, %s or %s", paramMode, own[paramMode], modeCut, modeBlackHole, modeHold, modeLatency)
+	}
+	switch link.Way(own[paramWay]) {
+	case link.Both, link.To, link.From:
+	default:
+		return fmt.Errorf("%s=%s: choose %s, %s or %s", paramWay, own[paramWay], link.Both, link.To, link.From)
+	}
+	latency, err := own.Length(paramLatency, in.TTL)
+	if err != nil {
+		return err
+	}
+	if latency < time.Millisecond {
+		return fmt.Errorf("%s=%s: a millisecond at least", paramLatency, own[paramLatency])
+	}
+	_, err = own.Length(paramJitter, in.TTL)
+	return err
+}
+
+// broken is links that a fault has changed, and how to mend them.
+type broken struct {
+	mends  []func(ctx context.Context) error
+	proofs []string
+}
+
+// breakAll does to links what the parameters say, and proves it.
+func (b *broken) breakAll(ctx context.Context, links []*link.Link, p catalog.Values, ttl time.Duration) error {
+	for _, l := range links {
+		if err := b.breakLink(ctx, l, p, ttl); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *broken) breakLink(ctx context.Context, l *link.Link, p catalog.Values, ttl time.Duration) error {
+	way := link.Way(p[paramWay])
+	switch p[paramMode] {
+	case modeBlackHole:
+		return b.apply(l, "swallows everything", func() (*link.Applied, error) { return l.BlackHole(way) })
+	case modeHold:
+		return b.apply(l, "keeps everything", func() (*link.Applied, error) { return l.Hold(way) })
+	case modeLatency:
+		latency, err := p.Length(paramLatency, ttl)
+		if err != nil {
+			return err
+		}
+		jitter, err := p.Length(paramJitter, ttl)
+		if err != nil {
+			return err
+		}
+		return b.apply(l, fmt.Sprintf("is slower by %v +- %v", latency, jitter), func() (*link.Applied, error) { return l.Slow(way, latency, jitter) })
+	default:
+		return b.cut(ctx, l)
+	}
+}
+
+func (b *broken) cut(ctx context.Context, links ...*link.Link) error {
+	for _, l := range links {
+		closed, mend, err := l.Cut()
+		b.mends = append(b.mends, func(context.Context) error { return mend() })
+		if err != nil {
+			return err
+		}
+		proof, err := l.ProveCut(ctx)
+		b.proofs = append(b.proofs, fmt.Sprintf("%s: %d connections closed, %s", l, closed, proof))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *broken) apply(l *link.Link, what string, apply func() (*link.Applied, error)) error {
+	a, err := apply()
+	b.mends = append(b.mends, a.Remove)
+	if err != nil {
+		return err
+	}
+	b.proofs = append(b.proofs, fmt.Sprintf("%s %s, on %d connections and every new one", l, what, l.Open()))
+	return nil
+}
+
+// effect is the fault as the runner wants it.
+func (b *broken) effect() nemesis.Effect { return nemesis.Effect{Proof: b.proof(), Heal: b.mend} }
+
+// proof lists the links, as far as one can read.
+func (b *broken) proof() string {
+	const shown = 6
+	if n := len(b.proofs); n > shown {
+		return strings.Join(b.proofs[:shown], "; ") + fmt.Sprintf("; and %d more links", n-shown)
+	}
+	return strings.Join(b.proofs, "; ")
+}
+
+// mend mends every link, the last broken first. One that had to be replaced carries
+// again: that is said and is no failure.
+func (b *broken) mend(ctx context.Context) (string, error) {
+	var errs []error
+	text := fmt.Sprintf("%d links carry again", len(b.mends))
+	for i := len(b.mends) - 1; i >= 0; i-- {
+		switch err := b.mends[i](ctx); {
+		case errors.Is(err, link.ErrReplaced):
+			text += "; " + err.Error()
+		case err != nil:
+			errs = append(errs, err)
+		}
+	}
+	return text, errors.Join(errs...)
+}
+
+// onLinks are the parameters of faults of links between clients and servers.
+func onLinks(length, every string, own ...catalog.Param) []catalog.Param {
+	return append(append(nemesis.ClientParams(length, every), nemesis.NodesParam(nemesis.RoleAll)), own...)
+}

@@ -1,0 +1,57 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+func clientKill() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "client-kill", Doc: "kill -9 of a client while it waits, holds or releases; a new client takes its place",
+		Proven: "The process has been waited for, and a new client has taken its place. The kill is on record before its signal. There is nothing to heal.",
+		Family: history.FamilyClient, Whom: nemesis.Clients, Params: nemesis.ClientParams(nemesis.AtOnce, "2.5ttl"),
+		Strikes: strikeKill, Fault: ClientKill{},
+	}
+}
+
+// strikeKill begins with the backend's own first point, where it has one, else with a
+// holder; then waiting, random, releasing.
+func strikeKill(k int, own []string) string {
+	if k == 0 && len(own) > 0 {
+		return own[0]
+	}
+	return []string{points.BeforeWrite, points.Waiting, points.Random, points.Releasing}[k%4]
+}
+
+// ClientKill ends client processes with SIGKILL; each is replaced by a new client with
+// a new name.
+type ClientKill struct{}
+
+var _ nemesis.Fault = ClientKill{}
+
+// Available is always nil.
+func (ClientKill) Available(nemesis.Setting) error { return nil }
+
+// Inject records the kill, kills, waits for the death and starts the replacement.
+func (ClientKill) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	var proofs []string
+	for _, c := range t.Clients {
+		if err := w.Killing(c.Name(), ""); err != nil {
+			return nemesis.Effect{}, err
+		}
+		if err := c.Kill(ctx); err != nil {
+			return nemesis.Effect{}, err
+		}
+		heir, err := w.Replace(ctx, c)
+		if err != nil {
+			return nemesis.Effect{}, fmt.Errorf("replace %s: %w", c.Name(), err)
+		}
+		proofs = append(proofs, fmt.Sprintf("%s died of SIGKILL, %s takes its place", c.Name(), heir))
+	}
+	return nemesis.Effect{Proof: strings.Join(proofs, "; ")}, nil
+}

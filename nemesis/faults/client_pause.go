@@ -1,0 +1,63 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+func clientPause() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "client-pause", Doc: "SIGSTOP of a whole client process, its renewer included: what a long GC pause does",
+		Proven: "Every thread of the process group is in state T, read from /proc. Healed by SIGCONT.",
+		Family: history.FamilyClient, Whom: nemesis.Clients, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
+		Strikes: strikeHolder, Fault: ClientPause{},
+	}
+}
+
+// strikeHolder ties every other step to a holder that is about to write or to release.
+func strikeHolder(k int, _ []string) string {
+	return []string{points.BeforeWrite, points.Random, points.BeforeRelease, points.Random}[k%4]
+}
+
+// ClientPause stops whole client processes:
+//
+//	client  --acquire--[check]--STOP..............CONT--write-->
+//	lease   |<------------- ttl ------------>|         ^ too late, and nothing checks
+type ClientPause struct{}
+
+var _ nemesis.Fault = ClientPause{}
+
+// Available is always nil: every client is a process.
+func (ClientPause) Available(nemesis.Setting) error { return nil }
+
+// Inject sends SIGSTOP to the process groups and reads back that every thread stopped.
+// A client that stood at a point is let go only then: it goes on when it is resumed.
+func (ClientPause) Inject(ctx context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	var proofs []string
+	e := nemesis.Effect{Heal: func(ctx context.Context) (string, error) { return resumeAll(ctx, t.Clients) }}
+	for _, c := range t.Clients {
+		proof, err := c.Pause(ctx)
+		if err != nil {
+			return e, err
+		}
+		proofs = append(proofs, c.Name()+" "+proof)
+	}
+	e.Proof = strings.Join(proofs, "; ")
+	return e, nil
+}
+
+func resumeAll(ctx context.Context, clients []nemesis.Client) (string, error) {
+	var proofs []string
+	var errs []error
+	for _, c := range clients {
+		proof, err := resume(ctx, c)
+		errs = append(errs, err)
+		proofs = append(proofs, c.Name()+" "+proof)
+	}
+	return strings.Join(proofs, "; "), errors.Join(errs...)
+}

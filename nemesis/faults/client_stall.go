@@ -1,0 +1,46 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+func clientStall() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "client-stall", Doc: "only the goroutine in the critical section stops; the client's renewer lives",
+		Proven: "The client's own log shows it at the point. Healed by letting it go on.",
+		Family: history.FamilyClient, Whom: nemesis.Clients, Gates: true, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
+		Strikes: strikeHolder, Fault: ClientStall{},
+	}
+}
+
+// ClientStall keeps the goroutine of the critical section at its point, while the rest
+// of the process, the renewer among it, goes on:
+//
+//	section --acquire--|...............|--write-->
+//	renewer ---renew-----renew---renew-----renew->
+type ClientStall struct{}
+
+var _ nemesis.Fault = ClientStall{}
+
+// Available is always nil.
+func (ClientStall) Available(nemesis.Setting) error { return nil }
+
+// Inject does nothing more: the client stands at its point, which its log shows.
+func (ClientStall) Inject(_ context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	if t.Hit == nil {
+		return nemesis.Effect{}, errors.New("a stall needs a point")
+	}
+	h := t.Hit
+	return nemesis.Effect{
+		Proof: fmt.Sprintf("%s stands at %s and waits to be let go", h.Client.Name(), h.Point),
+		Heal: func(context.Context) (string, error) {
+			h.Go()
+			return h.Client.Name() + " goes on", nil
+		},
+	}, nil
+}

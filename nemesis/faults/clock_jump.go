@@ -1,0 +1,133 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+// Names of the parameters of clock-jump, and their words.
+const (
+	paramBy   = "by"
+	paramUndo = "undo"
+	yes       = "yes"
+	no        = "no"
+)
+
+func clockJump() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "clock-jump", Doc: "the wall clock of servers jumps, forward or back; keys that it passes expire at once",
+		Proven: "The server's own TIME shows the jump. Not undone unless undo=yes.",
+		Family: history.FamilyClock, Whom: nemesis.Nodes, Fault: ClockJump{},
+		Strikes: strikeAcquired, Check: checkJump, SetsBack: setsBack,
+		Params: nemesis.StrikingGrants(nemesis.GrantAll, nemesis.ServerParams("1s", "2.5ttl", "1",
+			catalog.Param{Name: paramBy, Default: "15s", Doc: "how far: a duration, or a multiple of the ttl; with a minus sign, back"},
+			catalog.Param{Name: paramUndo, Default: no, Doc: "yes: the clock jumps back after `for`"})),
+	}
+}
+
+// strikeAcquired ties every step to a fresh grant.
+func strikeAcquired(int, []string) string { return points.Acquired }
+
+const minJump = 20 * time.Millisecond
+
+// ClockJump moves the wall clocks of servers by which they expire keys:
+//
+//	server  --key with ttl 3s--|jump 15s|--the key is gone
+//	client  --granted-------------------believes for 3 s
+//
+// It is not undone unless asked for: a clock that was set right stays so.
+type ClockJump struct{}
+
+var _ nemesis.Fault = ClockJump{}
+
+// Available says why clocks cannot jump here.
+func (ClockJump) Available(s nemesis.Setting) error {
+	if err := needsServer(s); err != nil {
+		return err
+	}
+	if s.NoClock != "" {
+		return errors.New(s.NoClock)
+	}
+	return nil
+}
+
+func checkJump(own catalog.Values, in nemesis.Input) error {
+	if v := own[paramUndo]; v != yes && v != no {
+		return fmt.Errorf("%s=%s: choose %s or %s", paramUndo, v, yes, no)
+	}
+	_, err := jumpBy(own, in.TTL)
+	return err
+}
+
+// setsBack is how far a jump goes back, at its beginning or at its end.
+func setsBack(own catalog.Values, ttl time.Duration) time.Duration {
+	by, err := jumpBy(own, ttl)
+	if err != nil {
+		return 0 // checkJump has refused it
+	}
+	if own[paramUndo] == yes {
+		by = -by.Abs()
+	}
+	return max(-by, 0)
+}
+
+// jumpBy is how far clocks jump: negative for back.
+func jumpBy(own catalog.Values, ttl time.Duration) (time.Duration, error) {
+	text, back := strings.CutPrefix(own[paramBy], "-")
+	d, err := catalog.Values{paramBy: text}.Length(paramBy, ttl)
+	if err != nil {
+		return 0, err
+	}
+	if d < minJump {
+		return 0, fmt.Errorf("%s=%s: %v at least, forward or back: less cannot be told from drift", paramBy, own[paramBy], minJump)
+	}
+	if back {
+		d = -d
+	}
+	return d, nil
+}
+
+// Inject lets the clocks jump and reads them back.
+func (ClockJump) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	by, err := jumpBy(t.Params, w.TTL())
+	if err != nil {
+		return nemesis.Effect{}, err
+	}
+	var jumped []nemesis.Clocker
+	back := func(ctx context.Context) (string, error) { return jumpAll(ctx, jumped, -by) }
+	var proofs []string
+	for _, n := range t.Nodes {
+		c, ok := nemesis.As[nemesis.Clocker](n)
+		if !ok {
+			return nemesis.Effect{}, fmt.Errorf("node %s has no clock that can jump", n.Name())
+		}
+		proof, err := c.Jump(ctx, by)
+		if err != nil {
+			return nemesis.Effect{Heal: back}, err
+		}
+		jumped, proofs = append(jumped, c), append(proofs, proof)
+	}
+	e := nemesis.Effect{Proof: strings.Join(proofs, "; ")}
+	if t.Params[paramUndo] == yes {
+		e.Heal = back
+	}
+	return e, nil
+}
+
+func jumpAll(ctx context.Context, clocks []nemesis.Clocker, by time.Duration) (string, error) {
+	var proofs []string
+	var errs []error
+	for _, c := range clocks {
+		proof, err := c.Jump(ctx, by)
+		proofs, errs = append(proofs, proof), append(errs, err)
+	}
+	return strings.Join(proofs, "; "), errors.Join(errs...)
+}

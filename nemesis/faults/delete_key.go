@@ -1,0 +1,52 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+func deleteKey() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "delete-key", Doc: "an operator deletes the lock's key by mistake",
+		Proven: "The server says that it deleted the key. There is nothing to heal.",
+		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired,
+		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster), Fault: DeleteKey{},
+	}
+}
+
+// DeleteKey deletes the keys of a lock. Where none exists it waits for one: it strikes
+// what is held.
+type DeleteKey struct{}
+
+var _ nemesis.Fault = DeleteKey{}
+
+// Available says whether there is a store and what its keys are.
+func (DeleteKey) Available(s nemesis.Setting) error { return needsKeys(s) }
+
+// Inject deletes and says how many keys there were.
+func (DeleteKey) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	keys := struckKeys(w, t)
+	proof, err := onEach(t.Nodes, "keeps no keys", func(_ nemesis.Node, s cluster.Keeper) (string, error) {
+		return deleteOne(ctx, s, keys)
+	})
+	return nemesis.Effect{Proof: proof}, err
+}
+
+func deleteOne(ctx context.Context, s cluster.Keeper, keys []string) (string, error) {
+	var n int64
+	err := nemesis.Until(ctx, func() (bool, error) {
+		var err error
+		n, err = s.Delete(ctx, keys)
+		return n > 0, err
+	})
+	if err != nil && ctx.Err() != nil {
+		return "", errors.New("none of " + strings.Join(keys, ", ") + " exists")
+	}
+	return fmt.Sprintf("deleted %d of %s", n, strings.Join(keys, ", ")), err
+}

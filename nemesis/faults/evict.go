@@ -1,0 +1,89 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+const paramPolicy = "policy"
+
+func evict() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "evict", Doc: "memory runs short on a server (maxmemory) and its policy evicts the lock's key",
+		Proven: "The key was there and is gone while memory was full. Room is made again at once, for while it is short nobody can acquire anything.",
+		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired, Fault: Evict{}, Check: checkPolicy,
+		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster,
+			catalog.Param{Name: paramPolicy, Doc: "which keys go first, in the words of the store (default: those whose time to live is shortest)"}),
+	}
+}
+
+// Evict fills the memory of servers until they evict the keys of a lock, then makes room
+// again: while memory is short nobody could acquire anything.
+type Evict struct{}
+
+var _ nemesis.Fault = Evict{}
+
+// Available says whether there is a store that evicts.
+func (Evict) Available(s nemesis.Setting) error {
+	switch {
+	case needsServer(s) != nil:
+		return needsServer(s)
+	case s.Stores && len(s.Policies) == 0:
+		return fmt.Errorf("the servers of %s never evict", s.Topology)
+	case s.Stores && !s.RealOnly:
+		return errors.New("the embedded server never evicts: it needs the real one")
+	}
+	return needsKeys(s)
+}
+
+func checkPolicy(own catalog.Values, in nemesis.Input) error {
+	p, policies := own[paramPolicy], in.Setting.Policies
+	if p != "" && !slices.Contains(policies, p) {
+		return fmt.Errorf("%s=%s: choose one of %s", paramPolicy, p, strings.Join(policies, ", "))
+	}
+	return nil
+}
+
+// Inject fills until the keys are gone. Keys that do not exist have nothing to lose: it
+// waits for them.
+func (Evict) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	keys := struckKeys(w, t)
+	const lack = "never evicts"
+	proof, err := onEach(t.Nodes, lack, func(n nemesis.Node, s cluster.Evictor) (string, error) {
+		return evictKeys(ctx, n, s, t.Params[paramPolicy], keys)
+	})
+	return nemesis.Effect{Proof: proof, Heal: func(ctx context.Context) (string, error) {
+		return onEach(t.Nodes, lack, func(_ nemesis.Node, s cluster.Evictor) (string, error) { return "has room again", s.MakeRoom(ctx) })
+	}}, err
+}
+
+func evictKeys(ctx context.Context, n nemesis.Node, s cluster.Evictor, policy string, keys []string) (string, error) {
+	k, ok := nemesis.As[cluster.Keeper](n)
+	if !ok {
+		return "", errors.New("it keeps no keys")
+	}
+	var text string
+	err := nemesis.Until(ctx, func() (bool, error) {
+		found, err := k.Has(ctx, keys)
+		if err != nil || len(found) == 0 {
+			return false, err
+		}
+		text, err = s.Evict(ctx, policy, found)
+		if errors.Is(err, cluster.ErrNotEvicted) {
+			return false, nil
+		}
+		return true, err
+	})
+	if err != nil && ctx.Err() != nil {
+		return "", errors.New("none of " + strings.Join(keys, ", ") + " exists for long enough")
+	}
+	return text, err
+}

@@ -1,0 +1,43 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// failoverTakes is the room that a plan leaves for an injection that waits for a
+// fail-over.
+func failoverTakes(time.Duration) time.Duration { return 3 * time.Second }
+
+// needsFleet says what a fail-over lacks.
+func needsFleet(s nemesis.Setting) error {
+	if s.FailOver == 0 {
+		return fmt.Errorf("on %s nobody replaces a master: it needs a topology whose master is supervised", s.Topology)
+	}
+	return nil
+}
+
+// theMaster is the only target, which must be the master: a promotion in the place of
+// anybody else proves nothing.
+func theMaster(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Node, error) {
+	m, err := w.Fleet().Master(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.Nodes) != 1 || t.Nodes[0].Name() != m.Name() {
+		return nil, fmt.Errorf("the target is not the master, which is %s: leave nodes=master", m.Name())
+	}
+	return m, nil
+}
+
+// promoted waits for another master and says who it is and how long it took.
+func promoted(ctx context.Context, w nemesis.World, old string, since int64) (nemesis.Node, string, error) {
+	n, err := w.Fleet().Promoted(ctx, old)
+	if err != nil {
+		return nil, "", err
+	}
+	return n, fmt.Sprintf("%s was promoted after %v", n.Name(), time.Duration(w.Now()-since).Round(time.Millisecond)), nil
+}

@@ -1,0 +1,211 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+func failoverKillSpec() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "failover-kill", Doc: "the master dies before its replicas have the lock: replication is cut, one client acquires, kill -9, promotion",
+		Proven: "The master has died, the replicas did not have the holder's key, most supervisors name another master and it says so itself. The client that was granted stays at `acquired` until another one is granted or 0.9 of its lease is over. The heal starts the old master and lets replication through.",
+		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: killTakes, Fault: FailoverKill{},
+		Strikes: func(int, []string) string { return points.Random },
+		Params:  append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),
+	}
+}
+
+// killTakes has room for all clients to end their sections, too, and for one that is not
+// granted the lock for a lease's time.
+func killTakes(ttl time.Duration) time.Duration { return failoverTakes(ttl) + ttl*3/2 }
+
+// FailoverKill makes the loss of a lock in a fail-over certain:
+//
+//	all clients stand at before-acquire, the lock is free, the replicas have everything
+//	replication is cut -> one client acquires -> the master is killed -> the others go on
+//	a replica without the key is promoted -> another client acquires
+//
+// A lock that is not granted without its replicas is not granted here: then the master
+// dies while the client tries.
+type FailoverKill struct{}
+
+var _ nemesis.Fault = FailoverKill{}
+
+// Available says whether somebody replaces masters.
+func (FailoverKill) Available(s nemesis.Setting) error { return needsFleet(s) }
+
+// Inject does all of it, and returns when the second client was granted or the first
+// one's lease is nearly over.
+func (FailoverKill) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	master, err := theMaster(ctx, w, t)
+	if err != nil {
+		return nemesis.Effect{}, err
+	}
+	k := &failoverKill{w: w, master: master}
+	defer k.letGo()
+	proof, err := k.strike(ctx, t)
+	return nemesis.Effect{Proof: proof, Heal: k.heal}, err
+}
+
+// failoverKill is the fault while it is at work.
+type failoverKill struct {
+	w      nemesis.World
+	master nemesis.Node
+	hits   []*nemesis.Hit // the clients at before-acquire
+	holder *nemesis.Hit   // the one that was granted; nil: none
+	broken broken
+	dead   []nemesis.Restarter
+}
+
+// letGo lets everybody go that still stands.
+func (k *failoverKill) letGo() {
+	for _, h := range k.hits {
+		h.Go()
+	}
+	if k.holder != nil {
+		k.holder.Go()
+	}
+}
+
+// strike carries it out and returns the proof.
+func (k *failoverKill) strike(ctx context.Context, t nemesis.Target) (string, error) {
+	if err := k.prepare(ctx); err != nil {
+		return "", err
+	}
+	if err := k.letOneAcquire(ctx, k.hits[int(t.Draw%uint64(len(k.hits)))]); err != nil {
+		return "", err
+	}
+	lacking, err := k.lacking(ctx)
+	if err != nil {
+		return "", err
+	}
+	since := k.w.Now()
+	dead, proof, err := killAll(ctx, k.w, t.Nodes)
+	k.dead = dead
+	if err != nil {
+		return "", err
+	}
+	for _, h := range k.hits {
+		h.Go()
+	}
+	// The holder goes on as soon as another one is granted: those who decide may agree on the
+	// new master only after clients have found it.
+	var stays sync.WaitGroup
+	defer stays.Wait()
+	if k.holder != nil {
+		stays.Go(func() { nemesis.Stay(ctx, k.w, k.holder, since, nemesis.LeaseLeft(k.w, k.holder)) })
+	}
+	heir, text, err := promoted(ctx, k.w, k.master.Name(), since)
+	if err != nil {
+		return "", err
+	}
+	return k.proof(proof, text, heir, lacking)
+}
+
+// prepare has every client stand before its acquire, lets the replicas catch up, and cuts
+// them off.
+func (k *failoverKill) prepare(ctx context.Context) error {
+	var err error
+	if k.hits, err = k.w.ArmAll(ctx, points.BeforeAcquire); err != nil {
+		return fmt.Errorf("not every client came to %s: %w", points.BeforeAcquire, err)
+	}
+	if len(k.hits) == 0 {
+		return errors.New("there is no client that could acquire")
+	}
+	if err := k.settle(ctx); err != nil {
+		return err
+	}
+	return k.broken.unfollow(ctx, k.w, k.master, catalog.Values{paramMode: modeCut})
+}
+
+// proof says what happened to whom.
+func (k *failoverKill) proof(killed, promotion string, heir nemesis.Node, lacking []string) (string, error) {
+	if k.holder == nil {
+		return killed + " while nobody was granted the lock within a ttl; " + promotion, nil
+	}
+	if !slices.Contains(lacking, heir.Name()) {
+		return "", fmt.Errorf("%s was promoted, which had the key of %s", heir.Name(), k.holder.Client.Name())
+	}
+	return fmt.Sprintf("%s while %s held the lock; its key %s was never on %s; %s", killed, k.holder.Client.Name(),
+		strings.Join(k.w.Keys(k.holder.Lock), ", "), strings.Join(lacking, ", "), promotion), nil
+}
+
+// heal lets replication through again and starts the old master.
+func (k *failoverKill) heal(ctx context.Context) (string, error) {
+	text, err := k.broken.mend(ctx)
+	again, startErr := restartAll(ctx, k.dead)
+	return strings.Trim(text+"; "+again, "; "), errors.Join(err, startErr)
+}
+
+// settle waits until every replica has all that the master has.
+func (k *failoverKill) settle(ctx context.Context) error {
+	l, err := leaderOf(k.master)
+	if err != nil {
+		return err
+	}
+	followers, err := l.Followers(ctx)
+	if err != nil {
+		return err
+	}
+	if followers == 0 {
+		return fmt.Errorf("%s has no replica that could take its place", k.master.Name())
+	}
+	var text string
+	err = nemesis.Until(ctx, func() (inSync bool, err error) {
+		inSync, text, err = l.InSync(ctx, followers)
+		return inSync, err
+	})
+	if err != nil && ctx.Err() != nil {
+		return errors.New("the replicas do not catch up: " + text)
+	}
+	if err == nil {
+		k.broken.proofs = append(k.broken.proofs, text)
+	}
+	return err
+}
+
+// letOneAcquire lets one client go and keeps it where it is granted; nobody is kept when it
+// is not granted within a lease's time.
+func (k *failoverKill) letOneAcquire(ctx context.Context, h *nemesis.Hit) error {
+	waiting, cancel := context.WithTimeout(ctx, k.w.TTL())
+	defer cancel()
+	holder, err := k.w.Arm(waiting, nemesis.Arm{Point: points.Acquired, Nth: 1, Clients: []string{h.Client.Name()}, Armed: h.Go})
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil
+	}
+	k.holder = holder
+	return err
+}
+
+// lacking is the replicas that do not have the key of the holder, before the master dies.
+func (k *failoverKill) lacking(ctx context.Context) (without []string, err error) {
+	if k.holder == nil {
+		return nil, nil
+	}
+	keys := k.w.Keys(k.holder.Lock)
+	for _, n := range k.w.Nodes() {
+		s, ok := nemesis.As[cluster.Keeper](n)
+		if !ok || !n.Data() || n.Name() == k.master.Name() {
+			continue
+		}
+		found, err := s.Has(ctx, keys)
+		if err != nil {
+			return nil, fmt.Errorf("ask %s for the key: %w", n.Name(), err)
+		}
+		if len(found) == 0 {
+			without = append(without, n.Name())
+		}
+	}
+	return without, nil
+}

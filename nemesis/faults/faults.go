@@ -1,0 +1,127 @@
+// Package faults is the catalogue of what hurts: one file a fault, with its Spec, the words
+// for the docs, and how it is injected, proven and healed. The engine that plans and carries
+// them out is package nemesis; a fault in a module of somebody else is written in the same way.
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/internal/proc"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Specs are the faults of the default catalogue, in the order of lists and docs.
+func Specs() []nemesis.Spec {
+	return []nemesis.Spec{
+		{Name: "none", Doc: "no faults"},
+		clientPause(), clientStall(), clientKill(),
+		partitionClient(), flap(), lostReply(), packetDelay(), partitionReplication(),
+		serverPause(), serverRestart(), serverKill(), slowServer(),
+		failoverKillSpec(), failoverPause(), failoverPlanned(), isolateMaster(),
+		clockJump(),
+		evict(), flush(), deleteKey(),
+		chaos(),
+	}
+}
+
+// needsServer says that there is none.
+func needsServer(s nemesis.Setting) error {
+	if s.Nodes == 0 {
+		return fmt.Errorf("the topology %s of %s has no server", s.Topology, s.Backend)
+	}
+	return nil
+}
+
+// needsStore says what faults of the store lack.
+func needsStore(s nemesis.Setting) error {
+	if err := needsServer(s); err != nil {
+		return err
+	}
+	if !s.Stores {
+		return fmt.Errorf("the servers of %s cannot be told to forget", s.Topology)
+	}
+	return nil
+}
+
+// needsKeys says what faults that strike the keys of locks lack.
+func needsKeys(s nemesis.Setting) error {
+	if err := needsStore(s); err != nil {
+		return err
+	}
+	if !s.Keys {
+		return fmt.Errorf("backend %s does not say under which keys its locks are", s.Backend)
+	}
+	return nil
+}
+
+// onEach does something to every node that has a capability, and joins what they say.
+func onEach[T any](nodes []nemesis.Node, lack string, do func(n nemesis.Node, can T) (string, error)) (string, error) {
+	var proofs []string
+	for _, n := range nodes {
+		can, ok := nemesis.As[T](n)
+		if !ok {
+			return "", fmt.Errorf("node %s %s", n.Name(), lack)
+		}
+		proof, err := do(n, can)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", n.Name(), err)
+		}
+		proofs = append(proofs, n.Name()+" "+proof)
+	}
+	return strings.Join(proofs, "; "), nil
+}
+
+// struckKeys are the keys of the lock of the client at the point, or of all locks.
+func struckKeys(w nemesis.World, t nemesis.Target) []string {
+	if t.Hit != nil {
+		return w.Keys(t.Hit.Lock)
+	}
+	return w.Keys("")
+}
+
+// resume lets a target go on. One that another fault killed meanwhile needs no healing.
+func resume(ctx context.Context, p interface {
+	Resume(ctx context.Context) (string, error)
+},
+) (string, error) {
+	proof, err := p.Resume(ctx)
+	if errors.Is(err, proc.ErrGone) {
+		return "was killed meanwhile", nil
+	}
+	return proof, err
+}
+
+// killAll records each kill before its signal, and returns when all are dead. It returns
+// those that were killed also when it fails.
+func killAll(ctx context.Context, w nemesis.World, nodes []nemesis.Node) ([]nemesis.Restarter, string, error) {
+	var dead []nemesis.Restarter
+	var names []string
+	for _, n := range nodes {
+		s, ok := nemesis.As[nemesis.Restarter](n)
+		if !ok {
+			return dead, "", fmt.Errorf("node %s cannot be restarted", n.Name())
+		}
+		if err := w.Killing("", n.Name()); err != nil {
+			return dead, "", err
+		}
+		dead, names = append(dead, s), append(names, n.Name())
+		if err := s.Kill(ctx); err != nil {
+			return dead, "", err
+		}
+	}
+	return dead, strings.Join(names, ", ") + " died of SIGKILL", nil
+}
+
+// restartAll starts again what was killed, all of it, whatever fails.
+func restartAll(ctx context.Context, dead []nemesis.Restarter) (string, error) {
+	var proofs []string
+	var errs []error
+	for _, s := range dead {
+		proof, err := s.Restart(ctx)
+		proofs, errs = append(proofs, proof), append(errs, err)
+	}
+	return strings.Join(proofs, "; "), errors.Join(errs...)
+}

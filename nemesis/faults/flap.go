@@ -1,0 +1,86 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/nemesis/link"
+)
+
+func flap() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "flap", Doc: "the connections of clients to servers are reset again and again",
+		Proven: "A connection was reset. The heal ends the resets and counts them.",
+		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeHolder, Fault: Flap{},
+		Params: onLinks("1.5ttl", "3ttl", catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "from one reset to the next, on average"}),
+		Check: func(own catalog.Values, in nemesis.Input) error {
+			_, err := flapPeriod(own, in.TTL)
+			return err
+		},
+	}
+}
+
+// Flap resets connections again and again; in between new ones work.
+type Flap struct{}
+
+var _ nemesis.Fault = Flap{}
+
+// Available says whether there is a server.
+func (Flap) Available(s nemesis.Setting) error { return needsServer(s) }
+
+func flapPeriod(own catalog.Values, ttl time.Duration) (time.Duration, error) {
+	d, err := own.Length(paramPeriod, ttl)
+	if err == nil && d < time.Millisecond {
+		err = fmt.Errorf("%s=%s: a millisecond at least", paramPeriod, own[paramPeriod])
+	}
+	return d, err
+}
+
+// Inject returns after the first reset of a connection, and goes on until the heal.
+func (Flap) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	period, err := flapPeriod(t.Params, w.TTL())
+	if err != nil {
+		return nemesis.Effect{}, err
+	}
+	var links []*link.Link
+	for _, c := range t.Clients {
+		for _, n := range t.Nodes {
+			links = append(links, w.Net().Link(c.Name(), n.Name()))
+		}
+	}
+	first := 0 // a client that has no connection now opens one soon
+	if nemesis.Until(ctx, func() (bool, error) { first = resetAll(links); return first > 0, nil }) != nil {
+		return nemesis.Effect{}, fmt.Errorf("there was no connection to reset on %d links", len(links))
+	}
+	flapping, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	total, rounds := first, 1
+	rnd := rand.New(rand.NewPCG(t.Draw, 1))
+	wg.Go(func() {
+		for nemesis.Wait(flapping, period/2+time.Duration(rnd.Int64N(int64(period)))) {
+			rounds++
+			total += resetAll(links)
+		}
+	})
+	return nemesis.Effect{
+		Proof: fmt.Sprintf("%d connections on %d links were reset, and will be every %v or so", first, len(links), period),
+		Heal: func(context.Context) (string, error) {
+			cancel()
+			wg.Wait()
+			return fmt.Sprintf("%d connections were reset in %d rounds", total, rounds), nil
+		},
+	}, nil
+}
+
+func resetAll(links []*link.Link) (n int) {
+	for _, l := range links {
+		n += l.Reset()
+	}
+	return n
+}

@@ -1,0 +1,36 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+func flush() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "flush", Doc: "everything on a server is deleted (FLUSHALL)",
+		Proven: "The server said how many keys there were and that they are deleted. There is nothing to heal.",
+		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired,
+		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster), Fault: Flush{},
+	}
+}
+
+// Flush deletes everything that servers have.
+type Flush struct{}
+
+var _ nemesis.Fault = Flush{}
+
+// Available says whether there is a store.
+func (Flush) Available(s nemesis.Setting) error { return needsStore(s) }
+
+// Inject flushes and says how many keys there were.
+func (Flush) Inject(ctx context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	proof, err := onEach(t.Nodes, "cannot forget", func(_ nemesis.Node, s cluster.Forgetter) (string, error) {
+		n, err := s.Flush(ctx)
+		return fmt.Sprintf("deleted all of its %d keys", n), err
+	})
+	return nemesis.Effect{Proof: proof}, err
+}

@@ -1,0 +1,99 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/nemesis/link"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+func lostReply() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "lost-reply", Doc: "servers do what a client asks for, and the next answer of each that is no refusal is lost with its connection",
+		Proven: "An answer was swallowed and its connection closed; the proof quotes it. The fault lets the client at the point go and then lies in wait.",
+		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeReply, Fault: LostReply{},
+		Params: onLinks("1.5ttl", "1ttl"),
+	}
+}
+
+// strikeReply loses the answer to an acquire, then to a release, then any.
+func strikeReply(k int, _ []string) string {
+	return []string{points.BeforeAcquire, points.Releasing, points.Random}[k%3]
+}
+
+// LostReply lets a server do what it is asked for and drops its answer:
+//
+//	client --take it--> server (done) --OK--> X   client: connection closed, outcome unknown
+type LostReply struct{}
+
+var _ nemesis.Fault = LostReply{}
+
+// Available says whether there is a server, and whether its refusals are known.
+func (LostReply) Available(s nemesis.Setting) error {
+	if err := needsServer(s); err != nil {
+		return err
+	}
+	if !s.Answers {
+		return fmt.Errorf("nobody says which answers of the servers of %s are refusals", s.Topology)
+	}
+	return nil
+}
+
+// Inject lies in wait on every link between the clients and the nodes, lets the client
+// that stands at the point go, and returns when an answer was lost.
+func (LostReply) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	var b broken
+	traps, err := b.layTraps(w, t)
+	if err != nil {
+		return b.effect(), err
+	}
+	if t.Hit != nil {
+		t.Hit.Go()
+	}
+	limited, cancel := context.WithTimeout(ctx, max(t.For, w.TTL()))
+	defer cancel()
+	e := b.effect()
+	err = nemesis.Until(limited, func() (bool, error) {
+		for _, trap := range traps {
+			if text := trap.Lost(); text != "" {
+				e.Proof = fmt.Sprintf("the answer %q on %s was lost with its connection", text, trap.link)
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+	if err != nil {
+		return e, errors.New("no answer that could be lost came in time")
+	}
+	return e, nil
+}
+
+// trap is a link that loses its next answer.
+type trap struct {
+	*link.Applied
+	link *link.Link
+}
+
+func (b *broken) layTraps(w nemesis.World, t nemesis.Target) (traps []trap, err error) {
+	for _, n := range t.Nodes {
+		a, ok := nemesis.As[nemesis.Answerer](n)
+		if !ok || a.Refusal() == nil {
+			return nil, fmt.Errorf("node %s: nobody says which of its answers are refusals", n.Name())
+		}
+		for _, c := range t.Clients {
+			l := w.Net().Link(c.Name(), n.Name())
+			if err := b.apply(l, "loses an answer", func() (*link.Applied, error) {
+				set, err := l.LoseReply(a.Refusal())
+				traps = append(traps, trap{set, l})
+				return set, err
+			}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return traps, nil
+}

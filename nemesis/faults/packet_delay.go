@@ -1,0 +1,72 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/nemesis/link"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+func packetDelay() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "packet-delay", Doc: "a client's requests to the resource are held and delivered late, in order: Kleppmann's delayed write",
+		Proven: "Bytes of the client are being held; the proof says how many. The fault lets the client at the point go, and its write runs into it. The heal delivers them.",
+		Family: history.FamilyLink, Whom: nemesis.Clients, Links: nemesis.ToRegister, Delays: true, Fault: PacketDelay{},
+		Strikes: func(int, []string) string { return points.BeforeWrite }, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
+	}
+}
+
+// PacketDelay holds what clients send to the resource, and delivers it at the heal:
+//
+//	client --[check]--write--> (held ... ttl ... held) --> register
+//
+// The client is alive and did everything right: its write is late.
+type PacketDelay struct{}
+
+var _ nemesis.Fault = PacketDelay{}
+
+// Available says whether clients send anything to the resource.
+func (PacketDelay) Available(s nemesis.Setting) error {
+	if !s.Resource {
+		return errors.New("the workload touches no data: there is nothing to delay")
+	}
+	return nil
+}
+
+// Inject holds the way to the register, lets the client that stands at the point go, and
+// returns when a request is being held.
+func (PacketDelay) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	var b broken
+	var held []*link.Applied
+	for _, c := range t.Clients {
+		l := w.Net().Link(c.Name(), history.PartyRegister)
+		if err := b.apply(l, "keeps requests", func() (*link.Applied, error) {
+			a, err := l.Hold(link.To)
+			held = append(held, a)
+			return a, err
+		}); err != nil {
+			return b.effect(), err
+		}
+	}
+	if t.Hit != nil {
+		t.Hit.Go()
+	}
+	var n int64
+	err := nemesis.Until(ctx, func() (bool, error) {
+		n = 0
+		for _, a := range held {
+			n += a.Held()
+		}
+		return n > 0, nil
+	})
+	if err != nil {
+		return b.effect(), errors.New("the client sent nothing that could be held")
+	}
+	e := b.effect()
+	e.Proof = fmt.Sprintf("%d bytes from %s to the register are being held", n, t.Clients[0].Name())
+	return e, nil
+}

@@ -1,0 +1,101 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+func partitionReplication() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "partition-replication", Doc: "replicas are cut off from the master; its supervisors and clients still reach it",
+		Proven: "cut: the master itself says that it has no replica. Supervisors call from other addresses and notice nothing.",
+		Family: history.FamilyLink, Whom: nemesis.Nodes, Fault: PartitionReplication{}, Check: checkMode,
+		Params: nemesis.ServerParams("1.5ttl", "3ttl", nemesis.RoleMaster, modeParams()...),
+	}
+}
+
+// PartitionReplication breaks the links from the replicas to the master, and nothing
+// else: no fail-over begins.
+//
+//	replica --X   master <----- supervisors, clients
+type PartitionReplication struct{}
+
+var _ nemesis.Fault = PartitionReplication{}
+
+// Available says whether somebody replicates.
+func (PartitionReplication) Available(s nemesis.Setting) error {
+	if !s.Peers {
+		return fmt.Errorf("the servers of %s do not replicate", s.Topology)
+	}
+	return nil
+}
+
+// Inject breaks the links and, where they are cut, has the master say that nobody follows
+// it any more.
+func (PartitionReplication) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	var b broken
+	for _, n := range t.Nodes {
+		l, err := leaderOf(n)
+		if err != nil {
+			return b.effect(), err
+		}
+		followers, err := l.Followers(ctx)
+		if err != nil {
+			return b.effect(), err
+		}
+		if followers == 0 {
+			return b.effect(), fmt.Errorf("%s has no replica that could be cut off: nodes=master is meant", n.Name())
+		}
+		if err := b.unfollow(ctx, w, n, t.Params); err != nil {
+			return b.effect(), err
+		}
+	}
+	return b.effect(), nil
+}
+
+// leaderOf is a node that knows who follows it.
+func leaderOf(n nemesis.Node) (cluster.Leader, error) {
+	l, ok := nemesis.As[cluster.Leader](n)
+	if !ok {
+		return nil, fmt.Errorf("node %s does not say who follows it", n.Name())
+	}
+	return l, nil
+}
+
+// unfollow breaks the way from every other data node to a master and, where it is cut, waits
+// until the master says that nobody follows it.
+func (b *broken) unfollow(ctx context.Context, w nemesis.World, master nemesis.Node, p catalog.Values) error {
+	for _, other := range w.Nodes() {
+		if other.Data() && other.Name() != master.Name() {
+			if err := b.breakAll(ctx, w.Net().Links(other.Name(), master.Name()), p, w.TTL()); err != nil {
+				return err
+			}
+		}
+	}
+	l, err := leaderOf(master)
+	if err != nil || (p[paramMode] != modeCut && p[paramMode] != "") {
+		return err
+	}
+	left := 0
+	err = nemesis.Until(ctx, func() (bool, error) {
+		var err error
+		if left, err = l.Followers(ctx); err != nil {
+			err = fmt.Errorf("ask %s for its replicas: %w", master.Name(), err)
+		}
+		return left == 0, err
+	})
+	switch {
+	case err == nil:
+		b.proofs = append(b.proofs, master.Name()+" has no replica any more")
+		return nil
+	case left > 0 && ctx.Err() != nil:
+		return fmt.Errorf("%s still has %d replicas", master.Name(), left)
+	default:
+		return err
+	}
+}

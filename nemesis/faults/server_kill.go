@@ -1,0 +1,32 @@
+package faults
+
+import (
+	"context"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+func serverKill() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "server-kill", Doc: "kill -9 of a server, which stays down and is then started with what its topology kept",
+		Proven: "The process has been waited for. Healed by starting it again, until it answers.",
+		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams("1.5ttl", "3ttl", "1"), Fault: ServerKill{},
+	}
+}
+
+// ServerKill kills servers with SIGKILL; they stay down until the heal starts them again
+// with what their topology kept on disk: nothing, or everything.
+type ServerKill struct{}
+
+var _ nemesis.Fault = ServerKill{}
+
+// Available says whether there is a server.
+func (ServerKill) Available(s nemesis.Setting) error { return needsServer(s) }
+
+// Inject kills all targets and returns when they are dead.
+func (ServerKill) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	dead, proof, err := killAll(ctx, w, t.Nodes)
+	heal := func(ctx context.Context) (string, error) { return restartAll(ctx, dead) }
+	return nemesis.Effect{Proof: proof, Heal: heal}, err
+}

@@ -1,0 +1,118 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/proc"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Names of the parameters of slow-server; flap has a period, too.
+const (
+	paramShare  = "share"
+	paramPeriod = "period"
+)
+
+func slowServer() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "slow-server", Doc: "a server that runs only a part of the time: stopped and resumed again and again",
+		Proven: "Every thread is in state T for the first time. Healed when it runs for good.",
+		Family: history.FamilyServer, Whom: nemesis.Nodes, Fault: SlowServer{},
+		Params: nemesis.ServerParams("1.5ttl", "3ttl", "1",
+			catalog.Param{Name: paramShare, Default: "0.8", Doc: "the part of the time in which it is stopped"},
+			catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "one stop and one run together"}),
+		Check: func(own catalog.Values, in nemesis.Input) error {
+			_, _, err := dutyCycle(own, in.TTL)
+			return err
+		},
+	}
+}
+
+// SlowServer stops and resumes servers again and again: they answer, late.
+//
+//	|---stopped---|run|---stopped---|run|   one period: stopped for its share
+type SlowServer struct{}
+
+var _ nemesis.Fault = SlowServer{}
+
+// Available says whether there is a server.
+func (SlowServer) Available(s nemesis.Setting) error { return needsServer(s) }
+
+func dutyCycle(own catalog.Values, ttl time.Duration) (stopped, runs time.Duration, err error) {
+	share, err := own.Fraction(paramShare)
+	if err != nil {
+		return 0, 0, err
+	}
+	period, err := own.Length(paramPeriod, ttl)
+	if err != nil {
+		return 0, 0, err
+	}
+	stopped = time.Duration(share * float64(period))
+	if runs = period - stopped; stopped <= 0 || runs < time.Millisecond {
+		return 0, 0, fmt.Errorf("%s=%s of %s=%s: it must be stopped for a while and run for a millisecond at least",
+			paramShare, own[paramShare], paramPeriod, own[paramPeriod])
+	}
+	return stopped, runs, nil
+}
+
+// Inject stops every target once, with proof, and keeps on doing so until the heal.
+func (SlowServer) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	stopped, runs, err := dutyCycle(t.Params, w.TTL())
+	if err != nil {
+		return nemesis.Effect{}, err
+	}
+	slowing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	results := make([]error, len(t.Nodes))
+	cycles := make([]int, len(t.Nodes))
+	e := nemesis.Effect{Heal: func(context.Context) (string, error) {
+		cancel()
+		wg.Wait()
+		var texts []string
+		for i, n := range t.Nodes {
+			texts = append(texts, fmt.Sprintf("%s was stopped %d times", n.Name(), cycles[i]))
+		}
+		return strings.Join(texts, "; "), errors.Join(results...)
+	}}
+	var proofs []string
+	for i, n := range t.Nodes {
+		p, ok := nemesis.As[nemesis.Pauser](n)
+		if !ok {
+			return e, fmt.Errorf("node %s cannot be paused", n.Name())
+		}
+		proof, err := p.Pause(ctx)
+		if err != nil {
+			_, back := resume(context.WithoutCancel(ctx), p)
+			return e, errors.Join(err, back)
+		}
+		proofs = append(proofs, fmt.Sprintf("%s %s, for %v of every %v", n.Name(), proof, stopped, stopped+runs))
+		wg.Go(func() { cycles[i], results[i] = slow(slowing, p, stopped, runs) })
+	}
+	e.Proof = strings.Join(proofs, "; ")
+	return e, nil
+}
+
+// slow stops and resumes a node, which is stopped now, until ctx ends; then it runs.
+func slow(ctx context.Context, p nemesis.Pauser, stopped, runs time.Duration) (cycles int, err error) {
+	for {
+		cycles++
+		nemesis.Wait(ctx, stopped)
+		if _, err := resume(context.WithoutCancel(ctx), p); err != nil {
+			return cycles, err
+		}
+		if !nemesis.Wait(ctx, runs) {
+			return cycles, nil
+		}
+		// Without its end: a stop that is not completed would not be counted.
+		if _, err := p.Pause(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, proc.ErrGone) {
+			return cycles, err
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// active is an injected fault that must be healed.
+type active struct {
+	event  history.Event
+	fault  history.Fault
+	effect Effect
+	once   sync.Once
+}
+
+// errNoProof is what an effect without a proof is worth.
+var errNoProof = errors.New("the fault gave no proof of its effect")
+
+// inject records, hurts, and records the proof or the failure.
+func (r *Runner) inject(ctx context.Context, spec Spec, t Target, f history.Fault) (*active, bool) {
+	r.note(history.Event{Type: history.Invoke, F: history.FFault, Value: history.ValueOf(f)})
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), injectLimit)
+	defer cancel()
+	effect, err := spec.Fault.Inject(limited, r.World, t)
+	if err == nil && effect.Proof == "" {
+		err = errNoProof
+	}
+	a := &active{event: history.Event{F: history.FHeal, Value: history.ValueOf(f)}, fault: f, effect: effect}
+	if effect.Heal != nil {
+		r.mu.Lock()
+		r.active = append(r.active, a)
+		r.mu.Unlock()
+	}
+	if err != nil {
+		r.note(history.Event{Type: history.Fail, F: history.FFault, Value: history.ValueOf(f), Error: history.ErrOther, Message: err.Error()})
+		if effect.Heal != nil {
+			r.heal(context.WithoutCancel(ctx), a)
+		}
+		return a, false
+	}
+	f.Proof = effect.Proof
+	r.note(history.Event{Type: history.OK, F: history.FFault, Value: history.ValueOf(f)})
+	r.say(f.Fault + ": " + f.Proof)
+	return a, true
+}
+
+// heal undoes a fault once, under a watchdog, and records how it went.
+func (r *Runner) heal(ctx context.Context, a *active) {
+	a.once.Do(func() {
+		e, f := a.event, a.fault
+		e.Type = history.Invoke
+		r.note(e)
+		limited, cancel := context.WithTimeout(ctx, healLimit)
+		defer cancel()
+		proof, err := a.effect.Heal(limited)
+		e.Type, e.Message = history.OK, proof
+		if err != nil {
+			e.Type, e.Error, e.Message = history.Info, history.ErrOther, err.Error()
+			r.fail(fmt.Errorf("heal: %w", err))
+		}
+		r.note(e)
+		r.say("healed " + f.Fault + ": " + e.Message)
+		r.mu.Lock()
+		r.active = slices.DeleteFunc(r.active, func(x *active) bool { return x == a })
+		r.mu.Unlock()
+	})
+}
+
+// miss records a step that hurt nobody.
+func (r *Runner) miss(f history.Fault, why error) {
+	r.note(history.Event{Type: history.Fail, F: history.FFault, Value: history.ValueOf(f), Error: history.ErrNotSent, Message: why.Error()})
+}

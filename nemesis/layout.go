@@ -1,0 +1,156 @@
+package nemesis
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+// layout is how the steps of one fault are laid out: its parameters, read and checked.
+type layout struct {
+	spec   Spec
+	in     Input
+	values catalog.Values
+	own    catalog.Values
+	length time.Duration
+	every  time.Duration // 0: there is no such parameter, and one injection
+	stay   time.Duration
+	nth    int
+	grant  int
+	last   time.Duration // the latest start that leaves room for the full length
+}
+
+func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
+	l := &layout{spec: s, in: in, values: v, own: ownParams(v)}
+	var errs [5]error
+	l.length, errs[0] = v.Length(paramFor, in.TTL)
+	l.every, errs[1] = v.Length(paramEvery, in.TTL)
+	l.stay, errs[2] = v.Length(paramStay, in.TTL)
+	l.nth, errs[3] = v.Count(paramNth, 1)
+	l.grant, errs[4] = grantedBy(v, in)
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	if v[paramEvery] != "" && l.every <= 0 {
+		return nil, errors.New("every must be longer than 0")
+	}
+	if err := errors.Join(checkPoint(v[paramAt], in), checkTargets(s, v, in), checkVoters(v, in)); err != nil {
+		return nil, err
+	}
+	l.last = in.Duration - l.length - s.takes(in.TTL)
+	if s.Check == nil {
+		return l, nil
+	}
+	return l, s.Check(l.own, in)
+}
+
+func checkPoint(at string, in Input) error {
+	known := append(slices.Clone(in.Points), in.Own...)
+	if at == "" || at == points.Random || slices.Contains(known, at) {
+		return nil
+	}
+	return fmt.Errorf("at=%s is no point of this run: choose %s, or one of %s", at, points.Random, strings.Join(known, ", "))
+}
+
+// planSteps lays out the steps: the first soon after the start, then one every period,
+// each starting early enough to end before the workload does.
+func planSteps(s Spec, v catalog.Values, in Input, rnd *rand.Rand) ([]Step, error) {
+	l, err := newLayout(s, v, in)
+	if err != nil {
+		return nil, err
+	}
+	first := in.FirstStrike()
+	if l.last < first {
+		return nil, fmt.Errorf("it lasts %v, for which a run of %v is too short: use --time %v or more, or a shorter for=",
+			l.length+s.takes(in.TTL), in.Duration, (l.length + l.length/3 + s.takes(in.TTL) + in.TTL).Round(100*time.Millisecond))
+	}
+	var steps []Step
+	for k := 0; ; k++ {
+		begin := first + time.Duration(k)*l.every
+		if begin > l.last || begin >= in.Duration {
+			break
+		}
+		steps = append(steps, l.step(k, begin, rnd))
+		if l.every == 0 {
+			break
+		}
+	}
+	return steps, nil
+}
+
+// OneStep is one injection of a fault with its defaults, not before begin, as one of its
+// first few steps would be; nil where it is too long for what is left of the run. until is
+// when the next one may begin.
+func OneStep(s Spec, in Input, begin time.Duration, rnd *rand.Rand) (st *Step, until time.Duration, err error) {
+	v, err := catalog.Parse("nemesis "+s.Name, "", s.Params)
+	if err != nil {
+		return nil, 0, err
+	}
+	l, err := newLayout(s, v, in)
+	if err != nil || l.last < begin {
+		return nil, 0, err
+	}
+	one := l.step(rnd.IntN(4), begin, rnd)
+	one.Fault = s.Name
+	return &one, begin + l.length + s.takes(in.TTL), nil
+}
+
+// step is the k-th one, not before begin.
+func (l *layout) step(k int, begin time.Duration, rnd *rand.Rand) Step {
+	st := Step{
+		// A tied step waits for a client for one ttl at least, and strikes early enough to last
+		// its full length.
+		At: begin.Nanoseconds(), Until: min(begin+max(l.every, l.in.TTL), l.last).Nanoseconds(),
+		Nth: l.nth, Grant: l.grant, Clients: l.values[paramClients], Nodes: l.values[paramNodes],
+		For: l.length.Nanoseconds(), Stay: l.stay.Nanoseconds(), Draw: rnd.Uint64(), Params: l.own,
+	}
+	if l.spec.SetsBack != nil {
+		st.SetBack = l.spec.SetsBack(l.own, l.in.TTL).Nanoseconds()
+	}
+	l.aim(&st, l.where(k), rnd)
+	return st
+}
+
+// where is the point of the k-th step, or points.Random.
+func (l *layout) where(k int) string {
+	if at := l.values[paramAt]; at != "" {
+		return at
+	}
+	strikes := l.spec.Strikes
+	if strikes == nil {
+		strikes = StrikeGrant
+	}
+	where := strikes(k, l.in.Own)
+	if where == points.Random && byVote(l.values) {
+		return points.Acquired // at a random time nobody was granted anything just now
+	}
+	return where
+}
+
+// StrikeGrant ties every other step to a fresh grant.
+func StrikeGrant(k int, _ []string) string { return []string{points.Acquired, points.Random}[k%2] }
+
+// aim ties the step to a point or moves it to a random time within its period.
+func (l *layout) aim(st *Step, where string, rnd *rand.Rand) {
+	switch {
+	case where != points.Random:
+		st.Tied, st.Point = true, where
+	default:
+		st.Tied = l.spec.Gates // the next point of any name, at a random time
+		st.At = min(st.At+rnd.Int64N(min(l.every/5, l.in.TTL/2).Nanoseconds()+1), st.Until)
+	}
+	if !st.Tied {
+		st.Nth, st.Grant, st.Stay = 0, 0, 0
+	}
+}
+
+// FirstStrike is when the first step may begin: soon, and not before clients are at work.
+func (in Input) FirstStrike() time.Duration { return min(in.TTL*3/10, in.Duration/4) }

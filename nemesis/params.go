@@ -1,0 +1,93 @@
+package nemesis
+
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/catalog"
+)
+
+// The parameters that mean the same for every fault that has them.
+const (
+	paramAt      = "at"
+	paramNth     = "nth"
+	paramEvery   = "every"
+	paramFor     = "for"
+	paramClients = "clients"
+	paramNodes   = "nodes"
+	paramStay    = "stay"
+	paramGrant   = "grant"
+)
+
+// shared are the parameters that the engine reads; the others are a fault's own.
+var shared = []string{paramAt, paramNth, paramEvery, paramFor, paramClients, paramNodes, paramStay, paramGrant}
+
+// AtOnce is the length of faults that do not last.
+const AtOnce = ""
+
+// CommonParams say where, how often and how long: `at`, `nth`, `every` and, unless the
+// length is AtOnce, `for`.
+func CommonParams(length, every string) []catalog.Param {
+	return append([]catalog.Param{
+		{Name: paramAt, Doc: "a point to strike at, or `random` for random times (default: a mix that hurts)"},
+		{Name: paramNth, Default: "1", Doc: "strike when the point is reached for the nth time, counted anew for each injection"},
+	}, TimeParams(length, every)...)
+}
+
+// TimeParams say how often and how long, for faults that choose their moment themselves.
+func TimeParams(length, every string) []catalog.Param {
+	p := []catalog.Param{{Name: paramEvery, Default: every, Doc: "time from one injection to the next"}}
+	if length != AtOnce {
+		p = append(p, catalog.Param{Name: paramFor, Default: length, Doc: "how long the fault lasts: a duration or a multiple of the ttl"})
+	}
+	return p
+}
+
+// ClientParams are those of faults that hurt clients.
+func ClientParams(length, every string) []catalog.Param {
+	return append(CommonParams(length, every),
+		catalog.Param{Name: paramClients, Default: "1", Doc: "how many clients, or holder, all, half, or names joined by +"})
+}
+
+// NodesParam chooses servers; those without data are only hurt when they are named.
+func NodesParam(def string) catalog.Param {
+	return catalog.Param{Name: paramNodes, Default: def, Doc: "how many servers (those that granted first), or master, replica, granted, all, or names joined by +"}
+}
+
+// ServerParams are those of faults that hurt servers, and the fault's own.
+func ServerParams(length, every, nodes string, own ...catalog.Param) []catalog.Param {
+	return append(append(CommonParams(length, every), NodesParam(nodes),
+		catalog.Param{Name: paramClients, Doc: "whose points count: names joined by + (default: everybody's)"},
+		catalog.Param{Name: paramGrant, Default: GrantAny, Doc: "any; all: strike only under a grant that every server gave; N: that N servers gave"},
+		catalog.Param{Name: paramStay, Default: "0.9ttl", Doc: "how long the client stays at the point, at most (until another one is granted)"}), own...)
+}
+
+// What `grant` may say beside a number.
+const (
+	GrantAll = "all"
+	GrantAny = "any"
+)
+
+// StrikingGrants gives `grant` another default.
+func StrikingGrants(def string, p []catalog.Param) []catalog.Param {
+	out := slices.Clone(p)
+	for i := range out {
+		if out[i].Name == paramGrant {
+			out[i].Default = def
+		}
+	}
+	return out
+}
+
+// ownParams are the parameters that only the fault knows.
+func ownParams(v catalog.Values) catalog.Values {
+	own := catalog.Values{}
+	for name, val := range v {
+		if !slices.Contains(shared, name) {
+			own[name] = val
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	return own
+}

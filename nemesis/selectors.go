@@ -1,0 +1,87 @@
+package nemesis
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+// grantedBy reads by how many nodes the grant must be that a tied fault strikes.
+func grantedBy(v catalog.Values, in Input) (int, error) {
+	switch v[paramGrant] {
+	case "", GrantAny:
+		return 0, nil
+	case GrantAll:
+		return AllNodes, nil
+	}
+	n, err := v.Count(paramGrant, 0)
+	if err != nil || n > len(in.Nodes) {
+		return 0, fmt.Errorf("%s=%s: choose %s, %s, or a number from 1 to %d", paramGrant, v[paramGrant], GrantAny, GrantAll, len(in.Nodes))
+	}
+	return n, nil
+}
+
+// byVote reports whether a fault depends on which nodes granted the lock.
+func byVote(v catalog.Values) bool {
+	_, err := strconv.Atoi(v[paramGrant])
+	return v[paramNodes] == RoleGranted || err == nil
+}
+
+// checkVoters refuses to look for nodes that granted where nobody tells them.
+func checkVoters(v catalog.Values, in Input) error {
+	leave := fmt.Sprintf("leave out nodes=%s and a number in %s=", RoleGranted, paramGrant)
+	switch at := v[paramAt]; {
+	case !byVote(v):
+		return nil
+	case !in.Setting.Voters:
+		return fmt.Errorf("backend %s does not say which servers granted a lock: %s", in.Setting.Backend, leave)
+	case at == points.BeforeAcquire || at == points.Waiting:
+		return fmt.Errorf("at %s nobody has granted the client a lock yet: name a later point, or %s", at, leave)
+	case at == points.Random:
+		return fmt.Errorf("at a random time no servers have granted a lock just now: name a point instead of at=%s, or %s", points.Random, leave)
+	default:
+		return nil
+	}
+}
+
+// checkTargets refuses targets that cannot exist.
+func checkTargets(s Spec, v catalog.Values, in Input) error {
+	clients, nodes := v[paramClients], v[paramNodes]
+	if s.Whom&Clients == 0 && clients != "" && pinned(clients) == nil { // it hurts servers: whose points count
+		return fmt.Errorf("clients=%s: here they are those whose points count: choose of %s joined by +", clients, strings.Join(in.Clients, ", "))
+	}
+	if s.Gates && (clients == RoleAll || clients == RoleHalf || howMany(clients, 1) > 1) {
+		return fmt.Errorf("clients=%s: it holds the one client that stands at the point: choose 1, %s, or names joined by + (one of them)", clients, RoleHolder)
+	}
+	if _, err := strconv.Atoi(nodes); s.OfMaster && (err == nil || slices.Contains([]string{RoleReplica, RoleAll, RoleGranted}, nodes)) {
+		return fmt.Errorf("nodes=%s: it strikes the master and nobody else: leave nodes=%s", nodes, RoleMaster)
+	}
+	if err := checkSelector(paramClients, clients, in.Clients, len(in.Clients), clientRoles); err != nil {
+		return err
+	}
+	return checkSelector(paramNodes, nodes, in.Nodes, in.Setting.Data, nodeRoles)
+}
+
+// checkSelector reads a count, a role or names joined by +.
+func checkSelector(param, selector string, names []string, most int, roles []string) error {
+	if selector == "" || slices.Contains(roles, selector) {
+		return nil
+	}
+	if n, err := strconv.Atoi(selector); err == nil {
+		if n < 1 || n > most {
+			return fmt.Errorf("%s=%d: choose from 1 to %d", param, n, most)
+		}
+		return nil
+	}
+	for name := range strings.SplitSeq(selector, "+") {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("%s=%s: there is no %q at the start of the run: choose a number, %s, or of %s joined by +",
+				param, selector, name, strings.Join(roles, ", "), strings.Join(names, ", "))
+		}
+	}
+	return nil
+}

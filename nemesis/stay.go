@@ -1,0 +1,88 @@
+package nemesis
+
+import (
+	"context"
+	"time"
+)
+
+// stayPart of its lease is how long the client of a tied fault of servers stays at most.
+const stayPart = 0.9
+
+// LookEvery is how often a fault looks whether its effect is there yet.
+const LookEvery = 5 * time.Millisecond
+
+// Wait waits for a while; false when ctx ended first.
+func Wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(max(d, 0))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// Until looks again and again, until what it looks for is there or ctx ends: then the error
+// is ctx's, and whoever asked knows better what to say.
+func Until(ctx context.Context, there func() (bool, error)) error {
+	for {
+		ok, err := there()
+		if err != nil || ok {
+			return err
+		}
+		if !Wait(ctx, LookEvery) {
+			return ctx.Err()
+		}
+	}
+}
+
+// LeaseLeft is how long a client at a point may stay there: until 0.9 of its lease is over.
+// Without a lease it is a time to live.
+func LeaseLeft(w World, h *Hit) time.Duration {
+	if !h.Deadline.Set {
+		return w.TTL()
+	}
+	left := time.Duration(h.Deadline.V - w.Now())
+	return max(0, left-time.Duration((1-stayPart)*float64(w.TTL())))
+}
+
+// Stay keeps a client at its point until another one was granted its lock since a moment,
+// at most for the limit, and lets it go. Granted or not: the history says which it was.
+func Stay(ctx context.Context, w World, h *Hit, since int64, limit time.Duration) {
+	defer h.Go()
+	waiting, cancel := context.WithTimeout(ctx, max(limit, 0))
+	defer cancel()
+	_ = w.Granted(waiting, h.Lock, h.Client.Name(), since) // see above
+}
+
+// bound lets the client of a tied fault go when 0.9 of its lease is over, also while the
+// fault is still being injected: a client that is kept longer acts late because of us.
+func (r *Runner) bound(ctx context.Context, hit *Hit) {
+	if hit == nil || !hit.Deadline.Set {
+		return
+	}
+	left := LeaseLeft(r.World, hit)
+	r.stays.Go(func() {
+		Wait(ctx, left)
+		hit.Go()
+	})
+}
+
+// release lets the client of a tied fault go, who may still be kept there for a while: for a
+// fault of servers, whose effect shows in what another client is granted.
+func (r *Runner) release(ctx context.Context, hit *Hit, st Step, effective bool) {
+	if hit == nil {
+		return
+	}
+	if st.Stay == 0 || !effective {
+		hit.Go()
+		return
+	}
+	limit := time.Duration(st.Stay)
+	if hit.Deadline.Set {
+		limit = min(limit, LeaseLeft(r.World, hit))
+	}
+	since := r.World.Now()
+	r.stays.Go(func() { Stay(ctx, r.World, hit, since, limit) })
+}

@@ -1,0 +1,48 @@
+// Package points names the places at which a client can be met: those that every section
+// has, and those that a backend or a workload adds. A fault is tied to a point by its
+// name; a client that reaches an armed point stands there until it is let go.
+//
+//	before-acquire -> [waiting] -> acquired -> before-read -> before-write -> before-release -> releasing
+package points
+
+// Point is a named place and what has happened, and what has not, when a client is there.
+type Point struct {
+	Name string
+	Doc  string
+}
+
+// The points that every section has, in the order in which they are reached.
+const (
+	BeforeAcquire = "before-acquire"
+	Waiting       = "waiting"
+	Acquired      = "acquired"
+	BeforeRead    = "before-read"
+	BeforeWrite   = "before-write"
+	BeforeRelease = "before-release"
+	Releasing     = "releasing"
+)
+
+// Random is not a point: it stands for random times where a point could be named.
+const Random = "random"
+
+// Section lists the points of every section.
+func Section() []Point {
+	return []Point{
+		{Name: BeforeAcquire, Doc: "the acquire is not invoked yet"},
+		{Name: Waiting, Doc: "the lock was found busy; the client begins to wait"},
+		{Name: Acquired, Doc: "the lock was just granted"},
+		{Name: BeforeRead, Doc: "the lease was checked; the read is about to leave"},
+		{Name: BeforeWrite, Doc: "the lease was checked; the write is about to leave"},
+		{Name: BeforeRelease, Doc: "the section is done; the release is not invoked yet"},
+		{Name: Releasing, Doc: "the release is invoked and about to leave"},
+	}
+}
+
+// Names lists the names of points.
+func Names(all []Point) []string {
+	names := make([]string, len(all))
+	for i, p := range all {
+		names[i] = p.Name
+	}
+	return names
+}
