@@ -17,7 +17,7 @@ var assets embed.FS
 var page = template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
 	"sec": at, "ms": func(ns int64) string { return fmt.Sprintf("%.1f ms", float64(ns)/1e6) },
 	"join": strings.Join, "len64": func(from, to int64) int64 { return to - from },
-	"moment": moment, "howOften": howOften, "also": also, "noted": noted, "cause": causeText, "more": moreText,
+	"moment": moment, "shortly": shortly, "remark": remark, "also": also, "noted": noted, "cause": causeText, "more": moreText,
 }).ParseFS(assets, "page.gohtml"))
 
 // pageData is what the page shows.

@@ -89,26 +89,31 @@ func also(in Incident) string {
 	case checker.Defect:
 		text += " a defect of the lock"
 	}
-	text = fmt.Sprintf("%s: %s (%s), %s", text, in.Rule, in.Check, howOften(in))
-	switch {
-	case !in.Finding.Gating:
-		text += "; not gating"
-	case in.Finding.Doubtful:
-		text += "; the host or the record may explain it"
-	}
-	return text + "."
+	return text + ": " + shortly(in) + remark(in) + "."
 }
 
 // noted is an incident that fails nothing, in one line.
-func noted(in Incident) string {
-	return fmt.Sprintf("Noted: %s (%s of %s, %s).", in.Finding.Message, in.Rule, in.Check, howOften(in))
+func noted(in Incident) string { return "Noted: " + in.Finding.Message + "; " + shortly(in) + "." }
+
+// shortly is what kind of finding an incident is, how often it is listed and since when.
+func shortly(in Incident) string {
+	text := fmt.Sprintf("%s (%s), %d %s, the first at %s", in.Rule, in.Check, in.Count, plural(in.Count, "finding"), moment(in.First))
+	if in.Count == 1 {
+		text = fmt.Sprintf("%s (%s), 1 finding, at %s", in.Rule, in.Check, moment(in.First))
+	}
+	return text
 }
 
-func howOften(in Incident) string {
-	if in.Count == 1 {
-		return "once, at " + moment(in.First)
+// remark says why an incident fails nothing by itself, where that is so.
+func remark(in Incident) string {
+	switch {
+	case !in.Finding.Gating:
+		return "; not gating"
+	case in.Finding.Doubtful:
+		return "; explained by the host or the record"
+	default:
+		return ""
 	}
-	return fmt.Sprintf("%d times, first at %s", in.Count, moment(in.First))
 }
 
 func causeText(in Incident) string { return "Cause: " + in.Cause + "." }
