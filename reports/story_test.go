@@ -127,6 +127,13 @@ func TestOrderOfIncidents(t *testing.T) {
 			},
 			[]string{"lock-linearizability lost-lease defect a", "fencing-tokens refused-valid defect a"},
 		},
+		"one grant alone does not make two findings the same event": {
+			map[string][]checker.Finding{
+				checker.Liveness:  {finding("orphan", checker.NoClass, 1, "a")},
+				checker.DataPlain: {finding("log-mismatch", checker.NoClass, 1, "a")},
+			},
+			[]string{"liveness orphan none a", "data-plain log-mismatch none a"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -313,5 +320,24 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%s: the link to %s is dead", name, l[1])
 			}
 		}
+	}
+}
+
+// A lease that was renewed runs out at the deadline of its last renewal, which is what the
+// step names.
+func TestLeaseOverOfRenewed(t *testing.T) {
+	event := func(index, deadline int64) *history.Event {
+		return &history.Event{Index: index, Time: index, Type: history.OK, Deadline: history.Some(deadline)}
+	}
+	g := &history.Grant{
+		ID: "a", Client: "c1", Lock: "L1", Acquire: &history.Call{Invoke: event(0, 0), Return: event(1, 10)},
+		Renews: []*history.Call{{Invoke: event(2, 0), Return: event(3, 20)}},
+	}
+	over := grantSteps(g, 30)[1]
+	if over.Kind != StepLeaseOver || over.At != 20 || !slices.Equal(over.Events, []int64{3}) {
+		t.Errorf("%+v, want the lease over at 20 by event 3", over)
+	}
+	if n := len(grantSteps(g, 15)); n != 1 {
+		t.Errorf("%d steps until 15, want the grant alone", n)
 	}
 }
