@@ -53,7 +53,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestSummary(t *testing.T) {
-	for _, name := range []string{"paused", "safe", "failover"} {
+	for _, name := range told {
 		r, rec := judged(t, name)
 		var b bytes.Buffer
 		if err := Summary(&b, r, rec); err != nil {

@@ -2,13 +2,13 @@ package reports
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// The roles that are worth a line or a colour.
+// What servers say of themselves, as recorded: those roles that are worth a line of the
+// story or a colour of the timeline.
 const (
 	roleMaster = "master"
 	roleDown   = "down"
@@ -33,6 +33,7 @@ func serversOf(rec *history.Record) []string {
 // tenure is a time in which a server said the same of itself.
 type tenure struct {
 	node, role string
+	event      int64 // that says so
 	history.Interval
 }
 
@@ -49,47 +50,36 @@ func tenures(rec *history.Record) []tenure {
 			out[i].To = e.Time
 		}
 		open[e.Node] = len(out)
-		out = append(out, tenure{e.Node, role, history.Interval{From: e.Time, To: history.Forever}})
+		out = append(out, tenure{e.Node, role, e.Index, history.Interval{From: e.Time, To: history.Forever}})
 	}
 	return out
 }
 
-// serverStory tells, for a part of the run, which servers died and which called
+// serverSteps tells, for a part of the run, which servers died and which called
 // themselves master.
-func serverStory(rec *history.Record, span history.Interval) []line {
-	var out []line
+func serverSteps(rec *history.Record, span history.Interval) []Step {
+	var out []Step
 	for _, e := range rec.Deaths {
 		if span.From <= e.Time && e.Time <= span.To {
-			out = append(out, line{e.Time, e.Node + " is killed."})
+			out = append(out, Step{At: e.Time, Party: e.Node, Kind: StepDeath, Events: []int64{e.Index}, Text: e.Node + " is killed."})
 		}
 	}
-	for _, t := range tenures(rec) {
-		if t.role != roleMaster || t.From < span.From || t.From > span.To {
-			continue
+	all := tenures(rec)
+	for _, t := range all {
+		if t.role == roleMaster && span.From <= t.From && t.From <= span.To {
+			out = append(out, Step{At: t.From, Party: t.node, Kind: StepRole, Events: []int64{t.event}, Text: masterText(t, all)})
 		}
-		text := "by now " + t.node + " says that it is master"
-		for _, other := range tenures(rec) {
-			if other.role == roleMaster && other.node != t.node && !other.Overlap(history.Interval{From: t.From, To: t.From + 1}).Empty() {
-				text += ", and so does " + other.node
-			}
-		}
-		out = append(out, line{t.From, text + "."})
 	}
 	return out
 }
 
-// drawServers draws what the servers said of themselves, and their deaths.
-func (p *painter) drawServers() {
-	for _, t := range tenures(p.rec) {
-		y, ok := p.lanes[t.node]
-		if !ok || (t.role != roleMaster && t.role != roleDown) {
-			continue
-		}
-		p.span(t.role, t.From, t.To, float64(y)+10, 8, fmt.Sprintf("%s: %s from %s on", t.node, t.role, at(t.From)))
-	}
-	for _, e := range p.rec.Deaths {
-		if y, ok := p.lanes[e.Node]; ok {
-			p.mark("cross", "kill", e.Time, float64(y+14), e.Node+" is killed", "killed")
+// masterText says that a server calls itself master, and who else did at that moment.
+func masterText(t tenure, all []tenure) string {
+	text := "by now " + t.node + " says that it is master"
+	for _, other := range all {
+		if other.role == roleMaster && other.node != t.node && !other.Overlap(history.Interval{From: t.From, To: t.From + 1}).Empty() {
+			text += ", and so does " + other.node
 		}
 	}
+	return text + "."
 }

@@ -1,0 +1,192 @@
+package reports
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+)
+
+// kindOf is all findings of one kind.
+type kindOf struct {
+	Kind
+	findings []checker.Finding
+}
+
+// incidents makes one incident of each kind of finding of the required checks that answered
+// with a verdict, the worst first. A kind of which every finding is the event of a worse
+// kind, as another check sees it, is not told again.
+func incidents(r *checker.Results, verdict checker.Verdict) []Incident {
+	kinds := kinds(r, verdict)
+	var out []Incident
+	for i, k := range kinds {
+		if fresh := k.unseen(kinds[:i]); len(fresh) > 0 {
+			out = append(out, k.incident(fresh[best(r, fresh)], kinds))
+		}
+	}
+	return out
+}
+
+// kinds are the findings by their kind: by the worst of each, then by check, then in order
+// of their beginning.
+func kinds(r *checker.Results, verdict checker.Verdict) []*kindOf {
+	var out []*kindOf
+	for _, name := range telling(r) {
+		c := r.Checks[name]
+		if !c.Required || c.Verdict != verdict {
+			continue
+		}
+		for _, f := range c.Findings {
+			kind := Kind{Check: name, Rule: f.Rule, Class: f.Class}
+			i := slices.IndexFunc(out, func(k *kindOf) bool { return k.Kind == kind })
+			if i < 0 {
+				i, out = len(out), append(out, &kindOf{Kind: kind})
+			}
+			out[i].findings = append(out[i].findings, f)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *kindOf) int { return cmp.Compare(a.severity(), b.severity()) })
+	return out
+}
+
+// telling is the order of checks among findings that are equally bad: what happened to the
+// clients before what the lock did, and before what came of it.
+func telling(r *checker.Results) []string {
+	order := []string{checker.MutualExclusion, checker.Ownership, checker.LockLinearizability, checker.Liveness}
+	for _, name := range r.Order {
+		if !slices.Contains(order, name) {
+			order = append(order, name)
+		}
+	}
+	return order
+}
+
+// severity is that of the worst finding; small is bad.
+func (k *kindOf) severity() int {
+	worst := severity(k.findings[0])
+	for _, f := range k.findings[1:] {
+		worst = min(worst, severity(f))
+	}
+	return worst
+}
+
+// severity orders findings as the judges do: what is certain before what the host or the
+// record may explain, and that before what fails nothing; the classes within.
+func severity(f checker.Finding) int {
+	rank := map[checker.Class]int{checker.Defect: 0, checker.Undetermined: 1, checker.NoClass: 2, checker.Inherent: 3}[f.Class]
+	switch {
+	case !f.Gating:
+		return 20 + rank
+	case f.Doubtful:
+		return 10 + rank
+	default:
+		return rank
+	}
+}
+
+// unseen are the findings that are not an event of the worse kinds.
+func (k *kindOf) unseen(worse []*kindOf) []checker.Finding {
+	return slices.DeleteFunc(slices.Clone(k.findings), func(f checker.Finding) bool {
+		return slices.ContainsFunc(worse, func(w *kindOf) bool { return w.sees(k.Kind, f) })
+	})
+}
+
+// sees reports whether one of the findings is the same event as a finding of another check:
+// of the same class, about the same grants. A token that comes twice is never the overlap
+// that came with it: it is the fence that broke.
+func (k *kindOf) sees(other Kind, f checker.Finding) bool {
+	if k.Check == other.Check || k.Class != other.Class || k.Check == checker.FencingTokens || other.Check == checker.FencingTokens {
+		return false
+	}
+	return slices.ContainsFunc(k.findings, func(g checker.Finding) bool {
+		switch n := sharedGrants(f, g); {
+		case n >= 2:
+			return aboutWriter(k.Check, g, f) && aboutWriter(other.Check, f, g)
+		default:
+			return isCore(k.Check, g, n) || isCore(other.Check, f, n)
+		}
+	})
+}
+
+// aboutWriter reports whether another finding is about the writer of a finding on data,
+// which comes first: two of those that lost their updates to it did nothing to each other.
+func aboutWriter(check string, f, other checker.Finding) bool {
+	return !isData(check) || slices.Contains(other.Grants, f.Grants[0])
+}
+
+// isCore reports whether the grants that a finding shares with another one are the whole
+// core of a violation of linearizability: one grant that was gone too early is that of the
+// overlap that came of it.
+func isCore(check string, f checker.Finding, shared int) bool {
+	return check == checker.LockLinearizability && shared > 0 && shared == len(f.Grants)
+}
+
+func sharedGrants(a, b checker.Finding) int {
+	n := 0
+	for _, id := range a.Grants {
+		if slices.Contains(b.Grants, id) {
+			n++
+		}
+	}
+	return n
+}
+
+func (k *kindOf) incident(f checker.Finding, all []*kindOf) Incident {
+	in := Incident{Kind: k.Kind, Count: len(k.findings), First: f.From, Headline: headOf(k.Class) + f.Message + ".", Finding: f, Cause: f.Cause}
+	for _, g := range k.findings {
+		in.First = min(in.First, g.From)
+	}
+	for _, other := range all {
+		if other.sees(k.Kind, f) {
+			in.Seen = append(in.Seen, other.Kind)
+		}
+	}
+	return in
+}
+
+// best is the finding of a kind to tell: of the worst ones the first by which an update
+// was lost, else the first.
+func best(r *checker.Results, findings []checker.Finding) int {
+	first := 0
+	for i, f := range findings {
+		if severity(f) < severity(findings[first]) {
+			first = i
+		}
+	}
+	for i, f := range findings {
+		if severity(f) == severity(findings[first]) && lossOf(&f, r) != nil {
+			return i
+		}
+	}
+	return first
+}
+
+// dataChecks are the checks whose findings are updates that were lost.
+var dataChecks = []string{checker.DataPlain, checker.DataFenced}
+
+func isData(check string) bool { return slices.Contains(dataChecks, check) }
+
+// lossOf is the first finding on data that comes of a finding: its writer and one of those
+// that lost an update to it are among the grants.
+func lossOf(f *checker.Finding, r *checker.Results) *checker.Finding {
+	for _, name := range dataChecks {
+		for _, d := range r.Checks[name].Findings {
+			if sharedGrants(d, *f) >= 2 && aboutWriter(name, d, *f) {
+				return &d
+			}
+		}
+	}
+	return nil
+}
+
+// headOf says in front of a headline what kind of finding it is.
+func headOf(c checker.Class) string {
+	switch c {
+	case checker.Inherent:
+		return "Inherent to leases: "
+	case checker.Defect:
+		return "A defect of the lock: "
+	default:
+		return ""
+	}
+}

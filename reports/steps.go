@@ -1,0 +1,191 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// steps are the story of one finding, in order of time: what its grants did, the faults
+// and the servers in the time of it, the update that was lost.
+func steps(f *checker.Finding, r *checker.Results, rec *history.Record) []Step {
+	var out []Step
+	for _, id := range f.Grants {
+		if g := rec.ByID[id]; g != nil {
+			out = append(out, grantSteps(g, f.To)...)
+		}
+	}
+	out = append(out, faultSteps(f, rec)...)
+	out = append(out, serverSteps(rec, spanOf(f, rec))...)
+	out = append(out, lossSteps(f, r, rec)...)
+	slices.SortStableFunc(out, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
+	return slices.CompactFunc(out, func(a, b Step) bool { return a.At == b.At && a.Text == b.Text })
+}
+
+// spanOf is the time that the story of a finding tells: from the first acquire of its
+// grants on.
+func spanOf(f *checker.Finding, rec *history.Record) history.Interval {
+	span := history.Interval{From: f.From, To: f.To}
+	for _, id := range f.Grants {
+		if g := rec.ByID[id]; g != nil && g.Acquire != nil {
+			span.From = min(span.From, g.Acquire.Start())
+		}
+	}
+	return span
+}
+
+// grantSteps tells a grant; its lease runs out in the story only if it did so by a moment.
+func grantSteps(g *history.Grant, until int64) []Step {
+	var out []Step
+	if g.Granted() {
+		out = append(out, granted(g))
+		if d := g.DeadlineAt(until); d.Set && d.V <= until {
+			out = append(out, Step{At: d.V, Party: g.Client, Kind: StepLeaseOver, Events: []int64{deadlineEvent(g, d.V)}, Text: fmt.Sprintf("the lease of %s runs out.", g.ID)})
+		}
+	}
+	for _, u := range g.Uses {
+		if u.Invoke.F == history.FRead || u.Invoke.F == history.FWrite {
+			out = append(out, Step{At: u.Start(), Party: g.Client, Kind: useKind(u), Events: eventsOf(u), Text: useText(g, u)})
+		}
+	}
+	for _, rel := range g.Releases {
+		text := fmt.Sprintf("%s releases %s: %s.", g.Client, g.ID, answerOf(rel))
+		out = append(out, Step{At: rel.Start(), Party: g.Client, Kind: StepRelease, Events: eventsOf(rel), Text: text})
+	}
+	return out
+}
+
+func granted(g *history.Grant) Step {
+	text := fmt.Sprintf("%s is granted %s (%s", g.Client, g.Lock, g.ID)
+	if t := g.Token(); t.Set {
+		text += fmt.Sprintf(", token %d", t.V)
+	}
+	return Step{At: g.From(), Party: g.Client, Kind: StepGranted, Events: eventsOf(g.Acquire), Text: text + ")."}
+}
+
+// deadlineEvent is the event that told the client of a deadline: the grant, or a renewal.
+func deadlineEvent(g *history.Grant, deadline int64) int64 {
+	for _, rn := range g.Renews {
+		if rn.Outcome() == history.OK && rn.Return.Deadline == history.Some(deadline) {
+			return rn.Return.Index
+		}
+	}
+	return g.Acquire.Return.Index
+}
+
+func eventsOf(c *history.Call) []int64 {
+	out := []int64{c.Invoke.Index}
+	if c.Return != nil {
+		out = append(out, c.Return.Index)
+	}
+	return out
+}
+
+func useKind(u *history.Call) StepKind {
+	switch {
+	case refused(u):
+		return StepRefused
+	case u.Invoke.F == history.FRead:
+		return StepRead
+	default:
+		return StepWrite
+	}
+}
+
+func refused(u *history.Call) bool {
+	return u.Outcome() == history.Fail && u.Return.Error == history.ErrStaleToken
+}
+
+func useText(g *history.Grant, u *history.Call) string {
+	reg := u.Invoke.Register
+	switch {
+	case refused(u):
+		return fmt.Sprintf("the fence refuses the %s of %s: its token %d is old.", u.Invoke.F, g.Client, u.Invoke.Token.V)
+	case u.Invoke.F == history.FRead && u.Outcome() == history.OK:
+		return fmt.Sprintf("%s reads %d from %s.", g.Client, u.Return.Value.Base.V, reg)
+	case u.Invoke.F == history.FRead:
+		return fmt.Sprintf("%s reads %s: %s.", g.Client, reg, outcomeText(u))
+	default:
+		return fmt.Sprintf("%s writes %d to %s: %s.", g.Client, u.Invoke.Value.New.V, reg, outcomeText(u))
+	}
+}
+
+func outcomeText(c *history.Call) string {
+	switch c.Outcome() {
+	case history.OK:
+		return "acknowledged"
+	case history.Fail:
+		return "failed, " + c.Return.Error
+	default:
+		return "outcome unknown"
+	}
+}
+
+// answerOf is what a release was answered.
+func answerOf(rel *history.Call) string {
+	switch {
+	case rel.Return == nil:
+		return "no answer"
+	case rel.Return.Error != "":
+		return rel.Return.Error
+	default:
+		return string(rel.Outcome())
+	}
+}
+
+// faultSteps are the faults that belong to the story of a finding.
+func faultSteps(f *checker.Finding, rec *history.Record) []Step {
+	var out []Step
+	for _, in := range rec.Faults {
+		if !in.Effective() || !touches(in, f, rec) {
+			continue
+		}
+		out = append(out, Step{At: in.Effect.Time, Party: history.PartyNemesis, Kind: StepFault, Events: []int64{in.Invoke.Index, in.Effect.Index}, Text: struck(in)})
+		if in.HealEnd != nil {
+			text := fmt.Sprintf("%s ended.", in.Fault.Fault)
+			out = append(out, Step{At: in.HealEnd.Time, Party: history.PartyNemesis, Kind: StepHeal, Events: []int64{in.HealEnd.Index}, Text: text})
+		}
+	}
+	return out
+}
+
+// touches reports whether a fault belongs to the story of a finding.
+func touches(in *history.Injection, f *checker.Finding, rec *history.Record) bool {
+	span := spanOf(f, rec)
+	if in.Invoke.Time > span.To || in.Until() < span.From {
+		return false
+	}
+	if len(in.Clients) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(f.Grants, func(id string) bool {
+		g := rec.ByID[id]
+		return g != nil && slices.Contains(in.Clients, g.Client)
+	})
+}
+
+// struck says whom a fault hurt, at the moment of its proof.
+func struck(in *history.Injection) string {
+	whom := strings.Join(slices.Concat(in.Clients, in.Nodes), ", ")
+	if in.Gradual() {
+		return fmt.Sprintf("%s, begun at %s, has struck %s: %s.", in.Fault.Fault, moment(in.Invoke.Time), whom, in.Proof)
+	}
+	return fmt.Sprintf("%s struck %s: %s.", in.Fault.Fault, whom, in.Proof)
+}
+
+// lossSteps adds the update that was lost by what a finding shows.
+func lossSteps(f *checker.Finding, r *checker.Results, rec *history.Record) []Step {
+	d := lossOf(f, r)
+	if d == nil {
+		return nil
+	}
+	lost := Step{At: d.To, Kind: StepLost, Events: d.Events, Text: "LOST: " + d.Message + ".", Bad: true}
+	if g := rec.ByID[d.Grants[0]]; g != nil {
+		lost.Party = g.Client
+	}
+	return []Step{lost}
+}

@@ -1,0 +1,343 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"html"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// told are the histories whose story is held by a golden file.
+var told = []string{"paused", "safe", "failover", "late-del", "late-del-alone"}
+
+func finding(rule string, class checker.Class, from int64, grants ...string) checker.Finding {
+	return checker.Finding{Rule: rule, Class: class, Gating: true, From: from, To: from + 1, Grants: grants, Message: rule, Events: []int64{}, Cause: "none found"}
+}
+
+func doubtful(f checker.Finding) checker.Finding { f.Doubtful = true; return f }
+
+func reported(f checker.Finding) checker.Finding { f.Gating = false; return f }
+
+// failed are results in which the named checks are required and fail.
+func failed(checks map[string][]checker.Finding) *checker.Results {
+	r := &checker.Results{Verdict: checker.Fail, Checks: map[string]checker.Result{}, Stats: checker.Stats{}}
+	for _, c := range checker.Default().All() {
+		r.Order = append(r.Order, c.Name)
+		r.Checks[c.Name] = checker.Result{Verdict: checker.Pass, Required: true}
+		if f := checks[c.Name]; len(f) > 0 {
+			r.Checks[c.Name] = checker.Result{Verdict: checker.Fail, Required: true, Findings: f}
+		}
+	}
+	return r
+}
+
+// The worst kind comes first, whichever check found it; the same event is told once.
+func TestOrderOfIncidents(t *testing.T) {
+	overlap := func(class checker.Class, from int64, grants ...string) checker.Finding {
+		return finding("overlap", class, from, grants...)
+	}
+	for name, tc := range map[string]struct {
+		checks map[string][]checker.Finding
+		want   []string // check, rule, class, grants of the finding that is told
+	}{
+		"a defect beside what is inherent": {
+			map[string][]checker.Finding{
+				checker.MutualExclusion: {overlap(checker.Inherent, 1, "a", "b")},
+				checker.Ownership:       {finding("foreign-release", checker.Defect, 2, "a", "b")},
+			},
+			[]string{"ownership foreign-release defect a b", "mutual-exclusion overlap inherent a b"},
+		},
+		"both in one check": {
+			map[string][]checker.Finding{checker.MutualExclusion: {overlap(checker.Inherent, 1, "a", "b"), overlap(checker.Defect, 5, "b", "c")}},
+			[]string{"mutual-exclusion overlap defect b c", "mutual-exclusion overlap inherent a b"},
+		},
+		"liveness beside what is inherent": {
+			map[string][]checker.Finding{
+				checker.MutualExclusion: {overlap(checker.Inherent, 1, "a", "b")},
+				checker.Liveness:        {finding("no-recovery", checker.NoClass, 9)},
+			},
+			[]string{"liveness no-recovery none ", "mutual-exclusion overlap inherent a b"},
+		},
+		"undetermined before no class": {
+			map[string][]checker.Finding{
+				checker.MutualExclusion: {overlap(checker.Undetermined, 7, "a", "b")},
+				checker.Liveness:        {finding("orphan", checker.NoClass, 3, "c")},
+			},
+			[]string{"mutual-exclusion overlap undetermined a b", "liveness orphan none c"},
+		},
+		"what is certain before a defect in doubt, and that before what does not gate": {
+			map[string][]checker.Finding{
+				checker.MutualExclusion: {reported(overlap(checker.Inherent, 1, "a", "b"))},
+				checker.Ownership:       {doubtful(finding("foreign-release", checker.Defect, 1, "c", "d"))},
+				checker.DataFenced:      {finding("late-write", checker.Inherent, 4, "e", "f")},
+			},
+			[]string{"data-fenced late-write inherent e f", "ownership foreign-release defect c d", "mutual-exclusion overlap inherent a b"},
+		},
+		"of a kind, the certain one is told": {
+			map[string][]checker.Finding{checker.MutualExclusion: {doubtful(overlap(checker.Inherent, 1, "a", "b")), overlap(checker.Inherent, 2, "c", "d")}},
+			[]string{"mutual-exclusion overlap inherent c d"},
+		},
+		"of a kind, the one by which an update was lost": {
+			map[string][]checker.Finding{
+				checker.MutualExclusion: {overlap(checker.Inherent, 1, "a", "b"), overlap(checker.Inherent, 2, "c", "d")},
+				checker.DataPlain:       {finding("lost-update", checker.Inherent, 3, "c", "d")},
+			},
+			[]string{"mutual-exclusion overlap inherent c d"},
+		},
+		"the same event, seen by three checks": {
+			map[string][]checker.Finding{
+				checker.MutualExclusion:     {overlap(checker.Defect, 1, "a", "b")},
+				checker.LockLinearizability: {finding("lost-lease", checker.Defect, 2, "a")},
+				checker.DataPlain:           {finding("lost-update", checker.Defect, 3, "b", "a")},
+			},
+			[]string{"mutual-exclusion overlap defect a b"},
+		},
+		"two kinds, and one event of the second is not of the first": {
+			map[string][]checker.Finding{
+				checker.MutualExclusion:     {overlap(checker.Defect, 1, "a", "b")},
+				checker.LockLinearizability: {finding("double-grant", checker.Defect, 1, "a", "b"), finding("double-grant", checker.Defect, 8, "x", "y")},
+			},
+			[]string{"mutual-exclusion overlap defect a b", "lock-linearizability double-grant defect x y"},
+		},
+		"those that lost their updates to a third did not meet": {
+			map[string][]checker.Finding{
+				checker.MutualExclusion: {overlap(checker.Inherent, 1, "b", "c")},
+				checker.DataPlain:       {finding("lost-update", checker.Inherent, 3, "a", "b", "c")},
+			},
+			[]string{"mutual-exclusion overlap inherent b c", "data-plain lost-update inherent a b c"},
+		},
+		"a token that comes twice is not the overlap": {
+			map[string][]checker.Finding{
+				checker.MutualExclusion: {overlap(checker.Defect, 1, "a", "b")},
+				checker.FencingTokens:   {finding("duplicate", checker.Defect, 1, "a", "b")},
+			},
+			[]string{"mutual-exclusion overlap defect a b", "fencing-tokens duplicate defect a b"},
+		},
+		"a fence that locks its holder out is not a lease that was lost": {
+			map[string][]checker.Finding{
+				checker.LockLinearizability: {finding("lost-lease", checker.Defect, 1, "a")},
+				checker.FencingTokens:       {finding("refused-valid", checker.Defect, 1, "a")},
+			},
+			[]string{"lock-linearizability lost-lease defect a", "fencing-tokens refused-valid defect a"},
+		},
+		"one grant alone does not make two findings the same event": {
+			map[string][]checker.Finding{
+				checker.Liveness:  {finding("orphan", checker.NoClass, 1, "a")},
+				checker.DataPlain: {finding("log-mismatch", checker.NoClass, 1, "a")},
+			},
+			[]string{"liveness orphan none a", "data-plain log-mismatch none a"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, in := range Tell(failed(tc.checks), &history.Record{}).Incidents {
+				got = append(got, strings.Join([]string{in.Check, in.Rule, string(in.Class), strings.Join(in.Finding.Grants, " ")}, " "))
+			}
+			if !slices.Equal(got, tc.want) {
+				t.Errorf("told %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// A kind says how often it was found, since when, and who else saw what is told.
+func TestIncidentOfKind(t *testing.T) {
+	r := failed(map[string][]checker.Finding{
+		checker.MutualExclusion: {finding("overlap", checker.Inherent, 4, "a", "b"), finding("overlap", checker.Inherent, 6, "c", "d")},
+		checker.DataPlain:       {finding("lost-update", checker.Inherent, 7, "d", "c")},
+	})
+	in := Tell(r, &history.Record{}).Incidents[0]
+	if in.Count != 2 || in.First != 4 || in.Finding.From != 6 {
+		t.Errorf("%d times, first at %d, told that of %d; want 2, 4, 6", in.Count, in.First, in.Finding.From)
+	}
+	if want := []Kind{{checker.DataPlain, "lost-update", checker.Inherent}}; !slices.Equal(in.Seen, want) {
+		t.Errorf("seen as %v, want %v", in.Seen, want)
+	}
+}
+
+// What no required check answers for is no incident; what passes is only noted.
+func TestNoIncident(t *testing.T) {
+	r := failed(map[string][]checker.Finding{checker.LossNotice: {finding("late-notice", checker.NoClass, 1, "a", "b")}, checker.Liveness: {doubtful(finding("no-recovery", checker.NoClass, 1))}})
+	c := r.Checks[checker.LossNotice]
+	c.Required = false
+	r.Checks[checker.LossNotice] = c
+	c = r.Checks[checker.Liveness]
+	c.Verdict = checker.Unknown
+	r.Checks[checker.Liveness] = c
+	r.Checks[checker.Ownership] = checker.Result{Verdict: checker.Pass, Required: true, Findings: []checker.Finding{reported(finding("orphan", checker.NoClass, 3, "a"))}}
+	s := Tell(r, &history.Record{})
+	if len(s.Incidents) != 0 || s.Worst() != nil {
+		t.Errorf("told %v", s.Incidents)
+	}
+	if len(s.Noted) != 1 || s.Noted[0].Rule != "orphan" {
+		t.Fatalf("noted %v", s.Noted)
+	}
+	var b bytes.Buffer
+	(&printer{w: &b}).story(s)
+	if want := "  Noted: orphan; orphan (ownership), 1 finding, at 0.000 s.\n"; b.String() != want {
+		t.Errorf("the terminal says %q, want %q", b.String(), want)
+	}
+}
+
+// More kinds than are told in full are still counted, without steps.
+func TestManyKinds(t *testing.T) {
+	var all []checker.Finding
+	for _, rule := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+		all = append(all, finding(rule, checker.Defect, 1, rule))
+	}
+	s := Tell(failed(map[string][]checker.Finding{checker.Ownership: all}), &history.Record{})
+	if len(s.Told()) != MaxTold || len(s.Untold()) != len(all)-MaxTold {
+		t.Errorf("%d told, %d not", len(s.Told()), len(s.Untold()))
+	}
+}
+
+var tags = regexp.MustCompile(`<[^>]*>`)
+
+// The terminal and the page say the same, because they render the same data.
+func TestTerminalAndPageAgree(t *testing.T) {
+	for _, name := range told {
+		r, rec := judged(t, name)
+		var term, page bytes.Buffer
+		if err := Summary(&term, r, rec); err != nil {
+			t.Fatal(err)
+		}
+		if err := HTML(&page, r, rec); err != nil {
+			t.Fatal(err)
+		}
+		text := html.UnescapeString(tags.ReplaceAllString(page.String(), ""))
+		s := Tell(r, rec)
+		for i, in := range s.Incidents {
+			has(t, name+": page", text, in.Headline, shortlyUnless(i == 0, in))
+			has(t, name+": page", text, texts(in.Steps)...)
+			if i == 0 {
+				has(t, name+": terminal", term.String(), append(texts(in.Steps), in.Headline, in.Cause)...)
+			} else {
+				has(t, name+": terminal", term.String(), also(in))
+			}
+		}
+		if s.Withstood != nil {
+			has(t, name+": page", text, append(texts(s.Withstood.Steps), s.Withstood.Headline)...)
+		}
+		for _, total := range s.Totals {
+			has(t, name+": terminal", term.String(), total.Text)
+			has(t, name+": page", text, total.Text)
+		}
+	}
+}
+
+func shortlyUnless(not bool, in Incident) string {
+	if not {
+		return ""
+	}
+	return shortly(in)
+}
+
+func texts(steps []Step) []string {
+	var out []string
+	for _, s := range steps {
+		out = append(out, s.Text)
+	}
+	return out
+}
+
+func has(t *testing.T, where, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("the %s lacks %q", where, p)
+		}
+	}
+}
+
+// A story survives JSON and back.
+func TestStoryJSON(t *testing.T) {
+	for _, name := range told {
+		r, rec := judged(t, name)
+		want := Tell(r, rec)
+		b, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Story
+		if err := json.Unmarshal(b, &got); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(&got, want) {
+			t.Errorf("%s: %s came back as %+v", name, b, got)
+		}
+	}
+}
+
+// Every step says when, who, what kind and which events show it; steps are in order.
+func TestSteps(t *testing.T) {
+	seen := map[StepKind]bool{}
+	for _, name := range told {
+		r, rec := judged(t, name)
+		for _, in := range Tell(r, rec).Told() {
+			last := int64(0)
+			for _, s := range in.Steps {
+				seen[s.Kind] = true
+				if s.At < last || s.Party == "" || s.Text == "" || len(s.Events) == 0 || s.Bad != (s.Kind == StepLost) {
+					t.Errorf("%s: %+v after %d", name, s, last)
+				}
+				last = s.At
+				for _, i := range s.Events {
+					if i < 0 || i >= int64(len(rec.Events)) || rec.Events[i].Index != i {
+						t.Errorf("%s: %q names the event %d, which does not exist", name, s.Text, i)
+					}
+				}
+			}
+		}
+	}
+	for _, k := range []StepKind{StepGranted, StepLeaseOver, StepRead, StepWrite, StepRefused, StepRelease, StepFault, StepHeal, StepDeath, StepRole, StepLost} {
+		if !seen[k] {
+			t.Errorf("no story has a step %s", k)
+		}
+	}
+}
+
+// No link of the page is dead.
+func TestLinks(t *testing.T) {
+	for _, name := range append([]string{"nothing"}, told...) {
+		r, rec := judged(t, name)
+		var b bytes.Buffer
+		if err := HTML(&b, r, rec); err != nil {
+			t.Fatal(err)
+		}
+		links := regexp.MustCompile(`href="#([^"]*)"`).FindAllStringSubmatch(b.String(), -1)
+		if len(links) == 0 && r.Verdict == checker.Fail {
+			t.Errorf("%s: the page has no links", name)
+		}
+		for _, l := range links {
+			if !strings.Contains(b.String(), `id="`+l[1]+`"`) {
+				t.Errorf("%s: the link to %s is dead", name, l[1])
+			}
+		}
+	}
+}
+
+// A lease that was renewed runs out at the deadline of its last renewal, which is what the
+// step names.
+func TestLeaseOverOfRenewed(t *testing.T) {
+	event := func(index, deadline int64) *history.Event {
+		return &history.Event{Index: index, Time: index, Type: history.OK, Deadline: history.Some(deadline)}
+	}
+	g := &history.Grant{
+		ID: "a", Client: "c1", Lock: "L1", Acquire: &history.Call{Invoke: event(0, 0), Return: event(1, 10)},
+		Renews: []*history.Call{{Invoke: event(2, 0), Return: event(3, 20)}},
+	}
+	over := grantSteps(g, 30)[1]
+	if over.Kind != StepLeaseOver || over.At != 20 || !slices.Equal(over.Events, []int64{3}) {
+		t.Errorf("%+v, want the lease over at 20 by event 3", over)
+	}
+	if n := len(grantSteps(g, 15)); n != 1 {
+		t.Errorf("%d steps until 15, want the grant alone", n)
+	}
+}

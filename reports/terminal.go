@@ -1,0 +1,80 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Summary writes what happened for a terminal: the checks, the story, the figures.
+func Summary(w io.Writer, r *checker.Results, rec *history.Record) error {
+	s := &printer{w: w}
+	s.printf("\n%s on %s (%s), nemesis %s, workload %s, fencing %s, ttl %v, seed %d\n\n",
+		r.Backend, r.Topology, r.Provider, strings.Join(r.Nemesis, " + "), r.Workload, r.Fencing, dur(r.TTL), r.Seed)
+	tw := tabwriter.NewWriter(s, 0, 4, 2, ' ', 0)
+	t := &printer{w: tw}
+	for _, name := range r.Order {
+		c := r.Checks[name]
+		t.printf("  %s\t%s\t%s\n", mark(c), name, oneLine(c))
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	s.printf("\n")
+	s.story(Tell(r, rec))
+	s.printf("\n  %s\n", strings.Join(figures(r), ", "))
+	for _, n := range r.Notes {
+		s.printf("  note: %s\n", n)
+	}
+	return s.err
+}
+
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) printf(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format, args...)
+	}
+}
+
+// Write lets a tabwriter write through the printer.
+func (p *printer) Write(b []byte) (int, error) { return p.w.Write(b) }
+
+// story tells the worst incident step by step, and every other one in a line.
+func (p *printer) story(s *Story) {
+	for i, in := range s.Incidents {
+		if i > 0 {
+			p.printf("  %s\n", also(in))
+			continue
+		}
+		p.printf("  %s\n", in.Headline)
+		p.steps(in.Steps)
+		p.printf("    %s\n", causeText(in))
+	}
+	if w := s.Withstood; w != nil {
+		p.printf("  %s\n", w.Headline)
+		p.steps(w.Steps)
+		if w.More > 0 {
+			p.printf("    %s\n", moreText(w.More))
+		}
+	}
+	for _, in := range s.Noted {
+		p.printf("  %s\n", noted(in))
+	}
+	for _, t := range s.Totals {
+		p.printf("  %s\n", t.Text)
+	}
+}
+
+func (p *printer) steps(steps []Step) {
+	for _, s := range steps {
+		p.printf("    %s  %s\n", at(s.At), s.Text)
+	}
+}

@@ -1,0 +1,74 @@
+package reports
+
+import (
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// totals are the sums that matter: without the fence, and with it.
+func totals(r *checker.Results) []Total {
+	var out []Total
+	add := func(kind TotalKind, n int64, format string, args ...any) {
+		out = append(out, Total{Kind: kind, Count: n, Text: fmt.Sprintf(format, args...)})
+	}
+	if n := r.Stats["violations"]; n > 0 {
+		add(TotalOverlaps, n, "In the whole run clients overlapped %d %s, for %v at most.%s", n, plural(int(n), "time"), dur(r.Stats["overlap_max_ns"]), notGating(r))
+	}
+	plain, ok := r.Stats["updates_lost_plain"]
+	if ok {
+		add(TotalLostPlain, plain, "In the whole run without a fence: %d acknowledged %s lost.", plain, plural(int(plain), "update"))
+	}
+	if n, ok := r.Stats["updates_lost_fenced"]; ok {
+		refused := r.Stats["fence_refused"]
+		add(TotalLostFenced, n, "In the whole run with the fence: %d acknowledged %s lost, %d stale %s refused.", n, plural(int(n), "update"), refused, plural(int(refused), "request"))
+	}
+	if plain > 0 && noTokens(r.Checks[checker.DataFenced]) {
+		add(TotalNoFence, plain, "A fence cannot help here: the backend %s issues no tokens.", r.Backend)
+	}
+	return out
+}
+
+// notGating says why overlaps fail nothing, where that is so.
+func notGating(r *checker.Results) string {
+	if gates(r.Checks[checker.MutualExclusion]) {
+		return ""
+	}
+	return " (Reported, not gating: with --fencing on the data is what counts.)"
+}
+
+// noTokens reports whether a check does not apply because the lock issues no tokens.
+func noTokens(c checker.Result) bool {
+	return c.Verdict == checker.Skipped && c.Reason == "issues no tokens"
+}
+
+// maxWithstood is how many faults the story of a run without a violation lists.
+const maxWithstood = 8
+
+// withstood tells what a lock withstood.
+func withstood(r *checker.Results, rec *history.Record) *Withstood {
+	w := &Withstood{Headline: fmt.Sprintf("%d grants, no two clients inside at once.", r.Stats["grants"])}
+	for _, in := range rec.Faults {
+		switch {
+		case !in.Effective():
+		case len(w.Steps) == maxWithstood:
+			w.More++
+		default:
+			w.Steps = append(w.Steps, Step{At: in.Effect.Time, Party: history.PartyNemesis, Kind: StepFault, Events: []int64{in.Invoke.Index, in.Effect.Index}, Text: survived(in)})
+		}
+	}
+	return w
+}
+
+// survived says what a fault did, where and for how long.
+func survived(in *history.Injection) string {
+	text := fmt.Sprintf("%s: %s", in.Fault.Fault, in.Proof)
+	if in.Point != "" {
+		text += fmt.Sprintf(", while %s stood at %s", in.By, in.Point)
+	}
+	if in.HealEnd != nil {
+		text += ", for " + dur(in.HealEnd.Time-in.Effect.Time).String()
+	}
+	return text + "."
+}

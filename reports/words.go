@@ -1,0 +1,160 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+)
+
+// Headline is the verdict in one sentence.
+func Headline(r *checker.Results) string {
+	switch r.Verdict {
+	case checker.Pass:
+		if c := r.Checks[checker.MutualExclusion]; c.Verdict == checker.Fail {
+			return "pass: clients overlapped (inherent to leases), and the fence kept the data safe"
+		}
+		return "pass: no violation was found"
+	case checker.Fail:
+		var failed []string
+		for _, name := range r.Order {
+			if c := r.Checks[name]; c.Required && c.Verdict == checker.Fail && gates(c) {
+				failed = append(failed, name)
+			}
+		}
+		return "VIOLATION: " + strings.Join(failed, ", ")
+	default:
+		for _, name := range r.Order {
+			if c := r.Checks[name]; c.Required && c.Verdict == checker.Unknown {
+				return fmt.Sprintf("inconclusive: %s: %s", name, c.Reason)
+			}
+		}
+		return "inconclusive"
+	}
+}
+
+func mark(c checker.Result) string {
+	text := map[checker.Verdict]string{checker.Pass: "pass", checker.Fail: "FAIL", checker.Unknown: "unknown", checker.Skipped: "skipped"}[c.Verdict]
+	if !c.Required && c.Verdict != checker.Skipped {
+		text += " (not required)"
+	}
+	return text
+}
+
+// oneLine is a check in one line: how many findings of which class, or the reason.
+func oneLine(c checker.Result) string {
+	if len(c.Findings) == 0 || c.Verdict == checker.Pass || c.Verdict == checker.Skipped {
+		return c.Reason
+	}
+	var parts []string
+	for _, class := range []checker.Class{checker.Defect, checker.Inherent, checker.Undetermined, checker.NoClass} {
+		n := 0
+		for _, f := range c.Findings {
+			if f.Class == class {
+				n++
+			}
+		}
+		if n > 0 && class == checker.NoClass {
+			parts = append(parts, fmt.Sprint(n))
+		} else if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, class))
+		}
+	}
+	text := strings.Join(parts, ", ") + plural(len(c.Findings), " finding")
+	if !gates(c) {
+		text += ", not gating"
+	}
+	if c.Reason != "" {
+		text += "; " + c.Reason
+	}
+	return text
+}
+
+func gates(c checker.Result) bool {
+	for _, f := range c.Findings {
+		if f.Gating {
+			return true
+		}
+	}
+	return false
+}
+
+// also is an incident in one line, beside one that is told in full.
+func also(in Incident) string {
+	text := "Also"
+	switch in.Class {
+	case checker.Inherent:
+		text += " inherent to leases"
+	case checker.Defect:
+		text += " a defect of the lock"
+	}
+	return text + ": " + shortly(in) + remark(in) + "."
+}
+
+// noted is an incident that fails nothing, in one line.
+func noted(in Incident) string { return "Noted: " + in.Finding.Message + "; " + shortly(in) + "." }
+
+// shortly is what kind of finding an incident is, how often it is listed and since when.
+func shortly(in Incident) string {
+	text := fmt.Sprintf("%s (%s), %d %s, the first at %s", in.Rule, in.Check, in.Count, plural(in.Count, "finding"), moment(in.First))
+	if in.Count == 1 {
+		text = fmt.Sprintf("%s (%s), 1 finding, at %s", in.Rule, in.Check, moment(in.First))
+	}
+	return text
+}
+
+// remark says why an incident fails nothing by itself, where that is so.
+func remark(in Incident) string {
+	switch {
+	case !in.Finding.Gating:
+		return "; not gating"
+	case in.Finding.Doubtful:
+		return "; explained by the host or the record"
+	default:
+		return ""
+	}
+}
+
+func causeText(in Incident) string { return "Cause: " + in.Cause + "." }
+
+func moreText(n int) string { return fmt.Sprintf("... and %d more faults.", n) }
+
+// figures are the statistics that every run has.
+func figures(r *checker.Results) []string {
+	out := []string{
+		fmt.Sprintf("%d events", r.Stats["events"]), fmt.Sprintf("%d grants", r.Stats["grants"]),
+		fmt.Sprintf("faults: %d injected, %d effective", r.Stats["faults_injected"], r.Stats["faults_effective"]),
+	}
+	if v, ok := r.Stats["acquire_p50_ns"]; ok {
+		out = append(out, fmt.Sprintf("acquire p50 %v, p99 %v", dur(v), dur(r.Stats["acquire_p99_ns"])))
+	}
+	if v, ok := r.Stats["recovery_max_ns"]; ok {
+		out = append(out, fmt.Sprintf("recovery %v at most", dur(v)))
+	}
+	if v, ok := r.Stats["ready_ns"]; ok {
+		out = append(out, fmt.Sprintf("first grant after %v", dur(v)))
+	}
+	return out
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
+
+// dur shows a length in ns to people.
+func dur(ns int64) time.Duration {
+	d := time.Duration(ns)
+	if d > 10*time.Millisecond {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(time.Microsecond)
+}
+
+// at shows a moment of the run in a column, moment in a sentence.
+func at(ns int64) string { return fmt.Sprintf("%8.3f s", float64(ns)/1e9) }
+
+func moment(ns int64) string { return strings.TrimSpace(at(ns)) }
