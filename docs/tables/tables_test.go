@@ -42,6 +42,6 @@ func TestNothingIsMissing(t *testing.T) {
 		}
 	}
 	if text := Backends(cat); strings.Contains(text, "| ? |") {
-		t.Error("docs/backends.md has cells that nobody has filled: see docs/expect")
+		t.Error("docs/backends.md has cells that nobody has filled: see suite/table.go")
 	}
 }
