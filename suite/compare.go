@@ -34,7 +34,10 @@ type Difference struct {
 // String is the difference as a sentence.
 func (d Difference) String() string {
 	subject := d.What
-	if d.Of != "" {
+	switch {
+	case d.What == DiffFigure:
+		subject = d.Of
+	case d.Of != "":
 		subject += " of " + d.Of
 	}
 	s := fmt.Sprintf("%s: %s, expected %s", subject, d.Got, d.Want)
