@@ -7,13 +7,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 var binary string
@@ -36,53 +39,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// cell is a command that someone will run.
-type cell struct {
-	name string
-	args string
-	exit int
-	// checks are verdicts that results.json must have; class is that of every finding of
-	// the check.
-	checks map[string]checker.Verdict
-	class  map[string]checker.Class
-	// stats are bounds: at least (positive) or at most (negative) so much.
-	atLeast map[string]int64
-	atMost  map[string]int64
-}
-
-// run makes the run and compares; the results are returned for more.
-func (c cell) run(t *testing.T) *checker.Results {
+// runCase makes the run of a case with the real binary, compares, and returns the results
+// for more: nil where there are none.
+func runCase(t *testing.T, c suite.Case) *checker.Results {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
-	code, out := lockstorm(t, append(strings.Fields("run "+c.args), "--out", dir)...)
-	if code != c.exit {
-		t.Errorf("exit %d, want %d: lockstorm run %s\n%s", code, c.exit, c.args, out)
-	}
+	code, out := lockstorm(t, slices.Concat([]string{"run"}, c.Run.Args(), []string{"--out", dir})...)
 	r := results(t, dir)
-	for name, want := range c.checks {
-		if got := r.Checks[name]; got.Verdict != want {
-			t.Errorf("%s: %s, want %s: %s", name, got.Verdict, want, got.Reason)
-		}
-	}
-	for name, want := range c.class {
-		got := r.Checks[name]
-		if len(got.Findings) == 0 {
-			t.Errorf("%s has no findings", name)
-		}
-		for _, f := range got.Findings {
-			if f.Class != want {
-				t.Errorf("%s: a finding of class %s, want %s: %s", name, f.Class, want, f.Message)
-			}
-		}
-	}
-	for name, bound := range c.atLeast {
-		if v, ok := r.Stats[name]; !ok || v < bound {
-			t.Errorf("%s is %d, want at least %d", name, v, bound)
-		}
-	}
-	for name, bound := range c.atMost {
-		if v, ok := r.Stats[name]; !ok || v > bound {
-			t.Errorf("%s is %d, want at most %d", name, v, bound)
-		}
+	if differ := c.Expect.Compare(code, r); len(differ) > 0 {
+		t.Errorf("%s\nlockstorm run %s\n%s", suite.Sentences(differ), c.Run.Line(), out)
 	}
 	nothingLeft(t, dir)
 	return r
@@ -101,9 +66,13 @@ func lockstorm(t *testing.T, args ...string) (int, string) {
 	return cmd.ProcessState.ExitCode(), out.String()
 }
 
+// results reads those of a run; nil where it left none.
 func results(t *testing.T, dir string) *checker.Results {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(dir, "results.json"))
+	b, err := os.ReadFile(filepath.Join(dir, harness.ResultsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,11 @@ func TestInterrupted(t *testing.T) {
 				t.Errorf("exit %d, want 130", code)
 			}
 			nothingLeft(t, dir)
-			if r := results(t, dir); r.Stats["grants"] == 0 || r.ExitCode == 0 {
+			r := results(t, dir)
+			if r == nil {
+				t.Fatal("what was recorded was not judged")
+			}
+			if r.Stats["grants"] == 0 || r.ExitCode == 0 {
 				t.Errorf("%d grants, exit code on record %d", r.Stats["grants"], r.ExitCode)
 			}
 		})

@@ -3,69 +3,15 @@
 package e2e
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
 )
-
-// Every published failure of the track record shows with one seed.
-func TestPublishedFailures(t *testing.T) {
-	for i, p := range trackRecord {
-		t.Run(fmt.Sprintf("%d", i+1), func(t *testing.T) {
-			t.Parallel()
-			c := p.cell
-			c.args += " --seed 7"
-			c.run(t)
-		})
-	}
-}
-
-// networkCells are the other promises about links, servers, clocks and stores.
-var networkCells = []cell{
-	{name: "partition-cut", args: "--backend redis-lua --nemesis partition-client --time 6s", exit: 0},
-	{name: "partition-blackhole-all", args: "--backend redis-lua --nemesis partition-client:mode=blackhole,clients=all --time 6s", exit: 0},
-	{name: "partition-blackhole-answers", args: "--backend redis-lua --nemesis partition-client:mode=blackhole,way=from --time 6s", exit: 0},
-	{name: "partition-hold", args: "--backend redis-lua --nemesis partition-client:mode=hold,at=releasing --time 6s", exit: 0},
-	{name: "latency", args: "--backend redis-lua --nemesis partition-client:mode=latency,clients=half --time 6s", exit: 0},
-	{name: "flap", args: "--backend redis-lua --nemesis flap --time 6s", exit: 0},
-	{
-		name: "lost-reply", args: "--backend redis-lua --nemesis lost-reply:at=before-acquire --time 5s", exit: 0,
-		checks:  map[string]checker.Verdict{"mutual-exclusion": checker.Pass, "liveness": checker.Pass},
-		atLeast: map[string]int64{"orphan_max_ns": 5e8},
-	},
-	{name: "lost-reply-setnx", args: "--backend redis-setnx --nemesis lost-reply:at=before-acquire --time 3s", exit: 1, checks: map[string]checker.Verdict{"liveness": checker.Fail, "mutual-exclusion": checker.Pass}},
-	{name: "replication", args: "--backend redis-lua --topology redis-replica --nemesis partition-replication --time 5s", exit: 0},
-	{name: "wait-isolated", args: "--backend redis-sentinel-wait --nemesis isolate-master --time 9s", exit: 0},
-	{name: "slow-server", args: "--backend redis-lua --nemesis slow-server --time 5s", exit: 0},
-	{name: "flush", args: "--backend redis-lua --nemesis flush --time 3s", exit: 1, class: map[string]checker.Class{"mutual-exclusion": checker.Defect}},
-	{name: "delete-key", args: "--backend redis-lua --nemesis delete-key --time 3s", exit: 1, class: map[string]checker.Class{"mutual-exclusion": checker.Defect}},
-	{name: "clock-back", args: "--backend redis-lua --nemesis clock-jump:by=-5s --time 5s", exit: 0},
-	{name: "redlock-restart-3", args: "--backend redlock --nemesis server-restart:nodes=3,at=acquired --time 4s", exit: 1, class: map[string]checker.Class{"mutual-exclusion": checker.Defect}},
-	{name: "redlock-delayed-restart-3", args: "--backend redlock-delayed --nemesis server-restart:nodes=3,at=acquired --time 9s", exit: 0},
-	{name: "redsync-pause", args: "--backend redsync --nemesis client-pause --time 4s", exit: 1, class: map[string]checker.Class{"mutual-exclusion": checker.Inherent}},
-	{name: "redislock-pause", args: "--backend redislock --nemesis client-pause --time 4s", exit: 1, class: map[string]checker.Class{"mutual-exclusion": checker.Inherent}},
-	{name: "rueidislock-stall", args: "--backend rueidislock --nemesis client-stall --time 4s", exit: 0},
-	{name: "rueidislock-pause", args: "--backend rueidislock --nemesis client-pause --time 4s", exit: 1, class: map[string]checker.Class{"mutual-exclusion": checker.Inherent}},
-	{name: "chaos-flock", args: "--backend file-flock --nemesis chaos:only=client-pause+client-kill+client-stall --time 6s", exit: 0},
-	{name: "skipped", args: "--backend redis-lua --nemesis failover-kill --nemesis client-kill --time 5s", exit: 0},
-}
-
-func TestNetworkCells(t *testing.T) {
-	for _, c := range networkCells {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			c.args += " --seed 3"
-			c.run(t)
-		})
-	}
-}
 
 // With a majority dead nobody is granted anything, and after the heal everybody is.
 func TestRedlockWithoutAMajority(t *testing.T) {

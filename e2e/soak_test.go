@@ -11,14 +11,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/docs/expect"
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // soakLimit is how long one run may take: one that takes longer hangs.
@@ -27,9 +27,6 @@ const soakLimit = 90 * time.Second
 // maxUnknown: one of so many runs may be inconclusive.
 const maxUnknown = 10
 
-// pair is a backend under a fault.
-type pair struct{ backend, fault string }
-
 // TestSoak runs pairs of backend and fault, drawn by a seed without repeating any before
 // all were drawn: no process may be left, no heal may hang, and no verdict may contradict
 // the table of docs/backends.md. SOAK_RUNS and SOAK_SEED change how many and which.
@@ -37,7 +34,7 @@ func TestSoak(t *testing.T) {
 	runs, seed := number(t, "SOAK_RUNS", 200), number(t, "SOAK_SEED", 1)
 	all := pairs(t)
 	rnd := rand.New(rand.NewPCG(uint64(seed), 0)) // a seed
-	var drawn []pair
+	var drawn []suite.Case
 	for len(drawn) < runs {
 		rnd.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		drawn = append(drawn, all...)
@@ -50,10 +47,10 @@ func TestSoak(t *testing.T) {
 			t.Errorf("%d of %d runs are inconclusive: too many to have measured anything", tally["unknown"], runs)
 		}
 	})
-	for i, p := range drawn[:runs] {
-		t.Run(fmt.Sprintf("%s/%s/%d", p.backend, p.fault, seed+i), func(t *testing.T) {
+	for i, c := range drawn[:runs] {
+		t.Run(fmt.Sprintf("%s/%d", c.Name, seed+i), func(t *testing.T) {
 			t.Parallel()
-			got := p.run(t, seed+i)
+			got := soak(t, c.Seeded(uint64(seed+i)))
 			mu.Lock()
 			defer mu.Unlock()
 			tally[got]++
@@ -61,63 +58,58 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// pairs are those that can work on the backend's default topology.
-func pairs(t *testing.T) []pair {
-	cat := harness.Default()
-	var out []pair
-	for _, b := range cat.Backends.All() {
-		for _, f := range cat.Nemeses.All() {
-			if only := os.Getenv("SOAK_ONLY"); only != "" && !slices.Contains(strings.Split(only, ","), b.Name) && !slices.Contains(strings.Split(only, ","), f.Name) {
-				continue
-			}
-			if harness.Possible(cat, b.Name, f.Name) == nil {
-				out = append(out, pair{b.Name, f.Name})
-			}
-		}
+// pairs are those of the table, of which SOAK_ONLY names backends or faults.
+func pairs(t *testing.T) []suite.Case {
+	all := suite.Table(harness.Default())
+	if names := os.Getenv("SOAK_ONLY"); names != "" {
+		only := strings.Split(names, ",")
+		all = slices.DeleteFunc(all, func(c suite.Case) bool {
+			return !slices.Contains(only, c.Run.Backend) && !slices.Contains(only, c.Run.Nemesis[0])
+		})
 	}
-	if len(out) == 0 {
+	if len(all) == 0 {
 		t.Fatal("there is nothing to run")
 	}
-	return out
+	return all
 }
 
-func (p pair) run(t *testing.T, seed int) string {
+// soak makes one run and says how it ended: in a word of the table, or unknown.
+func soak(t *testing.T, c suite.Case) string {
 	dir := filepath.Join(t.TempDir(), "run")
 	ctx, cancel := context.WithTimeout(context.Background(), soakLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, "run", "--backend", p.backend, "--nemesis", p.fault, "--seed", strconv.Itoa(seed), "--out", dir)
+	cmd := exec.CommandContext(ctx, binary, slices.Concat([]string{"run"}, c.Run.Args(), []string{"--out", dir})...)
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		t.Fatalf("hangs:\n%s", out)
 	}
 	nothingLeft(t, dir)
-	if code := cmd.ProcessState.ExitCode(); code > 2 {
+	code, r := cmd.ProcessState.ExitCode(), results(t, dir)
+	if r == nil || code > harness.ExitUnknown {
 		t.Fatalf("exit %d: %v\n%s", code, err, out)
 	}
-	r := results(t, dir)
-	got := string(expect.Of(r))
-	if r.ExitCode == 2 {
-		got = "unknown"
-		t.Logf("%s under %s: inconclusive\n%s", p.backend, p.fault, out)
+	got := string(suite.WordOf(r))
+	if r.ExitCode == harness.ExitUnknown {
+		got = string(checker.Unknown)
+		t.Logf("%s: inconclusive\n%s", c.Name, out)
 	}
-	p.note(t, seed, got)
-	want, ok := expect.For(p.backend, p.fault)
-	if !ok {
-		t.Fatalf("the table says nothing about %s under %s; it ended %s", p.backend, p.fault, got)
+	note(t, c, got)
+	if c.Expect.Outcome == "" {
+		t.Fatalf("the table says nothing about %s; it ended %s", c.Name, got)
 	}
-	if err := want.Check(r); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	if differ := c.Expect.Compare(code, r); len(differ) > 0 {
+		t.Errorf("%s: %s\n%s", c.Name, suite.Sentences(differ), out)
 	}
 	return got
 }
 
 // note appends the outcome to the file that SOAK_LOG names, for whoever makes the table.
-func (p pair) note(t *testing.T, seed int, got string) {
+func note(t *testing.T, c suite.Case, got string) {
 	path := os.Getenv("SOAK_LOG")
 	if path == "" {
 		return
 	}
-	line, err := json.Marshal([]any{p.backend, p.fault, seed, got})
+	line, err := json.Marshal([]any{c.Run.Backend, c.Run.Nemesis[0], c.Run.Seed, got})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // shown is what the seeds of a case gave.
@@ -27,38 +30,43 @@ type shown struct {
 // docs/track-record.md anew.
 func TestTrackRecord(t *testing.T) {
 	seeds := number(t, "TRACK_SEEDS", 20)
-	all := make([]shown, len(trackRecord))
+	cases := suite.Published()
+	all := make([]shown, len(cases))
 	t.Run("cases", func(t *testing.T) {
-		for i, p := range trackRecord {
+		for i, c := range cases {
 			for seed := 1; seed <= seeds; seed++ {
-				c := p.cell
-				c.args += fmt.Sprintf(" --seed %d", seed)
-				t.Run(fmt.Sprintf("%d/%d", i+1, seed), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s/%d", c.Name, seed), func(t *testing.T) {
 					t.Parallel()
-					all[i].run(t, c)
+					all[i].run(t, c.Seeded(uint64(seed)))
 				})
 			}
 		}
 	})
-	if err := os.WriteFile(filepath.Join("..", "docs", "track-record.md"), []byte(trackPage(seeds, all)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join("..", "docs", "track-record.md"), []byte(trackPage(seeds, cases, all)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (s *shown) run(t *testing.T, c cell) {
-	r := c.run(t)
+func (s *shown) run(t *testing.T, c suite.Case) {
+	r := runCase(t, c)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.runs++
 	if !t.Failed() {
 		s.asIt++
 	}
-	if at, ok := r.Stats["first_violation_ns"]; ok && c.exit != 0 {
+	if r == nil {
+		return
+	}
+	if at, ok := r.Stats["first_violation_ns"]; ok && exitOf(c) != harness.ExitPass {
 		s.first = append(s.first, at)
 	}
 }
 
-func trackPage(seeds int, all []shown) string {
+// exitOf is the exit code that a published failure ends with.
+func exitOf(c suite.Case) int { return c.Expect.Exit[0] }
+
+func trackPage(seeds int, cases []suite.Case, all []shown) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Track record
 
@@ -73,8 +81,8 @@ with %s.
 | # | published failure | source | command: `+"`lockstorm run ...`"+` | exit | as it must | first violation |
 | --- | --- | --- | --- | --- | --- | --- |
 `, seeds, cpus())
-	for i, p := range trackRecord {
-		fmt.Fprintf(&b, "| %d | %s | %s | `%s` | %d | %d of %d | %s |\n", i+1, p.what, p.source, p.args, p.exit, all[i].asIt, all[i].runs, spread(all[i].first))
+	for i, c := range cases {
+		fmt.Fprintf(&b, "| %d | %s | %s | `%s` | %d | %d of %d | %s |\n", i+1, c.Text, c.Source, c.Run.Line(), exitOf(c), all[i].asIt, all[i].runs, spread(all[i].first))
 	}
 	return b.String()
 }

@@ -12,14 +12,15 @@ const module = "github.com/lockstorm/lockstorm/"
 func TestImportDirections(t *testing.T) {
 	forbidden := map[string][]string{
 		"history":       {""}, // nothing of ours
-		"checker":       {"harness", "reports", "backends", "nemesis", "workloads", "cmd"},
-		"reports":       {"harness", "backends", "nemesis", "workloads", "cmd"},
-		"backends/...":  {"harness", "checker", "reports", "nemesis", "workloads", "cmd"},
-		"nemesis/...":   {"harness", "checker", "reports", "backends", "workloads", "cmd"},
-		"workloads/...": {"harness", "checker", "reports", "nemesis", "cmd"},
+		"checker":       {"harness", "suite", "reports", "backends", "nemesis", "workloads", "cmd"},
+		"reports":       {"harness", "suite", "backends", "nemesis", "workloads", "cmd"},
+		"backends/...":  {"harness", "suite", "checker", "reports", "nemesis", "workloads", "cmd"},
+		"nemesis/...":   {"harness", "suite", "checker", "reports", "backends", "workloads", "cmd"},
+		"workloads/...": {"harness", "suite", "checker", "reports", "nemesis", "cmd"},
 		"docs/...":      {"cmd"},
-		"internal/...":  {"harness", "checker", "reports", "backends", "nemesis", "workloads", "cmd", "history"},
-		"harness":       {"cmd", "docs"},
+		"internal/...":  {"harness", "suite", "checker", "reports", "backends", "nemesis", "workloads", "cmd", "history"},
+		"harness":       {"suite", "cmd", "docs"},
+		"suite":         {"cmd", "docs"},
 	}
 	for pkg, banned := range forbidden {
 		out, err := exec.Command("go", "list", "-deps", "../"+pkg).Output()

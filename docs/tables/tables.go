@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/docs/expect"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 const generated = "<!-- Made from the catalogue by `make docs`. Do not edit. -->\n\n"
@@ -151,7 +151,7 @@ that a run contradicts; a run that ends inconclusive contradicts nothing. A dash
 there (the reason is what ` + "`lockstorm run`" + ` answers).
 `)
 	p.header("word", "meaning")
-	for _, w := range expect.Wants() {
+	for _, w := range suite.Words() {
 		p.row("`"+string(w)+"`", w.Doc())
 	}
 	for _, group := range groups(c.Backends.All()) {
@@ -181,7 +181,7 @@ func cell(c *harness.Catalogue, backend, fault string) string {
 	if harness.Possible(c, backend, fault) != nil {
 		return "-"
 	}
-	w, ok := expect.For(backend, fault)
+	w, ok := suite.For(backend, fault)
 	if !ok {
 		return "?"
 	}

@@ -3,10 +3,14 @@ package tables
 import (
 	"flag"
 	"os"
+	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the files anew")
@@ -42,6 +46,32 @@ func TestNothingIsMissing(t *testing.T) {
 		}
 	}
 	if text := Backends(cat); strings.Contains(text, "| ? |") {
-		t.Error("docs/backends.md has cells that nobody has filled: see docs/expect")
+		t.Error("docs/backends.md has cells that nobody has filled: see suite/table.go")
+	}
+}
+
+// trackRow is a row of docs/track-record.md: number, failure, source, command, exit code.
+var trackRow = regexp.MustCompile("(?m)^\\| (\\d+) \\| (.*) \\| (\\[.*\\)) \\| `(.*)` \\| (\\d+) \\|")
+
+// The page of the track record has the published cases: measured figures stay as they are
+// until make track-record measures again.
+func TestTrackRecordHasThePublishedCases(t *testing.T) {
+	text, err := os.ReadFile("../track-record.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, cases := trackRow.FindAllStringSubmatch(string(text), -1), suite.Published()
+	if len(rows) != len(cases) {
+		t.Fatalf("%d rows, %d published cases: run `make track-record`", len(rows), len(cases))
+	}
+	for i, c := range cases {
+		cfg, err := harness.ParseLine(rows[i][4])
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := []string{strconv.Itoa(i + 1), c.Text, c.Source, rows[i][4], strconv.Itoa(c.Expect.Exit[0])}
+		if !reflect.DeepEqual(rows[i][1:], row) || !reflect.DeepEqual(cfg, c.Run) {
+			t.Errorf("row %v\nis not case %s: %v\n(run `make track-record`)", rows[i][1:], c.Name, c.Run.Line())
+		}
 	}
 }

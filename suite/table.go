@@ -1,4 +1,4 @@
-package expect
+package suite
 
 // others stands for every backend that a row does not name.
 const others = ""
@@ -25,12 +25,12 @@ type row []entry
 
 type entry struct {
 	backends []string
-	want     Want
+	want     Word
 }
 
-func all(w Want) entry                         { return entry{[]string{others}, w} }
-func these(w Want, backends ...string) entry   { return entry{backends, w} }
-func group(w Want, backends ...[]string) entry { return entry{flat(backends), w} }
+func all(w Word) entry                         { return entry{[]string{others}, w} }
+func these(w Word, backends ...string) entry   { return entry{backends, w} }
+func group(w Word, backends ...[]string) entry { return entry{flat(backends), w} }
 
 func flat(lists [][]string) (out []string) {
 	for _, l := range lists {
@@ -72,10 +72,10 @@ var table = expand(map[string]row{
 	"chaos": {all(Any), these(Mostly, "file-flock")},
 })
 
-func expand(rows map[string]row) map[string]map[string]Want {
-	out := map[string]map[string]Want{}
+func expand(rows map[string]row) map[string]map[string]Word {
+	out := map[string]map[string]Word{}
 	for fault, r := range rows {
-		out[fault] = map[string]Want{}
+		out[fault] = map[string]Word{}
 		for _, e := range r {
 			for _, b := range e.backends {
 				out[fault][b] = e.want

@@ -1,0 +1,122 @@
+// Package suite says what must come out of which run. A [Case] is a run and its
+// [Expectation]; [Expectation.Compare] says what differs. Tests, docs, claims and gates speak
+// this one language, and the cases that everybody needs are data of this package:
+//
+//	[Published]            failures that somebody described: the track record
+//	[Cells], [Network]     what the README and the docs promise
+//	[Controls]             runs without faults that show that the harness itself is right
+//	[Table], [For]         what each backend does under each fault
+//
+// A case is plain data: it is run in this process by [Case.Do], or by the real binary with
+// the words of harness.Config.Args.
+package suite
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+// Case is a run and what must come out of it.
+type Case struct {
+	Name   string // unique in its suite: lower case words joined by - or /
+	Text   string // what it shows, in a sentence
+	Source string // who said so, as a Markdown link; empty: we do
+	// Run is the run. Where its seed is 0, the case must hold with every seed.
+	Run    harness.Config
+	Expect Expectation
+}
+
+// MustLine is the configuration of a line of flags, as harness.ParseLine reads it. It
+// panics where the line is wrong: it is for cases that are written in Go.
+func MustLine(line string) harness.Config {
+	cfg, err := harness.ParseLine(line)
+	if err != nil {
+		panic(fmt.Sprintf("suite: %v", err))
+	}
+	return cfg
+}
+
+// Seeded is the same case with a seed of its own.
+func (c Case) Seeded(seed uint64) Case {
+	c.Run.Seed = seed
+	return c
+}
+
+var goodName = regexp.MustCompile(`^[a-z0-9]+([-/][a-z0-9]+)*$`)
+
+// Validate looks at cases without running them: their names, whether their runs are
+// possible here, and whether what they expect can be told of a run at all.
+func Validate(cat *harness.Catalogue, cases ...Case) error {
+	var errs []error
+	seen := map[string]bool{}
+	for i, c := range cases {
+		switch {
+		case !goodName.MatchString(c.Name):
+			errs = append(errs, fmt.Errorf("case %d: %q is no name: want lower case words joined by - or /", i+1, c.Name))
+		case seen[c.Name]:
+			errs = append(errs, fmt.Errorf("case %s: there are two of this name", c.Name))
+		}
+		seen[c.Name] = true
+		if err := c.valid(cat); err != nil {
+			errs = append(errs, fmt.Errorf("case %s: %w", c.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c Case) valid(cat *harness.Catalogue) error {
+	var errs []error
+	if c.Text == "" {
+		errs = append(errs, errors.New("it does not say what it shows"))
+	}
+	if err := c.Expect.Validate(cat.Checks); err != nil {
+		errs = append(errs, err)
+	}
+	if err := harness.Check(cat, c.Run); err != nil && !c.Expect.refused(err) {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// refused reports whether a case expects that its run is refused in just this way.
+func (e Expectation) refused(err error) bool {
+	var coded *harness.Error
+	return errors.As(err, &coded) && len(e.Exit) > 0 && len(e.Compare(coded.Code, nil)) == 0
+}
+
+// written is a case as it is stored: its run is a line of flags.
+type written struct {
+	Name   string      `json:"name"`
+	Text   string      `json:"text"`
+	Source string      `json:"source,omitempty"`
+	Run    string      `json:"run"`
+	Expect Expectation `json:"expect"`
+}
+
+// MarshalJSON writes a case; its run is the line of flags that makes it. The directory of
+// the run is not among them.
+func (c Case) MarshalJSON() ([]byte, error) {
+	return json.Marshal(written{c.Name, c.Text, c.Source, c.Run.Line(), c.Expect})
+}
+
+// UnmarshalJSON reads a case. A field that it does not know is an error: an expectation
+// that is misspelt would be met by every run.
+func (c *Case) UnmarshalJSON(b []byte) error {
+	var w written
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&w); err != nil {
+		return fmt.Errorf("case %q: %w", w.Name, err)
+	}
+	cfg, err := harness.ParseLine(w.Run)
+	if err != nil {
+		return fmt.Errorf("case %q: %w", w.Name, err)
+	}
+	*c = Case{w.Name, w.Text, w.Source, cfg, w.Expect}
+	return nil
+}

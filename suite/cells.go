@@ -1,0 +1,152 @@
+package suite
+
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+// Cells are what the README and the docs promise of clients, fences and servers, each with
+// a seed of its own.
+func Cells() []Case {
+	return slices.Concat(fenceCells(), killCells(), pauseCells(), serverCells(), combinedCells(), providerCells())
+}
+
+func fenceCells() []Case {
+	const pause = "--nemesis client-pause --ttl 1s --clients 3 --time 10s --seed 1 "
+	return []Case{
+		{
+			Name: "lua-pause", Text: "a lease runs out while its holder is paused: the clients overlap, the lock object does not err",
+			Run: MustLine("--backend redis-lua --workload counter " + pause),
+			Expect: Expectation{
+				Exit: codes{harness.ExitViolation},
+				Verdicts: verdicts{
+					checker.MutualExclusion: checker.Fail, checker.LockLinearizability: checker.Pass, checker.DataPlain: checker.Fail,
+					checker.DataFenced: checker.Skipped, checker.FencingTokens: checker.Skipped,
+					checker.Ownership: checker.Pass, checker.Liveness: checker.Pass,
+				},
+				Classes: classes{checker.MutualExclusion: checker.Inherent, checker.DataPlain: checker.Inherent},
+				Figures: figures{"first_violation_ns": AtMost(3e9), "ready_ns": AtMost(1e9)},
+			},
+		},
+		{
+			Name: "fenced-on", Text: "with the fence alone the same pause gates nothing: stale requests are refused",
+			Run: MustLine("--backend redis-fenced --fencing on " + pause),
+			Expect: Expectation{
+				Exit: codes{harness.ExitPass},
+				Verdicts: verdicts{
+					checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Skipped,
+					checker.DataFenced: checker.Pass, checker.FencingTokens: checker.Pass,
+				},
+				Classes: classes{checker.MutualExclusion: checker.Inherent},
+				Figures: figures{
+					"fence_refused": AtLeast(1), "violations": AtLeast(1),
+					"updates_lost_fenced": AtMost(0), "fence_refused_valid": AtMost(0),
+				},
+			},
+		},
+		{
+			Name: "fenced-off", Text: "a lock with tokens that nobody checks loses updates like any other",
+			Run: MustLine("--backend redis-fenced --fencing off " + pause),
+			Expect: Expectation{
+				Exit:     codes{harness.ExitViolation},
+				Verdicts: verdicts{checker.DataPlain: checker.Fail, checker.DataFenced: checker.Skipped},
+			},
+		},
+		{
+			Name: "fenced-both", Text: "side by side: the plain register loses updates, the fenced one none",
+			Run: MustLine("--backend redis-fenced " + pause),
+			Expect: Expectation{
+				Exit:     codes{harness.ExitViolation},
+				Verdicts: verdicts{checker.DataPlain: checker.Fail, checker.DataFenced: checker.Pass},
+				Figures:  figures{"fence_refused": AtLeast(1), "updates_lost_plain": AtLeast(1), "updates_lost_fenced": AtMost(0)},
+			},
+		},
+	}
+}
+
+// onlyBlocks is a lock that comes back to nobody, and never lets two in.
+func onlyBlocks() Expectation {
+	return Expectation{
+		Exit:     codes{harness.ExitViolation},
+		Verdicts: verdicts{checker.Liveness: checker.Fail, checker.MutualExclusion: checker.Pass},
+	}
+}
+
+func killCells() []Case {
+	return []Case{
+		{
+			Name: "setnx-kill", Text: "a dead holder without a time to live blocks all",
+			Run: MustLine("--backend redis-setnx --nemesis client-kill --time 4s --seed 2"), Expect: onlyBlocks(),
+		},
+		{
+			Name: "setnx-expire-kill", Text: "so does one that died between SETNX and EXPIRE",
+			Run: MustLine("--backend redis-setnx-expire --nemesis client-kill --time 4s --seed 2"), Expect: onlyBlocks(),
+		},
+		{
+			Name: "lua-kill", Text: "a lease frees the lock of a dead holder in time",
+			Run: MustLine("--backend redis-lua --nemesis client-kill --seed 2"),
+			Expect: Expectation{
+				Exit:    codes{harness.ExitPass},
+				Figures: figures{"recovery_max_ns": AtMost(2e9)},
+			},
+		},
+		{
+			Name: "flock-kill", Text: "the kernel frees a file lock when its holder dies",
+			Run: MustLine("--backend file-flock --nemesis client-kill --time 4s --seed 2"), Expect: passes(),
+		},
+		{
+			Name: "excl-kill", Text: "a lock file outlives its holder and blocks all",
+			Run: MustLine("--backend file-excl --nemesis client-kill --time 4s --seed 2"), Expect: fails(checker.Liveness),
+		},
+	}
+}
+
+func pauseCells() []Case {
+	foreignRelease := Expectation{
+		Exit:     codes{harness.ExitViolation},
+		Verdicts: verdicts{checker.Ownership: checker.Fail},
+		Classes:  classes{checker.Ownership: checker.Defect},
+	}
+	return []Case{
+		{
+			Name: "del-pause", Text: "a blind DEL after a pause frees somebody else's lock",
+			Run: MustLine("--backend redis-del --nemesis client-pause --seed 2"), Expect: foreignRelease,
+		},
+		{
+			Name: "get-del-pause", Text: "so does a DEL whose GET was right a moment ago",
+			Run: MustLine("--backend redis-get-del --nemesis client-pause:at=between-get-and-del --seed 2"), Expect: foreignRelease,
+		},
+		{
+			Name: "watchdog-stall", Text: "a watchdog renews while the section hangs",
+			Run: MustLine("--backend redis-watchdog --nemesis client-stall --seed 2"), Expect: passes(),
+		},
+		{
+			Name: "watchdog-pause", Text: "a pause stops the watchdog, too",
+			Run: MustLine("--backend redis-watchdog --nemesis client-pause --seed 2"),
+			Expect: Expectation{
+				Exit:     codes{harness.ExitViolation},
+				Verdicts: verdicts{checker.LockLinearizability: checker.Pass, checker.Ownership: checker.Pass},
+				Classes:  classes{checker.MutualExclusion: checker.Inherent},
+			},
+		},
+		{
+			Name: "flock-pause", Text: "a paused holder of a file lock only blocks",
+			Run: MustLine("--backend file-flock --nemesis client-pause --time 5s --seed 2"), Expect: passes(),
+		},
+		{
+			Name: "mutex-workload", Text: "without data, the overlap itself is found",
+			Run: MustLine("--backend redis-lua --workload mutex --nemesis client-pause --time 5s --seed 2"),
+			Expect: Expectation{
+				Exit:     codes{harness.ExitViolation},
+				Verdicts: verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Skipped},
+			},
+		},
+		{
+			Name: "trusting", Text: "clients that never look at their deadline overlap wherever they are paused",
+			Run:    MustLine("--backend redis-lua --nemesis client-pause:at=acquired --discipline trusting --time 5s --seed 2"),
+			Expect: fails(checker.MutualExclusion),
+		},
+	}
+}

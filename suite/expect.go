@@ -1,0 +1,150 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+// Expectation is what must come out of a run: all of what is set, and nothing more is
+// asked. Maps are by the name of a check or a figure, as in results.json.
+type Expectation struct {
+	// Outcome is how the run ends, in one word. An inconclusive run contradicts no word.
+	Outcome Word `json:"outcome,omitempty" yaml:"outcome,omitempty"`
+	// Exit lists the exit codes that the run may end with.
+	Exit []int `json:"exit,omitempty" yaml:"exit,omitempty"`
+	// Verdicts are the answers that checks give.
+	Verdicts map[string]checker.Verdict `json:"verdicts,omitempty" yaml:"verdicts,omitempty"`
+	// Classes are those of every finding of a check; it has one at least.
+	Classes map[string]checker.Class `json:"classes,omitempty" yaml:"classes,omitempty"`
+	// Rules are found by a check, each at least once; it may find others, too.
+	Rules map[string][]string `json:"rules,omitempty" yaml:"rules,omitempty"`
+	// Figures are bounds of stats. One that was not measured is in no bound.
+	Figures map[string]Bound `json:"figures,omitempty" yaml:"figures,omitempty"`
+}
+
+// Bound is where a figure must lie, its ends included, in the figure's own unit.
+type Bound struct {
+	AtLeast *int64 `json:"at_least,omitempty" yaml:"at_least,omitempty"`
+	AtMost  *int64 `json:"at_most,omitempty" yaml:"at_most,omitempty"`
+}
+
+// AtLeast is the bound from v on.
+func AtLeast(v int64) Bound { return Bound{AtLeast: &v} }
+
+// AtMost is the bound up to v.
+func AtMost(v int64) Bound { return Bound{AtMost: &v} }
+
+// has reports whether a figure lies within the bound.
+func (b Bound) has(v int64) bool {
+	return (b.AtLeast == nil || v >= *b.AtLeast) && (b.AtMost == nil || v <= *b.AtMost)
+}
+
+// String is the bound in words.
+func (b Bound) String() string {
+	switch {
+	case b.AtLeast == nil && b.AtMost == nil:
+		return "any"
+	case b.AtMost == nil:
+		return fmt.Sprintf("at least %d", *b.AtLeast)
+	case b.AtLeast == nil:
+		return fmt.Sprintf("at most %d", *b.AtMost)
+	default:
+		return fmt.Sprintf("%d to %d", *b.AtLeast, *b.AtMost)
+	}
+}
+
+// asks reports whether anything is expected of results, beyond the exit code.
+func (e Expectation) asks() bool {
+	return e.Outcome != "" || len(e.Verdicts)+len(e.Classes)+len(e.Rules)+len(e.Figures) > 0
+}
+
+var (
+	goodFigure = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+	goodRule   = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+)
+
+// Validate says what could not be told of any run: unknown checks, words, verdicts,
+// classes and exit codes, bounds without a number between their ends, and an expectation
+// of nothing, which every run would meet.
+func (e Expectation) Validate(checks *checker.Catalogue) error {
+	var errs []error
+	complain := func(format string, args ...any) { errs = append(errs, fmt.Errorf("expect: "+format, args...)) }
+	if !e.asks() && len(e.Exit) == 0 {
+		complain("nothing: every run would do")
+	}
+	if e.Outcome != "" && e.Outcome.Doc() == "" {
+		complain("outcome %q: choose one of %v", e.Outcome, Words())
+	}
+	for _, code := range e.Exit {
+		if !slices.Contains(exitCodes(), code) {
+			complain("exit code %d: choose from %v", code, exitCodes())
+		}
+	}
+	for _, name := range e.checks() {
+		if _, err := checks.Get(name); err != nil {
+			complain("%w", err)
+		}
+	}
+	errs = append(errs, e.validAnswers()...)
+	return errors.Join(append(errs, e.validFigures()...)...)
+}
+
+// exitCodes are those that a run can end with.
+func exitCodes() []int {
+	return []int{harness.ExitPass, harness.ExitViolation, harness.ExitUnknown, harness.ExitUsage, harness.ExitEnvironment, harness.ExitInterrupted}
+}
+
+// checks are the names of the checks that are spoken of, sorted.
+func (e Expectation) checks() []string {
+	names := slices.Collect(maps.Keys(e.Verdicts))
+	names = slices.AppendSeq(names, maps.Keys(e.Classes))
+	names = slices.AppendSeq(names, maps.Keys(e.Rules))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (e Expectation) validAnswers() (errs []error) {
+	verdicts := []checker.Verdict{checker.Pass, checker.Fail, checker.Unknown, checker.Skipped}
+	classes := []checker.Class{checker.Inherent, checker.Defect, checker.Undetermined, checker.NoClass}
+	for name, v := range sorted(e.Verdicts) {
+		if !slices.Contains(verdicts, v) {
+			errs = append(errs, fmt.Errorf("expect: verdict %q of %s: choose one of %v", v, name, verdicts))
+		}
+	}
+	for name, c := range sorted(e.Classes) {
+		if !slices.Contains(classes, c) {
+			errs = append(errs, fmt.Errorf("expect: class %q of %s: choose one of %v", c, name, classes))
+		}
+	}
+	for name, rules := range sorted(e.Rules) {
+		if len(rules) == 0 {
+			errs = append(errs, fmt.Errorf("expect: no rule of %s", name))
+		}
+		for _, r := range rules {
+			if !goodRule.MatchString(r) {
+				errs = append(errs, fmt.Errorf("expect: rule %q of %s is no name", r, name))
+			}
+		}
+	}
+	return errs
+}
+
+func (e Expectation) validFigures() (errs []error) {
+	for name, b := range sorted(e.Figures) {
+		switch {
+		case !goodFigure.MatchString(name):
+			errs = append(errs, fmt.Errorf("expect: figure %q is no name: want lower case words joined by _", name))
+		case b.AtLeast == nil && b.AtMost == nil:
+			errs = append(errs, fmt.Errorf("expect: figure %s has no bound", name))
+		case b.AtLeast != nil && b.AtMost != nil && *b.AtLeast > *b.AtMost:
+			errs = append(errs, fmt.Errorf("expect: figure %s: no number is %v", name, b))
+		}
+	}
+	return errs
+}

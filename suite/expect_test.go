@@ -1,0 +1,96 @@
+package suite
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+// What can be told of no run is refused, with a sentence that says why.
+func TestWrongExpectations(t *testing.T) {
+	for want, e := range map[string]Expectation{
+		"every run would do":             {},
+		`outcome "save"`:                 {Outcome: "save"},
+		"exit code 6":                    {Exit: codes{6}},
+		`unknown check "liveliness"`:     {Verdicts: verdicts{"liveliness": checker.Pass}},
+		`unknown check "owner"`:          {Classes: classes{"owner": checker.Defect}},
+		`unknown check "mutex"`:          {Rules: map[string][]string{"mutex": {"overlap"}}},
+		`verdict "failed" of ownership`:  {Verdicts: verdicts{checker.Ownership: "failed"}},
+		`class "bug" of ownership`:       {Classes: classes{checker.Ownership: "bug"}},
+		"no rule of ownership":           {Rules: map[string][]string{checker.Ownership: {}}},
+		`rule "Overlap" of ownership`:    {Rules: map[string][]string{checker.Ownership: {"Overlap"}}},
+		`figure "grants-max"`:            {Figures: figures{"grants-max": AtLeast(1)}},
+		"figure grants has no bound":     {Figures: figures{"grants": {}}},
+		"figure grants: no number is 2 ": {Figures: figures{"grants": between(2, 1)}},
+	} {
+		if err := e.Validate(checker.Default()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", e, err, want)
+		}
+	}
+	all := Expectation{
+		Outcome: Mostly, Exit: codes{0, 1, 2, 3, 4, 130}, Verdicts: verdicts{checker.Ownership: checker.Unknown},
+		Classes: classes{checker.Ownership: checker.NoClass}, Rules: map[string][]string{checker.Ownership: {"foreign-release"}},
+		Figures: figures{"overlap_max_ns": between(1, 1)},
+	}
+	if err := all.Validate(checker.Default()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Cases that could not be run, or not be told apart, are refused.
+func TestWrongCases(t *testing.T) {
+	good := Case{Name: "good", Text: "a case", Run: MustLine("--backend file-flock"), Expect: passes()}
+	with := func(change func(*Case)) []Case {
+		c := good
+		change(&c)
+		return []Case{c}
+	}
+	for want, cases := range map[string][]Case{
+		"two of this name":         {good, good},
+		`"Good one" is no name`:    with(func(c *Case) { c.Name = "Good one" }),
+		`"" is no name`:            with(func(c *Case) { c.Name = "" }),
+		"does not say":             with(func(c *Case) { c.Text = "" }),
+		"every run would do":       with(func(c *Case) { c.Expect = Expectation{} }),
+		`unknown backend "redix"`:  with(func(c *Case) { c.Run.Backend = "redix" }),
+		"has no server":            with(func(c *Case) { c.Run.Nemesis = []string{"flush"} }),
+		"unknown check \"alive\"":  with(func(c *Case) { c.Expect = fails("alive") }),
+		"--clients 0: choose from": with(func(c *Case) { c.Run.Clients = 0 }),
+	} {
+		if err := Validate(harness.Default(), cases...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	refused := good
+	refused.Run.Nemesis, refused.Expect = []string{"flush"}, Expectation{Exit: codes{harness.ExitUsage}}
+	if err := Validate(harness.Default(), good, Case{Name: "refused", Text: "it must be", Run: refused.Run, Expect: refused.Expect}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A stored case with a field that nobody knows is refused: what it asks would be met by
+// every run.
+func TestMisspeltFieldsAreRefused(t *testing.T) {
+	for _, text := range []string{
+		`{"name": "a", "text": "b", "run": "--backend file-flock", "expcet": {"exit": [0]}}`,
+		`{"name": "a", "text": "b", "run": "--backend file-flock", "expect": {"figures": {"grants": {"at_last": 1}}}}`,
+		`{"name": "a", "text": "b", "run": "--backnd file-flock", "expect": {"exit": [0]}}`,
+	} {
+		var c Case
+		if err := json.Unmarshal([]byte(text), &c); err == nil {
+			t.Errorf("%s was taken", text)
+		}
+	}
+}
+
+// A line that is wrong stops the program that has it in its source.
+func TestMustLine(t *testing.T) {
+	defer func() {
+		if p, ok := recover().(string); !ok || !strings.HasPrefix(p, "suite: ") {
+			t.Errorf("panic %v", p)
+		}
+	}()
+	MustLine("--backed redis-lua")
+}

@@ -1,0 +1,139 @@
+package suite
+
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+// Network are the other promises of the docs, about links, servers, clocks and stores,
+// each with a seed of its own.
+func Network() []Case {
+	return slices.Concat(linkCells(), lostReplyCells(), replicaCells(), storeCells(), libraryCells(), mixedCells())
+}
+
+func linkCells() []Case {
+	const run = "--backend redis-lua --time 6s --seed 3 --nemesis "
+	return []Case{
+		{
+			Name: "partition-cut", Text: "a client whose link is cut blocks nobody for longer than its lease",
+			Run: MustLine(run + "partition-client"), Expect: passes(),
+		},
+		{
+			Name: "partition-blackhole-all", Text: "nobody reaches the server, and nobody is told so",
+			Run: MustLine(run + "partition-client:mode=blackhole,clients=all"), Expect: passes(),
+		},
+		{
+			Name: "partition-blackhole-answers", Text: "requests arrive, and answers do not",
+			Run: MustLine(run + "partition-client:mode=blackhole,way=from"), Expect: passes(),
+		},
+		{
+			Name: "partition-hold", Text: "a release is held in the network and delivered late",
+			Run: MustLine(run + "partition-client:mode=hold,at=releasing"), Expect: passes(),
+		},
+		{
+			Name: "latency", Text: "half of the clients are far away",
+			Run: MustLine(run + "partition-client:mode=latency,clients=half"), Expect: passes(),
+		},
+		{
+			Name: "flap", Text: "connections are reset again and again",
+			Run: MustLine(run + "flap"), Expect: passes(),
+		},
+	}
+}
+
+func lostReplyCells() []Case {
+	return []Case{
+		{
+			Name: "lost-reply", Text: "a grant that nobody knows of blocks all, until it expires",
+			Run: MustLine("--backend redis-lua --nemesis lost-reply:at=before-acquire --time 5s --seed 3"),
+			Expect: Expectation{
+				Exit:     codes{harness.ExitPass},
+				Verdicts: verdicts{checker.MutualExclusion: checker.Pass, checker.Liveness: checker.Pass},
+				Figures:  figures{"orphan_max_ns": AtLeast(5e8)},
+			},
+		},
+		{
+			Name: "lost-reply-setnx", Text: "without a time to live it blocks them for ever",
+			Run: MustLine("--backend redis-setnx --nemesis lost-reply:at=before-acquire --time 3s --seed 3"), Expect: onlyBlocks(),
+		},
+	}
+}
+
+func replicaCells() []Case {
+	return []Case{
+		{
+			Name: "replication", Text: "a replica that falls behind harms nobody while its master lives",
+			Run: MustLine("--backend redis-lua --topology redis-replica --nemesis partition-replication --time 5s --seed 3"), Expect: passes(),
+		},
+		{
+			Name: "wait-isolated", Text: "with WAIT an isolated master grants nothing",
+			Run: MustLine("--backend redis-sentinel-wait --nemesis isolate-master --time 9s --seed 3"), Expect: passes(),
+		},
+		{
+			Name: "redlock-restart-3", Text: "a majority that restarts empty forgets the lock",
+			Run: MustLine("--backend redlock --nemesis server-restart:nodes=3,at=acquired --time 4s --seed 3"), Expect: ofClass(checker.Defect),
+		},
+		{
+			Name: "redlock-delayed-restart-3", Text: "delayed restarts cure it",
+			Run: MustLine("--backend redlock-delayed --nemesis server-restart:nodes=3,at=acquired --time 9s --seed 3"), Expect: passes(),
+		},
+	}
+}
+
+func storeCells() []Case {
+	return []Case{
+		{
+			Name: "slow-server", Text: "a server that is slow breaks nothing",
+			Run: MustLine("--backend redis-lua --nemesis slow-server --time 5s --seed 3"), Expect: passes(),
+		},
+		{
+			Name: "flush", Text: "somebody empties the store",
+			Run: MustLine("--backend redis-lua --nemesis flush --time 3s --seed 3"), Expect: ofClass(checker.Defect),
+		},
+		{
+			Name: "delete-key", Text: "an operator deletes the key of a lock that is held",
+			Run: MustLine("--backend redis-lua --nemesis delete-key --time 3s --seed 3"), Expect: ofClass(checker.Defect),
+		},
+		{
+			Name: "clock-back", Text: "a clock that jumps back makes leases longer, never shorter",
+			Run: MustLine("--backend redis-lua --nemesis clock-jump:by=-5s --time 5s --seed 3"), Expect: passes(),
+		},
+	}
+}
+
+func libraryCells() []Case {
+	inherent := ofClass(checker.Inherent)
+	return []Case{
+		{
+			Name: "redsync-pause", Text: "redsync under a pause: inherent to leases",
+			Run: MustLine("--backend redsync --nemesis client-pause --time 4s --seed 3"), Expect: inherent,
+		},
+		{
+			Name: "redislock-pause", Text: "redislock under a pause: inherent to leases",
+			Run: MustLine("--backend redislock --nemesis client-pause --time 4s --seed 3"), Expect: inherent,
+		},
+		{
+			Name: "rueidislock-stall", Text: "rueidislock extends while the section hangs",
+			Run: MustLine("--backend rueidislock --nemesis client-stall --time 4s --seed 3"), Expect: passes(),
+		},
+		{
+			Name: "rueidislock-pause", Text: "rueidislock under a pause: inherent to leases",
+			Run: MustLine("--backend rueidislock --nemesis client-pause --time 4s --seed 3"), Expect: inherent,
+		},
+	}
+}
+
+func mixedCells() []Case {
+	return []Case{
+		{
+			Name: "chaos-flock", Text: "a file lock takes all that clients can suffer",
+			Run: MustLine("--backend file-flock --nemesis chaos:only=client-pause+client-kill+client-stall --time 6s --seed 3"), Expect: passes(),
+		},
+		{
+			Name: "skipped", Text: "a fault that cannot work is skipped beside one that can",
+			Run: MustLine("--backend redis-lua --nemesis failover-kill --nemesis client-kill --time 5s --seed 3"), Expect: passes(),
+		},
+	}
+}

@@ -1,0 +1,78 @@
+package suite
+
+import "github.com/lockstorm/lockstorm/checker"
+
+// Word is how a run ends, in one word: the cells of docs/backends.md.
+type Word string
+
+// The words.
+const (
+	Safe     Word = "safe"     // no violation
+	Inherent Word = "inherent" // only violations that every lock with a lease, or no fence, can have
+	Mostly   Word = "mostly"   // safe or inherent, depending on the moment
+	Defect   Word = "defect"   // a lock that breaks its own promise
+	Blocks   Word = "blocks"   // it does not come back
+	Any      Word = "any"      // it depends on the moment: safe, or any violation
+)
+
+// Words lists the words, in the order of the docs.
+func Words() []Word { return []Word{Safe, Inherent, Mostly, Defect, Blocks, Any} }
+
+// Doc says what a word means; empty for what is no word.
+func (w Word) Doc() string {
+	return map[Word]string{
+		Safe:     "no violation",
+		Inherent: "a violation that leases have by nature: the cure is a fence",
+		Defect:   "the lock breaks its promise while leases still run: the cure is another lock or topology",
+		Blocks:   "nobody gets the lock any more",
+		Any:      "depends on the moment that the fault strikes: safe, or a violation of any kind",
+		Mostly:   "depends on the moment: safe or inherent, never a defect",
+	}[w]
+}
+
+// allows reports whether a run that ended so is as the word says.
+func (w Word) allows(got Word) bool {
+	return w == Any || w == got || (w == Mostly && (got == Safe || got == Inherent))
+}
+
+// WordOf is how a run ended: the worst that it shows for certain. It is Safe, Inherent,
+// Blocks or Defect. Of an inconclusive run it says only what was seen.
+func WordOf(r *checker.Results) Word {
+	got := Safe
+	for name, c := range r.Checks {
+		if c.Required && c.Verdict == checker.Fail {
+			got = worse(got, wordOfCheck(name, c))
+		}
+	}
+	if got == Safe && r.Verdict == checker.Fail {
+		return Defect // a violation that no finding explains is no lock's nature
+	}
+	return got
+}
+
+// wordOfCheck is the worst that a failed check shows for certain; what does not gate is
+// only reported.
+func wordOfCheck(name string, c checker.Result) Word {
+	got := Safe
+	for _, f := range c.Findings {
+		switch {
+		case !f.Gating || f.Doubtful:
+		case name == checker.Liveness:
+			got = worse(got, Blocks)
+		case f.Class == checker.Inherent:
+			got = worse(got, Inherent)
+		default:
+			got = worse(got, Defect)
+		}
+	}
+	return got
+}
+
+// worse is the worse of two ways to end.
+func worse(a, b Word) Word {
+	rank := map[Word]int{Safe: 0, Inherent: 1, Blocks: 2, Defect: 3}
+	if rank[b] > rank[a] {
+		return b
+	}
+	return a
+}
