@@ -18,13 +18,11 @@ func assumptions(in *Input) Result {
 	r := Result{Verdict: Pass, Method: "one pass over the record", Findings: a.findings}
 	switch {
 	case len(a.findings) > 0:
-		r.Verdict = Unknown
-		r.Reason = a.findings[0].Message
+		r.Verdict, r.Code, r.Reason = Unknown, CodeUnsound, a.findings[0].Message
 	case in.End == nil:
-		r.Verdict = Unknown
-		r.Reason = "the history has no end: the run was cut off"
+		r.Verdict, r.Code, r.Reason = Unknown, CodeNoEnd, "the history has no end: the run was cut off"
 	default:
-		r.Reason = a.stalls()
+		r.Reason, r.Figures = a.stalls()
 	}
 	return r
 }
@@ -38,7 +36,7 @@ func (a *audit) add(rule, message string, e *history.Event) {
 	if len(a.findings) >= maxFindings {
 		return
 	}
-	f := Finding{Rule: rule, Class: NoClass, Cause: "the record", Gating: true, Doubtful: true, Message: message, Events: []int64{}}
+	f := Finding{Rule: rule, Class: NoClass, Cause: "the record", CauseKind: CauseRecord, Gating: true, Doubtful: true, Message: message, Events: []int64{}}
 	if e != nil {
 		f.Events, f.From, f.To = []int64{e.Index}, e.Time, e.Time
 	}
@@ -67,7 +65,7 @@ func (a *audit) sequence() {
 			return // everything after it would be reported too
 		}
 		if e.Time < last {
-			a.add("time", fmt.Sprintf("event %d goes back in time by %s", e.Index, ms(last-e.Time)), e)
+			a.add("time", fmt.Sprintf("event %d goes back in time by %s", e.Index, Millis(last-e.Time)), e)
 		}
 		last = e.Time
 		if want := next[e.Party]; e.Seq != want {
@@ -98,7 +96,7 @@ func (a *audit) calls() {
 	for _, e := range a.in.Mixed {
 		a.add("grant", fmt.Sprintf("event %d uses the grant %s again, or for another lock or client", e.Index, e.Grant), e)
 	}
-	for _, e := range a.in.Orphan {
+	for _, e := range a.in.Unpaired {
 		a.add("orphan", fmt.Sprintf("event %d returns from an operation that was not invoked", e.Index), e)
 	}
 	party := map[int64]string{}
@@ -144,23 +142,22 @@ func (a *audit) clock() {
 			continue
 		}
 		if max(step.Step, -step.Step) > a.in.Run.Tolerance {
-			a.add("clock-step", fmt.Sprintf("the host's wall clock was set by %s at %s", ms(step.Step), sec(e.Time)), e)
+			a.add("clock-step", fmt.Sprintf("the host's wall clock was set by %s at %s", Millis(step.Step), Seconds(e.Time)), e)
 		}
 	}
 }
 
 // stalls tells of hiccups of the host that no fault explains. They do not make the
 // record unsound: what they explain is judged where it matters.
-func (a *audit) stalls() string {
+func (a *audit) stalls() (string, Figures) {
 	n := len(a.in.stalls)
 	var longest int64
 	for _, s := range a.in.stalls {
 		longest = max(longest, s.To-s.From)
 	}
 	if n == 0 {
-		return ""
+		return "", nil
 	}
-	a.in.Stats["unplanned_stalls"] = int64(n)
-	a.in.Stats["unplanned_stall_max_ns"] = longest
-	return fmt.Sprintf("the host held us up %d times without being asked to, for %s at most", n, ms(longest))
+	figures := Figures{"unplanned_stalls": int64(n), "unplanned_stall_max_ns": longest}
+	return fmt.Sprintf("the host held us up %d times without being asked to, for %s at most", n, Millis(longest)), figures
 }

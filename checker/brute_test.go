@@ -236,8 +236,8 @@ func TestMutualExclusionAgainstBruteForce(t *testing.T) {
 		}
 		in := run.input(t)
 		got := mutualExclusion(in)
-		if int(in.Stats["violations"]) != pairs || (got.Verdict == Pass) != (pairs == 0) {
-			t.Fatalf("checker: %s, %d pairs; brute force: %d pairs\n%s", got.Verdict, in.Stats["violations"], pairs, describeGrid(in))
+		if int(got.Figures["violations"]) != pairs || (got.Verdict == Pass) != (pairs == 0) {
+			t.Fatalf("checker: %s, %d pairs; brute force: %d pairs\n%s", got.Verdict, got.Figures["violations"], pairs, describeGrid(in))
 		}
 		if pairs > 0 {
 			overlapping++

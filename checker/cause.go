@@ -8,11 +8,15 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// cause is why a client acted too late, or why a store forgot.
-type cause struct {
-	text    string
-	unasked bool // a hiccup of the host, not of our making
+// Cause is why a client acted too late, or why a store forgot.
+type Cause struct {
+	Kind  CauseKind
+	Text  string // for people
+	Fault int    // id of the fault that it is or comes of; 0: none
 }
+
+// unasked reports whether it was a hiccup of the host, not of our making.
+func (c Cause) unasked() bool { return c.Kind == CauseStall }
 
 // stall is a hiccup of the host that no fault of ours explains.
 type stall struct {
@@ -58,11 +62,11 @@ func (in *Input) stalled(client string, span history.Interval) (sum int64) {
 	return sum
 }
 
-// causeOf finds what hurt a grant's client or its store between its grant and a moment:
+// CauseOf finds what hurt a grant's client or its store between its grant and a moment:
 // the last fault that touched it, else an overrun.
-func (in *Input) causeOf(g *history.Grant, until int64) cause {
+func (in *Input) CauseOf(g *history.Grant, until int64) Cause {
 	if f := in.faultOn(g, until, func(f *history.Injection) bool { return f.Hurts(g.Client) }); f != nil {
-		return cause{text: describeFault(f)}
+		return faultCause(f)
 	}
 	return overrun(g, until)
 }
@@ -70,18 +74,18 @@ func (in *Input) causeOf(g *history.Grant, until int64) cause {
 // lateCause finds why a client acted after its lease had run out. Only what delays the
 // client itself explains that: a fault of the client, or a stall of the host that nobody
 // asked for and that is as long as the client was late.
-func (in *Input) lateCause(g *history.Grant) cause {
-	until := in.hold(g).To
+func (in *Input) lateCause(g *history.Grant) Cause {
+	until := in.Hold(g).To
 	if f := in.faultOn(g, until, func(f *history.Injection) bool { return f.Late(g.Client) }); f != nil {
-		return cause{text: describeFault(f)}
+		return faultCause(f)
 	}
 	if d := g.DeadlineAt(until); d.Set {
 		held := in.stalled(g.Client, history.Interval{From: g.Sent(), To: until})
 		if held > 0 && held >= until-d.V-in.Run.Tolerance {
-			return cause{text: fmt.Sprintf("unplanned stall of the host, which held %s up for %s", g.Client, ms(held)), unasked: true}
+			return Cause{Kind: CauseStall, Text: fmt.Sprintf("unplanned stall of the host, which held %s up for %s", g.Client, Millis(held))}
 		}
 	}
-	return in.causeOf(g, until)
+	return in.CauseOf(g, until)
 }
 
 // faultOn is the last effective fault of a kind that was at work, or had not been got over,
@@ -97,28 +101,32 @@ func (in *Input) faultOn(g *history.Grant, until int64, kind func(*history.Injec
 	return found
 }
 
-func overrun(g *history.Grant, until int64) cause {
+func faultCause(f *history.Injection) Cause {
+	return Cause{Kind: CauseFault, Text: describeFault(f), Fault: f.ID}
+}
+
+func overrun(g *history.Grant, until int64) Cause {
 	if d := g.DeadlineAt(until); d.Set && until >= d.V {
-		return cause{text: "overrun: the client took longer than its lease"}
+		return Cause{Kind: CauseOverrun, Text: "overrun: the client took longer than its lease"}
 	}
 	return noCause
 }
 
-var noCause = cause{text: "none found"}
+var noCause = Cause{Kind: CauseNone, Text: "none found"}
 
 // describeFault names a fault as people would: what, whom, where, when.
 func describeFault(f *history.Injection) string {
 	text := fmt.Sprintf("%s #%d of %s", f.Fault.Fault, f.ID, joined(f.Clients, f.Nodes))
 	if f.Gradual() {
-		text += ", begun at " + sec(f.Invoke.Time)
+		text += ", begun at " + Seconds(f.Invoke.Time)
 	}
 	switch {
 	case f.Effect == nil:
-		text += ", asked for at " + sec(f.Invoke.Time)
+		text += ", asked for at " + Seconds(f.Invoke.Time)
 	case f.HealEnd == nil:
-		text += ", in effect from " + sec(f.Effect.Time)
+		text += ", in effect from " + Seconds(f.Effect.Time)
 	default:
-		text += fmt.Sprintf(", in effect from %s to %s", sec(f.Effect.Time), sec(f.HealEnd.Time))
+		text += fmt.Sprintf(", in effect from %s to %s", Seconds(f.Effect.Time), Seconds(f.HealEnd.Time))
 	}
 	if f.Proof != "" && f.Family != history.FamilyClient {
 		text += " (" + f.Proof + ")"

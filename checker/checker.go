@@ -6,15 +6,13 @@
 //
 // A check answers pass, fail, unknown or skipped, never a bare boolean. A false alarm
 // is the worst that can happen here, a missed violation the second worst.
+//
+// A check of another module is a [Check] in the catalogue like any other: it reads the
+// record ([Input]), makes findings, and ends with [Conclude] or, where it does not apply,
+// says so in Applies.
 package checker
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
-	"sync"
-	"time"
-
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -30,50 +28,21 @@ const (
 	Skipped Verdict = "skipped"
 )
 
-// Class says what the cure of a finding is.
-type Class string
-
-// The classes. People act on them differently: fencing cures what is inherent to
-// leases, another lock cures a defect.
-const (
-	Inherent     Class = "inherent"     // a lease had run out: what every lock with leases can do
-	Defect       Class = "defect"       // both grants were valid: the lock is broken
-	Undetermined Class = "undetermined" // it turns on a deadline that is not on record
-	NoClass      Class = "none"         // the question does not arise
-)
-
-// Finding is one thing that is wrong, with the events that show it.
-type Finding struct {
-	Rule    string  `json:"rule"`
-	Class   Class   `json:"class"`
-	Cause   string  `json:"cause"`
-	Gating  bool    `json:"gating"` // false: reported, and does not fail the run
-	Message string  `json:"message"`
-	Events  []int64 `json:"events"` // indexes in the history
-	From    int64   `json:"from_ns"`
-	To      int64   `json:"to_ns"`
-
-	// Grants are the grants that the finding is about, the earlier first.
-	Grants []string `json:"grants,omitempty"`
-	// Doubtful findings make a check unknown, not failed: the host explains them.
-	Doubtful bool `json:"doubtful,omitempty"`
-}
-
-// Result is the answer of one check.
-type Result struct {
-	Verdict  Verdict   `json:"verdict"`
-	Required bool      `json:"required"`
-	Reason   string    `json:"reason,omitempty"`
-	Method   string    `json:"method,omitempty"`
-	Findings []Finding `json:"findings"`
-	Proof    any       `json:"proof,omitempty"`
-}
-
-// Check is one question to a history.
+// Check is one question to a history. It writes nothing: all that it found is in its
+// [Result].
 type Check struct {
 	Name string
 	Doc  string
-	Run  func(*Input) Result
+	// Slow checks run beside the others. They may read the input, as all may.
+	Slow bool
+	// Gates reports whether the check is required of a run that does not name the checks
+	// that it requires; nil: never.
+	Gates func(history.Run) bool
+	// Applies says why the check has nothing to ask of this history, with a code; an empty
+	// code: it has. nil: always.
+	Applies func(*Input) (Code, string)
+	// Run answers; only where the check applies.
+	Run func(*Input) Result
 }
 
 // EntryName is the name in the catalogue.
@@ -84,22 +53,6 @@ func (c Check) EntryDoc() string { return c.Doc }
 
 // Catalogue is a list of checks by name.
 type Catalogue = catalog.Catalog[Check]
-
-// Default is the catalogue of all checks, in the order in which they are reported.
-func Default() *Catalogue {
-	return catalog.New("check",
-		Check{Assumptions, "is the record itself sound?", assumptions},
-		Check{Coverage, "did the faults hit anything?", coverage},
-		Check{MutualExclusion, "did two clients believe that they held the lock at once?", mutualExclusion},
-		Check{LockLinearizability, "did the lock object behave as a lock?", linearizability},
-		Check{DataPlain, "was the data without a fence damaged?", dataPlain},
-		Check{DataFenced, "was the data behind the fence damaged?", dataFenced},
-		Check{FencingTokens, "are the tokens a fence: unique, growing, never refused when valid?", fencingTokens},
-		Check{LossNotice, "was a holder told that it lost the lock, and how late? (reported; it gates where it is required)", lossNotice},
-		Check{Ownership, "can only the owner release?", ownership},
-		Check{Liveness, "does it come back: can every client acquire again in time?", liveness},
-	)
-}
 
 // Names of the checks, as in results.json.
 const (
@@ -115,107 +68,39 @@ const (
 	Liveness            = "liveness"
 )
 
-// Input is a history prepared for the checks.
-type Input struct {
-	*history.Record
-	Raw   *history.History
-	Stats Stats
-	Limit time.Duration // for each check that can take long
+// Always is [Check.Gates] of a check that every run requires.
+func Always(history.Run) bool { return true }
 
-	stalls    []stall // unplanned ones
-	holds     map[*history.Grant]history.Interval
-	robberies func() []robbery // computed once
-	tooLate   func() []robbery // late releases that were carried out, without a victim; computed once
+// Default is the catalogue of all checks, in the order in which they are reported.
+func Default() *Catalogue {
+	return catalog.New("check",
+		Check{Name: Assumptions, Doc: "is the record itself sound?", Gates: Always, Run: assumptions},
+		Check{Name: Coverage, Doc: "did the faults hit anything?", Gates: Always, Run: coverage},
+		Check{Name: MutualExclusion, Doc: "did two clients believe that they held the lock at once?", Gates: Always, Run: mutualExclusion},
+		Check{Name: LockLinearizability, Doc: "did the lock object behave as a lock?", Slow: true, Gates: Always, Run: linearizability},
+		Check{Name: DataPlain, Doc: "was the data without a fence damaged?", Gates: withoutFence, Applies: usesPlain, Run: dataPlain},
+		Check{Name: DataFenced, Doc: "was the data behind the fence damaged?", Gates: withFence, Applies: usesFenced, Run: dataFenced},
+		Check{Name: FencingTokens, Doc: "are the tokens a fence: unique, growing, never refused when valid?", Gates: withFence, Applies: hasTokens, Run: fencingTokens},
+		Check{Name: LossNotice, Doc: "was a holder told that it lost the lock, and how late? (reported; it gates where it is required)", Applies: hasLeases, Run: lossNotice},
+		Check{Name: Ownership, Doc: "can only the owner release?", Gates: Always, Run: ownership},
+		Check{Name: Liveness, Doc: "does it come back: can every client acquire again in time?", Gates: Always, Run: liveness},
+	)
 }
 
-// Stats are named numbers, each with its unit in its name; what was not measured is
-// absent.
-type Stats map[string]int64
+func withoutFence(run history.Run) bool { return run.Fencing != history.FencingOn }
 
-// max raises a statistic.
-func (s Stats) max(name string, v int64) {
-	if old, ok := s[name]; !ok || v > old {
-		s[name] = v
+func withFence(run history.Run) bool { return run.Fencing != history.FencingOff }
+
+func hasTokens(in *Input) (Code, string) {
+	if !in.Run.Tokens {
+		return CodeNoTokens, "issues no tokens"
 	}
+	return "", ""
 }
 
-// first lowers a statistic.
-func (s Stats) first(name string, v int64) {
-	if old, ok := s[name]; !ok || v < old {
-		s[name] = v
+func hasLeases(in *Input) (Code, string) {
+	if !in.Leased() {
+		return CodeNoLease, "its grants have no lease that could be lost"
 	}
+	return "", ""
 }
-
-// NewInput prepares a history. It fails where the history does not even say what was
-// run.
-func NewInput(h *history.History) (*Input, error) {
-	rec, err := history.Build(h)
-	if err != nil {
-		return nil, err
-	}
-	in := &Input{
-		Record: rec, Raw: h, Stats: Stats{}, Limit: 10 * time.Second,
-		holds: make(map[*history.Grant]history.Interval, len(rec.Grants)),
-	}
-	in.stalls = in.unplannedStalls()
-	in.robberies = sync.OnceValue(in.findRobberies)
-	in.tooLate = sync.OnceValue(in.findLateReleases)
-	return in, nil
-}
-
-// hold is the proven hold of a grant, computed once.
-func (in *Input) hold(g *history.Grant) history.Interval {
-	h, ok := in.holds[g]
-	if !ok {
-		h = in.ProvenHold(g)
-		in.holds[g] = h
-	}
-	return h
-}
-
-// maxFindings bounds what a check lists; the rest is counted.
-const maxFindings = 100
-
-// conclude makes a result of all findings: fail when one is certain, unknown when all
-// that gate are doubtful. What is listed are the worst ones: what is left out cannot change
-// the answer. total is the number found, where that is more.
-func conclude(method string, findings []Finding, total int) Result {
-	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.severity(), b.severity()) })
-	r := Result{Verdict: Pass, Method: method, Findings: findings[:min(len(findings), maxFindings)]}
-	switch {
-	case len(findings) == 0:
-	case findings[0].Gating && findings[0].Doubtful:
-		r.Verdict = Unknown
-		r.Reason = "every finding has an explanation in the host or in the record: " + findings[0].Cause
-	default:
-		r.Verdict = Fail
-	}
-	if total > len(r.Findings) && r.Reason == "" {
-		r.Reason = fmt.Sprintf("%d findings, the worst %d are listed", total, len(r.Findings))
-	}
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Compare(a.From, b.From) })
-	return r
-}
-
-// severity orders findings, the worst first: what gates for certain, what may gate, the
-// rest; defects before what is inherent.
-func (f Finding) severity() int {
-	rank := map[Class]int{Defect: 0, Undetermined: 1, NoClass: 2, Inherent: 3}[f.Class]
-	switch {
-	case f.Gating && !f.Doubtful:
-		return rank
-	case f.Gating:
-		return 10 + rank
-	default:
-		return 20 + rank
-	}
-}
-
-// skipped is a check that does not apply.
-func skipped(reason string) Result { return Result{Verdict: Skipped, Reason: reason} }
-
-// ms shows a time or a length in ns to people.
-func ms(ns int64) string { return fmt.Sprintf("%.1f ms", float64(ns)/1e6) }
-
-// sec shows a moment of the run to people.
-func sec(ns int64) string { return fmt.Sprintf("%.3f s", float64(ns)/1e9) }

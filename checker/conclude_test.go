@@ -28,7 +28,7 @@ func TestConcludeListsTheWorst(t *testing.T) {
 		"quiet alone":               {many(quiet), Fail, quiet},
 		"quiet doubt":               {[]Finding{{Class: Inherent, Doubtful: true}}, Fail, Finding{Class: Inherent, Doubtful: true}},
 	} {
-		r := conclude("m", tc.findings, len(tc.findings))
+		r := Conclude("m", tc.findings, len(tc.findings))
 		if r.Verdict != tc.want || len(r.Findings) > maxFindings {
 			t.Errorf("%s: %s with %d findings, want %s", name, r.Verdict, len(r.Findings), tc.want)
 		}

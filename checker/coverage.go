@@ -17,7 +17,7 @@ func coverage(in *Input) Result {
 	}
 	var missing, notes []string
 	busy := in.busySpans()
-	in.Stats["faults_on_holder"] = 0
+	onHolder := int64(0)
 	for i, q := range in.Run.RequestedFaults {
 		if q.Skipped != "" {
 			notes = append(notes, fmt.Sprintf("%s was skipped: %s", q.Spec, q.Skipped))
@@ -34,8 +34,12 @@ func coverage(in *Input) Result {
 				continue
 			}
 			attempts += in.attempts(f.Span())
-			if in.harmed(f, busy, f.Span()) {
+			hit, holder := harmed(f, busy)
+			if hit {
 				hits++
+			}
+			if holder {
+				onHolder++
 			}
 		}
 		if hits == 0 {
@@ -46,8 +50,9 @@ func coverage(in *Input) Result {
 		}
 	}
 	r := Result{Verdict: Pass, Method: "open operations and proven holds at each injection", Reason: strings.Join(notes, "; ")}
+	r.Figures = Figures{"faults_on_holder": onHolder}
 	if len(missing) > 0 {
-		r.Verdict, r.Reason = Unknown, strings.Join(missing, "; ")
+		r.Verdict, r.Code, r.Reason = Unknown, CodeNotHit, strings.Join(missing, "; ")
 	}
 	return r
 }
@@ -68,7 +73,7 @@ func leftOut(q history.RequestedFault) []string {
 	return out
 }
 
-// span is when a client was at work, and whether it held the lock then.
+// workSpan is when a client was at work, and whether it held the lock then.
 type workSpan struct {
 	history.Interval
 	holds bool
@@ -83,7 +88,7 @@ func (in *Input) busySpans() map[string][]workSpan {
 		}
 		end := in.callEnd(g.Acquire)
 		spans[g.Client] = append(spans[g.Client], workSpan{Interval: history.Interval{From: g.Acquire.Start(), To: end + 1}})
-		if h := in.hold(g); !h.Empty() {
+		if h := in.Hold(g); !h.Empty() {
 			spans[g.Client] = append(spans[g.Client], workSpan{Interval: h, holds: true})
 		}
 		for _, rel := range g.Releases {
@@ -117,23 +122,20 @@ func (in *Input) callEnd(c *history.Call) int64 {
 	return in.Last[c.Invoke.Client]
 }
 
-// harmed reports whether a client that the fault can harm was at work, and counts
-// injections that hit a holder.
-func (in *Input) harmed(f *history.Injection, busy map[string][]workSpan, at history.Interval) bool {
-	hit, holder := false, false
+// harmed reports whether a client that the fault can harm was at work meanwhile, and whether
+// one of them held the lock.
+func harmed(f *history.Injection, busy map[string][]workSpan) (hit, holder bool) {
+	span := f.Span()
 	for client, spans := range busy {
 		if !f.Hurts(client) {
 			continue
 		}
 		for _, s := range spans {
-			if !s.Overlap(at).Empty() {
+			if !s.Overlap(span).Empty() {
 				hit = true
 				holder = holder || s.holds
 			}
 		}
 	}
-	if holder {
-		in.Stats["faults_on_holder"]++
-	}
-	return hit
+	return hit, holder
 }

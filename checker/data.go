@@ -14,30 +14,39 @@ const (
 )
 
 func dataPlain(in *Input) Result {
-	if r, skip := in.noData(regPlain, "--fencing on uses only the fenced register"); skip {
-		return r
-	}
 	return in.data(regPlain)
 }
 
 func dataFenced(in *Input) Result {
-	if !in.Run.Tokens {
-		return skipped("issues no tokens")
-	}
-	if r, skip := in.noData(regFenced, "--fencing off uses only the plain register"); skip {
-		return r
-	}
 	return in.data(regFenced)
 }
 
-func (in *Input) noData(register, otherwise string) (Result, bool) {
+func usesPlain(in *Input) (Code, string) {
+	return in.uses(regPlain, "--fencing on uses only the fenced register")
+}
+
+func usesFenced(in *Input) (Code, string) {
+	if code, why := hasTokens(in); code != "" {
+		return code, why
+	}
+	return in.uses(regFenced, "--fencing off uses only the plain register")
+}
+
+// uses says why a register has nothing to be judged by.
+func (in *Input) uses(register, otherwise string) (Code, string) {
 	if !in.Run.Resource {
-		return skipped(fmt.Sprintf("workload %s touches no data", in.Run.Workload)), true
+		return CodeNoData, fmt.Sprintf("workload %s touches no data", in.Run.Workload)
 	}
 	if _, used := in.Run.Registers[register]; !used {
-		return skipped(otherwise), true
+		return CodeUnused, otherwise
 	}
-	return Result{}, false
+	return "", ""
+}
+
+// DataProof is the proof of the data checks: what Porcupine says of what the clients were
+// told.
+type DataProof struct {
+	Porcupine Verdict `json:"porcupine"`
 }
 
 // data judges one register twice: by replaying the register's own log, which is the
@@ -53,20 +62,19 @@ func (in *Input) data(register string) Result {
 		findings = append(findings, rp.findings...)
 		acked += rp.acked
 	}
-	in.Stats["updates_acked"] = max(in.Stats["updates_acked"], int64(acked))
-	in.Stats["updates_lost_"+register] = int64(len(lost))
-	r := conclude("replay of the register's log, confirmed by Porcupine over the clients' view", findings, len(findings))
+	r := Conclude("replay of the register's log, confirmed by Porcupine over the clients' view", findings, len(findings))
+	r.Figures = Figures{"updates_acked": int64(acked), "updates_lost_" + register: int64(len(lost))}
 	answer, why := in.linearizableData(register)
 	switch {
 	case r.Verdict == Pass && answer == Fail:
 		// The two views contradict each other: suspect the record, not the lock.
-		r.Verdict, r.Reason = Unknown, "Porcupine rejects what the clients saw, but the register's log explains it: suspect the record"
+		r.Verdict, r.Code, r.Reason = Unknown, CodeContradiction, "Porcupine rejects what the clients saw, but the register's log explains it: suspect the record"
 	case r.Verdict == Pass && answer == Unknown:
 		r.Reason = "by the register's log alone: " + why
 	case r.Verdict == Fail && answer == Pass:
 		r.Reason = "the damage shows in the register's log; what the clients were told does not contradict one order"
 	}
-	r.Proof = map[string]string{"porcupine": string(answer)}
+	r.Proof = NewProof(DataProof{Porcupine: answer})
 	return r
 }
 
@@ -126,19 +134,19 @@ func (r *replay) write(e *history.Event) {
 	if !read {
 		since = len(r.writes)
 	}
-	var robbed []*history.Event
+	var overwritten []*history.Event
 	for _, w := range r.writes[since:] {
 		call := r.ackOf(w)
 		if w.Grant == e.Grant || call == nil || r.lost[call] {
 			continue
 		}
 		r.lost[call] = true
-		robbed = append(robbed, w)
+		overwritten = append(overwritten, w)
 	}
 	r.writes = append(r.writes, e)
 	r.value = e.Value.New.V
-	if len(robbed) > 0 {
-		r.lostUpdate(e, robbed)
+	if len(overwritten) > 0 {
+		r.lostUpdate(e, overwritten)
 	}
 }
 
@@ -160,74 +168,88 @@ func (r *replay) ackOf(w *history.Event) *history.Call {
 }
 
 // lostUpdate explains a stale write by the grants that met there.
-func (r *replay) lostUpdate(e *history.Event, robbed []*history.Event) {
+func (r *replay) lostUpdate(e *history.Event, overwritten []*history.Event) {
 	message := fmt.Sprintf("the write of %s (grant %s, %d -> %d) at %s was accepted on top of what it had not read: %d acknowledged %s lost, of %s",
-		e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, sec(e.Time), len(robbed), updates(len(robbed)), grantsOf(robbed))
-	why := r.in.explainLoss(e, robbed)
-	f := r.add(why.rule, why.class, e, robbed, message)
-	f.Cause, f.Doubtful = why.cause.text, why.class == NoClass || (why.class == Inherent && why.cause.unasked)
+		e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, Seconds(e.Time), len(overwritten), updates(len(overwritten)), grantsOf(overwritten))
+	why := r.in.explainLoss(e, overwritten)
+	f := r.add(why.rule, why.class, e, overwritten, message)
+	f.because(why.cause)
+	f.Reason, f.Doubtful = why.reason, why.class == NoClass || (why.class == Inherent && why.cause.unasked())
 }
 
 // lossReason is the rule, class and cause of a lost update.
 type lossReason struct {
-	rule  string
-	class Class
-	cause cause
+	rule   string
+	class  Class
+	reason Reason
+	cause  Cause
+}
+
+// suspect is a loss for which no lock can be blamed.
+func suspect(reason Reason, text string) lossReason {
+	return lossReason{"lost-update", NoClass, reason, Cause{Kind: CauseRecord, Text: text}}
 }
 
 // explainLoss gives a lost update the class of the overlap of its grants. Without an
 // overlap, a write of either side that was invoked inside its own hold but applied
 // after it is inherent, too; anything else makes the record suspect.
-func (in *Input) explainLoss(e *history.Event, robbed []*history.Event) lossReason {
+func (in *Input) explainLoss(e *history.Event, overwritten []*history.Event) lossReason {
 	g := in.ByID[e.Grant]
 	if g == nil || !g.Granted() {
-		return lossReason{"lost-update", NoClass, cause{text: "suspect the record: nobody was granted " + e.Grant}}
+		return suspect(ReasonNotGranted, "suspect the record: nobody was granted "+e.Grant)
 	}
 	var worst *overlap
-	worstClass := Inherent
-	for _, w := range robbed {
+	worstClass, worstReason, together := Inherent, Reason(""), false
+	for _, w := range overwritten {
 		h := in.ByID[w.Grant]
 		if h == nil || !h.Granted() {
 			continue
 		}
-		o := overlap{first: g, second: h, span: in.hold(g).Overlap(in.hold(h))}
+		o := overlap{first: g, second: h, span: in.Hold(g).Overlap(in.Hold(h))}
 		if h.From() < g.From() {
 			o.first, o.second = h, g
 		}
 		if o.span.Empty() {
 			continue
 		}
-		if class, _ := in.classify(o); worst == nil || class == Defect {
-			worst, worstClass = &o, class
+		if in.Model.Together(g, h) {
+			together = true
+			continue
+		}
+		if class, reason, _ := in.classify(o); worst == nil || class == Defect {
+			worst, worstClass, worstReason = &o, class, reason
 		}
 	}
 	if worst != nil {
-		return lossReason{"lost-update", worstClass, in.overlapCause(*worst, worstClass)}
+		return lossReason{"lost-update", worstClass, worstReason, in.overlapCause(*worst, worstClass)}
 	}
-	for _, w := range append([]*history.Event{e}, robbed...) {
+	for _, w := range append([]*history.Event{e}, overwritten...) {
 		if late := in.ByID[w.Grant]; late != nil && in.appliedLate(late, w) {
-			return lossReason{"late-write", Inherent, in.lateWriteCause(late, w)}
+			return lossReason{"late-write", Inherent, ReasonAppliedLate, in.lateWriteCause(late, w)}
 		}
 	}
-	return lossReason{"lost-update", NoClass, cause{text: "suspect the record: the two grants do not overlap"}}
+	if together {
+		return suspect(ReasonTogether, "suspect the workload: its grants may be held at once")
+	}
+	return suspect(ReasonNoOverlap, "suspect the record: the two grants do not overlap")
 }
 
 // lateWriteCause is why a request arrived late: a stall of the host between its
 // invocation and its effect, or whatever touched its client.
-func (in *Input) lateWriteCause(g *history.Grant, w *history.Event) cause {
+func (in *Input) lateWriteCause(g *history.Grant, w *history.Event) Cause {
 	span := history.Interval{From: g.Sent(), To: w.Time}
 	held := in.stalled(g.Client, span)
 	late := func(f *history.Injection) bool { return f.Late(g.Client) }
 	if d := g.DeadlineAt(w.Time); in.faultOn(g, w.Time, late) == nil && held > 0 && d.Set && held >= w.Time-d.V-in.Run.Tolerance {
-		return cause{text: fmt.Sprintf("unplanned stall of the host, which held %s or the register up for %s", g.Client, ms(held)), unasked: true}
+		return Cause{Kind: CauseStall, Text: fmt.Sprintf("unplanned stall of the host, which held %s or the register up for %s", g.Client, Millis(held))}
 	}
-	return in.causeOf(g, w.Time)
+	return in.CauseOf(g, w.Time)
 }
 
 // appliedLate reports whether a write was invoked inside its own hold and applied after
 // it: a delayed request.
 func (in *Input) appliedLate(g *history.Grant, w *history.Event) bool {
-	hold := in.hold(g)
+	hold := in.Hold(g)
 	return w.Time >= hold.To && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
 		return u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Start() <= hold.To
 	})
@@ -240,11 +262,21 @@ func (r *replay) fence(e *history.Event) {
 		r.add("no-token", NoClass, e, nil, fmt.Sprintf("the fenced register accepted a %s of %s without a token", e.F, e.Grant))
 	case r.highest.Set && e.Token.V < r.highest.V:
 		r.add("stale-accepted", NoClass, e, nil, fmt.Sprintf("the fenced register accepted the %s of %s with token %d after token %d: the fence is open", e.F, e.Grant, e.Token.V, r.highest.V))
-	case r.highest.Set && e.Token.V == r.highest.V && e.Grant != r.holder:
+	case r.highest.Set && e.Token.V == r.highest.V && !r.sameHolder(e.Grant):
 		r.add("equal-token", NoClass, e, nil, fmt.Sprintf("the fenced register accepted the token %d from %s and from %s", e.Token.V, r.holder, e.Grant))
 	default:
 		r.highest, r.holder = e.Token, e.Grant
 	}
+}
+
+// sameHolder reports whether a grant may bring the highest token again: it brought it before,
+// or is held together with the one that did.
+func (r *replay) sameHolder(grant string) bool {
+	if grant == r.holder {
+		return true
+	}
+	a, b := r.in.ByID[grant], r.in.ByID[r.holder]
+	return a != nil && b != nil && r.in.Model.Together(a, b)
 }
 
 // acknowledged checks that what clients were told was done is in the register's log.
@@ -266,7 +298,7 @@ func (r *replay) acknowledged(applied map[string]int) {
 }
 
 func (r *replay) add(rule string, class Class, e *history.Event, others []*history.Event, message string) *Finding {
-	f := Finding{Rule: rule, Class: class, Cause: "none found", Gating: true, Message: message, Events: []int64{e.Index}, From: e.Time, To: e.Time, Grants: []string{e.Grant}}
+	f := Finding{Rule: rule, Class: class, Cause: noCause.Text, CauseKind: CauseNone, Gating: true, Message: message, Events: []int64{e.Index}, From: e.Time, To: e.Time, Grants: []string{e.Grant}}
 	for _, o := range others {
 		f.Events = append(f.Events, o.Index)
 		f.From = min(f.From, o.Time)

@@ -12,17 +12,19 @@ import (
 // a hold that begins while another one lasts is an overlap. O(n log n), exact.
 func mutualExclusion(in *Input) Result {
 	var findings []Finding
-	total := 0
+	total, figures := 0, Figures{}
 	for _, lock := range in.Locks {
 		overlaps := in.overlaps(lock)
 		total += len(overlaps)
 		for _, o := range overlaps {
-			in.Stats.max("overlap_max_ns", o.span.To-o.span.From)
+			figures.Raise("overlap_max_ns", o.span.To-o.span.From)
 		}
 		findings = append(findings, in.worstOverlaps(overlaps)...)
 	}
-	in.Stats["violations"] = int64(total)
-	return conclude("sweep over proven holds", findings, total)
+	figures["violations"] = int64(total)
+	r := Conclude("sweep over proven holds", findings, total)
+	r.Figures = figures
+	return r
 }
 
 // worstOverlaps explains as many overlaps as can be listed of each class. Of the inherent
@@ -32,11 +34,11 @@ func (in *Input) worstOverlaps(overlaps []overlap) []Finding {
 	listed := map[Class]int{}
 	certain := false
 	for _, o := range overlaps {
-		class, why := in.classify(o)
+		class, reason, why := in.classify(o)
 		if listed[class] >= maxFindings && (class != Inherent || certain) {
 			continue
 		}
-		f := in.overlapFinding(o, class, why)
+		f := in.overlapFinding(o, class, reason, why)
 		if listed[class] < maxFindings || !f.Doubtful {
 			out = append(out, f)
 			listed[class]++
@@ -60,17 +62,18 @@ func (in *Input) overlaps(lock string) []overlap {
 	}
 	var holds []held
 	for _, g := range in.ByLock[lock] {
-		if h := in.hold(g); !h.Empty() {
+		if h := in.Hold(g); !h.Empty() {
 			holds = append(holds, held{g, h})
 		}
 	}
 	slices.SortFunc(holds, func(a, b held) int { return cmp.Compare(a.From, b.From) })
+	shares := in.Model.Shares()
 	var out []overlap
 	var active []held
 	for _, h := range holds {
 		active = slices.DeleteFunc(active, func(a held) bool { return a.To <= h.From })
 		for _, a := range active {
-			if a.g.Mode == history.ModeShared && h.g.Mode == history.ModeShared {
+			if shares && in.Model.Together(a.g, h.g) {
 				continue
 			}
 			out = append(out, overlap{first: a.g, second: h.g, span: a.Overlap(h.Interval)})
@@ -83,7 +86,7 @@ func (in *Input) overlaps(lock string) []overlap {
 // classify is the rule of the classes: defect exactly if both grants are before their
 // deadline (minus the tolerance) at the first instant of the overlap; undetermined if
 // that turns on a deadline that is not on record; else inherent.
-func (in *Input) classify(o overlap) (Class, string) {
+func (in *Input) classify(o overlap) (Class, Reason, string) {
 	at := o.span.From
 	unknown := ""
 	for _, g := range []*history.Grant{o.first, o.second} {
@@ -95,29 +98,29 @@ func (in *Input) classify(o overlap) (Class, string) {
 		case !d.Set:
 			unknown = g.ID
 		case at >= d.V-in.Run.Tolerance:
-			return Inherent, fmt.Sprintf("the lease of %s had run out at %s", g.ID, sec(d.V))
+			return Inherent, ReasonLeaseOver, fmt.Sprintf("the lease of %s had run out at %s", g.ID, Seconds(d.V))
 		}
 	}
 	if unknown != "" {
-		return Undetermined, fmt.Sprintf("the deadline of %s is not on record", unknown)
+		return Undetermined, ReasonDeadlineUnknown, fmt.Sprintf("the deadline of %s is not on record", unknown)
 	}
 	if !in.Leased() {
-		return Defect, "the grants have no lease that could run out"
+		return Defect, ReasonNoLease, "the grants have no lease that could run out"
 	}
-	return Defect, "both leases were still running"
+	return Defect, ReasonBothValid, "both leases were still running"
 }
 
 // overlapCause is why two clients were inside at once.
-func (in *Input) overlapCause(o overlap, class Class) cause {
+func (in *Input) overlapCause(o overlap, class Class) Cause {
 	if class == Inherent {
 		return in.lateCause(in.late(o))
 	}
-	if c, robbed := in.robbedBy(o.first, o.span.From); robbed {
+	if c, freed := in.freedBy(o.first, o.span.From); freed {
 		return c
 	}
-	c := in.causeOf(o.first, o.span.To)
+	c := in.CauseOf(o.first, o.span.To)
 	if c == noCause {
-		if late, ok := in.mayBeRobbedBy(o); ok {
+		if late, ok := in.mayBeFreedBy(o); ok {
 			return late
 		}
 	}
@@ -134,19 +137,21 @@ func (in *Input) late(o overlap) *history.Grant {
 	return o.first
 }
 
-func (in *Input) overlapFinding(o overlap, class Class, why string) Finding {
+func (in *Input) overlapFinding(o overlap, class Class, reason Reason, why string) Finding {
 	first, second := o.first, o.second
 	c := in.overlapCause(o, class)
-	return Finding{
-		Rule: "overlap", Class: class, Cause: c.text,
+	f := Finding{
+		Rule: "overlap", Class: class, Reason: reason,
 		Gating:   class != Inherent || in.Run.Fencing != history.FencingOn,
-		Doubtful: class == Inherent && c.unasked, // no fault touched its client: the host did
+		Doubtful: class == Inherent && c.unasked(), // no fault touched its client: the host did
 		Message: fmt.Sprintf("%s (grant %s) entered %s at %s while %s (grant %s) still acted as its holder: both inside for %s; %s",
-			second.Client, second.ID, first.Lock, sec(o.span.From), first.Client, first.ID, ms(o.span.To-o.span.From), why),
+			second.Client, second.ID, first.Lock, Seconds(o.span.From), first.Client, first.ID, Millis(o.span.To-o.span.From), why),
 		Events: in.holdEvents(first, second),
 		Grants: []string{first.ID, second.ID},
 		From:   o.span.From, To: o.span.To,
 	}
+	f.because(c)
+	return f
 }
 
 // holdEvents are the events that show the holds of grants: what began each, and the

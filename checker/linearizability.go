@@ -28,15 +28,22 @@ func judgeLocks(in *Input, size int) Result {
 	for _, lock := range in.Locks {
 		j.lock(lock)
 	}
-	r := conclude("Porcupine with an owner-aware, leased lock model, one lock at a time", j.findings, len(j.findings))
+	r := Conclude("Porcupine with an owner-aware, leased lock model, one lock at a time", j.findings, len(j.findings))
 	if len(j.findings) == maxLockFindings {
 		r.Reason = fmt.Sprintf("the first %d violations are listed", maxLockFindings)
 	}
-	r.Proof = map[string]int{"locks": len(in.Locks), "pieces": j.pieces, "operations": j.ops}
+	r.Proof = NewProof(LockProof{Locks: len(in.Locks), Operations: j.ops, Pieces: j.pieces})
 	if r.Verdict != Fail && j.gaveUp != "" {
-		r.Verdict, r.Reason = Unknown, j.gaveUp
+		r.Verdict, r.Code, r.Reason = Unknown, CodeTimeout, j.gaveUp
 	}
 	return r
+}
+
+// LockProof is the proof of lock-linearizability: how much was judged.
+type LockProof struct {
+	Locks      int `json:"locks"`
+	Operations int `json:"operations"`
+	Pieces     int `json:"pieces"`
 }
 
 type lockJudge struct {
@@ -177,7 +184,7 @@ func (j *lockJudge) reduce(prefix []*lockGrant) []*lockGrant {
 // finding explains a core. What it is shows by what has to be taken back to make it
 // legal: nothing but the grants themselves, a release, or a refusal.
 func (j *lockJudge) finding(lock string, core []*lockGrant) Finding {
-	rule, text := "double-grant", "was granted again while a grant was neither released nor expired"
+	rule, reason, text := "double-grant", ReasonNotOver, "was granted again while a grant was neither released nor expired"
 	lenient := func(kind opKind) bool {
 		return j.check(core, func(op timedOp) timedOp {
 			if op.kind == kind {
@@ -189,13 +196,13 @@ func (j *lockJudge) finding(lock string, core []*lockGrant) Finding {
 	}
 	switch {
 	case lenient(opNotHeld):
-		rule, text = "lost-lease", "was gone before its lease ran out, and nobody had released it"
+		rule, reason, text = "lost-lease", ReasonGoneEarly, "was gone before its lease ran out, and nobody had released it"
 	case lenient(opRelease):
-		rule, text = "foreign-release", "was released by somebody who no longer held it"
+		rule, reason, text = "foreign-release", ReasonNotOwner, "was released by somebody who no longer held it"
 	case revived(core):
-		rule, text = "revived-lease", "was renewed by somebody after somebody else was granted"
+		rule, reason, text = "revived-lease", ReasonRenewedLate, "was renewed by somebody after somebody else was granted"
 	}
-	f := Finding{Rule: rule, Class: Defect, Gating: true}
+	f := Finding{Rule: rule, Class: Defect, Reason: reason, Gating: true}
 	var parts []string
 	for _, lg := range core {
 		parts = append(parts, j.describe(lg))
@@ -212,7 +219,7 @@ func (j *lockJudge) finding(lock string, core []*lockGrant) Finding {
 	if f.From = last.ok; len(core) == 1 {
 		f.From = f.To
 	}
-	f.Cause = j.in.causeOf(core[0].g, max(last.ok, f.From)).text
+	f.because(j.in.CauseOf(core[0].g, max(last.ok, f.From)))
 	f.Message = fmt.Sprintf("%s %s: no order of these operations is one of a lock: %s", lock, text, strings.Join(parts, "; "))
 	slices.Sort(f.Events)
 	return f
@@ -231,16 +238,16 @@ func revived(core []*lockGrant) bool {
 }
 
 func (j *lockJudge) describe(lg *lockGrant) string {
-	text := fmt.Sprintf("%s sent %s, granted by %s", lg.g.ID, sec(lg.from), sec(lg.ok))
+	text := fmt.Sprintf("%s sent %s, granted by %s", lg.g.ID, Seconds(lg.from), Seconds(lg.ok))
 	if base, leased := j.in.expiryBase(lg.g); leased {
-		text += ", lease until " + sec(base+j.in.Run.Tolerance)
+		text += ", lease until " + Seconds(base+j.in.Run.Tolerance)
 	}
 	for _, rel := range lg.g.Releases {
 		answer := string(rel.Outcome())
 		if rel.Return != nil && rel.Return.Error != "" {
 			answer += " " + rel.Return.Error
 		}
-		text += fmt.Sprintf(", release at %s: %s", sec(rel.Start()), answer)
+		text += fmt.Sprintf(", release at %s: %s", Seconds(rel.Start()), answer)
 	}
 	return text
 }

@@ -12,16 +12,24 @@ import (
 // grants do not count: a lock may break after them. The bound is on record:
 // longest lease + stated recovery of the topology + the queue of clients + 2 s.
 func liveness(in *Input) Result {
-	recoveries := in.recovery()
+	figures := Figures{}
+	recoveries := in.recovery(figures)
+	r := in.final(recoveries, figures)
+	r.Figures = figures
+	return r
+}
+
+// final judges the final sections.
+func (in *Input) final(recoveries []Recovery, figures Figures) Result {
 	if in.End == nil {
-		return Result{Verdict: Unknown, Reason: "the run was cut off before its final sections"}
+		return Undecided(CodeNoEnd, "the run was cut off before its final sections")
 	}
 	from, ok := in.Phases[history.PhaseFinal]
 	if !ok {
-		return Result{Verdict: Unknown, Reason: "the history has no final phase"}
+		return Undecided(CodeNoFinal, "the history has no final phase")
 	}
 	if healed := in.lastHeal(); healed > from {
-		return Result{Verdict: Unknown, Reason: fmt.Sprintf("a fault was at work until %s, after the final sections began", sec(healed))}
+		return Undecided(CodeStillHurt, fmt.Sprintf("a fault was at work until %s, after the final sections began", Seconds(healed)))
 	}
 	until := from + in.Run.LivenessBound
 	var findings []Finding
@@ -30,15 +38,15 @@ func liveness(in *Input) Result {
 			findings = append(findings, f)
 		}
 	}
-	r := conclude("grants of the final sections", findings, len(findings))
+	r := Conclude("grants of the final sections", findings, len(findings))
 	if r.Verdict == Pass { // else the findings name who stands in the way
-		r.Findings = append(r.Findings, in.orphans()...)
+		r.Findings = append(r.Findings, in.orphans(figures)...)
 	}
 	if len(recoveries) > 0 {
-		r.Proof = recoveries
+		r.Proof = NewProof(recoveries)
 	}
 	if r.Verdict == Pass {
-		r.Reason = fmt.Sprintf("every client was granted every lock again within %s, once all was healed; bound %s", sec(in.slowest(from)), sec(in.Run.LivenessBound))
+		r.Reason = fmt.Sprintf("every client was granted every lock again within %s, once all was healed; bound %s", Seconds(in.slowest(from)), Seconds(in.Run.LivenessBound))
 	}
 	return r
 }
@@ -100,15 +108,15 @@ func (in *Input) comesBack(lock string, from, until int64) (Finding, bool) {
 	}
 	slices.Sort(stuck)
 	f := Finding{
-		Rule: "no-recovery", Class: NoClass, Gating: true, From: from, To: until, Events: []int64{}, Cause: "none found",
+		Rule: "no-recovery", Class: NoClass, Gating: true, From: from, To: until, Events: []int64{}, Cause: noCause.Text, CauseKind: CauseNone,
 		Message: fmt.Sprintf("%d of %d living clients (%s) were not granted %s again within %s of %s, when all was healed",
-			len(stuck), len(in.Last)-len(in.Kills), joined(stuck, nil), lock, sec(until-from), sec(from)),
+			len(stuck), len(in.Last)-len(in.Kills), joined(stuck, nil), lock, Seconds(until-from), Seconds(from)),
 	}
 	in.suspect(lock, &f)
 	// A lock that cannot end by itself is not waited for in vain because of a hiccup.
 	forGood := f.Rule == "orphan" && in.Run.Ends == history.EndsNever
 	if f.Doubtful = !forGood && in.stalled("", history.Interval{From: from, To: until}) > in.Run.LivenessBound/4; f.Doubtful {
-		f.Cause = "the host held the run up"
+		f.because(Cause{Kind: CauseStall, Text: "the host held the run up"})
 	}
 	return f, true
 }
@@ -127,15 +135,15 @@ func (in *Input) suspect(lock string, f *Finding) {
 		if released {
 			continue
 		}
-		f.Rule = "orphan"
+		f.Rule, f.Reason = "orphan", ReasonNeverReleased
 		f.Grants = []string{g.ID}
 		f.Events = []int64{g.Acquire.Invoke.Index}
-		f.Cause = in.causeOf(g, f.From).text
+		f.because(in.CauseOf(g, f.From))
 		what := "was granted"
 		if !g.Granted() {
 			what = "may have been granted"
 		}
-		f.Message += fmt.Sprintf("; %s of %s %s at %s and was never given back", g.ID, g.Client, what, sec(g.Sent()))
+		f.Message += fmt.Sprintf("; %s of %s %s at %s and was never given back", g.ID, g.Client, what, Seconds(g.Sent()))
 		return
 	}
 }
@@ -147,7 +155,9 @@ func (in *Input) followed(lock string, g *history.Grant) bool {
 	if g.Granted() {
 		since = g.From()
 	}
-	return slices.ContainsFunc(in.ByLock[lock], func(h *history.Grant) bool { return h != g && h.Granted() && h.Sent() > since })
+	return slices.ContainsFunc(in.ByLock[lock], func(h *history.Grant) bool {
+		return h != g && h.Granted() && h.Sent() > since && !in.Model.Together(g, h)
+	})
 }
 
 // Recovery is how long after the beginning of a fault somebody whom it did not hurt was
@@ -162,7 +172,7 @@ type Recovery struct {
 
 // recovery measures, for each fault that took effect, the time until the next grant
 // to a client that it did not hurt.
-func (in *Input) recovery() (out []Recovery) {
+func (in *Input) recovery(figures Figures) (out []Recovery) {
 	for _, f := range in.Faults {
 		if !f.Effective() {
 			continue
@@ -177,7 +187,7 @@ func (in *Input) recovery() (out []Recovery) {
 			}
 			if took := next - f.Invoke.Time; next < history.Forever && took > slowest.Took {
 				slowest.Lock, slowest.Took = lock, took
-				in.Stats.max("recovery_max_ns", took)
+				figures.Raise("recovery_max_ns", took)
 			}
 		}
 		if slowest.Took >= 0 {

@@ -161,18 +161,7 @@ func (in *Input) expiryBase(g *history.Grant) (int64, bool) {
 	if !in.Leased() {
 		return 0, false
 	}
-	base := g.Acquire.Start()
-	if g.Granted() && g.Acquire.Return.Sent.Set && g.Acquire.Return.TTL.Set {
-		base = g.Acquire.Return.Sent.V + g.Acquire.Return.TTL.V - in.Run.Tolerance
-	}
-	for _, rn := range g.Renews {
-		if rn.Outcome() == history.OK && rn.Return.Sent.Set && rn.Return.TTL.Set {
-			base = max(base, rn.Return.Sent.V+rn.Return.TTL.V-in.Run.Tolerance)
-		} else if rn.Outcome() == history.OK {
-			base = max(base, rn.Start()) // held then; for how long is not on record
-		}
-	}
-	return base, true
+	return g.RunsOut(in.Run.Tolerance), true
 }
 
 // laterGrant is the return of the first grant that returned at or after the moment and

@@ -18,9 +18,7 @@ import (
 //
 // A client that does not obey has no use for the notice, and is judged all the same.
 func lossNotice(in *Input) Result {
-	if !in.Leased() {
-		return skipped("its grants have no lease that could be lost")
-	}
+	figures := Figures{}
 	var findings []Finding
 	lost := 0
 	for _, lock := range in.Locks {
@@ -29,14 +27,15 @@ func lossNotice(in *Input) Result {
 			told, known := in.told(p.first)
 			late := told - p.second.From()
 			if known {
-				in.Stats.max("loss_notice_late_max_ns", max(late, 0))
+				figures.Raise("loss_notice_late_max_ns", max(late, 0))
 			}
 			if !known || late > in.Run.Tolerance {
 				findings = append(findings, in.lateNotice(p, told, known))
 			}
 		}
 	}
-	r := conclude("first loss notice or deadline of each grant, against the next grant to another client", findings, len(findings))
+	r := Conclude("first loss notice or deadline of each grant, against the next grant to another client", findings, len(findings))
+	r.Figures = figures
 	if r.Verdict == Pass {
 		r.Reason = "no grant was followed by another one before its release"
 		if lost > 0 {
@@ -64,7 +63,7 @@ func (in *Input) successions(lock string) []succession {
 		for _, o := range open {
 			switch {
 			case in.gaveUp(o) <= g.From():
-			case o.Client == g.Client || (o.Mode == history.ModeShared && g.Mode == history.ModeShared):
+			case o.Client == g.Client || in.Model.Together(o, g):
 				left = append(left, o)
 			default:
 				out = append(out, succession{o, g})
@@ -96,16 +95,17 @@ func (in *Input) told(g *history.Grant) (int64, bool) {
 
 func (in *Input) lateNotice(p succession, told int64, known bool) Finding {
 	f := Finding{
-		Rule: "late-notice", Class: NoClass, Gating: true, Cause: in.causeOf(p.first, p.second.From()).text,
+		Rule: "late-notice", Class: NoClass, Gating: true,
 		Grants: []string{p.first.ID, p.second.ID}, From: p.second.From(), To: told,
 		Events: in.holdEvents(p.first, p.second),
 		Message: fmt.Sprintf("%s was granted %s (%s) at %s; %s, which held it (%s), could know only %s later",
-			p.second.Client, p.first.Lock, p.second.ID, sec(p.second.From()), p.first.Client, p.first.ID, ms(told-p.second.From())),
+			p.second.Client, p.first.Lock, p.second.ID, Seconds(p.second.From()), p.first.Client, p.first.ID, Millis(told-p.second.From())),
 	}
+	f.because(in.CauseOf(p.first, p.second.From()))
 	if !known {
 		f.Rule, f.To = "no-notice", in.gaveUp(p.first)
 		f.Message = fmt.Sprintf("%s was granted %s (%s) at %s; %s, which held it (%s), was never told",
-			p.second.Client, p.first.Lock, p.second.ID, sec(p.second.From()), p.first.Client, p.first.ID)
+			p.second.Client, p.first.Lock, p.second.ID, Seconds(p.second.From()), p.first.Client, p.first.ID)
 	}
 	return f
 }

@@ -21,14 +21,14 @@ const orphanPart = 4
 //
 //	c1  acquire ......?
 //	c2      |-----------waits, nobody holds-----------|granted
-func (in *Input) orphans() []Finding {
+func (in *Input) orphans(figures Figures) []Finding {
 	var out []Finding
 	for _, lock := range in.Locks {
 		out = append(out, in.orphansOf(lock)...)
 	}
 	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
 	if len(out) > 0 {
-		in.Stats["orphan_max_ns"] = out[0].To - out[0].From
+		figures["orphan_max_ns"] = out[0].To - out[0].From
 	}
 	return out[:min(len(out), maxFindings)]
 }
@@ -52,11 +52,13 @@ func (in *Input) orphansOf(lock string) []Finding {
 			continue
 		}
 		used[i] = true
-		out = append(out, Finding{
-			Rule: "orphan", Class: NoClass, Cause: in.causeOf(g, span.From).text, Events: []int64{g.Acquire.Invoke.Index},
+		f := Finding{
+			Rule: "orphan", Class: NoClass, Reason: ReasonNeverReleased, Events: []int64{g.Acquire.Invoke.Index},
 			Grants: []string{g.ID}, From: span.From, To: span.To,
-			Message: fmt.Sprintf("%s stayed out of reach for %s although no client believed that it held it, after %s %s", lock, ms(span.To-span.From), how, g.ID),
-		})
+			Message: fmt.Sprintf("%s stayed out of reach for %s although no client believed that it held it, after %s %s", lock, Millis(span.To-span.From), how, g.ID),
+		}
+		f.because(in.CauseOf(g, span.From))
+		out = append(out, f)
 	}
 	return out
 }
@@ -68,7 +70,7 @@ func (in *Input) passedOn(g *history.Grant, since, until int64) bool {
 		since = g.Releases[len(g.Releases)-1].Start()
 	}
 	return slices.ContainsFunc(in.ByLock[g.Lock], func(h *history.Grant) bool {
-		return h != g && h.Granted() && h.From() > since && h.From() <= until
+		return h != g && h.Granted() && h.From() > since && h.From() <= until && !in.Model.Together(g, h)
 	})
 }
 
@@ -102,7 +104,7 @@ func (in *Input) abandoned(g *history.Grant) (int64, string) {
 func (in *Input) freeSpans(lock string) []history.Interval {
 	var holds []history.Interval
 	for _, g := range in.ByLock[lock] {
-		if h := in.hold(g); !h.Empty() {
+		if h := in.Hold(g); !h.Empty() {
 			holds = append(holds, h)
 		}
 	}
@@ -122,7 +124,7 @@ func (in *Input) freeSpans(lock string) []history.Interval {
 // that was granted at its end: in between nobody could have it.
 func (in *Input) asked(lock string, g *history.Grant, span history.Interval) history.Interval {
 	for _, h := range in.ByLock[lock] {
-		if h.Granted() && h.From() == span.To && h != g {
+		if h.Granted() && h.From() == span.To && h != g && !in.Model.Together(g, h) {
 			return history.Interval{From: max(span.From, h.Acquire.Start()), To: span.To}
 		}
 	}

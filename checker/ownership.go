@@ -15,22 +15,22 @@ import (
 // another client was granted after that; else it is taken as foreign only when the
 // other holder was then told that its lock is gone.
 func ownership(in *Input) Result {
-	findings := make([]Finding, 0, len(in.robberies()))
-	for _, r := range in.robberies() {
+	findings := make([]Finding, 0, len(in.foreignReleases()))
+	for _, r := range in.foreignReleases() {
 		findings = append(findings, in.ownershipFinding(r))
 	}
-	return conclude("releases that were carried out, against the grants in force", findings, len(findings))
+	return Conclude("releases that were carried out, against the grants in force", findings, len(findings))
 }
 
-// robbery is a release that freed the lock of another grant.
-type robbery struct {
-	robber, victim *history.Grant
-	release        *history.Call
+// foreignRelease is a release that freed the lock of another grant.
+type foreignRelease struct {
+	by, victim *history.Grant
+	release    *history.Call
 }
 
-// findRobberies looks at every release that was carried out.
-func (in *Input) findRobberies() []robbery {
-	var out []robbery
+// findForeignReleases looks at every release that was carried out.
+func (in *Input) findForeignReleases() []foreignRelease {
+	var out []foreignRelease
 	for _, lock := range in.Locks {
 		granted := slices.DeleteFunc(slices.Clone(in.ByLock[lock]), func(g *history.Grant) bool { return !g.Granted() })
 		slices.SortFunc(granted, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
@@ -40,7 +40,7 @@ func (in *Input) findRobberies() []robbery {
 					continue
 				}
 				if victim := in.victim(granted, g, rel); victim != nil {
-					out = append(out, robbery{g, victim, rel})
+					out = append(out, foreignRelease{g, victim, rel})
 				}
 			}
 		}
@@ -62,13 +62,13 @@ func (in *Input) victim(granted []*history.Grant, g *history.Grant, rel *history
 	for i := before - 1; i >= 0 && granted[i].From() >= since; i-- {
 		h := granted[i]
 		after := h.Sent() >= g.From() || in.expired(g, h.Sent())
-		if h == g || !after || !in.inForce(h, rel) {
+		if h == g || !after || in.Model.Together(g, h) || !in.inForce(h, rel) {
 			continue
 		}
 		if h.From() <= rel.Start() && in.expired(g, rel.Start()) {
 			return h
 		}
-		if (h.From() <= rel.Start() || in.expired(g, rel.End())) && in.robbed(h, rel) {
+		if (h.From() <= rel.Start() || in.expired(g, rel.End())) && in.denied(h, rel) {
 			return h
 		}
 	}
@@ -104,9 +104,9 @@ func (in *Input) expired(g *history.Grant, at int64) bool {
 	return at > base+2*in.Run.Tolerance
 }
 
-// robbed reports whether the store told h that it does not hold the lock, although its
+// denied reports whether the store told h that it does not hold the lock, although its
 // lease still ran, it had not released, and no fault of a server explains it.
-func (in *Input) robbed(h *history.Grant, rel *history.Call) bool {
+func (in *Input) denied(h *history.Grant, rel *history.Call) bool {
 	base, leased := in.expiryBase(h)
 	for _, c := range slices.Concat(h.Releases, h.Renews) {
 		if !isNotHeld(c) || c.Start() <= rel.Start() || (leased && c.End() >= base) {
@@ -127,58 +127,62 @@ func (in *Input) serverHurt(span history.Interval) bool {
 	})
 }
 
-func (in *Input) ownershipFinding(r robbery) Finding {
-	g, victim, rel := r.robber, r.victim, r.release
+func (in *Input) ownershipFinding(r foreignRelease) Finding {
+	g, victim, rel := r.by, r.victim, r.release
 	events := []int64{g.Acquire.Return.Index, victim.Acquire.Return.Index, rel.Invoke.Index, rel.Return.Index}
 	slices.Sort(events)
-	return Finding{
-		Rule: "foreign-release", Class: Defect, Cause: in.causeOf(g, rel.Start()).text, Gating: true,
+	f := Finding{
+		Rule: "foreign-release", Class: Defect, Reason: ReasonNotOwner, Gating: true,
 		Message: fmt.Sprintf("the release of %s by %s at %s was carried out, but the lock %s was held by %s (grant %s since %s): it freed somebody else's lock",
-			g.ID, g.Client, sec(rel.Start()), g.Lock, victim.Client, victim.ID, sec(victim.From())),
+			g.ID, g.Client, Seconds(rel.Start()), g.Lock, victim.Client, victim.ID, Seconds(victim.From())),
 		Events: events, Grants: []string{g.ID, victim.ID}, From: max(rel.Start(), victim.From()), To: rel.End(),
 	}
+	f.because(in.CauseOf(g, rel.Start()))
+	return f
 }
 
-// robbedBy is the release that took the lock of a grant away, as the cause of what came
+// freedBy is the release that took the lock of a grant away, as the cause of what came
 // after it.
-func (in *Input) robbedBy(g *history.Grant, before int64) (cause, bool) {
-	for _, r := range in.robberies() {
+func (in *Input) freedBy(g *history.Grant, before int64) (Cause, bool) {
+	for _, r := range in.foreignReleases() {
 		if r.victim == g && r.release.Start() <= before {
-			return cause{text: fmt.Sprintf("the release of %s by %s at %s, which freed the lock of %s (%s)",
-				r.robber.ID, r.robber.Client, sec(r.release.Start()), g.ID, in.causeOf(r.robber, r.release.Start()).text)}, true
+			why := in.CauseOf(r.by, r.release.Start())
+			return Cause{Kind: CauseRelease, Fault: why.Fault, Text: fmt.Sprintf("the release of %s by %s at %s, which freed the lock of %s (%s)",
+				r.by.ID, r.by.Client, Seconds(r.release.Start()), g.ID, why.Text)}, true
 		}
 	}
-	return cause{}, false
+	return Cause{}, false
 }
 
 // findLateReleases are the releases that were carried out after the lease of their grant had
 // run out.
-func (in *Input) findLateReleases() []robbery {
-	var out []robbery
+func (in *Input) findLateReleases() []foreignRelease {
+	var out []foreignRelease
 	for _, g := range in.Grants {
 		if !g.Granted() {
 			continue
 		}
 		for _, rel := range g.Releases {
 			if rel.Outcome() == history.OK && in.expired(g, rel.End()) {
-				out = append(out, robbery{robber: g, release: rel})
+				out = append(out, foreignRelease{by: g, release: rel})
 			}
 		}
 	}
 	return out
 }
 
-// mayBeRobbedBy is a late release by a third grant that was carried out while the first one
+// mayBeFreedBy is a late release by a third grant that was carried out while the first one
 // of an overlap was in force. It proves nothing where it was invoked before that, so it is
 // no finding; but it is what an overlap without another cause may come of.
-func (in *Input) mayBeRobbedBy(o overlap) (cause, bool) {
+func (in *Input) mayBeFreedBy(o overlap) (Cause, bool) {
 	for _, r := range in.tooLate() {
-		g, rel := r.robber, r.release
+		g, rel := r.by, r.release
 		third := g != o.first && g != o.second && g.Lock == o.first.Lock
 		if third && rel.Start() < o.span.From && rel.End() > o.first.Sent() {
-			return cause{text: fmt.Sprintf("perhaps the late release of %s by %s, carried out by %s (%s)",
-				g.ID, g.Client, sec(rel.End()), in.causeOf(g, rel.End()).text)}, true
+			why := in.CauseOf(g, rel.End())
+			return Cause{Kind: CauseRelease, Fault: why.Fault, Text: fmt.Sprintf("perhaps the late release of %s by %s, carried out by %s (%s)",
+				g.ID, g.Client, Seconds(rel.End()), why.Text)}, true
 		}
 	}
-	return cause{}, false
+	return Cause{}, false
 }

@@ -13,15 +13,15 @@ import (
 // must grow strictly in real time and be unique, and the resource must not refuse the
 // newest valid grant.
 func fencingTokens(in *Input) Result {
-	if !in.Run.Tokens {
-		return skipped("issues no tokens")
-	}
+	figures := Figures{}
 	var findings []Finding
 	for _, lock := range in.Locks {
 		findings = append(findings, in.tokenOrder(lock)...)
 	}
-	findings = append(findings, in.refusedValid()...)
-	return conclude("sweep by sent and ok of the grants; refusals against the newest grant", findings, len(findings))
+	findings = append(findings, in.refusedValid(figures)...)
+	r := Conclude("sweep by sent and ok of the grants; refusals against the newest grant", findings, len(findings))
+	r.Figures = figures
+	return r
 }
 
 func (in *Input) tokenOrder(lock string) []Finding {
@@ -40,7 +40,7 @@ func (in *Input) tokenOrder(lock string) []Finding {
 			}
 		}
 		token := g.Token().V
-		if twin := seen[token]; twin != nil {
+		if twin := seen[token]; twin != nil && !in.Model.Together(twin, g) {
 			out = append(out, in.tokenFinding("duplicate", twin, g, fmt.Sprintf("%s got the token %d, which %s has already", g.ID, token, twin.ID)))
 		} else if highest != nil && highest.Token().V > token {
 			out = append(out, in.tokenFinding("regress", highest, g,
@@ -52,24 +52,26 @@ func (in *Input) tokenOrder(lock string) []Finding {
 }
 
 func (in *Input) tokenFinding(rule string, a, b *history.Grant, message string) Finding {
-	return Finding{
-		Rule: rule, Class: Defect, Cause: in.causeOf(a, b.From()).text, Gating: true, Message: message,
+	f := Finding{
+		Rule: rule, Class: Defect, Gating: true, Message: message,
 		Events: []int64{a.Acquire.Return.Index, b.Acquire.Return.Index}, Grants: []string{a.ID, b.ID}, From: b.Sent(), To: b.From(),
 	}
+	f.because(in.CauseOf(a, b.From()))
+	return f
 }
 
 // refusedValid finds refusals by the fence that hit the newest grant while its lease
 // ran: a fence that locks out the rightful holder.
-func (in *Input) refusedValid() []Finding {
+func (in *Input) refusedValid(figures Figures) []Finding {
 	var out []Finding
-	in.Stats["fence_refused"], in.Stats["fence_refused_valid"] = 0, 0
+	figures["fence_refused"], figures["fence_refused_valid"] = 0, 0
 	rivals := map[string]*rivals{}
 	for i := range in.Events {
 		e := &in.Events[i]
 		if e.Party != history.PartyRegister || e.Error != history.ErrStaleToken {
 			continue
 		}
-		in.Stats["fence_refused"]++
+		figures["fence_refused"]++
 		g := in.ByID[e.Grant]
 		if g == nil || !g.Granted() {
 			continue
@@ -80,13 +82,15 @@ func (in *Input) refusedValid() []Finding {
 		if base, leased := in.expiryBase(g); (leased && e.Time >= base) || rivals[g.Lock].of(g, e.Time) {
 			continue
 		}
-		in.Stats["fence_refused_valid"]++
-		out = append(out, Finding{
-			Rule: "refused-valid", Class: Defect, Cause: in.causeOf(g, e.Time).text, Gating: true,
+		figures["fence_refused_valid"]++
+		f := Finding{
+			Rule: "refused-valid", Class: Defect, Gating: true,
 			Message: fmt.Sprintf("the fence refused the %s of %s with token %d at %s, although %s is the newest grant of %s",
-				e.F, g.Client, e.Token.V, sec(e.Time), g.ID, g.Lock),
+				e.F, g.Client, e.Token.V, Seconds(e.Time), g.ID, g.Lock),
 			Events: []int64{g.Acquire.Return.Index, e.Index}, Grants: []string{g.ID}, From: e.Time, To: e.Time,
-		})
+		}
+		f.because(in.CauseOf(g, e.Time))
+		out = append(out, f)
 	}
 	return out
 }

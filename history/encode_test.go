@@ -64,6 +64,27 @@ func TestEventRoundTrip(t *testing.T) {
 	})
 }
 
+// encoding/json writes an event as the record does, and reads it back.
+func TestEventMarshal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := anyEvent(t)
+		if want.Index < 0 {
+			want.Index = -1 // an event of a party's log has none
+		}
+		raw, err := json.Marshal([]Event{want})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []Event
+		if err := json.Unmarshal(raw, &got); err != nil || len(got) != 1 {
+			t.Fatalf("%v in %s", err, raw)
+		}
+		if a, b := got[0].AppendJSON(nil, true), want.AppendJSON(nil, true); !bytes.Equal(a, b) {
+			t.Fatalf("read back\n%s\nwant\n%s", a, b)
+		}
+	})
+}
+
 // Tokens are 64-bit integers and never pass through a float.
 func TestTokenKeepsAllBits(t *testing.T) {
 	const token = 1<<53 + 1

@@ -29,6 +29,7 @@ const (
 	FWrite      = "write"       // writes a register under a grant
 	FWork       = "work"        // anything else done under a grant
 	FLost       = "lost"        // notice: the client learned that it lost a lease
+	FLease      = "lease"       // notice: the client created a lease, or joined it: LeaseCreated (no value) or LeaseJoined
 	FPoint      = "point"       // a client stands at (invoke) or leaves (ok) a point
 	FStall      = "stall"       // a ticker came late: a [Stall]
 	FClock      = "clock"       // the wall clock moved against the monotonic one: a [ClockStep]
@@ -36,6 +37,12 @@ const (
 	FHeal       = "heal"        // a fault is undone: a [Fault] with the same id
 	FKill       = "kill"        // a client or a node is about to be killed
 	FRole       = "role"        // what a node says of itself changed: a JSON string
+)
+
+// What an f:lease says, as a JSON string.
+const (
+	LeaseCreated = "created" // also what no value means
+	LeaseJoined  = "joined"  // another client had created it
 )
 
 // The closed list of error codes (field error).

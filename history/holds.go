@@ -14,8 +14,9 @@ func (i Interval) Overlap(o Interval) Interval {
 // ProvenHold is when the client of a grant certainly believed that it held the lock:
 // from its acquire-ok to the earliest of the release's invocation, its kill, its first
 // loss notice or the deadline in force (where the run's discipline is to obey), and,
-// where none of these is on record, its last own event; then on to the last use that
-// it invoked under the grant, for who acts as the holder believes that it holds.
+// where it never released, its next acquire of that lock in that mode (unless the lock is
+// reentrant); where none of these is on record, its last own event; then on to the last
+// use that it invoked under the grant, for who acts as the holder believes that it holds.
 func (r *Record) ProvenHold(g *Grant) Interval {
 	if !g.Granted() {
 		return Interval{}
@@ -27,6 +28,11 @@ func (r *Record) ProvenHold(g *Grant) Interval {
 	}
 	if kill, ok := r.Kills[g.Client]; ok {
 		end = min(end, kill)
+	}
+	if len(g.Releases) == 0 && r.Model.MovesOn() {
+		if next := r.follower(g); next != nil {
+			end = min(end, next.Acquire.Start()) // it has moved on
+		}
 	}
 	if r.Run.Discipline != Trusting {
 		end = min(end, g.BeliefEnds())
@@ -51,21 +57,34 @@ func (g *Grant) BeliefEnds() int64 {
 	if len(g.Losses) > 0 {
 		end = g.Losses[0].Time
 	}
-	deadline := g.Acquire.Return.Deadline
-	if !deadline.Set {
-		return end
+	return min(end, g.lapses().Or(Forever))
+}
+
+// lapses is the first moment at which the deadline in force has passed.
+func (g *Grant) lapses() Opt {
+	if g.inSession() {
+		return g.Under.lapses(g.From())
 	}
-	d := deadline.V
+	d := g.Acquire.Return.Deadline
+	if !d.Set {
+		return d
+	}
 	for _, rn := range g.Renews {
 		if rn.Outcome() != OK || !rn.Return.Deadline.Set {
 			continue
 		}
-		if rn.Return.Time >= d {
+		if rn.Return.Time >= d.V {
 			break
 		}
-		d = max(d, rn.Return.Deadline.V)
+		d.V = max(d.V, rn.Return.Deadline.V)
 	}
-	return min(end, d)
+	return d
+}
+
+// inSession reports whether the grant runs out with a session whose times are on record:
+// then acquiring has not renewed it.
+func (g *Grant) inSession() bool {
+	return g.Under != nil && g.Under.Session && (g.Under.Created != nil || len(g.Under.Renews) > 0)
 }
 
 // DeadlineAt is the deadline in force at time t, as far as the client had been told by
@@ -74,6 +93,9 @@ func (g *Grant) BeliefEnds() int64 {
 func (g *Grant) DeadlineAt(t int64) Opt {
 	if !g.Granted() {
 		return Opt{}
+	}
+	if g.inSession() {
+		return g.Under.DeadlineAt(t)
 	}
 	d := g.Acquire.Return.Deadline
 	if !d.Set {
@@ -85,6 +107,37 @@ func (g *Grant) DeadlineAt(t int64) Opt {
 		}
 	}
 	return d
+}
+
+// RunsOut is the moment from which the store may let the grant expire: sent + ttl of the
+// acquire, or of its session's creation, or of the last renewal that is known to have been
+// applied, minus the tolerance. A lease whose times are not on record may expire at any
+// time after that.
+func (g *Grant) RunsOut(tolerance int64) int64 {
+	base := g.Acquire.Start()
+	switch {
+	case g.inSession():
+		return g.Under.RunsOut(tolerance).Or(base)
+	case g.Granted() && g.Acquire.Return.Sent.Set && g.Acquire.Return.TTL.Set:
+		base = g.Acquire.Return.Sent.V + g.Acquire.Return.TTL.V - tolerance
+	}
+	return renewed(Some(base), g.Renews, tolerance).V
+}
+
+// renewed carries the moment from which a lease may run out on by its renewals. One without
+// times says only that the lease was alive then.
+func renewed(base Opt, renews []*Call, tolerance int64) Opt {
+	for _, rn := range renews {
+		if rn.Outcome() != OK {
+			continue
+		}
+		until := rn.Start()
+		if rn.Return.Sent.Set && rn.Return.TTL.Set {
+			until = rn.Return.Sent.V + rn.Return.TTL.V - tolerance
+		}
+		base = Some(max(base.Or(until), until))
+	}
+	return base
 }
 
 // Leased reports whether the grants of the run run out by themselves.

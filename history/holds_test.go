@@ -61,8 +61,8 @@ func TestHoldsOfACutRecord(t *testing.T) {
 
 func TestBuildListsWhatDoesNotFit(t *testing.T) {
 	r := record(t, "run\n0ms 1 c1 invoke acquire lock=L grant=a\n1ms 1 c1 invoke acquire lock=L grant=b\n2ms 1 c1 ok release grant=b\n")
-	if len(r.Twice) != 1 || len(r.Orphan) != 1 {
-		t.Fatalf("%d overlapping, %d orphan returns", len(r.Twice), len(r.Orphan))
+	if len(r.Twice) != 1 || len(r.Unpaired) != 1 {
+		t.Fatalf("%d overlapping, %d unpaired returns", len(r.Twice), len(r.Unpaired))
 	}
 }
 

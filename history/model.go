@@ -1,14 +1,51 @@
 package history
 
-// Model stub: replaced when the judge's branch is merged.
+// The kinds of locks.
+const (
+	ModelExclusive = "exclusive"  // one grant at a time; also what an empty kind means
+	ModelReadWrite = "read-write" // readers (mode shared) together, a writer alone
+	ModelReentrant = "reentrant"  // one owner at a time, who may hold it several times: counted
+)
+
+// Model says what a lock is: which grants may be held together, and what ends them. Whoever
+// judges asks it, so that a lock is judged by what it is and not by which store it lives in.
 type Model struct {
-	Kind    string `json:"kind,omitempty"`
-	Session bool   `json:"session,omitempty"`
+	Kind string `json:"kind,omitempty"`
+	// Session: several grants may share one lease, and acquiring does not renew it.
+	Session bool `json:"session,omitempty"`
 }
 
-const (
-	ModelExclusive = "exclusive"
-	ModelReadWrite = "read-write"
-	ModelReentrant = "reentrant"
-	FLease         = "lease"
-)
+// Known reports whether the kind is one that can be judged.
+func (m Model) Known() bool {
+	switch m.Kind {
+	case "", ModelExclusive, ModelReadWrite, ModelReentrant:
+		return true
+	}
+	return false
+}
+
+// Shares reports whether any two grants may be held together at all.
+func (m Model) Shares() bool { return m.Kind == ModelReadWrite || m.Kind == ModelReentrant }
+
+// Counts reports whether the lock counts the grants of one owner: each of its releases
+// gives one of them back, whichever it is, and only the last one frees the lock.
+func (m Model) Counts() bool { return m.Kind == ModelReentrant }
+
+// MovesOn reports whether a client that asks for the lock again, in the same mode, has
+// left what it held: nobody overlaps himself. Not so where the lock is reentrant.
+func (m Model) MovesOn() bool { return !m.Counts() }
+
+// Together reports whether two grants of a lock may be held at once: two readers, a reader
+// and a writer of one owner (an up- or downgrade), an owner that enters again.
+func (m Model) Together(a, b *Grant) bool {
+	switch m.Kind {
+	case ModelReadWrite:
+		return (a.Mode == ModeShared && b.Mode == ModeShared) || sameOwner(a, b)
+	case ModelReentrant:
+		return sameOwner(a, b)
+	}
+	return false
+}
+
+// sameOwner reports whether the store cannot tell two grants apart by their owner.
+func sameOwner(a, b *Grant) bool { return a.Client == b.Client && a.Owner == b.Owner }

@@ -171,8 +171,9 @@ func (r *Run) set(key, val string) error {
 	}
 	texts := map[string]*string{
 		"backend": &r.Backend, "ends": &r.Ends, "discipline": &r.Discipline, "fencing": &r.Fencing, "workload": &r.Workload,
+		"model": &r.Model.Kind,
 	}
-	flags := map[string]*bool{"tokens": &r.Tokens, "client-faults": &r.ClientFaults, "resource": &r.Resource}
+	flags := map[string]*bool{"tokens": &r.Tokens, "client-faults": &r.ClientFaults, "resource": &r.Resource, "session": &r.Model.Session}
 	switch {
 	case durations[key] != nil:
 		d, err := time.ParseDuration(val)

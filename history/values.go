@@ -54,7 +54,6 @@ type Run struct {
 	Provider        string            `json:"provider"`
 	Nemesis         []string          `json:"nemesis"`
 	Workload        string            `json:"workload"`
-	Model           Model             `json:"model,omitzero"` // what may be held together, and what a grant is
 	Fencing         string            `json:"fencing"`
 	Discipline      string            `json:"discipline"`
 	Seed            uint64            `json:"seed"`
@@ -66,6 +65,7 @@ type Run struct {
 	StallLimit      int64             `json:"stall_limit_ns"`     // a ticker later than this is on record
 	LivenessBound   int64             `json:"liveness_bound_ns"`  // from the last heal to each client's next grant
 	Recovery        int64             `json:"recovery_ns"`        // how long the servers need after a fault, stated
+	Model           Model             `json:"model,omitzero"`     // what the lock is
 	Ends            string            `json:"ends"`               // how a grant ends without a release
 	Tokens          bool              `json:"tokens"`             // whether the lock issues fencing tokens
 	Resource        bool              `json:"resource"`           // whether the workload touches registers

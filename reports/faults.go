@@ -52,9 +52,9 @@ func faultRows(r *checker.Results, rec *history.Record) []faultRow {
 // recoveries are the recovery times that liveness measured, by the fault.
 func recoveries(r *checker.Results) map[int]checker.Recovery {
 	out := map[int]checker.Recovery{}
-	list, ok := r.Checks[checker.Liveness].Proof.([]checker.Recovery)
-	if !ok {
-		return out
+	var list []checker.Recovery
+	if r.Checks[checker.Liveness].ProofInto(&list) != nil {
+		return out // nothing was measured
 	}
 	for _, rc := range list {
 		out[rc.ID] = rc

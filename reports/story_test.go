@@ -27,7 +27,7 @@ func reported(f checker.Finding) checker.Finding { f.Gating = false; return f }
 
 // failed are results in which the named checks are required and fail.
 func failed(checks map[string][]checker.Finding) *checker.Results {
-	r := &checker.Results{Verdict: checker.Fail, Checks: map[string]checker.Result{}, Stats: checker.Stats{}}
+	r := &checker.Results{Verdict: checker.Fail, Checks: map[string]checker.Result{}, Stats: checker.Figures{}}
 	for _, c := range checker.Default().All() {
 		r.Order = append(r.Order, c.Name)
 		r.Checks[c.Name] = checker.Result{Verdict: checker.Pass, Required: true}

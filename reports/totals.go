@@ -40,7 +40,7 @@ func notGating(r *checker.Results) string {
 
 // noTokens reports whether a check does not apply because the lock issues no tokens.
 func noTokens(c checker.Result) bool {
-	return c.Verdict == checker.Skipped && c.Reason == "issues no tokens"
+	return c.Verdict == checker.Skipped && c.Code == checker.CodeNoTokens
 }
 
 // maxWithstood is how many faults the story of a run without a violation lists.

@@ -19,7 +19,7 @@ func violating() *checker.Results {
 			checker.Ownership:     {Verdict: checker.Pass, Required: true},
 			checker.FencingTokens: {Verdict: checker.Skipped, Reason: "issues no tokens"},
 		},
-		Stats: checker.Stats{"violations": 2},
+		Stats: checker.Figures{"violations": 2},
 	}
 }
 

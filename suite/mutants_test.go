@@ -127,5 +127,5 @@ func TestMutantsOfExpectationsAreCaught(t *testing.T) {
 	caught(t, 1, violating())
 	caught(t, 0, &checker.Results{Verdict: checker.Pass, Checks: map[string]checker.Result{
 		checker.Ownership: {Verdict: checker.Pass, Required: true}, checker.Liveness: {Verdict: checker.Pass, Required: true},
-	}, Stats: checker.Stats{"grants": 7}})
+	}, Stats: checker.Figures{"grants": 7}})
 }

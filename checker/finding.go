@@ -1,0 +1,96 @@
+package checker
+
+import "fmt"
+
+// Class says what the cure of a finding is.
+type Class string
+
+// The classes. People act on them differently: fencing cures what is inherent to
+// leases, another lock cures a defect.
+const (
+	Inherent     Class = "inherent"     // a lease had run out: what every lock with leases can do
+	Defect       Class = "defect"       // both grants were valid: the lock is broken
+	Undetermined Class = "undetermined" // it turns on a deadline that is not on record
+	NoClass      Class = "none"         // the question does not arise
+)
+
+// Finding is one thing that is wrong, with the events that show it.
+type Finding struct {
+	Rule    string  `json:"rule"`
+	Class   Class   `json:"class"`
+	Reason  Reason  `json:"reason,omitempty"` // what the class turns on
+	Cause   string  `json:"cause"`            // for people
+	Gating  bool    `json:"gating"`           // false: reported, and does not fail the run
+	Message string  `json:"message"`          // for people
+	Events  []int64 `json:"events"`           // indexes in the history
+	From    int64   `json:"from_ns"`
+	To      int64   `json:"to_ns"`
+
+	CauseKind CauseKind `json:"cause_kind,omitempty"`
+	// Fault is the id of the fault that is the cause, or that held up whoever caused it; 0:
+	// none.
+	Fault int `json:"fault,omitempty"`
+
+	// Grants are the grants that the finding is about, the earlier first.
+	Grants []string `json:"grants,omitempty"`
+	// Doubtful findings make a check unknown, not failed: the host explains them.
+	Doubtful bool `json:"doubtful,omitempty"`
+}
+
+// Reason says what the class of a finding turns on, for programs.
+type Reason string
+
+// The reasons.
+const (
+	ReasonLeaseOver       Reason = "lease-over"       // the lease of one grant had run out
+	ReasonBothValid       Reason = "both-valid"       // both leases were still running
+	ReasonNoLease         Reason = "no-lease"         // the grants have none that could run out
+	ReasonDeadlineUnknown Reason = "deadline-unknown" // a deadline is not on record
+	ReasonNotOver         Reason = "not-over"         // granted although another grant was not over
+	ReasonGoneEarly       Reason = "gone-early"       // the store denied a grant before its lease ran out
+	ReasonNotOwner        Reason = "not-owner"        // released by somebody who no longer held it
+	ReasonRenewedLate     Reason = "renewed-late"     // renewed after somebody else was granted
+	ReasonAppliedLate     Reason = "applied-late"     // sent inside its own hold, applied after it
+	ReasonNoOverlap       Reason = "no-overlap"       // its grants never met: suspect the record
+	ReasonNotGranted      Reason = "not-granted"      // under a grant that nobody was given
+	ReasonTogether        Reason = "together"         // its grants may be held at once: suspect the workload
+	ReasonNeverReleased   Reason = "never-released"   // a grant that nobody gave back stands in the way
+)
+
+// CauseKind says what kind of thing the cause of a finding is, for programs.
+type CauseKind string
+
+// The kinds of causes.
+const (
+	CauseNone    CauseKind = "none"    // none was found
+	CauseFault   CauseKind = "fault"   // of ours
+	CauseStall   CauseKind = "stall"   // the host held somebody up
+	CauseOverrun CauseKind = "overrun" // the client took longer than its lease
+	CauseRelease CauseKind = "release" // of a third grant, which freed this one's lock
+	CauseRecord  CauseKind = "record"  // the record itself is suspect
+)
+
+// severity orders findings, the worst first: what gates for certain, what may gate, the
+// rest; defects before what is inherent.
+func (f Finding) severity() int {
+	rank := map[Class]int{Defect: 0, Undetermined: 1, NoClass: 2, Inherent: 3}[f.Class]
+	switch {
+	case f.Gating && !f.Doubtful:
+		return rank
+	case f.Gating:
+		return 10 + rank
+	default:
+		return 20 + rank
+	}
+}
+
+// because sets the cause.
+func (f *Finding) because(c Cause) {
+	f.Cause, f.CauseKind, f.Fault = c.Text, c.Kind, c.Fault
+}
+
+// Millis shows a time or a length in ns to people.
+func Millis(ns int64) string { return fmt.Sprintf("%.1f ms", float64(ns)/1e6) }
+
+// Seconds shows a moment of the run to people.
+func Seconds(ns int64) string { return fmt.Sprintf("%.3f s", float64(ns)/1e9) }

@@ -1,0 +1,48 @@
+package checker
+
+import (
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Input is a history prepared for the checks, which only read it.
+type Input struct {
+	*history.Record
+	Raw   *history.History
+	Limit time.Duration // for each check that can take long
+
+	stalls          []stall // unplanned ones
+	holds           map[*history.Grant]history.Interval
+	foreignReleases func() []foreignRelease // computed once
+	tooLate         func() []foreignRelease // late releases that were carried out, without a victim; computed once
+}
+
+// NewInput prepares a history. It fails where the history does not even say what was
+// run.
+func NewInput(h *history.History) (*Input, error) {
+	rec, err := history.Build(h)
+	if err != nil {
+		return nil, err
+	}
+	in := &Input{
+		Record: rec, Raw: h, Limit: 10 * time.Second,
+		holds: make(map[*history.Grant]history.Interval, len(rec.Grants)),
+	}
+	in.stalls = in.unplannedStalls()
+	in.foreignReleases = sync.OnceValue(in.findForeignReleases)
+	in.tooLate = sync.OnceValue(in.findLateReleases)
+	return in, nil
+}
+
+// Hold is the proven hold of a grant: when its client certainly believed that it had the
+// lock. Empty for grants that were never certain.
+func (in *Input) Hold(g *history.Grant) history.Interval {
+	h, ok := in.holds[g]
+	if !ok {
+		h = in.ProvenHold(g)
+		in.holds[g] = h
+	}
+	return h
+}

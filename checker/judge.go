@@ -1,0 +1,148 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// requires reports whether a run requires a check: those that it names or, where it names
+// none, those that say so themselves. The soundness of the record is always required.
+func requires(run history.Run, c Check) bool {
+	switch {
+	case c.Name == Assumptions:
+		return true
+	case len(run.Required) > 0:
+		return slices.Contains(run.Required, c.Name)
+	default:
+		return c.Gates != nil && c.Gates(run)
+	}
+}
+
+// Judge runs every check on the history and folds their answers.
+func Judge(in *Input, checks *Catalogue) *Results {
+	run := in.Run
+	r := &Results{
+		Schema: ResultsSchema, Seed: run.Seed, Backend: run.Backend, Topology: run.Topology, Provider: run.Provider,
+		Nemesis: run.Nemesis, Workload: run.Workload, Fencing: run.Fencing, Discipline: run.Discipline, TTL: run.TTL,
+		Clients: run.Clients, Started: run.Started, Versions: run.Versions, Command: run.Command,
+		Checks: map[string]Result{}, Stats: commonFigures(in),
+	}
+	if n := len(in.Events); n > 0 {
+		r.Duration = in.Events[n-1].Time
+	}
+	r.Notes = notes(in.Raw)
+	all := checks.All()
+	answers := runAll(in, all)
+	for i, c := range all {
+		r.Order = append(r.Order, c.Name)
+		answers[i].Required = requires(run, c)
+		if answers[i].Findings == nil {
+			answers[i].Findings = []Finding{}
+		}
+		for name, v := range answers[i].Figures {
+			r.Stats.Raise(name, v) // where two checks have measured the same
+		}
+		if len(answers[i].Figures) == 0 {
+			answers[i].Figures = nil // as it is read back
+		}
+		r.Checks[c.Name] = answers[i]
+	}
+	r.demand(run)
+	r.distrust(in)
+	r.fold()
+	return r
+}
+
+// runAll runs the checks one after the other, but the slow ones beside them.
+func runAll(in *Input, checks []Check) []Result {
+	out := make([]Result, len(checks))
+	for _, g := range in.Grants {
+		in.Hold(g) // filled before anything runs at the same time
+	}
+	var wg sync.WaitGroup
+	for i, c := range checks {
+		if c.Slow {
+			wg.Go(func() { out[i] = guarded(c, in) })
+		}
+	}
+	for i, c := range checks {
+		if !c.Slow {
+			out[i] = guarded(c, in)
+		}
+	}
+	wg.Wait()
+	return out
+}
+
+// guarded turns a panic of a check into unknown: it proves nothing about the lock.
+func guarded(c Check, in *Input) (r Result) {
+	defer func() {
+		if p := recover(); p != nil {
+			r = Undecided(CodePanicked, fmt.Sprintf("the check itself failed: %v", p))
+		}
+	}()
+	if c.Applies != nil {
+		if code, why := c.Applies(in); code != "" {
+			return Result{Verdict: Skipped, Code: code, Reason: why}
+		}
+	}
+	return c.Run(in)
+}
+
+// demand makes a check unknown that was asked for by name and does not apply: what was
+// demanded was not judged.
+func (r *Results) demand(run history.Run) {
+	for _, name := range run.Required {
+		if c := r.Checks[name]; c.Verdict == Skipped {
+			c.Verdict, c.Reason = Unknown, "required, but it does not apply: "+c.Reason
+			r.Checks[name] = c
+		}
+	}
+}
+
+// distrust makes every other check unknown when the record is not sound, and takes back
+// every pass when the record has no end.
+func (r *Results) distrust(in *Input) {
+	sound := r.Checks[Assumptions]
+	for name, c := range r.Checks {
+		if name == Assumptions || c.Verdict == Skipped {
+			continue
+		}
+		switch {
+		case sound.Verdict == Unknown && (len(sound.Findings) > 0 || sound.Code == CodePanicked):
+			c.Verdict, c.Code, c.Reason = Unknown, CodeUnsound, "the record is not sound: see assumptions"
+		case in.End == nil && c.Verdict == Pass:
+			c.Verdict, c.Code, c.Reason = Unknown, CodeNoEnd, "the history has no end: what was recorded shows no violation"
+		}
+		r.Checks[name] = c
+	}
+}
+
+// fold makes the run's verdict of the required checks: a violation is never masked by
+// an unknown.
+func (r *Results) fold() {
+	r.Verdict = Pass
+	for _, c := range r.Checks {
+		if !c.Required {
+			continue
+		}
+		gates := slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Gating && !f.Doubtful })
+		switch {
+		case c.Verdict == Fail && gates:
+			r.Verdict = Fail
+		case c.Verdict == Unknown && r.Verdict == Pass:
+			r.Verdict = Unknown
+		}
+	}
+	r.ExitCode = map[Verdict]int{Pass: 0, Fail: 1, Unknown: 2}[r.Verdict]
+	for _, c := range r.Checks {
+		for _, f := range c.Findings {
+			if c.Required && c.Verdict == Fail && !f.Doubtful {
+				r.Stats.Lower("first_violation_ns", f.From)
+			}
+		}
+	}
+}

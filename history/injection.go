@@ -1,0 +1,74 @@
+package history
+
+import (
+	"slices"
+	"time"
+)
+
+// Injection is a fault from its injection to its healing.
+type Injection struct {
+	Fault
+	Invoke  *Event
+	Effect  *Event // proven (ok), not injected (fail) or unknown (info); nil: none recorded
+	HealEnd *Event // nil: never healed, or nothing to heal
+}
+
+// Effective reports whether the fault proved that it took effect.
+func (f *Injection) Effective() bool { return f.Effect != nil && f.Effect.Type == OK }
+
+// Hurts reports whether the fault can harm a client: the named ones where it names some,
+// else everybody.
+func (f *Injection) Hurts(client string) bool {
+	return (len(f.Clients) == 0 && f.Family != FamilyClient) || slices.Contains(f.Clients, client)
+}
+
+// Late reports whether the fault makes a client late: it holds the client itself up, or
+// what it asks of the resource.
+func (f *Injection) Late(client string) bool {
+	return (f.Family == FamilyClient || f.Delays) && f.Hurts(client)
+}
+
+// Aftermath is the span of a fault of servers with the time that they may need after it
+// to agree again; that of other faults is their span.
+func (f *Injection) Aftermath(recovery int64) Interval {
+	span := f.Span()
+	if len(f.Clients) == 0 && f.Family != FamilyClient && span.To < Forever {
+		span.To += recovery
+	}
+	return span
+}
+
+// gradual is from when on a fault hurts clearly before its whole effect is proven.
+const gradual = int64(100 * time.Millisecond)
+
+// Gradual reports whether the fault took its time: a fail-over kills first and is proven
+// when another master is there.
+func (f *Injection) Gradual() bool {
+	return f.Effect != nil && f.Effect.Time-f.Invoke.Time > gradual
+}
+
+// CutShort reports whether the fault was healed clearly before its planned length.
+func (f *Injection) CutShort() bool {
+	return f.For > 0 && f.Effect != nil && f.HealEnd != nil && f.HealEnd.Time-f.Effect.Time < f.For*9/10
+}
+
+// Until is when the fault was healed; a fault with nothing to heal ends with its proof.
+func (f *Injection) Until() int64 {
+	switch {
+	case f.HealEnd != nil:
+		return f.HealEnd.Time
+	case f.Effect != nil:
+		return f.Effect.Time
+	default:
+		return Forever
+	}
+}
+
+// Span is the time in which the fault was at work, its last moment included.
+func (f *Injection) Span() Interval {
+	to := f.Until()
+	if to < Forever {
+		to++
+	}
+	return Interval{From: f.Invoke.Time, To: to}
+}

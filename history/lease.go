@@ -1,0 +1,215 @@
+package history
+
+import (
+	"slices"
+	"sort"
+)
+
+// Lease is what renews and expires: of one grant or, as a session, of several. A name that
+// another client uses later is another lease, unless that client joined this one.
+type Lease struct {
+	ID      string
+	Session bool     // of several grants, and acquiring does not renew it
+	Created *Event   // the first f:lease; nil: not on record
+	Joined  []*Event // further ones, by clients that share it
+	Grants  []*Grant // under it, in the order in which they came to it
+	Renews  []*Call  // in order of their invocation
+	Losses  []*Event // notices that it was lost, in order
+
+	told []deadline // by acknowledged renewals, in order of the answers
+}
+
+// deadline is what a client knew from a moment on.
+type deadline struct {
+	from int64
+	at   Opt
+}
+
+// RunsOut is the moment from which the store may let the lease run out: sent + ttl of its
+// creation or of the last renewal that is known to have been applied, minus the tolerance.
+// Unset: nothing is on record.
+func (l *Lease) RunsOut(tolerance int64) Opt {
+	var base Opt
+	if c := l.Created; c != nil && c.Sent.Set && c.TTL.Set {
+		base = Some(c.Sent.V + c.TTL.V - tolerance)
+	}
+	return renewed(base, l.Renews, tolerance)
+}
+
+// LastGranted is the latest request under the lease that was granted: by then it was alive.
+func (l *Lease) LastGranted() int64 {
+	last := int64(-1)
+	for _, g := range l.Grants {
+		if g.Granted() {
+			last = max(last, g.Sent())
+		}
+	}
+	return last
+}
+
+// DeadlineAt is the deadline in force at time t, as far as a client had been told by then. A
+// renewal without a deadline leaves it unknown until the next one that has one.
+func (l *Lease) DeadlineAt(t int64) Opt {
+	d := Opt{}
+	if l.Created != nil && l.Created.Time <= t {
+		d = l.Created.Deadline
+	}
+	n := sort.Search(len(l.told), func(i int) bool { return l.told[i].from > t })
+	if n > 0 {
+		return l.told[n-1].at
+	}
+	return d
+}
+
+// lapses is the first moment, from a grant's beginning on, at which the deadline in force
+// has passed; unset where it is not known or nothing says so.
+func (l *Lease) lapses(from int64) Opt {
+	d := l.DeadlineAt(from)
+	i := sort.Search(len(l.told), func(i int) bool { return l.told[i].from > from })
+	for _, next := range l.told[i:] {
+		if d.Set && next.from >= d.V {
+			break
+		}
+		d = next.at
+	}
+	return d
+}
+
+// settle puts the acknowledged renewals in order of their answers, once all are known.
+func (l *Lease) settle() {
+	d := Opt{}
+	if l.Created != nil {
+		d = l.Created.Deadline
+	}
+	acked := slices.DeleteFunc(slices.Clone(l.Renews), func(c *Call) bool { return c.Outcome() != OK })
+	slices.SortStableFunc(acked, func(a, b *Call) int { return int(a.End() - b.End()) })
+	for _, rn := range acked {
+		next := rn.Return.Deadline
+		if next.Set && d.Set {
+			next.V = max(next.V, d.V) // concurrent renewals never shorten a lease
+		}
+		d = next
+		l.told = append(l.told, deadline{from: rn.End(), at: d})
+	}
+}
+
+// leaseKey names a lease as one client knows it.
+type leaseKey struct{ id, client string }
+
+// leaseOf is the lease of that name of a client; a new one where there is none yet.
+func (b *builder) leaseOf(id, client string) *Lease {
+	key := leaseKey{id, client}
+	l := b.leases[key]
+	if l == nil {
+		l = b.newLease(id)
+		b.leases[key] = l
+	}
+	return l
+}
+
+func (b *builder) newLease(id string) *Lease {
+	if len(b.spare) == 0 {
+		b.spare = make([]Lease, 256)
+	}
+	l := &b.spare[0]
+	b.spare = b.spare[1:]
+	l.ID = id
+	b.rec.Leases = append(b.rec.Leases, l)
+	return l
+}
+
+// addLease reads an f:lease: its client has created a lease, or joined one.
+func (b *builder) addLease(e *Event) {
+	if e.Lease == "" || e.Client == "" {
+		return
+	}
+	var how string
+	if len(e.Value.JSON) > 0 && e.Value.Into(&how) != nil {
+		return
+	}
+	key := leaseKey{e.Lease, e.Client}
+	if l := b.newest[e.Lease]; l != nil && how == LeaseJoined {
+		l.Joined = append(l.Joined, e)
+		b.leases[key] = l
+		return
+	}
+	l := b.newLease(e.Lease)
+	l.Created = e
+	b.leases[key], b.newest[e.Lease] = l, l
+}
+
+// under puts a grant under the lease that an event of it names.
+func (b *builder) under(g *Grant, e *Event) {
+	if e.Lease == "" || g.Lease != "" {
+		return
+	}
+	g.Lease = e.Lease
+	l := b.leaseOf(e.Lease, g.Client)
+	if g.Under != nil && g.Under != l { // it had an unnamed one, of its own
+		l.Renews, l.Losses = append(l.Renews, g.Under.Renews...), append(l.Losses, g.Under.Losses...)
+		g.Under.Renews, g.Under.Losses = nil, nil
+	}
+	g.Under = l
+	l.Grants = append(l.Grants, g)
+}
+
+// named finds the lease that a renewal or a loss is about: by its name, else by its grant.
+// nil: there is neither.
+func (b *builder) named(e *Event) *Lease {
+	if l := b.leases[leaseKey{e.Lease, e.Client}]; l != nil && e.Lease != "" {
+		return l
+	}
+	g := b.rec.ByID[e.Grant]
+	if g == nil {
+		return nil
+	}
+	if g.Under == nil {
+		g.Under = b.newLease("")
+		g.Under.Grants = append(g.Under.Grants, g)
+	}
+	return g.Under
+}
+
+// settle tells every grant what happened to its lease. A lease of its own is the grant's:
+// a renewal says that the grant was held then. One that is shared says nothing about
+// grants that were released before, and under a session nothing about any.
+func (b *builder) settle() {
+	for _, l := range b.rec.Leases {
+		if l.Session = b.rec.Model.Session; l.Session {
+			l.settle()
+		}
+		for _, g := range l.Grants {
+			switch {
+			case l.Session:
+				g.Losses = l.lossesOf(g)
+			case len(l.Grants) == 1:
+				g.Renews, g.Losses = l.Renews, l.Losses
+			default:
+				g.Losses = l.lossesOf(g)
+				g.Renews = l.renewsOf(g)
+			}
+		}
+	}
+}
+
+// lossesOf are the losses that hit a grant: while it waited or was not released yet.
+func (l *Lease) lossesOf(g *Grant) []*Event {
+	if g.Acquire == nil {
+		return l.Losses
+	}
+	i := sort.Search(len(l.Losses), func(i int) bool { return l.Losses[i].Time >= g.Acquire.Start() })
+	over := g.released()
+	n := sort.Search(len(l.Losses), func(i int) bool { return l.Losses[i].Time > over })
+	return l.Losses[i:max(i, n)]
+}
+
+// renewsOf are the renewals of a shared lease that say something about a grant.
+func (l *Lease) renewsOf(g *Grant) []*Call {
+	if g.Acquire == nil {
+		return l.Renews
+	}
+	i := sort.Search(len(l.Renews), func(i int) bool { return l.Renews[i].Start() >= g.Acquire.Start() })
+	over := g.released()
+	n := sort.Search(len(l.Renews), func(i int) bool { return l.Renews[i].Start() > over })
+	return l.Renews[i:max(i, n)]
+}

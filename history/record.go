@@ -1,0 +1,135 @@
+package history
+
+import (
+	"math"
+	"sync"
+)
+
+// Forever is the end of an interval that nothing on record closes.
+const Forever = math.MaxInt64
+
+// Call is an operation: its invocation and, where there is one, its return.
+type Call struct {
+	Invoke *Event
+	Return *Event // nil: the client never recorded one
+}
+
+// Outcome is what is known: OK, Fail, or Info for everything unknown, a missing return
+// included.
+func (c *Call) Outcome() Type {
+	if c.Return == nil {
+		return Info
+	}
+	return c.Return.Type
+}
+
+// Start is when the call was invoked.
+func (c *Call) Start() int64 { return c.Invoke.Time }
+
+// End is when its outcome was known; an unknown outcome may still take effect at any
+// later time, so it ends never.
+func (c *Call) End() int64 {
+	if c.Outcome() == Info {
+		return Forever
+	}
+	return c.Return.Time
+}
+
+// Grant is one acquire attempt and all that followed under its id. Only an attempt
+// whose acquire is OK was granted for certain.
+type Grant struct {
+	ID       string
+	Client   string
+	Lock     string
+	Owner    string // what the store sees as the owner: as returned, else as invoked
+	Lease    string
+	Mode     string
+	Acquire  *Call
+	Under    *Lease  // nil: no lease of it is on record
+	Renews   []*Call // of its lease, in order: each says that it was held; none under a session
+	Releases []*Call
+	Uses     []*Call  // reads, writes and work, in order
+	Losses   []*Event // notices that its lease was lost while it waited or held
+}
+
+// Granted reports whether the client was told that it has the lock.
+func (g *Grant) Granted() bool { return g.Acquire != nil && g.Acquire.Outcome() == OK }
+
+// Sent is the moment just before the granted request left the client, or the acquire's
+// invocation where that is not on record.
+func (g *Grant) Sent() int64 {
+	if g.Granted() && g.Acquire.Return.Sent.Set {
+		return g.Acquire.Return.Sent.V
+	}
+	return g.Acquire.Start()
+}
+
+// From is when the client learned of the grant. Only for granted ones.
+func (g *Grant) From() int64 { return g.Acquire.Return.Time }
+
+// Token is the fencing token of the grant.
+func (g *Grant) Token() Opt {
+	if !g.Granted() {
+		return Opt{}
+	}
+	return g.Acquire.Return.Token
+}
+
+// Record is a history with its events put together.
+type Record struct {
+	Run      Run
+	Model    Model // of the lock: as the run says or, in old records, as the modes show
+	Events   []Event
+	Calls    []*Call
+	Grants   []*Grant            // in order of their first event
+	ByID     map[string]*Grant   //
+	ByLock   map[string][]*Grant // in order of their first event
+	Locks    []string            // in order of first use
+	Kills    map[string]int64    // client -> when it was killed
+	Deaths   []*Event            // kills of nodes
+	Roles    []*Event            // changes of what nodes say of themselves
+	Last     map[string]int64    // client -> its last own event
+	Finished map[string]bool     // parties whose log has its f:end
+	Faults   []*Injection        // in order of injection
+	Stalls   []*Event            // stalls of all parties
+	Phases   map[string]int64    // phase -> its start
+	End      *End                // nil: the history is cut off
+	Leases   []*Lease            // in order of their first event
+	Unpaired []*Event            // returns without an invocation
+	Mixed    []*Event            // events whose lock or client is not that of their grant, or that acquire it again
+	Twice    []*Event            // invocations inside an open call of the same process
+
+	nextOnce sync.Once
+	next     map[*Grant]*Grant // see follower
+}
+
+// released is when the store said that it had removed the grant; Forever where it did not.
+func (g *Grant) released() int64 {
+	for _, rel := range g.Releases {
+		if rel.Outcome() == OK {
+			return rel.End()
+		}
+	}
+	return Forever
+}
+
+// follower is the next attempt of the same client for the same lock in the same mode that
+// was not refused; nil where there is none.
+func (r *Record) follower(g *Grant) *Grant {
+	r.nextOnce.Do(func() {
+		type key struct{ client, lock, mode string }
+		r.next = map[*Grant]*Grant{}
+		last := map[key][]*Grant{} // those that wait for their follower
+		for _, g := range r.Grants {
+			if g.Acquire == nil || g.Acquire.Outcome() == Fail {
+				continue
+			}
+			k := key{g.Client, g.Lock, g.Mode}
+			for _, before := range last[k] {
+				r.next[before] = g
+			}
+			last[k] = append(last[k][:0], g)
+		}
+	})
+	return r.next[g]
+}
