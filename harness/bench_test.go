@@ -11,6 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/harness/internal/worker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis/link"
 	"github.com/lockstorm/lockstorm/workloads"
@@ -46,13 +47,13 @@ func section(b *testing.B, c *cluster.Cluster, recorded, links bool) func() {
 			b.Error(err)
 		}
 	})
-	var book addressBook
+	var book worker.AddressBook
 	node := c.Servers()[0]
 	addrs := map[string]string{node.Name(): node.Addr(), history.PartyRegister: srv.Addr()}
 	if links {
 		addrs = throughLinks(b, addrs)
 	}
-	book.set(addrs)
+	book.Set(addrs)
 	cat := Default()
 	spec, err := cat.Backends.Get("redis-fenced")
 	if err != nil {
@@ -60,7 +61,7 @@ func section(b *testing.B, c *cluster.Cluster, recorded, links bool) func() {
 	}
 	rnd := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(n, n)) }
 	locker, err := spec.Open(context.Background(), backends.Env{
-		Run: "bench", Client: "c1", Nodes: []cluster.Ref{{Name: node.Name()}}, Dial: book.dial, TTL: time.Minute,
+		Run: "bench", Client: "c1", Nodes: []cluster.Ref{{Name: node.Name()}}, Dial: book.Dial, TTL: time.Minute,
 		Retry: time.Millisecond, Timeout: 5 * time.Second, Now: clock.Now, Rand: rnd(1),
 	})
 	if err != nil {
@@ -71,7 +72,7 @@ func section(b *testing.B, c *cluster.Cluster, recorded, links bool) func() {
 			b.Error(err)
 		}
 	})
-	reg := &register.Client{Timeout: 5 * time.Second, Dial: func(ctx context.Context) (net.Conn, error) { return book.dial(ctx, history.PartyRegister) }}
+	reg := &register.Client{Timeout: 5 * time.Second, Dial: func(ctx context.Context) (net.Conn, error) { return book.Dial(ctx, history.PartyRegister) }}
 	client := workloads.NewClient(workloads.ClientConfig{
 		Name: "c1", Index: 1, Recorder: recorder("c1"), Resource: workloads.RegisterResource("c1", reg),
 		Registers: []string{register.Plain, register.Fenced}, Fencing: history.FencingBoth, TTL: time.Minute,

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"os/signal"
 	"syscall"
+
+	"github.com/lockstorm/lockstorm/harness/internal/worker"
 )
 
 // The environment by which a child of our own binary knows its part.
@@ -29,7 +31,7 @@ func WorkerMain(cat *Catalogue) {
 	case "":
 		return
 	case childWorker:
-		err = workerMain(cat)
+		err = worker.Main(worker.Parts{Backends: cat.Backends, Workloads: cat.Workloads})
 	case childEmbedded:
 		err = embeddedMain(cat)
 	default:

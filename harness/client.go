@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/lockstorm/lockstorm/harness/internal/control"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -22,12 +23,12 @@ type client struct {
 	*proc.Process
 	name   string
 	index  int64
-	ch     *channel
+	ch     *control.Channel
 	tail   *tail
 	ready  chan struct{}
 	done   chan struct{}
 	ended  chan struct{} // the channel was closed
-	onHit  func(*client, message)
+	onHit  func(*client, control.Message)
 	killed atomic.Bool // by a fault, on record
 	ending atomic.Bool // it was told to end
 
@@ -54,7 +55,7 @@ func (c *client) Kill(ctx context.Context) error {
 func (c *client) listen() {
 	defer close(c.ended)
 	for {
-		m, err := c.ch.receive()
+		m, err := c.ch.Receive()
 		if err != nil {
 			if !c.killed.Load() && !c.ending.Load() {
 				c.fail(fmt.Errorf("ended by itself: %w (see its .stderr in logs/)", err))
@@ -62,13 +63,13 @@ func (c *client) listen() {
 			return
 		}
 		switch m.Op {
-		case opReady:
+		case control.Ready:
 			close(c.ready)
-		case opReached:
+		case control.Reached:
 			c.onHit(c, m)
-		case opDone:
+		case control.Done:
 			close(c.done)
-		case opFailed:
+		case control.Failed:
 			c.fail(errors.New(m.Text))
 		}
 	}
@@ -98,14 +99,14 @@ func (s *session) startClient(ctx context.Context) (*client, error) {
 	index := s.lastClient
 	s.mu.Unlock()
 	name := fmt.Sprintf("c%d", index)
-	ours, theirs, err := socketPair()
+	ours, theirs, err := control.SocketPair()
 	if err != nil {
 		return nil, err
 	}
 	errPath := filepath.Join(s.dir, history.LogDir, name+".stderr")
 	p, err := s.startWorker(name, errPath, theirs)
 	if err != nil {
-		return nil, errors.Join(err, ours.close())
+		return nil, errors.Join(err, ours.Close())
 	}
 	c := &client{
 		Process: p, name: name, index: index, ch: ours, tail: s.tail, onHit: s.points.reached,
@@ -114,7 +115,7 @@ func (s *session) startClient(ctx context.Context) (*client, error) {
 	go c.listen()
 	cfg, sendErr := s.workerConfig(name, index)
 	if sendErr == nil {
-		sendErr = c.ch.send(message{Op: opConfig, Config: &cfg}) // before anything else can be sent
+		sendErr = c.ch.Send(control.Message{Op: control.Configure, Config: &cfg}) // before anything else can be sent
 	}
 	s.mu.Lock()
 	s.clients = append(s.clients, c)
@@ -127,7 +128,7 @@ func (s *session) startClient(ctx context.Context) (*client, error) {
 		if s.r.links&nemesis.ToServers != 0 {
 			break // links know
 		}
-		if err := c.ch.send(message{Op: opMove, Node: n.Name(), Addr: n.Addr()}); err != nil {
+		if err := c.ch.Send(control.Message{Op: control.Move, Node: n.Name(), Addr: n.Addr()}); err != nil {
 			return nil, err
 		}
 	}

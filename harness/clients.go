@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/lockstorm/lockstorm/harness/internal/control"
 )
 
 // living lists the clients whose process has not ended.
@@ -13,9 +15,9 @@ func (s *session) living() []*client {
 	return slices.DeleteFunc(slices.Clone(s.clients), func(c *client) bool { return c.killed.Load() || c.Exited() })
 }
 
-func (s *session) tellAll(m message) {
+func (s *session) tellAll(m control.Message) {
 	for _, c := range s.living() {
-		if err := c.ch.send(m); err != nil {
+		if err := c.ch.Send(m); err != nil {
 			c.fail(fmt.Errorf("send %s: %w", m.Op, err))
 		}
 	}
@@ -26,7 +28,7 @@ func (s *session) stopAll() {
 	for _, c := range s.living() {
 		c.ending.Store(true)
 	}
-	s.tellAll(message{Op: opStop})
+	s.tellAll(control.Message{Op: control.Stop})
 }
 
 // failures joins why workers gave up or ended by themselves.

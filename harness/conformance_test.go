@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/harness/internal/worker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/points"
 )
@@ -73,16 +74,16 @@ func newBench(t *testing.T, spec backends.Spec, topology, provider string) *benc
 func (b *bench) open() backends.Locker {
 	b.Helper()
 	b.n++
-	var book addressBook
+	var book worker.AddressBook
 	env := backends.Env{
-		Run: "run", Client: "c", Dial: book.dial, Dir: b.dir, TTL: b.ttl, Retry: b.ttl / 50, Timeout: 2 * time.Second,
+		Run: "run", Client: "c", Dial: book.Dial, Dir: b.dir, TTL: b.ttl, Retry: b.ttl / 50, Timeout: 2 * time.Second,
 		Now: b.clock.Now, Rand: rand.New(rand.NewPCG(b.n, 1)), // a seed
 	}
 	for _, s := range b.cluster.Servers() {
-		book.set(map[string]string{s.Name(): s.Addr()})
+		book.Set(map[string]string{s.Name(): s.Addr()})
 		env.Nodes = append(env.Nodes, cluster.Ref{Name: s.Name(), Role: s.Recipe().Role, Announced: s.Announced()})
 	}
-	book.announce(env.Nodes)
+	book.Announce(env.Nodes)
 	l, err := b.spec.Open(b.ctx, env)
 	if err != nil {
 		b.Fatal(err)

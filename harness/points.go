@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/lockstorm/lockstorm/harness/internal/control"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -38,7 +39,7 @@ func (p *lookout) await(ctx context.Context, a nemesis.Arm) (*nemesis.Hit, error
 	if a.Armed != nil {
 		a.Armed()
 	}
-	defer func() { p.tell(a, p.all(), message{Op: opDisarm, ID: id}) }() // those that live when the wait ends
+	defer func() { p.tell(a, p.all(), control.Message{Op: control.Disarm, ID: id}) }() // those that live when the wait ends
 	select {
 	case hit := <-wait.hit:
 		return hit, nil
@@ -55,16 +56,16 @@ func (p *lookout) await(ctx context.Context, a nemesis.Arm) (*nemesis.Hit, error
 	return nil, ctx.Err()
 }
 
-func armMessage(id int, a nemesis.Arm) message {
-	return message{Op: opArm, ID: id, Point: a.Point, Nth: max(a.Nth, 1), GrantedBy: a.GrantedBy}
+func armMessage(id int, a nemesis.Arm) control.Message {
+	return control.Message{Op: control.Arm, ID: id, Point: a.Point, Nth: max(a.Nth, 1), GrantedBy: a.GrantedBy}
 }
 
 // tell sends a message to the clients that an arm is about. A client that has died
 // cannot be told, and need not be.
-func (p *lookout) tell(a nemesis.Arm, clients []*client, m message) {
+func (p *lookout) tell(a nemesis.Arm, clients []*client, m control.Message) {
 	for _, c := range clients {
 		if len(a.Clients) == 0 || slices.Contains(a.Clients, c.name) {
-			c.ch.send(m) //nolint:errcheck // see above
+			c.ch.Send(m) //nolint:errcheck // see above
 		}
 	}
 }
@@ -80,10 +81,10 @@ func (p *lookout) armNew(c *client) {
 
 // reached is called when a worker stands at an armed point. The first one wins; the
 // others go on at once.
-func (p *lookout) reached(c *client, m message) {
+func (p *lookout) reached(c *client, m control.Message) {
 	var once sync.Once
 	letGo := func() {
-		once.Do(func() { c.ch.send(message{Op: opGo, ID: m.ID}) }) //nolint:errcheck // a dead client stands nowhere
+		once.Do(func() { c.ch.Send(control.Message{Op: control.Go, ID: m.ID}) }) //nolint:errcheck // a dead client stands nowhere
 	}
 	// The hit is handed over under the lock: await, once it has disarmed, must find it.
 	p.mu.Lock()

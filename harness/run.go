@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness/internal/control"
+	"github.com/lockstorm/lockstorm/harness/internal/watch"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -61,11 +63,11 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 		return false, err
 	}
 	if s.r.topology.FailOver > 0 {
-		stop := watchRoles(s.rec, s.cluster.Servers())
+		stop := watch.Roles(s.rec, s.cluster.Servers())
 		defer func() { err = errors.Join(err, stop()) }()
 	}
 	begun := s.clock.Now()
-	s.tellAll(message{Op: opStart})
+	s.tellAll(control.Message{Op: control.Start})
 	work, cancel := context.WithTimeout(ctx, s.r.Time)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -118,7 +120,7 @@ func (s *session) finish(ctx context.Context) (complete bool, err error) {
 	if err := s.phase(history.PhaseFinal, "every client finishes one last section"); err != nil {
 		return false, err
 	}
-	s.tellAll(message{Op: opFinal})
+	s.tellAll(control.Message{Op: control.Final})
 	clients := s.living()
 	bound, cancel := context.WithTimeout(ctx, time.Duration(s.run.LivenessBound))
 	defer cancel()

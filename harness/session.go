@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/harness/internal/control"
+	"github.com/lockstorm/lockstorm/harness/internal/watch"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/clockshim"
 	"github.com/lockstorm/lockstorm/internal/proc"
@@ -85,7 +87,7 @@ func (s *session) up(ctx context.Context) error {
 	for _, n := range s.cluster.Servers() {
 		n.OnMove(func(addr string) {
 			if s.r.links&nemesis.ToServers == 0 { // links notice by themselves
-				s.tellAll(message{Op: opMove, Node: n.Name(), Addr: addr})
+				s.tellAll(control.Message{Op: control.Move, Node: n.Name(), Addr: addr})
 			}
 		})
 	}
@@ -115,7 +117,7 @@ func (s *session) openLogs() (err error) {
 	if s.registerRec, err = open(history.PartyRegister); err != nil {
 		return err
 	}
-	s.watches = append(s.watches, watchStalls(s.rec, time.Duration(s.run.StallLimit)), watchClock(s.rec))
+	s.watches = append(s.watches, watch.Stalls(s.rec, time.Duration(s.run.StallLimit)), watch.WallClock(s.rec))
 	return nil
 }
 
@@ -145,8 +147,8 @@ func (s *session) reach(client, to, direct string, kind nemesis.Links) (string, 
 	return s.net.Between(client, to, "")
 }
 
-func (s *session) workerConfig(name string, index int64) (workerConfig, error) {
-	cfg := workerConfig{
+func (s *session) workerConfig(name string, index int64) (control.Config, error) {
+	cfg := control.Config{
 		Client: name, Index: index, ClockBase: s.clock.Base(), Run: s.run, Values: s.r.settings.Values,
 		LogPath: filepath.Join(s.dir, history.LogDir, name+".jsonl"), Dir: filepath.Join(s.dir, nodesDir),
 		RunID: s.runID(), Addrs: map[string]string{},
@@ -186,7 +188,7 @@ func (s *session) down(ctx context.Context) error {
 	s.mu.Unlock()
 	for _, c := range clients {
 		c.ending.Store(true)
-		errs = append(errs, c.Process.Kill(ctx), c.ch.close())
+		errs = append(errs, c.Process.Kill(ctx), c.ch.Close())
 		<-c.ended
 	}
 	if s.register != nil {

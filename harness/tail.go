@@ -3,8 +3,6 @@ package harness
 import (
 	"bytes"
 	"context"
-	"io"
-	"os"
 	"sync"
 	"time"
 
@@ -23,8 +21,7 @@ type tail struct {
 }
 
 type tailFile struct {
-	file  *os.File
-	rest  []byte // an incomplete last line
+	*history.Follower
 	doing nemesis.Doing
 }
 
@@ -34,13 +31,13 @@ func newTail() *tail {
 
 // follow adds a client's log, which must exist.
 func (t *tail) follow(client, path string) error {
-	f, err := os.Open(path)
+	f, err := history.Follow(path)
 	if err != nil {
 		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.files[client] = &tailFile{file: f, doing: nemesis.Idle}
+	t.files[client] = &tailFile{Follower: f, doing: nemesis.Idle}
 	return nil
 }
 
@@ -48,7 +45,7 @@ func (t *tail) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for name, f := range t.files {
-		f.file.Close() //nolint:errcheck // read only
+		f.Close() //nolint:errcheck // read only
 		delete(t.files, name)
 	}
 }
@@ -62,28 +59,17 @@ func (t *tail) poll() {
 	}
 }
 
+// read takes what a client has written. A log that cannot be read shows in the end.
 func (t *tail) read(client string, f *tailFile) {
-	data, err := io.ReadAll(f.file)
-	if err != nil || len(data) == 0 {
-		return
-	}
-	data = append(f.rest, data...)
-	end := bytes.LastIndexByte(data, '\n') + 1
-	for line := range bytes.Lines(data[:end]) {
-		t.line(client, f, line)
-	}
-	f.rest = bytes.Clone(data[end:])
+	_ = f.Poll(matters, func(e *history.Event) { t.event(client, f, e) }) // see above
 }
 
-// line follows one event. Lines that cannot matter are not decoded.
-func (t *tail) line(client string, f *tailFile, line []byte) {
-	if !bytes.Contains(line, []byte(`acquire"`)) && !bytes.Contains(line, []byte(`"f":"release"`)) {
-		return
-	}
-	var e history.Event
-	if e.UnmarshalJSON(bytes.TrimSuffix(line, []byte("\n"))) != nil {
-		return // the judges will say so
-	}
+// matters keeps lines from being decoded that say nothing about who holds what.
+func matters(line []byte) bool {
+	return bytes.Contains(line, []byte(`acquire"`)) || bytes.Contains(line, []byte(`"f":"release"`))
+}
+
+func (t *tail) event(client string, f *tailFile, e *history.Event) {
 	switch e.F {
 	case history.FAcquire, history.FTryAcquire:
 		f.doing = map[history.Type]nemesis.Doing{history.Invoke: nemesis.Waits, history.OK: nemesis.Holds}[e.Type]

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockstorm/lockstorm/harness/internal/control"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/nemesis/link"
@@ -113,7 +114,7 @@ func (w world) Replace(ctx context.Context, killed nemesis.Client) (string, erro
 		return "", err
 	}
 	w.s.points.armNew(c)
-	return c.name, c.ch.send(message{Op: opStart})
+	return c.name, c.ch.Send(control.Message{Op: control.Start})
 }
 
 // Killing records a kill before its signal.

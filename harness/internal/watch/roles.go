@@ -1,4 +1,4 @@
-package harness
+package watch
 
 import (
 	"maps"
@@ -13,9 +13,9 @@ import (
 // roleTick is how late a change may be seen.
 const roleTick = 100 * time.Millisecond
 
-// watchRoles records what the servers that tell their role say of themselves, whenever that
+// Roles records what the servers that tell their role say of themselves, whenever that
 // changes: who is master, and who does not answer. It asks past all links.
-func watchRoles(rec *history.Recorder, servers []*cluster.Server) func() error {
+func Roles(rec *history.Recorder, servers []*cluster.Server) func() error {
 	last := map[string]string{}
 	return every(roleTick, func() error {
 		roles := rolesOf(servers)

@@ -1,10 +1,11 @@
-package harness
+package worker
 
 import (
 	"context"
 	"sync"
 	"sync/atomic"
 
+	"github.com/lockstorm/lockstorm/harness/internal/control"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/workloads"
@@ -16,7 +17,7 @@ type gate struct {
 	client string
 	nodes  int // of the topology
 	rec    *history.Recorder
-	ch     *channel
+	ch     *control.Channel
 	count  atomic.Int32 // armed points
 	closed atomic.Bool  // nothing holds any more
 
@@ -25,7 +26,7 @@ type gate struct {
 }
 
 type armedPoint struct {
-	message
+	control.Message
 	seen int
 	hit  bool
 	free chan struct{} // closed: go on
@@ -33,17 +34,17 @@ type armedPoint struct {
 
 var _ workloads.Gate = (*gate)(nil)
 
-func newGate(client string, nodes int, rec *history.Recorder, ch *channel) *gate {
+func newGate(client string, nodes int, rec *history.Recorder, ch *control.Channel) *gate {
 	return &gate{client: client, nodes: nodes, rec: rec, ch: ch, armed: map[int]*armedPoint{}}
 }
 
-func (g *gate) arm(m message) {
+func (g *gate) arm(m control.Message) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.armed[m.ID] != nil {
 		return // told twice: by the one who waits, and at the start of this client
 	}
-	g.armed[m.ID] = &armedPoint{message: m, free: make(chan struct{})}
+	g.armed[m.ID] = &armedPoint{Message: m, free: make(chan struct{})}
 	g.count.Store(int32(len(g.armed)))
 }
 
@@ -94,11 +95,11 @@ func (g *gate) Reach(ctx context.Context, point string, at workloads.Spot) {
 		Type: history.Invoke, F: history.FPoint, Client: g.client, Lock: at.Lock, Grant: at.Grant,
 		Value: history.ValueOf(point),
 	}
-	m := message{Op: opReached, ID: a.ID, Point: point, Lock: at.Lock, Grant: at.Grant, Nodes: at.Nodes}
+	m := control.Message{Op: control.Reached, ID: a.ID, Point: point, Lock: at.Lock, Grant: at.Grant, Nodes: at.Nodes}
 	if at.Deadline.Set {
 		m.Deadline = &at.Deadline.V
 	}
-	if g.rec.Notice(e) != nil || g.ch.send(m) != nil {
+	if g.rec.Notice(e) != nil || g.ch.Send(m) != nil {
 		g.letGo(a.ID) // the log or the controller is gone: the client notices by itself
 		return
 	}

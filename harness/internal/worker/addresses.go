@@ -1,4 +1,4 @@
-package harness
+package worker
 
 import (
 	"context"
@@ -10,15 +10,15 @@ import (
 	"github.com/lockstorm/lockstorm/cluster"
 )
 
-// addressBook knows how this client reaches the servers now.
-type addressBook struct {
+// AddressBook knows how this client reaches the servers now.
+type AddressBook struct {
 	mu    sync.Mutex
 	addrs map[string]string
 	names map[string]string // announced address -> node
 }
 
 // announce notes the addresses under which servers speak of each other.
-func (a *addressBook) announce(nodes []cluster.Ref) {
+func (a *AddressBook) Announce(nodes []cluster.Ref) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.names = map[string]string{}
@@ -29,7 +29,7 @@ func (a *addressBook) announce(nodes []cluster.Ref) {
 	}
 }
 
-func (a *addressBook) set(addrs map[string]string) {
+func (a *AddressBook) Set(addrs map[string]string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.addrs == nil {
@@ -42,7 +42,7 @@ func (a *addressBook) set(addrs map[string]string) {
 
 // dial connects to a server by its name, or by its announced address: then that is what
 // the connection says of its other end, as clients compare it with what is announced.
-func (a *addressBook) dial(ctx context.Context, node string) (net.Conn, error) {
+func (a *AddressBook) Dial(ctx context.Context, node string) (net.Conn, error) {
 	a.mu.Lock()
 	name, byAddress := a.names[node]
 	if !byAddress {

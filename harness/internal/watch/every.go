@@ -1,4 +1,7 @@
-package harness
+// Package watch looks, for as long as a run goes on, at what nobody does on purpose: tickers
+// that come late, a wall clock that moves, servers that change their role. What it sees goes
+// on record.
+package watch
 
 import (
 	"sync"

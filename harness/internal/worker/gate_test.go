@@ -1,8 +1,9 @@
-package harness
+package worker
 
 import (
 	"testing"
 
+	"github.com/lockstorm/lockstorm/harness/internal/control"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -23,7 +24,7 @@ func TestGateCountsGrantsThatAreMeant(t *testing.T) {
 		"three, never by all": {3, []int{5, 5}, -1},
 	} {
 		g := newGate("c1", 5, nil, nil)
-		g.arm(message{ID: 1, Point: "acquired", Nth: 1, GrantedBy: c.grantedBy})
+		g.arm(control.Message{ID: 1, Point: "acquired", Nth: 1, GrantedBy: c.grantedBy})
 		hit := -1
 		for i, granted := range c.visits {
 			if g.match("before-read", granted) != nil {
@@ -42,7 +43,7 @@ func TestGateCountsGrantsThatAreMeant(t *testing.T) {
 // The nth visit is that of the grants that are meant.
 func TestGateCountsVisits(t *testing.T) {
 	g := newGate("c1", 5, nil, nil)
-	g.arm(message{ID: 1, Point: "acquired", Nth: 2, GrantedBy: 3})
+	g.arm(control.Message{ID: 1, Point: "acquired", Nth: 2, GrantedBy: 3})
 	for i, granted := range []int{3, 5, 3} {
 		if struck := g.match("acquired", granted) != nil; struck != (i == 2) {
 			t.Errorf("visit %d: struck %v", i, struck)

@@ -1,4 +1,7 @@
-package harness
+// Package worker is one client process of a run: it is told who it is, runs one workload
+// against one backend, stands at the points that the controller has armed, and ends when it
+// is told to.
+package worker
 
 import (
 	"context"
@@ -13,6 +16,8 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/harness/internal/control"
+	"github.com/lockstorm/lockstorm/harness/internal/watch"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/workloads"
 	"github.com/lockstorm/lockstorm/workloads/register"
@@ -21,11 +26,11 @@ import (
 // worker is one client process: it runs one workload loop against one backend, with
 // one operation in flight, and obeys the controller's messages.
 type worker struct {
-	cfg     workerConfig
-	ch      *channel
+	cfg     control.Config
+	ch      *control.Channel
 	rec     *history.Recorder
 	gate    *gate
-	addrs   addressBook
+	addrs   AddressBook
 	started chan struct{}
 	final   atomic.Bool
 	wake    context.CancelFunc // ends the waits of the workload
@@ -34,27 +39,34 @@ type worker struct {
 	cancel    context.CancelCauseFunc
 }
 
-func workerMain(cat *Catalogue) error {
-	ch, err := fileChannel(os.NewFile(controlFD, "control"))
+// Parts are what a worker can be made of.
+type Parts struct {
+	Backends  *backends.Catalogue
+	Workloads *workloads.Catalogue
+}
+
+// Main is this process as a worker, from its configuration to its end.
+func Main(cat Parts) error {
+	ch, err := control.FromFile(os.NewFile(control.FD, "control"))
 	if err != nil {
 		return err
 	}
-	m, err := ch.receive()
-	if err != nil || m.Op != opConfig || m.Config == nil {
+	m, err := ch.Receive()
+	if err != nil || m.Op != control.Configure || m.Config == nil {
 		return fmt.Errorf("expected the configuration, got %q: %w", m.Op, err)
 	}
 	w := &worker{cfg: *m.Config, ch: ch, started: make(chan struct{})}
-	w.addrs.set(w.cfg.Addrs)
-	w.addrs.announce(w.cfg.Nodes)
+	w.addrs.Set(w.cfg.Addrs)
+	w.addrs.Announce(w.cfg.Nodes)
 	if err = w.run(cat); err != nil {
-		err = errors.Join(err, ch.send(message{Op: opFailed, Text: err.Error()}))
+		err = errors.Join(err, ch.Send(control.Message{Op: control.Failed, Text: err.Error()}))
 	}
-	err = errors.Join(err, ch.close())
+	err = errors.Join(err, ch.Close())
 	w.listening.Wait()
 	return err
 }
 
-func (w *worker) run(cat *Catalogue) error {
+func (w *worker) run(cat Parts) error {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	w.cancel = cancel
@@ -71,7 +83,7 @@ func (w *worker) run(cat *Catalogue) error {
 	work, wake := context.WithCancel(ctx)
 	defer wake()
 	w.wake = wake
-	stopWatch := watchStalls(rec, time.Duration(w.cfg.Run.StallLimit))
+	stopWatch := watch.Stalls(rec, time.Duration(w.cfg.Run.StallLimit))
 	w.listening.Go(w.listen)
 	err = w.loop(ctx, work, client, workload)
 	err = errors.Join(err, closeAll(), stopWatch())
@@ -82,7 +94,7 @@ func (w *worker) run(cat *Catalogue) error {
 }
 
 // open connects to the backend and the register.
-func (w *worker) open(ctx context.Context, cat *Catalogue) (*workloads.Client, workloads.Workload, func() error, error) {
+func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, workloads.Workload, func() error, error) {
 	fail := func(err error) (*workloads.Client, workloads.Workload, func() error, error) {
 		return nil, nil, nil, err
 	}
@@ -102,7 +114,7 @@ func (w *worker) open(ctx context.Context, cat *Catalogue) (*workloads.Client, w
 	}
 	settings.Dir, settings.Rand = w.cfg.Dir, w.rand(1)
 	reg := &register.Client{Timeout: timeout, Dial: func(ctx context.Context) (net.Conn, error) {
-		return w.addrs.dial(ctx, history.PartyRegister)
+		return w.addrs.Dial(ctx, history.PartyRegister)
 	}}
 	resource := workloads.RegisterResource(w.cfg.Client, reg)
 	client := workloads.NewClient(workloads.ClientConfig{
@@ -112,7 +124,7 @@ func (w *worker) open(ctx context.Context, cat *Catalogue) (*workloads.Client, w
 		Rand: w.rand(3), OnLogError: func(err error) { w.cancel(err) },
 	})
 	locker, err := spec.Open(ctx, backends.Env{
-		Run: w.cfg.RunID, Client: w.cfg.Client, Nodes: w.cfg.Nodes, Dial: w.addrs.dial, Dir: w.cfg.Dir, TTL: ttl,
+		Run: w.cfg.RunID, Client: w.cfg.Client, Nodes: w.cfg.Nodes, Dial: w.addrs.Dial, Dir: w.cfg.Dir, TTL: ttl,
 		Retry: time.Duration(w.cfg.Retry), Timeout: timeout, Now: w.rec.Clock().Now, Rand: w.rand(2), Session: client.Session(),
 	})
 	if err != nil {
@@ -139,7 +151,7 @@ func (w *worker) rand(n uint64) *rand.Rand {
 // loop runs sections until the controller asks for the final ones, does those, and
 // waits to be stopped.
 func (w *worker) loop(ctx, work context.Context, c *workloads.Client, wl workloads.Workload) error {
-	if err := w.ch.send(message{Op: opReady}); err != nil {
+	if err := w.ch.Send(control.Message{Op: control.Ready}); err != nil {
 		return err
 	}
 	select {
@@ -157,7 +169,7 @@ func (w *worker) loop(ctx, work context.Context, c *workloads.Client, wl workloa
 			return errors.Join(err, cause(ctx))
 		}
 	}
-	if err := w.ch.send(message{Op: opDone}); err != nil {
+	if err := w.ch.Send(control.Message{Op: control.Done}); err != nil {
 		return err
 	}
 	<-work.Done()
@@ -172,9 +184,19 @@ func (w *worker) lastSection(work context.Context, c *workloads.Client, wl workl
 		if granted || err != nil {
 			return err
 		}
-		wait(work, time.Duration(w.cfg.Retry))
+		nap(work, time.Duration(w.cfg.Retry))
 	}
 	return nil
+}
+
+// nap waits for a while, or until ctx ends.
+func nap(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
 }
 
 // cause is why the worker must give up; nil when it was only told to stop.
@@ -184,26 +206,26 @@ func cause(ctx context.Context) error { return context.Cause(ctx) }
 // closed it ourselves.
 func (w *worker) listen() {
 	for {
-		m, err := w.ch.receive()
+		m, err := w.ch.Receive()
 		if err != nil {
 			w.gate.openAll()
 			w.wake()
 			return
 		}
 		switch m.Op {
-		case opStart:
+		case control.Start:
 			close(w.started)
-		case opArm:
+		case control.Arm:
 			w.gate.arm(m)
-		case opDisarm:
+		case control.Disarm:
 			w.gate.disarm(m.ID)
-		case opGo:
+		case control.Go:
 			w.gate.letGo(m.ID)
-		case opMove:
-			w.addrs.set(map[string]string{m.Node: m.Addr})
-		case opFinal:
+		case control.Move:
+			w.addrs.Set(map[string]string{m.Node: m.Addr})
+		case control.Final:
 			w.final.Store(true)
-		case opStop:
+		case control.Stop:
 			w.gate.openAll()
 			w.wake()
 		}

@@ -1,4 +1,4 @@
-package harness
+package watch
 
 import (
 	"time"
@@ -11,8 +11,8 @@ const (
 	clockStep = int64(time.Millisecond) // a smaller move of the wall clock is slewing
 )
 
-// watchClock records when the wall clock moves against the monotonic one.
-func watchClock(rec *history.Recorder) func() error {
+// WallClock records when the wall clock moves against the monotonic one.
+func WallClock(rec *history.Recorder) func() error {
 	return every(clockTick, func() func() error {
 		last := history.WallOffset()
 		return func() error {

@@ -1,4 +1,4 @@
-package harness
+package watch
 
 import (
 	"time"
@@ -8,9 +8,9 @@ import (
 
 const stallTick = 5 * time.Millisecond
 
-// watchStalls records when a ticker of this process comes late by more than limit: the
+// Stalls records when a ticker of this process comes late by more than limit: the
 // process, or the whole host, was held up. The function that it returns ends it.
-func watchStalls(rec *history.Recorder, limit time.Duration) func() error {
+func Stalls(rec *history.Recorder, limit time.Duration) func() error {
 	return every(stallTick, func() func() error {
 		last := rec.Clock().Now()
 		return func() error {

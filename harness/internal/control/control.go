@@ -1,0 +1,124 @@
+// Package control is what the controller of a run and its workers say to each other: one
+// JSON [Message] a line over a socket pair. Events do not travel here: they go to the logs.
+//
+//	controller: config, start, arm, disarm, go, move, final, stop
+//	worker:     ready, reached, done, failed
+package control
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Message is one line on the channel between controller and worker.
+type Message struct {
+	Op        string   `json:"op"`
+	Config    *Config  `json:"config,omitempty"`
+	ID        int      `json:"id,omitempty"`    // of an arm
+	Point     string   `json:"point,omitempty"` // arm: empty is any
+	Nth       int      `json:"nth,omitempty"`
+	Lock      string   `json:"lock,omitempty"`
+	Grant     string   `json:"grant,omitempty"`
+	Deadline  *int64   `json:"deadline,omitempty"`
+	Nodes     []string `json:"nodes,omitempty"`      // reached: that granted
+	GrantedBy int      `json:"granted_by,omitempty"` // arm: only under a grant of so many nodes; -1: of all
+	Node      string   `json:"node,omitempty"`       // move: this node ...
+	Addr      string   `json:"addr,omitempty"`       // ... is now here
+	Text      string   `json:"text,omitempty"`       // failed: why
+}
+
+// The operations of the control channel.
+const (
+	Configure = "config"  // who you are
+	Ready     = "ready"   // connected to everything
+	Start     = "start"   // begin the workload
+	Arm       = "arm"     // tell me when you reach this point, and stay
+	Disarm    = "disarm"  // no longer
+	Reached   = "reached" // I stand at an armed point
+	Go        = "go"      // go on
+	Move      = "move"    // a server has a new address
+	Final     = "final"   // finish your section, then do one last section per lock
+	Done      = "done"    // I have
+	Stop      = "stop"    // give up waiting, close your log, end
+	Failed    = "failed"  // I cannot go on
+)
+
+// Config is all that a worker needs to know.
+type Config struct {
+	Client    string            `json:"client"`
+	Index     int64             `json:"index"`
+	ClockBase int64             `json:"clock_base"`
+	LogPath   string            `json:"log_path"`
+	Dir       string            `json:"dir"` // shared by all clients
+	RunID     string            `json:"run_id"`
+	Run       history.Run       `json:"run"`
+	Values    catalog.Values    `json:"values"` // of the workload
+	Registers []string          `json:"registers"`
+	Nodes     []cluster.Ref     `json:"nodes"`
+	Addrs     map[string]string `json:"addrs"` // by node name; the register is one
+	Retry     int64             `json:"retry_ns"`
+	Timeout   int64             `json:"timeout_ns"`
+}
+
+// Channel is one end of the control channel.
+type Channel struct {
+	conn net.Conn
+	in   *json.Decoder
+
+	mu  sync.Mutex
+	out *json.Encoder
+}
+
+func New(conn net.Conn) *Channel {
+	return &Channel{conn: conn, in: json.NewDecoder(conn), out: json.NewEncoder(conn)}
+}
+
+func (c *Channel) Send(m Message) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.out.Encode(m)
+}
+
+func (c *Channel) Receive() (Message, error) {
+	var m Message
+	err := c.in.Decode(&m)
+	return m, err
+}
+
+func (c *Channel) Close() error { return c.conn.Close() }
+
+// FD is where a worker finds its end of the channel.
+const FD = 3
+
+// SocketPair makes a connected pair: our end, and the file for the child.
+func SocketPair() (*Channel, *os.File, error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a control channel: %w", err)
+	}
+	ours, theirs := os.NewFile(uintptr(fds[0]), "control"), os.NewFile(uintptr(fds[1]), "control")
+	ch, err := FromFile(ours)
+	if err != nil {
+		return nil, nil, errors.Join(err, theirs.Close())
+	}
+	return ch, theirs, nil
+}
+
+// FromFile makes a channel of an open socket; the file is closed.
+func FromFile(f *os.File) (*Channel, error) {
+	conn, err := net.FileConn(f)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("open the control channel: %w", err)
+	}
+	return New(conn), nil
+}
