@@ -37,6 +37,8 @@ func testCatalogue() *Catalogue {
 		return &badLine{Locker: l, env: env}, err
 	}
 	cat.Backends.Add(spec)
+	cat.Backends.Add(modelSpecs()...)
+	cat.Workloads.Add(modelWorkloads()...)
 	return cat
 }
 
