@@ -6,13 +6,14 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/lockstorm/lockstorm/checker/lin"
 	"github.com/lockstorm/lockstorm/history"
 )
 
 // bruteOp is an operation of the brute-force judge: it must (or may) take effect at one
 // grid time of its interval.
 type bruteOp struct {
-	kind      opKind
+	kind      lin.Kind
 	grant     int
 	from, to  int64
 	optional  bool
@@ -41,24 +42,24 @@ func (b *brute) addGrant(i int, g gridGrant) {
 	case history.Fail:
 		return
 	case history.OK:
-		b.ops = append(b.ops, bruteOp{kind: opAcquire, grant: i, from: g.sent, to: g.ok, leaseFrom: g.sent})
+		b.ops = append(b.ops, bruteOp{kind: lin.Acquire, grant: i, from: g.sent, to: g.ok, leaseFrom: g.sent})
 	default:
 		// Unknown: its lease cannot be known, so it may expire at any time.
-		b.ops = append(b.ops, bruteOp{kind: opAcquire, grant: i, from: g.invoke, to: math.MaxInt64, optional: true, leaseFrom: math.MinInt32})
+		b.ops = append(b.ops, bruteOp{kind: lin.Acquire, grant: i, from: g.invoke, to: math.MaxInt64, optional: true, leaseFrom: math.MinInt32})
 	}
 	for _, c := range g.renews {
-		b.addCall(i, opRenew, c)
+		b.addCall(i, lin.Renew, c)
 	}
 	if g.release != nil {
-		b.addCall(i, opRelease, g.release)
+		b.addCall(i, lin.Release, g.release)
 	}
 }
 
-func (b *brute) addCall(i int, kind opKind, c *gridCall) {
+func (b *brute) addCall(i int, kind lin.Kind, c *gridCall) {
 	op := bruteOp{kind: kind, grant: i, from: c.call, to: c.ret, leaseFrom: c.call}
 	switch c.outcome {
 	case history.Fail:
-		op.kind = opNotHeld
+		op.kind = lin.NotHeld
 	case history.Info:
 		op.to, op.optional = math.MaxInt64, true
 		op.leaseFrom = math.MinInt32 // a renewal may have had no effect: never to the lock's harm
@@ -99,11 +100,11 @@ func (b *brute) try(t int64, done int64, holder int, base int64) bool {
 
 func (op bruteOp) apply(holder int, base int64) (int, int64, bool) {
 	switch op.kind {
-	case opAcquire:
+	case lin.Acquire:
 		return op.grant, op.leaseFrom, holder == -1
-	case opRelease:
+	case lin.Release:
 		return -1, 0, holder == op.grant
-	case opRenew:
+	case lin.Renew:
 		return holder, max(base, op.leaseFrom), holder == op.grant
 	default:
 		return holder, base, holder != op.grant

@@ -1,13 +1,13 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/anishathalye/porcupine"
-
+	"github.com/lockstorm/lockstorm/checker/lin"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -15,20 +15,20 @@ import (
 // nobody reads more.
 const maxLockFindings = 20
 
-// maxPieceOps bounds the memory of one judgement: Porcupine needs about n*n/8 bytes.
+// maxPieceOps bounds the memory of one judgement: an engine needs about n*n/8 bytes.
 const maxPieceOps = 20_000
 
-// linearizability asks whether the lock object behaved as a lock: Porcupine over an
-// owner-aware model with leases, one lock at a time, in pieces cut where nothing is
-// open. Every violation is a defect: expiry after the lease is legal for the object.
+// linearizability asks whether the lock object behaved as a lock of its model, with leases:
+// one lock at a time, in pieces cut where nothing is open. Every violation is a defect:
+// expiry after the lease is legal for the object.
 func linearizability(in *Input) Result { return judgeLocks(in, pieceSize) }
 
 func judgeLocks(in *Input, size int) Result {
-	j := &lockJudge{in: in, until: time.Now().Add(in.Limit), model: lockModel(), size: size}
+	j := &lockJudge{in: in, until: time.Now().Add(in.Limit), size: size}
 	for _, lock := range in.Locks {
 		j.lock(lock)
 	}
-	r := Conclude("Porcupine with an owner-aware, leased lock model, one lock at a time", j.findings, len(j.findings))
+	r := Conclude(lin.For(in.Model, nil).Name(), j.findings, len(j.findings))
 	if len(j.findings) == maxLockFindings {
 		r.Reason = fmt.Sprintf("the first %d violations are listed", maxLockFindings)
 	}
@@ -48,7 +48,7 @@ type LockProof struct {
 
 type lockJudge struct {
 	in          *Input
-	model       porcupine.Model
+	engine      lin.Engine // of the lock at hand
 	until       time.Time
 	size        int // of a piece, at least
 	pieces, ops int
@@ -57,7 +57,13 @@ type lockJudge struct {
 }
 
 func (j *lockJudge) lock(lock string) {
-	for _, piece := range pieces(j.in.prepareLock(lock), j.size) {
+	prepared := j.in.prepareLock(lock)
+	grants := make([]*history.Grant, len(prepared))
+	for i, lg := range prepared {
+		grants[i] = lg.g
+	}
+	j.engine = lin.For(j.in.Model, grants)
+	for _, piece := range pieces(j.in.Model, prepared, j.size) {
 		if len(j.findings) >= maxLockFindings {
 			return
 		}
@@ -65,31 +71,31 @@ func (j *lockJudge) lock(lock string) {
 		for _, lg := range piece {
 			j.ops += len(lg.ops)
 		}
-		j.piece(lock, piece)
+		j.piece(lock, units(j.in.Model, piece))
 	}
 }
 
 // piece judges one piece. A violation is reduced to the grants that it needs; then the
-// last of them is taken out and the rest judged again, for further violations.
-func (j *lockJudge) piece(lock string, grants []*lockGrant) {
-	legal := 0 // grants[:legal] are known to be legal
+// last of them are taken out and the rest judged again, for further violations.
+func (j *lockJudge) piece(lock string, us []unit) {
+	legal := 0 // us[:legal] are known to be legal
 	for len(j.findings) < maxLockFindings {
-		end, answer := j.firstIllegal(grants, legal)
+		end, answer := j.firstIllegal(us, legal)
 		switch answer {
-		case porcupine.Ok:
+		case lin.Legal:
 			return
-		case porcupine.Unknown:
+		case lin.Undecided:
 			j.giveUp(lock)
 			return
 		}
-		core := j.reduce(grants[:end])
+		core := j.reduce(us[:end])
 		if core == nil {
 			j.giveUp(lock)
 			return
 		}
 		j.findings = append(j.findings, j.finding(lock, core))
 		legal = end - 1
-		grants = slices.Delete(slices.Clone(grants), legal, end)
+		us = slices.Delete(slices.Clone(us), legal, end)
 	}
 }
 
@@ -99,68 +105,67 @@ func (j *lockJudge) giveUp(lock string) {
 	}
 }
 
-// check asks Porcupine; change, when given, may replace an operation.
-func (j *lockJudge) check(grants []*lockGrant, change func(timedOp) timedOp) porcupine.CheckResult {
-	var ops []porcupine.Operation
-	for _, op := range lockOps(grants) {
-		if change != nil {
-			op = change(op)
+// check asks the engine; change, when given, may replace an operation.
+func (j *lockJudge) check(us []unit, change func(lin.Op) lin.Op) lin.Answer {
+	ops := lockOps(j.in.Model, grantsOfUnits(us))
+	if change != nil {
+		for i := range ops {
+			ops[i] = change(ops[i])
 		}
-		ops = append(ops, porcupine.Operation{Input: op.lockOp, Call: op.call, Return: op.ret})
 	}
 	left := time.Until(j.until)
 	if left <= 0 || len(ops) > maxPieceOps {
-		return porcupine.Unknown
+		return lin.Undecided
 	}
-	return porcupine.CheckOperationsTimeout(j.model, ops, left)
+	return j.engine.Judge(ops, left)
 }
 
 // firstIllegal is the length of the shortest illegal prefix, which is longer than legal.
 // A piece of usual size is judged whole at once; a large one in growing prefixes, because
 // most violations are near, and a prefix that is illegal stays so.
-func (j *lockJudge) firstIllegal(grants []*lockGrant, legal int) (int, porcupine.CheckResult) {
-	lo, hi := legal+1, len(grants)
+func (j *lockJudge) firstIllegal(us []unit, legal int) (int, lin.Answer) {
+	lo, hi := legal+1, len(us)
 	if hi <= wholePiece {
-		if answer := j.check(grants, nil); answer != porcupine.Illegal {
+		if answer := j.check(us, nil); answer != lin.Illegal {
 			return hi, answer
 		}
 	}
 	for step := 8; ; step *= 2 {
-		end := min(lo+step, len(grants))
-		answer := j.check(grants[:end], nil)
-		if answer == porcupine.Illegal {
+		end := min(lo+step, len(us))
+		answer := j.check(us[:end], nil)
+		if answer == lin.Illegal {
 			hi = end
 			break
 		}
-		if answer == porcupine.Unknown || end == len(grants) {
+		if answer == lin.Undecided || end == len(us) {
 			return end, answer
 		}
 		lo = end + 1
 	}
 	for lo < hi {
 		mid := (lo + hi) / 2
-		switch j.check(grants[:mid], nil) {
-		case porcupine.Illegal:
+		switch j.check(us[:mid], nil) {
+		case lin.Illegal:
 			hi = mid
-		case porcupine.Unknown:
-			return hi, porcupine.Unknown
+		case lin.Undecided:
+			return hi, lin.Undecided
 		default:
 			lo = mid + 1
 		}
 	}
-	return lo, porcupine.Illegal
+	return lo, lin.Illegal
 }
 
-// wholePiece is up to how many grants a piece is judged at once.
+// wholePiece is up to how many units a piece is judged at once.
 const wholePiece = 256
 
-// reduce finds a small set of grants that is illegal by itself: the shortest illegal
-// end of the prefix, then without every grant that is not needed. Taking a grant out
+// reduce finds a small set of units that is illegal by itself: the shortest illegal
+// end of the prefix, then without every unit that is not needed. Taking a unit out
 // keeps a legal history legal, so what stays is a true violation. nil when time ran out.
-func (j *lockJudge) reduce(prefix []*lockGrant) []*lockGrant {
+func (j *lockJudge) reduce(prefix []unit) []unit {
 	core := slices.Clone(prefix)
 	for size := 2; size < len(prefix); size *= 2 {
-		if end := prefix[len(prefix)-size:]; j.check(end, nil) == porcupine.Illegal {
+		if end := prefix[len(prefix)-size:]; j.check(end, nil) == lin.Illegal {
 			core = slices.Clone(end)
 			break
 		}
@@ -168,36 +173,38 @@ func (j *lockJudge) reduce(prefix []*lockGrant) []*lockGrant {
 	for size := len(core) / 2; size >= 1; size /= 2 {
 		for i := 0; i+size <= len(core); {
 			rest := slices.Delete(slices.Clone(core), i, i+size)
-			if j.check(rest, nil) == porcupine.Illegal {
+			if j.check(rest, nil) == lin.Illegal {
 				core = rest
 			} else {
 				i += size
 			}
 		}
 	}
-	if j.check(core, nil) != porcupine.Illegal {
+	if j.check(core, nil) != lin.Illegal {
 		return nil
 	}
 	return core
 }
 
-// finding explains a core. What it is shows by what has to be taken back to make it
-// legal: nothing but the grants themselves, a release, or a refusal.
-func (j *lockJudge) finding(lock string, core []*lockGrant) Finding {
+// finding explains a core. The rule is named after the relaxation that makes it legal: a
+// refusal, a release, a renewal that is taken back; else it is the grants themselves.
+func (j *lockJudge) finding(lock string, us []unit) Finding {
+	core := grantsOfUnits(us)
+	slices.SortStableFunc(core, func(a, b *lockGrant) int { return cmp.Compare(a.from, b.from) })
 	rule, reason, text := "double-grant", ReasonNotOver, "was granted again while a grant was neither released nor expired"
-	lenient := func(kind opKind) bool {
-		return j.check(core, func(op timedOp) timedOp {
-			if op.kind == kind {
-				op.kind = opMay
-				op.ret = history.Forever
+	lenient := func(kind lin.Kind) bool {
+		return j.check(us, func(op lin.Op) lin.Op {
+			if op.Kind == kind {
+				op.Kind = lin.May
+				op.Ret = history.Forever
 			}
 			return op
-		}) == porcupine.Ok
+		}) == lin.Legal
 	}
 	switch {
-	case lenient(opNotHeld):
+	case lenient(lin.NotHeld):
 		rule, reason, text = "lost-lease", ReasonGoneEarly, "was gone before its lease ran out, and nobody had released it"
-	case lenient(opRelease):
+	case lenient(lin.Release):
 		rule, reason, text = "foreign-release", ReasonNotOwner, "was released by somebody who no longer held it"
 	case revived(core):
 		rule, reason, text = "revived-lease", ReasonRenewedLate, "was renewed by somebody after somebody else was granted"

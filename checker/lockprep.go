@@ -5,24 +5,20 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/lockstorm/lockstorm/checker/lin"
 	"github.com/lockstorm/lockstorm/history"
 )
-
-// timedOp is an operation with the closed interval in which it took effect.
-type timedOp struct {
-	lockOp
-	call, ret int64
-}
 
 // lockGrant is a grant of one lock, prepared: its operations, and until when its end
 // can matter.
 type lockGrant struct {
-	g     *history.Grant
-	ops   []timedOp // what certainly took effect
-	mays  []int64   // from when on it may have ended otherwise
-	from  int64     // the acquire's call
-	ok    int64     // the acquire's return
-	ended int64     // by then its own operations show that it is over; Forever if they do not
+	g      *history.Grant
+	number int
+	ops    []lin.Op // what certainly took effect
+	mays   []int64  // from when on it may have ended otherwise
+	from   int64    // the acquire's call
+	ok     int64    // the acquire's return
+	ended  int64    // by then its own operations show that it is over; Forever if they do not
 }
 
 // prepareLock turns the grants of a lock into operations, without loss and without
@@ -35,8 +31,9 @@ type lockGrant struct {
 //   - an unknown release, an expiry (from sent + ttl of the acquire or the last renewal,
 //     minus the tolerance) and a death are optional releases. They end when they can no
 //     longer matter: at the return of the first later operation that shows the grant to
-//     be over, which is the grant's own release or refusal, or a grant that was sent for
-//     after this one was known.
+//     be over, which is the grant's own release or refusal, or a grant that cannot be held
+//     beside it and was sent for after this one was known;
+//   - a renewal of a session says that the session lived, not that its grants were held.
 func (in *Input) prepareLock(lock string) []*lockGrant {
 	var out []*lockGrant
 	for _, g := range in.ByLock[lock] {
@@ -52,14 +49,14 @@ func (in *Input) prepareLock(lock string) []*lockGrant {
 
 // lockOps is all operations of some grants of a lock, the optional ones included. Which
 // later grant ends an optional release depends on which grants are looked at.
-func lockOps(grants []*lockGrant) []timedOp {
+func lockOps(m history.Model, grants []*lockGrant) []lin.Op {
 	byOK := sortedByOK(grants)
-	var ops []timedOp
+	var ops []lin.Op
 	for _, lg := range grants {
 		ops = append(ops, lg.ops...)
 		for _, from := range lg.mays {
-			if over := min(lg.ended, laterGrant(byOK, lg, from)); from <= over {
-				ops = append(ops, timedOp{lockOp{opMay, lg.ops[0].grant, lg.g.ID}, from, over})
+			if over := lg.over(m, byOK, from); from <= over {
+				ops = append(ops, lin.Op{Kind: lin.May, Grant: lg.number, ID: lg.g.ID, Call: from, Ret: over})
 			}
 		}
 	}
@@ -76,7 +73,7 @@ func (in *Input) acquireOp(g *history.Grant, number int) *lockGrant {
 	if g.Acquire == nil {
 		return nil
 	}
-	lg := &lockGrant{g: g, from: g.Sent(), ended: history.Forever}
+	lg := &lockGrant{g: g, number: number, from: g.Sent(), ended: history.Forever}
 	switch {
 	case g.Granted():
 		lg.ok = g.From()
@@ -90,12 +87,12 @@ func (in *Input) acquireOp(g *history.Grant, number int) *lockGrant {
 		return nil
 	}
 	lg.from = min(lg.from, lg.ok)
-	lg.add(opAcquire, number, lg.from, lg.ok)
+	lg.add(lin.Acquire, lg.from, lg.ok)
 	return lg
 }
 
-func (lg *lockGrant) add(kind opKind, number int, call, ret int64) {
-	lg.ops = append(lg.ops, timedOp{lockOp{kind, number, lg.g.ID}, call, ret})
+func (lg *lockGrant) add(kind lin.Kind, call, ret int64) {
+	lg.ops = append(lg.ops, lin.Op{Kind: kind, Grant: lg.number, ID: lg.g.ID, Call: call, Ret: ret})
 }
 
 // firstSign is the return of the first operation that shows that a grant of unknown
@@ -112,25 +109,33 @@ func firstSign(g *history.Grant) (int64, bool) {
 
 // endOps adds everything that ends the grant, or shows that it has ended.
 func (in *Input) endOps(lg *lockGrant) {
-	number := lg.ops[0].grant
 	base, leased := in.expiryBase(lg.g)
 	for _, rn := range lg.g.Renews {
 		switch {
 		case rn.Outcome() == history.OK:
-			lg.add(opRenew, number, rn.Start(), rn.End())
+			lg.add(lin.Renew, rn.Start(), rn.End())
 		case isNotHeld(rn):
-			lg.refused(number, rn)
+			lg.refused(rn)
 		}
 	}
+	released := int64(history.Forever)
 	for _, rel := range lg.g.Releases {
 		switch {
 		case rel.Outcome() == history.OK:
-			lg.add(opRelease, number, rel.Start(), rel.End())
+			lg.add(lin.Release, rel.Start(), rel.End())
 			lg.ended = min(lg.ended, rel.End())
+			released = min(released, rel.End())
 		case isNotHeld(rel):
-			lg.refused(number, rel)
+			lg.refused(rel)
 		case rel.Outcome() == history.Info:
 			lg.mays = append(lg.mays, rel.Start())
+		}
+	}
+	if lg.g.InSession() {
+		for _, rn := range lg.g.Under.Refused() {
+			if rn.End() >= lg.from && rn.Start() <= released { // else it says nothing new
+				lg.refused(rn)
+			}
 		}
 	}
 	if leased {
@@ -143,20 +148,17 @@ func (in *Input) endOps(lg *lockGrant) {
 
 // refused adds what the store says of the holder. It shows that the grant is over only
 // where the grant was certainly made before: an acquire of unknown outcome may follow.
-func (lg *lockGrant) refused(number int, c *history.Call) {
-	lg.add(opNotHeld, number, c.Start(), c.End())
+func (lg *lockGrant) refused(c *history.Call) {
+	lg.add(lin.NotHeld, c.Start(), c.End())
 	if c.Start() >= lg.ok {
 		lg.ended = min(lg.ended, c.End())
 	}
 }
 
-func isNotHeld(c *history.Call) bool {
-	return c.Outcome() == history.Fail && c.Return.Error == history.ErrNotHeld
-}
+func isNotHeld(c *history.Call) bool { return c.NotHeld() }
 
-// expiryBase is the moment from which the store may let the grant expire: sent + ttl of
-// the acquire or of the last renewal that is known to have been applied, minus the
-// tolerance. A lease whose times are not on record may expire at any time after that.
+// expiryBase is the moment from which the store may let the grant expire; none where
+// grants do not run out.
 func (in *Input) expiryBase(g *history.Grant) (int64, bool) {
 	if !in.Leased() {
 		return 0, false
@@ -164,16 +166,27 @@ func (in *Input) expiryBase(g *history.Grant) (int64, bool) {
 	return g.RunsOut(in.Run.Tolerance), true
 }
 
-// laterGrant is the return of the first grant that returned at or after the moment and
-// was sent for after lg was known: by then lg is over.
-func laterGrant(byOK []*lockGrant, lg *lockGrant, moment int64) int64 {
+// over is when the grant is shown to be over: by its own operations, or by the return of
+// the first grant that returned at or after the moment, was sent for after this one was
+// known, and cannot be held beside it. Forever where nothing shows it.
+func (lg *lockGrant) over(m history.Model, byOK []*lockGrant, moment int64) int64 {
+	shares := m.Shares()
 	i := sort.Search(len(byOK), func(i int) bool { return byOK[i].ok >= moment })
-	for ; i < len(byOK); i++ {
-		if byOK[i].from > lg.ok {
+	for ; i < len(byOK) && byOK[i].ok < lg.ended; i++ {
+		if byOK[i].from > lg.ok && !(shares && m.Together(lg.g, byOK[i].g)) {
 			return byOK[i].ok
 		}
 	}
-	return history.Forever
+	return lg.ended
+}
+
+// open is until when the grant may matter to others.
+func (lg *lockGrant) open(m history.Model, byOK []*lockGrant) int64 {
+	open := lg.over(m, byOK, lg.ok)
+	for _, op := range lg.ops {
+		open = max(open, op.Ret)
+	}
+	return open
 }
 
 // pieceSize is how many operations are judged together at least, where there are
@@ -182,7 +195,7 @@ const pieceSize = 64
 
 // pieces cuts the grants of a lock where nothing is open and every earlier grant is
 // certainly over: there the lock is free, so the pieces can be judged apart, exactly.
-func pieces(grants []*lockGrant, size int) [][]*lockGrant {
+func pieces(m history.Model, grants []*lockGrant, size int) [][]*lockGrant {
 	slices.SortFunc(grants, func(a, b *lockGrant) int { return cmp.Compare(a.from, b.from) })
 	byOK := sortedByOK(grants)
 	var out [][]*lockGrant
@@ -196,13 +209,55 @@ func pieces(grants []*lockGrant, size int) [][]*lockGrant {
 		}
 		piece = append(piece, lg)
 		ops += len(lg.ops) + len(lg.mays)
-		open = max(open, min(lg.ended, laterGrant(byOK, lg, lg.ok)))
-		for _, op := range lg.ops {
-			open = max(open, op.ret)
-		}
+		open = max(open, lg.open(m, byOK))
 	}
 	if len(piece) > 0 {
 		out = append(out, piece)
+	}
+	return out
+}
+
+// unit is grants that are judged together or not at all. Taking one out keeps what is legal
+// legal.
+type unit []*lockGrant
+
+// units are the units of a piece, in order of their first request: each grant by itself but,
+// where the store counts, those of one owner that may be in force at the same time, since
+// the release of one may give back another.
+func units(m history.Model, piece []*lockGrant) []unit {
+	out := make([]unit, 0, len(piece))
+	if !m.Counts() {
+		for i := range piece {
+			out = append(out, piece[i:i+1:i+1])
+		}
+		return out
+	}
+	type owner struct{ client, name string }
+	type last struct {
+		unit int
+		open int64
+	}
+	byOK := sortedByOK(piece)
+	lasts := map[owner]last{}
+	for _, lg := range piece {
+		o := owner{lg.g.Client, lg.g.Owner}
+		l, known := lasts[o]
+		if !known || lg.from > l.open {
+			l = last{unit: len(out)}
+			out = append(out, nil)
+		}
+		out[l.unit] = append(out[l.unit], lg)
+		l.open = max(l.open, lg.open(m, byOK))
+		lasts[o] = l
+	}
+	return out
+}
+
+// grantsOfUnits are all grants of some units.
+func grantsOfUnits(us []unit) []*lockGrant {
+	out := make([]*lockGrant, 0, len(us))
+	for _, u := range us {
+		out = append(out, u...)
 	}
 	return out
 }

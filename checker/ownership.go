@@ -93,10 +93,16 @@ func (in *Input) inForce(h *history.Grant, rel *history.Call) bool {
 // have been applied included.
 func (in *Input) expired(g *history.Grant, at int64) bool {
 	base, leased := in.expiryBase(g)
-	if !leased || !g.Acquire.Return.TTL.Set {
+	renews, known := g.Renews, g.Acquire.Return.TTL.Set
+	if g.InSession() {
+		// A session that was granted something later than it could have lived was renewed
+		// off the record.
+		renews, known = g.Under.Renews, g.Under.RunsOut(0).Set && g.Under.LastGranted() <= base
+	}
+	if !leased || !known {
 		return false
 	}
-	for _, rn := range g.Renews {
+	for _, rn := range renews {
 		if rn.Outcome() == history.Info {
 			base = max(base, rn.Start()+in.Run.TTL)
 		}

@@ -107,6 +107,7 @@ func (b *builder) attach(c *Call) {
 			return
 		}
 		g.Acquire = c
+		b.under(g, e)
 	case FRelease:
 		g := b.grant(e)
 		g.Releases = append(g.Releases, c)

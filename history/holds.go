@@ -62,7 +62,7 @@ func (g *Grant) BeliefEnds() int64 {
 
 // lapses is the first moment at which the deadline in force has passed.
 func (g *Grant) lapses() Opt {
-	if g.inSession() {
+	if g.InSession() {
 		return g.Under.lapses(g.From())
 	}
 	d := g.Acquire.Return.Deadline
@@ -81,9 +81,9 @@ func (g *Grant) lapses() Opt {
 	return d
 }
 
-// inSession reports whether the grant runs out with a session whose times are on record:
+// InSession reports whether the grant runs out with a session whose times are on record:
 // then acquiring has not renewed it.
-func (g *Grant) inSession() bool {
+func (g *Grant) InSession() bool {
 	return g.Under != nil && g.Under.Session && (g.Under.Created != nil || len(g.Under.Renews) > 0)
 }
 
@@ -94,7 +94,7 @@ func (g *Grant) DeadlineAt(t int64) Opt {
 	if !g.Granted() {
 		return Opt{}
 	}
-	if g.inSession() {
+	if g.InSession() {
 		return g.Under.DeadlineAt(t)
 	}
 	d := g.Acquire.Return.Deadline
@@ -116,7 +116,7 @@ func (g *Grant) DeadlineAt(t int64) Opt {
 func (g *Grant) RunsOut(tolerance int64) int64 {
 	base := g.Acquire.Start()
 	switch {
-	case g.inSession():
+	case g.InSession():
 		return g.Under.RunsOut(tolerance).Or(base)
 	case g.Granted() && g.Acquire.Return.Sent.Set && g.Acquire.Return.TTL.Set:
 		base = g.Acquire.Return.Sent.V + g.Acquire.Return.TTL.V - tolerance

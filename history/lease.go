@@ -16,7 +16,11 @@ type Lease struct {
 	Renews  []*Call  // in order of their invocation
 	Losses  []*Event // notices that it was lost, in order
 
-	told []deadline // by acknowledged renewals, in order of the answers
+	told    []deadline // by acknowledged renewals, in order of the answers
+	refused []*Call    // renewals that the store answered with not-held
+	latest  int64      // see LastGranted
+	runsOut Opt        // see RunsOut, by the run's tolerance
+	slack   int64      // the run's tolerance
 }
 
 // deadline is what a client knew from a moment on.
@@ -29,6 +33,13 @@ type deadline struct {
 // creation or of the last renewal that is known to have been applied, minus the tolerance.
 // Unset: nothing is on record.
 func (l *Lease) RunsOut(tolerance int64) Opt {
+	if l.Session && l.slack == tolerance {
+		return l.runsOut
+	}
+	return l.base(tolerance)
+}
+
+func (l *Lease) base(tolerance int64) Opt {
 	var base Opt
 	if c := l.Created; c != nil && c.Sent.Set && c.TTL.Set {
 		base = Some(c.Sent.V + c.TTL.V - tolerance)
@@ -36,16 +47,12 @@ func (l *Lease) RunsOut(tolerance int64) Opt {
 	return renewed(base, l.Renews, tolerance)
 }
 
-// LastGranted is the latest request under the lease that was granted: by then it was alive.
-func (l *Lease) LastGranted() int64 {
-	last := int64(-1)
-	for _, g := range l.Grants {
-		if g.Granted() {
-			last = max(last, g.Sent())
-		}
-	}
-	return last
-}
+// LastGranted is when the last request under a session was sent that was granted: it was
+// alive then.
+func (l *Lease) LastGranted() int64 { return l.latest }
+
+// Refused are the renewals of a session of which the store said that it is gone.
+func (l *Lease) Refused() []*Call { return l.refused }
 
 // DeadlineAt is the deadline in force at time t, as far as a client had been told by then. A
 // renewal without a deadline leaves it unknown until the next one that has one.
@@ -75,8 +82,20 @@ func (l *Lease) lapses(from int64) Opt {
 	return d
 }
 
-// settle puts the acknowledged renewals in order of their answers, once all are known.
-func (l *Lease) settle() {
+// settle sums up a session, once all of it is known: the acknowledged renewals in order of
+// their answers, what was refused, how long it lived.
+func (l *Lease) settle(tolerance int64) {
+	l.slack, l.runsOut, l.latest = tolerance, l.base(tolerance), -1
+	for _, g := range l.Grants {
+		if g.Granted() {
+			l.latest = max(l.latest, g.Sent())
+		}
+	}
+	for _, rn := range l.Renews {
+		if rn.NotHeld() {
+			l.refused = append(l.refused, rn)
+		}
+	}
 	d := Opt{}
 	if l.Created != nil {
 		d = l.Created.Deadline
@@ -176,7 +195,7 @@ func (b *builder) named(e *Event) *Lease {
 func (b *builder) settle() {
 	for _, l := range b.rec.Leases {
 		if l.Session = b.rec.Model.Session; l.Session {
-			l.settle()
+			l.settle(b.rec.Run.Tolerance)
 		}
 		for _, g := range l.Grants {
 			switch {

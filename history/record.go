@@ -23,6 +23,9 @@ func (c *Call) Outcome() Type {
 	return c.Return.Type
 }
 
+// NotHeld reports whether the store said that the caller does not hold the lock.
+func (c *Call) NotHeld() bool { return c.Outcome() == Fail && c.Return.Error == ErrNotHeld }
+
 // Start is when the call was invoked.
 func (c *Call) Start() int64 { return c.Invoke.Time }
 

@@ -1,0 +1,66 @@
+// Package lin decides whether the operations of some grants of one lock can have taken
+// effect one after the other, each within its interval, as those of a lock of a given
+// model. It knows nothing of records: package checker prepares the operations.
+//
+//	history.Model + grants -> For -> Engine; []Op -> Engine.Judge -> legal, illegal, undecided
+package lin
+
+import (
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Op is an operation on one lock, with the closed interval in which it took effect.
+type Op struct {
+	Kind      Kind
+	Grant     int    // number of the grant: its place in what [For] was given
+	ID        string // of the grant, for people
+	Call, Ret int64
+}
+
+// Kind says what an operation did.
+type Kind uint8
+
+// The kinds.
+const (
+	Acquire Kind = iota // takes the lock
+	Release             // the store removed the grant: it was held
+	Renew               // extended it: it was held at one moment
+	NotHeld             // the store said that the grant does not hold the lock
+	May                 // may end the grant, or never take effect: an unknown release, an expiry, a death
+)
+
+var kindNames = [...]string{"acquire", "release", "renew", "not-held", "may end"}
+
+// Answer is what an engine says.
+type Answer int
+
+// The answers.
+const (
+	Undecided Answer = iota // out of time
+	Legal
+	Illegal
+)
+
+// Engine judges operations on one lock. What it answers keeps to two rules, by which its
+// callers reduce a violation: the order in which operations are given does not matter, and
+// operations that are legal stay so when all those of a grant, or of a counted owner, are
+// taken out.
+type Engine interface {
+	// Name is the method, for people.
+	Name() string
+	Judge(ops []Op, within time.Duration) Answer
+}
+
+// For chooses the engine for a model. The grants are those that operations name by number.
+func For(m history.Model, grants []*history.Grant) Engine {
+	switch {
+	case m.Counts():
+		return &engine{"Porcupine with a reentrant, leased lock model, one lock at a time", countedModel(m, grants)}
+	case m.Shares():
+		return &engine{"Porcupine with a read-write, leased lock model, one lock at a time", sharedModel(m, grants)}
+	default:
+		return mutex
+	}
+}
