@@ -10,9 +10,9 @@ import (
 // Param is one parameter: its name, default (empty: chosen by the thing itself) and
 // what it means.
 type Param struct {
-	Name    string
-	Default string
-	Doc     string
+	Name    string `json:"name"`
+	Default string `json:"default"`
+	Doc     string `json:"doc"`
 }
 
 // Values are given and default parameters by name.
