@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -18,14 +19,19 @@ type Param struct {
 // Values are given and default parameters by name.
 type Values map[string]string
 
-// Split parts a spec into its name and the text of its parameters.
+// Split parts a spec into its name and the text of its parameters. A colon without any is
+// an unfinished spec: its text is a comma, which Parse refuses.
 func Split(spec string) (name, rest string) {
-	name, rest, _ = strings.Cut(spec, ":")
+	name, rest, colon := strings.Cut(spec, ":")
+	if colon && rest == "" {
+		rest = ","
+	}
 	return name, rest
 }
 
-// Parse reads key=value pairs separated by commas and fills in defaults. An unknown
-// key is an error that names the valid ones.
+// Parse reads key=value pairs separated by commas and fills in defaults. what is said in
+// front of errors: an unknown key is one that names the valid ones, a key that is given twice
+// another.
 func Parse(what, text string, valid []Param) (Values, error) {
 	v := Values{}
 	names := make([]string, len(valid))
@@ -36,21 +42,31 @@ func Parse(what, text string, valid []Param) (Values, error) {
 	if text == "" {
 		return v, nil
 	}
+	given := map[string]bool{}
+	if text == "," {
+		return nil, fmt.Errorf("%s: parameters are missing after the colon: as in name:key=value, or leave the colon out", what)
+	}
 	for pair := range strings.SplitSeq(text, ",") {
 		key, val, ok := strings.Cut(pair, "=")
 		if _, known := v[key]; !known {
 			if len(names) == 0 {
 				return nil, fmt.Errorf("%s has no parameters, but got %q", what, pair)
 			}
-			return nil, fmt.Errorf("%s has no parameter %q: choose from %s", what, key, strings.Join(names, ", "))
+			return nil, fmt.Errorf("%s has no parameter %q: %schoose from %s", what, key, didYouMean(key, names), strings.Join(names, ", "))
 		}
 		if !ok || val == "" {
 			return nil, fmt.Errorf("parameter %q of %s needs a value, as in %s=VALUE", key, what, key)
 		}
-		v[key] = val
+		if given[key] {
+			return nil, fmt.Errorf("parameter %q of %s is given twice", key, what)
+		}
+		given[key], v[key] = true, val
 	}
 	return v, nil
 }
+
+// maxLength bounds every length: no run is longer than a day.
+const maxLength = 24 * time.Hour
 
 // Length reads a duration or a multiple of the ttl ("1.5ttl"); an absent one is 0.
 func (v Values) Length(name string, ttl time.Duration) (time.Duration, error) {
@@ -59,10 +75,14 @@ func (v Values) Length(name string, ttl time.Duration) (time.Duration, error) {
 		return 0, nil
 	}
 	bad := fmt.Errorf("%s=%s is not a length: want a duration (750ms) or a multiple of the ttl (1.5ttl)", name, text)
+	tooLong := fmt.Errorf("%s=%s is too long: %v at most", name, text, maxLength)
 	if times, ok := strings.CutSuffix(text, "ttl"); ok {
 		f, err := strconv.ParseFloat(times, 64)
-		if err != nil || f < 0 {
+		if err != nil || math.IsNaN(f) || f < 0 {
 			return 0, bad
+		}
+		if f*float64(ttl) > float64(maxLength) {
+			return 0, tooLong
 		}
 		return time.Duration(f * float64(ttl)), nil
 	}
@@ -70,13 +90,16 @@ func (v Values) Length(name string, ttl time.Duration) (time.Duration, error) {
 	if err != nil || d < 0 {
 		return 0, bad
 	}
+	if d > maxLength {
+		return 0, tooLong
+	}
 	return d, nil
 }
 
 // Fraction reads a number from 0 to 1.
 func (v Values) Fraction(name string) (float64, error) {
 	f, err := strconv.ParseFloat(v[name], 64)
-	if err != nil || f < 0 || f > 1 {
+	if err != nil || math.IsNaN(f) || f < 0 || f > 1 {
 		return 0, fmt.Errorf("%s=%s is not a number from 0 to 1", name, v[name])
 	}
 	return f, nil

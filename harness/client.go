@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -21,16 +22,17 @@ import (
 // client is the controller's handle on one worker process.
 type client struct {
 	*proc.Process
-	name   string
-	index  int64
-	ch     *control.Channel
-	tail   *tail
-	ready  chan struct{}
-	done   chan struct{}
-	ended  chan struct{} // the channel was closed
-	onHit  func(*client, control.Message)
-	killed atomic.Bool // by a fault, on record
-	ending atomic.Bool // it was told to end
+	name    string
+	index   int64
+	ch      *control.Channel
+	tail    *tail
+	ready   chan struct{}
+	done    chan struct{}
+	ended   chan struct{} // the channel was closed
+	onHit   func(*client, control.Message)
+	errPath string      // its standard error
+	killed  atomic.Bool // by a fault, on record
+	ending  atomic.Bool // it was told to end
 
 	mu     sync.Mutex
 	failed error
@@ -58,7 +60,7 @@ func (c *client) listen() {
 		m, err := c.ch.Receive()
 		if err != nil {
 			if !c.killed.Load() && !c.ending.Load() {
-				c.fail(fmt.Errorf("ended by itself: %w (see its .stderr in logs/)", err))
+				c.fail(c.howEnded(err))
 			}
 			return
 		}
@@ -73,6 +75,20 @@ func (c *client) listen() {
 			c.fail(errors.New(m.Text))
 		}
 	}
+}
+
+// howEnded says how a worker ended that nobody told to, and what it said last.
+func (c *client) howEnded(err error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if end := c.Wait(ctx); end != nil {
+		err = end // it tells more than the end of the channel
+	}
+	text, _ := os.ReadFile(c.errPath) // it only adds to the error
+	if len(text) == 0 {
+		return fmt.Errorf("ended by itself: %w", err)
+	}
+	return fmt.Errorf("ended by itself: %w: %s (see %s)", err, bytes.TrimSpace(text), c.errPath)
 }
 
 func (c *client) fail(err error) {
@@ -109,7 +125,7 @@ func (s *session) startClient(ctx context.Context) (*client, error) {
 		return nil, errors.Join(err, ours.Close())
 	}
 	c := &client{
-		Process: p, name: name, index: index, ch: ours, tail: s.tail, onHit: s.points.reached,
+		Process: p, name: name, index: index, errPath: errPath, ch: ours, tail: s.tail, onHit: s.points.reached,
 		ready: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	go c.listen()

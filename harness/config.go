@@ -40,6 +40,9 @@ func Defaults() Config {
 const (
 	defaultTTL = time.Second
 	minTTL     = 100 * time.Millisecond
+	maxTTL     = 10 * time.Minute
+	maxTime    = 24 * time.Hour
+	maxBound   = 30 * time.Minute // of the wait for the last sections
 	maxClients = 200
 	maxLocks   = 1000
 	tolerance  = 5 * time.Millisecond

@@ -63,6 +63,9 @@ func (r *resolved) words() error {
 		return err
 	}
 	for _, c := range r.Require {
+		if c == "" {
+			return errors.New("--require needs the name of a check (see: list checks)")
+		}
 		if _, err := r.cat.Checks.Get(c); err != nil {
 			return fmt.Errorf("--require: %w", err)
 		}
@@ -101,6 +104,10 @@ func (r *resolved) numbers() error {
 	switch {
 	case r.TTL < minTTL:
 		return fmt.Errorf("--ttl %v is too short: from %v on", r.TTL, minTTL)
+	case r.TTL > maxTTL:
+		return fmt.Errorf("--ttl %v is too long: up to %v", r.TTL, maxTTL)
+	case r.Time > maxTime:
+		return fmt.Errorf("--time %v is too long: up to %v", r.Time, maxTime)
 	case r.Clients < 1 || r.Clients > maxClients:
 		return fmt.Errorf("--clients %d: choose from 1 to %d", r.Clients, maxClients)
 	case r.Locks < 1 || r.Locks > maxLocks:
@@ -178,6 +185,8 @@ func (r *resolved) noTokens() string {
 func (r *resolved) chooseProvider() error {
 	p, err := cluster.Choose(r.Provider, r.topology, Providers(nil))
 	switch {
+	case err != nil && r.Provider == cluster.EmbeddedName:
+		return err // no machine has what it lacks
 	case err != nil:
 		return environment(err)
 	case p.Name() != cluster.EmbeddedName || r.backend.RealServer == "":
@@ -199,6 +208,21 @@ func (r *resolved) input() nemesis.Input {
 		Own:     points.Names(r.backend.Points),
 		Clients: numbered("c", r.Clients), Nodes: r.nodeNames(),
 	}
+}
+
+// refusedPlan says whose fault it is that there is no plan: wrong usage, or something that
+// this machine lacks and another one has.
+func (r *resolved) refusedPlan(err error) error {
+	in := r.input()
+	in.Setting = r.setting(cluster.ProcessName)
+	in.Setting.NoClock = ""
+	if _, elsewhere := nemesis.NewPlan(r.cat.Nemeses, in); elsewhere != nil || r.Provider == cluster.EmbeddedName {
+		return usage(err)
+	}
+	if _, missing := cluster.Choose(cluster.ProcessName, r.topology, Providers(nil)); missing != nil {
+		err = fmt.Errorf("%w, and %w", err, missing)
+	}
+	return environment(err)
 }
 
 // take notes what a plan asks of the run: links to break, clocks to move.

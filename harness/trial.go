@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -46,7 +47,7 @@ func Resolve(cat *Catalogue, cfg Config) (*Trial, error) {
 	}
 	plan, err := nemesis.NewPlan(cat.Nemeses, r.input())
 	if err != nil {
-		return nil, asUsage(err)
+		return nil, r.refusedPlan(err)
 	}
 	return newTrial(r, plan)
 }
@@ -54,6 +55,10 @@ func Resolve(cat *Catalogue, cfg Config) (*Trial, error) {
 func newTrial(r *resolved, plan *nemesis.Plan) (*Trial, error) {
 	if err := r.take(plan); err != nil {
 		return nil, err
+	}
+	if bound := r.livenessBound(plan); bound > maxBound {
+		return nil, usage(fmt.Errorf("the run might wait %v for its last sections, for up to %v: choose fewer clients or locks, a shorter ttl, hold or clock jump",
+			bound.Round(time.Second), maxBound))
 	}
 	t := &Trial{Schema: TrialSchema, Config: r.Config, Plan: plan, Versions: versions(r), r: r}
 	t.Config.Provider = r.provider.Name()

@@ -26,6 +26,9 @@ type layout struct {
 	last   time.Duration // the latest start that leaves room for the full length
 }
 
+// maxSteps bounds a request of a plan: nobody reads more, and every step is kept.
+const maxSteps = 100_000
+
 func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
 	l := &layout{spec: s, in: in, values: v, own: ownParams(v)}
 	var errs [5]error
@@ -41,6 +44,9 @@ func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
 	}
 	if v[paramEvery] != "" && l.every <= 0 {
 		return nil, errors.New("every must be longer than 0")
+	}
+	if l.every > 0 && in.Duration/l.every > maxSteps {
+		return nil, fmt.Errorf("every=%s makes %d injections in a run of %v: %d at most", v[paramEvery], in.Duration/l.every, in.Duration, maxSteps)
 	}
 	if err := errors.Join(checkPoint(v[paramAt], in), checkTargets(s, v, in), checkVoters(v, in)); err != nil {
 		return nil, err
@@ -70,7 +76,7 @@ func planSteps(s Spec, v catalog.Values, in Input, rnd *rand.Rand) ([]Step, erro
 	first := in.FirstStrike()
 	if l.last < first {
 		return nil, fmt.Errorf("it lasts %v, for which a run of %v is too short: use --time %v or more, or a shorter for=",
-			l.length+s.takes(in.TTL), in.Duration, (l.length + l.length/3 + s.takes(in.TTL) + in.TTL).Round(100*time.Millisecond))
+			l.length+s.takes(in.TTL), in.Duration, shortest(in, l.length+s.takes(in.TTL)))
 	}
 	var steps []Step
 	for k := 0; ; k++ {
@@ -84,6 +90,15 @@ func planSteps(s Spec, v catalog.Values, in Input, rnd *rand.Rand) ([]Step, erro
 		}
 	}
 	return steps, nil
+}
+
+// shortest is the length of the shortest run, in tenths of a second, in which a fault that
+// takes so long has room after the first strike.
+func shortest(in Input, takes time.Duration) time.Duration {
+	const tenth = 100 * time.Millisecond
+	for in.Duration = takes.Truncate(tenth); in.Duration-takes < in.FirstStrike(); in.Duration += tenth {
+	}
+	return in.Duration
 }
 
 // OneStep is one injection of a fault with its defaults, not before begin, as one of its

@@ -77,7 +77,11 @@ func checkSelector(param, selector string, names []string, most int, roles []str
 		}
 		return nil
 	}
-	for name := range strings.SplitSeq(selector, "+") {
+	given := strings.Split(selector, "+")
+	for i, name := range given {
+		if slices.Contains(given[:i], name) {
+			return fmt.Errorf("%s=%s: %s is named twice", param, selector, name)
+		}
 		if !slices.Contains(names, name) {
 			return fmt.Errorf("%s=%s: there is no %q at the start of the run: choose a number, %s, or of %s joined by +",
 				param, selector, name, strings.Join(roles, ", "), strings.Join(names, ", "))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,7 +24,9 @@ A directory of a run: its history is judged and results.json and the reports are
 written anew; where the controller died before it merged the logs, they are merged
 first. A file: nothing is written.
 
-Of several, the worst exit code is returned: 1 (violation) before 4, 2 and 0.`,
+Of several, the worst exit code is returned: 1 (violation) before 4 (something could not be
+written), 3 (could not be read), 2 and 0. One that cannot be read does not keep the others
+from being judged.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.check(args, asJSON) },
 	}
@@ -33,16 +36,16 @@ Of several, the worst exit code is returned: 1 (violation) before 4, 2 and 0.`,
 
 func (a *app) check(paths []string, asJSON bool) error {
 	worst := harness.ExitPass
-	var all []*checker.Results
+	all := []*checker.Results{}
 	for _, path := range paths {
 		j, where, err := a.judge(path)
+		if err != nil { // said at once; what else was asked for is judged all the same
+			worst = worse(worst, a.sayJudged(path, j != nil, err))
+		}
 		if j == nil {
-			return err
+			continue
 		}
-		if err != nil {
-			fmt.Fprintf(a.st.Stderr, "%s: judged, but not everything could be written: %v\n", a.st.Name, err)
-		}
-		worst = worse(worst, j.Results)
+		worst = worse(worst, j.Results.ExitCode)
 		all = append(all, j.Results)
 		if asJSON {
 			continue
@@ -52,18 +55,32 @@ func (a *app) check(paths []string, asJSON bool) error {
 		}
 		a.lastLine(false, reports.Headline(j.Results), where)
 	}
-	if err := a.printResults(all, asJSON); err != nil {
+	if err := a.printResults(all, asJSON, len(paths)); err != nil {
 		return err
 	}
 	return exitWith(worst)
 }
 
-// printResults prints one document: the results, or an array where there are several.
-func (a *app) printResults(all []*checker.Results, asJSON bool) error {
+// sayJudged says what could not be read or written, and returns the code for it.
+func (a *app) sayJudged(path string, judged bool, err error) int {
+	text := err.Error()
+	if judged {
+		text = path + " was judged, but not everything could be written: " + text
+	}
+	fmt.Fprintf(a.st.Stderr, "%s: %s\n", a.st.Name, text)
+	var he *harness.Error
+	if errors.As(err, &he) {
+		return he.Code
+	}
+	return harness.ExitEnvironment
+}
+
+// printResults prints one document: the results, or an array where several were asked for.
+func (a *app) printResults(all []*checker.Results, asJSON bool, asked int) error {
 	switch {
-	case !asJSON:
+	case !asJSON || (asked == 1 && len(all) == 0):
 		return nil
-	case len(all) == 1:
+	case asked == 1:
 		return a.printJSON(all[0])
 	default:
 		return a.printJSON(all)
@@ -84,11 +101,11 @@ func (a *app) judge(path string) (*harness.Judged, string, error) {
 	return j, "none, " + path + " was judged alone", err
 }
 
-// worse keeps the code that must not be masked: 1 before 2 before 0.
-func worse(code int, r *checker.Results) int {
-	rank := map[int]int{harness.ExitPass: 0, harness.ExitUnknown: 1, harness.ExitViolation: 2}
-	if rank[r.ExitCode] > rank[code] {
-		return r.ExitCode
+// worse keeps the code that must not be masked: 1 before 4, 3, 2 and 0.
+func worse(a, b int) int {
+	rank := map[int]int{harness.ExitPass: 0, harness.ExitUnknown: 1, harness.ExitUsage: 2, harness.ExitEnvironment: 3, harness.ExitViolation: 4}
+	if rank[b] > rank[a] {
+		return b
 	}
-	return code
+	return a
 }

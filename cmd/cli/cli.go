@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/lockstorm/lockstorm/harness"
@@ -30,15 +31,18 @@ type State struct {
 	Args     []string
 	Stdout   io.Writer
 	Stderr   io.Writer
-	Terminal bool // stderr is one
+	Terminal bool // stderr is one that can erase a line
+	Width    int  // of the terminal, in columns; 0: not known
 }
 
 // System is the state of this process, for a program of the given name.
 func System(name string) State {
-	return State{
-		Context: context.Background(), Name: name, Program: os.Args[0], Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr,
-		Terminal: term.IsTerminal(int(os.Stderr.Fd())),
+	st := State{Context: context.Background(), Name: name, Program: os.Args[0], Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr}
+	st.Terminal = term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != ""
+	if width, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil {
+		st.Width = width
 	}
+	return st
 }
 
 // exit is an error that only carries an exit code: everything was said already.
@@ -64,7 +68,22 @@ func Main(cat *harness.Catalogue, st State) int {
 	root.SetArgs(st.Args)
 	root.SetOut(st.Stdout)
 	root.SetErr(st.Stderr)
-	return a.code(root.ExecuteContext(ctx))
+	return a.guarded(func() error { return root.ExecuteContext(ctx) })
+}
+
+// exitPanic is for a bug of ours: another code than those that say something of a lock.
+const exitPanic = 70
+
+// guarded turns a panic into an exit code of its own, with what is needed to report it.
+func (a *app) guarded(f func() error) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(a.st.Stderr, "%s: internal error: %v\nThis is a bug of %s, and says nothing about the lock. Please report it with the command and these lines (version %s):\n%s",
+				a.st.Name, p, a.st.Name, Version(), debug.Stack())
+			code = exitPanic
+		}
+	}()
+	return a.code(f())
 }
 
 // code turns an error into an exit code, and says what went wrong.
@@ -80,6 +99,7 @@ func (a *app) code(err error) int {
 		fmt.Fprintf(a.st.Stderr, "%s: %v\n", a.st.Name, err)
 		return he.Code
 	default: // of the command line itself
+		err = plainFlagError(err)
 		verb := ""
 		if len(a.st.Args) > 0 && slices.ContainsFunc(a.root().Commands(), func(c *cobra.Command) bool { return c.Name() == a.st.Args[0] }) {
 			verb = " " + a.st.Args[0]
@@ -87,6 +107,22 @@ func (a *app) code(err error) int {
 		fmt.Fprintf(a.st.Stderr, "%s: %v\nTry '%s%s --help'.\n", a.st.Name, err, a.st.Name, verb)
 		return harness.ExitUsage
 	}
+}
+
+// plainFlagError says of a flag's value what is wrong with it, and not what a function of Go
+// thinks of it.
+func plainFlagError(err error) error {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	want := map[string]string{
+		"int": "a whole number", "uint64": "a whole number from 0 on", "bool": "true or false", "duration": "a duration, as 750ms or 1m30s",
+	}[bad.GetFlag().Value.Type()]
+	if want == "" {
+		return err
+	}
+	return fmt.Errorf("--%s %q: want %s", bad.GetFlag().Name, bad.GetValue(), want)
 }
 
 func (a *app) root() *cobra.Command {
@@ -98,7 +134,7 @@ and servers on purpose, records everything, and proves from the record
 whether the lock kept its promises, with and without fencing tokens.
 
 Exit codes: 0 pass, 1 violation, 2 inconclusive, 3 wrong usage, 4 something is
-missing here, 130 interrupted (what was recorded is kept).`,
+missing here, 70 a bug of this program, 130 interrupted (what was recorded is kept).`,
 		Example: fmt.Sprintf(`  %[1]s run --backend redis-lua --nemesis client-pause
   %[1]s list backends
   %[1]s doctor`, a.st.Name),
@@ -106,7 +142,6 @@ missing here, 130 interrupted (what was recorded is kept).`,
 		SilenceErrors: true, SilenceUsage: true,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(a.runCommand(), a.replayCommand(), a.checkCommand(), a.reportCommand(), a.listCommand(), a.doctorCommand())
 	return root
 }

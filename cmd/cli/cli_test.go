@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
@@ -43,7 +44,40 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lua --ttl 0s", 3, "leases must live for a while"},
 		{"run --backend redsync --nemesis server-restart:nodes=granted", 3, "does not say which servers granted"},
 		{"run --backend redis-lua --wrong", 3, "unknown flag: --wrong"},
-		{"run --backend redis-lua extra", 3, `unknown command "extra"`},
+		{"run --backend redis-lua extra", 3, `"extra" is no flag`},
+		{"run redis-lua", 3, "did you mean --backend redis-lua?"},
+		{"run --backend redis-lau", 3, `did you mean "redis-lua"?`},
+		{"run --backend redis-lua --nemesis client-puase", 3, `did you mean "client-pause"?`},
+		{"run --backend redis-lua --nemesis client-pause:evry=1s", 3, `did you mean "every"?`},
+		// Plans, parameters and waits are bounded.
+		{"run --backend redis-lua --nemesis client-pause:every=1ns --time 3s", 3, "every=1ns makes 3000000000 injections in a run of 3s: 100000 at most"},
+		{"run --backend redis-lua --nemesis chaos:every=1ns --time 3s", 3, "every=1ns draws up to"},
+		{"run --backend redis-lua --workload counter:hold=1h --ttl 1s --time 2s", 3, "wait 5h0m"},
+		{"run --backend redis-lua --ttl 10h", 3, "--ttl 10h0m0s is too long: up to 10m0s"},
+		{"run --backend redis-lua --time 100h", 3, "--time 100h0m0s is too long"},
+		{"run --backend redis-lua --nemesis client-pause:for=infttl", 3, "for=infttl is too long: 24h0m0s at most"},
+		{"run --backend redis-lua --nemesis client-pause:for=nanttl", 3, "for=nanttl is not a length"},
+		{"run --backend redis-lua --nemesis client-pause:for=1e30ttl", 3, "for=1e30ttl is too long"},
+		// What would be passed over in silence is refused.
+		{"run --backend redis-lua --nemesis client-pause:at=waiting,at=acquired", 3, `parameter "at" of nemesis client-pause is given twice`},
+		{"run --backend redis-lua --nemesis client-pause:clients=c1+c1", 3, "c1 is named twice"},
+		{"run --backend redis-lua --nemesis client-pause:", 3, "parameters are missing after the colon"},
+		{"run --backend redis-lua --require=", 3, "--require needs the name of a check"},
+		// Values are named with what they should be, and whose they are.
+		{"run --backend redis-lua --clients two", 3, `--clients "two": want a whole number`},
+		{"run --backend redis-lua --seed -1", 3, `--seed "-1": want a whole number from 0 on`},
+		{"run --backend redis-lua --json=maybe", 3, `--json "maybe": want true or false`},
+		{"run --backend redis-lua --ttl soon", 3, `--ttl "soon": want a duration`},
+		{"run --backend redis-lua --workload counter:hold=abc", 3, "workload counter: hold=abc is not a length"},
+		{"run --backend redis-lua --workload counter:try=2", 3, "workload counter: try=2 is not a number from 0 to 1"},
+		{"run --backend redis-lua --nemesis chaos:every=-1s", 3, "nemesis chaos: every=-1s is not a length"},
+		{"run --backend redis-lua --nemesis chaos:only=chaos", 3, "chaos is no fault that can be drawn"},
+		// A fault says how long the run must be, and that is enough.
+		{"run --backend redis-sentinel --nemesis failover-kill --time 9s", 3, "use --time 9.9s or more"},
+		{"run --backend redis-sentinel --topology redis-sentinel --provider embedded", 3, "no embedded server can stand in"},
+		{"completion bash", 0, "bash completion"},
+		{"__complete run --backend redis-l", 0, "redis-lua"},
+		{"__complete run --nemesis client-p", 0, "client-pause"},
 		{"run --backend file-flock --nemesis server-restart", 3, "has no server"},
 		{"dance", 3, `unknown command "dance"`},
 		{"list", 3, "list what? choose one of backends, nemeses, workloads, checks"},
@@ -69,6 +103,66 @@ func TestUsage(t *testing.T) {
 				t.Error("it panicked")
 			}
 		})
+	}
+}
+
+// What this machine lacks and another one has is no wrong usage.
+func TestWhatIsMissingHere(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	for args, want := range map[string]string{
+		"run --backend redis-lua --nemesis evict":                   "redis-server is not on PATH (Debian: apt-get install redis-server)",
+		"run --backend redis-lua --nemesis clock-jump":              "redis-server is not on PATH",
+		"run --backend redis-sentinel --nemesis none":               "redis-server is not on PATH",
+		"run --backend redis-lua --provider process --nemesis none": "redis-server is not on PATH",
+		"run --backend rueidislock --nemesis none":                  "redis-server is not on PATH",
+	} {
+		if code, out, errs := lockstorm(t, strings.Fields(args)...); code != harness.ExitEnvironment || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit %d, want 4 and %q\n%s%s", args, code, want, out, errs)
+		}
+	}
+	// And what no machine has is.
+	for _, args := range []string{"run --backend redis-lua --provider embedded --nemesis evict", "run --backend file-flock --nemesis evict"} {
+		if code, _, errs := lockstorm(t, strings.Fields(args)...); code != harness.ExitUsage {
+			t.Errorf("%s: exit %d, want 3\n%s", args, code, errs)
+		}
+	}
+}
+
+// A violation is not masked by what cannot be read or written beside it.
+func TestCheckOfSeveral(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	if code, out, errs := lockstorm(t, "run", "--backend", "none", "--time", "300ms", "--ttl=200ms", "--out", dir); code != 1 {
+		t.Fatalf("exit %d\n%s%s", code, out, errs)
+	}
+	code, out, errs := lockstorm(t, "check", "--json", "/nonexistent", dir)
+	var all []checker.Results
+	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all) != 1 || all[0].Verdict != checker.Fail {
+		t.Errorf("%v in %s", err, out)
+	}
+	if code != harness.ExitViolation || !strings.Contains(errs, "/nonexistent") {
+		t.Errorf("exit %d\n%s", code, errs)
+	}
+	if code, _, _ := lockstorm(t, "check", "/nonexistent"); code != harness.ExitUsage {
+		t.Errorf("exit %d, want 3", code)
+	}
+}
+
+// A panic has a code of its own, which says nothing of a lock, and tells what to report.
+func TestPanic(t *testing.T) {
+	var errs bytes.Buffer
+	a := &app{cat: harness.Default(), st: State{Name: "lockstorm", Stderr: &errs}}
+	if code := a.guarded(func() error { panic("the moon") }); code != exitPanic || !strings.Contains(errs.String(), "the moon") || !strings.Contains(errs.String(), "cli_test.go") {
+		t.Errorf("exit %d\n%s", code, errs.String())
+	}
+}
+
+// The live line never wraps, and a dumb terminal has none.
+func TestLiveLine(t *testing.T) {
+	var out bytes.Buffer
+	v := newView(State{Stderr: &out, Terminal: true, Width: 20})
+	v.progress().Tick(time.Second, 10*time.Second, 123456)
+	if text := out.String(); len(text) != 19 {
+		t.Errorf("%q has %d columns", text, len(text))
 	}
 }
 

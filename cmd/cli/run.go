@@ -12,7 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/reports"
 )
 
@@ -33,7 +35,7 @@ See replay for how to run it again.`,
 		Example: fmt.Sprintf(`  %[1]s run --backend redis-lua --nemesis client-pause --ttl 1s --clients 3
   %[1]s run --backend redis-fenced --nemesis client-pause --fencing on
   %[1]s run --backend redis-lua --nemesis client-pause:at=before-write,for=2ttl --nemesis server-restart`, a.st.Name),
-		Args: cobra.NoArgs,
+		Args: a.noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd, cfg, asJSON) },
 	}
 	f := cmd.Flags()
@@ -42,13 +44,45 @@ See replay for how to run it again.`,
 	if err := cmd.MarkFlagRequired("backend"); err != nil {
 		panic(err) // the flag is defined above
 	}
+	a.complete(cmd)
 	return cmd
+}
+
+// noArgs refuses words that are no flags, and says what was meant where it is plain.
+func (a *app) noArgs(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if _, err := a.cat.Backends.Get(args[0]); err == nil {
+		return fmt.Errorf("%q is no flag: did you mean --backend %s?", args[0], args[0])
+	}
+	if _, err := a.cat.Nemeses.Get(args[0]); err == nil {
+		return fmt.Errorf("%q is no flag: did you mean --nemesis %s?", args[0], args[0])
+	}
+	return fmt.Errorf("%q is no flag", args[0])
+}
+
+// complete offers the names of the catalogue to the shell.
+func (a *app) complete(cmd *cobra.Command) {
+	for flag, names := range map[string][]string{
+		"backend": a.cat.Backends.Names(), "nemesis": a.cat.Nemeses.Names(), "workload": a.cat.Workloads.Names(),
+		"topology": a.cat.Topologies.Names(), "require": a.cat.Checks.Names(),
+		"provider": {cluster.Auto, cluster.ProcessName, cluster.EmbeddedName},
+		"fencing":  {history.FencingBoth, history.FencingOn, history.FencingOff}, "discipline": {history.Obey, history.Trusting},
+	} {
+		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+			panic(err) // the flags are those of harness.Config
+		}
+	}
 }
 
 func (a *app) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 	cfg.Version = Version()
 	if cmd.Flags().Changed("ttl") && cfg.TTL == 0 { // to the harness 0 is the default
 		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--ttl 0s: leases must live for a while; leave it out for the topology's default")}
+	}
+	if cmd.Flags().Changed("require") && len(cfg.Require) == 0 {
+		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--require needs the name of a check (see: list checks)")}
 	}
 	t, err := harness.Resolve(a.cat, cfg)
 	if err != nil {

@@ -15,12 +15,13 @@ type view struct {
 	mu       sync.Mutex
 	w        io.Writer
 	terminal bool
+	width    int // of the terminal; 0: not known
 	phase    string
 	live     bool // a live line stands on the terminal
 	faults   int
 }
 
-func newView(st State) *view { return &view{w: st.Stderr, terminal: st.Terminal} }
+func newView(st State) *view { return &view{w: st.Stderr, terminal: st.Terminal, width: st.Width} }
 
 func (v *view) progress() *harness.Progress {
 	return &harness.Progress{
@@ -55,7 +56,11 @@ func (v *view) tick(elapsed, total time.Duration, grants int64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.erase()
-	fmt.Fprintf(v.w, "%-8s %4.1f of %.0f s, %d grants, %d fault events", v.phase, elapsed.Seconds(), total.Seconds(), grants, v.faults) // as above
+	text := fmt.Sprintf("%-8s %4.1f of %.0f s, %d grants, %d fault events", v.phase, elapsed.Seconds(), total.Seconds(), grants, v.faults)
+	if v.width > 1 && len(text) >= v.width { // a line that wraps cannot be erased
+		text = text[:v.width-1]
+	}
+	fmt.Fprint(v.w, text) // as above
 	v.live = true
 }
 

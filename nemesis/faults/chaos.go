@@ -19,6 +19,9 @@ const (
 	paramOnly  = "only"
 )
 
+// maxDrawn bounds a plan.
+const maxDrawn = 100_000
+
 func chaos() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "chaos", Doc: "one fault after the other, drawn by the seed from all that can work here, each with its defaults",
@@ -45,6 +48,9 @@ func drawChaos(c *nemesis.Catalogue, v catalog.Values, in nemesis.Input, rnd *ra
 		return nemesis.Drawn{}, err
 	}
 	d := nemesis.Drawn{Without: without}
+	if in.Duration/every > maxDrawn {
+		return d, fmt.Errorf("nemesis chaos: every=%s draws up to %d injections in a run of %v: %d at most", v[paramEvery], in.Duration/every, in.Duration, maxDrawn)
+	}
 	for begin := in.FirstStrike(); begin < in.Duration; {
 		st, end, err := nemesis.OneStep(from[rnd.IntN(len(from))], in, begin, rnd)
 		if err != nil {

@@ -107,7 +107,7 @@ func TestPlanErrors(t *testing.T) {
 		"client-pause:speed=1":    `has no parameter "speed": choose from at, nth, every, for, clients`,
 		"client-pause:at=nowhere": "at=nowhere is no point of this run: choose random, or one of acquired",
 		"client-pause:for=long":   "for=long is not a length",
-		"client-pause:for=20s":    "it lasts 20s, for which a run of 10s is too short: use --time 27.7s or more",
+		"client-pause:for=20s":    "it lasts 20s, for which a run of 10s is too short: use --time 20.3s or more",
 		"client-pause:clients=4":  "clients=4: choose from 1 to 3",
 		"client-pause:clients=0":  "clients=0: choose from 1 to 3",
 		"client-kill:clients=bob": `there is no "bob" at the start of the run: choose a number, holder, all, half, or of c1, c2, c3`,
