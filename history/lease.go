@@ -9,13 +9,17 @@ import (
 // another client uses later is another lease, unless that client joined this one.
 type Lease struct {
 	ID      string
-	Session bool     // of several grants, and acquiring does not renew it
-	Created *Event   // the first f:lease; nil: not on record
-	Joined  []*Event // further ones, by clients that share it
+	Created *Event   // its f:lease; nil: not on record
 	Grants  []*Grant // under it, in the order in which they came to it
 	Renews  []*Call  // in order of their invocation
 	Losses  []*Event // notices that it was lost, in order
 
+	session *session  // nil: it is the lease of its grants, which renew it
+	one     [1]*Grant // what Grants is at first: most leases are of one grant
+}
+
+// session sums up a lease of several grants, which acquiring does not renew.
+type session struct {
 	told    []deadline // by acknowledged renewals, in order of the answers
 	refused []*Call    // renewals that the store answered with not-held
 	latest  int64      // see LastGranted
@@ -33,8 +37,8 @@ type deadline struct {
 // creation or of the last renewal that is known to have been applied, minus the tolerance.
 // Unset: nothing is on record.
 func (l *Lease) RunsOut(tolerance int64) Opt {
-	if l.Session && l.slack == tolerance {
-		return l.runsOut
+	if l.session != nil && l.session.slack == tolerance {
+		return l.session.runsOut
 	}
 	return l.base(tolerance)
 }
@@ -47,23 +51,37 @@ func (l *Lease) base(tolerance int64) Opt {
 	return renewed(base, l.Renews, tolerance)
 }
 
+// Session reports whether the lease is of several grants, and acquiring does not renew it.
+func (l *Lease) Session() bool { return l.session != nil }
+
 // LastGranted is when the last request under a session was sent that was granted: it was
-// alive then.
-func (l *Lease) LastGranted() int64 { return l.latest }
+// alive then. -1: none, or no session.
+func (l *Lease) LastGranted() int64 {
+	if l.session == nil {
+		return -1
+	}
+	return l.session.latest
+}
 
 // Refused are the renewals of a session of which the store said that it is gone.
-func (l *Lease) Refused() []*Call { return l.refused }
+func (l *Lease) Refused() []*Call {
+	if l.session == nil {
+		return nil
+	}
+	return l.session.refused
+}
 
-// DeadlineAt is the deadline in force at time t, as far as a client had been told by then. A
-// renewal without a deadline leaves it unknown until the next one that has one.
-func (l *Lease) DeadlineAt(t int64) Opt {
+// deadlineAt is the deadline in force of a session at time t, as far as a client had been
+// told by then. A renewal without a deadline leaves it unknown until the next one that has
+// one.
+func (l *Lease) deadlineAt(t int64) Opt {
 	d := Opt{}
 	if l.Created != nil && l.Created.Time <= t {
 		d = l.Created.Deadline
 	}
-	n := sort.Search(len(l.told), func(i int) bool { return l.told[i].from > t })
+	n := sort.Search(len(l.session.told), func(i int) bool { return l.session.told[i].from > t })
 	if n > 0 {
-		return l.told[n-1].at
+		return l.session.told[n-1].at
 	}
 	return d
 }
@@ -71,9 +89,9 @@ func (l *Lease) DeadlineAt(t int64) Opt {
 // lapses is the first moment, from a grant's beginning on, at which the deadline in force
 // has passed; unset where it is not known or nothing says so.
 func (l *Lease) lapses(from int64) Opt {
-	d := l.DeadlineAt(from)
-	i := sort.Search(len(l.told), func(i int) bool { return l.told[i].from > from })
-	for _, next := range l.told[i:] {
+	d := l.deadlineAt(from)
+	i := sort.Search(len(l.session.told), func(i int) bool { return l.session.told[i].from > from })
+	for _, next := range l.session.told[i:] {
 		if d.Set && next.from >= d.V {
 			break
 		}
@@ -85,15 +103,16 @@ func (l *Lease) lapses(from int64) Opt {
 // settle sums up a session, once all of it is known: the acknowledged renewals in order of
 // their answers, what was refused, how long it lived.
 func (l *Lease) settle(tolerance int64) {
-	l.slack, l.runsOut, l.latest = tolerance, l.base(tolerance), -1
+	s := &session{slack: tolerance, runsOut: l.base(tolerance), latest: -1}
+	l.session = s
 	for _, g := range l.Grants {
 		if g.Granted() {
-			l.latest = max(l.latest, g.Sent())
+			s.latest = max(s.latest, g.Sent())
 		}
 	}
 	for _, rn := range l.Renews {
 		if rn.NotHeld() {
-			l.refused = append(l.refused, rn)
+			s.refused = append(s.refused, rn)
 		}
 	}
 	d := Opt{}
@@ -108,7 +127,7 @@ func (l *Lease) settle(tolerance int64) {
 			next.V = max(next.V, d.V) // concurrent renewals never shorten a lease
 		}
 		d = next
-		l.told = append(l.told, deadline{from: rn.End(), at: d})
+		s.told = append(s.told, deadline{from: rn.End(), at: d})
 	}
 }
 
@@ -133,6 +152,7 @@ func (b *builder) newLease(id string) *Lease {
 	l := &b.spare[0]
 	b.spare = b.spare[1:]
 	l.ID = id
+	l.Grants = l.one[:0]
 	b.rec.Leases = append(b.rec.Leases, l)
 	return l
 }
@@ -148,7 +168,6 @@ func (b *builder) addLease(e *Event) {
 	}
 	key := leaseKey{e.Lease, e.Client}
 	if l := b.newest[e.Lease]; l != nil && how == LeaseJoined {
-		l.Joined = append(l.Joined, e)
 		b.leases[key] = l
 		return
 	}
@@ -194,12 +213,12 @@ func (b *builder) named(e *Event) *Lease {
 // grants that were released before, and under a session nothing about any.
 func (b *builder) settle() {
 	for _, l := range b.rec.Leases {
-		if l.Session = b.rec.Model.Session; l.Session {
+		if b.rec.Model.Session {
 			l.settle(b.rec.Run.Tolerance)
 		}
 		for _, g := range l.Grants {
 			switch {
-			case l.Session:
+			case l.Session():
 				g.Losses = l.lossesOf(g)
 			case len(l.Grants) == 1:
 				g.Renews, g.Losses = l.Renews, l.Losses
