@@ -15,12 +15,13 @@ import (
 type lockGrant struct {
 	g      *history.Grant
 	number int
-	ops    []lin.Op // what certainly took effect
-	mays   []mayEnd // what may have ended it otherwise
-	from   int64    // the acquire's call
-	ok     int64    // the acquire's return
-	ghost  bool     // of a counted lock: nobody knows whether it was granted
-	ended  int64    // by then its own operations show that it is over; Forever if they do not
+	ops    []lin.Op        // what certainly took effect
+	mays   []mayEnd        // what may have ended it otherwise
+	from   int64           // the acquire's call
+	ok     int64           // the acquire's return
+	ghost  bool            // of a counted lock: nobody knows whether it was granted
+	gone   []*history.Call // renewals of its session that were refused
+	ended  int64           // by then its own operations show that it is over; Forever if they do not
 }
 
 // mayEnd is from when on something may have ended a grant. Where the store counts, an expiry
@@ -154,6 +155,7 @@ func (in *Input) endOps(lg *lockGrant) {
 		for _, rn := range lg.g.Under.Refused() {
 			if rn.End() >= lg.from && rn.Start() <= released { // else it says nothing new
 				lg.refused(rn)
+				lg.gone = append(lg.gone, rn)
 			}
 		}
 	}

@@ -63,7 +63,7 @@ func (g *Grant) BeliefEnds() int64 {
 // lapses is the first moment at which the deadline in force has passed.
 func (g *Grant) lapses() Opt {
 	if g.InSession() {
-		return g.Under.lapses(g.From())
+		return g.Under.lapses(g.Client, g.From())
 	}
 	d := g.Acquire.Return.Deadline
 	if !d.Set {
@@ -95,7 +95,7 @@ func (g *Grant) DeadlineAt(t int64) Opt {
 		return Opt{}
 	}
 	if g.InSession() {
-		return g.Under.deadlineAt(t)
+		return g.Under.deadlineAt(g.Client, t)
 	}
 	d := g.Acquire.Return.Deadline
 	if !d.Set {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 )
@@ -20,11 +21,11 @@ type Lease struct {
 
 // session sums up a lease of several grants, which acquiring does not renew.
 type session struct {
-	told    []deadline // by acknowledged renewals, in order of the answers
-	refused []*Call    // renewals that the store answered with not-held
-	latest  int64      // see LastGranted
-	runsOut Opt        // see RunsOut, by the run's tolerance
-	slack   int64      // the run's tolerance
+	told    map[string][]deadline // by client: by what it was told, in order
+	refused []*Call               // renewals that the store answered with not-held
+	latest  int64                 // see LastGranted
+	runsOut Opt                   // see RunsOut, by the run's tolerance
+	slack   int64                 // the run's tolerance
 }
 
 // deadline is what a client knew from a moment on.
@@ -74,24 +75,22 @@ func (l *Lease) Refused() []*Call {
 // deadlineAt is the deadline in force of a session at time t, as far as a client had been
 // told by then. A renewal without a deadline leaves it unknown until the next one that has
 // one.
-func (l *Lease) deadlineAt(t int64) Opt {
-	d := Opt{}
-	if l.Created != nil && l.Created.Time <= t {
-		d = l.Created.Deadline
+func (l *Lease) deadlineAt(client string, t int64) Opt {
+	told := l.session.told[client]
+	n := sort.Search(len(told), func(i int) bool { return told[i].from > t })
+	if n == 0 {
+		return Opt{}
 	}
-	n := sort.Search(len(l.session.told), func(i int) bool { return l.session.told[i].from > t })
-	if n > 0 {
-		return l.session.told[n-1].at
-	}
-	return d
+	return told[n-1].at
 }
 
 // lapses is the first moment, from a grant's beginning on, at which the deadline in force
 // has passed; unset where it is not known or nothing says so.
-func (l *Lease) lapses(from int64) Opt {
-	d := l.deadlineAt(from)
-	i := sort.Search(len(l.session.told), func(i int) bool { return l.session.told[i].from > from })
-	for _, next := range l.session.told[i:] {
+func (l *Lease) lapses(client string, from int64) Opt {
+	d := l.deadlineAt(client, from)
+	told := l.session.told[client]
+	i := sort.Search(len(told), func(i int) bool { return told[i].from > from })
+	for _, next := range told[i:] {
 		if d.Set && next.from >= d.V {
 			break
 		}
@@ -100,10 +99,10 @@ func (l *Lease) lapses(from int64) Opt {
 	return d
 }
 
-// settle sums up a session, once all of it is known: the acknowledged renewals in order of
-// their answers, what was refused, how long it lived.
-func (l *Lease) settle(tolerance int64) {
-	s := &session{slack: tolerance, runsOut: l.base(tolerance), latest: -1}
+// settle sums up a session, once all of it is known: what its clients were told, what was
+// refused, how long it lived. Notices are its f:lease events, in order.
+func (l *Lease) settle(tolerance int64, notices []*Event) {
+	s := &session{slack: tolerance, runsOut: l.base(tolerance), latest: -1, told: map[string][]deadline{}}
 	l.session = s
 	for _, g := range l.Grants {
 		if g.Granted() {
@@ -115,20 +114,26 @@ func (l *Lease) settle(tolerance int64) {
 			s.refused = append(s.refused, rn)
 		}
 	}
-	d := Opt{}
-	if l.Created != nil {
-		d = l.Created.Deadline
-	}
-	acked := slices.DeleteFunc(slices.Clone(l.Renews), func(c *Call) bool { return c.Outcome() != OK })
-	slices.SortStableFunc(acked, func(a, b *Call) int { return int(a.End() - b.End()) })
-	for _, rn := range acked {
-		next := rn.Return.Deadline
-		if next.Set && d.Set {
-			next.V = max(next.V, d.V) // concurrent renewals never shorten a lease
+	said := slices.Clone(notices)
+	for _, rn := range l.Renews {
+		if rn.Outcome() == OK {
+			said = append(said, rn.Return)
 		}
-		d = next
-		s.told = append(s.told, deadline{from: rn.End(), at: d})
 	}
+	slices.SortStableFunc(said, func(a, b *Event) int { return cmp.Compare(a.Time, b.Time) })
+	for _, e := range said {
+		s.tell(e)
+	}
+}
+
+// tell notes what a client learned of the deadline. A deadline never comes nearer: renewals may
+// overtake each other.
+func (s *session) tell(e *Event) {
+	told, next := s.told[e.Client], e.Deadline
+	if n := len(told); n > 0 && told[n-1].at.Set && next.Set {
+		next.V = max(next.V, told[n-1].at.V)
+	}
+	s.told[e.Client] = append(told, deadline{from: e.Time, at: next})
 }
 
 // leaseKey names a lease as one client knows it.
@@ -166,14 +171,14 @@ func (b *builder) addLease(e *Event) {
 	if len(e.Value.JSON) > 0 && e.Value.Into(&how) != nil {
 		return
 	}
-	key := leaseKey{e.Lease, e.Client}
-	if l := b.newest[e.Lease]; l != nil && how == LeaseJoined {
-		b.leases[key] = l
-		return
+	l := b.newest[e.Lease]
+	if l == nil || how != LeaseJoined {
+		l = b.newLease(e.Lease)
+		l.Created = e
+		b.newest[e.Lease] = l
 	}
-	l := b.newLease(e.Lease)
-	l.Created = e
-	b.leases[key], b.newest[e.Lease] = l, l
+	b.leases[leaseKey{e.Lease, e.Client}] = l
+	b.notices[l] = append(b.notices[l], e)
 }
 
 // under puts a grant under the lease that an event of it names.
@@ -214,7 +219,7 @@ func (b *builder) named(e *Event) *Lease {
 func (b *builder) settle() {
 	for _, l := range b.rec.Leases {
 		if b.rec.Model.Session {
-			l.settle(b.rec.Run.Tolerance)
+			l.settle(b.rec.Run.Tolerance, b.notices[l])
 		}
 		for _, g := range l.Grants {
 			switch {
