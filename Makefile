@@ -53,6 +53,10 @@ soak: servers ## 200 runs over all pairs of backend and fault, against the table
 track-record: servers ## every published failure with 20 seeds; writes docs/track-record.md
 	$(GO) test -tags track -count=1 -timeout 60m -parallel 3 -run TestTrackRecord ./e2e
 
+.PHONY: hunt
+hunt: ## 200,000 random histories of every lock model, against the brute-force judges
+	LOCKSTORM_HISTORIES=200000 $(GO) test -count=1 -timeout 60m -run TestModelsAgainstBruteForce -v ./checker
+
 .PHONY: docs
 docs: ## write docs/faults.md and docs/backends.md from the catalogue
 	$(GO) test ./docs/tables -run Stale -rewrite

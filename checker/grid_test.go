@@ -3,9 +3,9 @@ package checker
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"slices"
-
-	"pgregory.net/rapid"
+	"testing"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -14,21 +14,32 @@ import (
 const gridEnd = 60 // later than anything that is drawn
 
 type gridRun struct {
+	model      history.Model
 	ends       string
 	ttl        int64
 	tolerance  int64
 	discipline string
 	grants     []gridGrant
+	sessions   map[int]*gridSession // by client; only under sessions
+	kills      map[int]int64        // by client
 }
 
 type gridGrant struct {
+	client, owner    int
+	shared           bool
 	invoke, sent, ok int64 // ok: return of the acquire
 	outcome          history.Type
 	renews           []*gridCall
 	uses             []int64
 	lost             int64 // 0: none
 	release          *gridCall
-	kill             int64 // 0: none
+}
+
+// gridSession is the lease of all grants of a client.
+type gridSession struct {
+	created int64
+	renews  []*gridCall
+	lost    int64 // 0: none
 }
 
 type gridCall struct {
@@ -36,76 +47,110 @@ type gridCall struct {
 	outcome   history.Type // fail means not-held
 }
 
-func drawGrid(t *rapid.T) gridRun {
+// dice draw a grid from one seed.
+type dice struct{ *rand.Rand }
+
+func newDice(seed uint64) dice { return dice{rand.New(rand.NewPCG(seed, 7))} }
+
+func (d dice) within(lo, hi int64) int64 { return lo + d.Int64N(hi-lo+1) }
+
+func (d dice) once(n int) bool { return d.IntN(n) == 0 }
+
+func oneOf[T any](d dice, of ...T) T { return of[d.IntN(len(of))] }
+
+func (d dice) grid(m history.Model) gridRun {
 	r := gridRun{
-		ends:       rapid.SampledFrom([]string{history.EndsNever, history.EndsLease, history.EndsProcess}).Draw(t, "ends"),
-		ttl:        rapid.Int64Range(2, 6).Draw(t, "ttl"),
-		tolerance:  rapid.Int64Range(0, 1).Draw(t, "tolerance"),
-		discipline: rapid.SampledFrom([]string{history.Obey, history.Trusting}).Draw(t, "discipline"),
+		model: m, ttl: d.within(2, 6), tolerance: d.within(0, 1), kills: map[int]int64{}, sessions: map[int]*gridSession{},
+		ends:       oneOf(d, history.EndsNever, history.EndsLease, history.EndsProcess),
+		discipline: oneOf(d, history.Obey, history.Trusting),
 	}
-	for i := range rapid.IntRange(1, 4).Draw(t, "grants") {
-		r.grants = append(r.grants, drawGrant(t, i, r.ends))
+	clients := oneOf(d, 2, 3, 4)
+	if m.Session {
+		r.ends = history.EndsSession
+		for c := range clients {
+			r.sessions[c] = d.session()
+		}
+	}
+	for range d.within(1, 4) {
+		r.grants = append(r.grants, d.grant(&r, d.IntN(clients)))
+	}
+	for c := range clients {
+		if last := r.lastEvent(c); last > 0 && d.once(5) {
+			r.kills[c] = d.within(last, last+6)
+		}
 	}
 	return r
 }
 
-// after draws a time at or after the last one.
-func after(t *rapid.T, last int64, name string) int64 {
-	return rapid.Int64Range(last, last+6).Draw(t, name)
+func (d dice) session() *gridSession {
+	s := &gridSession{created: d.within(0, 2)}
+	last := s.created
+	for range d.IntN(4) {
+		c := d.call(last)
+		s.renews = append(s.renews, c)
+		last = c.ret
+	}
+	if d.once(4) {
+		s.lost = d.within(s.created+1, s.created+12)
+	}
+	return s
 }
 
-func drawCall(t *rapid.T, last int64, name string) *gridCall {
-	if !rapid.Bool().Draw(t, name) {
-		return nil
-	}
-	// A client's own operations follow each other strictly, as on a real clock.
-	c := &gridCall{call: rapid.Int64Range(last+1, last+4).Draw(t, name+" call")}
-	c.ret = rapid.Int64Range(c.call, c.call+3).Draw(t, name+" return")
-	c.outcome = rapid.SampledFrom([]history.Type{history.OK, history.OK, history.Fail, history.Info}).Draw(t, name+" outcome")
+// call follows an earlier operation strictly, as on a real clock.
+func (d dice) call(last int64) *gridCall {
+	c := &gridCall{call: d.within(last+1, last+4), outcome: oneOf(d, history.OK, history.OK, history.Fail, history.Info)}
+	c.ret = d.within(c.call, c.call+3)
 	return c
 }
 
-func drawGrant(t *rapid.T, i int, ends string) gridGrant {
-	name := func(s string) string { return fmt.Sprintf("g%d %s", i, s) }
-	var g gridGrant
-	g.invoke = rapid.Int64Range(0, 8).Draw(t, name("invoke"))
-	g.sent = rapid.Int64Range(g.invoke, g.invoke+2).Draw(t, name("sent"))
-	g.ok = rapid.Int64Range(g.sent, g.sent+3).Draw(t, name("ok"))
-	g.outcome = rapid.SampledFrom([]history.Type{history.OK, history.OK, history.OK, history.Info, history.Fail}).Draw(t, name("outcome"))
+func (d dice) grant(r *gridRun, client int) gridGrant {
+	g := gridGrant{client: client, owner: d.IntN(2) * d.IntN(2), invoke: d.within(0, 8)}
+	g.shared = r.model.Kind == history.ModelReadWrite && d.once(2)
+	if s := r.sessions[client]; s != nil {
+		g.invoke = max(g.invoke, s.created)
+	}
+	g.sent = d.within(g.invoke, g.invoke+2)
+	g.ok = d.within(g.sent, g.sent+3)
+	g.outcome = oneOf(d, history.OK, history.OK, history.OK, history.OK, history.Info, history.Fail)
 	if g.outcome == history.Fail {
 		return g
 	}
 	last := g.ok
-	if ends == history.EndsLease {
-		for k := range 2 {
-			if c := drawCall(t, last, name(fmt.Sprint("renew ", k))); c != nil {
-				g.renews = append(g.renews, c)
-				last = c.ret
-			}
+	if r.ends == history.EndsLease {
+		for range d.IntN(3) {
+			c := d.call(last)
+			g.renews = append(g.renews, c)
+			last = c.ret
 		}
-		if rapid.IntRange(0, 4).Draw(t, name("lost?")) == 0 {
-			g.lost = after(t, g.ok, name("lost"))
+		if d.once(5) {
+			g.lost = d.within(g.ok, g.ok+6)
 		}
 	}
-	for range rapid.IntRange(0, 2).Draw(t, name("uses")) {
-		last = rapid.Int64Range(last, last+3).Draw(t, name("use"))
+	for range d.IntN(3) {
+		last = d.within(last, last+3)
 		g.uses = append(g.uses, last)
 	}
-	if g.release = drawCall(t, last, name("release")); g.release == nil && rapid.Bool().Draw(t, name("killed")) {
-		g.kill = max(1, after(t, last, name("kill")))
+	if d.once(2) {
+		g.release = d.call(last)
 	}
 	return g
 }
 
-// input writes the grid as a history; every grant has a client of its own.
-func (r gridRun) input(t *rapid.T) *Input {
+// input writes the grid as a history.
+func (r gridRun) input(t testing.TB) *Input {
 	h := &history.History{Sources: []string{"grid"}}
 	add := func(e history.Event) { h.Events = append(h.Events, e) }
 	add(history.Event{F: history.FRun, Type: history.Info, Process: history.Process{Name: "controller"}, Value: history.ValueOf(history.Run{
-		Schema: 1, Ends: r.ends, TTL: r.ttl, Tolerance: r.tolerance, Discipline: r.discipline, Fencing: history.FencingOff,
+		Schema: 1, Model: r.model, Ends: r.ends, TTL: r.ttl, Tolerance: r.tolerance, Discipline: r.discipline, Fencing: history.FencingOff,
 	})})
+	for client, s := range r.sessions {
+		s.write(client, r, add)
+	}
 	for i, g := range r.grants {
 		g.write(i, r, add)
+	}
+	for client, at := range r.kills {
+		add(history.Event{Time: at, Process: history.Process{Name: "nemesis"}, Type: history.Info, F: history.FKill, Party: "nemesis", Client: gridClient(client)})
 	}
 	slices.SortStableFunc(h.Events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
 	in, err := NewInput(h)
@@ -116,59 +161,116 @@ func (r gridRun) input(t *rapid.T) *Input {
 	return in
 }
 
-func (g gridGrant) write(i int, r gridRun, add func(history.Event)) {
-	id, client := fmt.Sprintf("g%d", i), fmt.Sprintf("c%d", i)
-	op := func(proc int, f string, typ history.Type, at int64) history.Event {
-		return history.Event{
-			Time: at, Process: history.Process{N: int64(proc)}, Type: typ, F: f, Party: client, Client: client,
-			Lock: "L", Grant: id, Lease: id,
-		}
+func gridClient(client int) string { return fmt.Sprintf("c%d", client) }
+
+func (s *gridSession) write(client int, r gridRun, add func(history.Event)) {
+	name := gridClient(client)
+	notice := history.Event{Process: history.Process{Name: name}, Type: history.Info, Party: name, Client: name, Lease: "s" + name}
+	made := notice
+	made.F, made.Time = history.FLease, s.created
+	made.Sent, made.TTL, made.Deadline = history.Some(s.created), history.Some(r.ttl), history.Some(s.created+r.ttl)
+	add(made)
+	for k, c := range s.renews {
+		c.write(1000+10*client+k, r, history.Event{F: history.FRenew, Party: name, Client: name, Lease: notice.Lease}, add)
 	}
-	add(op(10*i, history.FAcquire, history.Invoke, g.invoke))
-	ret := op(10*i, history.FAcquire, g.outcome, g.ok)
+	if s.lost > 0 {
+		notice.F, notice.Time = history.FLost, s.lost
+		add(notice)
+	}
+}
+
+// write adds a renewal or a release.
+func (c *gridCall) write(proc int, r gridRun, e history.Event, add func(history.Event)) {
+	e.Process, e.Type, e.Time = history.Process{N: int64(proc)}, history.Invoke, c.call
+	add(e)
+	e.Type, e.Time = c.outcome, c.ret
+	switch {
+	case c.outcome == history.OK && e.F == history.FRenew:
+		e.Sent, e.TTL, e.Deadline = history.Some(c.call), history.Some(r.ttl), history.Some(c.call+r.ttl)
+	case c.outcome == history.Fail:
+		e.Error = history.ErrNotHeld
+	}
+	add(e)
+}
+
+func (g gridGrant) write(i int, r gridRun, add func(history.Event)) {
+	client := gridClient(g.client)
+	e := history.Event{Party: client, Client: client, Lock: "L", Grant: fmt.Sprintf("g%d", i), Owner: fmt.Sprintf("%s/%d", client, g.owner)}
+	e.Lease = e.Grant
+	if r.model.Session {
+		e.Lease = "s" + client
+	}
+	if g.shared {
+		e.Mode = history.ModeShared
+	}
+	op := func(proc int, f string, typ history.Type, at int64) history.Event {
+		e := e
+		e.Process, e.F, e.Type, e.Time = history.Process{N: int64(10*i + proc)}, f, typ, at
+		return e
+	}
+	add(op(0, history.FAcquire, history.Invoke, g.invoke))
+	ret := op(0, history.FAcquire, g.outcome, g.ok)
 	if g.outcome == history.OK {
 		ret.Sent = history.Some(g.sent)
-		if r.ends == history.EndsLease {
+		if r.ends == history.EndsLease || r.ends == history.EndsSession { // of a session: it must not count
 			ret.TTL, ret.Deadline = history.Some(r.ttl), history.Some(g.sent+r.ttl)
 		}
 	}
 	add(ret)
 	for k, c := range g.renews {
-		add(op(10*i+1+k, history.FRenew, history.Invoke, c.call))
-		e := op(10*i+1+k, history.FRenew, c.outcome, c.ret)
-		switch c.outcome {
-		case history.OK:
-			e.Sent, e.TTL, e.Deadline = history.Some(c.call), history.Some(r.ttl), history.Some(c.call+r.ttl)
-		case history.Fail:
-			e.Error = history.ErrNotHeld
-		}
-		add(e)
+		e := e
+		e.F = history.FRenew
+		c.write(10*i+1+k, r, e, add)
 	}
 	if g.lost > 0 {
-		add(history.Event{Time: g.lost, Process: history.Process{Name: client}, Type: history.Info, F: history.FLost, Party: client, Client: client, Grant: id, Lease: id})
+		add(history.Event{Time: g.lost, Process: history.Process{Name: client}, Type: history.Info, F: history.FLost, Party: client, Client: client, Grant: e.Grant, Lease: e.Lease})
 	}
 	for k, u := range g.uses {
-		add(op(10*i+5+k, history.FWork, history.Invoke, u))
-		add(op(10*i+5+k, history.FWork, history.OK, u))
+		add(op(5+k, history.FWork, history.Invoke, u))
+		add(op(5+k, history.FWork, history.OK, u))
 	}
-	if c := g.release; c != nil {
-		add(op(10*i, history.FRelease, history.Invoke, c.call))
-		e := op(10*i, history.FRelease, c.outcome, c.ret)
-		if c.outcome == history.Fail {
-			e.Error = history.ErrNotHeld
-		}
-		add(e)
-	}
-	if g.kill > 0 {
-		add(history.Event{Time: g.kill, Process: history.Process{Name: "nemesis"}, Type: history.Info, F: history.FKill, Party: "nemesis", Client: client})
+	if g.release != nil {
+		e := e
+		e.F = history.FRelease
+		g.release.write(10*i, r, e, add)
 	}
 }
 
 func describeGrid(in *Input) string {
-	text := fmt.Sprintf("ends %s, ttl %d, tolerance %d, %s\n", in.Run.Ends, in.Run.TTL, in.Run.Tolerance, in.Run.Discipline)
+	text := fmt.Sprintf("%+v, ends %s, ttl %d, tolerance %d, %s\n", in.Run.Model, in.Run.Ends, in.Run.TTL, in.Run.Tolerance, in.Run.Discipline)
 	for i := range in.Events[1:] {
 		e := in.Events[i+1]
 		text += string(e.AppendJSON(nil, false)) + "\n"
 	}
 	return text
+}
+
+// smaller are the grids with one thing less.
+func (r gridRun) smaller() []gridRun {
+	var out []gridRun
+	less := func(change func(*gridRun)) {
+		s := r
+		s.grants = slices.Clone(r.grants)
+		change(&s)
+		out = append(out, s)
+	}
+	for i, g := range r.grants {
+		less(func(s *gridRun) { s.grants = slices.Delete(s.grants, i, i+1) })
+		if g.release != nil {
+			less(func(s *gridRun) { s.grants[i].release = nil })
+		}
+		if g.lost > 0 {
+			less(func(s *gridRun) { s.grants[i].lost = 0 })
+		}
+		for k := range g.renews {
+			less(func(s *gridRun) { s.grants[i].renews = slices.Delete(slices.Clone(g.renews), k, k+1) })
+		}
+		for k := range g.uses {
+			less(func(s *gridRun) { s.grants[i].uses = slices.Delete(slices.Clone(g.uses), k, k+1) })
+		}
+	}
+	if len(r.kills) > 0 {
+		less(func(s *gridRun) { s.kills = nil })
+	}
+	return out
 }

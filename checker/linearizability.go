@@ -215,7 +215,7 @@ func (j *lockJudge) finding(lock string, us []unit) Finding {
 		parts = append(parts, j.describe(lg))
 		f.Grants = append(f.Grants, lg.g.ID)
 		f.Events = append(f.Events, lg.g.Acquire.Invoke.Index)
-		for _, c := range slices.Concat([]*history.Call{lg.g.Acquire}, lg.g.Releases) {
+		for _, c := range slices.Concat([]*history.Call{lg.g.Acquire}, lg.g.Releases, lg.gone) {
 			if c.Return != nil {
 				f.Events = append(f.Events, c.Return.Index)
 				f.To = max(f.To, c.Return.Time)
@@ -248,6 +248,9 @@ func (j *lockJudge) describe(lg *lockGrant) string {
 	text := fmt.Sprintf("%s sent %s, granted by %s", lg.g.ID, Seconds(lg.from), Seconds(lg.ok))
 	if base, leased := j.in.expiryBase(lg.g); leased {
 		text += ", lease until " + Seconds(base+j.in.Run.Tolerance)
+	}
+	for _, rn := range lg.gone {
+		text += ", its session was gone by " + Seconds(rn.End())
 	}
 	for _, rel := range lg.g.Releases {
 		answer := string(rel.Outcome())

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sort"
 
@@ -14,11 +15,20 @@ import (
 type lockGrant struct {
 	g      *history.Grant
 	number int
-	ops    []lin.Op // what certainly took effect
-	mays   []int64  // from when on it may have ended otherwise
-	from   int64    // the acquire's call
-	ok     int64    // the acquire's return
-	ended  int64    // by then its own operations show that it is over; Forever if they do not
+	ops    []lin.Op        // what certainly took effect
+	mays   []mayEnd        // what may have ended it otherwise
+	from   int64           // the acquire's call
+	ok     int64           // the acquire's return
+	ghost  bool            // of a counted lock: nobody knows whether it was granted
+	gone   []*history.Call // renewals of its session that were refused
+	ended  int64           // by then its own operations show that it is over; Forever if they do not
+}
+
+// mayEnd is from when on something may have ended a grant. Where the store counts, an expiry
+// is one of the lease as it was after some renewals: see [lin.Op].
+type mayEnd struct {
+	from  int64
+	level int
 }
 
 // prepareLock turns the grants of a lock into operations, without loss and without
@@ -44,6 +54,9 @@ func (in *Input) prepareLock(lock string) []*lockGrant {
 	for _, lg := range out {
 		in.endOps(lg)
 	}
+	if in.Model.Counts() {
+		in.countOwners(out)
+	}
 	return out
 }
 
@@ -54,17 +67,18 @@ func lockOps(m history.Model, grants []*lockGrant) []lin.Op {
 	var ops []lin.Op
 	for _, lg := range grants {
 		ops = append(ops, lg.ops...)
-		for _, from := range lg.mays {
-			if over := lg.over(m, byOK, from); from <= over {
-				ops = append(ops, lin.Op{Kind: lin.May, Grant: lg.number, ID: lg.g.ID, Call: from, Ret: over})
+		for _, may := range lg.mays {
+			if over := lg.over(m, byOK, may.from); may.from <= over {
+				ops = append(ops, lin.Op{Kind: lin.May, Grant: lg.number, ID: lg.g.ID, Call: may.from, Ret: over, Level: may.level})
 			}
 		}
 	}
 	return ops
 }
 
+// sortedByOK are the grants that were made for certain, in order of their answers.
 func sortedByOK(grants []*lockGrant) []*lockGrant {
-	byOK := slices.Clone(grants)
+	byOK := slices.DeleteFunc(slices.Clone(grants), func(lg *lockGrant) bool { return lg.ghost })
 	slices.SortFunc(byOK, func(a, b *lockGrant) int { return cmp.Compare(a.ok, b.ok) })
 	return byOK
 }
@@ -77,6 +91,9 @@ func (in *Input) acquireOp(g *history.Grant, number int) *lockGrant {
 	switch {
 	case g.Granted():
 		lg.ok = g.From()
+	case g.Acquire.Outcome() == history.Info && in.Model.Counts():
+		lg.ok, lg.ghost = lg.from, true
+		return lg // what it got cannot be told from what its owner has otherwise
 	case g.Acquire.Outcome() == history.Info:
 		sign, ok := firstSign(g)
 		if !ok {
@@ -110,10 +127,13 @@ func firstSign(g *history.Grant) (int64, bool) {
 // endOps adds everything that ends the grant, or shows that it has ended.
 func (in *Input) endOps(lg *lockGrant) {
 	base, leased := in.expiryBase(lg.g)
+	level := 0
 	for _, rn := range lg.g.Renews {
 		switch {
 		case rn.Outcome() == history.OK:
 			lg.add(lin.Renew, rn.Start(), rn.End())
+			level++
+			lg.ops[len(lg.ops)-1].Level = level
 		case isNotHeld(rn):
 			lg.refused(rn)
 		}
@@ -128,29 +148,33 @@ func (in *Input) endOps(lg *lockGrant) {
 		case isNotHeld(rel):
 			lg.refused(rel)
 		case rel.Outcome() == history.Info:
-			lg.mays = append(lg.mays, rel.Start())
+			lg.may(rel.Start())
 		}
 	}
 	if lg.g.InSession() {
 		for _, rn := range lg.g.Under.Refused() {
 			if rn.End() >= lg.from && rn.Start() <= released { // else it says nothing new
 				lg.refused(rn)
+				lg.gone = append(lg.gone, rn)
 			}
 		}
 	}
 	if leased {
-		lg.mays = append(lg.mays, base)
+		lg.may(base)
 	}
 	if freed := in.Freed(lg.g); freed != history.Forever {
-		lg.mays = append(lg.mays, freed)
+		lg.may(freed)
 	}
 }
+
+// may adds something that may have ended the grant, whatever its renewals.
+func (lg *lockGrant) may(from int64) { lg.mays = append(lg.mays, mayEnd{from, math.MaxInt}) }
 
 // refused adds what the store says of the holder. It shows that the grant is over only
 // where the grant was certainly made before: an acquire of unknown outcome may follow.
 func (lg *lockGrant) refused(c *history.Call) {
 	lg.add(lin.NotHeld, c.Start(), c.End())
-	if c.Start() >= lg.ok {
+	if c.Start() > lg.ok {
 		lg.ended = min(lg.ended, c.End())
 	}
 }
@@ -187,77 +211,4 @@ func (lg *lockGrant) open(m history.Model, byOK []*lockGrant) int64 {
 		open = max(open, op.Ret)
 	}
 	return open
-}
-
-// pieceSize is how many operations are judged together at least, where there are
-// quiet points.
-const pieceSize = 64
-
-// pieces cuts the grants of a lock where nothing is open and every earlier grant is
-// certainly over: there the lock is free, so the pieces can be judged apart, exactly.
-func pieces(m history.Model, grants []*lockGrant, size int) [][]*lockGrant {
-	slices.SortFunc(grants, func(a, b *lockGrant) int { return cmp.Compare(a.from, b.from) })
-	byOK := sortedByOK(grants)
-	var out [][]*lockGrant
-	var piece []*lockGrant
-	var open int64
-	ops := 0
-	for _, lg := range grants {
-		if ops >= size && lg.from > open {
-			out = append(out, piece)
-			piece, ops = nil, 0
-		}
-		piece = append(piece, lg)
-		ops += len(lg.ops) + len(lg.mays)
-		open = max(open, lg.open(m, byOK))
-	}
-	if len(piece) > 0 {
-		out = append(out, piece)
-	}
-	return out
-}
-
-// unit is grants that are judged together or not at all. Taking one out keeps what is legal
-// legal.
-type unit []*lockGrant
-
-// units are the units of a piece, in order of their first request: each grant by itself but,
-// where the store counts, those of one owner that may be in force at the same time, since
-// the release of one may give back another.
-func units(m history.Model, piece []*lockGrant) []unit {
-	out := make([]unit, 0, len(piece))
-	if !m.Counts() {
-		for i := range piece {
-			out = append(out, piece[i:i+1:i+1])
-		}
-		return out
-	}
-	type owner struct{ client, name string }
-	type last struct {
-		unit int
-		open int64
-	}
-	byOK := sortedByOK(piece)
-	lasts := map[owner]last{}
-	for _, lg := range piece {
-		o := owner{lg.g.Client, lg.g.Owner}
-		l, known := lasts[o]
-		if !known || lg.from > l.open {
-			l = last{unit: len(out)}
-			out = append(out, nil)
-		}
-		out[l.unit] = append(out[l.unit], lg)
-		l.open = max(l.open, lg.open(m, byOK))
-		lasts[o] = l
-	}
-	return out
-}
-
-// grantsOfUnits are all grants of some units.
-func grantsOfUnits(us []unit) []*lockGrant {
-	out := make([]*lockGrant, 0, len(us))
-	for _, u := range us {
-		out = append(out, u...)
-	}
-	return out
 }

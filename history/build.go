@@ -14,10 +14,11 @@ func Build(h *History) (*Record, error) {
 			Kills: map[string]int64{}, Last: map[string]int64{}, Phases: map[string]int64{},
 			Finished: map[string]bool{}, Model: run.Model,
 		},
-		open:   map[int64]*Call{},
-		leases: map[leaseKey]*Lease{},
-		newest: map[string]*Lease{},
-		faults: map[int]*Injection{},
+		open:    map[int64]*Call{},
+		leases:  map[leaseKey]*Lease{},
+		newest:  map[string]*Lease{},
+		notices: map[*Lease][]*Event{},
+		faults:  map[int]*Injection{},
 	}
 	for i := range h.Events {
 		b.add(&h.Events[i])
@@ -30,14 +31,15 @@ func Build(h *History) (*Record, error) {
 }
 
 type builder struct {
-	rec    *Record
-	open   map[int64]*Call // by process
-	leases map[leaseKey]*Lease
-	newest map[string]*Lease // created under a name last
-	faults map[int]*Injection
-	calls  []Call  // chunk from which calls are taken
-	spare  []Lease // chunk from which leases are taken
-	shared bool    // a reader was seen
+	rec     *Record
+	open    map[int64]*Call // by process
+	leases  map[leaseKey]*Lease
+	newest  map[string]*Lease   // created under a name last
+	notices map[*Lease][]*Event // that a client created or joined it
+	faults  map[int]*Injection
+	calls   []Call  // chunk from which calls are taken
+	spare   []Lease // chunk from which leases are taken
+	shared  bool    // a reader was seen
 }
 
 func (b *builder) add(e *Event) {

@@ -63,7 +63,7 @@ func (g *Grant) BeliefEnds() int64 {
 // lapses is the first moment at which the deadline in force has passed.
 func (g *Grant) lapses() Opt {
 	if g.InSession() {
-		return g.Under.lapses(g.From())
+		return g.Under.lapses(g.Client, g.From())
 	}
 	d := g.Acquire.Return.Deadline
 	if !d.Set {
@@ -84,7 +84,7 @@ func (g *Grant) lapses() Opt {
 // InSession reports whether the grant runs out with a session whose times are on record:
 // then acquiring has not renewed it.
 func (g *Grant) InSession() bool {
-	return g.Under != nil && g.Under.Session && (g.Under.Created != nil || len(g.Under.Renews) > 0)
+	return g.Under != nil && g.Under.Session() && (g.Under.Created != nil || len(g.Under.Renews) > 0)
 }
 
 // DeadlineAt is the deadline in force at time t, as far as the client had been told by
@@ -95,7 +95,7 @@ func (g *Grant) DeadlineAt(t int64) Opt {
 		return Opt{}
 	}
 	if g.InSession() {
-		return g.Under.DeadlineAt(t)
+		return g.Under.deadlineAt(g.Client, t)
 	}
 	d := g.Acquire.Return.Deadline
 	if !d.Set {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 )
@@ -9,18 +10,22 @@ import (
 // another client uses later is another lease, unless that client joined this one.
 type Lease struct {
 	ID      string
-	Session bool     // of several grants, and acquiring does not renew it
-	Created *Event   // the first f:lease; nil: not on record
-	Joined  []*Event // further ones, by clients that share it
+	Created *Event   // its f:lease; nil: not on record
 	Grants  []*Grant // under it, in the order in which they came to it
 	Renews  []*Call  // in order of their invocation
 	Losses  []*Event // notices that it was lost, in order
 
-	told    []deadline // by acknowledged renewals, in order of the answers
-	refused []*Call    // renewals that the store answered with not-held
-	latest  int64      // see LastGranted
-	runsOut Opt        // see RunsOut, by the run's tolerance
-	slack   int64      // the run's tolerance
+	session *session  // nil: it is the lease of its grants, which renew it
+	one     [1]*Grant // what Grants is at first: most leases are of one grant
+}
+
+// session sums up a lease of several grants, which acquiring does not renew.
+type session struct {
+	told    map[string][]deadline // by client: by what it was told, in order
+	refused []*Call               // renewals that the store answered with not-held
+	latest  int64                 // see LastGranted
+	runsOut Opt                   // see RunsOut, by the run's tolerance
+	slack   int64                 // the run's tolerance
 }
 
 // deadline is what a client knew from a moment on.
@@ -33,8 +38,8 @@ type deadline struct {
 // creation or of the last renewal that is known to have been applied, minus the tolerance.
 // Unset: nothing is on record.
 func (l *Lease) RunsOut(tolerance int64) Opt {
-	if l.Session && l.slack == tolerance {
-		return l.runsOut
+	if l.session != nil && l.session.slack == tolerance {
+		return l.session.runsOut
 	}
 	return l.base(tolerance)
 }
@@ -47,33 +52,45 @@ func (l *Lease) base(tolerance int64) Opt {
 	return renewed(base, l.Renews, tolerance)
 }
 
+// Session reports whether the lease is of several grants, and acquiring does not renew it.
+func (l *Lease) Session() bool { return l.session != nil }
+
 // LastGranted is when the last request under a session was sent that was granted: it was
-// alive then.
-func (l *Lease) LastGranted() int64 { return l.latest }
+// alive then. -1: none, or no session.
+func (l *Lease) LastGranted() int64 {
+	if l.session == nil {
+		return -1
+	}
+	return l.session.latest
+}
 
 // Refused are the renewals of a session of which the store said that it is gone.
-func (l *Lease) Refused() []*Call { return l.refused }
+func (l *Lease) Refused() []*Call {
+	if l.session == nil {
+		return nil
+	}
+	return l.session.refused
+}
 
-// DeadlineAt is the deadline in force at time t, as far as a client had been told by then. A
-// renewal without a deadline leaves it unknown until the next one that has one.
-func (l *Lease) DeadlineAt(t int64) Opt {
-	d := Opt{}
-	if l.Created != nil && l.Created.Time <= t {
-		d = l.Created.Deadline
+// deadlineAt is the deadline in force of a session at time t, as far as a client had been
+// told by then. A renewal without a deadline leaves it unknown until the next one that has
+// one.
+func (l *Lease) deadlineAt(client string, t int64) Opt {
+	told := l.session.told[client]
+	n := sort.Search(len(told), func(i int) bool { return told[i].from > t })
+	if n == 0 {
+		return Opt{}
 	}
-	n := sort.Search(len(l.told), func(i int) bool { return l.told[i].from > t })
-	if n > 0 {
-		return l.told[n-1].at
-	}
-	return d
+	return told[n-1].at
 }
 
 // lapses is the first moment, from a grant's beginning on, at which the deadline in force
 // has passed; unset where it is not known or nothing says so.
-func (l *Lease) lapses(from int64) Opt {
-	d := l.DeadlineAt(from)
-	i := sort.Search(len(l.told), func(i int) bool { return l.told[i].from > from })
-	for _, next := range l.told[i:] {
+func (l *Lease) lapses(client string, from int64) Opt {
+	d := l.deadlineAt(client, from)
+	told := l.session.told[client]
+	i := sort.Search(len(told), func(i int) bool { return told[i].from > from })
+	for _, next := range told[i:] {
 		if d.Set && next.from >= d.V {
 			break
 		}
@@ -82,34 +99,41 @@ func (l *Lease) lapses(from int64) Opt {
 	return d
 }
 
-// settle sums up a session, once all of it is known: the acknowledged renewals in order of
-// their answers, what was refused, how long it lived.
-func (l *Lease) settle(tolerance int64) {
-	l.slack, l.runsOut, l.latest = tolerance, l.base(tolerance), -1
+// settle sums up a session, once all of it is known: what its clients were told, what was
+// refused, how long it lived. Notices are its f:lease events, in order.
+func (l *Lease) settle(tolerance int64, notices []*Event) {
+	s := &session{slack: tolerance, runsOut: l.base(tolerance), latest: -1, told: map[string][]deadline{}}
+	l.session = s
 	for _, g := range l.Grants {
 		if g.Granted() {
-			l.latest = max(l.latest, g.Sent())
+			s.latest = max(s.latest, g.Sent())
 		}
 	}
 	for _, rn := range l.Renews {
 		if rn.NotHeld() {
-			l.refused = append(l.refused, rn)
+			s.refused = append(s.refused, rn)
 		}
 	}
-	d := Opt{}
-	if l.Created != nil {
-		d = l.Created.Deadline
-	}
-	acked := slices.DeleteFunc(slices.Clone(l.Renews), func(c *Call) bool { return c.Outcome() != OK })
-	slices.SortStableFunc(acked, func(a, b *Call) int { return int(a.End() - b.End()) })
-	for _, rn := range acked {
-		next := rn.Return.Deadline
-		if next.Set && d.Set {
-			next.V = max(next.V, d.V) // concurrent renewals never shorten a lease
+	said := slices.Clone(notices)
+	for _, rn := range l.Renews {
+		if rn.Outcome() == OK {
+			said = append(said, rn.Return)
 		}
-		d = next
-		l.told = append(l.told, deadline{from: rn.End(), at: d})
 	}
+	slices.SortStableFunc(said, func(a, b *Event) int { return cmp.Compare(a.Time, b.Time) })
+	for _, e := range said {
+		s.tell(e)
+	}
+}
+
+// tell notes what a client learned of the deadline. A deadline never comes nearer: renewals may
+// overtake each other.
+func (s *session) tell(e *Event) {
+	told, next := s.told[e.Client], e.Deadline
+	if n := len(told); n > 0 && told[n-1].at.Set && next.Set {
+		next.V = max(next.V, told[n-1].at.V)
+	}
+	s.told[e.Client] = append(told, deadline{from: e.Time, at: next})
 }
 
 // leaseKey names a lease as one client knows it.
@@ -133,6 +157,7 @@ func (b *builder) newLease(id string) *Lease {
 	l := &b.spare[0]
 	b.spare = b.spare[1:]
 	l.ID = id
+	l.Grants = l.one[:0]
 	b.rec.Leases = append(b.rec.Leases, l)
 	return l
 }
@@ -146,15 +171,14 @@ func (b *builder) addLease(e *Event) {
 	if len(e.Value.JSON) > 0 && e.Value.Into(&how) != nil {
 		return
 	}
-	key := leaseKey{e.Lease, e.Client}
-	if l := b.newest[e.Lease]; l != nil && how == LeaseJoined {
-		l.Joined = append(l.Joined, e)
-		b.leases[key] = l
-		return
+	l := b.newest[e.Lease]
+	if l == nil || how != LeaseJoined {
+		l = b.newLease(e.Lease)
+		l.Created = e
+		b.newest[e.Lease] = l
 	}
-	l := b.newLease(e.Lease)
-	l.Created = e
-	b.leases[key], b.newest[e.Lease] = l, l
+	b.leases[leaseKey{e.Lease, e.Client}] = l
+	b.notices[l] = append(b.notices[l], e)
 }
 
 // under puts a grant under the lease that an event of it names.
@@ -194,12 +218,12 @@ func (b *builder) named(e *Event) *Lease {
 // grants that were released before, and under a session nothing about any.
 func (b *builder) settle() {
 	for _, l := range b.rec.Leases {
-		if l.Session = b.rec.Model.Session; l.Session {
-			l.settle(b.rec.Run.Tolerance)
+		if b.rec.Model.Session {
+			l.settle(b.rec.Run.Tolerance, b.notices[l])
 		}
 		for _, g := range l.Grants {
 			switch {
-			case l.Session:
+			case l.Session():
 				g.Losses = l.lossesOf(g)
 			case len(l.Grants) == 1:
 				g.Renews, g.Losses = l.Renews, l.Losses

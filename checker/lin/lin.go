@@ -17,6 +17,12 @@ type Op struct {
 	Grant     int    // number of the grant: its place in what [For] was given
 	ID        string // of the grant, for people
 	Call, Ret int64
+	// Loose, of a counted lock: the operation says nothing about what was held, because its
+	// owner may have got a grant that nobody knows of.
+	Loose bool
+	// Level, of a counted lock: the renewals of its grant up to this one, itself included;
+	// an end that may be (May) is one only where no later one was applied.
+	Level int
 }
 
 // Kind says what an operation did.

@@ -3,7 +3,6 @@ package lin
 import (
 	"encoding/binary"
 	"hash/maphash"
-	"slices"
 
 	"github.com/anishathalye/porcupine"
 
@@ -90,55 +89,4 @@ func sharedModel(m history.Model, grants []*history.Grant) porcupine.Model {
 		Hash:              func(s any) uint64 { return maphash.String(seed, string(s.(holds))) },
 		DescribeOperation: describe,
 	}
-}
-
-// countedModel is a lock that one owner may hold several times, where the store knows only
-// the owner and a count. A release under a grant that has run out takes another one of the
-// same owner: whichever, so the state is all sets that may be held.
-func countedModel(m history.Model, grants []*history.Grant) porcupine.Model {
-	step := func(may []holds, op *Op) (bool, []holds) {
-		var next []holds
-		for _, h := range may {
-			next = append(next, counted(m, grants, h, op)...)
-		}
-		slices.Sort(next)
-		next = slices.Compact(next)
-		return len(next) > 0, next
-	}
-	return porcupine.Model{
-		Init:        func() any { return []holds{""} },
-		StepContext: stepper(step),
-		Equal:       func(a, b any) bool { return slices.Equal(a.([]holds), b.([]holds)) },
-		Hash: func(s any) uint64 {
-			var h maphash.Hash
-			h.SetSeed(seed)
-			for _, set := range s.([]holds) {
-				h.WriteString(string(set)) //nolint:errcheck // never fails
-				h.WriteByte('|')           //nolint:errcheck // never fails
-			}
-			return h.Sum64()
-		},
-		DescribeOperation: describe,
-	}
-}
-
-// counted is what an operation can make of a set; nothing where it is not legal.
-func counted(m history.Model, grants []*history.Grant, h holds, op *Op) []holds {
-	mine := h.has(op.Grant)
-	owners := h.len() > 0 && m.Together(grants[h.at(0)], grants[op.Grant])
-	switch {
-	case op.Kind == Acquire && admits(m, grants, h, op.Grant):
-		return []holds{h.with(op.Grant)}
-	case op.Kind == Release && mine, op.Kind == May:
-		return []holds{h.without(op.Grant)}
-	case op.Kind == Release && owners:
-		var out []holds
-		for i := range h.len() {
-			out = append(out, h.without(h.at(i)))
-		}
-		return out
-	case op.Kind == Renew && owners, op.Kind == NotHeld && !mine:
-		return []holds{h}
-	}
-	return nil
 }

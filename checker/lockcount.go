@@ -1,0 +1,86 @@
+package checker
+
+import (
+	"github.com/lockstorm/lockstorm/checker/lin"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// owner is what a counting store sees of who holds the lock.
+type owner struct{ client, name string }
+
+func ownerOf(g *history.Grant) owner { return owner{g.Client, g.Owner} }
+
+// unknowns are from when on an owner has requests of unknown outcome.
+type unknowns struct{ acquire, release int64 }
+
+// countOwners prepares what is different where the store sees only the owner and a count:
+//
+//   - an acquire of unknown outcome may have got one more: what is released or renewed from
+//     then on says nothing about the grants that are known;
+//   - a release of unknown outcome may be carried out at any later time, on whatever the owner
+//     holds then: from then on its grants may end at any time;
+//   - a renewal is of the grant only if the grant was held then: so every state of its lease
+//     is an expiry of its own.
+func (in *Input) countOwners(grants []*lockGrant) {
+	byOwner := map[owner]unknowns{}
+	for _, lg := range grants {
+		u, known := byOwner[ownerOf(lg.g)]
+		if !known {
+			u = unknowns{acquire: history.Forever, release: history.Forever}
+		}
+		if lg.ghost {
+			u.acquire = min(u.acquire, lg.g.Acquire.Start())
+		}
+		for _, rel := range lg.g.Releases {
+			if rel.Outcome() == history.Info {
+				u.release = min(u.release, rel.Start())
+			}
+		}
+		byOwner[ownerOf(lg.g)] = u
+	}
+	for _, lg := range grants {
+		u := byOwner[ownerOf(lg.g)]
+		for i := range lg.ops {
+			op := &lg.ops[i]
+			op.Loose = (op.Kind == lin.Release || op.Kind == lin.Renew) && op.Ret >= u.acquire
+		}
+		if lg.ghost {
+			in.nothingOf(lg)
+			continue
+		}
+		if u.release < history.Forever {
+			lg.may(max(lg.from, u.release))
+		}
+		in.expireByLevel(lg)
+	}
+}
+
+// nothingOf leaves of a grant of unknown outcome only what its releases may have given back.
+func (in *Input) nothingOf(lg *lockGrant) {
+	var kept []lin.Op
+	lg.mays, lg.ended = nil, lg.from
+	for _, op := range lg.ops {
+		if op.Kind == lin.Release {
+			kept = append(kept, op)
+			lg.ended = max(lg.ended, op.Ret)
+		}
+	}
+	lg.ops, lg.ok = kept, lg.ended
+}
+
+// expireByLevel adds the expiries of a lease that was renewed: each from when the lease
+// would run out had no later renewal been applied. The last one is there already.
+func (in *Input) expireByLevel(lg *lockGrant) {
+	if !in.Leased() || lg.g.InSession() {
+		return
+	}
+	acked := 0
+	for i, rn := range lg.g.Renews {
+		if rn.Outcome() == history.OK {
+			before := *lg.g
+			before.Renews = lg.g.Renews[:i]
+			lg.mays = append(lg.mays, mayEnd{before.RunsOut(in.Run.Tolerance), acked})
+			acked++
+		}
+	}
+}
