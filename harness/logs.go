@@ -25,25 +25,25 @@ func (s *session) closeLogs(complete bool) error {
 		return errors.Join(errs...)
 	}
 	for _, r := range recs {
-		if err := r.Finish(nil); err != nil {
+		if err := r.Finish(history.End{}); err != nil {
 			return err
 		}
 	}
-	n, err := s.counts()
+	others, err := s.others()
 	if err != nil {
 		return err
 	}
-	return s.rec.Finish(n)
+	return s.rec.Finish(others)
 }
 
-// counts is the number of events of each log but the controller's own, read back from
-// the files: what is there is what counts.
-func (s *session) counts() (map[string]int64, error) {
+// others is what the controller's end says of the other logs, read back from the files: what
+// is there is what counts.
+func (s *session) others() (end history.End, err error) {
 	paths, err := filepath.Glob(filepath.Join(s.dir, history.LogDir, "*.jsonl"))
 	if err != nil {
-		return nil, err
+		return end, err
 	}
-	n := map[string]int64{}
+	end.Parties, end.Sums = map[string]int64{}, map[string]uint32{}
 	for _, p := range paths {
 		name := strings.TrimSuffix(filepath.Base(p), ".jsonl")
 		if name == history.PartyController {
@@ -51,9 +51,9 @@ func (s *session) counts() (map[string]int64, error) {
 		}
 		b, err := os.ReadFile(p)
 		if err != nil {
-			return nil, err
+			return end, err
 		}
-		n[name] = int64(strings.Count(string(b), "\n"))
+		end.Sums[name], end.Parties[name] = history.FileSum(b)
 	}
-	return n, nil
+	return end, nil
 }

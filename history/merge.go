@@ -6,6 +6,7 @@ import (
 	"container/heap"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,12 +48,13 @@ func MergeDir(dir string) (*History, error) {
 // Merge joins logs by time into one history: k-way over their heads, invokes first on
 // equal times. It numbers the events.
 func Merge(logs []*History) (*History, error) {
-	out := &History{}
+	out := &History{sums: map[string]uint32{}}
 	var heads mergeHeap
 	var torn []string
 	total := 0
 	for i, l := range logs {
 		out.Damage = append(out.Damage, l.Damage...)
+		maps.Copy(out.sums, l.sums)
 		out.Sources = append(out.Sources, l.Sources...)
 		if l.Torn != "" {
 			torn = append(torn, l.Torn)
@@ -78,6 +80,7 @@ func Merge(logs []*History) (*History, error) {
 			heap.Fix(&heads, 0)
 		}
 	}
+	out.compareMerged()
 	return out, nil
 }
 

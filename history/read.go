@@ -2,7 +2,6 @@ package history
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,12 +13,15 @@ import (
 // name the line; it must never be judged as if it were whole.
 type History struct {
 	Events  []Event
-	Damage  []Damage // lines that are no events, in file order
+	Damage  []Damage // lines that are no events, in file order; then parties whose lines are not what they wrote
 	Torn    string   // a torn last line: tolerated, and reported
 	Sources []string // files it was read from
+
+	sums map[string]uint32 // chained over the lines of each party
 }
 
-// Damage is a line that could not be read.
+// Damage is a line that could not be read, or, without a line, what is wrong with a party's
+// lines.
 type Damage struct {
 	File string
 	Line int
@@ -27,10 +29,24 @@ type Damage struct {
 }
 
 // String names the place and the trouble.
-func (d Damage) String() string { return fmt.Sprintf("%s:%d: %s", d.File, d.Line, d.What) }
+func (d Damage) String() string {
+	if d.Line == 0 {
+		return fmt.Sprintf("%s: %s", d.File, d.What)
+	}
+	return fmt.Sprintf("%s:%d: %s", d.File, d.Line, d.What)
+}
 
 // ErrNoHistory is returned for a file without a single event.
 var ErrNoHistory = errors.New("no history: the file has no events")
+
+// What can be read: beyond that a file is refused, before it fills the memory.
+const (
+	maxLine   = 4 << 20    // bytes of one line
+	maxEvents = 20_000_000 // of one history
+)
+
+// ErrTooLarge is returned for what is beyond the bounds.
+var ErrTooLarge = errors.New("too large to be read")
 
 // ReadFile reads a history or a party's log.
 func ReadFile(path string) (*History, error) {
@@ -39,46 +55,89 @@ func ReadFile(path string) (*History, error) {
 		return nil, fmt.Errorf("read a history: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // read only
+	st, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("read a history: %w", err)
+	}
+	if st.Mode().IsRegular() {
+		return readBlocks(f, st.Size(), path)
+	}
 	return Read(f, path)
 }
 
-// Read reads a history in JSON lines. It fails only where nothing can be judged at
-// all: when reading fails, or when there is not one event.
+// Read reads a history in JSON lines from its beginning to its end. It fails only where
+// nothing can be judged at all: when reading fails, when it is beyond the bounds, or when there
+// is not one event.
 func Read(r io.Reader, name string) (*History, error) {
-	h := &History{Sources: []string{name}}
 	br := bufio.NewReaderSize(r, 1<<20)
+	d := newDecoder(name, 1)
 	for line := 1; ; line++ {
-		text, err := br.ReadBytes('\n')
+		text, err := readLine(br)
 		if len(text) > 0 {
-			h.addLine(name, line, text)
+			d.line(line, text)
+		}
+		if len(d.events) > maxEvents {
+			return nil, fmt.Errorf("%s: %w: more than %d events", name, ErrTooLarge, maxEvents)
 		}
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read a history: %w", err)
+			return nil, fmt.Errorf("read %s: line %d: %w", name, line, err)
 		}
+	}
+	return finish(name, []*decoder{d})
+}
+
+// readLine reads up to a newline, or to the end.
+func readLine(br *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := br.ReadSlice('\n')
+		line = append(line, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+		if len(line) > maxLine {
+			return nil, fmt.Errorf("%w: a line of more than %d MB is no event", ErrTooLarge, maxLine>>20)
+		}
+	}
+}
+
+// finish puts together what decoders made of consecutive parts of a file.
+func finish(name string, parts []*decoder) (*History, error) {
+	h := &History{Sources: []string{name}, Events: join(parts)}
+	var lines []uint32
+	for i, d := range parts {
+		h.Damage = append(h.Damage, d.damage...)
+		lines = append(lines, d.sums...)
+		if d.torn == "" {
+			continue
+		}
+		if n := len(h.Events); i == len(parts)-1 && n > 0 && h.Events[n-1].F == FEnd {
+			h.Damage = append(h.Damage, Damage{File: name, Line: d.last, What: "something follows the end"})
+			continue
+		}
+		h.Torn = d.torn
 	}
 	if len(h.Events) == 0 {
 		return nil, fmt.Errorf("%s: %w%s", name, ErrNoHistory, h.firstDamage())
 	}
+	h.chain(lines)
 	return h, nil
 }
 
-func (h *History) addLine(name string, line int, text []byte) {
-	body, complete := bytes.CutSuffix(text, []byte("\n"))
-	var e Event
-	err := e.UnmarshalJSON(body)
-	switch {
-	case err == nil && complete:
-		h.Events = append(h.Events, e)
-	case !complete && len(h.Events) > 0 && h.Events[len(h.Events)-1].F == FEnd:
-		h.Damage = append(h.Damage, Damage{File: name, Line: line, What: "something follows the end"})
-	case !complete:
-		h.Torn = fmt.Sprintf("%s:%d: the last line is torn (%d bytes without a newline)", name, line, len(text))
-	default:
-		h.Damage = append(h.Damage, Damage{File: name, Line: line, What: err.Error()})
+// join is all events in one piece. Decoders that were given consecutive parts of one slice
+// leave gaps in it only where lines were no events.
+func join(parts []*decoder) []Event {
+	if len(parts) == 1 {
+		return parts[0].events
 	}
+	all := parts[0].whole[:0]
+	for _, d := range parts {
+		all = append(all, d.events...) // never ahead of what is read: a line is at most one event
+	}
+	return all
 }
 
 func (h *History) firstDamage() string {

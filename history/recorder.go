@@ -19,6 +19,7 @@ type Recorder struct {
 	file *os.File
 	buf  []byte
 	seq  int64
+	sum  uint32 // chained over the lines so far
 	err  error
 }
 
@@ -77,6 +78,7 @@ func (r *Recorder) write(e *Event) int64 {
 	if _, err := r.file.Write(r.buf); err != nil {
 		r.err = fmt.Errorf("write the log of %s: %w", r.party, err)
 	}
+	r.sum = chained(r.sum, lineSum(r.buf[:len(r.buf)-1]))
 	return e.Time
 }
 
@@ -90,13 +92,17 @@ func (r *Recorder) Notice(e Event) error {
 	return err
 }
 
-// Finish writes f:end, whose count includes itself, and closes the log. parties is the
-// number of events of each other log, known only to the controller.
-func (r *Recorder) Finish(parties map[string]int64) error {
+// Finish writes f:end, whose count includes itself, and closes the log. others is what the
+// controller alone knows of the other logs; the rest of it is filled in.
+func (r *Recorder) Finish(others End) error {
 	r.mu.Lock()
-	n := r.seq + 1
+	if r.err == nil {
+		sum := r.sum
+		others.Events, others.Sum = r.seq+1, &sum
+		r.write(&Event{Process: Process{Name: r.party}, Type: Info, F: FEnd, Value: ValueOf(others)})
+	}
+	err := r.err
 	r.mu.Unlock()
-	err := r.Notice(Event{F: FEnd, Value: ValueOf(End{Events: n, Parties: parties})})
 	return errors.Join(err, r.Close())
 }
 

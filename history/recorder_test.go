@@ -36,7 +36,7 @@ func TestRecorderOrdersItsEvents(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := r.Finish(nil); err != nil {
+	if err := r.Finish(End{}); err != nil {
 		t.Fatal(err)
 	}
 	h, err := ReadFile(filepath.Join(dir, LogDir, "c1.jsonl"))
@@ -175,7 +175,7 @@ func TestSlowWritesAreStalls(t *testing.T) {
 	if _, err := r.Record(Event{Process: Process{N: 1}, Type: Invoke, F: FWork}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Finish(nil); err != nil {
+	if err := r.Finish(End{}); err != nil {
 		t.Fatal(err)
 	}
 	h, err := ReadFile(filepath.Join(dir, LogDir, "c1.jsonl"))

@@ -89,10 +89,13 @@ type RequestedFault struct {
 }
 
 // End is the value of f:end: how many events the log has, itself included, and, on
-// the controller's, how many every other log has.
+// the controller's, how many every other log has. Sum is chained over all lines of the log
+// before it, Sums over those of every other log.
 type End struct {
-	Events  int64            `json:"events"`
-	Parties map[string]int64 `json:"parties,omitempty"`
+	Events  int64             `json:"events"`
+	Parties map[string]int64  `json:"parties,omitempty"`
+	Sum     *uint32           `json:"sum,omitempty"`
+	Sums    map[string]uint32 `json:"sums,omitempty"`
 }
 
 // Families of faults: whom they hurt.

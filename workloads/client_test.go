@@ -52,7 +52,7 @@ func recorded(t *testing.T, l backends.Locker) (*Client, history.Clock, func() *
 	})
 	c.Use(l)
 	return c, clock, func() *history.Record {
-		if err := rec.Finish(nil); err != nil {
+		if err := rec.Finish(history.End{}); err != nil {
 			t.Fatal(err)
 		}
 		h, err := history.ReadFile(path)

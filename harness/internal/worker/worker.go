@@ -88,7 +88,7 @@ func (w *worker) run(cat Parts) error {
 	err = w.loop(ctx, work, client, workload)
 	err = errors.Join(err, closeAll(), stopWatch())
 	if err == nil {
-		err = rec.Finish(nil)
+		err = rec.Finish(history.End{})
 	}
 	return err
 }

@@ -1,0 +1,326 @@
+package history
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+)
+
+// parser decodes lines in the layout that [Event.AppendJSON] writes: keys that are known, each
+// once, no blanks, no escapes. Whatever else JSON allows, it leaves to encoding/json, so that
+// both agree on every line: parse reports false, and nothing is said about the line.
+type parser struct {
+	line []byte
+	at   int
+	seen uint32            // keys, by their bits
+	kept map[string]string // strings that occurred, so that each is kept once
+	last [4]string         // the last party, client, lock and grant: mostly the next one, too
+}
+
+func newParser() *parser { return &parser{kept: map[string]string{}} }
+
+// The bits of keys that an event must have.
+const (
+	bitTime = 1 << iota
+	bitProcess
+	bitType
+	bitF
+	bitOther // from here on
+)
+
+const needed = bitTime | bitProcess | bitType | bitF
+
+// parse decodes one line without its newline.
+func (p *parser) parse(line []byte, e *Event) bool {
+	p.line, p.at, p.seen = line, 0, 0
+	*e = Event{Index: -1, Seq: -1}
+	if !p.byte('{') {
+		return false
+	}
+	for {
+		key, ok := p.text()
+		if !ok || !p.byte(':') || !p.field(key, e) {
+			return false
+		}
+		switch {
+		case p.byte(','):
+		case p.byte('}'):
+			return p.at == len(p.line) && p.seen&needed == needed && e.F != ""
+		default:
+			return false
+		}
+	}
+}
+
+// field decodes the value of a key.
+func (p *parser) field(key []byte, e *Event) bool {
+	switch string(key) {
+	case "index":
+		return p.once(4) && p.number(&e.Index)
+	case "time":
+		return p.once(0) && p.number(&e.Time)
+	case "process":
+		return p.once(1) && p.process(&e.Process)
+	case "type":
+		return p.once(2) && p.kind(&e.Type)
+	case "f":
+		return p.once(3) && p.function(&e.F)
+	case "value":
+		return p.once(5) && p.seen&bitF != 0 && p.value(e)
+	case "error":
+		return p.once(6) && p.keep(&e.Error)
+	case "message":
+		return p.once(7) && p.own(&e.Message)
+	case "party":
+		return p.once(8) && p.again(0, &e.Party)
+	case "seq":
+		return p.once(9) && p.number(&e.Seq)
+	case "client":
+		return p.once(10) && p.again(1, &e.Client)
+	case "lock":
+		return p.once(11) && p.again(2, &e.Lock)
+	case "mode":
+		return p.once(12) && p.keep(&e.Mode)
+	case "grant":
+		return p.once(13) && p.again(3, &e.Grant)
+	case "owner":
+		return p.once(14) && p.keep(&e.Owner)
+	case "lease":
+		return p.once(15) && p.keep(&e.Lease)
+	case "sent":
+		return p.once(16) && p.opt(&e.Sent)
+	case "ttl":
+		return p.once(17) && p.opt(&e.TTL)
+	case "deadline":
+		return p.once(18) && p.opt(&e.Deadline)
+	case "token":
+		return p.once(19) && p.opt(&e.Token)
+	case "nodes":
+		return p.once(20) && p.nodes(&e.Nodes)
+	case "register":
+		return p.once(21) && p.keep(&e.Register)
+	case "node":
+		return p.once(22) && p.keep(&e.Node)
+	}
+	return false
+}
+
+// once notes a key; false where it was there before.
+func (p *parser) once(bit uint) bool {
+	was := p.seen & (1 << bit)
+	p.seen |= 1 << bit
+	return was == 0
+}
+
+func (p *parser) byte(c byte) bool {
+	if p.at < len(p.line) && p.line[p.at] == c {
+		p.at++
+		return true
+	}
+	return false
+}
+
+// text is a quoted string of plain ASCII, without escapes.
+func (p *parser) text() ([]byte, bool) {
+	if !p.byte('"') {
+		return nil, false
+	}
+	for i := p.at; i < len(p.line); i++ {
+		switch c := p.line[i]; {
+		case c == '"':
+			s := p.line[p.at:i]
+			p.at = i + 1
+			return s, true
+		case c == '\\' || c < 0x20 || c >= 0x7f:
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+// number is an integer without a fraction, an exponent or a zero in front.
+func (p *parser) number(v *int64) bool {
+	negative := p.byte('-')
+	begin := p.at
+	var n uint64
+	for ; p.at < len(p.line); p.at++ {
+		d := p.line[p.at] - '0'
+		if d > 9 {
+			break
+		}
+		if p.at-begin >= 18 { // near the end of what fits: encoding/json knows exactly
+			return false
+		}
+		n = n*10 + uint64(d)
+	}
+	digits := p.at - begin
+	if digits == 0 || (digits > 1 && p.line[begin] == '0') || n > math.MaxInt64 {
+		return false
+	}
+	if *v = int64(n); negative {
+		*v = -*v
+	}
+	return true
+}
+
+func (p *parser) opt(o *Opt) bool {
+	o.Set = true
+	return p.number(&o.V)
+}
+
+func (p *parser) process(v *Process) bool {
+	if p.at < len(p.line) && p.line[p.at] != '"' {
+		return p.number(&v.N)
+	}
+	return p.keep(&v.Name) && v.Name != ""
+}
+
+func (p *parser) kind(v *Type) bool {
+	s, ok := p.text()
+	if !ok {
+		return false
+	}
+	switch string(s) {
+	case string(Invoke):
+		*v = Invoke
+	case string(OK):
+		*v = OK
+	case string(Fail):
+		*v = Fail
+	case string(Info):
+		*v = Info
+	default:
+		return false
+	}
+	return true
+}
+
+// function is one of the F constants, mostly; all of them are known by their text alone.
+func (p *parser) function(v *string) bool {
+	s, ok := p.text()
+	if !ok {
+		return false
+	}
+	switch string(s) {
+	case FAcquire:
+		*v = FAcquire
+	case FRelease:
+		*v = FRelease
+	case FRead:
+		*v = FRead
+	case FWrite:
+		*v = FWrite
+	case FRenew:
+		*v = FRenew
+	default:
+		*v = p.intern(s)
+	}
+	return true
+}
+
+// intern keeps one copy of each string.
+func (p *parser) intern(s []byte) string {
+	if old, ok := p.kept[string(s)]; ok {
+		return old
+	}
+	kept := string(s)
+	p.kept[kept] = kept
+	return kept
+}
+
+func (p *parser) keep(v *string) bool {
+	s, ok := p.text()
+	if ok {
+		*v = p.intern(s)
+	}
+	return ok
+}
+
+// own is a string that is hardly ever there twice.
+func (p *parser) own(v *string) bool {
+	s, ok := p.text()
+	*v = string(s)
+	return ok
+}
+
+// again is a string that is mostly the same as in the line before.
+func (p *parser) again(which int, v *string) bool {
+	s, ok := p.text()
+	if !ok {
+		return false
+	}
+	if p.last[which] != string(s) {
+		p.last[which] = p.intern(s)
+	}
+	*v = p.last[which]
+	return true
+}
+
+func (p *parser) nodes(v *[]string) bool {
+	if !p.byte('[') {
+		return false
+	}
+	for {
+		s, ok := p.text()
+		if !ok {
+			return false
+		}
+		*v = append(*v, p.intern(s))
+		if p.byte(']') {
+			return true
+		}
+		if !p.byte(',') {
+			return false
+		}
+	}
+}
+
+// value is {base, new} of a read or a write, else any JSON, which is kept as it is.
+func (p *parser) value(e *Event) bool {
+	if e.F != FRead && e.F != FWrite {
+		raw, ok := p.raw()
+		if !ok || !json.Valid(raw) || bytes.Equal(raw, []byte("null")) {
+			return false
+		}
+		e.Value.JSON = bytes.Clone(raw)
+		return true
+	}
+	if !p.word(`{"base":`) || !p.opt(&e.Value.Base) {
+		return false
+	}
+	if p.word(`,"new":`) && !p.opt(&e.Value.New) {
+		return false
+	}
+	return p.byte('}')
+}
+
+func (p *parser) word(w string) bool {
+	if len(p.line)-p.at >= len(w) && string(p.line[p.at:p.at+len(w)]) == w {
+		p.at += len(w)
+		return true
+	}
+	return false
+}
+
+// raw finds the end of a value by its brackets and quotes; whether it is JSON is not looked
+// at.
+func (p *parser) raw() ([]byte, bool) {
+	begin, depth, quoted := p.at, 0, false
+	for ; p.at < len(p.line); p.at++ {
+		c := p.line[p.at]
+		switch {
+		case quoted && c == '\\':
+			p.at++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case (c == '}' || c == ']' || c == ',') && depth == 0:
+			return p.line[begin:p.at], true
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return nil, false
+}
