@@ -29,14 +29,15 @@ func (d *decoder) line(number int, text []byte) {
 		d.torn = fmt.Sprintf("%s:%d: the last line is torn (%d bytes without a newline)", d.name, number, len(text))
 		return
 	}
-	var e Event
-	if !d.parse(body, &e) {
+	d.events = append(d.events, Event{}) // in its place at once: an event is large
+	e := &d.events[len(d.events)-1]
+	if !d.parse(body, e) {
 		if err := e.UnmarshalJSON(body); err != nil {
+			d.events = d.events[:len(d.events)-1]
 			d.damage = append(d.damage, Damage{File: d.name, Line: number, What: err.Error()})
 			return
 		}
 	}
-	d.events = append(d.events, e)
 	d.sums = append(d.sums, lineSum(body))
 }
 
