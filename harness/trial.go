@@ -137,10 +137,7 @@ func (t *Trial) Run(ctx context.Context, out string, p *Progress) (*Outcome, err
 		return nil, err
 	}
 	p.phase("judge", "merge the logs and judge the history")
-	if err := judgeInto(o, t.r.cat, dir); err != nil {
-		return nil, err
-	}
-	return o, nil
+	return Interruptible(ctx, dir, func() (*Outcome, error) { return o, judgeInto(o, t.r.cat, dir) })
 }
 
 // Run resolves a configuration and runs it in the directory that it names.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -28,17 +29,25 @@ Of several, the worst exit code is returned: 1 (violation) before 4 (something c
 written), 3 (could not be read), 2 and 0. One that cannot be read does not keep the others
 from being judged.`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return a.check(args, asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.check(cmd.Context(), args, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on stdout; of several, an array")
 	return cmd
 }
 
-func (a *app) check(paths []string, asJSON bool) error {
+func (a *app) check(ctx context.Context, paths []string, asJSON bool) error {
 	worst := harness.ExitPass
 	all := []*checker.Results{}
 	for _, path := range paths {
-		j, where, err := a.judge(path)
+		where := "none, " + path + " was judged alone"
+		j, err := harness.Interruptible(ctx, path, func() (j *harness.Judged, err error) {
+			j, where, err = a.judge(path)
+			return j, err
+		})
+		if interrupted(err) { // what was judged before it is told
+			a.sayJudged(path, false, err)
+			return errors.Join(a.printResults(all, asJSON, len(paths)), exitWith(harness.ExitInterrupted))
+		}
 		if err != nil { // said at once; what else was asked for is judged all the same
 			worst = worse(worst, a.sayJudged(path, j != nil, err))
 		}
@@ -59,6 +68,12 @@ func (a *app) check(paths []string, asJSON bool) error {
 		return err
 	}
 	return exitWith(worst)
+}
+
+// interrupted reports whether an error is that of an interruption.
+func interrupted(err error) bool {
+	var he *harness.Error
+	return errors.As(err, &he) && he.Code == harness.ExitInterrupted
 }
 
 // sayJudged says what could not be read or written, and returns the code for it.

@@ -18,8 +18,8 @@ func (a *app) reportCommand() *cobra.Command {
 again.
 The exit code says whether that worked, not what the verdict is: see check.`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			j, err := harness.JudgeDir(a.cat, args[0])
+		RunE: func(cmd *cobra.Command, args []string) error {
+			j, err := harness.Interruptible(cmd.Context(), args[0], func() (*harness.Judged, error) { return harness.JudgeDir(a.cat, args[0]) })
 			if err != nil {
 				return err
 			}

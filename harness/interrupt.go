@@ -1,0 +1,39 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// patience is how long judging may go on after an interruption: what is nearly done is done.
+const patience = 700 * time.Millisecond
+
+// Interruptible does what cannot be stopped half way, as judging a long record, and gives up
+// waiting for it soon after ctx has ended: then the error is an [Error] for an interruption,
+// which names what it was about, and what was begun goes on until the process ends.
+func Interruptible[T any](ctx context.Context, what string, do func() (T, error)) (T, error) {
+	type answer struct {
+		v   T
+		err error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		v, err := do()
+		done <- answer{v, err}
+	}()
+	select {
+	case a := <-done:
+		return a.v, a.err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select {
+	case a := <-done:
+		return a.v, a.err
+	case <-late.C:
+		var none T
+		return none, &Error{Code: ExitInterrupted, Err: fmt.Errorf("interrupted while %s was judged; what was recorded is kept: check it again", what)}
+	}
+}
