@@ -79,9 +79,9 @@ func TestTimeout(t *testing.T) {
 		e := For(history.Model{Kind: kind}, grants)
 		var ops []Op
 		for i := range 400 { // all at once, and no order of them is legal
-			ops = append(ops, Op{Kind: []Kind{Acquire, May}[i%2], Grant: i % 3, ID: fmt.Sprint(i), Call: int64(i % 7), Ret: 1000})
+			ops = append(ops, Op{Kind: []Kind{Acquire, NotHeld}[i/2%2], Grant: i % 2 * 2, ID: fmt.Sprint(i), Call: int64(i % 7), Ret: 1000})
 		}
-		if got := e.Judge(ops, time.Millisecond); got == Legal {
+		if got := e.Judge(ops, time.Nanosecond); got == Legal {
 			t.Errorf("%q: %v", kind, got)
 		}
 		if e.Name() == "" {
