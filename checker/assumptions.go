@@ -47,6 +47,9 @@ func (a *audit) damage() {
 	for _, d := range a.in.Raw.Damage {
 		a.add("damaged", d.String(), nil)
 	}
+	if kind := a.in.Run.Model.Kind; !a.in.Run.Model.Known() {
+		a.add("model", fmt.Sprintf("the run says that its lock is %q: no model of that name is known here", kind), nil)
+	}
 	if e := &a.in.Events[0]; e.F != history.FRun {
 		a.add("no-run", fmt.Sprintf("the first event is %s, not run: the beginning is missing", e.F), e)
 	}

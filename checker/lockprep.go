@@ -197,7 +197,7 @@ func (lg *lockGrant) over(m history.Model, byOK []*lockGrant, moment int64) int6
 	shares := m.Shares()
 	i := sort.Search(len(byOK), func(i int) bool { return byOK[i].ok >= moment })
 	for ; i < len(byOK) && byOK[i].ok < lg.ended; i++ {
-		if byOK[i].from > lg.ok && !(shares && m.Together(lg.g, byOK[i].g)) {
+		if byOK[i].from > lg.ok && (!shares || !m.Together(lg.g, byOK[i].g)) {
 			return byOK[i].ok
 		}
 	}

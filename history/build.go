@@ -15,7 +15,7 @@ func Build(h *History) (*Record, error) {
 			Finished: map[string]bool{}, Model: run.Model,
 		},
 		open:    map[int64]*Call{},
-		leases:  map[leaseKey]*Lease{},
+		leases:  map[string]leaseName{},
 		newest:  map[string]*Lease{},
 		notices: map[*Lease][]*Event{},
 		faults:  map[int]*Injection{},
@@ -33,7 +33,7 @@ func Build(h *History) (*Record, error) {
 type builder struct {
 	rec     *Record
 	open    map[int64]*Call // by process
-	leases  map[leaseKey]*Lease
+	leases  map[string]leaseName
 	newest  map[string]*Lease   // created under a name last
 	notices map[*Lease][]*Event // that a client created or joined it
 	faults  map[int]*Injection

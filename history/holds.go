@@ -121,6 +121,9 @@ func (g *Grant) RunsOut(tolerance int64) int64 {
 	case g.Granted() && g.Acquire.Return.Sent.Set && g.Acquire.Return.TTL.Set:
 		base = g.Acquire.Return.Sent.V + g.Acquire.Return.TTL.V - tolerance
 	}
+	if len(g.Renews) == 0 {
+		return base
+	}
 	return renewed(Some(base), g.Renews, tolerance).V
 }
 

@@ -36,6 +36,10 @@ func TestProvenHold(t *testing.T) {
 		{"extended by a use", leased, acquire + "150ms 1 c1 invoke write grant=g register=plain base=1 new=2\n", 2, 150},
 		{"a renewal carries on", leased, acquire + "50ms 2 c1 invoke renew grant=g lease=l\n52ms 2 c1 ok renew grant=g lease=l sent=51ms ttl=100ms deadline=151ms\n", 2, 151},
 		{"a late renewal does not refill", leased, acquire + "50ms 2 c1 invoke renew grant=g lease=l\n120ms 2 c1 ok renew grant=g lease=l sent=51ms ttl=100ms deadline=151ms\n", 2, 101},
+		{"to the next acquire in that mode", "run ends=never\n", "0ms 1 c1 invoke acquire lock=L grant=g\n2ms 1 c1 ok acquire lock=L grant=g\n9ms 1 c1 invoke acquire lock=L grant=h\n20ms - c1 invoke point\n", 2, 9},
+		{"a try that is refused ends nothing", "run ends=never\n", "0ms 1 c1 invoke acquire lock=L grant=g\n2ms 1 c1 ok acquire lock=L grant=g\n9ms 1 c1 invoke acquire lock=L grant=h\n20ms 1 c1 fail acquire lock=L grant=h error=busy\n", 2, 20},
+		{"nor an upgrade", "run ends=never model=read-write\n", "0ms 1 c1 invoke acquire lock=L grant=g mode=shared\n2ms 1 c1 ok acquire lock=L grant=g mode=shared\n9ms 1 c1 invoke acquire lock=L grant=h\n20ms - c1 invoke point\n", 2, 20},
+		{"nor what is reentrant", "run ends=never model=reentrant\n", "0ms 1 c1 invoke acquire lock=L grant=g\n2ms 1 c1 ok acquire lock=L grant=g\n9ms 1 c1 invoke acquire lock=L grant=h\n20ms - c1 invoke point\n", 2, 20},
 		{"an unknown acquire is no hold", leased, "0ms 1 c1 invoke acquire lock=L grant=g\n2ms 1 c1 info acquire lock=L grant=g error=timeout\n", 0, 0},
 	}
 	for _, tc := range tests {

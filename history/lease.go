@@ -136,16 +136,43 @@ func (s *session) tell(e *Event) {
 	s.told[e.Client] = append(told, deadline{from: e.Time, at: next})
 }
 
-// leaseKey names a lease as one client knows it.
-type leaseKey struct{ id, client string }
+// leaseName is what a name means to the clients that use it: nearly always one.
+type leaseName struct {
+	client string
+	lease  *Lease
+	others map[string]*Lease // by client
+}
+
+// known is the lease of that name of a client; nil where there is none yet.
+func (b *builder) known(id, client string) *Lease {
+	n := b.leases[id]
+	if n.client == client {
+		return n.lease
+	}
+	return n.others[client]
+}
+
+// call gives a lease its name for a client.
+func (b *builder) call(id, client string, l *Lease) {
+	n := b.leases[id]
+	switch {
+	case n.lease == nil || n.client == client:
+		n.client, n.lease = client, l
+	case n.others == nil:
+		n.others = map[string]*Lease{client: l}
+	default:
+		n.others[client] = l
+		return
+	}
+	b.leases[id] = n
+}
 
 // leaseOf is the lease of that name of a client; a new one where there is none yet.
 func (b *builder) leaseOf(id, client string) *Lease {
-	key := leaseKey{id, client}
-	l := b.leases[key]
+	l := b.known(id, client)
 	if l == nil {
 		l = b.newLease(id)
-		b.leases[key] = l
+		b.call(id, client, l)
 	}
 	return l
 }
@@ -177,7 +204,7 @@ func (b *builder) addLease(e *Event) {
 		l.Created = e
 		b.newest[e.Lease] = l
 	}
-	b.leases[leaseKey{e.Lease, e.Client}] = l
+	b.call(e.Lease, e.Client, l)
 	b.notices[l] = append(b.notices[l], e)
 }
 
@@ -199,7 +226,7 @@ func (b *builder) under(g *Grant, e *Event) {
 // named finds the lease that a renewal or a loss is about: by its name, else by its grant.
 // nil: there is neither.
 func (b *builder) named(e *Event) *Lease {
-	if l := b.leases[leaseKey{e.Lease, e.Client}]; l != nil && e.Lease != "" {
+	if l := b.known(e.Lease, e.Client); l != nil && e.Lease != "" {
 		return l
 	}
 	g := b.rec.ByID[e.Grant]

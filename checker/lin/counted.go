@@ -36,7 +36,7 @@ func compareTenures(a, b tenure) int {
 }
 
 func sameTenures(a, b []tenure) bool {
-	return slices.EqualFunc(a, b, func(a, b tenure) bool { return slices.Equal(a, b) })
+	return slices.EqualFunc(a, b, slices.Equal)
 }
 
 // countedModel is a lock that one owner may hold several times, where the store knows only
@@ -49,7 +49,7 @@ func countedModel(m history.Model, grants []*history.Grant) porcupine.Model {
 			next = append(next, counted(m, grants, t, op)...)
 		}
 		slices.SortFunc(next, compareTenures)
-		next = slices.CompactFunc(next, func(a, b tenure) bool { return slices.Equal(a, b) })
+		next = slices.CompactFunc(next, slices.Equal)
 		return len(next) > 0, next
 	}
 	return porcupine.Model{

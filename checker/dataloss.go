@@ -1,0 +1,86 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// lossReason is the rule, class and cause of a lost update.
+type lossReason struct {
+	rule   string
+	class  Class
+	reason Reason
+	cause  Cause
+}
+
+// suspect is a loss for which no lock can be blamed.
+func suspect(reason Reason, text string) lossReason {
+	return lossReason{"lost-update", NoClass, reason, Cause{Kind: CauseRecord, Text: text}}
+}
+
+// explainLoss gives a lost update the class of the overlap of its grants. Without an
+// overlap, a write of either side that was invoked inside its own hold but applied
+// after it is inherent, too; anything else makes the record suspect.
+func (in *Input) explainLoss(e *history.Event, overwritten []*history.Event) lossReason {
+	g := in.ByID[e.Grant]
+	if g == nil || !g.Granted() {
+		return suspect(ReasonNotGranted, "suspect the record: nobody was granted "+e.Grant)
+	}
+	var worst *overlap
+	worstClass, worstReason, together := Inherent, Reason(""), false
+	for _, w := range overwritten {
+		h := in.ByID[w.Grant]
+		if h == nil || !h.Granted() {
+			continue
+		}
+		o := overlap{first: g, second: h, span: in.Hold(g).Overlap(in.Hold(h))}
+		if h.From() < g.From() {
+			o.first, o.second = h, g
+		}
+		if o.span.Empty() {
+			continue
+		}
+		if in.Model.Together(g, h) {
+			together = true
+			continue
+		}
+		if class, reason, _ := in.classify(o); worst == nil || class == Defect {
+			worst, worstClass, worstReason = &o, class, reason
+		}
+	}
+	if worst != nil {
+		return lossReason{"lost-update", worstClass, worstReason, in.overlapCause(*worst, worstClass)}
+	}
+	for _, w := range append([]*history.Event{e}, overwritten...) {
+		if late := in.ByID[w.Grant]; late != nil && in.appliedLate(late, w) {
+			return lossReason{"late-write", Inherent, ReasonAppliedLate, in.lateWriteCause(late, w)}
+		}
+	}
+	if together {
+		return suspect(ReasonTogether, "suspect the workload: its grants may be held at once")
+	}
+	return suspect(ReasonNoOverlap, "suspect the record: the two grants do not overlap")
+}
+
+// lateWriteCause is why a request arrived late: a stall of the host between its
+// invocation and its effect, or whatever touched its client.
+func (in *Input) lateWriteCause(g *history.Grant, w *history.Event) Cause {
+	span := history.Interval{From: g.Sent(), To: w.Time}
+	held := in.stalled(g.Client, span)
+	late := func(f *history.Injection) bool { return f.Late(g.Client) }
+	if d := g.DeadlineAt(w.Time); in.faultOn(g, w.Time, late) == nil && held > 0 && d.Set && held >= w.Time-d.V-in.Run.Tolerance {
+		return Cause{Kind: CauseStall, Text: fmt.Sprintf("unplanned stall of the host, which held %s or the register up for %s", g.Client, Millis(held))}
+	}
+	return in.CauseOf(g, w.Time)
+}
+
+// appliedLate reports whether a write was invoked inside its own hold and applied after
+// it: a delayed request.
+func (in *Input) appliedLate(g *history.Grant, w *history.Event) bool {
+	hold := in.Hold(g)
+	return w.Time >= hold.To && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
+		return u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Start() <= hold.To
+	})
+}

@@ -1,0 +1,170 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// replay follows one register of one lock through its log.
+type replay struct {
+	in             *Input
+	register, lock string
+	value          int64
+	acked          int // updates that clients were told of
+	highest        history.Opt
+	holder         string                 // the grant that brought the highest token
+	reads          map[string]int         // grant -> number of writes before its last read
+	writes         []*history.Event       // accepted, in order
+	lost           map[*history.Call]bool // acknowledged updates that were overwritten unseen
+	findings       []Finding
+}
+
+func (r *replay) run(events []*history.Event) {
+	r.reads = map[string]int{}
+	applied := map[string]int{}
+	for _, e := range events {
+		if e.Type != history.OK {
+			continue
+		}
+		if r.register == regFenced {
+			r.fence(e)
+		}
+		if e.F == history.FRead {
+			if e.Value.Base.Set && e.Value.Base.V != r.value {
+				r.add("log-mismatch", NoClass, e, nil, fmt.Sprintf("the register answered %d to the read of %s, but its log says %d", e.Value.Base.V, e.Grant, r.value))
+			}
+			r.reads[e.Grant] = len(r.writes)
+			continue
+		}
+		r.write(e)
+		applied[e.Grant]++
+	}
+	r.acknowledged(applied)
+}
+
+// write looks for updates of others between the read and the write of one section: what
+// was acknowledged there is lost.
+func (r *replay) write(e *history.Event) {
+	since, read := r.reads[e.Grant]
+	if !read {
+		since = len(r.writes)
+	}
+	var overwritten []*history.Event
+	for _, w := range r.writes[since:] {
+		call := r.ackOf(w)
+		if w.Grant == e.Grant || call == nil || r.lost[call] {
+			continue
+		}
+		r.lost[call] = true
+		overwritten = append(overwritten, w)
+	}
+	r.writes = append(r.writes, e)
+	r.value = e.Value.New.V
+	if len(overwritten) > 0 {
+		r.lostUpdate(e, overwritten)
+	}
+}
+
+// ackOf is the client's write call of an accepted write, if the client was told that it
+// succeeded.
+func (r *replay) ackOf(w *history.Event) *history.Call {
+	g := r.in.ByID[w.Grant]
+	if g == nil {
+		return nil
+	}
+	i := slices.IndexFunc(g.Uses, func(c *history.Call) bool {
+		return c.Invoke.F == history.FWrite && c.Invoke.Register == r.register && c.Outcome() == history.OK &&
+			c.Invoke.Value.New == w.Value.New
+	})
+	if i < 0 {
+		return nil
+	}
+	return g.Uses[i]
+}
+
+// lostUpdate explains a stale write by the grants that met there.
+func (r *replay) lostUpdate(e *history.Event, overwritten []*history.Event) {
+	message := fmt.Sprintf("the write of %s (grant %s, %d -> %d) at %s was accepted on top of what it had not read: %d acknowledged %s lost, of %s",
+		e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, Seconds(e.Time), len(overwritten), updates(len(overwritten)), grantsOf(overwritten))
+	why := r.in.explainLoss(e, overwritten)
+	f := r.add(why.rule, why.class, e, overwritten, message)
+	f.because(why.cause)
+	f.Reason, f.Doubtful = why.reason, why.class == NoClass || (why.class == Inherent && why.cause.unasked())
+}
+
+// fence checks the token rules on what the fenced register accepted, reads included.
+func (r *replay) fence(e *history.Event) {
+	switch {
+	case !e.Token.Set:
+		r.add("no-token", NoClass, e, nil, fmt.Sprintf("the fenced register accepted a %s of %s without a token", e.F, e.Grant))
+	case r.highest.Set && e.Token.V < r.highest.V:
+		r.add("stale-accepted", NoClass, e, nil, fmt.Sprintf("the fenced register accepted the %s of %s with token %d after token %d: the fence is open", e.F, e.Grant, e.Token.V, r.highest.V))
+	case r.highest.Set && e.Token.V == r.highest.V && !r.sameHolder(e.Grant):
+		r.add("equal-token", NoClass, e, nil, fmt.Sprintf("the fenced register accepted the token %d from %s and from %s", e.Token.V, r.holder, e.Grant))
+	default:
+		r.highest, r.holder = e.Token, e.Grant
+	}
+}
+
+// sameHolder reports whether a grant may bring the highest token again: it brought it before,
+// or is held together with the one that did.
+func (r *replay) sameHolder(grant string) bool {
+	if grant == r.holder {
+		return true
+	}
+	a, b := r.in.ByID[grant], r.in.ByID[r.holder]
+	return a != nil && b != nil && r.in.Model.Together(a, b)
+}
+
+// acknowledged checks that what clients were told was done is in the register's log.
+func (r *replay) acknowledged(applied map[string]int) {
+	for _, g := range r.in.ByLock[r.lock] {
+		told := 0
+		var last *history.Event
+		for _, u := range g.Uses {
+			if u.Invoke.F == history.FWrite && u.Invoke.Register == r.register && u.Outcome() == history.OK {
+				told++
+				last = u.Return
+			}
+		}
+		r.acked += told
+		if told > applied[g.ID] {
+			r.add("ack-without-apply", NoClass, last, nil, fmt.Sprintf("%s was told that its write succeeded, but the register's log does not have it", g.ID))
+		}
+	}
+}
+
+func (r *replay) add(rule string, class Class, e *history.Event, others []*history.Event, message string) *Finding {
+	f := Finding{Rule: rule, Class: class, Cause: noCause.Text, CauseKind: CauseNone, Gating: true, Message: message, Events: []int64{e.Index}, From: e.Time, To: e.Time, Grants: []string{e.Grant}}
+	for _, o := range others {
+		f.Events = append(f.Events, o.Index)
+		f.From = min(f.From, o.Time)
+		if !slices.Contains(f.Grants, o.Grant) {
+			f.Grants = append(f.Grants, o.Grant)
+		}
+	}
+	slices.Sort(f.Events)
+	r.findings = append(r.findings, f)
+	return &r.findings[len(r.findings)-1]
+}
+
+func updates(n int) string {
+	if n == 1 {
+		return "update"
+	}
+	return "updates"
+}
+
+func grantsOf(events []*history.Event) string {
+	var ids []string
+	for _, e := range events {
+		ids = append(ids, e.Grant)
+	}
+	const shown = 3
+	if len(ids) > shown {
+		return fmt.Sprintf("%s and %d more", joined(ids[:shown], nil), len(ids)-shown)
+	}
+	return joined(ids, nil)
+}
