@@ -23,8 +23,8 @@ type follower struct {
 
 // tell sends a change. A follower that does not take it is lost when its connection ends.
 func (f *follower) tell(seq int64, change string, args ...string) {
-	f.conn.SetWriteDeadline(time.Now().Add(tellLimit))                              //nolint:errcheck // see above
-	fmt.Fprintln(f.conn, seq, strings.Join(append([]string{change}, args...), " ")) //nolint:errcheck // see above
+	f.conn.SetWriteDeadline(time.Now().Add(tellLimit)) //nolint:errcheck // see above
+	fmt.Fprintln(f.conn, seq, strings.Join(append([]string{change}, args...), " "))
 }
 
 // feed tells a replica all that there is, and then every change, until its connection ends.
@@ -87,11 +87,11 @@ func (s *store) listen(ctx context.Context, leader string) {
 	defer c.Close()                                      //nolint:errcheck // the leader may have closed it first
 	stop := context.AfterFunc(ctx, func() { c.Close() }) //nolint:errcheck // as above
 	defer stop()
-	fmt.Fprintln(c, "REPLICATE") //nolint:errcheck // then nothing comes
+	fmt.Fprintln(c, "REPLICATE")
 	for lines := bufio.NewScanner(c); lines.Scan(); {
 		seq, text, _ := strings.Cut(lines.Text(), " ")
 		s.hear(ctx, seq, strings.Fields(text))
-		fmt.Fprintln(c, seq) //nolint:errcheck // then nothing more comes
+		fmt.Fprintln(c, seq)
 	}
 }
 
