@@ -25,6 +25,14 @@ func Ask(ctx context.Context, addr string, words ...string) (string, error) {
 func askFrom(ctx context.Context, source, addr string, words ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
+	answer, err := askOnce(ctx, source, addr, words)
+	if end, _ := ctx.Deadline(); err != nil && !time.Now().Before(end) {
+		<-ctx.Done() // a connection may notice first: who asked must see that its time is over
+	}
+	return answer, err
+}
+
+func askOnce(ctx context.Context, source, addr string, words []string) (string, error) {
 	c, err := dialFrom(ctx, source, addr)
 	if err != nil {
 		return "", err
