@@ -40,7 +40,7 @@ func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
 		}
 	}
 	if v[paramEvery] != "" && l.every <= 0 {
-		return nil, errors.New("every must be longer than 0")
+		return nil, errNoPeriod
 	}
 	if err := errors.Join(checkPoint(v[paramAt], in), checkTargets(s, v, in), checkVoters(v, in)); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (l *layout) step(k int, begin time.Duration, rnd *rand.Rand) Step {
 		// A tied step waits for a client for one ttl at least, and strikes early enough to last
 		// its full length.
 		At: begin.Nanoseconds(), Until: min(begin+max(l.every, l.in.TTL), l.last).Nanoseconds(),
-		Nth: l.nth, Grant: l.grant, Clients: l.values[paramClients], Nodes: l.values[paramNodes],
+		Nth: l.nth, Grant: l.grant, Clients: l.values[paramClients], Nodes: l.nodes(),
 		For: l.length.Nanoseconds(), Stay: l.stay.Nanoseconds(), Draw: rnd.Uint64(), Params: l.own,
 	}
 	if l.spec.SetsBack != nil {
@@ -117,6 +117,14 @@ func (l *layout) step(k int, begin time.Duration, rnd *rand.Rand) Step {
 	}
 	l.aim(&st, l.where(k), rnd)
 	return st
+}
+
+// nodes is the selector of the step: a fault of the master that has no such parameter means it.
+func (l *layout) nodes() string {
+	if nodes := l.values[paramNodes]; nodes != "" || !l.spec.OfMaster {
+		return nodes
+	}
+	return RoleMaster
 }
 
 // where is the point of the k-th step, or points.Random.
