@@ -78,15 +78,15 @@ func (s Spec) Valid() error {
 	case !slices.Contains(families, s.Family):
 		return fmt.Errorf("family %q: choose one of %v (constants of package history)", s.Family, families)
 	case s.Proven == "":
-		return errors.New("Proven is empty: a fault says how its effect is proven")
+		return errors.New("the field Proven is empty: a fault says how its effect is proven")
 	case s.Fault != nil && s.Whom&^ClientsAndNodes != 0 || s.Fault != nil && s.Whom == 0:
 		return errors.New("Whom must be Clients, Nodes or ClientsAndNodes")
 	case s.Links&^(ToServers|ToRegister) != 0:
 		return errors.New("Links must be made of ToServers and ToRegister")
 	case s.Gates && s.Whom != Clients:
-		return errors.New("Gates: only a fault of clients can keep one at its point")
+		return errors.New("only a fault of clients can have Gates: it keeps one at its point")
 	case s.OfMaster && s.Whom&Nodes == 0:
-		return errors.New("OfMaster: only a fault of nodes can strike the master")
+		return errors.New("only a fault of nodes can be OfMaster")
 	}
 	return errors.Join(s.validStrikes(), s.validParams())
 }
@@ -98,7 +98,7 @@ func (s Spec) validStrikes() (err error) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("Strikes must name a point, or points.Random, for a backend without points of its own, too: %v", p)
+			err = fmt.Errorf("the field Strikes must name a point, or points.Random, for a backend without points of its own, too: %v", p)
 		}
 	}()
 	for k := range 10 {

@@ -74,13 +74,13 @@ func TestWrongSpecs(t *testing.T) {
 		{nobody, Spec{Name: "melt", Doc: "d", Links: ToServers}},
 		{`family "": choose one of [client server link clock store mixed]`, with(func(s *Spec) { s.Family = "" })},
 		{`family "sun"`, with(func(s *Spec) { s.Family = "sun" })},
-		{"Proven is empty: a fault says how its effect is proven", with(func(s *Spec) { s.Proven = "" })},
+		{"the field Proven is empty: a fault says how its effect is proven", with(func(s *Spec) { s.Proven = "" })},
 		{"Whom must be Clients, Nodes or ClientsAndNodes", with(func(s *Spec) { s.Whom = 0 })},
 		{"Whom must be Clients, Nodes or ClientsAndNodes", with(func(s *Spec) { s.Whom = 4 })},
 		{"Links must be made of ToServers and ToRegister", with(func(s *Spec) { s.Links = 4 })},
-		{"Gates: only a fault of clients", with(func(s *Spec) { s.Gates = true })},
-		{"Gates: only a fault of clients", with(func(s *Spec) { s.Gates, s.Whom = true, ClientsAndNodes })},
-		{"OfMaster: only a fault of nodes", with(func(s *Spec) { s.OfMaster, s.Whom = true, Clients })},
+		{"only a fault of clients can have Gates: it keeps one at its point", with(func(s *Spec) { s.Gates = true })},
+		{"only a fault of clients can have Gates: it keeps one at its point", with(func(s *Spec) { s.Gates, s.Whom = true, ClientsAndNodes })},
+		{"only a fault of nodes can be OfMaster", with(func(s *Spec) { s.OfMaster, s.Whom = true, Clients })},
 		{`it has two parameters named "every"`, with(func(s *Spec) { s.Params = append(ServerParams("1s", "1s", "1"), TimeParams("1s", "1s")...) })},
 		{`"By" is no name for a parameter`, with(func(s *Spec) { s.Params = params(catalog.Param{Name: "By", Doc: "d"}) })},
 		{`parameter "by" has no doc`, with(func(s *Spec) { s.Params = params(catalog.Param{Name: "by"}) })},
@@ -89,7 +89,7 @@ func TestWrongSpecs(t *testing.T) {
 		{"every must be longer than 0", with(func(s *Spec) { s.Params = ServerParams("1s", "0s", "1") })},
 		{"nth=first is not a whole number", with(func(s *Spec) { s.Params = params(catalog.Param{Name: "nth", Default: "first", Doc: "d"}) })},
 		{"stay=-1s is not a length", with(func(s *Spec) { s.Params = params(catalog.Param{Name: "stay", Default: "-1s", Doc: "d"}) })},
-		{"Strikes must name a point, or points.Random, for a backend without points of its own, too: runtime error: index out of range", with(func(s *Spec) {
+		{"the field Strikes must name a point, or points.Random, for a backend without points of its own, too: runtime error: index out of range", with(func(s *Spec) {
 			s.Strikes = func(k int, own []string) string { return own[k] }
 		})},
 	} {
