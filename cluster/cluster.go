@@ -90,6 +90,9 @@ func (c *Cluster) announce(o Options) error {
 
 // openTo opens the addresses by which the others reach one port of a server.
 func (c *Cluster) openTo(n Network, to *Server, p Port) error {
+	if n == nil && p.Peering != NoPeers {
+		return errors.New("its peers call it, but there is no network that could carry that")
+	}
 	switch p.Peering {
 	case Announced:
 		addr, err := n.Announce(to.Name(), p.Name, to.place.Source)

@@ -53,9 +53,13 @@ func (p Place) addrOf(name string) string {
 	return net.JoinHostPort(p.Host, strconv.Itoa(p.Ports[name]))
 }
 
+func parse(text string) (*template.Template, error) {
+	return template.New("").Option("missingkey=error").Parse(text)
+}
+
 // expand fills in a template.
 func (p Place) expand(text string) (string, error) {
-	t, err := template.New("").Option("missingkey=error").Parse(text)
+	t, err := parse(text)
 	if err != nil {
 		return "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 )
 
 // Recipe says how one server is started, and what is peculiar to its store. Args, Files
@@ -106,6 +107,42 @@ func (r Recipe) valid() error {
 		return errors.New("it has no Ready: nobody could tell when it serves")
 	case r.Embedded != nil && r.EmbeddedVersion == "":
 		return errors.New("EmbeddedVersion is empty: the record must say what served")
+	}
+	return errors.Join(r.validPorts(), r.validTemplates())
+}
+
+func (r Recipe) validPorts() error {
+	seen := map[string]bool{}
+	for _, p := range r.Ports {
+		switch {
+		case p.Name == "":
+			return errors.New("a port of Ports has no name: only the main port has none")
+		case seen[p.Name]:
+			return fmt.Errorf("it has two ports named %q", p.Name)
+		}
+		seen[p.Name] = true
+	}
+	return nil
+}
+
+// validTemplates reads the templates; what they name is known only when the server starts.
+func (r Recipe) validTemplates() error {
+	texts := slices.Clone(r.Args)
+	for _, command := range r.Prepare {
+		if len(command) == 0 {
+			return errors.New("a command of Prepare is empty")
+		}
+		texts = append(texts, command...)
+	}
+	for _, text := range texts {
+		if _, err := parse(text); err != nil {
+			return fmt.Errorf("argument %q: %w", text, err)
+		}
+	}
+	for name, text := range r.Files {
+		if _, err := parse(text); err != nil {
+			return fmt.Errorf("file %s: %w", name, err)
+		}
 	}
 	return nil
 }

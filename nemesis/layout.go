@@ -43,7 +43,7 @@ func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
 		}
 	}
 	if v[paramEvery] != "" && l.every <= 0 {
-		return nil, errors.New("every must be longer than 0")
+		return nil, errNoPeriod
 	}
 	if l.every > 0 && in.Duration/l.every > maxSteps {
 		return nil, fmt.Errorf("every=%s makes %d injections in a run of %v: %d at most", v[paramEvery], in.Duration/l.every, in.Duration, maxSteps)
@@ -124,7 +124,7 @@ func (l *layout) step(k int, begin time.Duration, rnd *rand.Rand) Step {
 		// A tied step waits for a client for one ttl at least, and strikes early enough to last
 		// its full length.
 		At: begin.Nanoseconds(), Until: min(begin+max(l.every, l.in.TTL), l.last).Nanoseconds(),
-		Nth: l.nth, Grant: l.grant, Clients: l.values[paramClients], Nodes: l.values[paramNodes],
+		Nth: l.nth, Grant: l.grant, Clients: l.values[paramClients], Nodes: l.nodes(),
 		For: l.length.Nanoseconds(), Stay: l.stay.Nanoseconds(), Draw: rnd.Uint64(), Params: l.own,
 	}
 	if l.spec.SetsBack != nil {
@@ -132,6 +132,14 @@ func (l *layout) step(k int, begin time.Duration, rnd *rand.Rand) Step {
 	}
 	l.aim(&st, l.where(k), rnd)
 	return st
+}
+
+// nodes is the selector of the step: a fault of the master that has no such parameter means it.
+func (l *layout) nodes() string {
+	if nodes := l.values[paramNodes]; nodes != "" || !l.spec.OfMaster {
+		return nodes
+	}
+	return RoleMaster
 }
 
 // where is the point of the k-th step, or points.Random.

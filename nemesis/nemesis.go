@@ -71,22 +71,40 @@ var families = []string{
 func (s Spec) Valid() error {
 	switch {
 	case s.Fault == nil && s.Draw == nil:
-		if s.Family != "" {
-			return errors.New("it has a family but neither a Fault nor a Draw: it would hurt nobody")
+		if s.Family != "" || s.Proven != "" || s.Whom != 0 || s.Links != 0 || len(s.Params) > 0 {
+			return errors.New("it says how it hurts, but has neither a Fault nor a Draw: it would hurt nobody")
 		}
 		return nil
 	case !slices.Contains(families, s.Family):
 		return fmt.Errorf("family %q: choose one of %v (constants of package history)", s.Family, families)
 	case s.Proven == "":
-		return errors.New("Proven is empty: a fault says how its effect is proven")
+		return errors.New("the field Proven is empty: a fault says how its effect is proven")
 	case s.Fault != nil && s.Whom&^ClientsAndNodes != 0 || s.Fault != nil && s.Whom == 0:
 		return errors.New("Whom must be Clients, Nodes or ClientsAndNodes")
 	case s.Links&^(ToServers|ToRegister) != 0:
 		return errors.New("Links must be made of ToServers and ToRegister")
 	case s.Gates && s.Whom != Clients:
-		return errors.New("Gates: only a fault of clients can keep one at its point")
+		return errors.New("only a fault of clients can have Gates: it keeps one at its point")
+	case s.OfMaster && s.Whom&Nodes == 0:
+		return errors.New("only a fault of nodes can be OfMaster")
 	}
-	return s.validParams()
+	return errors.Join(s.validStrikes(), s.validParams())
+}
+
+// validStrikes asks for a few points as for a backend that has none of its own.
+func (s Spec) validStrikes() (err error) {
+	if s.Strikes == nil {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the field Strikes must name a point, or points.Random, for a backend without points of its own, too: %v", p)
+		}
+	}()
+	for k := range 10 {
+		s.Strikes(k, nil)
+	}
+	return nil
 }
 
 // validParams reads the defaults as if they had been given.
@@ -99,13 +117,19 @@ func (s Spec) validParams() error {
 		return err
 	}
 	for _, name := range []string{paramFor, paramEvery, paramStay} {
-		if _, err := v.Length(name, time.Second); err != nil {
+		d, err := v.Length(name, time.Second)
+		if err != nil {
 			return err
+		}
+		if name == paramEvery && v[name] != "" && d <= 0 {
+			return errNoPeriod
 		}
 	}
 	_, err = v.Count(paramNth, 1)
 	return err
 }
+
+var errNoPeriod = errors.New("every must be longer than 0")
 
 // takes is Takes, or nothing.
 func (s Spec) takes(ttl time.Duration) time.Duration {

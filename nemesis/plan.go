@@ -3,6 +3,7 @@ package nemesis
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -103,7 +104,7 @@ func newRequest(c *Catalogue, in Input, index int, spec string) (Request, error)
 	if s.Draw != nil {
 		d, err := s.Draw(c, v, in, rnd)
 		req.Steps, req.Without = d.Steps, d.Without
-		return req, err
+		return req, errors.Join(err, req.checkFaults(c))
 	}
 	if s.Fault == nil {
 		return req, nil
@@ -116,6 +117,25 @@ func newRequest(c *Catalogue, in Input, index int, spec string) (Request, error)
 		return req, fmt.Errorf("nemesis %s: %w", name, err)
 	}
 	return req, nil
+}
+
+// checkFaults refuses steps of which nobody knows how they hurt.
+func (q Request) checkFaults(c *Catalogue) error {
+	for i, st := range q.Steps {
+		if _, err := st.injects(c, q); err != nil {
+			return fmt.Errorf("step %d of %s: %w", i+1, q.Spec, err)
+		}
+	}
+	return nil
+}
+
+// injects is the spec of the fault of a step.
+func (st Step) injects(c *Catalogue, q Request) (Spec, error) {
+	spec, err := c.Get(cmp.Or(st.Fault, q.Fault))
+	if err == nil && spec.Fault == nil {
+		err = fmt.Errorf("%s injects nothing", spec.Name)
+	}
+	return spec, err
 }
 
 // WhyNot is the reason for which a fault cannot work in a setting; empty when it can.
@@ -159,12 +179,8 @@ func (p *Plan) SetBack() (sum time.Duration) {
 // run like that of the input.
 func (p *Plan) Check(c *Catalogue, in Input) error {
 	for _, q := range p.Requests {
-		spec, err := c.Get(q.Fault)
-		if err != nil {
+		if _, err := c.Get(q.Fault); err != nil {
 			return err
-		}
-		if q.Skipped != "" || (spec.Fault == nil && spec.Draw == nil) {
-			continue
 		}
 		for i, st := range q.Steps {
 			if err := st.check(c, q, in); err != nil {
@@ -176,12 +192,9 @@ func (p *Plan) Check(c *Catalogue, in Input) error {
 }
 
 func (st Step) check(c *Catalogue, q Request, in Input) error {
-	spec, err := c.Get(cmp.Or(st.Fault, q.Fault))
+	spec, err := st.injects(c, q)
 	if err != nil {
 		return err
-	}
-	if spec.Fault == nil {
-		return fmt.Errorf("%s injects nothing", spec.Name)
 	}
 	if why := spec.WhyNot(in.Setting); why != "" {
 		return fmt.Errorf("%s cannot work here: %s", spec.Name, why)

@@ -39,8 +39,10 @@ func (ClientPause) Available(nemesis.Setting) error { return nil }
 // A client that stood at a point is let go only then: it goes on when it is resumed.
 func (ClientPause) Inject(ctx context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	var proofs []string
-	e := nemesis.Effect{Heal: func(ctx context.Context) (string, error) { return resumeAll(ctx, t.Clients) }}
+	var paused []nemesis.Client // not the others: they may be paused by another fault
+	e := nemesis.Effect{Heal: func(ctx context.Context) (string, error) { return resumeAll(ctx, paused) }}
 	for _, c := range t.Clients {
+		paused = append(paused, c)
 		proof, err := c.Pause(ctx)
 		if err != nil {
 			return e, err

@@ -107,7 +107,7 @@ func (ClockJump) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) 
 	for _, n := range t.Nodes {
 		c, ok := nemesis.As[nemesis.Clocker](n)
 		if !ok {
-			return nemesis.Effect{}, fmt.Errorf("node %s has no clock that can jump", n.Name())
+			return nemesis.Effect{Heal: back}, fmt.Errorf("node %s has no clock that can jump", n.Name())
 		}
 		proof, err := c.Jump(ctx, by)
 		if err != nil {

@@ -56,13 +56,32 @@ func checkPolicy(own catalog.Values, in nemesis.Input) error {
 // waits for them.
 func (Evict) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	keys := struckKeys(w, t)
-	const lack = "never evicts"
-	proof, err := onEach(t.Nodes, lack, func(n nemesis.Node, s cluster.Evictor) (string, error) {
+	var filled []filledNode
+	proof, err := onEach(t.Nodes, "never evicts", func(n nemesis.Node, s cluster.Evictor) (string, error) {
+		filled = append(filled, filledNode{n.Name(), s})
 		return evictKeys(ctx, n, s, t.Params[paramPolicy], keys)
 	})
-	return nemesis.Effect{Proof: proof, Heal: func(ctx context.Context) (string, error) {
-		return onEach(t.Nodes, lack, func(_ nemesis.Node, s cluster.Evictor) (string, error) { return "has room again", s.MakeRoom(ctx) })
-	}}, err
+	return nemesis.Effect{Proof: proof, Heal: func(ctx context.Context) (string, error) { return makeRoom(ctx, filled) }}, err
+}
+
+// filledNode is a server whose memory may be short because of us.
+type filledNode struct {
+	name string
+	cluster.Evictor
+}
+
+// makeRoom makes room on every server, whatever fails.
+func makeRoom(ctx context.Context, filled []filledNode) (string, error) {
+	var proofs []string
+	var errs []error
+	for _, f := range filled {
+		if err := f.MakeRoom(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", f.name, err))
+			continue
+		}
+		proofs = append(proofs, f.name+" has room again")
+	}
+	return strings.Join(proofs, "; "), errors.Join(errs...)
 }
 
 func evictKeys(ctx context.Context, n nemesis.Node, s cluster.Evictor, policy string, keys []string) (string, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -41,12 +42,12 @@ func (PacketDelay) Available(s nemesis.Setting) error {
 // returns when a request is being held.
 func (PacketDelay) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	var b broken
-	var held []*link.Applied
+	held := map[string]*link.Applied{}
 	for _, c := range t.Clients {
 		l := w.Net().Link(c.Name(), history.PartyRegister)
 		if err := b.apply(l, "keeps requests", func() (*link.Applied, error) {
 			a, err := l.Hold(link.To)
-			held = append(held, a)
+			held[c.Name()] = a
 			return a, err
 		}); err != nil {
 			return b.effect(), err
@@ -55,18 +56,19 @@ func (PacketDelay) Inject(ctx context.Context, w nemesis.World, t nemesis.Target
 	if t.Hit != nil {
 		t.Hit.Go()
 	}
-	var n int64
+	var proofs []string
 	err := nemesis.Until(ctx, func() (bool, error) {
-		n = 0
-		for _, a := range held {
-			n += a.Held()
+		for _, c := range t.Clients {
+			if n := held[c.Name()].Held(); n > 0 {
+				proofs = append(proofs, fmt.Sprintf("%d bytes from %s to the register are being held", n, c.Name()))
+			}
 		}
-		return n > 0, nil
+		return len(proofs) > 0, nil
 	})
 	if err != nil {
 		return b.effect(), errors.New("the client sent nothing that could be held")
 	}
 	e := b.effect()
-	e.Proof = fmt.Sprintf("%d bytes from %s to the register are being held", n, t.Clients[0].Name())
+	e.Proof = strings.Join(proofs, "; ")
 	return e, nil
 }

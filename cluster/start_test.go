@@ -1,0 +1,188 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/cluster/clustertest"
+)
+
+// one is a topology of a single store whose recipe was changed.
+func one(change func(r *cluster.Recipe)) cluster.Topology {
+	t := clustertest.Single()
+	change(&t.Nodes[0])
+	return t
+}
+
+// script has a shell run a few words before the store takes its place.
+func script(text string) cluster.Topology {
+	return one(func(r *cluster.Recipe) {
+		r.Args = append([]string{"-c", text + `; exec "$0" "$@"`, r.Binary}, r.Args...)
+		r.Binary = "sh"
+	})
+}
+
+// What a recipe prepares is there before the first start, and is not made again.
+func TestPrepareRunsOnce(t *testing.T) {
+	b := newBench(t)
+	c := b.start(one(func(r *cluster.Recipe) {
+		r.Prepare = [][]string{{"sh", "-c", "echo made >> {{.Dir}}/made"}, {"sh", "-c", "cat made > copy"}}
+		r.Files = map[string]string{"conf": "dir {{.Dir}}\nport {{.Port}}\n"}
+	}))
+	s := c.Servers()[0]
+	if err := s.Kill(b.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Restart(b.ctx); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"made": "made\n", "copy": "made\n", "conf": "dir " + b.path("store-1") + "\nport "} {
+		text, err := os.ReadFile(b.path("store-1", name))
+		if err != nil || !strings.HasPrefix(string(text), want) || name != "conf" && string(text) != want {
+			t.Errorf("%s is %q, %v; want %q", name, text, err, want)
+		}
+	}
+}
+
+// A command that fails is named, with what it printed; so is a template that cannot be filled in.
+func TestPrepareFails(t *testing.T) {
+	for want, prepare := range map[string][]string{
+		"prepare store-1: sh: exit status 3: no room left":                     {"sh", "-c", "echo no room left >&2; exit 3"},
+		"prepare store-1: no-such-program":                                     {"no-such-program"},
+		`node store-9 has no address for others to reach its port ""`:          {"echo", `{{.PortOf "store-9"}}`},
+		`there is no port "peers"`:                                             {"echo", `{{.PortNamed "peers"}}`},
+		`prepare store-1: argument "{{.Nothing}}"`:                             {"echo", "{{.Nothing}}"},
+		`node store-1 has no address for others to reach its port "elections"`: {"echo", `{{.PeerPort "store-1" "elections"}}`},
+	} {
+		mustSay(t, newBench(t).fails(one(func(r *cluster.Recipe) { r.Prepare = [][]string{prepare} })), want)
+	}
+}
+
+// A server that ends before it serves may have lost the race for its port.
+func TestAServerThatEndsIsTriedAgain(t *testing.T) {
+	b := newBench(t)
+	c := b.start(script(`test -e tried || { touch tried; echo {{.Port}} > lost; exit 1; }`))
+	lost, err := os.ReadFile(b.path("store-1", "lost"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := c.Servers()[0]; strings.HasSuffix(s.Addr(), ":"+strings.TrimSpace(string(lost))) {
+		t.Errorf("it was tried again on the same port, %s", s.Addr())
+	}
+}
+
+// One that always ends is given up, with the last that it said and where to read on.
+func TestAServerThatAlwaysEndsIsGivenUp(t *testing.T) {
+	b := newBench(t)
+	text := b.fails(script(`echo x >> tries; echo bad luck; exit 1`))
+	mustSay(t, text, "start store-1: it ended before it served")
+	mustSay(t, text, "bad luck")
+	mustSay(t, text, b.path("store-1", "server.log"))
+	tries, err := os.ReadFile(b.path("store-1", "tries"))
+	if err != nil || strings.Count(string(tries), "x") != 5 {
+		t.Errorf("tries %q, %v", tries, err)
+	}
+}
+
+// One that lives and never serves is given up in the end, and killed.
+func TestAServerThatNeverServesIsGivenUp(t *testing.T) {
+	b := newBench(t)
+	top := script(`echo $$ > pid; exec sleep 60`)
+	deaf := errors.New("it does not listen")
+	launched := make(chan int, 1)
+	top.Nodes[0].Ready = func(_ context.Context, _ string, pid int) error {
+		select {
+		case launched <- pid:
+		default:
+		}
+		return deaf
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, 100*time.Millisecond)
+	defer cancel()
+	_, err := cluster.Start(ctx, top, b.p, b.dir, b.options())
+	if !errors.Is(err, deaf) {
+		t.Fatalf("error %v", err)
+	}
+	mustSay(t, err.Error(), "store-1 does not serve at 127.0.0.1:")
+	if pid := <-launched; alive(pid) {
+		t.Errorf("process %d lives", pid)
+	}
+}
+
+// A topology whose servers do not come together is given up, and nothing of it is left.
+func TestServersThatDoNotComeTogether(t *testing.T) {
+	b := newBench(t)
+	top := clustertest.Several(2)
+	addrs := make(chan map[string]string, 1)
+	top.Ready = func(ctx context.Context, all map[string]string) error {
+		select {
+		case addrs <- all:
+		default:
+		}
+		return errors.New("store-2 is alone")
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, 500*time.Millisecond)
+	defer cancel()
+	_, err := cluster.Start(ctx, top, b.p, b.dir, b.options())
+	if err == nil {
+		t.Fatal("it was started")
+	}
+	mustSay(t, err.Error(), "topology test-2 does not come together: store-2 is alone")
+	for name, addr := range <-addrs {
+		if _, err := clustertest.Ask(b.ctx, addr, "PID"); err == nil {
+			t.Errorf("%s still serves", name)
+		}
+	}
+}
+
+// A server whose port was taken while it was down comes back on another, and says so.
+func TestRestartMoves(t *testing.T) {
+	b := newBench(t)
+	c := b.start(clustertest.Single())
+	s := c.Servers()[0]
+	before, moved := s.Addr(), ""
+	s.OnMove(func(addr string) { moved = addr })
+	if err := s.Kill(b.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if role := s.Role(); role != "down" || !s.Down() {
+		t.Errorf("a dead server is %s", role)
+	}
+	b.says(before, "-somebody else")
+	proof, err := s.Restart(b.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Addr() == before || moved != s.Addr() {
+		t.Errorf("it moved from %s to %s, and %q was told", before, s.Addr(), moved)
+	}
+	mustSay(t, proof, "answers again as pid")
+	mustSay(t, proof, s.Addr())
+	if proof, err = s.Restart(b.ctx); err != nil || proof != "store-1 was started again by another fault" {
+		t.Errorf("a second restart: %q, %v", proof, err)
+	}
+}
+
+// A server that stays where it was tells nobody; what it kept in memory is gone.
+func TestRestartStays(t *testing.T) {
+	b := newBench(t)
+	s := b.start(clustertest.Single()).Servers()[0]
+	s.OnMove(func(addr string) { t.Errorf("it moved to %s", addr) })
+	if err := store(t, s).Set(b.ctx, "k", "me"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Kill(b.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Restart(b.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := store(t, s).Has(b.ctx, []string{"k"}); err != nil || len(found) != 0 {
+		t.Errorf("it has %v, %v", found, err)
+	}
+}

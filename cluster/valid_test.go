@@ -1,0 +1,92 @@
+package cluster_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/cluster/clustertest"
+)
+
+// A wrong topology is refused when it is added to a catalogue, with a sentence.
+func TestWrongTopologies(t *testing.T) {
+	embedded := func(context.Context, string) error { return nil }
+	for want, top := range map[string]cluster.Topology{
+		`it has two nodes named "store-1"`:                  twice(),
+		`node "Store": its name must be lower case letters`: one(func(r *cluster.Recipe) { r.Name = "Store" }),
+		`node "": its name must be lower case letters`:      one(func(r *cluster.Recipe) { r.Name = "" }),
+		"neither a Binary nor an Embedded server":           one(func(r *cluster.Recipe) { r.Binary = "" }),
+		"it has no Ready":                    one(func(r *cluster.Recipe) { r.Ready = nil }),
+		"EmbeddedVersion is empty":           one(func(r *cluster.Recipe) { r.Embedded = embedded }),
+		"FailOver and Fleet belong together": {Name: "test", Doc: "d", FailOver: time.Second},
+		"a command of Prepare is empty":      one(func(r *cluster.Recipe) { r.Prepare = [][]string{{}} }),
+		`it has two ports named "peers"`:     one(func(r *cluster.Recipe) { r.Ports = []cluster.Port{{Name: "peers"}, {Name: "peers"}} }),
+		"a port of Ports has no name":        one(func(r *cluster.Recipe) { r.Ports = []cluster.Port{{}} }),
+		`"{{.Port": `:                        one(func(r *cluster.Recipe) { r.Args = []string{"{{.Port"} }),
+		`file conf: `:                        one(func(r *cluster.Recipe) { r.Files = map[string]string{"conf": "{{end}}"} }),
+		`"{{else}}": `:                       one(func(r *cluster.Recipe) { r.Prepare = [][]string{{"sh", "{{else}}"}} }),
+	} {
+		if err := top.Valid(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+			continue
+		}
+		if said := added(top); !strings.Contains(said, want) || !strings.HasPrefix(said, `catalogue: topology "test`) {
+			t.Errorf("the catalogue says %q, want %q", said, want)
+		}
+	}
+	for _, top := range []cluster.Topology{clustertest.Single(), clustertest.Replicated(3, 3), {Name: "local", Doc: "no server"}, ported()} {
+		if said := added(top); said != "" {
+			t.Errorf("%s: %s", top.Name, said)
+		}
+	}
+}
+
+func twice() cluster.Topology {
+	t := clustertest.Single()
+	t.Nodes = append(t.Nodes, t.Nodes[0])
+	return t
+}
+
+// added is with what a catalogue refuses a topology; empty: it takes it.
+func added(t cluster.Topology) (said string) {
+	defer func() {
+		if p := recover(); p != nil {
+			said = p.(string)
+		}
+	}()
+	catalog.New("topology", t)
+	return ""
+}
+
+// Without any optional field a topology is started by the provider that can.
+func TestChooseAProvider(t *testing.T) {
+	b := newBench(t)
+	providers := []cluster.Provider{b.p, cluster.Embedded{}}
+	real := clustertest.Single()
+	if p, err := cluster.Choose(cluster.Auto, real, providers); err != nil || p.Name() != cluster.ProcessName {
+		t.Errorf("provider %v, %v", p, err)
+	}
+	only := one(func(r *cluster.Recipe) {
+		r.Binary, r.Embedded, r.EmbeddedVersion = "", func(context.Context, string) error { return nil }, "1"
+	})
+	if p, err := cluster.Choose(cluster.Auto, only, providers); err != nil || p.Name() != cluster.EmbeddedName {
+		t.Errorf("provider %v, %v", p, err)
+	}
+	missing := one(func(r *cluster.Recipe) { r.Binary, r.Package = "no-such-program", "no-such-package" })
+	for want, c := range map[string]struct {
+		name string
+		top  cluster.Topology
+	}{
+		`unknown provider "moon": choose one of auto, process, embedded`:                            {"moon", real},
+		"embedded: no embedded server can stand in for store-1 of test-1":                           {cluster.EmbeddedName, real},
+		"process: store-1 of test-1 is no program of its own: it runs embedded only":                {cluster.ProcessName, only},
+		"no-such-program is not on PATH (Debian: apt-get install no-such-package); embedded: no em": {cluster.Auto, missing},
+	} {
+		if _, err := cluster.Choose(c.name, c.top, providers); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}

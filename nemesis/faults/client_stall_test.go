@@ -1,0 +1,35 @@
+package faults
+
+import (
+	"testing"
+
+	"github.com/lockstorm/lockstorm/cluster/clustertest"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+// The client stands at its point until the heal; its process runs all the time.
+func TestClientStall(t *testing.T) {
+	l := newLab(t, clustertest.Single(), 1)
+	l.work()
+	hit, err := l.Arm(l.ctx, nemesis.Arm{Point: points.Acquired})
+	l.check(err)
+	e := l.must("client-stall", nemesis.Target{Clients: l.Clients(), Hit: hit})
+	l.says(e.Proof, "c1 stands at acquired and waits to be let go")
+	if !l.has(1, labLock) || stopped(t, l.client(1).Pid()) {
+		t.Error("it does not hold the lock, or does not run")
+	}
+	l.says(l.heal(e), "c1 goes on")
+	l.await("release", func() bool { return l.grantsAt("store-1") > 1 })
+}
+
+func TestClientStallPlans(t *testing.T) {
+	cannot(t, ClientStall{}, nil)
+	l := newLab(t, clustertest.Single(), 1)
+	e, err := l.inject("client-stall", of(l.client(1)))
+	l.fails(e, err, "a stall needs a point")
+	planned(t, map[string]string{
+		"client-stall:at=random": "", "client-stall:clients=holder": "", "client-stall:clients=c1+c2": "",
+		"client-stall:clients=half": "it holds the one client that stands at the point",
+	})
+}

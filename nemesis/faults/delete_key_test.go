@@ -1,0 +1,45 @@
+package faults
+
+import (
+	"testing"
+
+	"github.com/lockstorm/lockstorm/cluster/clustertest"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// The key of the lock goes, others stay. Where there is none, the fault waits for one.
+func TestDeleteKey(t *testing.T) {
+	l := newLab(t, clustertest.Several(2), 0)
+	l.check(l.store(1).Set(l.ctx, labLock, "c1"))
+	l.check(l.store(1).Set(l.ctx, "another", "c1"))
+	e := l.must("delete-key", on(l.node(1)))
+	if e.Proof != "store-1 deleted 1 of lock-0" || e.Heal != nil || l.has(1, labLock) || !l.has(1, "another") {
+		t.Errorf("proof %q", e.Proof)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		e = l.must("delete-key", nemesis.Target{Nodes: l.Nodes()[1:], Hit: &nemesis.Hit{Lock: labLock}})
+	}()
+	l.check(l.store(2).Set(l.ctx, labLock, "c2"))
+	<-done
+	if e.Proof != "store-2 deleted 1 of lock-0" || l.has(2, labLock) {
+		t.Errorf("proof %q", e.Proof)
+	}
+}
+
+func TestDeleteKeyInTheWay(t *testing.T) {
+	l := newLab(t, clustertest.Replicated(1, 1), 0)
+	e, err := l.briefly("delete-key", on(l.node(1)))
+	l.fails(e, err, "none of lock-0 exists")
+	e, err = l.inject("delete-key", on(l.node(2)))
+	l.fails(e, err, "node supervisor-1 keeps no keys")
+	l.check(l.node(1).Kill(l.ctx))
+	e, err = l.inject("delete-key", on(l.node(1)))
+	l.fails(e, err, "connection refused")
+}
+
+func TestDeleteKeyPlans(t *testing.T) {
+	cannot(t, DeleteKey{}, map[string]func(*nemesis.Setting){withoutServer: noServer, withoutStore: noStore, withoutKeys: noKeys})
+	planned(t, map[string]string{"delete-key:nodes=replica,at=random": "", "delete-key:policy=any": `has no parameter "policy"`})
+}

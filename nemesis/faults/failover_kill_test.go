@@ -1,0 +1,121 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/cluster/clustertest"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// The lock of a client is lost for certain: the master dies with it, and another client is
+// granted by the replica that never had it.
+func TestFailoverKill(t *testing.T) {
+	l := newLab(t, clustertest.Replicated(3, 3), 3)
+	l.work()
+	l.await("work", func() bool { return l.grantsAt("store-1") > 2 })
+	e := l.must("failover-kill", on(l.node(1)))
+	l.says(e.Proof, "store-1 died of SIGKILL while c", " held the lock; its key lock-0 was never on store-2, store-3; store-2 was promoted after ")
+	if !slices.Equal(l.kills, []string{"store-1"}) || !l.node(1).Down() {
+		t.Errorf("on record are kills of %v", l.kills)
+	}
+	l.await("grant by the new master", func() bool { return l.grantsAt("store-2") > 0 })
+	holder := strings.Fields(strings.SplitAfter(e.Proof, "while ")[1])[0]
+	l.mu.Lock()
+	heir := l.grants[slices.IndexFunc(l.grants, func(g labGrant) bool { return g.node == "store-2" })]
+	l.mu.Unlock()
+	if heir.client == holder {
+		t.Errorf("%s held the lock, and is granted it first", holder)
+	}
+	l.says(l.heal(e), "2 links carry again; store-1 was pid", "answers again")
+	l.await("demotion", func() bool { return l.node(1).Role() == nemesis.RoleReplica && l.follows(2) == 2 })
+	before := l.grantsAt("store-2")
+	l.await("work", func() bool { return l.grantsAt("store-2") > before+2 })
+}
+
+// A lock that nobody is granted is lost by nobody, and that is said.
+func TestFailoverKillWithoutAGrant(t *testing.T) {
+	l := newLab(t, clustertest.Replicated(2, 3), 2)
+	l.check(l.store(1).Set(l.ctx, labLock, "another"))
+	l.work()
+	e := l.must("failover-kill", on(l.node(1)))
+	l.says(e.Proof, "store-1 died of SIGKILL while nobody was granted the lock within a ttl; store-2 was promoted")
+	l.heal(e)
+}
+
+// What is in the way is said, the clients go on and replication is as it was.
+func TestFailoverKillInTheWay(t *testing.T) {
+	l := newLab(t, clustertest.Replicated(2, 3), 2)
+	e, err := l.inject("failover-kill", on(l.node(2)))
+	l.fails(e, err, "the target is not the master, which is store-1: leave nodes=master")
+	e, err = l.briefly("failover-kill", on(l.node(1)))
+	l.fails(e, err, "not every client came to before-acquire")
+	l.work()
+	l.check(l.node(2).Kill(l.ctx))
+	l.await("loss of the replica", func() bool { return l.follows(1) == 0 })
+	e, err = l.inject("failover-kill", on(l.node(1)))
+	l.fails(e, err, "store-1 has no replica that could take its place")
+	before := l.grantsAt("store-1")
+	l.await("work", func() bool { return l.grantsAt("store-1") > before+2 })
+}
+
+// Without clients there is nobody who could lose a lock.
+func TestFailoverKillWithoutClients(t *testing.T) {
+	l := newLab(t, clustertest.Replicated(2, 3), 0)
+	e, err := l.inject("failover-kill", on(l.node(1)))
+	l.fails(e, err, "there is no client that could acquire")
+}
+
+// Replicas that do not catch up, and a promotion that does not come, are no fault of a lock:
+// the master is left alone, or started again.
+func TestFailoverKillGivesUp(t *testing.T) {
+	l := newLab(t, clustertest.Replicated(2, 3), 1)
+	l.work()
+	held := l.must("partition-replication:mode=hold", on(l.node(1)))
+	l.check(l.store(1).Set(l.ctx, "k", "c1"))
+	e, err := l.briefly("failover-kill", on(l.node(1)))
+	l.fails(e, err, "the replicas do not catch up: 0 of 1 replicas have all")
+	if l.node(1).Down() {
+		t.Error("the master was killed")
+	}
+	l.heal(held)
+	l.await("replication", func() bool { return l.has(2, "k") })
+	for i := 3; i <= 5; i++ {
+		_, err := l.node(i).Pause(l.ctx)
+		l.check(err)
+	}
+	stuck := stuckFleet{l}
+	e, err = FailoverKill{}.Inject(l.ctx, stuck, on(l.node(1)))
+	l.fails(e, err, errNobody.Error())
+	if l.node(1).Down() {
+		t.Error("the master stays dead")
+	}
+}
+
+var errNobody = errors.New("nobody was promoted")
+
+// stuckFleet is a world in which nobody is promoted.
+type stuckFleet struct{ *lab }
+
+func (s stuckFleet) Fleet() nemesis.Fleet { return noPromotion{s.lab} }
+
+type noPromotion struct{ lab *lab }
+
+func (n noPromotion) Master(context.Context) (nemesis.Node, error) { return n.lab.node(1), nil }
+
+func (n noPromotion) FailOver(context.Context) error { return nil }
+
+func (n noPromotion) Promoted(context.Context, string) (nemesis.Node, error) { return nil, errNobody }
+
+func TestFailoverKillPlans(t *testing.T) {
+	cannot(t, FailoverKill{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
+	const leave = "it strikes the master and nobody else: leave nodes=master"
+	planned(t, map[string]string{
+		"failover-kill:every=6s,for=1s": "", "failover-kill:nodes=redis-1": "",
+		"failover-kill:nodes=all": leave, "failover-kill:nodes=1": leave, "failover-kill:at=acquired": `has no parameter "at"`,
+		"failover-kill:for=29s": "it lasts 33.5s, for which a run of 30s is too short",
+	})
+}

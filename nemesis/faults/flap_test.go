@@ -1,0 +1,55 @@
+package faults
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/cluster/clustertest"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Connections are reset again and again, new ones work in between, and after the heal they
+// last.
+func TestFlap(t *testing.T) {
+	l := newLab(t, clustertest.Several(2), 1)
+	first, other := l.openConn("c1", "store-1"), l.openConn("c1", "store-2")
+	e := l.must("flap:period=10ms", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()[:1]})
+	l.says(e.Proof, "1 connections on 1 links were reset, and will be every 10ms or so")
+	for range 3 {
+		if _, err := l.line(first, testLimit); !errors.Is(err, syscall.ECONNRESET) {
+			t.Fatalf("it was not reset: %v", err)
+		}
+		first = l.dial("c1", "store-1")
+	}
+	text := l.heal(e)
+	l.says(text, " connections were reset in ", " rounds")
+	rounds := l.net.Link("c1", "store-1")
+	last := l.openConn("c1", "store-1")
+	l.send(last, "ROLE")
+	if text, err := l.line(last, testLimit); err != nil || rounds.Open() == 0 {
+		t.Errorf("after the heal: %q, %v", text, err)
+	}
+	l.send(other, "ROLE")
+	if _, err := l.line(other, testLimit); err != nil {
+		t.Errorf("a connection to another server: %v", err)
+	}
+}
+
+// A client that has no connection gives nothing to reset.
+func TestFlapInTheWay(t *testing.T) {
+	l := newLab(t, clustertest.Single(), 1)
+	both := nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()}
+	e, err := l.briefly("flap", both)
+	l.fails(e, err, "there was no connection to reset on 1 links")
+	if _, err := (Flap{}).Inject(l.ctx, l, both); err == nil {
+		t.Error("it flaps without a period")
+	}
+}
+
+func TestFlapPlans(t *testing.T) {
+	cannot(t, Flap{}, map[string]func(*nemesis.Setting){withoutServer: noServer})
+	planned(t, map[string]string{
+		"flap:period=0.1ttl,clients=all": "", "flap:period=0s": "period=0s: a millisecond at least", "flap:period=x": "period=x is not a length",
+	})
+}

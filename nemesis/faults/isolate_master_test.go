@@ -1,0 +1,81 @@
+package faults
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/cluster/clustertest"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Both sides have a master, and each client reaches one side only. The client at the point is
+// on the side of the old one.
+func TestIsolateMaster(t *testing.T) {
+	l := newLab(t, clustertest.Replicated(3, 3), 4)
+	e := l.must("isolate-master", nemesis.Target{Nodes: l.Nodes()[:1], Hit: &nemesis.Hit{Client: l.client(3)}})
+	// 4 clients and 6 servers: 2 x 4 + 2 x 2 links of clients, 2 x 2 x 4 of servers.
+	l.says(e.Proof, "28 links are cut: store-1 on one side with ", "c3", "store-2 was promoted after", "both store-1 and store-2 answer as master")
+	with := strings.Split(strings.Split(e.Proof, "; ")[0], "with ")[1]
+	inside := 0
+	for _, c := range l.Clients() {
+		old, other := l.reaches(c.Name(), "store-1"), l.reaches(c.Name(), "store-2")
+		if old == other || old != strings.Contains(with, c.Name()) {
+			t.Errorf("%s reaches the old master: %v, the new one: %v; with the old one are %s", c.Name(), old, other, with)
+		}
+		if old {
+			inside++
+		}
+	}
+	if inside != 2 {
+		t.Errorf("%d of 4 clients are with the old master", inside)
+	}
+	if named, err := clustertest.Ask(l.ctx, l.node(4).Addr(), "MASTER"); err != nil || named != l.node(1).Announced() {
+		t.Errorf("the supervisor that is with it names %s, %v", named, err)
+	}
+	l.says(l.heal(e), "28 links carry again")
+	l.await("one master", func() bool { return l.node(1).Role() == nemesis.RoleReplica && l.follows(2) == 2 })
+	for _, c := range l.Clients() {
+		if !l.reaches(c.Name(), "store-1") || !l.reaches(c.Name(), "supervisor-2") {
+			t.Errorf("%s is still cut off", c.Name())
+		}
+	}
+}
+
+// Without a hit, half of the clients are with the master.
+func TestIsolated(t *testing.T) {
+	l := newLab(t, clustertest.Replicated(1, 2), 3)
+	for draw := range uint64(20) {
+		inside := isolated(l, nemesis.Target{Nodes: l.Nodes()[:1], Draw: draw})
+		clients := 0
+		for _, c := range l.Clients() {
+			if inside[c.Name()] {
+				clients++
+			}
+		}
+		if clients != 1 || len(inside) != 3 || !inside["store-1"] || !inside["supervisor-1"] || inside["supervisor-2"] {
+			t.Errorf("inside are %v", inside)
+		}
+	}
+}
+
+// Nobody is promoted, or the old master does not take itself for one: there is no split brain,
+// and all links carry again.
+func TestIsolateMasterInTheWay(t *testing.T) {
+	l := newLab(t, clustertest.Replicated(2, 3), 2)
+	e, err := l.inject("isolate-master", on(l.node(2)))
+	l.fails(e, err, "the target is not the master, which is store-1")
+	e, err = IsolateMaster{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
+	l.fails(e, err, errNobody.Error())
+	e, err = l.briefly("isolate-master", on(l.node(1)))
+	l.fails(e, err, "nobody was promoted in the place of store-1")
+	for _, c := range l.Clients() {
+		if !l.reaches(c.Name(), "store-1") || !l.reaches(c.Name(), "store-2") {
+			t.Errorf("%s is cut off", c.Name())
+		}
+	}
+}
+
+func TestIsolateMasterPlans(t *testing.T) {
+	cannot(t, IsolateMaster{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
+	planned(t, map[string]string{"isolate-master:at=acquired,grant=all": "", "isolate-master:nodes=granted": "leave nodes=master"})
+}

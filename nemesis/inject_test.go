@@ -1,0 +1,183 @@
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// ground is a world with one node, and no client that comes to a point.
+type ground struct {
+	World
+	clock history.Clock
+	nodes func() []Node
+}
+
+func (g ground) Nodes() []Node {
+	if g.nodes != nil {
+		return g.nodes()
+	}
+	return []Node{place{"n1", RoleMaster, true}}
+}
+
+func (g ground) Clients() []Client  { return nil }
+func (g ground) Fleet() Fleet       { return nil }
+func (g ground) TTL() time.Duration { return 50 * time.Millisecond }
+func (g ground) Now() int64         { return g.clock.Now() }
+
+func (g ground) Arm(ctx context.Context, _ Arm) (*Hit, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// carryOut runs steps of one fault, and returns what is on record of it as type:f:message
+// lines, and the error of the runner.
+func carryOut(t *testing.T, w World, s Spec, steps ...Step) (record []string, f history.Fault, err error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "nemesis.jsonl")
+	clock := history.NewClock()
+	rec, err := history.Open(path, history.PartyNemesis, clock, history.Run{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w == nil {
+		w = ground{clock: clock}
+	}
+	r := &Runner{
+		Plan: &Plan{Requests: []Request{{Fault: s.Name, Steps: steps}}}, Faults: catalog.New("nemesis", s), World: w, Rec: rec, Start: clock.Now(),
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	err = r.Run(ctx)
+	if ctx.Err() != nil {
+		t.Fatal("it did not end")
+	}
+	if err := rec.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h, readErr := history.ReadFile(path)
+	if readErr != nil {
+		t.Fatal(readErr)
+	}
+	for _, e := range h.Events {
+		if e.F != history.FFault && e.F != history.FHeal {
+			continue
+		}
+		if err := e.Value.Into(&f); err != nil {
+			t.Fatal(err)
+		}
+		record = append(record, strings.Trim(string(e.Type)+" "+e.F+" "+e.Message, " "))
+	}
+	return record, f, err
+}
+
+func same(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("on record is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A fault without any optional field is injected and healed, once each, and both are on record.
+func TestABareFaultRuns(t *testing.T) {
+	healed := 0
+	record, f, err := carryOut(t, nil, bareSpec(plain{healed: &healed}), Step{For: time.Millisecond.Nanoseconds()})
+	if err != nil || healed != 1 {
+		t.Errorf("healed %d times, %v", healed, err)
+	}
+	same(t, record, "invoke fault", "ok fault", "invoke heal", "ok heal well again")
+	if f.Fault != "melt" || f.Nodes[0] != "n1" || f.Roles["n1"] != RoleMaster || f.Family != history.FamilyServer {
+		t.Errorf("the fault is %+v", f)
+	}
+	record, f, err = carryOut(t, nil, bareSpec(plain{}), Step{})
+	if err != nil || f.Proof != "seen" {
+		t.Errorf("proof %q, %v", f.Proof, err)
+	}
+	same(t, record, "invoke fault", "ok fault")
+}
+
+// An effect without a proof is a failed injection; so is an error. What they left is healed at
+// once, not after the fault's time.
+func TestWhatIsNotProvenFailed(t *testing.T) {
+	for message, p := range map[string]plain{
+		"the fault gave no proof of its effect": {mute: true},
+		"it is made of stone":                   {err: errors.New("it is made of stone")},
+	} {
+		record, _, err := carryOut(t, nil, bareSpec(p), Step{For: time.Hour.Nanoseconds()})
+		if err != nil {
+			t.Error(err)
+		}
+		same(t, record, "invoke fault", "fail fault "+message)
+		healed := 0
+		p.healed = &healed
+		record, _, err = carryOut(t, nil, bareSpec(p), Step{For: time.Hour.Nanoseconds()})
+		if err != nil || healed != 1 {
+			t.Errorf("healed %d times, %v", healed, err)
+		}
+		same(t, record, "invoke fault", "fail fault "+message, "invoke heal", "ok heal well again")
+	}
+}
+
+// A heal that fails is on record and is the error of the run.
+func TestAHealThatFails(t *testing.T) {
+	healed := 0
+	record, _, err := carryOut(t, nil, bareSpec(plain{healed: &healed, heal: errors.New("it is gone")}), Step{})
+	if err == nil || err.Error() != "heal: it is gone" || healed != 1 {
+		t.Errorf("error %v, healed %d times", err, healed)
+	}
+	same(t, record, "invoke fault", "ok fault", "invoke heal", "info heal it is gone")
+}
+
+// A point that nobody reaches, and a target that is not there, are on record as hitting nobody.
+func TestAFaultThatHitsNobody(t *testing.T) {
+	point := Step{Tied: true, Point: "acquired", Nth: 2, Until: time.Millisecond.Nanoseconds()}
+	record, _, err := carryOut(t, nil, bareSpec(plain{}), point, Step{Nodes: "n9"}, Step{Nodes: RoleReplica})
+	if err != nil {
+		t.Error(err)
+	}
+	same(t, record, "fail fault no client reached acquired (nth 2) in time", `fail fault there is no node "n9" now`, "fail fault there is no node to hurt")
+	any := Step{Tied: true, Nth: 1, Until: time.Millisecond.Nanoseconds()}
+	record, _, _ = carryOut(t, nil, with(func(s *Spec) { s.Whom, s.Gates = Clients, true }), any) // checked above
+	same(t, record, "fail fault no client reached a point (nth 1) in time")
+}
+
+// A step of a fault that is not in the catalogue is the error of the run.
+func TestAnUnknownFault(t *testing.T) {
+	record, _, err := carryOut(t, nil, bareSpec(plain{}), Step{Fault: "gone"})
+	if err == nil || !strings.Contains(err.Error(), `unknown nemesis "gone"`) {
+		t.Errorf("error %v", err)
+	}
+	same(t, record)
+}
+
+// The client at the point is let go when its lease is nearly over, also while targets are still
+// being chosen: they may take their time, or wait for it.
+func TestBoundComesBeforeChoosing(t *testing.T) {
+	clock := history.NewClock()
+	gone := make(chan struct{})
+	hit := &Hit{Client: someClient{name: "c1"}, Point: "acquired", Go: sync.OnceFunc(func() { close(gone) })}
+	w := slowChoice{ground{clock: clock, nodes: func() []Node { <-gone; return []Node{place{"n1", RoleMaster, true}} }}, hit}
+	record, f, err := carryOut(t, w, bareSpec(plain{}), Step{Tied: true, Point: "acquired", Until: time.Second.Nanoseconds()})
+	if err != nil || f.By != "c1" || f.Point != "acquired" {
+		t.Errorf("fault %+v, %v", f, err)
+	}
+	same(t, record, "invoke fault", "ok fault")
+}
+
+// slowChoice has a client at the point, and nodes that are told only when it is gone.
+type slowChoice struct {
+	ground
+	hit *Hit
+}
+
+func (w slowChoice) Arm(context.Context, Arm) (*Hit, error) {
+	w.hit.Deadline = history.Some(w.clock.Now() + w.TTL().Nanoseconds())
+	return w.hit, nil
+}
