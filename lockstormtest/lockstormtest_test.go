@@ -42,6 +42,18 @@ func TestSafe(t *testing.T) {
 
 var kept = regexp.MustCompile(`kept:  (\S+) \(report: (\S+)\)`)
 
+// drop takes the folder away that a failure has kept.
+func drop(t *testing.T, said string) {
+	t.Helper()
+	m := kept.FindStringSubmatch(said)
+	if m == nil {
+		t.Fatalf("nothing was kept:\n%s", said)
+	}
+	if err := os.RemoveAll(m[1]); err != nil {
+		t.Error(err)
+	}
+}
+
 // No lock at all fails what must be safe, as a defect, with its story; what was kept is judged
 // again to the same, and can be replayed.
 func TestAFailureIsExplained(t *testing.T) {
@@ -56,7 +68,7 @@ func TestAFailureIsExplained(t *testing.T) {
 	if m == nil {
 		t.Fatalf("no folder in:\n%s", said)
 	}
-	t.Cleanup(func() { os.RemoveAll(m[1]) })
+	defer drop(t, said)
 	if _, err := os.Stat(m[2]); err != nil {
 		t.Error(err)
 	}
@@ -88,9 +100,7 @@ func TestViolates(t *testing.T) {
 			said := fails(t, func(tb testing.TB) {
 				lockstormtest.Violates(tb, cat, tc.line+" --seed 5"+short, tc.check, tc.class, lockstormtest.Attempts(1))
 			}, tc.want)
-			if m := kept.FindStringSubmatch(said); m != nil {
-				os.RemoveAll(m[1])
-			}
+			drop(t, said)
 		})
 	}
 }
@@ -133,9 +143,7 @@ func TestInterrupted(t *testing.T) {
 	said := fails(t, func(tb testing.TB) {
 		lockstormtest.Safe(hurried{tb}, harness.Default(), "--backend file-flock --clients 2 --ttl 500ms --time 10m --seed 5")
 	}, "interrupted before it was done")
-	if m := kept.FindStringSubmatch(said); m != nil {
-		os.RemoveAll(m[1])
-	}
+	drop(t, said)
 }
 
 // hurried is a test whose binary gives up in a few seconds.

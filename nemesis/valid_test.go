@@ -43,7 +43,7 @@ func TestWrongSpecs(t *testing.T) {
 	for want, wrong := range map[string]func(*Spec){
 		"is no name":                           func(s *Spec) { s.Name = "My Fault" },
 		"has no doc":                           func(s *Spec) { s.Doc = " " },
-		"Proven is empty":                      func(s *Spec) { s.Proven = "" },
+		"must say in Proven":                   func(s *Spec) { s.Proven = "" },
 		`family "weather"`:                     func(s *Spec) { s.Family = "weather" },
 		"would hurt nobody":                    func(s *Spec) { s.Fault = nil },
 		"Whom must be Clients":                 func(s *Spec) { s.Whom = Clients | Elsewhere },
