@@ -54,8 +54,8 @@ track-record: servers ## every published failure with 20 seeds; writes docs/trac
 	$(GO) test -tags track -count=1 -timeout 60m -parallel 3 -run TestTrackRecord ./e2e
 
 .PHONY: docs
-docs: ## write docs/faults.md and docs/backends.md from the catalogue
-	$(GO) test ./docs/tables -run Stale -rewrite
+docs: ## write docs/faults.md and docs/backends.md from the catalogue, docs/extending.md from examples/ownlock
+	$(GO) test ./docs/tables ./docs/extending -run Stale -rewrite
 
 .PHONY: lint
 lint: ## gofumpt and golangci-lint, pinned in tools/go.mod
