@@ -65,7 +65,7 @@ func TestSmallSpecs(t *testing.T) {
 // A wrong one is refused when it is added, with a sentence that says where and what.
 func TestWrongSpecs(t *testing.T) {
 	for want, add := range map[string]func(*harness.Catalogue){
-		`two backends named "own-lock"`: func(c *harness.Catalogue) { c.Backends.Add(ownlock.Specs()...) },
+		`two backends named "` + ownlock.Name + `"`: func(c *harness.Catalogue) { c.Backends.Add(ownlock.Specs()...) },
 		`backend "small-lock": Ends is "soon": choose one of`: func(c *harness.Catalogue) {
 			s := smallBackend()
 			s.Ends = "soon"
