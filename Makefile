@@ -58,8 +58,8 @@ hunt: ## 200,000 random histories of every lock model, against the brute-force j
 	LOCKSTORM_HISTORIES=200000 $(GO) test -count=1 -timeout 60m -run TestModelsAgainstBruteForce -v ./checker
 
 .PHONY: docs
-docs: ## write docs/faults.md and docs/backends.md from the catalogue
-	$(GO) test ./docs/tables -run Stale -rewrite
+docs: ## write docs/faults.md and docs/backends.md from the catalogue, docs/extending.md from examples/ownlock
+	$(GO) test ./docs/tables ./docs/extending -run Stale -rewrite
 
 .PHONY: lint
 lint: ## gofumpt and golangci-lint, pinned in tools/go.mod

@@ -116,7 +116,10 @@ var noCause = Cause{Kind: CauseNone, Text: "none found"}
 
 // describeFault names a fault as people would: what, whom, where, when.
 func describeFault(f *history.Injection) string {
-	text := fmt.Sprintf("%s #%d of %s", f.Fault.Fault, f.ID, joined(f.Clients, f.Nodes))
+	text := fmt.Sprintf("%s #%d", f.Fault.Fault, f.ID)
+	if whom := joined(f.Clients, f.Nodes); whom != "" {
+		text += " of " + whom
+	}
 	if f.Gradual() {
 		text += ", begun at " + Seconds(f.Invoke.Time)
 	}

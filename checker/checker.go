@@ -13,6 +13,8 @@
 package checker
 
 import (
+	"errors"
+
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -50,6 +52,15 @@ func (c Check) EntryName() string { return c.Name }
 
 // EntryDoc is the line that `list` shows.
 func (c Check) EntryDoc() string { return c.Doc }
+
+// Valid says in a sentence what is wrong with the check: it is asked when the check is added
+// to a catalogue.
+func (c Check) Valid() error {
+	if c.Run == nil {
+		return errors.New("it has no Run")
+	}
+	return nil
+}
 
 // Catalogue is a list of checks by name.
 type Catalogue = catalog.Catalog[Check]

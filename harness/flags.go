@@ -29,7 +29,7 @@ func (c *Config) Bind(f *pflag.FlagSet) {
 }
 
 // ParseLine reads a configuration from the flags of `run`, as in
-// "--backend redis-lua --nemesis client-pause --time 4s": words parted by blanks, without
+// "--backend file-flock --nemesis client-pause --time 4s": words parted by blanks, without
 // quotes. What is not said has its default.
 func ParseLine(line string) (Config, error) {
 	c := Defaults()

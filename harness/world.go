@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -90,6 +91,9 @@ func (w world) Keys(lock string) []string {
 	}
 	return out
 }
+
+// Dir is the folder that all clients share.
+func (w world) Dir() string { return filepath.Join(w.s.dir, nodesDir) }
 
 // Now is the run's clock.
 func (w world) Now() int64 { return w.s.clock.Now() }

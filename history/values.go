@@ -1,6 +1,10 @@
 package history
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // Schema is the version of the record that this package writes.
 const Schema = 1
@@ -124,6 +128,9 @@ type Fault struct {
 	Proof   string            `json:"proof,omitempty"`   // what was observed: it took effect
 	Delays  bool              `json:"delays,omitempty"`  // it delays what its clients ask of the resource
 }
+
+// Whom is the names of those that the fault strikes, for people; empty where it names nobody.
+func (f Fault) Whom() string { return strings.Join(slices.Concat(f.Clients, f.Nodes), ", ") }
 
 // Stall is the value of f:stall: a ticker that was due every few ms was late. The
 // event's own time is the end of the gap.

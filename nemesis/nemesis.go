@@ -79,8 +79,8 @@ func (s Spec) Valid() error {
 		return fmt.Errorf("family %q: choose one of %v (constants of package history)", s.Family, families)
 	case s.Proven == "":
 		return errors.New("the field Proven is empty: a fault says how its effect is proven")
-	case s.Fault != nil && s.Whom&^ClientsAndNodes != 0 || s.Fault != nil && s.Whom == 0:
-		return errors.New("Whom must be Clients, Nodes or ClientsAndNodes")
+	case s.Fault != nil && !slices.Contains([]Whom{Clients, Nodes, ClientsAndNodes, Elsewhere}, s.Whom):
+		return errors.New("Whom must be Clients, Nodes, ClientsAndNodes or Elsewhere")
 	case s.Links&^(ToServers|ToRegister) != 0:
 		return errors.New("Links must be made of ToServers and ToRegister")
 	case s.Gates && s.Whom != Clients:
@@ -149,6 +149,7 @@ type Whom int
 const (
 	Clients         Whom = 1 << iota // chosen by `clients`
 	Nodes                            // chosen by `nodes`
+	Elsewhere                        // neither: the fault finds what it strikes itself, a file for instance
 	ClientsAndNodes = Clients | Nodes
 )
 

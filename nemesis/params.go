@@ -58,7 +58,13 @@ func ServerParams(length, every, nodes string, own ...catalog.Param) []catalog.P
 	return append(append(CommonParams(length, every), NodesParam(nodes),
 		catalog.Param{Name: paramClients, Doc: "whose points count: names joined by + (default: everybody's)"},
 		catalog.Param{Name: paramGrant, Default: GrantAny, Doc: "any; all: strike only under a grant that every server gave; N: that N servers gave"},
-		catalog.Param{Name: paramStay, Default: "0.9ttl", Doc: "how long the client stays at the point, at most (until another one is granted)"}), own...)
+		StayParam()), own...)
+}
+
+// StayParam keeps the client of a tied fault at its point until the fault shows in what another
+// client is granted: for faults of what clients share.
+func StayParam() catalog.Param {
+	return catalog.Param{Name: paramStay, Default: "0.9ttl", Doc: "how long the client stays at the point, at most (until another one is granted)"}
 }
 
 // What `grant` may say beside a number.

@@ -36,6 +36,8 @@ type World interface {
 	Fleet() Fleet
 	// Keys are the names under which the store keeps a lock; with an empty name, all locks.
 	Keys(lock string) []string
+	// Dir is the folder that all clients share: the Dir of backends and workloads.
+	Dir() string
 }
 
 // Client is a client process as faults see it.

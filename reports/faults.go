@@ -1,9 +1,6 @@
 package reports
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -26,7 +23,7 @@ func faultRows(r *checker.Results, rec *history.Record) []faultRow {
 	var out []faultRow
 	for _, in := range rec.Faults {
 		row := faultRow{
-			ID: in.ID, Fault: in.Fault.Fault, Whom: strings.Join(slices.Concat(in.Clients, in.Nodes), ", "),
+			ID: in.ID, Fault: in.Fault.Fault, Whom: in.Whom(),
 			From: at(in.Invoke.Time), What: in.Proof,
 		}
 		if in.HealEnd != nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -170,11 +169,14 @@ func touches(in *history.Injection, f *checker.Finding, rec *history.Record) boo
 
 // struck says whom a fault hurt, at the moment of its proof.
 func struck(in *history.Injection) string {
-	whom := strings.Join(slices.Concat(in.Clients, in.Nodes), ", ")
-	if in.Gradual() {
-		return fmt.Sprintf("%s, begun at %s, has struck %s: %s.", in.Fault.Fault, moment(in.Invoke.Time), whom, in.Proof)
+	did := "struck"
+	if whom := in.Whom(); whom != "" {
+		did += " " + whom
 	}
-	return fmt.Sprintf("%s struck %s: %s.", in.Fault.Fault, whom, in.Proof)
+	if in.Gradual() {
+		return fmt.Sprintf("%s, begun at %s, has %s: %s.", in.Fault.Fault, moment(in.Invoke.Time), did, in.Proof)
+	}
+	return fmt.Sprintf("%s %s: %s.", in.Fault.Fault, did, in.Proof)
 }
 
 // lossSteps adds the update that was lost by what a finding shows.

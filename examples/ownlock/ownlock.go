@@ -4,8 +4,12 @@
 //
 //	[Specs] name it -> Open (one a client) -> TryAcquire -> a lease with its Info -> Release
 //
-// [Catalogue] is lockstorm's own catalogue and these locks. The command in cmd/ownlock
-// and the tests pass it on.
+// Beside it stand three more things of your own, a file each: a fault that strikes this lock's
+// files (ownfault.go), a workload with data and parameters of its own (ownworkload.go), and a
+// check over what that workload recorded (owncheck.go). You need none of them to judge a lock.
+//
+// [Catalogue] is lockstorm's own catalogue and all of these. The command in cmd/ownlock and the
+// tests pass it on.
 package ownlock
 
 import (
@@ -40,11 +44,14 @@ func Specs() []backends.Spec {
 	}
 }
 
-// Catalogue is everything that lockstorm can run, and the locks of this package. A run
+// Catalogue is everything that lockstorm can run, and what this package adds. A run
 // starts its own binary again as its clients: they must find the same catalogue.
 func Catalogue() *harness.Catalogue {
 	cat := harness.Default()
 	cat.Backends.Add(Specs()...)
+	cat.Nemeses.Add(Faults()...)
+	cat.Workloads.Add(Workloads()...)
+	cat.Checks.Add(Checks()...)
 	return cat
 }
 
@@ -54,12 +61,16 @@ func spec(name, doc string, release func(fileLock, string) error) backends.Spec 
 		Topologies: []string{file.Local}, // no servers, only a folder
 		Ends:       history.EndsLease,    // the promise: not before sent + ttl
 		Tokens:     true,
+		Keys:       func(_, lock string) []string { return []string{leaseFile(lock)} }, // for faults that strike the lock's file
 		Points:     []backends.Point{{Name: PointFree, Doc: "the lock was seen to be free; the new owner is not written yet"}},
 		Open: func(_ context.Context, env backends.Env) (backends.Locker, error) {
 			return &locker{env: env, release: release}, nil
 		},
 	}
 }
+
+// leaseFile is the name of a lock's file, in the folder that all clients share.
+func leaseFile(lock string) string { return lock + ".lease" }
 
 // locker is one client's access to the locks: each client is a process of its own.
 type locker struct {
@@ -80,7 +91,7 @@ func (l *locker) TryAcquire(ctx context.Context, req backends.Request) (backends
 	// lease can be kept in it. It is read before the request leaves, and the lease counts
 	// from here: a client that is held up in between then believes too little, not too much.
 	sent := l.env.Now()
-	files := fileLock{path: filepath.Join(l.env.Dir, req.Lock+".lease"), now: l.env.Now}
+	files := fileLock{path: filepath.Join(l.env.Dir, leaseFile(req.Lock)), now: l.env.Now}
 	token, err := files.take(req.Owner, sent, req.TTL, func() { req.Hooks.Point(ctx, PointFree) })
 	if errors.Is(err, errGuarded) {
 		return nil, backends.ErrBusy // to be tried again, as any other refusal

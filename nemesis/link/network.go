@@ -2,12 +2,12 @@
 // talk has a [Link] of its own, which can be cut, held, slowed or flapped; its bytes run
 // through toxiproxy's toxics inside our process.
 //
-//	           Front                Link c1 -> redis-1
-//	c1 --dial--> listener --who?--> toxics each way --dial--> redis-1
+//	           Front                Link c1 -> store-1
+//	c1 --dial--> listener --who?--> toxics each way --dial--> store-1
 //
 // A client has a private front for each server. The servers of a topology whose members
 // talk to each other have one announced front each, which tells the callers apart by
-// their source address: so replication can be cut while Sentinels still see the master.
+// their source address: so replication can be cut while supervisors still see the master.
 //
 // Accepting and dialling are ours, not toxiproxy's: its accept loop dials without a
 // time-out, and its connections cannot be closed one by one.

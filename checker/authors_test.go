@@ -1,0 +1,66 @@
+package checker
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// meeting is a history of two grants: the first works until a moment, the second is granted at
+// 60 ms under a lease of its own.
+func meeting(t *testing.T, line, lastUse string) (*Input, *history.Grant, *history.Grant) {
+	t.Helper()
+	h, err := history.ParseText(strings.NewReader(`
+run ends=lease ttl=50ms discipline=trusting ` + line + `
+0ms  1 c1 invoke acquire lock=L grant=g1
+1ms  1 c1 ok     acquire lock=L grant=g1 lease=a sent=0ms ttl=50ms deadline=50ms
+20ms 2 c2 invoke acquire lock=L grant=g2
+` + lastUse + `
+end
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := NewInput(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in, in.ByID["g1"], in.ByID["g2"]
+}
+
+// A clash has the class of the overlap that mutual-exclusion finds, whichever grant comes first.
+func TestClash(t *testing.T) {
+	for name, tc := range map[string]struct {
+		events string
+		met    bool
+		class  Class
+	}{
+		"never at once": {"30ms 1 c1 invoke release lock=L grant=g1\n31ms 1 c1 ok release lock=L grant=g1\n60ms 2 c2 ok acquire lock=L grant=g2 lease=b sent=59ms ttl=50ms deadline=109ms\n70ms 2 c2 invoke work lock=L grant=g2\n71ms 2 c2 ok work lock=L grant=g2", false, ""},
+		"a lease over":  {"60ms 2 c2 ok acquire lock=L grant=g2 lease=b sent=59ms ttl=50ms deadline=109ms\n70ms 1 c1 invoke work lock=L grant=g1\n71ms 1 c1 ok work lock=L grant=g1\n80ms 2 c2 invoke work lock=L grant=g2\n81ms 2 c2 ok work lock=L grant=g2", true, Inherent},
+		"both valid":    {"30ms 2 c2 ok acquire lock=L grant=g2 lease=b sent=29ms ttl=50ms deadline=79ms\n35ms 1 c1 invoke work lock=L grant=g1\n36ms 1 c1 ok work lock=L grant=g1\n40ms 2 c2 invoke work lock=L grant=g2\n41ms 2 c2 ok work lock=L grant=g2", true, Defect},
+		"not granted":   {"60ms 2 c2 fail acquire lock=L grant=g2 error=busy\n70ms 1 c1 invoke work lock=L grant=g1\n71ms 1 c1 ok work lock=L grant=g1", false, ""},
+	} {
+		in, a, b := meeting(t, "", tc.events)
+		c, met := in.Clash(a, b)
+		back, metBack := in.Clash(b, a)
+		if met != tc.met || c.Class != tc.class || metBack != met || back != c {
+			t.Errorf("%s: %+v, %v; the other way %+v, %v", name, c, met, back, metBack)
+		}
+		found := mutualExclusion(in).Findings
+		if (len(found) > 0) != met || (met && found[0].Class != c.Class) {
+			t.Errorf("%s: %+v, but mutual-exclusion finds %+v", name, c, found)
+		}
+	}
+}
+
+// A check that cannot answer is refused when it is added.
+func TestACheckWithoutRun(t *testing.T) {
+	defer func() {
+		if text, _ := recover().(string); !strings.Contains(text, `check "mute": it has no Run`) {
+			t.Errorf("said %q", text)
+		}
+	}()
+	Default().Add(Check{Name: "mute", Doc: "says nothing"})
+	t.Error("nobody refused it")
+}

@@ -1,0 +1,166 @@
+package ownlock
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// LedgerWhole is the name of the check, as in results.json and for --require.
+const LedgerWhole = "ledger-whole"
+
+// The rules of its findings.
+const (
+	RuleTwice   = "entry-twice"   // two entries have one number: one transfer was lost
+	RuleMoney   = "money-changed" // the accounts do not add up to what they did before
+	RuleStrange = "strange-entry" // what is on record is no entry
+)
+
+// Checks are the checks for the catalogue.
+func Checks() []checker.Check {
+	return []checker.Check{{
+		Name: LedgerWhole, Doc: "is every entry of the ledger numbered once, and does the money add up?",
+		Gates:   checker.Always,
+		Applies: keepsLedger,
+		Run:     ledgerWhole,
+	}}
+}
+
+// keepsLedger says of runs of other workloads why there is nothing to ask.
+func keepsLedger(in *checker.Input) (checker.Code, string) {
+	if name, _ := catalog.Split(in.Run.Workload); name != Ledger && name != Late {
+		return checker.CodeNoData, fmt.Sprintf("workload %s keeps no ledger", name)
+	}
+	return "", ""
+}
+
+// LedgerProof is the proof of the check: what it saw, by lock.
+type LedgerProof map[string]LedgerSeen
+
+// LedgerSeen is what one ledger came to.
+type LedgerSeen struct {
+	Entries int64 `json:"entries"` // that clients were told of
+	Last    int64 `json:"last"`    // the highest number among them
+	Twice   int64 `json:"twice"`   // of them, those that had the number of an earlier one
+}
+
+// posted is an entry that a client was told of. One of unknown outcome may not be in the book: it
+// proves nothing.
+type posted struct {
+	Entry
+	grant *history.Grant
+	call  *history.Call
+}
+
+// ledgerWhole reads the entries of each lock in the order in which they were invoked. Whoever writes
+// the book has read it under the same grant: so a number that comes twice is a transfer that was
+// made on top of what was not read.
+func ledgerWhole(in *checker.Input) checker.Result {
+	var findings []checker.Finding
+	figures, proof := checker.Figures{"ledger_entries": 0, "ledger_entries_twice": 0}, LedgerProof{}
+	for _, lock := range in.Locks {
+		entries, strange := postedUnder(in, lock)
+		findings = append(findings, strange...)
+		var seen LedgerSeen
+		first := map[int64]posted{}
+		for _, p := range entries {
+			seen.Entries, seen.Last = seen.Entries+1, max(seen.Last, p.Number)
+			if p.Total != entries[0].Total {
+				findings = append(findings, money(p, entries[0]))
+			}
+			before, taken := first[p.Number]
+			if !taken {
+				first[p.Number] = p
+				continue
+			}
+			seen.Twice++
+			findings = append(findings, twice(in, before, p))
+		}
+		proof[lock] = seen
+		figures["ledger_entries"] += seen.Entries
+		figures["ledger_entries_twice"] += seen.Twice
+	}
+	r := checker.Conclude("every entry that a client was told of, by its number", findings, len(findings))
+	r.Figures, r.Proof = figures, checker.NewProof(proof)
+	return r
+}
+
+// postedUnder lists the entries under one lock in the order of their invocation.
+func postedUnder(in *checker.Input, lock string) (out []posted, strange []checker.Finding) {
+	for _, g := range in.ByLock[lock] {
+		for _, u := range g.Uses {
+			if u.Invoke.F != history.FWork || u.Outcome() != history.OK {
+				continue
+			}
+			p := posted{grant: g, call: u}
+			if err := u.Invoke.Value.Into(&p.Entry); err != nil || p.Number < 1 || !g.Granted() {
+				f := finding(RuleStrange, fmt.Sprintf("%s wrote what is no entry, or without the lock: %s", g.Client, u.Invoke.Value.JSON), p)
+				f.Cause, f.CauseKind, f.Doubtful = "the record", checker.CauseRecord, true
+				strange = append(strange, f)
+				continue
+			}
+			out = append(out, p)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b posted) int { return cmp.Compare(a.call.Start(), b.call.Start()) })
+	return out, strange
+}
+
+// finding is one about entries, the earlier first, that nobody is blamed for yet.
+func finding(rule, message string, about ...posted) checker.Finding {
+	f := checker.Finding{
+		Rule: rule, Class: checker.NoClass, Cause: "none found", CauseKind: checker.CauseNone, Gating: true, Message: message,
+		From: about[0].call.Start(), To: about[len(about)-1].call.Return.Time,
+	}
+	for _, p := range about {
+		f.Events = append(f.Events, p.call.Invoke.Index, p.call.Return.Index)
+		f.Grants = append(f.Grants, p.grant.ID)
+	}
+	return f
+}
+
+// money is a transfer that made or lost some: no lock can do that.
+func money(p, before posted) checker.Finding {
+	f := finding(RuleMoney, fmt.Sprintf("the entry %d of %s leaves %d in all accounts, where there were %d", p.Number, p.grant.Client, p.Total, before.Total), before, p)
+	f.Cause, f.CauseKind = "the workload", checker.CauseRecord
+	return f
+}
+
+// twice blames two entries of one number on what let both clients write.
+func twice(in *checker.Input, a, b posted) checker.Finding {
+	f := finding(RuleTwice, fmt.Sprintf("%s (grant %s) and %s (grant %s) both wrote entry %d of %s: one transfer is lost",
+		a.grant.Client, a.grant.ID, b.grant.Client, b.grant.ID, a.Number, a.grant.Lock), a, b)
+	for _, p := range []posted{a, b} {
+		if p.afterRelease() {
+			f.Cause, f.CauseKind = p.grant.Client+" wrote after it had released: the workload", checker.CauseRecord
+			return f
+		}
+	}
+	if c, met := in.Clash(a.grant, b.grant); met {
+		f.Class, f.Reason, f.Doubtful = c.Class, c.Reason, c.Doubtful
+		f.Cause, f.CauseKind, f.Fault = c.Cause.Text, c.Cause.Kind, c.Cause.Fault
+		return f
+	}
+	if b.grant.From() < a.grant.From() {
+		a, b = b, a
+	}
+	if a.call.End() > b.grant.From() { // sent as the holder, written when it was not any more
+		late := in.CauseOf(a.grant, a.call.End())
+		f.Class, f.Reason = checker.Inherent, checker.ReasonAppliedLate
+		f.Cause, f.CauseKind, f.Fault = late.Text, late.Kind, late.Fault
+		return f
+	}
+	f.Cause, f.CauseKind, f.Doubtful = "the record: the grants were never held at once", checker.CauseRecord, true
+	return f
+}
+
+// afterRelease reports whether the client had been told that it no longer holds the lock.
+func (p posted) afterRelease() bool {
+	return slices.ContainsFunc(p.grant.Releases, func(rel *history.Call) bool {
+		return rel.Outcome() == history.OK && rel.End() <= p.call.Start()
+	})
+}

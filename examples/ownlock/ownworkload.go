@@ -1,0 +1,200 @@
+package ownlock
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/workloads"
+)
+
+// Names of the workloads, for --workload.
+const (
+	Ledger = "ledger"
+	Late   = "ledger-late"
+)
+
+// PointNumbered is a point of the workload's own.
+const PointNumbered = "entry-numbered"
+
+// The workload's own parameters.
+const (
+	paramAccounts = "accounts"
+	paramOpening  = "opening"
+)
+
+// Workloads are the workloads for the catalogue: one, and one with a bug, which shows that [Checks]
+// would find it.
+func Workloads() []workloads.Spec {
+	return []workloads.Spec{
+		workload(Ledger, "moves money between the accounts of a ledger and numbers every entry; the ledger is a file", (*ledger).transfer),
+		workload(Late, "the same, but an entry is written a while after the release", (*ledger).transferLate),
+	}
+}
+
+func workload(name, doc string, section func(*ledger, context.Context, *workloads.Client, workloads.Turn) (bool, error)) workloads.Spec {
+	return workloads.Spec{
+		Name: name, Doc: doc,
+		Params: append(workloads.Params(),
+			catalog.Param{Name: paramAccounts, Default: "4", Doc: "accounts, from 2 on"},
+			catalog.Param{Name: paramOpening, Default: "100", Doc: "what each account begins with"}),
+		Points: []points.Point{{Name: PointNumbered, Doc: "the last entry was read and the next one numbered; it is not written yet"}},
+		Check: func(s workloads.Settings) error {
+			_, err := newLedger(s)
+			return err
+		},
+		New: func(s workloads.Settings) workloads.Workload {
+			l, err := newLedger(s)
+			if err != nil {
+				panic(err) // Check has refused it before
+			}
+			l.section = section
+			return l
+		},
+	}
+}
+
+// Entry is what goes on record with every transfer: [Checks] judges it.
+type Entry struct {
+	Number int64 `json:"number"` // that of the last entry, and one
+	From   int   `json:"from"`
+	To     int   `json:"to"`
+	Amount int64 `json:"amount"`
+	Total  int64 `json:"total"` // of all accounts, after it
+}
+
+// book is the content of the file: one for each lock, and the lock guards it.
+type book struct {
+	Entries  int64   `json:"entries"`
+	Balances []int64 `json:"balances"`
+}
+
+// ledger is the workload of one client:
+//
+//	acquire  [read the book, number the entry]  ...hold...  [write the book]  release
+type ledger struct {
+	workloads.Settings
+	accounts int
+	opening  int
+	section  func(*ledger, context.Context, *workloads.Client, workloads.Turn) (bool, error)
+}
+
+// newLedger reads the parameters.
+func newLedger(s workloads.Settings) (*ledger, error) {
+	l := &ledger{Settings: s}
+	var errs [2]error
+	l.accounts, errs[0] = s.Values.Count(paramAccounts, 0)
+	l.opening, errs[1] = s.Values.Count(paramOpening, 0)
+	if errs[0] == nil && l.accounts < 2 {
+		errs[0] = fmt.Errorf("%s=%d: money moves between 2 accounts at least", paramAccounts, l.accounts)
+	}
+	return l, errors.Join(errs[:]...)
+}
+
+// Section makes one transfer under one of the locks.
+func (l *ledger) Section(ctx context.Context, c *workloads.Client, t workloads.Turn) (bool, error) {
+	return l.section(l, ctx, c, t)
+}
+
+// transfer reads the book, lingers and writes it. The order before every access is always the same:
+// is the lease still ours, reach the point, act; nothing is checked between a point and its access,
+// as in real programs.
+func (l *ledger) transfer(ctx context.Context, c *workloads.Client, t workloads.Turn) (bool, error) {
+	return l.Run(ctx, c, t, func(h *workloads.Hold) error {
+		if !h.Valid() {
+			return nil
+		}
+		h.Reach(ctx, points.BeforeRead)
+		b, entry, err := l.number(h.Lock)
+		if err != nil {
+			return err // without its data this client cannot go on
+		}
+		h.Reach(ctx, PointNumbered)
+		l.Stay(ctx, t)
+		if !h.Valid() {
+			return nil
+		}
+		h.Reach(ctx, points.BeforeWrite)
+		return l.post(ctx, h, b, entry)
+	})
+}
+
+// transferLate keeps the entry to itself and releases before it has written: the bug to be found.
+func (l *ledger) transferLate(ctx context.Context, c *workloads.Client, t workloads.Turn) (bool, error) {
+	h, err := l.Begin(ctx, c, t)
+	if h == nil || err != nil {
+		return false, err
+	}
+	b, entry, err := l.number(h.Lock)
+	if err = errors.Join(err, h.Release(ctx)); err != nil {
+		return true, err
+	}
+	l.Stay(ctx, t)
+	return true, l.post(ctx, h, b, entry)
+}
+
+// post writes the book. The entry goes on record with it, before it is written and after.
+func (l *ledger) post(ctx context.Context, h *workloads.Hold, b book, entry Entry) error {
+	return h.Work(ctx, entry, func(context.Context) error { return b.write(l.path(h.Lock), h.Grant) })
+}
+
+// path is where the book of a lock is, in the folder that all clients share.
+func (l *ledger) path(lock string) string { return filepath.Join(l.Dir, lock+".ledger") }
+
+// number reads the book of a lock and makes its next entry.
+func (l *ledger) number(lock string) (book, Entry, error) {
+	b, err := l.read(l.path(lock))
+	if err != nil {
+		return b, Entry{}, err
+	}
+	return b, l.next(&b), nil
+}
+
+// next moves money between two accounts and numbers the entry.
+func (l *ledger) next(b *book) Entry {
+	from := l.Rand.IntN(len(b.Balances))
+	to := (from + 1 + l.Rand.IntN(len(b.Balances)-1)) % len(b.Balances)
+	e := Entry{Number: b.Entries + 1, From: from, To: to, Amount: 1 + l.Rand.Int64N(10)}
+	b.Entries = e.Number
+	b.Balances[from] -= e.Amount
+	b.Balances[to] += e.Amount
+	for _, balance := range b.Balances {
+		e.Total += balance
+	}
+	return e
+}
+
+// read reads the book; where there is none yet, the accounts are opened.
+func (l *ledger) read(path string) (b book, err error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		b.Balances = make([]int64, l.accounts)
+		for i := range b.Balances {
+			b.Balances[i] = int64(l.opening)
+		}
+		return b, nil
+	}
+	if err != nil {
+		return b, err
+	}
+	return b, json.Unmarshal(text, &b)
+}
+
+// write replaces the book by this one, whole: a client that dies leaves the old one or the new one.
+// What certainly did not happen is said with ErrNotSent; any other error leaves that open.
+func (b book) write(path, grant string) error {
+	text, err := json.Marshal(b)
+	if err == nil {
+		err = os.WriteFile(path+"."+grant, text, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", backends.ErrNotSent, err)
+	}
+	return os.Rename(path+"."+grant, path)
+}

@@ -1,0 +1,60 @@
+package ownlock_test
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/ownlock"
+	"github.com/lockstorm/lockstorm/cmd/cli"
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+// said is what a verb prints, and its exit code.
+func said(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, progress bytes.Buffer
+	code = cli.Main(ownlock.Catalogue(), cli.State{Context: t.Context(), Name: "ownlock", Args: args, Stdout: &out, Stderr: &progress})
+	return code, out.String(), progress.String()
+}
+
+// Everything that this package adds is listed like what lockstorm has itself.
+func TestList(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string][]string{
+		"backends":  {ownlock.Name, ownlock.Blind, ownlock.PointFree},
+		"nemeses":   {ownlock.StaleFile, "seen=nothing"},
+		"workloads": {ownlock.Ledger, ownlock.PointNumbered, "accounts=4"},
+		"checks":    {ownlock.LedgerWhole},
+	} {
+		code, out, _ := said(t, "list", kind)
+		for _, w := range want {
+			if code != harness.ExitPass || !strings.Contains(out, w) {
+				t.Errorf("list %s: exit code %d, nothing of %q", kind, code, w)
+			}
+		}
+	}
+}
+
+// A run with all four of them: made, judged again from its files, rendered, and replayed.
+func TestVerbs(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	run := strings.Fields("run --backend own-lock --nemesis stale-file:at=before-write --workload ledger:accounts=3" + settings + "--out " + dir)
+	for _, tc := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{run, harness.ExitViolation, "VIOLATION: "},
+		{[]string{"check", dir}, harness.ExitViolation, "ledger-whole"},
+		{[]string{"report", dir}, harness.ExitPass, "report: "},
+		{[]string{"replay", dir, "--out", dir + "-again"}, harness.ExitViolation, "run 1: VIOLATION: "},
+	} {
+		code, out, progress := said(t, tc.args...)
+		if code != tc.code || !strings.Contains(out, tc.says) {
+			t.Fatalf("%v: exit code %d, want %d and %q\n%s\n%s", tc.args, code, tc.code, tc.says, out, progress)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package lockstormtest
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/reports"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// page collects the text of a failure.
+type page struct{ strings.Builder }
+
+func (p *page) line(format string, args ...any) { fmt.Fprintf(p, "\n  "+format, args...) }
+
+// explain says what differs, what happened, where the run is kept and how it is made again.
+func (j *judge) explain(trial *harness.Trial, out *harness.Outcome, differ []suite.Difference) string {
+	var p page
+	for _, d := range differ {
+		p.line("%s", d)
+	}
+	p.line("run: %s", trial.Config.Line())
+	p.line("%s", reports.Headline(out.Results))
+	if out.Trouble != nil {
+		p.line("trouble: %v", out.Trouble)
+	}
+	p.open(out.Results)
+	p.story(reports.Tell(out.Results, out.Record))
+	p.line("kept:  %s (report: %s)", out.Dir, filepath.Join(out.Dir, harness.ReportFile))
+	p.line("again: %s", j.again(out.Dir))
+	return p.String()
+}
+
+// open says which required checks could not answer.
+func (p *page) open(r *checker.Results) {
+	for _, name := range r.Order {
+		if c := r.Checks[name]; c.Required && c.Verdict == checker.Unknown {
+			p.line("%s: unknown: %s", name, c.Reason)
+		}
+	}
+}
+
+// story tells the worst incident step by step, and the others in a line each.
+func (p *page) story(s *reports.Story) {
+	for i, in := range s.Incidents {
+		what := fmt.Sprintf("check %s, rule %s, class %s, cause: %s", in.Check, in.Rule, in.Class, in.Cause)
+		if i > 0 {
+			p.line("also: %s (%d found)", what, in.Count)
+			continue
+		}
+		p.line("%s", in.Headline)
+		p.line("%s", what)
+		p.steps(in.Steps)
+	}
+	if s.Withstood != nil {
+		p.line("%s", s.Withstood.Headline)
+		p.steps(s.Withstood.Steps)
+	}
+	for _, in := range s.Noted {
+		p.line("noted: %s (%s)", in.Headline, in.Check)
+	}
+}
+
+func (p *page) steps(steps []reports.Step) {
+	for _, step := range steps {
+		p.line("  %9s  %s", checker.Seconds(step.At), step.Text)
+	}
+}

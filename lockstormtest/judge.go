@@ -1,0 +1,143 @@
+package lockstormtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// judge makes the runs of one call and compares them with what is expected.
+type judge struct {
+	options
+	t    testing.TB
+	cat  *harness.Catalogue
+	cfg  harness.Config
+	want suite.Expectation
+}
+
+// all makes a run with every seed.
+func (j *judge) all() (out *harness.Outcome) {
+	j.t.Helper()
+	if saved := j.saved(); saved != nil {
+		return j.judged(saved)
+	}
+	if len(j.seeds) == 0 {
+		return j.seeded(j.cfg.Seed)
+	}
+	for _, seed := range j.seeds {
+		out = j.seeded(seed)
+	}
+	return out
+}
+
+// seeded makes the run with a seed; 0: drawn.
+func (j *judge) seeded(seed uint64) *harness.Outcome {
+	j.t.Helper()
+	cfg := j.cfg
+	cfg.Seed, cfg.Command = seed, j.command()
+	trial, err := harness.Resolve(j.cat, cfg)
+	if err != nil {
+		j.refused(err)
+		return nil
+	}
+	return j.judged(trial)
+}
+
+// refused judges a run that was not made, or broke before it could be judged.
+func (j *judge) refused(err error) {
+	j.t.Helper()
+	var coded *harness.Error
+	if errors.As(err, &coded) && len(j.want.Compare(coded.Code, nil)) == 0 {
+		return
+	}
+	j.t.Fatalf("lockstormtest: %v\n  %s", err, j.cfg.Line())
+}
+
+// judged makes a run until the host has let it be, and wants what is expected of it.
+func (j *judge) judged(trial *harness.Trial) *harness.Outcome {
+	j.t.Helper()
+	ctx, cancel := inTime(j.t)
+	defer cancel()
+	for n := 1; ; n++ {
+		f := j.folder()
+		out, err := trial.Run(ctx, f.dir, nil)
+		if err != nil {
+			j.t.Logf("lockstormtest: what there is of the run is kept: %s", f.dir)
+			j.refused(err)
+			return nil
+		}
+		differ := j.want.Compare(out.ExitCode(), out.Results)
+		f.settle(len(differ) == 0)
+		if len(differ) == 0 {
+			return out
+		}
+		why := j.excuse(out)
+		switch {
+		case out.Interrupted:
+			j.t.Fatalf("interrupted before it was done%s", j.explain(trial, out, differ))
+		case why == "":
+			j.t.Fatalf("not as expected%s", j.explain(trial, out, differ))
+		case n == j.attempts:
+			j.t.Fatalf("inconclusive, %d times: %s%s", n, why, j.explain(trial, out, differ))
+		}
+		j.t.Logf("made again, for it proves nothing: %s%s", why, j.explain(trial, out, differ))
+	}
+}
+
+// stopBefore is how long before the test binary gives up a run is stopped, so that it ends its
+// processes and is judged.
+const stopBefore = 10 * time.Second
+
+// inTime is the context of a test, ended before `go test -timeout` ends the process.
+func inTime(t testing.TB) (context.Context, context.CancelFunc) {
+	if limited, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if end, set := limited.Deadline(); set {
+			return context.WithDeadline(t.Context(), end.Add(-stopBefore))
+		}
+	}
+	return context.WithCancel(t.Context())
+}
+
+// excuse says why a run that is not as expected proves nothing; empty: it does. A certain defect
+// that nobody expected is none of the host's doing.
+func (j *judge) excuse(out *harness.Outcome) string {
+	if j.defect(out.Results) {
+		return ""
+	}
+	stalled := time.Duration(out.Results.Stats["unplanned_stall_max_ns"])
+	sound := out.Results.Checks[checker.Assumptions]
+	switch {
+	case out.Trouble != nil:
+		return fmt.Sprintf("the run broke: %v", out.Trouble)
+	case stalled > time.Duration(out.Results.TTL)/4:
+		return fmt.Sprintf("the host held a party up for %v", stalled.Round(time.Millisecond))
+	case sound.Verdict != checker.Pass:
+		return "the record is in doubt: " + sound.Reason
+	default:
+		return ""
+	}
+}
+
+// defect reports whether both leases were running where something went wrong, for certain, and no
+// violation was expected of that check. That a lock does not come back in time may be the host's
+// doing all the same.
+func (j *judge) defect(r *checker.Results) bool {
+	for name, c := range r.Checks {
+		expected := j.want.Verdicts[name] == checker.Fail ||
+			(j.want.Verdicts[name] == "" && !slices.Equal(j.want.Exit, []int{harness.ExitPass}) && j.want.Outcome != suite.Safe)
+		if !c.Required || c.Verdict != checker.Fail || name == checker.Liveness || expected {
+			continue
+		}
+		if slices.ContainsFunc(c.Findings, func(f checker.Finding) bool { return f.Class == checker.Defect && f.Gating && !f.Doubtful }) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,98 @@
+// Package lockstormtest judges a lock, a fault or a workload in `go test`. A test names a run in
+// the words of the command line and says what must come out of it:
+//
+//	func TestMain(m *testing.M) { lockstormtest.Main(m, mylock.Catalogue()) }
+//
+//	func TestKilled(t *testing.T) {
+//		t.Parallel()
+//		lockstormtest.Safe(t, mylock.Catalogue(), "--backend my-lock --nemesis client-kill --time 4s")
+//	}
+//
+// A run that ends otherwise fails the test with the story of the worst incident: who was granted
+// what, which fault struck, the check, the rule, the class and the cause, where the run is kept,
+// and the command that makes it again. A run that the host disturbed proves nothing about a lock:
+// it is made again, and when that does not help the test fails as inconclusive.
+//
+//	line of flags -> harness.Resolve -> Trial -> Run -> suite.Expectation.Compare -> t.Fatal
+//
+// What passes leaves nothing behind, unless `go test -artifacts` asks for every run. Runs of
+// several tests may be made at once; each has processes and a folder of its own.
+package lockstormtest
+
+import (
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// Main is the whole TestMain of a package with such tests. A run starts the test binary again, once
+// for each client: there Main does not return. The catalogue is the one of the tests; all that
+// they name must be in it.
+func Main(m *testing.M, cat *harness.Catalogue) {
+	harness.WorkerMain(cat)
+	m.Run() // the code that it returns is that of the process
+}
+
+// Safe makes a run that must pass: no violation, and nothing that stayed unknown.
+func Safe(t testing.TB, cat *harness.Catalogue, line string, opts ...Option) *harness.Outcome {
+	t.Helper()
+	return Run(t, cat, line, suite.Expectation{Exit: []int{harness.ExitPass}}, opts...)
+}
+
+// Violates makes a run that must end with a violation: one of the class, found by the check, which
+// finds none of another class. It shows that a bug would be found.
+func Violates(t testing.TB, cat *harness.Catalogue, line, check string, class checker.Class, opts ...Option) *harness.Outcome {
+	t.Helper()
+	return Run(t, cat, line, suite.Expectation{
+		Exit:     []int{harness.ExitViolation},
+		Verdicts: map[string]checker.Verdict{check: checker.Fail},
+		Classes:  map[string]checker.Class{check: class},
+	}, opts...)
+}
+
+// Run makes the run of a line of flags, as in "--backend my-lock --nemesis client-pause --time 4s",
+// and fails the test where it is not as expected; what is expected of nothing is refused. Without
+// --seed one is drawn, and the failure says which. The outcome is that of the last run; its folder
+// is gone where it passed. It is nil where the run was refused, as expected.
+func Run(t testing.TB, cat *harness.Catalogue, line string, want suite.Expectation, opts ...Option) *harness.Outcome {
+	t.Helper()
+	cfg, err := harness.ParseLine(line)
+	if err != nil {
+		t.Fatalf("lockstormtest: %v", err)
+	}
+	return Case(t, cat, suite.Case{Run: cfg, Expect: want}, opts...)
+}
+
+// Case makes the run of a case, as Run does.
+func Case(t testing.TB, cat *harness.Catalogue, c suite.Case, opts ...Option) *harness.Outcome {
+	t.Helper()
+	j := &judge{t: t, cat: cat, cfg: c.Run, want: c.Expect, options: defaults()}
+	for _, o := range opts {
+		o(&j.options)
+	}
+	if err := j.valid(); err != nil {
+		t.Fatalf("lockstormtest: %v", err)
+	}
+	return j.all()
+}
+
+// Cases makes a subtest of each case; they run at the same time, as far as `go test -parallel` lets
+// them. Cases that could not be told of any run fail before anything is started.
+func Cases(t *testing.T, cat *harness.Catalogue, cases []suite.Case, opts ...Option) {
+	t.Helper()
+	if err := suite.Validate(cat, cases...); err != nil {
+		t.Fatalf("lockstormtest: %v", err)
+	}
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Helper()
+			t.Parallel()
+			if c.Text != "" {
+				t.Log(c.Text)
+			}
+			Case(t, cat, c, opts...)
+		})
+	}
+}

@@ -1,0 +1,48 @@
+package lockstormtest
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Option changes how a run is made.
+type Option func(*options)
+
+type options struct {
+	seeds    []uint64 // none: that of the line, else one that is drawn
+	attempts int
+}
+
+const (
+	maxSeeds        = 100
+	maxAttempts     = 10
+	defaultAttempts = 3
+)
+
+func defaults() options { return options{attempts: defaultAttempts} }
+
+// Seeds makes one run with each of the seeds, one after the other; the first that is not as
+// expected fails the test. A seed fixes what is tried, not how processes interleave.
+func Seeds(seeds ...uint64) Option { return func(o *options) { o.seeds = seeds } }
+
+// Attempts is how often a run is made before its host is called too busy to judge a lock: 3 when
+// nothing is said.
+func Attempts(n int) Option { return func(o *options) { o.attempts = n } }
+
+// valid says what is wrong with the options, and with an expectation that no run could meet or
+// miss.
+func (j *judge) valid() error {
+	errs := []error{j.want.Validate(j.cat.Checks)}
+	if j.attempts < 1 || j.attempts > maxAttempts {
+		errs = append(errs, fmt.Errorf("Attempts(%d): choose from 1 to %d", j.attempts, maxAttempts))
+	}
+	if len(j.seeds) > maxSeeds {
+		errs = append(errs, fmt.Errorf("%d seeds: %d at most", len(j.seeds), maxSeeds))
+	}
+	for _, s := range j.seeds {
+		if s == 0 {
+			errs = append(errs, errors.New("Seeds: 0 stands for a seed that is drawn: choose others"))
+		}
+	}
+	return errors.Join(errs...)
+}
