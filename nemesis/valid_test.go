@@ -37,33 +37,3 @@ func TestSmallestSpec(t *testing.T) {
 		t.Errorf("a parameter that it does not have: %v", err)
 	}
 }
-
-// A wrong field is refused when the spec is added, with a sentence.
-func TestWrongSpecs(t *testing.T) {
-	for want, wrong := range map[string]func(*Spec){
-		"is no name":                           func(s *Spec) { s.Name = "My Fault" },
-		"has no doc":                           func(s *Spec) { s.Doc = " " },
-		"must say in Proven":                   func(s *Spec) { s.Proven = "" },
-		`family "weather"`:                     func(s *Spec) { s.Family = "weather" },
-		"would hurt nobody":                    func(s *Spec) { s.Fault = nil },
-		"Whom must be Clients":                 func(s *Spec) { s.Whom = Clients | Elsewhere },
-		"Whom must be":                         func(s *Spec) { s.Whom = 0 },
-		"Links must be":                        func(s *Spec) { s.Links = 8 },
-		"only a fault of clients can keep one": func(s *Spec) { s.Gates = true },
-		`parameter "size" has no doc`:          func(s *Spec) { s.Params = []catalog.Param{{Name: "size"}} },
-		`two parameters named "at"`:            func(s *Spec) { s.Params = append(CommonParams("1s", "2s"), CommonParams("1s", "2s")...) },
-		"for=long is not a length":             func(s *Spec) { s.Params = CommonParams("long", "2s") },
-	} {
-		s := smallest()
-		wrong(&s)
-		func() {
-			defer func() {
-				if text, ok := recover().(string); !ok || !strings.Contains(text, want) {
-					t.Errorf("said %q, want %q", text, want)
-				}
-			}()
-			catalog.New("nemesis", s)
-			t.Errorf("nobody refused it; want %q", want)
-		}()
-	}
-}

@@ -56,6 +56,9 @@ type lab struct {
 
 var _ nemesis.World = (*lab)(nil)
 
+// Dir is a folder of the test.
+func (l *lab) Dir() string { return l.t.TempDir() }
+
 // newLab starts a topology, and so many clients. The register of the lab is its first store.
 func newLab(t *testing.T, top cluster.Topology, clients int) *lab {
 	t.Helper()
