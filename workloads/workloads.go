@@ -59,7 +59,7 @@ func (s Spec) Valid() error {
 		return errors.New("it has no New")
 	}
 	if s.Fenced && s.Registers == nil {
-		return errors.New("Fenced without Registers: there is nothing to fence")
+		return errors.New("it is Fenced without Registers: there is nothing to fence")
 	}
 	for _, p := range s.Points {
 		if p.Name == "" || p.Doc == "" || slices.Contains(points.Names(points.Section()), p.Name) {

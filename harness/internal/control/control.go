@@ -79,22 +79,26 @@ type Channel struct {
 	out *json.Encoder
 }
 
+// New makes a channel of a connection, which it takes over.
 func New(conn net.Conn) *Channel {
 	return &Channel{conn: conn, in: json.NewDecoder(conn), out: json.NewEncoder(conn)}
 }
 
+// Send writes one message; it is safe for concurrent use.
 func (c *Channel) Send(m Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.out.Encode(m)
 }
 
+// Receive waits for the next message.
 func (c *Channel) Receive() (Message, error) {
 	var m Message
 	err := c.in.Decode(&m)
 	return m, err
 }
 
+// Close closes the connection.
 func (c *Channel) Close() error { return c.conn.Close() }
 
 // FD is where a worker finds its end of the channel.

@@ -17,7 +17,7 @@ type AddressBook struct {
 	names map[string]string // announced address -> node
 }
 
-// announce notes the addresses under which servers speak of each other.
+// Announce notes the addresses under which servers speak of each other.
 func (a *AddressBook) Announce(nodes []cluster.Ref) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -29,6 +29,7 @@ func (a *AddressBook) Announce(nodes []cluster.Ref) {
 	}
 }
 
+// Set notes where nodes are now, for this client.
 func (a *AddressBook) Set(addrs map[string]string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -40,7 +41,7 @@ func (a *AddressBook) Set(addrs map[string]string) {
 	}
 }
 
-// dial connects to a server by its name, or by its announced address: then that is what
+// Dial connects to a server by its name, or by its announced address: then that is what
 // the connection says of its other end, as clients compare it with what is announced.
 func (a *AddressBook) Dial(ctx context.Context, node string) (net.Conn, error) {
 	a.mu.Lock()
