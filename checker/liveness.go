@@ -148,10 +148,11 @@ func (in *Input) suspect(lock string, f *Finding) {
 	}
 }
 
-// followed reports whether the lock was granted to somebody who asked after g was over or
-// known.
+// followed reports whether the lock was granted to somebody who asked after g was known. An
+// attempt of unknown outcome may have taken the lock until its client stopped waiting: grants
+// while it waited say nothing.
 func (in *Input) followed(lock string, g *history.Grant) bool {
-	since := g.Acquire.Start()
+	since := in.callEnd(g.Acquire)
 	if g.Granted() {
 		since = g.From()
 	}
