@@ -152,8 +152,8 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-// A directory that is not empty is never touched; a provider that cannot work is a
-// matter of the environment.
+// A directory that is not empty is never touched; a provider that can work nowhere is wrong
+// usage.
 func TestWhatIsThereIsKept(t *testing.T) {
 	cfg := shortConfig(t, "redis-lua")
 	if err := os.MkdirAll(filepath.Join(cfg.Out, "precious"), 0o755); err != nil {
@@ -167,7 +167,7 @@ func TestWhatIsThereIsKept(t *testing.T) {
 	cfg = shortConfig(t, "redis-lua")
 	cfg.Topology, cfg.Provider = "redis-single-aof", "embedded"
 	_, err = Run(context.Background(), Default(), cfg, nil)
-	if !errors.As(err, &he) || he.Code != ExitEnvironment {
+	if !errors.As(err, &he) || he.Code != ExitUsage {
 		t.Errorf("error %v", err)
 	}
 }
