@@ -78,13 +78,13 @@ func (s Spec) Valid() error {
 	case !slices.Contains(families, s.Family):
 		return fmt.Errorf("family %q: choose one of %v (constants of package history)", s.Family, families)
 	case s.Proven == "":
-		return errors.New("a fault must say in Proven how its effect is proven")
+		return errors.New("the field Proven is empty: a fault says how its effect is proven")
 	case s.Fault != nil && !slices.Contains([]Whom{Clients, Nodes, ClientsAndNodes, Elsewhere}, s.Whom):
 		return errors.New("Whom must be Clients, Nodes, ClientsAndNodes or Elsewhere")
 	case s.Links&^(ToServers|ToRegister) != 0:
 		return errors.New("Links must be made of ToServers and ToRegister")
 	case s.Gates && s.Whom != Clients:
-		return errors.New("only a fault of clients can keep one at its point, as Gates says")
+		return errors.New("only a fault of clients can have Gates: it keeps one at its point")
 	}
 	return s.validParams()
 }

@@ -41,18 +41,18 @@ func TestSmallestSpec(t *testing.T) {
 // A wrong field is refused when the spec is added, with a sentence.
 func TestWrongSpecs(t *testing.T) {
 	for want, wrong := range map[string]func(*Spec){
-		"is no name":                           func(s *Spec) { s.Name = "My Fault" },
-		"has no doc":                           func(s *Spec) { s.Doc = " " },
-		"must say in Proven":                   func(s *Spec) { s.Proven = "" },
-		`family "weather"`:                     func(s *Spec) { s.Family = "weather" },
-		"would hurt nobody":                    func(s *Spec) { s.Fault = nil },
-		"Whom must be Clients":                 func(s *Spec) { s.Whom = Clients | Elsewhere },
-		"Whom must be":                         func(s *Spec) { s.Whom = 0 },
-		"Links must be":                        func(s *Spec) { s.Links = 8 },
-		"only a fault of clients can keep one": func(s *Spec) { s.Gates = true },
-		`parameter "size" has no doc`:          func(s *Spec) { s.Params = []catalog.Param{{Name: "size"}} },
-		`two parameters named "at"`:            func(s *Spec) { s.Params = append(CommonParams("1s", "2s"), CommonParams("1s", "2s")...) },
-		"for=long is not a length":             func(s *Spec) { s.Params = CommonParams("long", "2s") },
+		"is no name":                             func(s *Spec) { s.Name = "My Fault" },
+		"has no doc":                             func(s *Spec) { s.Doc = " " },
+		"Proven is empty":                        func(s *Spec) { s.Proven = "" },
+		`family "weather"`:                       func(s *Spec) { s.Family = "weather" },
+		"would hurt nobody":                      func(s *Spec) { s.Fault = nil },
+		"Whom must be Clients":                   func(s *Spec) { s.Whom = Clients | Elsewhere },
+		"Whom must be":                           func(s *Spec) { s.Whom = 0 },
+		"Links must be":                          func(s *Spec) { s.Links = 8 },
+		"only a fault of clients can have Gates": func(s *Spec) { s.Gates = true },
+		`parameter "size" has no doc`:            func(s *Spec) { s.Params = []catalog.Param{{Name: "size"}} },
+		`two parameters named "at"`:              func(s *Spec) { s.Params = append(CommonParams("1s", "2s"), CommonParams("1s", "2s")...) },
+		"for=long is not a length":               func(s *Spec) { s.Params = CommonParams("long", "2s") },
 	} {
 		s := smallest()
 		wrong(&s)
