@@ -66,7 +66,7 @@ func TestSmallSpecs(t *testing.T) {
 func TestWrongSpecs(t *testing.T) {
 	for want, add := range map[string]func(*harness.Catalogue){
 		`two backends named "` + ownlock.Name + `"`: func(c *harness.Catalogue) { c.Backends.Add(ownlock.Specs()...) },
-		`backend "small-lock": Ends is "soon": choose one of`: func(c *harness.Catalogue) {
+		`Ends is "soon": choose one of`: func(c *harness.Catalogue) {
 			s := smallBackend()
 			s.Ends = "soon"
 			c.Backends.Add(s)
