@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
 	"html/template"
@@ -47,9 +48,15 @@ func HTML(w io.Writer, r *checker.Results, rec *history.Record) error {
 		return err
 	}
 	story := Tell(r, rec)
-	return page.Execute(w, pageData{
+	var b bytes.Buffer
+	err = page.Execute(&b, pageData{
 		Results: r, Style: template.CSS(style), Headline: Headline(r), Class: string(r.Verdict), //nolint:gosec // our own file
 		Facts: facts(r, rec), Story: story, Timelines: timelines(r, rec, story.Worst()), Checks: checkRows(r),
 		Events: eventRows(r, rec, story), Stats: statRows(r), Faults: faultRows(r, rec), Roles: len(rec.Roles) > 0,
 	})
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, escaped(b.String(), "\n\t"))
+	return err
 }
