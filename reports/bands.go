@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -13,6 +14,14 @@ type band struct {
 	history.Interval
 	class checker.Class // empty: it is not listed, only counted
 	text  string
+}
+
+// drawBand draws a pale band over all rows, with a cap above them that is seen where the
+// band is a hair.
+func (p *painter) drawBand(b band) {
+	text := func() string { return b.text }
+	p.span(strings.TrimSpace("overlap "+string(b.class)), "", b.From, b.To, laneTop-3, float64(p.t.Height-laneTop-3), text)
+	p.span("clash", "", b.From, b.To, laneTop-6, 3, text)
 }
 
 // bandsOf are the overlaps that are listed and, where there were more of them than are

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -42,6 +43,11 @@ type pageData struct {
 
 // AtEdge reports whether a label beside x would leave the picture.
 func (pageData) AtEdge(x float64) bool { return x > rightEdge-90 }
+
+// HasFindings reports whether any check has one.
+func (d pageData) HasFindings() bool {
+	return slices.ContainsFunc(d.Checks, func(c checkRow) bool { return len(c.Open) > 0 })
+}
 
 // HTML writes one self-contained page without scripts or network access: the verdict,
 // what happened in plain words, timelines, the findings with their events. Its length is

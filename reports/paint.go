@@ -59,7 +59,7 @@ func (p *painter) paint(title string, r *checker.Results, bands []band) *Timelin
 	p.drawFaults()
 	p.drawServers()
 	for _, b := range bands {
-		p.span(strings.TrimSpace("overlap "+string(b.class)), "", b.From, b.To, laneTop-6, float64(p.t.Height-laneTop), func() string { return b.text })
+		p.drawBand(b)
 	}
 	for _, g := range p.rec.Grants {
 		p.drawGrant(g)
@@ -79,7 +79,7 @@ var ordinary = map[string]bool{"waiting": true, "hold": true, "lease": true, "re
 // layers say what lies over what: bands at the bottom, what matters on top. Classes that
 // are not among them are roles of servers.
 var layers = map[string]int{
-	"faultall": 0, "fault": 1, "overlap": 2, "down": 4, "waiting": 4, "hold": 5, "lease": 6, "read": 7, "write": 7,
+	"faultall": 0, "fault": 1, "overlap": 2, "clash": 2, "down": 4, "waiting": 4, "hold": 5, "lease": 6, "read": 7, "write": 7,
 	"unknown": 8, "refused": 9, "kill": 10, "lost": 10,
 }
 

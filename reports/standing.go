@@ -97,5 +97,9 @@ func (p *painter) standing(node, role string, span history.Interval, how string)
 	label := cmp.Or(role, "server")
 	it := item{from: max(span.From, p.from), to: min(span.To, p.to), x: x, end: max(p.x(span.To), x+1), label: label}
 	it.text = func() string { return fmt.Sprintf("%s: %s, %s", node, label, how) }
-	p.track(kindRect, cmp.Or(roleClasses[role], "role"), p.names[y], float64(y)+7, 14).add(it)
+	top, height := float64(y)+7, 14.0
+	if role == "" {
+		top, height, it.label = float64(y)+12.5, 3, ""
+	}
+	p.track(kindRect, cmp.Or(roleClasses[role], "role"), p.names[y], top, height).add(it)
 }

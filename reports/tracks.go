@@ -160,7 +160,7 @@ var nouns = map[string]string{
 	"hold": "holds", "lease": "leases", "waiting": "waits", "read": "reads", "write": "writes", "fault": "faults", "faultall": "faults of servers",
 	"refused": "requests that were refused", "unknown": "acquires of unknown outcome", "kill": "kills", "lost": "stale writes",
 	"overlap": "overlaps", "overlap defect": "overlaps that are defects", "overlap inherent": "overlaps inherent to leases",
-	"overlap undetermined": "overlaps of undetermined class", "overlap none": "overlaps",
+	"overlap undetermined": "overlaps of undetermined class", "overlap none": "overlaps", "clash": "overlaps",
 	"master": "times as master", "replica": "times as replica", "down": "times down", "role": "times in another role", "server": "times",
 }
 
