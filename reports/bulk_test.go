@@ -38,10 +38,10 @@ func (b *bulk) section(client, n int, at, length int64, refused bool) {
 		inv := history.Event{Type: history.Invoke, F: f, Value: value, Lock: "L1", Grant: grant}
 		ret := inv
 		ret.Type = history.OK
-		switch {
-		case f == history.FAcquire:
+		switch f {
+		case history.FAcquire:
 			ret.Lease, ret.Sent, ret.TTL, ret.Deadline = grant, history.Some(at), history.Some(1000*ms), history.Some(at+1000*ms)
-		case f == history.FRead || f == history.FWrite:
+		case history.FRead, history.FWrite:
 			inv.Register, ret.Register = "plain", "plain"
 		}
 		if fail {
@@ -68,8 +68,8 @@ func longRun(t testing.TB, clients, events int) (*checker.Results, *history.Reco
 	step := 60_000 * ms * 8 / int64(events) // of a run of a minute
 	for i := 0; len(b.h.Events) < events; i++ {
 		at := int64(i+1) * step
-		if i%100 == 0 {
-			b.fault(i/100+1, at, fmt.Sprintf("c%d", i/100%clients))
+		if i%10 == 0 {
+			b.fault(i/10+1, at, fmt.Sprintf("c%d", i/10%clients))
 		}
 		b.section(i%clients, i/clients, at, step-10, i%977 == 0)
 	}
@@ -82,7 +82,7 @@ func longRun(t testing.TB, clients, events int) (*checker.Results, *history.Reco
 	for name, c := range r.Checks {
 		for i := range 100 {
 			g := rec.Grants[(i*7919+len(name))%len(rec.Grants)]
-			f := finding("overlap", checker.Inherent, g.From(), g.ID)
+			f := finding("overlap", checker.Inherent, g.From(), g.ID, rec.Grants[min((i*7919+len(name))%len(rec.Grants)+1, len(rec.Grants)-1)].ID)
 			f.Message = fmt.Sprintf("%s entered L1 at %s while another client still acted as its holder: both inside for 0.1 ms; its lease had run out", g.ID, moment(g.From()))
 			f.Events = []int64{g.Acquire.Invoke.Index, g.Acquire.Return.Index, g.Releases[0].Invoke.Index}
 			c.Findings = append(c.Findings, f)

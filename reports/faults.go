@@ -60,10 +60,10 @@ func missed(in *history.Injection) string {
 		answer = in.Invoke
 	}
 	why := cmp.Or(answer.Message, answer.Error)
-	switch {
-	case answer.Type == history.Invoke:
+	switch answer.Type {
+	case history.Invoke:
 		return "begun; whether it took effect is not on record" + standingAt(in)
-	case answer.Type == history.Info:
+	case history.Info:
 		return "begun; whether it took effect is not known" + colon(why) + standingAt(in)
 	default:
 		return "not injected" + colon(why) + standingAt(in)

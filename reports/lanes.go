@@ -10,10 +10,12 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// How many clients and servers have a row of their own; the others share one.
+// How many clients and servers have a row of their own, and clients where a picture is about
+// a few of them; the others share one.
 const (
-	maxClients = 24
-	maxServers = 12
+	maxClients = 20
+	maxAround  = 10
+	maxServers = 10
 )
 
 // layLanes gives a row to every client and every server that has something to show. Where
@@ -26,7 +28,11 @@ func (p *painter) layLanes() {
 			clients = append(clients, client)
 		}
 	}
-	p.lay("clients", clients, maxClients)
+	limit := maxClients
+	if p.only != nil {
+		limit = max(maxAround, len(p.only))
+	}
+	p.lay("clients", clients, min(limit, maxClients))
 	p.lay("servers", serversOf(p.rec), maxServers)
 	p.t.Height = laneTop + len(p.t.Lanes)*laneHeight + 10
 }

@@ -46,7 +46,7 @@ func (pageData) AtEdge(x float64) bool { return x > rightEdge-90 }
 
 // HasFindings reports whether any check has one.
 func (d pageData) HasFindings() bool {
-	return slices.ContainsFunc(d.Checks, func(c checkRow) bool { return len(c.Open) > 0 })
+	return slices.ContainsFunc(d.Checks, func(c checkRow) bool { return len(c.Result.Findings) > 0 })
 }
 
 // HTML writes one self-contained page without scripts or network access: the verdict,

@@ -12,7 +12,7 @@ const (
 	kindCross = "cross"
 )
 
-// path draws pieces as one line of SVG: strokes for rectangles, points with round ends
+// path draws pieces as one line of SVG: strokes for rectangles, very short ones with round ends
 // for dots, two strokes for a cross.
 func (t *track) path(pieces []piece) string {
 	var b strings.Builder
@@ -22,7 +22,7 @@ func (t *track) path(pieces []piece) string {
 		case kindCross:
 			b.WriteString("M" + num(p.x-4) + " " + num(t.y-4) + "l8 8m-8 0l8-8")
 		case kindDot:
-			b.WriteString("M" + num(p.x) + " " + num(t.y) + "h0")
+			b.WriteString("M" + num(p.x) + " " + num(t.y) + "h.1")
 		default:
 			b.WriteString("M" + num(p.x) + " " + num(t.y+t.h/2) + "h" + num(p.end-p.x))
 		}

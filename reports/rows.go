@@ -7,7 +7,8 @@ import (
 // How much of a table stands open; the rest is folded, and what is beyond maxFindings and
 // maxFaults is only counted: a page is to be read.
 const (
-	openFindings = 4
+	openFindings = 4 // of one check; fewer where many checks have some
+	openInAll    = 9 // findings of all checks
 	maxFindings  = 40
 	openFaults   = 10
 	maxFaults    = 200
@@ -58,6 +59,11 @@ type checkRow struct {
 }
 
 func checkRows(r *checker.Results, e *evidence) []checkRow {
+	with := 0
+	for _, c := range r.Checks {
+		with += min(len(c.Findings), 1)
+	}
+	open := min(openFindings, openInAll/max(with, 1))
 	var out []checkRow
 	for _, name := range r.Order {
 		c := r.Checks[name]
@@ -65,7 +71,7 @@ func checkRows(r *checker.Results, e *evidence) []checkRow {
 		for i, f := range c.Findings[:min(len(c.Findings), maxFindings)] {
 			refs, more := e.refs(f.Events)
 			shown := findingRow{f, findingID(name, i), refs, more}
-			if i < openFindings {
+			if i < open {
 				row.Open = append(row.Open, shown)
 			} else {
 				row.Folded = append(row.Folded, shown)

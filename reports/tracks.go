@@ -14,6 +14,8 @@ const (
 	// maxPieces is how many strokes the shapes of a picture have: above it, gaps of a few
 	// pixels between strokes of one class are closed.
 	maxPieces = 12000
+	// wideGap is how wide the gaps are that are closed between ordinary strokes alone.
+	wideGap = 16
 )
 
 // track is the shapes of one class in one row. Those that begin on the same pixel are one
@@ -67,6 +69,9 @@ func (t *track) sorted() []*item {
 	slices.SortFunc(all, func(a, b *item) int { return cmp.Compare(a.x, b.x) })
 	wide := true // the last piece of the last item
 	for _, it := range all {
+		if t.kind != kindRect {
+			it.end = it.x // a mark has no width
+		}
 		it.pieces = []piece{{it.x, it.end}}
 		small := it.end-it.x < narrow
 		if last := len(out) - 1; t.kind == kindRect && last >= 0 && small && !wide && it.x-out[last].end < 1 {
@@ -130,7 +135,10 @@ func shapes(tracks []*track) []Shape {
 		}
 	}
 	for gap := 2.0; count(all, func(it *item) int { return len(it.pieces) }) > maxPieces && gap <= 2*picture; gap *= 2 {
-		for i := range all {
+		for i, t := range tracks {
+			if !ordinary[t.class] && gap <= wideGap {
+				continue
+			}
 			for _, it := range all[i] {
 				it.pieces = joined(it.pieces, gap)
 			}
