@@ -122,9 +122,11 @@ func TestContrast(t *testing.T) {
 				}
 				check(shape+" on "+where, colours[shape], ground, 3)
 			}
+			check("the ring of a use on "+where, colours["ring"], ground, 4.5)
 			check("text on "+where, colours["ink"], ground, 4.5)
 		}
 		check("a use on a hold", colours["use"], colours["hold"], 4.5)
+		check("uses on a hold", colours["ring"], colours["hold"], 3)
 		check("a read in its ring", colours["open"], colours["use"], 4.5)
 		for _, cross := range []string{"red", "violet", "soft"} {
 			check("a cross in its halo: "+cross, colours[cross], card, 4.5)

@@ -37,8 +37,12 @@ func (p *painter) layLanes() {
 	p.t.Height = laneTop + len(p.t.Lanes)*laneHeight + 10
 }
 
-// lay gives rows to parties of a kind: to the first by rank, in order of their names.
+// lay gives rows to parties of a kind: to the first by rank, in order of their names. Nobody
+// shares a row with himself alone.
 func (p *painter) lay(kind string, parties []string, limit int) {
+	if len(parties) == limit+1 {
+		limit++
+	}
 	slices.SortFunc(parties, p.before)
 	own, others := parties[:min(len(parties), limit)], parties[min(len(parties), limit):]
 	own = slices.Clone(own)

@@ -119,6 +119,17 @@ func TestRowsOfTheWorst(t *testing.T) {
 	}
 }
 
+// Nobody shares a row with himself alone.
+func TestOneTooMany(t *testing.T) {
+	for n, want := range map[int]int{maxClients: maxClients, maxClients + 1: maxClients + 1, maxClients + 2: maxClients + 1} {
+		r, rec := longRun(t, n, 2000)
+		p := newPainter(rec, 0, endOf(rec), nil)
+		if tl := p.paint("", r, nil); len(tl.Lanes) != want {
+			t.Errorf("%d clients have %d rows, want %d", n, len(tl.Lanes), want)
+		}
+	}
+}
+
 // Overlaps beyond those that are listed are in the picture, too.
 func TestBandsThatAreNotListed(t *testing.T) {
 	r, rec := judged(t, "paused")
