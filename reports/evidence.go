@@ -50,11 +50,17 @@ func evidenceOf(r *checker.Results, rec *history.Record, s *Story) *evidence {
 	if s.Withstood != nil {
 		e.steps("w", s.Withstood.Steps)
 	}
-	for i := range maxFindings {
+	listed := map[string][]int{}
+	for _, name := range r.Order {
+		listed[name] = worstOf(r.Checks[name].Findings)
+	}
+	for n := range maxFindings {
 		for _, name := range r.Order {
-			if all := r.Checks[name].Findings; i < len(all) {
-				e.name(backLink{findingID(name, i), fmt.Sprintf("%s %d", name, i+1)}, all[i].Events...)
+			if n >= len(listed[name]) {
+				continue
 			}
+			i := listed[name][n]
+			e.name(backLink{findingID(name, i), fmt.Sprintf("%s %d", name, i+1)}, r.Checks[name].Findings[i].Events...)
 		}
 	}
 	e.find(rec)

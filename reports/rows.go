@@ -1,6 +1,9 @@
 package reports
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/lockstorm/lockstorm/checker"
 )
 
@@ -68,17 +71,31 @@ func checkRows(r *checker.Results, e *evidence) []checkRow {
 	for _, name := range r.Order {
 		c := r.Checks[name]
 		row := checkRow{Name: name, Line: oneLine(c), Mark: mark(c), Result: c}
-		for i, f := range c.Findings[:min(len(c.Findings), maxFindings)] {
-			refs, more := e.refs(f.Events)
-			shown := findingRow{f, findingID(name, i), refs, more}
-			if i < open {
-				row.Open = append(row.Open, shown)
-			} else {
-				row.Folded = append(row.Folded, shown)
-			}
-		}
+		listed := worstOf(c.Findings)
+		row.Open = e.findings(name, c, listed[:min(len(listed), open)])
+		row.Folded = e.findings(name, c, listed[len(row.Open):])
 		row.More = len(c.Findings) - len(row.Open) - len(row.Folded)
 		out = append(out, row)
+	}
+	return out
+}
+
+// worstOf are the indexes of the findings that a page lists, the worst first.
+func worstOf(findings []checker.Finding) []int {
+	all := make([]int, len(findings))
+	for i := range all {
+		all[i] = i
+	}
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(severity(findings[a]), severity(findings[b])) })
+	return all[:min(len(all), maxFindings)]
+}
+
+// findings are the rows of some findings of a check, in the order of the check.
+func (e *evidence) findings(check string, c checker.Result, which []int) []findingRow {
+	var out []findingRow
+	for _, i := range slices.Sorted(slices.Values(which)) {
+		refs, more := e.refs(c.Findings[i].Events)
+		out = append(out, findingRow{c.Findings[i], findingID(check, i), refs, more})
 	}
 	return out
 }
