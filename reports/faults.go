@@ -27,14 +27,14 @@ func faultRows(r *checker.Results, rec *history.Record) []faultRow {
 	var out []faultRow
 	for _, in := range rec.Faults {
 		row := faultRow{
-			ID: in.ID, Fault: in.Fault.Fault, Whom: cmp.Or(strings.Join(slices.Concat(in.Clients, in.Nodes), ", "), "nobody"),
+			ID: in.ID, Fault: in.Fault.Fault, Whom: strings.Join(slices.Concat(in.Clients, in.Nodes), ", "),
 			From: at(in.Invoke.Time), What: in.Proof + standingAt(in),
 		}
 		if in.HealEnd != nil {
 			row.Until = at(in.HealEnd.Time)
 		}
 		if !in.Effective() {
-			row.Missed, row.What = true, missed(in)
+			row.Missed, row.What, row.Whom = true, missed(in), cmp.Or(row.Whom, "nobody")
 		}
 		if rc, ok := took[in.ID]; ok {
 			row.Recovery = dur(rc.Took).String()
