@@ -80,7 +80,7 @@ func (s Spec) Valid() error {
 	case s.Proven == "":
 		return errors.New("the field Proven is empty: a fault says how its effect is proven")
 	case s.Fault != nil && !slices.Contains([]Whom{Clients, Nodes, ClientsAndNodes, Elsewhere}, s.Whom):
-		return errors.New("Whom must be Clients, Nodes, ClientsAndNodes or Elsewhere")
+		return errors.New("Whom must be Clients, Nodes or ClientsAndNodes, or Elsewhere")
 	case s.Links&^(ToServers|ToRegister) != 0:
 		return errors.New("Links must be made of ToServers and ToRegister")
 	case s.Gates && s.Whom != Clients:

@@ -15,26 +15,27 @@ func (p *painter) drawFaults() {
 			continue
 		}
 		to := max(in.Until(), in.Effect.Time)
-		text := fmt.Sprintf("%s #%d: %s", in.Fault.Fault, in.ID, in.Proof)
+		text := func() string { return fmt.Sprintf("%s #%d: %s", in.Fault.Fault, in.ID, in.Proof) }
 		for _, party := range slices.Concat(in.Clients, in.Nodes) {
 			if y, ok := p.lanes[party]; ok {
-				p.span("fault", in.Invoke.Time, to, float64(y), laneHeight-4, text)
+				p.span("fault", p.names[y], in.Invoke.Time, to, float64(y), laneHeight-4, text)
 			}
 		}
 		if len(in.Nodes) > 0 && len(in.Clients) == 0 {
-			p.span("faultall", in.Invoke.Time, to, laneTop, float64(p.t.Height-laneTop-10), text)
+			p.span("faultall", "", in.Invoke.Time, to, laneTop, float64(p.t.Height-laneTop-10), text)
 		}
 	}
 	for client, t := range p.rec.Kills {
-		if y, ok := p.lanes[client]; ok {
-			p.mark("cross", "kill", t, float64(y+14), client+" is killed", "killed")
-		}
+		p.drawKill(client, t)
+	}
+	for _, e := range p.rec.Deaths {
+		p.drawKill(e.Node, e.Time)
 	}
 }
 
-func (p *painter) drawOverlaps(r *checker.Results) {
-	for _, f := range r.Checks[checker.MutualExclusion].Findings {
-		p.span("overlap "+string(f.Class), f.From, f.To, laneTop-6, float64(p.t.Height-laneTop), f.Message)
+func (p *painter) drawKill(party string, t int64) {
+	if y, ok := p.lanes[party]; ok {
+		p.mark(kindCross, "kill", t, y, func() string { return party + " is killed at " + moment(t) }, "killed")
 	}
 }
 
@@ -43,40 +44,55 @@ func (p *painter) drawGrant(g *history.Grant) {
 	if !ok || g.Acquire == nil {
 		return
 	}
-	y := float64(lane)
+	row, y := p.names[lane], float64(lane)
 	if !g.Granted() {
 		end := p.rec.Last[g.Client]
 		if g.Acquire.Return != nil {
 			end = g.Acquire.Return.Time
 		}
-		p.span("waiting", g.Acquire.Start(), end, y+13, 3, g.ID+" waits, and is not granted")
+		p.span("waiting", row, g.Acquire.Start(), end, y+13.5, 2, func() string { return g.ID + " waits, and is not granted" })
 		if g.Acquire.Outcome() == history.Info {
-			p.mark("cross", "unknown", g.Acquire.Start(), y+14, g.ID+": acquire of unknown outcome", "")
+			p.mark(kindCross, "unknown", g.Acquire.Start(), lane, func() string { return g.ID + ": acquire of unknown outcome" }, "")
 		}
 		return
 	}
-	p.span("waiting", g.Acquire.Start(), g.From(), y+13, 3, g.ID+" waits")
+	p.span("waiting", row, g.Acquire.Start(), g.From(), y+13.5, 2, func() string { return g.ID + " waits" })
 	hold := p.rec.ProvenHold(g)
-	p.span("hold", hold.From, hold.To, y+6, 16, fmt.Sprintf("%s: %s holds %s from %s to %s", g.ID, g.Client, g.Lock, at(hold.From), at(hold.To)))
-	if d := g.DeadlineAt(history.Forever); d.Set {
-		end := d.V
-		for _, rel := range g.Releases {
-			if rel.Outcome() == history.OK {
-				end = min(end, rel.End())
-			}
-		}
-		p.span("lease", g.Sent(), end, y+25, 5, fmt.Sprintf("lease of %s: sent %s, deadline %s", g.ID, at(g.Sent()), at(d.V)))
-	}
+	p.span("hold", row, hold.From, hold.To, y+6, 16, func() string {
+		return fmt.Sprintf("%s: %s holds %s from %s to %s", g.ID, g.Client, g.Lock, moment(hold.From), moment(hold.To))
+	})
+	p.drawLease(g, row, y)
 	for _, u := range g.Uses {
-		class := "read"
-		if u.Invoke.F == history.FWrite {
-			class = "write"
+		p.drawUse(g, u, lane)
+	}
+}
+
+// drawLease draws the lease from when it was sent for to its deadline or its release.
+func (p *painter) drawLease(g *history.Grant, row string, y float64) {
+	d := g.DeadlineAt(history.Forever)
+	if !d.Set {
+		return
+	}
+	end := d.V
+	for _, rel := range g.Releases {
+		if rel.Outcome() == history.OK {
+			end = min(end, rel.End())
 		}
-		if u.Outcome() == history.Fail {
-			p.mark("cross", "refused", u.Start(), y+14, useText(g, u), "")
-		} else if u.Invoke.F != history.FWork {
-			p.mark("dot", class, u.Start(), y+14, useText(g, u), "")
-		}
+	}
+	p.span("lease", row, g.Sent(), end, y+25, 5, func() string {
+		return fmt.Sprintf("lease of %s: sent %s, deadline %s", g.ID, moment(g.Sent()), moment(d.V))
+	})
+}
+
+func (p *painter) drawUse(g *history.Grant, u *history.Call, lane int) {
+	text := func() string { return useText(g, u) }
+	switch {
+	case u.Outcome() == history.Fail:
+		p.mark(kindCross, "refused", u.Start(), lane, text, "")
+	case u.Invoke.F == history.FWrite:
+		p.mark(kindDot, "write", u.Start(), lane, text, "")
+	case u.Invoke.F == history.FRead:
+		p.mark(kindDot, "read", u.Start(), lane, text, "")
 	}
 }
 
@@ -89,25 +105,9 @@ func (p *painter) drawLost(r *checker.Results) {
 			}
 			if g := p.rec.ByID[f.Grants[0]]; g != nil {
 				if y, ok := p.lanes[g.Client]; ok {
-					p.mark("cross", "lost", f.To, float64(y+14), f.Message, "stale write")
+					p.mark(kindCross, "lost", f.To, y, func() string { return f.Message }, "stale write")
 				}
 			}
-		}
-	}
-}
-
-// drawServers draws what the servers said of themselves, and their deaths.
-func (p *painter) drawServers() {
-	for _, t := range tenures(p.rec) {
-		y, ok := p.lanes[t.node]
-		if !ok || (t.role != roleMaster && t.role != roleDown) {
-			continue
-		}
-		p.span(t.role, t.From, t.To, float64(y)+10, 8, fmt.Sprintf("%s: %s from %s on", t.node, t.role, at(t.From)))
-	}
-	for _, e := range p.rec.Deaths {
-		if y, ok := p.lanes[e.Node]; ok {
-			p.mark("cross", "kill", e.Time, float64(y+14), e.Node+" is killed", "killed")
 		}
 	}
 }

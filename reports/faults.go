@@ -1,6 +1,8 @@
 package reports
 
 import (
+	"cmp"
+
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -24,19 +26,13 @@ func faultRows(r *checker.Results, rec *history.Record) []faultRow {
 	for _, in := range rec.Faults {
 		row := faultRow{
 			ID: in.ID, Fault: in.Fault.Fault, Whom: in.Whom(),
-			From: at(in.Invoke.Time), What: in.Proof,
+			From: at(in.Invoke.Time), What: in.Proof + standingAt(in),
 		}
 		if in.HealEnd != nil {
 			row.Until = at(in.HealEnd.Time)
 		}
 		if !in.Effective() {
-			row.Missed, row.What = true, "not injected"
-			if in.Effect != nil && in.Effect.Message != "" {
-				row.What += ": " + in.Effect.Message
-			}
-		}
-		if in.Point != "" {
-			row.What += " (at " + in.Point + " of " + in.By + ")"
+			row.Missed, row.What, row.Whom = true, missed(in), cmp.Or(row.Whom, "nobody")
 		}
 		if rc, ok := took[in.ID]; ok {
 			row.Recovery = dur(rc.Took).String()
@@ -44,6 +40,39 @@ func faultRows(r *checker.Results, rec *history.Record) []faultRow {
 		out = append(out, row)
 	}
 	return out
+}
+
+// standingAt says where the client stood to whom the fault was tied.
+func standingAt(in *history.Injection) string {
+	if in.Point == "" || in.By == "" {
+		return ""
+	}
+	return " (at " + in.Point + " of " + in.By + ")"
+}
+
+// missed says why a fault hurt nobody, as far as it is on record. One that was never
+// begun has its failure for its first event.
+func missed(in *history.Injection) string {
+	answer := in.Effect
+	if answer == nil {
+		answer = in.Invoke
+	}
+	why := cmp.Or(answer.Message, answer.Error)
+	switch answer.Type {
+	case history.Invoke:
+		return "begun; whether it took effect is not on record" + standingAt(in)
+	case history.Info:
+		return "begun; whether it took effect is not known" + colon(why) + standingAt(in)
+	default:
+		return "not injected" + colon(why) + standingAt(in)
+	}
+}
+
+func colon(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
 }
 
 // recoveries are the recovery times that liveness measured, by the fault.

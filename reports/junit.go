@@ -15,15 +15,15 @@ import (
 // a required check an error, what does not apply or does not gate is skipped.
 func JUnit(w io.Writer, r *checker.Results) error {
 	suite := junit.Testsuite{
-		Name:      fmt.Sprintf("lockstorm.%s.%s", r.Backend, strings.Join(r.Nemesis, "+")),
+		Name:      visible(fmt.Sprintf("lockstorm.%s.%s", r.Backend, strings.Join(r.Nemesis, "+"))),
 		Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05"),
 		Time:      fmt.Sprintf("%.3f", time.Duration(r.Duration).Seconds()),
 	}
 	for _, p := range [][2]string{{"seed", fmt.Sprint(r.Seed)}, {"command", r.Command}, {"topology", r.Topology}, {"verdict", string(r.Verdict)}} {
-		suite.AddProperty(p[0], p[1])
+		suite.AddProperty(p[0], visible(p[1]))
 	}
 	for _, name := range r.Order {
-		suite.AddTestcase(testcase(suite.Name, name, r.Checks[name]))
+		suite.AddTestcase(testcase(suite.Name, visible(name), r.Checks[name]))
 	}
 	all := junit.Testsuites{Name: "lockstorm"}
 	all.AddSuite(suite)
@@ -36,11 +36,11 @@ func JUnit(w io.Writer, r *checker.Results) error {
 
 func testcase(suite, name string, c checker.Result) junit.Testcase {
 	tc := junit.Testcase{Classname: suite, Name: name, Time: "0.000"}
-	result := &junit.Result{Message: oneLine(c), Type: string(c.Verdict), Data: findingsText(c)}
+	result := &junit.Result{Message: visible(oneLine(c)), Type: visible(string(c.Verdict)), Data: findingsText(c)}
 	switch {
 	case c.Verdict == checker.Skipped || !c.Required || (c.Verdict == checker.Fail && !gates(c)):
 		if c.Verdict != checker.Pass {
-			tc.Skipped = &junit.Result{Message: strings.TrimSpace(string(c.Verdict) + " " + oneLine(c))}
+			tc.Skipped = &junit.Result{Message: visible(strings.TrimSpace(string(c.Verdict) + " " + oneLine(c)))}
 		}
 	case c.Verdict == checker.Fail:
 		tc.Failure = result
@@ -53,7 +53,7 @@ func testcase(suite, name string, c checker.Result) junit.Testcase {
 func findingsText(c checker.Result) string {
 	var b strings.Builder
 	for _, f := range c.Findings {
-		fmt.Fprintf(&b, "%s (%s; %s): %s\n", f.Rule, f.Class, f.Cause, f.Message)
+		fmt.Fprintf(&b, "%s (%s; %s): %s\n", visible(f.Rule), visible(string(f.Class)), visible(f.Cause), visible(f.Message))
 	}
 	return b.String()
 }

@@ -2,12 +2,12 @@ package reports
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -17,56 +17,88 @@ const (
 	leftEdge   = 90
 	rightEdge  = 1160
 	picture    = 1180
-	maxShapes  = 4000
-	maxLanes   = 40
 	labelWidth = 80
+	// fewShapes is how many shapes a picture may have for each of them to be a stop of the
+	// keyboard; where there are more, only the rows and what matters are.
+	fewShapes = 150
 )
 
+// painter collects what a picture shows: rows first, then shapes by row and class.
 type painter struct {
 	t     *Timeline
 	rec   *history.Record
-	only  []string // clients to show; nil: all
+	only  []string // clients to show, beside whoever was inside; nil: all
+	rank  map[string]int
 	from  int64
 	to    int64
-	lanes map[string]int
+	lanes map[string]int // party -> y of its row
+	names map[int]string // y -> whose row it is
+	// tracks are by class and place.
+	tracks map[place]*track
 	// labels are where the labels of a row begin, by its y.
 	labels map[float64][]float64
 }
 
-// layLanes gives a row to every client and every server that has something to show.
-func (p *painter) layLanes() {
-	var clients []string
-	for client := range p.rec.Last {
-		if p.active(client) {
-			clients = append(clients, client)
-		}
-	}
-	slices.SortFunc(clients, func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
-	})
-	if len(clients) > maxLanes {
-		p.t.Cut = fmt.Sprintf("the first %d of %d clients are shown", maxLanes, len(clients))
-		clients = clients[:maxLanes]
-	}
-	clients = append(clients, serversOf(p.rec)...)
-	for i, c := range clients {
-		y := laneTop + i*laneHeight
-		p.lanes[c] = y
-		p.t.Lanes = append(p.t.Lanes, Lane{Name: c, Y: y})
-	}
-	p.t.Height = laneTop + len(clients)*laneHeight + 10
+type place struct {
+	class string
+	y, h  float64
 }
 
-func (p *painter) active(client string) bool {
-	return slices.ContainsFunc(p.rec.Grants, func(g *history.Grant) bool {
-		if g.Client != client || g.Acquire == nil {
-			return false
+func newPainter(rec *history.Record, from, to int64, rank map[string]int) *painter {
+	return &painter{
+		rec: rec, rank: rank, from: from, to: max(to, from+1), lanes: map[string]int{}, names: map[int]string{},
+		tracks: map[place]*track{}, labels: map[float64][]float64{},
+	}
+}
+
+// paint draws the part of the record between the painter's two moments.
+func (p *painter) paint(title string, r *checker.Results, bands []band) *Timeline {
+	p.t = &Timeline{Title: title, Width: picture}
+	p.layLanes()
+	p.drawTicks()
+	p.drawFaults()
+	p.drawServers()
+	for _, b := range bands {
+		p.drawBand(b)
+	}
+	for _, g := range p.rec.Grants {
+		p.drawGrant(g)
+	}
+	p.drawLost(r)
+	p.t.Shapes = shapes(p.inLayers())
+	for i := range p.t.Shapes {
+		s := &p.t.Shapes[i]
+		s.Focus = len(p.t.Shapes) <= fewShapes || !ordinary[s.Class]
+	}
+	return p.t
+}
+
+// ordinary are the classes of what every section shows.
+var ordinary = map[string]bool{"waiting": true, "hold": true, "lease": true, "read": true, "write": true}
+
+// layers say what lies over what: bands at the bottom, what matters on top. Classes that
+// are not among them are roles of servers.
+var layers = map[string]int{
+	"faultall": 0, "fault": 1, "overlap": 2, "clash": 2, "down": 4, "waiting": 4, "hold": 5, "lease": 6, "read": 7, "write": 7,
+	"unknown": 8, "refused": 9, "kill": 10, "lost": 10,
+}
+
+func (p *painter) inLayers() []*track {
+	layer := func(class string) int {
+		first, _, _ := strings.Cut(class, " ")
+		if n, ok := layers[first]; ok {
+			return n
 		}
-		if p.only != nil && !slices.Contains(p.only, client) {
-			return !p.rec.ProvenHold(g).Overlap(history.Interval{From: p.from, To: p.to}).Empty()
-		}
-		return g.Acquire.Start() <= p.to && p.rec.Last[client] >= p.from
+		return 3
+	}
+	out := make([]*track, 0, len(p.tracks))
+	for _, t := range p.tracks {
+		out = append(out, t)
+	}
+	slices.SortFunc(out, func(a, b *track) int {
+		return cmp.Or(cmp.Compare(layer(a.class), layer(b.class)), cmp.Compare(a.y, b.y), cmp.Compare(a.h, b.h), cmp.Compare(a.class, b.class))
 	})
+	return out
 }
 
 func (p *painter) x(t int64) float64 {
@@ -74,13 +106,25 @@ func (p *painter) x(t int64) float64 {
 	return leftEdge + float64(t-p.from)/float64(p.to-p.from)*(rightEdge-leftEdge)
 }
 
-// span adds a rectangle for a part of time, unless it is out of the picture.
-func (p *painter) span(class string, from, to int64, y, h float64, text string) {
+func (p *painter) track(kind, class, row string, y, h float64) *track {
+	key := place{class, y, h}
+	t := p.tracks[key]
+	if t == nil {
+		t = &track{class: class, kind: kind, row: row, y: y, h: h, items: map[int]*item{}}
+		p.tracks[key] = t
+	}
+	return t
+}
+
+// span adds a rectangle for a part of time, unless it is out of the picture. Its text is
+// asked for only where it is a shape of its own.
+func (p *painter) span(class, row string, from, to int64, y, h float64, text func() string) {
 	if to < p.from || from > p.to {
 		return
 	}
 	x := p.x(from)
-	p.t.Shapes = append(p.t.Shapes, Shape{Kind: "rect", Class: class, X: x, Y: y, W: max(p.x(to)-x, least(class)), H: h, Text: text})
+	end := max(p.x(to), x+least(class))
+	p.track(kindRect, class, row, y, h).add(item{from: max(from, p.from), to: min(to, p.to), x: x, end: end, text: text})
 }
 
 // least is the width at which a rectangle can still be seen.
@@ -91,18 +135,20 @@ func least(class string) float64 {
 	return 1
 }
 
-func (p *painter) mark(kind, class string, t int64, y float64, text, label string) {
+// mark adds a mark in a row, whose top is y.
+func (p *painter) mark(kind, class string, t int64, y int, text func() string, label string) {
 	if t < p.from || t > p.to {
 		return
 	}
-	near := func(x float64) bool { return math.Abs(x-p.x(t)) < labelWidth }
-	if label != "" && slices.ContainsFunc(p.labels[y], near) {
+	x, mid := p.x(t), float64(y+14)
+	near := func(other float64) bool { return math.Abs(other-x) < labelWidth }
+	if label != "" && slices.ContainsFunc(p.labels[mid], near) {
 		label = "" // it would cover another one; the tooltip has it all
 	}
 	if label != "" {
-		p.labels[y] = append(p.labels[y], p.x(t))
+		p.labels[mid] = append(p.labels[mid], x)
 	}
-	p.t.Shapes = append(p.t.Shapes, Shape{Kind: kind, Class: class, X: p.x(t), Y: y, Text: text, Label: label})
+	p.track(kind, class, p.names[y], mid, 0).add(item{from: t, to: t, x: x, end: x, text: text, label: label})
 }
 
 // drawTicks marks about ten round times.
@@ -115,7 +161,12 @@ func (p *painter) drawTicks() {
 			break
 		}
 	}
-	for t := math.Ceil(float64(p.from)/step) * step; t <= float64(p.to); t += step {
-		p.t.Ticks = append(p.t.Ticks, Tick{X: p.x(int64(t)), Text: strconv.FormatFloat(t/1e9, 'f', -1, 64) + " s"})
+	first := math.Ceil(float64(p.from)/step) * step
+	for i := range 20 {
+		t := first + float64(i)*step
+		if t > float64(p.to) {
+			return
+		}
+		p.t.Ticks = append(p.t.Ticks, Tick{X: tenth(p.x(int64(t))), Text: strconv.FormatFloat(t/1e9, 'f', -1, 64) + " s"})
 	}
 }

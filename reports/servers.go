@@ -1,34 +1,11 @@
 package reports
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// What servers say of themselves, as recorded: those roles that are worth a line of the
-// story or a colour of the timeline.
-const (
-	roleMaster = "master"
-	roleDown   = "down"
-)
-
-// serversOf are the servers that have something to show: those that a fault hurt, and
-// those that said what they are.
-func serversOf(rec *history.Record) []string {
-	var names []string
-	for _, in := range rec.Faults {
-		if in.Effective() {
-			names = append(names, in.Nodes...)
-		}
-	}
-	for _, e := range slices.Concat(rec.Roles, rec.Deaths) {
-		names = append(names, e.Node)
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
-	return slices.Compact(names)
-}
+// roleMaster is the role that is worth a line of the story.
+const roleMaster = history.RoleMaster
 
 // tenure is a time in which a server said the same of itself.
 type tenure struct {

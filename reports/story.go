@@ -123,21 +123,3 @@ func (s *Story) Worst() *checker.Finding {
 	}
 	return &s.Incidents[0].Finding
 }
-
-// events are the events that the steps name.
-func (s *Story) events() map[int64]bool {
-	var all []Step
-	for _, in := range s.Told() {
-		all = append(all, in.Steps...)
-	}
-	if s.Withstood != nil {
-		all = append(all, s.Withstood.Steps...)
-	}
-	out := map[int64]bool{}
-	for _, step := range all {
-		for _, i := range step.Events {
-			out[i] = true
-		}
-	}
-	return out
-}

@@ -303,26 +303,6 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// No link of the page is dead.
-func TestLinks(t *testing.T) {
-	for _, name := range append([]string{"nothing"}, told...) {
-		r, rec := judged(t, name)
-		var b bytes.Buffer
-		if err := HTML(&b, r, rec); err != nil {
-			t.Fatal(err)
-		}
-		links := regexp.MustCompile(`href="#([^"]*)"`).FindAllStringSubmatch(b.String(), -1)
-		if len(links) == 0 && r.Verdict == checker.Fail {
-			t.Errorf("%s: the page has no links", name)
-		}
-		for _, l := range links {
-			if !strings.Contains(b.String(), `id="`+l[1]+`"`) {
-				t.Errorf("%s: the link to %s is dead", name, l[1])
-			}
-		}
-	}
-}
-
 // A lease that was renewed runs out at the deadline of its last renewal, which is what the
 // step names.
 func TestLeaseOverOfRenewed(t *testing.T) {

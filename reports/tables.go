@@ -10,49 +10,6 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// checkRow is one check in the table of checks.
-type checkRow struct {
-	Name   string
-	Line   string
-	Mark   string
-	Result checker.Result
-}
-
-func checkRows(r *checker.Results) []checkRow {
-	var out []checkRow
-	for _, name := range r.Order {
-		c := r.Checks[name]
-		out = append(out, checkRow{Name: name, Line: oneLine(c), Mark: mark(c), Result: c})
-	}
-	return out
-}
-
-// eventRow is an event of the record as it is.
-type eventRow struct {
-	Index int64
-	Line  string
-}
-
-// eventRows are the events that findings and the steps of the story name.
-func eventRows(r *checker.Results, rec *history.Record, s *Story) []eventRow {
-	wanted := s.events()
-	for _, c := range r.Checks {
-		for _, f := range c.Findings {
-			for _, i := range f.Events {
-				wanted[i] = true
-			}
-		}
-	}
-	var out []eventRow
-	for i := range rec.Events {
-		e := &rec.Events[i]
-		if wanted[e.Index] {
-			out = append(out, eventRow{Index: e.Index, Line: string(e.AppendJSON(nil, true))})
-		}
-	}
-	return out
-}
-
 // facts are what was run.
 func facts(r *checker.Results, rec *history.Record) [][2]string {
 	out := [][2]string{

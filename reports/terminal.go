@@ -38,9 +38,11 @@ type printer struct {
 	err error
 }
 
+// printf writes a line of ours; what it is given comes from a history, and is shown as
+// [visible] text.
 func (p *printer) printf(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format, args...)
+		_, p.err = fmt.Fprintf(p.w, format, visibleArgs(args)...)
 	}
 }
 

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -9,7 +8,8 @@ import (
 )
 
 // Timeline is a picture of a part of the run: a lane for each client and each server, in
-// SVG units.
+// SVG units. However much happened, all of its time is drawn: what falls on the same
+// pixels of a lane is one shape.
 //
 //	client  ....waiting....|=== proven hold ===|        fault band behind it
 //	        |------- lease (sent to deadline) -------|
@@ -20,10 +20,10 @@ type Timeline struct {
 	Lanes  []Lane
 	Shapes []Shape
 	Ticks  []Tick
-	Cut    string // what was left out, if anything
+	Folded string // which rows stand for several, if any
 }
 
-// Lane is one party's row.
+// Lane is a row: of one party, or of those that share the last one.
 type Lane struct {
 	Name string
 	Y    int
@@ -35,29 +35,52 @@ type Tick struct {
 	Text string
 }
 
-// Shape is a rectangle or a mark, with its class for the style sheet and a tooltip.
+// Shape is a rectangle or a mark, with its class for the style sheet and a tooltip; or,
+// with a path, several of one class that stand close together.
 type Shape struct {
-	Kind       string // rect, dot, cross
+	Kind       string // rect, dot, cross, path
 	Class      string
 	X, Y, W, H float64
-	Text       string // tooltip
-	Label      string // drawn text
+	Path       string  // of kind path
+	Stroke     float64 // of kind path: its width
+	Text       string  // tooltip
+	Label      string  // drawn text
+	Focus      bool    // a stop for the keyboard
 }
 
 // timelines are the surroundings of the finding that is told first, if there is one, and the
 // whole run.
-func timelines(r *checker.Results, rec *history.Record, worst *checker.Finding) []*Timeline {
+func timelines(r *checker.Results, rec *history.Record, story *Story) []*Timeline {
 	var out []*Timeline
+	end := endOf(rec)
+	rank := ranked(r, rec, story)
+	bands := bandsOf(r, rec)
+	if worst := story.Worst(); worst != nil && len(worst.Grants) > 1 {
+		span, clients := around(worst, rec)
+		margin := (span.To - span.From) / 12
+		p := newPainter(rec, max(0, span.From-margin), min(span.To+margin, end), rank)
+		p.only = clients
+		out = append(out, p.paint("Around the violation", r, bands))
+	}
+	return append(out, newPainter(rec, 0, end, rank).paint("The whole run", r, bands))
+}
+
+// endOf is the last moment of a run that there is something to say of.
+func endOf(rec *history.Record) int64 {
 	var end int64
 	for _, t := range rec.Last {
 		end = max(end, t)
 	}
-	if worst != nil && len(worst.Grants) > 1 {
-		span, clients := around(worst, rec)
-		margin := (span.To - span.From) / 12
-		out = append(out, newTimeline("Around the violation", r, rec, max(0, span.From-margin), min(span.To+margin, end), clients))
+	for _, e := range slices.Concat(rec.Roles, rec.Deaths) {
+		end = max(end, e.Time)
 	}
-	return append(out, newTimeline("The whole run", r, rec, 0, end, nil))
+	for _, in := range rec.Faults {
+		end = max(end, in.Invoke.Time)
+		if to := in.Until(); to < history.Forever {
+			end = max(end, to)
+		}
+	}
+	return end
 }
 
 // around is the time of a finding with all that its grants did, and their clients.
@@ -76,25 +99,4 @@ func around(f *checker.Finding, rec *history.Record) (history.Interval, []string
 		}
 	}
 	return span, clients
-}
-
-// newTimeline draws the part of the record between two moments: all clients, or those
-// named and whoever was inside.
-func newTimeline(title string, r *checker.Results, rec *history.Record, from, to int64, only []string) *Timeline {
-	p := &painter{rec: rec, only: only, from: from, to: max(to, from+1), lanes: map[string]int{}, labels: map[float64][]float64{}}
-	p.t = &Timeline{Title: title, Width: picture}
-	p.layLanes()
-	p.drawTicks()
-	p.drawFaults()
-	p.drawServers()
-	p.drawOverlaps(r)
-	for _, g := range rec.Grants {
-		if len(p.t.Shapes) > maxShapes {
-			p.t.Cut = fmt.Sprintf("only the first %d shapes are drawn", maxShapes)
-			break
-		}
-		p.drawGrant(g)
-	}
-	p.drawLost(r)
-	return p.t
 }

@@ -64,7 +64,7 @@ func withstood(r *checker.Results, rec *history.Record) *Withstood {
 // survived says what a fault did, where and for how long.
 func survived(in *history.Injection) string {
 	text := fmt.Sprintf("%s: %s", in.Fault.Fault, in.Proof)
-	if in.Point != "" {
+	if in.Point != "" && in.By != "" {
 		text += fmt.Sprintf(", while %s stood at %s", in.By, in.Point)
 	}
 	if in.HealEnd != nil {

@@ -8,8 +8,10 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 )
 
-// Headline is the verdict in one sentence.
-func Headline(r *checker.Results) string {
+// Headline is the verdict in one sentence, fit for a terminal.
+func Headline(r *checker.Results) string { return visible(headline(r)) }
+
+func headline(r *checker.Results) string {
 	switch r.Verdict {
 	case checker.Pass:
 		if c := r.Checks[checker.MutualExclusion]; c.Verdict == checker.Fail {

@@ -1,0 +1,124 @@
+package reports
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+)
+
+// How much of a table stands open; the rest is folded, and what is beyond maxFindings and
+// maxFaults is only counted: a page is to be read.
+const (
+	openFindings = 4 // of one check; fewer where many checks have some
+	openInAll    = 9 // findings of all checks
+	maxFindings  = 40
+	openFaults   = 10
+	maxFaults    = 200
+	openSteps    = 30
+	maxSteps     = 100
+	maxNotes     = 20
+)
+
+// stepRow is a step of the story.
+type stepRow struct {
+	Step
+	ID string
+	Of []eventRef // the first event that shows it
+}
+
+// tale is the steps of an incident or of what a lock withstood.
+type tale struct {
+	Open, Folded []stepRow
+	More         int // steps that are left out
+}
+
+func (e *evidence) tale(story string, steps []Step) tale {
+	rows := make([]stepRow, 0, min(len(steps), maxSteps))
+	for i, s := range steps[:min(len(steps), maxSteps)] {
+		of, _ := e.refs(s.Events[:min(len(s.Events), 1)])
+		rows = append(rows, stepRow{Step: s, ID: stepID(story, i), Of: of})
+	}
+	n := min(len(rows), openSteps)
+	return tale{Open: rows[:n], Folded: rows[n:], More: len(steps) - len(rows)}
+}
+
+// findingRow is a finding in the table of its check.
+type findingRow struct {
+	checker.Finding
+	ID   string
+	Refs []eventRef
+	More int // events that are not named
+}
+
+// checkRow is one check in the table of checks, with its findings.
+type checkRow struct {
+	Name         string
+	Line         string
+	Mark         string
+	Result       checker.Result
+	Open, Folded []findingRow
+	More         int // findings that are left out
+}
+
+func checkRows(r *checker.Results, e *evidence) []checkRow {
+	with := 0
+	for _, c := range r.Checks {
+		with += min(len(c.Findings), 1)
+	}
+	open := min(openFindings, openInAll/max(with, 1))
+	var out []checkRow
+	for _, name := range r.Order {
+		c := r.Checks[name]
+		row := checkRow{Name: name, Line: oneLine(c), Mark: mark(c), Result: c}
+		listed := worstOf(c.Findings)
+		row.Open = e.findings(name, c, listed[:min(len(listed), open)])
+		row.Folded = e.findings(name, c, listed[len(row.Open):])
+		row.More = len(c.Findings) - len(row.Open) - len(row.Folded)
+		out = append(out, row)
+	}
+	return out
+}
+
+// worstOf are the indexes of the findings that a page lists, the worst first.
+func worstOf(findings []checker.Finding) []int {
+	all := make([]int, len(findings))
+	for i := range all {
+		all[i] = i
+	}
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(severity(findings[a]), severity(findings[b])) })
+	return all[:min(len(all), maxFindings)]
+}
+
+// findings are the rows of some findings of a check, in the order of the check.
+func (e *evidence) findings(check string, c checker.Result, which []int) []findingRow {
+	var out []findingRow
+	for _, i := range slices.Sorted(slices.Values(which)) {
+		refs, more := e.refs(c.Findings[i].Events)
+		out = append(out, findingRow{c.Findings[i], findingID(check, i), refs, more})
+	}
+	return out
+}
+
+// faultTable is the table of faults.
+type faultTable struct {
+	Open, Folded []faultRow
+	More         int
+}
+
+func faultsTable(rows []faultRow) faultTable {
+	shown := rows[:min(len(rows), maxFaults)]
+	n := min(len(shown), openFaults)
+	return faultTable{Open: shown[:n], Folded: shown[n:], More: len(rows) - len(shown)}
+}
+
+// notes are the first remarks on the record, and how many more there are.
+type notes struct {
+	Shown []string
+	More  int
+}
+
+func notesOf(r *checker.Results) notes {
+	shown := r.Notes[:min(len(r.Notes), maxNotes)]
+	return notes{shown, len(r.Notes) - len(shown)}
+}

@@ -1,0 +1,47 @@
+package reports
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// visible makes text that comes from a history harmless: whatever is not printable (control
+// characters, bytes that are no UTF-8, marks that turn the direction of the text, line ends)
+// becomes an escape that can be seen. A terminal must not obey a record, and XML knows no
+// such characters.
+func visible(s string) string { return escaped(s, "") }
+
+// escaped is [visible] for text in which some characters are our own.
+func escaped(s, keep string) string {
+	clean := func(r rune) bool { return strconv.IsPrint(r) || strings.ContainsRune(keep, r) }
+	var b strings.Builder
+	for i, size := 0, 0; i < len(s); i += size {
+		var r rune
+		r, size = utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			b.WriteString(`\x` + hex(s[i]>>4) + hex(s[i]&15))
+		case clean(r):
+			b.WriteRune(r)
+		default:
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return b.String()
+}
+
+func hex(nibble byte) string { return strconv.FormatInt(int64(nibble), 16) }
+
+// visibleArgs makes the strings among the arguments of a format harmless.
+func visibleArgs(args []any) []any {
+	out := make([]any, len(args))
+	for i, a := range args {
+		out[i] = a
+		if s, ok := a.(string); ok {
+			out[i] = visible(s)
+		}
+	}
+	return out
+}
