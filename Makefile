@@ -49,6 +49,10 @@ fast: servers ## run the fast suite: the promised commands against real servers
 soak: servers ## 200 runs over all pairs of backend and fault, against the table of docs/backends.md
 	set -o pipefail; $(GO) test -tags soak -count=1 -timeout 90m -parallel 3 -run TestSoak -v ./e2e | grep -v '^=== '
 
+.PHONY: damage
+damage: servers ## 40,000 damaged records: a failing one never passes, a passing one never fails
+	DAMAGE_N=$${DAMAGE_N:-40000} $(GO) test -count=1 -timeout 60m -run TestDamage -v ./damage
+
 .PHONY: track-record
 track-record: servers ## every published failure with 20 seeds; writes docs/track-record.md
 	$(GO) test -tags track -count=1 -timeout 60m -parallel 3 -run TestTrackRecord ./e2e
