@@ -11,7 +11,7 @@ import (
 func (t *Trial) run(provider string, started time.Time) history.Run {
 	r := t.r
 	run := history.Run{
-		Schema: history.Schema, Backend: r.Backend, Topology: r.Topology, Provider: provider, Nemesis: r.Nemesis,
+		Schema: history.Schema, Backend: r.Backend, Topology: r.Topology, Provider: provider, Nodes: r.nodeNames(), Nemesis: r.Nemesis,
 		Workload: r.Workload, Model: r.backend.Model, Fencing: r.Fencing, Discipline: r.Discipline, Seed: r.Seed, Clients: r.Clients,
 		Locks: r.locks, TTL: r.TTL.Nanoseconds(), Duration: r.Time.Nanoseconds(), Tolerance: tolerance.Nanoseconds(),
 		StallLimit:    (r.TTL / 10).Nanoseconds(),

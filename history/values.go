@@ -56,6 +56,7 @@ type Run struct {
 	Backend         string            `json:"backend"`
 	Topology        string            `json:"topology"`
 	Provider        string            `json:"provider"`
+	Nodes           []string          `json:"nodes,omitempty"` // the servers of the topology
 	Nemesis         []string          `json:"nemesis"`
 	Workload        string            `json:"workload"`
 	Fencing         string            `json:"fencing"`

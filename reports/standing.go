@@ -9,10 +9,13 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// serversOf are all servers that the record names: those that said what they are, that a
-// fault hurt, or that granted a lock.
+// serversOf are all servers that the record names: those of the run, that said what they
+// are, that a fault hurt, or that granted a lock.
 func serversOf(rec *history.Record) []string {
 	names := map[string]bool{}
+	for _, node := range rec.Run.Nodes {
+		names[node] = true
+	}
 	for _, in := range rec.Faults {
 		for _, node := range in.Nodes {
 			names[node] = true
