@@ -66,6 +66,9 @@ func TestThePlanIsCarriedOut(t *testing.T) {
 		}
 		l.check(e.Value.Into(&f))
 		seen[f.Fault] = append(seen[f.Fault], string(e.Type)+" "+e.F)
+		if e.Type == history.Fail {
+			t.Errorf("%s: %s", f.Fault, e.Message)
+		}
 		if e.Type == history.OK && e.F == history.FFault && f.Proof == "" {
 			t.Errorf("%s has no proof", f.Fault)
 		}
