@@ -68,6 +68,8 @@ func (s Spec) Valid() error {
 		return errors.New("it names no topology: a lock that needs no server runs on \"local\"")
 	case !slices.Contains(ends, s.Ends):
 		return fmt.Errorf("the field Ends is %q: choose one of %v (constants of package history)", s.Ends, ends)
+	case !s.Model.Known():
+		return fmt.Errorf("its model is %q: choose one of the history.Model constants, which can be judged", s.Model.Kind)
 	}
 	for i, p := range s.Points {
 		taken := slices.Contains(points.Names(s.Points[:i]), p.Name) || slices.Contains(points.Names(points.Section()), p.Name)

@@ -1,7 +1,9 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -40,11 +42,29 @@ func (p Process) Prepare(ctx context.Context, r Recipe, place Place) error {
 		if err != nil {
 			return fmt.Errorf("prepare %s: %w", r.Name, err)
 		}
-		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-		cmd.Dir, cmd.Env = place.Dir, append(os.Environ(), place.Env...)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("prepare %s: %s: %w: %s", r.Name, args[0], err, out)
+		if err := p.once(ctx, r.Name, args, place); err != nil {
+			return fmt.Errorf("prepare %s: %s: %w", r.Name, args[0], err)
 		}
+	}
+	return nil
+}
+
+// once runs a command to its end, as a child that never outlives us.
+func (p Process) once(ctx context.Context, name string, args []string, place Place) error {
+	var said bytes.Buffer
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir, cmd.Env = place.Dir, append(os.Environ(), place.Env...)
+	cmd.Stdout, cmd.Stderr = &said, &said
+	child, err := p.Starter.Start(name, cmd)
+	if err != nil {
+		return err
+	}
+	err = child.Wait(ctx)
+	if ctx.Err() != nil {
+		return errors.Join(err, child.Kill(context.WithoutCancel(ctx)))
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(said.Bytes()))
 	}
 	return nil
 }

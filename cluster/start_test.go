@@ -38,12 +38,19 @@ func TestPrepareRunsOnce(t *testing.T) {
 	if err := s.Kill(b.ctx); err != nil {
 		t.Fatal(err)
 	}
+	conf, err := os.ReadFile(b.path("store-1", "conf"))
+	if err != nil || !strings.HasPrefix(string(conf), "dir "+b.path("store-1")+"\nport "+s.Addr()[len("127.0.0.1:"):]) {
+		t.Errorf("conf is %q, %v", conf, err)
+	}
+	const own = "what the server made of it"
+	if err := os.WriteFile(b.path("store-1", "conf"), []byte(own), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := s.Restart(b.ctx); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"made": "made\n", "copy": "made\n", "conf": "dir " + b.path("store-1") + "\nport "} {
-		text, err := os.ReadFile(b.path("store-1", name))
-		if err != nil || !strings.HasPrefix(string(text), want) || name != "conf" && string(text) != want {
+	for name, want := range map[string]string{"made": "made\n", "copy": "made\n", "conf": own} {
+		if text, err := os.ReadFile(b.path("store-1", name)); err != nil || string(text) != want {
 			t.Errorf("%s is %q, %v; want %q", name, text, err, want)
 		}
 	}
@@ -111,6 +118,31 @@ func TestAServerThatNeverServesIsGivenUp(t *testing.T) {
 	mustSay(t, err.Error(), "store-1 does not serve at 127.0.0.1:")
 	if pid := <-launched; alive(pid) {
 		t.Errorf("process %d lives", pid)
+	}
+}
+
+// A server that does not serve again is down, and may be tried once more.
+func TestARestartThatFails(t *testing.T) {
+	b := newBench(t)
+	s := b.start(script(`test -e deaf && exec sleep 60; touch deaf`)).Servers()[0]
+	if err := s.Kill(b.ctx); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, 100*time.Millisecond)
+	defer cancel()
+	_, err := s.Restart(ctx)
+	if err == nil {
+		t.Fatal("it serves")
+	}
+	mustSay(t, err.Error(), "store-1 does not serve at 127.0.0.1:")
+	if !s.Down() {
+		t.Error("it was left running")
+	}
+	if err := os.Remove(b.path("store-1", "deaf")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Restart(b.ctx); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/points"
 	"github.com/lockstorm/lockstorm/workloads/register"
 )
@@ -61,12 +62,31 @@ func (s Spec) Valid() error {
 	if s.Fenced && s.Registers == nil {
 		return errors.New("it is Fenced without Registers: there is nothing to fence")
 	}
-	for _, p := range s.Points {
-		if p.Name == "" || p.Doc == "" || slices.Contains(points.Names(points.Section()), p.Name) {
+	for i, p := range s.Points {
+		taken := slices.Contains(points.Names(s.Points[:i]), p.Name) || slices.Contains(points.Names(points.Section()), p.Name)
+		if p.Name == "" || p.Doc == "" || taken {
 			return fmt.Errorf("point %q: a point has a doc and a name of its own, other than those of every section", p.Name)
 		}
 	}
-	return catalog.CheckParams(s.Params)
+	for _, kind := range s.Models {
+		if m := (history.Model{Kind: kind}); kind == "" || !m.Known() {
+			return fmt.Errorf("model %q: choose of the history.Model constants, which can be judged", kind)
+		}
+	}
+	return s.validParams()
+}
+
+// validParams reads the defaults as if they had been given.
+func (s Spec) validParams() error {
+	if err := catalog.CheckParams(s.Params); err != nil {
+		return err
+	}
+	v, err := catalog.Parse("workload "+s.Name, "", s.Params)
+	if err != nil {
+		return err
+	}
+	_, err = NewSettings(v, nil, time.Second)
+	return err
 }
 
 // Catalogue is a list of workloads by name.

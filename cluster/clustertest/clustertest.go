@@ -45,11 +45,12 @@ func Main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	err := serveAs(ctx, os.Args[2], os.Args[3:])
 	stop()
+	code := 0
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		code = 1
 	}
-	os.Exit(0)
+	syscall.Exit(code) // not os.Exit: under the race detector that sleeps for a second
 }
 
 func serveAs(ctx context.Context, what string, args []string) error {

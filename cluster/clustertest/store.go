@@ -86,6 +86,11 @@ func (s *store) data(words []string) string {
 		}
 		s.apply("SET", args...)
 		return "+OK"
+	case words[0] == "RELEASE" && len(args) == 2:
+		if s.keys[args[0]] != args[1] {
+			return "-not yours"
+		}
+		return fmt.Sprintf("+%d", s.drop(args[:1]))
 	case words[0] == "DEL":
 		return fmt.Sprintf("+%d", s.drop(args))
 	case words[0] == "FLUSH":

@@ -16,7 +16,8 @@ import (
 const (
 	watchEvery = 15 * time.Millisecond
 	watchLimit = 200 * time.Millisecond // for the answer of a store
-	silent     = 300 * time.Millisecond // a master that nobody can reach for so long is replaced
+	silent     = 300 * time.Millisecond // a master that does not answer for so long is replaced
+	misses     = 3                      // and so often: a slow host is no dead master
 )
 
 // supervisor asks all stores for their roles. The master of the latest epoch is the master;
@@ -30,6 +31,7 @@ type supervisor struct {
 	master string
 	epoch  int
 	seen   time.Time // the master, last
+	missed int       // looks without a master since then
 }
 
 // view is what a store says of itself.
@@ -43,7 +45,7 @@ func runSupervisor(ctx context.Context, args []string) error {
 	if len(args) < 3 {
 		return errors.New("a supervisor needs an address, a source and stores")
 	}
-	v := &supervisor{source: args[1], stores: args[2:], seen: time.Now()}
+	v := &supervisor{source: args[1], stores: args[2:]}
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	wg.Go(func() {
@@ -118,10 +120,10 @@ func (v *supervisor) watch(ctx context.Context) {
 		}
 	}
 	v.mu.Lock()
-	if best.addr != "" && best.epoch >= v.epoch {
-		v.master, v.epoch, v.seen = best.addr, best.epoch, time.Now()
+	if v.missed++; best.addr != "" && best.epoch >= v.epoch {
+		v.master, v.epoch, v.seen, v.missed = best.addr, best.epoch, time.Now(), 0
 	}
-	late := time.Since(v.seen) > silent
+	late := v.master != "" && v.missed >= misses && time.Since(v.seen) > silent
 	v.mu.Unlock()
 	if late {
 		v.promote(ctx, views) //nolint:errcheck // it is tried again

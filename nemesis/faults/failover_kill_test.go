@@ -110,6 +110,23 @@ func (n noPromotion) FailOver(context.Context) error { return nil }
 
 func (n noPromotion) Promoted(context.Context, string) (nemesis.Node, error) { return nil, errNobody }
 
+// A new master that had the key lost nothing: that is no proof.
+func TestFailoverKillOfAnHeirWithTheKey(t *testing.T) {
+	l := newLab(t, clustertest.Several(3), 1)
+	k := &failoverKill{w: l, master: l.node(1), holder: &nemesis.Hit{Client: l.client(1), Lock: labLock, Go: func() {}}}
+	l.check(l.set(2, labLock))
+	lacking, err := k.lacking(l.ctx)
+	if err != nil || !slices.Equal(lacking, []string{"store-3"}) {
+		t.Fatalf("the key is not on %v, %v", lacking, err)
+	}
+	if _, err := k.proof("killed", "promoted", l.node(2), lacking); err == nil || err.Error() != "store-2 was promoted, which had the key of c1" {
+		t.Errorf("error %v", err)
+	}
+	if text, err := k.proof("killed", "promoted", l.node(3), lacking); err != nil || text != "killed while c1 held the lock; its key lock-0 was never on store-3; promoted" {
+		t.Errorf("proof %q, %v", text, err)
+	}
+}
+
 func TestFailoverKillPlans(t *testing.T) {
 	cannot(t, FailoverKill{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
 	const leave = "it strikes the master and nobody else: leave nodes=master"

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -72,6 +73,29 @@ func TestIsolateMasterInTheWay(t *testing.T) {
 		if !l.reaches(c.Name(), "store-1") || !l.reaches(c.Name(), "store-2") {
 			t.Errorf("%s is cut off", c.Name())
 		}
+	}
+}
+
+// wrongFleet takes a replica for the master, and the master for its heir.
+type wrongFleet struct{ *lab }
+
+func (w wrongFleet) Fleet() nemesis.Fleet { return mistaken{noPromotion{w.lab}} }
+
+type mistaken struct{ noPromotion }
+
+func (m mistaken) Master(context.Context) (nemesis.Node, error) { return m.lab.node(2), nil }
+
+func (m mistaken) Promoted(context.Context, string) (nemesis.Node, error) {
+	return m.lab.node(1), nil
+}
+
+// One that does not take itself for the master is no second one.
+func TestIsolateMasterThatIsNone(t *testing.T) {
+	l := newLab(t, clustertest.Replicated(2, 1), 1)
+	e, err := IsolateMaster{}.Inject(l.ctx, wrongFleet{l}, on(l.node(2)))
+	l.fails(e, err, "store-2 is isolated and answers as replica, not as master")
+	if !l.reaches("c1", "store-1") || !l.reaches("c1", "store-2") {
+		t.Error("the client is cut off")
 	}
 }
 

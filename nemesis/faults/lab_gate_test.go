@@ -122,23 +122,34 @@ func (l *lab) section(c *labClient) {
 	l.grants = append(l.grants, g)
 	l.mu.Unlock()
 	l.reach(l.ctx, nemesis.Hit{Client: c, Point: points.Acquired, Lock: labLock, Deadline: history.Some(sent + labTTL.Nanoseconds())})
-	l.askBriefly(c, node, "DEL", labLock)
+	l.release(c)
+}
+
+// release gives back what a client was granted, or may have been granted. Its links may be
+// broken and the lock has no time to live: so it goes past them.
+func (l *lab) release(c *labClient) {
+	for _, n := range l.Nodes() {
+		if n.Data() {
+			l.askBriefly(n.Addr(), "RELEASE", labLock, c.name)
+		}
+	}
 }
 
 // acquire tries every store once; the name is of the one that granted.
 func (l *lab) acquire(c *labClient) string {
 	for _, n := range l.Nodes() {
-		if n.Data() && l.askBriefly(c, n.Name(), "SETNX", labLock, c.name) {
+		if n.Data() && l.askBriefly(l.way(c.name, n.Name()), "SETNX", labLock, c.name) {
 			return n.Name()
 		}
 	}
+	l.release(c)
 	return ""
 }
 
-func (l *lab) askBriefly(c *labClient, node string, words ...string) bool {
+func (l *lab) askBriefly(addr string, words ...string) bool {
 	ctx, cancel := context.WithTimeout(l.ctx, labTTL/4)
 	defer cancel()
-	_, err := clustertest.Ask(ctx, l.way(c.name, node), words...)
+	_, err := clustertest.Ask(ctx, addr, words...)
 	return err == nil
 }
 

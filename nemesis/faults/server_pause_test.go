@@ -53,6 +53,24 @@ func TestServerPauseInTheWay(t *testing.T) {
 	}
 }
 
+// All targets are stopped, and all go on.
+func TestServerPauseOfAll(t *testing.T) {
+	l := newLab(t, clustertest.Several(2), 0)
+	pids := []int{l.pid(1), l.pid(2)}
+	e := l.must("server-pause:nodes=all", on(l.Nodes()...))
+	for _, pid := range pids {
+		if !stopped(t, pid) {
+			t.Errorf("threads %s", threads(t, pid))
+		}
+	}
+	l.heal(e)
+	for _, pid := range pids {
+		if stopped(t, pid) {
+			t.Error("one stays stopped")
+		}
+	}
+}
+
 // A server that was restarted meanwhile runs already.
 func TestServerPauseThenRestart(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 0)

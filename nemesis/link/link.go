@@ -2,10 +2,12 @@ package link
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
@@ -168,11 +170,33 @@ func (l *Link) ProveCut(ctx context.Context) (string, error) {
 	if f == nil {
 		return "new ones are closed at once", l.drained(ctx)
 	}
-	d := net.Dialer{Timeout: dialTimeout}
-	c, err := d.DialContext(ctx, "tcp", f.addr)
-	if err == nil {
-		c.Close() //nolint:errcheck // it should not have been there
-		return "", fmt.Errorf("link %v is cut and yet can be dialled", l.Pair)
+	return l.proveRefused(ctx, f.addr)
+}
+
+const (
+	proveLimit = time.Second          // for a closed front to refuse
+	proveEvery = 2 * time.Millisecond // between two tries
+)
+
+// proveRefused dials until that is refused. A child process that is being started at this
+// moment has a copy of the closed listener until it executes its program: for so long the
+// kernel takes connections, which nobody serves.
+func (l *Link) proveRefused(ctx context.Context, addr string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, proveLimit)
+	defer cancel()
+	var d net.Dialer
+	for {
+		c, err := d.DialContext(ctx, "tcp", addr)
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			return "dialling is refused", nil
+		}
+		if err == nil {
+			c.Close() //nolint:errcheck // it should not have been there
+		}
+		select {
+		case <-ctx.Done():
+			return "", errors.Join(fmt.Errorf("link %v is cut and yet dialling is not refused", l.Pair), err)
+		case <-time.After(proveEvery):
+		}
 	}
-	return "dialling is refused", nil
 }

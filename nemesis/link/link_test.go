@@ -406,3 +406,38 @@ func TestLeave(t *testing.T) {
 	}
 	mustAsk(t, dial(t, other), "after")
 }
+
+// A copy of the listener that a child holds while it is started delays the refusal, and one
+// that stays is no cut.
+func TestProveCutWaitsForTheRefusal(t *testing.T) {
+	_, _, l, addr := lab(t)
+	hold := func() func() {
+		t.Helper()
+		f, err := l.front.listener.(*net.TCPListener).File() // what a fork copies
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sync.OnceFunc(func() { f.Close() }) //nolint:errcheck // a test
+	}
+	letGo := hold()
+	_, mend, err := l.Cut()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dial(t, addr) // it can be dialled
+	if _, err := l.ProveCut(t.Context()); err == nil || !strings.Contains(err.Error(), "link c->s is cut and yet dialling is not refused") {
+		t.Errorf("a link that can be dialled is taken for cut: %v", err)
+	}
+	proof := make(chan error, 1)
+	go func() {
+		_, err := l.ProveCut(t.Context())
+		proof <- err
+	}()
+	letGo()
+	if err := <-proof; err != nil {
+		t.Error(err)
+	}
+	if err := mend(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,67 @@
+package backends_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+// plain has what every backend must have, and nothing else.
+func plain() backends.Spec {
+	return backends.Spec{
+		Name: "own", Doc: "a lock", Topologies: []string{"local"}, Ends: history.EndsNever,
+		Open: func(context.Context, backends.Env) (backends.Locker, error) { return nil, nil },
+	}
+}
+
+// added is with what a catalogue refuses a spec; empty: it takes it.
+func added(change func(s *backends.Spec)) (said string) {
+	defer func() {
+		if p := recover(); p != nil {
+			said = p.(string)
+		}
+	}()
+	s := plain()
+	change(&s)
+	catalog.New("backend", s)
+	return ""
+}
+
+// A wrong spec is refused when it is added to a catalogue, with a sentence.
+func TestWrongSpecs(t *testing.T) {
+	own := func(p ...points.Point) func(*backends.Spec) { return func(s *backends.Spec) { s.Points = p } }
+	for _, c := range []struct {
+		want   string
+		change func(s *backends.Spec)
+	}{
+		{`"Own" is no name for a backend`, func(s *backends.Spec) { s.Name = "Own" }},
+		{`backend "own" has no doc`, func(s *backends.Spec) { s.Doc = "" }},
+		{`backend "own": it has no Open`, func(s *backends.Spec) { s.Open = nil }},
+		{`it names no topology: a lock that needs no server runs on "local"`, func(s *backends.Spec) { s.Topologies = nil }},
+		{`Ends is "": choose one of [`, func(s *backends.Spec) { s.Ends = "" }},
+		{`Ends is "someday": choose one of [`, func(s *backends.Spec) { s.Ends = "someday" }},
+		{`its model is "shared": choose one of the history.Model constants`, func(s *backends.Spec) { s.Model.Kind = "shared" }},
+		{`point "": a point has a doc and a name of its own`, own(points.Point{Doc: "d"})},
+		{`point "half-way": a point has a doc`, own(points.Point{Name: "half-way"})},
+		{`point "acquired": a point has a doc and a name of its own, other than those of every section`, own(points.Point{Name: points.Acquired, Doc: "d"})},
+		{`point "half-way": a point has`, own(points.Point{Name: "half-way", Doc: "d"}, points.Point{Name: "half-way", Doc: "e"})},
+	} {
+		if said := added(c.change); !strings.HasPrefix(said, "catalogue: ") || !strings.Contains(said, c.want) {
+			t.Errorf("it is refused with %q, want %q", said, c.want)
+		}
+	}
+	for _, change := range []func(s *backends.Spec){
+		func(*backends.Spec) {},
+		func(s *backends.Spec) { s.Model.Kind = history.ModelReadWrite },
+		own(points.Point{Name: "half-way", Doc: "d"}, points.Point{Name: "nearly", Doc: "e"}),
+	} {
+		if said := added(change); said != "" {
+			t.Error(said)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package workloads
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+// added is with what a catalogue refuses a spec; empty: it takes it.
+func added(change func(s *Spec)) (said string) {
+	defer func() {
+		if p := recover(); p != nil {
+			said = p.(string)
+		}
+	}()
+	s := Spec{Name: "own", Doc: "works", New: func(Settings) Workload { return nil }}
+	change(&s)
+	catalog.New("workload", s)
+	return ""
+}
+
+// A wrong spec is refused when it is added to a catalogue, with a sentence.
+func TestWrongSpecs(t *testing.T) {
+	own := func(p ...points.Point) func(*Spec) { return func(s *Spec) { s.Points = p } }
+	with := func(p ...catalog.Param) func(*Spec) { return func(s *Spec) { s.Params = p } }
+	for _, c := range []struct {
+		want   string
+		change func(s *Spec)
+	}{
+		{`"own_" is no name for a workload`, func(s *Spec) { s.Name = "own_" }},
+		{`workload "own" has no doc`, func(s *Spec) { s.Doc = "" }},
+		{`workload "own": it has no New`, func(s *Spec) { s.New = nil }},
+		{"Fenced without Registers: there is nothing to fence", func(s *Spec) { s.Fenced = true }},
+		{`model "shared": choose of the history.Model constants`, func(s *Spec) { s.Models = []string{"shared"} }},
+		{`model ""`, func(s *Spec) { s.Models = []string{history.ModelExclusive, ""} }},
+		{`point "": a point has a doc and a name of its own`, own(points.Point{Doc: "d"})},
+		{`point "half-way": a point has a doc`, own(points.Point{Name: "half-way"})},
+		{`point "before-write": a point has`, own(points.Point{Name: points.BeforeWrite, Doc: "d"})},
+		{`point "half-way": a point has`, own(points.Point{Name: "half-way", Doc: "d"}, points.Point{Name: "half-way", Doc: "e"})},
+		{`"Hold" is no name for a parameter`, with(catalog.Param{Name: "Hold", Doc: "d"})},
+		{`parameter "hold" has no doc`, with(catalog.Param{Name: "hold"})},
+		{`it has two parameters named "hold"`, with(append(Params(), Params()[0])...)},
+		{"hold=long is not a length", with(catalog.Param{Name: "hold", Default: "long", Doc: "d"})},
+		{"think=-1s is not a length", with(catalog.Param{Name: "think", Default: "-1s", Doc: "d"})},
+		{"try=2 is not a number from 0 to 1", with(catalog.Param{Name: "try", Default: "2", Doc: "d"})},
+	} {
+		if said := added(c.change); !strings.HasPrefix(said, "catalogue: ") || !strings.Contains(said, c.want) {
+			t.Errorf("it is refused with %q, want %q", said, c.want)
+		}
+	}
+	for _, change := range []func(s *Spec){
+		func(*Spec) {}, with(Params()...), func(s *Spec) { s.Models = []string{history.ModelReadWrite} },
+		own(points.Point{Name: "half-way", Doc: "d"}),
+	} {
+		if said := added(change); said != "" {
+			t.Error(said)
+		}
+	}
+}
+
+// Without any of the common parameters a workload has settings: it never waits, never tries.
+func TestSettingsWithoutParams(t *testing.T) {
+	s, err := NewSettings(catalog.Values{}, []string{"a"}, 0)
+	if err != nil || s.Hold != 0 || s.Think != 0 || s.Try != 0 || s.upTo(s.Hold) != 0 {
+		t.Errorf("settings %+v, %v", s, err)
+	}
+	if lock := s.Lock(Turn{Last: true, Lock: "a"}); lock != "a" {
+		t.Errorf("the last section is of %q", lock)
+	}
+}
