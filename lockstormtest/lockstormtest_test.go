@@ -62,7 +62,7 @@ func TestAFailureIsExplained(t *testing.T) {
 		lockstormtest.Safe(tb, harness.Default(), "--backend none --seed 5"+short)
 	},
 		"not as expected", "exit code: 1, expected 0", "A defect of the lock: ", "check mutual-exclusion, rule overlap, class defect, cause: none found",
-		"c1 is granted", "--backend none", "--seed 5", lockstormtest.EnvReplay+"=", "go test -count=1 -run '^TestAFailureIsExplained$' .",
+		" is granted L1", "--backend none", "--seed 5", lockstormtest.EnvReplay+"=", "go test -count=1 -run '^TestAFailureIsExplained$' .",
 	)
 	m := kept.FindStringSubmatch(said)
 	if m == nil {

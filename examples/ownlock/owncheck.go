@@ -15,7 +15,7 @@ const LedgerWhole = "ledger-whole"
 
 // The rules of its findings.
 const (
-	RuleTwice   = "entry-twice"   // two entries have one number: one transfer was lost
+	RuleTwice   = "entry-twice"   // two entries have one number: the first is lost, and all that followed it
 	RuleMoney   = "money-changed" // the accounts do not add up to what they did before
 	RuleStrange = "strange-entry" // what is on record is no entry
 )
@@ -44,8 +44,7 @@ type LedgerProof map[string]LedgerSeen
 // LedgerSeen is what one ledger came to.
 type LedgerSeen struct {
 	Entries int64 `json:"entries"` // that clients were told of
-	Last    int64 `json:"last"`    // the highest number among them
-	Twice   int64 `json:"twice"`   // of them, those that had the number of an earlier one
+	Lost    int64 `json:"lost"`    // of them, those that somebody else wrote over unseen
 }
 
 // posted is an entry that a client was told of. One of unknown outcome may not be in the book: it
@@ -56,40 +55,45 @@ type posted struct {
 	call  *history.Call
 }
 
-// ledgerWhole reads the entries of each lock in the order in which they were invoked. Whoever writes
-// the book has read it under the same grant: so a number that comes twice is a transfer that was
-// made on top of what was not read.
+// ledgerWhole follows the book of each lock through its entries.
 func ledgerWhole(in *checker.Input) checker.Result {
 	var findings []checker.Finding
-	figures, proof := checker.Figures{"ledger_entries": 0, "ledger_entries_twice": 0}, LedgerProof{}
+	figures, proof := checker.Figures{"ledger_entries": 0, "ledger_entries_lost": 0}, LedgerProof{}
 	for _, lock := range in.Locks {
 		entries, strange := postedUnder(in, lock)
-		findings = append(findings, strange...)
-		var seen LedgerSeen
-		first := map[int64]posted{}
-		for _, p := range entries {
-			seen.Entries, seen.Last = seen.Entries+1, max(seen.Last, p.Number)
-			if p.Total != entries[0].Total {
-				findings = append(findings, money(p, entries[0]))
-			}
-			before, taken := first[p.Number]
-			if !taken {
-				first[p.Number] = p
-				continue
-			}
-			seen.Twice++
-			findings = append(findings, twice(in, before, p))
-		}
-		proof[lock] = seen
-		figures["ledger_entries"] += seen.Entries
-		figures["ledger_entries_twice"] += seen.Twice
+		found, lost := follow(in, entries)
+		findings = append(append(findings, strange...), found...)
+		proof[lock] = LedgerSeen{Entries: int64(len(entries)), Lost: lost}
+		figures["ledger_entries"] += int64(len(entries))
+		figures["ledger_entries_lost"] += lost
 	}
-	r := checker.Conclude("every entry that a client was told of, by its number", findings, len(findings))
+	r := checker.Conclude("the book, entry by entry, as clients were told of them", findings, len(findings))
 	r.Figures, r.Proof = figures, checker.NewProof(proof)
 	return r
 }
 
-// postedUnder lists the entries under one lock in the order of their invocation.
+// follow writes the book again. Whoever writes it has read it under the same grant: so an entry whose
+// number is in the book was made on top of a book that had gone on meanwhile, and what is in it from
+// there on is lost. Those who come later number on from what they find: they are not to blame.
+func follow(in *checker.Input, entries []posted) (findings []checker.Finding, lost int64) {
+	var book []posted // by growing numbers
+	for _, p := range entries {
+		if p.Total != entries[0].Total {
+			findings = append(findings, money(p, entries[0]))
+		}
+		for len(book) > 0 && book[len(book)-1].Number >= p.Number {
+			before := book[len(book)-1]
+			if before.Number == p.Number {
+				findings = append(findings, twice(in, before, p))
+			}
+			book, lost = book[:len(book)-1], lost+1
+		}
+		book = append(book, p)
+	}
+	return findings, lost
+}
+
+// postedUnder lists the entries under one lock in the order in which clients were told of them.
 func postedUnder(in *checker.Input, lock string) (out []posted, strange []checker.Finding) {
 	for _, g := range in.ByLock[lock] {
 		for _, u := range g.Uses {
@@ -106,7 +110,7 @@ func postedUnder(in *checker.Input, lock string) (out []posted, strange []checke
 			out = append(out, p)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b posted) int { return cmp.Compare(a.call.Start(), b.call.Start()) })
+	slices.SortStableFunc(out, func(a, b posted) int { return cmp.Compare(a.call.End(), b.call.End()) })
 	return out, strange
 }
 
@@ -114,7 +118,7 @@ func postedUnder(in *checker.Input, lock string) (out []posted, strange []checke
 func finding(rule, message string, about ...posted) checker.Finding {
 	f := checker.Finding{
 		Rule: rule, Class: checker.NoClass, Cause: "none found", CauseKind: checker.CauseNone, Gating: true, Message: message,
-		From: about[0].call.Start(), To: about[len(about)-1].call.Return.Time,
+		From: about[0].call.Start(), To: about[len(about)-1].call.End(),
 	}
 	for _, p := range about {
 		f.Events = append(f.Events, p.call.Invoke.Index, p.call.Return.Index)
@@ -132,7 +136,7 @@ func money(p, before posted) checker.Finding {
 
 // twice blames two entries of one number on what let both clients write.
 func twice(in *checker.Input, a, b posted) checker.Finding {
-	f := finding(RuleTwice, fmt.Sprintf("%s (grant %s) and %s (grant %s) both wrote entry %d of %s: one transfer is lost",
+	f := finding(RuleTwice, fmt.Sprintf("%s (grant %s) and %s (grant %s) both wrote entry %d of %s: what was there is lost",
 		a.grant.Client, a.grant.ID, b.grant.Client, b.grant.ID, a.Number, a.grant.Lock), a, b)
 	for _, p := range []posted{a, b} {
 		if p.afterRelease() {
@@ -154,7 +158,7 @@ func twice(in *checker.Input, a, b posted) checker.Finding {
 		f.Cause, f.CauseKind, f.Fault = late.Text, late.Kind, late.Fault
 		return f
 	}
-	f.Cause, f.CauseKind, f.Doubtful = "the record: the grants were never held at once", checker.CauseRecord, true
+	f.Cause, f.CauseKind, f.Doubtful = "a write of unknown outcome, or the record: these two never met", checker.CauseRecord, true
 	return f
 }
 

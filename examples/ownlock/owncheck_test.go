@@ -79,6 +79,19 @@ var histories = map[string]struct{ events, want string }{
 			wrote(20, "2", "g2", "L", "ok", 1, 9) + wrote(30, "1", "g1", "L", "ok", 1, 9) + wrote(32, "3", "g3", "L", "ok", 1, 9),
 		"fail, defect entry-twice, defect entry-twice",
 	},
+	"who goes on from a stale book is not to blame": {
+		granted(0, "1", "g1", "L") + granted(60, "2", "g2", "L") + wrote(62, "2", "g2", "L", "ok", 1, 9) + released(64, "2", "g2", "L") +
+			granted(66, "3", "g3", "L") + wrote(68, "3", "g3", "L", "ok", 2, 9) + released(70, "3", "g3", "L") +
+			wrote(80, "1", "g1", "L", "ok", 1, 9) + released(82, "1", "g1", "L") +
+			granted(90, "2", "g4", "L") + wrote(92, "2", "g4", "L", "ok", 2, 9) + released(94, "2", "g4", "L") +
+			granted(96, "3", "g5", "L") + wrote(98, "3", "g5", "L", "ok", 3, 9) + released(99, "3", "g5", "L"),
+		"fail, inherent entry-twice",
+	},
+	"a stale book that nobody was told of": {
+		granted(0, "1", "g1", "L") + granted(60, "2", "g2", "L") + wrote(62, "2", "g2", "L", "ok", 1, 9) + released(64, "2", "g2", "L") +
+			wrote(80, "1", "g1", "L", "info", 1, 9) + granted(90, "3", "g3", "L") + wrote(92, "3", "g3", "L", "ok", 1, 9) + released(94, "3", "g3", "L"),
+		"unknown, none entry-twice",
+	},
 	"after its release": {
 		granted(0, "1", "g1", "L") + released(5, "1", "g1", "L") + granted(10, "2", "g2", "L") +
 			wrote(20, "2", "g2", "L", "ok", 1, 9) + wrote(30, "1", "g1", "L", "ok", 1, 9), "fail, none entry-twice",
@@ -104,8 +117,8 @@ func TestLedgerProof(t *testing.T) {
 	if err := r.ProofInto(&proof); err != nil {
 		t.Fatal(err)
 	}
-	want := ownlock.LedgerSeen{Entries: 3, Last: 1, Twice: 2}
-	if proof["L"] != want || r.Figures["ledger_entries"] != 3 || r.Figures["ledger_entries_twice"] != 2 {
+	want := ownlock.LedgerSeen{Entries: 3, Lost: 2}
+	if proof["L"] != want || r.Figures["ledger_entries"] != 3 || r.Figures["ledger_entries_lost"] != 2 {
 		t.Errorf("proof %+v, figures %v", proof, r.Figures)
 	}
 }

@@ -76,7 +76,7 @@ func TestWrongSpecs(t *testing.T) {
 			s.Topologies = nil
 			c.Backends.Add(s)
 		},
-		`nemesis "small-fault": a fault must say in Proven`: func(c *harness.Catalogue) {
+		`nemesis "small-fault": the field Proven is empty`: func(c *harness.Catalogue) {
 			s := smallFault()
 			s.Proven = ""
 			c.Nemeses.Add(s)
