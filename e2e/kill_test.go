@@ -24,7 +24,7 @@ func TestControllerIsKilled(t *testing.T) {
 		{"--backend", "none", "--nemesis", "none"},
 		{"--backend", "redis-lua", "--nemesis", "client-pause:at=before-write"},
 	}
-	const kills, failing = 50, 3 // the backends from here on
+	const kills, failing = 50, 3       // the backends from here on
 	rnd := rand.New(rand.NewPCG(1, 1)) // a seed
 	for i := range kills {
 		args := backends[i%len(backends)]
