@@ -182,7 +182,7 @@ type Renewer interface {
 
 // Info describes a grant. Times are of the run's clock in ns.
 type Info struct {
-	Owner    string
+	Owner    string // what the store sees as the owner; empty: the request's
 	Lease    string // empty: the grant has no lease
 	Sent     int64  // just before the request that was granted left
 	TTL      time.Duration

@@ -44,6 +44,11 @@ func Compare(before, after *Results) (differs []string) {
 			add("%s: the rules were %s and are %s", name, strings.Join(old.rules(), ", "), strings.Join(now.rules(), ", "))
 		}
 	}
+	for _, name := range before.Order {
+		if _, asked := after.Checks[name]; !asked {
+			add("%s: is not asked any more", name)
+		}
+	}
 	return differs
 }
 

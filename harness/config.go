@@ -25,7 +25,7 @@ type Config struct {
 	Require    []string      `json:"require,omitempty"`
 	Out        string        `json:"-"`                 // directory to create; it must be empty or absent
 	Command    string        `json:"command,omitempty"` // how to run it again, for the record
-	Version    string        `json:"version,omitempty"` // of lockstorm, for the record
+	Version    string        `json:"-"`                 // of lockstorm, for the record
 }
 
 // Defaults is the run that is made when nothing is said but the backend. A TTL of 0 is

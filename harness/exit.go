@@ -7,6 +7,7 @@ const (
 	ExitUnknown     = 2
 	ExitUsage       = 3
 	ExitEnvironment = 4
+	ExitPanic       = 70 // a bug of the program or of a fault: it says nothing about the lock
 	ExitInterrupted = 130
 )
 

@@ -18,7 +18,7 @@ func (t *Trial) run(provider string, started time.Time) history.Run {
 		LivenessBound: r.livenessBound(t.Plan).Nanoseconds(),
 		Recovery:      r.topology.Recovery.Nanoseconds(),
 		Ends:          r.backend.Ends, Tokens: r.backend.Tokens, Resource: len(r.registers) > 0,
-		Required: r.Require, Started: started, Versions: t.Versions, Command: r.Command,
+		Required: r.Require, Started: started, Versions: t.Versions, Command: t.Config.Command,
 		Registers: map[string]int64{},
 	}
 	for _, reg := range r.registers {

@@ -131,6 +131,12 @@ func (r *resolved) workloadSettings() (err error) {
 	if r.workload.Registers != nil {
 		r.registers = r.workload.Registers(r.Fencing, r.backend.Tokens)
 	}
+	for i, reg := range r.registers {
+		twice := slices.ContainsFunc(r.registers[:i], func(o workloads.Register) bool { return o.Name == reg.Name })
+		if reg.Name == "" || twice {
+			return fmt.Errorf("workload %s: register %q: each needs a name of its own", r.workload.Name, reg.Name)
+		}
+	}
 	return nil
 }
 

@@ -29,6 +29,9 @@ func (o *Outcome) ExitCode() int {
 	if o.Interrupted {
 		return ExitInterrupted
 	}
+	if errors.As(o.Trouble, new(*nemesis.PanicError)) && o.Results.ExitCode != ExitViolation {
+		return ExitPanic
+	}
 	return o.Results.ExitCode
 }
 

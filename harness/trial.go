@@ -67,8 +67,8 @@ func newTrial(r *resolved, plan *nemesis.Plan) (*Trial, error) {
 
 // ReadTrial reads the trial of a run directory, so that it can be run again: with the plan
 // as it was saved. The catalogue must know all that it names, and its provider must be
-// available here.
-func ReadTrial(cat *Catalogue, dir string) (*Trial, error) {
+// available here. version is that of the lockstorm that will run it.
+func ReadTrial(cat *Catalogue, dir, version string) (*Trial, error) {
 	b, err := os.ReadFile(filepath.Join(dir, TrialFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -83,6 +83,7 @@ func ReadTrial(cat *Catalogue, dir string) (*Trial, error) {
 	if saved.Schema != TrialSchema || saved.Plan == nil {
 		return nil, usage(fmt.Errorf("%s has schema %d; this lockstorm reads %d", filepath.Join(dir, TrialFile), saved.Schema, TrialSchema))
 	}
+	saved.Config.Version = version
 	r, err := complete(cat, saved.Config)
 	if err != nil {
 		return nil, err

@@ -105,6 +105,9 @@ func ValueOf(v any) Value {
 	if err != nil {
 		panic("history: value cannot be encoded: " + err.Error())
 	}
+	if string(b) == "null" {
+		return Value{} // as it is read back
+	}
 	return Value{JSON: b}
 }
 

@@ -72,7 +72,7 @@ func TestAFailureIsExplained(t *testing.T) {
 	if _, err := os.Stat(m[2]); err != nil {
 		t.Error(err)
 	}
-	if _, err := harness.ReadTrial(harness.Default(), m[1]); err != nil {
+	if _, err := harness.ReadTrial(harness.Default(), m[1], ""); err != nil {
 		t.Error(err)
 	}
 	j, err := harness.JudgeDir(harness.Default(), m[1])

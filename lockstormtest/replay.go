@@ -20,7 +20,7 @@ func (j *judge) saved() *harness.Trial {
 	if dir == "" {
 		return nil
 	}
-	saved, err := harness.ReadTrial(j.cat, dir)
+	saved, err := harness.ReadTrial(j.cat, dir, "")
 	if err != nil {
 		j.t.Fatalf("lockstormtest: %s=%s: %v", EnvReplay, dir, err)
 	}

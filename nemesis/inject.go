@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -21,12 +22,41 @@ type active struct {
 // errNoProof is what an effect without a proof is worth.
 var errNoProof = errors.New("the fault gave no proof of its effect")
 
+// PanicError is a bug of a fault: it says nothing about the lock.
+type PanicError struct {
+	Fault string
+	Value any
+	Stack []byte
+}
+
+// Error is what the panic said, and where.
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("fault %s panicked: %v\n%s", e.Fault, e.Value, e.Stack)
+}
+
+// guarded turns a panic of a fault into an error: the run ends, and heals what it can.
+func guarded(fault string, do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &PanicError{fault, p, debug.Stack()}
+		}
+	}()
+	return do()
+}
+
 // inject records, hurts, and records the proof or the failure.
 func (r *Runner) inject(ctx context.Context, spec Spec, t Target, f history.Fault) (*active, bool) {
 	r.note(history.Event{Type: history.Invoke, F: history.FFault, Value: history.ValueOf(f)})
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), injectLimit)
 	defer cancel()
-	effect, err := spec.Fault.Inject(limited, r.World, t)
+	var effect Effect
+	err := guarded(spec.Name, func() (err error) {
+		effect, err = spec.Fault.Inject(limited, r.World, t)
+		return err
+	})
+	if errors.As(err, new(*PanicError)) {
+		r.fail(err)
+	}
 	if err == nil && effect.Proof == "" {
 		err = errNoProof
 	}
@@ -57,7 +87,11 @@ func (r *Runner) heal(ctx context.Context, a *active) {
 		r.note(e)
 		limited, cancel := context.WithTimeout(ctx, healLimit)
 		defer cancel()
-		proof, err := a.effect.Heal(limited)
+		var proof string
+		err := guarded(f.Fault, func() (err error) {
+			proof, err = a.effect.Heal(limited)
+			return err
+		})
 		e.Type, e.Message = history.OK, proof
 		if err != nil {
 			e.Type, e.Error, e.Message = history.Info, history.ErrOther, err.Error()

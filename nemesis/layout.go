@@ -80,6 +80,9 @@ func planSteps(s Spec, v catalog.Values, in Input, rnd *rand.Rand) ([]Step, erro
 	}
 	var steps []Step
 	for k := 0; ; k++ {
+		if err := checkPoint(l.where(k), in); err != nil {
+			return nil, fmt.Errorf("where it strikes: %w", err)
+		}
 		begin := first + time.Duration(k)*l.every
 		if begin > l.last || begin >= in.Duration {
 			break

@@ -175,41 +175,6 @@ func (p *Plan) SetBack() (sum time.Duration) {
 	return sum
 }
 
-// Check says in a sentence why a saved plan cannot be carried out with this catalogue in a
-// run like that of the input.
-func (p *Plan) Check(c *Catalogue, in Input) error {
-	for _, q := range p.Requests {
-		if _, err := c.Get(q.Fault); err != nil {
-			return err
-		}
-		for i, st := range q.Steps {
-			if err := st.check(c, q, in); err != nil {
-				return fmt.Errorf("step %d of %s: %w", i+1, q.Spec, err)
-			}
-		}
-	}
-	return nil
-}
-
-func (st Step) check(c *Catalogue, q Request, in Input) error {
-	spec, err := st.injects(c, q)
-	if err != nil {
-		return err
-	}
-	if why := spec.WhyNot(in.Setting); why != "" {
-		return fmt.Errorf("%s cannot work here: %s", spec.Name, why)
-	}
-	if st.Tied && st.Point != "" {
-		if err := checkPoint(st.Point, in); err != nil {
-			return err
-		}
-	}
-	if spec.Check != nil {
-		return spec.Check(st.Params, in)
-	}
-	return nil
-}
-
 // WriteFile saves the plan as JSON.
 func (p *Plan) WriteFile(path string) error {
 	b, err := json.MarshalIndent(p, "", "  ")

@@ -214,7 +214,7 @@ func TestCheckOfASavedPlan(t *testing.T) {
 	cold := Spec{Name: "freeze", Doc: "d", Proven: "p", Family: history.FamilyServer, Whom: Nodes, Fault: plain{why: errors.New("it is summer")}}
 	c := catalog.New("nemesis", Spec{Name: "none", Doc: "no faults"}, hot, cold)
 	p := mustPlan(t, c, someInput("melt", "none", "freeze"))
-	if err := p.Check(c, someInput()); err != nil {
+	if err := p.Check(c, someInput("melt", "none", "freeze")); err != nil {
 		t.Errorf("a good plan is refused: %v", err)
 	}
 	for want, change := range map[string]func(q *Request, st *Step){
@@ -225,15 +225,30 @@ func TestCheckOfASavedPlan(t *testing.T) {
 		"step 1 of melt: at=moon is no point of this run: choose": func(_ *Request, st *Step) { st.Point = "moon" },
 		"step 1 of melt: too hot: heat=99":                        func(_ *Request, st *Step) { st.Params = catalog.Values{"heat": "99"} },
 		"step 1 of melt: too hot: heat=":                          func(_ *Request, st *Step) { st.Params = nil },
+		"request 1 of the plan is melt:every=1s, and that of":     func(q *Request, _ *Step) { q.Spec = "melt:every=1s" },
+		"request 1 of the plan is melt, and that of":              func(q *Request, _ *Step) { q.Family = "bogus" },
+		"step 1 of melt: its times and counts are not below 0":    func(_ *Request, st *Step) { st.For = -5 },
+		"step 1 of melt: nodes=n9: there is no":                   func(_ *Request, st *Step) { st.Nodes = "n9" },
 	} {
 		p := mustPlan(t, c, someInput("melt"))
 		change(&p.Requests[0], &p.Requests[0].Steps[0])
-		if err := p.Check(c, someInput()); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if err := p.Check(c, someInput("melt")); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
 	p.Requests[1].Steps = p.Requests[0].Steps
-	if err := p.Check(c, someInput()); err == nil || err.Error() != "step 1 of none: none injects nothing" {
+	if err := p.Check(c, someInput("melt", "none", "freeze")); err == nil || err.Error() != "step 1 of none: none injects nothing" {
 		t.Errorf("steps of a request for no faults: %v", err)
+	}
+	if err := (&Plan{}).Check(c, someInput("melt")); err == nil || !strings.Contains(err.Error(), "of another configuration") {
+		t.Errorf("an empty plan: %v", err)
+	}
+	p.Requests = nil
+	if err := p.Check(c, someInput("melt")); err == nil || !strings.Contains(err.Error(), "the plan has 0 requests, and the configuration 1") {
+		t.Errorf("a plan without requests: %v", err)
+	}
+	typo := with(func(s *Spec) { s.Strikes = func(int, []string) string { return "before-wirte" } })
+	if _, err := NewPlan(catalog.New("nemesis", typo), someInput("melt")); err == nil || !strings.Contains(err.Error(), "where it strikes: at=before-wirte is no point") {
+		t.Errorf("a fault that strikes nowhere: %v", err)
 	}
 }

@@ -97,7 +97,7 @@ func (e Expectation) Validate(checks *checker.Catalogue) error {
 
 // exitCodes are those that a run can end with.
 func exitCodes() []int {
-	return []int{harness.ExitPass, harness.ExitViolation, harness.ExitUnknown, harness.ExitUsage, harness.ExitEnvironment, harness.ExitInterrupted}
+	return []int{harness.ExitPass, harness.ExitViolation, harness.ExitUnknown, harness.ExitUsage, harness.ExitEnvironment, harness.ExitPanic, harness.ExitInterrupted}
 }
 
 // checks are the names of the checks that are spoken of, sorted.

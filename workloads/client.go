@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -160,6 +161,7 @@ func (c *Client) Acquire(ctx context.Context, ask Ask) (*Hold, error) {
 // granted takes over what the backend says of the grant, into the hold and the event.
 func (h *Hold) granted(lease backends.Lease, e *history.Event) {
 	info := lease.Info()
+	info.Owner = cmp.Or(info.Owner, e.Owner) // a backend that does not say it uses what it was given
 	h.lease, h.info = lease, info
 	h.mu.Lock()
 	h.nodes = info.Nodes

@@ -71,16 +71,13 @@ func Main(cat *harness.Catalogue, st State) int {
 	return a.guarded(func() error { return root.ExecuteContext(ctx) })
 }
 
-// exitPanic is for a bug of ours: another code than those that say something of a lock.
-const exitPanic = 70
-
 // guarded turns a panic into an exit code of its own, with what is needed to report it.
 func (a *app) guarded(f func() error) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(a.st.Stderr, "%s: internal error: %v\nThis is a bug of %s, and says nothing about the lock. Please report it with the command and these lines (version %s):\n%s",
 				a.st.Name, p, a.st.Name, Version(), debug.Stack())
-			code = exitPanic
+			code = harness.ExitPanic
 		}
 	}()
 	return a.code(f())

@@ -151,7 +151,7 @@ func TestCheckOfSeveral(t *testing.T) {
 func TestPanic(t *testing.T) {
 	var errs bytes.Buffer
 	a := &app{cat: harness.Default(), st: State{Name: "lockstorm", Stderr: &errs}}
-	if code := a.guarded(func() error { panic("the moon") }); code != exitPanic || !strings.Contains(errs.String(), "the moon") || !strings.Contains(errs.String(), "cli_test.go") {
+	if code := a.guarded(func() error { panic("the moon") }); code != harness.ExitPanic || !strings.Contains(errs.String(), "the moon") || !strings.Contains(errs.String(), "cli_test.go") {
 		t.Errorf("exit %d\n%s", code, errs.String())
 	}
 }
@@ -188,6 +188,9 @@ func TestRunCheckReport(t *testing.T) {
 	var r checker.Results
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatalf("stdout is not results.json: %v\n%s", err, out)
+	}
+	if !strings.HasSuffix(r.Command, "run --backend none --time 300ms --ttl=200ms --json --seed 5") {
+		t.Errorf("command on record: %q", r.Command)
 	}
 	if code != 1 || r.Verdict != checker.Fail || r.Schema != 1 || r.Seed != 5 {
 		t.Errorf("exit %d, results %+v", code, r)

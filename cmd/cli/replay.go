@@ -43,7 +43,7 @@ and 0.`,
 }
 
 func (a *app) replay(ctx context.Context, dir, out string, times int) error {
-	t, err := harness.ReadTrial(a.cat, dir)
+	t, err := harness.ReadTrial(a.cat, dir, Version())
 	if err != nil {
 		return err
 	}

@@ -9,13 +9,14 @@ import (
 
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/points"
 )
 
 func input(specs ...string) nemesis.Input {
 	return nemesis.Input{
 		Seed: 7, Specs: specs, TTL: time.Second, Duration: 10 * time.Second,
 		Setting: nemesis.Setting{Backend: "b", Topology: "t", Nodes: 1, Data: 1, Answers: true},
-		Points:  []string{"acquired", "before-write", "before-release", "waiting", "releasing"}, Own: []string{"between-get-and-del"},
+		Points:  points.Names(points.Section()), Own: []string{"between-get-and-del"},
 		Clients: []string{"c1", "c2", "c3"}, Nodes: []string{"redis-1"},
 	}
 }
@@ -105,7 +106,7 @@ func TestPlanErrors(t *testing.T) {
 	for spec, want := range map[string]string{
 		"meteor":                  `unknown nemesis "meteor": choose one of none, client-pause`,
 		"client-pause:speed=1":    `has no parameter "speed": choose from at, nth, every, for, clients`,
-		"client-pause:at=nowhere": "at=nowhere is no point of this run: choose random, or one of acquired",
+		"client-pause:at=nowhere": "at=nowhere is no point of this run: choose random, or one of before-acquire",
 		"client-pause:for=long":   "for=long is not a length",
 		"client-pause:for=20s":    "it lasts 20s, for which a run of 10s is too short: use --time 20.3s or more",
 		"client-pause:clients=4":  "clients=4: choose from 1 to 3",

@@ -1,0 +1,62 @@
+package nemesis
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/catalog"
+)
+
+// Check says in a sentence why a saved plan cannot be carried out with this catalogue in a
+// run like that of the input, or is not a plan of such a run.
+func (p *Plan) Check(c *Catalogue, in Input) error {
+	switch {
+	case p.Seed != in.Seed || p.TTL != in.TTL.Nanoseconds() || p.Duration != in.Duration.Nanoseconds():
+		return errors.New("the plan is of another configuration: its seed, ttl or duration differ")
+	case len(p.Requests) != len(in.Specs):
+		return fmt.Errorf("the plan has %d requests, and the configuration %d", len(p.Requests), len(in.Specs))
+	}
+	for i, q := range p.Requests {
+		spec, err := c.Get(q.Fault)
+		if err != nil {
+			return err
+		}
+		if name, _ := catalog.Split(in.Specs[i]); q.Spec != in.Specs[i] || q.Fault != name || q.Family != spec.Family {
+			return fmt.Errorf("request %d of the plan is %s, and that of the configuration %s", i+1, q.Spec, in.Specs[i])
+		}
+		for k, st := range q.Steps {
+			if err := st.check(c, q, in); err != nil {
+				return fmt.Errorf("step %d of %s: %w", k+1, q.Spec, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (st Step) check(c *Catalogue, q Request, in Input) error {
+	spec, err := st.injects(c, q)
+	if err != nil {
+		return err
+	}
+	if why := spec.WhyNot(in.Setting); why != "" {
+		return fmt.Errorf("%s cannot work here: %s", spec.Name, why)
+	}
+	if st.At < 0 || st.Until < 0 || st.For < 0 || st.Stay < 0 || st.Nth < 0 || st.SetBack < 0 {
+		return errors.New("its times and counts are not below 0")
+	}
+	if spec.Gates && !st.Tied {
+		return fmt.Errorf("%s is always tied to a point", spec.Name)
+	}
+	if st.Tied && st.Point != "" {
+		if err := checkPoint(st.Point, in); err != nil {
+			return err
+		}
+	}
+	if err := checkTargets(spec, catalog.Values{paramClients: st.Clients, paramNodes: st.Nodes}, in); err != nil {
+		return err
+	}
+	if spec.Check != nil {
+		return spec.Check(st.Params, in)
+	}
+	return nil
+}
