@@ -143,6 +143,7 @@ func (c *client) leave(h *holding, then func()) {
 	e := c.op(history.FRelease, g)
 	e.Owner, e.Lease = g.Owner, g.Lease
 	c.invoke(e)
+	g.Retried = g.Released >= 0
 	if g.Released < 0 {
 		g.Released = w.now
 	}
@@ -155,6 +156,7 @@ func (c *client) leave(h *holding, then func()) {
 			return
 		}
 		g.Back, g.Settled = w.now, string(typ)
+		g.denied(code, w.now)
 		then()
 	})
 }

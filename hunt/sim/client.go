@@ -153,3 +153,13 @@ func (c *client) valid(h *holding) bool {
 	}
 	return !h.lost
 }
+
+// endRenewal ends the renewal of a session that is under way when the run is stopped.
+func (c *client) endRenewal() {
+	if c.session == nil || c.session.pending == nil {
+		return
+	}
+	e := *c.session.pending
+	e.Type, e.Error = history.Info, history.ErrTimeout
+	c.w.log(c.name, e)
+}

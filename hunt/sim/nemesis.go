@@ -72,7 +72,7 @@ func (w *world) hiccup() {
 	})
 }
 
-// victim is a living client that moves, of those that have begun.
+// victim is a living client that moves, of those that have begun: rather one that holds.
 func (w *world) victim() *client {
 	var of []*client
 	for _, c := range w.clients {
@@ -82,6 +82,12 @@ func (w *world) victim() *client {
 	}
 	if len(of) == 0 {
 		return nil
+	}
+	inside := slices.DeleteFunc(slices.Clone(of), func(c *client) bool {
+		return !slices.ContainsFunc(c.held, func(h *holding) bool { return !h.over && !h.lost })
+	})
+	if len(inside) > 0 && w.rnd.IntN(3) > 0 {
+		of = inside
 	}
 	return of[w.rnd.IntN(len(of))]
 }

@@ -44,6 +44,7 @@ func (r *register) serve(q request) answer {
 		e.Value = history.Value{Base: history.Some(q.base), New: history.Some(q.new)}
 	}
 	if q.use.Register == Fenced && !r.admits(cell, q) {
+		r.answered(Refused, q.g)
 		e.Type, e.Error = history.Fail, history.ErrStaleToken
 		r.w.log(history.PartyRegister, e)
 		return answer{code: history.ErrStaleToken}
@@ -60,21 +61,28 @@ func (r *register) admits(cell *cell, q request) bool {
 	ok := t > cell.highest || (t == cell.highest && (cell.holder == q.g || r.w.cfg.Together(cell.holder, q.g)))
 	switch {
 	case q.tokenless:
+		r.answered(TookNone, q.g)
 		return true
 	case ok && cell.highest > 0 && t > cell.highest && r.w.newest(q.g) && r.w.bug(RefusesValid):
 		r.w.breach(Breach{Kind: RefusesValid, Victim: q.g})
 		return false
 	case !ok && t == cell.highest && r.w.cfg.Bug == EqualToken && r.w.struck:
 		r.w.breach(Breach{Kind: EqualToken, Grant: q.g, Victim: cell.holder})
-		ok = true
+		r.answered(TookEqual, q.g)
+		return true
 	case !ok && t < cell.highest && r.w.bug(OpenFence):
 		r.w.breach(Breach{Kind: OpenFence, Grant: q.g, Victim: cell.holder})
+		r.answered(TookStale, q.g)
 		return true
 	}
 	if ok {
 		cell.highest, cell.holder = t, q.g
 	}
 	return ok
+}
+
+func (r *register) answered(kind string, g *Grant) {
+	r.w.truth.Answers = append(r.w.truth.Answers, &Answer{Kind: kind, Grant: g, At: r.w.now})
 }
 
 func (r *register) read(cell *cell, q request, e history.Event) answer {
@@ -99,7 +107,7 @@ func (r *register) write(cell *cell, q request, e history.Event) answer {
 	})
 	cell.writes++
 	if r.w.bug(DropsWrite) {
-		r.w.breach(Breach{Kind: DropsWrite, Victim: q.g})
+		r.w.breach(Breach{Kind: DropsWrite, Victim: q.g, Register: q.use.Register})
 		return answer{ok: true}
 	}
 	cell.value = q.new

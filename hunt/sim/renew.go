@@ -56,6 +56,7 @@ func (c *client) renew(h *holding, process *int64, again func()) {
 		}
 		e.Type, e.Error = typ, code
 		w.log(c.name, e)
+		g.denied(code, w.now)
 		if code == history.ErrNotHeld {
 			c.lose(h, "a renewal was refused")
 		}
@@ -167,6 +168,9 @@ func (c *client) keep(n *clientSession, again func()) {
 		r.Type, r.Error = typ, code
 		w.log(c.name, r)
 		n.pending = nil
+		for _, h := range n.holds {
+			h.g.denied(code, w.now)
+		}
 		if code == history.ErrNotHeld && c.session == n {
 			c.loseSession("a renewal was refused")
 			return

@@ -44,6 +44,8 @@ type Grant struct {
 	Released int64 // its client's first release; Never
 	Back     int64 // the return of the release that settled it; Never
 	Settled  string
+	Retried  bool  // it was asked for more than once
+	Denied   int64 // the return of the first answer that says that it is not held; Never
 	Lost     int64 // first notice of a loss; Never
 	Lapsed   int64 // an obeying client found its deadline passed; Never
 	Killed   int64 // its client was killed; Never
@@ -73,18 +75,22 @@ type Write struct {
 	At             int64
 	Since          int // how many writes of the register came before its grant's last read
 	Use            *Use
-	Token          int64
-	HasToken       bool
 }
 
-// Answer is a register's verdict about a token.
+// Answer is an answer of a fence that means something.
 type Answer struct {
-	Grant    *Grant
-	Lock     string
-	At       int64
-	Token    int64
-	Accepted bool
+	Kind  string // one of the next
+	Grant *Grant
+	At    int64
 }
+
+// The answers of a fence.
+const (
+	Refused   = "refused"
+	TookStale = "stale-accepted"
+	TookEqual = "equal-token"
+	TookNone  = "no-token"
+)
 
 // Breach is a moment in which the service or a register broke its word, because of the bug or
 // of a fault that destroys what is kept.
@@ -94,6 +100,8 @@ type Breach struct {
 	Grant  *Grant // who got what it should not, or lost what it had
 	Victim *Grant // whose right it was; nil: nobody's
 	Fault  int    // id of the fault that did it; 0: the bug
+	// Register is the one that broke its word; empty: the service did.
+	Register string
 }
 
 // Fault is an injection as it really was.
@@ -128,4 +136,10 @@ func (g *Grant) LeaseAt(t int64) int64 {
 		}
 	}
 	return d
+}
+
+func (g *Grant) denied(code string, at int64) {
+	if code == history.ErrNotHeld && g.Denied < 0 {
+		g.Denied = at
+	}
 }

@@ -98,6 +98,7 @@ func (w *world) finish() {
 				w.truth.Stuck[lock] = append(w.truth.Stuck[lock], c.name)
 			}
 			c.giveUp()
+			c.endRenewal()
 		}
 	}
 	w.endLogs()
