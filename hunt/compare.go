@@ -135,6 +135,11 @@ func compareDetails(check string, f checker.Finding, w oracle.Want) []Disagreeme
 			Sort: Class, Check: check, Rule: f.Rule, Detail: fmt.Sprintf("%s for %s", f.Class, w.Class[0]), Grants: f.Grants, Text: f.Message,
 		})
 	}
+	if f.Rule == "orphan" && len(w.InWay) > 0 && !slices.ContainsFunc(f.Grants, func(g string) bool { return slices.Contains(w.InWay, g) }) {
+		out = append(out, Disagreement{
+			Sort: Cause, Check: check, Rule: f.Rule, Detail: "a grant that is not in the way", Grants: append(f.Grants, w.InWay...), Text: f.Message,
+		})
+	}
 	if w.Blame == nil {
 		return out
 	}

@@ -8,11 +8,9 @@ func (o *oracle) liveness() []Want {
 	var out []Want
 	stuck := len(o.truth.Stuck) > 0
 	for lock := range o.truth.Stuck {
-		w := Want{Check: liveness, Rules: []string{"orphan", "no-recovery"}, Any: true, Must: true}
-		if b := o.truth.Blockers[lock]; b != nil && b.Settled != "ok" {
-			w.Rules, w.Grants = []string{"orphan"}, ids(b)
-		}
-		out = append(out, w)
+		out = append(out, Want{
+			Check: liveness, Rules: []string{"orphan", "no-recovery"}, Any: true, Must: true, InWay: ids(o.truth.Blockers[lock]...),
+		})
 	}
 	for _, g := range o.truth.Grants {
 		if g.Applied < 0 || (!g.Unknown && g.Killed < 0 && g.Settled != "info") {

@@ -54,9 +54,9 @@ func Draw(seed uint64) Config {
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
 	odds := func(one int) bool { return r.IntN(one) == 0 }
 	c := Config{
-		Seed: seed, Service: pick(Services...), Model: pick(Models...), Clients: 2 + r.IntN(3), Locks: 1 + r.IntN(4)/3,
+		Seed: seed, Service: pick(Services...), Model: pick(Models...), Clients: 2 + r.IntN(5)/2, Locks: 1 + r.IntN(4)/3,
 		Discipline: pick(history.Obey, history.Obey, history.Trusting), Fencing: pick(history.FencingBoth, history.FencingBoth, history.FencingOn, history.FencingOff),
-		TTL: 100 * ms, Tolerance: 2 * ms, Work: (150 + r.Int64N(450)) * ms, Try: 10 * r.IntN(4), Nth: r.IntN(4),
+		TTL: 100 * ms, Tolerance: 2 * ms, Work: (60 + r.Int64N(200)) * ms, Try: 10 * r.IntN(4), Nth: r.IntN(4),
 		Slack: odds(2), Renew: odds(2), Overrun: odds(4), Forgetful: odds(6), Reused: odds(4),
 	}
 	c.Tokens = c.Model == history.ModelExclusive && !odds(3)
@@ -65,6 +65,9 @@ func Draw(seed uint64) Config {
 	}
 	if odds(2) {
 		c.Loss, c.Late = r.IntN(25), r.IntN(25)
+	}
+	if c.Service == Nothing && !odds(4) {
+		c.Loss = 0 // one lost reply, and it never comes back
 	}
 	if odds(4) {
 		c.Stalls = 1 + r.IntN(3)

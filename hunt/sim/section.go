@@ -18,13 +18,13 @@ func (c *client) section(lock, mode string, within *holding, then func(granted b
 	})
 }
 
-// inside reads every register, stays, enters again where the lock or another one allows it,
+// inside enters again where the lock or another one allows it, reads every register, stays,
 // and writes.
 func (c *client) inside(h *holding, nested bool, then func()) {
 	values := map[string]int64{}
 	regs := slices.Clone(c.w.cfg.registers())
-	c.reads(h, regs, values, func() {
-		c.deeper(h, nested, func() {
+	c.deeper(h, nested, func() {
+		c.reads(h, regs, values, func() {
 			c.after(false, c.stay(), func() { c.writes(h, regs, values, then) })
 		})
 	})

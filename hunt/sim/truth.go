@@ -20,7 +20,7 @@ type Truth struct {
 	Final    int64               // when the final sections began
 	Over     int64               // when the run was stopped
 	Stuck    map[string][]string // lock -> clients that never were granted their last section
-	Blockers map[string]*Grant   // lock -> who held it in the service when the run was stopped
+	Blockers map[string][]*Grant // lock -> who held it in the service when the run was stopped
 }
 
 // Grant is an acquire attempt as the service and its client saw it.

@@ -33,7 +33,7 @@ type world struct {
 func Run(cfg Config) *Trace {
 	w := &world{
 		cfg: cfg, rnd: rand.New(rand.NewPCG(cfg.Seed, 11)), logs: map[string][]history.Event{},
-		truth: &Truth{Stuck: map[string][]string{}, Blockers: map[string]*Grant{}}, quiet: cfg.Work,
+		truth: &Truth{Stuck: map[string][]string{}, Blockers: map[string][]*Grant{}}, quiet: cfg.Work,
 	}
 	w.svc = &service{w: w, locks: map[string]*lock{}, sessions: map[string]*session{}, gone: map[string]bool{}}
 	w.reg = &register{w: w, cells: map[[2]string]*cell{}}
@@ -57,7 +57,7 @@ func (w *world) begin() {
 	}
 	w.plan()
 	w.truth.Final = w.cfg.Work + 3*w.cfg.TTL
-	w.truth.Over = w.truth.Final + w.bound() + 200*ms
+	w.truth.Over = w.truth.Final + w.bound() + 100*ms
 	w.at(w.cfg.Work, func() { w.phase(history.PhaseQuiet) })
 	w.at(w.truth.Final, func() {
 		w.phase(history.PhaseFinal)
@@ -69,7 +69,7 @@ func (w *world) begin() {
 }
 
 // bound is the liveness bound: longer than a correct service can need.
-func (w *world) bound() int64 { return 20 * w.cfg.TTL }
+func (w *world) bound() int64 { return 10 * w.cfg.TTL }
 
 func (w *world) start(delay int64) {
 	c := newClient(w, len(w.clients)+1)
@@ -88,8 +88,8 @@ func (w *world) phase(name string) {
 func (w *world) finish() {
 	for _, l := range w.svc.sorted() {
 		w.svc.purge(l)
-		if len(l.holds) > 0 {
-			w.truth.Blockers[l.name] = l.holds[0].g
+		for _, h := range l.holds {
+			w.truth.Blockers[l.name] = append(w.truth.Blockers[l.name], h.g)
 		}
 	}
 	for _, c := range w.clients {
