@@ -1,27 +1,34 @@
 package oracle
 
-import "github.com/lockstorm/lockstorm/hunt/sim"
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/hunt/sim"
+)
 
 // liveness are the locks that never came back, and those that nobody held for a while and
 // nobody could have.
 func (o *oracle) liveness() []Want {
 	var out []Want
-	stuck := len(o.truth.Stuck) > 0
-	for lock := range o.truth.Stuck {
-		out = append(out, Want{
-			Check: liveness, Rules: []string{"orphan", "no-recovery"}, Any: true, Must: true, InWay: ids(o.truth.Blockers[lock]...),
-		})
+	stuck := false
+	for _, lock := range o.locks() {
+		if back, waits := o.comeBack(lock); waits && !back {
+			stuck = true
+			out = append(out, Want{
+				Check: liveness, Rules: []string{"orphan", "no-recovery"}, Grants: o.idsOf(lock), Any: true, Must: true, InWay: ids(o.truth.Blockers[lock]...),
+			})
+		}
 	}
 	for _, g := range o.truth.Grants {
 		if g.Applied < 0 || (!g.Unknown && g.Killed < 0 && g.Settled != "info") {
 			continue
 		}
-		w := Want{Check: liveness, Rules: []string{"orphan"}, Grants: ids(g), Any: true}
+		w := Want{Check: liveness, Rules: []string{"orphan note"}, Grants: ids(g), Any: true}
 		w.Must = !stuck && o.outOfReach(g)
 		if w.Must {
 			w.Grants = nil // of several that were left behind at once, any one
 		}
-		out = append(out, w, Want{Check: liveness, Rules: []string{"orphan"}, Grants: ids(g), Any: true})
+		out = append(out, w, Want{Check: liveness, Rules: []string{"orphan note"}, Grants: ids(g), Any: true})
 	}
 	return out
 }
@@ -67,4 +74,42 @@ func (o *oracle) heldBetween(g *sim.Grant, from, to int64) bool {
 		}
 	}
 	return false
+}
+
+func (o *oracle) locks() []string {
+	var out []string
+	for _, g := range o.truth.Grants {
+		if !slices.Contains(out, g.Lock) {
+			out = append(out, g.Lock)
+		}
+	}
+	return out
+}
+
+func (o *oracle) idsOf(lock string) []string {
+	var out []string
+	for _, g := range o.truth.Grants {
+		if g.Lock == lock {
+			out = append(out, g.ID)
+		}
+	}
+	return out
+}
+
+// comeBack reports whether a lock came back to anybody in the final sections but to who had
+// it then, and whether anybody else who lives asked for it in vain.
+func (o *oracle) comeBack(lock string) (back, waits bool) {
+	had := map[string]bool{}
+	for _, g := range o.truth.Blockers[lock] {
+		had[g.Client] = g.Applied < o.truth.Final
+	}
+	for _, g := range o.truth.Grants {
+		if g.Lock != lock {
+			continue
+		}
+		back = back || (g.Known >= o.truth.Final && !had[g.Client])
+		open := g.Known < 0 && (!g.Unknown || g.Doubt >= o.truth.Final)
+		waits = waits || (open && g.Killed < 0 && g.Asked+o.cfg.TTL < o.truth.Over && g.Waits)
+	}
+	return back, waits
 }

@@ -56,6 +56,7 @@ func (c *client) try(g *Grant, e history.Event, then func(*holding)) {
 		}
 		reply(a)
 	}
+	g.Waits = w.now >= w.truth.Final
 	c.ask(false, w.patience(), serve, func(a answer) {
 		busy := a.known && a.sent && !a.ok && a.code == history.ErrBusy
 		if busy && e.F == history.FAcquire && !w.stopping {
@@ -69,7 +70,7 @@ func (c *client) try(g *Grant, e history.Event, then func(*holding)) {
 // queueUp sends one request that is answered when it is its turn.
 func (c *client) queueUp(g *Grant, e history.Event, then func(*holding)) {
 	w, of := c.w, c.serverSession()
-	g.Sent = w.now
+	g.Sent, g.Waits = w.now, true
 	serve := func(reply func(answer)) {
 		w.svc.enqueue(&waiter{
 			g: g, session: of, granted: func() { reply(answer{ok: true}) },

@@ -34,6 +34,7 @@ type Grant struct {
 	Known   int64 // when the client learned that it has it; Never
 	Unknown bool  // the client never learned the outcome
 	Doubt   int64 // since when it did not
+	Waits   bool  // it was asked for, or still waited, in the final sections
 	Token   int64
 
 	Deadlines []Told // what the client was told, in order
