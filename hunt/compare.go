@@ -29,12 +29,10 @@ const (
 
 // Disagreement is a point at which judge and oracle differ.
 type Disagreement struct {
-	Sort   string
-	Check  string
-	Rule   string
-	Detail string   // of a cause or a class: what is wrong with it
-	Grants []string // that it is about
-	Text   string   // for people
+	Sign
+	Detail string // of a cause or a class: what is wrong with it
+	Right  []int  // faults that are the cause
+	Text   string // for people
 }
 
 // Kind is what disagreements have in common that are of one kind.
@@ -52,13 +50,11 @@ func Compare(wants []oracle.Want, r *checker.Results) []Disagreement {
 	for _, name := range r.Order {
 		c := r.Checks[name]
 		for _, f := range c.Findings {
-			if name == checker.Liveness && !f.Gating {
-				f.Rule += " note"
-			}
+			f.Rule = ruleOf(name, f)
 			out = append(out, compareFinding(name, f, wants, met)...)
 		}
 		if c.Verdict == checker.Unknown && doubtless[c.Code] {
-			out = append(out, Disagreement{Sort: Doubt, Check: name, Rule: string(c.Code), Text: c.Reason})
+			out = append(out, Disagreement{Sign: Sign{Sort: Doubt, Check: name, Rule: string(c.Code)}, Text: c.Reason})
 		}
 	}
 	for i, w := range wants {
@@ -82,7 +78,7 @@ func missed(w oracle.Want) Disagreement {
 	if len(w.Rules) > 0 {
 		rule = w.Rules[0]
 	}
-	return Disagreement{Sort: Miss, Check: w.Check, Rule: rule, Grants: w.Grants, Text: fmt.Sprintf("%s of %s was not found", rule, strings.Join(w.Grants, ", "))}
+	return Disagreement{Sign: Sign{Sort: Miss, Check: w.Check, Rule: rule, Grants: w.Grants}, Text: fmt.Sprintf("%s of %s was not found", rule, strings.Join(w.Grants, ", "))}
 }
 
 // compareRecord compares what is said of the record itself. Where that is not believed there
@@ -96,7 +92,7 @@ func compareRecord(wants []oracle.Want, r *checker.Results) ([]Disagreement, boo
 	case i >= 0:
 		return nil, true
 	}
-	return []Disagreement{{Sort: Unsound, Check: checker.Assumptions, Rule: a.Findings[0].Rule, Text: a.Reason}}, true
+	return []Disagreement{{Sign: Sign{Sort: Unsound, Check: checker.Assumptions, Rule: a.Findings[0].Rule}, Text: a.Reason}}, true
 }
 
 func compareFinding(check string, f checker.Finding, wants []oracle.Want, met []bool) []Disagreement {
@@ -114,7 +110,7 @@ func compareFinding(check string, f checker.Finding, wants []oracle.Want, met []
 		found = true
 	}
 	if !found {
-		return []Disagreement{{Sort: False, Check: check, Rule: f.Rule, Grants: f.Grants, Text: f.Message}}
+		return []Disagreement{{Sign: signOf(False, check, f), Text: f.Message}}
 	}
 	return worst
 }
@@ -134,21 +130,20 @@ func matches(check string, f checker.Finding, w oracle.Want) bool {
 func compareDetails(check string, f checker.Finding, w oracle.Want) []Disagreement {
 	var out []Disagreement
 	if len(w.Class) > 0 && !slices.Contains(w.Class, string(f.Class)) {
-		out = append(out, Disagreement{
-			Sort: Class, Check: check, Rule: f.Rule, Detail: fmt.Sprintf("%s for %s", f.Class, w.Class[0]), Grants: f.Grants, Text: f.Message,
-		})
+		out = append(out, Disagreement{Sign: signOf(Class, check, f), Detail: fmt.Sprintf("%s for %s", f.Class, w.Class[0]), Text: f.Message})
 	}
-	if f.Rule == "orphan" && len(w.InWay) > 0 && !slices.ContainsFunc(f.Grants, func(g string) bool { return slices.Contains(w.InWay, g) }) {
-		out = append(out, Disagreement{
-			Sort: Cause, Check: check, Rule: f.Rule, Detail: "a grant that is not in the way", Grants: append(f.Grants, w.InWay...), Text: f.Message,
-		})
+	inWay := func(g string) bool { return slices.Contains(w.InWay, g) }
+	if f.Rule == "orphan" && len(w.InWay) > 0 && !slices.ContainsFunc(f.Grants, inWay) {
+		d := Disagreement{Sign: signOf(Cause, check, f), Detail: "a grant that is not in the way", Text: f.Message}
+		d.Keep = w.InWay
+		out = append(out, d)
 	}
 	if w.Blame == nil {
 		return out
 	}
 	if why := w.Blame.Accepts(string(f.CauseKind), f.Fault, f.Doubtful); why != "" {
 		out = append(out, Disagreement{
-			Sort: Cause, Check: check, Rule: f.Rule, Detail: why, Grants: f.Grants, Text: fmt.Sprintf("%s\n  cause: %s; right: %+v", f.Message, f.Cause, *w.Blame),
+			Sign: signOf(Cause, check, f), Detail: why, Right: w.Blame.Right, Text: fmt.Sprintf("%s\n  cause: %s; right: %+v", f.Message, f.Cause, *w.Blame),
 		})
 	}
 	return out

@@ -82,7 +82,7 @@ func (o *Outcome) damage() error {
 		return nil //nolint:nilerr // it is not even a history: that was noticed
 	}
 	if !noticed(p, r) {
-		o.Disagreements = []Disagreement{{Sort: Unnoticed, Check: checker.Assumptions, Rule: p.Name, Text: "the record was believed: " + string(r.Verdict)}}
+		o.Disagreements = []Disagreement{{Sign: Sign{Sort: Unnoticed, Check: checker.Assumptions, Rule: p.Name}, Text: "the record was believed: " + string(r.Verdict)}}
 	}
 	return nil
 }

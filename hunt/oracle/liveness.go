@@ -15,7 +15,7 @@ func (o *oracle) liveness() []Want {
 		if back, waits := o.comeBack(lock); waits && !back {
 			stuck = true
 			out = append(out, Want{
-				Check: liveness, Rules: []string{"orphan", "no-recovery"}, Grants: o.idsOf(lock), Any: true, Must: true, InWay: ids(o.truth.Blockers[lock]...),
+				Check: liveness, Rules: []string{"orphan", "no-recovery"}, Grants: o.idsOf(lock), Any: true, Must: true, InWay: o.certain(lock),
 			})
 		}
 	}
@@ -112,4 +112,17 @@ func (o *oracle) comeBack(lock string) (back, waits bool) {
 		waits = waits || (open && g.Killed < 0 && g.Asked+o.cfg.TTL < o.truth.Over && g.Waits)
 	}
 	return back, waits
+}
+
+// certain are the grants that were in the way at the end, where the record shows that: known
+// to their clients, and not given back as far as these were told.
+func (o *oracle) certain(lock string) []string {
+	var out []string
+	for _, g := range o.truth.Blockers[lock] {
+		if g.Known < 0 || g.Settled == "ok" {
+			return nil
+		}
+		out = append(out, g.ID)
+	}
+	return out
 }

@@ -41,7 +41,7 @@ func (o *oracle) fence() []Want {
 		case sim.DropsWrite:
 			out = append(out, o.dropped(b)...)
 		case sim.LiesAck:
-			out = append(out, Want{Check: "assumptions", Rules: []string{"contradiction"}, Any: true, Must: o.wasTold(b.Victim)})
+			out = append(out, Want{Check: "assumptions", Rules: []string{"contradiction"}, Grants: ids(b.Victim), Any: true, Must: o.wasTold(b.Victim)})
 			for _, reg := range []string{sim.Plain, sim.Fenced} {
 				out = append(out, Want{Check: "data-" + reg, Any: true, Grants: ids(b.Victim)})
 			}

@@ -43,6 +43,9 @@ var edits = []struct {
 	{"no-end", func(_ *rand.Rand, h *history.History) bool { return remove(h, len(h.Events)-1) }},
 	{"no-run", func(_ *rand.Rand, h *history.History) bool {
 		i := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.F == history.FRun && history.ClientOf(e.Party) != "" })
+		if i < 0 {
+			return false
+		}
 		h.Events[i].F, h.Events[i].Value = history.FStall, history.ValueOf(history.Stall{})
 		return true
 	}},
