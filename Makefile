@@ -53,6 +53,13 @@ soak: servers ## 200 runs over all pairs of backend and fault, against the table
 track-record: servers ## every published failure with 20 seeds; writes docs/track-record.md
 	$(GO) test -tags track -count=1 -timeout 60m -parallel 3 -run TestTrackRecord ./e2e
 
+HUNT_N ?= 600000
+HUNT_SEED ?= 1000001
+
+.PHONY: hunt
+hunt: ## simulate HUNT_N lock services and their bugs from HUNT_SEED on, and hold the judge against what is true
+	cd hunt && HUNT_N=$(HUNT_N) HUNT_SEED=$(HUNT_SEED) $(GO) test -count=1 -timeout 10h -run TestHunt -v .
+
 .PHONY: docs
 docs: ## write docs/faults.md and docs/backends.md from the catalogue
 	$(GO) test ./docs/tables -run Stale -rewrite

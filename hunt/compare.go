@@ -78,7 +78,7 @@ func missed(w oracle.Want) Disagreement {
 	if len(w.Rules) > 0 {
 		rule = w.Rules[0]
 	}
-	return Disagreement{Sign: Sign{Sort: Miss, Check: w.Check, Rule: rule, Grants: w.Grants}, Text: fmt.Sprintf("%s of %s was not found", rule, strings.Join(w.Grants, ", "))}
+	return Disagreement{Sign: Sign{Sort: Miss, Check: w.Check, Rule: rule, Grants: w.Grants, Keep: w.Needs}, Text: fmt.Sprintf("%s of %s was not found", rule, strings.Join(w.Grants, ", "))}
 }
 
 // compareRecord compares what is said of the record itself. Where that is not believed there

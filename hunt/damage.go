@@ -17,7 +17,7 @@ func (f *Fixture) damaged(c Case) (*Fixture, error) {
 		bad := &history.History{Events: slices.Clone(h.Events), Sources: h.Sources}
 		return bad, c.Plant.Edit(rand.New(rand.NewPCG(c.Seed, 13)), bad)
 	}
-	sound := shrink.Shrink(sim.Run(sim.Draw(c.Seed)).History, nil, nil, func(h *history.History) bool {
+	sound := shrink.Shrink(sim.Run(sim.Draw(c.Seed)).History, shrink.Stays{}, func(h *history.History) bool {
 		bad, done := hurt(h)
 		if !done {
 			return false

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/hunt/shrink"
 )
@@ -113,8 +114,14 @@ func shrunk(o *Outcome, d Disagreement) (*Fixture, error) {
 		return nil, err
 	}
 	had := rulesOf(before)
-	grants, faults := append(append([]string{}, d.Grants...), d.Keep...), append([]int{d.Fault}, d.Right...)
-	f.History = shrink.Shrink(f.History, grants, faults, func(h *history.History) bool {
+	stays := shrink.Stays{Grants: append(append([]string{}, d.Grants...), d.Keep...), Faults: append([]int{d.Fault}, d.Right...)}
+	if d.Check == checker.Liveness && !strings.HasSuffix(d.Rule, "note") {
+		stays.From = o.Trace.Truth.Final // who asked then is what it is about
+	}
+	if d.Sort != Miss {
+		stays.Grants = append(stays.Grants, unknowns(f.History)...)
+	}
+	f.History = shrink.Shrink(f.History, stays, func(h *history.History) bool {
 		r, err := Judge(h)
 		if err != nil || !d.Shows(r) {
 			return false
@@ -127,4 +134,16 @@ func shrunk(o *Outcome, d Disagreement) (*Fixture, error) {
 		return true
 	})
 	return f, nil
+}
+
+// unknowns are the grants whose releases may take effect at any later time: without them what
+// they do would be somebody else's doing.
+func unknowns(h *history.History) []string {
+	var out []string
+	for i := range h.Events {
+		if e := &h.Events[i]; e.F == history.FRelease && e.Type == history.Info {
+			out = append(out, e.Grant)
+		}
+	}
+	return out
 }

@@ -46,6 +46,22 @@ func (b *Blame) Accepts(kind string, fault int, doubtful bool) string {
 	return ""
 }
 
+// blameAny is who may be blamed where either of two clients may have been late.
+func (o *oracle) blameAny(late []*sim.Grant, from int64) *Blame {
+	if len(late) == 0 {
+		return nil
+	}
+	b := o.blame(late[0], from, inherent)
+	for _, g := range late[1:] {
+		other := o.blame(g, from, inherent)
+		b = &Blame{
+			Possible: slices.Concat(b.Possible, other.Possible), Overrun: true,
+			Stall: b.Stall || other.Stall, Certain: b.Certain && other.Certain,
+		}
+	}
+	return b
+}
+
 // blame is who may be blamed for a client that still acted at a moment at which its lease had
 // run out.
 func (o *oracle) blame(late *sim.Grant, from int64, class string) *Blame {
@@ -142,7 +158,7 @@ func (o *oracle) blameOfBreach(a, b *sim.Grant, from int64) *Blame {
 		case br.Victim == a && br.Kind == sim.ForeignRelease && o.provenForeign(br.Grant, a):
 			out.Release = true
 		case br.Victim == a && br.Fault != 0:
-			out.Right = []int{br.Fault}
+			out.Right = o.likes(br.Fault)
 		}
 	}
 	return out
@@ -172,4 +188,17 @@ func (o *oracle) blameOfWrite(writes []*sim.Write) *Blame {
 		b.Right = nil // which of them came late is not asked
 	}
 	return b
+}
+
+// likes are the faults of the same name that were at work at the same time as one: which of
+// them did it cannot be told.
+func (o *oracle) likes(id int) []int {
+	i := slices.IndexFunc(o.truth.Faults, func(f *sim.Fault) bool { return f.ID == id })
+	one, out := o.truth.Faults[i], []int{}
+	for _, f := range o.truth.Faults {
+		if f.Name == one.Name && f.Invoked <= one.Healed && one.Invoked <= f.Healed {
+			out = append(out, f.ID)
+		}
+	}
+	return out
 }

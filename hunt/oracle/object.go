@@ -1,19 +1,28 @@
 package oracle
 
-import "github.com/lockstorm/lockstorm/hunt/sim"
+import (
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/hunt/sim"
+)
 
 // object is what the lock itself did wrong, where the record leaves no other explanation.
 func (o *oracle) object() []Want {
 	var out []Want
+	// Two grants that met may show by either of them alone, which was denied what it had.
+	rules := []string{"double-grant", "revived-lease", "lost-lease", "foreign-release"}
 	must := func(rules []string, grants ...*sim.Grant) {
-		out = append(out, Want{Check: object, Rules: rules, Grants: ids(grants...), Any: true, Must: true, Class: []string{defect}})
+		w := Want{Check: object, Rules: rules, Grants: ids(grants...), Any: true, Must: true, Class: []string{defect}}
+		if o.cfg.Model == history.ModelReentrant {
+			w.Needs = o.idsOf(grants[0].Lock)
+		}
+		out = append(out, w)
 	}
 	o.pairs(func(a, b *sim.Grant) {
 		switch {
 		case o.twice(a, b):
-			must([]string{"double-grant", "revived-lease", "lost-lease", "foreign-release"}, a, b)
+			must(rules, append(o.owners(a), b)...)
 		case o.releasedLate(a, b):
-			must([]string{"foreign-release", "double-grant", "revived-lease"}, a, b)
+			must(rules, a, b)
 		}
 	})
 	for _, b := range o.truth.Breaches {
@@ -24,7 +33,7 @@ func (o *oracle) object() []Want {
 	for _, g := range o.truth.Grants {
 		if o.broken(g.Lock) {
 			out = append(out, Want{
-				Check: object, Rules: []string{"double-grant", "revived-lease", "lost-lease", "foreign-release"}, Grants: ids(g), Any: true, Class: []string{defect},
+				Check: object, Rules: rules, Grants: ids(g), Any: true, Class: []string{defect},
 			})
 		}
 	}
@@ -49,7 +58,7 @@ func (o *oracle) twice(a, b *sim.Grant) bool {
 	if a.Known >= b.Sent {
 		return false
 	}
-	if o.cfg.Model != "reentrant" {
+	if o.cfg.Model != history.ModelReentrant {
 		return (a.Released < 0 || a.Released > b.Known) && o.over(a) > b.Known
 	}
 	held := 0
@@ -67,15 +76,26 @@ func (o *oracle) twice(a, b *sim.Grant) bool {
 	return held > 0
 }
 
+// owners are a grant and, where the store counts, all others of its owner.
+func (o *oracle) owners(a *sim.Grant) []*sim.Grant {
+	out := []*sim.Grant{a}
+	for _, g := range o.truth.Grants {
+		if g != a && g.Lock == a.Lock && o.cfg.Model == history.ModelReentrant && o.together(a, g) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
 // releasedLate reports whether the store removed a although b had been granted after it.
 func (o *oracle) releasedLate(a, b *sim.Grant) bool {
-	return o.cfg.Model != "reentrant" && a.Settled == "ok" && !a.Retried && a.Known < b.Sent && b.Known < a.Released
+	return o.cfg.Model != history.ModelReentrant && a.Settled == "ok" && !a.Retried && a.Known < b.Sent && b.Known < a.Released
 }
 
 // deniedEarly reports whether a client was told that it does not hold what nothing can have
 // ended.
 func (o *oracle) deniedEarly(g *sim.Grant) bool {
-	return o.cfg.Model != "reentrant" && g.Known >= 0 && g.Denied >= 0 && g.Denied < o.over(g) && !g.Retried
+	return o.cfg.Model != history.ModelReentrant && g.Known >= 0 && g.Denied >= 0 && g.Denied < o.over(g) && !g.Retried
 }
 
 // ownership is what was released by somebody who did not hold it.
@@ -86,6 +106,9 @@ func (o *oracle) ownership() []Want {
 		case sim.ForeignRelease:
 			w := Want{Check: ownership, Rules: []string{"foreign-release"}, Grants: ids(b.Grant, b.Victim), Class: []string{defect}}
 			w.Must = o.provenForeign(b.Grant, b.Victim)
+			if o.cfg.Model == history.ModelReentrant {
+				w.Grants, w.Any = ids(b.Grant), true // the victim is an owner: any of its grants
+			}
 			w.Blame = o.blame(b.Grant, b.Grant.Back, defect)
 			out = append(out, w)
 		case sim.ReleaseOfNone:
@@ -120,17 +143,17 @@ func (o *oracle) notices() []Want {
 			return
 		}
 		first[a] = true
-		if !o.broken(a.Lock) {
-			return
-		}
 		told := lapses(a)
 		if a.Lost >= 0 {
 			told = min(told, a.Lost)
 		}
+		if !o.broken(a.Lock) && a.Ended >= told-o.cfg.Tolerance {
+			return // the service kept it for as long as its client could believe in it
+		}
 		inside := b.Known > a.Known && (a.Released < 0 || a.Released > b.Known) && (a.Killed < 0 || a.Killed > b.Known)
 		out = append(out, Want{
 			Check: notice, Rules: []string{"late-notice"}, Grants: ids(a, b), Any: true,
-			Must: inside && told > b.Known+o.cfg.Tolerance && b.Known < b.LeaseAt(b.Known) && a.Known < a.LeaseAt(a.Known) && lastAct(a) > b.Known,
+			Must: o.broken(a.Lock) && inside && told > b.Known+o.cfg.Tolerance && b.Known < b.LeaseAt(b.Known) && a.Known < a.LeaseAt(a.Known) && lastAct(a) > b.Known,
 		})
 	})
 	for _, g := range o.truth.Grants {

@@ -20,6 +20,7 @@ type Want struct {
 	Must   bool
 	Class  []string // any of them; none: not asked
 	Blame  *Blame   // nil: not asked
+	Needs  []string // further grants without which it means nothing
 	InWay  []string // of an orphan: the grants that were in the way; none: not asked
 }
 

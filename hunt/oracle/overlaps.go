@@ -14,7 +14,7 @@ func (o *oracle) overlaps() []Want {
 		w := Want{Check: exclusion, Rules: []string{"overlap"}, Grants: ids(a, b), Must: from < min(x.strict, y.strict)}
 		class, late := o.class(a, b, from)
 		w.Class = []string{class}
-		w.Blame = o.blame(late, from, class)
+		w.Blame = o.blameAny(late, from)
 		if class == defect {
 			w.Blame = o.blameOfBreach(a, b, from)
 		}
@@ -23,14 +23,15 @@ func (o *oracle) overlaps() []Want {
 	return out
 }
 
-// class is the class of an overlap that begins at a moment, and whose lease had run out.
-func (o *oracle) class(a, b *sim.Grant, from int64) (string, *sim.Grant) {
+// class is the class of an overlap that begins at a moment, and whose leases had run out.
+func (o *oracle) class(a, b *sim.Grant, from int64) (class string, late []*sim.Grant) {
+	class = defect
 	for _, g := range []*sim.Grant{a, b} {
 		if from >= g.LeaseAt(from)-o.cfg.Tolerance {
-			return inherent, g
+			class, late = inherent, append(late, g)
 		}
 	}
-	return defect, nil
+	return class, late
 }
 
 // lostUpdates are the acknowledged writes that another write was put on top of without having
@@ -71,7 +72,7 @@ func (o *oracle) lost(w *sim.Write, unseen []*sim.Write) Want {
 		class, late := o.class(w.Grant, v.Grant, from)
 		maybe = maybe || from >= min(x.strict, y.strict)
 		if certain == "" || class == defect {
-			certain, worst = class, o.blame(late, from, class)
+			certain, worst = class, o.blameAny(late, from)
 		}
 		if class == defect {
 			worst = o.blameOfBreach(w.Grant, v.Grant, from)

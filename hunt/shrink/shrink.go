@@ -13,15 +13,21 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Shrink takes out of a history what is not needed for keep. Events of the kept grants, and
-// faults with the kept ids, stay. The history that comes back is as ParseText reads it.
-func Shrink(h *history.History, grants []string, faults []int, keep func(*history.History) bool) *history.History {
+// Stays is what is not taken out.
+type Stays struct {
+	Grants []string // all events of these
+	Faults []int    // faults by id
+	From   int64    // attempts at or after this moment; 0: no such moment
+}
+
+// Shrink takes out of a history what is not needed for keep, save for what stays.
+func Shrink(h *history.History, stays Stays, keep func(*history.History) bool) *history.History {
 	best := h
 	for changed := true; changed; {
 		changed = false
 		for _, unit := range units {
 			for _, name := range names(best, unit) {
-				next := without(best, unit, name, grants, faults)
+				next := without(best, unit, name, stays)
 				if next != nil && keep(next) {
 					best, changed = next, true
 				}
@@ -46,7 +52,7 @@ var units = []unit{
 		return ""
 	},
 	func(_ map[int]int, i int, e *history.Event) string {
-		if e.Process.IsOp() || e.F == history.FRun || e.F == history.FEnd || e.F == history.FFault || e.F == history.FHeal {
+		if e.Process.IsOp() || e.Party == history.PartyRegister || e.F == history.FRun || e.F == history.FEnd || e.F == history.FFault || e.F == history.FHeal {
 			return ""
 		}
 		return fmt.Sprint(i)
@@ -61,19 +67,37 @@ func fault(e *history.Event) string {
 	return fmt.Sprint(f.ID)
 }
 
-// calls gives the events of each operation the number of its invocation.
+// calls gives the events of each operation the number of its invocation: its return, and what
+// the register recorded of it. An acquire is none of its own where anything else is on record
+// under its grant.
 func calls(h *history.History) map[int]int {
-	out, open := map[int]int{}, map[int64]int{}
+	type use struct{ grant, register, f string }
+	out, open, uses := map[int]int{}, map[int64]int{}, map[use]int{}
+	perGrant := map[string]int{}
 	for i := range h.Events {
 		e := &h.Events[i]
-		if !e.Process.IsOp() {
+		key := use{e.Grant, e.Register, e.F}
+		switch {
+		case e.Party == history.PartyRegister:
+			if k, ok := uses[key]; ok {
+				out[i] = k
+			}
 			continue
-		}
-		if e.Type == history.Invoke {
-			open[e.Process.N] = i
+		case !e.Process.IsOp():
+			continue
+		case e.Type == history.Invoke:
+			open[e.Process.N], uses[key] = i, i
 		}
 		if k, ok := open[e.Process.N]; ok {
 			out[i] = k
+		}
+		if e.F != history.FAcquire && e.F != history.FTryAcquire {
+			perGrant[e.Grant]++
+		}
+	}
+	for i := range h.Events {
+		if e := &h.Events[i]; perGrant[e.Grant] > 0 && (e.F == history.FAcquire || e.F == history.FTryAcquire) {
+			delete(out, i)
 		}
 	}
 	return out
@@ -95,7 +119,7 @@ func names(h *history.History, u unit) []string {
 
 // without is the history without all that belongs to a name; nil where that would take what
 // has to stay, or where there is nothing to take.
-func without(h *history.History, u unit, name string, grants []string, faults []int) *history.History {
+func without(h *history.History, u unit, name string, stays Stays) *history.History {
 	k := calls(h)
 	out := &history.History{Sources: h.Sources}
 	for i := range h.Events {
@@ -104,8 +128,7 @@ func without(h *history.History, u unit, name string, grants []string, faults []
 			out.Events = append(out.Events, *e)
 			continue
 		}
-		kept := slices.ContainsFunc(faults, func(id int) bool { return fault(e) == fmt.Sprint(id) })
-		if kept || slices.Contains(grants, e.Grant) {
+		if stays.has(e) {
 			return nil
 		}
 	}
@@ -113,6 +136,12 @@ func without(h *history.History, u unit, name string, grants []string, faults []
 		return nil
 	}
 	return Closed(out)
+}
+
+func (s Stays) has(e *history.Event) bool {
+	kept := slices.ContainsFunc(s.Faults, func(id int) bool { return fault(e) == fmt.Sprint(id) })
+	late := s.From > 0 && e.Time >= s.From && (e.F == history.FAcquire || e.F == history.FTryAcquire)
+	return kept || late || slices.Contains(s.Grants, e.Grant)
 }
 
 // Closed numbers the events again and ends every log as it should be.
