@@ -47,10 +47,10 @@ func (c *client) renew(h *holding, process *int64, again func()) {
 	serve := func(reply func(answer)) { reply(answer{ok: w.svc.renew(g), code: history.ErrNotHeld}) }
 	c.ask(true, w.patience(), serve, func(a answer) {
 		typ, code := a.outcome()
-		switch {
-		case typ == history.OK:
+		switch typ {
+		case history.OK:
 			c.extended(&e, h, a.sentAt)
-		case typ == history.Info:
+		case history.Info:
 			g.Unsure = max(g.Unsure, asked+w.cfg.TTL)
 			*process = c.number()
 		}
