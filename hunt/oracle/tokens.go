@@ -1,6 +1,10 @@
 package oracle
 
-import "github.com/lockstorm/lockstorm/hunt/sim"
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/hunt/sim"
+)
 
 // tokens are the grants whose token was given before, or is lower than one that was known.
 func (o *oracle) tokens() []Want {
@@ -72,13 +76,21 @@ func (o *oracle) dropped(b sim.Breach) []Want {
 		seen := false
 		for _, g := range o.truth.Grants {
 			for _, u := range g.Used[reg] {
-				seen = seen || (g.Lock == b.Victim.Lock && u.F == "read" && u.Applied > b.At)
+				seen = seen || (g.Lock == b.Victim.Lock && u.F == "read" && u.Applied > b.At && !o.writtenBetween(b, u.Applied))
 			}
 		}
 		must := seen && b.Register == reg
 		out = append(out, Want{Check: "data-" + reg, Rules: []string{"log-mismatch"}, Any: true, Must: must, Class: []string{noClass}})
 	}
 	return out
+}
+
+// writtenBetween reports whether the register that forgot a write took another one before a
+// moment: nobody can see then that it forgot.
+func (o *oracle) writtenBetween(b sim.Breach, until int64) bool {
+	return slices.ContainsFunc(o.truth.Writes, func(w *sim.Write) bool {
+		return w.Register == b.Register && w.Lock == b.Victim.Lock && w.At > b.At && w.At <= until
+	})
 }
 
 // wasTold reports whether the client of a grant has an acknowledged write that no register

@@ -106,7 +106,7 @@ func (r *register) write(cell *cell, q request, e history.Event) answer {
 		Grant: q.g, Lock: q.g.Lock, Register: q.use.Register, At: r.w.now, Since: cell.read[q.g], Use: q.use,
 	})
 	cell.writes++
-	if r.w.bug(DropsWrite) {
+	if cell.value != q.new && r.w.bug(DropsWrite) {
 		r.w.breach(Breach{Kind: DropsWrite, Victim: q.g, Register: q.use.Register})
 		return answer{ok: true}
 	}
