@@ -57,9 +57,13 @@ damage: servers ## 40,000 damaged records: a failing one never passes, a passing
 track-record: servers ## every published failure with 20 seeds; writes docs/track-record.md
 	$(GO) test -tags track -count=1 -timeout 60m -parallel 3 -run TestTrackRecord ./e2e
 
+HUNT_N ?= 600000
+HUNT_SEED ?= 1000001
+
 .PHONY: hunt
-hunt: ## 200,000 random histories of every lock model, against the brute-force judges
+hunt: ## 200,000 random histories a lock model against brute force, then HUNT_N simulated services and their bugs
 	LOCKSTORM_HISTORIES=200000 $(GO) test -count=1 -timeout 60m -run TestModelsAgainstBruteForce -v ./checker
+	cd hunt && HUNT_N=$(HUNT_N) HUNT_SEED=$(HUNT_SEED) $(GO) test -count=1 -timeout 10h -run TestHunt -v .
 
 .PHONY: docs
 docs: ## write docs/faults.md and docs/backends.md from the catalogue, docs/extending.md from examples/ownlock

@@ -1,0 +1,67 @@
+package hunt
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/hunt/oracle"
+	"github.com/lockstorm/lockstorm/hunt/sim"
+)
+
+// overlapping is a simulation with an inherent overlap, and what is wanted of its judge.
+func overlapping(t *testing.T) (*checker.Results, []oracle.Want, uint64) {
+	t.Helper()
+	for seed := uint64(2); seed < 4000; seed += 2 {
+		tr := sim.Run(sim.Draw(seed))
+		wants := oracle.Wants(tr)
+		i := slices.IndexFunc(wants, func(w oracle.Want) bool {
+			return w.Must && w.Check == checker.MutualExclusion && w.Blame != nil && len(w.Blame.Right) > 0
+		})
+		if i < 0 {
+			continue
+		}
+		r, err := Judge(tr.History)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(Compare(wants, r)) == 0 && len(r.Checks[checker.MutualExclusion].Findings) == 1 {
+			return r, wants, seed
+		}
+	}
+	t.Fatal("no simulation has an overlap that a fault explains")
+	return nil, nil, 0
+}
+
+// A judge that errs is caught, in each of the ways in which it can err.
+func TestCompareFindsErrors(t *testing.T) {
+	r, wants, seed := overlapping(t)
+	right := r.Checks[checker.MutualExclusion]
+	for sort, err := range map[string]func(*checker.Result){
+		Miss:  func(c *checker.Result) { c.Findings = nil },
+		Class: func(c *checker.Result) { c.Findings[0].Class = checker.Defect },
+		Cause: func(c *checker.Result) { c.Findings[0].CauseKind, c.Findings[0].Fault = checker.CauseOverrun, 0 },
+		False: func(c *checker.Result) {
+			c.Findings = append(c.Findings, checker.Finding{Rule: "overlap", Grants: []string{"c1-1", "c9-9"}})
+		},
+		Doubt: func(c *checker.Result) { c.Verdict, c.Code = checker.Unknown, checker.CodePanicked },
+	} {
+		wrong := right
+		wrong.Findings = slices.Clone(right.Findings)
+		err(&wrong)
+		r.Checks[checker.MutualExclusion] = wrong
+		d := Compare(wants, r)
+		if !slices.ContainsFunc(d, func(d Disagreement) bool { return d.Sort == sort }) {
+			t.Errorf("seed %d: an error of sort %q was not seen: %v", seed, sort, d)
+		}
+	}
+}
+
+// A sound record that is not believed is a disagreement of its own.
+func TestCompareFindsDisbelief(t *testing.T) {
+	r, wants, _ := overlapping(t)
+	r.Checks[checker.Assumptions] = checker.Result{Verdict: checker.Unknown, Findings: []checker.Finding{{Rule: "seq"}}}
+	if d := Compare(wants, r); len(d) != 1 || d[0].Kind() != "unsound assumptions seq" {
+		t.Errorf("got %v", d)
+	}
+}
