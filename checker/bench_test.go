@@ -128,7 +128,7 @@ func benchJudge(b *testing.B, h *history.History) {
 		}
 		r := Judge(in, Default())
 		for _, check := range []string{Assumptions, MutualExclusion, LockLinearizability, DataFenced, FencingTokens, Ownership} {
-			if c := r.Checks[check]; c.Verdict != Pass || c.Reason != "" {
+			if c := r.Checks[check]; c.Verdict != Pass || (c.Reason != "" && check != Liveness) {
 				b.Fatal(check, answer(c))
 			}
 		}
