@@ -3,7 +3,6 @@ package checker
 import (
 	"fmt"
 	"math/rand/v2"
-	"testing"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -148,20 +147,4 @@ func (c *benchClient) section(l *benchLog, token int64, value *int64, lost strin
 		e.Type, e.Error = history.Info, history.ErrTimeout
 	}
 	l.add(c.name, e)
-}
-
-// A long history of one lock without a quiet moment is judged by every check, however many
-// outcomes are unknown.
-func TestOneLock(t *testing.T) {
-	for _, percent := range []int{0, 5, 40} {
-		in, err := NewInput(oneLock(3000, percent))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, c := range Judge(in, Default()).Checks {
-			if c.Verdict != Pass && c.Verdict != Skipped {
-				t.Errorf("%d %% unknown: %s: %s", percent, name, answer(c))
-			}
-		}
-	}
 }

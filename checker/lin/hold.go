@@ -1,6 +1,10 @@
 package lin
 
-import "github.com/lockstorm/lockstorm/history"
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+)
 
 // hold is a grant as the sweep sees it: the least that it must be held for. It is taken as
 // late as its operations allow and given back as early. Every other order of them holds it
@@ -19,6 +23,7 @@ type hold struct {
 	at         int64 // where it is held for no time, once it has its moment
 	end        int32 // the operation that gives it back, among its own; none: -1
 	kind       holdKind
+	free       bool // of a counted lock: loose operations have no effect
 }
 
 type holdKind uint8
@@ -31,13 +36,37 @@ const (
 )
 
 // measure makes the hold of the operations of one grant. Where the lock counts, flawed says
-// only that they need what another grant of the owner holds.
+// only that they need what another grant of the owner holds. There an operation that is loose
+// need not be about this grant, if that may have ended otherwise.
 func measure(ops []Op) hold {
-	h := hold{take: history.Forever, give: -history.Forever, end: -1}
+	bound := bind(ops, false)
+	if !slices.ContainsFunc(ops, func(op Op) bool { return op.Loose }) {
+		return bound
+	}
+	free := bind(ops, true)
+	if free.kind != flawed && free.end >= 0 && (bound.kind == flawed || free.give <= bound.give) {
+		return free
+	}
+	return bound
+}
+
+// binds reports whether a hold with an operation must be there when it takes effect.
+func (op *Op) binds(free bool) bool {
+	return op.Kind == Acquire || ((op.Kind == Release || op.Kind == Renew) && !(free && op.Loose))
+}
+
+func bind(ops []Op, free bool) hold {
+	h := hold{take: history.Forever, give: -history.Forever, end: -1, free: free}
 	from, until, acquires, releases := int64(0), int64(history.Forever), 0, 0
-	loose, firm, level := true, false, 0
+	vain, level := true, 0 // vain: nothing says that it was held at all
 	for i := range ops {
 		op := &ops[i]
+		if op.Kind == Renew {
+			level = max(level, op.Level)
+		}
+		if !op.binds(free) {
+			continue
+		}
 		switch op.Kind {
 		case Acquire:
 			acquires++
@@ -45,17 +74,12 @@ func measure(ops []Op) hold {
 		case Release:
 			releases++
 			until, h.end = op.Ret, int32(i)
-		case Renew:
-			level = max(level, op.Level)
-		default:
-			continue
 		}
-		loose = loose && (op.Loose && op.Kind != Acquire)
-		firm = true
+		vain = vain && op.Loose && op.Kind != Acquire
 		h.take, h.give = min(h.take, op.Ret), max(h.give, op.Call)
 	}
 	switch {
-	case !firm || (acquires == 0 && loose):
+	case acquires == 0 && vain:
 		return hold{end: -1}
 	case acquires != 1 || releases > 1 || h.take < from:
 		h.kind = flawed
@@ -88,11 +112,16 @@ func (h *hold) endEarly(ops []Op, level int) {
 	h.give = max(h.give, give)
 }
 
+// denies reports whether an operation can take effect only where the grant is not held.
+func (h *hold) denies(op *Op) bool {
+	return op.Kind == NotHeld || (op.Kind == Release && !op.binds(h.free))
+}
+
 // denied reports whether the store said inside the span that the grant is not held. At a
 // moment it can say so just before or after.
 func (h *hold) denied(ops []Op) bool {
 	for i := range ops {
-		if op := &ops[i]; op.Kind == NotHeld && op.Call > h.take && op.Ret < h.give {
+		if op := &ops[i]; h.denies(op) && op.Call > h.take && op.Ret < h.give {
 			return true
 		}
 	}

@@ -70,8 +70,10 @@ func (h *hold) item(op *Op) item {
 	switch {
 	case h.kind == nothing:
 		return item{at: op.Call, stage: denying}
-	case op.Kind == NotHeld:
+	case h.denies(op):
 		return h.denial(op)
+	case op.Kind == Renew && !op.binds(h.free):
+		return h.idle(op)
 	case h.kind == moment:
 		return item{at: h.at, stage: passing, step: map[Kind]uint8{Renew: 1, Release: 2, May: 2}[op.Kind]}
 	case op.Kind == Acquire:
@@ -96,4 +98,12 @@ func (h *hold) denial(op *Op) item {
 		return item{at: op.Call, stage: denying}
 	}
 	return item{at: max(op.Call, end), stage: denying}
+}
+
+// idle is a renewal that may be of another grant: it has no effect, whenever it is.
+func (h *hold) idle(op *Op) item {
+	if h.kind == span && op.Call > h.take && op.Call < h.give {
+		return item{at: op.Call, stage: renewing}
+	}
+	return item{at: op.Call, stage: denying}
 }
