@@ -144,6 +144,9 @@ func (j *lockJudge) giveUp(code Code, why string) {
 
 // search asks Porcupine; change, when given, may replace an operation.
 func (j *lockJudge) search(us []unit, change func(lin.Op) lin.Op) lin.Answer {
+	if len(us) > maxPieceOps {
+		return lin.Undecided
+	}
 	ops := lockOps(j.in.Model, grantsOfUnits(us))
 	if change != nil {
 		for i := range ops {

@@ -113,11 +113,35 @@ func lockOps(m history.Model, grants []*lockGrant) []lin.Op {
 	return ops
 }
 
-// sortedByOK are the grants that were made for certain, in order of their answers.
-func sortedByOK(grants []*lockGrant) []*lockGrant {
+// answered are the grants that were made for certain, in order of their answers.
+type answered struct {
+	grants []*lockGrant
+	latest []int64 // of each block of them, the request that was sent last
+}
+
+// blockSize is how many grants are passed over at once.
+const blockSize = 64
+
+func sortedByOK(grants []*lockGrant) answered {
 	byOK := slices.DeleteFunc(slices.Clone(grants), func(lg *lockGrant) bool { return lg.ghost })
 	slices.SortFunc(byOK, func(a, b *lockGrant) int { return cmp.Compare(a.ok, b.ok) })
-	return byOK
+	a := answered{grants: byOK, latest: make([]int64, len(byOK)/blockSize+1)}
+	for i, lg := range byOK {
+		a.latest[i/blockSize] = max(a.latest[i/blockSize], lg.from)
+	}
+	return a
+}
+
+// next is the first of them from place i on that was sent for after a moment.
+func (a answered) next(i int, moment int64) int {
+	for i < len(a.grants) && a.grants[i].from <= moment {
+		if i++; i%blockSize == 0 {
+			for i < len(a.grants) && a.latest[i/blockSize] <= moment {
+				i += blockSize
+			}
+		}
+	}
+	return min(i, len(a.grants))
 }
 
 // acquireOp begins a grant; not ok: it can only stand in the way.
@@ -230,19 +254,19 @@ func (in *Input) expiryBase(g *history.Grant) (int64, bool) {
 // over is when the grant is shown to be over: by its own operations, or by the return of
 // the first grant that returned at or after the moment, was sent for after this one was
 // known, and cannot be held beside it. Forever where nothing shows it.
-func (lg *lockGrant) over(m history.Model, byOK []*lockGrant, moment int64) int64 {
+func (lg *lockGrant) over(m history.Model, byOK answered, moment int64) int64 {
 	shares := m.Shares()
-	i := sort.Search(len(byOK), func(i int) bool { return byOK[i].ok >= moment })
-	for ; i < len(byOK) && byOK[i].ok < lg.ended; i++ {
-		if byOK[i].from > lg.ok && (!shares || !m.Together(lg.g, byOK[i].g)) {
-			return byOK[i].ok
+	i := sort.Search(len(byOK.grants), func(i int) bool { return byOK.grants[i].ok >= moment })
+	for i = byOK.next(i, lg.ok); i < len(byOK.grants) && byOK.grants[i].ok < lg.ended; i = byOK.next(i+1, lg.ok) {
+		if o := byOK.grants[i]; !shares || !m.Together(lg.g, o.g) {
+			return o.ok
 		}
 	}
 	return lg.ended
 }
 
 // open is until when the grant may matter to others.
-func (lg *lockGrant) open(m history.Model, byOK []*lockGrant) int64 {
+func (lg *lockGrant) open(m history.Model, byOK answered) int64 {
 	open := lg.over(m, byOK, lg.ok)
 	for _, op := range lg.ops {
 		open = max(open, op.Ret)
