@@ -42,15 +42,15 @@ func (in *Input) uses(register, otherwise string) (Code, string) {
 	return "", ""
 }
 
-// DataProof is the proof of the data checks: what Porcupine says of what the clients were
-// told.
+// DataProof is the proof of the data checks: whether what the clients were told has an order
+// of sections.
 type DataProof struct {
-	Porcupine Verdict `json:"porcupine"`
+	Clients Verdict `json:"clients"`
 }
 
 // data judges one register twice: by replaying the register's own log, which is the
-// order of what it accepted, and by Porcupine over what the clients were told. The
-// first explains, the second confirms.
+// order of what it accepted, and by a sweep over what the clients were told. The first
+// explains, the second confirms.
 func (in *Input) data(register string) Result {
 	var findings []Finding
 	lost, acked := map[*history.Call]bool{}, 0
@@ -61,19 +61,19 @@ func (in *Input) data(register string) Result {
 		findings = append(findings, rp.findings...)
 		acked += rp.acked
 	}
-	r := Conclude("replay of the register's log, confirmed by Porcupine over the clients' view", findings, len(findings))
+	r := Conclude("replay of the register's log, confirmed by a sweep over the clients' view", findings, len(findings))
 	r.Figures = Figures{"updates_acked": int64(acked), "updates_lost_" + register: int64(len(lost))}
-	answer, why := in.linearizableData(register)
+	answer, why := in.clientsView(register)
 	switch {
 	case r.Verdict == Pass && answer == Fail:
 		// The two views contradict each other: suspect the record, not the lock.
-		r.Verdict, r.Code, r.Reason = Unknown, CodeContradiction, "Porcupine rejects what the clients saw, but the register's log explains it: suspect the record"
+		r.Verdict, r.Code, r.Reason = Unknown, CodeContradiction, "there is no order for what the clients saw, but the register's log explains it: suspect the record"
 	case r.Verdict == Pass && answer == Unknown:
 		r.Reason = "by the register's log alone: " + why
 	case r.Verdict == Fail && answer == Pass:
 		r.Reason = "the damage shows in the register's log; what the clients were told does not contradict one order"
 	}
-	r.Proof = NewProof(DataProof{Porcupine: answer})
+	r.Proof = NewProof(DataProof{Clients: answer})
 	return r
 }
 

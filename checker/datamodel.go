@@ -1,93 +1,107 @@
 package checker
 
 import (
-	"context"
 	"fmt"
+	"slices"
 	"time"
 
-	"github.com/anishathalye/porcupine"
-
+	"github.com/lockstorm/lockstorm/checker/lin"
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// sectionOp is a section as an atomic read-modify-write of one register, or a section
-// that only read.
-type sectionOp struct {
-	base, value int64
-	writes      bool
-	unknown     bool // it may have had no effect: then it stands at the end
-}
-
-// sectionModel is a register whose only operations are sections.
-func sectionModel(start int64) porcupine.Model {
-	return porcupine.Model{
-		Init: func() any { return start },
-		StepContext: func(ctx context.Context, state, input, _ any) (bool, any) {
-			if ctx.Err() != nil {
-				return false, state
-			}
-			op := input.(sectionOp)
-			switch {
-			case op.base != state.(int64):
-				return op.unknown, state // unknown: linearized without effect
-			case op.writes:
-				return true, op.value
-			default:
-				return true, state
-			}
-		},
-		Equal: func(a, b any) bool { return a.(int64) == b.(int64) },
-		Hash:  func(s any) uint64 { return uint64(s.(int64)) },
-	}
-}
-
-// linearizableData asks Porcupine whether what the clients were told of a register can
-// have come from one register, section by section, one lock at a time.
-func (in *Input) linearizableData(register string) (answer Verdict, why string) {
-	until := time.Now().Add(in.Limit / 2)
+// clientsView asks whether what the clients were told of a register can have come from one
+// register, section by section, one lock at a time. A chain of values decides at any length,
+// with an order that is replayed, or with a breach of a few sections that Porcupine must
+// confirm; where values come back Porcupine searches, as far as that goes.
+func (in *Input) clientsView(register string) (answer Verdict, why string) {
+	v := view{start: in.Run.Registers[register], until: time.Now().Add(in.Limit / 2)}
 	answer = Pass
 	for _, lock := range in.Locks {
-		ops := in.sections(register, lock)
-		left := time.Until(until)
-		if len(ops) > maxPieceOps || left <= 0 {
-			answer, why = Unknown, fmt.Sprintf("%d sections are too many for Porcupine", len(ops))
+		ok := in.sections(&v, register, lock)
+		if !ok {
+			answer, why = Unknown, "a section wrote several times, and not all of its writes are known to have been applied"
 			continue
 		}
-		switch porcupine.CheckOperationsTimeout(sectionModel(in.Run.Registers[register]), ops, left) {
-		case porcupine.Illegal:
+		switch verdict, reason := v.judge(); verdict {
+		case Fail:
 			return Fail, ""
-		case porcupine.Unknown:
-			answer, why = Unknown, "Porcupine ran out of time"
+		case Unknown:
+			answer, why = Unknown, reason
 		}
 	}
 	return answer, why
 }
 
-// sections makes one operation of each grant's read and write. Refused requests had no
-// effect and are left out; an unknown write may have one at any later time.
-func (in *Input) sections(register, lock string) []porcupine.Operation {
-	var ops []porcupine.Operation
+// view is what clients saw of one register under one lock after the other.
+type view struct {
+	start    int64
+	until    time.Time
+	sections []lin.Section
+	chain    lin.Chain
+}
+
+func (v *view) judge() (Verdict, string) {
+	answer, order, breach := v.chain.Judge(v.start, v.sections)
+	switch answer {
+	case lin.Legal:
+		if err := lin.ReplaySections(v.start, v.sections, order); err != nil {
+			return Unknown, fmt.Sprintf("the order that the sweep claims is wrong: %v", err)
+		}
+		return Pass, ""
+	case lin.Illegal:
+		if v.search(breach.Start, breach.Sections) != lin.Illegal {
+			return Unknown, "Porcupine does not confirm what the sweep finds"
+		}
+		return Fail, ""
+	}
+	if len(v.sections) > maxPieceOps {
+		return Unknown, fmt.Sprintf("values come back, and %d sections are too many for Porcupine", len(v.sections))
+	}
+	switch v.search(v.start, v.sections) {
+	case lin.Illegal:
+		return Fail, ""
+	case lin.Legal:
+		return Pass, ""
+	}
+	return Unknown, "Porcupine ran out of time"
+}
+
+func (v *view) search(start int64, sections []lin.Section) lin.Answer {
+	left := time.Until(v.until)
+	if left <= 0 {
+		return lin.Undecided
+	}
+	return lin.SearchSections(start, sections, left)
+}
+
+// sections makes one section of each grant's reads and writes: one step from its first read
+// to its last write. Refused requests had no effect and are left out; an unknown write may have
+// one at any later time. Not ok: what a section left is one of several values.
+func (in *Input) sections(v *view, register, lock string) (ok bool) {
+	v.sections = slices.Grow(v.sections[:0], len(in.ByLock[lock]))
+	ok = true
 	for _, g := range in.ByLock[lock] {
-		var op sectionOp
-		var read, write *history.Call
+		var s lin.Section
+		writes := 0
 		for _, u := range g.Uses {
+			if u.Invoke.Register != register || u.Outcome() == history.Fail {
+				continue
+			}
 			switch {
-			case u.Invoke.Register != register || u.Outcome() == history.Fail:
-			case u.Invoke.F == history.FRead && u.Outcome() == history.OK:
-				read, op.base = u, u.Return.Value.Base.V
+			case u.Invoke.F == history.FRead && u.Outcome() == history.OK && !s.Reads && writes == 0:
+				s.Reads, s.Base, s.Call, s.Ret = true, u.Return.Value.Base.V, u.Start(), u.End()
 			case u.Invoke.F == history.FWrite:
-				write, op.writes = u, true
-				op.value, op.unknown = u.Invoke.Value.New.V, u.Outcome() == history.Info
+				if !s.Reads && writes == 0 {
+					s.Call = u.Start()
+				}
+				writes++
+				s.Writes, s.Value, s.Ret = true, u.Invoke.Value.New.V, u.End()
+				s.Unknown = s.Unknown || u.Outcome() == history.Info
 			}
 		}
-		if read == nil {
-			continue
+		if ok = ok && !(writes > 1 && s.Unknown); s.Reads || s.Writes {
+			v.sections = append(v.sections, s)
 		}
-		end := read.End()
-		if write != nil {
-			end = write.End()
-		}
-		ops = append(ops, porcupine.Operation{Input: op, Call: read.Start(), Return: end})
 	}
-	return ops
+	return ok
 }

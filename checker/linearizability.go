@@ -1,10 +1,8 @@
 package checker
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker/lin"
@@ -15,12 +13,14 @@ import (
 // nobody reads more.
 const maxLockFindings = 20
 
-// maxPieceOps bounds the memory of one judgement: an engine needs about n*n/8 bytes.
+// maxPieceOps bounds the memory of one search: Porcupine needs about n*n/8 bytes.
 const maxPieceOps = 20_000
 
 // linearizability asks whether the lock object behaved as a lock of its model, with leases:
-// one lock at a time, in pieces cut where nothing is open. Every violation is a defect:
-// expiry after the lease is legal for the object.
+// one lock at a time. A sweep decides, whatever the length, and gives an order of the
+// operations, which is replayed. What it has no order for is cut into pieces where nothing is
+// open, and each violation in them is reduced until Porcupine can confirm it. Every violation
+// is a defect: expiry after the lease is legal for the object.
 func linearizability(in *Input) Result { return judgeLocks(in, pieceSize) }
 
 func judgeLocks(in *Input, size int) Result {
@@ -28,13 +28,14 @@ func judgeLocks(in *Input, size int) Result {
 	for _, lock := range in.Locks {
 		j.lock(lock)
 	}
-	r := Conclude(lin.For(in.Model, nil).Name(), j.findings, len(j.findings))
+	r := Conclude("a sweep over "+lin.Lock(in.Model)+", one lock at a time; Porcupine confirms what it finds", j.findings, len(j.findings))
 	if len(j.findings) == maxLockFindings {
 		r.Reason = fmt.Sprintf("the first %d violations are listed", maxLockFindings)
 	}
-	r.Proof = NewProof(LockProof{Locks: len(in.Locks), Operations: j.ops, Pieces: j.pieces})
+	j.proof.Locks = len(in.Locks)
+	r.Proof = NewProof(j.proof)
 	if r.Verdict != Fail && j.gaveUp != "" {
-		r.Verdict, r.Code, r.Reason = Unknown, CodeTimeout, j.gaveUp
+		r.Verdict, r.Code, r.Reason = Unknown, j.code, j.gaveUp
 	}
 	return r
 }
@@ -43,70 +44,109 @@ func judgeLocks(in *Input, size int) Result {
 type LockProof struct {
 	Locks      int `json:"locks"`
 	Operations int `json:"operations"`
-	Pieces     int `json:"pieces"`
+	Pieces     int `json:"pieces"`   // a lock for which there is an order is one
+	Replayed   int `json:"replayed"` // operations in orders that were replayed, the optional ones that they need included
 }
 
 type lockJudge struct {
-	in          *Input
-	engine      lin.Engine // of the lock at hand
-	until       time.Time
-	size        int // of a piece, at least
-	pieces, ops int
-	gaveUp      string
-	findings    []Finding
+	in       *Input
+	sweep    lin.Sweep
+	engine   lin.Engine // Porcupine, for the lock at hand
+	grants   []*history.Grant
+	numbers  []int
+	ops      []lin.Op
+	prepared preparation
+	until    time.Time
+	size     int // of a piece, at least
+	proof    LockProof
+	code     Code
+	gaveUp   string
+	findings []Finding
 }
 
 func (j *lockJudge) lock(lock string) {
-	prepared := j.in.prepareLock(lock)
-	grants := make([]*history.Grant, len(prepared))
-	for i, lg := range prepared {
-		grants[i] = lg.g
+	prepared := j.prepared.lock(j.in, lock)
+	if j.legal(prepared) {
+		j.proof.Pieces++
+		return
 	}
-	j.engine = lin.For(j.in.Model, grants)
+	j.engine = lin.For(j.in.Model, j.grants)
 	for _, piece := range pieces(j.in.Model, prepared, j.size) {
 		if len(j.findings) >= maxLockFindings {
 			return
 		}
-		j.pieces++
-		for _, lg := range piece {
-			j.ops += len(lg.ops)
-		}
+		j.proof.Pieces++
 		j.piece(lock, units(j.in.Model, piece))
 	}
 }
 
-// piece judges one piece. A violation is reduced to the grants that it needs; then the
-// last of them are taken out and the rest judged again, for further violations.
+// legal sweeps over a whole lock. It is true only if the order that proves it stands up to
+// being replayed.
+func (j *lockJudge) legal(prepared []lockGrant) bool {
+	j.grants, j.numbers, j.ops = j.grants[:0], j.numbers[:0], j.ops[:0]
+	for i := range prepared {
+		j.grants, j.numbers = append(j.grants, prepared[i].g), append(j.numbers, i)
+	}
+	j.sweep.Reset(j.in.Model, j.grants)
+	for i := range prepared {
+		lg, first := &prepared[i], len(j.ops)
+		j.ops = lg.all(j.ops)
+		j.sweep.Grant(i, j.ops[first:])
+		j.proof.Operations += len(lg.ops)
+	}
+	if answer, _ := j.sweep.Judge(j.numbers); answer != lin.Legal {
+		return false
+	}
+	order := j.sweep.Order(j.ops)
+	if err := lin.Replay(j.in.Model, j.grants, j.ops, order); err != nil {
+		j.giveUp(CodeContradiction, fmt.Sprintf("the order that the sweep claims is wrong: %v", err))
+		return true
+	}
+	j.proof.Replayed += len(order)
+	return true
+}
+
+// piece judges one piece. A violation is reduced to the grants that it needs and confirmed;
+// then the last of them are taken out and the rest judged again, for further violations.
 func (j *lockJudge) piece(lock string, us []unit) {
-	legal := 0 // us[:legal] are known to be legal
 	for len(j.findings) < maxLockFindings {
-		end, answer := j.firstIllegal(us, legal)
+		end, answer := j.firstIllegal(us)
 		switch answer {
 		case lin.Legal:
 			return
 		case lin.Undecided:
-			j.giveUp(lock)
+			j.outOfTime(lock)
 			return
 		}
 		core := j.reduce(us[:end])
-		if core == nil {
-			j.giveUp(lock)
+		switch j.search(core, nil) {
+		case lin.Undecided:
+			j.outOfTime(lock)
+			return
+		case lin.Legal:
+			j.giveUp(CodeContradiction, fmt.Sprintf("the sweep finds a violation of lock %s that Porcupine does not confirm", lock))
 			return
 		}
 		j.findings = append(j.findings, j.finding(lock, core))
-		legal = end - 1
-		us = slices.Delete(slices.Clone(us), legal, end)
+		us = slices.Delete(slices.Clone(us), end-1, end)
 	}
 }
 
-func (j *lockJudge) giveUp(lock string) {
+func (j *lockJudge) outOfTime(lock string) {
+	j.giveUp(CodeTimeout, fmt.Sprintf("lock %s could not be judged within %v and %d operations at once", lock, j.in.Limit, maxPieceOps))
+}
+
+func (j *lockJudge) giveUp(code Code, why string) {
 	if j.gaveUp == "" {
-		j.gaveUp = fmt.Sprintf("lock %s could not be judged within %v and %d operations at once", lock, j.in.Limit, maxPieceOps)
+		j.code, j.gaveUp = code, why
 	}
 }
 
-// check asks the engine; change, when given, may replace an operation.
-func (j *lockJudge) check(us []unit, change func(lin.Op) lin.Op) lin.Answer {
+// search asks Porcupine; change, when given, may replace an operation.
+func (j *lockJudge) search(us []unit, change func(lin.Op) lin.Op) lin.Answer {
+	if len(us) > maxPieceOps {
+		return lin.Undecided
+	}
 	ops := lockOps(j.in.Model, grantsOfUnits(us))
 	if change != nil {
 		for i := range ops {
@@ -120,52 +160,96 @@ func (j *lockJudge) check(us []unit, change func(lin.Op) lin.Op) lin.Answer {
 	return j.engine.Judge(ops, left)
 }
 
-// firstIllegal is the length of the shortest illegal prefix, which is longer than legal.
-// A piece of usual size is judged whole at once; a large one in growing prefixes, because
-// most violations are near, and a prefix that is illegal stays so.
-func (j *lockJudge) firstIllegal(us []unit, legal int) (int, lin.Answer) {
-	lo, hi := legal+1, len(us)
-	if hi <= wholePiece {
-		if answer := j.check(us, nil); answer != lin.Illegal {
-			return hi, answer
+// check judges some units by themselves: by the sweep and, where that is not enough, by
+// Porcupine. Where they are illegal so are those up to last.
+func (j *lockJudge) check(us []unit) (answer lin.Answer, last int) {
+	if time.Now().After(j.until) {
+		return lin.Undecided, 0
+	}
+	j.numbers = j.numbers[:0]
+	for _, u := range us {
+		for _, lg := range u {
+			j.numbers = append(j.numbers, lg.number)
 		}
 	}
-	for step := 8; ; step *= 2 {
-		end := min(lo+step, len(us))
-		answer := j.check(us[:end], nil)
-		if answer == lin.Illegal {
-			hi = end
-			break
-		}
-		if answer == lin.Undecided || end == len(us) {
-			return end, answer
-		}
-		lo = end + 1
+	answer, culprits := j.sweep.Judge(j.numbers)
+	if answer == lin.Legal {
+		return lin.Legal, 0
 	}
-	for lo < hi {
-		mid := (lo + hi) / 2
-		switch j.check(us[:mid], nil) {
+	first, last := span(us, culprits)
+	if j.sweep.Exact() {
+		return lin.Illegal, last
+	}
+	return j.around(us, first, last)
+}
+
+// around asks Porcupine about the units around those for which the sweep has no order, more
+// and more of them: if these are illegal, all are; and few are quick.
+func (j *lockJudge) around(us []unit, first, last int) (lin.Answer, int) {
+	for by := 1; ; by *= 4 {
+		from, to := max(0, first-by), min(len(us), last+1+by)
+		switch answer := j.search(us[from:to], nil); {
+		case answer == lin.Illegal:
+			return lin.Illegal, to - 1
+		case answer == lin.Undecided || to-from == len(us):
+			return answer, 0
+		}
+	}
+}
+
+// span is the first and the last unit with one of some grants.
+func span(us []unit, numbers []int) (first, last int) {
+	in := map[int]bool{}
+	for _, n := range numbers {
+		in[n] = true
+	}
+	first = len(us)
+	for i, u := range us {
+		if slices.ContainsFunc(u, func(lg *lockGrant) bool { return in[lg.number] }) {
+			first, last = min(first, i), i
+		}
+	}
+	return first, last
+}
+
+// firstIllegal is the length of the shortest illegal prefix. What is found at first ends
+// somewhere; mostly nothing before it is illegal, else the rest is halved: a prefix that
+// is illegal stays so.
+func (j *lockJudge) firstIllegal(us []unit) (int, lin.Answer) {
+	lo, hi := 0, len(us) // us[:lo] is legal, us[:hi] illegal
+	answer, last := j.check(us)
+	if answer != lin.Illegal {
+		return hi, answer
+	}
+	hi = last + 1
+	for try := 0; lo+1 < hi; try++ {
+		mid := hi - 1
+		if try > 3 {
+			mid = (lo + hi) / 2
+		}
+		switch answer, last = j.check(us[:mid]); answer {
 		case lin.Illegal:
-			hi = mid
+			hi = last + 1
 		case lin.Undecided:
 			return hi, lin.Undecided
 		default:
-			lo = mid + 1
+			lo = mid
 		}
 	}
-	return lo, lin.Illegal
+	return hi, lin.Illegal
 }
-
-// wholePiece is up to how many units a piece is judged at once.
-const wholePiece = 256
 
 // reduce finds a small set of units that is illegal by itself: the shortest illegal
 // end of the prefix, then without every unit that is not needed. Taking a unit out
-// keeps a legal history legal, so what stays is a true violation. nil when time ran out.
+// keeps a legal history legal, so what stays is a true violation.
 func (j *lockJudge) reduce(prefix []unit) []unit {
+	illegal := func(us []unit) bool {
+		answer, _ := j.check(us)
+		return answer == lin.Illegal
+	}
 	core := slices.Clone(prefix)
 	for size := 2; size < len(prefix); size *= 2 {
-		if end := prefix[len(prefix)-size:]; j.check(end, nil) == lin.Illegal {
+		if end := prefix[len(prefix)-size:]; illegal(end) {
 			core = slices.Clone(end)
 			break
 		}
@@ -173,91 +257,12 @@ func (j *lockJudge) reduce(prefix []unit) []unit {
 	for size := len(core) / 2; size >= 1; size /= 2 {
 		for i := 0; i+size <= len(core); {
 			rest := slices.Delete(slices.Clone(core), i, i+size)
-			if j.check(rest, nil) == lin.Illegal {
+			if illegal(rest) {
 				core = rest
 			} else {
 				i += size
 			}
 		}
 	}
-	if j.check(core, nil) != lin.Illegal {
-		return nil
-	}
 	return core
-}
-
-// finding explains a core. The rule is named after the relaxation that makes it legal: a
-// refusal, a release, a renewal that is taken back; else it is the grants themselves.
-func (j *lockJudge) finding(lock string, us []unit) Finding {
-	core := grantsOfUnits(us)
-	slices.SortStableFunc(core, func(a, b *lockGrant) int { return cmp.Compare(a.from, b.from) })
-	rule, reason, text := "double-grant", ReasonNotOver, "was granted again while a grant was neither released nor expired"
-	lenient := func(kind lin.Kind) bool {
-		return j.check(us, func(op lin.Op) lin.Op {
-			if op.Kind == kind {
-				op.Kind = lin.May
-				op.Ret = history.Forever
-			}
-			return op
-		}) == lin.Legal
-	}
-	switch {
-	case lenient(lin.NotHeld):
-		rule, reason, text = "lost-lease", ReasonGoneEarly, "was gone before its lease ran out, and nobody had released it"
-	case lenient(lin.Release):
-		rule, reason, text = "foreign-release", ReasonNotOwner, "was released by somebody who no longer held it"
-	case revived(core):
-		rule, reason, text = "revived-lease", ReasonRenewedLate, "was renewed by somebody after somebody else was granted"
-	}
-	f := Finding{Rule: rule, Class: Defect, Reason: reason, Gating: true}
-	var parts []string
-	for _, lg := range core {
-		parts = append(parts, j.describe(lg))
-		f.Grants = append(f.Grants, lg.g.ID)
-		f.Events = append(f.Events, lg.g.Acquire.Invoke.Index)
-		for _, c := range slices.Concat([]*history.Call{lg.g.Acquire}, lg.g.Releases, lg.gone) {
-			if c.Return != nil {
-				f.Events = append(f.Events, c.Return.Index)
-				f.To = max(f.To, c.Return.Time)
-			}
-		}
-	}
-	last := core[len(core)-1]
-	if f.From = last.ok; len(core) == 1 {
-		f.From = f.To
-	}
-	f.because(j.in.CauseOf(core[0].g, max(last.ok, f.From)))
-	f.Message = fmt.Sprintf("%s %s: no order of these operations is one of a lock: %s", lock, text, strings.Join(parts, "; "))
-	slices.Sort(f.Events)
-	return f
-}
-
-// revived reports whether a grant was renewed after another one of the core was known.
-func revived(core []*lockGrant) bool {
-	for _, lg := range core {
-		for _, rn := range lg.g.Renews {
-			if rn.Outcome() == history.OK && slices.ContainsFunc(core, func(o *lockGrant) bool { return o != lg && o.ok < rn.Start() && o.from > lg.ok }) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (j *lockJudge) describe(lg *lockGrant) string {
-	text := fmt.Sprintf("%s sent %s, granted by %s", lg.g.ID, Seconds(lg.from), Seconds(lg.ok))
-	if base, leased := j.in.expiryBase(lg.g); leased {
-		text += ", lease until " + Seconds(base+j.in.Run.Tolerance)
-	}
-	for _, rn := range lg.gone {
-		text += ", its session was gone by " + Seconds(rn.End())
-	}
-	for _, rel := range lg.g.Releases {
-		answer := string(rel.Outcome())
-		if rel.Return != nil && rel.Return.Error != "" {
-			answer += " " + rel.Return.Error
-		}
-		text += fmt.Sprintf(", release at %s: %s", Seconds(rel.Start()), answer)
-	}
-	return text
 }

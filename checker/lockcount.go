@@ -21,9 +21,10 @@ type unknowns struct{ acquire, release int64 }
 //     holds then: from then on its grants may end at any time;
 //   - a renewal is of the grant only if the grant was held then: so every state of its lease
 //     is an expiry of its own.
-func (in *Input) countOwners(grants []*lockGrant) {
+func (in *Input) countOwners(grants []lockGrant) {
 	byOwner := map[owner]unknowns{}
-	for _, lg := range grants {
+	for i := range grants {
+		lg := &grants[i]
 		u, known := byOwner[ownerOf(lg.g)]
 		if !known {
 			u = unknowns{acquire: history.Forever, release: history.Forever}
@@ -38,7 +39,8 @@ func (in *Input) countOwners(grants []*lockGrant) {
 		}
 		byOwner[ownerOf(lg.g)] = u
 	}
-	for _, lg := range grants {
+	for n := range grants {
+		lg := &grants[n]
 		u := byOwner[ownerOf(lg.g)]
 		for i := range lg.ops {
 			op := &lg.ops[i]

@@ -13,7 +13,11 @@ const pieceSize = 64
 
 // pieces cuts the grants of a lock where nothing is open and every earlier grant is
 // certainly over: there the lock is free, so the pieces can be judged apart, exactly.
-func pieces(m history.Model, grants []*lockGrant, size int) [][]*lockGrant {
+func pieces(m history.Model, prepared []lockGrant, size int) [][]*lockGrant {
+	grants := make([]*lockGrant, len(prepared))
+	for i := range prepared {
+		grants[i] = &prepared[i]
+	}
 	slices.SortFunc(grants, func(a, b *lockGrant) int { return cmp.Compare(a.from, b.from) })
 	byOK := sortedByOK(grants)
 	var out [][]*lockGrant

@@ -22,6 +22,13 @@ type lockGrant struct {
 	ghost  bool            // of a counted lock: nobody knows whether it was granted
 	gone   []*history.Call // renewals of its session that were refused
 	ended  int64           // by then its own operations show that it is over; Forever if they do not
+	some   [2]mayEnd       // what mays is at first
+}
+
+// preparation holds the grants of one lock after the other, in the same memory.
+type preparation struct {
+	grants []lockGrant
+	ops    []lin.Op
 }
 
 // mayEnd is from when on something may have ended a grant. Where the store counts, an expiry
@@ -31,7 +38,7 @@ type mayEnd struct {
 	level int
 }
 
-// prepareLock turns the grants of a lock into operations, without loss and without
+// lock turns the grants of a lock into operations, without loss and without
 // narrowing:
 //
 //   - the acquire's interval is [sent, ok]: a wait is not part of it;
@@ -44,20 +51,50 @@ type mayEnd struct {
 //     be over, which is the grant's own release or refusal, or a grant that cannot be held
 //     beside it and was sent for after this one was known;
 //   - a renewal of a session says that the session lived, not that its grants were held.
-func (in *Input) prepareLock(lock string) []*lockGrant {
-	var out []*lockGrant
-	for _, g := range in.ByLock[lock] {
-		if lg := in.acquireOp(g, len(out)); lg != nil {
-			out = append(out, lg)
+func (p *preparation) lock(in *Input, lock string) []lockGrant {
+	all := in.ByLock[lock]
+	p.grants, p.ops = slices.Grow(p.grants[:0], len(all)), p.ops[:0]
+	p.ops = slices.Grow(p.ops, p.room(all))
+	for _, g := range all {
+		if lg, ok := in.acquireOp(g, len(p.grants)); ok {
+			p.grants = append(p.grants, lg)
 		}
 	}
-	for _, lg := range out {
+	for i := range p.grants {
+		lg := &p.grants[i]
+		room := roomFor(lg.g)
+		first := len(p.ops)
+		p.ops = p.ops[:first+room]
+		lg.ops, lg.mays = p.ops[first:first:first+room], lg.some[:0]
+		if !lg.ghost {
+			lg.add(lin.Acquire, lg.from, lg.ok)
+		}
 		in.endOps(lg)
 	}
 	if in.Model.Counts() {
-		in.countOwners(out)
+		in.countOwners(p.grants)
 	}
-	return out
+	return p.grants
+}
+
+// room is how many operations grants have at most, what their sessions say not counted.
+func (p *preparation) room(grants []*history.Grant) int {
+	n := 0
+	for _, g := range grants {
+		n += roomFor(g)
+	}
+	return n
+}
+
+func roomFor(g *history.Grant) int { return 1 + len(g.Renews) + len(g.Releases) }
+
+// all appends all operations of a grant, those that are optional without an end.
+func (lg *lockGrant) all(ops []lin.Op) []lin.Op {
+	ops = append(ops, lg.ops...)
+	for _, may := range lg.mays {
+		ops = append(ops, lin.Op{Kind: lin.May, Grant: lg.number, ID: lg.g.ID, Call: may.from, Ret: history.Forever, Level: may.level})
+	}
+	return ops
 }
 
 // lockOps is all operations of some grants of a lock, the optional ones included. Which
@@ -76,36 +113,58 @@ func lockOps(m history.Model, grants []*lockGrant) []lin.Op {
 	return ops
 }
 
-// sortedByOK are the grants that were made for certain, in order of their answers.
-func sortedByOK(grants []*lockGrant) []*lockGrant {
-	byOK := slices.DeleteFunc(slices.Clone(grants), func(lg *lockGrant) bool { return lg.ghost })
-	slices.SortFunc(byOK, func(a, b *lockGrant) int { return cmp.Compare(a.ok, b.ok) })
-	return byOK
+// answered are the grants that were made for certain, in order of their answers.
+type answered struct {
+	grants []*lockGrant
+	latest []int64 // of each block of them, the request that was sent last
 }
 
-func (in *Input) acquireOp(g *history.Grant, number int) *lockGrant {
-	if g.Acquire == nil {
-		return nil
+// blockSize is how many grants are passed over at once.
+const blockSize = 64
+
+func sortedByOK(grants []*lockGrant) answered {
+	byOK := slices.DeleteFunc(slices.Clone(grants), func(lg *lockGrant) bool { return lg.ghost })
+	slices.SortFunc(byOK, func(a, b *lockGrant) int { return cmp.Compare(a.ok, b.ok) })
+	a := answered{grants: byOK, latest: make([]int64, len(byOK)/blockSize+1)}
+	for i, lg := range byOK {
+		a.latest[i/blockSize] = max(a.latest[i/blockSize], lg.from)
 	}
-	lg := &lockGrant{g: g, number: number, from: g.Sent(), ended: history.Forever}
+	return a
+}
+
+// next is the first of them from place i on that was sent for after a moment.
+func (a answered) next(i int, moment int64) int {
+	for i < len(a.grants) && a.grants[i].from <= moment {
+		if i++; i%blockSize == 0 {
+			for i < len(a.grants) && a.latest[i/blockSize] <= moment {
+				i += blockSize
+			}
+		}
+	}
+	return min(i, len(a.grants))
+}
+
+// acquireOp begins a grant; not ok: it can only stand in the way.
+func (in *Input) acquireOp(g *history.Grant, number int) (lg lockGrant, ok bool) {
+	if g.Acquire == nil {
+		return lg, false
+	}
+	lg = lockGrant{g: g, number: number, from: g.Sent(), ended: history.Forever}
 	switch {
 	case g.Granted():
 		lg.ok = g.From()
 	case g.Acquire.Outcome() == history.Info && in.Model.Counts():
 		lg.ok, lg.ghost = lg.from, true
-		return lg // what it got cannot be told from what its owner has otherwise
+		return lg, true // what it got cannot be told from what its owner has otherwise
 	case g.Acquire.Outcome() == history.Info:
-		sign, ok := firstSign(g)
-		if !ok {
-			return nil
+		if lg.ok, ok = firstSign(g); !ok {
+			return lg, false
 		}
-		lg.ok = sign
 	default:
-		return nil
+		return lg, false
 	}
 	lg.from = min(lg.from, lg.ok)
-	lg.add(lin.Acquire, lg.from, lg.ok)
-	return lg
+	return lg, true
 }
 
 func (lg *lockGrant) add(kind lin.Kind, call, ret int64) {
@@ -116,9 +175,11 @@ func (lg *lockGrant) add(kind lin.Kind, call, ret int64) {
 // outcome was held.
 func firstSign(g *history.Grant) (int64, bool) {
 	sign, found := int64(history.Forever), false
-	for _, c := range slices.Concat(g.Renews, g.Releases) {
-		if c.Outcome() == history.OK && c.End() < sign {
-			sign, found = c.End(), true
+	for _, calls := range [][]*history.Call{g.Renews, g.Releases} {
+		for _, c := range calls {
+			if c.Outcome() == history.OK && c.End() < sign {
+				sign, found = c.End(), true
+			}
 		}
 	}
 	return sign, found
@@ -193,19 +254,19 @@ func (in *Input) expiryBase(g *history.Grant) (int64, bool) {
 // over is when the grant is shown to be over: by its own operations, or by the return of
 // the first grant that returned at or after the moment, was sent for after this one was
 // known, and cannot be held beside it. Forever where nothing shows it.
-func (lg *lockGrant) over(m history.Model, byOK []*lockGrant, moment int64) int64 {
+func (lg *lockGrant) over(m history.Model, byOK answered, moment int64) int64 {
 	shares := m.Shares()
-	i := sort.Search(len(byOK), func(i int) bool { return byOK[i].ok >= moment })
-	for ; i < len(byOK) && byOK[i].ok < lg.ended; i++ {
-		if byOK[i].from > lg.ok && (!shares || !m.Together(lg.g, byOK[i].g)) {
-			return byOK[i].ok
+	i := sort.Search(len(byOK.grants), func(i int) bool { return byOK.grants[i].ok >= moment })
+	for i = byOK.next(i, lg.ok); i < len(byOK.grants) && byOK.grants[i].ok < lg.ended; i = byOK.next(i+1, lg.ok) {
+		if o := byOK.grants[i]; !shares || !m.Together(lg.g, o.g) {
+			return o.ok
 		}
 	}
 	return lg.ended
 }
 
 // open is until when the grant may matter to others.
-func (lg *lockGrant) open(m history.Model, byOK []*lockGrant) int64 {
+func (lg *lockGrant) open(m history.Model, byOK answered) int64 {
 	open := lg.over(m, byOK, lg.ok)
 	for _, op := range lg.ops {
 		open = max(open, op.Ret)

@@ -2,7 +2,12 @@
 // effect one after the other, each within its interval, as those of a lock of a given
 // model. It knows nothing of records: package checker prepares the operations.
 //
-//	history.Model + grants -> For -> Engine; []Op -> Engine.Judge -> legal, illegal, undecided
+//	[]Op of each grant -> Sweep.Grant, Sweep.Judge -> legal + Sweep.Order -> Replay -> error
+//	                                               -> illegal, with culprits
+//	history.Model + grants -> For -> Engine (Porcupine); []Op -> Engine.Judge -> legal, illegal, undecided
+//
+// A [Sweep] is one pass and decides whatever the length; an [Engine] searches, confirms
+// what the sweep finds, and decides the rare rest.
 package lin
 
 import (
@@ -54,19 +59,29 @@ const (
 // operations that are legal stay so when all those of a grant, or of a counted owner, are
 // taken out.
 type Engine interface {
-	// Name is the method, for people.
-	Name() string
 	Judge(ops []Op, within time.Duration) Answer
 }
 
-// For chooses the engine for a model. The grants are those that operations name by number.
+// For is Porcupine with a model. The grants are those that operations name by number.
 func For(m history.Model, grants []*history.Grant) Engine {
 	switch {
 	case m.Counts():
-		return &engine{"Porcupine with a reentrant, leased lock model, one lock at a time", countedModel(m, grants)}
+		return &engine{countedModel(m, grants)}
 	case m.Shares():
-		return &engine{"Porcupine with a read-write, leased lock model, one lock at a time", sharedModel(m, grants)}
+		return &engine{sharedModel(m, grants)}
 	default:
 		return mutex
+	}
+}
+
+// Lock says what a model is, for people.
+func Lock(m history.Model) string {
+	switch {
+	case m.Counts():
+		return "a reentrant, leased lock"
+	case m.Shares():
+		return "a read-write, leased lock"
+	default:
+		return "an owner-aware, leased lock"
 	}
 }

@@ -9,14 +9,9 @@ import (
 )
 
 // engine asks Porcupine.
-type engine struct {
-	name  string
-	model porcupine.Model
-}
+type engine struct{ model porcupine.Model }
 
 var _ Engine = (*engine)(nil)
-
-func (e *engine) Name() string { return e.name }
 
 func (e *engine) Judge(ops []Op, within time.Duration) Answer {
 	in := make([]porcupine.Operation, len(ops))
@@ -53,7 +48,7 @@ const free = -1
 
 // mutex is an owner-aware mutex. Leases are in its operations: an expiry is an optional
 // release that is available from sent + ttl on.
-var mutex = &engine{"Porcupine with an owner-aware, leased lock model, one lock at a time", porcupine.Model{
+var mutex = &engine{porcupine.Model{
 	Init: func() any { return free },
 	StepContext: func(ctx context.Context, state, input, _ any) (bool, any) {
 		if ctx.Err() != nil {

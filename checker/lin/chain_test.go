@@ -1,0 +1,110 @@
+package lin
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// randomSections are sections of a register as clients may have recorded them: mostly right,
+// with intervals that overlap, some of unknown outcome, some read late.
+func randomSections(d *rand.Rand) (start int64, out []Section) {
+	start = int64(d.IntN(3))
+	value, now, fresh := start, int64(0), int64(100)
+	kind := d.IntN(3) // a counter, distinct values, any
+	for range 1 + d.IntN(7) {
+		s := Section{Reads: true, Writes: d.IntN(4) > 0, Base: value, Call: now - int64(d.IntN(4)), Ret: now + int64(d.IntN(4))}
+		if d.IntN(7) == 0 && len(out) > 0 {
+			s.Base = out[d.IntN(len(out))].Base // lost an update
+		}
+		if s.Writes {
+			fresh++
+			s.Value = [...]int64{s.Base + 1, fresh, int64(d.IntN(4))}[kind]
+			s.Unknown = d.IntN(3) == 0
+			s.Reads = kind < 2 || d.IntN(6) > 0
+		}
+		if s.Unknown {
+			s.Ret = history.Forever
+		}
+		if s.Writes && !(s.Unknown && d.IntN(2) == 0) {
+			value = s.Value
+		}
+		out = append(out, s)
+		now += int64(d.IntN(5))
+	}
+	d.Shuffle(len(out), func(i, k int) { out[i], out[k] = out[k], out[i] })
+	return start, out
+}
+
+// The chain says what Porcupine says wherever it decides; every order of it stands up to being
+// replayed, and Porcupine rejects every breach.
+func TestChainAgainstPorcupine(t *testing.T) {
+	t.Parallel()
+	var c Chain
+	count := map[string]int{}
+	all := histories(t)
+	for seed := range uint64(all) {
+		start, sections := randomSections(rand.New(rand.NewPCG(seed, 5)))
+		want := SearchSections(start, sections, time.Minute)
+		got, order, breach := c.Judge(start, sections)
+		fail := func(why string) {
+			t.Fatalf("seed %d: chain %v, Porcupine %v: %s\nfrom %d: %+v", seed, got, want, why, start, sections)
+		}
+		count[fmt.Sprint(got)]++
+		switch got {
+		case Legal:
+			if err := ReplaySections(start, sections, order); err != nil || want != Legal {
+				fail(fmt.Sprint("order ", order, ": ", err))
+			}
+		case Illegal:
+			if want != Illegal || len(breach.Sections) > 4 || SearchSections(breach.Start, breach.Sections, time.Minute) != Illegal {
+				fail(fmt.Sprintf("breach %+v", breach))
+			}
+		}
+	}
+	t.Logf("%d registers: %v", all, count)
+	for _, a := range []Answer{Legal, Illegal} {
+		if count[fmt.Sprint(a)] < all/10 {
+			t.Errorf("answer %v too seldom: %v", a, count)
+		}
+	}
+}
+
+// Orders that are not one of the lock, or not one in time, are rejected.
+func TestReplayRejects(t *testing.T) {
+	ops := seq(Acquire, 0, Renew, 0, Release, 0, NotHeld, 0, Acquire, 2)
+	sections := []Section{{Base: 0, Value: 1, Reads: true, Writes: true, Ret: 1}, {Base: 1, Reads: true, Call: 2, Ret: 3}}
+	for _, order := range [][]int{{0, 1, 2, 3}, {0, 1, 1, 2, 3, 4}, {1, 0, 2, 3, 4}, {0, 1, 3, 2, 4}, {0, 1, 2, 4, 9}, {4, 0, 1, 2, 3}} {
+		if Replay(history.Model{}, grants, ops, order) == nil {
+			t.Errorf("order %v is accepted", order)
+		}
+	}
+	for _, order := range [][]int{{}, {0}, {1, 0}, {0, 0, 1}, {0, 1, 2}} {
+		if ReplaySections(0, sections, order) == nil {
+			t.Errorf("sections in order %v are accepted", order)
+		}
+	}
+	if err := Replay(history.Model{}, grants, ops, []int{0, 1, 2, 3, 4}); err != nil {
+		t.Error(err)
+	}
+	if err := ReplaySections(0, sections, []int{0, 1}); err != nil {
+		t.Error(err)
+	}
+	sections[0].Call, sections[0].Ret = 8, 9
+	if ReplaySections(0, sections, []int{0, 1}) == nil {
+		t.Error("sections against time are accepted")
+	}
+	for i := range ops { // all at one time: only the lock forbids
+		ops[i].Call, ops[i].Ret = 0, 0
+	}
+	for _, kind := range []string{history.ModelExclusive, history.ModelReadWrite, history.ModelReentrant} {
+		for _, order := range [][]int{{1, 0, 2, 3, 4}, {0, 1, 3, 2, 4}, {0, 4, 1, 2, 3}, {0, 2, 1, 3, 4}} {
+			if Replay(history.Model{Kind: kind}, grants, ops, order) == nil {
+				t.Errorf("%s: order %v is accepted", kind, order)
+			}
+		}
+	}
+}

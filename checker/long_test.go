@@ -1,0 +1,113 @@
+package checker
+
+import (
+	"testing"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// A long history of one lock without a quiet moment is judged by every check, however many
+// outcomes are unknown.
+func TestOneLock(t *testing.T) {
+	for _, percent := range []int{0, 5, 40} {
+		in, err := NewInput(oneLock(3000, percent))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, c := range Judge(in, Default()).Checks {
+			if c.Verdict != Pass && c.Verdict != Skipped {
+				t.Errorf("%d %% unknown: %s: %s", percent, name, answer(c))
+			}
+		}
+	}
+}
+
+// grantEarly changes a history such that somebody is granted the lock just before its holder
+// releases it, in one of so many sections; it says how often.
+func grantEarly(h *history.History, every int) (n int) {
+	release, holder := -1, 0
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.F == history.FRelease && e.Type == history.Invoke:
+			release = i
+		case e.F == history.FAcquire && e.Type == history.OK && release >= 0:
+			if holder++; holder%every == 0 && e.Client != h.Events[release].Client {
+				e.Time = h.Events[release].Time - 1
+				n++
+			}
+			release = -1
+		}
+	}
+	return n
+}
+
+// Violations in a long history without a quiet moment are found one by one, each reduced to
+// the two grants that it is about, whatever else is unknown. (Where the store counts, a release
+// and an acquire of unknown outcome explain every one of them.)
+func TestOneLockViolated(t *testing.T) {
+	for _, model := range []history.Model{{}, {Kind: history.ModelReadWrite}, {Kind: history.ModelReentrant}} {
+		for _, tc := range []struct{ every, findings int }{{2000, 0}, {300, maxLockFindings}} {
+			h := oneLock(10_000, map[bool]int{false: 5, true: 0}[model.Counts()])
+			planted := grantEarly(h, tc.every)
+			in, err := NewInput(h)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in.Model = model
+			r := judgeLocks(in, pieceSize)
+			want := tc.findings
+			if want == 0 {
+				want = planted
+			}
+			if r.Verdict != Fail || len(r.Findings) != want || planted < want {
+				t.Errorf("%q, %d planted: %s", model.Kind, planted, answer(r))
+			}
+			for _, f := range r.Findings {
+				if f.Rule != "double-grant" || len(f.Grants) != 2 {
+					t.Errorf("%q: %s of %v", model.Kind, f.Rule, f.Grants)
+				}
+			}
+		}
+	}
+}
+
+// A counted lock with unknown outcomes everywhere is judged, too.
+func TestOneLockCounted(t *testing.T) {
+	h := oneLock(10_000, 5)
+	grantEarly(h, 2000)
+	in, err := NewInput(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Model = history.Model{Kind: history.ModelReentrant}
+	if r := judgeLocks(in, pieceSize); r.Verdict != Pass {
+		t.Error(answer(r))
+	}
+}
+
+// What the sweep finds is a finding only where Porcupine confirms it, and what has run out of
+// time is unknown.
+func TestUnconfirmed(t *testing.T) {
+	h := oneLock(200, 0)
+	grantEarly(h, 20)
+	in, err := NewInput(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Limit = 0
+	if r := judgeLocks(in, pieceSize); r.Verdict != Unknown || r.Code != CodeTimeout || len(r.Findings) > 0 {
+		t.Errorf("without time: %s", answer(r))
+	}
+	if in, err = NewInput(oneLock(200, 0)); err != nil {
+		t.Fatal(err)
+	}
+	in.Limit = 0
+	if r := judgeLocks(in, pieceSize); r.Verdict != Pass {
+		t.Errorf("legal, without time: %s", answer(r))
+	}
+	var proof LockProof
+	if err := judgeLocks(in, pieceSize).ProofInto(&proof); err != nil || proof.Replayed < proof.Operations || proof.Operations < 400 {
+		t.Errorf("proof %+v, %v", proof, err)
+	}
+}
