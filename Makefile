@@ -54,8 +54,8 @@ track-record: servers ## every published failure with 20 seeds; writes docs/trac
 	$(GO) test -tags track -count=1 -timeout 60m -parallel 3 -run TestTrackRecord ./e2e
 
 .PHONY: hunt
-hunt: ## 200,000 random histories of every lock model, against the brute-force judges
-	LOCKSTORM_HISTORIES=200000 $(GO) test -count=1 -timeout 60m -run TestModelsAgainstBruteForce -v ./checker
+hunt: ## 200,000 random histories of every lock model, against the brute-force judges and Porcupine
+	LOCKSTORM_HISTORIES=200000 $(GO) test -count=1 -timeout 60m -run 'AgainstBruteForce|AgainstPorcupine' -v ./checker ./checker/lin
 
 .PHONY: docs
 docs: ## write docs/faults.md and docs/backends.md from the catalogue, docs/extending.md from examples/ownlock
