@@ -99,7 +99,8 @@ func (in *Input) sections(v *view, register, lock string) (ok bool) {
 				s.Unknown = s.Unknown || u.Outcome() == history.Info
 			}
 		}
-		if ok = ok && !(writes > 1 && s.Unknown); s.Reads || s.Writes {
+		ok = ok && (writes < 2 || !s.Unknown)
+		if s.Reads || s.Writes {
 			v.sections = append(v.sections, s)
 		}
 	}
