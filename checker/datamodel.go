@@ -7,11 +7,11 @@ import (
 	"github.com/lockstorm/lockstorm/checker/lin"
 )
 
-// clientsView asks whether what the clients were told of a register can have come from one
+// linearizableData asks whether what the clients were told of a register can have come from one
 // register, section by section, one lock at a time. A chain of values decides at any length,
 // with an order that is replayed, or with a breach of a few sections that Porcupine must
 // confirm; where values come back Porcupine searches, as far as that goes.
-func (in *Input) clientsView(register string) (answer Verdict, why string) {
+func (in *Input) linearizableData(register string) (answer Verdict, why string) {
 	v := view{start: in.Run.Registers[register], until: time.Now().Add(in.Limit / 2)}
 	answer = Pass
 	for _, lock := range in.Locks {
