@@ -61,8 +61,8 @@ HUNT_N ?= 600000
 HUNT_SEED ?= 1000001
 
 .PHONY: hunt
-hunt: ## 200,000 random histories a lock model against brute force, then HUNT_N simulated services and their bugs
-	LOCKSTORM_HISTORIES=200000 $(GO) test -count=1 -timeout 60m -run TestModelsAgainstBruteForce -v ./checker
+hunt: ## 200,000 random histories a lock model against brute force and Porcupine, then HUNT_N simulated services and their bugs
+	LOCKSTORM_HISTORIES=200000 $(GO) test -count=1 -timeout 60m -run 'AgainstBruteForce|AgainstPorcupine' -v ./checker ./checker/lin
 	cd hunt && HUNT_N=$(HUNT_N) HUNT_SEED=$(HUNT_SEED) $(GO) test -count=1 -timeout 10h -run TestHunt -v .
 
 .PHONY: docs

@@ -63,11 +63,11 @@ func longHistory(n int) *history.History {
 	parties := map[string]int64{}
 	for party := range seq {
 		if party != "controller" {
-			notice(party, history.FEnd, history.End{})
+			notice(party, history.FEnd, history.End{Events: seq[party] + 1})
 			parties[party] = seq[party]
 		}
 	}
-	notice("controller", history.FEnd, history.End{Parties: parties})
+	notice("controller", history.FEnd, history.End{Events: seq["controller"] + 1, Parties: parties})
 	return h
 }
 

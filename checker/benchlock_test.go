@@ -94,11 +94,11 @@ func (l *benchLog) end() {
 	parties := map[string]int64{}
 	for party := range l.seq {
 		if party != history.PartyController {
-			l.notice(party, history.FEnd, history.End{})
+			l.notice(party, history.FEnd, history.End{Events: l.seq[party] + 1})
 			parties[party] = l.seq[party]
 		}
 	}
-	l.notice(history.PartyController, history.FEnd, history.End{Parties: parties})
+	l.notice(history.PartyController, history.FEnd, history.End{Events: l.seq[history.PartyController] + 1, Parties: parties})
 }
 
 func (c *benchClient) op(f string, typ history.Type) history.Event {

@@ -63,7 +63,7 @@ func (in *Input) data(register string) Result {
 	}
 	r := Conclude("replay of the register's log, confirmed by a sweep over the clients' view", findings, len(findings))
 	r.Figures = Figures{"updates_acked": int64(acked), "updates_lost_" + register: int64(len(lost))}
-	answer, why := in.clientsView(register)
+	answer, why := in.linearizableData(register)
 	switch {
 	case r.Verdict == Pass && answer == Fail:
 		// The two views contradict each other: suspect the record, not the lock.

@@ -2,26 +2,20 @@ package checker
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker/lin"
-	"github.com/lockstorm/lockstorm/history"
 )
 
-// clientsView asks whether what the clients were told of a register can have come from one
+// linearizableData asks whether what the clients were told of a register can have come from one
 // register, section by section, one lock at a time. A chain of values decides at any length,
 // with an order that is replayed, or with a breach of a few sections that Porcupine must
 // confirm; where values come back Porcupine searches, as far as that goes.
-func (in *Input) clientsView(register string) (answer Verdict, why string) {
+func (in *Input) linearizableData(register string) (answer Verdict, why string) {
 	v := view{start: in.Run.Registers[register], until: time.Now().Add(in.Limit / 2)}
 	answer = Pass
 	for _, lock := range in.Locks {
-		ok := in.sections(&v, register, lock)
-		if !ok {
-			answer, why = Unknown, "a section wrote several times, and not all of its writes are known to have been applied"
-			continue
-		}
+		v.sections = in.sections(v.sections[:0], register, lock)
 		switch verdict, reason := v.judge(); verdict {
 		case Fail:
 			return Fail, ""
@@ -72,36 +66,4 @@ func (v *view) search(start int64, sections []lin.Section) lin.Answer {
 		return lin.Undecided
 	}
 	return lin.SearchSections(start, sections, left)
-}
-
-// sections makes one section of each grant's reads and writes: one step from its first read
-// to its last write. Refused requests had no effect and are left out; an unknown write may have
-// one at any later time. Not ok: what a section left is one of several values.
-func (in *Input) sections(v *view, register, lock string) (ok bool) {
-	v.sections = slices.Grow(v.sections[:0], len(in.ByLock[lock]))
-	ok = true
-	for _, g := range in.ByLock[lock] {
-		var s lin.Section
-		writes := 0
-		for _, u := range g.Uses {
-			if u.Invoke.Register != register || u.Outcome() == history.Fail {
-				continue
-			}
-			switch {
-			case u.Invoke.F == history.FRead && u.Outcome() == history.OK && !s.Reads && writes == 0:
-				s.Reads, s.Base, s.Call, s.Ret = true, u.Return.Value.Base.V, u.Start(), u.End()
-			case u.Invoke.F == history.FWrite:
-				if !s.Reads && writes == 0 {
-					s.Call = u.Start()
-				}
-				writes++
-				s.Writes, s.Value, s.Ret = true, u.Invoke.Value.New.V, u.End()
-				s.Unknown = s.Unknown || u.Outcome() == history.Info
-			}
-		}
-		if ok = ok && !(writes > 1 && s.Unknown); s.Reads || s.Writes {
-			v.sections = append(v.sections, s)
-		}
-	}
-	return ok
 }

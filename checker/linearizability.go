@@ -1,8 +1,10 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker/lin"
@@ -142,127 +144,78 @@ func (j *lockJudge) giveUp(code Code, why string) {
 	}
 }
 
-// search asks Porcupine; change, when given, may replace an operation.
-func (j *lockJudge) search(us []unit, change func(lin.Op) lin.Op) lin.Answer {
-	if len(us) > maxPieceOps {
-		return lin.Undecided
+// finding explains a core. The rule is named after the relaxation that makes it legal: a
+// refusal, a release, a renewal that is taken back; else it is the grants themselves.
+func (j *lockJudge) finding(lock string, us []unit) Finding {
+	core := grantsOfUnits(us)
+	slices.SortStableFunc(core, func(a, b *lockGrant) int { return cmp.Compare(a.from, b.from) })
+	rule, reason, text := "double-grant", ReasonNotOver, "was granted again while a grant was neither released nor expired"
+	lenient := func(kind lin.Kind) bool {
+		return j.search(us, func(op lin.Op) lin.Op {
+			if op.Kind == kind {
+				op.Kind = lin.May
+				op.Ret = history.Forever
+			}
+			return op
+		}) == lin.Legal
 	}
-	ops := lockOps(j.in.Model, grantsOfUnits(us))
-	if change != nil {
-		for i := range ops {
-			ops[i] = change(ops[i])
-		}
+	switch {
+	case lenient(lin.NotHeld):
+		rule, reason, text = "lost-lease", ReasonGoneEarly, "was gone before its lease ran out, and nobody had released it"
+	case lenient(lin.Release):
+		rule, reason, text = "foreign-release", ReasonNotOwner, "was released by somebody who no longer held it"
+	case revived(core):
+		rule, reason, text = "revived-lease", ReasonRenewedLate, "was renewed by somebody after somebody else was granted"
 	}
-	left := time.Until(j.until)
-	if left <= 0 || len(ops) > maxPieceOps {
-		return lin.Undecided
-	}
-	return j.engine.Judge(ops, left)
-}
-
-// check judges some units by themselves: by the sweep and, where that is not enough, by
-// Porcupine. Where they are illegal so are those up to last.
-func (j *lockJudge) check(us []unit) (answer lin.Answer, last int) {
-	if time.Now().After(j.until) {
-		return lin.Undecided, 0
-	}
-	j.numbers = j.numbers[:0]
-	for _, u := range us {
-		for _, lg := range u {
-			j.numbers = append(j.numbers, lg.number)
-		}
-	}
-	answer, culprits := j.sweep.Judge(j.numbers)
-	if answer == lin.Legal {
-		return lin.Legal, 0
-	}
-	first, last := span(us, culprits)
-	if j.sweep.Exact() {
-		return lin.Illegal, last
-	}
-	return j.around(us, first, last)
-}
-
-// around asks Porcupine about the units around those for which the sweep has no order, more
-// and more of them: if these are illegal, all are; and few are quick.
-func (j *lockJudge) around(us []unit, first, last int) (lin.Answer, int) {
-	for by := 1; ; by *= 4 {
-		from, to := max(0, first-by), min(len(us), last+1+by)
-		switch answer := j.search(us[from:to], nil); {
-		case answer == lin.Illegal:
-			return lin.Illegal, to - 1
-		case answer == lin.Undecided || to-from == len(us):
-			return answer, 0
-		}
-	}
-}
-
-// span is the first and the last unit with one of some grants.
-func span(us []unit, numbers []int) (first, last int) {
-	in := map[int]bool{}
-	for _, n := range numbers {
-		in[n] = true
-	}
-	first = len(us)
-	for i, u := range us {
-		if slices.ContainsFunc(u, func(lg *lockGrant) bool { return in[lg.number] }) {
-			first, last = min(first, i), i
-		}
-	}
-	return first, last
-}
-
-// firstIllegal is the length of the shortest illegal prefix. What is found at first ends
-// somewhere; mostly nothing before it is illegal, else the rest is halved: a prefix that
-// is illegal stays so.
-func (j *lockJudge) firstIllegal(us []unit) (int, lin.Answer) {
-	lo, hi := 0, len(us) // us[:lo] is legal, us[:hi] illegal
-	answer, last := j.check(us)
-	if answer != lin.Illegal {
-		return hi, answer
-	}
-	hi = last + 1
-	for try := 0; lo+1 < hi; try++ {
-		mid := hi - 1
-		if try > 3 {
-			mid = (lo + hi) / 2
-		}
-		switch answer, last = j.check(us[:mid]); answer {
-		case lin.Illegal:
-			hi = last + 1
-		case lin.Undecided:
-			return hi, lin.Undecided
-		default:
-			lo = mid
-		}
-	}
-	return hi, lin.Illegal
-}
-
-// reduce finds a small set of units that is illegal by itself: the shortest illegal
-// end of the prefix, then without every unit that is not needed. Taking a unit out
-// keeps a legal history legal, so what stays is a true violation.
-func (j *lockJudge) reduce(prefix []unit) []unit {
-	illegal := func(us []unit) bool {
-		answer, _ := j.check(us)
-		return answer == lin.Illegal
-	}
-	core := slices.Clone(prefix)
-	for size := 2; size < len(prefix); size *= 2 {
-		if end := prefix[len(prefix)-size:]; illegal(end) {
-			core = slices.Clone(end)
-			break
-		}
-	}
-	for size := len(core) / 2; size >= 1; size /= 2 {
-		for i := 0; i+size <= len(core); {
-			rest := slices.Delete(slices.Clone(core), i, i+size)
-			if illegal(rest) {
-				core = rest
-			} else {
-				i += size
+	f := Finding{Rule: rule, Class: Defect, Reason: reason, Gating: true}
+	var parts []string
+	for _, lg := range core {
+		parts = append(parts, j.describe(lg))
+		f.Grants = append(f.Grants, lg.g.ID)
+		f.Events = append(f.Events, lg.g.Acquire.Invoke.Index)
+		for _, c := range slices.Concat([]*history.Call{lg.g.Acquire}, lg.g.Releases, lg.gone) {
+			if c.Return != nil {
+				f.Events = append(f.Events, c.Return.Index)
+				f.To = max(f.To, c.Return.Time)
 			}
 		}
 	}
-	return core
+	last := core[len(core)-1]
+	if f.From = last.ok; len(core) == 1 {
+		f.From = f.To
+	}
+	f.because(j.in.CauseOf(core[0].g, max(last.ok, f.From)))
+	f.Message = fmt.Sprintf("%s %s: no order of these operations is one of a lock: %s", lock, text, strings.Join(parts, "; "))
+	slices.Sort(f.Events)
+	return f
+}
+
+// revived reports whether a grant was renewed after another one of the core was known.
+func revived(core []*lockGrant) bool {
+	for _, lg := range core {
+		for _, rn := range lg.g.Renews {
+			if rn.Outcome() == history.OK && slices.ContainsFunc(core, func(o *lockGrant) bool { return o != lg && o.ok < rn.Start() && o.from > lg.ok }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (j *lockJudge) describe(lg *lockGrant) string {
+	text := fmt.Sprintf("%s sent %s, granted by %s", lg.g.ID, Seconds(lg.from), Seconds(lg.ok))
+	if base, leased := j.in.expiryBase(lg.g); leased {
+		text += ", lease until " + Seconds(base+j.in.Run.Tolerance)
+	}
+	for _, rn := range lg.gone {
+		text += ", its session was gone by " + Seconds(rn.End())
+	}
+	for _, rel := range lg.g.Releases {
+		answer := string(rel.Outcome())
+		if rel.Return != nil && rel.Return.Error != "" {
+			answer += " " + rel.Return.Error
+		}
+		text += fmt.Sprintf(", release at %s: %s", Seconds(rel.Start()), answer)
+	}
+	return text
 }

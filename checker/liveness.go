@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -125,13 +124,11 @@ func (in *Input) comesBack(lock string, from, until int64) (Finding, bool) {
 // suspect names who may still hold the lock: the last grant, or attempt of unknown
 // outcome, that was never certainly given back.
 func (in *Input) suspect(lock string, f *Finding) {
-	latest := in.byFrom(lock)
-	slices.SortStableFunc(latest, func(a, b *history.Grant) int { return cmp.Compare(b.Sent(), a.Sent()) })
 	for _, g := range slices.Backward(in.ByLock[lock]) {
 		if g.Acquire == nil || g.Acquire.Outcome() == history.Fail {
 			continue
 		}
-		if in.followed(latest, g) {
+		if in.followed(lock, g) {
 			continue // somebody was granted after it: it does not stand in the way
 		}
 		released := slices.ContainsFunc(g.Releases, func(c *history.Call) bool { return c.Outcome() == history.OK || isNotHeld(c) })
@@ -151,24 +148,17 @@ func (in *Input) suspect(lock string, f *Finding) {
 	}
 }
 
-// followed reports whether the lock was granted to somebody who asked after g was known; latest
-// are its grants, the last request first. An
+// followed reports whether the lock was granted to somebody who asked after g was known. An
 // attempt of unknown outcome may have taken the lock until its client stopped waiting: grants
 // while it waited say nothing.
-func (in *Input) followed(latest []*history.Grant, g *history.Grant) bool {
+func (in *Input) followed(lock string, g *history.Grant) bool {
 	since := in.callEnd(g.Acquire)
 	if g.Granted() {
 		since = g.From()
 	}
-	for _, h := range latest {
-		if h.Sent() <= since {
-			break
-		}
-		if h != g && !in.Model.Together(g, h) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(in.ByLock[lock], func(h *history.Grant) bool {
+		return h != g && h.Granted() && h.Sent() > since && !in.Model.Together(g, h)
+	})
 }
 
 // Recovery is how long after the beginning of a fault somebody whom it did not hurt was
@@ -184,21 +174,19 @@ type Recovery struct {
 // recovery measures, for each fault that took effect, the time until the next grant
 // to a client that it did not hurt.
 func (in *Input) recovery(figures Figures) (out []Recovery) {
-	granted := map[string][]*history.Grant{}
 	for _, f := range in.Faults {
 		if !f.Effective() {
 			continue
 		}
 		slowest := Recovery{Fault: f.Fault.Fault, ID: f.ID, From: f.Invoke.Time, Took: -1}
 		for _, lock := range in.Locks {
-			if granted[lock] == nil {
-				granted[lock] = in.byFrom(lock)
+			next := int64(history.Forever)
+			for _, g := range in.ByLock[lock] {
+				if g.Granted() && g.From() > f.Invoke.Time && !slices.Contains(f.Clients, g.Client) {
+					next = min(next, g.From())
+				}
 			}
-			next := unhurt(granted[lock], f)
-			if next == nil {
-				continue
-			}
-			if took := next.From() - f.Invoke.Time; took > slowest.Took {
+			if took := next - f.Invoke.Time; next < history.Forever && took > slowest.Took {
 				slowest.Lock, slowest.Took = lock, took
 				figures.Raise("recovery_max_ns", took)
 			}
@@ -208,14 +196,4 @@ func (in *Input) recovery(figures Figures) (out []Recovery) {
 		}
 	}
 	return out
-}
-
-// unhurt is the first grant after the beginning of a fault to a client that it did not hurt.
-func unhurt(granted []*history.Grant, f *history.Injection) *history.Grant {
-	for _, g := range granted[after(granted, f.Invoke.Time):] {
-		if !slices.Contains(f.Clients, g.Client) {
-			return g
-		}
-	}
-	return nil
 }

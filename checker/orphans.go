@@ -34,7 +34,7 @@ func (in *Input) orphans(figures Figures) []Finding {
 }
 
 func (in *Input) orphansOf(lock string) []Finding {
-	free, granted := in.freeSpans(lock), in.byFrom(lock)
+	free := in.freeSpans(lock)
 	var out []Finding
 	used := map[int]bool{} // free spans that have their explanation
 	for _, g := range in.ByLock[lock] {
@@ -47,8 +47,8 @@ func (in *Input) orphansOf(lock string) []Finding {
 			continue
 		}
 		span := history.Interval{From: max(free[i].From, since), To: free[i].To}
-		span = in.asked(granted, g, span)
-		if span.To-span.From < in.Run.TTL/orphanPart || in.passedOn(granted, g, since, span.From) {
+		span = in.asked(lock, g, span)
+		if span.To-span.From < in.Run.TTL/orphanPart || in.passedOn(g, since, span.From) {
 			continue
 		}
 		used[i] = true
@@ -65,19 +65,13 @@ func (in *Input) orphansOf(lock string) []Finding {
 
 // passedOn reports whether somebody else was granted the lock after a grant was abandoned:
 // then that is not what kept it out of reach later. A release counts from its request on.
-func (in *Input) passedOn(granted []*history.Grant, g *history.Grant, since, until int64) bool {
+func (in *Input) passedOn(g *history.Grant, since, until int64) bool {
 	if len(g.Releases) > 0 {
 		since = g.Releases[len(g.Releases)-1].Start()
 	}
-	for _, h := range granted[after(granted, since):] {
-		if h.From() > until {
-			break
-		}
-		if h != g && !in.Model.Together(g, h) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(in.ByLock[g.Lock], func(h *history.Grant) bool {
+		return h != g && h.Granted() && h.From() > since && h.From() <= until && !in.Model.Together(g, h)
+	})
 }
 
 // abandoned is since when a grant may be held by nobody, and why; no reason where its end
@@ -128,27 +122,11 @@ func (in *Input) freeSpans(lock string) []history.Interval {
 
 // asked is the last part of a free span in which an acquire of another client was open
 // that was granted at its end: in between nobody could have it.
-func (in *Input) asked(granted []*history.Grant, g *history.Grant, span history.Interval) history.Interval {
-	for _, h := range granted[after(granted, span.To-1):] {
-		if h.From() > span.To {
-			break
-		}
-		if h != g && !in.Model.Together(g, h) {
+func (in *Input) asked(lock string, g *history.Grant, span history.Interval) history.Interval {
+	for _, h := range in.ByLock[lock] {
+		if h.Granted() && h.From() == span.To && h != g && !in.Model.Together(g, h) {
 			return history.Interval{From: max(span.From, h.Acquire.Start()), To: span.To}
 		}
 	}
 	return history.Interval{}
-}
-
-// byFrom are the grants of a lock that were made for certain, in order of when they were known.
-func (in *Input) byFrom(lock string) []*history.Grant {
-	granted := slices.DeleteFunc(slices.Clone(in.ByLock[lock]), func(g *history.Grant) bool { return !g.Granted() })
-	slices.SortStableFunc(granted, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
-	return granted
-}
-
-// after is the place of the first of some grants, as [Input.byFrom] sorts them, that was known
-// after a moment.
-func after(granted []*history.Grant, moment int64) int {
-	return sort.Search(len(granted), func(i int) bool { return granted[i].From() > moment })
 }

@@ -38,7 +38,7 @@ const (
 	CodeNoFinal       Code = "no-final"       // the run had no final sections
 	CodeStillHurt     Code = "still-hurt"     // a fault was at work in the final sections
 	CodeDoubtful      Code = "doubtful"       // the host or the record explains every finding
-	CodeContradiction Code = "contradiction"  // two views of the same data disagree
+	CodeContradiction Code = "contradiction"  // two views of the same data disagree, or two judges of the same lock
 )
 
 // Figures are named numbers, each with its unit in its name; what was not measured is

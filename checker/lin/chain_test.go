@@ -29,7 +29,7 @@ func randomSections(d *rand.Rand) (start int64, out []Section) {
 		if s.Unknown {
 			s.Ret = history.Forever
 		}
-		if s.Writes && !(s.Unknown && d.IntN(2) == 0) {
+		if s.Writes && (!s.Unknown || d.IntN(2) > 0) {
 			value = s.Value
 		}
 		out = append(out, s)

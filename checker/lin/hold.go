@@ -52,7 +52,13 @@ func measure(ops []Op) hold {
 
 // binds reports whether a hold with an operation must be there when it takes effect.
 func (op *Op) binds(free bool) bool {
-	return op.Kind == Acquire || ((op.Kind == Release || op.Kind == Renew) && !(free && op.Loose))
+	switch op.Kind {
+	case Acquire:
+		return true
+	case Release, Renew:
+		return !free || !op.Loose
+	}
+	return false
 }
 
 func bind(ops []Op, free bool) hold {

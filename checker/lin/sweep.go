@@ -34,7 +34,8 @@ func (s *Sweep) Reset(m history.Model, grants []*history.Grant) {
 	s.model, s.grants = m, grants
 	owners := 0
 	s.sides, owners = sidesOf(m, grants, s.sides[:0])
-	s.holds = append(s.holds[:0], make([]hold, len(grants))...)
+	s.holds = slices.Grow(s.holds[:0], len(grants))[:len(grants)]
+	clear(s.holds)
 	s.crowd = crowd{all: tally{per: make([]int32, owners)}, writers: tally{per: make([]int32, owners)}}
 }
 
