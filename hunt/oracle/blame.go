@@ -1,0 +1,175 @@
+package oracle
+
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/hunt/sim"
+)
+
+// Blame says which causes of a finding are right.
+type Blame struct {
+	Right    []int // faults one of which must be named; none: no fault must
+	Possible []int // faults that may be named
+	Overrun  bool  // it may be the client's own doing, or unknown
+	Stall    bool  // it may be the host
+	Release  bool  // it must be somebody's release
+	Doubtful bool  // only the host can be it, so the finding must be doubtful
+	Certain  bool  // the host cannot be it, so the finding must not be doubtful
+}
+
+// The kinds of causes, as in results.
+const (
+	causeFault   = "fault"
+	causeStall   = "stall"
+	causeRelease = "release"
+)
+
+// Accepts says what is wrong with a cause; empty: it is right.
+func (b *Blame) Accepts(kind string, fault int, doubtful bool) string {
+	switch {
+	case b.Release && kind != causeRelease:
+		return "not the release that it comes of"
+	case b.Doubtful && !doubtful:
+		return "certain, although only the host explains it"
+	case b.Certain && doubtful:
+		return "doubtful, although the host had no part in it"
+	case kind == causeFault && slices.Contains(b.Right, fault):
+		return ""
+	case len(b.Right) > 0 && kind != causeRelease:
+		return "not the fault that explains it"
+	case kind == causeFault && !slices.Contains(b.Possible, fault):
+		return "a fault that cannot be it"
+	case kind == causeStall && !b.Stall:
+		return "a stall that was none"
+	}
+	return ""
+}
+
+// blame is who may be blamed for a client that still acted at a moment at which its lease had
+// run out.
+func (o *oracle) blame(late *sim.Grant, from int64, class string) *Blame {
+	if late == nil {
+		return nil
+	}
+	b := &Blame{Overrun: true}
+	until := o.belief(late).lenient
+	if class == defect {
+		until = from
+	}
+	stalls := o.held(late.Client, 0, late.Sent, until, from)
+	b.Stall = stalls > 0
+	lateness, most := int64(0), 0
+	for _, f := range o.truth.Faults {
+		if f.Invoked >= from || f.From >= sim.Forever || f.Healed < late.Sent || !hurts(f, late.Client) {
+			continue
+		}
+		b.Possible = append(b.Possible, f.ID)
+		if p := o.held(late.Client, f.ID, late.Sent, until, from); p > lateness {
+			lateness, most = p, f.ID
+		}
+	}
+	need := until - late.LeaseAt(until) + o.cfg.Tolerance
+	if enough := lateness >= need+5*o.slack(); most != 0 && enough && class == inherent {
+		b.Right, b.Overrun = o.close(late, most, lateness, until, from), false
+	}
+	if class == inherent {
+		b.Doubtful = len(b.Possible) == 0 && stalls >= need+o.slack()
+		b.Certain = stalls == 0
+	}
+	o.tooShort(b, late, until, from)
+	return b
+}
+
+// slack is by how much a fault's span on record may differ from what it did.
+func (o *oracle) slack() int64 { return 1_000_000 }
+
+// close are the faults that held a client up for about as long as the one that did so most.
+func (o *oracle) close(g *sim.Grant, most int, lateness, until, from int64) []int {
+	out := []int{most}
+	for _, f := range o.truth.Faults {
+		if f.ID != most && o.held(g.Client, f.ID, g.Sent, until, from) >= lateness-3*o.slack() {
+			out = append(out, f.ID)
+		}
+	}
+	return out
+}
+
+// tooShort takes out the pauses that were by far too short to make the client late.
+func (o *oracle) tooShort(b *Blame, g *sim.Grant, until, from int64) {
+	var sum int64
+	for _, id := range b.Possible {
+		sum += o.held(g.Client, id, g.Sent, until, from)
+	}
+	if sum+2*o.cfg.Tolerance >= until-from {
+		return
+	}
+	b.Possible = slices.DeleteFunc(b.Possible, func(id int) bool {
+		i := slices.IndexFunc(o.truth.Faults, func(f *sim.Fault) bool { return f.ID == id })
+		f := o.truth.Faults[i]
+		return f.Family == history.FamilyClient && f.Name != sim.Kill
+	})
+}
+
+// hurts reports whether a fault can hurt a client: its own, or all of a server's.
+func hurts(f *sim.Fault, client string) bool {
+	return len(f.Clients) == 0 || slices.Contains(f.Clients, client)
+}
+
+// held is for how long a fault, or with 0 the host, held a client up between two moments, in
+// spans that began before a third.
+func (o *oracle) held(client string, fault int, from, to, before int64) int64 {
+	var sum int64
+	for _, h := range o.truth.Held {
+		if h.Client == client && h.Fault == fault && h.From < before {
+			sum += max(0, min(h.To, to)-max(h.From, from))
+		}
+	}
+	return sum
+}
+
+// blameOfBreach is who may be blamed for an overlap of two grants that were both valid: what
+// made the service forget, or nobody.
+func (o *oracle) blameOfBreach(a, b *sim.Grant, from int64) *Blame {
+	out := &Blame{Overrun: true, Certain: true}
+	for _, f := range o.truth.Faults {
+		if f.Invoked < from && f.Family != history.FamilyClient && f.Healed >= min(a.Sent, b.Sent) && hurts(f, a.Client) {
+			out.Possible = append(out.Possible, f.ID)
+		}
+	}
+	for _, br := range o.truth.Breaches {
+		switch {
+		case br.Victim == a && br.Kind == sim.ForeignRelease && o.provenForeign(br.Grant, a):
+			out.Release = true
+		case br.Victim == a && br.Fault != 0:
+			out.Right = []int{br.Fault}
+		}
+	}
+	return out
+}
+
+// blameOfWrite is who may be blamed for writes one of which was applied after its hold.
+func (o *oracle) blameOfWrite(writes []*sim.Write) *Blame {
+	b := &Blame{Overrun: true}
+	for _, w := range writes {
+		g := w.Grant
+		if w.At < o.belief(g).strict {
+			continue
+		}
+		for _, h := range g.Late {
+			if h.Fault != 0 && h.To >= w.At-o.slack() && h.From <= w.Use.Invoked+o.slack() && len(b.Right) == 0 {
+				b.Right = []int{h.Fault}
+			}
+		}
+		for _, f := range o.truth.Faults {
+			if f.Invoked < w.At && f.From < sim.Forever && f.Healed >= g.Sent && hurts(f, g.Client) {
+				b.Possible = append(b.Possible, f.ID)
+			}
+		}
+		b.Stall = b.Stall || o.held(g.Client, 0, g.Sent, w.At, w.At) > 0
+	}
+	if len(writes) > 2 {
+		b.Right = nil // which of them came late is not asked
+	}
+	return b
+}

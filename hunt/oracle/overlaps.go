@@ -1,0 +1,90 @@
+package oracle
+
+import "github.com/lockstorm/lockstorm/hunt/sim"
+
+// overlaps are the pairs of clients that believed at the same time.
+func (o *oracle) overlaps() []Want {
+	var out []Want
+	o.pairs(func(a, b *sim.Grant) {
+		x, y := o.belief(a), o.belief(b)
+		from := max(x.from, y.from)
+		if from >= min(x.lenient, y.lenient) {
+			return
+		}
+		w := Want{Check: exclusion, Rules: []string{"overlap"}, Grants: ids(a, b), Must: from < min(x.strict, y.strict)}
+		class, late := o.class(a, b, from)
+		w.Class = []string{class}
+		w.Blame = o.blame(late, from, class)
+		if class == defect {
+			w.Blame = o.blameOfBreach(a, b, from)
+		}
+		out = append(out, w)
+	})
+	return out
+}
+
+// class is the class of an overlap that begins at a moment, and whose lease had run out.
+func (o *oracle) class(a, b *sim.Grant, from int64) (string, *sim.Grant) {
+	for _, g := range []*sim.Grant{a, b} {
+		if from >= g.LeaseAt(from)-o.cfg.Tolerance {
+			return inherent, g
+		}
+	}
+	return defect, nil
+}
+
+// lostUpdates are the acknowledged writes that another write was put on top of without having
+// been read.
+func (o *oracle) lostUpdates() []Want {
+	type cell struct{ lock, register string }
+	before := map[cell][]*sim.Write{}
+	lost := map[*sim.Use]bool{}
+	var out []Want
+	for _, w := range o.truth.Writes {
+		key := cell{w.Lock, w.Register}
+		var unseen []*sim.Write
+		for _, v := range before[key][w.Since:] {
+			if v.Grant != w.Grant && v.Use.Acked && !lost[v.Use] {
+				lost[v.Use] = true
+				unseen = append(unseen, v)
+			}
+		}
+		before[key] = append(before[key], w)
+		if len(unseen) > 0 {
+			out = append(out, o.lost(w, unseen))
+		}
+	}
+	return out
+}
+
+func (o *oracle) lost(w *sim.Write, unseen []*sim.Write) Want {
+	out := Want{Check: "data-" + w.Register, Rules: []string{"lost-update"}, Grants: ids(w.Grant), Must: true}
+	certain, maybe := "", false
+	var worst *Blame
+	for _, v := range unseen {
+		out.Grants = append(out.Grants, v.Grant.ID)
+		x, y := o.belief(w.Grant), o.belief(v.Grant)
+		from := max(x.from, y.from)
+		if o.together(w.Grant, v.Grant) || from >= min(x.lenient, y.lenient) {
+			continue
+		}
+		class, late := o.class(w.Grant, v.Grant, from)
+		maybe = maybe || from >= min(x.strict, y.strict)
+		if certain == "" || class == defect {
+			certain, worst = class, o.blame(late, from, class)
+		}
+		if class == defect {
+			worst = o.blameOfBreach(w.Grant, v.Grant, from)
+		}
+	}
+	switch {
+	case certain == "":
+		out.Rules, out.Class = []string{"late-write"}, []string{inherent}
+		out.Blame = o.blameOfWrite(append([]*sim.Write{w}, unseen...))
+	case maybe:
+		out.Rules, out.Class = []string{"lost-update", "late-write"}, []string{certain, inherent}
+	default:
+		out.Class, out.Blame = []string{certain}, worst
+	}
+	return out
+}

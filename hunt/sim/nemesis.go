@@ -1,0 +1,259 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// The faults.
+const (
+	Pause    = "client-pause"
+	Stall    = "client-stall"
+	Kill     = "client-kill"
+	Cut      = "partition-client"
+	LoseHear = "lost-reply"
+	Delay    = "packet-delay"
+	SrvPause = "server-pause"
+	SrvKill  = "server-kill"
+	Restart  = "server-restart" // without persistence: only with the bug that it is
+)
+
+// FaultNames are those that a correct service survives.
+var FaultNames = []string{Pause, Pause, Stall, Kill, Cut, LoseHear, Delay, SrvPause, SrvKill}
+
+var families = map[string]string{
+	Pause: history.FamilyClient, Stall: history.FamilyClient, Kill: history.FamilyClient, Cut: history.FamilyLink,
+	LoseHear: history.FamilyLink, Delay: history.FamilyLink, SrvPause: history.FamilyServer, SrvKill: history.FamilyServer,
+	Restart: history.FamilyServer,
+}
+
+// requests are the faults asked for, each once.
+func (c *Config) requests() []string {
+	var out []string
+	for _, f := range c.Faults {
+		if !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// plan sets a moment for each fault and for each hiccup of the host.
+func (w *world) plan() {
+	at := 20 * ms
+	for _, name := range w.cfg.Faults {
+		if at += w.upTo(w.cfg.Work / int64(len(w.cfg.Faults)+1)); at < w.cfg.Work-20*ms {
+			w.at(at, func() { w.inject(name) })
+		}
+	}
+	for range w.cfg.Stalls {
+		w.at(10*ms+w.upTo(w.cfg.Work-20*ms), w.hiccup)
+	}
+}
+
+// hiccup is the host that holds a client up without being asked to.
+func (w *world) hiccup() {
+	c := w.victim()
+	if c == nil {
+		return
+	}
+	length := w.upTo(w.cfg.TTL * 3 / 2)
+	c.frozen++
+	from := w.now
+	w.after(length, func() {
+		c.frozen--
+		w.truth.Held = append(w.truth.Held, HeldUp{Client: c.name, From: from, To: w.now})
+		if !c.dead && length > w.cfg.Tolerance {
+			c.notice(history.Event{F: history.FStall, Value: history.ValueOf(history.Stall{Late: length})})
+		}
+		c.thaw()
+	})
+}
+
+// victim is a living client that moves, of those that have begun: rather one that holds.
+func (w *world) victim() *client {
+	var of []*client
+	for _, c := range w.clients {
+		if !c.dead && c.frozen+c.stalled == 0 && len(w.logs[c.name]) > 0 {
+			of = append(of, c)
+		}
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	inside := slices.DeleteFunc(slices.Clone(of), func(c *client) bool {
+		return !slices.ContainsFunc(c.held, func(h *holding) bool { return !h.over && !h.lost })
+	})
+	if len(inside) > 0 && w.rnd.IntN(3) > 0 {
+		of = inside
+	}
+	return of[w.rnd.IntN(len(of))]
+}
+
+// inject strikes: a fault has an invocation, an effect that is proven a little later, and a
+// heal.
+func (w *world) inject(name string) {
+	w.faults++
+	f := &Fault{ID: w.faults, Name: name, Family: families[name], Invoked: w.now, To: Forever, Healed: Forever, Delays: name == Delay}
+	var c *client
+	if f.Family != history.FamilyServer {
+		if c = w.victim(); c == nil {
+			w.faults--
+			return
+		}
+		f.Clients = []string{c.name}
+	}
+	length := w.cfg.TTL/4 + w.upTo(w.cfg.TTL*3/2)
+	value := history.Fault{
+		ID: f.ID, Fault: name, Request: slices.Index(w.cfg.requests(), name), Family: f.Family, Clients: f.Clients, For: length, Delays: f.Delays,
+	}
+	if f.Family == history.FamilyServer {
+		value.Nodes = []string{"n1"}
+	}
+	if name == Kill {
+		value.For = 0
+	}
+	w.fault(history.FFault, history.Invoke, value)
+	w.truth.Faults = append(w.truth.Faults, f)
+	w.after(200*us+w.upTo(300*us), func() { w.strike(f, c, value, length) })
+}
+
+func (w *world) fault(f string, typ history.Type, v history.Fault) {
+	w.log(history.PartyNemesis, history.Event{F: f, Type: typ, Value: history.ValueOf(v)})
+}
+
+// strike brings the effect about, proves it, and heals it.
+func (w *world) strike(f *Fault, c *client, v history.Fault, length int64) {
+	f.From = w.now
+	if c != nil && c.dead {
+		f.From, f.To, f.Healed = Forever, w.now, w.now
+		w.fault(history.FFault, history.Fail, v)
+		return
+	}
+	if f.Name == Kill {
+		w.kill(c, f, v)
+		return
+	}
+	until := w.now + length
+	w.effect(f, c, until)
+	w.after(200*us, func() {
+		v.Proof = "it took effect"
+		w.fault(history.FFault, history.OK, v)
+	})
+	w.at(until-100*us, func() { w.fault(history.FHeal, history.Invoke, v) })
+	w.at(until, func() {
+		w.undo(f, c)
+		f.To = w.now
+	})
+	w.at(until+100*us, func() {
+		w.fault(history.FHeal, history.OK, v)
+		f.Healed = w.now
+	})
+}
+
+func (w *world) effect(f *Fault, c *client, until int64) {
+	switch f.Name {
+	case Pause:
+		c.frozen++
+	case Stall:
+		c.stalled++
+	case Cut:
+		c.link.cut = until
+	case LoseHear:
+		c.link.deaf = until
+	case Delay:
+		c.link.slow, c.link.fault = until, f.ID
+	case SrvPause:
+		w.server.paused = until
+	default:
+		w.server.down = until
+	}
+}
+
+func (w *world) undo(f *Fault, c *client) {
+	switch f.Name {
+	case Pause, Stall:
+		if f.Name == Pause {
+			c.frozen--
+		} else {
+			c.stalled--
+		}
+		w.truth.Held = append(w.truth.Held, HeldUp{Client: c.name, From: f.From, To: w.now, Fault: f.ID})
+		if !c.dead && f.Name == Pause {
+			c.notice(history.Event{F: history.FStall, Value: history.ValueOf(history.Stall{Late: w.now - f.From})})
+		}
+		c.thaw()
+	case Restart:
+		if w.forgets() {
+			w.svc.forget(f.ID)
+		}
+	case SrvKill:
+		for _, l := range w.svc.sorted() {
+			w.svc.pump(l)
+		}
+	}
+}
+
+// forgets reports whether there is something to forget.
+func (w *world) forgets() bool {
+	held := slices.ContainsFunc(w.svc.sorted(), func(l *lock) bool {
+		w.svc.purge(l)
+		return len(l.holds) > 0
+	})
+	return held && w.bug(Forgets)
+}
+
+// kill ends a client; another one takes its place.
+func (w *world) kill(c *client, f *Fault, v history.Fault) {
+	w.log(history.PartyNemesis, history.Event{F: history.FKill, Type: history.Info, Client: c.name})
+	c.dead = true
+	for _, g := range w.truth.Grants {
+		if g.Client == c.name && g.Killed < 0 {
+			g.Killed = w.now
+		}
+	}
+	if w.cfg.Service == Processes {
+		w.after(w.upTo(10*ms), func() { w.svc.died(c.name) })
+	}
+	w.start(5*ms + w.upTo(5*ms))
+	w.after(2*ms, func() {
+		v.Proof = fmt.Sprintf("%s died of SIGKILL", c.name)
+		w.fault(history.FFault, history.OK, v)
+		f.To, f.Healed = w.now, w.now
+	})
+}
+
+// armed is a point before a write: a paused client may have been caught just there.
+func (w *world) armed(c *client, h *holding, then func()) {
+	if w.now >= w.quiet || w.rnd.IntN(40) != 0 || !slices.Contains(w.cfg.Faults, Pause) || c.frozen > 0 {
+		then()
+		return
+	}
+	point := history.Event{F: history.FPoint, Type: history.Invoke, Client: c.name, Lock: h.g.Lock, Grant: h.g.ID, Value: history.ValueOf("before-write")}
+	w.log(c.name, point)
+	w.pauseAt(c, h)
+	c.after(false, 700*us, func() {
+		point.Type = history.OK
+		w.log(c.name, point)
+		then()
+	})
+}
+
+// pauseAt pauses the client that stands at the point.
+func (w *world) pauseAt(c *client, h *holding) {
+	w.faults++
+	f := &Fault{ID: w.faults, Name: Pause, Family: history.FamilyClient, Invoked: w.now, To: Forever, Healed: Forever, Clients: []string{c.name}}
+	length := w.cfg.TTL/4 + w.upTo(w.cfg.TTL*3/2)
+	v := history.Fault{
+		ID: f.ID, Fault: Pause, Request: slices.Index(w.cfg.requests(), Pause), Family: f.Family, Clients: f.Clients,
+		Point: "before-write", By: c.name, Grant: h.g.ID, For: length,
+	}
+	w.after(100*us, func() {
+		f.Invoked = w.now
+		w.fault(history.FFault, history.Invoke, v)
+		w.truth.Faults = append(w.truth.Faults, f)
+	})
+	w.after(300*us, func() { w.strike(f, c, v, length) })
+}
