@@ -15,7 +15,7 @@ func assumptions(in *Input) Result {
 	a.calls()
 	a.parties()
 	a.clock()
-	r := Result{Verdict: Pass, Method: "one pass over the record", Findings: a.findings}
+	r := Result{Verdict: Pass, Method: "one pass over the record", Findings: append(a.findings, in.usedAfterRelease()...)}
 	switch {
 	case len(a.findings) > 0:
 		r.Verdict, r.Code, r.Reason = Unknown, CodeUnsound, a.findings[0].Message
@@ -134,6 +134,25 @@ func (a *audit) parties() {
 			a.add("died", fmt.Sprintf("%s stopped recording and nobody killed it", party), nil)
 		}
 	}
+}
+
+// usedAfterRelease tells of clients that acted as the holder after the store had answered the
+// release of their grant. They are wrong, not the lock, and not the record.
+func (in *Input) usedAfterRelease() []Finding {
+	var out []Finding
+	for _, g := range in.Grants {
+		for _, u := range g.Uses {
+			if !g.AfterRelease(u) || len(out) >= maxFindings {
+				continue
+			}
+			out = append(out, Finding{
+				Rule: "used-after-release", Class: NoClass, Cause: "the client", CauseKind: CauseNone, Events: []int64{u.Invoke.Index}, Grants: []string{g.ID},
+				From: u.Start(), To: u.Start(),
+				Message: fmt.Sprintf("%s went on with a %s under %s at %s, after the release of that grant was answered", g.Client, u.Invoke.F, g.ID, Seconds(u.Start())),
+			})
+		}
+	}
+	return out
 }
 
 // clock checks that nobody set the wall clock, by which stores expire their keys.

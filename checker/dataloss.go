@@ -28,6 +28,11 @@ func (in *Input) explainLoss(e *history.Event, overwritten []*history.Event) los
 	if g == nil || !g.Granted() {
 		return suspect(ReasonNotGranted, "suspect the record: nobody was granted "+e.Grant)
 	}
+	for _, w := range append([]*history.Event{e}, overwritten...) {
+		if in.wroteAfterRelease(w) {
+			return suspect(ReasonUsedAfterRelease, fmt.Sprintf("the client of %s wrote after the release of its own grant was answered: it is wrong, not the lock", w.Grant))
+		}
+	}
 	var worst *overlap
 	worstClass, worstReason, together := Inherent, Reason(""), false
 	for _, w := range overwritten {
@@ -62,6 +67,15 @@ func (in *Input) explainLoss(e *history.Event, overwritten []*history.Event) los
 		return suspect(ReasonTogether, "suspect the workload: its grants may be held at once")
 	}
 	return suspect(ReasonNoOverlap, "suspect the record: the two grants do not overlap")
+}
+
+// wroteAfterRelease reports whether a write was invoked after the store had answered the
+// release of its own grant.
+func (in *Input) wroteAfterRelease(w *history.Event) bool {
+	g := in.ByID[w.Grant]
+	return g != nil && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
+		return u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Invoke.Value.New == w.Value.New && g.AfterRelease(u)
+	})
 }
 
 // lateWriteCause is why a request arrived late: a stall of the host between its

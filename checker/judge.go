@@ -112,7 +112,7 @@ func (r *Results) distrust(in *Input) {
 			continue
 		}
 		switch {
-		case sound.Verdict == Unknown && (len(sound.Findings) > 0 || sound.Code == CodePanicked):
+		case sound.Verdict == Unknown && sound.Code != CodeNoEnd:
 			c.Verdict, c.Code, c.Reason = Unknown, CodeUnsound, "the record is not sound: see assumptions"
 		case in.End == nil && c.Verdict == Pass:
 			c.Verdict, c.Code, c.Reason = Unknown, CodeNoEnd, "the history has no end: what was recorded shows no violation"

@@ -29,6 +29,9 @@ func lossNotice(in *Input) Result {
 			if known {
 				figures.Raise("loss_notice_late_max_ns", max(late, 0))
 			}
+			if !known && in.CutOff(p.first.Client) {
+				continue // it may have been told after its log was cut off
+			}
 			if !known || late > in.Run.Tolerance {
 				findings = append(findings, in.lateNotice(p, told, known))
 			}

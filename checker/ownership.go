@@ -82,6 +82,9 @@ func (in *Input) inForce(h *history.Grant, rel *history.Call) bool {
 			return false
 		}
 	}
+	if in.CutOff(h.Client) && in.Last[h.Client] < rel.End() {
+		return false // it may have released after its log was cut off
+	}
 	if kill, ok := in.Kills[h.Client]; ok && in.Run.Ends == history.EndsProcess && kill <= rel.End() {
 		return false
 	}
@@ -94,6 +97,9 @@ func (in *Input) inForce(h *history.Grant, rel *history.Call) bool {
 func (in *Input) expired(g *history.Grant, at int64) bool {
 	base, leased := in.expiryBase(g)
 	renews, known := g.Renews, g.Acquire.Return.TTL.Set
+	if in.CutOff(g.Client) && in.Last[g.Client] < at {
+		return false // it may have been renewed after its log was cut off
+	}
 	if g.InSession() {
 		// A session that was granted something later than it could have lived was renewed
 		// off the record.
@@ -103,8 +109,11 @@ func (in *Input) expired(g *history.Grant, at int64) bool {
 		return false
 	}
 	for _, rn := range renews {
-		if rn.Outcome() == history.Info {
+		switch {
+		case rn.Outcome() == history.Info:
 			base = max(base, rn.Start()+in.Run.TTL)
+		case rn.Outcome() == history.OK && !rn.Return.TTL.Set:
+			base = max(base, rn.End()+in.Run.TTL)
 		}
 	}
 	return at > base+2*in.Run.Tolerance
