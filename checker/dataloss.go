@@ -79,15 +79,16 @@ func (in *Input) wroteAfterRelease(w *history.Event) bool {
 }
 
 // lateWriteCause is why a request arrived late: a stall of the host between its
-// invocation and its effect, or whatever touched its client.
+// invocation and its effect, or whatever held its client or the request up.
 func (in *Input) lateWriteCause(g *history.Grant, w *history.Event) Cause {
-	span := history.Interval{From: g.Sent(), To: w.Time}
-	held := in.stalled(g.Client, span)
-	late := func(f *history.Injection) bool { return f.Late(g.Client) }
-	if d := g.DeadlineAt(w.Time); in.faultOn(g, w.Time, late) == nil && held > 0 && d.Set && held >= w.Time-d.V-in.Run.Tolerance {
-		return Cause{Kind: CauseStall, Text: fmt.Sprintf("unplanned stall of the host, which held %s or the register up for %s", g.Client, Millis(held))}
+	from := g.Sent()
+	for _, u := range g.Uses {
+		if u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Start() <= w.Time {
+			from = max(from, u.Start())
+		}
 	}
-	return in.CauseOf(g, w.Time)
+	over := in.Hold(g).To
+	return in.lateCause(lateness{g: g, from: from, until: w.Time, begun: max(over, from+1), due: history.Some(over)})
 }
 
 // appliedLate reports whether a write was invoked inside its own hold and applied after

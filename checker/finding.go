@@ -66,6 +66,8 @@ const (
 	CauseNone    CauseKind = "none"    // none was found
 	CauseFault   CauseKind = "fault"   // of ours
 	CauseStall   CauseKind = "stall"   // the host held somebody up
+	CauseHarness CauseKind = "harness" // we kept somebody at a point for longer than the plan asked
+	CauseClock   CauseKind = "clock"   // the host's wall clock moved in the life of a lease
 	CauseOverrun CauseKind = "overrun" // the client took longer than its lease
 	CauseRelease CauseKind = "release" // of a third grant, which freed this one's lock
 	CauseRecord  CauseKind = "record"  // the record itself is suspect

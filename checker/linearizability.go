@@ -226,7 +226,7 @@ func (j *lockJudge) finding(lock string, us []unit) Finding {
 	if f.From = last.ok; len(core) == 1 {
 		f.From = f.To
 	}
-	f.because(j.in.CauseOf(core[0].g, max(last.ok, f.From)))
+	f.because(j.in.objectCause(f.Rule, core[0].g, max(last.ok, f.From)))
 	f.Message = fmt.Sprintf("%s %s: no order of these operations is one of a lock: %s", lock, text, strings.Join(parts, "; "))
 	slices.Sort(f.Events)
 	return f

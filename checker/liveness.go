@@ -115,7 +115,7 @@ func (in *Input) comesBack(lock string, from, until int64) (Finding, bool) {
 	in.suspect(lock, &f)
 	// A lock that cannot end by itself is not waited for in vain because of a hiccup.
 	forGood := f.Rule == "orphan" && in.Run.Ends == history.EndsNever
-	if f.Doubtful = !forGood && in.stalled("", history.Interval{From: from, To: until}) > in.Run.LivenessBound/4; f.Doubtful {
+	if f.Doubtful = !forGood && in.heldUp(history.Interval{From: from, To: until}, in.longStalls()) > in.Run.LivenessBound/4; f.Doubtful {
 		f.because(Cause{Kind: CauseStall, Text: "the host held the run up"})
 	}
 	return f, true

@@ -56,7 +56,7 @@ func (in *Input) tokenFinding(rule string, a, b *history.Grant, message string) 
 		Rule: rule, Class: Defect, Gating: true, Message: message,
 		Events: []int64{a.Acquire.Return.Index, b.Acquire.Return.Index}, Grants: []string{a.ID, b.ID}, From: b.Sent(), To: b.From(),
 	}
-	f.because(in.CauseOf(a, b.From()))
+	f.because(in.storeCause(a, b.From()))
 	return f
 }
 
@@ -90,7 +90,7 @@ func (in *Input) refusedValid(figures Figures) []Finding {
 				e.F, g.Client, e.Token.V, Seconds(e.Time), g.ID, g.Lock),
 			Events: []int64{g.Acquire.Return.Index, e.Index}, Grants: []string{g.ID}, From: e.Time, To: e.Time,
 		}
-		f.because(in.CauseOf(g, e.Time))
+		f.because(in.storeCause(g, e.Time))
 		out = append(out, f)
 	}
 	return out
@@ -110,9 +110,9 @@ func (in *Input) wholeUntil() int64 {
 
 // rivals answers whether another grant of a lock may be newer than a given one.
 type rivals struct {
-	bySent  []*history.Grant // granted ones
-	latest  []int64          // the latest ok among bySent[:i+1] ...
-	second  []int64          // ... and among them without the one that is the latest
+	bySent []*history.Grant // granted ones
+	latest []int64          // the latest ok among bySent[:i+1] ...
+	second []int64          // ... and among them without the one that is the latest
 }
 
 func newRivals(grants []*history.Grant) *rivals {
