@@ -9,13 +9,15 @@ import (
 )
 
 // requires reports whether a run requires a check: those that it names or, where it names
-// none, those that say so themselves. The soundness of the record is always required.
+// none, those that say so themselves. One with a + is required beside those. The soundness of the record is always required.
 func requires(run history.Run, c Check) bool {
 	switch {
 	case c.Name == Assumptions:
 		return true
-	case len(run.Required) > 0:
-		return slices.Contains(run.Required, c.Name)
+	case slices.Contains(run.Required, c.Name) || slices.Contains(run.Required, "+"+c.Name):
+		return true
+	case slices.ContainsFunc(run.Required, func(name string) bool { return name == history.Requirement(name) }):
+		return false // the run names what it requires
 	default:
 		return c.Gates != nil && c.Gates(run)
 	}
@@ -50,7 +52,7 @@ func Judge(in *Input, checks *Catalogue) *Results {
 		}
 		r.Checks[c.Name] = answers[i]
 	}
-	r.demand(run)
+	r.demand(run, checks)
 	r.distrust(in)
 	r.fold()
 	return r
@@ -93,9 +95,16 @@ func guarded(c Check, in *Input) (r Result) {
 }
 
 // demand makes a check unknown that was asked for by name and does not apply: what was
-// demanded was not judged.
-func (r *Results) demand(run history.Run) {
+// demanded was not judged. A check that does not exist makes the record unsound.
+func (r *Results) demand(run history.Run, checks *Catalogue) {
+	if missing := demanded(run, checks); len(missing) > 0 {
+		a := r.Checks[Assumptions]
+		a.Verdict, a.Code, a.Reason = Unknown, CodeUnsound, missing[0].Message
+		a.Findings = append(a.Findings, missing...)
+		r.Checks[Assumptions] = a
+	}
 	for _, name := range run.Required {
+		name = history.Requirement(name)
 		if c := r.Checks[name]; c.Verdict == Skipped {
 			c.Verdict, c.Reason = Unknown, "required, but it does not apply: "+c.Reason
 			r.Checks[name] = c
