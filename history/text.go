@@ -190,6 +190,8 @@ func (r *Run) set(key, val string) error {
 		b, err := strconv.ParseBool(val)
 		*flags[key] = b
 		return err
+	case key == "locks":
+		r.Locks = strings.Split(val, ",")
 	case key == "require":
 		r.Required = strings.Split(val, ",")
 	case key == "registers":

@@ -9,7 +9,7 @@ func (o *oracle) liveness() []Want {
 	stuck := len(o.truth.Stuck) > 0
 	for lock := range o.truth.Stuck {
 		out = append(out, Want{
-			Check: liveness, Rules: []string{"orphan", "no-recovery"}, Any: true, Must: true, InWay: ids(o.truth.Blockers[lock]...),
+			Check: liveness, Rules: []string{"orphan", "no-recovery", "starved"}, Any: true, Must: true, InWay: ids(o.truth.Blockers[lock]...),
 		})
 	}
 	for _, g := range o.truth.Grants {
