@@ -111,6 +111,7 @@ func (in *Input) lastHeal() int64 {
 type askers struct {
 	mode        string
 	asked, back map[string]bool
+	heard       map[string]bool // whose request was sent after all was healed, or answered
 }
 
 // askersOf are those of a lock, by mode. A mode of the whole run that nobody asks for in the end
@@ -124,7 +125,7 @@ func (in *Input) askersOf(lock string, span history.Interval) []*askers {
 		}
 		a := of[g.Mode]
 		if a == nil {
-			a = &askers{mode: g.Mode, asked: map[string]bool{}, back: map[string]bool{}}
+			a = &askers{mode: g.Mode, asked: map[string]bool{}, back: map[string]bool{}, heard: map[string]bool{}}
 			of[g.Mode] = a
 			out = append(out, a)
 		}
@@ -132,6 +133,7 @@ func (in *Input) askersOf(lock string, span history.Interval) []*askers {
 			continue
 		}
 		a.asked[g.Client] = true
+		a.heard[g.Client] = a.heard[g.Client] || (g.Acquire.Start() >= span.From && g.Acquire.Start() <= span.To) || g.Acquire.Outcome() != history.Info
 		if g.Granted() && g.From() >= span.From && g.From() <= span.To {
 			a.back[g.Client] = true
 		}
@@ -197,6 +199,11 @@ func (in *Input) waitsInVain(lock string, a *askers, span history.Interval, figu
 	}
 	// A lock that cannot end by itself is not waited for in vain because of a hiccup.
 	forGood := f.Rule == "orphan" && in.Run.Ends == history.EndsNever
+	if !forGood && !slices.ContainsFunc(stuck, func(client string) bool { return a.heard[client] }) {
+		f.Doubtful = true
+		f.because(Cause{Kind: CauseRecord, Text: "their requests were sent before all was healed, and may be lost"})
+		return f, true
+	}
 	if f.Doubtful = !forGood && in.heldUp(span, in.longStalls()) > in.Run.LivenessBound/4; f.Doubtful {
 		f.because(Cause{Kind: CauseStall, Text: "the host held the run up"})
 	}
