@@ -61,7 +61,7 @@ func (in *Input) data(register string) Result {
 		findings = append(findings, rp.findings...)
 		acked += rp.acked
 	}
-	r := Conclude("replay of the register's log, confirmed by Porcupine over the clients' view", findings, len(findings))
+	r := in.conclude("replay of the register's log, confirmed by Porcupine over the clients' view", findings, len(findings))
 	r.Figures = Figures{"updates_acked": int64(acked), "updates_lost_" + register: int64(len(lost))}
 	answer, why := in.linearizableData(register)
 	switch {

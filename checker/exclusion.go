@@ -22,7 +22,7 @@ func mutualExclusion(in *Input) Result {
 		findings = append(findings, in.worstOverlaps(overlaps)...)
 	}
 	figures["violations"] = int64(total)
-	r := Conclude("sweep over proven holds", findings, total)
+	r := in.conclude("sweep over proven holds", findings, total)
 	r.Figures = figures
 	return r
 }

@@ -14,13 +14,18 @@ func requires(run history.Run, c Check) bool {
 	switch {
 	case c.Name == Assumptions:
 		return true
-	case slices.Contains(run.Required, c.Name) || slices.Contains(run.Required, "+"+c.Name):
+	case names(run, c):
 		return true
 	case slices.ContainsFunc(run.Required, func(name string) bool { return name == history.Requirement(name) }):
 		return false // the run names what it requires
 	default:
 		return c.Gates != nil && c.Gates(run)
 	}
+}
+
+// names reports whether a run requires a check by name.
+func names(run history.Run, c Check) bool {
+	return slices.ContainsFunc(run.Required, func(name string) bool { return history.Requirement(name) == c.Name })
 }
 
 // Judge runs every check on the history and folds their answers.
@@ -40,7 +45,7 @@ func Judge(in *Input, checks *Catalogue) *Results {
 	answers := runAll(in, all)
 	for i, c := range all {
 		r.Order = append(r.Order, c.Name)
-		answers[i].Required = requires(run, c)
+		answers[i].Required, answers[i].Named = requires(run, c), names(run, c)
 		if answers[i].Findings == nil {
 			answers[i].Findings = []Finding{}
 		}
@@ -131,16 +136,16 @@ func (r *Results) distrust(in *Input) {
 }
 
 // fold makes the run's verdict of the required checks: a violation is never masked by
-// an unknown.
+// an unknown. A required check that fails is one, unless all that it found is reported only,
+// which counts where the run names the check.
 func (r *Results) fold() {
 	r.Verdict = Pass
 	for _, c := range r.Checks {
 		if !c.Required {
 			continue
 		}
-		gates := slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Gating && !f.Doubtful })
 		switch {
-		case c.Verdict == Fail && gates:
+		case c.Violates():
 			r.Verdict = Fail
 		case c.Verdict == Unknown && r.Verdict == Pass:
 			r.Verdict = Unknown
@@ -154,4 +159,11 @@ func (r *Results) fold() {
 			}
 		}
 	}
+}
+
+// Violates reports whether a failed check is a violation where it is required: the run names it,
+// or it found something that gates, or it does not say what it found.
+func (r Result) Violates() bool {
+	gates := r.Named || len(r.Findings) == 0 || slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Gating })
+	return r.Verdict == Fail && gates
 }

@@ -28,7 +28,7 @@ func judgeLocks(in *Input, size int) Result {
 	for _, lock := range in.Locks {
 		j.lock(lock)
 	}
-	r := Conclude(lin.For(in.Model, nil).Name(), j.findings, len(j.findings))
+	r := in.conclude(lin.For(in.Model, nil).Name(), j.findings, len(j.findings))
 	if len(j.findings) == maxLockFindings {
 		r.Reason = fmt.Sprintf("the first %d violations are listed", maxLockFindings)
 	}

@@ -37,7 +37,7 @@ func lossNotice(in *Input) Result {
 			}
 		}
 	}
-	r := Conclude("first loss notice or deadline of each grant, against the next grant to another client", findings, len(findings))
+	r := in.conclude("first loss notice or deadline of each grant, against the next grant to another client", findings, len(findings))
 	r.Figures = figures
 	if r.Verdict == Pass {
 		r.Reason = "no grant was followed by another one before its release"

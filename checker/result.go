@@ -13,6 +13,7 @@ import (
 type Result struct {
 	Verdict  Verdict   `json:"verdict"`
 	Required bool      `json:"required"`
+	Named    bool      `json:"named,omitempty"` // the run requires it by name
 	Code     Code      `json:"code,omitempty"` // why it is unknown or was skipped
 	Reason   string    `json:"reason,omitempty"`
 	Method   string    `json:"method,omitempty"`

@@ -192,6 +192,9 @@ func (r *Run) set(key, val string) error {
 		return err
 	case key == "locks":
 		r.Locks = strings.Split(val, ",")
+	case key == "skipped":
+		r.Nemesis = append(r.Nemesis, val)
+		r.RequestedFaults = append(r.RequestedFaults, RequestedFault{Spec: val, Family: FamilyClock, Skipped: "it cannot work here"})
 	case key == "require":
 		r.Required = strings.Split(val, ",")
 	case key == "registers":
