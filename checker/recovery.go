@@ -7,8 +7,8 @@ import (
 )
 
 // Recovery is how long after a fault was over somebody asked for a lock and was granted it, the
-// slowest lock: the proof of liveness lists one a fault. A fault with nothing to heal counts
-// from its beginning, and then only who was not hurt by it.
+// slowest lock: the proof of liveness lists one a fault. A fault with nothing to heal, and a
+// fail-over, count from their beginning, and then only who was not hurt by it.
 type Recovery struct {
 	Fault string `json:"fault"`
 	ID    int    `json:"id"`
@@ -18,7 +18,7 @@ type Recovery struct {
 }
 
 // recovery measures, for each fault that took effect, the time until the next grant: from its
-// heal on, where it has one; else from its beginning, to a client that it did not hurt. A
+// heal on, where that ends it; else from its beginning, to a client that it did not hurt. A
 // grant that was asked for earlier says nothing.
 func (in *Input) recovery(figures Figures) (out []Recovery) {
 	grants := map[string][]*history.Grant{}
@@ -30,7 +30,7 @@ func (in *Input) recovery(figures Figures) (out []Recovery) {
 			continue
 		}
 		slowest := Recovery{Fault: f.Fault.Fault, ID: f.ID, From: f.Invoke.Time, Took: -1}
-		if f.HealEnd != nil {
+		if healed(f) {
 			slowest.From = f.HealEnd.Time
 		}
 		for _, lock := range in.Locks {
@@ -47,6 +47,10 @@ func (in *Input) recovery(figures Figures) (out []Recovery) {
 	return out
 }
 
+// healed reports whether a fault is over with its heal: not a fail-over, which is over when
+// another server has taken over.
+func healed(f *history.Injection) bool { return f.HealEnd != nil && !f.Gradual() }
+
 // nextGrant is when the next grant after a moment was known, of those that were sent for then.
 func (in *Input) nextGrant(bySent []*history.Grant, f *history.Injection, from int64) int64 {
 	i, _ := slices.BinarySearchFunc(bySent, from, func(g *history.Grant, t int64) int {
@@ -60,7 +64,7 @@ func (in *Input) nextGrant(bySent []*history.Grant, f *history.Injection, from i
 		if g.Sent() >= next {
 			break
 		}
-		if f.HealEnd != nil || !slices.Contains(f.Clients, g.Client) {
+		if healed(f) || !slices.Contains(f.Clients, g.Client) {
 			next = min(next, g.From())
 		}
 	}

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -27,8 +28,11 @@ func TestRequiredFailures(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			in := inputOf(t, "run ends=never\n0ms - c1 info point\nend\n")
-			in.Run.Required = tc.required
+			require := ""
+			if len(tc.required) > 0 {
+				require = " require=" + strings.Join(tc.required, ",")
+			}
+			in := inputOf(t, "run ends=never"+require+"\n0ms - c1 info point\nend\n")
 			checks := Default()
 			own := Check{Name: "own", Doc: "fails", Run: func(*Input) Result { return Result{Verdict: Fail, Findings: tc.findings} }}
 			if tc.gates {
