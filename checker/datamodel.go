@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
-
-	"github.com/lockstorm/lockstorm/history"
 )
 
-// sectionOp is a section as an atomic read-modify-write of one register, or a section
-// that only read.
+// sectionOp is a section as one atomic step, from its first read to its last write of one
+// register: a read-modify-write, a section that only read, or a write that sets a value
+// whatever was there.
 type sectionOp struct {
 	base, value int64
 	writes      bool
+	blind       bool // it read nothing before
 	unknown     bool // it may have had no effect: then it stands at the end
 }
 
@@ -28,7 +28,7 @@ func sectionModel(start int64) porcupine.Model {
 			}
 			op := input.(sectionOp)
 			switch {
-			case op.base != state.(int64):
+			case !op.blind && op.base != state.(int64):
 				return op.unknown, state // unknown: linearized without effect
 			case op.writes:
 				return true, op.value
@@ -61,33 +61,4 @@ func (in *Input) linearizableData(register string) (answer Verdict, why string) 
 		}
 	}
 	return answer, why
-}
-
-// sections makes one operation of each grant's read and write. Refused requests had no
-// effect and are left out; an unknown write may have one at any later time.
-func (in *Input) sections(register, lock string) []porcupine.Operation {
-	var ops []porcupine.Operation
-	for _, g := range in.ByLock[lock] {
-		var op sectionOp
-		var read, write *history.Call
-		for _, u := range g.Uses {
-			switch {
-			case u.Invoke.Register != register || u.Outcome() == history.Fail:
-			case u.Invoke.F == history.FRead && u.Outcome() == history.OK:
-				read, op.base = u, u.Return.Value.Base.V
-			case u.Invoke.F == history.FWrite:
-				write, op.writes = u, true
-				op.value, op.unknown = u.Invoke.Value.New.V, u.Outcome() == history.Info
-			}
-		}
-		if read == nil {
-			continue
-		}
-		end := read.End()
-		if write != nil {
-			end = write.End()
-		}
-		ops = append(ops, porcupine.Operation{Input: op, Call: read.Start(), Return: end})
-	}
-	return ops
 }

@@ -14,7 +14,7 @@ type Result struct {
 	Verdict  Verdict   `json:"verdict"`
 	Required bool      `json:"required"`
 	Named    bool      `json:"named,omitempty"` // the run requires it by name
-	Code     Code      `json:"code,omitempty"` // why it is unknown or was skipped
+	Code     Code      `json:"code,omitempty"`  // why it is unknown or was skipped
 	Reason   string    `json:"reason,omitempty"`
 	Method   string    `json:"method,omitempty"`
 	Findings []Finding `json:"findings"`
