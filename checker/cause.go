@@ -31,31 +31,39 @@ func (in *Input) causeBefore(g *history.Grant, until, began int64) Cause {
 }
 
 // storeCause is why a store broke its word about a grant at a moment: never that a client was
-// held up.
+// held up. What forgot is done at once, so of several the last one counts.
 func (in *Input) storeCause(g *history.Grant, at int64) Cause {
-	ofStore := func(f *history.Injection) bool { return f.Family != history.FamilyClient && f.Hurts(g.Client) }
-	if f := in.faultOn(g, at, at, ofStore); f != nil {
-		return faultCause(f)
+	cause := noCause
+	for _, f := range in.Faults {
+		if _, explains := in.touches(g, f, at, at); explains && f.Family != history.FamilyClient && f.Hurts(g.Client) {
+			cause = faultCause(f)
+		}
 	}
-	return noCause
+	return cause
 }
 
 // faultOn is the fault of a kind that explains most of what happened between a grant's request
-// and a moment: effective, invoked before the violation began, of servers that the grant needs,
-// and longest at work in that time or not got over.
+// and a moment: the one that was longest at work in that time or not got over.
 func (in *Input) faultOn(g *history.Grant, until, began int64, kind func(*history.Injection) bool) *history.Injection {
-	span := history.Interval{From: g.Sent(), To: until + 1}
 	var found *history.Injection
 	most := int64(0)
 	for _, f := range in.Faults {
-		if f.Invoke.Time >= began || !f.Effective() || !needs(g, f) || !kind(f) {
-			continue
-		}
-		if part := span.Overlap(f.Aftermath(in.Run.Recovery)); part.To-part.From > most {
-			found, most = f, part.To-part.From
+		if part, explains := in.touches(g, f, until, began); explains && kind(f) && part > most {
+			found, most = f, part
 		}
 	}
 	return found
+}
+
+// touches is for how long a fault was at work, or not got over, between a grant's request and a
+// moment, and whether it can explain what began then: it took effect, was invoked before, and
+// hurt servers that the grant needs.
+func (in *Input) touches(g *history.Grant, f *history.Injection, until, began int64) (int64, bool) {
+	if f.Invoke.Time >= began || !f.Effective() || !needs(g, f) {
+		return 0, false
+	}
+	part := history.Interval{From: g.Sent(), To: until + 1}.Overlap(f.Aftermath(in.Run.Recovery))
+	return part.To - part.From, !part.Empty()
 }
 
 // needs reports whether a fault that names servers and no clients names one that a grant was

@@ -55,7 +55,7 @@ func (a *audit) afterInfo() {
 	}
 }
 
-// grants checks what is said of grants and renewals that succeeded.
+// grants checks what is said of grants that succeeded.
 func (a *audit) grants() {
 	run := a.in.Run
 	for _, g := range a.in.Grants {
@@ -75,6 +75,10 @@ func (a *audit) grants() {
 			a.add("token", fmt.Sprintf("%s was granted with a token, although the lock issues none", g.ID), e)
 		}
 	}
+}
+
+// renewals checks what is said of renewals that succeeded.
+func (a *audit) renewals() {
 	for _, l := range a.in.Leases {
 		for _, rn := range l.Renews {
 			if rn.Outcome() == history.OK {
