@@ -129,8 +129,8 @@ func (in *Input) askersOf(lock string, span history.Interval) []*askers {
 			of[g.Mode] = a
 			out = append(out, a)
 		}
-		if _, killed := in.Kills[g.Client]; killed || in.callEnd(g.Acquire) < span.From {
-			continue
+		if _, killed := in.Kills[g.Client]; killed || (g.Acquire.Return != nil && g.Acquire.Return.Time < span.From) {
+			continue // one without an answer is still waited for
 		}
 		a.asked[g.Client] = true
 		a.heard[g.Client] = a.heard[g.Client] || (g.Acquire.Start() >= span.From && g.Acquire.Start() <= span.To) || g.Acquire.Outcome() != history.Info
@@ -199,7 +199,8 @@ func (in *Input) waitsInVain(lock string, a *askers, span history.Interval, figu
 	}
 	// A lock that cannot end by itself is not waited for in vain because of a hiccup.
 	forGood := f.Rule == "orphan" && in.Run.Ends == history.EndsNever
-	if !forGood && !slices.ContainsFunc(stuck, func(client string) bool { return a.heard[client] }) {
+	again := slices.ContainsFunc(in.ByLock[lock], func(g *history.Grant) bool { return g.Granted() && g.From() >= span.From })
+	if !forGood && again && !slices.ContainsFunc(stuck, func(client string) bool { return a.heard[client] }) {
 		f.Doubtful = true
 		f.because(Cause{Kind: CauseRecord, Text: "their requests were sent before all was healed, and may be lost"})
 		return f, true
