@@ -10,12 +10,12 @@ import (
 // check unknown, so that a bug of the harness is never blamed on a backend.
 func assumptions(in *Input) Result {
 	a := &audit{in: in}
-	a.damage()
-	a.sequence()
-	a.calls()
-	a.parties()
-	a.clock()
-	r := Result{Verdict: Pass, Method: "one pass over the record", Findings: a.findings}
+	for _, rules := range []func(){
+		a.damage, a.run, a.sequence, a.ends, a.parties, a.calls, a.events, a.afterInfo, a.grants, a.renewals, a.values, a.twoLogs, a.clock,
+	} {
+		rules()
+	}
+	r := Result{Verdict: Pass, Method: "one pass over the record", Findings: append(a.findings, in.usedAfterRelease()...)}
 	switch {
 	case len(a.findings) > 0:
 		r.Verdict, r.Code, r.Reason = Unknown, CodeUnsound, a.findings[0].Message
@@ -46,9 +46,6 @@ func (a *audit) add(rule, message string, e *history.Event) {
 func (a *audit) damage() {
 	for _, d := range a.in.Raw.Damage {
 		a.add("damaged", d.String(), nil)
-	}
-	if kind := a.in.Run.Model.Kind; !a.in.Run.Model.Known() {
-		a.add("model", fmt.Sprintf("the run says that its lock is %q: no model of that name is known here", kind), nil)
 	}
 	if e := &a.in.Events[0]; e.F != history.FRun {
 		a.add("no-run", fmt.Sprintf("the first event is %s, not run: the beginning is missing", e.F), e)
@@ -134,6 +131,25 @@ func (a *audit) parties() {
 			a.add("died", fmt.Sprintf("%s stopped recording and nobody killed it", party), nil)
 		}
 	}
+}
+
+// usedAfterRelease tells of clients that acted as the holder after the store had answered the
+// release of their grant. They are wrong, not the lock, and not the record.
+func (in *Input) usedAfterRelease() []Finding {
+	var out []Finding
+	for _, g := range in.Grants {
+		for _, u := range g.Uses {
+			if !g.AfterRelease(u) || len(out) >= maxFindings {
+				continue
+			}
+			out = append(out, Finding{
+				Rule: "used-after-release", Class: NoClass, Cause: "the client", CauseKind: CauseNone, Events: []int64{u.Invoke.Index}, Grants: []string{g.ID},
+				From: u.Start(), To: u.Start(),
+				Message: fmt.Sprintf("%s went on with a %s under %s at %s, after the release of that grant was answered", g.Client, u.Invoke.F, g.ID, Seconds(u.Start())),
+			})
+		}
+	}
+	return out
 }
 
 // clock checks that nobody set the wall clock, by which stores expire their keys.

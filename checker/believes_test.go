@@ -10,7 +10,7 @@ func (r gridRun) believes(i int, t int64) bool {
 		return false
 	}
 	for _, u := range g.uses {
-		if u > t {
+		if answered := g.release != nil && g.release.outcome != history.Info && g.release.ret < u; u > t && !answered {
 			return true // it will act as the holder
 		}
 	}
@@ -34,9 +34,9 @@ func (r gridRun) believes(i int, t int64) bool {
 		}
 		switch r.ends {
 		case history.EndsLease:
-			note(r.lapses(g))
+			note(r.lapses(g) - r.tolerance)
 		case history.EndsSession:
-			note(r.sessionLapses(g))
+			note(r.sessionLapses(g) - r.tolerance)
 			if lost := r.sessions[g.client].lost; lost >= g.invoke && lost > 0 {
 				note(lost)
 			}

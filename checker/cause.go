@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -15,90 +14,65 @@ type Cause struct {
 	Fault int    // id of the fault that it is or comes of; 0: none
 }
 
-// unasked reports whether it was a hiccup of the host, not of our making.
-func (c Cause) unasked() bool { return c.Kind == CauseStall }
+// unasked reports whether no fault is to blame: the host was late, or we were ourselves.
+func (c Cause) unasked() bool { return c.Kind == CauseStall || c.Kind == CauseHarness }
 
-// stall is a hiccup of the host that no fault of ours explains.
-type stall struct {
-	party string
-	history.Interval
-}
+// CauseOf finds what hurt a grant's client, its links or its store between its grant and a
+// moment: the fault that was at work longest in that time, else an overrun.
+func (in *Input) CauseOf(g *history.Grant, until int64) Cause { return in.causeBefore(g, until, until) }
 
-// unplannedStalls decodes the stalls on record and leaves out those of clients that a
-// fault of ours held up at the time.
-func (in *Input) unplannedStalls() []stall {
-	var out []stall
-	for _, e := range in.Stalls {
-		var s history.Stall
-		if e.Value.Into(&s) != nil {
-			continue
-		}
-		gap := history.Interval{From: e.Time - s.Late, To: e.Time}
-		planned := slices.ContainsFunc(in.Faults, func(f *history.Injection) bool {
-			return f.Family == history.FamilyClient && slices.Contains(f.Clients, e.Party) && !gap.Overlap(f.Span()).Empty()
-		})
-		if !planned {
-			out = append(out, stall{e.Party, gap})
-		}
-	}
-	slices.SortFunc(out, func(a, b stall) int { return cmp.Compare(a.From, b.From) })
-	return out
-}
-
-// stalled is for how much of a span a client, or with an empty name anybody, was held up
-// by the host: stalls that overlap count once. Those of the controller's process count
-// for everybody.
-func (in *Input) stalled(client string, span history.Interval) (sum int64) {
-	end := span.From
-	for _, s := range in.stalls {
-		if client != "" && s.party != client && history.ClientOf(s.party) != "" {
-			continue
-		}
-		if part := s.Overlap(history.Interval{From: end, To: span.To}); !part.Empty() {
-			sum += part.To - part.From
-			end = part.To
-		}
-	}
-	return sum
-}
-
-// CauseOf finds what hurt a grant's client or its store between its grant and a moment:
-// the last fault that touched it, else an overrun.
-func (in *Input) CauseOf(g *history.Grant, until int64) Cause {
-	if f := in.faultOn(g, until, func(f *history.Injection) bool { return f.Hurts(g.Client) }); f != nil {
+// causeBefore is CauseOf for what began at a moment: a fault that was invoked later is not
+// the cause.
+func (in *Input) causeBefore(g *history.Grant, until, began int64) Cause {
+	if f := in.faultOn(g, until, began, func(f *history.Injection) bool { return f.Hurts(g.Client) }); f != nil {
 		return faultCause(f)
 	}
 	return overrun(g, until)
 }
 
-// lateCause finds why a client acted after its lease had run out. Only what delays the
-// client itself explains that: a fault of the client, or a stall of the host that nobody
-// asked for and that is as long as the client was late.
-func (in *Input) lateCause(g *history.Grant) Cause {
-	until := in.Hold(g).To
-	if f := in.faultOn(g, until, func(f *history.Injection) bool { return f.Late(g.Client) }); f != nil {
-		return faultCause(f)
-	}
-	if d := g.DeadlineAt(until); d.Set {
-		held := in.stalled(g.Client, history.Interval{From: g.Sent(), To: until})
-		if held > 0 && held >= until-d.V-in.Run.Tolerance {
-			return Cause{Kind: CauseStall, Text: fmt.Sprintf("unplanned stall of the host, which held %s up for %s", g.Client, Millis(held))}
+// storeCause is why a store broke its word about a grant at a moment: never that a client was
+// held up. What forgot is done at once, so of several the last one counts.
+func (in *Input) storeCause(g *history.Grant, at int64) Cause {
+	cause := noCause
+	for _, f := range in.Faults {
+		if _, explains := in.touches(g, f, at, at); explains && f.Family != history.FamilyClient && f.Hurts(g.Client) {
+			cause = faultCause(f)
 		}
 	}
-	return in.CauseOf(g, until)
+	return cause
 }
 
-// faultOn is the last effective fault of a kind that was at work, or had not been got over,
-// while a grant was.
-func (in *Input) faultOn(g *history.Grant, until int64, kind func(*history.Injection) bool) *history.Injection {
-	span := history.Interval{From: g.Sent(), To: until + 1}
+// faultOn is the fault of a kind that explains most of what happened between a grant's request
+// and a moment: the one that was longest at work in that time or not got over.
+func (in *Input) faultOn(g *history.Grant, until, began int64, kind func(*history.Injection) bool) *history.Injection {
 	var found *history.Injection
+	most := int64(0)
 	for _, f := range in.Faults {
-		if kind(f) && f.Effective() && !span.Overlap(f.Aftermath(in.Run.Recovery)).Empty() {
-			found = f
+		if part, explains := in.touches(g, f, until, began); explains && kind(f) && part > most {
+			found, most = f, part
 		}
 	}
 	return found
+}
+
+// touches is for how long a fault was at work, or not got over, between a grant's request and a
+// moment, and whether it can explain what began then: it took effect, was invoked before, and
+// hurt servers that the grant needs.
+func (in *Input) touches(g *history.Grant, f *history.Injection, until, began int64) (int64, bool) {
+	if f.Invoke.Time >= began || !f.Effective() || !needs(g, f) {
+		return 0, false
+	}
+	part := history.Interval{From: g.Sent(), To: until + 1}.Overlap(f.Aftermath(in.Run.Recovery))
+	return part.To - part.From, !part.Empty()
+}
+
+// needs reports whether a fault that names servers and no clients names one that a grant was
+// given by; where nobody says who gave it, it may be any.
+func needs(g *history.Grant, f *history.Injection) bool {
+	if len(f.Nodes) == 0 || len(f.Clients) > 0 || !g.Granted() || len(g.Acquire.Return.Nodes) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(f.Nodes, func(n string) bool { return slices.Contains(g.Acquire.Return.Nodes, n) })
 }
 
 func faultCause(f *history.Injection) Cause {

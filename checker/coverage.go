@@ -13,6 +13,9 @@ import (
 // or was releasing. A run whose faults hit nobody has shown nothing.
 func coverage(in *Input) Result {
 	if len(in.Run.RequestedFaults) == 0 {
+		if asked := slices.DeleteFunc(slices.Clone(in.Run.Nemesis), func(n string) bool { return n == "none" }); len(asked) > 0 {
+			return Undecided(CodeNotHit, fmt.Sprintf("%s was asked for, and the record does not say what became of it", strings.Join(asked, ", ")))
+		}
 		return Result{Verdict: Pass, Reason: "no faults were asked for"}
 	}
 	var missing, notes []string
@@ -25,8 +28,8 @@ func coverage(in *Input) Result {
 		}
 		hits, effective, attempts, short := 0, 0, 0, 0
 		for _, f := range in.Faults {
-			if f.Request != i || !f.Effective() {
-				continue
+			if f.Request != i || !f.Effective() || f.Proof == "" {
+				continue // without a proof nobody knows that it did anything
 			}
 			effective++
 			if f.CutShort() {
@@ -51,6 +54,9 @@ func coverage(in *Input) Result {
 	}
 	r := Result{Verdict: Pass, Method: "open operations and proven holds at each injection", Reason: strings.Join(notes, "; ")}
 	r.Figures = Figures{"faults_on_holder": onHolder}
+	if !slices.ContainsFunc(in.Run.RequestedFaults, func(q history.RequestedFault) bool { return q.Skipped == "" }) {
+		missing = append(missing, "every fault that was asked for was skipped: "+strings.Join(notes, "; "))
+	}
 	if len(missing) > 0 {
 		r.Verdict, r.Code, r.Reason = Unknown, CodeNotHit, strings.Join(missing, "; ")
 	}

@@ -55,13 +55,17 @@ func (in *Input) data(register string) Result {
 	var findings []Finding
 	lost, acked := map[*history.Call]bool{}, 0
 	byLock := in.cells(register)
+	logged := len(byLock) > 0
 	for _, lock := range in.Locks {
 		rp := &replay{in: in, register: register, lock: lock, value: in.Run.Registers[register], lost: lost}
 		rp.run(byLock[lock])
 		findings = append(findings, rp.findings...)
 		acked += rp.acked
 	}
-	r := Conclude("replay of the register's log, confirmed by a sweep over the clients' view", findings, len(findings))
+	if !logged {
+		return in.unlogged(register, acked)
+	}
+	r := in.conclude("replay of the register's log, confirmed by a sweep over the clients' view", findings, len(findings))
 	r.Figures = Figures{"updates_acked": int64(acked), "updates_lost_" + register: int64(len(lost))}
 	answer, why := in.linearizableData(register)
 	switch {

@@ -28,6 +28,11 @@ func (in *Input) explainLoss(e *history.Event, overwritten []*history.Event) los
 	if g == nil || !g.Granted() {
 		return suspect(ReasonNotGranted, "suspect the record: nobody was granted "+e.Grant)
 	}
+	for _, w := range append([]*history.Event{e}, overwritten...) {
+		if in.wroteAfterRelease(w) {
+			return suspect(ReasonUsedAfterRelease, fmt.Sprintf("the client of %s wrote after the release of its own grant was answered: it is wrong, not the lock", w.Grant))
+		}
+	}
 	var worst *overlap
 	worstClass, worstReason, together := Inherent, Reason(""), false
 	for _, w := range overwritten {
@@ -64,16 +69,26 @@ func (in *Input) explainLoss(e *history.Event, overwritten []*history.Event) los
 	return suspect(ReasonNoOverlap, "suspect the record: the two grants do not overlap")
 }
 
+// wroteAfterRelease reports whether a write was invoked after the store had answered the
+// release of its own grant.
+func (in *Input) wroteAfterRelease(w *history.Event) bool {
+	g := in.ByID[w.Grant]
+	return g != nil && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
+		return u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Invoke.Value.New == w.Value.New && g.AfterRelease(u)
+	})
+}
+
 // lateWriteCause is why a request arrived late: a stall of the host between its
-// invocation and its effect, or whatever touched its client.
+// invocation and its effect, or whatever held its client or the request up.
 func (in *Input) lateWriteCause(g *history.Grant, w *history.Event) Cause {
-	span := history.Interval{From: g.Sent(), To: w.Time}
-	held := in.stalled(g.Client, span)
-	late := func(f *history.Injection) bool { return f.Late(g.Client) }
-	if d := g.DeadlineAt(w.Time); in.faultOn(g, w.Time, late) == nil && held > 0 && d.Set && held >= w.Time-d.V-in.Run.Tolerance {
-		return Cause{Kind: CauseStall, Text: fmt.Sprintf("unplanned stall of the host, which held %s or the register up for %s", g.Client, Millis(held))}
+	from := g.Sent()
+	for _, u := range g.Uses {
+		if u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Start() <= w.Time {
+			from = max(from, u.Start())
+		}
 	}
-	return in.CauseOf(g, w.Time)
+	over := in.Hold(g).To
+	return in.lateCause(lateness{g: g, from: from, until: w.Time, begun: max(over, from+1), due: history.Some(over)})
 }
 
 // appliedLate reports whether a write was invoked inside its own hold and applied after

@@ -22,7 +22,7 @@ func mutualExclusion(in *Input) Result {
 		findings = append(findings, in.worstOverlaps(overlaps)...)
 	}
 	figures["violations"] = int64(total)
-	r := Conclude("sweep over proven holds", findings, total)
+	r := in.conclude("sweep over proven holds", findings, total)
 	r.Figures = figures
 	return r
 }
@@ -113,12 +113,14 @@ func (in *Input) classify(o overlap) (Class, Reason, string) {
 // overlapCause is why two clients were inside at once.
 func (in *Input) overlapCause(o overlap, class Class) Cause {
 	if class == Inherent {
-		return in.lateCause(in.late(o))
+		late := in.late(o)
+		until := in.Hold(late).To
+		return in.lateCause(lateness{g: late, from: late.Sent(), until: until, begun: o.span.From, due: late.DeadlineAt(until)})
 	}
 	if c, freed := in.freedBy(o.first, o.span.From); freed {
 		return c
 	}
-	c := in.CauseOf(o.first, o.span.To)
+	c := in.storeCause(o.first, o.span.From)
 	if c == noCause {
 		if late, ok := in.mayBeFreedBy(o); ok {
 			return late

@@ -42,19 +42,20 @@ type Reason string
 
 // The reasons.
 const (
-	ReasonLeaseOver       Reason = "lease-over"       // the lease of one grant had run out
-	ReasonBothValid       Reason = "both-valid"       // both leases were still running
-	ReasonNoLease         Reason = "no-lease"         // the grants have none that could run out
-	ReasonDeadlineUnknown Reason = "deadline-unknown" // a deadline is not on record
-	ReasonNotOver         Reason = "not-over"         // granted although another grant was not over
-	ReasonGoneEarly       Reason = "gone-early"       // the store denied a grant before its lease ran out
-	ReasonNotOwner        Reason = "not-owner"        // released by somebody who no longer held it
-	ReasonRenewedLate     Reason = "renewed-late"     // renewed after somebody else was granted
-	ReasonAppliedLate     Reason = "applied-late"     // sent inside its own hold, applied after it
-	ReasonNoOverlap       Reason = "no-overlap"       // its grants never met: suspect the record
-	ReasonNotGranted      Reason = "not-granted"      // under a grant that nobody was given
-	ReasonTogether        Reason = "together"         // its grants may be held at once: suspect the workload
-	ReasonNeverReleased   Reason = "never-released"   // a grant that nobody gave back stands in the way
+	ReasonLeaseOver        Reason = "lease-over"         // the lease of one grant had run out
+	ReasonBothValid        Reason = "both-valid"         // both leases were still running
+	ReasonNoLease          Reason = "no-lease"           // the grants have none that could run out
+	ReasonDeadlineUnknown  Reason = "deadline-unknown"   // a deadline is not on record
+	ReasonNotOver          Reason = "not-over"           // granted although another grant was not over
+	ReasonGoneEarly        Reason = "gone-early"         // the store denied a grant before its lease ran out
+	ReasonNotOwner         Reason = "not-owner"          // released by somebody who no longer held it
+	ReasonRenewedLate      Reason = "renewed-late"       // renewed after somebody else was granted
+	ReasonAppliedLate      Reason = "applied-late"       // sent inside its own hold, applied after it
+	ReasonNoOverlap        Reason = "no-overlap"         // its grants never met: suspect the record
+	ReasonNotGranted       Reason = "not-granted"        // under a grant that nobody was given
+	ReasonUsedAfterRelease Reason = "used-after-release" // its client wrote after its own release: suspect the client
+	ReasonTogether         Reason = "together"           // its grants may be held at once: suspect the workload
+	ReasonNeverReleased    Reason = "never-released"     // a grant that nobody gave back stands in the way
 )
 
 // CauseKind says what kind of thing the cause of a finding is, for programs.
@@ -65,6 +66,8 @@ const (
 	CauseNone    CauseKind = "none"    // none was found
 	CauseFault   CauseKind = "fault"   // of ours
 	CauseStall   CauseKind = "stall"   // the host held somebody up
+	CauseHarness CauseKind = "harness" // we kept somebody at a point for longer than the plan asked
+	CauseClock   CauseKind = "clock"   // the host's wall clock moved in the life of a lease
 	CauseOverrun CauseKind = "overrun" // the client took longer than its lease
 	CauseRelease CauseKind = "release" // of a third grant, which freed this one's lock
 	CauseRecord  CauseKind = "record"  // the record itself is suspect

@@ -15,8 +15,15 @@ type Input struct {
 
 	stalls          []stall // unplanned ones
 	holds           map[*history.Grant]history.Interval
-	foreignReleases func() []foreignRelease // computed once
-	tooLate         func() []foreignRelease // late releases that were carried out, without a victim; computed once
+	foreignReleases func() []foreignRelease                  // computed once
+	robbers         func() map[*history.Grant]foreignRelease // by victim; computed once
+	tooLate         func() []foreignRelease                  // late releases that were carried out, without a victim; computed once
+	steps           func() []step                            // of the wall clock; computed once
+	stands          func() map[string][]history.Interval     // by client: how long we kept it; computed once
+
+	mu      sync.Mutex
+	excuses map[string][]history.Interval // see stallsOf
+	acts    map[string][]int64            // see actsOf
 }
 
 // NewInput prepares a history. It fails where the history does not even say what was
@@ -32,7 +39,11 @@ func NewInput(h *history.History) (*Input, error) {
 	}
 	in.stalls = in.unplannedStalls()
 	in.foreignReleases = sync.OnceValue(in.findForeignReleases)
+	in.robbers = sync.OnceValue(in.findRobbers)
 	in.tooLate = sync.OnceValue(in.findLateReleases)
+	in.steps = sync.OnceValue(in.findSteps)
+	in.stands = sync.OnceValue(in.findStands)
+	in.excuses = map[string][]history.Interval{}
 	return in, nil
 }
 

@@ -9,16 +9,23 @@ import (
 )
 
 // requires reports whether a run requires a check: those that it names or, where it names
-// none, those that say so themselves. The soundness of the record is always required.
+// none, those that say so themselves. One with a + is required beside those. The soundness of the record is always required.
 func requires(run history.Run, c Check) bool {
 	switch {
 	case c.Name == Assumptions:
 		return true
-	case len(run.Required) > 0:
-		return slices.Contains(run.Required, c.Name)
+	case names(run, c):
+		return true
+	case slices.ContainsFunc(run.Required, func(name string) bool { return name == history.Requirement(name) }):
+		return false // the run names what it requires
 	default:
 		return c.Gates != nil && c.Gates(run)
 	}
+}
+
+// names reports whether a run requires a check by name.
+func names(run history.Run, c Check) bool {
+	return slices.ContainsFunc(run.Required, func(name string) bool { return history.Requirement(name) == c.Name })
 }
 
 // Judge runs every check on the history and folds their answers.
@@ -38,7 +45,7 @@ func Judge(in *Input, checks *Catalogue) *Results {
 	answers := runAll(in, all)
 	for i, c := range all {
 		r.Order = append(r.Order, c.Name)
-		answers[i].Required = requires(run, c)
+		answers[i].Required, answers[i].Named = requires(run, c), names(run, c)
 		if answers[i].Findings == nil {
 			answers[i].Findings = []Finding{}
 		}
@@ -50,7 +57,7 @@ func Judge(in *Input, checks *Catalogue) *Results {
 		}
 		r.Checks[c.Name] = answers[i]
 	}
-	r.demand(run)
+	r.demand(run, checks)
 	r.distrust(in)
 	r.fold()
 	return r
@@ -93,9 +100,16 @@ func guarded(c Check, in *Input) (r Result) {
 }
 
 // demand makes a check unknown that was asked for by name and does not apply: what was
-// demanded was not judged.
-func (r *Results) demand(run history.Run) {
+// demanded was not judged. A check that does not exist makes the record unsound.
+func (r *Results) demand(run history.Run, checks *Catalogue) {
+	if missing := demanded(run, checks); len(missing) > 0 {
+		a := r.Checks[Assumptions]
+		a.Verdict, a.Code, a.Reason = Unknown, CodeUnsound, missing[0].Message
+		a.Findings = append(a.Findings, missing...)
+		r.Checks[Assumptions] = a
+	}
 	for _, name := range run.Required {
+		name = history.Requirement(name)
 		if c := r.Checks[name]; c.Verdict == Skipped {
 			c.Verdict, c.Reason = Unknown, "required, but it does not apply: "+c.Reason
 			r.Checks[name] = c
@@ -112,7 +126,7 @@ func (r *Results) distrust(in *Input) {
 			continue
 		}
 		switch {
-		case sound.Verdict == Unknown && (len(sound.Findings) > 0 || sound.Code == CodePanicked):
+		case sound.Verdict == Unknown && sound.Code != CodeNoEnd:
 			c.Verdict, c.Code, c.Reason = Unknown, CodeUnsound, "the record is not sound: see assumptions"
 		case in.End == nil && c.Verdict == Pass:
 			c.Verdict, c.Code, c.Reason = Unknown, CodeNoEnd, "the history has no end: what was recorded shows no violation"
@@ -122,16 +136,16 @@ func (r *Results) distrust(in *Input) {
 }
 
 // fold makes the run's verdict of the required checks: a violation is never masked by
-// an unknown.
+// an unknown. A required check that fails is one, unless all that it found is reported only,
+// which counts where the run names the check.
 func (r *Results) fold() {
 	r.Verdict = Pass
 	for _, c := range r.Checks {
 		if !c.Required {
 			continue
 		}
-		gates := slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Gating && !f.Doubtful })
 		switch {
-		case c.Verdict == Fail && gates:
+		case c.Violates():
 			r.Verdict = Fail
 		case c.Verdict == Unknown && r.Verdict == Pass:
 			r.Verdict = Unknown
@@ -145,4 +159,11 @@ func (r *Results) fold() {
 			}
 		}
 	}
+}
+
+// Violates reports whether a failed check is a violation where it is required: the run names it,
+// or it found something that gates, or it does not say what it found.
+func (r Result) Violates() bool {
+	gates := r.Named || len(r.Findings) == 0 || slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Gating })
+	return r.Verdict == Fail && gates
 }

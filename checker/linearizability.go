@@ -30,7 +30,7 @@ func judgeLocks(in *Input, size int) Result {
 	for _, lock := range in.Locks {
 		j.lock(lock)
 	}
-	r := Conclude("a sweep over "+lin.Lock(in.Model)+", one lock at a time; Porcupine confirms what it finds", j.findings, len(j.findings))
+	r := in.conclude("a sweep over "+lin.Lock(in.Model)+", one lock at a time; Porcupine confirms what it finds", j.findings, len(j.findings))
 	if len(j.findings) == maxLockFindings {
 		r.Reason = fmt.Sprintf("the first %d violations are listed", maxLockFindings)
 	}
@@ -184,7 +184,7 @@ func (j *lockJudge) finding(lock string, us []unit) Finding {
 	if f.From = last.ok; len(core) == 1 {
 		f.From = f.To
 	}
-	f.because(j.in.CauseOf(core[0].g, max(last.ok, f.From)))
+	f.because(j.in.objectCause(f.Rule, core[0].g, max(last.ok, f.From)))
 	f.Message = fmt.Sprintf("%s %s: no order of these operations is one of a lock: %s", lock, text, strings.Join(parts, "; "))
 	slices.Sort(f.Events)
 	return f

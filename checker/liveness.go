@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -8,9 +9,13 @@ import (
 )
 
 // liveness asks whether the lock comes back: when all is healed every client that lives
-// does one last section per lock, and must be granted it within the bound. Earlier
+// does one last section per lock, and the lock must be granted within the bound. Earlier
 // grants do not count: a lock may break after them. The bound is on record:
 // longest lease + stated recovery of the topology + the queue of clients + 2 s.
+//
+// It fails where others wait and the lock comes back to nobody, or to nobody but who held it
+// then. A client that starves while its equals are granted is a figure, and makes the answer
+// unknown: most locks promise no order. What nobody tried is not known either.
 func liveness(in *Input) Result {
 	figures := Figures{}
 	recoveries := in.recovery(figures)
@@ -29,26 +34,41 @@ func (in *Input) final(recoveries []Recovery, figures Figures) Result {
 		return Undecided(CodeNoFinal, "the history has no final phase")
 	}
 	if healed := in.lastHeal(); healed > from {
-		return Undecided(CodeStillHurt, fmt.Sprintf("a fault was at work until %s, after the final sections began", Seconds(healed)))
+		return Undecided(CodeStillHurt, "a fault was at work after the final sections began, at "+Seconds(from)+", or nobody knows whether it was healed")
 	}
-	until := from + in.Run.LivenessBound
 	var findings []Finding
-	for _, lock := range in.Locks {
-		if f, bad := in.comesBack(lock, from, until); bad {
-			findings = append(findings, f)
-		}
+	untried := ""
+	for _, lock := range in.allLocks() {
+		found, why := in.comesBack(lock, history.Interval{From: from, To: from + in.Run.LivenessBound}, figures)
+		findings = append(findings, found...)
+		untried = cmp.Or(untried, why)
 	}
 	r := Conclude("grants of the final sections", findings, len(findings))
+	switch {
+	case r.Verdict == Unknown && !slices.ContainsFunc(findings, func(f Finding) bool { return f.Rule != ruleStarved }):
+		r.Code, r.Reason = CodeStarved, "others were granted the lock, and some clients never: "+findings[0].Message
+	case r.Verdict == Pass && untried != "":
+		r.Verdict, r.Code, r.Reason = Unknown, CodeUntried, untried
+	}
 	if r.Verdict == Pass { // else the findings name who stands in the way
 		r.Findings = append(r.Findings, in.orphans(figures)...)
+		r.Reason = fmt.Sprintf("every client was granted every lock again within %s, once all was healed; bound %s", Seconds(in.slowest(from)), Seconds(in.Run.LivenessBound))
 	}
 	if len(recoveries) > 0 {
 		r.Proof = NewProof(recoveries)
 	}
-	if r.Verdict == Pass {
-		r.Reason = fmt.Sprintf("every client was granted every lock again within %s, once all was healed; bound %s", Seconds(in.slowest(from)), Seconds(in.Run.LivenessBound))
-	}
 	return r
+}
+
+// allLocks are those that the run says and those that were used.
+func (in *Input) allLocks() []string {
+	out := slices.Clone(in.Run.Locks)
+	for _, lock := range in.Locks {
+		if lock != "" && !slices.Contains(out, lock) {
+			out = append(out, lock)
+		}
+	}
+	return out
 }
 
 // slowest is how long the slowest client waited for its first grant of a lock after a
@@ -72,14 +92,12 @@ func (in *Input) slowest(from int64) int64 {
 	return worst
 }
 
-// lastHeal is the moment from which nothing hurts any more.
+// lastHeal is the moment from which nothing hurts any more; Forever where nobody knows that.
 func (in *Input) lastHeal() int64 {
 	var last int64
 	for _, f := range in.Faults {
 		if f.Effective() {
-			if t := f.Until(); t != history.Forever {
-				last = max(last, t)
-			}
+			last = max(last, f.Until())
 		}
 	}
 	for _, t := range in.Kills {
@@ -88,18 +106,73 @@ func (in *Input) lastHeal() int64 {
 	return last
 }
 
-// comesBack looks for clients that were not granted the lock in the time that recovery
-// may take. A long stall of the host in that time explains it.
-func (in *Input) comesBack(lock string, from, until int64) (Finding, bool) {
-	back := map[string]bool{}
+// askers are the living clients that asked for a lock in one mode in the final sections, and
+// those of them that were granted it in time.
+type askers struct {
+	mode        string
+	asked, back map[string]bool
+	heard       map[string]bool // whose request was sent after all was healed, or answered
+}
+
+// askersOf are those of a lock, by mode. A mode of the whole run that nobody asks for in the end
+// is one with nobody.
+func (in *Input) askersOf(lock string, span history.Interval) []*askers {
+	var out []*askers
+	of := map[string]*askers{}
 	for _, g := range in.ByLock[lock] {
-		if g.Granted() && g.From() >= from && g.From() <= until {
-			back[g.Client] = true
+		if g.Acquire == nil {
+			continue
+		}
+		a := of[g.Mode]
+		if a == nil {
+			a = &askers{mode: g.Mode, asked: map[string]bool{}, back: map[string]bool{}, heard: map[string]bool{}}
+			of[g.Mode] = a
+			out = append(out, a)
+		}
+		if _, killed := in.Kills[g.Client]; killed || (g.Acquire.Return != nil && g.Acquire.Return.Time < span.From) {
+			continue // one without an answer is still waited for
+		}
+		a.asked[g.Client] = true
+		a.heard[g.Client] = a.heard[g.Client] || (g.Acquire.Start() >= span.From && g.Acquire.Start() <= span.To) || g.Acquire.Outcome() != history.Info
+		if g.Granted() && g.From() >= span.From && g.From() <= span.To {
+			a.back[g.Client] = true
 		}
 	}
-	var stuck []string
+	return out
+}
+
+// comesBack looks for a lock that was not granted again in the time that recovery may take, and
+// says what nobody tried.
+func (in *Input) comesBack(lock string, span history.Interval, figures Figures) (findings []Finding, untried string) {
+	groups := in.askersOf(lock, span)
+	any := map[string]bool{}
+	for _, a := range groups {
+		for client := range a.asked {
+			any[client] = true
+		}
+		if len(a.asked) == 0 {
+			untried = fmt.Sprintf("nobody asked for %s in the final sections as others did before (mode %q)", lock, a.mode)
+		}
+		if f, bad := in.waitsInVain(lock, a, span, figures); bad {
+			findings = append(findings, f)
+		}
+	}
 	for client := range in.Last {
-		if _, killed := in.Kills[client]; !killed && !back[client] {
+		if _, killed := in.Kills[client]; !killed && !any[client] {
+			untried = fmt.Sprintf("%s did not ask for %s in the final sections", client, lock)
+		}
+	}
+	if len(any) == 0 {
+		untried = fmt.Sprintf("nobody asked for %s in the final sections", lock)
+	}
+	return findings, untried
+}
+
+// waitsInVain judges one mode of a lock.
+func (in *Input) waitsInVain(lock string, a *askers, span history.Interval, figures Figures) (Finding, bool) {
+	var stuck []string
+	for client := range a.asked {
+		if !a.back[client] {
 			stuck = append(stuck, client)
 		}
 	}
@@ -108,92 +181,52 @@ func (in *Input) comesBack(lock string, from, until int64) (Finding, bool) {
 	}
 	slices.Sort(stuck)
 	f := Finding{
-		Rule: "no-recovery", Class: NoClass, Gating: true, From: from, To: until, Events: []int64{}, Cause: noCause.Text, CauseKind: CauseNone,
+		Rule: "no-recovery", Class: NoClass, Gating: true, From: span.From, To: span.To, Events: []int64{}, Cause: noCause.Text, CauseKind: CauseNone,
 		Message: fmt.Sprintf("%d of %d living clients (%s) were not granted %s again within %s of %s, when all was healed",
-			len(stuck), len(in.Last)-len(in.Kills), joined(stuck, nil), lock, Seconds(until-from), Seconds(from)),
+			len(stuck), len(in.Last)-len(in.Kills), joined(stuck, nil), lock, Seconds(span.To-span.From), Seconds(span.From)),
+	}
+	if others := in.passedAround(lock, a, span.From); others {
+		f.Rule, f.Doubtful = ruleStarved, true
+		f.Cause = "others were granted it meanwhile"
+		figures["starved_clients"] += int64(len(stuck))
+		return f, true
 	}
 	in.suspect(lock, &f)
+	if last := in.Events[len(in.Events)-1].Time; last < span.To {
+		f.Doubtful = true
+		f.because(Cause{Kind: CauseRecord, Text: "the record ends before the bound is over"})
+		return f, true
+	}
 	// A lock that cannot end by itself is not waited for in vain because of a hiccup.
 	forGood := f.Rule == "orphan" && in.Run.Ends == history.EndsNever
-	if f.Doubtful = !forGood && in.stalled("", history.Interval{From: from, To: until}) > in.Run.LivenessBound/4; f.Doubtful {
+	again := slices.ContainsFunc(in.ByLock[lock], func(g *history.Grant) bool { return g.Granted() && g.From() >= span.From })
+	if !forGood && again && !slices.ContainsFunc(stuck, func(client string) bool { return a.heard[client] }) {
+		f.Doubtful = true
+		f.because(Cause{Kind: CauseRecord, Text: "their requests were sent before all was healed, and may be lost"})
+		return f, true
+	}
+	if f.Doubtful = !forGood && in.heldUp(span, in.longStalls()) > in.Run.LivenessBound/4; f.Doubtful {
 		f.because(Cause{Kind: CauseStall, Text: "the host held the run up"})
 	}
 	return f, true
 }
 
-// suspect names who may still hold the lock: the last grant, or attempt of unknown
-// outcome, that was never certainly given back.
-func (in *Input) suspect(lock string, f *Finding) {
-	for _, g := range slices.Backward(in.ByLock[lock]) {
-		if g.Acquire == nil || g.Acquire.Outcome() == history.Fail {
-			continue
-		}
-		if in.followed(lock, g) {
-			continue // somebody was granted after it: it does not stand in the way
-		}
-		released := slices.ContainsFunc(g.Releases, func(c *history.Call) bool { return c.Outcome() == history.OK || isNotHeld(c) })
-		if released {
-			continue
-		}
-		f.Rule, f.Reason = "orphan", ReasonNeverReleased
-		f.Grants = []string{g.ID}
-		f.Events = []int64{g.Acquire.Invoke.Index}
-		f.because(in.CauseOf(g, f.From))
-		what := "was granted"
-		if !g.Granted() {
-			what = "may have been granted"
-		}
-		f.Message += fmt.Sprintf("; %s of %s %s at %s and was never given back", g.ID, g.Client, what, Seconds(g.Sent()))
-		return
-	}
-}
+// ruleStarved is the rule of clients that wait in vain while others are granted.
+const ruleStarved = "starved"
 
-// followed reports whether the lock was granted to somebody who asked after g was known. An
-// attempt of unknown outcome may have taken the lock until its client stopped waiting: grants
-// while it waited say nothing.
-func (in *Input) followed(lock string, g *history.Grant) bool {
-	since := in.callEnd(g.Acquire)
-	if g.Granted() {
-		since = g.From()
-	}
-	return slices.ContainsFunc(in.ByLock[lock], func(h *history.Grant) bool {
-		return h != g && h.Granted() && h.Sent() > since && !in.Model.Together(g, h)
-	})
-}
-
-// Recovery is how long after the beginning of a fault somebody whom it did not hurt was
-// granted a lock again, the slowest lock first: the proof of liveness lists one a fault.
-type Recovery struct {
-	Fault string `json:"fault"`
-	ID    int    `json:"id"`
-	Lock  string `json:"lock"`
-	From  int64  `json:"from_ns"`
-	Took  int64  `json:"took_ns"`
-}
-
-// recovery measures, for each fault that took effect, the time until the next grant
-// to a client that it did not hurt.
-func (in *Input) recovery(figures Figures) (out []Recovery) {
-	for _, f := range in.Faults {
-		if !f.Effective() {
-			continue
-		}
-		slowest := Recovery{Fault: f.Fault.Fault, ID: f.ID, From: f.Invoke.Time, Took: -1}
-		for _, lock := range in.Locks {
-			next := int64(history.Forever)
-			for _, g := range in.ByLock[lock] {
-				if g.Granted() && g.From() > f.Invoke.Time && !slices.Contains(f.Clients, g.Client) {
-					next = min(next, g.From())
-				}
-			}
-			if took := next - f.Invoke.Time; next < history.Forever && took > slowest.Took {
-				slowest.Lock, slowest.Took = lock, took
-				figures.Raise("recovery_max_ns", took)
-			}
-		}
-		if slowest.Took >= 0 {
-			out = append(out, slowest)
+// passedAround reports whether a lock came back to somebody who did not hold it when all was
+// healed: then it works, and who waits starves.
+func (in *Input) passedAround(lock string, a *askers, from int64) bool {
+	held := map[string]bool{}
+	for _, g := range in.ByLock[lock] {
+		if h := in.Hold(g); !h.Empty() && h.From <= from && h.To > from {
+			held[g.Client] = true
 		}
 	}
-	return out
+	for client := range a.back {
+		if !held[client] {
+			return true
+		}
+	}
+	return false
 }

@@ -29,12 +29,15 @@ func lossNotice(in *Input) Result {
 			if known {
 				figures.Raise("loss_notice_late_max_ns", max(late, 0))
 			}
+			if !known && in.CutOff(p.first.Client) {
+				continue // it may have been told after its log was cut off
+			}
 			if !known || late > in.Run.Tolerance {
 				findings = append(findings, in.lateNotice(p, told, known))
 			}
 		}
 	}
-	r := Conclude("first loss notice or deadline of each grant, against the next grant to another client", findings, len(findings))
+	r := in.conclude("first loss notice or deadline of each grant, against the next grant to another client", findings, len(findings))
 	r.Figures = figures
 	if r.Verdict == Pass {
 		r.Reason = "no grant was followed by another one before its release"

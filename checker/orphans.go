@@ -34,7 +34,8 @@ func (in *Input) orphans(figures Figures) []Finding {
 }
 
 func (in *Input) orphansOf(lock string) []Finding {
-	free := in.freeSpans(lock)
+	free, byOK := in.freeSpans(lock), in.byOK(lock)
+	tries := in.tries(lock)
 	var out []Finding
 	used := map[int]bool{} // free spans that have their explanation
 	for _, g := range in.ByLock[lock] {
@@ -47,8 +48,8 @@ func (in *Input) orphansOf(lock string) []Finding {
 			continue
 		}
 		span := history.Interval{From: max(free[i].From, since), To: free[i].To}
-		span = in.asked(lock, g, span)
-		if span.To-span.From < in.Run.TTL/orphanPart || in.passedOn(g, since, span.From) {
+		span = in.asked(byOK, tries, g, span)
+		if span.To-span.From < in.Run.TTL/orphanPart || in.passedOn(byOK, g, since, span.From) {
 			continue
 		}
 		used[i] = true
@@ -57,21 +58,39 @@ func (in *Input) orphansOf(lock string) []Finding {
 			Grants: []string{g.ID}, From: span.From, To: span.To,
 			Message: fmt.Sprintf("%s stayed out of reach for %s although no client believed that it held it, after %s %s", lock, Millis(span.To-span.From), how, g.ID),
 		}
-		f.because(in.CauseOf(g, span.From))
+		f.because(in.orphanCause(g))
 		out = append(out, f)
 	}
 	return out
 }
 
+// byOK are the grants of a lock that were made for certain, in order of their answers.
+func (in *Input) byOK(lock string) []*history.Grant {
+	out := slices.DeleteFunc(slices.Clone(in.ByLock[lock]), func(g *history.Grant) bool { return !g.Granted() })
+	slices.SortStableFunc(out, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
+	return out
+}
+
+// answeredAt is the place of the first grant that was answered at or after a moment.
+func answeredAt(byOK []*history.Grant, at int64) int {
+	return sort.Search(len(byOK), func(i int) bool { return byOK[i].From() >= at })
+}
+
 // passedOn reports whether somebody else was granted the lock after a grant was abandoned:
 // then that is not what kept it out of reach later. A release counts from its request on.
-func (in *Input) passedOn(g *history.Grant, since, until int64) bool {
+func (in *Input) passedOn(byOK []*history.Grant, g *history.Grant, since, until int64) bool {
 	if len(g.Releases) > 0 {
 		since = g.Releases[len(g.Releases)-1].Start()
 	}
-	return slices.ContainsFunc(in.ByLock[g.Lock], func(h *history.Grant) bool {
-		return h != g && h.Granted() && h.From() > since && h.From() <= until && !in.Model.Together(g, h)
-	})
+	for _, h := range byOK[answeredAt(byOK, since+1):] {
+		if h.From() > until {
+			return false
+		}
+		if h != g && !in.Model.Together(g, h) {
+			return true
+		}
+	}
+	return false
 }
 
 // abandoned is since when a grant may be held by nobody, and why; no reason where its end
@@ -120,13 +139,53 @@ func (in *Input) freeSpans(lock string) []history.Interval {
 	return out
 }
 
-// asked is the last part of a free span in which an acquire of another client was open
-// that was granted at its end: in between nobody could have it.
-func (in *Input) asked(lock string, g *history.Grant, span history.Interval) history.Interval {
-	for _, h := range in.ByLock[lock] {
-		if h.Granted() && h.From() == span.To && h != g && !in.Model.Together(g, h) {
-			return history.Interval{From: max(span.From, h.Acquire.Start()), To: span.To}
+// asked is the last part of a free span in which a client asked for the lock all the time, by
+// waiting or by trying again and again, and was granted it at the end: in between nobody could
+// have it. While a fault hurt that client it could not have had it either.
+func (in *Input) asked(byOK []*history.Grant, tries map[*history.Grant]int64, g *history.Grant, span history.Interval) history.Interval {
+	for _, h := range byOK[answeredAt(byOK, span.To):] {
+		if h.From() > span.To {
+			break
 		}
+		if h == g || in.Model.Together(g, h) {
+			continue
+		}
+		from := max(span.From, tries[h])
+		for _, f := range in.Faults {
+			if f.Effective() && f.Hurts(h.Client) && f.Invoke.Time < span.To {
+				from = max(from, min(f.Until(), span.To))
+			}
+		}
+		return history.Interval{From: from, To: span.To}
 	}
 	return history.Interval{}
+}
+
+// tries is since when the client of each grant had asked for it all the time: refused attempts
+// count that follow each other closely.
+func (in *Input) tries(lock string) map[*history.Grant]int64 {
+	type chain struct{ since, last int64 }
+	chains := map[string]chain{}
+	out := map[*history.Grant]int64{}
+	for _, g := range in.ByLock[lock] {
+		if g.Acquire == nil {
+			continue
+		}
+		c, trying := chains[g.Client]
+		if !trying || g.Acquire.Start()-c.last > in.Run.TTL/10 {
+			c.since = g.Acquire.Start()
+		}
+		if g.Granted() {
+			out[g] = c.since
+			delete(chains, g.Client)
+			continue
+		}
+		if g.Acquire.Outcome() != history.Fail {
+			delete(chains, g.Client)
+			continue
+		}
+		c.last = g.Acquire.End()
+		chains[g.Client] = c
+	}
+	return out
 }

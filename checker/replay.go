@@ -15,15 +15,16 @@ type replay struct {
 	acked          int // updates that clients were told of
 	highest        history.Opt
 	holder         string                 // the grant that brought the highest token
-	reads          map[string]int         // grant -> number of writes before its last read
+	reads          map[string]int         // grant -> number of writes before its last read, or its first write
+	begun          map[string]int         // grant -> number of writes before its first read
 	writes         []*history.Event       // accepted, in order
+	told           map[string]bool        // grants whose section is known to be split
 	lost           map[*history.Call]bool // acknowledged updates that were overwritten unseen
 	findings       []Finding
 }
 
 func (r *replay) run(events []*history.Event) {
-	r.reads = map[string]int{}
-	applied := map[string]int{}
+	r.reads, r.begun, r.told = map[string]int{}, map[string]int{}, map[string]bool{}
 	for _, e := range events {
 		if e.Type != history.OK {
 			continue
@@ -36,20 +37,23 @@ func (r *replay) run(events []*history.Event) {
 				r.add("log-mismatch", NoClass, e, nil, fmt.Sprintf("the register answered %d to the read of %s, but its log says %d", e.Value.Base.V, e.Grant, r.value))
 			}
 			r.reads[e.Grant] = len(r.writes)
+			if _, begun := r.begun[e.Grant]; !begun {
+				r.begun[e.Grant] = len(r.writes)
+			}
 			continue
 		}
 		r.write(e)
-		applied[e.Grant]++
 	}
-	r.acknowledged(applied)
+	r.acknowledged()
 }
 
 // write looks for updates of others between the read and the write of one section: what
 // was acknowledged there is lost.
 func (r *replay) write(e *history.Event) {
 	since, read := r.reads[e.Grant]
-	if !read {
+	if !read { // it sets a value: its section begins here
 		since = len(r.writes)
+		r.reads[e.Grant] = since
 	}
 	var overwritten []*history.Event
 	for _, w := range r.writes[since:] {
@@ -60,11 +64,36 @@ func (r *replay) write(e *history.Event) {
 		r.lost[call] = true
 		overwritten = append(overwritten, w)
 	}
-	r.writes = append(r.writes, e)
-	r.value = e.Value.New.V
 	if len(overwritten) > 0 {
 		r.lostUpdate(e, overwritten)
+	} else if begun, known := r.begun[e.Grant]; known && begun < since {
+		r.split(e, r.writes[begun:since])
 	}
+	r.writes = append(r.writes, e)
+	r.value = e.Value.New.V
+}
+
+// split finds writes of others between the first read of a section and a later one: nothing was
+// lost, but the section was not one step.
+func (r *replay) split(e *history.Event, between []*history.Event) {
+	var others []*history.Event
+	for _, w := range between {
+		if w.Grant != e.Grant {
+			others = append(others, w)
+		}
+	}
+	if len(others) == 0 || r.told[e.Grant] {
+		return
+	}
+	r.told[e.Grant] = true
+	why := r.in.explainLoss(e, others)
+	if why.reason == ReasonTogether {
+		return
+	}
+	f := r.add("split-section", why.class, e, others, fmt.Sprintf("the section of %s (grant %s) was not one step: %s wrote between its first read and its write at %s",
+		e.Client, e.Grant, grantsOf(others), Seconds(e.Time)))
+	f.because(why.cause)
+	f.Reason, f.Doubtful = why.reason, why.class == NoClass || (why.class == Inherent && why.cause.unasked())
 }
 
 // ackOf is the client's write call of an accepted write, if the client was told that it
@@ -118,20 +147,14 @@ func (r *replay) sameHolder(grant string) bool {
 	return a != nil && b != nil && r.in.Model.Together(a, b)
 }
 
-// acknowledged checks that what clients were told was done is in the register's log.
-func (r *replay) acknowledged(applied map[string]int) {
+// acknowledged counts the updates that clients were told of. That the register's log has them
+// is what assumptions asks.
+func (r *replay) acknowledged() {
 	for _, g := range r.in.ByLock[r.lock] {
-		told := 0
-		var last *history.Event
 		for _, u := range g.Uses {
 			if u.Invoke.F == history.FWrite && u.Invoke.Register == r.register && u.Outcome() == history.OK {
-				told++
-				last = u.Return
+				r.acked++
 			}
-		}
-		r.acked += told
-		if told > applied[g.ID] {
-			r.add("ack-without-apply", NoClass, last, nil, fmt.Sprintf("%s was told that its write succeeded, but the register's log does not have it", g.ID))
 		}
 	}
 }

@@ -13,7 +13,8 @@ import (
 type Result struct {
 	Verdict  Verdict   `json:"verdict"`
 	Required bool      `json:"required"`
-	Code     Code      `json:"code,omitempty"` // why it is unknown or was skipped
+	Named    bool      `json:"named,omitempty"` // the run requires it by name
+	Code     Code      `json:"code,omitempty"`  // why it is unknown or was skipped
 	Reason   string    `json:"reason,omitempty"`
 	Method   string    `json:"method,omitempty"`
 	Findings []Finding `json:"findings"`
@@ -36,6 +37,8 @@ const (
 	CodeTimeout       Code = "timeout"        // out of time, or too large to be judged
 	CodeNotHit        Code = "not-hit"        // a fault that was asked for hit nobody
 	CodeNoFinal       Code = "no-final"       // the run had no final sections
+	CodeUntried       Code = "untried"        // a lock, a mode or a client was not tried in the end
+	CodeStarved       Code = "starved"        // some clients waited in vain while others were granted
 	CodeStillHurt     Code = "still-hurt"     // a fault was at work in the final sections
 	CodeDoubtful      Code = "doubtful"       // the host or the record explains every finding
 	CodeContradiction Code = "contradiction"  // two views of the same data disagree, or two judges of the same lock

@@ -196,13 +196,16 @@ func (s *sim) history(clients []*simClient) *history.History {
 		e := &s.events[i]
 		e.Index, e.Seq = int64(i), seq[e.Party]
 		seq[e.Party]++
+		if e.F == history.FEnd {
+			e.Value = history.ValueOf(history.End{Events: seq[e.Party]})
+		}
 	}
 	for party, n := range seq {
 		if party != "controller" {
 			parties[party] = n
 		}
 	}
-	s.log("controller", history.Event{Type: history.Info, F: history.FEnd, Value: history.ValueOf(history.End{Parties: parties})})
+	s.log("controller", history.Event{Type: history.Info, F: history.FEnd, Value: history.ValueOf(history.End{Events: seq["controller"] + 1, Parties: parties})})
 	last := &s.events[len(s.events)-1]
 	last.Index, last.Seq = int64(len(s.events)-1), seq["controller"]
 	return &history.History{Events: s.events, Sources: []string{"sim"}}

@@ -19,7 +19,7 @@ func fencingTokens(in *Input) Result {
 		findings = append(findings, in.tokenOrder(lock)...)
 	}
 	findings = append(findings, in.refusedValid(figures)...)
-	r := Conclude("sweep by sent and ok of the grants; refusals against the newest grant", findings, len(findings))
+	r := in.conclude("sweep by sent and ok of the grants; refusals against the newest grant", findings, len(findings))
 	r.Figures = figures
 	return r
 }
@@ -56,7 +56,7 @@ func (in *Input) tokenFinding(rule string, a, b *history.Grant, message string) 
 		Rule: rule, Class: Defect, Gating: true, Message: message,
 		Events: []int64{a.Acquire.Return.Index, b.Acquire.Return.Index}, Grants: []string{a.ID, b.ID}, From: b.Sent(), To: b.From(),
 	}
-	f.because(in.CauseOf(a, b.From()))
+	f.because(in.storeCause(a, b.From()))
 	return f
 }
 
@@ -66,6 +66,7 @@ func (in *Input) refusedValid(figures Figures) []Finding {
 	var out []Finding
 	figures["fence_refused"], figures["fence_refused_valid"] = 0, 0
 	rivals := map[string]*rivals{}
+	whole := in.wholeUntil()
 	for i := range in.Events {
 		e := &in.Events[i]
 		if e.Party != history.PartyRegister || e.Error != history.ErrStaleToken {
@@ -73,7 +74,7 @@ func (in *Input) refusedValid(figures Figures) []Finding {
 		}
 		figures["fence_refused"]++
 		g := in.ByID[e.Grant]
-		if g == nil || !g.Granted() {
+		if g == nil || !g.Granted() || e.Time > whole {
 			continue
 		}
 		if rivals[g.Lock] == nil {
@@ -89,28 +90,36 @@ func (in *Input) refusedValid(figures Figures) []Finding {
 				e.F, g.Client, e.Token.V, Seconds(e.Time), g.ID, g.Lock),
 			Events: []int64{g.Acquire.Return.Index, e.Index}, Grants: []string{g.ID}, From: e.Time, To: e.Time,
 		}
-		f.because(in.CauseOf(g, e.Time))
+		f.because(in.storeCause(g, e.Time))
 		out = append(out, f)
 	}
 	return out
 }
 
+// wholeUntil is until when no log was cut off: after that somebody may have been granted, and
+// nobody knows.
+func (in *Input) wholeUntil() int64 {
+	whole := int64(history.Forever)
+	for client, last := range in.Last {
+		if in.CutOff(client) {
+			whole = min(whole, last)
+		}
+	}
+	return whole
+}
+
 // rivals answers whether another grant of a lock may be newer than a given one.
 type rivals struct {
-	bySent  []*history.Grant // granted ones
-	latest  []int64          // the latest ok among bySent[:i+1] ...
-	second  []int64          // ... and among them without the one that is the latest
-	unknown int64            // the first invocation of an attempt of unknown outcome
+	bySent []*history.Grant // granted ones
+	latest []int64          // the latest ok among bySent[:i+1] ...
+	second []int64          // ... and among them without the one that is the latest
 }
 
 func newRivals(grants []*history.Grant) *rivals {
-	r := &rivals{unknown: history.Forever}
+	r := &rivals{}
 	for _, g := range grants {
-		switch {
-		case g.Granted():
+		if g.Granted() {
 			r.bySent = append(r.bySent, g)
-		case g.Acquire != nil && g.Acquire.Outcome() == history.Info:
-			r.unknown = min(r.unknown, g.Acquire.Start())
 		}
 	}
 	slices.SortFunc(r.bySent, func(a, b *history.Grant) int { return cmp.Compare(a.Sent(), b.Sent()) })
@@ -128,11 +137,9 @@ func newRivals(grants []*history.Grant) *rivals {
 }
 
 // of reports whether somebody else was, or may have been, granted after g was sent for
-// and before the moment. A waiter whose granted request had not left yet is no rival.
+// and before the moment. A waiter whose granted request had not left yet is no rival; nor is
+// an attempt of unknown outcome, since a client that knows no token presents none.
 func (r *rivals) of(g *history.Grant, at int64) bool {
-	if r.unknown <= at {
-		return true
-	}
 	n := sort.Search(len(r.bySent), func(i int) bool { return r.bySent[i].Sent() > at })
 	if n == 0 {
 		return false

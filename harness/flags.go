@@ -25,7 +25,7 @@ func (c *Config) Bind(f *pflag.FlagSet) {
 	f.DurationVar(&c.Time, "time", c.Time, "how long the workload runs under faults")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "seed of everything random (default: drawn, and printed)")
 	f.StringVar(&c.Out, "out", c.Out, "directory of the run; it must be empty or absent (default: lockstorm-runs/BACKEND-TIME)")
-	f.StringSliceVar(&c.Require, "require", c.Require, "checks that gate, instead of the default ones (see: list checks)")
+	f.StringSliceVar(&c.Require, "require", c.Require, "checks that gate, instead of the default ones; with a + before the name, beside those (see: list checks)")
 }
 
 // ParseLine reads a configuration from the flags of `run`, as in

@@ -14,7 +14,7 @@ func (t *Trial) run(provider string, started time.Time) history.Run {
 		Schema: history.Schema, Backend: r.Backend, Topology: r.Topology, Provider: provider, Nodes: r.nodeNames(), Nemesis: r.Nemesis,
 		Workload: r.Workload, Model: r.backend.Model, Fencing: r.Fencing, Discipline: r.Discipline, Seed: r.Seed, Clients: r.Clients,
 		Locks: r.locks, TTL: r.TTL.Nanoseconds(), Duration: r.Time.Nanoseconds(), Tolerance: tolerance.Nanoseconds(),
-		StallLimit:    (r.TTL / 10).Nanoseconds(),
+		StallLimit:    tolerance.Nanoseconds(), // from there on lateness counts
 		LivenessBound: r.livenessBound(t.Plan).Nanoseconds(),
 		Recovery:      r.topology.Recovery.Nanoseconds(),
 		Ends:          r.backend.Ends, Tokens: r.backend.Tokens, Resource: len(r.registers) > 0,

@@ -63,7 +63,7 @@ func (r *resolved) words() error {
 		return err
 	}
 	for _, c := range r.Require {
-		if c == "" {
+		if c = history.Requirement(c); c == "" {
 			return errors.New("--require needs the name of a check (see: list checks)")
 		}
 		if _, err := r.cat.Checks.Get(c); err != nil {
@@ -165,6 +165,7 @@ func (r *resolved) combination() error {
 // requirements refuses checks that cannot answer.
 func (r *resolved) requirements() error {
 	for _, c := range r.Require {
+		c = history.Requirement(c)
 		fence := c == checker.DataFenced || c == checker.FencingTokens
 		if fence && !r.backend.Tokens {
 			return fmt.Errorf("--require %s: %s", c, r.noTokens())

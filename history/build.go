@@ -151,7 +151,9 @@ func (b *builder) addNotice(e *Event) {
 		b.addLease(e)
 	case FKill:
 		if e.Client != "" {
-			b.rec.Kills[e.Client] = e.Time
+			if _, dead := b.rec.Kills[e.Client]; !dead { // nobody dies twice: the first one counts
+				b.rec.Kills[e.Client] = e.Time
+			}
 		} else {
 			b.rec.Deaths = append(b.rec.Deaths, e)
 		}
@@ -189,6 +191,8 @@ func (b *builder) addFault(e *Event) {
 	case e.F == FFault && e.Type != Invoke:
 		in.Fault, in.Effect = f, e
 	case e.F == FHeal && e.Type == OK:
-		in.HealEnd = e
+		in.HealEnd, in.unhealed = e, false
+	case e.F == FHeal:
+		in.unhealed = in.HealEnd == nil
 	}
 }

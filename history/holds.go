@@ -1,5 +1,10 @@
 package history
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Interval is half-open: [From, To). It is empty when To is not after From.
 type Interval struct{ From, To int64 }
 
@@ -17,6 +22,9 @@ func (i Interval) Overlap(o Interval) Interval {
 // where it never released, its next acquire of that lock in that mode (unless the lock is
 // reentrant); where none of these is on record, its last own event; then on to the last
 // use that it invoked under the grant, for who acts as the holder believes that it holds.
+// A deadline counts from the tolerance before it: the lock may let the grant go from then
+// on. A use after the store had answered the grant's own release is the client's error and
+// extends nothing.
 func (r *Record) ProvenHold(g *Grant) Interval {
 	if !g.Granted() {
 		return Interval{}
@@ -35,16 +43,19 @@ func (r *Record) ProvenHold(g *Grant) Interval {
 		}
 	}
 	if r.Run.Discipline != Trusting {
-		end = min(end, g.BeliefEnds())
+		end = min(end, g.toldLost(), early(g.lapses(), r.Run.Tolerance))
 	}
-	if end == Forever {
-		end = r.Last[g.Client]
+	if end == Forever || (len(g.Releases) == 0 && r.CutOff(g.Client)) {
+		end = min(end, r.Last[g.Client]) // what it did after that is not known
 	}
 	if r.End == nil {
 		end = min(end, r.Events[len(r.Events)-1].Time) // cut off: what came then is not known
 	}
+	answered := g.answered()
 	for _, u := range g.Uses {
-		end = max(end, u.Start())
+		if u.Start() <= answered {
+			end = max(end, u.Start())
+		}
 	}
 	return Interval{From: from, To: end}
 }
@@ -52,13 +63,39 @@ func (r *Record) ProvenHold(g *Grant) Interval {
 // BeliefEnds is when an obeying client stops to believe: its first loss notice, or the
 // first moment at which the deadline in force has passed. A later renewal does not
 // bring the belief back.
-func (g *Grant) BeliefEnds() int64 {
-	end := int64(Forever)
+func (g *Grant) BeliefEnds() int64 { return min(g.toldLost(), g.lapses().Or(Forever)) }
+
+// toldLost is the first loss notice; Forever where there is none.
+func (g *Grant) toldLost() int64 {
 	if len(g.Losses) > 0 {
-		end = g.Losses[0].Time
+		return g.Losses[0].Time
 	}
-	return min(end, g.lapses().Or(Forever))
+	return Forever
 }
+
+// early is a deadline minus the tolerance; Forever where there is none.
+func early(deadline Opt, tolerance int64) int64 {
+	if !deadline.Set {
+		return Forever
+	}
+	return deadline.V - tolerance
+}
+
+// answered is when the store had first answered a release of the grant: from then on its
+// client knows that it does not hold it. Forever where it never did.
+func (g *Grant) answered() int64 {
+	end := int64(Forever)
+	for _, rel := range g.Releases {
+		if rel.Outcome() == OK || rel.NotHeld() {
+			end = min(end, rel.End())
+		}
+	}
+	return end
+}
+
+// AfterRelease reports whether a use was invoked after the store had answered the grant's own
+// release: then that client is wrong, not the lock.
+func (g *Grant) AfterRelease(u *Call) bool { return u.Start() > g.answered() }
 
 // lapses is the first moment at which the deadline in force has passed.
 func (g *Grant) lapses() Opt {
@@ -69,16 +106,39 @@ func (g *Grant) lapses() Opt {
 	if !d.Set {
 		return d
 	}
-	for _, rn := range g.Renews {
-		if rn.Outcome() != OK || !rn.Return.Deadline.Set {
-			continue
-		}
-		if rn.Return.Time >= d.V {
+	highest := d.V
+	for _, rn := range byAnswer(g.Renews) {
+		if d.Set && rn.Return.Time >= d.V {
 			break
 		}
-		d.V = max(d.V, rn.Return.Deadline.V)
+		d, highest = next(rn.Return.Deadline, highest)
 	}
 	return d
+}
+
+// next is the deadline in force after a renewal, and the highest so far: renewals may overtake
+// each other and never shorten it. One without a deadline leaves it unknown until the next one
+// that has one.
+func next(told Opt, highest int64) (Opt, int64) {
+	if !told.Set {
+		return told, highest
+	}
+	told.V = max(told.V, highest)
+	return told, told.V
+}
+
+// byAnswer are the renewals that succeeded, in the order in which the client learned of it.
+func byAnswer(renews []*Call) []*Call {
+	ordered := true
+	for i, rn := range renews {
+		ordered = ordered && rn.Outcome() == OK && (i == 0 || renews[i-1].Return.Time <= rn.Return.Time)
+	}
+	if ordered {
+		return renews
+	}
+	out := slices.DeleteFunc(slices.Clone(renews), func(rn *Call) bool { return rn.Outcome() != OK })
+	slices.SortStableFunc(out, func(a, b *Call) int { return cmp.Compare(a.Return.Time, b.Return.Time) })
+	return out
 }
 
 // InSession reports whether the grant runs out with a session whose times are on record:
@@ -101,10 +161,12 @@ func (g *Grant) DeadlineAt(t int64) Opt {
 	if !d.Set {
 		return Opt{}
 	}
-	for _, rn := range g.Renews {
-		if rn.Outcome() == OK && rn.Return.Time <= t && rn.Return.Deadline.Set {
-			d.V = max(d.V, rn.Return.Deadline.V)
+	highest := d.V
+	for _, rn := range byAnswer(g.Renews) {
+		if rn.Return.Time > t {
+			break
 		}
+		d, highest = next(rn.Return.Deadline, highest)
 	}
 	return d
 }
@@ -148,9 +210,13 @@ func (r *Record) Leased() bool { return r.Run.Ends == EndsLease || r.Run.Ends ==
 
 // Freed is the earliest moment at which the store may free the grant because its
 // holder died: only for locks that end with the process. From just before the kill
-// signal or, with no kill on record, from the client's last event.
+// signal or, with no kill on record, from the client's last event. The holder may also have
+// released it itself, where its log is cut off.
 func (r *Record) Freed(g *Grant) int64 {
-	if r.Run.Ends != EndsProcess {
+	switch {
+	case r.CutOff(g.Client):
+		return r.Last[g.Client]
+	case r.Run.Ends != EndsProcess:
 		return Forever
 	}
 	if kill, ok := r.Kills[g.Client]; ok {

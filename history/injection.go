@@ -11,7 +11,13 @@ type Injection struct {
 	Invoke  *Event
 	Effect  *Event // proven (ok), not injected (fail) or unknown (info); nil: none recorded
 	HealEnd *Event // nil: never healed, or nothing to heal
+
+	unhealed bool // a heal was begun, and whether it worked is not known
 }
+
+// Unhealed reports whether nobody knows that the fault was healed although it was tried: it
+// lasts to the end of the record.
+func (f *Injection) Unhealed() bool { return f.unhealed }
 
 // Effective reports whether the fault proved that it took effect.
 func (f *Injection) Effective() bool { return f.Effect != nil && f.Effect.Type == OK }
@@ -52,11 +58,14 @@ func (f *Injection) CutShort() bool {
 	return f.For > 0 && f.Effect != nil && f.HealEnd != nil && f.HealEnd.Time-f.Effect.Time < f.For*9/10
 }
 
-// Until is when the fault was healed; a fault with nothing to heal ends with its proof.
+// Until is when the fault was healed; a fault with nothing to heal ends with its proof, and
+// one of which nobody knows whether it was healed never.
 func (f *Injection) Until() int64 {
 	switch {
 	case f.HealEnd != nil:
 		return f.HealEnd.Time
+	case f.unhealed:
+		return Forever
 	case f.Effect != nil:
 		return f.Effect.Time
 	default:

@@ -116,6 +116,13 @@ func (g *Grant) released() int64 {
 	return Forever
 }
 
+// CutOff reports whether the log of a client stops without an end although nobody killed it:
+// what it did after its last event is not known, so nothing may rest on the absence of it.
+func (r *Record) CutOff(client string) bool {
+	_, killed := r.Kills[client]
+	return !killed && !r.Finished[client]
+}
+
 // follower is the next attempt of the same client for the same lock in the same mode that
 // was not refused; nil where there is none.
 func (r *Record) follower(g *Grant) *Grant {

@@ -17,7 +17,7 @@ import (
 //	2ms    1 c1 ok     acquire lock=L grant=g1 sent=1ms ttl=1s deadline=1001ms
 //	5ms    - nemesis invoke fault {"id":1,"fault":"client-pause","clients":["c1"]}
 //
-// A line is: time, process (a number, or - for the party itself), party, type, f, then
+// A line "run party=c1 ..." begins the log of another party than the controller. Else a line is: time, process (a number, or - for the party itself), party, type, f, then
 // fields, then at most one JSON value in braces or quotes. base= and new= give the
 // value of a read or a write. The party of a numbered process is also its client.
 // Sequence numbers, indexes and, after a line "end", all f:end events are filled in; events
@@ -155,13 +155,18 @@ func (p *textParser) run(fields []string) error {
 		Workload: "counter", Resource: true, TTL: int64(time.Second), Tolerance: int64(5 * time.Millisecond),
 		StallLimit: int64(100 * time.Millisecond), LivenessBound: int64(3 * time.Second), Registers: map[string]int64{},
 	}
+	party := PartyController
 	for _, f := range fields {
 		key, val, _ := strings.Cut(f, "=")
+		if key == "party" {
+			party = val
+			continue
+		}
 		if err := run.set(key, val); err != nil {
 			return fmt.Errorf("run: %s: %w", f, err)
 		}
 	}
-	p.append(Event{Process: Process{Name: PartyController}, Type: Info, F: FRun, Value: ValueOf(run)}, PartyController)
+	p.append(Event{Process: Process{Name: party}, Type: Info, F: FRun, Client: ClientOf(party), Value: ValueOf(run)}, party)
 	return nil
 }
 
@@ -173,7 +178,7 @@ func (r *Run) set(key, val string) error {
 		"backend": &r.Backend, "ends": &r.Ends, "discipline": &r.Discipline, "fencing": &r.Fencing, "workload": &r.Workload,
 		"model": &r.Model.Kind,
 	}
-	flags := map[string]*bool{"tokens": &r.Tokens, "client-faults": &r.ClientFaults, "resource": &r.Resource, "session": &r.Model.Session}
+	flags := map[string]*bool{"tokens": &r.Tokens, "client-faults": &r.ClientFaults, "resource": &r.Resource, "session": &r.Model.Session, "no-deadlines": &r.NoDeadlines}
 	switch {
 	case durations[key] != nil:
 		d, err := time.ParseDuration(val)
@@ -185,6 +190,13 @@ func (r *Run) set(key, val string) error {
 		b, err := strconv.ParseBool(val)
 		*flags[key] = b
 		return err
+	case key == "locks":
+		r.Locks = strings.Split(val, ",")
+	case key == "skipped":
+		r.Nemesis = append(r.Nemesis, val)
+		r.RequestedFaults = append(r.RequestedFaults, RequestedFault{Spec: val, Family: FamilyClock, Skipped: "it cannot work here"})
+	case key == "require":
+		r.Required = strings.Split(val, ",")
 	case key == "registers":
 		for reg := range strings.SplitSeq(val, ",") {
 			r.Registers[reg] = 0

@@ -21,6 +21,7 @@ const (
 const (
 	Obey     = "obey"     // it stops touching the resource
 	Trusting = "trusting" // it goes on
+	Told     = "told"     // it goes by the signals of the library alone
 )
 
 // Which registers a run uses.
@@ -65,16 +66,17 @@ type Run struct {
 	Clients         int               `json:"clients"`
 	Locks           []string          `json:"locks"`
 	TTL             int64             `json:"ttl_ns"`
-	Duration        int64             `json:"duration_ns"`        // how long the workload is to run
-	Tolerance       int64             `json:"tolerance_ns"`       // one number for all checks
-	StallLimit      int64             `json:"stall_limit_ns"`     // a ticker later than this is on record
-	LivenessBound   int64             `json:"liveness_bound_ns"`  // from the last heal to each client's next grant
-	Recovery        int64             `json:"recovery_ns"`        // how long the servers need after a fault, stated
-	Model           Model             `json:"model,omitzero"`     // what the lock is
-	Ends            string            `json:"ends"`               // how a grant ends without a release
-	Tokens          bool              `json:"tokens"`             // whether the lock issues fencing tokens
-	Resource        bool              `json:"resource"`           // whether the workload touches registers
-	Required        []string          `json:"required,omitempty"` // checks that gate; empty: the default
+	Duration        int64             `json:"duration_ns"`            // how long the workload is to run
+	Tolerance       int64             `json:"tolerance_ns"`           // one number for all checks
+	StallLimit      int64             `json:"stall_limit_ns"`         // a ticker later than this is on record
+	LivenessBound   int64             `json:"liveness_bound_ns"`      // from the last heal to each client's next grant
+	Recovery        int64             `json:"recovery_ns"`            // how long the servers need after a fault, stated
+	Model           Model             `json:"model,omitzero"`         // what the lock is
+	Ends            string            `json:"ends"`                   // how a grant ends without a release
+	NoDeadlines     bool              `json:"no_deadlines,omitempty"` // the times of its leases are hidden: what turns on them is undetermined
+	Tokens          bool              `json:"tokens"`                 // whether the lock issues fencing tokens
+	Resource        bool              `json:"resource"`               // whether the workload touches registers
+	Required        []string          `json:"required,omitempty"`     // checks that gate, or with a + that gate beside the default; empty: the default
 	Registers       map[string]int64  `json:"registers,omitempty"`
 	ClientFaults    bool              `json:"client_faults"` // whether the plan hurts clients
 	Started         time.Time         `json:"started"`
@@ -82,6 +84,9 @@ type Run struct {
 	Command         string            `json:"command,omitempty"`
 	RequestedFaults []RequestedFault  `json:"requested_faults,omitempty"`
 }
+
+// Requirement is the check that an entry of Run.Required names.
+func Requirement(entry string) string { return strings.TrimPrefix(entry, "+") }
 
 // RequestedFault is one --nemesis of the run: Family says whom it can harm, Skipped why
 // it was not tried.

@@ -73,14 +73,7 @@ func oneLine(c checker.Result) string {
 	return text
 }
 
-func gates(c checker.Result) bool {
-	for _, f := range c.Findings {
-		if f.Gating {
-			return true
-		}
-	}
-	return false
-}
+func gates(c checker.Result) bool { return c.Violates() }
 
 // also is an incident in one line, beside one that is told in full.
 func also(in Incident) string {

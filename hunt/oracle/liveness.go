@@ -9,7 +9,7 @@ func (o *oracle) liveness() []Want {
 	for _, lock := range o.locks() {
 		if back, waits := o.comeBack(lock); waits && !back {
 			out = append(out, Want{
-				Check: liveness, Rules: []string{"orphan", "no-recovery"}, Grants: o.idsOf(lock), Any: true, Must: true, InWay: o.certain(lock),
+				Check: liveness, Rules: []string{"orphan", "no-recovery", "starved"}, Grants: o.idsOf(lock), Any: true, Must: true, InWay: o.certain(lock),
 			})
 		}
 	}

@@ -9,7 +9,8 @@ import (
 const stallTick = 5 * time.Millisecond
 
 // Stalls records when a ticker of this process comes late by more than limit: the
-// process, or the whole host, was held up. The function that it returns ends it.
+// process, or the whole host, was held up. Each lasts for a tick and the limit at least, so
+// there are never more than some hundred a second. The function that it returns ends it.
 func Stalls(rec *history.Recorder, limit time.Duration) func() error {
 	return every(stallTick, func() func() error {
 		last := rec.Clock().Now()

@@ -1,0 +1,153 @@
+package checker
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// foreignRelease is a release that freed the lock of another grant.
+type foreignRelease struct {
+	by, victim *history.Grant
+	release    *history.Call
+}
+
+// findForeignReleases looks at every release that was carried out, in the order of the
+// answers: a grant that was robbed is over from then on.
+func (in *Input) findForeignReleases() []foreignRelease {
+	var out []foreignRelease
+	for _, lock := range in.Locks {
+		granted := slices.DeleteFunc(slices.Clone(in.ByLock[lock]), func(g *history.Grant) bool { return !g.Granted() })
+		slices.SortFunc(granted, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
+		var done []foreignRelease
+		for _, g := range granted {
+			for _, rel := range g.Releases {
+				if rel.Outcome() == history.OK {
+					done = append(done, foreignRelease{by: g, release: rel})
+				}
+			}
+		}
+		slices.SortStableFunc(done, func(a, b foreignRelease) int { return cmp.Compare(a.release.End(), b.release.End()) })
+		over := map[*history.Grant]int64{} // when a grant was robbed
+		for _, r := range done {
+			if r.victim = in.victim(granted, r.by, r.release, over); r.victim != nil {
+				out = append(out, r)
+				if _, known := over[r.victim]; !known && !in.Model.Shares() {
+					over[r.victim] = r.release.End()
+				}
+			}
+		}
+	}
+	return out
+}
+
+// findRobbers are the foreign releases by their victims: of several the first.
+func (in *Input) findRobbers() map[*history.Grant]foreignRelease {
+	out := map[*history.Grant]foreignRelease{}
+	for _, r := range in.foreignReleases() {
+		if _, known := out[r.victim]; !known {
+			out[r.victim] = r
+		}
+	}
+	return out
+}
+
+// victim is the grant whose lock a release took away: granted after g and before the
+// release had returned, and in force until then. Two kinds of evidence count. Direct:
+// g's lease had run out before the release was invoked, and the victim had been granted
+// by then; or an earlier foreign release had taken g's lock away. Indirect: the victim was told that its lock is gone although nothing else
+// took it, while the release was under way or after it.
+func (in *Input) victim(granted []*history.Grant, g *history.Grant, rel *history.Call, over map[*history.Grant]int64) *history.Grant {
+	gone := func(at int64) bool {
+		robbed, is := over[g]
+		return in.expired(g, at) || (is && robbed < at)
+	}
+	before := sort.Search(len(granted), func(i int) bool { return granted[i].From() > rel.End() })
+	since := g.From()
+	if base, leased := in.expiryBase(g); leased {
+		since = min(since, base) // it may have learned of its grant when that was over
+	}
+	for i := before - 1; i >= 0 && granted[i].From() >= since; i-- {
+		h := granted[i]
+		after := h.Sent() >= g.From() || in.expired(g, h.Sent())
+		if _, robbed := over[h]; h == g || !after || robbed || in.Model.Together(g, h) || !in.inForce(h, rel) {
+			continue
+		}
+		if h.From() <= rel.Start() && gone(rel.Start()) {
+			return h
+		}
+		if (h.From() <= rel.Start() || gone(rel.End())) && in.denied(h, rel) {
+			return h
+		}
+	}
+	return nil
+}
+
+// inForce reports whether h was neither released nor run out when rel returned.
+func (in *Input) inForce(h *history.Grant, rel *history.Call) bool {
+	for _, r := range h.Releases {
+		if r.Start() <= rel.End() {
+			return false
+		}
+	}
+	if in.CutOff(h.Client) && in.Last[h.Client] < rel.End() {
+		return false // it may have released after its log was cut off
+	}
+	if kill, ok := in.Kills[h.Client]; ok && in.Run.Ends == history.EndsProcess && kill <= rel.End() {
+		return false
+	}
+	base, leased := in.expiryBase(h)
+	return !leased || rel.End() < base
+}
+
+// expired reports whether the lease of g had run out for certain: the renewals that may
+// have been applied included.
+func (in *Input) expired(g *history.Grant, at int64) bool {
+	base, leased := in.expiryBase(g)
+	renews, known := g.Renews, g.Acquire.Return.TTL.Set
+	if in.CutOff(g.Client) && in.Last[g.Client] < at {
+		return false // it may have been renewed after its log was cut off
+	}
+	if g.InSession() {
+		// A session that was granted something later than it could have lived was renewed
+		// off the record.
+		renews, known = g.Under.Renews, g.Under.RunsOut(0).Set && g.Under.LastGranted() <= base
+	}
+	if !leased || !known {
+		return false
+	}
+	for _, rn := range renews {
+		switch {
+		case rn.Outcome() == history.Info:
+			base = max(base, rn.Start()+in.Run.TTL)
+		case rn.Outcome() == history.OK && !rn.Return.TTL.Set:
+			base = max(base, rn.End()+in.Run.TTL)
+		}
+	}
+	return at > base+2*in.Run.Tolerance
+}
+
+// denied reports whether the store told h that it does not hold the lock, although its
+// lease still ran, it had not released, and no fault of a server explains it.
+func (in *Input) denied(h *history.Grant, rel *history.Call) bool {
+	base, leased := in.expiryBase(h)
+	for _, c := range slices.Concat(h.Releases, h.Renews) {
+		if !isNotHeld(c) || c.Start() <= rel.Start() || (leased && c.End() >= base) {
+			continue
+		}
+		if !in.serverHurt(history.Interval{From: h.Sent(), To: c.End()}) {
+			return true
+		}
+	}
+	return false
+}
+
+// serverHurt reports whether a fault of a server touched a span.
+func (in *Input) serverHurt(span history.Interval) bool {
+	return slices.ContainsFunc(in.Faults, func(f *history.Injection) bool {
+		ofServer := f.Family != history.FamilyClient && (f.Family != history.FamilyLink || len(f.Clients) == 0)
+		return ofServer && f.Invoke.Type == history.Invoke && !span.Overlap(f.Aftermath(in.Run.Recovery)).Empty()
+	})
+}

@@ -1,0 +1,150 @@
+package checker
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// stall is a hiccup of the host that no fault of ours explains.
+type stall struct {
+	party string
+	history.Interval
+}
+
+func byFrom(a, b history.Interval) int { return cmp.Compare(a.From, b.From) }
+
+// unplannedStalls decodes the stalls on record and leaves out those of clients that a
+// fault of ours held up at the time.
+func (in *Input) unplannedStalls() []stall {
+	ours := map[string][]history.Interval{} // by client
+	for _, f := range in.Faults {
+		for _, c := range f.Clients {
+			if f.Family == history.FamilyClient {
+				ours[c] = append(ours[c], f.Span())
+			}
+		}
+	}
+	var out []stall
+	for _, e := range in.Stalls {
+		var s history.Stall
+		if e.Value.Into(&s) != nil || s.Late <= 0 {
+			continue
+		}
+		gap := history.Interval{From: e.Time - s.Late, To: e.Time}
+		if !slices.ContainsFunc(ours[e.Party], func(f history.Interval) bool { return !gap.Overlap(f).Empty() }) {
+			out = append(out, stall{e.Party, gap})
+		}
+	}
+	slices.SortFunc(out, func(a, b stall) int { return byFrom(a.Interval, b.Interval) })
+	return out
+}
+
+// stallsOf are the pieces of stalls that excuse a client, in order: those of its own process and
+// of the controller's, which stand for everybody, but only pieces that are longer than the
+// tolerance and in which the client recorded nothing. Who records is not held up.
+func (in *Input) stallsOf(client string) []history.Interval {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if out, known := in.excuses[client]; known {
+		return out
+	}
+	acts := in.actsOf()[client]
+	var out []history.Interval
+	for _, s := range in.stalls {
+		if s.party != client && history.ClientOf(s.party) != "" {
+			continue
+		}
+		from := s.From
+		for i := sort.Search(len(acts), func(i int) bool { return acts[i] > s.From }); from < s.To; i++ {
+			to := s.To
+			if i < len(acts) {
+				to = min(to, acts[i])
+			}
+			if to-from > in.Run.Tolerance {
+				out = append(out, history.Interval{From: from, To: to})
+			}
+			from = to
+		}
+	}
+	slices.SortFunc(out, byFrom)
+	in.excuses[client] = out
+	return out
+}
+
+// actsOf are the times at which clients recorded something of their own, in order.
+func (in *Input) actsOf() map[string][]int64 {
+	if in.acts == nil {
+		in.acts = map[string][]int64{}
+		for i := range in.Events {
+			if e := &in.Events[i]; e.F != history.FStall && history.ClientOf(e.Party) != "" {
+				in.acts[e.Party] = append(in.acts[e.Party], e.Time)
+			}
+		}
+		for _, times := range in.acts {
+			slices.Sort(times)
+		}
+	}
+	return in.acts
+}
+
+// longStalls are those of anybody that are longer than a tenth of the ttl: what holds a whole
+// run up.
+func (in *Input) longStalls() []history.Interval {
+	var out []history.Interval
+	for _, s := range in.stalls {
+		if s.To-s.From > in.Run.TTL/10 {
+			out = append(out, s.Interval)
+		}
+	}
+	return out
+}
+
+// findStands are the times for which we kept each client at an armed point, outside the effect
+// of the faults that hold clients up: it was late because of us.
+func (in *Input) findStands() map[string][]history.Interval {
+	open, out := map[string]int64{}, map[string][]history.Interval{}
+	for i := range in.Events {
+		e := &in.Events[i]
+		if e.F != history.FPoint {
+			continue
+		}
+		switch since, stands := open[e.Party]; {
+		case e.Type == history.Invoke:
+			open[e.Party] = e.Time
+		case stands:
+			delete(open, e.Party)
+			out[e.Party] = append(out[e.Party], in.withoutFaults(e.Party, history.Interval{From: since, To: e.Time})...)
+		}
+	}
+	for party, since := range open {
+		out[party] = append(out[party], in.withoutFaults(party, history.Interval{From: since, To: in.Last[party]})...)
+	}
+	for party := range out {
+		slices.SortFunc(out[party], byFrom)
+	}
+	return out
+}
+
+// withoutFaults is what is left of a span of a client without the faults that hold it up.
+func (in *Input) withoutFaults(client string, span history.Interval) []history.Interval {
+	left := []history.Interval{span}
+	for _, f := range in.Faults {
+		if !f.Effective() || !f.Late(client) {
+			continue
+		}
+		hurt := f.Span()
+		var next []history.Interval
+		for _, s := range left {
+			for _, part := range []history.Interval{{From: s.From, To: min(s.To, hurt.From)}, {From: max(s.From, hurt.To), To: s.To}} {
+				if !part.Empty() {
+					next = append(next, part)
+				}
+			}
+		}
+		left = next
+	}
+	return left
+}
