@@ -34,6 +34,7 @@ type ClientConfig struct {
 	Registers  []string // the registers that a section may use, in order
 	Fencing    string   // history.Fencing constants
 	Trusting   bool     // goes on after a deadline or a loss
+	NoTokens   bool     // the lock is said to issue none: what its grants carry is none
 	TTL        time.Duration
 	Gate       Gate
 	Rand       *rand.Rand // seeded: owner nonces
@@ -160,6 +161,7 @@ func (c *Client) Acquire(ctx context.Context, ask Ask) (*Hold, error) {
 // granted takes over what the backend says of the grant, into the hold and the event.
 func (h *Hold) granted(lease backends.Lease, e *history.Event) {
 	info := lease.Info()
+	info.HasToken = info.HasToken && !h.c.cfg.NoTokens
 	h.lease, h.info = lease, info
 	h.mu.Lock()
 	h.nodes = info.Nodes
