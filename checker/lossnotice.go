@@ -104,7 +104,11 @@ func (in *Input) lateNotice(p succession, told int64, known bool) Finding {
 		Message: fmt.Sprintf("%s was granted %s (%s) at %s; %s, which held it (%s), could know only %s later",
 			p.second.Client, p.first.Lock, p.second.ID, Seconds(p.second.From()), p.first.Client, p.first.ID, Millis(told-p.second.From())),
 	}
-	f.because(in.CauseOf(p.first, p.second.From()))
+	if c, freed := in.freedBy(p.first, p.second.From()); freed {
+		f.because(c)
+	} else {
+		f.because(in.CauseOf(p.first, p.second.From()))
+	}
 	if !known {
 		f.Rule, f.To = "no-notice", in.gaveUp(p.first)
 		f.Message = fmt.Sprintf("%s was granted %s (%s) at %s; %s, which held it (%s), was never told",

@@ -35,6 +35,7 @@ type ClientConfig struct {
 	Registers  []string // the registers that a section may use, in order
 	Fencing    string   // history.Fencing constants
 	Trusting   bool     // goes on after a deadline or a loss
+	NoTokens   bool     // the lock is said to issue none: what its grants carry is none
 	TTL        time.Duration
 	Gate       Gate
 	Rand       *rand.Rand // seeded: owner nonces
@@ -162,6 +163,7 @@ func (c *Client) Acquire(ctx context.Context, ask Ask) (*Hold, error) {
 func (h *Hold) granted(lease backends.Lease, e *history.Event) {
 	info := lease.Info()
 	info.Owner = cmp.Or(info.Owner, e.Owner) // a backend that does not say it uses what it was given
+	info.HasToken = info.HasToken && !h.c.cfg.NoTokens
 	h.lease, h.info = lease, info
 	h.mu.Lock()
 	h.nodes = info.Nodes
