@@ -111,7 +111,7 @@ func (in *Input) lastHeal() int64 {
 type askers struct {
 	mode        string
 	asked, back map[string]bool
-	heard       map[string]bool // whose request was sent after all was healed, or answered
+	heard       map[string]bool // whose request was sent after all was healed, or from before and answered
 }
 
 // askersOf are those of a lock, by mode. A mode of the whole run that nobody asks for in the end
@@ -133,7 +133,8 @@ func (in *Input) askersOf(lock string, span history.Interval) []*askers {
 			continue // one without an answer is still waited for
 		}
 		a.asked[g.Client] = true
-		a.heard[g.Client] = a.heard[g.Client] || (g.Acquire.Start() >= span.From && g.Acquire.Start() <= span.To) || g.Acquire.Outcome() != history.Info
+		inTime := g.Acquire.Start() <= span.To && (g.Acquire.Start() >= span.From || g.Acquire.Outcome() != history.Info)
+		a.heard[g.Client] = a.heard[g.Client] || inTime
 		if g.Granted() && g.From() >= span.From && g.From() <= span.To {
 			a.back[g.Client] = true
 		}

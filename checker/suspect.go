@@ -15,24 +15,18 @@ func (in *Input) bySent(lock string) []*history.Grant {
 	return out
 }
 
-// suspect names who may still hold the lock: the last grant that was never certainly given
-// back; else the last attempt of unknown outcome.
+// suspect names who may still hold the lock: the last of the most suspicious grants and
+// attempts that nobody was granted the lock after.
 func (in *Input) suspect(lock string, f *Finding) {
 	bySent := in.bySent(lock)
 	var found *history.Grant
 	for _, g := range slices.Backward(in.ByLock[lock]) {
-		if g.Acquire == nil || g.Acquire.Outcome() == history.Fail || (found != nil && !g.Granted()) {
-			continue
-		}
-		if in.followed(bySent, g) {
-			continue // somebody was granted after it: it does not stand in the way
-		}
-		released := slices.ContainsFunc(g.Releases, func(c *history.Call) bool { return c.Outcome() == history.OK || isNotHeld(c) })
-		if released {
-			continue
-		}
-		if found = g; g.Granted() {
-			break
+		switch {
+		case g.Acquire == nil || g.Acquire.Outcome() == history.Fail || g.Sent() > f.To:
+		case found != nil && suspicion(g) <= suspicion(found):
+		case in.followed(bySent, g): // somebody was granted after it: it does not stand in the way
+		case suspicion(g) > 0:
+			found = g
 		}
 	}
 	if found == nil {
@@ -93,4 +87,19 @@ func (in *Input) orphanCause(g *history.Grant) Cause {
 		return noCause
 	}
 	return faultCause(found)
+}
+
+// suspicion ranks what may keep a lock: above all who was granted it and never tried to give
+// it back, last who may not even have been granted it. 0: it was given back.
+func suspicion(g *history.Grant) int {
+	gaveBack := func(c *history.Call) bool { return c.Outcome() == history.OK || isNotHeld(c) }
+	switch {
+	case slices.ContainsFunc(g.Releases, gaveBack):
+		return 0
+	case !g.Granted():
+		return 1
+	case len(g.Releases) > 0:
+		return 2
+	}
+	return 3
 }

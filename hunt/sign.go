@@ -31,10 +31,15 @@ func signOf(sort, check string, f checker.Finding) Sign {
 	return s
 }
 
-// ruleOf tells what liveness only notes from what it fails for.
+// ruleOf tells what liveness only notes, and what it has no answer for, from what it fails for.
 func ruleOf(check string, f checker.Finding) string {
-	if check == checker.Liveness && !f.Gating {
+	switch {
+	case check != checker.Liveness:
+		return f.Rule
+	case !f.Gating:
 		return f.Rule + " note"
+	case f.Doubtful:
+		return f.Rule + " doubt"
 	}
 	return f.Rule
 }

@@ -3,15 +3,21 @@ package oracle
 import "slices"
 
 // liveness are the locks that never came back. That a lock was out of reach for a while is a
-// note, which may be made of what the service really held for nobody; none is asked for.
+// note, which may be made of what the service really held for nobody; none is asked for. Where
+// somebody waits in vain and others do not, the judge may have no answer.
 func (o *oracle) liveness() []Want {
 	var out []Want
 	for _, lock := range o.locks() {
-		if back, waits := o.comeBack(lock); waits && !back {
-			out = append(out, Want{
-				Check: liveness, Rules: []string{"orphan", "no-recovery", "starved"}, Grants: o.idsOf(lock), Any: true, Must: true, InWay: o.certain(lock),
-			})
+		back, waits := o.comeBack(lock)
+		if !waits {
+			continue
 		}
+		w := Want{Check: liveness, Rules: []string{"starved doubt", "orphan doubt", "no-recovery doubt"}, Grants: o.idsOf(lock), Any: true}
+		if !back {
+			w.Rules = append(w.Rules, "no-recovery", "orphan")
+			w.Must, w.InWay = true, o.certain(lock)
+		}
+		out = append(out, w)
 	}
 	for _, g := range o.truth.Grants {
 		if g.Applied < 0 || (!g.Unknown && g.Killed < 0 && g.Settled != "info") {
