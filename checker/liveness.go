@@ -129,8 +129,8 @@ func (in *Input) askersOf(lock string, span history.Interval) []*askers {
 			of[g.Mode] = a
 			out = append(out, a)
 		}
-		if _, killed := in.Kills[g.Client]; killed || (g.Acquire.Return != nil && g.Acquire.Return.Time < span.From) {
-			continue // one without an answer is still waited for
+		if _, killed := in.Kills[g.Client]; killed || over(g.Acquire, span.From) {
+			continue
 		}
 		a.asked[g.Client] = true
 		inTime := g.Acquire.Start() <= span.To && (g.Acquire.Start() >= span.From || g.Acquire.Outcome() != history.Info)
@@ -140,6 +140,16 @@ func (in *Input) askersOf(lock string, span history.Interval) []*askers {
 		}
 	}
 	return out
+}
+
+// over reports whether an attempt says nothing of what comes after a moment: it was answered
+// before, or asked once, before. One without an answer is still waited for.
+func over(acquire *history.Call, from int64) bool {
+	if acquire.Return == nil {
+		return false
+	}
+	once := acquire.Invoke.F == history.FTryAcquire && acquire.Outcome() == history.Fail
+	return acquire.Return.Time < from || (once && acquire.Start() < from)
 }
 
 // comesBack looks for a lock that was not granted again in the time that recovery may take, and
@@ -192,6 +202,11 @@ func (in *Input) waitsInVain(lock string, a *askers, span history.Interval, figu
 		figures["starved_clients"] += int64(len(stuck))
 		return f, true
 	}
+	if g := in.heldThrough(lock, span); g != nil {
+		f.Doubtful = true
+		f.because(Cause{Kind: CauseRecord, Text: fmt.Sprintf("%s of %s was in force all the time, and its client did not try to give it back", g.ID, g.Client)})
+		return f, true
+	}
 	in.suspect(lock, &f)
 	if last := in.Events[len(in.Events)-1].Time; last < span.To {
 		f.Doubtful = true
@@ -230,4 +245,15 @@ func (in *Input) passedAround(lock string, a *askers, from int64) bool {
 		}
 	}
 	return false
+}
+
+// heldThrough is a grant that its client believed in all the time: then it is not the lock that
+// keeps others out. nil: none.
+func (in *Input) heldThrough(lock string, span history.Interval) *history.Grant {
+	for _, g := range in.ByLock[lock] {
+		if h := in.Hold(g); g.Granted() && !h.Empty() && h.From <= span.From && h.To >= span.To {
+			return g
+		}
+	}
+	return nil
 }

@@ -14,7 +14,7 @@ func (o *oracle) liveness() []Want {
 		}
 		w := Want{Check: liveness, Rules: []string{"starved doubt", "orphan doubt", "no-recovery doubt"}, Grants: o.idsOf(lock), Any: true}
 		if !back {
-			w.Rules = append(w.Rules, "no-recovery", "orphan")
+			w.Rules = append([]string{"no-recovery", "orphan"}, w.Rules...)
 			w.Must, w.InWay = true, o.certain(lock)
 		}
 		out = append(out, w)
