@@ -27,7 +27,7 @@ func (in *Input) lateCause(l lateness) Cause {
 	client, span := l.g.Client, history.Interval{From: l.from, To: l.until}
 	stood := in.heldUp(span, in.stands()[client])
 	behind := l.until - l.due.V - in.Run.Tolerance
-	if l.due.Set && stood > 0 && stood >= behind {
+	if l.due.Set && stood > 0 && stood >= max(behind, in.Run.Tolerance) { // shorter stays explain nothing, as shorter stalls
 		return Cause{Kind: CauseHarness, Text: fmt.Sprintf("lockstorm itself kept %s at a point for %s", client, Millis(stood))}
 	}
 	if f := in.heldBy(l); f != nil {
