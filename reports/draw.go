@@ -21,7 +21,7 @@ func (p *painter) drawFaults() {
 				p.span("fault", p.names[y], in.Invoke.Time, to, float64(y), laneHeight-4, text)
 			}
 		}
-		if len(in.Nodes) > 0 && len(in.Clients) == 0 {
+		if len(in.Clients) == 0 { // of servers, or of neither: it can hurt everybody
 			p.span("faultall", "", in.Invoke.Time, to, laneTop, float64(p.t.Height-laneTop-10), text)
 		}
 	}

@@ -65,3 +65,18 @@ func TestServersAreShown(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// A fault that names neither clients nor servers is in the picture, too.
+func TestFaultOfNeither(t *testing.T) {
+	rec := parsed(t, `
+100ms 1 c1 invoke acquire lock=L1 grant=g1
+110ms 1 c1 ok acquire lock=L1 grant=g1
+300ms - nemesis invoke fault {"id":1,"fault":"power","family":"store"}
+301ms - nemesis ok fault {"id":1,"fault":"power","family":"store","proof":"gone"}
+1000ms 1 c1 invoke release lock=L1 grant=g1
+`)
+	tl := newPainter(rec, 0, endOf(rec), nil).paint("", failed(nil), nil)
+	if !slices.ContainsFunc(tl.Shapes, func(s Shape) bool { return s.Class == "faultall" && s.Text == "power #1: gone" }) {
+		t.Errorf("it is not among %+v", tl.Shapes)
+	}
+}
