@@ -154,10 +154,9 @@ func (in *Input) usedAfterRelease() []Finding {
 
 // clock checks that nobody set the wall clock, by which stores expire their keys.
 func (a *audit) clock() {
-	for i := range a.in.Events {
-		e := &a.in.Events[i]
+	for _, e := range a.in.Clocks {
 		var step history.ClockStep
-		if e.F != history.FClock || e.Value.Into(&step) != nil {
+		if e.Value.Into(&step) != nil {
 			continue
 		}
 		if max(step.Step, -step.Step) > a.in.Run.Tolerance {

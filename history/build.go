@@ -161,6 +161,8 @@ func (b *builder) addNotice(e *Event) {
 		b.rec.Roles = append(b.rec.Roles, e)
 	case FStall:
 		b.rec.Stalls = append(b.rec.Stalls, e)
+	case FClock:
+		b.rec.Clocks = append(b.rec.Clocks, e)
 	case FPhase:
 		var name string
 		if e.Value.Into(&name) == nil {

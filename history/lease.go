@@ -169,6 +169,12 @@ func (b *builder) call(id, client string, l *Lease) {
 
 // leaseOf is the lease of that name of a client; a new one where there is none yet.
 func (b *builder) leaseOf(id, client string) *Lease {
+	n := b.leases[id]
+	if n.lease == nil { // the usual case: nobody has used the name
+		n = leaseName{client: client, lease: b.newLease(id)}
+		b.leases[id] = n
+		return n.lease
+	}
 	l := b.known(id, client)
 	if l == nil {
 		l = b.newLease(id)

@@ -95,6 +95,7 @@ type Record struct {
 	Finished map[string]bool     // parties whose log has its f:end
 	Faults   []*Injection        // in order of injection
 	Stalls   []*Event            // stalls of all parties
+	Clocks   []*Event            // steps of the wall clock
 	Phases   map[string]int64    // phase -> its start
 	End      *End                // nil: the history is cut off
 	Leases   []*Lease            // in order of their first event
