@@ -83,18 +83,25 @@ func (s Spec) Valid() error {
 		return errors.New("Whom must be Clients, Nodes or ClientsAndNodes, or Elsewhere")
 	case s.Links&^(ToServers|ToRegister) != 0:
 		return errors.New("Links must be made of ToServers and ToRegister")
+	case s.Fault != nil && s.Family == history.FamilyMixed:
+		return errors.New("family mixed is that of a request that draws from several faults")
+	}
+	return errors.Join(s.validTogether(), s.validStrikes(), s.validParams())
+}
+
+// validTogether says what does not go with whom the fault hurts.
+func (s Spec) validTogether() error {
+	switch {
 	case s.Gates && s.Whom != Clients:
 		return errors.New("only a fault of clients can have Gates: it keeps one at its point")
 	case s.Fault != nil && s.Family == history.FamilyClient && s.Whom&Clients == 0:
 		return errors.New("a fault of the family client chooses Clients: it would be taken to hurt nobody")
-	case s.Fault != nil && s.Family == history.FamilyMixed:
-		return errors.New("family mixed is that of a request that draws from several faults")
 	case s.Delays && s.Links == 0:
 		return errors.New("it Delays what clients ask for, and touches no Links")
 	case s.OfMaster && s.Whom&Nodes == 0:
 		return errors.New("only a fault of nodes can be OfMaster")
 	}
-	return errors.Join(s.validStrikes(), s.validParams())
+	return nil
 }
 
 // validStrikes asks for a few points as for a backend that has none of its own.
