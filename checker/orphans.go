@@ -140,14 +140,17 @@ func (in *Input) freeSpans(lock string) []history.Interval {
 }
 
 // asked is the last part of a free span in which a client asked for the lock all the time, by
-// waiting or by trying again and again, and was granted it at the end: in between nobody could
-// have it. While a fault hurt that client it could not have had it either.
+// waiting or by trying again and again, and was granted it at the end or later: in between
+// nobody could have it. While a fault hurt that client it could not have had it either. Of
+// several clients it is the one that says most.
 func (in *Input) asked(byOK []*history.Grant, tries map[*history.Grant]int64, g *history.Grant, span history.Interval) history.Interval {
-	for _, h := range byOK[answeredAt(byOK, span.To):] {
-		if h.From() > span.To {
-			break
-		}
-		if h == g || in.Model.Together(g, h) {
+	best := history.Interval{}
+	next := byOK[answeredAt(byOK, span.To):]
+	for _, h := range next[:min(len(next), maxAskers)] {
+		switch {
+		case tries[h] >= span.To:
+			continue // it asked later
+		case h == g || in.Model.Together(g, h):
 			continue
 		}
 		from := max(span.From, tries[h])
@@ -156,10 +159,15 @@ func (in *Input) asked(byOK []*history.Grant, tries map[*history.Grant]int64, g 
 				from = max(from, min(f.Until(), span.To))
 			}
 		}
-		return history.Interval{From: from, To: span.To}
+		if part := (history.Interval{From: from, To: span.To}); part.To-part.From > best.To-best.From {
+			best = part
+		}
 	}
-	return history.Interval{}
+	return best
 }
+
+// maxAskers is among how many of the next grants an orphan is looked for.
+const maxAskers = 20
 
 // tries is since when the client of each grant had asked for it all the time: refused attempts
 // count that follow each other closely.
