@@ -38,8 +38,12 @@ func granted(at int, client, grant, lock string) string {
 
 // wrote is two events: a client writes an entry, which is answered a ms later.
 func wrote(at int, client, grant, lock, outcome string, number, total int) string {
+	why := ""
+	if outcome == "fail" {
+		why = " error=other"
+	}
 	return fmt.Sprintf("%[1]dms %[2]s c%[2]s invoke work lock=%[4]s grant=%[3]s {\"number\":%[6]d,\"total\":%[7]d}\n"+
-		"%[8]dms %[2]s c%[2]s %[5]s work lock=%[4]s grant=%[3]s {\"number\":%[6]d,\"total\":%[7]d}\n", at, client, grant, lock, outcome, number, total, at+1)
+		"%[8]dms %[2]s c%[2]s %[5]s work lock=%[4]s grant=%[3]s%[9]s {\"number\":%[6]d,\"total\":%[7]d}\n", at, client, grant, lock, outcome, number, total, at+1, why)
 }
 
 // released is two events: a client gives its lock back.
