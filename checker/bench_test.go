@@ -13,34 +13,23 @@ import (
 // write and release, the register's own events among them.
 func longHistory(n int) *history.History {
 	const locks, perSection = 100, 10
-	h := &history.History{Sources: []string{"bench"}, Events: make([]history.Event, 0, n+300)}
-	seq := map[string]int64{}
-	now := int64(0)
-	add := func(party string, e history.Event) {
-		e.Index, e.Time, e.Party, e.Seq = int64(len(h.Events)), now, party, seq[party]
-		now += 500
-		seq[party]++
-		h.Events = append(h.Events, e)
-	}
-	notice := func(party, f string, v any) {
-		add(party, history.Event{Process: history.Process{Name: party}, Type: history.Info, F: f, Value: history.ValueOf(v)})
-	}
-	notice("controller", history.FRun, history.Run{
+	l := &benchLog{h: &history.History{Sources: []string{"bench"}, Events: make([]history.Event, 0, n+300)}}
+	l.notice(history.PartyController, history.FRun, history.Run{
 		Schema: 1, Ends: history.EndsLease, Tokens: true, Resource: true, TTL: 1e9, Tolerance: 5e6, Discipline: history.Obey,
 		Fencing: history.FencingOn, Registers: map[string]int64{regFenced: 0}, LivenessBound: 3e9, Workload: "counter",
 	})
 	values := make([]int64, locks)
-	for s := 0; len(h.Events) < n; s++ {
+	for s := 0; len(l.h.Events) < n; s++ {
 		lock := s % locks
 		client := fmt.Sprintf("c%d", lock+1)
 		grant := fmt.Sprintf("%s-%d", client, s)
 		op := func(typ history.Type, f string) history.Event {
 			return history.Event{Process: history.Process{N: int64(lock + 1)}, Client: client, Type: typ, F: f, Lock: client, Grant: grant, Token: history.Some(int64(s + 1))}
 		}
-		add(client, op(history.Invoke, history.FAcquire))
+		l.add(client, op(history.Invoke, history.FAcquire))
 		e := op(history.OK, history.FAcquire)
-		e.Sent, e.TTL, e.Deadline, e.Lease = history.Some(now-100), history.Some(1e9), history.Some(now-100+1e9), grant
-		add(client, e)
+		e.Sent, e.TTL, e.Deadline, e.Lease = history.Some(l.now-100), history.Some(1e9), history.Some(l.now-100+1e9), grant
+		l.add(client, e)
 		for _, f := range []string{history.FRead, history.FWrite} {
 			v := history.Value{Base: history.Some(values[lock])}
 			if f == history.FWrite {
@@ -53,23 +42,15 @@ func longHistory(n int) *history.History {
 			if f == history.FWrite {
 				inv.Value = v
 			}
-			add(client, inv)
-			add("register", reg)
-			add(client, ret)
+			l.add(client, inv)
+			l.add("register", reg)
+			l.add(client, ret)
 		}
 		values[lock]++
-		add(client, op(history.Invoke, history.FRelease))
-		add(client, op(history.OK, history.FRelease))
+		l.add(client, op(history.Invoke, history.FRelease))
+		l.add(client, op(history.OK, history.FRelease))
 	}
-	parties := map[string]int64{}
-	for party := range seq {
-		if party != "controller" {
-			notice(party, history.FEnd, history.End{Events: seq[party] + 1})
-			parties[party] = seq[party]
-		}
-	}
-	notice("controller", history.FEnd, history.End{Events: seq["controller"] + 1, Parties: parties})
-	return h
+	return l.end()
 }
 
 // sweeps are the checks that are one pass each: all but those that ask Porcupine.

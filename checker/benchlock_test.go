@@ -10,15 +10,13 @@ import (
 // benchLog is a history of one lock that is written down as it happens.
 type benchLog struct {
 	h     *history.History
-	seq   map[string]int64
 	now   int64
 	procs int64
 }
 
 func (l *benchLog) add(party string, e history.Event) {
-	e.Index, e.Time, e.Party, e.Seq = int64(len(l.h.Events)), l.now, party, l.seq[party]
+	e.Time, e.Party = l.now, party
 	l.now += 500
-	l.seq[party]++
 	l.h.Events = append(l.h.Events, e)
 }
 
@@ -49,7 +47,7 @@ const (
 // acquire, a write or a release. Each client asks for the lock while others hold it, in one
 // request, so that intervals overlap from beginning to end.
 func oneLock(sections, percent int) *history.History {
-	l := &benchLog{h: &history.History{Sources: []string{"bench"}}, seq: map[string]int64{}}
+	l := &benchLog{h: &history.History{Sources: []string{"bench"}}}
 	d := rand.New(rand.NewPCG(1, 9))
 	l.notice(history.PartyController, history.FRun, history.Run{
 		Schema: 1, Ends: history.EndsLease, Tokens: true, Resource: true, TTL: benchTTL, Tolerance: 1, Discipline: history.Obey,
@@ -86,19 +84,20 @@ func oneLock(sections, percent int) *history.History {
 		e.Error = history.ErrBusy
 		l.add(clients[i].name, e)
 	}
-	l.end()
-	return l.h
+	return l.end()
 }
 
-func (l *benchLog) end() {
-	parties := map[string]int64{}
-	for party := range l.seq {
-		if party != history.PartyController {
-			l.notice(party, history.FEnd, history.End{Events: l.seq[party] + 1})
-			parties[party] = l.seq[party]
+// end ends the log of every party, the controller's last.
+func (l *benchLog) end() *history.History {
+	ended := map[string]bool{history.PartyController: true}
+	for _, e := range l.h.Events {
+		if !ended[e.Party] {
+			ended[e.Party] = true
+			l.notice(e.Party, history.FEnd, history.End{})
 		}
 	}
-	l.notice(history.PartyController, history.FEnd, history.End{Events: l.seq[history.PartyController] + 1, Parties: parties})
+	l.notice(history.PartyController, history.FEnd, history.End{})
+	return history.Counted(l.h)
 }
 
 func (c *benchClient) op(f string, typ history.Type) history.Event {

@@ -182,31 +182,15 @@ func (c *simClient) killSoon() {
 	c.s.at(100, c.killSoon)
 }
 
-// history numbers the events and ends every log.
+// history ends the log of every party that lives.
 func (s *sim) history(clients []*simClient) *history.History {
-	parties := map[string]int64{"nemesis": 0}
+	end := history.Event{Type: history.Info, F: history.FEnd}
 	for _, c := range clients {
 		if !c.dead {
-			s.log(c.name, history.Event{Type: history.Info, F: history.FEnd, Value: history.ValueOf(history.End{})})
+			s.log(c.name, end)
 		}
 	}
-	s.log("nemesis", history.Event{Type: history.Info, F: history.FEnd, Value: history.ValueOf(history.End{})})
-	seq := map[string]int64{}
-	for i := range s.events {
-		e := &s.events[i]
-		e.Index, e.Seq = int64(i), seq[e.Party]
-		seq[e.Party]++
-		if e.F == history.FEnd {
-			e.Value = history.ValueOf(history.End{Events: seq[e.Party]})
-		}
-	}
-	for party, n := range seq {
-		if party != "controller" {
-			parties[party] = n
-		}
-	}
-	s.log("controller", history.Event{Type: history.Info, F: history.FEnd, Value: history.ValueOf(history.End{Events: seq["controller"] + 1, Parties: parties})})
-	last := &s.events[len(s.events)-1]
-	last.Index, last.Seq = int64(len(s.events)-1), seq["controller"]
-	return &history.History{Events: s.events, Sources: []string{"sim"}}
+	s.log("nemesis", end)
+	s.log(history.PartyController, end)
+	return history.Counted(&history.History{Events: s.events, Sources: []string{"sim"}})
 }

@@ -145,30 +145,7 @@ func number(h *history.History) bool {
 }
 
 // sequence counts the lines of every party again, and what the ends say of them.
-func sequence(h *history.History) bool {
-	next := map[string]int64{}
-	for i := range h.Events {
-		h.Events[i].Seq = next[h.Events[i].Party]
-		next[h.Events[i].Party]++
-	}
-	for i := range h.Events {
-		e := &h.Events[i]
-		if e.F != history.FEnd {
-			continue
-		}
-		end := history.End{Events: next[e.Party]}
-		if e.Party == history.PartyController {
-			end.Parties = map[string]int64{}
-			for party, n := range next {
-				if party != e.Party {
-					end.Parties[party] = n
-				}
-			}
-		}
-		e.Value = history.ValueOf(end)
-	}
-	return number(h)
-}
+func sequence(h *history.History) bool { return history.Counted(h) != nil }
 
 // changeRun edits the nth f:run; -1: all of them.
 func changeRun(nth int, do func(*history.Run)) func(*rand.Rand, *history.History) bool {

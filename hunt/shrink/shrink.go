@@ -135,38 +135,11 @@ func without(h *history.History, u unit, name string, stays Stays) *history.Hist
 	if len(out.Events) == len(h.Events) {
 		return nil
 	}
-	return Closed(out)
+	return history.Counted(out)
 }
 
 func (s Stays) has(e *history.Event) bool {
 	kept := slices.ContainsFunc(s.Faults, func(id int) bool { return fault(e) == fmt.Sprint(id) })
 	late := s.From > 0 && e.Time >= s.From && (e.F == history.FAcquire || e.F == history.FTryAcquire)
 	return kept || late || slices.Contains(s.Grants, e.Grant)
-}
-
-// Closed numbers the events again and ends every log as it should be.
-func Closed(h *history.History) *history.History {
-	next := map[string]int64{}
-	for i := range h.Events {
-		e := &h.Events[i]
-		e.Index, e.Seq = int64(i), next[e.Party]
-		next[e.Party]++
-	}
-	for i := range h.Events {
-		e := &h.Events[i]
-		if e.F != history.FEnd {
-			continue
-		}
-		end := history.End{Events: next[e.Party]}
-		if e.Party == history.PartyController {
-			end.Parties = map[string]int64{}
-			for party, n := range next {
-				if party != e.Party {
-					end.Parties[party] = n
-				}
-			}
-		}
-		e.Value = history.ValueOf(end)
-	}
-	return h
 }

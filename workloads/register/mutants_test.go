@@ -158,24 +158,20 @@ func (l *lab) advance(open *[]*section) {
 	*open = slices.Delete(*open, i, i+1)
 }
 
+// finish ends the log of every party, the controller's last.
 func (l *lab) finish() {
-	seq := map[string]int64{}
-	parties := map[string]int64{}
+	ended := map[string]bool{history.PartyController: true}
+	end := func(party string) {
+		l.log(history.Event{Process: history.Process{Name: party}, Type: history.Info, F: history.FEnd}, party)
+	}
 	for _, e := range l.events {
-		parties[e.Party]++
+		if !ended[e.Party] {
+			ended[e.Party] = true
+			end(e.Party)
+		}
 	}
-	own := parties["controller"] + 1 // an end counts itself
-	delete(parties, "controller")
-	for party := range parties {
-		parties[party]++
-		l.log(history.Event{Process: history.Process{Name: party}, Type: history.Info, F: history.FEnd, Value: history.ValueOf(history.End{Events: parties[party]})}, party)
-	}
-	l.log(history.Event{Process: history.Process{Name: "controller"}, Type: history.Info, F: history.FEnd, Value: history.ValueOf(history.End{Events: own, Parties: parties})}, "controller")
-	for i := range l.events {
-		e := &l.events[i]
-		e.Index, e.Seq = int64(i), seq[e.Party]
-		seq[e.Party]++
-	}
+	end(history.PartyController)
+	history.Counted(&history.History{Events: l.events})
 }
 
 // mutant is a register that breaks one rule of the fence.
