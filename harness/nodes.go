@@ -48,7 +48,7 @@ func (f fleet) Promoted(ctx context.Context, old string) (nemesis.Node, error) {
 		if err == nil && n.Name() != old && n.Role() == history.RoleMaster {
 			return n, nil
 		}
-		if !wait(ctx, fleetEvery) {
+		if !nemesis.Wait(ctx, fleetEvery) {
 			return nil, errors.Join(fmt.Errorf("nobody was promoted in the place of %s", old), err)
 		}
 	}

@@ -93,7 +93,7 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 	if err := s.phase(history.PhaseQuiet, "all is healed"); err != nil {
 		return false, err
 	}
-	if !wait(ctx, s.r.TTL/2) {
+	if !nemesis.Wait(ctx, s.r.TTL/2) {
 		return false, nil
 	}
 	return s.finish(ctx)
@@ -106,7 +106,7 @@ func (s *session) phase(name, text string) error {
 
 // ticks reports progress until the workload ends.
 func (s *session) ticks(ctx context.Context, begun int64) {
-	for wait(ctx, 200*time.Millisecond) {
+	for nemesis.Wait(ctx, 200*time.Millisecond) {
 		s.tail.poll()
 		s.progress.tick(time.Duration(s.clock.Now()-begun), s.r.Time, s.tail.count())
 	}
@@ -160,16 +160,5 @@ func (s *session) awaitDone(bound context.Context, clients []*client) {
 			s.progress.note(fmt.Sprintf("waiting for the last sections of up to %d clients, for %v at most",
 				len(clients)-i, time.Until(deadline).Round(time.Second)))
 		}
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }

@@ -2,8 +2,6 @@ package faults
 
 import (
 	"context"
-	"errors"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -38,28 +36,9 @@ func (ClientPause) Available(nemesis.Setting) error { return nil }
 // Inject sends SIGSTOP to the process groups and reads back that every thread stopped.
 // A client that stood at a point is let go only then: it goes on when it is resumed.
 func (ClientPause) Inject(ctx context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
-	var proofs []string
-	var paused []nemesis.Client // not the others: they may be paused by another fault
-	e := nemesis.Effect{Heal: func(ctx context.Context) (string, error) { return resumeAll(ctx, paused) }}
+	var all stops
 	for _, c := range t.Clients {
-		paused = append(paused, c)
-		proof, err := c.Pause(ctx)
-		if err != nil {
-			return e, err
-		}
-		proofs = append(proofs, c.Name()+" "+proof)
+		all = append(all, stop{c.Name(), c})
 	}
-	e.Proof = strings.Join(proofs, "; ")
-	return e, nil
-}
-
-func resumeAll(ctx context.Context, clients []nemesis.Client) (string, error) {
-	var proofs []string
-	var errs []error
-	for _, c := range clients {
-		proof, err := resume(ctx, c)
-		errs = append(errs, err)
-		proofs = append(proofs, c.Name()+" "+proof)
-	}
-	return strings.Join(proofs, "; "), errors.Join(errs...)
+	return all.pause(ctx)
 }

@@ -2,9 +2,7 @@ package faults
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -29,29 +27,13 @@ func (ServerPause) Available(s nemesis.Setting) error { return needsServer(s) }
 
 // Inject stops the servers and reads back that every thread stopped.
 func (ServerPause) Inject(ctx context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
-	var proofs []string
-	var paused []nemesis.Pauser
-	e := nemesis.Effect{Heal: func(ctx context.Context) (string, error) {
-		var back []string
-		var errs []error
-		for _, p := range paused {
-			proof, err := resume(ctx, p)
-			errs, back = append(errs, err), append(back, proof)
-		}
-		return strings.Join(back, "; "), errors.Join(errs...)
-	}}
+	var all stops
 	for _, n := range t.Nodes {
 		p, ok := nemesis.As[nemesis.Pauser](n)
 		if !ok {
-			return e, fmt.Errorf("node %s cannot be paused", n.Name())
+			return nemesis.Effect{}, fmt.Errorf("node %s cannot be paused", n.Name())
 		}
-		paused = append(paused, p)
-		proof, err := p.Pause(ctx)
-		if err != nil {
-			return e, err
-		}
-		proofs = append(proofs, n.Name()+" "+proof)
+		all = append(all, stop{n.Name(), p})
 	}
-	e.Proof = strings.Join(proofs, "; ")
-	return e, nil
+	return all.pause(ctx)
 }
