@@ -85,7 +85,8 @@ func (in *Input) overlaps(lock string) []overlap {
 
 // classify is the rule of the classes: defect exactly if both grants are before their
 // deadline (minus the tolerance) at the first instant of the overlap; undetermined if
-// that turns on a deadline that is not on record; else inherent.
+// that turns on a deadline that is not on record; else inherent, unless its library had to tell
+// the client and did not.
 func (in *Input) classify(o overlap) (Class, Reason, string) {
 	at := o.span.From
 	unknown := ""
@@ -97,6 +98,8 @@ func (in *Input) classify(o overlap) (Class, Reason, string) {
 		switch {
 		case !d.Set:
 			unknown = g.ID
+		case at >= d.V-in.Run.Tolerance && in.toldLate(g, o):
+			return Defect, ReasonToldLate, fmt.Sprintf("the lease of %s had run out at %s, and its library %s", g.ID, Seconds(d.V), in.signal(g))
 		case at >= d.V-in.Run.Tolerance:
 			return Inherent, ReasonLeaseOver, fmt.Sprintf("the lease of %s had run out at %s", g.ID, Seconds(d.V))
 		}
@@ -112,10 +115,8 @@ func (in *Input) classify(o overlap) (Class, Reason, string) {
 
 // overlapCause is why two clients were inside at once.
 func (in *Input) overlapCause(o overlap, class Class) Cause {
-	if class == Inherent {
-		late := in.late(o)
-		until := in.Hold(late).To
-		return in.lateCause(lateness{g: late, from: late.Sent(), until: until, begun: o.span.From, due: late.DeadlineAt(until)})
+	if late := in.late(o); class == Inherent || in.toldLate(late, o) {
+		return in.overlapLate(late, o)
 	}
 	if c, freed := in.freedBy(o.first, o.span.From); freed {
 		return c
@@ -125,6 +126,16 @@ func (in *Input) overlapCause(o overlap, class Class) Cause {
 		if late, ok := in.mayBeFreedBy(o); ok {
 			return late
 		}
+	}
+	return c
+}
+
+// overlapLate is why the client of a grant acted after its lease had run out.
+func (in *Input) overlapLate(late *history.Grant, o overlap) Cause {
+	until := in.Hold(late).To
+	c := in.lateCause(lateness{g: late, from: late.Sent(), until: until, begun: o.span.From, due: late.DeadlineAt(until)})
+	if ns, known := in.signalLate(late); known && ns > in.Run.Tolerance && !in.heldItself(late, c) && in.hostLate(late, ns) {
+		return Cause{Kind: CauseStall, Text: "unplanned stalls of the host, which held " + late.Client + " and its library up"}
 	}
 	return c
 }
@@ -151,6 +162,9 @@ func (in *Input) overlapFinding(o overlap, class Class, reason Reason, why strin
 		Events: in.holdEvents(first, second),
 		Grants: []string{first.ID, second.ID},
 		From:   o.span.From, To: o.span.To,
+	}
+	if reason == ReasonToldLate {
+		f.Rule = "late-notice"
 	}
 	f.because(c)
 	return f

@@ -43,6 +43,7 @@ type Reason string
 // The reasons.
 const (
 	ReasonLeaseOver        Reason = "lease-over"         // the lease of one grant had run out
+	ReasonToldLate         Reason = "told-late"          // the library told its user too late that the lease had run out
 	ReasonBothValid        Reason = "both-valid"         // both leases were still running
 	ReasonNoLease          Reason = "no-lease"           // the grants have none that could run out
 	ReasonDeadlineUnknown  Reason = "deadline-unknown"   // a deadline is not on record

@@ -18,6 +18,9 @@ import (
 //
 // A client that does not obey has no use for the notice, and is judged all the same.
 func lossNotice(in *Input) Result {
+	if in.Run.Discipline == history.Told && !in.Run.ByDeadline() {
+		return lossSignals(in)
+	}
 	figures := Figures{}
 	var findings []Finding
 	lost := 0

@@ -18,7 +18,7 @@ func (i Interval) Overlap(o Interval) Interval {
 
 // ProvenHold is when the client of a grant certainly believed that it held the lock:
 // from its acquire-ok to the earliest of the release's invocation, its kill, its first
-// loss notice or the deadline in force (where the run's discipline is to obey), and,
+// loss notice (unless it is trusting) or the deadline in force (see [Run.ByDeadline]), and,
 // where it never released, its next acquire of that lock in that mode (unless the lock is
 // reentrant); where none of these is on record, its last own event; then on to the last
 // use that it invoked under the grant, for who acts as the holder believes that it holds.
@@ -43,7 +43,10 @@ func (r *Record) ProvenHold(g *Grant) Interval {
 		}
 	}
 	if r.Run.Discipline != Trusting {
-		end = min(end, g.toldLost(), early(g.lapses(), r.Run.Tolerance))
+		end = min(end, g.ToldLost())
+	}
+	if r.Run.ByDeadline() {
+		end = min(end, early(g.lapses(), r.Run.Tolerance))
 	}
 	if end == Forever || (len(g.Releases) == 0 && r.CutOff(g.Client)) {
 		end = min(end, r.Last[g.Client]) // what it did after that is not known
@@ -63,10 +66,10 @@ func (r *Record) ProvenHold(g *Grant) Interval {
 // BeliefEnds is when an obeying client stops to believe: its first loss notice, or the
 // first moment at which the deadline in force has passed. A later renewal does not
 // bring the belief back.
-func (g *Grant) BeliefEnds() int64 { return min(g.toldLost(), g.lapses().Or(Forever)) }
+func (g *Grant) BeliefEnds() int64 { return min(g.ToldLost(), g.lapses().Or(Forever)) }
 
-// toldLost is the first loss notice; Forever where there is none.
-func (g *Grant) toldLost() int64 {
+// ToldLost is the first loss notice; Forever where there is none.
+func (g *Grant) ToldLost() int64 {
 	if len(g.Losses) > 0 {
 		return g.Losses[0].Time
 	}

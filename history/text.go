@@ -178,7 +178,7 @@ func (r *Run) set(key, val string) error {
 		"backend": &r.Backend, "ends": &r.Ends, "discipline": &r.Discipline, "fencing": &r.Fencing, "workload": &r.Workload,
 		"model": &r.Model.Kind,
 	}
-	flags := map[string]*bool{"tokens": &r.Tokens, "client-faults": &r.ClientFaults, "resource": &r.Resource, "session": &r.Model.Session, "no-deadlines": &r.NoDeadlines}
+	flags := map[string]*bool{"tokens": &r.Tokens, "client-faults": &r.ClientFaults, "resource": &r.Resource, "session": &r.Model.Session, "no-deadlines": &r.NoDeadlines, "renews": &r.Renews}
 	switch {
 	case durations[key] != nil:
 		d, err := time.ParseDuration(val)
@@ -192,6 +192,8 @@ func (r *Run) set(key, val string) error {
 		return err
 	case key == "locks":
 		r.Locks = strings.Split(val, ",")
+	case key == "signals":
+		r.Signals = strings.Split(val, ",")
 	case key == "skipped":
 		r.Nemesis = append(r.Nemesis, val)
 		r.RequestedFaults = append(r.RequestedFaults, RequestedFault{Spec: val, Family: FamilyClock, Skipped: "it cannot work here"})

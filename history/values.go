@@ -24,6 +24,10 @@ const (
 	Told     = "told"     // it goes by the signals of the library alone
 )
 
+// AskedSignal is the kind of signal that is a method which a user asks (Run.Signals): it tells
+// by the deadlines on record. All other kinds come by themselves, as f:lost.
+const AskedSignal = "method"
+
 // Which registers a run uses.
 const (
 	FencingBoth = "both" // plain and fenced side by side
@@ -74,6 +78,8 @@ type Run struct {
 	Model           Model             `json:"model,omitzero"`         // what the lock is
 	Ends            string            `json:"ends"`                   // how a grant ends without a release
 	NoDeadlines     bool              `json:"no_deadlines,omitempty"` // the times of its leases are hidden: what turns on them is undetermined
+	Signals         []string          `json:"signals,omitempty"`      // the kinds of signals by which its users learn of a loss
+	Renews          bool              `json:"renews,omitempty"`       // whether the lock renews its leases by itself
 	Tokens          bool              `json:"tokens"`                 // whether the lock issues fencing tokens
 	Resource        bool              `json:"resource"`               // whether the workload touches registers
 	Required        []string          `json:"required,omitempty"`     // checks that gate, or with a + that gate beside the default; empty: the default
@@ -83,6 +89,12 @@ type Run struct {
 	Versions        map[string]string `json:"versions,omitempty"`
 	Command         string            `json:"command,omitempty"`
 	RequestedFaults []RequestedFault  `json:"requested_faults,omitempty"`
+}
+
+// ByDeadline reports whether the clients of the run stop to believe when the deadline of their
+// lease has passed: they keep it themselves, or their library has a method that says so.
+func (r Run) ByDeadline() bool {
+	return r.Discipline == Obey || (r.Discipline == Told && slices.Contains(r.Signals, AskedSignal))
 }
 
 // Requirement is the check that an entry of Run.Required names.

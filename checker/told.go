@@ -1,0 +1,108 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// toldLate reports whether the client of a grant was inside too long because its library had not
+// told it: the clients of the run go by the library's signals, it renews its leases by itself,
+// and the client was held up neither by a fault of its own nor by the host nor by us. Faults of
+// links and of servers hold no client up: it is for them that there is a signal.
+//
+//	lease   |-------------| ends
+//	library               |........ tolerance ....| signal, or none
+//	client  |-- acts as the holder ---------------|
+func (in *Input) toldLate(g *history.Grant, o overlap) bool {
+	d := g.DeadlineAt(o.span.From)
+	if !d.Set || o.span.From < d.V-in.Run.Tolerance {
+		return false
+	}
+	late, known := in.signalLate(g)
+	return known && late > in.Run.Tolerance && !in.heldItself(g, in.overlapLate(g, o)) && !in.hostLate(g, late)
+}
+
+// hostLate reports whether the host, or we, account for most of what a library was late with its
+// signal: held up, it cannot tell. Stalls that are too short to be on record add up.
+func (in *Input) hostLate(g *history.Grant, late int64) bool {
+	span := history.Interval{From: g.Sent(), To: min(g.ToldLost(), in.gaveUp(g))}
+	own := late - in.heldUp(span, in.stands()[g.Client], in.stallsOf(g.Client))
+	return own <= max(2*in.Run.Tolerance, late/10)
+}
+
+// heldItself reports whether a cause is a fault that held the client of a grant itself up.
+func (in *Input) heldItself(g *history.Grant, c Cause) bool {
+	return slices.ContainsFunc(in.Faults, func(f *history.Injection) bool {
+		return f.ID == c.Fault && c.Kind == CauseFault && f.Late(g.Client)
+	})
+}
+
+// signalLate is how much later than the end of its lease the holder of a grant was told, or
+// ended its tenure without having been told. known is false where there was nothing to tell, and
+// where the library is not to tell it: its leases are not its own to renew, or its clients do not
+// go by what it says.
+func (in *Input) signalLate(g *history.Grant) (late int64, known bool) {
+	if in.Run.Discipline != history.Told || !in.Run.Renews || in.Run.ByDeadline() || !g.Granted() {
+		return 0, false
+	}
+	end := min(g.ToldLost(), in.gaveUp(g))
+	d := g.DeadlineAt(end)
+	if !d.Set || end <= d.V || in.CutOff(g.Client) {
+		return 0, false
+	}
+	return end - d.V, true
+}
+
+// signal says how the library of a grant told of the loss.
+func (in *Input) signal(g *history.Grant) string {
+	late, _ := in.signalLate(g)
+	if g.ToldLost() < history.Forever {
+		return fmt.Sprintf("told of it %s later", Millis(late))
+	}
+	return fmt.Sprintf("had not told of it %s later", Millis(late))
+}
+
+// lossSignals asks of clients that go by the signals of their library alone how late each was
+// told, counted from the end of its lease: also where nobody else was granted the lock.
+func lossSignals(in *Input) Result {
+	figures := Figures{}
+	var findings []Finding
+	lost := 0
+	for _, lock := range in.Locks {
+		for _, g := range in.ByLock[lock] {
+			late, known := in.signalLate(g)
+			if !known {
+				continue
+			}
+			lost++
+			figures.Raise("loss_notice_late_max_ns", late)
+			if late > in.Run.Tolerance {
+				findings = append(findings, in.lateSignal(g, late))
+			}
+		}
+	}
+	r := in.conclude("first signal of the library after each lease that ran out, against its end", findings, len(findings))
+	r.Figures = figures
+	if r.Verdict == Pass {
+		r.Reason = "no lease ran out before its release"
+		if lost > 0 {
+			r.Reason = fmt.Sprintf("%d leases ran out before their release; each holder was told in time", lost)
+		}
+	}
+	return r
+}
+
+func (in *Input) lateSignal(g *history.Grant, late int64) Finding {
+	end := g.DeadlineAt(min(g.ToldLost(), in.gaveUp(g))).V
+	f := Finding{
+		Rule: "late-notice", Class: NoClass, Gating: true, Grants: []string{g.ID}, From: end, To: end + late, Events: in.holdEvents(g),
+		Message: fmt.Sprintf("the lease of %s on %s (%s) had run out at %s, and its library %s", g.Client, g.Lock, g.ID, Seconds(end), in.signal(g)),
+	}
+	if g.ToldLost() == history.Forever {
+		f.Rule = "no-notice"
+	}
+	f.because(in.lateCause(lateness{g: g, from: g.Sent(), until: end + late, begun: end, due: history.Some(end)}))
+	return f
+}
