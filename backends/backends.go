@@ -9,6 +9,7 @@
 package backends
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,17 @@ type Spec struct {
 	// Keys are the names under which the store keeps a lock, for faults that evict or delete
 	// them; nil where there are none.
 	Keys func(run, lock string) []string
+	// Signals are how its users learn that a lock is lost, as its API has it; none: they are
+	// not told. See [Signal].
+	Signals []Signal
+	Calls   []string // that it has beside acquire and release: Call constants
+	// Library is the module that it is, with its version; empty: it is ours. A library is run
+	// as its users have it, by default under the discipline `told`.
+	Library string
+	Params  []catalog.Param // that may follow its name, as in redsync:tries=1
+	// With is the spec as its parameters make it, and refuses values that are wrong; nil: they
+	// alter nothing that the spec says.
+	With func(s Spec, v catalog.Values) (Spec, error)
 	Open func(ctx context.Context, env Env) (Locker, error)
 }
 
@@ -77,7 +89,25 @@ func (s Spec) Valid() error {
 			return fmt.Errorf("point %q: a point has a doc and a name of its own, other than those of every section", p.Name)
 		}
 	}
-	return nil
+	return s.validParams()
+}
+
+// validParams reads the defaults as if they had been given.
+func (s Spec) validParams() error {
+	if err := catalog.CheckParams(s.Params); err != nil || s.With == nil {
+		return err
+	}
+	_, err := s.With(s, s.Defaults())
+	return err
+}
+
+// Defaults are the values of the parameters where none is given.
+func (s Spec) Defaults() catalog.Values {
+	v := catalog.Values{}
+	for _, p := range s.Params {
+		v[p.Name] = p.Default
+	}
+	return v
 }
 
 // Catalogue is a list of backends by name.
@@ -99,14 +129,17 @@ type Env struct {
 	Now     func() int64                                             // the run's clock, ns
 	Rand    *rand.Rand                                               // seeded; not for concurrent use
 	Session Session                                                  // for leases that several grants share
+	Values  catalog.Values                                           // of the spec's Params
 }
 
 // Request is one acquire attempt.
 type Request struct {
 	Lock  string
 	Owner string // nonce, unique per attempt, to be used as the store's owner value; of a reentrant lock that is held: its owner
+	Lease string // name for a lease of the grant's own where the owner is not unique; see LeaseName
 	Mode  string // "" is exclusive, history.ModeShared that of readers
 	TTL   time.Duration
+	Reuse bool // use the lock object of the last request for this lock again, where it has one
 	Hooks Hooks
 }
 
@@ -117,6 +150,9 @@ func (r Request) Reach(ctx context.Context, point string) {
 		r.Hooks.Point(ctx, point)
 	}
 }
+
+// LeaseName is the name of a lease of the grant's own: unique per attempt.
+func (r Request) LeaseName() string { return cmp.Or(r.Lease, r.Owner) }
 
 // Hooks are how a backend tells its client what happens inside: all may be called from
 // any goroutine of the backend.

@@ -117,6 +117,26 @@ func (v Values) Count(name string, def int) (int, error) {
 	return n, nil
 }
 
+// Whole reads a whole number from 0 to limit.
+func (v Values) Whole(name string, limit int) (int, error) {
+	n, err := strconv.Atoi(v[name])
+	if err != nil || n < 0 || n > limit {
+		return 0, fmt.Errorf("%s=%s is not a whole number from 0 to %d", name, v[name], limit)
+	}
+	return n, nil
+}
+
+// Bool reads yes or no.
+func (v Values) Bool(name string) (bool, error) {
+	switch v[name] {
+	case "yes":
+		return true, nil
+	case "no":
+		return false, nil
+	}
+	return false, fmt.Errorf("%s=%s: choose yes or no", name, v[name])
+}
+
 // CheckParams says in a sentence what is wrong with a list of parameters.
 func CheckParams(params []Param) error {
 	seen := map[string]bool{}

@@ -62,7 +62,7 @@ func section(b *testing.B, c *cluster.Cluster, recorded, links bool) func() {
 	rnd := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(n, n)) }
 	locker, err := spec.Open(context.Background(), backends.Env{
 		Run: "bench", Client: "c1", Nodes: []cluster.Ref{{Name: node.Name()}}, Dial: book.Dial, TTL: time.Minute,
-		Retry: time.Millisecond, Timeout: 5 * time.Second, Now: clock.Now, Rand: rnd(1),
+		Retry: time.Millisecond, Timeout: 5 * time.Second, Now: clock.Now, Rand: rnd(1), Values: spec.Defaults(),
 	})
 	if err != nil {
 		b.Fatal(err)

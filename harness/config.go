@@ -16,7 +16,7 @@ type Config struct {
 	Nemesis    []string      `json:"nemesis,omitempty"`  // name[:key=value,...]
 	Workload   string        `json:"workload,omitempty"` // name[:key=value,...]
 	Fencing    string        `json:"fencing,omitempty"`
-	Discipline string        `json:"discipline,omitempty"`
+	Discipline string        `json:"discipline,omitempty"` // empty: that of the backend
 	TTL        time.Duration `json:"ttl_ns,omitempty"`
 	Clients    int           `json:"clients,omitempty"`
 	Locks      int           `json:"locks,omitempty"`
@@ -29,11 +29,12 @@ type Config struct {
 }
 
 // Defaults is the run that is made when nothing is said but the backend. A TTL of 0 is
-// that of the topology, else a second.
+// that of the topology, else a second; an empty discipline is `told` for a library that tells its
+// users of a loss, else `obey`.
 func Defaults() Config {
 	return Config{
 		Provider: cluster.Auto, Nemesis: []string{"none"}, Workload: "counter", Fencing: history.FencingBoth,
-		Discipline: history.Obey, Clients: 5, Locks: 1, Time: 10 * time.Second,
+		Clients: 5, Locks: 1, Time: 10 * time.Second,
 	}
 }
 

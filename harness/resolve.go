@@ -59,8 +59,10 @@ func (r *resolved) words() error {
 	if err := oneOf("--fencing", r.Fencing, history.FencingBoth, history.FencingOn, history.FencingOff); err != nil {
 		return err
 	}
-	if err := oneOf("--discipline", r.Discipline, history.Obey, history.Trusting); err != nil {
-		return err
+	if r.Discipline != "" {
+		if err := oneOf("--discipline", r.Discipline, history.Told, history.Obey, history.Trusting); err != nil {
+			return err
+		}
 	}
 	for _, c := range r.Require {
 		if c = history.Requirement(c); c == "" {
@@ -81,8 +83,14 @@ func oneOf(flag, val string, valid ...string) error {
 }
 
 func (r *resolved) names() (err error) {
-	if r.backend, err = r.cat.Backends.Get(r.Backend); err != nil {
+	if r.backend, _, err = backends.Choose(r.cat.Backends, r.Backend); err != nil {
 		return err
+	}
+	if r.Discipline == "" {
+		r.Discipline = history.Obey
+		if r.backend.Library != "" && len(r.backend.Signals) > 0 {
+			r.Discipline = history.Told
+		}
 	}
 	r.Topology = cmp.Or(r.Topology, r.backend.Topologies[0])
 	if r.topology, err = r.cat.Topologies.Get(r.Topology); err != nil {
@@ -153,13 +161,40 @@ func (r *resolved) combination() error {
 		return fmt.Errorf("workload %s is for locks that are %s, and backend %s is %s", r.workload.Name,
 			strings.Join(r.workload.Models, " or "), r.Backend, kind)
 	}
+	if r.Discipline == history.Told && len(r.backend.Signals) == 0 {
+		return fmt.Errorf("--discipline told: backend %s has no signal by which its users learn of a loss: choose %s or %s",
+			r.Backend, history.Obey, history.Trusting)
+	}
 	if r.Fencing == history.FencingOn && !r.backend.Tokens {
 		return fmt.Errorf("--fencing on: %s", r.noTokens())
+	}
+	if err := r.calls(); err != nil {
+		return err
 	}
 	if r.Fencing == history.FencingOn && !r.workload.Fenced {
 		return fmt.Errorf("--fencing on: workload %s touches no data that could be fenced", r.workload.Name)
 	}
 	return r.requirements()
+}
+
+// calls refuses a workload that makes calls which the backend does not have.
+func (r *resolved) calls() error {
+	if r.workload.Calls == nil {
+		return nil
+	}
+	for _, call := range r.workload.Calls(r.settings) {
+		if slices.Contains(r.backend.Calls, call) {
+			continue
+		}
+		var can []string
+		for _, b := range r.cat.Backends.All() {
+			if slices.Contains(b.Calls, call) {
+				can = append(can, b.Name)
+			}
+		}
+		return fmt.Errorf("workload %s asks for %q, which backend %s has not (these have: %s)", r.Workload, call, r.Backend, strings.Join(can, ", "))
+	}
+	return nil
 }
 
 // requirements refuses checks that cannot answer.

@@ -128,7 +128,7 @@ func TestConfigErrors(t *testing.T) {
 		"try":        {func(c *Config) { c.Workload = "counter:try=2" }, "try=2 is not a number from 0 to 1"},
 		"fencing":    {func(c *Config) { c.Fencing = "on" }, "issues no tokens (with tokens: redis-fenced)"},
 		"no data":    {func(c *Config) { c.Backend, c.Fencing, c.Workload = "redis-fenced", "on", "mutex" }, "touches no data"},
-		"discipline": {func(c *Config) { c.Discipline = "brave" }, "choose one of obey, trusting"},
+		"discipline": {func(c *Config) { c.Discipline = "brave" }, "choose one of told, obey, trusting"},
 		"ttl":        {func(c *Config) { c.TTL = time.Millisecond }, "too short"},
 		"clients":    {func(c *Config) { c.Clients = 0 }, "choose from 1 to"},
 		"no fence":   {func(c *Config) { c.Require = []string{"data-fenced"} }, "--require data-fenced: backend redis-lua issues no tokens"},

@@ -10,7 +10,7 @@ import (
 func (r *resolved) setting(provider string) nemesis.Setting {
 	t := r.topology
 	s := nemesis.Setting{
-		Backend: r.Backend, Topology: r.Topology, Provider: provider, RealOnly: provider != cluster.EmbeddedName,
+		Backend: r.backend.Name, Topology: r.Topology, Provider: provider, RealOnly: provider != cluster.EmbeddedName,
 		Nodes: len(t.Nodes), Peers: t.Peers(), FailOver: t.FailOver,
 		Stores: t.Any(func(n cluster.Recipe) bool { return n.Data && n.Admin != nil }), Answers: len(t.Nodes) > 0,
 		Keys: r.backend.Keys != nil, Voters: r.backend.Voters, Resource: len(r.registers) > 0, NoClock: noClock(provider),

@@ -10,12 +10,12 @@ var (
 	// unleased locks end with their holder's release, or with its death, and never else.
 	unleased = []string{"file-excl", "file-flock", "redis-setnx"}
 	// renewed leases outlive a section that hangs.
-	renewed = []string{"redis-watchdog", "redlock-watchdog", "redsync-setnx-extend", "rueidislock"}
+	renewed = []string{"redis-watchdog", "redlock-watchdog", "rueidislock"}
 	// sentinel locks follow the master: a fault of one server may or may not hit it.
 	sentinel = []string{"redis-sentinel", "redis-sentinel-wait"}
 	// majority locks survive the loss of one node, unless their grant was by the least
 	// majority.
-	majority = []string{"redlock", "redlock-watchdog", "redlock-delayed", "redsync", "redsync-setnx-extend"}
+	majority = []string{"redlock", "redlock-watchdog", "redlock-delayed", "redsync"}
 	// fragile protocols depend on the moment in which a request is late or lost.
 	fragile = []string{"redis-setnx", "redis-setnx-expire", "redis-get-del", "redis-del"}
 )
@@ -63,7 +63,7 @@ var table = expand(map[string]row{
 	"failover-planned": {group(Any, sentinel)},
 	"isolate-master":   {these(Defect, "redis-sentinel"), these(Safe, "redis-sentinel-wait")},
 
-	"clock-jump": {all(Defect), group(Safe, majority), these(Any, "redsync", "redsync-setnx-extend"), group(Any, sentinel), these(Safe, "redis-setnx")},
+	"clock-jump": {all(Defect), group(Safe, majority), these(Any, "redsync"), group(Any, sentinel), these(Safe, "redis-setnx")},
 
 	"evict":      {all(Defect), group(Any, majority), these(Any, "redis-setnx")},
 	"flush":      {all(Defect), group(Any, majority)},

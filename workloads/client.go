@@ -35,6 +35,7 @@ type ClientConfig struct {
 	Registers  []string // the registers that a section may use, in order
 	Fencing    string   // history.Fencing constants
 	Trusting   bool     // goes on after a deadline or a loss
+	OnlyTold   bool     // knows no deadline: it goes on until it is told of a loss
 	NoTokens   bool     // the lock is said to issue none: what its grants carry is none
 	TTL        time.Duration
 	Gate       Gate
@@ -128,6 +129,8 @@ type Ask struct {
 	// Within is a hold of the same lock under which it is asked for again, as the same owner:
 	// for reentrant locks, and for up- and downgrades.
 	Within *Hold
+	Token  string // is given to the store as the owner, instead of a nonce: a choice of its user
+	Reuse  bool   // use the lock object of the last request again, where there is one
 }
 
 // Acquire asks for the lock. It returns nil when the lock was not granted; an error means
@@ -142,13 +145,18 @@ func (c *Client) Acquire(ctx context.Context, ask Ask) (*Hold, error) {
 	}
 	e := c.op(f, ask.Lock, h.Grant)
 	e.Mode, e.Owner = ask.Mode, fmt.Sprintf("%s-%016x", h.Grant, c.cfg.Rand.Uint64())
-	if ask.Within != nil {
+	req := backends.Request{Lock: ask.Lock, Mode: ask.Mode, TTL: c.cfg.TTL, Reuse: ask.Reuse, Hooks: h.hooks()}
+	switch {
+	case ask.Within != nil:
 		e.Owner = ask.Within.info.Owner
+	case ask.Token != "":
+		e.Owner, req.Lease = ask.Token, e.Owner
 	}
+	req.Owner = e.Owner
 	if err := c.invoke(e); err != nil {
 		return nil, err
 	}
-	lease, err := acquire(ctx, backends.Request{Lock: ask.Lock, Mode: ask.Mode, Owner: e.Owner, TTL: c.cfg.TTL, Hooks: h.hooks()})
+	lease, err := acquire(ctx, req)
 	if err == nil {
 		h.granted(lease, &e)
 	}

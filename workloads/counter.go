@@ -2,6 +2,7 @@ package workloads
 
 import (
 	"context"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/points"
@@ -14,7 +15,8 @@ func Specs() []Spec {
 		{
 			Name: "counter", Doc: "acquire, read a counter, stay, write it back plus one, release",
 			Registers: SideBySide, Fenced: true, Check: checkFence,
-			Params: append(Params(), catalog.Param{
+			Calls: func(s Settings) []string { return s.Calls.Needs() },
+			Params: append(slices.Concat(Params(), CallParams()), catalog.Param{
 				Name: paramFence, Default: string(register.Strict),
 				Doc: "strict: a token that is equal to the highest counts only from the grant that brought it; at-least: from anybody",
 			}),
@@ -22,7 +24,8 @@ func Specs() []Spec {
 		},
 		{
 			Name: "mutex", Doc: "acquire, stay, act as the holder, release; touches no data",
-			Params: Params(), New: func(s Settings) Workload { return &mutex{s} },
+			Calls:  func(s Settings) []string { return s.Calls.Needs() },
+			Params: slices.Concat(Params(), CallParams()), New: func(s Settings) Workload { return &mutex{s} },
 		},
 	}
 }
@@ -58,7 +61,12 @@ func (w *counter) update(ctx context.Context, c *Client, h *Hold, t Turn) error 
 			values[reg] = v
 		}
 	}
-	w.Stay(ctx, t)
+	if err := w.Keep(ctx, h, t); err != nil {
+		return err
+	}
+	if w.Calls.Ask {
+		h.Ask(ctx)
+	}
 	if !h.Valid() {
 		return nil
 	}
@@ -86,7 +94,12 @@ type mutex struct{ Settings }
 func (w *mutex) Section(ctx context.Context, c *Client, t Turn) (bool, error) {
 	return w.Run(ctx, c, t, func(h *Hold) error {
 		if h.Valid() {
-			w.Stay(ctx, t)
+			if err := w.Keep(ctx, h, t); err != nil {
+				return err
+			}
+		}
+		if w.Calls.Ask {
+			h.Ask(ctx)
 		}
 		if !h.Valid() {
 			return nil
@@ -103,10 +116,16 @@ func (s *Settings) Run(ctx context.Context, c *Client, t Turn, act func(*Hold) e
 	if h == nil || err != nil {
 		return false, err
 	}
-	if err := act(h); err != nil {
+	stop := func() {}
+	if s.Calls.Extend == ExtendBackground {
+		stop = h.inBackground(ctx)
+	}
+	err = act(h)
+	stop()
+	if err != nil {
 		return true, err
 	}
-	if err := h.Release(ctx); err != nil {
+	if err := s.giveBack(ctx, h, t); err != nil {
 		return true, err
 	}
 	s.Pause(ctx, t)
@@ -117,7 +136,7 @@ func (s *Settings) Run(ctx context.Context, c *Client, t Turn, act func(*Hold) e
 // waits.
 func (s *Settings) Begin(ctx context.Context, c *Client, t Turn) (*Hold, error) {
 	try := s.Rand.Float64() < s.Try && !t.Last
-	h, err := c.Acquire(ctx, Ask{Lock: s.Lock(t), Try: try})
+	h, err := s.begin(ctx, c, Ask{Lock: s.Lock(t), Try: try}, t)
 	if h == nil && err == nil {
 		s.Pause(ctx, t)
 	}

@@ -31,6 +31,9 @@ type Spec struct {
 	// Registers are the values of the protected resource that it reads and writes; nil: it
 	// touches none. It is asked once, before the run.
 	Registers func(fencing string, tokens bool) []Register
+	// Calls are the calls that a section makes beside acquire and release (Call constants of
+	// package backends), which a backend must have; nil: none.
+	Calls func(s Settings) []string
 	// Fenced: --fencing chooses among its registers, and a lock without tokens cannot be run
 	// with --fencing on.
 	Fenced bool
@@ -114,6 +117,7 @@ type Settings struct {
 	Hold   time.Duration // longest time between read and write
 	Think  time.Duration // longest pause between two sections
 	Try    float64       // part of the attempts that do not wait
+	Calls  Calls         // that a section makes beside acquire and release
 	Values catalog.Values
 	Dir    string     // folder shared by all clients, for data of its own; empty before the run
 	Rand   *rand.Rand // seeded, one per client; nil before the run
@@ -139,8 +143,11 @@ func NewSettings(v catalog.Values, locks []string, ttl time.Duration) (Settings,
 		return s, err
 	}
 	if v["try"] != "" {
-		s.Try, err = v.Fraction("try")
+		if s.Try, err = v.Fraction("try"); err != nil {
+			return s, err
+		}
 	}
+	s.Calls, err = newCalls(v)
 	return s, err
 }
 

@@ -1,6 +1,7 @@
 // Package redis holds the lock implementations on Redis: a ladder from the broken to
-// the best that one server can do. They share one client, whose silent retries are off,
-// and differ in how they take, keep and release the key.
+// the best that one server can do. They share one client and differ in how they take, keep
+// and release the key. The client sends again by itself, as those of users do; a tap on its
+// connections tells what of its errors and refusals is certain.
 package redis
 
 import (
@@ -18,6 +19,8 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/backends/redis/tap"
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/cluster"
 )
 
@@ -25,19 +28,26 @@ import (
 // in a row it would answer from memory and look again only once a second.
 const manyConns = 1 << 12
 
-// Options are those of a client of one node, as a user would configure it, but for the
-// silent retries: with them a SETNX whose reply was lost comes back as "false".
-func Options(env backends.Env, node string, timeout time.Duration) *goredis.Options {
+// Dialer connects to a node, through a tap where there is one.
+func Dialer(env backends.Env, node string, t *tap.Tap) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, _, _ string) (net.Conn, error) {
+		conn, err := env.Dial(ctx, node)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("dial %s: %w: %w", node, backends.ErrNotSent, err)
+		case t == nil:
+			return conn, nil
+		}
+		return t.Conn(conn, node), nil
+	}
+}
+
+// options are those of a client of our own locks: time-outs that fit the lease, and no retries.
+func options(env backends.Env, node string, timeout time.Duration, t *tap.Tap) *goredis.Options {
 	logging.Disable()
 	return &goredis.Options{
-		Addr: node,
-		Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			conn, err := env.Dial(ctx, node)
-			if err != nil {
-				return nil, fmt.Errorf("dial %s: %w: %w", node, backends.ErrNotSent, err)
-			}
-			return conn, nil
-		},
+		Addr:                     node,
+		Dialer:                   Dialer(env, node, t),
 		Protocol:                 2,
 		MaxRetries:               -1,
 		DialerRetries:            1,
@@ -52,12 +62,17 @@ func Options(env backends.Env, node string, timeout time.Duration) *goredis.Opti
 }
 
 // connect is a client of the master that Sentinel names, where there are Sentinels, else
-// of the first node.
-func connect(env backends.Env) *goredis.Client {
-	if slices.ContainsFunc(env.Nodes, func(n cluster.Ref) bool { return n.Role == RoleSentinel }) {
-		return connectSentinel(env)
+// of the first node. It sends again what was not answered, up to retries times.
+func connect(env backends.Env, retries int, t *tap.Tap) *goredis.Client {
+	o := options(env, env.Nodes[0].Name, env.Timeout, t)
+	o.MaxRetries = retries
+	if retries == 0 {
+		o.MaxRetries = -1 // go-redis takes a 0 for its default
 	}
-	return goredis.NewClient(Options(env, env.Nodes[0].Name, env.Timeout))
+	if slices.ContainsFunc(env.Nodes, func(n cluster.Ref) bool { return n.Role == RoleSentinel }) {
+		return connectSentinel(env, o, t)
+	}
+	return goredis.NewClient(o)
 }
 
 // notDone are the error replies by which a server says that it did not carry the command
@@ -85,6 +100,7 @@ func refusedByServer(err error) bool {
 type lock struct {
 	env    backends.Env
 	client *goredis.Client
+	tap    *tap.Tap
 	take   taker
 }
 
@@ -100,8 +116,30 @@ func opener(take taker) func(context.Context, backends.Env) (backends.Locker, er
 		if len(env.Nodes) == 0 {
 			return nil, errNoServer
 		}
-		return &lock{env: env, client: connect(env), take: take}, nil
+		retries, err := env.Values.Whole(paramRetries, maxRetries)
+		if err != nil {
+			return nil, err
+		}
+		t := tap.New(env.Now)
+		return &lock{env: env, client: connect(env, retries, t), tap: t, take: take}, nil
 	}
+}
+
+const (
+	paramRetries = "retries"
+	maxRetries   = 10
+)
+
+// retriesParam is what all locks on one server have, with the default of go-redis.
+var retriesParam = catalog.Param{
+	Name: paramRetries, Default: "3",
+	Doc: "times that the Redis client sends a command again whose answer did not come, as go-redis does by itself; 0: never",
+}
+
+// checkRetries refuses wrong values before anything is started.
+func checkRetries(s backends.Spec, v catalog.Values) (backends.Spec, error) {
+	_, err := v.Whole(paramRetries, maxRetries)
+	return s, err
 }
 
 var errNoServer = errors.New("a Redis lock needs a Redis server: choose a redis-... topology")
@@ -115,9 +153,20 @@ func (l *lock) Acquire(ctx context.Context, req backends.Request) (backends.Leas
 func (l *lock) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
 	lease, err := l.take(ctx, l, req)
 	if err != nil {
-		return nil, Classify(err)
+		return nil, err
 	}
 	return lease, nil
+}
+
+// ask carries out a request that can be told by a word that it carries, and says what of its
+// error is certain: with a client that sends again, a refusal may be of the second time.
+func (l *lock) ask(word string, refusal error, do func() error) error {
+	trail := l.tap.Follow(word)
+	defer trail.End()
+	if err := do(); err != nil {
+		return trail.Certain(err, refusal, nil)
+	}
+	return nil
 }
 
 // Close closes the client's connections.
@@ -152,13 +201,13 @@ type lease struct {
 func (l *lease) Info() backends.Info { return l.info }
 
 // Release gives the key back in the way of its lock.
-func (l *lease) Release(ctx context.Context) error { return Classify(l.release(ctx, l)) }
+func (l *lease) Release(ctx context.Context) error { return l.release(ctx, l) }
 
 // leased describes a grant whose key expires; without a ttl it has no lease.
 func leased(req backends.Request, sent int64, ttl time.Duration) backends.Info {
 	info := backends.Info{Owner: req.Owner, Sent: sent}
 	if ttl > 0 {
-		info.Lease, info.TTL, info.Deadline = req.Owner, ttl, sent+ttl.Nanoseconds()
+		info.Lease, info.TTL, info.Deadline = req.LeaseName(), ttl, sent+ttl.Nanoseconds()
 	}
 	return info
 }

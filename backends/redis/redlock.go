@@ -50,7 +50,7 @@ func openRedlock(opts ...redlockOption) func(context.Context, backends.Env) (bac
 		}
 		r := &redlock{env: env, quorum: len(env.Nodes)/2 + 1, release: compareAndDelete}
 		for _, n := range env.Nodes {
-			r.nodes = append(r.nodes, redlockNode{n.Name, goredis.NewClient(Options(env, n.Name, nodeTimeout(env.TTL)))})
+			r.nodes = append(r.nodes, redlockNode{n.Name, goredis.NewClient(options(env, n.Name, nodeTimeout(env.TTL), nil))})
 		}
 		for _, o := range opts {
 			o(r)
@@ -124,7 +124,7 @@ func (r *redlock) TryAcquire(ctx context.Context, req backends.Request) (backend
 		}
 		own := &redlockLease{r: r, req: req, info: info}
 		if r.renews {
-			return Watch(ctx, own, r.env.Now, req, own.Extend), nil
+			return Watch(ctx, own, r.env.Now, req, own.extend), nil
 		}
 		return own, nil
 	}
@@ -244,9 +244,14 @@ func (l *redlockLease) Release(ctx context.Context) error {
 	return l.majority(l.r.ask(all, func(n redlockNode) answer { return l.r.free(ctx, n, l.req) }))
 }
 
-// Extend prolongs the key at every node that still has it: a majority must confirm it, in
+// Extend is one extension that its user asks for.
+func (l *redlockLease) Extend(ctx context.Context) (backends.Renewal, error) {
+	return called(l.extend(ctx))
+}
+
+// extend prolongs the key at every node that still has it: a majority must confirm it, in
 // time.
-func (l *redlockLease) Extend(ctx context.Context) (backends.Renewal, bool, error) {
+func (l *redlockLease) extend(ctx context.Context) (backends.Renewal, bool, error) {
 	re := backends.Renewal{Sent: l.r.env.Now(), TTL: l.req.TTL}
 	re.Deadline = re.Sent + (l.req.TTL - drift(l.req.TTL)).Nanoseconds()
 	err := l.majority(l.r.ask(all, func(n redlockNode) answer {

@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -12,20 +11,26 @@ import (
 
 // releaseDel deletes the key, whoever holds it.
 func releaseDel(ctx context.Context, l *lease) error {
-	n, err := l.l.client.Del(ctx, l.l.key(l.req.Lock)).Result()
-	if err == nil && n == 0 {
-		return backends.ErrNotHeld
-	}
-	return err
+	key := l.l.key(l.req.Lock)
+	return l.l.ask(key, backends.ErrNotHeld, func() error {
+		n, err := l.l.client.Del(ctx, key).Result()
+		if err == nil && n == 0 {
+			err = errZero
+		}
+		return err
+	})
 }
 
 // releaseGetDel looks whether the key is its own and then deletes it: in between it may
 // have become somebody else's.
 func releaseGetDel(ctx context.Context, l *lease) error {
-	owner, err := l.l.client.Get(ctx, l.l.key(l.req.Lock)).Result()
+	owner := ""
+	key := l.l.key(l.req.Lock)
+	err := l.l.ask(key, backends.ErrNotHeld, func() (err error) {
+		owner, err = l.l.client.Get(ctx, key).Result()
+		return err
+	})
 	switch {
-	case errors.Is(err, goredis.Nil):
-		return backends.ErrNotHeld
 	case err != nil:
 		return err
 	case owner != l.info.Owner:
@@ -44,10 +49,7 @@ return 0`)
 
 // releaseLua compares and deletes in one atomic step.
 func releaseLua(ctx context.Context, l *lease) error {
-	n, err := eval(ctx, l.l, compareAndDelete, []string{l.l.key(l.req.Lock)}, l.info.Owner)
-	if err == nil && n == 0 {
-		return backends.ErrNotHeld
-	}
+	_, err := l.l.eval(ctx, compareAndDelete, backends.ErrNotHeld, []string{l.l.key(l.req.Lock)}, l.info.Owner)
 	return err
 }
 

@@ -10,50 +10,27 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/backends/redis/tap"
 )
 
 // connectSentinel is a client that asks Sentinel for the master, and is told when it
 // changes, as go-redis users have it. It dials what Sentinel announces.
-func connectSentinel(env backends.Env) *goredis.Client {
-	o := Options(env, "", env.Timeout) // for what all clients share
+func connectSentinel(env backends.Env, o *goredis.Options, t *tap.Tap) *goredis.Client {
 	var sentinels []string
 	for _, n := range env.Nodes {
 		if n.Role == RoleSentinel {
 			sentinels = append(sentinels, n.Announced)
 		}
 	}
-	c := goredis.NewFailoverClient(&goredis.FailoverOptions{
+	return goredis.NewFailoverClient(&goredis.FailoverOptions{
 		MasterName: masterName, SentinelAddrs: sentinels,
-		Dialer:   func(ctx context.Context, _, addr string) (net.Conn, error) { return env.Dial(ctx, addr) },
+		Dialer: func(ctx context.Context, _, addr string) (net.Conn, error) {
+			return Dialer(env, addr, t)(ctx, "", "")
+		},
 		Protocol: o.Protocol, MaxRetries: o.MaxRetries, DialerRetries: o.DialerRetries, DialTimeout: o.DialTimeout,
 		ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout, ContextTimeoutEnabled: true,
 		PoolSize: o.PoolSize, DisableIdentity: true,
 	})
-	c.AddHook(dialHook{})
-	return c
-}
-
-// dialHook marks what failed before there was a connection, the search for the master
-// included: the command was certainly not sent.
-type dialHook struct{}
-
-// DialHook wraps the whole way to a connection.
-func (dialHook) DialHook(next goredis.DialHook) goredis.DialHook {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		c, err := next(ctx, network, addr)
-		if err != nil {
-			return nil, fmt.Errorf("reach the master: %w: %w", backends.ErrNotSent, err)
-		}
-		return c, nil
-	}
-}
-
-// ProcessHook leaves commands as they are.
-func (dialHook) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook { return next }
-
-// ProcessPipelineHook leaves pipelines as they are.
-func (dialHook) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
-	return next
 }
 
 const (
@@ -65,6 +42,8 @@ const (
 // replica. A key that no replica has is given back: WAIT itself leaves it.
 func takeWait(ctx context.Context, l *lock, req backends.Request) (backends.Lease, error) {
 	sent := l.env.Now()
+	trail := l.tap.Follow(req.Owner)
+	defer trail.End()
 	var set *goredis.StatusCmd
 	var wait *goredis.Cmd
 	limit := max(req.TTL/waitPart, time.Millisecond)
@@ -73,11 +52,8 @@ func takeWait(ctx context.Context, l *lock, req backends.Request) (backends.Leas
 		wait = p.Do(ctx, "WAIT", waitReplicas, limit.Milliseconds())
 		return nil
 	})
-	switch {
-	case set.Err() == goredis.Nil: //nolint:errorlint // go-redis returns it bare
-		return nil, backends.ErrBusy
-	case set.Err() != nil:
-		return nil, set.Err()
+	if set.Err() != nil {
+		return nil, trail.Certain(set.Err(), backends.ErrBusy, nil)
 	}
 	own := &lease{l: l, req: req, info: leased(req, sent, req.TTL), release: releaseLua}
 	have, waitErr := wait.Int64()

@@ -14,8 +14,23 @@ func Specs() []backends.Spec {
 	specs := slices.Concat(singleSpecs(), sentinelSpecs(), redlockSpecs())
 	for i := range specs {
 		specs[i].Ends, specs[i].Keys = cmp.Or(specs[i].Ends, history.EndsLease), Keys
+		if !specs[i].Voters {
+			specs[i].Params, specs[i].With = append(specs[i].Params, retriesParam), checkRetries
+		}
+		if specs[i].Ends == history.EndsLease && !specs[i].Renews {
+			specs[i].Calls = calls(specs[i])
+		}
 	}
 	return specs
+}
+
+// calls are what can be done with a lease beside giving it back: a Redlock is asked by nothing
+// but its deadline.
+func calls(s backends.Spec) []string {
+	if s.Voters {
+		return []string{backends.CallExtend}
+	}
+	return []string{backends.CallExtend, backends.CallAsk, backends.CallToken}
 }
 
 // withAOF adds to each topology the same with persistence.

@@ -53,11 +53,8 @@ func takePX(release func(context.Context, *lease) error) taker {
 func (l *lock) setNX(ctx context.Context, req backends.Request, ttl time.Duration) (backends.Info, error) {
 	args := goredis.SetArgs{Mode: "NX", TTL: ttl}
 	sent := l.env.Now()
-	err := l.client.SetArgs(ctx, l.key(req.Lock), req.Owner, args).Err()
-	switch {
-	case errors.Is(err, goredis.Nil):
-		return backends.Info{}, backends.ErrBusy
-	case err != nil:
+	err := l.ask(req.Owner, backends.ErrBusy, func() error { return l.client.SetArgs(ctx, l.key(req.Lock), req.Owner, args).Err() })
+	if err != nil {
 		return backends.Info{}, err
 	}
 	return leased(req, sent, ttl), nil
@@ -73,20 +70,25 @@ return 0`)
 // takeFenced is SET NX PX with a fencing token from the same server and script.
 func takeFenced(ctx context.Context, l *lock, req backends.Request) (backends.Lease, error) {
 	sent := l.env.Now()
-	token, err := eval(ctx, l, fencedScript, []string{l.key(req.Lock), l.counterKey(req.Lock)}, req.Owner, req.TTL.Milliseconds())
+	token, err := l.eval(ctx, fencedScript, backends.ErrBusy, []string{l.key(req.Lock), l.counterKey(req.Lock)}, req.Owner, req.TTL.Milliseconds())
 	if err != nil {
 		return nil, err
-	}
-	if token == 0 {
-		return nil, backends.ErrBusy
 	}
 	info := leased(req, sent, req.TTL)
 	info.Token, info.HasToken = token, true
 	return &lease{l: l, req: req, info: info, release: releaseLua}, nil
 }
 
-// eval runs a script by its hash and sends its text when the server does not know it:
-// then it was certainly not run.
-func eval(ctx context.Context, l *lock, s *goredis.Script, keys []string, args ...any) (int64, error) {
-	return s.Run(ctx, l.client, keys, args...).Int64()
+// eval runs a script of an owner by its hash, and sends its text when the server does not know
+// it. A script that answers 0 refuses.
+func (l *lock) eval(ctx context.Context, s *goredis.Script, refusal error, keys []string, owner string, args ...any) (n int64, err error) {
+	err = l.ask(owner, refusal, func() error {
+		if n, err = s.Run(ctx, l.client, keys, append([]any{owner}, args...)...).Int64(); err == nil && n == 0 {
+			err = errZero
+		}
+		return err
+	})
+	return n, err
 }
+
+var errZero = errors.New("the script answered 0")

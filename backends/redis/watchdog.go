@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -108,10 +109,39 @@ func (w *Watchdog) renew(ctx context.Context, lease string) (backends.Renewal, b
 	return r, true, err
 }
 
+var (
+	_ backends.Extender = (*lease)(nil)
+	_ backends.Asker    = (*lease)(nil)
+	_ backends.Extender = (*redlockLease)(nil)
+)
+
+// Extend is one extension that its user asks for.
+func (l *lease) Extend(ctx context.Context) (backends.Renewal, error) { return called(l.extend(ctx)) }
+
+// Held looks whether the key has the lease's own value.
+func (l *lease) Held(ctx context.Context) (bool, error) {
+	owner, err := l.l.client.Get(ctx, l.l.key(l.req.Lock)).Result()
+	if errors.Is(err, goredis.Nil) {
+		return false, nil
+	}
+	return owner == l.info.Owner, err
+}
+
+// called is what an extension amounts to for who asked for it.
+func called(r backends.Renewal, held bool, err error) (backends.Renewal, error) {
+	if err == nil && !held {
+		err = backends.ErrNotHeld
+	}
+	return r, err
+}
+
 // extend prolongs the key while it holds the lease's own value.
 func (l *lease) extend(ctx context.Context) (backends.Renewal, bool, error) {
 	r := backends.Renewal{Sent: l.l.env.Now(), TTL: l.req.TTL}
 	r.Deadline = r.Sent + l.req.TTL.Nanoseconds()
-	n, err := eval(ctx, l.l, renewScript, []string{l.l.key(l.req.Lock)}, l.info.Owner, l.req.TTL.Milliseconds())
-	return r, n != 0, Classify(err)
+	_, err := l.l.eval(ctx, renewScript, backends.ErrNotHeld, []string{l.l.key(l.req.Lock)}, l.info.Owner, l.req.TTL.Milliseconds())
+	if errors.Is(err, backends.ErrNotHeld) {
+		return r, false, nil
+	}
+	return r, true, err
 }

@@ -6,26 +6,27 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/redis/rueidis"
-
 	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/backends/redis/tap"
+	"github.com/lockstorm/lockstorm/points"
 )
 
 // attempt is one try of the library and what became of its keys.
 type attempt struct {
 	env   backends.Env
 	req   backends.Request
+	need  int // keys that make a lock
 	sent  int64
-	named bool // its value is known; guarded by the spy
+	named bool     // its value is known; guarded by the spy
+	last  *attempt // the try before this one, of a call that waits; nil: none
 
 	mu       sync.Mutex
 	keys     map[string]*keyState
 	done     func(backends.Renewal, error) // of the extension under way; nil: none
 	began    int64                         // when that one left
-	stopped  bool
-	granted  bool // the caller was told that it holds the lock
-	gaveUp   bool // the library deletes a majority of the keys by itself
-	busy     sync.WaitGroup
+	granted  bool                          // the caller was told that it holds the lock
+	gaveUp   bool                          // the library deletes a majority of the keys by itself
+	waits    bool                          // the caller waits, and was told
 	released chan struct{}
 	once     sync.Once
 }
@@ -49,8 +50,16 @@ const (
 	unsent              // the acquire never left: it is certainly not ours
 )
 
+// reply is what came of a script: its number, its error, and what is certain of it by what was
+// sent.
+type reply struct {
+	n    int64
+	err  error
+	fate tap.Fate
+}
+
 // before is called with a script on its way; what it returns takes the answer.
-func (a *attempt) before(ctx context.Context, key string, end int64, deletes bool) (func(int64, error), error) {
+func (a *attempt) before(key string, end int64, deletes bool) (func(reply), error) {
 	a.mu.Lock()
 	k := a.keys[key]
 	switch {
@@ -60,23 +69,23 @@ func (a *attempt) before(ctx context.Context, key string, end int64, deletes boo
 		k = &keyState{end: end}
 		a.keys[key] = k
 		a.mu.Unlock()
-		return func(_ int64, err error) { a.acquired(k, err) }, nil
+		return func(r reply) { a.acquired(k, r) }, nil
 	case end > k.end:
-		return a.beforeExtend(ctx, k, end)
+		return a.beforeExtend(k, end)
 	default: // an extension to the same end, after an invalidation
 		a.mu.Unlock()
-		return func(n int64, err error) { a.confirmed(k, n, err) }, nil
+		return func(r reply) { a.confirmed(k, r) }, nil
 	}
 }
 
 // beforeDelete tells, before the lock is lost by it, that the library gives it up by
 // itself: after an error of an extension it deletes its keys. It is called with the attempt
 // locked.
-func (a *attempt) beforeDelete(k *keyState) (func(int64, error), error) {
+func (a *attempt) beforeDelete(k *keyState) (func(reply), error) {
 	defer a.mu.Unlock()
 	k.deleting = true
 	done := func(error) {}
-	if !a.isReleased() && !a.gaveUp && a.goneOrGoing() >= rueidisMajority {
+	if !a.isReleased() && !a.gaveUp && a.goneOrGoing() >= a.need {
 		a.gaveUp = true
 		if a.granted {
 			recorded, err := a.req.Hooks.GivingUp(a.req.Owner, "the library gives the lock up after an error")
@@ -86,8 +95,8 @@ func (a *attempt) beforeDelete(k *keyState) (func(int64, error), error) {
 			done = recorded
 		}
 	}
-	return func(n int64, err error) {
-		a.freed(k, n, err)
+	return func(r reply) {
+		a.freed(k, r)
 		done(errors.New("what became of all keys is not known"))
 	}, nil
 }
@@ -100,6 +109,31 @@ func (a *attempt) goneOrGoing() (n int) {
 		}
 	}
 	return n
+}
+
+// next is the try that a new value belongs to: this one, where it has none yet. It is called
+// with the spy locked.
+func (a *attempt) next() *attempt {
+	if !a.named {
+		a.named = true
+		return a
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return &attempt{
+		env: a.env, req: a.req, need: a.need, sent: a.env.Now(), named: true, last: a,
+		keys: map[string]*keyState{}, waits: a.waits, released: make(chan struct{}),
+	}
+}
+
+// maySucceed reports whether the lock may be ours by this try or by one before it.
+func (a *attempt) maySucceed() bool {
+	for ; a != nil; a = a.last {
+		if a.mayHold() >= a.need {
+			return true
+		}
+	}
+	return false
 }
 
 // mayHold counts the keys that may be ours.
@@ -136,41 +170,38 @@ func (a *attempt) grant() bool {
 }
 
 // confirmed takes the answer to an extension that changes nothing.
-func (a *attempt) confirmed(k *keyState, n int64, err error) {
+func (a *attempt) confirmed(k *keyState, r reply) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err == nil && n == 0 && k.state != deleted {
+	if r.err == nil && r.n == 0 && k.state != deleted {
 		k.state = foreign
 	}
 }
 
-func (a *attempt) acquired(k *keyState, err error) {
+func (a *attempt) acquired(k *keyState, r reply) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	switch {
-	case errors.Is(err, errNoScript):
-	case rueidis.IsRedisNil(err):
-		k.state = foreign
-	case err == nil:
+	case errors.Is(r.err, errNoScript):
+	case r.err == nil:
 		k.state, k.deadline = held, a.sent+a.env.TTL.Nanoseconds()
-	case errors.Is(err, backends.ErrNotSent):
+	case r.fate == tap.Refused:
+		k.state = foreign
+	case r.fate == tap.Unsent:
 		k.state = unsent
-	default:
+	default: // also a refusal of the second time
 		k.state = unheard
+	}
+	tell := k.state == foreign && !a.waits
+	a.waits = a.waits || tell
+	a.mu.Unlock()
+	if tell {
+		a.req.Reach(context.Background(), points.Waiting)
 	}
 }
 
 // beforeExtend records an extension before its first request leaves. It is called with the
 // attempt locked.
-func (a *attempt) beforeExtend(ctx context.Context, k *keyState, end int64) (func(int64, error), error) {
-	if a.stopped {
-		a.mu.Unlock()
-		select { // nothing is extended between the end of the renewals and the release
-		case <-a.released:
-		case <-ctx.Done():
-		}
-		return nil, context.Canceled
-	}
+func (a *attempt) beforeExtend(k *keyState, end int64) (func(reply), error) {
 	defer a.mu.Unlock()
 	if a.done == nil {
 		done, err := a.req.Hooks.Renewing(a.req.Owner)
@@ -181,18 +212,16 @@ func (a *attempt) beforeExtend(ctx context.Context, k *keyState, end int64) (fun
 	}
 	began, last := a.began, k.end
 	k.end = end
-	a.busy.Add(1)
-	return func(n int64, err error) {
-		defer a.busy.Done()
+	return func(r reply) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		switch {
-		case errors.Is(err, errNoScript):
+		case errors.Is(r.err, errNoScript):
 			k.end = last
 			return
-		case err != nil:
+		case r.err != nil:
 			k.state = unheard
-		case n == 0:
+		case r.n == 0:
 			k.state = foreign
 		default:
 			k.deadline = began + a.env.TTL.Nanoseconds()
@@ -220,11 +249,11 @@ func (a *attempt) conclude() {
 		}
 	}
 	switch {
-	case extended >= rueidisMajority:
+	case extended >= a.need:
 		a.done(r, nil)
-	case lost >= rueidisMajority:
+	case lost >= a.need:
 		a.done(r, backends.ErrNotHeld)
-	case lost+unknown >= rueidisMajority:
+	case lost+unknown >= a.need:
 		a.done(r, errors.New("no answer to the extension"))
 	default:
 		return
@@ -232,32 +261,31 @@ func (a *attempt) conclude() {
 	a.done = nil
 }
 
-func (a *attempt) freed(k *keyState, n int64, err error) {
+func (a *attempt) freed(k *keyState, r reply) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
-	case errors.Is(err, errNoScript), errors.Is(err, backends.ErrNotSent):
-	case err != nil && k.state != unsent:
+	case errors.Is(r.err, errNoScript), r.err != nil && r.fate == tap.Unsent:
+	case r.err != nil && k.state != unsent:
 		k.state = unheard
-	case err != nil:
-	case n == 0 && k.state == unheard && !a.granted: // the acquire may still be on its way
-	case n == 0 && k.state != deleted:
+	case r.err != nil:
+	case r.n == 0 && k.state == unheard && !a.granted: // the acquire may still be on its way
+	case r.n == 0 && r.fate == tap.Lost: // ours or not, by the first time of asking: it is gone
+		k.state = unheard
+	case r.n == 0 && k.state != deleted:
 		k.state = foreign
-	case n != 0:
+	case r.n != 0:
 		k.state = deleted
 	}
 }
 
-// stop waits for the extension under way and lets no other one out.
+// stop ends the extension that is on record as under way when the lock is given back: what came
+// of it is not known.
 func (a *attempt) stop() {
 	a.mu.Lock()
-	a.stopped = true
-	a.mu.Unlock()
-	a.busy.Wait()
-	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.done != nil { // the majority was not asked any more
-		a.done(backends.Renewal{Sent: a.began, TTL: a.env.TTL}, errors.New("the extension was not completed"))
+	if a.done != nil {
+		a.done(backends.Renewal{Sent: a.began, TTL: a.env.TTL}, errors.New("the lock was given back meanwhile"))
 		a.done = nil
 	}
 }
@@ -297,9 +325,9 @@ func (a *attempt) outcome() error {
 		}
 	}
 	switch {
-	case gone >= rueidisMajority:
+	case gone >= a.need:
 		return nil
-	case foreignKeys >= rueidisMajority:
+	case foreignKeys >= a.need:
 		return backends.ErrNotHeld
 	default:
 		return fmt.Errorf("%d of %d keys were deleted, %d were not ours", gone, len(a.keys), foreignKeys)

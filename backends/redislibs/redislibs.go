@@ -1,95 +1,73 @@
-// Package redislibs holds published Redis lock libraries as their users have them, made
-// into backends: redsync, redislock (bsm) and rueidislock. Each adapter records what its
-// library tells and nothing more; where a library hides when a request left or whether a
-// renewal came through, a hook of its Redis client tells.
-//
-// The silent retries of their Redis clients are off, as for our own locks: with them a SET NX
-// whose reply was lost is told as "held by somebody else". Their wait loops are replaced by
-// one try a call.
+// Package redislibs holds published Redis lock libraries, made into backends: redsync,
+// redislock (bsm) and rueidislock. Each is run as its README shows it, with its own defaults and
+// those of its Redis client, retries included: only the time to live, the names of the keys and
+// the dialler are ours (docs/adr/0015). Each adapter records what its library tells and nothing
+// more; what the library hides is read from its connections (package tap).
 package redislibs
 
 import (
 	"context"
 	"errors"
+	"time"
 
 	goredis "github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/backends/redis"
+	"github.com/lockstorm/lockstorm/backends/redis/tap"
 	"github.com/lockstorm/lockstorm/history"
 )
+
+// goredisRecovery is how long a go-redis client with its defaults may still wait for an answer
+// that a fault has swallowed, before it asks again.
+const goredisRecovery = 4 * time.Second
 
 // Specs are the libraries for the catalogue.
 func Specs() []backends.Spec {
 	single := []string{redis.Single, redis.Single + redis.AOF, redis.Replica, redis.Replica + redis.AOF}
-	five := []string{redis.Five, redis.Five + redis.AOF}
+	five := []string{redis.Five, redis.Five + redis.AOF, redis.Single, redis.Single + redis.AOF}
 	return []backends.Spec{
 		{
-			Name: "redsync", Doc: "go-redsync/redsync v4.18.1: Redlock; its Until is obeyed",
-			Notes: "Its Until is the deadline. It does not tell which nodes granted.", Topologies: five,
-			Ends: history.EndsLease, Keys: redis.Keys, Open: openRedsync(false),
-		},
-		{
-			Name: "redsync-setnx-extend", Doc: "redsync, extended every third of its time to live, WithSetNXOnExtend: an extension sets keys that are gone anew",
-			Notes:      "After a pause that its lease did not survive, an extension may take a lock that is free again: the holder goes on as if nothing had happened, although others may have held it in between.",
-			Topologies: five, Ends: history.EndsLease, Renews: true, Keys: redis.Keys, Open: openRedsync(true),
+			Name: "redsync", Doc: "go-redsync/redsync v4.18.1: Redlock; its Until says how long a lock is valid",
+			Library: "github.com/go-redsync/redsync/v4 v4.18.1", Params: redsyncParams, With: withRedsync,
+			Signals: []backends.Signal{{Kind: backends.SignalMethod, Name: "Until"}, {Kind: backends.SignalError, Name: "Extend"}},
+			Calls:   []string{backends.CallExtend, backends.CallAsk, backends.CallToken, backends.CallReuse},
+			Notes:   "Its Until is the deadline. Which nodes granted is read from its connections. It extends nothing by itself: `--workload counter:extend=background` does, as its users do. It asks all nodes at once and, unless `fail-fast=yes`, waits for the last one: with go-redis, which takes no heed of the deadline that redsync sets for each node, that is the read time-out of 3s, tried 4 times.",
+			Voters:  true, Topologies: five, Ends: history.EndsLease, Keys: redis.Keys, Open: openRedsync, Recovery: goredisRecovery,
 		},
 		{
 			Name: "redislock", Doc: "bsm/redislock v0.9.4: SET NX PX in a script, released by compare-and-delete",
-			Notes: "Its lease is measured by us, from before the call.", Topologies: single,
-			Ends: history.EndsLease, Keys: redis.Keys, Open: openRedislock,
+			Library: "github.com/bsm/redislock v0.9.4", Params: redislockParams, With: withRedislock,
+			Signals:    []backends.Signal{{Kind: backends.SignalMethod, Name: "TTL"}, {Kind: backends.SignalError, Name: "Refresh"}},
+			Calls:      []string{backends.CallExtend, backends.CallAsk, backends.CallToken},
+			Notes:      "Its TTL asks the server: it would say no from the moment at which the lease is over. A lock whose token begins with the token that is given is taken over: that is how an Obtain that is sent again finds its own key, and what tokens of one's own have to be safe against.",
+			Topologies: single, Ends: history.EndsLease, Keys: redis.Keys, Open: openRedislock, Recovery: goredisRecovery,
 		},
 		{
 			Name: "rueidislock", Doc: "redis/rueidis/rueidislock v1.0.79: two of three keys on one server, extended in the background, a context that ends with the loss",
-			Notes:      "Two of three keys on one server. What it extends and deletes is read from its Redis commands by a hook of its client. The extension ends, and its context with it, when two keys are lost.",
-			Topologies: single, Ends: history.EndsLease, Renews: true, Keys: rueidisKeys, Open: openRueidis,
+			Library: "github.com/redis/rueidis v1.0.79", Params: rueidisParams, With: withRueidis,
+			Signals:    []backends.Signal{{Kind: backends.SignalContext, Name: "the context of WithContext"}},
+			Notes:      "A majority of keys on one server. What it extends and deletes is read from its Redis commands by a hook of its client. The extension ends, and its context with it, when a majority of the keys is lost; an extension that is not answered is waited for until the deadline that it asked for, which is later than the one that it had.",
+			Topologies: single, Ends: history.EndsLease, Renews: true, Open: openRueidis,
 			RealServer: "the embedded server knows no CLIENT TRACKING, by which this library waits",
+			Recovery:   10 * time.Second, // ConnWriteTimeout of rueidis
 		},
 	}
 }
 
-// clients are go-redis clients of every node, or of the first.
-func clients(env backends.Env, n int) ([]*goredis.Client, error) {
-	if len(env.Nodes) < n {
-		return nil, errors.New("this lock needs Redis servers: choose a redis-... topology")
-	}
-	var out []*goredis.Client
-	for i := range n {
-		out = append(out, goredis.NewClient(redis.Options(env, env.Nodes[i].Name, env.Timeout)))
-	}
-	return out, nil
+// client is a go-redis client of a node with an address and nothing else: the dialler is ours.
+func client(env backends.Env, node string, t *tap.Tap) *goredis.Client {
+	logging.Disable()
+	return goredis.NewClient(&goredis.Options{Addr: node, Dialer: redis.Dialer(env, node, t)})
 }
 
-// polled is a Locker whose waiting is ours: the library makes one try a call.
-type polled struct {
-	env   backends.Env
-	try   func(ctx context.Context, req backends.Request) (backends.Lease, error)
-	close func() error
+var errNoServer = errors.New("this lock needs Redis servers: choose a redis-... topology")
+
+// untilGranted is a context that ends with ctx for as long as the caller waits: some libraries
+// keep what they were given for as long as the lock.
+func untilGranted(ctx context.Context) (waiting context.Context, granted func()) {
+	waiting, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, cancel)
+	return waiting, func() { stop() }
 }
-
-var _ backends.Locker = (*polled)(nil)
-
-// Acquire polls with jitter.
-func (p *polled) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
-	return backends.Poll(ctx, p.env, req, p.TryAcquire)
-}
-
-// TryAcquire makes one try.
-func (p *polled) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
-	return p.try(context.WithoutCancel(ctx), req) // some keep the context for as long as the lock
-}
-
-// Close closes the connections.
-func (p *polled) Close() error { return p.close() }
-
-// lease is a grant of a library.
-type lease struct {
-	info    backends.Info
-	release func(ctx context.Context) error
-}
-
-// Info is what was granted.
-func (l *lease) Info() backends.Info { return l.info }
-
-// Release gives the lock back.
-func (l *lease) Release(ctx context.Context) error { return l.release(ctx) }

@@ -3,37 +3,133 @@ package redislibs
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/bsm/redislock"
+	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/backends/redis"
+	"github.com/lockstorm/lockstorm/backends/redis/tap"
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/points"
 )
 
-// openRedislock opens bsm/redislock on the first node.
+var redislockParams = []catalog.Param{
+	{Name: "backoff", Default: "100ms", Doc: "LinearBackoff of a waiting Obtain, as in its README; a try that does not wait has none"},
+}
+
+func withRedislock(s backends.Spec, v catalog.Values) (backends.Spec, error) {
+	_, err := v.Length("backoff", time.Second)
+	return s, err
+}
+
+// redislockLock is bsm/redislock on the first node.
+type redislockLock struct {
+	env     backends.Env
+	tap     *tap.Tap
+	client  *goredis.Client
+	locker  *redislock.Client
+	backoff time.Duration
+}
+
 func openRedislock(_ context.Context, env backends.Env) (backends.Locker, error) {
-	cs, err := clients(env, 1)
+	if len(env.Nodes) == 0 {
+		return nil, errNoServer
+	}
+	backoff, err := env.Values.Length("backoff", env.TTL)
 	if err != nil {
 		return nil, err
 	}
-	locker := redislock.New(cs[0])
-	try := func(ctx context.Context, req backends.Request) (backends.Lease, error) {
-		sent := env.Now()
-		l, err := locker.Obtain(ctx, redis.Keys(env.Run, req.Lock)[0], req.TTL, &redislock.Options{Token: req.Owner})
-		switch {
-		case errors.Is(err, redislock.ErrNotObtained):
-			return nil, backends.ErrBusy
-		case err != nil:
-			return nil, redis.Classify(err)
-		}
-		info := backends.Info{Owner: l.Token(), Lease: l.Token(), Sent: sent, TTL: req.TTL, Deadline: sent + req.TTL.Nanoseconds()}
-		return &lease{info: info, release: func(ctx context.Context) error {
-			err := l.Release(ctx)
-			if errors.Is(err, redislock.ErrLockNotHeld) {
-				return backends.ErrNotHeld
-			}
-			return redis.Classify(err)
-		}}, nil
+	t := tap.New(env.Now)
+	c := client(env, env.Nodes[0].Name, t)
+	return &redislockLock{env: env, tap: t, client: c, locker: redislock.New(c), backoff: backoff}, nil
+}
+
+// Acquire waits as the library does: with a linear back-off, for one time to live at most.
+func (l *redislockLock) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	return l.obtain(ctx, req, &announced{RetryStrategy: redislock.LinearBackoff(l.backoff), ctx: ctx, req: req})
+}
+
+// TryAcquire does not wait, which is the library's default.
+func (l *redislockLock) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	return l.obtain(ctx, req, nil)
+}
+
+// announced is a retry strategy that tells when the waiting begins.
+type announced struct {
+	redislock.RetryStrategy
+	ctx  context.Context //nolint:containedctx // of the call that it is made for
+	req  backends.Request
+	told bool
+}
+
+// NextBackoff is asked for after each refusal.
+func (a *announced) NextBackoff() time.Duration {
+	if !a.told {
+		a.told = true
+		a.req.Reach(a.ctx, points.Waiting)
 	}
-	return &polled{env: env, try: try, close: cs[0].Close}, nil
+	return a.RetryStrategy.NextBackoff()
+}
+
+func (l *redislockLock) obtain(ctx context.Context, req backends.Request, retry redislock.RetryStrategy) (backends.Lease, error) {
+	trail := l.tap.Follow(req.Owner)
+	defer trail.End()
+	got, err := l.locker.Obtain(ctx, redis.Keys(l.env.Run, req.Lock)[0], req.TTL, &redislock.Options{Token: req.Owner, RetryStrategy: retry})
+	if err != nil {
+		return nil, trail.Certain(err, backends.ErrBusy, nil)
+	}
+	sent := trail.Granted(nil)
+	info := backends.Info{Owner: got.Token(), Lease: req.LeaseName(), Sent: sent, TTL: req.TTL, Deadline: sent + req.TTL.Nanoseconds()}
+	return &redislockLease{l: l, lock: got, info: info}, nil
+}
+
+// Close closes the connections.
+func (l *redislockLock) Close() error { return l.client.Close() }
+
+type redislockLease struct {
+	l    *redislockLock
+	lock *redislock.Lock
+	info backends.Info
+}
+
+var (
+	_ backends.Extender = (*redislockLease)(nil)
+	_ backends.Asker    = (*redislockLease)(nil)
+)
+
+// Info is what was granted.
+func (r *redislockLease) Info() backends.Info { return r.info }
+
+// Extend is the library's Refresh.
+func (r *redislockLease) Extend(ctx context.Context) (backends.Renewal, error) {
+	trail := r.l.tap.Follow(r.info.Owner)
+	defer trail.End()
+	re := backends.Renewal{Sent: r.l.env.Now(), TTL: r.info.TTL}
+	err := r.lock.Refresh(ctx, r.info.TTL, nil)
+	switch {
+	case err == nil:
+		re.Deadline = re.Sent + r.info.TTL.Nanoseconds()
+		return re, nil
+	case errors.Is(err, redislock.ErrNotObtained):
+		return re, backends.ErrNotHeld // whenever it was lost, it is
+	}
+	return re, trail.Certain(err, backends.ErrNotHeld, nil)
+}
+
+// Held asks the server, by the library's TTL.
+func (r *redislockLease) Held(ctx context.Context) (bool, error) {
+	left, err := r.lock.TTL(ctx)
+	return left > 0, err
+}
+
+// Release gives the lock back.
+func (r *redislockLease) Release(ctx context.Context) error {
+	trail := r.l.tap.Follow(r.info.Owner)
+	defer trail.End()
+	if err := r.lock.Release(ctx); err != nil {
+		return trail.Certain(err, backends.ErrNotHeld, nil)
+	}
+	return nil
 }

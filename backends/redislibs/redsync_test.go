@@ -1,47 +1,43 @@
 package redislibs
 
 import (
-	"errors"
-	"fmt"
 	"testing"
 
-	"github.com/go-redsync/redsync/v4"
-
-	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/backends/redis/tap"
 )
 
-// What five nodes say, as redsync joins it, and what it amounts to.
-func TestTally(t *testing.T) {
-	notSent := func(n int) error {
-		return &redsync.RedisError{Node: n, Err: fmt.Errorf("dial: %w", backends.ErrNotSent)}
-	}
-	lost := func(n int) error { return &redsync.RedisError{Node: n, Err: errors.New("EOF")} }
-	taken := func(n int) error { return &redsync.ErrNodeTaken{Node: n} }
-	join := func(errs ...error) (all error) {
-		for _, e := range errs { // as redsync does: one into the other
-			all = errors.Join(all, e)
-		}
-		return all
-	}
+// What was sent to a node, what it said, and whether it may hold the key after that.
+func TestMayHold(t *testing.T) {
+	set, del := func(a tap.Answer) tap.Send { return tap.Send{Node: "n", Verb: "set", Answer: a} },
+		func(a tap.Answer) tap.Send { return tap.Send{Node: "n", Verb: "evalsha", Answer: a} }
+	var (
+		yes   = tap.Answer{Kind: '+', Text: "OK"}
+		one   = tap.Answer{Kind: ':', Text: "1"}
+		gone  = tap.Answer{Kind: ':', Text: "-1"}
+		taken = tap.Answer{Kind: '_'}
+		noScr = tap.Answer{Kind: '-', Text: "NOSCRIPT No matching script"}
+		lost  tap.Answer
+	)
 	for name, c := range map[string]struct {
-		err              error
-		refused, notHeld bool
+		sends []tap.Send
+		want  bool
 	}{
-		"taken by a majority":         {&redsync.ErrTaken{Nodes: []int{0, 1, 2}}, true, true},
-		"two said no, two are dead":   {join(taken(0), notSent(1), taken(2), notSent(3)), true, false},
-		"all are dead":                {join(notSent(0), notSent(1), notSent(2), notSent(3), notSent(4)), true, false},
-		"three answers were lost":     {join(lost(0), lost(1), lost(2)), false, false},
-		"two no, one answer was lost": {join(taken(0), taken(1), lost(2)), false, false},
-		"expired everywhere":          {join(redsync.ErrLockAlreadyExpired, redsync.ErrLockAlreadyExpired, redsync.ErrLockAlreadyExpired), true, true},
-		"too late":                    {redsync.ErrFailed, false, false},
-		"no error":                    {nil, false, false},
+		"never asked":                         {nil, false},
+		"asked of another node":               {[]tap.Send{{Node: "m", Verb: "SET", Answer: yes}}, false},
+		"taken":                               {[]tap.Send{set(taken)}, false},
+		"granted":                             {[]tap.Send{set(yes)}, true},
+		"granted and deleted":                 {[]tap.Send{set(yes), del(noScr), del(one)}, false},
+		"granted, and expired before":         {[]tap.Send{set(yes), del(gone)}, false},
+		"granted, the deletion was lost":      {[]tap.Send{set(yes), del(lost)}, true},
+		"lost":                                {[]tap.Send{set(lost)}, true},
+		"lost, then taken":                    {[]tap.Send{set(lost), set(taken)}, true},
+		"lost, and there was none to delete":  {[]tap.Send{set(lost), del(gone)}, true},
+		"granted again after it was deleted":  {[]tap.Send{set(yes), del(one), set(yes)}, true},
+		"the server took no writes":           {[]tap.Send{set(tap.Answer{Kind: '-', Text: "READONLY no"})}, false},
+		"deleted, and taken when tried again": {[]tap.Send{set(yes), del(one), set(taken)}, false},
 	} {
-		r := &redsyncLock{nodes: 5}
-		if got := r.refused(c.err); got != c.refused {
-			t.Errorf("%s: refused %v", name, got)
-		}
-		if got := r.notHeld(c.err); got != c.notHeld {
-			t.Errorf("%s: not held %v", name, got)
+		if got := mayHold(c.sends, "n"); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 }

@@ -7,43 +7,88 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 
-	"github.com/redis/rueidis"
 	"github.com/redis/rueidis/rueidislock"
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/backends/redis"
+	"github.com/lockstorm/lockstorm/backends/redis/tap"
+	"github.com/lockstorm/lockstorm/catalog"
 )
-
-// rueidisMajority of 2*rueidisMajority-1 keys must be had: the library's default.
-const rueidisMajority = 2
 
 // rueidisPrefix is what the library's keys of a run begin with.
 func rueidisPrefix(run string) string { return strings.TrimSuffix(redis.Keys(run, "")[0], ":") }
 
-// rueidisKeys are the keys of a lock: prefix:0:name and so on.
-func rueidisKeys(run, lock string) []string {
-	var keys []string
-	for i := range 2*rueidisMajority - 1 {
-		keys = append(keys, fmt.Sprintf("%s:%d:%s", rueidisPrefix(run), i, lock))
-	}
-	return keys
+var rueidisParams = []catalog.Param{
+	{Name: "majority", Default: "2", Doc: "KeyMajority: of 2n-1 keys so many must be had"},
+	{Name: "try-next-after", Default: "20ms", Doc: "TryNextAfter: how long the acquire of one key may take"},
+	{Name: "extend-interval", Default: "0.5ttl", Doc: "ExtendInterval: how often it extends"},
+	{Name: "no-loop-tracking", Default: "no", Doc: "NoLoopTracking: the server does not tell a client of its own changes"},
+	{Name: "setpx", Default: "no", Doc: "FallbackSETPX: SET PX instead of SET PXAT"},
+	{Name: "retry", Default: "yes", Doc: "no: DisableRetry of its Redis client"},
 }
+
+func withRueidis(s backends.Spec, v catalog.Values) (backends.Spec, error) {
+	o, err := rueidisOptions(v, time.Second)
+	s.Keys = func(run, lock string) (keys []string) {
+		for i := range 2*o.KeyMajority - 1 { // prefix:0:name and so on
+			keys = append(keys, fmt.Sprintf("%s:%d:%s", rueidisPrefix(run), i, lock))
+		}
+		return keys
+	}
+	return s, err
+}
+
+// rueidisOptions are the options of the locker; what has the library's default is left to it.
+func rueidisOptions(v catalog.Values, ttl time.Duration) (o rueidislock.LockerOption, err error) {
+	majority, err := v.Count("majority", 0)
+	if err != nil {
+		return o, err
+	}
+	if majority > maxMajority {
+		return o, fmt.Errorf("majority=%d is too many: up to %d", majority, maxMajority)
+	}
+	o.KeyMajority = int32(majority)
+	if o.TryNextAfter, err = v.Length("try-next-after", ttl); err != nil {
+		return o, err
+	}
+	if o.ExtendInterval, err = v.Length("extend-interval", ttl); err != nil {
+		return o, err
+	}
+	if o.NoLoopTracking, err = v.Bool("no-loop-tracking"); err != nil {
+		return o, err
+	}
+	if o.FallbackSETPX, err = v.Bool("setpx"); err != nil {
+		return o, err
+	}
+	retry, err := v.Bool("retry")
+	o.ClientOption.DisableRetry = !retry
+	return o, err
+}
+
+const maxMajority = 50
 
 // openRueidis opens rueidislock on the first node. The client is made on first use: the
 // library connects at once, and a server that is down is no reason to give up.
 func openRueidis(_ context.Context, env backends.Env) (backends.Locker, error) {
 	if len(env.Nodes) == 0 {
-		return nil, errors.New("rueidislock needs a Redis server: choose a redis-... topology")
+		return nil, errNoServer
 	}
-	r := &rueidisLock{env: env, spy: newSpy(env)}
-	return &polled{env: env, try: r.try, close: r.close}, nil
+	o, err := rueidisOptions(env.Values, env.TTL)
+	if err != nil {
+		return nil, err
+	}
+	t := tap.New(env.Now)
+	return &rueidisLock{env: env, tap: t, spy: newSpy(env, t, int(o.KeyMajority)), options: o}, nil
 }
 
 type rueidisLock struct {
-	env    backends.Env
-	spy    *spy
-	locker rueidislock.Locker
+	env     backends.Env
+	tap     *tap.Tap
+	spy     *spy
+	options rueidislock.LockerOption
+	locker  rueidislock.Locker
 }
 
 // connect makes the library's locker, with our dialler and our spy.
@@ -52,22 +97,16 @@ func (r *rueidisLock) connect() error {
 		return nil
 	}
 	node := r.env.Nodes[0].Name
-	locker, err := rueidislock.NewLocker(rueidislock.LockerOption{
-		KeyPrefix: rueidisPrefix(r.env.Run), KeyValidity: r.env.TTL, TryNextAfter: r.env.Timeout, KeyMajority: rueidisMajority,
-		ClientOption: rueidis.ClientOption{
-			InitAddress: []string{node}, ForceSingleClient: true, DisableRetry: true, ConnWriteTimeout: r.env.Timeout,
-			DialCtxFn: func(ctx context.Context, _ string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
-				ctx, cancel := context.WithTimeout(ctx, r.env.Timeout)
-				defer cancel()
-				conn, err := r.env.Dial(ctx, node)
-				if err != nil {
-					return nil, fmt.Errorf("dial %s: %w: %w", node, backends.ErrNotSent, err)
-				}
-				return conn, nil
-			},
-		},
-		ClientBuilder: r.spy.build,
-	})
+	o := r.options
+	o.KeyPrefix, o.KeyValidity, o.ClientBuilder = rueidisPrefix(r.env.Run), r.env.TTL, r.spy.build
+	o.ClientOption.InitAddress = []string{node}
+	dial := redis.Dialer(r.env, node, r.tap)
+	o.ClientOption.DialCtxFn = func(ctx context.Context, _ string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, d.Timeout)
+		defer cancel()
+		return dial(ctx, "", "")
+	}
+	locker, err := rueidislock.NewLocker(o)
 	if err != nil {
 		// Nothing but the greeting can have been sent.
 		return fmt.Errorf("connect to %s: %w: %w", node, backends.ErrNotSent, err)
@@ -76,14 +115,30 @@ func (r *rueidisLock) connect() error {
 	return nil
 }
 
-func (r *rueidisLock) try(ctx context.Context, req backends.Request) (backends.Lease, error) {
+// Acquire waits as the library does: until a key is said to have changed.
+func (r *rueidisLock) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	return r.lock(ctx, req, rueidislock.Locker.WithContext)
+}
+
+// TryAcquire does not wait.
+func (r *rueidisLock) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	return r.lock(context.WithoutCancel(ctx), req, rueidislock.Locker.TryWithContext)
+}
+
+// rueidisCall is one of the library's ways to take a lock.
+type rueidisCall func(l rueidislock.Locker, ctx context.Context, name string) (context.Context, context.CancelFunc, error)
+
+func (r *rueidisLock) lock(ctx context.Context, req backends.Request, take rueidisCall) (backends.Lease, error) {
 	if err := r.connect(); err != nil {
 		return nil, err
 	}
-	a := r.spy.begin(req)
-	held, cancel, err := r.locker.TryWithContext(ctx, req.Lock)
+	r.spy.begin(req)
+	waiting, granted := untilGranted(ctx)
+	held, cancel, err := take(r.locker, waiting, req.Lock)
+	granted()
+	a := r.spy.latest()
 	switch {
-	case err != nil && a.mayHold() >= rueidisMajority:
+	case err != nil && a.maySucceed():
 		return nil, unknown(err)
 	case err != nil && !a.refused(): // a majority of the keys is certainly not ours
 		return nil, fmt.Errorf("%w: %w", backends.ErrNotSent, err)
@@ -96,13 +151,14 @@ func (r *rueidisLock) try(ctx context.Context, req backends.Request) (backends.L
 	}
 	l := &rueidisLease{attempt: a, cancel: cancel, lost: make(chan struct{})}
 	l.info = backends.Info{
-		Owner: req.Owner, Lease: req.Owner, Sent: a.sent, TTL: r.env.TTL, Deadline: a.sent + r.env.TTL.Nanoseconds(),
+		Owner: req.Owner, Lease: req.LeaseName(), Sent: a.sent, TTL: r.env.TTL, Deadline: a.sent + r.env.TTL.Nanoseconds(),
 	}
 	go l.watch(held)
 	return l, nil
 }
 
-func (r *rueidisLock) close() error {
+// Close closes the connections.
+func (r *rueidisLock) Close() error {
 	if r.locker != nil {
 		r.locker.Close()
 	}
@@ -117,8 +173,6 @@ type rueidisLease struct {
 	lost    chan struct{} // closed when the library's context has ended
 }
 
-var _ backends.Renewer = (*rueidisLease)(nil)
-
 // Info is what was granted.
 func (l *rueidisLease) Info() backends.Info { return l.info }
 
@@ -131,12 +185,9 @@ func (l *rueidisLease) watch(held context.Context) {
 	}
 }
 
-// StopRenewing keeps further extensions from being sent: the library itself stops only
-// with the release.
-func (l *rueidisLease) StopRenewing() { l.attempt.stop() }
-
 // Release has the library delete its keys, and says what the server answered.
 func (l *rueidisLease) Release(context.Context) error {
+	l.attempt.stop()
 	l.attempt.giveBack()
 	l.cancel() // returns when every key was asked for
 	<-l.lost

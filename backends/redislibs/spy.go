@@ -12,6 +12,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/backends/redis/tap"
 )
 
 // spy is a hook of rueidislock's client: it sees the scripts that the library runs and
@@ -20,14 +21,18 @@ import (
 //
 //	first call with a value: acquire; a later end: an extension; the script that deletes
 type spy struct {
-	env backends.Env
+	env  backends.Env
+	tap  *tap.Tap
+	need int // keys that make a lock
 
 	mu      sync.Mutex
 	current *attempt            // the last one that began
 	values  map[string]*attempt // by the library's value
 }
 
-func newSpy(env backends.Env) *spy { return &spy{env: env, values: map[string]*attempt{}} }
+func newSpy(env backends.Env, t *tap.Tap, need int) *spy {
+	return &spy{env: env, tap: t, need: need, values: map[string]*attempt{}}
+}
 
 // build makes the client that the library uses.
 func (s *spy) build(option rueidis.ClientOption) (rueidis.Client, error) {
@@ -40,22 +45,30 @@ func (s *spy) build(option rueidis.ClientOption) (rueidis.Client, error) {
 
 // begin notes that the next unknown value is of this attempt.
 func (s *spy) begin(req backends.Request) *attempt {
-	a := &attempt{env: s.env, req: req, sent: s.env.Now(), keys: map[string]*keyState{}, released: make(chan struct{})}
+	a := &attempt{env: s.env, req: req, need: s.need, sent: s.env.Now(), keys: map[string]*keyState{}, released: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.current = a
 	return a
 }
 
+// latest is the try that began last.
+func (s *spy) latest() *attempt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current
+}
+
 // attemptOf finds the attempt of a value. The library makes one value an attempt, so an
-// unknown one is that of the attempt that began last and has none yet.
+// unknown one is that of the attempt that began last: one that waits makes several, of which the
+// later count.
 func (s *spy) attemptOf(value string) *attempt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.values[value]
-	if a == nil && s.current != nil && !s.current.named {
-		a, s.current.named = s.current, true
-		s.values[value] = a
+	if a == nil && s.current != nil {
+		a = s.current.next()
+		s.current, s.values[value] = a, a
 	}
 	return a
 }
@@ -95,16 +108,18 @@ func (c *spiedClient) Do(ctx context.Context, cmd rueidis.Completed) rueidis.Red
 	if a == nil {
 		return c.Client.Do(ctx, cmd)
 	}
-	after, err := a.before(ctx, key, end, isDelete(words))
+	after, err := a.before(key, end, isDelete(words))
 	if err != nil {
 		return rueidis.NewErrorResult(err)
 	}
+	trail := c.spy.tap.Follow(value)
+	defer trail.End()
 	resp := c.Client.Do(ctx, cmd)
-	if reply, isReply := rueidis.IsRedisErr(resp.Error()); isReply && reply.IsNoScript() {
-		after(0, errNoScript) // the library sends the text next
+	if said, isReply := rueidis.IsRedisErr(resp.Error()); isReply && said.IsNoScript() {
+		after(reply{err: errNoScript}) // the library sends the text next
 		return resp
 	}
 	n, _ := resp.AsInt64() // an acquire answers OK, which is no number, and is not asked for one
-	after(n, resp.Error())
+	after(reply{n: n, err: resp.Error(), fate: trail.Fate(nil)})
 	return resp
 }

@@ -42,7 +42,7 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lua --nemesis client-pause:x=1", 3, "choose from at, nth, every, for, clients"},
 		{"run --backend redis-lua --fencing on", 3, "issues no tokens"},
 		{"run --backend redis-lua --ttl 0s", 3, "leases must live for a while"},
-		{"run --backend redsync --nemesis server-restart:nodes=granted", 3, "does not say which servers granted"},
+		{"run --backend redis-lua --nemesis server-restart:nodes=granted", 3, "does not say which servers granted"},
 		{"run --backend redis-lua --wrong", 3, "unknown flag: --wrong"},
 		{"run --backend redis-lua extra", 3, `"extra" is no flag`},
 		{"run redis-lua", 3, "did you mean --backend redis-lua?"},

@@ -65,7 +65,7 @@ func (a *app) backends() []listed {
 	var out []listed
 	for _, b := range a.cat.Backends.All() {
 		l := listed{Name: b.Name, Doc: b.Doc, Topologies: b.Topologies, Ends: b.Ends, Tokens: b.Tokens}
-		l.Points = points.Names(b.Points)
+		l.Points, l.Params = points.Names(b.Points), b.Params
 		out = append(out, l)
 	}
 	return out

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
@@ -68,7 +69,7 @@ func (a *app) complete(cmd *cobra.Command) {
 		"backend": a.cat.Backends.Names(), "nemesis": a.cat.Nemeses.Names(), "workload": a.cat.Workloads.Names(),
 		"topology": a.cat.Topologies.Names(), "require": a.cat.Checks.Names(),
 		"provider": {cluster.Auto, cluster.ProcessName, cluster.EmbeddedName},
-		"fencing":  {history.FencingBoth, history.FencingOn, history.FencingOff}, "discipline": {history.Obey, history.Trusting},
+		"fencing":  {history.FencingBoth, history.FencingOn, history.FencingOff}, "discipline": {history.Told, history.Obey, history.Trusting},
 	} {
 		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 			panic(err) // the flags are those of harness.Config
@@ -104,6 +105,7 @@ func (a *app) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 
 // runDir is where a run goes when --out does not say.
 func runDir(name string) string {
+	name, _ = catalog.Split(name)
 	return filepath.Join(runsDir, name+"-"+time.Now().Format("20060102-150405.000"))
 }
 

@@ -98,7 +98,7 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 	fail := func(err error) (*workloads.Client, workloads.Workload, func() error, error) {
 		return nil, nil, nil, err
 	}
-	spec, err := cat.Backends.Get(w.cfg.Run.Backend)
+	spec, values, err := backends.Choose(cat.Backends, w.cfg.Run.Backend)
 	if err != nil {
 		return fail(err)
 	}
@@ -121,12 +121,12 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 		Name: w.cfg.Client, Index: w.cfg.Index, Recorder: w.rec,
 		Resource: resource, Registers: w.cfg.Registers, Fencing: w.cfg.Run.Fencing,
 		NoTokens: !w.cfg.Run.Tokens,
-		Trusting: w.cfg.Run.Discipline == history.Trusting, TTL: ttl, Gate: w.gate,
+		Trusting: w.cfg.Run.Discipline == history.Trusting, OnlyTold: !w.cfg.Run.ByDeadline(), TTL: ttl, Gate: w.gate,
 		Rand: w.rand(3), OnLogError: func(err error) { w.cancel(err) },
 	})
 	locker, err := spec.Open(ctx, backends.Env{
 		Run: w.cfg.RunID, Client: w.cfg.Client, Nodes: w.cfg.Nodes, Dial: w.addrs.Dial, Dir: w.cfg.Dir, TTL: ttl,
-		Retry: time.Duration(w.cfg.Retry), Timeout: timeout, Now: w.rec.Clock().Now, Rand: w.rand(2), Session: client.Session(),
+		Retry: time.Duration(w.cfg.Retry), Timeout: timeout, Now: w.rec.Clock().Now, Rand: w.rand(2), Session: client.Session(), Values: values,
 	})
 	if err != nil {
 		return fail(fmt.Errorf("open backend %s: %w", spec.Name, err))

@@ -1,0 +1,80 @@
+package redislibs
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/go-redsync/redsync/v4"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/catalog"
+)
+
+const (
+	paramClient   = "client"
+	clientGoRedis = "go-redis"
+	clientRedigo  = "redigo"
+)
+
+// redsyncParams are the options of redsync, with its defaults.
+var redsyncParams = []catalog.Param{
+	{Name: paramClient, Default: clientGoRedis, Doc: "the Redis client below it, with its own defaults: go-redis or redigo (whose connections have no time-out)"},
+	{Name: "tries", Default: "32", Doc: "WithTries: of a waiting Lock"},
+	{Name: "drift-factor", Default: "0.01", Doc: "WithDriftFactor: part of the time to live that is kept back for clocks"},
+	{Name: "timeout-factor", Default: "0.05", Doc: "WithTimeoutFactor: part of the time to live that Lock gives all nodes together"},
+	{Name: "setnx-extend", Default: "no", Doc: "WithSetNXOnExtend: an extension sets keys that are gone anew"},
+	{Name: "fail-fast", Default: "no", Doc: "WithFailFast: it does not wait for nodes once a majority has answered alike"},
+	{Name: "shuffle", Default: "no", Doc: "WithShufflePools: it asks the nodes in random order"},
+}
+
+func withRedsync(s backends.Spec, v catalog.Values) (backends.Spec, error) {
+	if c := v[paramClient]; c != clientGoRedis && c != clientRedigo {
+		return s, fmt.Errorf("%s=%s: choose %s or %s", paramClient, c, clientGoRedis, clientRedigo)
+	}
+	_, err := redsyncOptions(v)
+	return s, err
+}
+
+// redsyncOptions are those that were given another value than the library's own.
+func redsyncOptions(v catalog.Values) ([]redsync.Option, error) {
+	var out []redsync.Option
+	tries, err := v.Count("tries", 0)
+	if err != nil {
+		return nil, err
+	}
+	if v["tries"] != "32" {
+		out = append(out, redsync.WithTries(tries))
+	}
+	for name, option := range map[string]func(float64) redsync.Option{
+		"drift-factor": redsync.WithDriftFactor, "timeout-factor": redsync.WithTimeoutFactor,
+	} {
+		f, err := v.Fraction(name)
+		if err != nil {
+			return nil, err
+		}
+		if strconv.FormatFloat(f, 'g', -1, 64) != defaultOf(name) {
+			out = append(out, option(f))
+		}
+	}
+	for name, option := range map[string]redsync.Option{
+		"setnx-extend": redsync.WithSetNXOnExtend(), "fail-fast": redsync.WithFailFast(true), "shuffle": redsync.WithShufflePools(true),
+	} {
+		yes, err := v.Bool(name)
+		if err != nil {
+			return nil, err
+		}
+		if yes {
+			out = append(out, option)
+		}
+	}
+	return out, nil
+}
+
+func defaultOf(name string) string {
+	for _, p := range redsyncParams {
+		if p.Name == name {
+			return p.Default
+		}
+	}
+	return ""
+}

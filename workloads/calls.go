@@ -1,0 +1,232 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/catalog"
+)
+
+// Calls are the calls that users make beside acquire and release, as a section makes them. Its
+// zero value is a section that makes none.
+type Calls struct {
+	Extend  string  // Extend constants
+	Ask     bool    // whether the lock is held is asked before each write
+	Token   string  // Token constants
+	Release string  // Release constants
+	Cancel  float64 // part of the waits that are cancelled
+	Reuse   bool    // the lock object is used again
+}
+
+// When a section extends its lock.
+const (
+	ExtendNone       = "none"
+	ExtendHalf       = "half"       // once, half way between read and write
+	ExtendBackground = "background" // every third of the time to live, beside the section
+)
+
+// What is given to the store as the owner.
+const (
+	TokenUnique = "unique" // a nonce for each attempt
+	TokenEqual  = "equal"  // the same for all clients
+	TokenPrefix = "prefix" // one for each client, each the beginning of the next client's
+)
+
+// When a section gives the lock back.
+const (
+	ReleaseEnd       = "end"       // at its end
+	ReleaseLate      = "late"      // when the lease is over
+	ReleaseExtending = "extending" // while an extension is under way
+)
+
+// CallParams are the parameters that make a workload's sections make [Calls].
+func CallParams() []catalog.Param {
+	return []catalog.Param{
+		{Name: "extend", Default: ExtendNone, Doc: "half: the user extends the lock once, half way between read and write; background: every third of the ttl, beside the section"},
+		{Name: "ask", Default: "no", Doc: "yes: the user asks the library whether the lock is held before each write"},
+		{Name: "token", Default: TokenUnique, Doc: "the owner that the user gives the lock: unique, equal for all clients, or prefix: each the beginning of the next client's"},
+		{Name: "release", Default: ReleaseEnd, Doc: "late: when the lease is over; extending: while an extension is under way"},
+		{Name: "cancel", Default: "0", Doc: "part of the waits (0 to 1) that the user cancels"},
+		{Name: "reuse", Default: "no", Doc: "yes: one lock object for all sections of a client"},
+	}
+}
+
+// newCalls reads them; a workload without the parameters makes none.
+func newCalls(v catalog.Values) (c Calls, err error) {
+	if _, has := v["extend"]; !has {
+		return Calls{}, nil
+	}
+	c = Calls{Extend: v["extend"], Token: v["token"], Release: v["release"]}
+	for _, one := range []struct {
+		name  string
+		valid []string
+	}{
+		{"extend", []string{ExtendNone, ExtendHalf, ExtendBackground}},
+		{"token", []string{TokenUnique, TokenEqual, TokenPrefix}},
+		{"release", []string{ReleaseEnd, ReleaseLate, ReleaseExtending}},
+	} {
+		if !slices.Contains(one.valid, v[one.name]) {
+			return c, fmt.Errorf("%s=%s: choose one of %s", one.name, v[one.name], strings.Join(one.valid, ", "))
+		}
+	}
+	if c.Ask, err = v.Bool("ask"); err != nil {
+		return c, err
+	}
+	if c.Reuse, err = v.Bool("reuse"); err != nil {
+		return c, err
+	}
+	c.Cancel, err = v.Fraction("cancel")
+	return c, err
+}
+
+// Needs are the calls that a backend must have for it: Call constants of package backends.
+func (c Calls) Needs() (needs []string) {
+	if (c.Extend != "" && c.Extend != ExtendNone) || c.Release == ReleaseExtending {
+		needs = append(needs, backends.CallExtend)
+	}
+	if c.Ask {
+		needs = append(needs, backends.CallAsk)
+	}
+	if c.Token != "" && c.Token != TokenUnique {
+		needs = append(needs, backends.CallToken)
+	}
+	if c.Reuse {
+		needs = append(needs, backends.CallReuse)
+	}
+	return needs
+}
+
+// token is what a client gives as the owner; empty: a nonce.
+func (c Calls) token(client int64) string {
+	switch c.Token {
+	case TokenEqual:
+		return "worker"
+	case TokenPrefix:
+		return "worker-" + strings.Repeat("1", int(client))
+	}
+	return ""
+}
+
+// Extend asks for the lease to be extended, as a user of the library does. It is recorded as a
+// renewal; one that says that the lock is lost is a loss that the client was told of.
+func (h *Hold) Extend(ctx context.Context) error {
+	ext, can := h.lease.(backends.Extender)
+	if !can {
+		return errors.New("this lock cannot be extended")
+	}
+	done, err := h.renewing(h.info.Lease)
+	if err != nil {
+		return err
+	}
+	re, err := ext.Extend(context.WithoutCancel(ctx))
+	done(re, err)
+	if errors.Is(err, backends.ErrNotHeld) {
+		h.loss(h.info.Lease, "an extension was refused: the lock is not held")
+	}
+	return nil
+}
+
+// Ask asks the library whether the lock is held; a no, and no answer, is a loss that the client
+// was told of.
+func (h *Hold) Ask(ctx context.Context) {
+	asker, can := h.lease.(backends.Asker)
+	if !can {
+		return
+	}
+	switch held, err := asker.Held(context.WithoutCancel(ctx)); {
+	case err != nil:
+		h.loss(h.info.Lease, "the library was asked, and did not say that the lock is held: "+err.Error())
+	case !held:
+		h.loss(h.info.Lease, "the library was asked, and said that the lock is not held")
+	}
+}
+
+// inBackground extends every third of the time to live until it is stopped, which waits for the
+// extension under way.
+func (h *Hold) inBackground(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(h.info.TTL / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if err := h.Extend(ctx); err != nil || h.isLost() {
+				return // or the log cannot be written: its client is stopping
+			}
+		}
+	})
+	return func() { cancel(); wg.Wait() }
+}
+
+func (h *Hold) isLost() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lost
+}
+
+// giveBack ends a section in the way of its calls.
+func (s *Settings) giveBack(ctx context.Context, h *Hold, t Turn) error {
+	if t.Last {
+		return h.Release(ctx)
+	}
+	switch s.Calls.Release {
+	case ReleaseLate:
+		h.mu.Lock()
+		over := h.deadline
+		h.mu.Unlock()
+		if over.Set {
+			pause(ctx, min(time.Duration(over.V-h.c.cfg.Recorder.Clock().Now())+s.TTL/20, s.TTL*2))
+		}
+	case ReleaseExtending:
+		var wg sync.WaitGroup
+		var err error
+		wg.Go(func() { err = h.Extend(ctx) })
+		return errors.Join(h.Release(ctx), waited(&wg, &err))
+	}
+	return h.Release(ctx)
+}
+
+func waited(wg *sync.WaitGroup, err *error) error {
+	wg.Wait()
+	return *err
+}
+
+// Keep stays inside for a while, between read and write; half way it is extended where the section
+// does so.
+func (s *Settings) Keep(ctx context.Context, h *Hold, t Turn) error {
+	if s.Calls.Extend != ExtendHalf || t.Last {
+		s.Stay(ctx, t)
+		return nil
+	}
+	half := s.upTo(s.Hold) / 2
+	pause(ctx, half)
+	if err := h.Extend(ctx); err != nil {
+		return err
+	}
+	pause(ctx, half)
+	return nil
+}
+
+// begin asks for the lock as the section's calls have it.
+func (s *Settings) begin(ctx context.Context, c *Client, ask Ask, t Turn) (*Hold, error) {
+	ask.Token, ask.Reuse = s.Calls.token(c.cfg.Index), s.Calls.Reuse
+	if t.Last || s.Calls.Cancel == 0 || s.Rand.Float64() >= s.Calls.Cancel {
+		return c.Acquire(ctx, ask)
+	}
+	waiting, cancel := context.WithCancel(ctx)
+	timer := time.AfterFunc(s.upTo(s.Hold), cancel)
+	defer timer.Stop()
+	h, err := c.Acquire(waiting, ask)
+	return h, err
+}
