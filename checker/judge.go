@@ -34,7 +34,7 @@ func Judge(in *Input, checks *Catalogue) *Results {
 	r := &Results{
 		Schema: ResultsSchema, Seed: run.Seed, Backend: run.Backend, Topology: run.Topology, Provider: run.Provider,
 		Nemesis: run.Nemesis, Workload: run.Workload, Fencing: run.Fencing, Discipline: run.Discipline, TTL: run.TTL,
-		Clients: run.Clients, Started: run.Started, Versions: run.Versions, Command: run.Command,
+		Clients: run.Clients, FailOn: run.FailOn, Started: run.Started, Versions: run.Versions, Command: run.Command,
 		Checks: map[string]Result{}, Stats: commonFigures(in),
 	}
 	if n := len(in.Events); n > 0 {
@@ -46,6 +46,7 @@ func Judge(in *Input, checks *Catalogue) *Results {
 	for i, c := range all {
 		r.Order = append(r.Order, c.Name)
 		answers[i].Required, answers[i].Named = requires(run, c), names(run, c)
+		answers[i].spare(run)
 		if answers[i].Findings == nil {
 			answers[i].Findings = []Finding{}
 		}
@@ -161,9 +162,28 @@ func (r *Results) fold() {
 	}
 }
 
+// spare makes what is inherent to leases a thing that is only reported, where the run fails on
+// defects alone.
+func (r *Result) spare(run history.Run) {
+	if run.FailOn != history.FailOnDefect || r.Verdict != Fail {
+		return
+	}
+	r.Spared = len(r.Findings) > 0
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Class == Inherent {
+			f.Gating = false
+		} else {
+			r.Spared = false
+		}
+	}
+}
+
 // Violates reports whether a failed check is a violation where it is required: the run names it,
 // or it found something that gates, or it does not say what it found.
 func (r Result) Violates() bool {
+	if r.Spared {
+		return false
+	}
 	gates := r.Named || len(r.Findings) == 0 || slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Gating })
 	return r.Verdict == Fail && gates
 }

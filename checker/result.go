@@ -13,8 +13,9 @@ import (
 type Result struct {
 	Verdict  Verdict   `json:"verdict"`
 	Required bool      `json:"required"`
-	Named    bool      `json:"named,omitempty"` // the run requires it by name
-	Code     Code      `json:"code,omitempty"`  // why it is unknown or was skipped
+	Named    bool      `json:"named,omitempty"`  // the run requires it by name
+	Spared   bool      `json:"spared,omitempty"` // it fails by nothing but what the run does not count
+	Code     Code      `json:"code,omitempty"`   // why it is unknown or was skipped
 	Reason   string    `json:"reason,omitempty"`
 	Method   string    `json:"method,omitempty"`
 	Findings []Finding `json:"findings"`

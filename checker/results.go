@@ -24,6 +24,7 @@ type Results struct {
 	Workload   string            `json:"workload"`
 	Fencing    string            `json:"fencing"`
 	Discipline string            `json:"discipline"`
+	FailOn     string            `json:"fail_on,omitempty"` // what fails the run; empty: whatever is wrong
 	TTL        int64             `json:"ttl_ns"`
 	Clients    int               `json:"clients"`
 	Started    time.Time         `json:"started"`

@@ -20,6 +20,7 @@ func (a *audit) run() {
 		valid        []string
 	}{
 		{"ends", run.Ends, []string{history.EndsNever, history.EndsLease, history.EndsProcess, history.EndsSession}},
+		{"fail_on", run.FailOn, []string{"", history.FailOnDefect}},
 		{"discipline", run.Discipline, []string{history.Obey, history.Trusting, history.Told}},
 		{"fencing", run.Fencing, []string{history.FencingBoth, history.FencingOn, history.FencingOff}},
 	} {

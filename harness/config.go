@@ -23,6 +23,7 @@ type Config struct {
 	Time       time.Duration `json:"time_ns,omitempty"`
 	Seed       uint64        `json:"seed,omitempty"` // 0: drawn
 	Require    []string      `json:"require,omitempty"`
+	FailOn     string        `json:"fail_on,omitempty"` // empty: all
 	Out        string        `json:"-"`                 // directory to create; it must be empty or absent
 	Command    string        `json:"command,omitempty"` // how to run it again, for the record
 	Version    string        `json:"-"`                 // of lockstorm, for the record
@@ -34,9 +35,12 @@ type Config struct {
 func Defaults() Config {
 	return Config{
 		Provider: cluster.Auto, Nemesis: []string{"none"}, Workload: "counter", Fencing: history.FencingBoth,
-		Clients: 5, Locks: 1, Time: 10 * time.Second,
+		Clients: 5, FailOn: failOnAll, Locks: 1, Time: 10 * time.Second,
 	}
 }
+
+// failOnAll is the --fail-on under which whatever is wrong fails the run.
+const failOnAll = "all"
 
 const (
 	defaultTTL = time.Second

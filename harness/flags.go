@@ -25,6 +25,7 @@ func (c *Config) Bind(f *pflag.FlagSet) {
 	f.DurationVar(&c.Time, "time", c.Time, "how long the workload runs under faults")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "seed of everything random (default: drawn, and printed)")
 	f.StringVar(&c.Out, "out", c.Out, "directory of the run; it must be empty or absent (default: lockstorm-runs/BACKEND-TIME)")
+	f.StringVar(&c.FailOn, "fail-on", c.FailOn, "all: whatever is wrong fails the run; defect: what is inherent to leases is reported and does not fail it")
 	f.StringSliceVar(&c.Require, "require", c.Require, "checks that gate, instead of the default ones; with a + before the name, beside those (see: list checks)")
 }
 
@@ -73,6 +74,7 @@ func (c Config) Args() []string {
 	add("ttl", c.TTL.String(), d.TTL.String())
 	add("locks", strconv.Itoa(c.Locks), strconv.Itoa(d.Locks))
 	add("time", c.Time.String(), d.Time.String())
+	add("fail-on", c.FailOn, d.FailOn)
 	add("require", strings.Join(c.Require, ","), "")
 	add("seed", strconv.FormatUint(c.Seed, 10), "0")
 	return out

@@ -21,6 +21,9 @@ func (t *Trial) run(provider string, started time.Time) history.Run {
 		Required: r.Require, Started: started, Versions: t.Versions, Command: t.Config.Command,
 		Registers: map[string]int64{},
 	}
+	if r.FailOn != failOnAll {
+		run.FailOn = r.FailOn
+	}
 	for _, reg := range r.registers {
 		run.Registers[reg.Name] = reg.Start
 	}

@@ -64,6 +64,9 @@ func (r *resolved) words() error {
 			return err
 		}
 	}
+	if err := oneOf("--fail-on", cmp.Or(r.FailOn, failOnAll), failOnAll, history.FailOnDefect); err != nil {
+		return err
+	}
 	for _, c := range r.Require {
 		if c = history.Requirement(c); c == "" {
 			return errors.New("--require needs the name of a check (see: list checks)")

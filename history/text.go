@@ -176,7 +176,7 @@ func (r *Run) set(key, val string) error {
 	}
 	texts := map[string]*string{
 		"backend": &r.Backend, "ends": &r.Ends, "discipline": &r.Discipline, "fencing": &r.Fencing, "workload": &r.Workload,
-		"model": &r.Model.Kind,
+		"model": &r.Model.Kind, "fail-on": &r.FailOn,
 	}
 	flags := map[string]*bool{"tokens": &r.Tokens, "client-faults": &r.ClientFaults, "resource": &r.Resource, "session": &r.Model.Session, "no-deadlines": &r.NoDeadlines, "renews": &r.Renews}
 	switch {

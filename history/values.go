@@ -28,6 +28,9 @@ const (
 // by the deadlines on record. All other kinds come by themselves, as f:lost.
 const AskedSignal = "method"
 
+// FailOnDefect (Run.FailOn): what is inherent to leases is reported and does not fail the run.
+const FailOnDefect = "defect"
+
 // Which registers a run uses.
 const (
 	FencingBoth = "both" // plain and fenced side by side
@@ -83,6 +86,7 @@ type Run struct {
 	Tokens          bool              `json:"tokens"`                 // whether the lock issues fencing tokens
 	Resource        bool              `json:"resource"`               // whether the workload touches registers
 	Required        []string          `json:"required,omitempty"`     // checks that gate, or with a + that gate beside the default; empty: the default
+	FailOn          string            `json:"fail_on,omitempty"`      // what fails the run; empty: whatever is wrong
 	Registers       map[string]int64  `json:"registers,omitempty"`
 	ClientFaults    bool              `json:"client_faults"` // whether the plan hurts clients
 	Started         time.Time         `json:"started"`

@@ -20,6 +20,7 @@
 package lockstormtest
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -72,6 +73,7 @@ func Case(t testing.TB, cat *harness.Catalogue, c suite.Case, opts ...Option) *h
 	for _, o := range opts {
 		o(&j.options)
 	}
+	j.cfg.FailOn = cmp.Or(j.failOn, j.cfg.FailOn)
 	if err := j.valid(); err != nil {
 		t.Fatalf("lockstormtest: %v", err)
 	}

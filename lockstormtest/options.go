@@ -3,6 +3,8 @@ package lockstormtest
 import (
 	"errors"
 	"fmt"
+
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // Option changes how a run is made.
@@ -11,6 +13,7 @@ type Option func(*options)
 type options struct {
 	seeds    []uint64 // none: that of the line, else one that is drawn
 	attempts int
+	failOn   string // empty: as the line says
 }
 
 const (
@@ -28,6 +31,10 @@ func Seeds(seeds ...uint64) Option { return func(o *options) { o.seeds = seeds }
 // Attempts is how often a run is made before its host is called too busy to judge a lock: 3 when
 // nothing is said.
 func Attempts(n int) Option { return func(o *options) { o.attempts = n } }
+
+// FailOnDefect lets a run pass that shows nothing but what is inherent to leases, whatever the
+// line says: as --fail-on defect does.
+func FailOnDefect() Option { return func(o *options) { o.failOn = history.FailOnDefect } }
 
 // valid says what is wrong with the options, and with an expectation that no run could meet or
 // miss.

@@ -14,6 +14,11 @@ func Headline(r *checker.Results) string { return visible(headline(r)) }
 func headline(r *checker.Results) string {
 	switch r.Verdict {
 	case checker.Pass:
+		for _, c := range r.Checks {
+			if c.Required && c.Spared {
+				return "pass: nothing was found but what is inherent to leases, on which the run does not fail"
+			}
+		}
 		if c := r.Checks[checker.MutualExclusion]; c.Verdict == checker.Fail {
 			return "pass: clients overlapped (inherent to leases), and the fence kept the data safe"
 		}

@@ -69,7 +69,7 @@ func (a *app) complete(cmd *cobra.Command) {
 		"backend": a.cat.Backends.Names(), "nemesis": a.cat.Nemeses.Names(), "workload": a.cat.Workloads.Names(),
 		"topology": a.cat.Topologies.Names(), "require": a.cat.Checks.Names(),
 		"provider": {cluster.Auto, cluster.ProcessName, cluster.EmbeddedName},
-		"fencing":  {history.FencingBoth, history.FencingOn, history.FencingOff}, "discipline": {history.Told, history.Obey, history.Trusting},
+		"fencing":  {history.FencingBoth, history.FencingOn, history.FencingOff}, "discipline": {history.Told, history.Obey, history.Trusting}, "fail-on": {"all", history.FailOnDefect},
 	} {
 		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 			panic(err) // the flags are those of harness.Config
