@@ -2,6 +2,7 @@ package harness
 
 import (
 	"github.com/lockstorm/lockstorm/backends/file"
+	"github.com/lockstorm/lockstorm/backends/nats"
 	"github.com/lockstorm/lockstorm/backends/redis"
 	"github.com/lockstorm/lockstorm/backends/redislibs"
 	"github.com/lockstorm/lockstorm/catalog"
@@ -23,6 +24,8 @@ func Default() *Catalogue {
 	}
 	c.Backends.Add(redis.Specs()...)
 	c.Backends.Add(redislibs.Specs()...)
+	c.Backends.Add(nats.Specs()...)
 	c.Topologies.Add(redis.Topologies()...)
+	c.Topologies.Add(nats.Topologies()...)
 	return c
 }

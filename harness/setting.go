@@ -44,6 +44,9 @@ func Possible(cat *Catalogue, backend, fault string) error {
 	}
 	s := r.setting(cluster.ProcessName)
 	s.NoClock = ""
+	if r.topology.Any(func(n cluster.Recipe) bool { return n.Binary == "" }) {
+		s = r.setting(cluster.EmbeddedName)
+	}
 	return spec.Fault.Available(s)
 }
 

@@ -55,7 +55,7 @@ var table = expand(map[string]row{
 
 	"server-pause":   {all(Safe), group(Any, fragile, sentinel)},
 	"slow-server":    {all(Safe), group(Any, fragile, sentinel)},
-	"server-restart": {all(Defect), group(Any, sentinel, majority), these(Any, "rueidislock"), these(Safe, "redlock-delayed")},
+	"server-restart": {all(Defect), group(Any, sentinel, majority), these(Any, "rueidislock"), these(Safe, "redlock-delayed", "nats-kv")},
 	"server-kill":    {all(Safe), group(Any, fragile, sentinel), these(Defect, "redis-setnx", "redis-fenced")},
 
 	"failover-kill":    {these(Defect, "redis-sentinel"), these(Safe, "redis-sentinel-wait")},

@@ -1,0 +1,178 @@
+// Package nats holds the lock that users build on a key-value bucket of NATS JetStream: create,
+// update by revision, delete by revision. The revision is a fencing token. There is no lock
+// library: these are the calls of nats.go with its defaults.
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Specs are the locks on NATS for the catalogue.
+func Specs() []backends.Spec {
+	return []backends.Spec{{
+		Name: "nats-kv", Doc: "nats.go v1.55.0: Create of a key in a bucket whose values live for one ttl; Delete by revision; the revision is the token",
+		Library:    "github.com/nats-io/nats.go v1.55.0",
+		Signals:    []backends.Signal{{Kind: backends.SignalMethod, Name: "Get"}, {Kind: backends.SignalError, Name: "Update"}},
+		Calls:      []string{backends.CallExtend, backends.CallAsk, backends.CallToken},
+		Topologies: []string{Single}, Ends: history.EndsLease, Tokens: true, Buffers: true, Open: open,
+		// The calls wait 5 s for an answer, and a client that was cut off waits 2 s before it dials again.
+		Recovery: 8 * time.Second,
+		Notes:    "The time to live is that of the bucket. A waiting client polls: what expires is not told to watchers. What a client asks for while it is cut off is kept, and sent when it is connected again: the call has returned an error by then, and a Create that was given up may still take the lock.",
+	}}
+}
+
+func open(_ context.Context, env backends.Env) (backends.Locker, error) {
+	if len(env.Nodes) == 0 {
+		return nil, errors.New("this lock needs a NATS server: choose a nats-... topology")
+	}
+	return &lock{env: env}, nil
+}
+
+// lock is one client's connection, made on first use: a server that is down now is no reason to
+// give up.
+type lock struct {
+	env  backends.Env
+	conn *natsgo.Conn
+	kv   jetstream.KeyValue
+}
+
+var _ backends.Locker = (*lock)(nil)
+
+// dialer leads through the links.
+type dialer struct{ env backends.Env }
+
+// Dial connects to the first node, whatever its address.
+func (d dialer) Dial(_, _ string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), natsgo.DefaultTimeout)
+	defer cancel()
+	return d.env.Dial(ctx, d.env.Nodes[0].Name)
+}
+
+// bucket is where the locks of a run are.
+func bucket(run string) string { return "locks-" + run }
+
+func (l *lock) connect(ctx context.Context) (err error) {
+	if l.conn == nil {
+		if l.conn, err = natsgo.Connect("nats://"+l.env.Nodes[0].Name+":4222", natsgo.SetCustomDialer(dialer{l.env})); err != nil {
+			return fmt.Errorf("%w: %w", backends.ErrNotSent, err)
+		}
+	}
+	if l.kv != nil {
+		return nil
+	}
+	js, err := jetstream.New(l.conn)
+	if err != nil {
+		return err
+	}
+	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket(l.env.Run), TTL: l.env.TTL})
+	if err != nil {
+		return fmt.Errorf("%w: the bucket: %w", backends.ErrNotSent, err) // no lock was asked for yet
+	}
+	l.kv = kv
+	return nil
+}
+
+// Acquire polls with jitter.
+func (l *lock) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	return backends.Poll(ctx, l.env, req, l.TryAcquire)
+}
+
+// TryAcquire creates the key.
+func (l *lock) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	ctx = context.WithoutCancel(ctx) // the calls have a time-out of their own: 5 s
+	if err := l.connect(ctx); err != nil {
+		return nil, err
+	}
+	sent := l.env.Now()
+	rev, err := l.kv.Create(ctx, req.Lock, []byte(req.Owner))
+	switch {
+	case errors.Is(err, jetstream.ErrKeyExists):
+		return nil, fmt.Errorf("%w: %w", backends.ErrBusy, err)
+	case err != nil:
+		return nil, err
+	}
+	return &lease{l: l, key: req.Lock, rev: rev, info: backends.Info{
+		Owner: req.Owner, Lease: req.LeaseName(), Sent: sent, TTL: req.TTL, Deadline: sent + req.TTL.Nanoseconds(),
+		Token: int64(rev), HasToken: true, //nolint:gosec // a sequence of the stream
+	}}, nil
+}
+
+// Close closes the connection.
+func (l *lock) Close() error {
+	if l.conn != nil {
+		l.conn.Close()
+	}
+	return nil
+}
+
+// lease is a key that was created, with the revision that it has by now.
+type lease struct {
+	l    *lock
+	key  string
+	info backends.Info
+
+	mu  sync.Mutex
+	rev uint64
+}
+
+var (
+	_ backends.Extender = (*lease)(nil)
+	_ backends.Asker    = (*lease)(nil)
+)
+
+// Info is what was granted.
+func (le *lease) Info() backends.Info { return le.info }
+
+func (le *lease) revision() uint64 {
+	le.mu.Lock()
+	defer le.mu.Unlock()
+	return le.rev
+}
+
+// Extend writes the same value again, which begins another time to live.
+func (le *lease) Extend(ctx context.Context) (backends.Renewal, error) {
+	re := backends.Renewal{Sent: le.l.env.Now(), TTL: le.info.TTL}
+	rev, err := le.l.kv.Update(ctx, le.key, []byte(le.info.Owner), le.revision())
+	if err != nil {
+		return re, notOurs(err)
+	}
+	le.mu.Lock()
+	defer le.mu.Unlock()
+	le.rev = rev
+	re.Deadline = re.Sent + le.info.TTL.Nanoseconds()
+	return re, nil
+}
+
+// Held looks whether the key has the lease's own revision.
+func (le *lease) Held(ctx context.Context) (bool, error) {
+	e, err := le.l.kv.Get(ctx, le.key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return false, nil
+	}
+	return err == nil && e.Revision() == le.revision(), err
+}
+
+// Release deletes the key if it has the lease's own revision.
+func (le *lease) Release(ctx context.Context) error {
+	return notOurs(le.l.kv.Delete(ctx, le.key, jetstream.LastRevision(le.revision())))
+}
+
+// notOurs keeps apart the answer that the key has another revision, or none.
+func notOurs(err error) error {
+	var api *jetstream.APIError
+	if errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
+		return fmt.Errorf("%w: %w", backends.ErrNotHeld, err)
+	}
+	return err
+}
