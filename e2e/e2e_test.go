@@ -1,4 +1,4 @@
-//go:build fast || soak || track
+//go:build fast || soak || track || libraries
 
 package e2e
 

@@ -1,9 +1,11 @@
-//go:build soak || track
+//go:build soak || track || libraries
 
 package e2e
 
 import (
+	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"testing"
 )
@@ -19,3 +21,6 @@ func number(t *testing.T, name string, def int) int {
 	}
 	return n
 }
+
+// cpus says on how many CPUs figures were measured.
+func cpus() string { return fmt.Sprintf("%d CPUs", runtime.NumCPU()) }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -86,9 +85,6 @@ with %s.
 	}
 	return b.String()
 }
-
-// cpus says on how many CPUs figures were measured.
-func cpus() string { return fmt.Sprintf("%d CPUs", runtime.NumCPU()) }
 
 func spread(ns []int64) string {
 	if len(ns) == 0 {

@@ -1,0 +1,78 @@
+package redislibs_test
+
+import (
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/backends/redislibs"
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/lockstormtest"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+func catalogue() *harness.Catalogue {
+	c := harness.Default()
+	c.Backends.Add(redislibs.Minis()...)
+	return c
+}
+
+// TestMain lets this binary start itself as the workers of the runs below.
+func TestMain(m *testing.M) {
+	harness.WorkerMain(catalogue())
+	os.Exit(m.Run())
+}
+
+// mutantSeeds are how many seeds each mutant is run with: MUTANT_SEEDS.
+func mutantSeeds(t *testing.T) []uint64 {
+	n := 1
+	if text := os.Getenv("MUTANT_SEEDS"); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil || n < 1 {
+			t.Fatalf("MUTANT_SEEDS=%q is no number of seeds", text)
+		}
+	}
+	var seeds []uint64
+	for i := range n {
+		seeds = append(seeds, uint64(i+1))
+	}
+	return seeds
+}
+
+// Each bug that a library could have is found by a finding of its own, which the library without
+// it does not get under the same.
+func TestMutants(t *testing.T) {
+	seeds := lockstormtest.Seeds(mutantSeeds(t)...)
+	const lin, mutex = checker.LockLinearizability, checker.MutualExclusion
+	for _, c := range []struct{ bug, run, check, rule string }{
+		// It says that a lease runs that has run out: others are granted what it was told it has.
+		{"ignores-lost", "--nemesis client-pause:at=acquired,for=1.5ttl --workload counter:hold=2.5ttl --time 5s", lin, ""},
+		// It takes a lock again that others had in between.
+		{"revives", "--clients 2 --nemesis client-pause:at=acquired,for=3ttl --workload counter:hold=0.5ttl,think=3ttl --time 12s", lin, "revived-lease"},
+		{"prefixes", "--workload counter:token=prefix --time 2s", mutex, "overlap"},
+		{"tells-late", "--nemesis partition-client:mode=blackhole,at=acquired,for=3ttl --workload counter:hold=2.5ttl --time 9s", mutex, "late-notice"},
+		{"retries", "--nemesis lost-reply:at=before-acquire --time 4s", checker.Liveness, "orphan"},
+	} {
+		t.Run(c.bug, func(t *testing.T) {
+			t.Parallel()
+			want := suite.Expectation{Rules: map[string][]string{c.check: {c.rule}}}
+			if c.rule == "" {
+				want = suite.Expectation{Verdicts: map[string]checker.Verdict{c.check: checker.Fail}, Classes: map[string]checker.Class{c.check: checker.Defect}}
+			}
+			lockstormtest.Run(t, catalogue(), "--backend mini-"+c.bug+" "+c.run, want, seeds)
+		})
+		if c.check == checker.Liveness {
+			continue // a lost answer leaves an orphan without retries as well
+		}
+		t.Run("control of "+c.bug, func(t *testing.T) {
+			t.Parallel()
+			out := lockstormtest.Run(t, catalogue(), "--backend mini --seed 1 "+c.run, suite.Expectation{Exit: []int{0, 1, 2}})
+			for _, f := range out.Results.Checks[c.check].Findings {
+				if f.Class == checker.Defect && !f.Doubtful {
+					t.Errorf("%s: %s", f.Rule, f.Message)
+				}
+			}
+		})
+	}
+}
