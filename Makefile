@@ -61,6 +61,10 @@ track-record: servers ## every published failure with 20 seeds; writes docs/trac
 libraries: servers ## every library, option and discipline under faults with 10 seeds; writes docs/libraries-measured.md
 	$(GO) test -tags libraries -count=1 -timeout 180m -parallel 6 -run TestLibraries ./e2e
 
+.PHONY: versions
+versions: servers ## LIB=MODULE: the cases of a library over its last releases, each built in a module of its own
+	LIB=$(LIB) $(GO) test -tags versions -count=1 -timeout 180m -run TestVersions -v ./e2e
+
 HUNT_N ?= 600000
 HUNT_SEED ?= 1000001
 
@@ -85,7 +89,7 @@ fmt: ## format with gofumpt
 .PHONY: vet
 vet:
 	$(GO) vet ./...
-	for tag in fast soak track libraries; do $(GO) vet -tags $$tag ./e2e || exit 1; done
+	for tag in fast soak track libraries versions; do $(GO) vet -tags $$tag ./e2e || exit 1; done
 
 .PHONY: tidy
 tidy: ## check that go mod tidy leaves no difference
@@ -94,7 +98,7 @@ tidy: ## check that go mod tidy leaves no difference
 
 .PHONY: bench
 bench: servers ## benchmarks: ratios in one run
-	$(GO) test -run '^$$' -bench . -benchtime 1s ./history ./checker ./harness
+	$(GO) test -run '^$$' -bench . -benchtime 1s ./history ./checker ./harness ./backends/redis/tap
 
 .PHONY: ci
 ci: ## everything that must hold before a change lands

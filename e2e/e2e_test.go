@@ -1,4 +1,4 @@
-//go:build fast || soak || track || libraries
+//go:build fast || soak || track || libraries || versions
 
 package e2e
 

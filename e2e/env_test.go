@@ -1,4 +1,4 @@
-//go:build soak || track || libraries
+//go:build soak || track || libraries || versions
 
 package e2e
 

@@ -21,7 +21,7 @@ import (
 
 // goredisRecovery is how long a go-redis client with its defaults may still wait for an answer
 // that a fault has swallowed, before it asks again.
-const goredisRecovery = 4 * time.Second
+const goredisRecovery = 6 * time.Second
 
 // Specs are the libraries for the catalogue.
 func Specs() []backends.Spec {
@@ -33,7 +33,7 @@ func Specs() []backends.Spec {
 			Library: "github.com/go-redsync/redsync/v4 v4.18.1", Params: redsyncParams, With: withRedsync,
 			Signals: []backends.Signal{{Kind: backends.SignalMethod, Name: "Until"}, {Kind: backends.SignalError, Name: "Extend"}},
 			Calls:   []string{backends.CallExtend, backends.CallAsk, backends.CallToken, backends.CallReuse},
-			Notes:   "Its Until is the deadline. Which nodes granted is read from its connections. It extends nothing by itself: `--workload counter:extend=background` does, as its users do. It asks all nodes at once and, unless `fail-fast=yes`, waits for the last one: with go-redis, which takes no heed of the deadline that redsync sets for each node, that is the read time-out of 3s, tried 4 times.",
+			Notes:   "Its Until is the deadline. Which nodes granted is read from its connections. It extends nothing by itself: `--workload counter:extend=background` does, as its users do. It asks all nodes at once and, unless `fail-fast=yes`, waits for the last one: with go-redis, which takes no heed of the deadline that redsync sets for each node, that is the read time-out of 5 s, tried 4 times.",
 			Voters:  true, Topologies: five, Ends: history.EndsLease, Keys: redis.Keys, Open: openRedsync, Recovery: goredisRecovery,
 		},
 		{
