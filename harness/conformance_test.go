@@ -148,6 +148,9 @@ func (b *bench) all() {
 	b.Run("cancel", func(t *testing.T) { b.with(t).cancel() })
 	b.Run("ends", func(t *testing.T) { b.with(t).ends() })
 	b.Run("points", func(t *testing.T) { b.with(t).points() })
+	if len(b.spec.Calls) > 0 {
+		b.Run("calls", func(t *testing.T) { b.with(t).calls() })
+	}
 	if b.spec.Renews {
 		b.Run("renews", func(t *testing.T) { b.with(t).renews() })
 	}

@@ -266,5 +266,10 @@ func (r *redsyncLease) Extend(ctx context.Context) (backends.Renewal, error) {
 
 // Held asks every node, by the library's ValidContext.
 func (r *redsyncLease) Held(ctx context.Context) (bool, error) {
-	return r.m.ValidContext(ctx) //nolint:staticcheck // it is what users call still
+	held, err := r.m.ValidContext(ctx) //nolint:staticcheck // it is what users call still
+	var taken *redsync.ErrTaken
+	if errors.As(err, &taken) { // by a majority that answered: an error is how it says no
+		return false, nil
+	}
+	return held, err
 }
