@@ -25,6 +25,7 @@ func commonFigures(in *Input) Figures {
 		out["acquire_p50_ns"] = waits.ValueAtQuantile(50)
 		out["acquire_p99_ns"] = waits.ValueAtQuantile(99)
 	}
+	renewals(in, out)
 	for _, f := range in.Faults {
 		if f.Invoke.Type == history.Invoke {
 			out["faults_injected"]++
@@ -34,4 +35,23 @@ func commonFigures(in *Input) Figures {
 		}
 	}
 	return out
+}
+
+// renewals are how long extensions of leases took until they were answered, and how many were not
+// granted.
+func renewals(in *Input, out Figures) {
+	took := hdrhistogram.New(1, int64(3600e9), 3)
+	for _, c := range in.Calls {
+		if c.Invoke.F != history.FRenew || c.Return == nil {
+			continue
+		}
+		out["renewals"]++
+		if c.Outcome() != history.OK {
+			out["renewals_failed"]++
+		}
+		took.RecordValue(max(1, c.Return.Time-c.Start())) //nolint:errcheck // as above
+	}
+	if took.TotalCount() > 0 {
+		out["renew_p50_ns"], out["renew_p99_ns"] = took.ValueAtQuantile(50), took.ValueAtQuantile(99)
+	}
 }

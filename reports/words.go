@@ -129,6 +129,9 @@ func figures(r *checker.Results) []string {
 	if v, ok := r.Stats["acquire_p50_ns"]; ok {
 		out = append(out, fmt.Sprintf("acquire p50 %v, p99 %v", dur(v), dur(r.Stats["acquire_p99_ns"])))
 	}
+	if n := r.Stats["renewals"]; n > 0 {
+		out = append(out, fmt.Sprintf("renew p50 %v, p99 %v, %d of %d not granted", dur(r.Stats["renew_p50_ns"]), dur(r.Stats["renew_p99_ns"]), r.Stats["renewals_failed"], n))
+	}
 	if v, ok := r.Stats["recovery_max_ns"]; ok {
 		out = append(out, fmt.Sprintf("recovery %v at most", dur(v)))
 	}
