@@ -115,18 +115,36 @@ func (in *Input) overlapCause(o overlap, class Class) Cause {
 	if class == Inherent {
 		late := in.late(o)
 		until := in.Hold(late).To
-		return in.lateCause(lateness{g: late, from: late.Sent(), until: until, begun: o.span.From, due: late.DeadlineAt(until)})
+		return in.lateCause(lateness{g: late, from: late.Sent(), until: until, begun: o.span.From, due: late.DeadlineAt(o.span.From)})
 	}
 	if c, freed := in.freedBy(o.first, o.span.From); freed {
 		return c
 	}
-	c := in.storeCause(o.first, o.span.From)
+	c := in.storeCause(o.first, min(o.span.From, in.shown(o.first)))
 	if c == noCause {
 		if late, ok := in.mayBeFreedBy(o); ok {
 			return late
 		}
 	}
 	return c
+}
+
+// shown is when it was known that a grant is over although its client was not told: the first
+// grant to somebody else who asked for the lock later.
+func (in *Input) shown(g *history.Grant) int64 {
+	in.mu.Lock()
+	byOK, known := in.answered[g.Lock]
+	if !known {
+		byOK = in.byOK(g.Lock)
+		in.answered[g.Lock] = byOK
+	}
+	in.mu.Unlock()
+	for _, h := range byOK[answeredAt(byOK, g.From()+1):] {
+		if h.Sent() > g.From() && !in.Model.Together(g, h) {
+			return h.From()
+		}
+	}
+	return history.Forever
 }
 
 // late is the grant of an inherent overlap whose lease had run out when it began.

@@ -92,6 +92,9 @@ func (c *client) answered(g *Grant, e history.Event, a answer, then func(*holdin
 	case code == history.ErrNotHeld && c.session != nil:
 		c.loseSession("the store says that it is gone")
 	}
+	if typ == history.Fail {
+		g.Refused = c.w.now
+	}
 	c.done(e, typ, code)
 	if code == history.ErrBusy && c.w.cfg.Bug == ReleaseOfNone {
 		c.leave(&holding{g: g}, func() { then(nil) })
