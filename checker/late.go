@@ -61,7 +61,7 @@ func (in *Input) heldBy(l lateness) *history.Injection {
 }
 
 // longestHeld is the fault that held a client up longest, and whether all together did so for long
-// enough; unseen: with those of which nobody knows what they held back.
+// enough; unseen: with those of which nobody knows what they held back, and it is one of these.
 func (in *Input) longestHeld(l lateness, unseen bool) (found *history.Injection, enough bool) {
 	span := history.Interval{From: l.from, To: l.until}
 	var spans []history.Interval
@@ -75,10 +75,11 @@ func (in *Input) longestHeld(l lateness, unseen bool) (found *history.Injection,
 			continue
 		}
 		parts := in.heldParts(l, f, whole)
-		if len(parts) == 0 && unseen {
+		guess := len(parts) == 0 && unseen
+		if guess {
 			parts = append(parts, whole)
 		}
-		if held := in.heldUp(span, parts); held > most {
+		if held := in.heldUp(span, parts); held > most && guess == unseen {
 			found, most = f, held
 		}
 		spans = append(spans, parts...)

@@ -204,7 +204,7 @@ func (in *Input) waitsInVain(lock string, a *askers, span history.Interval, figu
 	}
 	if g := in.heldThrough(lock, span); g != nil {
 		f.Doubtful = true
-		f.because(Cause{Kind: CauseRecord, Text: fmt.Sprintf("%s of %s was in force all the time, and its client did not try to give it back", g.ID, g.Client)})
+		f.because(Cause{Kind: CauseRecord, Text: fmt.Sprintf("%s of %s was in force nearly all the time, and its client did not try to give it back", g.ID, g.Client)})
 		return f, true
 	}
 	in.suspect(lock, &f)
@@ -247,11 +247,11 @@ func (in *Input) passedAround(lock string, a *askers, from int64) bool {
 	return false
 }
 
-// heldThrough is a grant that its client believed in all the time: then it is not the lock that
-// keeps others out. nil: none.
+// heldThrough is a grant that its client believed in for nearly all of a time: then it is not the
+// lock that keeps others out. nil: none.
 func (in *Input) heldThrough(lock string, span history.Interval) *history.Grant {
 	for _, g := range in.ByLock[lock] {
-		if h := in.Hold(g); g.Granted() && !h.Empty() && h.From <= span.From && h.To >= span.To {
+		if h := in.Hold(g); g.Granted() && !h.Empty() && h.From <= span.From && h.To >= span.To-(span.To-span.From)/10 {
 			return g
 		}
 	}

@@ -110,6 +110,8 @@ func (o *oracle) comeBack(lock string) (back, waits bool) {
 		back = back || (g.Known >= o.truth.Final && !had[g.Client])
 		open := g.Known < 0 && (g.Refused < 0 || g.Refused >= o.truth.Stopped) && (!g.Unknown || g.Doubt >= o.truth.Final)
 		waits = waits || (open && g.Killed < 0 && g.Asked+o.cfg.TTL < o.truth.Over && g.Waits)
+		late := o.truth.Final + o.truth.Bound // granted in the end, and not in time
+		waits = waits || (g.Known > late && g.Asked+o.cfg.TTL < late)
 	}
 	return back, waits
 }

@@ -116,6 +116,9 @@ func (c *client) granted(g *Grant, e history.Event, a answer) *holding {
 	case c.session != nil:
 		g.Lease, h.deadline, g.Base = c.session.id, c.session.deadline, c.session.base
 		c.session.holds = append(c.session.holds, h)
+		if c.session.lost { // it was told while it waited
+			h.lost, g.Lost = true, w.now
+		}
 	case w.cfg.Leased():
 		g.Lease, h.deadline, g.Base = g.ID, a.sentAt+w.cfg.TTL-w.cfg.Drift, a.sentAt+w.cfg.TTL
 	}

@@ -18,6 +18,7 @@ type Truth struct {
 	Faults   []*Fault
 	Held     []HeldUp
 	Final    int64               // when the final sections began
+	Bound    int64               // for how long from then on clients may have to wait
 	Stopped  int64               // when the clients were told to stop
 	Over     int64               // when the run was over
 	Stuck    map[string][]string // lock -> clients that never were granted their last section

@@ -57,6 +57,7 @@ func (w *world) begin() {
 	}
 	w.plan()
 	w.truth.Final = w.cfg.Work + 3*w.cfg.TTL
+	w.truth.Bound = w.bound()
 	w.truth.Stopped = w.truth.Final + w.bound() + 50*ms
 	w.truth.Over = w.truth.Stopped + 50*ms
 	w.at(w.cfg.Work, func() { w.phase(history.PhaseQuiet) })
