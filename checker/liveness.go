@@ -204,7 +204,7 @@ func (in *Input) waitsInVain(lock string, a *askers, span history.Interval, figu
 	}
 	if g := in.heldThrough(lock, span); g != nil {
 		f.Doubtful = true
-		f.because(Cause{Kind: CauseRecord, Text: fmt.Sprintf("%s of %s was in force nearly all the time, and its client did not try to give it back", g.ID, g.Client)})
+		f.because(Cause{Kind: CauseRecord, Text: fmt.Sprintf("%s of %s was in force nearly all the time, and its client gave it back too late or not at all", g.ID, g.Client)})
 		return f, true
 	}
 	in.suspect(lock, &f)

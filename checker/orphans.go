@@ -45,10 +45,10 @@ func (in *Input) orphansOf(lock string) []Finding {
 		for len(keepers) > 0 && keepers[0].From < span.To {
 			active, keepers = append(active, keepers[0]), keepers[1:]
 		}
-		active = slices.DeleteFunc(active, func(k keeper) bool { return k.To <= span.From })
-		if span.To-span.From < in.Run.TTL/orphanPart || len(active) == 0 {
+		if span.To-span.From < in.Run.TTL/orphanPart {
 			continue
 		}
+		active = slices.DeleteFunc(active, func(k keeper) bool { return k.To <= span.From })
 		asker, who, part := in.asked(byOK, tries, active, span)
 		if part.To-part.From >= in.Run.TTL/orphanPart {
 			out = append(out, in.orphanFinding(lock, asker, who, part))
