@@ -72,7 +72,7 @@ func (o *oracle) keptFrom(h *sim.Grant, named []string, from, to int64) bool {
 // as a record shows, that one was over then.
 func (o *oracle) passed(g *sim.Grant) bool {
 	return slices.ContainsFunc(o.truth.Grants, func(h *sim.Grant) bool {
-		return h.Lock == g.Lock && g.Known >= 0 && h.Sent > g.Known && h.Known >= 0 && h.Applied < g.Ended && !o.together(g, h)
+		return h.Lock == g.Lock && g.Known >= 0 && h.Known > g.Known && h.Applied < g.Ended && !o.together(g, h)
 	})
 }
 
