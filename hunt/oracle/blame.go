@@ -105,7 +105,7 @@ func (o *oracle) slack() int64 { return 1_000_000 }
 func (o *oracle) close(g *sim.Grant, most int, lateness, until, from int64) []int {
 	out := o.likes(most)
 	for _, f := range o.truth.Faults {
-		if f.ID != most && o.held(g.Client, f.ID, g.Sent, until, from) >= lateness-3*o.slack() {
+		if f.ID != most && f.Invoked < from && o.held(g.Client, f.ID, g.Sent, until, from) >= lateness-3*o.slack() {
 			out = append(out, f.ID)
 		}
 	}
@@ -134,12 +134,12 @@ func hurts(f *sim.Fault, client string) bool {
 	return len(f.Clients) == 0 || slices.Contains(f.Clients, client)
 }
 
-// held is for how long a fault, or with 0 the host, held a client up between two moments: it stood
-// still, since before a third one, or waited for an answer of the resource.
+// held is for how long a fault, or with 0 the host since before a third moment, held a client up
+// between two moments: it stood still, or waited for an answer of the resource.
 func (o *oracle) held(client string, fault int, from, to, before int64) int64 {
 	var sum int64
 	for _, h := range o.truth.Held {
-		if h.Client == client && h.Fault == fault && h.From < before {
+		if h.Client == client && h.Fault == fault && (fault != 0 || h.From < before) {
 			sum += max(0, min(h.To, to)-max(h.From, from))
 		}
 	}

@@ -3,6 +3,7 @@ package oracle
 import (
 	"slices"
 
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/hunt/sim"
 )
 
@@ -12,7 +13,7 @@ import (
 func (o *oracle) liveness() []Want {
 	var out []Want
 	for _, lock := range o.locks() {
-		back, waits := o.comeBack(lock)
+		back, waits := o.comeBack(lock, "", true)
 		if !waits {
 			continue
 		}
@@ -20,6 +21,8 @@ func (o *oracle) liveness() []Want {
 		if !back {
 			w.Rules = append([]string{"no-recovery", "orphan"}, w.Rules...)
 			w.Must, w.InWay = true, o.certain(lock)
+		} else if o.oneModeStuck(lock) {
+			w.Rules = append([]string{"no-recovery", "orphan"}, w.Rules...)
 		}
 		out = append(out, w)
 	}
@@ -96,15 +99,24 @@ func (o *oracle) idsOf(lock string) []string {
 	return out
 }
 
-// comeBack reports whether a lock came back to anybody in the final sections but to who had
-// it then, and whether anybody else who lives asked for it in vain.
-func (o *oracle) comeBack(lock string) (back, waits bool) {
+// oneModeStuck reports whether a lock came back to nobody in one mode, although it did in another:
+// readers are served and a writer waits for ever.
+func (o *oracle) oneModeStuck(lock string) bool {
+	return slices.ContainsFunc([]string{"", history.ModeShared}, func(mode string) bool {
+		back, waits := o.comeBack(lock, mode, false)
+		return waits && !back
+	})
+}
+
+// comeBack reports whether a lock came back, in one mode or in all, to anybody in the final
+// sections but to who had it then, and whether anybody else who lives asked for it in vain.
+func (o *oracle) comeBack(lock, mode string, all bool) (back, waits bool) {
 	had := map[string]bool{}
 	for _, g := range o.truth.Blockers[lock] {
 		had[g.Client] = g.Applied < o.truth.Final
 	}
 	for _, g := range o.truth.Grants {
-		if g.Lock != lock {
+		if g.Lock != lock || (!all && g.Mode != mode) {
 			continue
 		}
 		back = back || (g.Known >= o.truth.Final && !had[g.Client])

@@ -177,7 +177,7 @@ func (o *oracle) notices() []Want {
 		inside := b.Known > a.Known && (a.Released < 0 || a.Released > b.Known) && (a.Killed < 0 || a.Killed > b.Known)
 		out = append(out, Want{
 			Check: notice, Rules: []string{"late-notice"}, Grants: ids(a, b), Any: true,
-			Must: o.broken(a.Lock) && inside && told > b.Known+o.cfg.Tolerance && b.Known < b.LeaseAt(b.Known) && a.Known < a.LeaseAt(a.Known) && lastAct(a) > b.Known,
+			Must: o.broken(a.Lock) && inside && told > b.Known+o.cfg.Tolerance && o.inTime(b) && o.inTime(a) && lastAct(a) > b.Known,
 		})
 	})
 	for _, g := range o.truth.Grants {
@@ -187,6 +187,9 @@ func (o *oracle) notices() []Want {
 	}
 	return out
 }
+
+// inTime reports whether the client of a grant learned of it while it was certainly in force.
+func (o *oracle) inTime(g *sim.Grant) bool { return g.Known < g.LeaseAt(g.Known)-o.cfg.Tolerance }
 
 // lastAct is a moment at which the client of a grant was certainly alive under it.
 func lastAct(g *sim.Grant) int64 { return max(g.LastUse, g.Released, g.Lost) }
