@@ -88,7 +88,7 @@ func (in *Input) lateWriteCause(g *history.Grant, w *history.Event) Cause {
 		}
 	}
 	over := in.Hold(g).To
-	return in.lateCause(lateness{g: g, from: from, until: w.Time, begun: max(over, from+1), due: history.Some(over)})
+	return in.lateCause(lateness{g: g, from: from, until: w.Time, begun: max(over, from+1), due: history.Some(over), onItsWay: true})
 }
 
 // appliedLate reports whether a write was invoked inside its own hold and applied after

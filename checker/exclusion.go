@@ -121,7 +121,7 @@ func (in *Input) overlapCause(o overlap, class Class) Cause {
 	if c, freed := in.freedBy(o.first, o.span.From); freed {
 		return c
 	}
-	c := in.storeCause(o.first, o.span.From)
+	c := in.storeCause(o.first, min(o.span.From, in.shown(o.first)))
 	if c == noCause {
 		if late, ok := in.mayBeFreedBy(o); ok {
 			return late
@@ -133,11 +133,29 @@ func (in *Input) overlapCause(o overlap, class Class) Cause {
 // overlapLate is why the client of a grant acted after its lease had run out.
 func (in *Input) overlapLate(late *history.Grant, o overlap) Cause {
 	until := in.Hold(late).To
-	c := in.lateCause(lateness{g: late, from: late.Sent(), until: until, begun: o.span.From, due: late.DeadlineAt(until)})
+	c := in.lateCause(lateness{g: late, from: late.Sent(), until: until, begun: o.span.From, due: late.DeadlineAt(o.span.From)})
 	if ns, known := in.signalLate(late); known && ns > in.Run.Tolerance && !in.heldItself(late, c) && in.hostLate(late, ns) {
 		return Cause{Kind: CauseStall, Text: "unplanned stalls of the host, which held " + late.Client + " and its library up"}
 	}
 	return c
+}
+
+// shown is when it was known that a grant is over although its client was not told: the first
+// grant to somebody else who asked for the lock later.
+func (in *Input) shown(g *history.Grant) int64 {
+	in.mu.Lock()
+	byOK, known := in.answered[g.Lock]
+	if !known {
+		byOK = in.byOK(g.Lock)
+		in.answered[g.Lock] = byOK
+	}
+	in.mu.Unlock()
+	for _, h := range byOK[answeredAt(byOK, g.From()+1):] {
+		if h.Sent() > g.From() && !in.Model.Together(g, h) {
+			return h.From()
+		}
+	}
+	return history.Forever
 }
 
 // late is the grant of an inherent overlap whose lease had run out when it began.

@@ -58,7 +58,8 @@ func (in *Input) findRobbers() map[*history.Grant]foreignRelease {
 // release had returned, and in force until then. Two kinds of evidence count. Direct:
 // g's lease had run out before the release was invoked, and the victim had been granted
 // by then; or an earlier foreign release had taken g's lock away. Indirect: the victim was told that its lock is gone although nothing else
-// took it, while the release was under way or after it.
+// took it, while the release was under way or after it. Of several that were in force, as readers
+// may be, it is rather one that was told so, and rather not one that was seen to hold it later.
 func (in *Input) victim(granted []*history.Grant, g *history.Grant, rel *history.Call, over map[*history.Grant]int64) *history.Grant {
 	gone := func(at int64) bool {
 		robbed, is := over[g]
@@ -69,20 +70,32 @@ func (in *Input) victim(granted []*history.Grant, g *history.Grant, rel *history
 	if base, leased := in.expiryBase(g); leased {
 		since = min(since, base) // it may have learned of its grant when that was over
 	}
+	var found *history.Grant
 	for i := before - 1; i >= 0 && granted[i].From() >= since; i-- {
 		h := granted[i]
 		after := h.Sent() >= g.From() || in.expired(g, h.Sent())
 		if _, robbed := over[h]; h == g || !after || robbed || in.Model.Together(g, h) || !in.inForce(h, rel) {
 			continue
 		}
-		if h.From() <= rel.Start() && gone(rel.Start()) {
-			return h
-		}
 		if (h.From() <= rel.Start() || gone(rel.End())) && in.denied(h, rel) {
 			return h
 		}
+		if h.From() <= rel.Start() && gone(rel.Start()) && (found == nil || (heldAfter(found, rel) && !heldAfter(h, rel))) {
+			found = h
+		}
+		if found != nil && !in.Model.Shares() {
+			return found
+		}
 	}
-	return nil
+	return found
+}
+
+// heldAfter reports whether the store said of a grant, of itself, that it was held after a release
+// of another one had returned.
+func heldAfter(h *history.Grant, rel *history.Call) bool {
+	return slices.ContainsFunc(slices.Concat(h.Releases, h.Renews), func(c *history.Call) bool {
+		return c.Outcome() == history.OK && c.Start() >= rel.End()
+	})
 }
 
 // inForce reports whether h was neither released nor run out when rel returned.

@@ -92,7 +92,8 @@ func (a *audit) renewals() {
 }
 
 // times checks when something was sent, and that no deadline is later than its lease lasts.
-// A grant of a session may also have the deadline of its session.
+// A grant of a session may also have the deadline of its session, as far as that had been
+// renewed by then.
 func (a *audit) times(e, invoke *history.Event) {
 	switch {
 	case e.Sent.Set && invoke != nil && e.Sent.V < invoke.Time:
@@ -107,7 +108,7 @@ func (a *audit) times(e, invoke *history.Event) {
 	}
 	latest := e.Sent.V + e.TTL.V
 	if g := a.in.ByID[e.Grant]; g != nil && g.InSession() {
-		latest = max(latest, g.Under.RunsOut(0).Or(latest))
+		latest = max(latest, min(g.Under.RunsOut(0).Or(latest), e.Time+e.TTL.V))
 	}
 	if e.Deadline.V > latest {
 		a.add("deadline", fmt.Sprintf("the deadline %s of event %d is later than its lease lasts, until %s", Seconds(e.Deadline.V), e.Index, Seconds(latest)), e)

@@ -21,9 +21,11 @@ type Input struct {
 	steps           func() []step                            // of the wall clock; computed once
 	stands          func() map[string][]history.Interval     // by client: how long we kept it; computed once
 
-	mu      sync.Mutex
-	excuses map[string][]history.Interval // see stallsOf
-	acts    map[string][]int64            // see actsOf
+	mu       sync.Mutex
+	answered map[string][]*history.Grant   // by lock: see shown
+	excuses  map[string][]history.Interval // see stallsOf
+	acts     map[string][]int64            // see actsOf
+	waits    map[string][]history.Interval // see waitsOf
 }
 
 // NewInput prepares a history. It fails where the history does not even say what was
@@ -43,7 +45,7 @@ func NewInput(h *history.History) (*Input, error) {
 	in.tooLate = sync.OnceValue(in.findLateReleases)
 	in.steps = sync.OnceValue(in.findSteps)
 	in.stands = sync.OnceValue(in.findStands)
-	in.excuses = map[string][]history.Interval{}
+	in.excuses, in.answered = map[string][]history.Interval{}, map[string][]*history.Grant{}
 	return in, nil
 }
 

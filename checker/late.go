@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -17,6 +18,7 @@ type lateness struct {
 	from, until int64
 	begun       int64       // when it began to be a violation
 	due         history.Opt // by when he should have done it; unset: not known
+	onItsWay    bool        // it was a request that came late: it was on its way all the time
 }
 
 // lateCause finds why a client acted after its lease had run out: because of us, where we kept
@@ -44,30 +46,82 @@ func (in *Input) lateCause(l lateness) Cause {
 }
 
 // heldBy is the fault that held a client up longest, where all of them together did so for
-// long enough: without them it would have acted before the violation began.
+// long enough: without them it would have acted before the violation began. Where that is not
+// so, but a client waited for no answer that a fault may have held back, nobody knows what it
+// waited for: then such a fault may have held it up all the time.
 func (in *Input) heldBy(l lateness) *history.Injection {
+	if f, enough := in.longestHeld(l, false); enough {
+		return f
+	}
+	f, enough := in.longestHeld(l, true)
+	if !enough {
+		return nil
+	}
+	return f
+}
+
+// longestHeld is the fault that held a client up longest, and whether all together did so for long
+// enough; unseen: with those of which nobody knows what they held back, and it is one of these.
+func (in *Input) longestHeld(l lateness, unseen bool) (found *history.Injection, enough bool) {
 	span := history.Interval{From: l.from, To: l.until}
-	var found *history.Injection
 	var spans []history.Interval
-	most := int64(0)
+	var most int64
 	for _, f := range in.Faults {
 		if f.Invoke.Time >= l.begun || !f.Effective() || !f.Late(l.g.Client) {
 			continue
 		}
-		part := span.Overlap(f.Span())
-		if part.Empty() {
+		whole := span.Overlap(f.Span())
+		if whole.Empty() {
 			continue
 		}
-		spans = append(spans, part)
-		if part.To-part.From > most {
-			found, most = f, part.To-part.From
+		parts := in.heldParts(l, f, whole)
+		guess := len(parts) == 0 && unseen
+		if guess {
+			parts = append(parts, whole)
 		}
+		if held := in.heldUp(span, parts); held > most && guess == unseen {
+			found, most = f, held
+		}
+		spans = append(spans, parts...)
 	}
 	slices.SortFunc(spans, byFrom)
-	if in.heldUp(span, spans)+2*in.Run.Tolerance < l.until-l.begun {
-		return nil
+	return found, found != nil && in.heldUp(span, spans)+2*in.Run.Tolerance >= l.until-l.begun
+}
+
+// heldParts are the parts of a span in which a fault held up what was done too late: the client
+// itself, all the time, or, where it holds back what the client asks of the resource, while an
+// answer was waited for that was asked for meanwhile.
+func (in *Input) heldParts(l lateness, f *history.Injection, whole history.Interval) (out []history.Interval) {
+	if f.Family == history.FamilyClient || l.onItsWay {
+		return append(out, whole)
 	}
-	return found
+	waits := in.waitsOf(l.g.Client)
+	first := sort.Search(len(waits), func(i int) bool { return waits[i].From >= whole.From })
+	for _, w := range waits[first:] {
+		if w.From >= whole.To {
+			break
+		}
+		out = append(out, w.Overlap(whole))
+	}
+	return out
+}
+
+// waitsOf is when a client waited for answers of the resource, in order.
+func (in *Input) waitsOf(client string) []history.Interval {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.waits == nil {
+		in.waits = map[string][]history.Interval{}
+		for _, g := range in.Grants {
+			for _, u := range g.Uses {
+				in.waits[g.Client] = append(in.waits[g.Client], history.Interval{From: u.Start(), To: in.callEnd(u) + 1})
+			}
+		}
+		for _, waits := range in.waits {
+			slices.SortFunc(waits, byFrom)
+		}
+	}
+	return in.waits[client]
 }
 
 // heldUp is how much of a span some intervals cover together, each list in order.
@@ -78,6 +132,9 @@ func (in *Input) heldUp(span history.Interval, lists ...[]history.Interval) (sum
 	}
 	end := span.From
 	for _, s := range all {
+		if s.From >= span.To {
+			break
+		}
 		if part := s.Overlap(history.Interval{From: end, To: span.To}); !part.Empty() {
 			sum += part.To - part.From
 			end = part.To

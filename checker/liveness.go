@@ -111,7 +111,7 @@ func (in *Input) lastHeal() int64 {
 type askers struct {
 	mode        string
 	asked, back map[string]bool
-	heard       map[string]bool // whose request was sent after all was healed, or from before and answered
+	heard       map[string]bool // whose request was sent after all was healed, or from before and answered; not late in the bound
 }
 
 // askersOf are those of a lock, by mode. A mode of the whole run that nobody asks for in the end
@@ -133,7 +133,7 @@ func (in *Input) askersOf(lock string, span history.Interval) []*askers {
 			continue
 		}
 		a.asked[g.Client] = true
-		inTime := g.Acquire.Start() <= span.To && (g.Acquire.Start() >= span.From || g.Acquire.Outcome() != history.Info)
+		inTime := g.Acquire.Start() <= span.From+(span.To-span.From)/2 && (g.Acquire.Start() >= span.From || g.Acquire.Outcome() != history.Info)
 		a.heard[g.Client] = a.heard[g.Client] || inTime
 		if g.Granted() && g.From() >= span.From && g.From() <= span.To {
 			a.back[g.Client] = true
@@ -204,7 +204,7 @@ func (in *Input) waitsInVain(lock string, a *askers, span history.Interval, figu
 	}
 	if g := in.heldThrough(lock, span); g != nil {
 		f.Doubtful = true
-		f.because(Cause{Kind: CauseRecord, Text: fmt.Sprintf("%s of %s was in force all the time, and its client did not try to give it back", g.ID, g.Client)})
+		f.because(Cause{Kind: CauseRecord, Text: fmt.Sprintf("%s of %s was in force nearly all the time, and its client gave it back too late or not at all", g.ID, g.Client)})
 		return f, true
 	}
 	in.suspect(lock, &f)
@@ -218,7 +218,7 @@ func (in *Input) waitsInVain(lock string, a *askers, span history.Interval, figu
 	again := slices.ContainsFunc(in.ByLock[lock], func(g *history.Grant) bool { return g.Granted() && g.From() >= span.From })
 	if !forGood && again && !slices.ContainsFunc(stuck, func(client string) bool { return a.heard[client] }) {
 		f.Doubtful = true
-		f.because(Cause{Kind: CauseRecord, Text: "their requests were sent before all was healed, and may be lost"})
+		f.because(Cause{Kind: CauseRecord, Text: "their requests were sent before all was healed, and may be lost, or had no time left"})
 		return f, true
 	}
 	if f.Doubtful = !forGood && in.heldUp(span, in.longStalls()) > in.Run.LivenessBound/4; f.Doubtful {
@@ -247,11 +247,11 @@ func (in *Input) passedAround(lock string, a *askers, from int64) bool {
 	return false
 }
 
-// heldThrough is a grant that its client believed in all the time: then it is not the lock that
-// keeps others out. nil: none.
+// heldThrough is a grant that its client believed in for nearly all of a time: then it is not the
+// lock that keeps others out. nil: none.
 func (in *Input) heldThrough(lock string, span history.Interval) *history.Grant {
 	for _, g := range in.ByLock[lock] {
-		if h := in.Hold(g); g.Granted() && !h.Empty() && h.From <= span.From && h.To >= span.To {
+		if h := in.Hold(g); g.Granted() && !h.Empty() && h.From <= span.From && h.To >= span.To-(span.To-span.From)/10 {
 			return g
 		}
 	}

@@ -18,27 +18,12 @@ type unknowns struct{ acquire, release int64 }
 //   - an acquire of unknown outcome may have got one more: what is released or renewed from
 //     then on says nothing about the grants that are known;
 //   - a release of unknown outcome may be carried out at any later time, on whatever the owner
-//     holds then: from then on its grants may end at any time;
+//     holds then, and more than once, since libraries send again what was not answered: from
+//     then on its grants may end at any time. So may one of an attempt that was refused;
 //   - a renewal is of the grant only if the grant was held then: so every state of its lease
 //     is an expiry of its own.
-func (in *Input) countOwners(grants []lockGrant) {
-	byOwner := map[owner]unknowns{}
-	for i := range grants {
-		lg := &grants[i]
-		u, known := byOwner[ownerOf(lg.g)]
-		if !known {
-			u = unknowns{acquire: history.Forever, release: history.Forever}
-		}
-		if lg.ghost {
-			u.acquire = min(u.acquire, lg.g.Acquire.Start())
-		}
-		for _, rel := range lg.g.Releases {
-			if rel.Outcome() == history.Info {
-				u.release = min(u.release, rel.Start())
-			}
-		}
-		byOwner[ownerOf(lg.g)] = u
-	}
+func (in *Input) countOwners(lock string, grants []lockGrant) {
+	byOwner := in.unknownsOf(lock)
 	for n := range grants {
 		lg := &grants[n]
 		u := byOwner[ownerOf(lg.g)]
@@ -55,6 +40,30 @@ func (in *Input) countOwners(grants []lockGrant) {
 		}
 		in.expireByLevel(lg)
 	}
+}
+
+// unknownsOf are those of the owners of a lock's grants and attempts.
+func (in *Input) unknownsOf(lock string) map[owner]unknowns {
+	out := map[owner]unknowns{}
+	for _, g := range in.ByLock[lock] {
+		if g.Acquire == nil {
+			continue
+		}
+		u, known := out[ownerOf(g)]
+		if !known {
+			u = unknowns{acquire: history.Forever, release: history.Forever}
+		}
+		if g.Acquire.Outcome() == history.Info {
+			u.acquire = min(u.acquire, g.Acquire.Start())
+		}
+		for _, rel := range g.Releases {
+			if rel.Outcome() == history.Info {
+				u.release = min(u.release, rel.Start())
+			}
+		}
+		out[ownerOf(g)] = u
+	}
+	return out
 }
 
 // nothingOf leaves of a grant of unknown outcome only what its releases may have given back.

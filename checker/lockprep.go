@@ -72,7 +72,7 @@ func (p *preparation) lock(in *Input, lock string) []lockGrant {
 		in.endOps(lg)
 	}
 	if in.Model.Counts() {
-		in.countOwners(p.grants)
+		in.countOwners(lock, p.grants)
 	}
 	return p.grants
 }

@@ -62,8 +62,8 @@ func (in *Input) successions(lock string) []succession {
 	var out []succession
 	var open []*history.Grant
 	for _, g := range grants {
-		if d := g.DeadlineAt(g.From()); d.Set && g.From() >= d.V {
-			continue // it learned of its grant when that was over: it never believed in it
+		if d := g.DeadlineAt(g.From()); d.Set && g.From() >= d.V-in.Run.Tolerance {
+			continue // it learned of its grant when that may have been over: which came first is not known
 		}
 		var left []*history.Grant
 		for _, o := range open {

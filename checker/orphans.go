@@ -13,14 +13,17 @@ import (
 // nobody believes that he holds it, to be called an orphan.
 const orphanPart = 4
 
-// orphans finds locks that stayed held although no client believed that it held them: an
-// acquire or a release of unknown outcome, or the death of a holder, and then for a while
-// nobody is granted the lock although somebody asks for it all the time. They are
+// orphans finds locks that nobody was granted for a while although somebody asked for them all
+// the time and no client believed that it held them: somebody may have held them without
+// knowing of it, after an acquire or a release of unknown outcome, after the death of a holder,
+// or because the store kept a lease for longer than its client could believe in it. They are
 // findings of their own and do not fail anything: whether the lock comes back is what
 // liveness judges.
 //
 //	c1  acquire ......?
 //	c2      |-----------waits, nobody holds-----------|granted
+//
+// Who of several kept it cannot be told from the record, so a finding names all that may have.
 func (in *Input) orphans(figures Figures) []Finding {
 	var out []Finding
 	for _, lock := range in.Locks {
@@ -34,34 +37,43 @@ func (in *Input) orphans(figures Figures) []Finding {
 }
 
 func (in *Input) orphansOf(lock string) []Finding {
-	free, byOK := in.freeSpans(lock), in.byOK(lock)
-	tries := in.tries(lock)
+	byOK, tries := in.byOK(lock), in.tries(lock)
+	keepers := in.keepers(lock, byOK)
 	var out []Finding
-	used := map[int]bool{} // free spans that have their explanation
-	for _, g := range in.ByLock[lock] {
-		since, how := in.abandoned(g)
-		if how == "" {
+	var active []keeper
+	for _, span := range in.freeSpans(lock) {
+		for len(keepers) > 0 && keepers[0].From < span.To {
+			active, keepers = append(active, keepers[0]), keepers[1:]
+		}
+		if span.To-span.From < in.Run.TTL/orphanPart {
 			continue
 		}
-		i := sort.Search(len(free), func(i int) bool { return free[i].To > since })
-		if i == len(free) || used[i] {
-			continue
+		active = slices.DeleteFunc(active, func(k keeper) bool { return k.To <= span.From })
+		asker, who, part := in.asked(byOK, tries, active, span)
+		if part.To-part.From >= in.Run.TTL/orphanPart {
+			out = append(out, in.orphanFinding(lock, asker, who, part))
 		}
-		span := history.Interval{From: max(free[i].From, since), To: free[i].To}
-		span = in.asked(byOK, tries, g, span)
-		if span.To-span.From < in.Run.TTL/orphanPart || in.passedOn(byOK, g, since, span.From) {
-			continue
-		}
-		used[i] = true
-		f := Finding{
-			Rule: "orphan", Class: NoClass, Reason: ReasonNeverReleased, Events: []int64{g.Acquire.Invoke.Index},
-			Grants: []string{g.ID}, From: span.From, To: span.To,
-			Message: fmt.Sprintf("%s stayed out of reach for %s although no client believed that it held it, after %s %s", lock, Millis(span.To-span.From), how, g.ID),
-		}
-		f.because(in.orphanCause(g))
-		out = append(out, f)
 	}
 	return out
+}
+
+// orphanFinding names all that may have kept a lock, the most suspicious first.
+func (in *Input) orphanFinding(lock string, asker *history.Grant, who []keeper, span history.Interval) Finding {
+	slices.SortStableFunc(who, func(a, b keeper) int {
+		return cmp.Or(cmp.Compare(suspicion(b.g), suspicion(a.g)), cmp.Compare(b.From, a.From))
+	})
+	f := Finding{Rule: "orphan", Class: NoClass, Reason: ReasonNeverReleased, From: span.From, To: span.To}
+	var names []string
+	for _, k := range who {
+		f.Grants = append(f.Grants, k.g.ID)
+		f.Events = append(f.Events, k.g.Acquire.Invoke.Index)
+		names = append(names, fmt.Sprintf("%s (%s)", k.g.ID, in.abandoned(k.g)))
+	}
+	slices.Sort(f.Events)
+	f.Message = fmt.Sprintf("%s was out of reach for %s: %s asked for it all the time and no client believed that it held it; it may have been kept by %s",
+		lock, Millis(span.To-span.From), asker.Client, orOthers(names))
+	f.because(in.orphanCause(who[0].g))
+	return f
 }
 
 // byOK are the grants of a lock that were made for certain, in order of their answers.
@@ -76,56 +88,32 @@ func answeredAt(byOK []*history.Grant, at int64) int {
 	return sort.Search(len(byOK), func(i int) bool { return byOK[i].From() >= at })
 }
 
-// passedOn reports whether somebody else was granted the lock after a grant was abandoned:
-// then that is not what kept it out of reach later. A release counts from its request on.
-func (in *Input) passedOn(byOK []*history.Grant, g *history.Grant, since, until int64) bool {
-	if len(g.Releases) > 0 {
-		since = g.Releases[len(g.Releases)-1].Start()
-	}
-	for _, h := range byOK[answeredAt(byOK, since+1):] {
-		if h.From() > until {
-			return false
-		}
-		if h != g && !in.Model.Together(g, h) {
-			return true
-		}
-	}
-	return false
-}
-
-// abandoned is since when a grant may be held by nobody, and why; no reason where its end
-// is known.
-func (in *Input) abandoned(g *history.Grant) (int64, string) {
-	if g.Acquire == nil || g.Acquire.Outcome() == history.Fail {
-		return 0, ""
-	}
-	kill, killed := in.Kills[g.Client]
-	if !g.Granted() {
-		return in.callEnd(g.Acquire), "the acquire of unknown outcome"
-	}
-	for _, rel := range g.Releases {
-		if rel.Outcome() != history.Info {
-			return 0, ""
-		}
-	}
-	switch {
-	case len(g.Releases) > 0:
-		return in.callEnd(g.Releases[len(g.Releases)-1]), "the release of unknown outcome of"
+// abandoned is why a grant may be held by nobody.
+func (in *Input) abandoned(g *history.Grant) string {
+	switch _, killed := in.Kills[g.Client]; {
+	case !g.Granted():
+		return "its acquire has no known outcome"
+	case len(g.Releases) > 0 && g.Releases[len(g.Releases)-1].Outcome() == history.Info:
+		return "its release has no known outcome"
 	case killed:
-		return kill, "the death of the holder of"
-	default:
-		return 0, ""
+		return "its holder died"
 	}
+	return "its client no longer believed in it"
 }
 
-// freeSpans are the times in which nobody provably holds the lock, each up to the next
-// grant; the last one, without a grant, is left to liveness.
+// freeSpans are the times in which nobody provably holds the lock or is about to give it back,
+// each up to the next grant; the last one, without a grant, is left to liveness.
 func (in *Input) freeSpans(lock string) []history.Interval {
 	var holds []history.Interval
 	for _, g := range in.ByLock[lock] {
-		if h := in.Hold(g); !h.Empty() {
-			holds = append(holds, h)
+		h := in.Hold(g)
+		if h.Empty() {
+			continue
 		}
+		if back, settled := settledBy(g); settled && h.To >= back.Start() {
+			h.To = max(h.To, back.End()) // the store has it until it answers
+		}
+		holds = append(holds, h)
 	}
 	slices.SortFunc(holds, func(a, b history.Interval) int { return cmp.Compare(a.From, b.From) })
 	var out []history.Interval
@@ -142,16 +130,18 @@ func (in *Input) freeSpans(lock string) []history.Interval {
 // asked is the last part of a free span in which a client asked for the lock all the time, by
 // waiting or by trying again and again, and was granted it at the end or later: in between
 // nobody could have it. While a fault hurt that client it could not have had it either. Of
-// several clients it is the one that says most.
-func (in *Input) asked(byOK []*history.Grant, tries map[*history.Grant]int64, g *history.Grant, span history.Interval) history.Interval {
-	best := history.Interval{}
+// several clients it is the one that says most, with those that may have stood in its way.
+func (in *Input) asked(byOK []*history.Grant, tries map[*history.Grant]int64, keepers []keeper, span history.Interval) (asker *history.Grant, who []keeper, best history.Interval) {
 	next := byOK[answeredAt(byOK, span.To):]
-	for _, h := range next[:min(len(next), maxAskers)] {
-		switch {
-		case tries[h] >= span.To:
+	next = next[:min(len(next), maxAskers)]
+	for _, h := range next {
+		if h.Sent() > h.Acquire.Start()+in.Run.Tolerance {
+			span.To = min(span.To, h.Sent()) // it asked again and again, and may have had it from then on
+		}
+	}
+	for _, h := range next {
+		if tries[h] >= span.To {
 			continue // it asked later
-		case h == g || in.Model.Together(g, h):
-			continue
 		}
 		from := max(span.From, tries[h])
 		for _, f := range in.Faults {
@@ -159,11 +149,26 @@ func (in *Input) asked(byOK []*history.Grant, tries map[*history.Grant]int64, g 
 				from = max(from, min(f.Until(), span.To))
 			}
 		}
-		if part := (history.Interval{From: from, To: span.To}); part.To-part.From > best.To-best.From {
-			best = part
+		if s, stood := in.lastStall(h.Client, span.To); stood {
+			from = max(from, min(s.To, span.To)) // who stands still does not ask
+		}
+		part := history.Interval{From: from, To: span.To}
+		by := in.inTheWay(h, keepers, part)
+		if part.To = min(part.To, latest(by)); part.To-part.From > best.To-best.From {
+			asker, who, best = h, by, part
 		}
 	}
-	return best
+	return asker, who, best
+}
+
+// lastStall is the last stall of a client that began before a moment.
+func (in *Input) lastStall(client string, before int64) (history.Interval, bool) {
+	stalls := in.stallsOf(client)
+	i := sort.Search(len(stalls), func(i int) bool { return stalls[i].From >= before })
+	if i == 0 {
+		return history.Interval{}, false
+	}
+	return stalls[i-1], true
 }
 
 // maxAskers is among how many of the next grants an orphan is looked for.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -15,32 +16,53 @@ func (in *Input) bySent(lock string) []*history.Grant {
 	return out
 }
 
-// suspect names who may still hold the lock: the last of the most suspicious grants and
-// attempts that nobody was granted the lock after.
+// suspect names who may still hold the lock: all grants that nobody was granted the lock after and
+// that were not given back for certain, the most suspicious first and the later before the
+// earlier; attempts only where there is no such grant. Which of several it is the record cannot
+// tell.
 func (in *Input) suspect(lock string, f *Finding) {
 	bySent := in.bySent(lock)
-	var found *history.Grant
+	var found []*history.Grant
 	for _, g := range slices.Backward(in.ByLock[lock]) {
 		switch {
-		case g.Acquire == nil || g.Acquire.Outcome() == history.Fail || g.Sent() > f.To:
-		case found != nil && suspicion(g) <= suspicion(found):
+		case g.Acquire == nil || g.Acquire.Outcome() == history.Fail || g.Sent() > f.To || suspicion(g) == 0:
+		case len(found) > 0 && found[0].Granted() && !g.Granted():
 		case in.followed(bySent, g): // somebody was granted after it: it does not stand in the way
-		case suspicion(g) > 0:
-			found = g
+		case len(found) > 0 && !found[0].Granted() && g.Granted():
+			found = []*history.Grant{g}
+		default:
+			found = append(found, g)
 		}
 	}
-	if found == nil {
+	slices.SortStableFunc(found, func(a, b *history.Grant) int { return cmp.Compare(suspicion(b), suspicion(a)) })
+	if len(found) == 0 {
 		return
 	}
 	f.Rule, f.Reason = "orphan", ReasonNeverReleased
-	f.Grants = []string{found.ID}
-	f.Events = []int64{found.Acquire.Invoke.Index}
-	f.because(in.orphanCause(found))
-	what := "was granted"
-	if !found.Granted() {
-		what = "may have been granted"
+	var names []string
+	for _, g := range found {
+		f.Grants = append(f.Grants, g.ID)
+		f.Events = append(f.Events, g.Acquire.Invoke.Index)
+		what := "was granted"
+		if !g.Granted() {
+			what = "may have been granted"
+		}
+		names = append(names, fmt.Sprintf("%s of %s %s at %s", g.ID, g.Client, what, Seconds(g.Sent())))
 	}
-	f.Message += fmt.Sprintf("; %s of %s %s at %s and was never given back", found.ID, found.Client, what, Seconds(found.Sent()))
+	slices.Sort(f.Events)
+	f.because(in.orphanCause(found[0]))
+	f.Message += fmt.Sprintf("; %s and was never given back", orOthers(names))
+}
+
+// maxNamed is how many that may have kept a lock a message names.
+const maxNamed = 3
+
+// orOthers names the first of some of which it may be any.
+func orOthers(names []string) string {
+	if more := len(names) - maxNamed; more > 0 {
+		names = append(slices.Clone(names[:maxNamed]), fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, " or ")
 }
 
 // followed reports whether the lock was granted to somebody who asked after g was known. An

@@ -58,6 +58,7 @@ func TestDamage(t *testing.T) {
 	}
 	kinds := damage.Kinds()
 	var mu sync.Mutex
+	var slowest time.Duration
 	tally := map[string]int{}
 	jobs := make(chan int)
 	var wg sync.WaitGroup
@@ -65,9 +66,10 @@ func TestDamage(t *testing.T) {
 		wg.Go(func() {
 			for i := range jobs {
 				kind, rec := kinds[i%len(kinds)], records[i/len(kinds)%len(records)]
-				what := spoil(t, rec, kind, rand.New(rand.NewPCG(uint64(seed), uint64(i)))) // a seed
+				what, took := spoil(t, rec, kind, rand.New(rand.NewPCG(uint64(seed), uint64(i)))) // a seed
 				mu.Lock()
 				tally[kind.Name+": "+what]++
+				slowest = max(slowest, took)
 				mu.Unlock()
 			}
 		})
@@ -80,6 +82,13 @@ func TestDamage(t *testing.T) {
 	for _, line := range slices.Sorted(maps.Keys(tally)) {
 		t.Logf("%6d  %s", tally[line], line)
 	}
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	const limit = 500 << 20
+	if mem.Sys > limit {
+		t.Errorf("the test took %d MB, with one record at a time on each core", mem.Sys>>20)
+	}
+	t.Logf("the slowest was judged in %v; the test never took more than %d MB", slowest.Round(time.Millisecond), mem.Sys>>20)
 }
 
 // record is a run whose logs can be spoilt.
@@ -117,20 +126,20 @@ func makeRun(t *testing.T, line string) record {
 
 // spoil damages a record and judges it: what it shows must never be the opposite of what it
 // showed whole.
-func spoil(t *testing.T, rec record, kind damage.Kind, rnd *rand.Rand) string {
+func spoil(t *testing.T, rec record, kind damage.Kind, rnd *rand.Rand) (what string, took time.Duration) {
 	logs := rec.logs.Clone()
 	if !kind.Spoil(logs, rnd) {
-		return "nothing to spoil"
+		return "nothing to spoil", 0
 	}
 	begun := time.Now()
 	code, why := judge(logs)
-	if took := time.Since(begun); took > judgeLimit() {
+	if took = time.Since(begun); took > judgeLimit() {
 		t.Errorf("%s, %s: judged in %v", rec.line, kind.Name, took)
 	}
 	if (rec.code == harness.ExitViolation && code == harness.ExitPass) || (rec.code == harness.ExitPass && code == harness.ExitViolation) {
 		t.Errorf("%s, %s: exit code %d whole, and %d damaged: %s\n%s", rec.line, kind.Name, rec.code, code, why, difference(rec.logs, logs))
 	}
-	return [...]string{"pass", "violation", "unknown", "refused"}[code]
+	return [...]string{"pass", "violation", "unknown", "refused"}[code], took
 }
 
 // judge merges logs and judges them, as `check` does with a directory.

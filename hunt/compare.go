@@ -124,6 +124,9 @@ func matches(check string, f checker.Finding, w oracle.Want) bool {
 	if w.Check != check || (len(w.Rules) > 0 && !slices.Contains(w.Rules, f.Rule)) {
 		return false
 	}
+	if w.True != nil {
+		return w.True(f.Grants, f.From, f.To)
+	}
 	if w.Any {
 		return len(w.Grants) == 0 || len(f.Grants) == 0 || slices.ContainsFunc(f.Grants, func(g string) bool { return slices.Contains(w.Grants, g) })
 	}

@@ -82,6 +82,9 @@ func (f *Fixture) Write(dir, name string) (string, error) {
 		}
 		body = string(b)
 	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
 	return name + ext, os.WriteFile(filepath.Join(dir, name+ext), []byte("# "+string(sign)+"\n"+body), 0o644)
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Hunt plays n cases from a seed on, on all cores. Memory does not grow with n: what is kept
 // is counts, and the first case of each kind. progress, where it is given, gets a line now
-// and then.
+// and then, and one where a kind of disagreement shows for the first time.
 func Hunt(first uint64, n int, progress io.Writer) (*Table, error) {
 	var next, done atomic.Int64
 	workers := runtime.GOMAXPROCS(0)
@@ -27,6 +27,9 @@ func Hunt(first uint64, n int, progress io.Writer) (*Table, error) {
 					return
 				}
 				tables[i].Add(o)
+				if progress != nil {
+					tables[i].news(o, progress)
+				}
 				if d := done.Add(1); progress != nil && d%every == 0 {
 					fmt.Fprintf(progress, "%d of %d histories\n", d, n)
 				}

@@ -63,6 +63,17 @@ func (t *Table) Add(o *Outcome) {
 	}
 }
 
+// news says which kinds of disagreements an outcome is the first to show.
+func (t *Table) news(o *Outcome, w io.Writer) {
+	told := map[string]bool{}
+	for _, d := range o.Disagreements {
+		if kind := d.Kind(); t.Kinds[kind].First.Seed == o.Case.Seed && !told[kind] {
+			told[kind] = true
+			fmt.Fprintf(w, "seed %d: %s\n", o.Case.Seed, kind)
+		}
+	}
+}
+
 // Merge adds the counts of another table.
 func (t *Table) Merge(o *Table) {
 	t.Histories += o.Histories

@@ -85,7 +85,7 @@ func (o *oracle) blame(late *sim.Grant, from int64, class string) *Blame {
 			lateness, most = p, f.ID
 		}
 	}
-	need := until - late.LeaseAt(until) + o.cfg.Tolerance
+	need := until - late.LeaseAt(from) + o.cfg.Tolerance
 	if enough := lateness >= need+5*o.slack(); most != 0 && enough && class == inherent {
 		b.Right, b.Overrun = o.close(late, most, lateness, until, from), false
 	}
@@ -100,11 +100,12 @@ func (o *oracle) blame(late *sim.Grant, from int64, class string) *Blame {
 // slack is by how much a fault's span on record may differ from what it did.
 func (o *oracle) slack() int64 { return 1_000_000 }
 
-// close are the faults that held a client up for about as long as the one that did so most.
+// close are the faults that held a client up for about as long as the one that did so most, and
+// those like it at the same time.
 func (o *oracle) close(g *sim.Grant, most int, lateness, until, from int64) []int {
-	out := []int{most}
+	out := o.likes(most)
 	for _, f := range o.truth.Faults {
-		if f.ID != most && o.held(g.Client, f.ID, g.Sent, until, from) >= lateness-3*o.slack() {
+		if f.ID != most && f.Invoked < from && o.held(g.Client, f.ID, g.Sent, until, from) >= lateness-3*o.slack() {
 			out = append(out, f.ID)
 		}
 	}
@@ -117,6 +118,7 @@ func (o *oracle) tooShort(b *Blame, g *sim.Grant, until, from int64) {
 	for _, id := range b.Possible {
 		sum += o.held(g.Client, id, g.Sent, until, from)
 	}
+	sum += int64(len(b.Possible)) * o.slack() // their spans on record are somewhat longer
 	if sum+2*o.cfg.Tolerance >= until-from {
 		return
 	}
@@ -132,13 +134,20 @@ func hurts(f *sim.Fault, client string) bool {
 	return len(f.Clients) == 0 || slices.Contains(f.Clients, client)
 }
 
-// held is for how long a fault, or with 0 the host, held a client up between two moments, in
-// spans that began before a third.
+// held is for how long a fault, or with 0 the host since before a third moment, held a client up
+// between two moments: it stood still, or waited for an answer of the resource.
 func (o *oracle) held(client string, fault int, from, to, before int64) int64 {
 	var sum int64
 	for _, h := range o.truth.Held {
-		if h.Client == client && h.Fault == fault && h.From < before {
+		if h.Client == client && h.Fault == fault && (fault != 0 || h.From < before) {
 			sum += max(0, min(h.To, to)-max(h.From, from))
+		}
+	}
+	for _, g := range o.truth.Grants {
+		for _, h := range g.Late {
+			if fault != 0 && h.Client == client && h.Fault == fault {
+				sum += max(0, min(h.To, h.Waited, to)-max(h.From, from))
+			}
 		}
 	}
 	return sum
@@ -155,10 +164,35 @@ func (o *oracle) blameOfBreach(a, b *sim.Grant, from int64) *Blame {
 	}
 	for _, br := range o.truth.Breaches {
 		switch {
-		case br.Victim == a && br.Kind == sim.ForeignRelease && o.provenForeign(br.Grant, a):
+		case br.Victim == a && br.Kind == sim.ForeignRelease && a.Mode != history.ModeShared && o.provenForeign(br.Grant, a):
 			out.Release = true
 		case br.Victim == a && br.Fault != 0:
-			out.Right = o.likes(br.Fault)
+			out.Right = o.alike(br.Fault, o.shown(a))
+		}
+	}
+	return out
+}
+
+// shown is when the record shows that a grant is over although its client was not told: somebody
+// else has asked for the lock since, and got it.
+func (o *oracle) shown(a *sim.Grant) int64 {
+	at := sim.Forever
+	for _, g := range o.truth.Grants {
+		if g.Lock == a.Lock && g.Known >= 0 && g.Sent > a.Known && !o.together(a, g) {
+			at = min(at, g.Known)
+		}
+	}
+	return at
+}
+
+// alike are the faults of a name that were invoked before a moment: which of them did it cannot be
+// told.
+func (o *oracle) alike(id int, before int64) []int {
+	i := slices.IndexFunc(o.truth.Faults, func(f *sim.Fault) bool { return f.ID == id })
+	out := []int{id}
+	for _, f := range o.truth.Faults {
+		if f.ID != id && f.Name == o.truth.Faults[i].Name && f.Invoked < before {
+			out = append(out, f.ID)
 		}
 	}
 	return out
@@ -174,7 +208,7 @@ func (o *oracle) blameOfWrite(writes []*sim.Write) *Blame {
 		}
 		for _, h := range g.Late {
 			if h.Fault != 0 && h.To >= w.At-o.slack() && h.From <= w.Use.Invoked+o.slack() && len(b.Right) == 0 {
-				b.Right = []int{h.Fault}
+				b.Right = o.likes(h.Fault)
 			}
 		}
 		for _, f := range o.truth.Faults {

@@ -1,6 +1,8 @@
 package oracle
 
 import (
+	"slices"
+
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/hunt/sim"
 )
@@ -53,7 +55,8 @@ func (o *oracle) over(g *sim.Grant) int64 {
 }
 
 // twice reports whether b was granted while a, or what its owner had left of it, was held for
-// certain.
+// certain. Where the store counts, a renewal is of the owner, and proves nothing of a grant once
+// one of its acquires has no known outcome.
 func (o *oracle) twice(a, b *sim.Grant) bool {
 	if a.Known >= b.Sent {
 		return false
@@ -66,14 +69,29 @@ func (o *oracle) twice(a, b *sim.Grant) bool {
 		if g.Lock != a.Lock || !o.together(a, g) {
 			continue
 		}
-		if g.Known >= 0 && g.Known < b.Sent && o.over(g) > b.Known {
+		over := o.over(g)
+		if o.cfg.Service == sim.Leases && o.mayHaveMore(a, b.Known) {
+			over = min(over, g.Sent+o.cfg.TTL-o.cfg.Tolerance)
+		}
+		if g.Known >= 0 && g.Known < b.Sent && over > b.Known {
 			held++
 		}
-		if g.Released >= 0 && g.Released <= b.Known {
-			held--
+		if g.Released < 0 || g.Released > b.Known {
+			continue
+		}
+		if held--; g.Settled != "ok" && g.Settled != "fail" {
+			return false // it may have been sent again, and carried out more than once
 		}
 	}
 	return held > 0
+}
+
+// mayHaveMore reports whether the owner of a grant had an acquire of unknown outcome before a
+// moment.
+func (o *oracle) mayHaveMore(a *sim.Grant, before int64) bool {
+	return slices.ContainsFunc(o.truth.Grants, func(g *sim.Grant) bool {
+		return g.Unknown && g.Asked < before && g.Lock == a.Lock && o.together(a, g)
+	})
 }
 
 // owners are a grant and, where the store counts, all others of its owner.
@@ -106,8 +124,8 @@ func (o *oracle) ownership() []Want {
 		case sim.ForeignRelease:
 			w := Want{Check: ownership, Rules: []string{"foreign-release"}, Grants: ids(b.Grant, b.Victim), Class: []string{defect}}
 			w.Must = o.provenForeign(b.Grant, b.Victim)
-			if o.cfg.Model == history.ModelReentrant {
-				w.Grants, w.Any = ids(b.Grant), true // the victim is an owner: any of its grants
+			if o.severalVictims(b.Victim) {
+				w.Grants, w.Any = ids(b.Grant), true
 			}
 			w.Blame = o.blame(b.Grant, b.Grant.Back, defect)
 			out = append(out, w)
@@ -121,6 +139,12 @@ func (o *oracle) ownership() []Want {
 		}
 	}
 	return out
+}
+
+// severalVictims reports whether a record may not tell whose a grant was that a release took: where
+// the store counts any of its owner, and any reader.
+func (o *oracle) severalVictims(g *sim.Grant) bool {
+	return o.cfg.Model == history.ModelReentrant || g.Mode == history.ModeShared
 }
 
 // provenForeign reports whether the record leaves no doubt that the release took what was
@@ -153,7 +177,7 @@ func (o *oracle) notices() []Want {
 		inside := b.Known > a.Known && (a.Released < 0 || a.Released > b.Known) && (a.Killed < 0 || a.Killed > b.Known)
 		out = append(out, Want{
 			Check: notice, Rules: []string{"late-notice"}, Grants: ids(a, b), Any: true,
-			Must: o.broken(a.Lock) && inside && told > b.Known+o.cfg.Tolerance && b.Known < b.LeaseAt(b.Known) && a.Known < a.LeaseAt(a.Known) && lastAct(a) > b.Known,
+			Must: o.broken(a.Lock) && inside && told > b.Known+o.cfg.Tolerance && o.inTime(b) && o.inTime(a) && lastAct(a) > b.Known,
 		})
 	})
 	for _, g := range o.truth.Grants {
@@ -163,6 +187,9 @@ func (o *oracle) notices() []Want {
 	}
 	return out
 }
+
+// inTime reports whether the client of a grant learned of it while it was certainly in force.
+func (o *oracle) inTime(g *sim.Grant) bool { return g.Known < g.LeaseAt(g.Known)-o.cfg.Tolerance }
 
 // lastAct is a moment at which the client of a grant was certainly alive under it.
 func lastAct(g *sim.Grant) int64 { return max(g.LastUse, g.Released, g.Lost) }

@@ -22,6 +22,8 @@ type Want struct {
 	Blame  *Blame   // nil: not asked
 	Needs  []string // further grants without which it means nothing
 	InWay  []string // of an orphan: the grants that were in the way; none: not asked
+	// True is whether what a finding says of grants and a span is true; nil: not asked.
+	True func(grants []string, from, to int64) bool
 }
 
 // Names of the checks, as the record has them.

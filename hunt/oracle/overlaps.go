@@ -64,18 +64,22 @@ func (o *oracle) lost(w *sim.Write, unseen []*sim.Write) Want {
 	var worst *Blame
 	for _, v := range unseen {
 		out.Grants = append(out.Grants, v.Grant.ID)
-		x, y := o.belief(w.Grant), o.belief(v.Grant)
+		a, b := w.Grant, v.Grant
+		if b.Known < a.Known {
+			a, b = b, a
+		}
+		x, y := o.belief(a), o.belief(b)
 		from := max(x.from, y.from)
-		if o.together(w.Grant, v.Grant) || from >= min(x.lenient, y.lenient) {
+		if o.together(a, b) || from >= min(x.lenient, y.lenient) {
 			continue
 		}
-		class, late := o.class(w.Grant, v.Grant, from)
+		class, late := o.class(a, b, from)
 		maybe = maybe || from >= min(x.strict, y.strict)
 		if certain == "" || class == defect {
 			certain, worst = class, o.blameAny(late, from)
 		}
 		if class == defect {
-			worst = o.blameOfBreach(w.Grant, v.Grant, from)
+			worst = o.blameOfBreach(a, b, from)
 		}
 	}
 	switch {

@@ -15,7 +15,7 @@ func (o *oracle) tokens() []Want {
 	for _, grants := range o.acked() {
 		for _, g := range grants {
 			for _, h := range grants {
-				twin := h != g && h.Token == g.Token && !o.together(g, h) && h.Sent < g.Sent
+				twin := h != g && h.Token == g.Token && !o.together(g, h) && h.Sent <= g.Sent
 				back := h.Known < g.Sent && h.Token > g.Token
 				if twin || back {
 					out = append(out, Want{

@@ -32,7 +32,7 @@ var edits = []struct {
 	{"unpaired-return", change(anyReturn, func(e *history.Event) { e.Process.N += 500_000 })},
 	{"died", died},
 	{"after-end", afterEnd},
-	{"end-count", change(ofF(history.FEnd), func(e *history.Event) { e.Value = history.ValueOf(history.End{Events: 3}) })},
+	{"end-count", change(ofF(history.FEnd), func(e *history.Event) { e.Value = history.ValueOf(history.End{Events: e.Seq + 4}) })},
 	{"end-without-count", change(ofF(history.FEnd), func(e *history.Event) { e.Value = history.Value{} })},
 	{"party-count", partyCount},
 	{"party-uncounted", partyUncounted},
@@ -53,7 +53,9 @@ var edits = []struct {
 	{"tolerance-negative", changeRun(-1, func(run *history.Run) { run.Tolerance = -1 })},
 	{"tolerance-hour", changeRun(-1, func(run *history.Run) { run.Tolerance = 3_600_000_000_000 })},
 	{"check-unknown", changeRun(-1, func(run *history.Run) { run.Required = []string{"no-such-check"} })},
-	{"register-unlisted", changeRun(-1, func(run *history.Run) { run.Registers = map[string]int64{"other": 0} })},
+	{"register-unlisted", func(r *rand.Rand, h *history.History) bool { // one that nobody uses may be missing
+		return pick(r, h, ackedUse) >= 0 && changeRun(-1, func(run *history.Run) { run.Registers = map[string]int64{"other": 0} })(r, h)
+	}},
 	{"sent-early", change(leased, func(e *history.Event) { e.Sent.V = 0 })},
 	{"sent-late", change(leased, func(e *history.Event) { e.Sent.V = e.Time + 1_000_000 })},
 	{"sent-missing", change(leased, func(e *history.Event) { e.Sent = history.Opt{} })},
@@ -98,6 +100,8 @@ func leased(e *history.Event) bool {
 func tokened(e *history.Event) bool {
 	return byClient(e) && e.Type == history.OK && e.Token.Set && e.F == history.FAcquire
 }
+
+func ackedUse(e *history.Event) bool { return ackedRead(e) || ackedWrite(e) }
 
 func ackedWrite(e *history.Event) bool {
 	return byClient(e) && e.Type == history.OK && e.F == history.FWrite

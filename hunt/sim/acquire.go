@@ -92,6 +92,9 @@ func (c *client) answered(g *Grant, e history.Event, a answer, then func(*holdin
 	case code == history.ErrNotHeld && c.session != nil:
 		c.loseSession("the store says that it is gone")
 	}
+	if typ == history.Fail {
+		g.Refused = c.w.now
+	}
 	c.done(e, typ, code)
 	if code == history.ErrBusy && c.w.cfg.Bug == ReleaseOfNone {
 		c.leave(&holding{g: g}, func() { then(nil) })
@@ -113,6 +116,9 @@ func (c *client) granted(g *Grant, e history.Event, a answer) *holding {
 	case c.session != nil:
 		g.Lease, h.deadline, g.Base = c.session.id, c.session.deadline, c.session.base
 		c.session.holds = append(c.session.holds, h)
+		if c.session.lost { // it was told while it waited
+			h.lost, g.Lost = true, w.now
+		}
 	case w.cfg.Leased():
 		g.Lease, h.deadline, g.Base = g.ID, a.sentAt+w.cfg.TTL-w.cfg.Drift, a.sentAt+w.cfg.TTL
 	}

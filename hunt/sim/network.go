@@ -97,10 +97,17 @@ func (c *client) send(g *Grant, patience int64, serve func() answer, back func(a
 	way := w.hop() + w.tardy()
 	fault := 0
 	if c.link.slow > w.now {
-		way, fault = max(way, c.link.slow-w.now+w.hop()), c.link.fault
+		if slow := c.link.slow - w.now + w.hop(); slow > way {
+			way, fault = slow, c.link.fault
+		}
 	}
 	if way > w.cfg.Tolerance {
-		g.Late = append(g.Late, HeldUp{Client: c.name, From: w.now, To: w.now + way, Fault: fault})
+		i := len(g.Late)
+		g.Late = append(g.Late, HeldUp{Client: c.name, From: w.now, To: w.now + way, Fault: fault, Waited: Forever})
+		k.back = func(a answer) {
+			g.Late[i].Waited = w.now
+			back(a)
+		}
 	}
 	w.after(way, func() {
 		a := serve()

@@ -18,7 +18,9 @@ type Truth struct {
 	Faults   []*Fault
 	Held     []HeldUp
 	Final    int64               // when the final sections began
-	Over     int64               // when the run was stopped
+	Bound    int64               // for how long from then on clients may have to wait
+	Stopped  int64               // when the clients were told to stop
+	Over     int64               // when the run was over
 	Stuck    map[string][]string // lock -> clients that never were granted their last section
 	Blockers map[string][]*Grant // lock -> who held it in the service when the run was stopped
 }
@@ -34,6 +36,7 @@ type Grant struct {
 	Known   int64 // when the client learned that it has it; Never
 	Unknown bool  // the client never learned the outcome
 	Doubt   int64 // since when it did not
+	Refused int64 // when the client learned that it does not have it; Never
 	Waits   bool  // it was asked for, or still waited, in the final sections
 	Token   int64
 
@@ -121,7 +124,8 @@ type Fault struct {
 type HeldUp struct {
 	Client   string
 	From, To int64
-	Fault    int // 0: by the host, or by nobody's fault
+	Fault    int   // 0: by the host, or by nobody's fault
+	Waited   int64 // of a request: until when its client waited for the answer
 }
 
 // LeaseAt is the deadline that the client of a grant knew of at a moment; Forever where

@@ -57,7 +57,9 @@ func (w *world) begin() {
 	}
 	w.plan()
 	w.truth.Final = w.cfg.Work + 3*w.cfg.TTL
-	w.truth.Over = w.truth.Final + w.bound() + 100*ms
+	w.truth.Bound = w.bound()
+	w.truth.Stopped = w.truth.Final + w.bound() + 50*ms
+	w.truth.Over = w.truth.Stopped + 50*ms
 	w.at(w.cfg.Work, func() { w.phase(history.PhaseQuiet) })
 	w.at(w.truth.Final, func() {
 		w.phase(history.PhaseFinal)
@@ -65,7 +67,7 @@ func (w *world) begin() {
 			c.todo, c.final = slices.Clone(w.locks), true
 		}
 	})
-	w.at(w.truth.Final+w.bound()+50*ms, func() { w.stopping = true })
+	w.at(w.truth.Stopped, func() { w.stopping = true })
 }
 
 // bound is the liveness bound: longer than a correct service can need.
