@@ -22,6 +22,7 @@ type Calls struct {
 	Release string  // Release constants
 	Cancel  float64 // part of the waits that are cancelled
 	Reuse   bool    // the lock object is used again
+	Pair    bool    // a second lock is tried for and held inside the first, by the same object
 }
 
 // When a section extends its lock.
@@ -54,6 +55,7 @@ func CallParams() []catalog.Param {
 		{Name: "release", Default: ReleaseEnd, Doc: "late: when the lease is over; extending: while an extension is under way"},
 		{Name: "cancel", Default: "0", Doc: "part of the waits (0 to 1) that the user cancels"},
 		{Name: "reuse", Default: "no", Doc: "yes: one lock object for all sections of a client"},
+		{Name: "pair", Default: "no", Doc: "yes: inside the section the client tries for a second lock, and holds both (with --locks 2 or more)"},
 	}
 }
 
@@ -79,6 +81,9 @@ func newCalls(v catalog.Values) (c Calls, err error) {
 		return c, err
 	}
 	if c.Reuse, err = v.Bool("reuse"); err != nil {
+		return c, err
+	}
+	if c.Pair, err = v.Bool("pair"); err != nil {
 		return c, err
 	}
 	c.Cancel, err = v.Fraction("cancel")
@@ -173,6 +178,16 @@ func (h *Hold) isLost() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.lost
+}
+
+// second tries for another lock than the one that is held; nil: there is none, or it was not
+// granted. A try cannot deadlock.
+func (s *Settings) second(ctx context.Context, c *Client, h *Hold, t Turn) (*Hold, error) {
+	if !s.Calls.Pair || t.Last {
+		return nil, nil
+	}
+	i := slices.Index(s.Locks, h.Lock)
+	return c.Acquire(ctx, Ask{Lock: s.Locks[(i+1)%len(s.Locks)], Try: true, Token: s.Calls.token(c.cfg.Index)})
 }
 
 // giveBack ends a section in the way of its calls.

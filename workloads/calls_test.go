@@ -40,6 +40,7 @@ func TestCalls(t *testing.T) {
 	for text, want := range map[string]string{
 		"extend=never": "choose one of none, half, background", "token=mine": "choose one of unique, equal, prefix",
 		"release=soon": "choose one of end, late, extending", "ask=maybe": "choose yes or no", "reuse=1": "choose yes or no",
+		"pair=yes": "needs a second lock", "pair=2": "choose yes or no",
 		"cancel=2": "not a number from 0 to 1",
 	} {
 		if _, err := settings(text); err == nil || !strings.Contains(err.Error(), want) {

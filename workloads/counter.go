@@ -2,6 +2,7 @@ package workloads
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/catalog"
@@ -120,8 +121,14 @@ func (s *Settings) Run(ctx context.Context, c *Client, t Turn, act func(*Hold) e
 	if s.Calls.Extend == ExtendBackground {
 		stop = h.inBackground(ctx)
 	}
-	err = act(h)
+	inner, err := s.second(ctx, c, h, t)
+	if err == nil {
+		err = act(h)
+	}
 	stop()
+	if inner != nil {
+		err = errors.Join(err, inner.Release(ctx))
+	}
 	if err != nil {
 		return true, err
 	}

@@ -147,8 +147,13 @@ func NewSettings(v catalog.Values, locks []string, ttl time.Duration) (Settings,
 			return s, err
 		}
 	}
-	s.Calls, err = newCalls(v)
-	return s, err
+	if s.Calls, err = newCalls(v); err != nil {
+		return s, err
+	}
+	if s.Calls.Pair && len(locks) == 1 {
+		return s, errors.New("pair=yes needs a second lock: --locks 2 or more")
+	}
+	return s, nil
 }
 
 // Fence is the rule by which the fenced register takes tokens: that of a parameter `fence`,
