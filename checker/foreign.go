@@ -73,8 +73,7 @@ func (in *Input) victim(granted []*history.Grant, g *history.Grant, rel *history
 	var found *history.Grant
 	for i := before - 1; i >= 0 && granted[i].From() >= since; i-- {
 		h := granted[i]
-		after := h.Sent() >= g.From() || in.expired(g, h.Sent())
-		if _, robbed := over[h]; h == g || !after || robbed || in.Model.Together(g, h) || !in.inForce(h, rel) {
+		if _, robbed := over[h]; robbed || !in.canFollow(g, h) || !in.inForce(h, rel) {
 			continue
 		}
 		if (h.From() <= rel.Start() || gone(rel.End())) && in.denied(h, rel) {
@@ -88,6 +87,13 @@ func (in *Input) victim(granted []*history.Grant, g *history.Grant, rel *history
 		}
 	}
 	return found
+}
+
+// canFollow reports whether h is another grant that came when g was, or may have been, over, and
+// that may not be held together with it.
+func (in *Input) canFollow(g, h *history.Grant) bool {
+	after := h.Sent() >= g.From() || in.expired(g, h.Sent())
+	return h != g && after && !in.Model.Together(g, h)
 }
 
 // heldAfter reports whether the store said of a grant, of itself, that it was held after a release

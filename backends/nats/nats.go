@@ -104,7 +104,7 @@ func (l *lock) TryAcquire(ctx context.Context, req backends.Request) (backends.L
 	}
 	return &lease{l: l, key: req.Lock, rev: rev, info: backends.Info{
 		Owner: req.Owner, Lease: req.LeaseName(), Sent: sent, TTL: req.TTL, Deadline: sent + req.TTL.Nanoseconds(),
-		Token: int64(rev), HasToken: true, //nolint:gosec // a sequence of the stream
+		Token: int64(rev), HasToken: true,
 	}}, nil
 }
 

@@ -51,7 +51,7 @@ func (m *mini) obtain(ctx context.Context, key, token string, ttl time.Duration,
 		n, err = miniObtain.Run(ctx, m.client, []string{key}, token, ttl.Milliseconds()).Int64()
 		ok = n == 1
 	} else {
-		ok, err = m.client.SetNX(ctx, key, token, ttl).Result() //nolint:staticcheck // as many do
+		ok, err = m.client.SetNX(ctx, key, token, ttl).Result()
 	}
 	if err != nil {
 		return nil, nil, err
@@ -110,7 +110,7 @@ func (m *mini) extend(ctx context.Context, key, token string, ttl time.Duration,
 		select {
 		case <-over.C:
 			lose()
-			<-answer
+			<-answer //nolint:errcheck // it was told already
 			return
 		case err := <-answer:
 			switch {

@@ -150,41 +150,53 @@ func skip(p []byte, depth int) (n int, ok bool) {
 	}
 	switch p[0] {
 	case '+', '-', ':', '_', ',', '#', '(':
-		end := bytes.IndexByte(p, '\n')
-		if end < 0 || end >= maxBulk {
-			return 0, end < 0 && len(p) < maxBulk
-		}
-		return end + 1, true
+		return skipLine(p)
 	case '$', '=', '!':
-		size, used, ok := number(p, p[0])
-		switch {
-		case !ok || used == 0 || size < 0:
-			return used, ok
-		case size > maxBulk:
-			return 0, false
-		case len(p) < used+size+2:
-			return 0, true
-		}
-		return used + size + 2, true
+		return skipText(p)
 	case '*', '~', '>', '%', '|':
-		count, used, ok := number(p, p[0])
-		if !ok || used == 0 || count < 0 {
-			return used, ok
-		}
-		if p[0] == '%' || p[0] == '|' {
-			count *= 2
-		}
-		if count > maxParts {
-			return 0, false
-		}
-		for range count {
-			one, ok := skip(p[used:], depth+1)
-			if !ok || one == 0 {
-				return 0, ok
-			}
-			used += one
-		}
-		return used, true
+		return skipParts(p, depth)
 	}
 	return 0, false
+}
+
+func skipLine(p []byte) (n int, ok bool) {
+	end := bytes.IndexByte(p, '\n')
+	if end < 0 || end >= maxBulk {
+		return 0, end < 0 && len(p) < maxBulk
+	}
+	return end + 1, true
+}
+
+func skipText(p []byte) (n int, ok bool) {
+	size, used, ok := number(p, p[0])
+	switch {
+	case !ok || used == 0 || size < 0:
+		return used, ok
+	case size > maxBulk:
+		return 0, false
+	case len(p) < used+size+2:
+		return 0, true
+	}
+	return used + size + 2, true
+}
+
+func skipParts(p []byte, depth int) (n int, ok bool) {
+	count, used, ok := number(p, p[0])
+	if !ok || used == 0 || count < 0 {
+		return used, ok
+	}
+	if p[0] == '%' || p[0] == '|' {
+		count *= 2
+	}
+	if count > maxParts {
+		return 0, false
+	}
+	for range count {
+		one, ok := skip(p[used:], depth+1)
+		if !ok || one == 0 {
+			return 0, ok
+		}
+		used += one
+	}
+	return used, true
 }

@@ -132,7 +132,7 @@ func TestCertain(t *testing.T) {
 		talk(tap, 1000, c.requests, c.answers)
 		err := tr.Certain(taken, backends.ErrBusy, nil)
 		for _, definite := range []error{backends.ErrBusy, backends.ErrNotSent} {
-			if errors.Is(err, definite) != (definite == c.want) {
+			if errors.Is(err, definite) != errors.Is(c.want, definite) {
 				t.Errorf("%s: %v, want %v", name, err, c.want)
 			}
 		}
