@@ -46,6 +46,10 @@ func grantSteps(g *history.Grant, until int64) []Step {
 			out = append(out, Step{At: d.V, Party: g.Client, Kind: StepLeaseOver, Events: []int64{deadlineEvent(g, d.V)}, Text: fmt.Sprintf("the lease of %s runs out.", g.ID)})
 		}
 	}
+	if len(g.Losses) > 0 {
+		told := g.Losses[0]
+		out = append(out, Step{At: told.Time, Party: g.Client, Kind: StepTold, Events: []int64{told.Index}, Text: fmt.Sprintf("%s is told that %s is lost: %s.", g.Client, g.ID, told.Message)})
+	}
 	for _, u := range g.Uses {
 		if u.Invoke.F == history.FRead || u.Invoke.F == history.FWrite {
 			out = append(out, Step{At: u.Start(), Party: g.Client, Kind: useKind(u), Events: eventsOf(u), Text: useText(g, u)})

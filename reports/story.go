@@ -60,6 +60,7 @@ type StepKind string
 const (
 	StepGranted   StepKind = "granted"    // a client is granted the lock
 	StepLeaseOver StepKind = "lease-over" // the lease of a grant runs out
+	StepTold      StepKind = "told"       // a client is told that its lock is lost
 	StepRead      StepKind = "read"       // a client reads the resource
 	StepWrite     StepKind = "write"      // a client writes the resource
 	StepRefused   StepKind = "refused"    // the fence refuses a request

@@ -15,7 +15,7 @@ import (
 )
 
 // told are the histories whose story is held by a golden file.
-var told = []string{"paused", "safe", "failover", "late-del", "late-del-alone"}
+var told = []string{"paused", "safe", "failover", "late-del", "late-del-alone", "told"}
 
 func finding(rule string, class checker.Class, from int64, grants ...string) checker.Finding {
 	return checker.Finding{Rule: rule, Class: class, Gating: true, From: from, To: from + 1, Grants: grants, Message: rule, Events: []int64{}, Cause: "none found"}
@@ -296,7 +296,7 @@ func TestSteps(t *testing.T) {
 			}
 		}
 	}
-	for _, k := range []StepKind{StepGranted, StepLeaseOver, StepRead, StepWrite, StepRefused, StepRelease, StepFault, StepHeal, StepDeath, StepRole, StepLost} {
+	for _, k := range []StepKind{StepGranted, StepLeaseOver, StepTold, StepRead, StepWrite, StepRefused, StepRelease, StepFault, StepHeal, StepDeath, StepRole, StepLost} {
 		if !seen[k] {
 			t.Errorf("no story has a step %s", k)
 		}
