@@ -155,7 +155,7 @@ func (r *Results) fold() {
 	r.ExitCode = map[Verdict]int{Pass: 0, Fail: 1, Unknown: 2}[r.Verdict]
 	for _, c := range r.Checks {
 		for _, f := range c.Findings {
-			if c.Required && c.Verdict == Fail && !f.Doubtful {
+			if c.Required && c.Violates() && !f.Doubtful {
 				r.Stats.Lower("first_violation_ns", f.From)
 			}
 		}

@@ -83,10 +83,7 @@ func (in *Input) successions(lock string) []succession {
 
 // gaveUp is when a client itself ended its tenure: its release, or its death.
 func (in *Input) gaveUp(g *history.Grant) int64 {
-	end := int64(history.Forever)
-	if len(g.Releases) > 0 {
-		end = g.Releases[0].Start()
-	}
+	end := g.GaveBack()
 	if kill, ok := in.Kills[g.Client]; ok {
 		end = min(end, kill)
 	}

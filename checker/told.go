@@ -27,7 +27,8 @@ func (in *Input) toldLate(g *history.Grant, o overlap) bool {
 // hostLate reports whether the host, or we, account for most of what a library was late with its
 // signal: held up, it cannot tell. Stalls that are too short to be on record add up.
 func (in *Input) hostLate(g *history.Grant, late int64) bool {
-	span := history.Interval{From: g.Sent(), To: min(g.ToldLost(), in.gaveUp(g))}
+	end := min(g.ToldLost(), in.gaveUp(g))
+	span := history.Interval{From: g.DeadlineAt(end).V - in.Run.TTL, To: end} // from the last confirmed renewal on
 	own := late - in.heldUp(span, in.stands()[g.Client], in.stallsOf(g.Client))
 	return own <= max(2*in.Run.Tolerance, late/10)
 }
@@ -98,7 +99,7 @@ func (in *Input) lateSignal(g *history.Grant, late int64) Finding {
 	end := g.DeadlineAt(min(g.ToldLost(), in.gaveUp(g))).V
 	f := Finding{
 		Rule: "late-notice", Class: NoClass, Gating: true, Grants: []string{g.ID}, From: end, To: end + late, Events: in.holdEvents(g),
-		Message: fmt.Sprintf("the lease of %s on %s (%s) had run out at %s, and its library %s", g.Client, g.Lock, g.ID, Seconds(end), in.signal(g)),
+		Message: fmt.Sprintf("the lease of %s on %s (%s) had run out, as far as it was confirmed, at %s, and its library %s", g.Client, g.Lock, g.ID, Seconds(end), in.signal(g)),
 	}
 	if g.ToldLost() == history.Forever {
 		f.Rule = "no-notice"

@@ -28,7 +28,7 @@ type cell struct {
 }
 
 // fewSeeds are those of the disciplines that are not the library's own.
-const fewSeeds = 2
+const fewSeeds = 1
 
 // TestLibraries runs every variant of a library under every fault with LIB_SEEDS seeds (10), some
 // under the other disciplines with a few, and writes docs/libraries-measured.md anew. LIB_ONLY names
@@ -121,7 +121,7 @@ func librariesPage(seeds int, variants []suite.Variant, cat *harness.Catalogue, 
 
 <!-- Written by `+"`make libraries`"+`. Do not edit. -->
 
-Each row is runs of 5 s with the seeds 1 to %d (1 to %d where the discipline is not told). How runs ended: safe, inherent (to leases), blocks, defect, or
+Each row is runs of 4 s with the seeds 1 to %d (1 to %d where the discipline is not told). How runs ended: safe, inherent (to leases), blocks, defect, or
 unknown; in brackets how many of them had findings of which rule. "Told late" is the latest signal after the end of a
 lease (discipline told), or after the next grant. What the findings mean stands in [libraries.md](libraries.md).
 Measured on a machine with %s.
@@ -137,7 +137,7 @@ Measured on a machine with %s.
 			}
 		}
 	}
-	b.WriteString("\nThe commands: `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --time 5s --seed N`, with these flags:\n\n")
+	b.WriteString("\nThe commands: `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --time 4s --seed N`, with these flags:\n\n")
 	for _, v := range variants {
 		fmt.Fprintf(&b, "- %s: `%s`\n", v.Name, v.Line)
 	}

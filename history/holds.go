@@ -31,9 +31,7 @@ func (r *Record) ProvenHold(g *Grant) Interval {
 	}
 	from := g.From()
 	end := int64(Forever)
-	if len(g.Releases) > 0 {
-		end = g.Releases[0].Start()
-	}
+	end = min(end, g.GaveBack())
 	if kill, ok := r.Kills[g.Client]; ok {
 		end = min(end, kill)
 	}
@@ -67,6 +65,17 @@ func (r *Record) ProvenHold(g *Grant) Interval {
 // first moment at which the deadline in force has passed. A later renewal does not
 // bring the belief back.
 func (g *Grant) BeliefEnds() int64 { return min(g.ToldLost(), g.lapses().Or(Forever)) }
+
+// GaveBack is when the client itself asked for the first release: not the library. Forever where it
+// did not.
+func (g *Grant) GaveBack() int64 {
+	for _, rel := range g.Releases {
+		if !rel.Unasked() {
+			return rel.Start()
+		}
+	}
+	return Forever
+}
 
 // ToldLost is the first loss notice; Forever where there is none.
 func (g *Grant) ToldLost() int64 {

@@ -23,6 +23,12 @@ func (c *Call) Outcome() Type {
 	return c.Return.Type
 }
 
+// Unasked reports whether a release was made by the library, and not asked for by its client.
+func (c *Call) Unasked() bool {
+	var by Unasked
+	return len(c.Invoke.Value.JSON) > 0 && c.Invoke.Value.Into(&by) == nil && by.Unasked
+}
+
 // NotHeld reports whether the store said that the caller does not hold the lock.
 func (c *Call) NotHeld() bool { return c.Outcome() == Fail && c.Return.Error == ErrNotHeld }
 

@@ -28,6 +28,12 @@ const (
 // by the deadlines on record. All other kinds come by themselves, as f:lost.
 const AskedSignal = "method"
 
+// Unasked is the value of a release that a library made by itself: its client did not ask for it,
+// and goes on until it is told.
+type Unasked struct {
+	Unasked bool `json:"unasked"`
+}
+
 // FailOnDefect (Run.FailOn): what is inherent to leases is reported and does not fail the run.
 const FailOnDefect = "defect"
 

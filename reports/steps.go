@@ -57,6 +57,9 @@ func grantSteps(g *history.Grant, until int64) []Step {
 	}
 	for _, rel := range g.Releases {
 		text := fmt.Sprintf("%s releases %s: %s.", g.Client, g.ID, answerOf(rel))
+		if rel.Unasked() {
+			text = fmt.Sprintf("the library of %s gives %s up by itself: %s.", g.Client, g.ID, answerOf(rel))
+		}
 		out = append(out, Step{At: rel.Start(), Party: g.Client, Kind: StepRelease, Events: eventsOf(rel), Text: text})
 	}
 	return out

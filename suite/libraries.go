@@ -28,16 +28,24 @@ func Variants() []Variant {
 		{"redsync WithFailFast", "--backend redsync:fail-fast=yes", false},
 		{"redsync, Extend in the background", "--backend redsync" + longSections, true},
 		{"redsync WithSetNXOnExtend, Extend in the background", "--backend redsync:setnx-extend=yes" + longSections, false},
+		{"redsync WithShufflePools, ValidContext asked", "--backend redsync:shuffle=yes --workload counter:ask=yes", false},
+		{"redsync, Unlock while Extend is under way", "--backend redsync --workload counter:extend=half,release=extending", false},
+		{"redsync, Unlock when it is over", "--backend redsync --workload counter:release=late", false},
 		{"redsync, one Mutex used again", "--backend redsync --workload counter:reuse=yes", false},
 		{"redislock", "--backend redislock", true},
 		{"redislock, Refresh in the background", "--backend redislock" + longSections, true},
 		{"redislock, TTL asked before each write", "--backend redislock --workload counter:ask=yes", false},
 		{"redislock, tokens that begin alike", "--backend redislock --workload counter:token=prefix", false},
+		{"redislock, one token for all", "--backend redislock --workload counter:token=equal", false},
+		{"redislock, Release while Refresh is under way, waits cancelled", "--backend redislock --workload counter:extend=half,release=extending,cancel=0.3", false},
 		{"rueidislock", "--backend rueidislock", true},
+		{"rueidislock FallbackSETPX", "--backend rueidislock:setpx=yes --workload counter:hold=1.5ttl", false},
+		{"rueidislock, KeyMajority 1, two locks, waits cancelled", "--backend rueidislock:majority=1 --workload counter:hold=1.5ttl,pair=yes,cancel=0.3 --locks 2", false},
 		{"rueidislock, sections longer than the lease", "--backend rueidislock --workload counter:hold=1.5ttl", true},
 		{"rueidislock NoLoopTracking", "--backend rueidislock:no-loop-tracking=yes --workload counter:hold=1.5ttl", false},
 		{"rueidislock DisableRetry", "--backend rueidislock:retry=no --workload counter:hold=1.5ttl", false},
 		{"nats.go KV", "--backend nats-kv", true},
+		{"nats.go KV, Delete while Update is under way", "--backend nats-kv --workload counter:extend=half,release=extending", false},
 		{"nats.go KV, Update in the background", "--backend nats-kv" + longSections, true},
 	}
 }
@@ -55,7 +63,7 @@ func LibraryFaults() []string {
 // expect nothing: what they show is written down.
 func (v Variant) Libraries(cat *harness.Catalogue, discipline string) (cases []Case) {
 	for _, fault := range LibraryFaults() {
-		cfg := MustLine(v.Line + " --time 5s --nemesis " + fault)
+		cfg := MustLine(v.Line + " --time 4s --nemesis " + fault)
 		cfg.Discipline = discipline
 		if _, err := harness.Resolve(cat, cfg); err != nil {
 			continue

@@ -243,5 +243,8 @@ func (s *Settings) begin(ctx context.Context, c *Client, ask Ask, t Turn) (*Hold
 	timer := time.AfterFunc(s.upTo(s.Hold), cancel)
 	defer timer.Stop()
 	h, err := c.Acquire(waiting, ask)
+	if h == nil {
+		cancel() // else it is left to the end of ctx: some libraries keep it for as long as the lock
+	}
 	return h, err
 }

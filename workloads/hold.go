@@ -92,9 +92,12 @@ func (h *Hold) renewing(lease string) (func(backends.Renewal, error), error) {
 // givingUp records a release that the backend does by itself, under a process number of
 // its own: the client's own release may still follow.
 func (h *Hold) givingUp(lease, reason string) (func(error), error) {
-	h.loss(lease, reason)
+	if !h.c.cfg.OnlyTold { // else the library tells, sooner or later
+		h.loss(lease, reason)
+	}
 	e := history.Event{
 		Process: history.Process{N: h.c.newProcess()}, F: history.FRelease, Lock: h.Lock, Grant: h.Grant, Lease: lease, Message: reason,
+		Value: history.ValueOf(history.Unasked{Unasked: true}),
 	}
 	if err := h.c.invoke(e); err != nil {
 		return nil, err

@@ -122,8 +122,9 @@ type lease struct {
 	key  string
 	info backends.Info
 
-	mu  sync.Mutex
-	rev uint64
+	mu     sync.Mutex
+	rev    uint64
+	unsure int // updates under way, or without an answer: the revision may be another one
 }
 
 var (
@@ -134,44 +135,68 @@ var (
 // Info is what was granted.
 func (le *lease) Info() backends.Info { return le.info }
 
-func (le *lease) revision() uint64 {
+// revision is the one that the key had last, as far as is known, and whether it may have got
+// another one of ours since.
+func (le *lease) revision() (rev uint64, unsure bool) {
 	le.mu.Lock()
 	defer le.mu.Unlock()
-	return le.rev
+	return le.rev, le.unsure > 0
+}
+
+// updating notes that an update is under way; what it returns takes its outcome.
+func (le *lease) updating() func(rev uint64, err error) {
+	le.mu.Lock()
+	defer le.mu.Unlock()
+	le.unsure++
+	return func(rev uint64, err error) {
+		le.mu.Lock()
+		defer le.mu.Unlock()
+		if err == nil {
+			le.rev = max(le.rev, rev)
+		}
+		if err == nil || errors.Is(err, backends.ErrNotHeld) {
+			le.unsure--
+		}
+	}
 }
 
 // Extend writes the same value again, which begins another time to live.
 func (le *lease) Extend(ctx context.Context) (backends.Renewal, error) {
 	re := backends.Renewal{Sent: le.l.env.Now(), TTL: le.info.TTL}
-	rev, err := le.l.kv.Update(ctx, le.key, []byte(le.info.Owner), le.revision())
+	last, unsure := le.revision()
+	done := le.updating()
+	rev, err := le.l.kv.Update(ctx, le.key, []byte(le.info.Owner), last)
+	err = notOurs(err, unsure)
+	done(rev, err)
 	if err != nil {
-		return re, notOurs(err)
+		return re, err
 	}
-	le.mu.Lock()
-	defer le.mu.Unlock()
-	le.rev = rev
 	re.Deadline = re.Sent + le.info.TTL.Nanoseconds()
 	return re, nil
 }
 
-// Held looks whether the key has the lease's own revision.
+// Held looks whether the key has the lease's own value: its revision changes with each extension.
 func (le *lease) Held(ctx context.Context) (bool, error) {
 	e, err := le.l.kv.Get(ctx, le.key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return false, nil
 	}
-	return err == nil && e.Revision() == le.revision(), err
+	return err == nil && string(e.Value()) == le.info.Owner, err
 }
 
 // Release deletes the key if it has the lease's own revision.
 func (le *lease) Release(ctx context.Context) error {
-	return notOurs(le.l.kv.Delete(ctx, le.key, jetstream.LastRevision(le.revision())))
+	rev, _ := le.revision()
+	err := le.l.kv.Delete(ctx, le.key, jetstream.LastRevision(rev))
+	now, unsure := le.revision()
+	return notOurs(err, unsure || now != rev)
 }
 
-// notOurs keeps apart the answer that the key has another revision, or none.
-func notOurs(err error) error {
+// notOurs keeps apart the answer that the key has another revision, or none: unless it may be
+// another one of ours.
+func notOurs(err error, unsure bool) error {
 	var api *jetstream.APIError
-	if errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
+	if errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence && !unsure {
 		return fmt.Errorf("%w: %w", backends.ErrNotHeld, err)
 	}
 	return err

@@ -42,7 +42,8 @@ func Dialer(env backends.Env, node string, t *tap.Tap) func(ctx context.Context,
 	}
 }
 
-// options are those of a client of our own locks: time-outs that fit the lease, and no retries.
+// options are those of a client of our own locks: time-outs that fit the lease, and no retries but
+// those that connect adds.
 func options(env backends.Env, node string, timeout time.Duration, t *tap.Tap) *goredis.Options {
 	logging.Disable()
 	return &goredis.Options{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/backends/redis/tap"
@@ -15,7 +16,8 @@ import (
 type attempt struct {
 	env   backends.Env
 	req   backends.Request
-	need  int // keys that make a lock
+	need  int   // keys that make a lock
+	begun int64 // when the caller asked for the lock
 	sent  int64
 	named bool     // its value is known; guarded by the spy
 	last  *attempt // the try before this one, of a call that waits; nil: none
@@ -24,6 +26,7 @@ type attempt struct {
 	keys     map[string]*keyState
 	done     func(backends.Renewal, error) // of the extension under way; nil: none
 	began    int64                         // when that one left
+	until    int64                         // the end that it asks for, on the run's clock
 	granted  bool                          // the caller was told that it holds the lock
 	gaveUp   bool                          // the library deletes a majority of the keys by itself
 	waits    bool                          // the caller waits, and was told
@@ -32,7 +35,8 @@ type attempt struct {
 }
 
 type keyState struct {
-	end      int64 // ms, as the library wants it
+	asked    int64 // the word of the acquire: an end, or a length
+	end      int64 // Unix ms, as the library wants it
 	deleting bool  // its deletion was asked for
 	deadline int64 // on the run's clock, confirmed
 	state    fate
@@ -65,17 +69,36 @@ func (a *attempt) before(key string, end int64, deletes bool) (func(reply), erro
 	switch {
 	case deletes && k != nil:
 		return a.beforeDelete(k)
-	case k == nil || (k.state == asked && k.end == end):
-		k = &keyState{end: end}
+	case k == nil || (k.state == asked && k.asked == end):
+		k = &keyState{asked: end, end: a.ends(end)}
 		a.keys[key] = k
 		a.mu.Unlock()
 		return func(r reply) { a.acquired(k, r) }, nil
-	case end > k.end:
+	case end > k.end+sameEnd:
 		return a.beforeExtend(k, end)
 	default: // an extension to the same end, after an invalidation
 		a.mu.Unlock()
 		return func(r reply) { a.confirmed(k, r) }, nil
 	}
+}
+
+// sameEnd is how much later the library may count the end of a length that it asked for, in ms.
+const sameEnd = 20
+
+// ends is the end that an acquire asks for, in Unix ms, and makes the attempt's times those of the
+// library: it has looked at its clock before its request came here.
+func (a *attempt) ends(word int64) int64 {
+	now, ttl := time.Now(), a.env.TTL
+	if word < now.Add(-24*time.Hour).UnixMilli() { // FallbackSETPX: a length
+		return now.Add(ttl).UnixMilli()
+	}
+	a.sent = max(a.begun, min(a.sent, a.env.Now()-ago(word, ttl, now)))
+	return word
+}
+
+// ago is how long ago the library looked at its clock for an end that it asks for, in ns.
+func ago(end int64, ttl time.Duration, now time.Time) int64 {
+	return max(0, now.Add(ttl).Sub(time.UnixMilli(end)).Nanoseconds())
 }
 
 // beforeDelete tells, before the lock is lost by it, that the library gives it up by
@@ -121,7 +144,7 @@ func (a *attempt) next() *attempt {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return &attempt{
-		env: a.env, req: a.req, need: a.need, sent: a.env.Now(), named: true, last: a,
+		env: a.env, req: a.req, need: a.need, begun: a.begun, sent: a.env.Now(), named: true, last: a,
 		keys: map[string]*keyState{}, waits: a.waits, released: make(chan struct{}),
 	}
 }
@@ -209,8 +232,10 @@ func (a *attempt) beforeExtend(k *keyState, end int64) (func(reply), error) {
 			return nil, err
 		}
 		a.done, a.began = done, a.env.Now()
+		a.until = a.began + a.env.TTL.Nanoseconds()
 	}
-	began, last := a.began, k.end
+	last, deadline := k.end, a.env.Now()+a.env.TTL.Nanoseconds()-ago(end, a.env.TTL, time.Now())
+	a.until = min(a.until, deadline) // each key has its own, in the same breath
 	k.end = end
 	return func(r reply) {
 		a.mu.Lock()
@@ -224,7 +249,7 @@ func (a *attempt) beforeExtend(k *keyState, end int64) (func(reply), error) {
 		case r.n == 0:
 			k.state = foreign
 		default:
-			k.deadline = began + a.env.TTL.Nanoseconds()
+			k.deadline = deadline
 		}
 		a.conclude()
 	}, nil
@@ -236,7 +261,7 @@ func (a *attempt) conclude() {
 	if a.done == nil {
 		return
 	}
-	r := backends.Renewal{Sent: a.began, TTL: a.env.TTL, Deadline: a.began + a.env.TTL.Nanoseconds()}
+	r := backends.Renewal{Sent: a.began, TTL: time.Duration(a.until - a.began), Deadline: a.until}
 	extended, lost, unknown := 0, 0, 0
 	for _, k := range a.keys {
 		switch {

@@ -78,11 +78,16 @@ func (l *redislockLock) obtain(ctx context.Context, req backends.Request, retry 
 	defer trail.End()
 	got, err := l.locker.Obtain(ctx, redis.Keys(l.env.Run, req.Lock)[0], req.TTL, &redislock.Options{Token: req.Owner, RetryStrategy: retry})
 	if err != nil {
-		return nil, trail.Certain(err, backends.ErrBusy, nil)
+		return nil, trail.Certain(err, backends.ErrBusy, l.of(req.Lock))
 	}
-	sent := trail.Granted(nil)
+	sent := trail.Granted(l.of(req.Lock))
 	info := backends.Info{Owner: got.Token(), Lease: req.LeaseName(), Sent: sent, TTL: req.TTL, Deadline: sent + req.TTL.Nanoseconds()}
 	return &redislockLease{l: l, lock: got, info: info}, nil
+}
+
+// of chooses what was sent about a lock: a token of the user's may be that of several.
+func (l *redislockLock) of(lock string) func(tap.Send) bool {
+	return tap.OfKey(redis.Keys(l.env.Run, lock)[0])
 }
 
 // Close closes the connections.
@@ -115,7 +120,7 @@ func (r *redislockLease) Extend(ctx context.Context) (backends.Renewal, error) {
 	case errors.Is(err, redislock.ErrNotObtained):
 		return re, backends.ErrNotHeld // whenever it was lost, it is
 	}
-	return re, trail.Certain(err, backends.ErrNotHeld, nil)
+	return re, trail.Certain(err, backends.ErrNotHeld, tap.OfKey(r.lock.Key()))
 }
 
 // Held asks the server, by the library's TTL.
@@ -129,7 +134,7 @@ func (r *redislockLease) Release(ctx context.Context) error {
 	trail := r.l.tap.Follow(r.info.Owner)
 	defer trail.End()
 	if err := r.lock.Release(ctx); err != nil {
-		return trail.Certain(err, backends.ErrNotHeld, nil)
+		return trail.Certain(err, backends.ErrNotHeld, tap.OfKey(r.lock.Key()))
 	}
 	return nil
 }

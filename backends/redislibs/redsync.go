@@ -119,19 +119,20 @@ func (l *redsyncLock) lock(ctx context.Context, req backends.Request, lock func(
 	}
 	lease := &redsyncLease{l: l, m: m, ttl: req.TTL}
 	lease.info = backends.Info{Owner: m.Value(), Lease: req.LeaseName(), TTL: req.TTL, Deadline: lease.until()}
-	lease.info.Sent, lease.info.Nodes = grantedBy(trail)
+	lease.info.Sent, lease.info.Nodes = grantedBy(trail.Sends(), lease.info.Deadline-req.TTL.Nanoseconds())
 	return lease, nil
 }
 
 // grantedBy is which nodes have granted by the last try, and when the first of the requests left
-// by which they did. A try that fails deletes at every node what it may have set.
-func grantedBy(trail *tap.Trail) (sent int64, nodes []string) {
+// by which they did. A try that fails deletes at every node what it may have set; what left
+// before the validity can have begun is of an earlier one.
+func grantedBy(sends []tap.Send, since int64) (sent int64, nodes []string) {
 	when := map[string]int64{}
-	for _, s := range trail.Sends() {
+	for _, s := range sends {
 		switch {
 		case !isSet(s):
 			delete(when, s.Node)
-		case s.Fate() == tap.Done:
+		case s.Fate() == tap.Done && s.Left >= since:
 			when[s.Node] = s.Left
 		}
 	}
@@ -255,7 +256,7 @@ func (r *redsyncLease) Extend(ctx context.Context) (backends.Renewal, error) {
 	ok, err := r.m.ExtendContext(ctx)
 	switch {
 	case ok:
-		re.Deadline = r.until()
+		re.Deadline = min(r.until(), re.Sent+r.ttl.Nanoseconds())
 		return re, nil
 	case r.l.notHeld(trail):
 		return re, backends.ErrNotHeld
@@ -267,6 +268,9 @@ func (r *redsyncLease) Extend(ctx context.Context) (backends.Renewal, error) {
 // Held asks every node, by the library's ValidContext.
 func (r *redsyncLease) Held(ctx context.Context) (bool, error) {
 	held, err := r.m.ValidContext(ctx) //nolint:staticcheck // it is what users call still
+	if held {                          // by a majority: the error is of the others
+		return true, nil
+	}
 	var taken *redsync.ErrTaken
 	if errors.As(err, &taken) { // by a majority that answered: an error is how it says no
 		return false, nil

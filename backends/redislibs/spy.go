@@ -45,7 +45,8 @@ func (s *spy) build(option rueidis.ClientOption) (rueidis.Client, error) {
 
 // begin notes that the next unknown value is of this attempt.
 func (s *spy) begin(req backends.Request) *attempt {
-	a := &attempt{env: s.env, req: req, need: s.need, sent: s.env.Now(), keys: map[string]*keyState{}, released: make(chan struct{})}
+	now := s.env.Now()
+	a := &attempt{env: s.env, req: req, need: s.need, begun: now, sent: now, keys: map[string]*keyState{}, released: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.current = a
@@ -120,6 +121,10 @@ func (c *spiedClient) Do(ctx context.Context, cmd rueidis.Completed) rueidis.Red
 		return resp
 	}
 	n, _ := resp.AsInt64() // an acquire answers OK, which is no number, and is not asked for one
-	after(reply{n: n, err: resp.Error(), fate: trail.Fate(nil)})
+	fate := trail.Fate(tap.OfKey(key))
+	if err := resp.NonRedisError(); fate == tap.Unsent && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		fate = tap.Lost // it may still be in the client's queue, and leave later
+	}
+	after(reply{n: n, err: resp.Error(), fate: fate})
 	return resp
 }

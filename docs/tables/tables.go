@@ -101,8 +101,8 @@ func Backends(c *harness.Catalogue) string {
 %sA backend is a way to lock. Run one with `+"`--backend NAME`"+`; the first of its topologies is the default.
 "Ends" is how a grant ends when nobody releases it: by its lease, with its holder's process, or never.
 
-Clients of our own backends do not retry in silence, and neither do those of the libraries: with
-go-redis's three retries a SET NX whose answer was lost is told as "held by somebody else".
+Clients send again by themselves what was not answered, as those of users do: a SET NX whose answer was lost is told
+as "held by somebody else", and is of unknown outcome on record. `+"`redis-lua:retries=0`"+` does not.
 `, generated)
 	p.header("backend", "what it is", "ends", "tokens", "renews", "topologies")
 	for _, b := range c.Backends.All() {

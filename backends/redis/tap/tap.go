@@ -12,6 +12,7 @@
 package tap
 
 import (
+	"bytes"
 	"net"
 	"slices"
 	"sync"
@@ -32,6 +33,7 @@ func New(now func() int64) *Tap { return &Tap{now: now, trails: map[string][]*Tr
 type Send struct {
 	Node   string
 	Verb   string // as it was sent: SET, evalsha
+	Key    string // the first one that it names
 	Left   int64  // when it was handed to the system, on the run's clock
 	Answer Answer // its zero value: none came (yet)
 }
@@ -103,6 +105,9 @@ type conn struct {
 	opaque  bool
 }
 
+// NetConn is the connection below: Redis clients look there whether an idle one is still good.
+func (c *conn) NetConn() net.Conn { return c.Conn }
+
 // Write notes what is about to leave: also a write that fails may have been received.
 func (c *conn) Write(p []byte) (int, error) {
 	c.look(p)
@@ -173,6 +178,21 @@ func (t *Tap) blind() {
 	}
 }
 
+// keyOf is the first key of a command; of a script it comes after the number of keys.
+func keyOf(words [][]byte) string {
+	i := 1
+	if len(words) > 3 && bytes.HasPrefix(bytes.ToUpper(words[0]), []byte("EVAL")) {
+		i = 3
+	}
+	if i >= len(words) {
+		return ""
+	}
+	return string(words[i])
+}
+
+// OfKey chooses the sends that name a key.
+func OfKey(key string) func(Send) bool { return func(s Send) bool { return s.Key == key } }
+
 // note puts a request on the trails of its words.
 func (t *Tap) note(node string, words [][]byte) *Send {
 	t.mu.Lock()
@@ -181,7 +201,7 @@ func (t *Tap) note(node string, words [][]byte) *Send {
 	for _, w := range words {
 		for _, tr := range t.trails[string(w)] {
 			if s == nil {
-				s = &Send{Node: node, Verb: string(words[0]), Left: t.now()}
+				s = &Send{Node: node, Verb: string(words[0]), Key: keyOf(words), Left: t.now()}
 			}
 			if n := len(tr.sends); n == 0 || tr.sends[n-1] != s { // a word may stand twice in a request
 				tr.sends = append(tr.sends, s)

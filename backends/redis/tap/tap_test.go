@@ -67,7 +67,7 @@ func TestTrail(t *testing.T) {
 		if len(got) != 3 || tr.Blind() {
 			t.Fatalf("pieces of %d: %v, blind %v", n, got, tr.Blind())
 		}
-		want := []Send{{"redis-1", "SET", 1, Answer{Kind: '_'}}, {"redis-1", "EVALSHA", 2, Answer{':', "0"}}, {"redis-1", "SET", 3, Answer{}}}
+		want := []Send{{"redis-1", "SET", "k", 1, Answer{Kind: '_'}}, {"redis-1", "EVALSHA", "k", 2, Answer{':', "0"}}, {"redis-1", "SET", "k", 3, Answer{}}}
 		for i := range want {
 			if got[i] != want[i] {
 				t.Errorf("pieces of %d: %+v, want %+v", n, got[i], want[i])
@@ -166,4 +166,13 @@ func FuzzAnswers(f *testing.F) {
 			t.Errorf("%q cut at %d: %v %v, %v %v", text, cut, okWhole, whole, okParts, parts)
 		}
 	})
+}
+
+// A client that looks whether an idle connection is still good finds the one below.
+func TestNetConn(t *testing.T) {
+	w := &wire{}
+	below, can := New(clock()).Conn(w, "redis-1").(interface{ NetConn() net.Conn })
+	if !can || below.NetConn() != net.Conn(w) {
+		t.Error("the connection below cannot be found")
+	}
 }
