@@ -45,7 +45,7 @@ func (in *Input) drift(span history.Interval) (most int64) {
 func (in *Input) conclude(method string, findings []Finding, total int) Result {
 	for i := range findings {
 		f := &findings[i]
-		f.Gating = f.Gating && !(f.Class == Inherent && in.Run.FailOn == history.FailOnDefect)
+		f.Gating = f.Gating && (f.Class != Inherent || in.Run.FailOn != history.FailOnDefect)
 		if !in.Leased() || len(in.steps()) == 0 || (f.Class != Defect && f.Class != Undetermined) {
 			continue
 		}
