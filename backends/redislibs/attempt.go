@@ -92,7 +92,9 @@ func (a *attempt) ends(word int64) int64 {
 	if word < now.Add(-24*time.Hour).UnixMilli() { // FallbackSETPX: a length
 		return now.Add(ttl).UnixMilli()
 	}
-	a.sent = max(a.begun, min(a.sent, a.env.Now()-ago(word, ttl, now)))
+	if len(a.keys) == 0 { // all keys of a try are given the same end
+		a.sent = max(a.begun, min(a.sent, a.env.Now()-ago(word, ttl, now)))
+	}
 	return word
 }
 
@@ -183,13 +185,13 @@ func (a *attempt) refused() bool {
 	return false
 }
 
-// grant notes that the caller is told that it holds the lock; false when the library has
-// given it up already.
-func (a *attempt) grant() bool {
+// grant notes that the caller is told that it holds the lock, and says since when its lease counts;
+// kept is false when the library has given it up already.
+func (a *attempt) grant() (sent int64, kept bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.granted = true
-	return !a.gaveUp
+	return a.sent, !a.gaveUp
 }
 
 // confirmed takes the answer to an extension that changes nothing.

@@ -145,13 +145,14 @@ func (r *rueidisLock) lock(ctx context.Context, req backends.Request, take rueid
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", backends.ErrBusy, err)
 	}
-	if !a.grant() {
+	sent, kept := a.grant()
+	if !kept {
 		cancel() // waits until the library has done with it
 		return nil, errors.New("the library gave the lock up before it had handed it over")
 	}
 	l := &rueidisLease{attempt: a, cancel: cancel, lost: make(chan struct{})}
 	l.info = backends.Info{
-		Owner: req.Owner, Lease: req.LeaseName(), Sent: a.sent, TTL: r.env.TTL, Deadline: a.sent + r.env.TTL.Nanoseconds(),
+		Owner: req.Owner, Lease: req.LeaseName(), Sent: sent, TTL: r.env.TTL, Deadline: sent + r.env.TTL.Nanoseconds(),
 	}
 	go l.watch(held)
 	return l, nil
