@@ -1,8 +1,6 @@
 package suite
 
 import (
-	"slices"
-
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -78,5 +76,5 @@ func (v Variant) Disciplines() []string {
 	if v.Plain {
 		return []string{history.Told, history.Obey, history.Trusting}
 	}
-	return slices.Clone([]string{history.Told})
+	return []string{history.Told}
 }

@@ -207,14 +207,11 @@ func (s *Settings) giveBack(ctx context.Context, h *Hold, t Turn) error {
 		var wg sync.WaitGroup
 		var err error
 		wg.Go(func() { err = h.Extend(ctx) })
-		return errors.Join(h.Release(ctx), waited(&wg, &err))
+		released := h.Release(ctx)
+		wg.Wait()
+		return errors.Join(released, err)
 	}
 	return h.Release(ctx)
-}
-
-func waited(wg *sync.WaitGroup, err *error) error {
-	wg.Wait()
-	return *err
 }
 
 // Keep stays inside for a while, between read and write; half way it is extended where the section

@@ -11,7 +11,6 @@ import (
 	"io"
 	"net"
 	"slices"
-	"strings"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -76,12 +75,8 @@ func connect(env backends.Env, retries int, t *tap.Tap) *goredis.Client {
 	return goredis.NewClient(o)
 }
 
-// notDone are the error replies by which a server says that it did not carry the command
-// out, whatever it was.
-var notDone = []string{"READONLY ", "LOADING ", "MASTERDOWN ", "NOREPLICAS ", "OOM "}
-
-// Classify keeps the definite errors apart from those after which nothing is known.
-func Classify(err error) error {
+// classify keeps the definite errors apart from those after which nothing is known.
+func classify(err error) error {
 	switch {
 	case err == nil || errors.Is(err, backends.ErrNotSent):
 		return err
@@ -94,7 +89,7 @@ func Classify(err error) error {
 
 func refusedByServer(err error) bool {
 	var reply goredis.Error
-	return errors.As(err, &reply) && slices.ContainsFunc(notDone, func(p string) bool { return strings.HasPrefix(reply.Error(), p) })
+	return errors.As(err, &reply) && tap.NotDone(reply.Error())
 }
 
 // lock is the part that all Redis locks share: one client, one key per lock.

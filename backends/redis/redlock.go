@@ -176,7 +176,7 @@ func oldEnough(ctx context.Context, conn *goredis.Conn, ttl time.Duration) (bool
 
 // said turns the error of a SET NX into an answer.
 func said(err error) answer {
-	switch err = Classify(err); {
+	switch err = classify(err); {
 	case err == nil:
 		return yes
 	case errors.Is(err, goredis.Nil) || errors.Is(err, backends.ErrNotSent):

@@ -23,13 +23,18 @@ const (
 // whatever it was: it will not do so later.
 var notDone = []string{"READONLY ", "LOADING ", "MASTERDOWN ", "NOREPLICAS ", "OOM ", "NOSCRIPT ", "MOVED ", "ASK ", "CLUSTERDOWN ", "NOAUTH ", "WRONGPASS "}
 
+// NotDone reports whether an error answer is one of these.
+func NotDone(text string) bool {
+	return slices.ContainsFunc(notDone, func(p string) bool { return strings.HasPrefix(text, p) })
+}
+
 // Fate of one send.
 func (s Send) Fate() Fate {
 	switch a := s.Answer; {
 	case a.Kind == 0:
 		return Lost
 	case a.Kind == '-':
-		if slices.ContainsFunc(notDone, func(p string) bool { return strings.HasPrefix(a.Text, p) }) {
+		if NotDone(a.Text) {
 			return Unsent
 		}
 		return Lost
