@@ -114,11 +114,17 @@ func (in *Input) inForce(h *history.Grant, rel *history.Call) bool {
 	if in.CutOff(h.Client) && in.Last[h.Client] < rel.End() {
 		return false // it may have released after its log was cut off
 	}
-	if kill, ok := in.Kills[h.Client]; ok && in.Run.Ends == history.EndsProcess && kill <= rel.End() {
+	if in.diedWith(h, rel.End()) {
 		return false
 	}
 	base, leased := in.expiryBase(h)
 	return !leased || rel.End() < base
+}
+
+// diedWith reports whether a grant that ends with its client's process had ended so by a moment.
+func (in *Input) diedWith(g *history.Grant, by int64) bool {
+	kill, killed := in.Kills[g.Client]
+	return killed && in.Run.Ends == history.EndsProcess && kill <= by
 }
 
 // expired reports whether the lease of g had run out for certain: the renewals that may

@@ -15,7 +15,8 @@ import (
 // away is over, too: what its own release removes then is again somebody else's.
 //
 // A release that was carried out under an attempt that was refused, or that nobody made,
-// removed what was not this client's, whoever's it was.
+// removed what was not this client's, whoever's it was: unless the store knows its owner by
+// another attempt, whose grant it may have been.
 func ownership(in *Input) Result {
 	findings := in.releasesOfNone()
 	for _, r := range in.foreignReleases() {
@@ -32,7 +33,7 @@ func (in *Input) releasesOfNone() []Finding {
 			continue
 		}
 		for _, rel := range g.Releases {
-			if rel.Outcome() != history.OK {
+			if rel.Outcome() != history.OK || in.ownsAnother(g, rel) {
 				continue
 			}
 			what := "was refused"
@@ -50,6 +51,24 @@ func (in *Input) releasesOfNone() []Finding {
 		}
 	}
 	return out
+}
+
+// ownsAnother reports whether the owner of a refused attempt may have held the lock by another
+// one when a release was carried out: granted and not given back before, or of unknown outcome.
+func (in *Input) ownsAnother(g *history.Grant, rel *history.Call) bool {
+	if g.Owner == "" && !in.Model.Shares() {
+		return false // it does not say by what the store knows its owners
+	}
+	return slices.ContainsFunc(in.ByLock[g.Lock], func(h *history.Grant) bool {
+		switch {
+		case h == g || h.Acquire == nil || !history.SameOwner(g, h) || h.Acquire.Start() > rel.End():
+			return false
+		case !h.Granted():
+			return h.Acquire.Outcome() != history.Fail
+		}
+		back := slices.ContainsFunc(h.Releases, func(c *history.Call) bool { return c.Outcome() == history.OK && c.End() < rel.Start() })
+		return !back && !in.expired(h, rel.Start())
+	})
 }
 
 func (in *Input) ownershipFinding(r foreignRelease) Finding {

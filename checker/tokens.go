@@ -61,7 +61,7 @@ func (in *Input) tokenFinding(rule string, a, b *history.Grant, message string) 
 }
 
 // refusedValid finds refusals by the fence that hit the newest grant while its lease
-// ran: a fence that locks out the rightful holder.
+// ran and its process lived, if that is what holds it: a fence that locks out the rightful holder.
 func (in *Input) refusedValid(figures Figures) []Finding {
 	var out []Finding
 	figures["fence_refused"], figures["fence_refused_valid"] = 0, 0
@@ -80,7 +80,7 @@ func (in *Input) refusedValid(figures Figures) []Finding {
 		if rivals[g.Lock] == nil {
 			rivals[g.Lock] = newRivals(in.ByLock[g.Lock])
 		}
-		if base, leased := in.expiryBase(g); (leased && e.Time >= base) || rivals[g.Lock].of(g, e.Time) {
+		if base, leased := in.expiryBase(g); (leased && e.Time >= base) || in.diedWith(g, e.Time) || rivals[g.Lock].of(g, e.Time) {
 			continue
 		}
 		figures["fence_refused_valid"]++

@@ -40,12 +40,12 @@ func (m Model) MovesOn() bool { return !m.Counts() }
 func (m Model) Together(a, b *Grant) bool {
 	switch m.Kind {
 	case ModelReadWrite:
-		return (a.Mode == ModeShared && b.Mode == ModeShared) || sameOwner(a, b)
+		return (a.Mode == ModeShared && b.Mode == ModeShared) || SameOwner(a, b)
 	case ModelReentrant:
-		return sameOwner(a, b)
+		return SameOwner(a, b)
 	}
 	return false
 }
 
-// sameOwner reports whether the store cannot tell two grants apart by their owner.
-func sameOwner(a, b *Grant) bool { return a.Client == b.Client && a.Owner == b.Owner }
+// SameOwner reports whether the store cannot tell two grants apart by their owner.
+func SameOwner(a, b *Grant) bool { return a.Client == b.Client && a.Owner == b.Owner }
