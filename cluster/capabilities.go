@@ -62,6 +62,19 @@ type (
 		Promote(ctx context.Context) error
 	}
 
+	// Elector is a server that may lead others, by their votes.
+	Elector interface {
+		// Leads reports whether it says that it leads now, and in which term: of two that say so the
+		// one with the higher term is right.
+		Leads(ctx context.Context) (leads bool, term int64, err error)
+	}
+
+	// Mover is an Elector that hands its office over when it is told to.
+	Mover interface {
+		// Move hands over to the server at the address.
+		Move(ctx context.Context, to string) error
+	}
+
 	// SessionEnder ends a client's session, by the name of its lease.
 	SessionEnder interface {
 		EndSession(ctx context.Context, lease string) error

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	startTimeout  = 15 * time.Second // a server that has not served by then is given up
+	startTimeout  = 30 * time.Second // a server that has not served by then is given up
 	stopTimeout   = 3 * time.Second
 	probeEvery    = 2 * time.Millisecond
 	togetherEvery = 20 * time.Millisecond
@@ -29,8 +29,13 @@ type Cluster struct {
 // The main port of a server has no name.
 type Network interface {
 	// Announce opens the one address of a server's port for all others, and notes from where the
-	// server calls them.
+	// server calls them; with no source, callers are told apart by whose socket calls (see Runs),
+	// and one that is nobody's is refused.
 	Announce(node, port, source string) (addr string, err error)
+	// Greet rewrites what one says first to another at a port that is between the two.
+	Greet(from, to, port string, g Greeting)
+	// Runs says which process a server is.
+	Runs(node string, pid int)
 	// Between opens the address of a port for one caller.
 	Between(from, to, port string) (addr string, err error)
 	// Serve says where a port really is now.
@@ -94,8 +99,12 @@ func (c *Cluster) openTo(n Network, to *Server, p Port) error {
 		return errors.New("its peers call it, but there is no network that could carry that")
 	}
 	switch p.Peering {
-	case Announced:
-		addr, err := n.Announce(to.Name(), p.Name, to.place.Source)
+	case Announced, BySocket:
+		source := to.place.Source
+		if p.Peering == BySocket {
+			source = ""
+		}
+		addr, err := n.Announce(to.Name(), p.Name, source)
 		if err != nil {
 			return err
 		}
@@ -115,6 +124,9 @@ func (c *Cluster) openTo(n Network, to *Server, p Port) error {
 			addr, err := n.Between(from.Name(), to.Name(), p.Name)
 			if err != nil {
 				return err
+			}
+			if p.Greeting != nil {
+				n.Greet(from.Name(), to.Name(), p.Name, p.Greeting)
 			}
 			if err := from.place.learn(to.Name(), p.Name, addr); err != nil {
 				return err

@@ -31,6 +31,11 @@ func (Process) Available(t Topology) error {
 		if _, err := exec.LookPath(r.Binary); err != nil {
 			return fmt.Errorf("%s is not on PATH (Debian: apt-get install %s)", r.Binary, r.Package)
 		}
+		for _, file := range r.Needs {
+			if _, err := os.Stat(file); err != nil {
+				return fmt.Errorf("%s is not here (Debian: apt-get install %s)", file, r.Package)
+			}
+		}
 	}
 	return nil
 }
@@ -87,22 +92,39 @@ func (p Process) Launch(_ context.Context, _ Topology, r Recipe, place Place) (I
 	return launch(p.Starter, r.Name, cmd, place)
 }
 
-// writeFiles writes what is not there yet: a server may have changed its own.
+// writeFiles writes what is not there yet, since a server may have changed its own, and what
+// must be fresh.
 func writeFiles(r Recipe, place Place) error {
 	for name, text := range r.Files {
-		path := filepath.Join(place.Dir, name)
-		if _, err := os.Stat(path); err == nil {
+		if _, err := os.Stat(filepath.Join(place.Dir, name)); err == nil {
 			continue
 		}
-		body, err := place.expand(text)
-		if err != nil {
-			return fmt.Errorf("file %s of %s: %w", name, r.Name, err)
+		if err := writeFile(r, place, name, text); err != nil {
+			return err
 		}
-		if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
+	}
+	return writeFresh(r, place)
+}
+
+func writeFresh(r Recipe, place Place) error {
+	for name, text := range r.Fresh {
+		if err := writeFile(r, place, name, text); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func writeFile(r Recipe, place Place, name, text string) error {
+	body, err := place.expand(text)
+	if err != nil {
+		return fmt.Errorf("file %s of %s: %w", name, r.Name, err)
+	}
+	path := filepath.Join(place.Dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(body), 0o600)
 }
 
 // Embedded runs a Go server inside a child of our own binary.
@@ -134,6 +156,9 @@ func (Embedded) Prepare(context.Context, Recipe, Place) error { return nil }
 func (e Embedded) Launch(_ context.Context, t Topology, r Recipe, place Place) (Instance, error) {
 	place, err := place.withPorts(r)
 	if err != nil {
+		return nil, err
+	}
+	if err := writeFresh(r, place); err != nil {
 		return nil, err
 	}
 	cmd, err := e.Command(t.Name, r.Name, place.Addr())

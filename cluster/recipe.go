@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"regexp"
 	"slices"
 )
@@ -13,16 +15,18 @@ import (
 // {{.Host}}, {{.Port}}, {{.PortNamed "PORT"}}, and where servers call each other,
 // {{.Source}} (the address to call others from) and {{.PortOf "NODE"}} or
 // {{.PeerPort "NODE" "PORT"}} (where to reach them). Files are written once: what a server
-// makes of them stays.
+// makes of them stays; Fresh ones, also for an embedded server, each time.
 type Recipe struct {
 	Name    string
 	Role    string            // at the start
 	Data    bool              // it holds data: faults choose among these, unless others are named
 	Binary  string            // looked up on PATH
 	Package string            // what provides it, for doctor
+	Needs   []string          // files beside the binary, without which it does not start
 	Version []string          // arguments that make it print its version
 	Args    []string          // arguments
 	Files   map[string]string // configuration files, by name below the node's folder
+	Fresh   map[string]string // files that name ports: written again before each start
 	// Prepare are commands that are run one after the other in the node's folder before its
 	// first start: what makes a data directory.
 	Prepare [][]string
@@ -52,7 +56,14 @@ type Recipe struct {
 type Port struct {
 	Name    string
 	Peering Peering
+	// Greeting rewrites what a peer says first at a port that is Pairwise, where it would be
+	// called back past all links by what it says: it reads that, and returns what is passed on
+	// instead. back is the address by which the called one reaches the caller. Nil: nothing is.
+	Greeting Greeting
 }
+
+// Greeting rewrites the beginning of what a caller sends; an error closes its connection.
+type Greeting = func(said io.Reader, back string) ([]byte, error)
 
 // Peering says by which address the other servers of a topology reach a port.
 type Peering int
@@ -62,6 +73,7 @@ const (
 	NoPeers   Peering = iota // they do not call it
 	Announced                // one address for all; it tells callers apart by [Place].Source
 	Pairwise                 // an address of its own for each caller
+	BySocket                 // one address for all; callers are told apart by whose socket calls
 )
 
 func (r Recipe) peers() bool {
@@ -139,10 +151,19 @@ func (r Recipe) validTemplates() error {
 			return fmt.Errorf("argument %q: %w", text, err)
 		}
 	}
-	for name, text := range r.Files {
+	for name, text := range merged(r.Files, r.Fresh) {
 		if _, err := parse(text); err != nil {
 			return fmt.Errorf("file %s: %w", name, err)
 		}
 	}
 	return nil
+}
+
+func merged(a, b map[string]string) map[string]string {
+	out := maps.Clone(a)
+	if out == nil {
+		out = map[string]string{}
+	}
+	maps.Copy(out, b)
+	return out
 }

@@ -190,11 +190,11 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 	s.mu.Lock()
 	s.place, s.instance = place, in
 	s.mu.Unlock()
+	s.serves(place, in.Pid())
 	log := filepath.Join(place.Dir, "server.log")
 	for {
 		err := s.recipe.Ready(ctx, place.Addr(), in.Pid())
 		if err == nil {
-			s.serves(place)
 			return nil
 		}
 		select {
@@ -207,11 +207,13 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 	}
 }
 
-// serves tells the network where the ports are.
-func (s *Server) serves(place Place) {
+// serves tells the network where the ports are, and who has them: peers may call before it
+// serves.
+func (s *Server) serves(place Place, pid int) {
 	if s.network == nil {
 		return
 	}
+	s.network.Runs(s.Name(), pid)
 	for _, p := range s.recipe.ports() {
 		s.network.Serve(s.Name(), p.Name, place.addrOf(p.Name))
 	}
@@ -236,3 +238,6 @@ func lastLine(path string) string {
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	return lines[len(lines)-1]
 }
+
+// Pid is the process that the server is now.
+func (s *Server) Pid() int { return s.current().Pid() }

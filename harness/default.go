@@ -1,10 +1,12 @@
 package harness
 
 import (
+	"github.com/lockstorm/lockstorm/backends/etcd"
 	"github.com/lockstorm/lockstorm/backends/file"
 	"github.com/lockstorm/lockstorm/backends/nats"
 	"github.com/lockstorm/lockstorm/backends/redis"
 	"github.com/lockstorm/lockstorm/backends/redislibs"
+	"github.com/lockstorm/lockstorm/backends/zookeeper"
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/nemesis/faults"
@@ -27,5 +29,7 @@ func Default() *Catalogue {
 	c.Backends.Add(nats.Specs()...)
 	c.Topologies.Add(redis.Topologies()...)
 	c.Topologies.Add(nats.Topologies()...)
+	c.Topologies.Add(zookeeper.Topologies()...)
+	c.Topologies.Add(etcd.Topologies()...)
 	return c
 }

@@ -16,8 +16,8 @@ import (
 // port stays ours: a second socket is bound to it and never listens.
 type front struct {
 	addr    string
-	route   func(caller net.Addr) *Link
-	reserve int // file descriptor of the socket that keeps the port
+	route   func(c net.Conn) *Link // nil: it is refused
+	reserve int                    // file descriptor of the socket that keeps the port
 	wg      sync.WaitGroup
 
 	mu       sync.Mutex
@@ -30,7 +30,7 @@ type front struct {
 // acceptAgain is after how long a front that could not accept tries again.
 const acceptAgain = 10 * time.Millisecond
 
-func openFront(route func(net.Addr) *Link) (*front, error) {
+func openFront(route func(net.Conn) *Link) (*front, error) {
 	fd, port, err := reservePort()
 	if err != nil {
 		return nil, fmt.Errorf("reserve a port: %w", err)
@@ -95,7 +95,13 @@ func (f *front) accept(l net.Listener) {
 			time.Sleep(acceptAgain)
 			continue
 		}
-		f.wg.Go(func() { f.route(c.RemoteAddr()).serve(c) })
+		f.wg.Go(func() {
+			if l := f.route(c); l != nil {
+				l.serve(c)
+				return
+			}
+			abort(c)
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -23,6 +24,7 @@ type Link struct {
 
 	mu      sync.Mutex
 	front   *front           // that only this link has; nil for announced ones
+	greets  Greeting         // rewrites what a caller says first; nil: nothing is
 	toxics  *toxiproxy.Proxy // never started: only its toxics are used
 	pipes   map[*pipe]struct{}
 	idle    chan struct{} // closed while there are no pipes
@@ -49,6 +51,35 @@ func (l *Link) setFront(f *front) {
 	l.front = f
 }
 
+// Greeting rewrites the beginning of what a caller sends: see Network.Greet.
+type Greeting = func(said io.Reader, back string) ([]byte, error)
+
+// greeting is what the caller says first, as it is passed on; nothing where that is not
+// rewritten.
+func (l *Link) greeting(client net.Conn) ([]byte, error) {
+	l.mu.Lock()
+	greets := l.greets
+	l.mu.Unlock()
+	if greets == nil {
+		return nil, nil
+	}
+	back := l.net.link(Pair{l.To, l.From, l.Port})
+	back.mu.Lock()
+	f := back.front
+	back.mu.Unlock()
+	if f == nil {
+		return nil, fmt.Errorf("link %v: there is no way back", l.Pair)
+	}
+	if err := client.SetReadDeadline(time.Now().Add(dialTimeout)); err != nil {
+		return nil, err
+	}
+	head, err := greets(client, f.addr)
+	if err != nil {
+		return nil, err
+	}
+	return head, client.SetReadDeadline(time.Time{})
+}
+
 // serve carries one accepted connection.
 func (l *Link) serve(client net.Conn) {
 	l.mu.Lock()
@@ -59,13 +90,18 @@ func (l *Link) serve(client net.Conn) {
 		abort(client)
 		return
 	}
+	head, err := l.greeting(client)
+	if err != nil {
+		abort(client)
+		return
+	}
 	server, err := net.DialTimeout("tcp", l.net.upstream(l.Pair), dialTimeout)
 	if err != nil {
 		abort(client)
 		return
 	}
 	p := &pipe{link: l}
-	p.client, p.server = &end{Conn: client, pipe: p}, &end{Conn: server, pipe: p}
+	p.client, p.server = &end{Conn: client, pipe: p, head: head}, &end{Conn: server, pipe: p}
 	l.mu.Lock()
 	if l.cuts > 0 { // meanwhile
 		l.mu.Unlock()

@@ -7,7 +7,8 @@
 //
 // A client has a private front for each server. The servers of a topology whose members
 // talk to each other have one announced front each, which tells the callers apart by
-// their source address: so replication can be cut while supervisors still see the master.
+// their source address, or by whose socket calls: so replication can be cut while supervisors
+// still see the master.
 //
 // Accepting and dialling are ours, not toxiproxy's: its accept loop dials without a
 // time-out, and its connections cannot be closed one by one.
@@ -21,10 +22,13 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
+
+	"github.com/lockstorm/lockstorm/internal/sockets"
 )
 
 const dialTimeout = time.Second // of a link to its upstream
@@ -54,6 +58,8 @@ type Network struct {
 	upstreams map[at]string     // where a port really is
 	sources   map[string]string // source address -> party
 	announced map[string]string // party -> announced address of its main port
+	pids      map[string]int    // party -> its process
+	refused   atomic.Int64      // callers that were nobody's
 }
 
 // New is an empty network.
@@ -61,31 +67,63 @@ func New() *Network {
 	register()
 	return &Network{
 		server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()),
-		links:  map[Pair]*Link{}, fronts: map[*front]string{}, upstreams: map[at]string{}, sources: map[string]string{}, announced: map[string]string{},
+		links:  map[Pair]*Link{}, fronts: map[*front]string{}, upstreams: map[at]string{}, sources: map[string]string{}, announced: map[string]string{}, pids: map[string]int{},
 	}
 }
 
 // Announce opens the one address by which all others know a port of a server, and notes
-// the source address from which it calls them. It stays the same wherever the server is.
+// the source address from which it calls them. It stays the same wherever the server is. With
+// no source, callers are told apart by whose socket calls: that of the process of a party (see
+// Runs); one that is nobody's is refused, and may call again.
 func (n *Network) Announce(party, port, source string) (string, error) {
-	f, err := n.open("", func(caller net.Addr) *Link { return n.link(Pair{n.caller(caller), party, port}) })
+	who := n.bySource
+	if source == "" {
+		who = n.bySocket
+	}
+	f, err := n.open("", func(c net.Conn) *Link {
+		caller := who(c)
+		if caller == "" {
+			n.refused.Add(1)
+			return nil
+		}
+		return n.link(Pair{caller, party, port})
+	})
 	if err != nil {
 		return "", fmt.Errorf("announce %s: %w", party, err)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.sources[source] = party
+	if source != "" {
+		n.sources[source] = party
+	}
 	if port == "" {
 		n.announced[party] = f.addr
 	}
 	return f.addr, nil
 }
 
+// Greet rewrites what one party says first to another at a port that is between the two: some
+// say by which address they want to be called back, which would lead past all links.
+func (n *Network) Greet(from, to, port string, g Greeting) {
+	l := n.link(Pair{from, to, port})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.greets = g
+}
+
+// Runs notes which process a party is, for addresses whose callers are told apart by that.
+func (n *Network) Runs(party string, pid int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.pids[party] = pid
+}
+
 // Stranger is the caller of an announced address that is no party of the run.
 const Stranger = "stranger"
 
-func (n *Network) caller(addr net.Addr) string {
-	host, _, err := net.SplitHostPort(addr.String())
+// bySource is who calls, by the address that it calls from.
+func (n *Network) bySource(c net.Conn) string {
+	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
 	if err != nil {
 		return Stranger
 	}
@@ -97,10 +135,30 @@ func (n *Network) caller(addr net.Addr) string {
 	return Stranger
 }
 
+// bySocket is who calls, by the process whose socket it is; empty where that is nobody's.
+func (n *Network) bySocket(c net.Conn) string {
+	n.mu.Lock()
+	parties := map[int]string{}
+	for party, pid := range n.pids {
+		parties[pid] = party
+	}
+	n.mu.Unlock()
+	from, okFrom := c.RemoteAddr().(*net.TCPAddr)
+	to, okTo := c.LocalAddr().(*net.TCPAddr)
+	if !okFrom || !okTo {
+		return ""
+	}
+	pid, _ := sockets.Caller(from, to, slices.Collect(maps.Keys(parties)))
+	return parties[pid]
+}
+
+// Refused is how many callers of announced addresses were refused because they were nobody's.
+func (n *Network) Refused() int64 { return n.refused.Load() }
+
 // Between opens an address that only `from` is told, by which it reaches a port of `to`.
 func (n *Network) Between(from, to, port string) (string, error) {
 	l := n.link(Pair{from, to, port})
-	f, err := n.open(from, func(net.Addr) *Link { return l })
+	f, err := n.open(from, func(net.Conn) *Link { return l })
 	if err != nil {
 		return "", fmt.Errorf("link %v: %w", l.Pair, err)
 	}
@@ -182,7 +240,7 @@ func (n *Network) Leave(party string) error {
 }
 
 // open listens on a free port of 127.0.0.1; with an owner, only it is told.
-func (n *Network) open(owner string, route func(net.Addr) *Link) (*front, error) {
+func (n *Network) open(owner string, route func(net.Conn) *Link) (*front, error) {
 	f, err := openFront(route)
 	if err != nil {
 		return nil, err

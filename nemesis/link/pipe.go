@@ -26,6 +26,7 @@ func (p *pipe) abort() {
 type end struct {
 	net.Conn
 	pipe   *pipe
+	head   []byte // is read before what the party sends
 	once   sync.Once
 	closed atomic.Bool
 }
@@ -34,6 +35,11 @@ var _ io.ReadWriteCloser = (*end)(nil)
 
 // Read reads what the party sends.
 func (e *end) Read(b []byte) (int, error) {
+	if len(e.head) > 0 {
+		n := copy(b, e.head)
+		e.head = e.head[n:]
+		return n, nil
+	}
 	n, err := e.Conn.Read(b)
 	if err != nil && err != io.EOF { //nolint:errorlint // io.Reader returns it bare
 		err = io.EOF // a reset ends the stream like a close does

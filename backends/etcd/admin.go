@@ -1,0 +1,152 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/sockets"
+)
+
+// Roles of a server beside history.RoleLeader.
+const (
+	RoleFollower = "follower"
+	RoleLooking  = "looking" // it knows no leader
+)
+
+// admin asks and tells a server past all links, as an operator would.
+type admin struct{ addr func() string }
+
+func newAdmin(addr func() string) any { return admin{addr} }
+
+var (
+	_ cluster.Roler        = admin{}
+	_ cluster.Elector      = admin{}
+	_ cluster.Mover        = admin{}
+	_ cluster.Keeper       = admin{}
+	_ cluster.Forgetter    = admin{}
+	_ cluster.SessionEnder = admin{}
+)
+
+const adminTimeout = 500 * time.Millisecond // for one answer
+
+// with calls f with a client of the server.
+func with(addr string, f func(c *clientv3.Client) error) error {
+	c, err := clientv3.New(clientv3.Config{Endpoints: []string{"http://" + addr}, DialTimeout: adminTimeout, Logger: zap.NewNop()})
+	if err != nil {
+		return err
+	}
+	defer c.Close() //nolint:errcheck // it was only asked
+	return f(c)
+}
+
+func status(ctx context.Context, addr string) (s *clientv3.StatusResponse, err error) {
+	err = with(addr, func(c *clientv3.Client) error {
+		ctx, cancel := context.WithTimeout(ctx, adminTimeout)
+		defer cancel()
+		s, err = c.Status(ctx, addr)
+		return err
+	})
+	return s, err
+}
+
+// ownProcess refuses the answer of another process that took the port.
+func ownProcess(addr string, pid int) error {
+	if pid == 0 {
+		return nil
+	}
+	own, err := sockets.Listens(pid, addr)
+	if err == nil && !own {
+		err = errors.New("another process listens there")
+	}
+	return err
+}
+
+// Role is what the server says of itself.
+func (a admin) Role(ctx context.Context) (string, error) {
+	s, err := status(ctx, a.addr())
+	switch {
+	case err != nil:
+		return "", err
+	case s.Leader == 0:
+		return RoleLooking, nil
+	case s.Leader == s.Header.MemberId:
+		return history.RoleLeader, nil
+	}
+	return RoleFollower, nil
+}
+
+// Leads reports whether it says that it leads, and in which term.
+func (a admin) Leads(ctx context.Context) (bool, int64, error) {
+	s, err := status(ctx, a.addr())
+	if err != nil {
+		return false, 0, err
+	}
+	return s.Leader == s.Header.MemberId && s.Leader != 0, int64(s.RaftTerm), nil
+}
+
+// Move hands over to another member.
+func (a admin) Move(ctx context.Context, to string) error {
+	heir, err := status(ctx, to)
+	if err != nil {
+		return err
+	}
+	return with(a.addr(), func(c *clientv3.Client) error {
+		_, err := c.MoveLeader(ctx, heir.Header.MemberId)
+		return err
+	})
+}
+
+// Has says under which of the prefixes there are keys.
+func (a admin) Has(ctx context.Context, prefixes []string) (found []string, err error) {
+	err = with(a.addr(), func(c *clientv3.Client) error {
+		for _, p := range prefixes {
+			r, err := c.Get(ctx, p, clientv3.WithPrefix(), clientv3.WithCountOnly())
+			if err != nil {
+				return err
+			}
+			if r.Count > 0 {
+				found = append(found, p)
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// Delete deletes all keys under the prefixes.
+func (a admin) Delete(ctx context.Context, prefixes []string) (n int64, err error) {
+	err = with(a.addr(), func(c *clientv3.Client) error {
+		for _, p := range prefixes {
+			r, err := c.Delete(ctx, p, clientv3.WithPrefix())
+			if err != nil {
+				return err
+			}
+			n += r.Deleted
+		}
+		return nil
+	})
+	return n, err
+}
+
+// Flush deletes every key.
+func (a admin) Flush(ctx context.Context) (int64, error) { return a.Delete(ctx, []string{""}) }
+
+// EndSession revokes a lease; its name is the id in hexadecimal.
+func (a admin) EndSession(ctx context.Context, lease string) error {
+	id, err := strconv.ParseInt(lease, 0, 64)
+	if err != nil {
+		return fmt.Errorf("lease %q is none of etcd's: %w", lease, err)
+	}
+	return with(a.addr(), func(c *clientv3.Client) error {
+		_, err := c.Revoke(ctx, clientv3.LeaseID(id))
+		return err
+	})
+}

@@ -1,0 +1,157 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Names of the topologies.
+const (
+	Single = "etcd-single"
+	Three  = "etcd-three"
+)
+
+// Topologies are the sets of etcd servers that the locks run on.
+func Topologies() []cluster.Topology {
+	ensemble := cluster.Topology{
+		Name: Three, Doc: "a cluster of three etcd servers (heartbeat 50 ms, election 250 ms); every change is on the disks of two before it is answered",
+		Recovery: 5 * time.Second, FailOver: time.Second, TTL: 2 * time.Second,
+		Fleet: cluster.Elected, Ready: together,
+	}
+	for i := range 3 {
+		ensemble.Nodes = append(ensemble.Nodes, node(i+1, 3))
+	}
+	return []cluster.Topology{
+		{
+			Name: Single, Doc: "one etcd server; what it holds is on disk, and is there after a restart",
+			Nodes: []cluster.Recipe{node(1, 1)}, Recovery: 3 * time.Second,
+		},
+		ensemble,
+	}
+}
+
+func nodeName(i int) string { return fmt.Sprintf("etcd-%d", i) }
+
+// configFile is read by the program and by the embedded server alike.
+const configFile = "etcd.yml"
+
+// peerPort is where members call each other. The address that they know of each other is that of
+// a link; it is part of what they are, and stays.
+const peerPort = "peer"
+
+// node is a member. Its time-outs are some tenths of the defaults.
+func node(i, of int) cluster.Recipe {
+	r := cluster.Recipe{
+		Name: nodeName(i), Role: RoleFollower, Data: true, Binary: "etcd", Package: "etcd-server", Version: []string{"--version"},
+		Args:  []string{"--config-file", configFile},
+		Ready: answers, Admin: newAdmin, Refusal: refusal,
+		Embedded: serve, EmbeddedVersion: "etcd 3.7.3, embedded",
+	}
+	if of == 1 {
+		r.Role, r.Ready = history.RoleLeader, serves
+	}
+	r.Ports = []cluster.Port{{Name: peerPort, Peering: cluster.BySocket}}
+	var members []string
+	for n := 1; n <= of; n++ {
+		members = append(members, fmt.Sprintf("%s=http://{{.Host}}:{{.PeerPort %q %q}}", nodeName(n), nodeName(n), peerPort))
+	}
+	own := fmt.Sprintf("http://{{.Host}}:{{.PeerPort %q %q}}", nodeName(i), peerPort)
+	lines := []string{
+		"name: " + nodeName(i), "data-dir: data",
+		"listen-client-urls: http://{{.Host}}:{{.Port}}", "advertise-client-urls: http://{{.Host}}:{{.Port}}",
+		fmt.Sprintf("listen-peer-urls: http://{{.Host}}:{{.PortNamed %q}}", peerPort), "initial-advertise-peer-urls: " + own,
+		"initial-cluster: " + strings.Join(members, ","), "initial-cluster-state: new",
+		"heartbeat-interval: 50", "election-timeout: 250", "log-level: warn", "logger: zap", "log-outputs: [stderr]",
+	}
+	r.Fresh = map[string]string{configFile: strings.Join(lines, "\n") + "\n"}
+	return r
+}
+
+// serve runs a member inside our own binary, in the folder of its node, until ctx ends.
+func serve(ctx context.Context, _ string) error {
+	cfg, err := embed.ConfigFromFile(configFile)
+	if err != nil {
+		return err
+	}
+	e, err := embed.StartEtcd(cfg)
+	if err != nil {
+		return fmt.Errorf("embedded etcd: %w", err)
+	}
+	defer e.Close()
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-e.Err():
+		return err
+	}
+}
+
+// answers waits until the server's own process answers, with a quorum or without.
+func answers(ctx context.Context, addr string, pid int) error {
+	if _, err := status(ctx, addr); err != nil {
+		return err
+	}
+	return ownProcess(addr, pid)
+}
+
+// serves waits until the server takes requests.
+func serves(ctx context.Context, addr string, pid int) error {
+	if err := answers(ctx, addr, pid); err != nil {
+		return err
+	}
+	return with(addr, func(c *clientv3.Client) error {
+		ctx, cancel := context.WithTimeout(ctx, adminTimeout)
+		defer cancel()
+		_, err := c.Get(ctx, "ready") // is answered by a quorum
+		return err
+	})
+}
+
+// together waits until all agree on one leader and take requests.
+func together(ctx context.Context, addrs map[string]string) error {
+	leaders := map[uint64]bool{}
+	for name, addr := range addrs {
+		s, err := status(ctx, addr)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		leaders[s.Leader] = true
+	}
+	if len(leaders) != 1 || leaders[0] {
+		return errors.New("they do not agree on a leader yet")
+	}
+	for _, addr := range addrs {
+		if err := serves(ctx, addr, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Kinds of HTTP/2 frames that carry nothing but the connection's own affairs, by their type.
+const (
+	frameHead = 9
+	frameData = 0
+)
+
+// refusal tells what a server sends that is no answer: frames without data. What an answer says
+// cannot be told without knowing its question.
+func refusal(answer []byte) bool {
+	for len(answer) >= frameHead {
+		size := int(answer[0])<<16 | int(answer[1])<<8 | int(answer[2])
+		if answer[3] == frameData && size > 0 {
+			return false
+		}
+		answer = answer[min(len(answer), frameHead+size):]
+	}
+	return true
+}
