@@ -37,6 +37,7 @@ type Spec struct {
 	Ends     string
 	Tokens   bool          // every grant's Info has a Token
 	Voters   bool          // every grant's Info has the Nodes that gave it
+	NoTry    bool          // it has no way to try: every attempt waits
 	Buffers  bool          // its client keeps what is asked for while it is cut off and sends it later: nothing is known not to have been sent
 	Renews   bool          // leases are a Renewer and extend themselves in the background
 	Points   []Point       // places in its own protocol, in order; each name given to Reach

@@ -27,6 +27,7 @@ func Default() *Catalogue {
 	c.Backends.Add(redis.Specs()...)
 	c.Backends.Add(redislibs.Specs()...)
 	c.Backends.Add(nats.Specs()...)
+	c.Backends.Add(zookeeper.Specs()...)
 	c.Topologies.Add(redis.Topologies()...)
 	c.Topologies.Add(nats.Topologies()...)
 	c.Topologies.Add(zookeeper.Topologies()...)

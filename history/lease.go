@@ -268,7 +268,8 @@ func (b *builder) settle() {
 	}
 }
 
-// lossesOf are the losses that hit a grant: while it waited or was not released yet.
+// lossesOf are the losses that hit a grant: while it waited or was not released yet, and not
+// those that name another grant: its client believes no more in that one alone.
 func (l *Lease) lossesOf(g *Grant) []*Event {
 	if g.Acquire == nil {
 		return l.Losses
@@ -276,7 +277,12 @@ func (l *Lease) lossesOf(g *Grant) []*Event {
 	i := sort.Search(len(l.Losses), func(i int) bool { return l.Losses[i].Time >= g.Acquire.Start() })
 	over := g.released()
 	n := sort.Search(len(l.Losses), func(i int) bool { return l.Losses[i].Time > over })
-	return l.Losses[i:max(i, n)]
+	hit := l.Losses[i:max(i, n)]
+	others := func(e *Event) bool { return e.Grant != "" && e.Grant != g.ID }
+	if slices.ContainsFunc(hit, others) {
+		hit = slices.DeleteFunc(slices.Clone(hit), others)
+	}
+	return hit
 }
 
 // renewsOf are the renewals of a shared lease that say something about a grant.

@@ -36,6 +36,7 @@ type ClientConfig struct {
 	Fencing    string   // history.Fencing constants
 	Trusting   bool     // goes on after a deadline or a loss
 	OnlyTold   bool     // knows no deadline: it goes on until it is told of a loss
+	NoTry      bool     // the lock cannot be tried: every attempt waits
 	NoTokens   bool     // the lock is said to issue none: what its grants carry is none
 	TTL        time.Duration
 	Gate       Gate
@@ -140,7 +141,7 @@ func (c *Client) Acquire(ctx context.Context, ask Ask) (*Hold, error) {
 	h := &Hold{c: c, Lock: ask.Lock, Mode: ask.Mode, Grant: fmt.Sprintf("%s-%d", c.cfg.Name, c.grants)}
 	c.cfg.Gate.Reach(ctx, points.BeforeAcquire, h.spot())
 	f, acquire := history.FAcquire, c.locker.Acquire
-	if ask.Try {
+	if ask.Try && !c.cfg.NoTry {
 		f, acquire = history.FTryAcquire, c.locker.TryAcquire
 	}
 	e := c.op(f, ask.Lock, h.Grant)

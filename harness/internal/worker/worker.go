@@ -120,7 +120,7 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 	client := workloads.NewClient(workloads.ClientConfig{
 		Name: w.cfg.Client, Index: w.cfg.Index, Recorder: w.rec,
 		Resource: resource, Registers: w.cfg.Registers, Fencing: w.cfg.Run.Fencing,
-		NoTokens: !w.cfg.Run.Tokens,
+		NoTokens: !w.cfg.Run.Tokens, NoTry: spec.NoTry,
 		Trusting: w.cfg.Run.Discipline == history.Trusting, OnlyTold: !w.cfg.Run.ByDeadline(), TTL: ttl, Gate: w.gate,
 		Rand: w.rand(3), OnLogError: func(err error) { w.cancel(err) },
 	})

@@ -1,0 +1,106 @@
+package zookeeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+const module = "github.com/go-zookeeper/zk v1.0.4"
+
+// Parameters of the locks.
+const (
+	paramLostOn = "lost-on"
+	paramToken  = "token"
+)
+
+func lostOnParam(def string) catalog.Param {
+	return catalog.Param{Name: paramLostOn, Default: def, Doc: "what a client takes for the loss of what it holds: disconnect (the connection is lost) or expiry (a server says that the session has ended)"}
+}
+
+func tokenParam(of ...string) catalog.Param {
+	return catalog.Param{Name: paramToken, Default: of[0], Doc: fmt.Sprintf("what is used as the fencing token: one of %v", of)}
+}
+
+// Specs are the locks on ZooKeeper for the catalogue.
+func Specs() []backends.Spec {
+	inQueue := func(q queue) opener {
+		return func(s *session, v catalog.Values) backends.Locker {
+			one := q
+			one.s, one.token = s, v[paramToken]
+			return &one
+		}
+	}
+	ofNode := func(recheck bool) opener {
+		return func(s *session, v catalog.Values) backends.Locker {
+			return &exclusive{s: s, token: v[paramToken], recheck: recheck}
+		}
+	}
+	queued := []catalog.Param{lostOnParam(onDisconnect), tokenParam(tokenCzxid, tokenSequence, tokenVersion)}
+	fixed := []catalog.Param{lostOnParam(onDisconnect), tokenParam(tokenCzxid, tokenVersion)}
+	rw := spec("zk-rwlock", "a queue of sequential nodes for readers and writers: a reader waits for the last writer before it, a writer for the node before it",
+		queued, inQueue(queue{recheck: true, shared: true}))
+	rw.Model.Kind = history.ModelReadWrite
+	article := spec("zk-seed001", "the lock of an article (seed 001): sequential nodes, exists() and then wait(), in which a wake-up is lost",
+		[]catalog.Param{lostOnParam(onDisconnect)}, func(s *session, _ catalog.Values) backends.Locker {
+			return &seed001{s: s, current: map[string]string{}}
+		})
+	article.Points = []backends.Point{{Name: pointBetween, Doc: "the watch of the node before is set, and nobody waits for it yet"}}
+	article.Notes = "Flawed on purpose: a notice that comes between exists() and wait() wakes nobody, and the lock is not asked for again. A tryLock that fails leaves its node in the queue until the object takes the lock, or its session ends."
+	shipped := spec("zk-library", "zk.NewLock, Lock and Unlock of go-zookeeper/zk v1.0.4", []catalog.Param{lostOnParam(onExpiry)},
+		func(s *session, _ catalog.Values) backends.Locker { return &library{s} })
+	shipped.NoTry = true
+	shipped.Notes = "Lock knows no context and no time-out. After an error of Unlock the node may stay, and blocks all others for as long as the session lives. The library has no token: it is the czxid of the node that is found again by what was written into it."
+	return []backends.Spec{
+		spec("zk-exclusive", "one fixed ephemeral node: who makes it holds the lock; all others watch it, and all are woken", fixed, ofNode(true)),
+		flawed(spec("zk-exclusive-norecheck", "one fixed ephemeral node; a client that is woken takes the lock for its own whatever the store says", fixed, ofNode(false)),
+			"a client that is woken does not look whether it made the node."),
+		spec("zk-sequential", "a queue of sequential ephemeral nodes: each client watches the one before its own and looks again when it goes",
+			queued, inQueue(queue{recheck: true})),
+		flawed(spec("zk-sequential-norecheck", "a queue of sequential ephemeral nodes; a client whose predecessor goes takes the lock for its own",
+			queued, inQueue(queue{})), "the node before may have gone because its client died while it waited: then somebody else holds the lock."),
+		rw, article, shipped,
+	}
+}
+
+func flawed(s backends.Spec, why string) backends.Spec {
+	s.Notes = "Flawed on purpose: " + why
+	return s
+}
+
+type opener func(s *session, v catalog.Values) backends.Locker
+
+func spec(name, doc string, params []catalog.Param, open opener) backends.Spec {
+	return backends.Spec{
+		Name: name, Doc: doc, Library: module,
+		Topologies: []string{Single, Three}, Model: history.Model{Session: true}, Ends: history.EndsSession,
+		Tokens: true, Renews: true, Params: params, With: with,
+		Signals: []backends.Signal{{Kind: backends.SignalChannel, Name: "events of zk.Connect"}},
+		// A client that has tried all servers in vain waits a second before it tries them again, and one whose
+		// session is over needs another one.
+		Recovery: 4 * time.Second,
+		Open: func(_ context.Context, env backends.Env) (backends.Locker, error) {
+			if len(env.Nodes) == 0 {
+				return nil, errors.New("this lock needs a ZooKeeper server: choose a zk-... topology")
+			}
+			return open(&session{env: env, lostOn: env.Values[paramLostOn]}, env.Values), nil
+		},
+	}
+}
+
+// with refuses values that are wrong.
+func with(s backends.Spec, v catalog.Values) (backends.Spec, error) {
+	if l := v[paramLostOn]; l != onDisconnect && l != onExpiry {
+		return s, fmt.Errorf("%s=%s: choose %s or %s", paramLostOn, l, onDisconnect, onExpiry)
+	}
+	if t := v[paramToken]; t != "" && !slices.Contains([]string{tokenCzxid, tokenSequence, tokenVersion}, t) {
+		return s, fmt.Errorf("%s=%s: choose %s, %s or %s", paramToken, t, tokenCzxid, tokenSequence, tokenVersion)
+	}
+	return s, nil
+}
