@@ -28,6 +28,7 @@ func Default() *Catalogue {
 	c.Backends.Add(redislibs.Specs()...)
 	c.Backends.Add(nats.Specs()...)
 	c.Backends.Add(zookeeper.Specs()...)
+	c.Backends.Add(etcd.Specs()...)
 	c.Topologies.Add(redis.Topologies()...)
 	c.Topologies.Add(nats.Topologies()...)
 	c.Topologies.Add(zookeeper.Topologies()...)

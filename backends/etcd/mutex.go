@@ -1,0 +1,101 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/etcd/client/v3/concurrency"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+// mutex is concurrency.Mutex as its users call it: a session, NewMutex, Lock or TryLock, Unlock,
+// and, where the session is of this lock alone, Close.
+type mutex struct{ *sessions }
+
+var _ backends.Locker = mutex{}
+
+// Acquire is Lock.
+func (m mutex) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	req.Reach(ctx, points.Waiting)
+	return m.lock(ctx, req, (*concurrency.Mutex).Lock)
+}
+
+// TryAcquire is TryLock, for as long as a user would wait for an answer.
+func (m mutex) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	ctx, cancel := context.WithTimeout(ctx, m.c.env.Timeout)
+	defer cancel()
+	return m.lock(ctx, req, (*concurrency.Mutex).TryLock)
+}
+
+func (m mutex) lock(ctx context.Context, req backends.Request, take func(*concurrency.Mutex, context.Context) error) (backends.Lease, error) {
+	s, err := m.get(ctx, req.TTL)
+	if err != nil {
+		return nil, err
+	}
+	mu := concurrency.NewMutex(s, prefix(m.c.env.Run, req.Lock))
+	err = take(mu, ctx)
+	sent := m.c.lastSent()
+	if err != nil {
+		m.done(s)
+		if errors.Is(err, concurrency.ErrLocked) {
+			return nil, fmt.Errorf("%w: %w", backends.ErrBusy, err)
+		}
+		return nil, outcome(err)
+	}
+	le := &mutexLease{m: m, s: s, mu: mu}
+	token, err := m.token(ctx, s, mu.Key())
+	if err != nil {
+		m.done(s)
+		return nil, outcome(err)
+	}
+	le.info = m.c.info(req, int64(s.Lease()), sent, token)
+	return le, nil
+}
+
+// token is the create revision of the lock's key, which its user would have to ask for, too.
+func (s *sessions) token(ctx context.Context, one *concurrency.Session, key string) (int64, error) {
+	r, err := one.Client().Get(ctx, key)
+	if err != nil {
+		return 0, err
+	}
+	if len(r.Kvs) == 0 {
+		return 0, concurrency.ErrSessionExpired
+	}
+	return r.Kvs[0].CreateRevision, nil
+}
+
+type mutexLease struct {
+	m    mutex
+	s    *concurrency.Session
+	mu   *concurrency.Mutex
+	info backends.Info
+}
+
+// Info is what was granted.
+func (l *mutexLease) Info() backends.Info { return l.info }
+
+// Release is Unlock, for as long as a user would wait for an answer. It says nil also where there
+// was nothing to delete: what the server said is seen on the wire.
+func (l *mutexLease) Release(ctx context.Context) error {
+	defer l.m.done(l.s)
+	ctx, cancel := context.WithTimeout(ctx, l.m.c.env.Timeout)
+	defer cancel()
+	if err := l.mu.Unlock(ctx); err != nil {
+		return outcome(err)
+	}
+	return l.m.c.removed()
+}
+
+// removed is what the last delete came to.
+func (c *client) removed() error {
+	if c.deleted() == 0 {
+		return fmt.Errorf("%w: there was no key to delete", backends.ErrNotHeld)
+	}
+	return nil
+}
+
+// Close ends the client.
+func (m mutex) Close() error { return m.close() }

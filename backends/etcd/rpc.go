@@ -1,0 +1,87 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3lock/v3lockpb"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+// rpc is the lock service of the server: Lock and Unlock, under a lease that the client keeps alive.
+// Of a session of package concurrency it is only that lease.
+type rpc struct{ *sessions }
+
+var _ backends.Locker = rpc{}
+
+// Acquire is the call Lock, which waits in the server.
+func (l rpc) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	s, err := l.get(ctx, req.TTL)
+	if err != nil {
+		return nil, err
+	}
+	req.Reach(ctx, points.Waiting)
+	service := v3lockpb.NewLockClient(s.Client().ActiveConnection())
+	r, err := service.Lock(ctx, &v3lockpb.LockRequest{Name: []byte(prefix(l.c.env.Run, req.Lock)), Lease: int64(s.Lease())})
+	sent := l.c.lastSent()
+	if err == nil {
+		var token int64
+		if token, err = l.token(ctx, s, string(r.Key)); err == nil {
+			return &rpcLease{l: l, s: s, service: service, key: r.Key, info: l.c.info(req, int64(s.Lease()), sent, token)}, nil
+		}
+	}
+	l.done(s)
+	return nil, outcome(err)
+}
+
+// TryAcquire is never called: see Spec.NoTry.
+func (l rpc) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	return l.Acquire(ctx, req)
+}
+
+// Close ends the client.
+func (l rpc) Close() error { return l.close() }
+
+type rpcLease struct {
+	l       rpc
+	s       *concurrency.Session
+	service v3lockpb.LockClient
+	key     []byte
+	info    backends.Info
+}
+
+// Info is what was granted.
+func (l *rpcLease) Info() backends.Info { return l.info }
+
+// Release is the call Unlock, for as long as a user would wait for an answer. It does not say
+// whether there was a key.
+func (l *rpcLease) Release(ctx context.Context) error {
+	defer l.l.done(l.s)
+	ctx, cancel := context.WithTimeout(ctx, l.l.c.env.Timeout)
+	defer cancel()
+	if _, err := l.service.Unlock(ctx, &v3lockpb.UnlockRequest{Key: l.key}); err != nil {
+		return outcome(err)
+	}
+	return l.l.c.lived(ctx, int64(l.s.Lease()))
+}
+
+// lived asks, after a release that does not say whether it deleted anything, whether the lease is
+// alive still: then nothing but the release can have ended the grant.
+func (c *client) lived(ctx context.Context, id int64) error {
+	lib, err := c.open()
+	if err != nil {
+		return err
+	}
+	r, err := lib.TimeToLive(ctx, clientv3.LeaseID(id))
+	if err != nil {
+		return outcome(err)
+	}
+	if r.TTL <= 0 {
+		return errors.New("the lease has ended: it may have freed the lock before")
+	}
+	return nil
+}
