@@ -18,6 +18,9 @@ type Entry interface {
 	EntryDoc() string
 }
 
+// Renamed is an entry that can also be chosen by names that it had, or has elsewhere.
+type Renamed interface{ EntryAliases() []string }
+
 // Validator is an entry that can say in a sentence what is wrong with it.
 type Validator interface{ Valid() error }
 
@@ -60,6 +63,19 @@ func (c *Catalog[S]) Add(specs ...S) {
 		}
 		c.byName[name] = len(c.entries)
 		c.entries = append(c.entries, s)
+		if r, ok := any(s).(Renamed); ok {
+			c.alias(r.EntryAliases(), name)
+		}
+	}
+}
+
+// alias lets an entry be chosen by other names, too; lists do not show them.
+func (c *Catalog[S]) alias(names []string, of string) {
+	for _, name := range names {
+		if _, taken := c.byName[name]; taken {
+			panic(fmt.Sprintf("catalogue: %s %q has another name, %q, which is taken", c.kind, of, name))
+		}
+		c.byName[name] = c.byName[of]
 	}
 }
 

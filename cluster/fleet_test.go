@@ -68,8 +68,8 @@ func TestCapabilities(t *testing.T) {
 	if _, ok := cluster.As[cluster.Keeper](v); ok {
 		t.Error("a supervisor keeps keys")
 	}
-	if _, ok := cluster.As[cluster.SessionEnder](s); ok {
-		t.Error("a store ends sessions")
+	if _, ok := cluster.As[cluster.Mover](s); ok {
+		t.Error("a store hands over")
 	}
 	if s.Role() != "master" || v.Role() != clustertest.RoleSupervisor || !s.Data() || v.Data() {
 		t.Errorf("roles %s and %s", s.Role(), v.Role())

@@ -45,7 +45,7 @@ const fleetEvery = 5 * time.Millisecond
 func (f fleet) Promoted(ctx context.Context, old string) (nemesis.Node, error) {
 	for {
 		n, err := f.Master(ctx)
-		if err == nil && n.Name() != old && n.Role() == history.RoleMaster {
+		if err == nil && n.Name() != old && history.Leads(n.Role()) {
 			return n, nil
 		}
 		if !nemesis.Wait(ctx, fleetEvery) {

@@ -260,7 +260,9 @@ func (r *resolved) input() nemesis.Input {
 func (r *resolved) refusedPlan(err error) error {
 	in := r.input()
 	in.Setting = r.setting(cluster.ProcessName)
-	in.Setting.NoClock = ""
+	if provides[cluster.Timer](r.topology) {
+		in.Setting.NoClock = ""
+	}
 	if _, elsewhere := nemesis.NewPlan(r.cat.Nemeses, in); elsewhere != nil || r.Provider == cluster.EmbeddedName {
 		return usage(err)
 	}

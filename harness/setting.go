@@ -12,12 +12,16 @@ func (r *resolved) setting(provider string) nemesis.Setting {
 	s := nemesis.Setting{
 		Backend: r.backend.Name, Topology: r.Topology, Provider: provider, RealOnly: provider != cluster.EmbeddedName,
 		Nodes: len(t.Nodes), Peers: t.Peers(), FailOver: t.FailOver,
-		Stores: t.Any(func(n cluster.Recipe) bool { return n.Data && n.Admin != nil }), Answers: len(t.Nodes) > 0,
-		Keys: r.backend.Keys != nil, Voters: r.backend.Voters, Resource: len(r.registers) > 0, NoClock: noClock(provider),
+		Stores: provides[cluster.Forgetter](t), Answers: len(t.Nodes) > 0,
+		Moves: provides[cluster.Mover](t), Follows: provides[cluster.Leader](t), Sessions: provides[cluster.SessionEnder](t) && r.backend.Model.Session,
+		Keys: r.backend.Keys != nil && provides[cluster.Keeper](t), Voters: r.backend.Voters, Resource: len(r.registers) > 0, NoClock: noClock(provider, t),
 	}
 	for _, n := range t.Nodes {
 		if n.Data {
 			s.Data++
+			if can[cluster.Elector](n) && t.FailOver > 0 {
+				s.Elects++
+			}
 			s.Answers = s.Answers && n.Refusal != nil
 		}
 		if s.Policies == nil {
@@ -25,6 +29,20 @@ func (r *resolved) setting(provider string) nemesis.Setting {
 		}
 	}
 	return s
+}
+
+// provides reports whether the servers of a topology that hold data have a capability; can
+// whether one has.
+func provides[T any](t cluster.Topology) bool {
+	return t.Any(func(n cluster.Recipe) bool { return n.Data && can[T](n) })
+}
+
+func can[T any](n cluster.Recipe) bool {
+	if n.Admin == nil {
+		return false
+	}
+	_, ok := n.Admin(func() string { return "" }).(T)
+	return ok
 }
 
 // Possible is nil where a fault can work on the backend's default topology with real
@@ -43,7 +61,9 @@ func Possible(cat *Catalogue, backend, fault string) error {
 		return err
 	}
 	s := r.setting(cluster.ProcessName)
-	s.NoClock = ""
+	if provides[cluster.Timer](r.topology) {
+		s.NoClock = ""
+	}
 	if r.topology.Any(func(n cluster.Recipe) bool { return n.Binary == "" }) {
 		s = r.setting(cluster.EmbeddedName)
 	}
@@ -51,9 +71,12 @@ func Possible(cat *Catalogue, backend, fault string) error {
 }
 
 // noClock says why the clocks of a provider's servers cannot jump.
-func noClock(provider string) string {
+func noClock(provider string, t cluster.Topology) string {
 	if provider != cluster.ProcessName {
 		return "the servers of provider " + provider + " do not go by the clock shim: it needs provider " + cluster.ProcessName
+	}
+	if !provides[cluster.Timer](t) {
+		return "the servers of " + t.Name + " do not tell their clock, so that nobody could see it jump"
 	}
 	if _, err := clockshim.Compiler(); err != nil {
 		return err.Error()

@@ -3,8 +3,15 @@ package history
 // What a server says of itself, as in the values of f:role, and by which faults choose
 // servers. A store may have others.
 const (
-	RoleMaster  = "master"  // takes writes; "leader" is another word for it
-	RoleLeader  = "leader"  // the same, as stores with elections call it
-	RoleReplica = "replica" // follows a master
-	RoleDown    = "down"    // does not answer
+	RoleMaster   = "master"   // takes writes; "leader" is another word for it
+	RoleLeader   = "leader"   // the same, as stores with elections call it
+	RoleReplica  = "replica"  // follows a master
+	RoleFollower = "follower" // the same, as stores with elections call it
+	RoleDown     = "down"     // does not answer
 )
+
+// Leads reports whether a role is that of the one who takes writes, whatever its store calls it.
+func Leads(role string) bool { return role == RoleMaster || role == RoleLeader }
+
+// Follows reports whether a role is that of one who follows.
+func Follows(role string) bool { return role == RoleReplica || role == RoleFollower }

@@ -13,17 +13,20 @@ import (
 
 // Roles that can be named in `clients` and `nodes`, beside those of package history.
 const (
-	RoleHolder  = "holder"            // a client that holds a lock now
-	RoleMaster  = history.RoleMaster  // a node that takes writes
-	RoleReplica = history.RoleReplica // a node that follows a master
-	RoleGranted = "granted"           // the nodes that granted the lock to the client at the point
-	RoleAll     = "all"               // every client, or every node that holds data
-	RoleHalf    = "half"              // half of the clients, rounded up
+	RoleHolder   = "holder"             // a client that holds a lock now
+	RoleMaster   = history.RoleMaster   // a node that takes writes
+	RoleLeader   = history.RoleLeader   // another word for it
+	RoleReplica  = history.RoleReplica  // a node that follows a master
+	RoleFollower = history.RoleFollower // another word for it
+	RoleMajority = "majority"           // more than half of the nodes that hold data
+	RoleGranted  = "granted"            // the nodes that granted the lock to the client at the point
+	RoleAll      = "all"                // every client, or every node that holds data
+	RoleHalf     = "half"               // half of the clients, rounded up
 )
 
 var (
 	clientRoles = []string{RoleHolder, RoleAll, RoleHalf}
-	nodeRoles   = []string{RoleMaster, RoleReplica, RoleAll, RoleGranted}
+	nodeRoles   = []string{RoleMaster, RoleLeader, RoleReplica, RoleFollower, RoleMajority, RoleAll, RoleGranted}
 )
 
 // pinned is the clients that a selector names outright, for tied faults; nil where any
@@ -67,8 +70,10 @@ func chooseNodes(ctx context.Context, w World, selector string, hit *Hit, draw u
 	data := slices.DeleteFunc(slices.Clone(every), func(n Node) bool { return !n.Data() })
 	granted := func(n Node) bool { return hit != nil && slices.Contains(hit.Nodes, n.Name()) }
 	switch selector {
-	case RoleMaster, RoleReplica:
-		return ofRole(ctx, w, data, selector, granted, draw)
+	case RoleMaster, RoleLeader:
+		return ofRole(ctx, w, data, history.Leads, granted, draw)
+	case RoleReplica, RoleFollower:
+		return ofRole(ctx, w, data, history.Follows, granted, draw)
 	case RoleAll:
 		return data, nil
 	case RoleGranted:
@@ -85,15 +90,15 @@ func chooseNodes(ctx context.Context, w World, selector string, hit *Hit, draw u
 
 // ofRole is the master that those who decide have chosen, else one that claims the role,
 // of those that granted the lock to the client at the point where some did.
-func ofRole(ctx context.Context, w World, data []Node, role string, granted func(Node) bool, draw uint64) ([]Node, error) {
-	if f := w.Fleet(); f != nil && role == RoleMaster {
+func ofRole(ctx context.Context, w World, data []Node, role func(string) bool, granted func(Node) bool, draw uint64) ([]Node, error) {
+	if f := w.Fleet(); f != nil && role(RoleMaster) {
 		m, err := f.Master(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return []Node{m}, nil
 	}
-	claim := slices.DeleteFunc(data, func(n Node) bool { return n.Role() != role })
+	claim := slices.DeleteFunc(data, func(n Node) bool { return !role(n.Role()) })
 	if first := slices.DeleteFunc(slices.Clone(claim), func(n Node) bool { return !granted(n) }); len(first) > 0 {
 		claim = first
 	}
@@ -110,6 +115,8 @@ func howMany(selector string, all int) int {
 		return all
 	case selector == RoleHalf:
 		return (all + 1) / 2
+	case selector == RoleMajority:
+		return all/2 + 1
 	default:
 		return 1
 	}

@@ -25,6 +25,7 @@ import (
 // Spec describes a fault. Each field says one thing; none is derived from another one.
 type Spec struct {
 	Name   string
+	Also   []string // other names by which it may be asked for
 	Doc    string
 	Proven string // how its effect is proven and what its heal does, in a sentence or two
 	Family string // history.Family constants; empty: hurts nobody
@@ -60,6 +61,9 @@ func (s Spec) EntryName() string { return s.Name }
 
 // EntryDoc is the line that `list` shows.
 func (s Spec) EntryDoc() string { return s.Doc }
+
+// EntryAliases are other names by which it may be chosen.
+func (s Spec) EntryAliases() []string { return s.Also }
 
 // families are those that a fault can be of.
 var families = []string{
@@ -186,6 +190,10 @@ type Setting struct {
 	Data     int           // of them, those that hold data
 	Peers    bool          // servers talk to each other
 	FailOver time.Duration // somebody replaces masters, in this time; 0: nobody
+	Moves    bool          // the leader can be told to hand over
+	Elects   int           // of them, those that elect a leader among themselves
+	Follows  bool          // masters say who follows them, and do not wait for them
+	Sessions bool          // sessions of clients can be ended by the servers
 	Stores   bool          // there are stores that can be told to forget
 	Answers  bool          // it is known which answers of the servers say that nothing was done
 	Policies []string      // by which the servers drop keys when memory runs short, the default first

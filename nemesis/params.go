@@ -50,7 +50,7 @@ func ClientParams(length, every string) []catalog.Param {
 
 // NodesParam chooses servers; those without data are only hurt when they are named.
 func NodesParam(def string) catalog.Param {
-	return catalog.Param{Name: paramNodes, Default: def, Doc: "how many servers (those that granted first), or master, replica, granted, all, or names joined by +"}
+	return catalog.Param{Name: paramNodes, Default: def, Doc: "how many servers (those that granted first), or leader (or master), follower (or replica), majority, granted, all, or names joined by +"}
 }
 
 // ServerParams are those of faults that hurt servers, and the fault's own.

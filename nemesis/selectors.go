@@ -57,7 +57,7 @@ func checkTargets(s Spec, v catalog.Values, in Input) error {
 	if s.Gates && (clients == RoleAll || clients == RoleHalf || howMany(clients, 1) > 1) {
 		return fmt.Errorf("clients=%s: it holds the one client that stands at the point: choose 1, %s, or names joined by + (one of them)", clients, RoleHolder)
 	}
-	if _, err := strconv.Atoi(nodes); s.OfMaster && (err == nil || slices.Contains([]string{RoleReplica, RoleAll, RoleGranted}, nodes)) {
+	if _, err := strconv.Atoi(nodes); s.OfMaster && (err == nil || slices.Contains([]string{RoleReplica, RoleFollower, RoleMajority, RoleAll, RoleGranted}, nodes)) {
 		return fmt.Errorf("nodes=%s: it strikes the master and nobody else: leave nodes=%s", nodes, RoleMaster)
 	}
 	if err := checkSelector(paramClients, clients, in.Clients, len(in.Clients), clientRoles); err != nil {

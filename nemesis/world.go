@@ -125,6 +125,7 @@ type Hit struct {
 	Point    string
 	Lock     string
 	Grant    string
+	Lease    string // that the grant is under, where it has one
 	Deadline history.Opt
 	Nodes    []string // that granted, where the backend says so
 	Go       func()   // lets it go on; further calls do nothing

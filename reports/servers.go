@@ -4,9 +4,6 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// roleMaster is the role that is worth a line of the story.
-const roleMaster = history.RoleMaster
-
 // tenure is a time in which a server said the same of itself.
 type tenure struct {
 	node, role string
@@ -43,7 +40,7 @@ func serverSteps(rec *history.Record, span history.Interval) []Step {
 	}
 	all := tenures(rec)
 	for _, t := range all {
-		if t.role == roleMaster && span.From <= t.From && t.From <= span.To {
+		if history.Leads(t.role) && span.From <= t.From && t.From <= span.To {
 			out = append(out, Step{At: t.From, Party: t.node, Kind: StepRole, Events: []int64{t.event}, Text: masterText(t, all)})
 		}
 	}
@@ -52,9 +49,9 @@ func serverSteps(rec *history.Record, span history.Interval) []Step {
 
 // masterText says that a server calls itself master, and who else did at that moment.
 func masterText(t tenure, all []tenure) string {
-	text := "by now " + t.node + " says that it is master"
+	text := "by now " + t.node + " says that it is " + t.role
 	for _, other := range all {
-		if other.role == roleMaster && other.node != t.node && !other.Overlap(history.Interval{From: t.From, To: t.From + 1}).Empty() {
+		if history.Leads(other.role) && other.node != t.node && !other.Overlap(history.Interval{From: t.From, To: t.From + 1}).Empty() {
 			text += ", and so does " + other.node
 		}
 	}

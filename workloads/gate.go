@@ -10,6 +10,7 @@ import (
 type Spot struct {
 	Lock     string
 	Grant    string
+	Lease    string      // that the grant is under; empty: it is not known, or there is none
 	Deadline history.Opt // deadline in force
 	Nodes    []string    // that granted, where the backend says so
 }

@@ -53,7 +53,7 @@ func (h *Hold) extend(deadline int64) {
 func (h *Hold) spot() Spot {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return Spot{Lock: h.Lock, Grant: h.Grant, Deadline: h.deadline, Nodes: h.nodes}
+	return Spot{Lock: h.Lock, Grant: h.Grant, Lease: h.info.Lease, Deadline: h.deadline, Nodes: h.nodes}
 }
 
 // Reach says that the section's goroutine stands at a point under this grant. It blocks while

@@ -15,10 +15,9 @@ import (
 	"github.com/lockstorm/lockstorm/internal/sockets"
 )
 
-// Roles of a server beside history.RoleLeader.
+// RoleLooking is the role of a server that has no leader.
 const (
-	RoleFollower = "follower"
-	RoleLooking  = "looking" // it knows no leader
+	RoleLooking = "looking" // it knows no leader
 )
 
 // admin asks and tells a server past all links, as an operator would.
@@ -80,7 +79,7 @@ func (a admin) Role(ctx context.Context) (string, error) {
 	case s.Leader == s.Header.MemberId:
 		return history.RoleLeader, nil
 	}
-	return RoleFollower, nil
+	return history.RoleFollower, nil
 }
 
 // Leads reports whether it says that it leads, and in which term.

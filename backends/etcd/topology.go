@@ -51,7 +51,7 @@ const peerPort = "peer"
 // node is a member. Its time-outs are some tenths of the defaults.
 func node(i, of int) cluster.Recipe {
 	r := cluster.Recipe{
-		Name: nodeName(i), Role: RoleFollower, Data: true, Binary: "etcd", Package: "etcd-server", Version: []string{"--version"},
+		Name: nodeName(i), Role: history.RoleFollower, Data: true, Binary: "etcd", Package: "etcd-server", Version: []string{"--version"},
 		Args:  []string{"--config-file", configFile},
 		Ready: answers, Admin: newAdmin, Refusal: refusal,
 		Embedded: serve, EmbeddedVersion: "etcd 3.7.3, embedded",

@@ -13,10 +13,9 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Roles of a server beside history.RoleLeader.
+// RoleLooking is the role of a server that has no leader.
 const (
-	RoleFollower = "follower"
-	RoleLooking  = "looking" // it has no quorum and serves nobody
+	RoleLooking = "looking" // it has no quorum and serves nobody
 )
 
 // What `srvr` calls them.
@@ -96,7 +95,7 @@ func (a admin) Role(ctx context.Context) (string, error) {
 	case s.mode == "":
 		return RoleLooking, nil
 	}
-	return RoleFollower, nil
+	return history.RoleFollower, nil
 }
 
 // Leads reports whether it says that it leads, and since which epoch.

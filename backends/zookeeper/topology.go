@@ -84,7 +84,7 @@ const (
 // member is a server of an ensemble. It knows its own ports and, of the others, the links to them.
 func member(i, of int) cluster.Recipe {
 	r := node(i)
-	r.Role, r.Ready = RoleFollower, answers
+	r.Role, r.Ready = history.RoleFollower, answers
 	r.Ports = []cluster.Port{
 		{Name: quorumPort, Peering: cluster.Pairwise},
 		{Name: electionPort, Peering: cluster.Pairwise, Greeting: introduce},

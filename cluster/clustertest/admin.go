@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // asker asks a server past all links.
@@ -35,13 +36,15 @@ type (
 )
 
 var (
-	_ cluster.Roler      = Store{}
-	_ cluster.Timer      = Store{}
-	_ cluster.Leader     = Store{}
-	_ cluster.Keeper     = Store{}
-	_ cluster.Forgetter  = Store{}
-	_ cluster.Evictor    = Store{}
-	_ cluster.Supervisor = Supervisor{}
+	_ cluster.Roler        = Store{}
+	_ cluster.Elector      = Store{}
+	_ cluster.SessionEnder = Store{}
+	_ cluster.Timer        = Store{}
+	_ cluster.Leader       = Store{}
+	_ cluster.Keeper       = Store{}
+	_ cluster.Forgetter    = Store{}
+	_ cluster.Evictor      = Store{}
+	_ cluster.Supervisor   = Supervisor{}
 )
 
 // Set sets a key that is not there yet.
@@ -55,6 +58,29 @@ func (s Store) Role(ctx context.Context) (string, error) {
 	text, err := s.ask(ctx, "ROLE")
 	role, _, _ := strings.Cut(text, " ")
 	return role, err
+}
+
+// Leads reports whether the store says that it is master, and in which epoch.
+func (s Store) Leads(ctx context.Context) (bool, int64, error) {
+	text, err := s.ask(ctx, "ROLE")
+	if err != nil {
+		return false, 0, err
+	}
+	role, epoch, _ := strings.Cut(text, " ")
+	if !history.Leads(role) {
+		return false, 0, nil
+	}
+	term, err := strconv.ParseInt(epoch, 10, 64)
+	return true, term, err
+}
+
+// EndSession deletes the key of that name: here each session has one.
+func (s Store) EndSession(ctx context.Context, lease string) error {
+	n, err := s.Delete(ctx, []string{lease})
+	if err == nil && n == 0 {
+		err = fmt.Errorf("there is no session %s", lease)
+	}
+	return err
 }
 
 // Clock is the wall clock by the C library of the store's host.

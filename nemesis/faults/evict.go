@@ -34,8 +34,8 @@ var _ nemesis.Fault = Evict{}
 // Available says whether there is a store that evicts.
 func (Evict) Available(s nemesis.Setting) error {
 	switch {
-	case needsServer(s) != nil:
-		return needsServer(s)
+	case needsStore(s) != nil:
+		return needsStore(s)
 	case s.Stores && len(s.Policies) == 0:
 		return fmt.Errorf("the servers of %s never evict", s.Topology)
 	case s.Stores && !s.RealOnly:

@@ -42,8 +42,16 @@ type FailoverKill struct{}
 
 var _ nemesis.Fault = FailoverKill{}
 
-// Available says whether somebody replaces masters.
-func (FailoverKill) Available(s nemesis.Setting) error { return needsFleet(s) }
+// Available says whether somebody replaces masters that do not wait for their replicas.
+func (FailoverKill) Available(s nemesis.Setting) error {
+	if err := needsFleet(s); err != nil {
+		return err
+	}
+	if !s.Follows || !s.Keys {
+		return fmt.Errorf("on %s nothing is granted that its followers do not have: use leader-kill", s.Topology)
+	}
+	return nil
+}
 
 // Inject does all of it, and returns when the second client was granted or the first
 // one's lease is nearly over.

@@ -18,11 +18,11 @@ func Specs() []nemesis.Spec {
 	return []nemesis.Spec{
 		{Name: "none", Doc: "no faults"},
 		clientPause(), clientStall(), clientKill(),
-		partitionClient(), flap(), lostReply(), packetDelay(), partitionReplication(),
+		partitionClient(), flap(), lostReply(), packetDelay(), watchDelay(), partitionReplication(),
 		serverPause(), serverRestart(), serverKill(), slowServer(),
-		failoverKillSpec(), failoverPause(), failoverPlanned(), isolateMaster(),
+		failoverKillSpec(), leaderKill(), leaderPause(), leaderMove(), leaderIsolate(), quorumLoss(),
 		clockJump(),
-		evict(), flush(), deleteKey(),
+		evict(), flush(), deleteKey(), sessionExpire(),
 		chaos(),
 	}
 }
@@ -48,7 +48,7 @@ func needsStore(s nemesis.Setting) error {
 
 // needsKeys says what faults that strike the keys of locks lack.
 func needsKeys(s nemesis.Setting) error {
-	if err := needsStore(s); err != nil {
+	if err := needsServer(s); err != nil {
 		return err
 	}
 	if !s.Keys {

@@ -29,8 +29,11 @@ var _ nemesis.Fault = PartitionReplication{}
 
 // Available says whether somebody replicates.
 func (PartitionReplication) Available(s nemesis.Setting) error {
-	if !s.Peers {
+	switch {
+	case !s.Peers:
 		return fmt.Errorf("the servers of %s do not replicate", s.Topology)
+	case !s.Follows:
+		return fmt.Errorf("a leader of %s that loses its followers leads no more: use leader-isolate", s.Topology)
 	}
 	return nil
 }

@@ -29,6 +29,7 @@ type Message struct {
 	Nth       int      `json:"nth,omitempty"`
 	Lock      string   `json:"lock,omitempty"`
 	Grant     string   `json:"grant,omitempty"`
+	Lease     string   `json:"lease,omitempty"` // reached: that the grant is under
 	Deadline  *int64   `json:"deadline,omitempty"`
 	Nodes     []string `json:"nodes,omitempty"`      // reached: that granted
 	GrantedBy int      `json:"granted_by,omitempty"` // arm: only under a grant of so many nodes; -1: of all

@@ -11,9 +11,9 @@ import (
 
 // Both sides have a master, and each client reaches one side only. The client at the point is
 // on the side of the old one.
-func TestIsolateMaster(t *testing.T) {
+func TestLeaderIsolate(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(3, 3), 4)
-	e := l.must("isolate-master", nemesis.Target{Nodes: l.Nodes()[:1], Hit: &nemesis.Hit{Client: l.client(3)}})
+	e := l.must("leader-isolate", nemesis.Target{Nodes: l.Nodes()[:1], Hit: &nemesis.Hit{Client: l.client(3)}})
 	// 4 clients and 6 servers: 2 x 4 + 2 x 2 links of clients, 2 x 2 x 4 of servers.
 	l.says(e.Proof, "28 links are cut: store-1 on one side with ", "c3", "store-2 was promoted after", "both store-1 and store-2 answer as master")
 	with := strings.Split(strings.Split(e.Proof, "; ")[0], "with ")[1]
@@ -61,13 +61,13 @@ func TestIsolated(t *testing.T) {
 
 // Nobody is promoted, or the old master does not take itself for one: there is no split brain,
 // and all links carry again.
-func TestIsolateMasterInTheWay(t *testing.T) {
+func TestLeaderIsolateInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 2)
-	e, err := l.inject("isolate-master", on(l.node(2)))
+	e, err := l.inject("leader-isolate", on(l.node(2)))
 	l.fails(e, err, "the target is not the master, which is store-1")
-	e, err = IsolateMaster{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
+	e, err = LeaderIsolate{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
 	l.fails(e, err, errNobody.Error())
-	e, err = l.briefly("isolate-master", on(l.node(1)))
+	e, err = l.briefly("leader-isolate", on(l.node(1)))
 	l.fails(e, err, "nobody was promoted in the place of store-1")
 	for _, c := range l.Clients() {
 		if !l.reaches(c.Name(), "store-1") || !l.reaches(c.Name(), "store-2") {
@@ -90,16 +90,16 @@ func (m mistaken) Promoted(context.Context, string) (nemesis.Node, error) {
 }
 
 // One that does not take itself for the master is no second one.
-func TestIsolateMasterThatIsNone(t *testing.T) {
+func TestLeaderIsolateThatIsNone(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 1), 1)
-	e, err := IsolateMaster{}.Inject(l.ctx, wrongFleet{l}, on(l.node(2)))
+	e, err := LeaderIsolate{}.Inject(l.ctx, wrongFleet{l}, on(l.node(2)))
 	l.fails(e, err, "store-2 is isolated and answers as replica, not as master")
 	if !l.reaches("c1", "store-1") || !l.reaches("c1", "store-2") {
 		t.Error("the client is cut off")
 	}
 }
 
-func TestIsolateMasterPlans(t *testing.T) {
-	cannot(t, IsolateMaster{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
-	planned(t, map[string]string{"isolate-master:at=acquired,grant=all": "", "isolate-master:nodes=granted": "leave nodes=master"})
+func TestLeaderIsolatePlans(t *testing.T) {
+	cannot(t, LeaderIsolate{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
+	planned(t, map[string]string{"isolate-master:at=acquired": "", "leader-isolate:at=acquired,grant=all": "", "leader-isolate:nodes=granted": "leave nodes=master"})
 }

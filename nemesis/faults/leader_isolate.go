@@ -5,34 +5,36 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-func isolateMaster() nemesis.Spec {
+func leaderIsolate() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "isolate-master", Doc: "split brain: the master, a supervisor and half of the clients on one side, all others on the other",
-		Proven: "Every link between the two sides is cut, and the other side has a master of its own: the proof names both and what each says of itself. The heal lets all links carry again.",
-		Family: history.FamilyLink, Whom: nemesis.Nodes, Links: nemesis.ToServers, OfMaster: true, Takes: failoverTakes, Fault: IsolateMaster{},
+		Name: "leader-isolate", Also: []string{"isolate-master"}, Doc: "split brain: the leader, a supervisor if there are any, and half of the clients on one side, all others on the other",
+		Proven: "Every link between the two sides is cut, and the other side has a leader of its own: the proof names both and what each says of itself. The heal lets all links carry again.",
+		Family: history.FamilyLink, Whom: nemesis.Nodes, Links: nemesis.ToServers, OfMaster: true, Takes: failoverTakes, Fault: LeaderIsolate{},
 		Params: nemesis.ServerParams("1.5ttl", "4ttl", nemesis.RoleMaster),
 	}
 }
 
-// IsolateMaster splits everybody into two groups that cannot reach each other:
+// LeaderIsolate splits everybody into two groups that cannot reach each other:
 //
-//	master, supervisor, c1, c2   X   replicas, supervisors, c3, c4, c5
+//	leader, supervisor, c1, c2   X   followers, supervisors, c3, c4, c5
 //
-// Both sides have a master in the end.
-type IsolateMaster struct{}
+// In the end the other side has a leader; whether the old one still takes itself for it depends on
+// the store.
+type LeaderIsolate struct{}
 
-var _ nemesis.Fault = IsolateMaster{}
+var _ nemesis.Fault = LeaderIsolate{}
 
 // Available says whether somebody replaces masters.
-func (IsolateMaster) Available(s nemesis.Setting) error { return needsFleet(s) }
+func (LeaderIsolate) Available(s nemesis.Setting) error { return needsFleet(s) }
 
-// Inject cuts every link between the groups and waits until the other side has a master
+// Inject cuts every link between the groups and waits until the other side has a leader
 // of its own.
-func (IsolateMaster) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+func (LeaderIsolate) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	old, err := theMaster(ctx, w, t)
 	if err != nil {
 		return nemesis.Effect{}, err
@@ -48,8 +50,13 @@ func (IsolateMaster) Inject(ctx context.Context, w nemesis.World, t nemesis.Targ
 		return b.effect(), err
 	}
 	e := b.effect()
-	if role := old.Role(); role != nemesis.RoleMaster {
+	role := old.Role()
+	if _, alone := nemesis.As[cluster.Leader](old); alone && !history.Leads(role) {
 		return e, fmt.Errorf("%s is isolated and answers as %s, not as master", old.Name(), role)
+	}
+	both := fmt.Sprintf("both %s and %s answer as %s", old.Name(), heir.Name(), role)
+	if !history.Leads(role) {
+		both = fmt.Sprintf("%s answers as %s, %s as %s", old.Name(), role, heir.Name(), heir.Role())
 	}
 	var with []string
 	for _, c := range w.Clients() {
@@ -57,8 +64,8 @@ func (IsolateMaster) Inject(ctx context.Context, w nemesis.World, t nemesis.Targ
 			with = append(with, c.Name())
 		}
 	}
-	e.Proof = fmt.Sprintf("%d links are cut: %s on one side with %s; on the other side %s; both %s and %s answer as master",
-		len(b.mends), old.Name(), strings.Join(with, ", "), text, old.Name(), heir.Name())
+	e.Proof = fmt.Sprintf("%d links are cut: %s on one side with %s; on the other side %s; %s",
+		len(b.mends), old.Name(), strings.Join(with, ", "), text, both)
 	return e, nil
 }
 
@@ -90,7 +97,7 @@ func (b *broken) split(ctx context.Context, w nemesis.World, inside map[string]b
 	return nil
 }
 
-// isolated are the master, one supervisor, and half of the clients: the one at the point
+// isolated are the leader, one supervisor, and half of the clients: the one at the point
 // among them.
 func isolated(w nemesis.World, t nemesis.Target) map[string]bool {
 	inside := map[string]bool{t.Nodes[0].Name(): true}

@@ -8,11 +8,11 @@ import (
 )
 
 // A living master is replaced and follows; what it had, the new one has.
-func TestFailoverPlanned(t *testing.T) {
+func TestLeaderMove(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 0)
 	l.check(l.set(1, "k"))
 	l.await("replication", func() bool { return l.has(2, "k") })
-	e := l.must("failover-planned", on(l.node(1)))
+	e := l.must("leader-move", on(l.node(1)))
 	l.says(e.Proof, "in the place of store-1 store-2 was promoted after ")
 	if e.Heal != nil {
 		t.Error("there is something to heal")
@@ -23,23 +23,23 @@ func TestFailoverPlanned(t *testing.T) {
 	}
 }
 
-func TestFailoverPlannedInTheWay(t *testing.T) {
+func TestLeaderMoveInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 0)
-	e, err := l.inject("failover-planned", on(l.node(2)))
+	e, err := l.inject("leader-move", on(l.node(2)))
 	l.fails(e, err, "the target is not the master, which is store-1")
-	e, err = FailoverPlanned{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
+	e, err = LeaderMove{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
 	l.fails(e, err, errNobody.Error())
 	l.check(l.node(2).Kill(l.ctx))
-	e, err = l.inject("failover-planned", on(l.node(1)))
+	e, err = l.inject("leader-move", on(l.node(1)))
 	l.fails(e, err, "no replica answers")
 	for i := 3; i <= 5; i++ {
 		l.check(l.node(i).Kill(l.ctx))
 	}
-	e, err = l.inject("failover-planned", on(l.node(1)))
+	e, err = l.inject("leader-move", on(l.node(1)))
 	l.fails(e, err, "no majority for one master")
 }
 
-func TestFailoverPlannedPlans(t *testing.T) {
-	cannot(t, FailoverPlanned{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
-	planned(t, map[string]string{"failover-planned:every=3s": "", "failover-planned:for=1s": `has no parameter "for"`, "failover-planned:nodes=all": "leave nodes=master"})
+func TestLeaderMovePlans(t *testing.T) {
+	cannot(t, LeaderMove{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
+	planned(t, map[string]string{"failover-planned:at=acquired": "", "leader-move:every=3s": "", "leader-move:for=1s": `has no parameter "for"`, "leader-move:nodes=all": "leave nodes=master"})
 }

@@ -9,10 +9,10 @@ import (
 
 // The master is stopped until another one is in its place. Resumed, it has a role of its own
 // until it is told.
-func TestFailoverPause(t *testing.T) {
+func TestLeaderPause(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(3, 3), 1)
 	pid := l.pid(1)
-	e := l.must("failover-pause", on(l.node(1)))
+	e := l.must("leader-pause", on(l.node(1)))
 	l.says(e.Proof, "store-1 stopped (pid ", "threads in state T); store-2 was promoted after ")
 	if !stopped(t, pid) {
 		t.Errorf("threads of the old master: %s", threads(t, pid))
@@ -25,14 +25,14 @@ func TestFailoverPause(t *testing.T) {
 }
 
 // Nobody but the master is stopped; without a promotion it goes on.
-func TestFailoverPauseInTheWay(t *testing.T) {
+func TestLeaderPauseInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 0)
 	one, two := l.pid(1), l.pid(2)
 	for _, target := range []nemesis.Target{on(l.node(2)), on(l.node(1), l.node(2)), on()} {
-		e, err := l.inject("failover-pause", target)
+		e, err := l.inject("leader-pause", target)
 		l.fails(e, err, "the target is not the master, which is store-1")
 	}
-	e, err := FailoverPause{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
+	e, err := LeaderPause{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
 	if !stopped(t, one) || stopped(t, two) {
 		t.Error("the wrong server is stopped")
 	}
@@ -42,7 +42,7 @@ func TestFailoverPauseInTheWay(t *testing.T) {
 	}
 }
 
-func TestFailoverPausePlans(t *testing.T) {
-	cannot(t, FailoverPause{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
-	planned(t, map[string]string{"failover-pause:at=before-write,stay=0.5ttl": "", "failover-pause:nodes=replica": "leave nodes=master"})
+func TestLeaderPausePlans(t *testing.T) {
+	cannot(t, LeaderPause{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
+	planned(t, map[string]string{"failover-pause:at=acquired": "", "leader-pause:at=before-write,stay=0.5ttl": "", "leader-pause:nodes=replica": "leave nodes=master"})
 }

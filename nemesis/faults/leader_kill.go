@@ -1,0 +1,43 @@
+package faults
+
+import (
+	"context"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+func leaderKill() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "leader-kill", Doc: "the leader dies (kill -9); it is started again when another one leads",
+		Proven: "The leader has died of SIGKILL, and another one is chosen, by its peers or by most supervisors, and says so itself. The heal starts the old one.",
+		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes, Fault: LeaderKill{},
+		Params: nemesis.ServerParams("0.5ttl", "4ttl", nemesis.RoleLeader),
+	}
+}
+
+// LeaderKill kills the leader and waits for the next one. What the followers had by then is not
+// controlled: FailoverKill makes the loss of a lock certain, where that can be.
+type LeaderKill struct{}
+
+var _ nemesis.Fault = LeaderKill{}
+
+// Available says whether somebody replaces leaders.
+func (LeaderKill) Available(s nemesis.Setting) error { return needsFleet(s) }
+
+// Inject kills it and waits for the promotion.
+func (LeaderKill) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	old, err := theMaster(ctx, w, t)
+	if err != nil {
+		return nemesis.Effect{}, err
+	}
+	since := w.Now()
+	dead, proof, err := killAll(ctx, w, t.Nodes)
+	e := nemesis.Effect{Proof: proof, Heal: func(ctx context.Context) (string, error) { return restartAll(ctx, dead) }}
+	if err != nil {
+		return e, err
+	}
+	_, text, err := promoted(ctx, w, old.Name(), since)
+	e.Proof += "; " + text
+	return e, err
+}

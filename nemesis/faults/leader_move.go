@@ -1,0 +1,47 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+func leaderMove() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "leader-move", Also: []string{"failover-planned"}, Doc: "an operator has the leader replaced although it is well",
+		Proven: "Another leader is chosen, by its peers or by most supervisors, and says so itself. There is nothing to heal.",
+		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes, Fault: LeaderMove{},
+		Params: nemesis.ServerParams(nemesis.AtOnce, "3ttl", nemesis.RoleMaster),
+	}
+}
+
+// LeaderMove has a living leader replaced.
+type LeaderMove struct{}
+
+var _ nemesis.Fault = LeaderMove{}
+
+// Available says whether somebody replaces leaders when told to.
+func (LeaderMove) Available(s nemesis.Setting) error {
+	if err := needsFleet(s); err != nil {
+		return err
+	}
+	if s.Elects > 0 && !s.Moves {
+		return fmt.Errorf("the leader of %s cannot be told to hand over: its store has no such call", s.Topology)
+	}
+	return nil
+}
+
+// Inject asks for it and waits for the promotion.
+func (LeaderMove) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	if _, err := theMaster(ctx, w, t); err != nil {
+		return nemesis.Effect{}, err
+	}
+	since := w.Now()
+	if err := w.Fleet().FailOver(ctx); err != nil {
+		return nemesis.Effect{}, err
+	}
+	_, text, err := promoted(ctx, w, t.Nodes[0].Name(), since)
+	return nemesis.Effect{Proof: "in the place of " + t.Nodes[0].Name() + " " + text}, err
+}

@@ -1,0 +1,41 @@
+package faults
+
+import (
+	"context"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+func leaderPause() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "leader-pause", Also: []string{"failover-pause"}, Doc: "the leader is stopped (SIGSTOP) until it is deposed, and then resumed",
+		Proven: "Every thread of the leader is in state T, and another one is chosen, by its peers or by most supervisors, and says so itself. The heal resumes the old one, which still takes itself for the leader.",
+		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes, Fault: LeaderPause{},
+		Params: nemesis.ServerParams("0.5ttl", "4ttl", nemesis.RoleMaster),
+	}
+}
+
+// LeaderPause stops the leader until another one is in its place. Resumed, it still
+// takes itself for the leader until it is told.
+type LeaderPause struct{}
+
+var _ nemesis.Fault = LeaderPause{}
+
+// Available says whether somebody replaces masters.
+func (LeaderPause) Available(s nemesis.Setting) error { return needsFleet(s) }
+
+// Inject stops the leader and waits for the promotion.
+func (LeaderPause) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	if _, err := theMaster(ctx, w, t); err != nil {
+		return nemesis.Effect{}, err
+	}
+	since := w.Now()
+	e, err := ServerPause{}.Inject(ctx, w, t)
+	if err != nil {
+		return e, err
+	}
+	_, text, err := promoted(ctx, w, t.Nodes[0].Name(), since)
+	e.Proof += "; " + text
+	return e, err
+}

@@ -1,0 +1,155 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// How a quorum is lost.
+const (
+	lossKill  = "kill"
+	lossPause = "pause"
+	lossCut   = "cut"
+)
+
+func quorumLoss() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "quorum-loss", Doc: "a majority of the servers that elect a leader is dead, stopped or cut off from all others; then it is back",
+		Proven: "No server that can be asked says that it leads. The heal brings the servers or the links back; how long it took until one leads again is in its text.",
+		Family: history.FamilyServer, Whom: nemesis.Nodes, Takes: failoverTakes, Fault: QuorumLoss{},
+		Params: nemesis.ServerParams("1ttl", "5ttl", nemesis.RoleMajority,
+			catalog.Param{Name: paramMode, Default: lossKill, Doc: "kill (-9), pause (SIGSTOP), or cut (every link between the chosen and all other servers)"}),
+		Check: func(own catalog.Values, _ nemesis.Input) error {
+			if m := own[paramMode]; m != lossKill && m != lossPause && m != lossCut {
+				return fmt.Errorf("%s=%s: choose %s, %s or %s", paramMode, m, lossKill, lossPause, lossCut)
+			}
+			return nil
+		},
+	}
+}
+
+// QuorumLoss leaves no majority that could lead:
+//
+//	mode=kill   server-1 +   server-2 +   server-3
+//	mode=cut    server-1  X  server-2  X  server-3   (clients still reach all)
+type QuorumLoss struct{}
+
+var _ nemesis.Fault = QuorumLoss{}
+
+// Available says whether there is a quorum to lose.
+func (QuorumLoss) Available(s nemesis.Setting) error {
+	if s.Elects < 3 {
+		return fmt.Errorf("the servers of %s elect no leader: there is no quorum to lose", s.Topology)
+	}
+	return nil
+}
+
+// Inject takes the chosen servers away and waits until nobody leads.
+func (QuorumLoss) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	if len(t.Nodes) <= len(w.Nodes())/2 {
+		return nemesis.Effect{}, fmt.Errorf("%d of %d servers are no majority: leave nodes=%s", len(t.Nodes), len(w.Nodes()), nemesis.RoleMajority)
+	}
+	e, err := takeAway(ctx, w, t)
+	heal := e.Heal
+	e.Heal = func(ctx context.Context) (string, error) {
+		if heal == nil {
+			return "", nil
+		}
+		since := w.Now()
+		text, err := heal(ctx)
+		if err != nil {
+			return text, err
+		}
+		leader, err := somebodyLeads(ctx, w)
+		return fmt.Sprintf("%s; %s leads after %v", text, leader, time.Duration(w.Now()-since).Round(time.Millisecond)), err
+	}
+	if err != nil {
+		return e, err
+	}
+	text, err := nobodyLeads(ctx, w)
+	e.Proof += "; " + text
+	return e, err
+}
+
+func takeAway(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	switch t.Params[paramMode] {
+	case lossPause:
+		return ServerPause{}.Inject(ctx, w, t)
+	case lossCut:
+		var b broken
+		err := b.scatter(ctx, w, t.Nodes)
+		return b.effect(), err
+	}
+	dead, proof, err := killAll(ctx, w, t.Nodes)
+	return nemesis.Effect{Proof: proof, Heal: func(ctx context.Context) (string, error) { return restartAll(ctx, dead) }}, err
+}
+
+// scatter cuts each of the nodes off from all other servers.
+func (b *broken) scatter(ctx context.Context, w nemesis.World, nodes []nemesis.Node) error {
+	done := map[string]bool{}
+	for _, n := range nodes {
+		for _, o := range w.Nodes() {
+			if o.Name() == n.Name() || done[o.Name()] {
+				continue
+			}
+			for _, l := range append(w.Net().Links(n.Name(), o.Name()), w.Net().Links(o.Name(), n.Name())...) {
+				if err := b.cut(ctx, l); err != nil {
+					return err
+				}
+			}
+		}
+		done[n.Name()] = true
+	}
+	return nil
+}
+
+// somebodyLeads waits until a server says that it leads, and names it.
+func somebodyLeads(ctx context.Context, w nemesis.World) (leader string, err error) {
+	err = nemesis.Until(ctx, func() (bool, error) {
+		for _, n := range w.Nodes() {
+			if e, ok := nemesis.As[cluster.Elector](n); ok {
+				if is, _, err := e.Leads(ctx); err == nil && is {
+					leader = n.Name()
+					return true, nil
+				}
+			}
+		}
+		return false, nil
+	})
+	return leader, err
+}
+
+// nobodyLeads waits until none of the servers that answer says that it leads.
+func nobodyLeads(ctx context.Context, w nemesis.World) (string, error) {
+	var said []string
+	err := nemesis.Until(ctx, func() (bool, error) {
+		said = nil
+		leads := false
+		for _, n := range w.Nodes() {
+			e, ok := nemesis.As[cluster.Elector](n)
+			if !ok {
+				continue
+			}
+			is, _, err := e.Leads(ctx)
+			if leads = leads || (err == nil && is); err == nil {
+				said = append(said, n.Name()+" says that it is "+n.Role())
+			}
+		}
+		return !leads, nil
+	})
+	if err != nil && ctx.Err() != nil {
+		err = errors.Join(errors.New("somebody still leads: "+strings.Join(said, ", ")), err)
+	}
+	if len(said) == 0 {
+		said = []string{"no server answers"}
+	}
+	return "nobody leads: " + strings.Join(said, ", "), err
+}

@@ -1,0 +1,59 @@
+package faults
+
+import (
+	"testing"
+
+	"github.com/lockstorm/lockstorm/cluster/clustertest"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Without the leader and another one nobody leads; the heal brings both back, and one leads.
+func TestQuorumLoss(t *testing.T) {
+	for mode, proof := range map[string]string{"kill": "died of SIGKILL", "pause": "threads in state T"} {
+		l := newLab(t, clustertest.Replicated(3, 0), 0)
+		target := on(l.node(1), l.node(2))
+		target.Params = map[string]string{paramMode: mode}
+		e, err := QuorumLoss{}.Inject(l.ctx, l, target)
+		if err != nil {
+			t.Fatalf("%s: %v", mode, err)
+		}
+		l.says(e.Proof, proof)
+		l.says(e.Proof, "nobody leads: ")
+		l.says(e.Proof, "store-3 says that it is replica")
+		l.says(l.heal(e), "store-1 leads after ")
+	}
+}
+
+// Scattered servers reach nobody; where each leads by itself, as here, the quorum is not lost.
+func TestQuorumLossCut(t *testing.T) {
+	l := newLab(t, clustertest.Replicated(3, 0), 1)
+	target := on(l.node(1), l.node(2))
+	target.Params = map[string]string{paramMode: "cut"}
+	var b broken
+	l.check(b.scatter(l.ctx, l, target.Nodes))
+	l.await("nobody follows", func() bool { return l.follows(1) == 0 })
+	l.says(b.proof(), "connections closed")
+	_, err := b.mend(l.ctx)
+	l.check(err)
+	e, err := l.briefly("quorum-loss:mode=cut", target)
+	l.fails(e, err, "somebody still leads: store-1 says that it is master")
+	l.await("all follow again", func() bool { return l.follows(1) == 2 })
+}
+
+// Less than a majority is refused.
+func TestQuorumLossInTheWay(t *testing.T) {
+	l := newLab(t, clustertest.Replicated(3, 0), 0)
+	e, err := l.inject("quorum-loss", on(l.node(1)))
+	l.fails(e, err, "1 of 3 servers are no majority")
+	if l.node(1).Role() == history.RoleDown {
+		t.Error("it was killed all the same")
+	}
+}
+
+func TestQuorumLossPlans(t *testing.T) {
+	cannot(t, QuorumLoss{}, map[string]func(*nemesis.Setting){
+		"the servers of t elect no leader: there is no quorum to lose": func(s *nemesis.Setting) { s.Elects = 0 },
+	})
+	planned(t, map[string]string{"quorum-loss:mode=cut": "", "quorum-loss:nodes=all": "", "quorum-loss:mode=melt": "mode=melt: choose kill"})
+}

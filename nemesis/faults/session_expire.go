@@ -1,0 +1,59 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+func sessionExpire() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "session-expire", Doc: "the servers end the session, or revoke the lease, of a client that holds the lock",
+		Proven: "A server has ended it at our request, which it refuses where there is no such session. There is nothing to heal.",
+		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: SessionExpire{},
+		Strikes: func(k int, _ []string) string { return []string{points.Acquired, points.BeforeWrite}[k%2] },
+		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()),
+	}
+}
+
+// SessionExpire ends the session under which the client at the point was granted the lock, long
+// before its time-out.
+type SessionExpire struct{}
+
+var _ nemesis.Fault = SessionExpire{}
+
+// Available says whether there are sessions that can be ended.
+func (SessionExpire) Available(s nemesis.Setting) error {
+	if err := needsServer(s); err != nil {
+		return err
+	}
+	if !s.Sessions {
+		return fmt.Errorf("grants of %s are under no session that the servers of %s could end", s.Backend, s.Topology)
+	}
+	return nil
+}
+
+// Inject asks one server after the other until one has ended it.
+func (SessionExpire) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	if t.Hit == nil || t.Hit.Lease == "" {
+		return nemesis.Effect{}, errors.New("no client stands at a point with the lock granted: leave out at=, or name a later point")
+	}
+	var errs []error
+	for _, n := range w.Nodes() {
+		can, ok := nemesis.As[cluster.SessionEnder](n)
+		if !ok {
+			continue
+		}
+		err := can.EndSession(ctx, t.Hit.Lease)
+		if err == nil {
+			return nemesis.Effect{Proof: fmt.Sprintf("%s ended the session %s of %s, which held %s", n.Name(), t.Hit.Lease, t.Hit.Client.Name(), t.Hit.Lock)}, nil
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", n.Name(), err))
+	}
+	return nemesis.Effect{}, errors.Join(append(errs, errors.New("no server ended the session"))...)
+}

@@ -1,0 +1,47 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/nemesis/link"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+func watchDelay() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "watch-delay", Doc: "what servers tell a client is kept back while its own requests pass: it learns late that it holds the lock, or no longer does",
+		Proven: "The links from the servers to the client keep everything, on the connections there are and on every new one. The heal delivers what was kept, in order.",
+		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Fault: WatchDelay{},
+		Strikes: func(k int, _ []string) string { return []string{points.Waiting, points.Acquired}[k%2] },
+		Params:  onLinks("0.4ttl", "2ttl"),
+	}
+}
+
+// WatchDelay holds the answers to clients, and the notices:
+//
+//	c1 ----> server-1      requests
+//	c1 --|   server-1      answers, notices of watches
+type WatchDelay struct{}
+
+var _ nemesis.Fault = WatchDelay{}
+
+// Available says whether there is a server.
+func (WatchDelay) Available(s nemesis.Setting) error { return needsServer(s) }
+
+// Inject holds every link from the nodes to the clients.
+func (WatchDelay) Inject(_ context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	var b broken
+	for _, c := range t.Clients {
+		for _, n := range t.Nodes {
+			l := w.Net().Link(c.Name(), n.Name())
+			err := b.apply(l, fmt.Sprintf("keeps what %s says", n.Name()), func() (*link.Applied, error) { return l.Hold(link.From) })
+			if err != nil {
+				return b.effect(), err
+			}
+		}
+	}
+	return b.effect(), nil
+}
