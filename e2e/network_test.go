@@ -65,7 +65,7 @@ func TestSplitBrain(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	begun := time.Now()
-	code, out := lockstorm(t, strings.Fields("run --backend redis-sentinel --nemesis isolate-master --time 10s --seed 4 --out "+dir)...)
+	code, out := lockstorm(t, strings.Fields("run --backend redis-sentinel --nemesis leader-isolate --time 10s --seed 4 --out "+dir)...)
 	if took := time.Since(begun); took > 16*time.Second {
 		t.Errorf("a run of 10 s took %v", took)
 	}
@@ -130,7 +130,7 @@ func TestWhatCannotWorkSaysWhy(t *testing.T) {
 		"--backend redis-lua --nemesis chaos:only=melt":                       "unknown nemesis",
 		"--backend redis-lua --nemesis evict:policy=noeviction":               "choose one of volatile-ttl",
 		"--backend redis-sentinel --nemesis slow-server:share=1":              "run for a millisecond",
-		"--backend redis-sentinel --nemesis isolate-master:for=9s --time 10s": "too short",
+		"--backend redis-sentinel --nemesis leader-isolate:for=9s --time 10s": "too short",
 	} {
 		code, out := lockstorm(t, append(append([]string{"run"}, strings.Fields(args)...), "--out", filepath.Join(t.TempDir(), "run"))...)
 		if code != harness.ExitUsage || !strings.Contains(out, want) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -62,6 +63,7 @@ type bench struct {
 	clock   history.Clock
 	ttl     time.Duration
 	n       uint64
+	session *hookLog // of all clients
 }
 
 func newBench(t *testing.T, spec backends.Spec, topology, provider string) *bench {
@@ -71,8 +73,11 @@ func newBench(t *testing.T, spec backends.Spec, topology, provider string) *benc
 	if spec.Voters {
 		ttl = time.Second // they give each node a part of it, which a busy host uses up
 	}
+	if spec.Ends == history.EndsSession {
+		ttl = time.Second // some stores know whole seconds
+	}
 	return &bench{
-		T: t, ctx: ctx, spec: spec, cluster: startTopology(t, topology, provider), dir: t.TempDir(),
+		session: &hookLog{lost: make(chan string, 1)}, T: t, ctx: ctx, spec: spec, cluster: startTopology(t, topology, provider), dir: t.TempDir(),
 		clock: history.NewClock(), ttl: ttl,
 	}
 }
@@ -84,7 +89,7 @@ func (b *bench) open() backends.Locker {
 	var book worker.AddressBook
 	env := backends.Env{
 		Run: "run", Client: "c", Dial: book.Dial, Dir: b.dir, TTL: b.ttl, Retry: b.ttl / 50, Timeout: 2 * time.Second,
-		Now: b.clock.Now, Values: b.spec.Defaults(), Rand: rand.New(rand.NewPCG(b.n, 1)), // a seed
+		Now: b.clock.Now, Session: b.session.session(), Values: b.spec.Defaults(), Rand: rand.New(rand.NewPCG(b.n, 1)), // a seed
 	}
 	for _, s := range b.cluster.Servers() {
 		book.Set(map[string]string{s.Name(): s.Addr()})
@@ -111,6 +116,22 @@ type hookLog struct {
 	lost   chan string
 }
 
+// session is for leases that several grants share.
+func (h *hookLog) session() backends.Session {
+	return backends.Session{
+		Opened:   func(string, backends.Renewal) error { return nil },
+		Renewing: h.renewing, Lost: func(_, reason string) { h.tell(reason) },
+	}
+}
+
+func (h *hookLog) renewing(string) (func(backends.Renewal, error), error) {
+	return func(_ backends.Renewal, err error) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.renews = append(h.renews, err)
+	}, nil
+}
+
 // tell keeps the first reason: a library may give a lock up and tell of the loss as well.
 func (h *hookLog) tell(reason string) {
 	select {
@@ -127,13 +148,7 @@ func (b *bench) request(lock, owner string) (backends.Request, *hookLog) {
 			defer h.mu.Unlock()
 			h.points = append(h.points, name)
 		},
-		Renewing: func(string) (func(backends.Renewal, error), error) {
-			return func(_ backends.Renewal, err error) {
-				h.mu.Lock()
-				defer h.mu.Unlock()
-				h.renews = append(h.renews, err)
-			}, nil
-		},
+		Renewing: h.renewing,
 		GivingUp: func(_, reason string) (func(error), error) {
 			h.tell(reason)
 			return func(error) {}, nil
@@ -192,7 +207,8 @@ func (b *bench) attempt(ctx context.Context, acquire acquiring, lock, owner stri
 	for i := 0; ; i++ {
 		req, hooks := b.request(lock, fmt.Sprintf("%s%d", owner, i))
 		lease, err := acquire(ctx, req)
-		if typ, _ := backends.Outcome(err); typ != history.Info || ctx.Err() != nil {
+		notSent := b.spec.Model.Session && errors.Is(err, backends.ErrNotSent) // the library has no server yet
+		if typ, _ := backends.Outcome(err); (typ != history.Info && !notSent) || ctx.Err() != nil {
 			return lease, hooks, err
 		}
 	}
@@ -212,18 +228,35 @@ func (b *bench) release(l backends.Lease) {
 func (b *bench) excludes() {
 	first, second := b.open(), b.open()
 	lease := b.take(first, "ex", "a")
-	_, _, err := b.attempt(b.ctx, second.TryAcquire, "ex", "b")
+	_, _, err := b.try(second, "ex", "b")
 	if b.spec.Name == "none" {
 		if err != nil {
 			b.Fatalf("no lock refuses: %v", err)
 		}
 		return
 	}
-	if !errors.Is(err, backends.ErrBusy) {
+	if !b.refused(err) {
 		b.Fatalf("a try of a held lock: %v, want ErrBusy", err)
 	}
 	b.release(lease)
 	b.release(b.take(second, "ex", "c"))
+}
+
+// try is one try; of a lock that knows none, a wait of a quarter of the ttl.
+func (b *bench) try(l backends.Locker, lock, owner string) (backends.Lease, *hookLog, error) {
+	if !b.spec.NoTry {
+		return b.attempt(b.ctx, l.TryAcquire, lock, owner)
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, b.ttl/4)
+	defer cancel()
+	return b.attempt(ctx, l.Acquire, lock, owner)
+}
+
+// refused reports whether an attempt was certainly not granted, or, of a library that does not
+// say so when it is given up, at least not said to be.
+func (b *bench) refused(err error) bool {
+	typ, _ := backends.Outcome(err)
+	return errors.Is(err, backends.ErrBusy) || (b.spec.Model.Session && b.spec.Library != "" && typ == history.Info)
 }
 
 // info: times, owner, lease and tokens are what the contract says.
@@ -237,8 +270,9 @@ func (b *bench) info() {
 		if in.Sent < before || in.Sent > b.clock.Now() {
 			b.Errorf("sent %d is not between the call %d and its return", in.Sent, before)
 		}
-		leased := b.spec.Ends == history.EndsLease
-		if leased != (in.Lease != "") || (leased && (in.TTL != b.ttl || in.Deadline > in.Sent+b.ttl.Nanoseconds())) {
+		own := b.spec.Ends == history.EndsLease
+		leased := own || b.spec.Ends == history.EndsSession
+		if leased != (in.Lease != "") || (leased && in.Deadline < in.Sent) || (own && (in.TTL != b.ttl || in.Deadline > in.Sent+b.ttl.Nanoseconds())) {
 			b.Errorf("ends by %s, but info %+v", b.spec.Ends, in)
 		}
 		if (len(in.Nodes) > 0) != b.spec.Voters {
@@ -266,7 +300,7 @@ func (b *bench) cancel() {
 		hooks.points = append(hooks.points, name)
 		cancel()
 	}
-	if _, err := second.Acquire(ctx, req); !errors.Is(err, backends.ErrBusy) {
+	if _, err := second.Acquire(ctx, req); !b.refused(err) {
 		b.Fatalf("cancelled: %v, want ErrBusy", err)
 	}
 	if len(hooks.points) == 0 || hooks.points[0] != points.Waiting {
@@ -304,17 +338,40 @@ func (b *bench) ends() {
 	}
 }
 
-// points: the backend reaches every point that it declares.
+// points: the backend reaches every point that it declares, in their order: some of them only
+// while another client holds the lock.
 func (b *bench) points() {
-	lease, hooks, err := b.attempt(b.ctx, b.open().Acquire, "points", "a")
+	if len(b.spec.Points) == 0 {
+		return
+	}
+	lease, alone, err := b.attempt(b.ctx, b.open().Acquire, "points", "a")
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.release(lease)
-	for i, p := range b.spec.Points {
-		if i >= len(hooks.points) || hooks.points[i] != p.Name {
-			b.Fatalf("reached %v, declares %v", hooks.points, b.spec.Points)
+	second, waited := b.open(), make(chan struct{})
+	var hooks *hookLog
+	go func() {
+		defer close(waited)
+		var next backends.Lease
+		if next, hooks, err = b.attempt(b.ctx, second.Acquire, "points", "b"); err == nil {
+			err = next.Release(b.ctx)
 		}
+	}()
+	select { // until it waits, or has all that it needs
+	case <-waited:
+	case <-time.After(b.ttl / 4):
+	}
+	b.release(lease)
+	if <-waited; err != nil {
+		b.Fatal(err)
+	}
+	reached := append(alone.points, hooks.points...)
+	for _, p := range b.spec.Points {
+		i := slices.Index(reached, p.Name)
+		if i < 0 {
+			b.Fatalf("reached %v and %v, declares %v", alone.points, hooks.points, b.spec.Points)
+		}
+		reached = reached[i+1:]
 	}
 }
 
@@ -331,6 +388,9 @@ func (b *bench) renews() {
 		b.Fatal("granted to another although it is renewed")
 	}
 	b.release(lease)
+	if b.spec.Model.Session {
+		hooks = b.session
+	}
 	hooks.mu.Lock()
 	defer hooks.mu.Unlock()
 	if len(hooks.renews) < 3 {
@@ -344,7 +404,7 @@ func (b *bench) errors() {
 	l := b.open()
 	b.release(b.take(l, "errors", "a"))
 	dead := b.cluster.Servers()[:1]
-	if !b.cluster.Topology.Peers() { // all masters: a majority of them
+	if _, elected := cluster.As[cluster.Elector](dead[0]); elected || !b.cluster.Topology.Peers() { // a majority of them
 		dead = b.cluster.Servers()[:len(b.cluster.Servers())/2+1]
 	}
 	for _, s := range dead {
@@ -354,11 +414,13 @@ func (b *bench) errors() {
 	}
 	req, _ := b.request("errors", "b")
 	sawNotSent, tries := false, 3
-	if b.spec.Buffers {
+	if b.spec.Buffers || b.spec.Model.Session {
 		sawNotSent, tries = true, 1 // it is sent later
 	}
+	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Second)
+	defer cancel()
 	for range tries { // the first may still use the broken connection
-		_, err := l.TryAcquire(b.ctx, req)
+		_, err := l.TryAcquire(ctx, req)
 		typ, code := backends.Outcome(err)
 		switch {
 		case typ == history.Fail && (code == history.ErrNotSent || (code == history.ErrBusy && len(dead) > 1)):

@@ -67,7 +67,7 @@ func TestImportDirections(t *testing.T) {
 var engines = []string{"cluster", "nemesis", "workloads", "checker", "reports", "harness", "history"}
 
 // stores are the words by which an engine would give away that it knows one.
-var stores = regexp.MustCompile(`(?i)redis|sentinel`)
+var stores = regexp.MustCompile(`(?i)redis|sentinel|zookeeper|etcd|\bzk`)
 
 // storesListed is the one source of the engines that names stores: the default catalogue.
 const storesListed = "harness/default.go"
@@ -136,7 +136,7 @@ func knowsNoStore(t *testing.T, path string) error {
 // The rule sees what breaks it.
 func TestTheWordsOfStores(t *testing.T) {
 	for text, want := range map[string]bool{
-		"miniredis": true, "a Redis server": true, "sentinel-1": true, "store-1": false, "supervisor": false,
+		"miniredis": true, "a Redis server": true, "sentinel-1": true, "an etcd member": true, "zk-1": true, "store-1": false, "supervisor": false,
 	} {
 		if stores.MatchString(text) != want {
 			t.Errorf("%q: %v", text, !want)

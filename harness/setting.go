@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"errors"
+
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/internal/clockshim"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -45,11 +47,33 @@ func can[T any](n cluster.Recipe) bool {
 	return ok
 }
 
-// Possible is nil where a fault can work on the backend's default topology with real
-// servers; else it says why not. It looks at nothing of this machine.
-func Possible(cat *Catalogue, backend, fault string) error {
+// Where is the topology on which a pair of backend and fault is run when nobody says it: the
+// backend's default one where the fault can work there, else the first whose servers elect a leader
+// and on which it can. Real servers are taken for granted: it looks at nothing of this machine. The
+// error says why it can work nowhere.
+func Where(cat *Catalogue, backend, fault string) (topology string, err error) {
+	b, err := cat.Backends.Get(backend)
+	if err != nil {
+		return "", err
+	}
+	why := possible(cat, backend, b.Topologies[0], fault, false)
+	if why == nil {
+		return b.Topologies[0], nil
+	}
+	for _, name := range b.Topologies[1:] {
+		if possible(cat, backend, name, fault, true) == nil {
+			return name, nil
+		}
+	}
+	return "", why
+}
+
+var errElectsNone = errors.New("its servers elect no leader")
+
+// possible is nil where a fault can work on a topology with real servers.
+func possible(cat *Catalogue, backend, topology, fault string, elects bool) error {
 	cfg := Defaults()
-	cfg.Backend, cfg.Nemesis = backend, []string{fault}
+	cfg.Backend, cfg.Topology, cfg.Nemesis = backend, topology, []string{fault}
 	r := &resolved{Config: cfg, cat: cat}
 	for _, step := range []func() error{r.names, r.numbers} {
 		if err := step(); err != nil {
@@ -66,6 +90,9 @@ func Possible(cat *Catalogue, backend, fault string) error {
 	}
 	if r.topology.Any(func(n cluster.Recipe) bool { return n.Binary == "" }) {
 		s = r.setting(cluster.EmbeddedName)
+	}
+	if elects && s.Elects == 0 {
+		return errElectsNone
 	}
 	return spec.Fault.Available(s)
 }

@@ -79,7 +79,7 @@ func chooseNodes(ctx context.Context, w World, selector string, hit *Hit, draw u
 	case RoleGranted:
 		return slices.DeleteFunc(data, func(n Node) bool { return !granted(n) }), nil
 	}
-	if _, err := strconv.Atoi(selector); err != nil && selector != "" {
+	if _, err := strconv.Atoi(selector); err != nil && selector != "" && selector != RoleMajority {
 		return byName(every, strings.Split(selector, "+"), "node")
 	}
 	first := slices.DeleteFunc(slices.Clone(data), func(n Node) bool { return !granted(n) })

@@ -80,7 +80,7 @@ func TestTableAndCatalogueAgree(t *testing.T) {
 			}
 		}
 	}
-	if c := Pair("redis-lua", "no-such-fault"); c.Expect.Validate(cat.Checks) == nil {
+	if c := Pair("redis-lua", "no-such-fault", ""); c.Expect.Validate(cat.Checks) == nil {
 		t.Error("a pair of which the table says nothing is taken")
 	}
 }

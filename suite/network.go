@@ -69,7 +69,7 @@ func replicaCells() []Case {
 		},
 		{
 			Name: "wait-isolated", Text: "with WAIT an isolated master grants nothing",
-			Run: MustLine("--backend redis-sentinel-wait --nemesis isolate-master --time 9s --seed 3"), Expect: passes(),
+			Run: MustLine("--backend redis-sentinel-wait --nemesis leader-isolate --time 9s --seed 3"), Expect: passes(),
 		},
 		{
 			Name: "redlock-restart-3", Text: "a majority that restarts empty forgets the lock",

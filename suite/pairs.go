@@ -2,8 +2,8 @@ package suite
 
 import "github.com/lockstorm/lockstorm/harness"
 
-// For is what a backend does under a fault, with default parameters on its default
-// topology; ok is false where the table does not say.
+// For is what a backend does under a fault, with default parameters, where it
+// can work; ok is false where the table does not say.
 func For(backend, fault string) (w Word, ok bool) {
 	w, ok = table[fault][backend]
 	if !ok {
@@ -12,28 +12,34 @@ func For(backend, fault string) (w Word, ok bool) {
 	return w, ok
 }
 
-// Pair is a backend under a fault, as [For] expects it to end. Where the table does not say,
-// it expects nothing, which [Validate] refuses.
-func Pair(backend, fault string) Case {
+// Pair is a backend under a fault on a topology, as [For] expects it to end; an empty topology is
+// the backend's default one. Where the table does not say, it expects nothing, which [Validate]
+// refuses.
+func Pair(backend, fault, topology string) Case {
 	w, ok := For(backend, fault)
 	text := backend + " under " + fault + ": " + w.Doc()
 	if !ok {
 		text = backend + " under " + fault + ": nobody has said yet"
 	}
 	cfg := harness.Defaults()
-	cfg.Backend, cfg.Nemesis = backend, []string{fault}
+	cfg.Backend, cfg.Nemesis, cfg.Topology = backend, []string{fault}, topology
 	return Case{Name: backend + "/" + fault, Text: text, Run: cfg, Expect: Expectation{Outcome: w}}
 }
 
-// Table is every pair of backend and fault that can work on the backend's default
-// topology, backend by backend.
+// Table is every pair of backend and fault that can work, backend by backend, each on the topology
+// that harness.Where chooses.
 func Table(cat *harness.Catalogue) []Case {
 	var cases []Case
 	for _, b := range cat.Backends.All() {
 		for _, f := range cat.Nemeses.All() {
-			if harness.Possible(cat, b.Name, f.Name) == nil {
-				cases = append(cases, Pair(b.Name, f.Name))
+			top, err := harness.Where(cat, b.Name, f.Name)
+			if err != nil {
+				continue
 			}
+			if top == b.Topologies[0] {
+				top = ""
+			}
+			cases = append(cases, Pair(b.Name, f.Name, top))
 		}
 	}
 	return cases

@@ -157,7 +157,7 @@ func publishedFailovers() []Case {
 		{
 			Name: "split-brain", Source: kingsbury,
 			Text:   "split brain: the old master is isolated with some clients, a new one is promoted for the others",
-			Run:    MustLine("--backend redis-sentinel --nemesis isolate-master --time 9s"),
+			Run:    MustLine("--backend redis-sentinel --nemesis leader-isolate --time 9s"),
 			Expect: doubleHolder(checker.Defect),
 		},
 		{

@@ -1,5 +1,7 @@
 package suite
 
+import "slices"
+
 // others stands for every backend that a row does not name.
 const others = ""
 
@@ -18,7 +20,22 @@ var (
 	majority = []string{"redlock", "redlock-watchdog", "redlock-delayed", "redsync"}
 	// fragile protocols depend on the moment in which a request is late or lost.
 	fragile = []string{"redis-setnx", "redis-setnx-expire", "redis-get-del", "redis-del"}
+	// inSession locks live and end with a session that their client keeps alive, in a store that
+	// keeps what it has acknowledged.
+	inSession = []string{
+		"zk-exclusive", "zk-exclusive-norecheck", "zk-sequential", "zk-sequential-norecheck", "zk-rwlock", "zk-seed001", "zk-library",
+		"etcd-mutex", "etcd-mutex-shared-session", "etcd-lock-rpc", "etcd-election",
+	}
+	// careless ones take the lock for their own when somebody before them goes.
+	careless = []string{"zk-exclusive-norecheck", "zk-sequential-norecheck"}
+	// shipped ones do not look for what they left behind after an error, or at what they have after a wait.
+	shipped = []string{"zk-library", "zk-seed001", "etcd-election", "etcd-mutex-shared-session"}
 )
+
+// unlessCareless is what locks in sessions do where those that are careless fail in any way.
+func unlessCareless(w Word) []entry {
+	return []entry{group(w, inSession), group(Any, careless, shipped)}
+}
 
 // row is what backends do under one fault; later entries win.
 type row []entry
@@ -41,33 +58,38 @@ func flat(lists [][]string) (out []string) {
 
 // table has, for each fault, what each backend does.
 var table = expand(map[string]row{
-	"none": {all(Safe), these(Defect, "none")},
+	"none": {all(Safe), these(Defect, "none", "zk-exclusive-norecheck"), these(Any, "zk-sequential-norecheck")},
 
-	"client-pause": {all(Inherent), group(Defect, blind), group(Safe, unleased), these(Any, "redis-get-del"), these(Defect, "none")},
-	"client-stall": {all(Inherent), group(Defect, blind), group(Safe, unleased, renewed), these(Any, "redis-get-del"), these(Defect, "none")},
-	"client-kill":  {all(Safe), these(Blocks, "file-excl", "redis-setnx", "redis-setnx-expire"), these(Defect, "none")},
+	"client-pause": {all(Inherent), group(Defect, blind), group(Safe, unleased), these(Any, "redis-get-del"), these(Defect, "none"), group(Any, careless, shipped)},
+	"client-stall": {all(Inherent), group(Defect, blind), group(Safe, unleased, renewed, inSession), these(Any, "redis-get-del"), these(Defect, "none"), group(Any, careless)},
+	"client-kill":  {all(Safe), these(Blocks, "file-excl", "redis-setnx", "redis-setnx-expire"), these(Defect, "none"), group(Any, careless)},
 
-	"partition-client":      {all(Safe), group(Any, fragile), these(Blocks, "redis-setnx")},
-	"flap":                  {all(Safe), group(Any, fragile)},
-	"lost-reply":            {all(Safe), group(Any, fragile), these(Blocks, "redis-setnx", "redis-setnx-expire")},
-	"packet-delay":          {all(Inherent), group(Defect, blind), these(Any, "redis-get-del"), these(Defect, "none")},
+	"partition-client":      {all(Safe), group(Any, fragile), these(Blocks, "redis-setnx"), group(Any, careless, shipped)},
+	"flap":                  {all(Safe), group(Any, fragile, careless, shipped)},
+	"watch-delay":           {all(Safe), group(Any, fragile, careless, shipped)},
+	"lost-reply":            {all(Safe), group(Any, fragile), these(Blocks, "redis-setnx", "redis-setnx-expire"), group(Any, careless, shipped)},
+	"packet-delay":          {all(Inherent), group(Defect, blind), these(Any, "redis-get-del"), these(Defect, "none"), group(Any, inSession)},
 	"partition-replication": {all(Safe)},
 
-	"server-pause":   {all(Safe), group(Any, fragile, sentinel)},
-	"slow-server":    {all(Safe), group(Any, fragile, sentinel)},
-	"server-restart": {all(Defect), group(Any, sentinel, majority), these(Any, "rueidislock"), these(Safe, "redlock-delayed", "nats-kv")},
-	"server-kill":    {all(Safe), group(Any, fragile, sentinel), these(Defect, "redis-setnx", "redis-fenced")},
+	"server-pause":   {all(Safe), group(Any, fragile, sentinel, careless, shipped)},
+	"slow-server":    {all(Safe), group(Any, fragile, sentinel, careless, shipped)},
+	"server-restart": {all(Defect), group(Any, sentinel, majority), these(Any, "rueidislock"), these(Safe, "redlock-delayed", "nats-kv"), group(Safe, inSession), group(Any, careless, shipped)},
+	"server-kill":    {all(Safe), group(Any, fragile, sentinel, careless, shipped), these(Defect, "redis-setnx", "redis-fenced")},
 
-	"failover-kill":    {these(Defect, "redis-sentinel"), these(Safe, "redis-sentinel-wait")},
-	"failover-pause":   {group(Any, sentinel)},
-	"failover-planned": {group(Any, sentinel)},
-	"isolate-master":   {these(Defect, "redis-sentinel"), these(Safe, "redis-sentinel-wait")},
+	"failover-kill":  {these(Defect, "redis-sentinel"), these(Safe, "redis-sentinel-wait")},
+	"leader-kill":    slices.Concat(row{group(Any, sentinel)}, unlessCareless(Safe)),
+	"leader-pause":   slices.Concat(row{group(Any, sentinel)}, unlessCareless(Safe)),
+	"leader-move":    slices.Concat(row{group(Any, sentinel)}, unlessCareless(Safe)),
+	"leader-isolate": slices.Concat(row{these(Defect, "redis-sentinel"), these(Safe, "redis-sentinel-wait")}, unlessCareless(Safe)),
+	"quorum-loss":    unlessCareless(Safe),
 
 	"clock-jump": {all(Defect), group(Safe, majority), these(Any, "redsync"), group(Any, sentinel), these(Safe, "redis-setnx")},
 
 	"evict":      {all(Defect), group(Any, majority), these(Any, "redis-setnx")},
 	"flush":      {all(Defect), group(Any, majority)},
 	"delete-key": {all(Defect), group(Any, majority)},
+	// A session that ends before its time is a promise that the store broke.
+	"session-expire": {all(Defect), group(Any, careless)},
 
 	"chaos": {all(Any), these(Mostly, "file-flock")},
 })

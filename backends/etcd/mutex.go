@@ -19,8 +19,10 @@ var _ backends.Locker = mutex{}
 
 // Acquire is Lock.
 func (m mutex) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
-	req.Reach(ctx, points.Waiting)
-	return m.lock(ctx, req, (*concurrency.Mutex).Lock)
+	return m.lock(ctx, req, func(mu *concurrency.Mutex, ctx context.Context) error {
+		req.Reach(ctx, points.Waiting)
+		return mu.Lock(ctx)
+	})
 }
 
 // TryAcquire is TryLock, for as long as a user would wait for an answer.
@@ -39,8 +41,8 @@ func (m mutex) lock(ctx context.Context, req backends.Request, take func(*concur
 	err = take(mu, ctx)
 	sent := m.c.lastSent()
 	if err != nil {
-		m.done(s)
-		if errors.Is(err, concurrency.ErrLocked) {
+		revoked := m.done(s)
+		if errors.Is(err, concurrency.ErrLocked) || (ctx.Err() != nil && revoked) {
 			return nil, fmt.Errorf("%w: %w", backends.ErrBusy, err)
 		}
 		return nil, outcome(err)

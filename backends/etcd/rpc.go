@@ -80,7 +80,7 @@ func (c *client) lived(ctx context.Context, id int64) error {
 	if err != nil {
 		return outcome(err)
 	}
-	if r.TTL <= 0 {
+	if r.TTL < 0 { // 0: less than a second is left
 		return errors.New("the lease has ended: it may have freed the lock before")
 	}
 	return nil

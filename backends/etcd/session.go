@@ -86,15 +86,15 @@ func (l *lease) ended() bool {
 // seconds is a ttl as etcd has it: in whole ones, never shorter than was asked for.
 func seconds(ttl time.Duration) int { return int((ttl + time.Second - 1) / time.Second) }
 
-// done gives a session of one attempt back.
-func (s *sessions) done(one *concurrency.Session) {
+// done gives a session of one attempt back, and says whether the server has ended it.
+func (s *sessions) done(one *concurrency.Session) (revoked bool) {
 	if s.shared || one == nil {
-		return
+		return false
 	}
 	if l := s.c.lease(int64(one.Lease())); l != nil {
 		l.end()
 	}
-	one.Close() //nolint:errcheck // it is over: what cannot be revoked runs out
+	return one.Close() == nil // what cannot be revoked runs out
 }
 
 // close ends the client.

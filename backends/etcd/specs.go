@@ -17,8 +17,8 @@ func Specs() []backends.Spec {
 		func(env backends.Env) backends.Locker { return mutex{newSessions(env, false)} })
 	shared := spec("etcd-mutex-shared-session", "the same with one session for all locks of a client",
 		func(env backends.Env) backends.Locker { return mutex{newSessions(env, true)} })
-	service := spec("etcd-lock-rpc", "the lock service of the server: Lock and Unlock, under a lease that the client keeps alive",
-		func(env backends.Env) backends.Locker { return rpc{newSessions(env, true)} })
+	service := spec("etcd-lock-rpc", "the lock service of the server: Lock and Unlock, under a lease of its own for each attempt, which the client keeps alive",
+		func(env backends.Env) backends.Locker { return rpc{newSessions(env, false)} })
 	office := spec("etcd-election", "concurrency.NewElection: Campaign takes the lock, Resign gives it back",
 		func(env backends.Env) backends.Locker { return election{newSessions(env, true)} })
 	service.NoTry, office.NoTry = true, true

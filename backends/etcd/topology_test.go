@@ -6,7 +6,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/cluster/ensembletest"
+	"github.com/lockstorm/lockstorm/nemesis/ensembletest"
 	"github.com/lockstorm/lockstorm/history"
 )
 

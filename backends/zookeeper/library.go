@@ -30,9 +30,20 @@ func (l *library) Acquire(ctx context.Context, req backends.Request) (backends.L
 	req.Reach(ctx, points.Waiting)
 	// What is written into the node is the only thing by which it can be found again: Lock has no
 	// way to ask for the name.
-	_, err = call(ctx, func() (struct{}, error) { return struct{}{}, lock.LockWithData([]byte(req.Owner)) })
+	locked := make(chan error, 1)
+	go func() { locked <- lock.LockWithData([]byte(req.Owner)) }()
+	select {
+	case err = <-locked:
+	case <-ctx.Done():
+		go func() { // what a user would do who does not wait any longer
+			if <-locked == nil {
+				lock.Unlock() //nolint:errcheck // nobody waits for it
+			}
+		}()
+		return nil, ctx.Err()
+	}
 	if err != nil {
-		return nil, err
+		return nil, known(err)
 	}
 	mark, sent := l.s.mark(), l.s.lastAsked()
 	token, found := l.token(ctx, conn, path, req.Owner)

@@ -145,7 +145,7 @@ func (p *page) matrix(c *harness.Catalogue) {
 	p.line(`
 ## What they do under faults
 
-With default parameters, on the default topology, ` + "`--fencing both`" + `: the plain register has no fence, so what is
+With default parameters, on the default topology (faults of leaders and quorums: on the ensemble), ` + "`--fencing both`" + `: the plain register has no fence, so what is
 inherent shows. ` + "`make soak`" + ` measures 200 cells of this table, drawn by a seed, and fails on every one
 that a run contradicts; a run that ends inconclusive contradicts nothing. A dash: the fault cannot work
 there (the reason is what ` + "`lockstorm run`" + ` answers).
@@ -178,7 +178,7 @@ func groups(all []backends.Spec) [][]backends.Spec {
 }
 
 func cell(c *harness.Catalogue, backend, fault string) string {
-	if harness.Possible(c, backend, fault) != nil {
+	if _, err := harness.Where(c, backend, fault); err != nil {
 		return "-"
 	}
 	w, ok := suite.For(backend, fault)
