@@ -37,7 +37,9 @@ func (r *replay) run(events []*history.Event) {
 				r.add("log-mismatch", NoClass, e, nil, fmt.Sprintf("the register answered %d to the read of %s, but its log says %d", e.Value.Base.V, e.Grant, r.value))
 			}
 			r.reads[e.Grant] = len(r.writes)
-			if _, begun := r.begun[e.Grant]; !begun {
+			if begun, again := r.begun[e.Grant]; again {
+				r.split(e, r.writes[begun:])
+			} else {
 				r.begun[e.Grant] = len(r.writes)
 			}
 			continue
@@ -90,8 +92,8 @@ func (r *replay) split(e *history.Event, between []*history.Event) {
 	if why.reason == ReasonTogether {
 		return
 	}
-	f := r.add("split-section", why.class, e, others, fmt.Sprintf("the section of %s (grant %s) was not one step: %s wrote between its first read and its write at %s",
-		e.Client, e.Grant, grantsOf(others), Seconds(e.Time)))
+	f := r.add("split-section", why.class, e, others, fmt.Sprintf("the section of %s (grant %s) was not one step: %s wrote between its first read and its %s at %s",
+		e.Client, e.Grant, grantsOf(others), e.F, Seconds(e.Time)))
 	f.because(why.cause)
 	f.Reason, f.Doubtful = why.reason, why.class == NoClass || (why.class == Inherent && why.cause.unasked())
 }

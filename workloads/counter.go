@@ -28,6 +28,7 @@ func Specs() []Spec {
 			Calls:  func(s Settings) []string { return s.Calls.Needs() },
 			Params: slices.Concat(Params(), CallParams()), New: func(s Settings) Workload { return &mutex{s} },
 		},
+		rwlockSpec(),
 	}
 }
 

@@ -1,0 +1,93 @@
+package workloads
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/workloads/register"
+)
+
+const paramReaders = "readers"
+
+func rwlockSpec() Spec {
+	return Spec{
+		Name: "rwlock", Doc: "readers read a counter, stay, and read it again; writers read it, stay, and write it back plus one",
+		Registers: SideBySide, Fenced: true, Models: []string{history.ModelReadWrite},
+		Params: append(Params(), catalog.Param{Name: paramReaders, Default: "0.7", Doc: "part of the sections (0 to 1) that are those of readers"}),
+		Check: func(s Settings) error {
+			_, err := s.Values.Fraction(paramReaders)
+			return err
+		},
+		New: func(s Settings) Workload {
+			part, _ := s.Values.Fraction(paramReaders) // was checked
+			return &rwlock{counter{s}, part}
+		},
+	}
+}
+
+// rwlock is readers beside writers. What a reader reads must not change while it holds the lock:
+// the judge sees it in the log of the register.
+//
+//	reader  acquire shared   read ...hold... read     release
+//	writer  acquire          read ...hold... write    release
+//
+// Readers leave the fenced register alone: it takes the newest token, and readers who hold the
+// lock together have several.
+type rwlock struct {
+	counter
+	readers float64
+}
+
+// Section is one of a reader or of a writer; a last one is both, one after the other.
+func (w *rwlock) Section(ctx context.Context, c *Client, t Turn) (bool, error) {
+	if t.Last {
+		if granted, err := w.reader(ctx, c, t); !granted || err != nil {
+			return granted, err
+		}
+		return w.counter.Section(ctx, c, t)
+	}
+	if w.Rand.Float64() < w.readers {
+		return w.reader(ctx, c, t)
+	}
+	return w.counter.Section(ctx, c, t)
+}
+
+func (w *rwlock) reader(ctx context.Context, c *Client, t Turn) (bool, error) {
+	h, err := c.Acquire(ctx, Ask{Lock: w.Lock(t), Mode: history.ModeShared, Try: !t.Last && w.Rand.Float64() < w.Try})
+	if h == nil || err != nil {
+		if err == nil {
+			w.Pause(ctx, t)
+		}
+		return false, err
+	}
+	if err := w.look(ctx, c, h, t); err != nil {
+		return true, err
+	}
+	if err := h.Release(ctx); err != nil {
+		return true, err
+	}
+	w.Pause(ctx, t)
+	return true, nil
+}
+
+func (w *rwlock) look(ctx context.Context, c *Client, h *Hold, t Turn) error {
+	unfenced := slices.DeleteFunc(slices.Clone(c.Registers()), func(name string) bool { return name == register.Fenced })
+	for i := range 2 {
+		if !h.Valid() {
+			return nil
+		}
+		h.Reach(ctx, []string{points.BeforeRead, points.BeforeWrite}[i])
+		for _, reg := range unfenced {
+			if _, _, err := h.Read(context.WithoutCancel(ctx), reg); err != nil {
+				return err
+			}
+		}
+		if i == 0 {
+			w.Stay(ctx, t)
+		}
+	}
+	return h.Work(ctx, nil, nil)
+}
