@@ -34,7 +34,7 @@ type flaw string
 const (
 	readersIgnoreWriters flaw = "a reader comes in although an earlier writer waits or holds"
 	writersIgnoreReaders flaw = "a writer comes in although readers hold"
-	downgradeLetsIn      flaw = "a writer that has written is taken for a reader while it still writes"
+	downgradeLetsIn      flaw = "a writer becomes a reader at the end of the queue, past the writers that wait, and still writes"
 )
 
 // Kinds of nodes.
@@ -236,6 +236,11 @@ func (q *queue) grant(ctx context.Context, req backends.Request, t ticket, mark,
 	case stat == nil || stat.Czxid == 0:
 		return nil, errGone
 	}
+	if q.flaw == downgradeLetsIn && t.kind == writer {
+		if node, err = q.downgrade(ctx, node); err != nil {
+			return nil, err
+		}
+	}
 	h, info := q.s.granted(req, mark, sent)
 	info.HasToken = true
 	switch q.token {
@@ -247,6 +252,22 @@ func (q *queue) grant(ctx context.Context, req backends.Request, t ticket, mark,
 		info.Token = stat.Czxid
 	}
 	return &nodeLease{s: q.s, node: node, hold: h, info: info}, nil
+}
+
+// downgrade is a flaw: it puts a reader's node in the place of a writer's.
+func (q *queue) downgrade(ctx context.Context, node string) (string, error) {
+	conn, err := q.s.library()
+	if err != nil {
+		return "", err
+	}
+	own := strings.TrimSuffix(node[:strings.LastIndexByte(node, '-')], writer) + reader + "-"
+	made, err := call(ctx, func() (string, error) {
+		return conn.Create(own, nil, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
+	})
+	if err != nil {
+		return "", err
+	}
+	return made, q.s.remove(ctx, node, "")
 }
 
 // await waits until it is the ticket's turn.

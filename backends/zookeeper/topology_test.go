@@ -3,14 +3,10 @@ package zookeeper
 import (
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/nemesis/ensembletest"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis/ensembletest"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func topology(t *testing.T, name string) cluster.Topology {
 	t.Helper()
