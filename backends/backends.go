@@ -37,6 +37,7 @@ type Spec struct {
 	Ends     string
 	Tokens   bool          // every grant's Info has a Token
 	Voters   bool          // every grant's Info has the Nodes that gave it
+	Register string        // a [Register] that it is run with where none is asked for; empty: ours
 	NoTry    bool          // it has no way to try: every attempt waits
 	Buffers  bool          // its client keeps what is asked for while it is cut off and sends it later: nothing is known not to have been sent
 	Renews   bool          // leases are a Renewer and extend themselves in the background
@@ -228,4 +229,5 @@ type Info struct {
 	Token    int64
 	HasToken bool
 	Nodes    []string // the servers that granted, where that is a subset
+	Guard    string   // the key of the grant in its store, which a [Register] there looks for; empty: none
 }

@@ -25,4 +25,5 @@ type Catalogue struct {
 	Nemeses    *nemesis.Catalogue
 	Workloads  *workloads.Catalogue
 	Checks     *checker.Catalogue
+	Registers  *backends.Registers
 }

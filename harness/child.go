@@ -31,7 +31,7 @@ func WorkerMain(cat *Catalogue) {
 	case "":
 		return
 	case childWorker:
-		err = worker.Main(worker.Parts{Backends: cat.Backends, Workloads: cat.Workloads})
+		err = worker.Main(worker.Parts{Backends: cat.Backends, Workloads: cat.Workloads, Registers: cat.Registers})
 	case childEmbedded:
 		err = embeddedMain(cat)
 	default:

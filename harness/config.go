@@ -23,10 +23,11 @@ type Config struct {
 	Time       time.Duration `json:"time_ns,omitempty"`
 	Seed       uint64        `json:"seed,omitempty"` // 0: drawn
 	Require    []string      `json:"require,omitempty"`
-	FailOn     string        `json:"fail_on,omitempty"` // empty: all
-	Out        string        `json:"-"`                 // directory to create; it must be empty or absent
-	Command    string        `json:"command,omitempty"` // how to run it again, for the record
-	Version    string        `json:"-"`                 // of lockstorm, for the record
+	FailOn     string        `json:"fail_on,omitempty"`  // empty: all
+	Register   string        `json:"register,omitempty"` // in a store; empty: that of the backend, or ours
+	Out        string        `json:"-"`                  // directory to create; it must be empty or absent
+	Command    string        `json:"command,omitempty"`  // how to run it again, for the record
+	Version    string        `json:"-"`                  // of lockstorm, for the record
 }
 
 // Defaults is the run that is made when nothing is said but the backend. A TTL of 0 is

@@ -23,6 +23,7 @@ func Default() *Catalogue {
 		Nemeses:    catalog.New("nemesis", faults.Specs()...),
 		Workloads:  catalog.New("workload", workloads.Specs()...),
 		Checks:     checker.Default(),
+		Registers:  catalog.New("register", etcd.Register(), zookeeper.Register()),
 	}
 	c.Backends.Add(redis.Specs()...)
 	c.Backends.Add(redislibs.Specs()...)

@@ -29,6 +29,7 @@ type resolved struct {
 	workload  workloads.Spec
 	settings  workloads.Settings
 	registers []workloads.Register
+	store     *backends.Register // where the registers are; nil: in a server of ours
 	locks     []string
 	provider  cluster.Provider // that auto or the user chose
 	links     nemesis.Links    // links of clients that a fault of the plan touches
@@ -177,7 +178,27 @@ func (r *resolved) combination() error {
 	if r.Fencing == history.FencingOn && !r.workload.Fenced {
 		return fmt.Errorf("--fencing on: workload %s touches no data that could be fenced", r.workload.Name)
 	}
+	if err := r.register(); err != nil {
+		return err
+	}
 	return r.requirements()
+}
+
+// register finds the store that the registers are in, if any.
+func (r *resolved) register() error {
+	r.Register = cmp.Or(r.Register, r.backend.Register)
+	if r.Register == "" || len(r.registers) == 0 {
+		return nil
+	}
+	reg, err := r.cat.Registers.Get(r.Register)
+	if err != nil {
+		return fmt.Errorf("--register: %w", err)
+	}
+	if !slices.Contains(reg.Topologies, r.Topology) {
+		return fmt.Errorf("--register %s: it is beside the lock, on %s, and this run is on %s", r.Register, strings.Join(reg.Topologies, " or "), r.Topology)
+	}
+	r.store = &reg
+	return nil
 }
 
 // calls refuses a workload that makes calls which the backend does not have.

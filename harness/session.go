@@ -91,6 +91,9 @@ func (s *session) up(ctx context.Context) error {
 			}
 		})
 	}
+	if s.r.store != nil {
+		return s.startClients(ctx)
+	}
 	fence, err := s.r.settings.Fence()
 	if err != nil {
 		return usage(err)
@@ -114,8 +117,10 @@ func (s *session) openLogs() (err error) {
 	if s.nemesisRec, err = open(history.PartyNemesis); err != nil {
 		return err
 	}
-	if s.registerRec, err = open(history.PartyRegister); err != nil {
-		return err
+	if s.r.store == nil {
+		if s.registerRec, err = open(history.PartyRegister); err != nil {
+			return err
+		}
 	}
 	s.watches = append(s.watches, watch.Stalls(s.rec, time.Duration(s.run.StallLimit)), watch.WallClock(s.rec))
 	return nil
@@ -156,7 +161,9 @@ func (s *session) workerConfig(name string, index int64) (control.Config, error)
 	}
 	cfg.Registers = s.r.registerNames()
 	var err error
-	if cfg.Addrs[history.PartyRegister], err = s.reach(name, history.PartyRegister, s.register.Addr(), nemesis.ToRegister); err != nil {
+	if s.r.store != nil {
+		cfg.Register = s.r.store.Name
+	} else if cfg.Addrs[history.PartyRegister], err = s.reach(name, history.PartyRegister, s.register.Addr(), nemesis.ToRegister); err != nil {
 		return cfg, err
 	}
 	for _, n := range s.cluster.Servers() {

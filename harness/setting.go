@@ -16,7 +16,7 @@ func (r *resolved) setting(provider string) nemesis.Setting {
 		Nodes: len(t.Nodes), Peers: t.Peers(), FailOver: t.FailOver,
 		Stores: provides[cluster.Forgetter](t), Answers: len(t.Nodes) > 0,
 		Moves: provides[cluster.Mover](t), Follows: provides[cluster.Leader](t), Sessions: provides[cluster.SessionEnder](t) && r.backend.Model.Session,
-		Keys: r.backend.Keys != nil && provides[cluster.Keeper](t), Voters: r.backend.Voters, Resource: len(r.registers) > 0, NoClock: noClock(provider, t),
+		Keys: r.backend.Keys != nil && provides[cluster.Keeper](t), Voters: r.backend.Voters, Resource: len(r.registers) > 0 && r.store == nil, NoClock: noClock(provider, t),
 	}
 	for _, n := range t.Nodes {
 		if n.Data {

@@ -24,7 +24,7 @@ var (
 	// keeps what it has acknowledged.
 	inSession = []string{
 		"zk-exclusive", "zk-exclusive-norecheck", "zk-sequential", "zk-sequential-norecheck", "zk-rwlock", "zk-seed001", "zk-library",
-		"etcd-mutex", "etcd-mutex-shared-session", "etcd-lock-rpc", "etcd-election",
+		"etcd-mutex", "etcd-mutex-shared-session", "etcd-lock-rpc", "etcd-election", "etcd-txn",
 	}
 	// careless ones take the lock for their own when somebody before them goes.
 	careless = []string{"zk-exclusive-norecheck", "zk-sequential-norecheck"}

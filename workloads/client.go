@@ -13,18 +13,11 @@ import (
 	"github.com/lockstorm/lockstorm/points"
 )
 
-// Resource is what the lock protects, seen by one client. It is opened with the lease,
-// so that a database can be the resource, its transaction being the section.
-type Resource interface {
-	Open(ctx context.Context, lock string, grant string, lease backends.Info) (Access, error)
-	Close() error
-}
-
-// Access is the resource under one grant. Errors are those of package backends.
-type Access interface {
-	Read(ctx context.Context, register string) (int64, error)
-	Write(ctx context.Context, register string, base, value int64) error
-}
+// What the lock protects: see package backends, where stores offer it, too.
+type (
+	Resource = backends.Resource
+	Access   = backends.Access
+)
 
 // ClientConfig is what a recorded client is made of.
 type ClientConfig struct {

@@ -135,8 +135,10 @@ func (a admin) Delete(ctx context.Context, prefixes []string) (n int64, err erro
 	return n, err
 }
 
-// Flush deletes every key.
-func (a admin) Flush(ctx context.Context) (int64, error) { return a.Delete(ctx, []string{""}) }
+// Flush deletes every key of locks; data that is kept beside them stays.
+func (a admin) Flush(ctx context.Context) (int64, error) {
+	return a.Delete(ctx, []string{"/lockstorm/"})
+}
 
 // EndSession revokes a lease; its name is the id in hexadecimal.
 func (a admin) EndSession(ctx context.Context, lease string) error {

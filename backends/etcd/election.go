@@ -26,7 +26,9 @@ func (e election) Acquire(ctx context.Context, req backends.Request) (backends.L
 		e.done(s)
 		return nil, outcome(err)
 	}
-	return &office{e: e, s: s, one: one, info: e.c.info(req, int64(s.Lease()), e.c.lastSent(), one.Rev())}, nil
+	info := e.c.info(req, int64(s.Lease()), e.c.lastSent(), one.Rev())
+	info.Guard = one.Key()
+	return &office{e: e, s: s, one: one, info: info}, nil
 }
 
 // TryAcquire is never called: see Spec.NoTry.

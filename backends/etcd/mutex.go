@@ -54,6 +54,7 @@ func (m mutex) lock(ctx context.Context, req backends.Request, take func(*concur
 		return nil, outcome(err)
 	}
 	le.info = m.c.info(req, int64(s.Lease()), sent, token)
+	le.info.Guard = mu.Key()
 	return le, nil
 }
 

@@ -31,7 +31,9 @@ func (l rpc) Acquire(ctx context.Context, req backends.Request) (backends.Lease,
 	if err == nil {
 		var token int64
 		if token, err = l.token(ctx, s, string(r.Key)); err == nil {
-			return &rpcLease{l: l, s: s, service: service, key: r.Key, info: l.c.info(req, int64(s.Lease()), sent, token)}, nil
+			info := l.c.info(req, int64(s.Lease()), sent, token)
+			info.Guard = string(r.Key)
+			return &rpcLease{l: l, s: s, service: service, key: r.Key, info: info}, nil
 		}
 	}
 	l.done(s)

@@ -22,13 +22,17 @@ func Specs() []backends.Spec {
 	office := spec("etcd-election", "concurrency.NewElection: Campaign takes the lock, Resign gives it back",
 		func(env backends.Env) backends.Locker { return election{newSessions(env, true)} })
 	service.NoTry, office.NoTry = true, true
-	all := []backends.Spec{one, shared, service, office}
+	control := spec("etcd-txn", "one key, created and deleted in transactions; the data is in etcd, and each write asks for the lock's key in its own transaction",
+		func(env backends.Env) backends.Locker { return txn{newSessions(env, true)} })
+	control.Register = "etcd"
+	all := []backends.Spec{one, shared, service, office, control}
 	for i := range all {
 		all[i].Notes = "Times to live are whole seconds: others are rounded up. "
 	}
 	all[0].Notes += "Lock blocks while there is no connection, also when its context has ended: it deletes its key first, with a context that has no end."
 	all[1].Notes += "A key under the session is its client's: an attempt whose answer was lost is taken up again by the next one."
 	all[2].Notes += "A release is known to have freed the lock only if the lease still lives after it."
+	all[4].Notes += "The positive control: two clients may believe that they hold it, but with --fencing on neither overwrites what it has not read."
 	all[3].Notes += "As for etcd-lock-rpc, a release is known only if the lease lives."
 	return all
 }

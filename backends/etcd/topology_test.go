@@ -6,8 +6,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/nemesis/ensembletest"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis/ensembletest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -242,7 +242,7 @@ func (q *queue) grant(ctx context.Context, req backends.Request, t ticket, mark,
 		}
 	}
 	h, info := q.s.granted(req, mark, sent)
-	info.HasToken = true
+	info.HasToken, info.Guard = true, node
 	switch q.token {
 	case tokenSequence:
 		info.Token = t.seq

@@ -56,6 +56,7 @@ const (
 
 // Config is all that a worker needs to know.
 type Config struct {
+	Register  string            `json:"register,omitempty"` // the store that the registers are in; empty: our own server
 	Client    string            `json:"client"`
 	Index     int64             `json:"index"`
 	ClockBase int64             `json:"clock_base"`

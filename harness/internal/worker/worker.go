@@ -43,6 +43,7 @@ type worker struct {
 type Parts struct {
 	Backends  *backends.Catalogue
 	Workloads *workloads.Catalogue
+	Registers *backends.Registers
 }
 
 // Main is this process as a worker, from its configuration to its end.
@@ -113,10 +114,14 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 		return fail(err)
 	}
 	settings.Dir, settings.Rand = w.cfg.Dir, w.rand(1)
-	reg := &register.Client{Timeout: timeout, Dial: func(ctx context.Context) (net.Conn, error) {
-		return w.addrs.Dial(ctx, history.PartyRegister)
-	}}
-	resource := workloads.RegisterResource(w.cfg.Client, reg)
+	env := backends.Env{
+		Run: w.cfg.RunID, Client: w.cfg.Client, Nodes: w.cfg.Nodes, Dial: w.addrs.Dial, Dir: w.cfg.Dir, TTL: ttl,
+		Retry: time.Duration(w.cfg.Retry), Timeout: timeout, Now: w.rec.Clock().Now, Rand: w.rand(2), Values: values,
+	}
+	resource, err := w.resource(ctx, cat, env)
+	if err != nil {
+		return fail(err)
+	}
 	client := workloads.NewClient(workloads.ClientConfig{
 		Name: w.cfg.Client, Index: w.cfg.Index, Recorder: w.rec,
 		Resource: resource, Registers: w.cfg.Registers, Fencing: w.cfg.Run.Fencing,
@@ -124,16 +129,28 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 		Trusting: w.cfg.Run.Discipline == history.Trusting, OnlyTold: !w.cfg.Run.ByDeadline(), TTL: ttl, Gate: w.gate,
 		Rand: w.rand(3), OnLogError: func(err error) { w.cancel(err) },
 	})
-	locker, err := spec.Open(ctx, backends.Env{
-		Run: w.cfg.RunID, Client: w.cfg.Client, Nodes: w.cfg.Nodes, Dial: w.addrs.Dial, Dir: w.cfg.Dir, TTL: ttl,
-		Retry: time.Duration(w.cfg.Retry), Timeout: timeout, Now: w.rec.Clock().Now, Rand: w.rand(2), Session: client.Session(), Values: values,
-	})
+	env.Session = client.Session()
+	locker, err := spec.Open(ctx, env)
 	if err != nil {
 		return fail(fmt.Errorf("open backend %s: %w", spec.Name, err))
 	}
 	client.Use(locker)
 	closeAll := func() error { return errors.Join(resource.Close(), ignoreBroken(locker.Close())) }
 	return client, wl.New(settings), closeAll, nil
+}
+
+// resource is what the lock protects: in a store, or the server of ours.
+func (w *worker) resource(ctx context.Context, cat Parts, env backends.Env) (workloads.Resource, error) {
+	if w.cfg.Register == "" {
+		return workloads.RegisterResource(w.cfg.Client, &register.Client{Timeout: env.Timeout, Dial: func(ctx context.Context) (net.Conn, error) {
+			return w.addrs.Dial(ctx, history.PartyRegister)
+		}}), nil
+	}
+	spec, err := cat.Registers.Get(w.cfg.Register)
+	if err != nil {
+		return nil, err
+	}
+	return spec.Open(ctx, env)
 }
 
 // ignoreBroken drops errors of closing what a fault has broken already.

@@ -1,0 +1,117 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+// txn is a lock of one key that a transaction creates where there is none, under a lease that the
+// client keeps alive. Its data is in etcd as well: each write asks for the key in its own
+// transaction. It is the positive control: whatever happens to clients, none of them overwrites
+// what it has not read.
+type txn struct{ *sessions }
+
+var _ backends.Locker = txn{}
+
+// Acquire watches the key until it goes, and tries again.
+func (t txn) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	for waiting := false; ; {
+		lease, rev, err := t.try(ctx, req)
+		if lease != nil || err != nil {
+			return lease, err
+		}
+		if !waiting {
+			waiting = true
+			req.Reach(ctx, points.Waiting)
+		}
+		if err := t.awaitGone(ctx, req, rev); err != nil {
+			return nil, fmt.Errorf("%w: %w", backends.ErrBusy, err) // nothing was asked for since the refusal
+		}
+	}
+}
+
+// TryAcquire makes one try.
+func (t txn) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	lease, _, err := t.try(ctx, req)
+	if lease == nil && err == nil {
+		err = backends.ErrBusy
+	}
+	return lease, err
+}
+
+// try creates the key; where another one has it, it says as of which revision.
+func (t txn) try(ctx context.Context, req backends.Request) (backends.Lease, int64, error) {
+	s, err := t.get(ctx, req.TTL)
+	if err != nil {
+		return nil, 0, err
+	}
+	key := prefix(t.c.env.Run, req.Lock) + "/lock"
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.c.env.Timeout)
+	defer cancel()
+	r, err := s.Client().Txn(limited).If(clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
+		Then(clientv3.OpPut(key, req.Owner, clientv3.WithLease(s.Lease()))).Commit()
+	sent := t.c.lastSent()
+	if err != nil || !r.Succeeded {
+		t.done(s)
+		if err != nil {
+			return nil, 0, outcome(err)
+		}
+		return nil, r.Header.Revision, nil
+	}
+	info := t.c.info(req, int64(s.Lease()), sent, r.Header.Revision)
+	info.Guard = key
+	release := func(ctx context.Context) error {
+		defer t.done(s)
+		ctx, cancel := context.WithTimeout(ctx, t.c.env.Timeout)
+		defer cancel()
+		del, err := s.Client().Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(key), "=", info.Token)).Then(clientv3.OpDelete(key)).Commit()
+		if err != nil {
+			return outcome(err)
+		}
+		if !del.Succeeded {
+			return fmt.Errorf("%w: the key is gone, or another one's", backends.ErrNotHeld)
+		}
+		return nil
+	}
+	return &txnLease{info, release}, 0, nil
+}
+
+// awaitGone waits until the key is deleted, after the revision at which it was there.
+func (t txn) awaitGone(ctx context.Context, req backends.Request, rev int64) error {
+	lib, err := t.c.open()
+	if err != nil {
+		return err
+	}
+	watching, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for r := range lib.Watch(watching, prefix(t.c.env.Run, req.Lock)+"/lock", clientv3.WithRev(rev+1)) {
+		if err := r.Err(); err != nil {
+			return nil //nolint:nilerr // the history was compacted, say: it looks again
+		}
+		for _, e := range r.Events {
+			if e.Type == clientv3.EventTypeDelete {
+				return nil
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// Close ends the client.
+func (t txn) Close() error { return t.close() }
+
+type txnLease struct {
+	info    backends.Info
+	release func(context.Context) error
+}
+
+// Info is what was granted.
+func (l *txnLease) Info() backends.Info { return l.info }
+
+// Release deletes the key if it is the grant's own.
+func (l *txnLease) Release(ctx context.Context) error { return l.release(ctx) }
