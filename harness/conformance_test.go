@@ -365,7 +365,7 @@ func (b *bench) points() {
 	if <-waited; err != nil {
 		b.Fatal(err)
 	}
-	reached := append(alone.points, hooks.points...)
+	reached := slices.Concat(alone.points, hooks.points)
 	for _, p := range b.spec.Points {
 		i := slices.Index(reached, p.Name)
 		if i < 0 {

@@ -26,16 +26,16 @@ var (
 		"zk-exclusive", "zk-exclusive-norecheck", "zk-sequential", "zk-sequential-norecheck", "zk-rwlock", "zk-seed001", "zk-library",
 		"etcd-mutex", "etcd-mutex-shared-session", "etcd-lock-rpc", "etcd-election", "etcd-txn",
 	}
+	onZooKeeper = []string{"zk-exclusive", "zk-sequential", "zk-rwlock"}
 	// careless ones take the lock for their own when somebody before them goes.
 	careless = []string{"zk-exclusive-norecheck", "zk-sequential-norecheck"}
 	// shipped ones do not look for what they left behind after an error, or at what they have after a wait.
 	shipped = []string{"zk-library", "zk-seed001", "etcd-election", "etcd-mutex-shared-session"}
 )
 
-// unlessCareless is what locks in sessions do where those that are careless fail in any way.
-func unlessCareless(w Word) []entry {
-	return []entry{group(w, inSession), group(Any, careless, shipped)}
-}
+// safeInSession is a row in which locks in sessions are safe, and those that are careless fail in
+// any way.
+var safeInSession = row{group(Safe, inSession), group(Any, careless, shipped)}
 
 // row is what backends do under one fault; later entries win.
 type row []entry
@@ -76,12 +76,13 @@ var table = expand(map[string]row{
 	"server-restart": {all(Defect), group(Any, sentinel, majority), these(Any, "rueidislock"), these(Safe, "redlock-delayed", "nats-kv"), group(Safe, inSession), group(Any, careless, shipped)},
 	"server-kill":    {all(Safe), group(Any, fragile, sentinel, careless, shipped), these(Defect, "redis-setnx", "redis-fenced")},
 
-	"failover-kill":  {these(Defect, "redis-sentinel"), these(Safe, "redis-sentinel-wait")},
-	"leader-kill":    slices.Concat(row{group(Any, sentinel)}, unlessCareless(Safe)),
-	"leader-pause":   slices.Concat(row{group(Any, sentinel)}, unlessCareless(Safe)),
-	"leader-move":    slices.Concat(row{group(Any, sentinel)}, unlessCareless(Safe)),
-	"leader-isolate": slices.Concat(row{these(Defect, "redis-sentinel"), these(Safe, "redis-sentinel-wait")}, unlessCareless(Safe)),
-	"quorum-loss":    unlessCareless(Safe),
+	"failover-kill": {these(Defect, "redis-sentinel"), these(Safe, "redis-sentinel-wait")},
+	"leader-kill":   slices.Concat(row{group(Any, sentinel)}, safeInSession),
+	// A leader of ZooKeeper that was stopped serves sessions that have ended elsewhere until it notices.
+	"leader-pause":   slices.Concat(row{group(Any, sentinel)}, safeInSession, row{group(Any, onZooKeeper)}),
+	"leader-move":    slices.Concat(row{group(Any, sentinel)}, safeInSession),
+	"leader-isolate": slices.Concat(row{these(Defect, "redis-sentinel"), these(Safe, "redis-sentinel-wait")}, safeInSession),
+	"quorum-loss":    safeInSession,
 
 	"clock-jump": {all(Defect), group(Safe, majority), these(Any, "redsync"), group(Any, sentinel), these(Safe, "redis-setnx")},
 

@@ -13,11 +13,11 @@ import (
 	"github.com/lockstorm/lockstorm/points"
 )
 
-// What the lock protects: see package backends, where stores offer it, too.
-type (
-	Resource = backends.Resource
-	Access   = backends.Access
-)
+// Resource is what the lock protects: see package backends, where stores offer it, too.
+type Resource = backends.Resource
+
+// Access is the resource under one grant.
+type Access = backends.Access
 
 // ClientConfig is what a recorded client is made of.
 type ClientConfig struct {

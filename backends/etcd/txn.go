@@ -91,7 +91,7 @@ func (t txn) awaitGone(ctx context.Context, req backends.Request, rev int64) err
 	defer cancel()
 	for r := range lib.Watch(watching, prefix(t.c.env.Run, req.Lock)+"/lock", clientv3.WithRev(rev+1)) {
 		if err := r.Err(); err != nil {
-			return nil //nolint:nilerr // the history was compacted, say: it looks again
+			return nil // the history was compacted, say: the caller looks again
 		}
 		for _, e := range r.Events {
 			if e.Type == clientv3.EventTypeDelete {

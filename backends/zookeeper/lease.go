@@ -39,7 +39,9 @@ func (l *nodeLease) Release(ctx context.Context) error {
 
 // remove deletes a node, until that is answered: nil when the store deleted it, ErrNotHeld when it
 // says that there is none, and the first error where an earlier request may have deleted it. With
-// the name of a session nothing is asked for any more once the client knows that it has ended.
+// the name of a session, of a node that others make under the same name: nothing is asked for any more
+// once the client knows that the session has ended, or, after a request of unknown outcome, once the
+// node is not that session's.
 func (s *session) remove(ctx context.Context, node, under string) error {
 	conn, err := s.library()
 	if err != nil {
@@ -49,6 +51,9 @@ func (s *session) remove(ctx context.Context, node, under string) error {
 	for {
 		if under != "" && !s.lives(under) {
 			return cmp.Or(unsure, fmt.Errorf("%w: its session has ended", backends.ErrNotHeld))
+		}
+		if under != "" && unsure != nil && !s.owns(ctx, conn, node) {
+			return unsure
 		}
 		_, err := call(ctx, func() (struct{}, error) { return struct{}{}, conn.Delete(node, -1) })
 		switch {
@@ -68,4 +73,17 @@ func (s *session) remove(ctx context.Context, node, under string) error {
 		}
 		nap(ctx, pause)
 	}
+}
+
+// owns reports whether a node is there and of the client's own session: then it stays so until the
+// client deletes it, or the session ends.
+func (s *session) owns(ctx context.Context, conn *zk.Conn, node string) bool {
+	stat, err := again(ctx, func() (*zk.Stat, error) {
+		if _, err := conn.Sync(node); err != nil {
+			return nil, err
+		}
+		_, stat, err := conn.Exists(node)
+		return stat, err
+	})
+	return err == nil && stat != nil && stat.EphemeralOwner == conn.SessionID()
 }
