@@ -57,6 +57,10 @@ damage: servers ## 40,000 damaged records: a failing one never passes, a passing
 track-record: servers ## every published failure with 20 seeds; writes docs/track-record.md
 	$(GO) test -tags track -count=1 -timeout 60m -parallel 3 -run TestTrackRecord ./e2e
 
+.PHONY: ensembles
+ensembles: servers ## what is said of the locks on ZooKeeper and etcd, with 20 seeds; writes docs/ensembles.md
+	$(GO) test -tags ensembles -count=1 -timeout 180m -parallel 4 -run TestEnsembles ./e2e
+
 .PHONY: libraries
 libraries: servers ## every library, option and discipline under faults with 10 seeds; writes docs/libraries-measured.md
 	$(GO) test -tags libraries -count=1 -timeout 180m -parallel 6 -run TestLibraries ./e2e
@@ -89,7 +93,7 @@ fmt: ## format with gofumpt
 .PHONY: vet
 vet:
 	$(GO) vet ./...
-	for tag in fast soak track libraries versions; do $(GO) vet -tags $$tag ./e2e || exit 1; done
+	for tag in fast soak track ensembles libraries versions; do $(GO) vet -tags $$tag ./e2e || exit 1; done
 
 .PHONY: tidy
 tidy: ## check that go mod tidy leaves no difference

@@ -1,4 +1,4 @@
-//go:build soak || track || libraries || versions
+//go:build soak || track || ensembles || libraries || versions
 
 package e2e
 

@@ -1,4 +1,4 @@
-//go:build fast || soak || track || libraries || versions
+//go:build fast || soak || track || ensembles || libraries || versions
 
 package e2e
 

@@ -13,6 +13,7 @@ type (
 	verdicts = map[string]checker.Verdict
 	classes  = map[string]checker.Class
 	figures  = map[string]Bound
+	rules    = map[string][]string
 )
 
 // Where failures were published.

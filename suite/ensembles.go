@@ -1,0 +1,138 @@
+package suite
+
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+// Ensembles are what the docs say of locks in sessions, on ZooKeeper and etcd: the rows of
+// docs/ensembles.md, in that order. They hold with every seed.
+func Ensembles() []Case {
+	return slices.Concat(ensembleControls(), sessionPauses(), sessionSignals(), flawedQueues(), readersAndWriters(), guardedData())
+}
+
+const (
+	onSingle = "--time 8s "
+	onThree  = "--time 14s "
+)
+
+// ensembleControls are right: no violation under any of these.
+func ensembleControls() []Case {
+	var out []Case
+	for _, b := range []struct{ name, three string }{{"zk-sequential", "zk-three"}, {"etcd-lock-rpc", "etcd-three"}} {
+		for _, fault := range []string{"none", "client-kill", "server-restart", "partition-client"} {
+			out = append(out, Case{
+				Name: b.name + "/" + fault, Text: "a lock that is right, on one server", Expect: passes(),
+				Run: MustLine("--backend " + b.name + " --nemesis " + fault + " " + onSingle),
+			})
+		}
+		for _, fault := range []string{"leader-kill", "leader-isolate", "quorum-loss", "partition-client"} {
+			out = append(out, Case{
+				Name: b.name + "/" + fault + "/three", Text: "a lock that is right, on an ensemble of three", Expect: passes(),
+				Run: MustLine("--backend " + b.name + " --topology " + b.three + " --nemesis " + fault + " " + onThree),
+			})
+		}
+	}
+	return out
+}
+
+// inherentLoss is two holders and a lost update that any lease has.
+func inherentLoss() Expectation {
+	return Expectation{
+		Exit:     codes{harness.ExitViolation},
+		Verdicts: verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Fail, checker.DataFenced: checker.Pass},
+		Classes:  classes{checker.MutualExclusion: checker.Inherent, checker.DataPlain: checker.Inherent},
+	}
+}
+
+func sessionPauses() []Case {
+	const pause = " --nemesis client-pause:at=before-write " + onSingle
+	var out []Case
+	for _, b := range []string{"zk-sequential", "etcd-mutex"} {
+		out = append(out,
+			Case{
+				Name: b + "/pause", Text: "a client is paused beyond its session: two holders, and an update is lost",
+				Run: MustLine("--backend " + b + pause), Expect: inherentLoss(),
+			},
+			Case{
+				Name: b + "/pause-fenced", Text: "the same with czxid or create revision as the token: the fence keeps the data",
+				Run: MustLine("--backend " + b + " --fencing on" + pause), Expect: passes(),
+			})
+	}
+	return append(out, Case{
+		Name: "zk-sequential/data-version", Text: "the data version of a fresh node is always 0: it is no token",
+		Run: MustLine("--backend zk-sequential:token=version --nemesis none " + onSingle), Expect: fails(checker.FencingTokens),
+	})
+}
+
+func sessionSignals() []Case {
+	const cut = " --nemesis partition-client:at=before-write,for=2.5ttl,every=4ttl --workload counter:hold=2ttl --clients 3 --time 10s"
+	return []Case{
+		{
+			Name: "lost-on-expiry", Text: "a client that is cut off, and goes on until a server tells it that its session has expired: two holders",
+			Run: MustLine("--backend zk-sequential:lost-on=expiry" + cut), Expect: Expectation{
+				Exit: codes{harness.ExitViolation}, Verdicts: verdicts{checker.MutualExclusion: checker.Fail},
+				Rules: rules{checker.MutualExclusion: {"late-notice"}},
+			},
+		},
+		{
+			Name: "lost-on-disconnect", Text: "the same client stops when its connection is lost: never two",
+			Run: MustLine("--backend zk-sequential:lost-on=disconnect" + cut), Expect: passes(),
+		},
+	}
+}
+
+func flawedQueues() []Case {
+	const kill = " --nemesis client-kill:at=waiting --workload counter:try=0 " + onSingle
+	return []Case{
+		{
+			Name: "norecheck/queue", Text: "a waiter dies, and the one behind it takes that for its turn",
+			Run: MustLine("--backend zk-sequential-norecheck" + kill), Expect: doubleHolder(checker.Defect),
+		},
+		{
+			Name: "norecheck/herd", Text: "all are woken, and each takes the lock for its own",
+			Run: MustLine("--backend zk-exclusive-norecheck" + kill), Expect: doubleHolder(checker.Defect),
+		},
+		{
+			Name: "seed001/missed", Text: "the notice comes between exists() and wait(): the lock is dead for as long as that session lives",
+			Run:    MustLine("--backend zk-seed001 --nemesis client-stall:at=between-exists-and-wait,for=1ttl " + onSingle),
+			Expect: fails(checker.Liveness),
+		},
+	}
+}
+
+func readersAndWriters() []Case {
+	var out []Case
+	for _, fault := range []string{"none", "client-kill", "flap"} {
+		out = append(out, Case{
+			Name: "zk-rwlock/" + fault, Text: "readers together, writers alone", Expect: passes(),
+			Run: MustLine("--backend zk-rwlock --workload rwlock --nemesis " + fault + " " + onSingle),
+		})
+	}
+	return out
+}
+
+func guardedData() []Case {
+	var out []Case
+	for _, fault := range []string{"client-pause", "partition-client", "server-restart", "lost-reply", "session-expire", "chaos"} {
+		out = append(out, Case{
+			Name: "etcd-txn/" + fault, Text: "each write asks for the lock's key in its own transaction: no update is lost",
+			Run:    MustLine("--backend etcd-txn --fencing on --nemesis " + fault + " " + onSingle),
+			Expect: Expectation{Verdicts: verdicts{checker.DataFenced: checker.Pass}},
+		})
+	}
+	for _, fault := range []string{"leader-kill", "leader-isolate", "chaos"} {
+		out = append(out, Case{
+			Name: "etcd-txn/" + fault + "/three", Text: "the same on a cluster of three",
+			Run:    MustLine("--backend etcd-txn --topology etcd-three --fencing on --nemesis " + fault + " " + onThree),
+			Expect: Expectation{Verdicts: verdicts{checker.DataFenced: checker.Pass}},
+		})
+	}
+	return append(out, Case{
+		Name: "zk-sequential/register", Text: "data in ZooKeeper, written together with a check of the lock's node: no update is lost",
+		Run:    MustLine("--backend zk-sequential --register zk --fencing on --nemesis client-pause:at=before-write " + onSingle),
+		Expect: Expectation{Verdicts: verdicts{checker.DataFenced: checker.Pass}},
+	})
+}
