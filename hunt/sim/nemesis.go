@@ -153,6 +153,7 @@ func (w *world) strike(f *Fault, c *client, v history.Fault, length int64) {
 	})
 }
 
+// effect begins what a fault does. Of several of one kind at once none ends what another one does.
 func (w *world) effect(f *Fault, c *client, until int64) {
 	switch f.Name {
 	case Pause:
@@ -160,15 +161,17 @@ func (w *world) effect(f *Fault, c *client, until int64) {
 	case Stall:
 		c.stalled++
 	case Cut:
-		c.link.cut = until
+		c.link.cut = max(c.link.cut, until)
 	case LoseHear:
-		c.link.deaf = until
+		c.link.deaf = max(c.link.deaf, until)
 	case Delay:
-		c.link.slow, c.link.fault = until, f.ID
+		if until > c.link.slow {
+			c.link.slow, c.link.fault = until, f.ID
+		}
 	case SrvPause:
-		w.server.paused = until
+		w.server.paused = max(w.server.paused, until)
 	default:
-		w.server.down = until
+		w.server.down = max(w.server.down, until)
 	}
 }
 
