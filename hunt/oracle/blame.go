@@ -13,6 +13,7 @@ type Blame struct {
 	Possible []int // faults that may be named
 	Overrun  bool  // it may be the client's own doing, or unknown
 	Stall    bool  // it may be the host
+	Host     bool  // it may be the host, or we, although there is a fault that is right
 	Release  bool  // it must be somebody's release
 	Doubtful bool  // only the host can be it, so the finding must be doubtful
 	Certain  bool  // the host cannot be it, so the finding must not be doubtful
@@ -22,6 +23,7 @@ type Blame struct {
 const (
 	causeFault   = "fault"
 	causeStall   = "stall"
+	causeHarness = "harness"
 	causeRelease = "release"
 )
 
@@ -34,7 +36,7 @@ func (b *Blame) Accepts(kind string, fault int, doubtful bool) string {
 		return "certain, although only the host explains it"
 	case b.Certain && doubtful:
 		return "doubtful, although the host had no part in it"
-	case kind == causeFault && slices.Contains(b.Right, fault):
+	case kind == causeFault && slices.Contains(b.Right, fault), b.Host && (kind == causeStall || kind == causeHarness):
 		return ""
 	case len(b.Right) > 0 && kind != causeRelease:
 		return "not the fault that explains it"
@@ -73,7 +75,8 @@ func (o *oracle) blame(late *sim.Grant, from int64, class string) *Blame {
 	if class == defect {
 		until = from
 	}
-	stalls := o.held(late.Client, 0, late.Sent, until, from)
+	// A hiccup may be the cause, too, that began when the client had not been late for long.
+	stalls := o.held(late.Client, 0, late.Sent, until, max(from, late.LeaseAt(from)+o.cfg.Tolerance))
 	b.Stall = stalls > 0
 	lateness, most := int64(0), 0
 	for _, f := range o.truth.Faults {
@@ -88,6 +91,7 @@ func (o *oracle) blame(late *sim.Grant, from int64, class string) *Blame {
 	need := until - late.LeaseAt(from) + o.cfg.Tolerance
 	if enough := lateness >= need+5*o.slack(); most != 0 && enough && class == inherent {
 		b.Right, b.Overrun = o.close(late, most, lateness, until, from), false
+		b.Host = o.hostMatters(late, until, from)
 	}
 	if class == inherent {
 		b.Doubtful = len(b.Possible) == 0 && stalls >= need+o.slack()
@@ -127,6 +131,30 @@ func (o *oracle) tooShort(b *Blame, g *sim.Grant, until, from int64) {
 		f := o.truth.Faults[i]
 		return f.Family == history.FamilyClient && f.Name != sim.Kill
 	})
+}
+
+// hostMatters reports whether the host held a client up for so long, when no fault did so any more,
+// that it would have been in time without that: within the tolerance, as far as one can say.
+func (o *oracle) hostMatters(late *sim.Grant, until, from int64) bool {
+	var alone int64
+	for _, h := range o.truth.Held {
+		if h.Client == late.Client && h.Fault == 0 {
+			alone += o.aloneIn(h, late.Sent, until)
+		}
+	}
+	return alone > 0 && alone >= until-late.LeaseAt(from)-o.cfg.Tolerance
+}
+
+// aloneIn is how much of a hiccup lies between two moments and after all faults that held its client
+// up meanwhile.
+func (o *oracle) aloneIn(hiccup sim.HeldUp, from, to int64) int64 {
+	from, to = max(from, hiccup.From), min(to, hiccup.To)
+	for _, h := range o.truth.Held {
+		if h.Client == hiccup.Client && h.Fault != 0 && h.From < to {
+			from = max(from, h.To)
+		}
+	}
+	return max(0, to-from)
 }
 
 // hurts reports whether a fault can hurt a client: its own, or all of a server's.
