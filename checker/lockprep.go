@@ -234,10 +234,22 @@ func (lg *lockGrant) may(from int64) { lg.mays = append(lg.mays, mayEnd{from, ma
 // refused adds what the store says of the holder. It shows that the grant is over only
 // where the grant was certainly made before: an acquire of unknown outcome may follow.
 func (lg *lockGrant) refused(c *history.Call) {
-	lg.add(lin.NotHeld, c.Start(), c.End())
+	lg.add(lin.NotHeld, c.Start(), lg.saidBy(c))
 	if c.Start() > lg.ok {
 		lg.ended = min(lg.ended, c.End())
 	}
+}
+
+// saidBy is when the store had said something at the latest: before a release of the grant that its
+// party logged after the answer, also where both have one time. The order in a log is certain.
+func (lg *lockGrant) saidBy(c *history.Call) int64 {
+	for _, rel := range lg.g.Releases {
+		asked, said := rel.Invoke, c.Return
+		if asked.Time == said.Time && asked.Party == said.Party && asked.Index > said.Index && c.Start() < c.End() {
+			return c.End() - 1
+		}
+	}
+	return c.End()
 }
 
 func isNotHeld(c *history.Call) bool { return c.NotHeld() }
