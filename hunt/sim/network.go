@@ -86,21 +86,13 @@ func (w *world) tardy() int64 {
 // patience is how long a client waits for an answer.
 func (w *world) patience() int64 { return w.cfg.TTL / 2 }
 
-// send sends a request to the resource.
+// send sends a request to the resource. What a link holds back waits there, also if it is lost then.
 func (c *client) send(g *Grant, patience int64, serve func() answer, back func(answer)) {
 	w, k := c.w, &call{c: c, back: back}
 	sent := w.now
 	w.after(patience, func() { k.settle(answer{sent: true, sentAt: sent}) })
-	if w.unlucky(w.cfg.Loss) {
-		return
-	}
-	way := w.hop() + w.tardy()
-	fault := 0
-	if c.link.slow > w.now {
-		if slow := c.link.slow - w.now + w.hop(); slow > way {
-			way, fault = slow, c.link.fault
-		}
-	}
+	lost := w.unlucky(w.cfg.Loss)
+	way, fault := c.way(lost)
 	if way > w.cfg.Tolerance {
 		i := len(g.Late)
 		g.Late = append(g.Late, HeldUp{Client: c.name, From: w.now, To: w.now + way, Fault: fault, Waited: Forever})
@@ -109,6 +101,9 @@ func (c *client) send(g *Grant, patience int64, serve func() answer, back func(a
 			back(a)
 		}
 	}
+	if lost {
+		return
+	}
 	w.after(way, func() {
 		a := serve()
 		a.known, a.sent, a.sentAt = true, true, sent
@@ -116,6 +111,22 @@ func (c *client) send(g *Grant, patience int64, serve func() answer, back func(a
 			w.after(w.hop(), func() { k.settle(a) })
 		}
 	})
+}
+
+// way is how long a request to the resource is on its way, and the fault that holds it back; one that
+// is lost gets as far as that.
+func (c *client) way(lost bool) (way int64, fault int) {
+	w, slow := c.w, c.link.slow-c.w.now
+	if !lost {
+		way = w.hop() + w.tardy()
+	}
+	if slow > 0 && !lost {
+		slow += w.hop()
+	}
+	if slow > way {
+		return slow, c.link.fault
+	}
+	return way, 0
 }
 
 // unlucky is a chance of so many in a thousand, while faults strike.
