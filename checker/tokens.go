@@ -30,25 +30,38 @@ func (in *Input) tokenOrder(lock string) []Finding {
 	slices.SortFunc(bySent, func(a, b *history.Grant) int { return cmp.Compare(a.Sent(), b.Sent()) })
 	slices.SortFunc(byOK, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
 	var out []Finding
-	var highest *history.Grant // among those known before the grant at hand was sent for
+	highest := map[string]*history.Grant{} // by mode: among those known before the grant at hand was sent for
 	seen := map[int64]*history.Grant{}
 	known := 0
 	for _, g := range bySent {
 		for ; known < len(byOK) && byOK[known].From() < g.Sent(); known++ {
-			if highest == nil || byOK[known].Token().V > highest.Token().V {
-				highest = byOK[known]
+			k := byOK[known]
+			if before := highest[k.Mode]; before == nil || k.Token().V > before.Token().V {
+				highest[k.Mode] = k
 			}
 		}
-		token := g.Token().V
+		token, before := g.Token().V, in.newest(highest, g)
 		if twin := seen[token]; twin != nil && !in.Model.Together(twin, g) {
 			out = append(out, in.tokenFinding("duplicate", twin, g, fmt.Sprintf("%s got the token %d, which %s has already", g.ID, token, twin.ID)))
-		} else if highest != nil && highest.Token().V > token {
-			out = append(out, in.tokenFinding("regress", highest, g,
-				fmt.Sprintf("%s got the token %d after %s was granted with %d: tokens went back", g.ID, token, highest.ID, highest.Token().V)))
+		} else if before != nil && before.Token().V > token {
+			out = append(out, in.tokenFinding("regress", before, g,
+				fmt.Sprintf("%s got the token %d after %s was granted with %d: tokens went back", g.ID, token, before.ID, before.Token().V)))
 		}
 		seen[token] = g
 	}
 	return out
+}
+
+// newest is the grant with the highest token, of those by mode, that a grant must come after:
+// readers who may hold the lock together come in any order.
+func (in *Input) newest(highest map[string]*history.Grant, g *history.Grant) (newest *history.Grant) {
+	for mode, h := range highest {
+		together := mode == history.ModeShared && g.Mode == history.ModeShared && in.Model.Together(h, g)
+		if !together && (newest == nil || h.Token().V > newest.Token().V) {
+			newest = h
+		}
+	}
+	return newest
 }
 
 func (in *Input) tokenFinding(rule string, a, b *history.Grant, message string) Finding {

@@ -68,7 +68,7 @@ func sessionPauses() []Case {
 }
 
 func sessionSignals() []Case {
-	const cut = " --nemesis partition-client:at=before-write,for=2.5ttl,every=4ttl --workload counter:hold=2ttl --clients 3 --time 10s"
+	const cut = " --nemesis partition-client:at=acquired,for=3ttl,every=5ttl --workload counter:hold=3ttl --clients 3 --time 10s"
 	return []Case{
 		{
 			Name: "lost-on-expiry", Text: "a client that is cut off, and goes on until a server tells it that its session has expired: two holders",
@@ -85,7 +85,7 @@ func sessionSignals() []Case {
 }
 
 func flawedQueues() []Case {
-	const kill = " --nemesis client-kill:at=waiting --workload counter:try=0 " + onSingle
+	const kill = " --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s"
 	return []Case{
 		{
 			Name: "norecheck/queue", Text: "a waiter dies, and the one behind it takes that for its turn",

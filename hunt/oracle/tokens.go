@@ -3,6 +3,7 @@ package oracle
 import (
 	"slices"
 
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/hunt/sim"
 )
 
@@ -16,7 +17,8 @@ func (o *oracle) tokens() []Want {
 		for _, g := range grants {
 			for _, h := range grants {
 				twin := h != g && h.Token == g.Token && !o.together(g, h) && h.Sent <= g.Sent
-				back := h.Known < g.Sent && h.Token > g.Token
+				readers := h.Mode == history.ModeShared && g.Mode == history.ModeShared && o.together(g, h) // in any order
+				back := h.Known < g.Sent && h.Token > g.Token && !readers
 				if twin || back {
 					out = append(out, Want{
 						Check: tokens, Rules: []string{"duplicate", "regress"}, Grants: ids(g), Any: true, Must: true, Class: []string{defect},
