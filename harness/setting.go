@@ -75,7 +75,7 @@ func possible(cat *Catalogue, backend, topology, fault string, elects bool) erro
 	cfg := Defaults()
 	cfg.Backend, cfg.Topology, cfg.Nemesis = backend, topology, []string{fault}
 	r := &resolved{Config: cfg, cat: cat}
-	for _, step := range []func() error{r.names, r.numbers} {
+	for _, step := range []func() error{r.names, r.numbers, r.register} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -10,7 +10,11 @@ import (
 // Ensembles are what the docs say of locks in sessions, on ZooKeeper and etcd: the rows of
 // docs/ensembles.md, in that order. They hold with every seed.
 func Ensembles() []Case {
-	return slices.Concat(ensembleControls(), sessionPauses(), sessionSignals(), flawedQueues(), readersAndWriters(), guardedData())
+	cases := slices.Concat(ensembleControls(), sessionPauses(), sessionSignals(), flawedQueues(), readersAndWriters(), guardedData())
+	for i := range cases {
+		cases[i].Name = "sessions/" + cases[i].Name // pairs have the others
+	}
+	return cases
 }
 
 const (
