@@ -62,7 +62,7 @@ func nodeName(i int) string { return fmt.Sprintf("zk-%d", i) }
 // node is a server that is started small and quickly.
 func node(i int) cluster.Recipe {
 	return cluster.Recipe{
-		Name: nodeName(i), Data: true, Binary: "java", Package: "zookeeper default-jre-headless",
+		Name: nodeName(i), Data: true, Binary: "java", Package: "zookeeper default-jre-headless libslf4j-java",
 		Needs:   strings.Split(jars, ":"),
 		Version: []string{"-cp", jars, "org.apache.zookeeper.version.VersionInfoMain"},
 		Args: []string{

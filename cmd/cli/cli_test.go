@@ -115,6 +115,8 @@ func TestWhatIsMissingHere(t *testing.T) {
 		"run --backend redis-sentinel --nemesis none":               "redis-server is not on PATH",
 		"run --backend redis-lua --provider process --nemesis none": "redis-server is not on PATH",
 		"run --backend rueidislock --nemesis none":                  "redis-server is not on PATH",
+		"run --backend zk-sequential --nemesis none":                "java is not on PATH (Debian: apt-get install zookeeper default-jre-headless libslf4j-java)",
+		"run --backend etcd-mutex --provider process":               "etcd is not on PATH (Debian: apt-get install etcd-server)",
 	} {
 		if code, out, errs := lockstorm(t, strings.Fields(args)...); code != harness.ExitEnvironment || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d, want 4 and %q\n%s%s", args, code, want, out, errs)
