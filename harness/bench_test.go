@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -151,18 +152,26 @@ func recordedSection(b *testing.B, links bool) {
 }
 
 // From the start of a run to its first grant, servers and clients included. The aim:
-// under a second, with Sentinels under four.
+// under a second, with Sentinels under four; ZooKeeper two, three of it four; three of etcd two.
 func BenchmarkReady(b *testing.B) {
-	for _, backend := range []string{"redis-lua", "redlock", "redis-sentinel"} {
-		b.Run(backend, func(b *testing.B) { ready(b, backend) })
+	for _, line := range []string{
+		"--backend redis-lua", "--backend redlock", "--backend redis-sentinel",
+		"--backend zk-sequential --topology zk-single", "--backend zk-sequential --topology zk-three",
+		"--backend etcd-mutex --topology etcd-single", "--backend etcd-mutex --topology etcd-three",
+	} {
+		words := strings.Fields(line)
+		b.Run(words[len(words)-1], func(b *testing.B) { ready(b, line) })
 	}
 }
 
-func ready(b *testing.B, backend string) {
+func ready(b *testing.B, line string) {
+	cfg, err := ParseLine(line)
+	if err != nil {
+		b.Fatal(err)
+	}
 	var sum int64
 	for b.Loop() {
-		cfg := Defaults()
-		cfg.Backend, cfg.Time, cfg.TTL, cfg.Seed = backend, 100*time.Millisecond, 100*time.Millisecond, 1
+		cfg.Time, cfg.TTL, cfg.Seed = 100*time.Millisecond, 100*time.Millisecond, 1
 		cfg.Out = filepath.Join(b.TempDir(), "run")
 		out, err := Run(context.Background(), Default(), cfg, nil)
 		if err != nil {
