@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -115,13 +116,13 @@ func killAll(ctx context.Context, w nemesis.World, nodes []nemesis.Node) ([]neme
 	return dead, strings.Join(names, ", ") + " died of SIGKILL", nil
 }
 
-// restartAll starts again what was killed, all of it, whatever fails.
+// restartAll starts again what was killed, all of it at once, whatever fails.
 func restartAll(ctx context.Context, dead []nemesis.Restarter) (string, error) {
-	var proofs []string
-	var errs []error
-	for _, s := range dead {
-		proof, err := s.Restart(ctx)
-		proofs, errs = append(proofs, proof), append(errs, err)
+	proofs, errs := make([]string, len(dead)), make([]error, len(dead))
+	var wg sync.WaitGroup
+	for i, s := range dead {
+		wg.Go(func() { proofs[i], errs[i] = s.Restart(ctx) })
 	}
+	wg.Wait()
 	return strings.Join(proofs, "; "), errors.Join(errs...)
 }
