@@ -214,4 +214,3 @@ func (p Place) withPorts(r Recipe) (Place, error) {
 	}
 	return p, nil
 }
-
