@@ -18,7 +18,7 @@ func (c *Config) Bind(f *pflag.FlagSet) {
 	f.StringVar(&c.Topology, "topology", c.Topology, "the servers (default: the backend's first; see: list topologies)")
 	f.StringVar(&c.Provider, "provider", c.Provider, "how servers are started: auto, process, embedded")
 	f.StringVar(&c.Fencing, "fencing", c.Fencing, "both: plain and fenced data side by side; on: fenced only; off: plain only")
-	f.StringVar(&c.Register, "register", c.Register, "where the protected data is: a store beside the lock, guarded by the lock's key (etcd, zk; default: a server of our own)")
+	f.StringVar(&c.Register, "register", c.Register, "where the protected data is: in a store beside the lock, guarded by the lock's key (default: a server of our own; see: list registers)")
 	f.StringVar(&c.Discipline, "discipline", c.Discipline, "obey: stop when the lease is over; told: when the library says so; trusting: go on (default: told for libraries, else obey)")
 	f.DurationVar(&c.TTL, "ttl", c.TTL, "time to live of leases (default: that of the topology, else 1s)")
 	f.IntVar(&c.Clients, "clients", c.Clients, "client processes")

@@ -190,6 +190,9 @@ func (r *resolved) register() error {
 	if r.Register == "" || len(r.registers) == 0 {
 		return nil
 	}
+	if r.cat.Registers == nil {
+		return fmt.Errorf("--register %s: this catalogue has none", r.Register)
+	}
 	reg, err := r.cat.Registers.Get(r.Register)
 	if err != nil {
 		return fmt.Errorf("--register: %w", err)

@@ -28,8 +28,9 @@ func (a *app) listCommand() *cobra.Command {
 		"backends": a.backends, "nemeses": a.nemeses, "workloads": a.workloads,
 		"checks":     func() []listed { return plain(a.cat.Checks) },
 		"topologies": func() []listed { return plain(a.cat.Topologies) },
+		"registers":  a.registers,
 	}
-	kinds := []string{"backends", "nemeses", "workloads", "checks", "topologies"}
+	kinds := []string{"backends", "nemeses", "workloads", "checks", "topologies", "registers"}
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:       "list " + strings.Join(kinds, "|"),
@@ -67,6 +68,18 @@ func (a *app) backends() []listed {
 		l := listed{Name: b.Name, Doc: b.Doc, Topologies: b.Topologies, Ends: b.Ends, Tokens: b.Tokens}
 		l.Points, l.Params = points.Names(b.Points), b.Params
 		out = append(out, l)
+	}
+	return out
+}
+
+// registers are those in stores; a catalogue of somebody else may have none.
+func (a *app) registers() []listed {
+	var out []listed
+	if a.cat.Registers == nil {
+		return out
+	}
+	for _, r := range a.cat.Registers.All() {
+		out = append(out, listed{Name: r.Name, Doc: r.Doc, Topologies: r.Topologies})
 	}
 	return out
 }
