@@ -106,11 +106,14 @@ func (a *app) printList(items []listed) error {
 	for _, l := range items {
 		fmt.Fprintf(tw, "%s\t%s\n", l.Name, l.Doc)
 		if len(l.Topologies) > 0 {
-			facts := "without a release it ends: " + l.Ends
+			facts := ""
+			if l.Ends != "" {
+				facts = "; without a release it ends: " + l.Ends
+			}
 			if l.Tokens {
 				facts += "; issues fencing tokens"
 			}
-			fmt.Fprintf(tw, "\t  runs on %s; %s\n", strings.Join(l.Topologies, ", "), facts)
+			fmt.Fprintf(tw, "\t  runs on %s%s\n", strings.Join(l.Topologies, ", "), facts)
 		}
 		if len(l.Points) > 0 {
 			fmt.Fprintf(tw, "\t  points: %s\n", strings.Join(l.Points, ", "))
