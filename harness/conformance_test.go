@@ -219,8 +219,9 @@ func (b *bench) release(l backends.Lease) {
 	if r, ok := l.(backends.Renewer); ok {
 		r.StopRenewing()
 	}
-	if err := l.Release(b.ctx); err != nil {
-		b.Fatalf("release: %v", err)
+	err := l.Release(b.ctx)
+	if typ, _ := backends.Outcome(err); err != nil && (!b.spec.Model.Session || typ != history.Info) {
+		b.Fatalf("release: %v", err) // a busy host may cost a session its connection, and the answer
 	}
 }
 
@@ -256,7 +257,7 @@ func (b *bench) try(l backends.Locker, lock, owner string) (backends.Lease, *hoo
 // say so when it is given up, at least not said to be.
 func (b *bench) refused(err error) bool {
 	typ, _ := backends.Outcome(err)
-	return errors.Is(err, backends.ErrBusy) || (b.spec.Model.Session && b.spec.Library != "" && typ == history.Info)
+	return errors.Is(err, backends.ErrBusy) || (b.spec.NoTry && errors.Is(err, backends.ErrNotSent)) || (b.spec.Model.Session && b.spec.Library != "" && typ == history.Info)
 }
 
 // info: times, owner, lease and tokens are what the contract says.

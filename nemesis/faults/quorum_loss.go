@@ -131,7 +131,7 @@ func somebodyLeads(ctx context.Context, w nemesis.World) (leader string, err err
 func nobodyLeads(ctx context.Context, w nemesis.World) (string, error) {
 	var said []string
 	err := nemesis.Until(ctx, func() (bool, error) {
-		said = nil
+		var now []string
 		leads := false
 		for _, n := range w.Nodes() {
 			e, ok := nemesis.As[cluster.Elector](n)
@@ -140,9 +140,13 @@ func nobodyLeads(ctx context.Context, w nemesis.World) (string, error) {
 			}
 			is, _, err := e.Leads(ctx)
 			if leads = leads || (err == nil && is); err == nil {
-				said = append(said, n.Name()+" says that it is "+n.Role())
+				now = append(now, n.Name()+" says that it is "+n.Role())
 			}
 		}
+		if ctx.Err() != nil {
+			return false, nil // who could not be asked says nothing
+		}
+		said = now
 		return !leads, nil
 	})
 	if err != nil && ctx.Err() != nil {
