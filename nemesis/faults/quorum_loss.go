@@ -143,11 +143,11 @@ func nobodyLeads(ctx context.Context, w nemesis.World) (string, error) {
 				now = append(now, n.Name()+" says that it is "+n.Role())
 			}
 		}
-		if ctx.Err() != nil {
-			return false, nil // who could not be asked says nothing
+		asked := ctx.Err() == nil // who could not be asked says nothing
+		if asked {
+			said = now
 		}
-		said = now
-		return !leads, nil
+		return asked && !leads, nil
 	})
 	if err != nil && ctx.Err() != nil {
 		err = errors.Join(errors.New("somebody still leads: "+strings.Join(said, ", ")), err)
