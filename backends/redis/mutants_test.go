@@ -30,7 +30,7 @@ func TestRedlockMutants(t *testing.T) {
 	faults := map[string]string{
 		// c1 reaches two nodes and the others three: without it the race must be met by chance.
 		"redlock-minority":       "partition-client:clients=c1,nodes=redis-1+redis-2+redis-3,at=before-acquire,for=3s",
-		"redlock-blind-release":  "client-pause",
+		"redlock-blind-release":  "client-pause:at=before-release",
 		"redlock-first-node":     "server-restart:nodes=redis-1,at=acquired",
 		"redlock-hasty-delayed":  "server-restart:nodes=3,at=acquired",
 		"redlock-different-five": "none",
