@@ -56,7 +56,7 @@ func lostReplyCells() []Case {
 		},
 		{
 			Name: "lost-reply-setnx", Text: "without a time to live it blocks them for ever",
-			Run: MustLine("--backend redis-setnx --nemesis lost-reply:at=before-acquire --time 3s --seed 3"), Expect: onlyBlocks(),
+			Run: MustLine("--backend redis-setnx --nemesis lost-reply:at=before-acquire --time 7s --seed 3"), Expect: onlyBlocks(),
 		},
 	}
 }
