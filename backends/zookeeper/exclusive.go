@@ -25,7 +25,7 @@ const fixedNode = "/lock"
 
 // Acquire waits for the node to go, and tries again.
 func (x *exclusive) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
-	conn, err := x.s.library()
+	conn, err := x.s.client()
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (x *exclusive) TryAcquire(ctx context.Context, req backends.Request) (backe
 
 // try makes the node. careless takes the lock for its own whatever the answer is.
 func (x *exclusive) try(ctx context.Context, req backends.Request, careless bool) (backends.Lease, error) {
-	conn, err := x.s.library()
+	conn, err := x.s.client()
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (x *exclusive) try(ctx context.Context, req backends.Request, careless bool
 // known looks whose the node is: where an answer was lost it may be the own one, by what is written
 // in it.
 func (x *exclusive) known(ctx context.Context, req backends.Request, mark, sent int64, why error) (backends.Lease, error) {
-	conn, err := x.s.library()
+	conn, err := x.s.client()
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (x *exclusive) known(ctx context.Context, req backends.Request, mark, sent 
 
 // grant reads the token from the node.
 func (x *exclusive) grant(ctx context.Context, req backends.Request, mark, sent int64) (backends.Lease, error) {
-	conn, err := x.s.library()
+	conn, err := x.s.client()
 	if err != nil {
 		return nil, err
 	}

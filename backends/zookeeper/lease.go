@@ -43,7 +43,7 @@ func (l *nodeLease) Release(ctx context.Context) error {
 // once the client knows that the session has ended, or, after a request of unknown outcome, once the
 // node is not that session's.
 func (s *session) remove(ctx context.Context, node, under string) error {
-	conn, err := s.library()
+	conn, err := s.client()
 	if err != nil {
 		return err
 	}

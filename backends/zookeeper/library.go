@@ -21,7 +21,7 @@ var _ backends.Locker = (*library)(nil)
 
 // Acquire is Lock. It ends early only with the client.
 func (l *library) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
-	conn, err := l.s.library()
+	conn, err := l.s.client()
 	if err != nil {
 		return nil, err
 	}

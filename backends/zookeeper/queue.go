@@ -108,7 +108,7 @@ func (q *queue) kind(req backends.Request) string {
 // enter makes the node. Where the answer is lost it is found again by the owner in its name, which
 // no other attempt has.
 func (q *queue) enter(ctx context.Context, req backends.Request) (ticket, error) {
-	conn, err := q.s.library()
+	conn, err := q.s.client()
 	if err != nil {
 		return ticket{}, err
 	}
@@ -156,7 +156,7 @@ func (q *queue) find(ctx context.Context, path, own string) (t ticket, found boo
 // list is the queue in its order. It asks again while the connection is lost; with sync, the server
 // catches up with the others first.
 func (q *queue) list(ctx context.Context, path string, sync bool) ([]ticket, error) {
-	conn, err := q.s.library()
+	conn, err := q.s.client()
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (q *queue) before(earlier []ticket, t ticket) string {
 
 // grant looks at the own node again, which tells the token.
 func (q *queue) grant(ctx context.Context, req backends.Request, t ticket, mark, sent int64) (backends.Lease, error) {
-	conn, err := q.s.library()
+	conn, err := q.s.client()
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func (q *queue) grant(ctx context.Context, req backends.Request, t ticket, mark,
 
 // downgrade is a flaw: it puts a reader's node in the place of a writer's.
 func (q *queue) downgrade(ctx context.Context, node string) (string, error) {
-	conn, err := q.s.library()
+	conn, err := q.s.client()
 	if err != nil {
 		return "", err
 	}
@@ -272,7 +272,7 @@ func (q *queue) downgrade(ctx context.Context, node string) (string, error) {
 
 // await waits until it is the ticket's turn.
 func (q *queue) await(ctx context.Context, req backends.Request, t ticket) (backends.Lease, error) {
-	conn, err := q.s.library()
+	conn, err := q.s.client()
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func (a *access) open(name string) (*zk.Conn, error) {
 	if name == fenced && a.lease.Guard == "" {
 		return nil, fmt.Errorf("%w: the lock has no node of its own here that could guard it", backends.ErrNotSent)
 	}
-	return a.s.library()
+	return a.s.client()
 }
 
 // Read reads the register's value; 0 before the first write. ZooKeeper has no read in a multi: the

@@ -65,7 +65,7 @@ func (l *seed001) TryAcquire(ctx context.Context, req backends.Request) (backend
 
 // try returns the grant, or the node before the own one.
 func (l *seed001) try(ctx context.Context, req backends.Request) (backends.Lease, string, error) {
-	conn, err := l.s.library()
+	conn, err := l.s.client()
 	if err != nil {
 		return nil, "", err
 	}
@@ -155,7 +155,7 @@ func (l *seed001) Acquire(ctx context.Context, req backends.Request) (backends.L
 
 // waitFor waits until the node before goes, if it is there.
 func (l *seed001) waitFor(ctx context.Context, req backends.Request, pre string) error {
-	conn, err := l.s.library()
+	conn, err := l.s.client()
 	if err != nil {
 		return err
 	}

@@ -46,9 +46,9 @@ type hold struct {
 	lease string
 }
 
-// library returns the library's client, connected on first use: it connects in the background, and
+// client returns the library's client, connected on first use: it connects in the background, and
 // what is asked of it waits.
-func (s *session) library() (*zk.Conn, error) {
+func (s *session) client() (*zk.Conn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conn != nil {
@@ -253,7 +253,7 @@ func answered(err error) bool {
 
 // makePath makes a node that stays, and those above it.
 func (s *session) makePath(ctx context.Context, path string) error {
-	conn, err := s.library()
+	conn, err := s.client()
 	if err != nil {
 		return err
 	}
