@@ -21,6 +21,9 @@ type Access interface {
 	Write(ctx context.Context, register string, base, value int64) error
 }
 
+// Fenced is the name of the register whose requests are guarded: by a token, or by the lock's own key.
+const Fenced = "fenced"
+
 // Register is a resource in a store: values that live beside the lock, on its servers. The one
 // named Fenced takes a request only while the lock's own key is there, in the same transaction; it
 // keeps no log, and is judged by what the clients were told.

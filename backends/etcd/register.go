@@ -10,9 +10,6 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 )
 
-// fenced is the name of the register whose requests are guarded.
-const fenced = "fenced"
-
 // Register is values in etcd. A request to the fenced one is a transaction that looks for the lock's
 // key, by its create revision, in the same step: a client whose key is gone changes nothing.
 func Register() backends.Register {
@@ -45,7 +42,7 @@ type access struct {
 
 // guard is what must hold for a request to the fenced register.
 func (a *access) guard(name string) ([]clientv3.Cmp, error) {
-	if name != fenced {
+	if name != backends.Fenced {
 		return nil, nil
 	}
 	if a.lease.Guard == "" || !a.lease.HasToken {

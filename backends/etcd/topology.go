@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/version"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 
@@ -54,7 +55,7 @@ func node(i, of int) cluster.Recipe {
 		Name: nodeName(i), Role: history.RoleFollower, Data: true, Binary: "etcd", Package: "etcd-server", Version: []string{"--version"},
 		Args:  []string{"--config-file", configFile},
 		Ready: answers, Admin: newAdmin, Refusal: refusal,
-		Embedded: serve, EmbeddedVersion: "etcd 3.7.3, embedded",
+		Embedded: serve, EmbeddedVersion: "etcd " + version.Version + ", embedded",
 	}
 	if of == 1 {
 		r.Role, r.Ready = history.RoleLeader, serves

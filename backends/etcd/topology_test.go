@@ -1,46 +1,35 @@
 package etcd
 
 import (
+	"context"
 	"testing"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/goleak"
 
-	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis/ensembletest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func topology(t *testing.T, name string) cluster.Topology {
-	t.Helper()
-	for _, top := range Topologies() {
-		if top.Name == name {
-			if err := top.Valid(); err != nil {
-				t.Fatal(err)
-			}
-			return top
-		}
-	}
-	t.Fatalf("no topology %s", name)
-	return cluster.Topology{}
-}
-
-// One server serves, keeps what it has over a kill, and leads itself.
+// One server leads itself, and keeps what it has over a kill.
 func TestSingle(t *testing.T) {
-	b := ensembletest.Start(t, topology(t, Single))
-	s := b.Cluster.Servers()[0]
-	if role := s.Role(); role != history.RoleLeader {
-		t.Errorf("it says that it is %s", role)
-	}
-	if err := s.Kill(b.Ctx); err != nil {
-		t.Fatal(err)
-	}
-	if proof, err := s.Restart(b.Ctx); err != nil {
-		t.Error(proof, err)
-	}
+	b := ensembletest.Start(t, ensembletest.Named(t, Topologies(), Single))
+	b.Keeps(func(addr string) error {
+		return with(addr, func(c *clientv3.Client) error {
+			ctx, cancel := context.WithTimeout(b.Ctx, adminTimeout)
+			defer cancel()
+			_, err := c.Put(ctx, "kept", "yes")
+			return err
+		})
+	}, func(addr string) (bool, error) {
+		found, err := admin{func() string { return addr }}.Has(b.Ctx, []string{"kept"})
+		return len(found) == 1, err
+	})
 }
 
 // Every leader that is killed, stopped or cut off is replaced, and no traffic between the members
 // passes beside the links.
-func TestElections(t *testing.T) { ensembletest.Start(t, topology(t, Three)).Elections() }
+func TestElections(t *testing.T) {
+	ensembletest.Start(t, ensembletest.Named(t, Topologies(), Three)).Elections()
+}

@@ -11,9 +11,6 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 )
 
-// fenced is the name of the register whose requests are guarded.
-const fenced = "fenced"
-
 // Register is values in ZooKeeper. A request to the fenced one is a multi that checks that the lock's
 // node is there, in the same step: a client whose session has ended changes nothing.
 func Register() backends.Register {
@@ -54,7 +51,7 @@ type access struct {
 
 // open returns the library's client, for a request that can be made.
 func (a *access) open(name string) (*zk.Conn, error) {
-	if name == fenced && a.lease.Guard == "" {
+	if name == backends.Fenced && a.lease.Guard == "" {
 		return nil, fmt.Errorf("%w: the lock has no node of its own here that could guard it", backends.ErrNotSent)
 	}
 	return a.s.client()
@@ -77,7 +74,7 @@ func (a *access) Read(ctx context.Context, name string) (int64, error) {
 		if errors.Is(err, zk.ErrNoNode) {
 			data, err = []byte("0"), nil
 		}
-		if err != nil || name != fenced {
+		if err != nil || name != backends.Fenced {
 			return data, err
 		}
 		_, err = conn.Multi(&zk.CheckVersionRequest{Path: a.lease.Guard, Version: -1})
@@ -99,7 +96,7 @@ func (a *access) Write(ctx context.Context, name string, _, value int64) error {
 	ctx, cancel := context.WithTimeout(ctx, a.s.env.Timeout)
 	defer cancel()
 	var guard []any
-	if name == fenced {
+	if name == backends.Fenced {
 		guard = append(guard, &zk.CheckVersionRequest{Path: a.lease.Guard, Version: -1})
 	}
 	_, err = call(ctx, func() (struct{}, error) {

@@ -2,41 +2,40 @@ package zookeeper
 
 import (
 	"testing"
+	"time"
 
-	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/history"
+	"github.com/go-zookeeper/zk"
+
 	"github.com/lockstorm/lockstorm/nemesis/ensembletest"
 )
 
-func topology(t *testing.T, name string) cluster.Topology {
-	t.Helper()
-	for _, top := range Topologies() {
-		if top.Name == name {
-			if err := top.Valid(); err != nil {
-				t.Fatal(err)
-			}
-			return top
-		}
-	}
-	t.Fatalf("no topology %s", name)
-	return cluster.Topology{}
-}
-
-// One server serves, keeps what it has over a kill, and leads itself.
+// One server leads itself, and keeps what it has over a kill.
 func TestSingle(t *testing.T) {
-	b := ensembletest.Start(t, topology(t, Single))
-	s := b.Cluster.Servers()[0]
-	if role := s.Role(); role != history.RoleLeader {
-		t.Errorf("it says that it is %s", role)
+	b := ensembletest.Start(t, ensembletest.Named(t, Topologies(), Single))
+	ask := func(addr string, f func(c *zk.Conn) error) error {
+		c, _, err := zk.Connect([]string{addr}, 5*time.Second, zk.WithLogger(silent{}))
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return f(c)
 	}
-	if err := s.Kill(b.Ctx); err != nil {
-		t.Fatal(err)
-	}
-	if proof, err := s.Restart(b.Ctx); err != nil {
-		t.Error(proof, err)
-	}
+	b.Keeps(func(addr string) error {
+		return ask(addr, func(c *zk.Conn) error {
+			_, err := c.Create("/kept", nil, 0, zk.WorldACL(zk.PermAll))
+			return err
+		})
+	}, func(addr string) (there bool, err error) {
+		err = ask(addr, func(c *zk.Conn) (err error) {
+			there, _, err = c.Exists("/kept")
+			return err
+		})
+		return there, err
+	})
 }
 
 // Every leader that is killed, stopped or cut off is replaced, and no traffic between the members
 // passes beside the links.
-func TestElections(t *testing.T) { ensembletest.Start(t, topology(t, Three)).Elections() }
+func TestElections(t *testing.T) {
+	ensembletest.Start(t, ensembletest.Named(t, Topologies(), Three)).Elections()
+}

@@ -31,17 +31,6 @@ type Bench struct {
 // fails where a server is missing: `make test` gets them.
 func Start(t *testing.T, top cluster.Topology) *Bench {
 	t.Helper()
-	return start(t, top, func(s *proc.Starter) cluster.Provider { return cluster.Process{Starter: s} })
-}
-
-// StartEmbedded starts it inside children of the test binary, which command makes.
-func StartEmbedded(t *testing.T, top cluster.Topology, provider func(*proc.Starter) cluster.Provider) *Bench {
-	t.Helper()
-	return start(t, top, provider)
-}
-
-func start(t *testing.T, top cluster.Topology, provider func(*proc.Starter) cluster.Provider) *Bench {
-	t.Helper()
 	starter := proc.NewStarter()
 	ctx, cancel := context.WithTimeout(context.Background(), Limit)
 	b := &Bench{T: t, Ctx: ctx, Net: link.New()}
@@ -57,7 +46,7 @@ func start(t *testing.T, top cluster.Topology, provider func(*proc.Starter) clus
 		}
 		starter.Close()
 	})
-	p := provider(starter)
+	p := cluster.Process{Starter: starter}
 	if err := p.Available(top); err != nil {
 		t.Fatalf("%v\n(make test installs what the tests need)", err)
 	}
@@ -67,6 +56,39 @@ func start(t *testing.T, top cluster.Topology, provider func(*proc.Starter) clus
 	}
 	b.Cluster = c
 	return b
+}
+
+// Named is the topology of that name, which must be sound.
+func Named(t *testing.T, all []cluster.Topology, name string) cluster.Topology {
+	t.Helper()
+	for _, top := range all {
+		if top.Name != name {
+			continue
+		}
+		if err := top.Valid(); err != nil {
+			t.Fatal(err)
+		}
+		return top
+	}
+	t.Fatalf("no topology %s", name)
+	return cluster.Topology{}
+}
+
+// Keeps kills the one server and starts it again: it leads itself, and has what was written
+// before.
+func (b *Bench) Keeps(write func(addr string) error, there func(addr string) (bool, error)) {
+	b.Helper()
+	s := b.Cluster.Servers()[0]
+	if role := s.Role(); role != history.RoleLeader {
+		b.Errorf("it says that it is %s", role)
+	}
+	if err := write(s.Addr()); err != nil {
+		b.Fatal(err)
+	}
+	b.kill(s)()
+	if ok, err := there(s.Addr()); err != nil || !ok {
+		b.Errorf("what was written before the kill is there: %v, %v", ok, err)
+	}
 }
 
 // Await waits for a condition.
