@@ -112,7 +112,7 @@ func libraryCells() []Case {
 	return []Case{
 		{
 			Name: "retried-ghost", Text: "a SET NX that is sent again finds its own key: told as refused, unknown on record, an orphan for one ttl",
-			Run:    MustLine("--backend redis-lua --nemesis lost-reply:at=before-acquire --time 4s --seed 3"),
+			Run:    MustLine("--backend redis-lua --nemesis lost-reply:at=before-acquire --time 9s --seed 3"),
 			Expect: Expectation{Exit: codes{harness.ExitPass}, Rules: map[string][]string{checker.Liveness: {"orphan"}}},
 		},
 		{
