@@ -75,6 +75,20 @@ type (
 		Move(ctx context.Context, to string) error
 	}
 
+	// Promoter is a follower that leads when it is told to, where nobody but us decides that.
+	Promoter interface {
+		// Promote returns when it takes writes. It waits for no follower then.
+		Promote(ctx context.Context) error
+		// Secure is called when it has a follower again: from then on it waits for it, where that is
+		// what its topology promises.
+		Secure(ctx context.Context) error
+	}
+
+	// ConnectionEnder ends a connection, by the name that the server has for it.
+	ConnectionEnder interface {
+		EndConnection(ctx context.Context, name string) error
+	}
+
 	// SessionEnder ends a client's session, by the name of its lease.
 	SessionEnder interface {
 		EndSession(ctx context.Context, lease string) error

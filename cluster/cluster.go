@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/lockstorm/lockstorm/history"
 )
 
 const (
@@ -54,7 +56,7 @@ func Start(ctx context.Context, t Topology, p Provider, dir string, o Options) (
 	c := &Cluster{Topology: t, Provider: p}
 	for i, r := range t.Nodes {
 		s := &Server{recipe: r, topology: t, provider: p, network: o.Network}
-		s.place = Place{Dir: filepath.Join(dir, r.Name), Host: "127.0.0.1", Source: fmt.Sprintf("127.0.0.%d", 11+i)}
+		s.place = Place{Dir: filepath.Join(dir, r.Name), Host: "127.0.0.1", Source: fmt.Sprintf("127.0.0.%d", 11+i), Follows: r.Role == history.RoleReplica}
 		if r.Admin != nil {
 			s.admin = r.Admin(s.Addr)
 		}

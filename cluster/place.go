@@ -16,7 +16,9 @@ type Place struct {
 	Ports  map[string]int // the further ones, by name
 	Source string         // address from which it calls its peers
 	Env    []string       // added to its environment
-	peers  map[peerPort]int
+	// Follows: it is to follow another one, where that is for us to say and not for the servers.
+	Follows bool
+	peers   map[peerPort]int
 }
 
 type peerPort struct{ node, port string }

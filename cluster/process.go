@@ -27,8 +27,11 @@ func (Process) Available(t Topology) error {
 		if r.Binary == "" {
 			return fmt.Errorf("%s of %s is no program of its own: it runs embedded only", r.Name, t.Name)
 		}
-		if _, err := exec.LookPath(r.Binary); err != nil {
-			return fmt.Errorf("%s is not on PATH (Debian: apt-get install %s)", r.Binary, r.Package)
+		if _, err := r.Find(); err != nil {
+			return err
+		}
+		if r.Contained && os.Getuid() == 0 && proc.Containable() != nil {
+			return fmt.Errorf("%s refuses to run as root, and %w: run lockstorm as another user", r.Binary, proc.Containable())
 		}
 		for _, file := range r.Needs {
 			if _, err := os.Stat(file); err != nil {
@@ -39,14 +42,46 @@ func (Process) Available(t Topology) error {
 	return nil
 }
 
-// Prepare writes the files and runs the commands of the recipe in the node's folder.
+// Find is where the binary is: on PATH, else in a folder of its package. The error says how to get
+// it.
+func (r Recipe) Find() (string, error) { return r.find(r.Binary) }
+
+func (r Recipe) find(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err == nil {
+		return path, nil
+	}
+	for _, dir := range r.Dirs {
+		found, err := filepath.Glob(filepath.Join(dir, name))
+		if err == nil && len(found) > 0 {
+			return found[len(found)-1], nil
+		}
+	}
+	return "", fmt.Errorf("%s is not on PATH (Debian: apt-get install %s)", name, r.Package)
+}
+
+// Prepare copies the template of the recipe into the node's folder, and runs its commands there.
 func (p Process) Prepare(ctx context.Context, r Recipe, place Place) error {
-	for _, command := range r.Prepare {
+	if r.Template != nil {
+		made, err := p.template(ctx, r)
+		if err == nil {
+			err = p.once(ctx, r, []string{"cp", "-a", made, filepath.Join(place.Dir, r.Template.Dir)}, place)
+		}
+		if err != nil {
+			return fmt.Errorf("prepare %s: %w", r.Name, err)
+		}
+	}
+	return p.all(ctx, r, r.Prepare, place)
+}
+
+// all runs commands one after the other.
+func (p Process) all(ctx context.Context, r Recipe, commands [][]string, place Place) error {
+	for _, command := range commands {
 		args, err := place.expandAll(command)
 		if err != nil {
 			return fmt.Errorf("prepare %s: %w", r.Name, err)
 		}
-		if err := p.once(ctx, r.Name, args, place); err != nil {
+		if err := p.once(ctx, r, args, place); err != nil {
 			return fmt.Errorf("prepare %s: %s: %w", r.Name, args[0], err)
 		}
 	}
@@ -54,12 +89,16 @@ func (p Process) Prepare(ctx context.Context, r Recipe, place Place) error {
 }
 
 // once runs a command to its end, as a child that never outlives us.
-func (p Process) once(ctx context.Context, name string, args []string, place Place) error {
+func (p Process) once(ctx context.Context, r Recipe, args []string, place Place) error {
+	path, err := r.find(args[0])
+	if err != nil {
+		return err
+	}
 	var said bytes.Buffer
-	cmd := exec.Command(args[0], args[1:]...)
+	cmd := exec.Command(path, args[1:]...)
 	cmd.Dir, cmd.Env = place.Dir, append(os.Environ(), place.Env...)
 	cmd.Stdout, cmd.Stderr = &said, &said
-	child, err := p.Starter.Start(name, cmd)
+	child, err := p.start(r, cmd)
 	if err != nil {
 		return err
 	}
@@ -86,9 +125,20 @@ func (p Process) Launch(_ context.Context, _ Topology, r Recipe, place Place) (I
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Name, err)
 	}
-	cmd := exec.Command(r.Binary, args...)
+	path, err := r.Find()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(path, args...)
 	cmd.Env = append(os.Environ(), place.Env...)
-	return launch(p.Starter, r.Name, cmd, place)
+	return launch(func() (*proc.Process, error) { return p.start(r, cmd) }, cmd, place)
+}
+
+func (p Process) start(r Recipe, cmd *exec.Cmd) (*proc.Process, error) {
+	if r.Contained {
+		return p.Starter.StartContained(r.Name, cmd)
+	}
+	return p.Starter.Start(r.Name, cmd)
 }
 
 // writeFiles writes what is not there yet, since a server may have changed its own, and what
@@ -164,7 +214,7 @@ func (e Embedded) Launch(_ context.Context, t Topology, r Recipe, place Place) (
 	if err != nil {
 		return nil, err
 	}
-	return launch(e.Starter, r.Name, cmd, place)
+	return launch(func() (*proc.Process, error) { return e.Starter.Start(r.Name, cmd) }, cmd, place)
 }
 
 // child is a server that is a process of this host.
@@ -178,14 +228,14 @@ var _ Instance = child{}
 // Place is where it listens.
 func (c child) Place() Place { return c.place }
 
-func launch(s *proc.Starter, name string, cmd *exec.Cmd, place Place) (Instance, error) {
+func launch(start func() (*proc.Process, error), cmd *exec.Cmd, place Place) (Instance, error) {
 	out, err := os.OpenFile(filepath.Join(place.Dir, "server.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close() //nolint:errcheck // the child has its own descriptor
 	cmd.Dir, cmd.Stdout, cmd.Stderr = place.Dir, out, out
-	p, err := s.Start(name, cmd)
+	p, err := start()
 	if err != nil {
 		return nil, err
 	}

@@ -13,14 +13,15 @@ import (
 // Recipe says how one server is started, and what is peculiar to its store. Args, Files
 // and Prepare are text/template sources that may use {{.Dir}} (the node's own folder),
 // {{.Host}}, {{.Port}}, {{.PortNamed "PORT"}}, and where servers call each other,
-// {{.Source}} (the address to call others from) and {{.PortOf "NODE"}} or
-// {{.PeerPort "NODE" "PORT"}} (where to reach them). Files are written once: what a server
+// {{.Source}} (the address to call others from), {{.PortOf "NODE"}} or
+// {{.PeerPort "NODE" "PORT"}} (where to reach them), and {{.Follows}} (whether it follows another). Files are written once: what a server
 // makes of them stays; Fresh ones, also for an embedded server, each time.
 type Recipe struct {
 	Name    string
 	Role    string            // at the start
 	Data    bool              // it holds data: faults choose among these, unless others are named
-	Binary  string            // looked up on PATH
+	Binary  string            // looked up on PATH, then in Dirs
+	Dirs    []string          // folders of its package that are not on PATH; of a pattern, the last match
 	Package string            // what provides it, for doctor
 	Needs   []string          // files beside the binary, without which it does not start
 	Version []string          // arguments that make it print its version
@@ -30,6 +31,10 @@ type Recipe struct {
 	// Prepare are commands that are run one after the other in the node's folder before its
 	// first start: what makes a data directory.
 	Prepare [][]string
+	// Template is a folder that is made once on this host, and copied before Prepare; nil: none.
+	Template *Template
+	// Contained: it refuses to run as root, and its helpers leave its process group.
+	Contained bool
 	// Ports are those that it listens on beside its main one; Peering says by which address
 	// other servers reach the main one.
 	Ports   []Port
@@ -50,6 +55,12 @@ type Recipe struct {
 	// nothing can stand in. EmbeddedVersion says what that is.
 	Embedded        func(ctx context.Context, addr string) error
 	EmbeddedVersion string
+}
+
+// Template is a folder that takes long to make and is the same for every node.
+type Template struct {
+	Dir  string     // its name below the node's folder
+	Make [][]string // commands, run in an empty folder, that make it there, under that name
 }
 
 // Port is a further port of a server.
@@ -140,9 +151,9 @@ func (r Recipe) validPorts() error {
 // validTemplates reads the templates; what they name is known only when the server starts.
 func (r Recipe) validTemplates() error {
 	texts := slices.Clone(r.Args)
-	for _, command := range r.Prepare {
+	for _, command := range r.commands() {
 		if len(command) == 0 {
-			return errors.New("a command of Prepare is empty")
+			return errors.New("a command of Prepare is empty, or one of its Template")
 		}
 		texts = append(texts, command...)
 	}
@@ -157,6 +168,14 @@ func (r Recipe) validTemplates() error {
 		}
 	}
 	return nil
+}
+
+// commands are all that are run before the first start.
+func (r Recipe) commands() [][]string {
+	if r.Template == nil {
+		return r.Prepare
+	}
+	return slices.Concat(r.Template.Make, r.Prepare)
 }
 
 func merged(a, b map[string]string) map[string]string {

@@ -241,3 +241,45 @@ func lastLine(path string) string {
 
 // Pid is the process that the server is now.
 func (s *Server) Pid() int { return s.current().Pid() }
+
+// Promote has a follower lead: of a topology in which we decide that. The text is the proof.
+func (s *Server) Promote(ctx context.Context) (string, error) {
+	s.op.Lock()
+	defer s.op.Unlock()
+	p, ok := As[Promoter](s)
+	if !ok {
+		return "", fmt.Errorf("%s cannot be promoted: its store has no such call", s.Name())
+	}
+	if err := p.Promote(ctx); err != nil {
+		return "", fmt.Errorf("promote %s: %w", s.Name(), err)
+	}
+	s.setFollows(false)
+	return s.Name() + " was told to lead, and takes writes", nil
+}
+
+// Rejoin starts a dead server again as a follower, with nothing of what it had: it may have
+// what the one that leads now has not.
+func (s *Server) Rejoin(ctx context.Context) (string, error) {
+	if !s.Down() {
+		return "", fmt.Errorf("%s runs: only a dead server is made a follower", s.Name())
+	}
+	s.op.Lock()
+	var err error
+	if t := s.recipe.Template; t != nil {
+		err = os.RemoveAll(filepath.Join(s.place.Dir, t.Dir))
+	}
+	s.setFollows(true)
+	s.prepared = false
+	s.op.Unlock()
+	if err != nil {
+		return "", err
+	}
+	proof, err := s.Restart(ctx)
+	return proof + ", as a follower, with nothing of what it had", err
+}
+
+func (s *Server) setFollows(follows bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.place.Follows = follows
+}

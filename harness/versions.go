@@ -29,7 +29,11 @@ func versions(r *resolved) map[string]string {
 
 // BinaryVersion is the first line that a recipe's binary prints of its version.
 func BinaryVersion(r cluster.Recipe) (string, error) {
-	out, err := exec.Command(r.Binary, r.Version...).Output()
+	path, err := r.Find()
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command(path, r.Version...).Output()
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w", r.Binary, strings.Join(r.Version, " "), err)
 	}

@@ -194,13 +194,16 @@ type Setting struct {
 	Elects   int           // of them, those that elect a leader among themselves
 	Follows  bool          // masters say who follows them, and do not wait for them
 	Sessions bool          // sessions of clients can be ended by the servers
-	Stores   bool          // there are stores that can be told to forget
-	Answers  bool          // it is known which answers of the servers say that nothing was done
-	Policies []string      // by which the servers drop keys when memory runs short, the default first
-	Keys     bool          // the backend says under which keys its locks are
-	Voters   bool          // it says which nodes gave a grant
-	Resource bool          // clients use the register
-	NoClock  string        // why the servers' clocks cannot jump; empty: they can
+	// Connections: those that grants are on can be ended by the servers.
+	Connections bool
+	Promotes    bool     // replicas can be promoted by us
+	Stores      bool     // there are stores that can be told to forget
+	Answers     bool     // it is known which answers of the servers say that nothing was done
+	Policies    []string // by which the servers drop keys when memory runs short, the default first
+	Keys        bool     // the backend says under which keys its locks are
+	Voters      bool     // it says which nodes gave a grant
+	Resource    bool     // clients use the register
+	NoClock     string   // why the servers' clocks cannot jump; empty: they can
 }
 
 // Fault is one way to hurt.

@@ -121,14 +121,16 @@ type Fleet interface {
 
 // Hit is a client that stands at a point and waits to be let go.
 type Hit struct {
-	Client   Client
-	Point    string
-	Lock     string
-	Grant    string
-	Lease    string // that the grant is under, where it has one
-	Deadline history.Opt
-	Nodes    []string // that granted, where the backend says so
-	Go       func()   // lets it go on; further calls do nothing
+	Client Client
+	Point  string
+	Lock   string
+	Grant  string
+	Lease  string // that the grant is under, where it has one
+	// Connection that the grant is on, as the server names it; empty: none that is known.
+	Connection string
+	Deadline   history.Opt
+	Nodes      []string // that granted, where the backend says so
+	Go         func()   // lets it go on; further calls do nothing
 }
 
 // AllNodes stands for the number of all nodes in [Arm].

@@ -36,15 +36,17 @@ type (
 )
 
 var (
-	_ cluster.Roler        = Store{}
-	_ cluster.Elector      = Store{}
-	_ cluster.SessionEnder = Store{}
-	_ cluster.Timer        = Store{}
-	_ cluster.Leader       = Store{}
-	_ cluster.Keeper       = Store{}
-	_ cluster.Forgetter    = Store{}
-	_ cluster.Evictor      = Store{}
-	_ cluster.Supervisor   = Supervisor{}
+	_ cluster.Roler           = Store{}
+	_ cluster.Elector         = Store{}
+	_ cluster.SessionEnder    = Store{}
+	_ cluster.ConnectionEnder = Store{}
+	_ cluster.Promoter        = Store{}
+	_ cluster.Timer           = Store{}
+	_ cluster.Leader          = Store{}
+	_ cluster.Keeper          = Store{}
+	_ cluster.Forgetter       = Store{}
+	_ cluster.Evictor         = Store{}
+	_ cluster.Supervisor      = Supervisor{}
 )
 
 // Set sets a key that is not there yet.
@@ -82,6 +84,32 @@ func (s Store) EndSession(ctx context.Context, lease string) error {
 	}
 	return err
 }
+
+// EndConnection is EndSession: here a connection has a key as well.
+func (s Store) EndConnection(ctx context.Context, name string) error {
+	n, err := s.Delete(ctx, []string{name})
+	if err == nil && n == 0 {
+		err = fmt.Errorf("there is no connection %s", name)
+	}
+	return err
+}
+
+// Promote has the store lead, in the epoch after that which it knows.
+func (s Store) Promote(ctx context.Context) error {
+	text, err := s.ask(ctx, "ROLE")
+	if err != nil {
+		return err
+	}
+	epoch, err := strconv.Atoi(strings.Fields(text)[1])
+	if err != nil {
+		return err
+	}
+	_, err = s.ask(ctx, "PROMOTE", strconv.Itoa(epoch+1))
+	return err
+}
+
+// Secure has nothing to do: a store waits for nobody.
+func (Store) Secure(context.Context) error { return nil }
 
 // Clock is the wall clock by the C library of the store's host.
 func (s Store) Clock(ctx context.Context) (time.Time, error) {

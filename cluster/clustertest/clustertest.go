@@ -142,6 +142,16 @@ func Replicated(stores, supervisors int) cluster.Topology {
 	return t
 }
 
+// Pair is a store and one that follows it; who leads is for us to say.
+func Pair() cluster.Topology {
+	t := Replicated(2, 0)
+	for i := range t.Nodes {
+		r := &t.Nodes[i]
+		r.Args = append(r.Args[:4:4], fmt.Sprintf("{{if .Follows}}%s{{else}}%s{{end}}", flagFollowing, flagPrimary), announced(1-i))
+	}
+	return t
+}
+
 func watcher(i, stores int) cluster.Recipe {
 	r := cluster.Recipe{
 		Name: fmt.Sprintf("supervisor-%d", i+1), Role: RoleSupervisor, Binary: Self(), Stage: 2, Ready: Ready, Peering: cluster.Announced,

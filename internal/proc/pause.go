@@ -25,7 +25,7 @@ func (p *Process) Pause(ctx context.Context) (string, error) {
 	if err := p.signal(syscall.SIGSTOP); err != nil {
 		return "", err
 	}
-	proof, err := p.await(ctx, "stopped", func(s threadStates) bool { return s.total > 0 && s.stopped == s.total })
+	proof, err := p.await(ctx, "stopped", syscall.SIGSTOP, func(s threadStates) bool { return s.total > 0 && s.stopped == s.total })
 	if err == nil {
 		p.pauses++
 	}
@@ -43,17 +43,24 @@ func (p *Process) Resume(ctx context.Context) (string, error) {
 	if err := p.signal(syscall.SIGCONT); err != nil {
 		return "", err
 	}
-	return p.await(ctx, "running", func(s threadStates) bool { return s.total > 0 && s.stopped == 0 })
+	return p.await(ctx, "running", syscall.SIGCONT, func(s threadStates) bool { return s.total > 0 && s.stopped == 0 })
 }
 
-func (p *Process) await(ctx context.Context, what string, ok func(threadStates) bool) (string, error) {
-	members, err := groupMembers(p.Pid())
+// await waits for all threads to be as they were told to. A process that was started meanwhile is
+// told, too: one that was stopped starts no more.
+func (p *Process) await(ctx context.Context, what string, sig syscall.Signal, ok func(threadStates) bool) (string, error) {
+	members, err := p.members()
 	if err != nil {
 		return "", err
 	}
-	for {
+	for told := map[int]bool{}; ; {
 		if p.Exited() {
 			return "", fmt.Errorf("%s (pid %d): %w", p.Name, p.Pid(), ErrGone)
+		}
+		if p.sprawls {
+			if members, err = p.tellNew(sig, told); err != nil {
+				return "", err
+			}
 		}
 		s, err := threadsOf(members)
 		if err != nil {
@@ -70,28 +77,72 @@ func (p *Process) await(ctx context.Context, what string, ok func(threadStates) 
 	}
 }
 
+// tellNew signals those that have left the group and were not told yet, and lists all.
+func (p *Process) tellNew(sig syscall.Signal, told map[int]bool) ([]int, error) {
+	strays, err := p.strays()
+	if err != nil {
+		return nil, err
+	}
+	for _, pid := range strays {
+		if !told[pid] {
+			told[pid] = true
+			if err := p.signalEach(sig, []int{pid}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return p.members()
+}
+
+// members are the processes of the group, and those that have left it.
+func (p *Process) members() ([]int, error) {
+	all, err := processes()
+	if err != nil {
+		return nil, err
+	}
+	var out []int
+	for _, one := range all {
+		if one.group == p.Pid() {
+			out = append(out, one.pid)
+		}
+	}
+	strays, err := p.strays()
+	return append(out, strays...), err
+}
+
 type threadStates struct{ stopped, total int }
 
-// groupMembers lists the /proc folders of the processes of a group.
-func groupMembers(pgid int) ([]string, error) {
+// process is one of this host's.
+type process struct{ pid, parent, group int }
+
+// processes lists all that there are. One that has vanished meanwhile is left out.
+func processes() ([]process, error) {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		return nil, err
 	}
-	var members []string
+	var out []process
 	for _, path := range stats {
-		if fields, ok := statFields(path); ok && fields[2] == strconv.Itoa(pgid) {
-			members = append(members, filepath.Dir(path))
+		f, ok := statFields(path)
+		if !ok {
+			continue
 		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		parent, errParent := strconv.Atoi(f[1])
+		group, errGroup := strconv.Atoi(f[2])
+		if err := errors.Join(err, errParent, errGroup); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		out = append(out, process{pid, parent, group})
 	}
-	return members, nil
+	return out, nil
 }
 
 // threadsOf counts the threads of processes and those in state T.
-func threadsOf(members []string) (threadStates, error) {
+func threadsOf(members []int) (threadStates, error) {
 	var s threadStates
-	for _, dir := range members {
-		tasks, err := filepath.Glob(filepath.Join(dir, "task", "[0-9]*", "stat"))
+	for _, pid := range members {
+		tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/[0-9]*/stat", pid))
 		if err != nil {
 			return s, err
 		}

@@ -74,6 +74,8 @@ type Process struct {
 	done chan struct{}
 	err  error // valid after done
 
+	sprawls bool // what it starts leaves its group
+
 	pausing sync.Mutex
 	pauses  int // that are not yet resumed
 }
@@ -81,13 +83,21 @@ type Process struct {
 // Start starts the command in a process group of its own that dies with this process.
 // It takes over waiting for it.
 func (s *Starter) Start(name string, cmd *exec.Cmd) (*Process, error) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	return s.start(name, cmd, false)
+}
+
+func (s *Starter) start(name string, cmd *exec.Cmd, sprawls bool) (*Process, error) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Pdeathsig = true, syscall.SIGKILL
 	r := request{cmd: cmd, errs: make(chan error, 1)}
 	s.requests <- r
 	if err := <-r.errs; err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
-	p := &Process{Name: name, cmd: cmd, done: make(chan struct{})}
+	p := &Process{Name: name, cmd: cmd, done: make(chan struct{}), sprawls: sprawls}
 	go func() {
 		p.err = cmd.Wait()
 		close(p.done)
@@ -149,15 +159,22 @@ func (p *Process) Terminate(ctx context.Context) error {
 	}
 }
 
-// signal reaches the whole group. The process is waited for by us, so its id cannot
-// have gone to somebody else while done is open.
+// signal reaches the whole group, and what has left it. The process is waited for by us, so its
+// id cannot have gone to somebody else while done is open.
 func (p *Process) signal(sig syscall.Signal) error {
 	if p.Exited() {
 		return nil
 	}
-	err := syscall.Kill(-p.Pid(), sig)
-	if err == nil || errors.Is(err, syscall.ESRCH) || errors.Is(err, os.ErrProcessDone) {
-		return nil
+	strays, err := p.strays() // those below a process that has died cannot be found any more
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("send %v to %s (group %d): %w", sig, p.Name, p.Pid(), err)
+	err = syscall.Kill(-p.Pid(), sig)
+	if err != nil && !errors.Is(err, syscall.ESRCH) && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("send %v to %s (group %d): %w", sig, p.Name, p.Pid(), err)
+	}
+	if sig == syscall.SIGTERM {
+		return nil // who has helpers ends them
+	}
+	return p.signalEach(sig, strays)
 }

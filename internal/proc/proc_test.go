@@ -39,7 +39,7 @@ func start(t *testing.T, name string, args ...string) (context.Context, *Process
 func TestPauseStopsTheWholeGroup(t *testing.T) {
 	ctx, p := start(t, "sh", "-c", "sleep 60 & sleep 60; true")
 	waitFor(t, "two children", func() bool {
-		members, err := groupMembers(p.Pid())
+		members, err := p.members()
 		return err == nil && len(members) == 3
 	})
 	proof, err := p.Pause(ctx)
@@ -130,4 +130,50 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 		}
 		<-time.After(time.Millisecond)
 	}
+}
+
+// Those who leave the group of a sprawling process are stopped and resumed with it, and die with
+// it, stopped or not: in namespaces of its own, and where there are none.
+func TestSprawlingProcesses(t *testing.T) {
+	script := []string{"-c", "setsid sh -c 'sleep 61 & sleep 61; true' & sleep 61; true"}
+	t.Run("contained", func(t *testing.T) {
+		if err := Containable(); err != nil {
+			t.Skip(err)
+		}
+		family(t, func(s *Starter) (*Process, error) { return s.StartContained("sh", exec.Command("sh", script...)) })
+	})
+	t.Run("plain", func(t *testing.T) {
+		family(t, func(s *Starter) (*Process, error) { return s.start("sh", exec.Command("sh", script...), true) })
+	})
+}
+
+func family(t *testing.T, start func(*Starter) (*Process, error)) {
+	s := NewStarter()
+	defer s.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	p, err := start(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var members []int
+	waitFor(t, "five processes", func() bool {
+		members, err = p.members()
+		return err == nil && len(members) == 5
+	})
+	for _, step := range []struct {
+		do   func(context.Context) (string, error)
+		want string
+	}{{p.Pause, "5 of 5 threads in state T)"}, {p.Resume, "0 of 5 threads in state T)"}, {p.Pause, "5 of 5 threads in state T)"}} {
+		if proof, err := step.do(ctx); err != nil || !strings.Contains(proof, step.want) {
+			t.Fatalf("%q, %v; want %q", proof, err, step.want)
+		}
+	}
+	if err := p.Kill(ctx); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the end of all", func() bool {
+		left, err := threadsOf(members)
+		return err == nil && left.total == 0
+	})
 }

@@ -4,6 +4,7 @@ package ensembletest
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -50,12 +51,33 @@ func Start(t *testing.T, top cluster.Topology) *Bench {
 	if err := p.Available(top); err != nil {
 		t.Fatalf("%v\n(make test installs what the tests need)", err)
 	}
-	c, err := cluster.Start(ctx, top, p, filepath.Join(t.TempDir(), "nodes"), cluster.Options{Network: b.Net})
+	dir := filepath.Join(t.TempDir(), "nodes")
+	t.Cleanup(func() {
+		if t.Failed() {
+			logs(t, dir)
+		}
+	})
+	c, err := cluster.Start(ctx, top, p, dir, cluster.Options{Network: b.Net})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.Cluster = c
 	return b
+}
+
+// logs shows the end of what each server said.
+func logs(t *testing.T, dir string) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*", "server.log"))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Error(err)
+		}
+		t.Logf("%s:\n%s", path, text[max(0, len(text)-2000):])
+	}
 }
 
 // Named is the topology of that name, which must be sound.
@@ -79,7 +101,7 @@ func Named(t *testing.T, all []cluster.Topology, name string) cluster.Topology {
 func (b *Bench) Keeps(write func(addr string) error, there func(addr string) (bool, error)) {
 	b.Helper()
 	s := b.Cluster.Servers()[0]
-	if role := s.Role(); role != history.RoleLeader {
+	if role := s.Role(); !history.Leads(role) {
 		b.Errorf("it says that it is %s", role)
 	}
 	if err := write(s.Addr()); err != nil {

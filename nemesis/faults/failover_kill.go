@@ -61,6 +61,10 @@ func (FailoverKill) Inject(ctx context.Context, w nemesis.World, t nemesis.Targe
 		return nemesis.Effect{}, err
 	}
 	k := &failoverKill{w: w, master: master}
+	k.promote = func(ctx context.Context, since int64) (nemesis.Node, string, error) {
+		return promoted(ctx, w, master.Name(), since)
+	}
+	k.back = func(ctx context.Context) (string, error) { return restartAll(ctx, k.dead) }
 	defer k.letGo()
 	proof, err := k.strike(ctx, t)
 	return nemesis.Effect{Proof: proof, Heal: k.heal}, err
@@ -74,6 +78,9 @@ type failoverKill struct {
 	holder *nemesis.Hit   // the one that was granted; nil: none
 	broken broken
 	dead   []nemesis.Restarter
+
+	promote func(ctx context.Context, since int64) (heir nemesis.Node, proof string, err error)
+	back    func(ctx context.Context) (string, error) // of the old master
 }
 
 // letGo lets everybody go that still stands.
@@ -114,7 +121,7 @@ func (k *failoverKill) strike(ctx context.Context, t nemesis.Target) (string, er
 	if k.holder != nil {
 		stays.Go(func() { nemesis.Stay(ctx, k.w, k.holder, since, nemesis.LeaseLeft(k.w, k.holder)) })
 	}
-	heir, text, err := promoted(ctx, k.w, k.master.Name(), since)
+	heir, text, err := k.promote(ctx, since)
 	if err != nil {
 		return "", err
 	}
@@ -142,6 +149,9 @@ func (k *failoverKill) proof(killed, promotion string, heir nemesis.Node, lackin
 	if k.holder == nil {
 		return killed + " while nobody was granted the lock within a ttl; " + promotion, nil
 	}
+	if len(k.w.Keys(k.holder.Lock)) == 0 {
+		return fmt.Sprintf("%s while %s held the lock, which was cut off from its replica before; %s", killed, k.holder.Client.Name(), promotion), nil
+	}
 	if !slices.Contains(lacking, heir.Name()) {
 		return "", fmt.Errorf("%s was promoted, which had the key of %s", heir.Name(), k.holder.Client.Name())
 	}
@@ -152,7 +162,7 @@ func (k *failoverKill) proof(killed, promotion string, heir nemesis.Node, lackin
 // heal lets replication through again and starts the old master.
 func (k *failoverKill) heal(ctx context.Context) (string, error) {
 	text, err := k.broken.mend(ctx)
-	again, startErr := restartAll(ctx, k.dead)
+	again, startErr := k.back(ctx)
 	return strings.Trim(text+"; "+again, "; "), errors.Join(err, startErr)
 }
 

@@ -21,9 +21,9 @@ func Specs() []nemesis.Spec {
 		clientPause(), clientStall(), clientKill(),
 		partitionClient(), flap(), lostReply(), packetDelay(), watchDelay(), partitionReplication(),
 		serverPause(), serverRestart(), serverKill(), slowServer(),
-		failoverKillSpec(), leaderKill(), leaderPause(), leaderMove(), leaderIsolate(), quorumLoss(),
+		failoverKillSpec(), promoteReplica(), leaderKill(), leaderPause(), leaderMove(), leaderIsolate(), quorumLoss(),
 		clockJump(),
-		evict(), flush(), deleteKey(), sessionExpire(),
+		evict(), flush(), deleteKey(), sessionExpire(), killConnection(),
 		chaos(),
 	}
 }

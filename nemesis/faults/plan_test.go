@@ -146,7 +146,7 @@ func wide(specs ...string) nemesis.Input {
 	in := input(specs...)
 	in.Setting = nemesis.Setting{
 		Backend: "b", Topology: "t", Provider: "process", Nodes: 6, Data: 3, Peers: true, FailOver: time.Second,
-		Stores: true, Elects: 3, Moves: true, Follows: true, Sessions: true, Keys: true, Resource: true, Voters: true, RealOnly: true, Answers: true, Policies: []string{"oldest"},
+		Stores: true, Elects: 3, Moves: true, Follows: true, Sessions: true, Connections: true, Promotes: true, Keys: true, Resource: true, Voters: true, RealOnly: true, Answers: true, Policies: []string{"oldest"},
 	}
 	in.Nodes = []string{"redis-1", "redis-2", "redis-3", "sentinel-1", "sentinel-2", "sentinel-3"}
 	in.Duration = 30 * time.Second

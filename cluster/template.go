@@ -1,0 +1,59 @@
+package cluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// template is the folder of a recipe's template in the user's cache: it is made there on first
+// use, for the binary in its version and by the commands that make it.
+func (p Process) template(ctx context.Context, r Recipe) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	cache = filepath.Join(cache, "lockstorm")
+	name, err := r.templateName()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(cache, name, r.Template.Dir)
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		return "", fmt.Errorf("cache the template of %s: %w", r.Name, err)
+	}
+	// Made beside and moved, so that two runs at once do not see half a folder.
+	made, err := os.MkdirTemp(cache, "build-")
+	if err != nil {
+		return "", fmt.Errorf("make the template of %s: %w", r.Name, err)
+	}
+	defer os.RemoveAll(made) //nolint:errcheck // a temporary directory
+	if err := p.all(ctx, r, r.Template.Make, Place{Dir: made}); err != nil {
+		return "", err
+	}
+	err = os.Rename(made, filepath.Join(cache, name))
+	if _, there := os.Stat(path); there == nil {
+		return path, nil // made by us, or by another run meanwhile
+	}
+	return "", errors.Join(err, fmt.Errorf("the commands of the template of %s have not made %s", r.Name, r.Template.Dir))
+}
+
+func (r Recipe) templateName() (string, error) {
+	path, err := r.Find()
+	if err != nil {
+		return "", err
+	}
+	version, err := exec.Command(path, r.Version...).Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: its version: %w", path, err)
+	}
+	sum := sha256.Sum256(fmt.Append(nil, path, string(version), r.Template, os.Getuid()))
+	return fmt.Sprintf("%s-%x", filepath.Base(r.Binary), sum[:8]), nil
+}

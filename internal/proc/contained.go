@@ -1,0 +1,89 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+)
+
+// nobody is what root is inside a container: some servers refuse to run as root.
+const nobody = 65534
+
+// StartContained starts a command whose helpers leave its process group, as those of some
+// servers do, in namespaces of its own: when it dies, the kernel ends all that it has started,
+// stopped or not, and root is nobody there. Where the kernel does not allow that, it is started
+// as any other; who is root cannot have it then, and the error says so.
+func (s *Starter) StartContained(name string, cmd *exec.Cmd) (*Process, error) {
+	err := Containable()
+	if err == nil {
+		cmd.SysProcAttr = namespaces()
+	} else if os.Getuid() == 0 {
+		return nil, fmt.Errorf("start %s: it refuses to run as root, and %w: run as another user", name, err)
+	}
+	return s.start(name, cmd, true)
+}
+
+// Containable is nil where the kernel gives out namespaces.
+var Containable = sync.OnceValue(func() error {
+	cmd := exec.Command("true")
+	cmd.SysProcAttr = namespaces()
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("the kernel gives no namespaces of one's own (user, pid, ipc): %w", err)
+	}
+	return nil
+})
+
+func namespaces() *syscall.SysProcAttr {
+	own := func(id int) []syscall.SysProcIDMap {
+		inside := id
+		if id == 0 {
+			inside = nobody
+		}
+		return []syscall.SysProcIDMap{{ContainerID: inside, HostID: id, Size: 1}}
+	}
+	return &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC,
+		UidMappings: own(os.Getuid()), GidMappings: own(os.Getgid()),
+	}
+}
+
+// strays are the processes below the child that have left its group.
+func (p *Process) strays() ([]int, error) {
+	if !p.sprawls {
+		return nil, nil
+	}
+	all, err := processes()
+	if err != nil {
+		return nil, err
+	}
+	below := map[int]bool{p.Pid(): true}
+	for grown := true; grown; { // a child may be listed before its parent
+		grown = false
+		for _, one := range all {
+			if below[one.parent] && !below[one.pid] {
+				below[one.pid], grown = true, true
+			}
+		}
+	}
+	var out []int
+	for _, one := range all {
+		if below[one.pid] && one.group != p.Pid() {
+			out = append(out, one.pid)
+		}
+	}
+	return out, nil
+}
+
+// signalEach reaches processes that have left the group; those that are gone are no error.
+func (p *Process) signalEach(sig syscall.Signal, pids []int) error {
+	var errs []error
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+			errs = append(errs, fmt.Errorf("send %v to %d, below %s: %w", sig, pid, p.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,58 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+func killConnection() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "kill-connection", Doc: "the server ends the connection of a client that holds the lock, as an operator or a time-out would (pg_terminate_backend, KILL)",
+		Proven: "The server has ended it at our request, which it refuses where there is no such connection. There is nothing to heal.",
+		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: KillConnection{},
+		Strikes: func(k int, _ []string) string { return []string{points.Acquired, points.BeforeWrite}[k%2] },
+		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()),
+	}
+}
+
+// KillConnection ends the connection on which the client at the point was granted the lock.
+type KillConnection struct{}
+
+var _ nemesis.Fault = KillConnection{}
+
+// Available says whether there are connections that can be ended.
+func (KillConnection) Available(s nemesis.Setting) error {
+	if err := needsServer(s); err != nil {
+		return err
+	}
+	if !s.Connections {
+		return fmt.Errorf("grants of %s are on no connection that the servers of %s could end", s.Backend, s.Topology)
+	}
+	return nil
+}
+
+// Inject asks one server after the other until one has ended it.
+func (KillConnection) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	if t.Hit == nil || t.Hit.Connection == "" {
+		return nemesis.Effect{}, errors.New("no client stands at a point with the lock granted: leave out at=, or name a later point")
+	}
+	var errs []error
+	for _, n := range w.Nodes() {
+		can, ok := nemesis.As[cluster.ConnectionEnder](n)
+		if !ok {
+			continue
+		}
+		err := can.EndConnection(ctx, t.Hit.Connection)
+		if err == nil {
+			return nemesis.Effect{Proof: fmt.Sprintf("%s ended connection %s of %s, which held %s", n.Name(), t.Hit.Connection, t.Hit.Client.Name(), t.Hit.Lock)}, nil
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", n.Name(), err))
+	}
+	return nemesis.Effect{}, errors.Join(append(errs, errors.New("no server ended the connection"))...)
+}

@@ -1,0 +1,128 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+func promoteReplica() nemesis.Spec {
+	return nemesis.Spec{
+		Name: "promote-replica", Doc: "the master dies before its replica has what was written last, and we promote the replica: replication is cut, one client acquires, kill -9, promotion",
+		Proven: "The master said that it had no replica any more, and has died; the replica did not have the holder's key, where the lock has one, and takes writes. The client that was granted stays at `acquired` until another one is granted or 0.9 of its lease is over. The heal makes the old master anew as a replica of the new one, and waits until it has everything.",
+		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: promoteTakes, Fault: PromoteReplica{},
+		Strikes: func(int, []string) string { return points.Random },
+		Params:  append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),
+	}
+}
+
+// promoteTakes has room for all clients to end their sections, for one that is not granted the lock
+// for a lease's time, and for the promotion.
+func promoteTakes(ttl time.Duration) time.Duration { return 2*time.Second + ttl*3/2 }
+
+// PromoteReplica is what an operator does where nobody decides by himself who leads. Clients find
+// the new master by asking.
+type PromoteReplica struct{}
+
+var _ nemesis.Fault = PromoteReplica{}
+
+// Available says whether we can promote.
+func (PromoteReplica) Available(s nemesis.Setting) error {
+	if !s.Promotes {
+		return fmt.Errorf("on %s there is no replica that we could promote", s.Topology)
+	}
+	return nil
+}
+
+// Inject does all of it, and returns when the second client was granted or the first one's lease is
+// nearly over.
+func (PromoteReplica) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	master, heir, err := pair(w)
+	if err != nil {
+		return nemesis.Effect{}, err
+	}
+	if len(t.Nodes) != 1 || t.Nodes[0].Name() != master.Name() {
+		return nemesis.Effect{}, fmt.Errorf("the target is not the master, which is %s: leave nodes=master", master.Name())
+	}
+	k := &failoverKill{w: w, master: master}
+	k.promote = func(ctx context.Context, since int64) (nemesis.Node, string, error) {
+		p, ok := nemesis.As[follower](heir)
+		if !ok {
+			return nil, "", fmt.Errorf("%s cannot be promoted", heir.Name())
+		}
+		text, err := p.Promote(ctx)
+		return heir, fmt.Sprintf("%s after %v", text, time.Duration(w.Now()-since).Round(time.Millisecond)), err
+	}
+	k.back = func(ctx context.Context) (string, error) { return rejoin(ctx, k.dead, master, heir) }
+	defer k.letGo()
+	proof, err := k.strike(ctx, t)
+	return nemesis.Effect{Proof: proof, Heal: k.heal}, err
+}
+
+// follower is a node that can be told to lead, and to follow.
+type follower interface {
+	Promote(ctx context.Context) (string, error)
+	Rejoin(ctx context.Context) (string, error)
+}
+
+// pair is the master and the one replica that follows it.
+func pair(w nemesis.World) (master, heir nemesis.Node, err error) {
+	for _, n := range w.Nodes() {
+		switch {
+		case !n.Data():
+		case history.Leads(n.Role()) && master == nil:
+			master = n
+		case n.Role() == history.RoleReplica && heir == nil:
+			heir = n
+		default:
+			return nil, nil, fmt.Errorf("%s says that it is %s: a master and a replica are needed", n.Name(), n.Role())
+		}
+	}
+	if master == nil || heir == nil {
+		return nil, nil, errors.New("there is no master with a replica")
+	}
+	return master, heir, nil
+}
+
+// rejoin makes the old master a replica of the new one, if it was replaced, and waits until it has
+// everything.
+func rejoin(ctx context.Context, dead []nemesis.Restarter, old, heir nemesis.Node) (string, error) {
+	if !history.Leads(heir.Role()) {
+		return restartAll(ctx, dead)
+	}
+	if len(dead) == 0 {
+		return "", nil
+	}
+	f, ok := nemesis.As[follower](old)
+	if !ok {
+		return "", fmt.Errorf("%s cannot be made a replica", old.Name())
+	}
+	text, err := f.Rejoin(ctx)
+	if err != nil {
+		return text, err
+	}
+	l, err := leaderOf(heir)
+	if err != nil {
+		return text, err
+	}
+	var said string
+	err = nemesis.Until(ctx, func() (inSync bool, err error) {
+		inSync, said, err = l.InSync(ctx, 1)
+		return inSync, err
+	})
+	if err != nil {
+		return text, fmt.Errorf("%s does not catch up: %s: %w", old.Name(), said, err)
+	}
+	p, ok := nemesis.As[cluster.Promoter](heir)
+	if !ok {
+		return text, fmt.Errorf("%s is none that was promoted", heir.Name())
+	}
+	return strings.Join([]string{text, said}, "; "), p.Secure(ctx)
+}
