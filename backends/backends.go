@@ -35,14 +35,20 @@ type Spec struct {
 	// Ends is how a grant ends without a release: one of the history.Ends constants. With
 	// history.EndsLease every grant's Info has Lease, Sent, TTL and Deadline.
 	Ends     string
-	Tokens   bool          // every grant's Info has a Token
-	Voters   bool          // every grant's Info has the Nodes that gave it
-	Register string        // a [Register] that it is run with where none is asked for; empty: ours
-	NoTry    bool          // it has no way to try: every attempt waits
-	Buffers  bool          // its client keeps what is asked for while it is cut off and sends it later: nothing is known not to have been sent
-	Renews   bool          // leases are a Renewer and extend themselves in the background
-	Points   []Point       // places in its own protocol, in order; each name given to Reach
-	Recovery time.Duration // what it needs beyond its servers to serve again after a fault
+	Tokens   bool   // every grant's Info has a Token
+	Voters   bool   // every grant's Info has the Nodes that gave it
+	Register string // a [Register] that it is run with where none is asked for; empty: ours
+	NoTry    bool   // it has no way to try: every attempt waits
+	Buffers  bool   // its client keeps what is asked for while it is cut off and sends it later: nothing is known not to have been sent
+	// Settles: its Locker is the [Resource] as well, and what is written takes effect with the
+	// release, in one transaction (or, for history.ModelNone, at once and under a condition). Then the
+	// data is judged, and not who believed what.
+	Settles bool
+	// Connected: every grant's Info has the Connection that it is on.
+	Connected bool
+	Renews    bool          // leases are a Renewer and extend themselves in the background
+	Points    []Point       // places in its own protocol, in order; each name given to Reach
+	Recovery  time.Duration // what it needs beyond its servers to serve again after a fault
 	// RealServer says why an embedded server cannot stand in for a real one; empty: it can.
 	RealServer string
 	// Notes say what to know before one relies on it: what it does not promise, and why.
@@ -71,7 +77,7 @@ func (s Spec) EntryName() string { return s.Name }
 func (s Spec) EntryDoc() string { return s.Doc }
 
 // ends are the ways in which a grant may end without a release.
-var ends = []string{history.EndsNever, history.EndsLease, history.EndsProcess, history.EndsSession}
+var ends = []string{history.EndsNever, history.EndsLease, history.EndsProcess, history.EndsSession, history.EndsConnection}
 
 // Valid says in a sentence what is wrong with the spec: it is asked when the spec is added
 // to a catalogue.
@@ -229,5 +235,8 @@ type Info struct {
 	Token    int64
 	HasToken bool
 	Nodes    []string // the servers that granted, where that is a subset
-	Guard    string   // the key of the grant in its store, which a [Register] there looks for; empty: none
+	// Connection is the name that the server has for the connection that holds the grant; empty: none,
+	// or nobody could end it by that.
+	Connection string
+	Guard      string // the key of the grant in its store, which a [Register] there looks for; empty: none
 }

@@ -17,6 +17,8 @@ var (
 	ErrNotHeld    = errors.New("the store says that the lock is not held by the caller")
 	ErrNotSent    = errors.New("the request was not sent")
 	ErrStaleToken = errors.New("the resource refused an old fencing token")
+	ErrDeadlock   = errors.New("the store refused it: clients waited for each other")
+	ErrConflict   = errors.New("the store undid it: another one was first")
 )
 
 // Outcome turns an error into what the record may say: ok, fail (certainly did not
@@ -31,6 +33,10 @@ func Outcome(err error) (history.Type, string) {
 		return history.Fail, history.ErrNotHeld
 	case errors.Is(err, ErrStaleToken):
 		return history.Fail, history.ErrStaleToken
+	case errors.Is(err, ErrConflict):
+		return history.Fail, history.ErrConflict
+	case errors.Is(err, ErrDeadlock):
+		return history.Fail, history.ErrDeadlock
 	case errors.Is(err, ErrNotSent):
 		return history.Fail, history.ErrNotSent
 	case isTimeout(err):

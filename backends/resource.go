@@ -21,6 +21,13 @@ type Access interface {
 	Write(ctx context.Context, register string, base, value int64) error
 }
 
+// Settler is a lease of a [Spec] that Settles.
+type Settler interface {
+	// Settled says, after the release, what became of the writes: nil where all of them were
+	// applied; an error as those of a write.
+	Settled() error
+}
+
 // Fenced is the name of the register whose requests are guarded: by a token, or by the lock's own key.
 const Fenced = "fenced"
 

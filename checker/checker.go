@@ -87,8 +87,8 @@ func Default() *Catalogue {
 	return catalog.New("check",
 		Check{Name: Assumptions, Doc: "is the record itself sound?", Gates: Always, Run: assumptions},
 		Check{Name: Coverage, Doc: "did the faults hit anything?", Gates: Always, Run: coverage},
-		Check{Name: MutualExclusion, Doc: "did two clients believe that they held the lock at once?", Gates: Always, Run: mutualExclusion},
-		Check{Name: LockLinearizability, Doc: "did the lock object behave as a lock?", Slow: true, Gates: Always, Run: linearizability},
+		Check{Name: MutualExclusion, Doc: "did two clients believe that they held the lock at once?", Gates: Always, Applies: isLock, Run: mutualExclusion},
+		Check{Name: LockLinearizability, Doc: "did the lock object behave as a lock?", Slow: true, Gates: Always, Applies: isLock, Run: linearizability},
 		Check{Name: DataPlain, Doc: "was the data without a fence damaged?", Gates: withoutFence, Applies: usesPlain, Run: dataPlain},
 		Check{Name: DataFenced, Doc: "was the data behind the fence damaged?", Gates: withFence, Applies: usesFenced, Run: dataFenced},
 		Check{Name: FencingTokens, Doc: "are the tokens a fence: unique, growing, never refused when valid?", Gates: withFence, Applies: hasTokens, Run: fencingTokens},
@@ -105,6 +105,13 @@ func withFence(run history.Run) bool { return run.Fencing != history.FencingOff 
 func hasTokens(in *Input) (Code, string) {
 	if !in.Run.Tokens {
 		return CodeNoTokens, "issues no tokens"
+	}
+	return "", ""
+}
+
+func isLock(in *Input) (Code, string) {
+	if !in.Model.Locks() {
+		return CodeNoLock, "nothing is locked: conflicts are found when the data is written"
 	}
 	return "", ""
 }

@@ -33,6 +33,9 @@ func (in *Input) explainLoss(e *history.Event, overwritten []*history.Event) los
 			return suspect(ReasonUsedAfterRelease, fmt.Sprintf("the client of %s wrote after the release of its own grant was answered: it is wrong, not the lock", w.Grant))
 		}
 	}
+	if in.Run.OwnFence {
+		return lossReason{"lost-update", Defect, ReasonOwnFence, in.storeCause(g, e.Time)}
+	}
 	var worst *overlap
 	worstClass, worstReason, together := Inherent, Reason(""), false
 	for _, w := range overwritten {

@@ -91,6 +91,14 @@ func (in *Input) classify(o overlap) (Class, Reason, string) {
 	at := o.span.From
 	unknown := ""
 	for _, g := range []*history.Grant{o.first, o.second} {
+		if in.Run.Ends == history.EndsConnection {
+			switch from, explained := in.Disconnected(g); {
+			case at >= from && explained:
+				return Inherent, ReasonConnectionOver, fmt.Sprintf("the connection that held %s may have ended from %s on", g.ID, Seconds(from))
+			case at >= from:
+				unknown = g.ID
+			}
+		}
 		if !in.Leased() {
 			continue // a grant without a lease never runs out
 		}
@@ -104,6 +112,9 @@ func (in *Input) classify(o overlap) (Class, Reason, string) {
 			return Inherent, ReasonLeaseOver, fmt.Sprintf("the lease of %s had run out at %s", g.ID, Seconds(d.V))
 		}
 	}
+	if unknown != "" && in.Run.Ends == history.EndsConnection {
+		return Undetermined, ReasonConnectionUnknown, fmt.Sprintf("the connection that held %s ended, and nothing on record says when", unknown)
+	}
 	if unknown != "" {
 		return Undetermined, ReasonDeadlineUnknown, fmt.Sprintf("the deadline of %s is not on record", unknown)
 	}
@@ -115,6 +126,9 @@ func (in *Input) classify(o overlap) (Class, Reason, string) {
 
 // overlapCause is why two clients were inside at once.
 func (in *Input) overlapCause(o overlap, class Class) Cause {
+	if class == Inherent && in.Run.Ends == history.EndsConnection {
+		return in.disconnectedBy(o)
+	}
 	if late := in.late(o); class == Inherent || in.toldLate(late, o) {
 		return in.overlapLate(late, o)
 	}
@@ -128,6 +142,19 @@ func (in *Input) overlapCause(o overlap, class Class) Cause {
 		}
 	}
 	return c
+}
+
+// disconnectedBy is the fault by which the connection of one of two grants may have ended.
+func (in *Input) disconnectedBy(o overlap) Cause {
+	for _, g := range []*history.Grant{o.first, o.second} {
+		if from, _ := in.Disconnected(g); o.span.From < from {
+			continue
+		}
+		if f := in.faultOn(g, o.span.From, o.span.From, func(f *history.Injection) bool { return f.Hurts(g.Client) && !f.Late(g.Client) }); f != nil {
+			return faultCause(f)
+		}
+	}
+	return noCause
 }
 
 // overlapLate is why the client of a grant acted after its lease had run out.
@@ -173,7 +200,7 @@ func (in *Input) overlapFinding(o overlap, class Class, reason Reason, why strin
 	c := in.overlapCause(o, class)
 	f := Finding{
 		Rule: "overlap", Class: class, Reason: reason,
-		Gating:   class != Inherent || in.Run.Fencing != history.FencingOn,
+		Gating:   !in.Run.OwnFence && (class != Inherent || in.Run.Fencing != history.FencingOn),
 		Doubtful: class == Inherent && c.unasked(), // no fault touched its client: the host did
 		Message: fmt.Sprintf("%s (grant %s) entered %s at %s while %s (grant %s) still acted as its holder: both inside for %s; %s",
 			second.Client, second.ID, first.Lock, Seconds(o.span.From), first.Client, first.ID, Millis(o.span.To-o.span.From), why),

@@ -42,21 +42,24 @@ type Reason string
 
 // The reasons.
 const (
-	ReasonLeaseOver        Reason = "lease-over"         // the lease of one grant had run out
-	ReasonToldLate         Reason = "told-late"          // the library told its user too late that the lease had run out
-	ReasonBothValid        Reason = "both-valid"         // both leases were still running
-	ReasonNoLease          Reason = "no-lease"           // the grants have none that could run out
-	ReasonDeadlineUnknown  Reason = "deadline-unknown"   // a deadline is not on record
-	ReasonNotOver          Reason = "not-over"           // granted although another grant was not over
-	ReasonGoneEarly        Reason = "gone-early"         // the store denied a grant before its lease ran out
-	ReasonNotOwner         Reason = "not-owner"          // released by somebody who no longer held it
-	ReasonRenewedLate      Reason = "renewed-late"       // renewed after somebody else was granted
-	ReasonAppliedLate      Reason = "applied-late"       // sent inside its own hold, applied after it
-	ReasonNoOverlap        Reason = "no-overlap"         // its grants never met: suspect the record
-	ReasonNotGranted       Reason = "not-granted"        // under a grant that nobody was given
-	ReasonUsedAfterRelease Reason = "used-after-release" // its client wrote after its own release: suspect the client
-	ReasonTogether         Reason = "together"           // its grants may be held at once: suspect the workload
-	ReasonNeverReleased    Reason = "never-released"     // a grant that nobody gave back stands in the way
+	ReasonLeaseOver         Reason = "lease-over"         // the lease of one grant had run out
+	ReasonToldLate          Reason = "told-late"          // the library told its user too late that the lease had run out
+	ReasonBothValid         Reason = "both-valid"         // both leases were still running
+	ReasonNoLease           Reason = "no-lease"           // the grants have none that could run out
+	ReasonDeadlineUnknown   Reason = "deadline-unknown"   // a deadline is not on record
+	ReasonConnectionOver    Reason = "connection-over"    // the connection that held one grant may have ended
+	ReasonConnectionUnknown Reason = "connection-unknown" // it ended, and nothing on record says when
+	ReasonOwnFence          Reason = "own-fence"          // the condition or transaction under which the data is written did not hold
+	ReasonNotOver           Reason = "not-over"           // granted although another grant was not over
+	ReasonGoneEarly         Reason = "gone-early"         // the store denied a grant before its lease ran out
+	ReasonNotOwner          Reason = "not-owner"          // released by somebody who no longer held it
+	ReasonRenewedLate       Reason = "renewed-late"       // renewed after somebody else was granted
+	ReasonAppliedLate       Reason = "applied-late"       // sent inside its own hold, applied after it
+	ReasonNoOverlap         Reason = "no-overlap"         // its grants never met: suspect the record
+	ReasonNotGranted        Reason = "not-granted"        // under a grant that nobody was given
+	ReasonUsedAfterRelease  Reason = "used-after-release" // its client wrote after its own release: suspect the client
+	ReasonTogether          Reason = "together"           // its grants may be held at once: suspect the workload
+	ReasonNeverReleased     Reason = "never-released"     // a grant that nobody gave back stands in the way
 )
 
 // CauseKind says what kind of thing the cause of a finding is, for programs.

@@ -9,7 +9,8 @@ import (
 // errorCodes is the closed list of errors.
 var errorCodes = map[string]bool{
 	history.ErrBusy: true, history.ErrNotHeld: true, history.ErrNotSent: true, history.ErrTimeout: true,
-	history.ErrClosed: true, history.ErrStaleToken: true, history.ErrOther: true,
+	history.ErrClosed: true, history.ErrStaleToken: true, history.ErrDeadlock: true, history.ErrConflict: true,
+	history.ErrOther: true,
 }
 
 // events looks at each event by itself: what no party can have recorded.

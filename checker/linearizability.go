@@ -167,7 +167,7 @@ func (j *lockJudge) finding(lock string, us []unit) Finding {
 	case revived(core):
 		rule, reason, text = "revived-lease", ReasonRenewedLate, "was renewed by somebody after somebody else was granted"
 	}
-	f := Finding{Rule: rule, Class: Defect, Reason: reason, Gating: true}
+	f := Finding{Rule: rule, Class: Defect, Reason: reason, Gating: !j.in.Run.OwnFence}
 	var parts []string
 	for _, lg := range core {
 		parts = append(parts, j.describe(lg))

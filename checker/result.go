@@ -32,6 +32,7 @@ const (
 	CodeNoData        Code = "no-data"        // the workload touches none
 	CodeUnused        Code = "unused"         // the run does not use that register
 	CodeNoLease       Code = "no-lease"       // nothing that could be lost
+	CodeNoLock        Code = "no-lock"        // nothing is locked
 	CodePanicked      Code = "panicked"       // the check itself failed
 	CodeUnsound       Code = "unsound-record" // the record cannot be trusted
 	CodeNoEnd         Code = "no-end"         // the record is cut off

@@ -19,7 +19,7 @@ func (a *audit) run() {
 		field, value string
 		valid        []string
 	}{
-		{"ends", run.Ends, []string{history.EndsNever, history.EndsLease, history.EndsProcess, history.EndsSession}},
+		{"ends", run.Ends, []string{history.EndsNever, history.EndsLease, history.EndsProcess, history.EndsSession, history.EndsConnection}},
 		{"fail_on", run.FailOn, []string{"", history.FailOnDefect}},
 		{"discipline", run.Discipline, []string{history.Obey, history.Trusting, history.Told}},
 		{"fencing", run.Fencing, []string{history.FencingBoth, history.FencingOn, history.FencingOff}},

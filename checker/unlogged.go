@@ -19,8 +19,12 @@ func (in *Input) unlogged(register string, acked int) Result {
 	answer, why := in.linearizableData(register)
 	lost := len(findings)
 	if answer == Fail && lost == 0 {
+		class, reason := NoClass, Reason("")
+		if in.Run.OwnFence {
+			class, reason = Defect, ReasonOwnFence
+		}
 		findings = append(findings, Finding{
-			Rule: "lost-update", Class: NoClass, Gating: true, Cause: noCause.Text, CauseKind: CauseNone, Events: []int64{},
+			Rule: "lost-update", Class: class, Reason: reason, Gating: true, Cause: noCause.Text, CauseKind: CauseNone, Events: []int64{},
 			Doubtful: in.anyCutOff(),
 			Message:  fmt.Sprintf("what the clients read from %s shows not all that they were told was written: no order of their sections explains it", register),
 		})

@@ -75,11 +75,11 @@ func section(b *testing.B, c *cluster.Cluster, recorded, links bool) func() {
 	})
 	reg := &register.Client{Timeout: 5 * time.Second, Dial: func(ctx context.Context) (net.Conn, error) { return book.Dial(ctx, history.PartyRegister) }}
 	client := workloads.NewClient(workloads.ClientConfig{
-		Name: "c1", Index: 1, Recorder: recorder("c1"), Resource: workloads.RegisterResource("c1", reg),
+		Name: "c1", Index: 1, Recorder: recorder("c1"),
 		Registers: []string{register.Plain, register.Fenced}, Fencing: history.FencingBoth, TTL: time.Minute,
 		Gate: workloads.Open{}, Rand: rnd(2), OnLogError: func(err error) { b.Error(err) },
 	})
-	client.Use(locker)
+	client.Use(locker, workloads.RegisterResource("c1", reg))
 	values, err := catalog.Parse("counter", "hold=0s,think=0s,try=0", workloads.Params())
 	if err != nil {
 		b.Fatal(err)

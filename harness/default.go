@@ -6,6 +6,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends/nats"
 	"github.com/lockstorm/lockstorm/backends/redis"
 	"github.com/lockstorm/lockstorm/backends/redislibs"
+	"github.com/lockstorm/lockstorm/backends/sql"
 	"github.com/lockstorm/lockstorm/backends/zookeeper"
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/checker"
@@ -30,9 +31,12 @@ func Default() *Catalogue {
 	c.Backends.Add(nats.Specs()...)
 	c.Backends.Add(zookeeper.Specs()...)
 	c.Backends.Add(etcd.Specs()...)
+	c.Backends.Add(sql.Specs()...)
 	c.Topologies.Add(redis.Topologies()...)
 	c.Topologies.Add(nats.Topologies()...)
 	c.Topologies.Add(zookeeper.Topologies()...)
 	c.Topologies.Add(etcd.Topologies()...)
+	c.Topologies.Add(sql.Topologies()...)
+	c.Registers.Add(sql.Registers()...)
 	return c
 }

@@ -186,6 +186,9 @@ func (r *resolved) combination() error {
 
 // register finds the store that the registers are in, if any.
 func (r *resolved) register() error {
+	if r.Register != "" && r.backend.Settles {
+		return fmt.Errorf("--register %s: the data of backend %s is in its own transaction", r.Register, r.Backend)
+	}
 	r.Register = cmp.Or(r.Register, r.backend.Register)
 	if r.Register == "" || len(r.registers) == 0 {
 		return nil
@@ -203,6 +206,9 @@ func (r *resolved) register() error {
 	r.store = &reg
 	return nil
 }
+
+// ourRegister reports whether the registers are in a server of ours.
+func (r *resolved) ourRegister() bool { return r.store == nil && !r.backend.Settles }
 
 // calls refuses a workload that makes calls which the backend does not have.
 func (r *resolved) calls() error {

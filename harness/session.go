@@ -91,7 +91,7 @@ func (s *session) up(ctx context.Context) error {
 			}
 		})
 	}
-	if s.r.store != nil {
+	if !s.r.ourRegister() {
 		return s.startClients(ctx)
 	}
 	fence, err := s.r.settings.Fence()
@@ -117,7 +117,7 @@ func (s *session) openLogs() (err error) {
 	if s.nemesisRec, err = open(history.PartyNemesis); err != nil {
 		return err
 	}
-	if s.r.store == nil {
+	if s.r.ourRegister() {
 		if s.registerRec, err = open(history.PartyRegister); err != nil {
 			return err
 		}
@@ -163,8 +163,11 @@ func (s *session) workerConfig(name string, index int64) (control.Config, error)
 	var err error
 	if s.r.store != nil {
 		cfg.Register = s.r.store.Name
-	} else if cfg.Addrs[history.PartyRegister], err = s.reach(name, history.PartyRegister, s.register.Addr(), nemesis.ToRegister); err != nil {
-		return cfg, err
+	}
+	if s.r.ourRegister() {
+		if cfg.Addrs[history.PartyRegister], err = s.reach(name, history.PartyRegister, s.register.Addr(), nemesis.ToRegister); err != nil {
+			return cfg, err
+		}
 	}
 	for _, n := range s.cluster.Servers() {
 		cfg.Nodes = append(cfg.Nodes, cluster.Ref{Name: n.Name(), Role: n.Recipe().Role, Announced: n.Announced()})

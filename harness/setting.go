@@ -16,7 +16,8 @@ func (r *resolved) setting(provider string) nemesis.Setting {
 		Nodes: len(t.Nodes), Peers: t.Peers(), FailOver: t.FailOver,
 		Stores: provides[cluster.Forgetter](t), Answers: len(t.Nodes) > 0,
 		Moves: provides[cluster.Mover](t), Follows: provides[cluster.Leader](t), Sessions: provides[cluster.SessionEnder](t) && r.backend.Model.Session,
-		Keys: r.backend.Keys != nil && provides[cluster.Keeper](t), Voters: r.backend.Voters, Resource: len(r.registers) > 0 && r.store == nil, NoClock: noClock(provider, t),
+		Connections: provides[cluster.ConnectionEnder](t) && r.backend.Connected, Promotes: provides[cluster.Promoter](t),
+		Keys: r.backend.Keys != nil && provides[cluster.Keeper](t), Voters: r.backend.Voters, Resource: len(r.registers) > 0 && r.ourRegister(), NoClock: noClock(provider, t),
 	}
 	for _, n := range t.Nodes {
 		if n.Data {
@@ -68,7 +69,7 @@ func Where(cat *Catalogue, backend, fault string) (topology string, err error) {
 	return "", why
 }
 
-var errElectsNone = errors.New("its servers elect no leader")
+var errElectsNone = errors.New("its servers elect no leader, and none can be promoted")
 
 // possible is nil where a fault can work on a topology with real servers.
 func possible(cat *Catalogue, backend, topology, fault string, elects bool) error {
@@ -91,7 +92,7 @@ func possible(cat *Catalogue, backend, topology, fault string, elects bool) erro
 	if r.topology.Any(func(n cluster.Recipe) bool { return n.Binary == "" }) {
 		s = r.setting(cluster.EmbeddedName)
 	}
-	if elects && s.Elects == 0 {
+	if elects && s.Elects == 0 && !s.Promotes {
 		return errElectsNone
 	}
 	return spec.Fault.Available(s)

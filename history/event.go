@@ -53,6 +53,8 @@ const (
 	ErrTimeout    = "timeout"     // no answer in time
 	ErrClosed     = "closed"      // the connection broke before the answer
 	ErrStaleToken = "stale-token" // the resource refused an old fencing token
+	ErrDeadlock   = "deadlock"    // the store refused it, since clients waited for each other
+	ErrConflict   = "conflict"    // the store undid it: another one was first
 	ErrOther      = "other"       // see message
 )
 

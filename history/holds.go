@@ -220,14 +220,17 @@ func renewed(base Opt, renews []*Call, tolerance int64) Opt {
 // Leased reports whether the grants of the run run out by themselves.
 func (r *Record) Leased() bool { return r.Run.Ends == EndsLease || r.Run.Ends == EndsSession }
 
-// Freed is the earliest moment at which the store may free the grant because its
-// holder died: only for locks that end with the process. From just before the kill
-// signal or, with no kill on record, from the client's last event. The holder may also have
+// Freed is the earliest moment at which the store may free the grant because its holder died, or
+// its connection ended: only for locks that end with the process or the connection. From just before
+// the kill signal or, with no kill on record, from the client's last event. The holder may also have
 // released it itself, where its log is cut off.
 func (r *Record) Freed(g *Grant) int64 {
 	switch {
 	case r.CutOff(g.Client):
 		return r.Last[g.Client]
+	case r.Run.Ends == EndsConnection:
+		from, _ := r.Disconnected(g)
+		return from
 	case r.Run.Ends != EndsProcess:
 		return Forever
 	}
@@ -235,4 +238,34 @@ func (r *Record) Freed(g *Grant) int64 {
 		return kill
 	}
 	return r.Last[g.Client]
+}
+
+// Disconnected is the earliest moment at which the connection that holds a grant may have ended: its
+// client was killed, or a fault touched its links or a server. Where the client noticed that it had
+// ended, or got no answer to its release, and nothing on record explains it, it may have been any
+// time after the request for the lock: explained is false. Forever: it cannot have ended.
+func (r *Record) Disconnected(g *Grant) (from int64, explained bool) {
+	from = Forever
+	if kill, ok := r.Kills[g.Client]; ok {
+		from = max(kill, g.Sent())
+	}
+	for _, f := range r.Faults {
+		if f.Family == FamilyClient || !f.Hurts(g.Client) || (f.Effect != nil && f.Effect.Type == Fail) {
+			continue
+		}
+		if span := f.Span(); span.To > g.Sent() {
+			from = min(from, max(span.From, g.Sent()))
+		}
+	}
+	if from < Forever {
+		return from, true
+	}
+	noticed := len(g.Losses) > 0
+	for _, rel := range g.Releases {
+		noticed = noticed || rel.Outcome() == Info
+	}
+	if noticed {
+		return g.Sent(), false
+	}
+	return Forever, true
 }

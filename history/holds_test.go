@@ -92,3 +92,32 @@ func TestFreedByTheHoldersDeath(t *testing.T) {
 		t.Errorf("ended after 2 ms, freed from %d", got)
 	}
 }
+
+// The connection of a grant may have ended by what is on record, and by nothing else.
+func TestDisconnected(t *testing.T) {
+	const run = "run ends=connection\n"
+	const acquire = "1ms 1 c1 invoke acquire lock=L grant=g\n2ms 1 c1 ok acquire lock=L grant=g sent=1ms\n"
+	fault := func(text string) string {
+		return acquire + "10ms - nemesis invoke fault " + text + "\n11ms - nemesis ok fault " + text + "\n"
+	}
+	for _, tc := range []struct {
+		name, text string
+		from       int64 // ms
+		explained  bool
+	}{
+		{"never", acquire, Forever, true},
+		{"killed", acquire + "9ms - nemesis info kill client=c1\n", 9e6, true},
+		{"another one was killed", acquire + "9ms - nemesis info kill client=c2\n", Forever, true},
+		{"its connection was ended", fault(`value={"id":1,"fault":"kill-connection","family":"store","clients":["c1"]}`), 10e6, true},
+		{"another one's was", fault(`value={"id":1,"fault":"kill-connection","family":"store","clients":["c2"]}`), Forever, true},
+		{"the server was killed", fault(`value={"id":1,"fault":"server-restart","family":"server","nodes":["n"]}`), 10e6, true},
+		{"a pause of the client ends nothing", fault(`value={"id":1,"fault":"client-pause","family":"client","clients":["c1"]}`), Forever, true},
+		{"it noticed", acquire + "9ms - c1 info lost grant=g\n", 1e6, false},
+		{"no answer to its release", acquire + "9ms 1 c1 invoke release grant=g\n12ms 1 c1 info release grant=g error=closed\n", 1e6, false},
+	} {
+		r := record(t, run+tc.text)
+		if from, explained := r.Disconnected(r.ByID["g"]); from != tc.from || explained != tc.explained {
+			t.Errorf("%s: %d, %v; want %d, %v", tc.name, from, explained, tc.from, tc.explained)
+		}
+	}
+}

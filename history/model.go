@@ -5,6 +5,7 @@ const (
 	ModelExclusive = "exclusive"  // one grant at a time; also what an empty kind means
 	ModelReadWrite = "read-write" // readers (mode shared) together, a writer alone
 	ModelReentrant = "reentrant"  // one owner at a time, who may hold it several times: counted
+	ModelNone      = "none"       // no lock: whoever comes is let in, and conflicts are found at the write
 )
 
 // Model says what a lock is: which grants may be held together, and what ends them. Whoever
@@ -18,14 +19,19 @@ type Model struct {
 // Known reports whether the kind is one that can be judged.
 func (m Model) Known() bool {
 	switch m.Kind {
-	case "", ModelExclusive, ModelReadWrite, ModelReentrant:
+	case "", ModelExclusive, ModelReadWrite, ModelReentrant, ModelNone:
 		return true
 	}
 	return false
 }
 
 // Shares reports whether any two grants may be held together at all.
-func (m Model) Shares() bool { return m.Kind == ModelReadWrite || m.Kind == ModelReentrant }
+func (m Model) Shares() bool {
+	return m.Kind == ModelReadWrite || m.Kind == ModelReentrant || m.Kind == ModelNone
+}
+
+// Locks reports whether it is a lock at all.
+func (m Model) Locks() bool { return m.Kind != ModelNone }
 
 // Counts reports whether the lock counts the grants of one owner: each of its releases
 // gives one of them back, whichever it is, and only the last one frees the lock.
@@ -43,6 +49,8 @@ func (m Model) Together(a, b *Grant) bool {
 		return (a.Mode == ModeShared && b.Mode == ModeShared) || SameOwner(a, b)
 	case ModelReentrant:
 		return SameOwner(a, b)
+	case ModelNone:
+		return true
 	}
 	return false
 }

@@ -11,10 +11,11 @@ const Schema = 1
 
 // How a grant may end without a release.
 const (
-	EndsNever   = "never"   // a dead holder keeps the lock
-	EndsLease   = "lease"   // freed by the store from sent + ttl on
-	EndsProcess = "process" // freed when the holder's process dies
-	EndsSession = "session" // freed when the holder's session ends
+	EndsNever      = "never"      // a dead holder keeps the lock
+	EndsLease      = "lease"      // freed by the store from sent + ttl on
+	EndsProcess    = "process"    // freed when the holder's process dies
+	EndsSession    = "session"    // freed when the holder's session ends, which has a lease
+	EndsConnection = "connection" // freed when the holder's connection ends, whoever ends it
 )
 
 // What a client does when its deadline passes or it is told of the loss.
@@ -91,6 +92,7 @@ type Run struct {
 	Renews          bool              `json:"renews,omitempty"`       // whether the lock renews its leases by itself
 	Tokens          bool              `json:"tokens"`                 // whether the lock issues fencing tokens
 	Resource        bool              `json:"resource"`               // whether the workload touches registers
+	OwnFence        bool              `json:"own_fence,omitempty"`    // the data is written in the lock's own transaction, or under its own condition: that decides, not who believes what
 	Required        []string          `json:"required,omitempty"`     // checks that gate, or with a + that gate beside the default; empty: the default
 	FailOn          string            `json:"fail_on,omitempty"`      // what fails the run; empty: whatever is wrong
 	Registers       map[string]int64  `json:"registers,omitempty"`

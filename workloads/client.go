@@ -24,12 +24,12 @@ type ClientConfig struct {
 	Name       string
 	Index      int64 // number of the client, from 1: its processes are Index*1e6 + n
 	Recorder   *history.Recorder
-	Resource   Resource // nil: the workload has none
 	Registers  []string // the registers that a section may use, in order
 	Fencing    string   // history.Fencing constants
 	Trusting   bool     // goes on after a deadline or a loss
 	OnlyTold   bool     // knows no deadline: it goes on until it is told of a loss
 	NoTry      bool     // the lock cannot be tried: every attempt waits
+	Settles    bool     // what is written under a grant takes effect with its release
 	NoTokens   bool     // the lock is said to issue none: what its grants carry is none
 	TTL        time.Duration
 	Gate       Gate
@@ -42,6 +42,7 @@ type ClientConfig struct {
 type Client struct {
 	cfg      ClientConfig
 	locker   backends.Locker
+	resource Resource
 	sessions *sessions
 	last     atomic.Int64 // last process number given out
 	process  int64        // of the section's goroutine
@@ -60,8 +61,8 @@ func NewClient(cfg ClientConfig) *Client {
 	return c
 }
 
-// Use gives the client the lock that it drives.
-func (c *Client) Use(l backends.Locker) { c.locker = l }
+// Use gives the client the lock that it drives, and what it protects; nil: nothing.
+func (c *Client) Use(l backends.Locker, r Resource) { c.locker, c.resource = l, r }
 
 // Name is the client's name in the history.
 func (c *Client) Name() string { return c.cfg.Name }
@@ -91,14 +92,20 @@ func (c *Client) record(e history.Event) (int64, error) {
 // done records the return of the section's current operation. After an unknown outcome
 // the client goes on under a new process number.
 func (c *Client) done(e history.Event, err error) error {
+	logErr := c.returned(e, err)
+	if outcome, _ := backends.Outcome(err); outcome == history.Info {
+		c.process = c.newProcess()
+	}
+	return logErr
+}
+
+// returned records the return of an operation.
+func (c *Client) returned(e history.Event, err error) error {
 	e.Type, e.Error = backends.Outcome(err)
 	if err != nil && e.Error != history.ErrBusy {
 		e.Message = err.Error()
 	}
 	_, logErr := c.record(e)
-	if e.Type == history.Info {
-		c.process = c.newProcess()
-	}
 	return logErr
 }
 

@@ -48,7 +48,7 @@ func recorded(t *testing.T, l backends.Locker) (*Client, history.Clock, func() *
 		Name: "c1", Index: 1, Recorder: rec, TTL: time.Minute, Gate: Open{}, Rand: rand.New(rand.NewPCG(1, 1)), // a seed
 		OnLogError: func(err error) { t.Error(err) },
 	})
-	c.Use(l)
+	c.Use(l, nil)
 	return c, clock, func() *history.Record {
 		if err := rec.Finish(history.End{}); err != nil {
 			t.Fatal(err)

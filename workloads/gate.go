@@ -8,11 +8,13 @@ import (
 
 // Spot is where a client stands when it reaches a point.
 type Spot struct {
-	Lock     string
-	Grant    string
-	Lease    string      // that the grant is under; empty: it is not known, or there is none
-	Deadline history.Opt // deadline in force
-	Nodes    []string    // that granted, where the backend says so
+	Lock  string
+	Grant string
+	Lease string // that the grant is under; empty: it is not known, or there is none
+	// Connection that the grant is on, as the server names it; empty: none that is known.
+	Connection string
+	Deadline   history.Opt // deadline in force
+	Nodes      []string    // that granted, where the backend says so
 }
 
 // Gate is told of every point that is reached; it blocks where a fault holds the

@@ -2,6 +2,7 @@ package workloads
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/lockstorm/lockstorm/backends"
@@ -20,11 +21,12 @@ type Hold struct {
 	info   backends.Info
 	access Access
 
-	mu       sync.Mutex
-	nodes    []string    // that granted
-	deadline history.Opt // in force: of the grant or its last renewal
-	lost     bool
-	renewer  *renewer // of a lease of its own; nil: none yet
+	mu        sync.Mutex
+	nodes     []string    // that granted
+	deadline  history.Opt // in force: of the grant or its last renewal
+	lost      bool
+	unsettled []history.Event // writes that take effect with the release
+	renewer   *renewer        // of a lease of its own; nil: none yet
 }
 
 // Valid is the discipline's check: whether the client may still act as the holder. A
@@ -53,7 +55,7 @@ func (h *Hold) extend(deadline int64) {
 func (h *Hold) spot() Spot {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return Spot{Lock: h.Lock, Grant: h.Grant, Lease: h.info.Lease, Deadline: h.deadline, Nodes: h.nodes}
+	return Spot{Lock: h.Lock, Grant: h.Grant, Lease: h.info.Lease, Connection: h.info.Connection, Deadline: h.deadline, Nodes: h.nodes}
 }
 
 // Reach says that the section's goroutine stands at a point under this grant. It blocks while
@@ -117,7 +119,7 @@ func (h *Hold) open(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	h.access, err = h.c.cfg.Resource.Open(ctx, h.Lock, h.Grant, h.info)
+	h.access, err = h.c.resource.Open(ctx, h.Lock, h.Grant, h.info)
 	return err
 }
 
@@ -144,6 +146,9 @@ func (h *Hold) Read(ctx context.Context, register string) (value int64, known bo
 func (h *Hold) Write(ctx context.Context, register string, base, value int64) (known bool, err error) {
 	e := h.use(history.FWrite, register)
 	e.Value = history.Value{Base: history.Some(base), New: history.Some(value)}
+	if h.c.cfg.Settles {
+		return h.writeToSettle(ctx, e)
+	}
 	if err := h.c.invoke(e); err != nil {
 		return false, err
 	}
@@ -207,5 +212,39 @@ func (h *Hold) Release(ctx context.Context) error {
 	}
 	h.c.sessions.leave(h)
 	h.Reach(ctx, points.Releasing)
-	return h.c.done(e, h.lease.Release(context.WithoutCancel(ctx)))
+	err := h.lease.Release(context.WithoutCancel(ctx))
+	came := err
+	if s, ok := h.lease.(backends.Settler); ok {
+		came = s.Settled()
+	}
+	return errors.Join(h.settle(came), h.c.done(e, err))
+}
+
+// writeToSettle writes what takes effect with the release: it is recorded under a process number of
+// its own, and is answered when the release is.
+func (h *Hold) writeToSettle(ctx context.Context, e history.Event) (known bool, err error) {
+	e.Process = history.Process{N: h.c.newProcess()}
+	if err := h.c.invoke(e); err != nil {
+		return false, err
+	}
+	opErr := h.open(ctx)
+	if opErr == nil {
+		opErr = h.access.Write(ctx, e.Register, e.Value.Base.V, e.Value.New.V)
+	}
+	if opErr != nil {
+		outcome, _ := backends.Outcome(opErr)
+		return outcome != history.Info, h.c.returned(e, opErr)
+	}
+	h.unsettled = append(h.unsettled, e)
+	return true, nil
+}
+
+// settle records what became of the writes.
+func (h *Hold) settle(came error) error {
+	var errs []error
+	for _, e := range h.unsettled {
+		errs = append(errs, h.c.returned(e, came))
+	}
+	h.unsettled = nil
+	return errors.Join(errs...)
 }

@@ -124,7 +124,7 @@ func (r *redlock) TryAcquire(ctx context.Context, req backends.Request) (backend
 		}
 		own := &redlockLease{r: r, req: req, info: info}
 		if r.renews {
-			return Watch(ctx, own, r.env.Now, req, own.extend), nil
+			return backends.Watch(ctx, own, r.env.Now, req, own.extend), nil
 		}
 		return own, nil
 	}

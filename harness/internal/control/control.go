@@ -22,20 +22,22 @@ import (
 
 // Message is one line on the channel between controller and worker.
 type Message struct {
-	Op        string   `json:"op"`
-	Config    *Config  `json:"config,omitempty"`
-	ID        int      `json:"id,omitempty"`    // of an arm
-	Point     string   `json:"point,omitempty"` // arm: empty is any
-	Nth       int      `json:"nth,omitempty"`
-	Lock      string   `json:"lock,omitempty"`
-	Grant     string   `json:"grant,omitempty"`
-	Lease     string   `json:"lease,omitempty"` // reached: that the grant is under
-	Deadline  *int64   `json:"deadline,omitempty"`
-	Nodes     []string `json:"nodes,omitempty"`      // reached: that granted
-	GrantedBy int      `json:"granted_by,omitempty"` // arm: only under a grant of so many nodes; -1: of all
-	Node      string   `json:"node,omitempty"`       // move: this node ...
-	Addr      string   `json:"addr,omitempty"`       // ... is now here
-	Text      string   `json:"text,omitempty"`       // failed: why
+	Op     string  `json:"op"`
+	Config *Config `json:"config,omitempty"`
+	ID     int     `json:"id,omitempty"`    // of an arm
+	Point  string  `json:"point,omitempty"` // arm: empty is any
+	Nth    int     `json:"nth,omitempty"`
+	Lock   string  `json:"lock,omitempty"`
+	Grant  string  `json:"grant,omitempty"`
+	Lease  string  `json:"lease,omitempty"` // reached: that the grant is under
+	// Connection that the grant is on (reached).
+	Connection string   `json:"connection,omitempty"`
+	Deadline   *int64   `json:"deadline,omitempty"`
+	Nodes      []string `json:"nodes,omitempty"`      // reached: that granted
+	GrantedBy  int      `json:"granted_by,omitempty"` // arm: only under a grant of so many nodes; -1: of all
+	Node       string   `json:"node,omitempty"`       // move: this node ...
+	Addr       string   `json:"addr,omitempty"`       // ... is now here
+	Text       string   `json:"text,omitempty"`       // failed: why
 }
 
 // The operations of the control channel.

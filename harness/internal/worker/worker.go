@@ -118,13 +118,15 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 		Run: w.cfg.RunID, Client: w.cfg.Client, Nodes: w.cfg.Nodes, Dial: w.addrs.Dial, Dir: w.cfg.Dir, TTL: ttl,
 		Retry: time.Duration(w.cfg.Retry), Timeout: timeout, Now: w.rec.Clock().Now, Rand: w.rand(2), Values: values,
 	}
-	resource, err := w.resource(ctx, cat, env)
-	if err != nil {
-		return fail(err)
+	var resource workloads.Resource
+	if !spec.Settles {
+		if resource, err = w.resource(ctx, cat, env); err != nil {
+			return fail(err)
+		}
 	}
 	client := workloads.NewClient(workloads.ClientConfig{
 		Name: w.cfg.Client, Index: w.cfg.Index, Recorder: w.rec,
-		Resource: resource, Registers: w.cfg.Registers, Fencing: w.cfg.Run.Fencing,
+		Settles: spec.Settles && spec.Model.Locks(), Registers: w.cfg.Registers, Fencing: w.cfg.Run.Fencing,
 		NoTokens: !w.cfg.Run.Tokens, NoTry: spec.NoTry,
 		Trusting: w.cfg.Run.Discipline == history.Trusting, OnlyTold: !w.cfg.Run.ByDeadline(), TTL: ttl, Gate: w.gate,
 		Rand: w.rand(3), OnLogError: func(err error) { w.cancel(err) },
@@ -134,8 +136,20 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 	if err != nil {
 		return fail(fmt.Errorf("open backend %s: %w", spec.Name, err))
 	}
-	client.Use(locker)
-	closeAll := func() error { return errors.Join(resource.Close(), ignoreBroken(locker.Close())) }
+	if spec.Settles {
+		own, is := locker.(workloads.Resource)
+		if !is {
+			return fail(fmt.Errorf("backend %s says that its data is in its own transaction, and its locker is no resource", spec.Name))
+		}
+		resource = own
+	}
+	client.Use(locker, resource)
+	closeAll := func() error {
+		if spec.Settles {
+			return ignoreBroken(locker.Close())
+		}
+		return errors.Join(resource.Close(), ignoreBroken(locker.Close()))
+	}
 	return client, wl.New(settings), closeAll, nil
 }
 
