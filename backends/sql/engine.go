@@ -1,0 +1,114 @@
+package sql
+
+import (
+	"context"
+	stdsql "database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync/atomic"
+
+	"github.com/lockstorm/lockstorm/backends"
+)
+
+// engine is what is peculiar to one of the databases.
+type engine struct {
+	name     string
+	register string // name of the register that lives in it
+	library  string
+	open     func(env backends.Env, node string) (*stdsql.DB, error)
+	numbered bool              // placeholders are $1, $2 and not ?
+	words    map[string]string // what stands for {word} in a statement
+	schema   []string
+	// known keeps apart what an answer of the server says for certain; nil: it says nothing.
+	known func(err error) error
+	// settings prepare a new connection: a waiter gives up after so many seconds.
+	settings func(seconds int) []string
+	leads    string // asks whether the server takes writes: 1
+}
+
+// engineOf is the engine of a topology's servers, by their names.
+func engineOf(node string) (*engine, error) {
+	for _, e := range []*engine{&postgres, &mariadb} {
+		if strings.HasPrefix(node, e.name+"-") {
+			return e, nil
+		}
+	}
+	return nil, fmt.Errorf("%s is no server of %s or %s", node, postgres.name, mariadb.name)
+}
+
+// text is a statement in the engine's own words.
+func (e *engine) text(statement string) string {
+	for word, own := range e.words {
+		statement = strings.ReplaceAll(statement, "{"+word+"}", own)
+	}
+	if !e.numbered {
+		return statement
+	}
+	var b strings.Builder
+	n := 0
+	for _, r := range statement {
+		if r != '?' {
+			b.WriteRune(r)
+			continue
+		}
+		n++
+		fmt.Fprintf(&b, "$%d", n)
+	}
+	return b.String()
+}
+
+// errRefused says that the server took a statement and refused it: the connection lives.
+var errRefused = errors.New("the server refused it")
+
+// errGone says that the connection on which a lock was held has ended.
+var errGone = errors.New("the connection has ended")
+
+// outcome keeps apart what is known of an error; sent says whether anything has left since the
+// statement was begun. That is not the driver's to say: pgx v5.12.0 calls it safe to try again after
+// a statement without arguments was sent and its answer was lost.
+func (e *engine) outcome(err error, sent bool) error {
+	switch {
+	case err == nil:
+		return nil
+	case !sent:
+		return fmt.Errorf("%w: %w: %w", backends.ErrNotSent, errGone, err)
+	case errors.Is(err, driver.ErrBadConn):
+		return fmt.Errorf("%w: %w", net.ErrClosed, err)
+	}
+	if known := e.known(err); known != nil {
+		return known
+	}
+	return err
+}
+
+// ended reports whether an error is not an answer of the server: then its connection is of no use
+// any more.
+func ended(err error) bool {
+	if err == nil {
+		return false
+	}
+	for _, answer := range []error{errRefused, backends.ErrBusy, backends.ErrNotHeld, backends.ErrDeadlock, backends.ErrConflict, stdsql.ErrNoRows} {
+		if errors.Is(err, answer) {
+			return false
+		}
+	}
+	return true
+}
+
+// counted is a connection that counts what leaves.
+type counted struct {
+	net.Conn
+	writes *atomic.Int64
+}
+
+// Write counts.
+func (c counted) Write(b []byte) (int, error) {
+	c.writes.Add(1)
+	return c.Conn.Write(b)
+}
+
+// nobody is a context that does not end with that of a request, for what must be done all the same.
+func nobody(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }

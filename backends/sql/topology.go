@@ -1,0 +1,204 @@
+package sql
+
+import (
+	"context"
+	stdsql "database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/sockets"
+)
+
+// Names of the topologies.
+const (
+	Postgres            = "postgres"
+	PostgresReplica     = "postgres-replica"
+	PostgresReplicaSync = "postgres-replica-sync"
+	MariaDB             = "mariadb"
+	MariaDBReplica      = "mariadb-replica"
+	MariaDBReplicaSync  = "mariadb-replica-sync"
+)
+
+// Topologies are the sets of databases that the locks run on. All of them keep what they have
+// acknowledged over a kill.
+func Topologies() []cluster.Topology {
+	const (
+		async = "; the replica follows asynchronously, and is promoted by us"
+		sync  = "; nothing is acknowledged that the replica does not have, which is promoted by us"
+	)
+	return []cluster.Topology{
+		{
+			Name: Postgres, Doc: "one PostgreSQL server; every commit is on disk before it is acknowledged",
+			Nodes: []cluster.Recipe{postgresNode(1, single)}, Recovery: 2 * time.Second,
+		},
+		{
+			Name: MariaDB, Doc: "one MariaDB server; every commit is on disk before it is acknowledged",
+			Nodes: []cluster.Recipe{mariadbNode(1, single)}, Recovery: 2 * time.Second,
+		},
+		replicated(PostgresReplica, "a PostgreSQL server and its hot standby"+async, postgresNode, asynchronous),
+		replicated(PostgresReplicaSync, "a PostgreSQL server and its hot standby"+sync, postgresNode, synchronous),
+		replicated(MariaDBReplica, "a MariaDB server and its replica"+async, mariadbNode, asynchronous),
+		replicated(MariaDBReplicaSync, "a MariaDB server and its replica"+sync, mariadbNode, synchronous),
+	}
+}
+
+// replication is what a server has others have before it acknowledges.
+type replication int
+
+const (
+	single replication = iota
+	asynchronous
+	synchronous
+)
+
+func replicated(name, doc string, node func(int, replication) cluster.Recipe, r replication) cluster.Topology {
+	return cluster.Topology{
+		Name: name, Doc: doc, Nodes: []cluster.Recipe{node(1, r), node(2, r)}, TTL: 2 * time.Second,
+		Recovery: 5 * time.Second, // a master that was replaced is made anew from the template, and catches up
+		Ready:    following,
+	}
+}
+
+// serverNode is what the nodes of both engines share.
+func serverNode(e *engine, i int, r replication) cluster.Recipe {
+	n := cluster.Recipe{
+		Name: fmt.Sprintf("%s-%d", e.name, i), Role: history.RoleMaster, Data: true, Contained: true,
+		Admin: func(addr func() string) any { return newAdmin(e, r, addr) },
+		Ready: func(ctx context.Context, addr string, pid int) error { return serves(ctx, e, addr, pid) },
+	}
+	if r != single {
+		n.Peering = cluster.Pairwise
+		if i > 1 {
+			n.Role, n.Stage = history.RoleReplica, 1
+		}
+	}
+	return n
+}
+
+// peerOf is the other one of two.
+func peerOf(e *engine, i int) string { return fmt.Sprintf("%s-%d", e.name, 3-i) }
+
+// postgresNode has as little memory as it can; the WAL of a run is kept, so that a follower that is
+// made anew can read it from the beginning.
+func postgresNode(i int, r replication) cluster.Recipe {
+	n := serverNode(&postgres, i, r)
+	n.Refusal = postgresRefusal
+	n.Binary, n.Package, n.Version = "postgres", "postgresql", []string{"--version"}
+	n.Dirs = []string{"/usr/lib/postgresql/*/bin", "/usr/local/pgsql/bin"}
+	n.Template = &cluster.Template{Dir: "data", Make: [][]string{
+		{"initdb", "-D", "{{.Dir}}/data", "-U", postgresUser, "--auth=trust", "--no-sync", "--locale=C", "-E", "UTF8"},
+	}}
+	settings := []string{
+		"unix_socket_directories=", "shared_buffers=8MB", "max_connections=300", "autovacuum=off", "jit=off",
+	}
+	if r == single {
+		settings = append(settings, "max_wal_senders=0", "wal_level=minimal", "max_worker_processes=0")
+	} else {
+		settings = append(settings, "wal_level=replica", "wal_keep_size=1GB", "wal_retrieve_retry_interval=100ms", "wal_sender_timeout=2s", "wal_receiver_timeout=2s",
+			fmt.Sprintf("primary_conninfo=host=127.0.0.1 port={{.PortOf %q}} user=%s application_name=%s connect_timeout=2", peerOf(&postgres, i), postgresUser, n.Name))
+		n.Prepare = [][]string{{"sh", "-c", "{{if .Follows}}touch data/standby.signal{{end}}"}}
+	}
+	if r == synchronous { // in a file, so that it can be changed
+		n.Prepare = append(n.Prepare, []string{"sh", "-c", "{{if not .Follows}}echo \"synchronous_standby_names = '*'\" >>data/postgresql.conf{{end}}"})
+	}
+	n.Args = []string{"-D", "data", "-h", "{{.Host}}", "-p", "{{.Port}}"}
+	for _, s := range settings {
+		n.Args = append(n.Args, "-c", s)
+	}
+	return n
+}
+
+// mariadbNode has as little memory as it can. Its socket has a short name: paths of sockets are
+// limited.
+func mariadbNode(i int, r replication) cluster.Recipe {
+	n := serverNode(&mariadb, i, r)
+	n.Refusal = mariadbRefusal
+	n.Binary, n.Package, n.Version = "mariadbd", "mariadb-server", []string{"--version"}
+	n.Dirs = []string{"/usr/sbin", "/usr/local/mysql/bin"}
+	n.Template = &cluster.Template{Dir: "data", Make: [][]string{
+		{"mariadb-install-db", "--no-defaults", "--datadir={{.Dir}}/data", "--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-log-file-size=4M"},
+		{"mkdir", "{{.Dir}}/data/" + mariadbDB},
+	}}
+	defaults := "--no-defaults"
+	if r != single {
+		// A server that is made anew is another one: it must not take what it wrote before for its own.
+		n.Prepare = [][]string{{"sh", "-c", `printf '[mariadbd]\nserver-id=%d\n' $(($(date +%s%N) % 2147483647 + 1)) >own.cnf`}}
+		defaults = "--defaults-file={{.Dir}}/own.cnf"
+	}
+	n.Args = []string{
+		defaults, "--datadir={{.Dir}}/data", "--bind-address={{.Host}}", "--port={{.Port}}", "--socket=s", "--pid-file=pid", "--skip-name-resolve",
+		"--performance-schema=0", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M", "--innodb-log-buffer-size=2M", "--key-buffer-size=8K",
+		"--max-connections=300",
+	}
+	if r == single {
+		n.Args = append(n.Args, "--skip-log-bin")
+		return n
+	}
+	n.Args = append(n.Args, "--log-bin=bin", "--log-slave-updates", "--slave-net-timeout=2", "--init-file={{.Dir}}/role.sql")
+	role := fmt.Sprintf("{{if .Follows}}CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={{.PortOf %q}}, MASTER_USER='%s', MASTER_USE_GTID=slave_pos, MASTER_CONNECT_RETRY=1, MASTER_HEARTBEAT_PERIOD=0.5;\nSTART SLAVE;\nSET GLOBAL read_only=1;\n{{end}}",
+		peerOf(&mariadb, i), mariadbUser)
+	if r == synchronous {
+		role = "{{if .Follows}}SET GLOBAL rpl_semi_sync_slave_enabled=1;\n{{else}}SET GLOBAL rpl_semi_sync_master_timeout=3600000;\nSET GLOBAL rpl_semi_sync_master_wait_point='AFTER_SYNC';\nSET GLOBAL rpl_semi_sync_master_enabled=1;\n{{end}}" + role
+	}
+	n.Fresh = map[string]string{"role.sql": role}
+	return n
+}
+
+// probe is a database that is asked past all links, on a connection of its own.
+func probe(e *engine, addr string) (*stdsql.DB, error) {
+	env := backends.Env{Client: "lockstorm-admin", Dial: func(ctx context.Context, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "tcp", addr)
+	}}
+	return e.open(env, "server")
+}
+
+// serves waits until the server's own process takes statements: while it recovers it answers, and
+// refuses.
+func serves(ctx context.Context, e *engine, addr string, pid int) error {
+	db, err := probe(e, addr)
+	if err != nil {
+		return err
+	}
+	defer db.Close() //nolint:errcheck // it was only asked
+	ctx, cancel := context.WithTimeout(ctx, adminTimeout)
+	defer cancel()
+	if _, err := db.ExecContext(ctx, "SELECT 1"); err != nil {
+		return err
+	}
+	if pid == 0 {
+		return nil
+	}
+	own, err := sockets.Listens(pid, addr)
+	if err == nil && !own {
+		err = errors.New("another process listens there")
+	}
+	return err
+}
+
+// following waits until the replica has all that the master has.
+func following(ctx context.Context, addrs map[string]string) error {
+	for name, addr := range addrs {
+		if !strings.HasSuffix(name, "-1") {
+			continue
+		}
+		e, err := engineOf(name)
+		if err != nil {
+			return err
+		}
+		ok, text, err := newAdmin(e, asynchronous, func() string { return addr }).(leader).InSync(ctx, len(addrs)-1)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return errors.New(text)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package sql
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis/ensembletest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// Each database starts, and keeps what it has over a kill.
+func TestSingle(t *testing.T) {
+	for _, name := range []string{Postgres, MariaDB} {
+		t.Run(name, func(t *testing.T) {
+			b := ensembletest.Start(t, ensembletest.Named(t, Topologies(), name))
+			a := func(addr string) admin {
+				e, err := engineOf(name + "-1")
+				if err != nil {
+					t.Fatal(err)
+				}
+				return admin{e, func() string { return addr }}
+			}
+			b.Keeps(func(addr string) error {
+				for _, text := range []string{"CREATE TABLE kept (id BIGINT)", "INSERT INTO kept VALUES (7)"} {
+					if _, err := a(addr).exec(b.Ctx, text); err != nil {
+						return err
+					}
+				}
+				return nil
+			}, func(addr string) (bool, error) {
+				n, err := a(addr).number(b.Ctx, "SELECT id FROM kept")
+				return n == 7, err
+			})
+		})
+	}
+}
+
+// A replica that is promoted has what was written, and takes writes; the old master comes back with
+// nothing of its own, follows, and catches up.
+func TestReplicas(t *testing.T) {
+	for _, name := range []string{PostgresReplica, PostgresReplicaSync, MariaDBReplica, MariaDBReplicaSync} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := ensembletest.Start(t, ensembletest.Named(t, Topologies(), name))
+			servers := b.Cluster.Servers()
+			old, heir := servers[0], servers[1]
+			roles := func(want ...string) {
+				t.Helper()
+				for i, s := range servers {
+					if got := s.Role(); got != want[i] {
+						t.Fatalf("%s says that it is %s, want %s", s.Name(), got, want[i])
+					}
+				}
+			}
+			do := func(s *cluster.Server, text string) {
+				t.Helper()
+				if _, err := s.Admin().(leader).exec(b.Ctx, text); err != nil {
+					t.Fatalf("%s: %v", text, err)
+				}
+			}
+			rows := func(s *cluster.Server) int64 {
+				n, err := s.Admin().(leader).number(b.Ctx, "SELECT COUNT(*) FROM kept")
+				if err != nil {
+					return -1
+				}
+				return n
+			}
+			roles(history.RoleMaster, history.RoleReplica)
+			do(old, "CREATE TABLE kept (id BIGINT)")
+			do(old, "INSERT INTO kept VALUES (1)")
+			b.Await("the row on the replica", func() bool { return rows(heir) == 1 })
+			if err := old.Kill(b.Ctx); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := heir.Promote(b.Ctx); err != nil {
+				t.Fatal(err)
+			}
+			roles(history.RoleDown, history.RoleMaster)
+			do(heir, "INSERT INTO kept VALUES (2)")
+			if _, err := old.Rejoin(b.Ctx); err != nil {
+				t.Fatal(err)
+			}
+			b.Await("all rows on the one that was killed", func() bool { return rows(old) == 2 })
+			roles(history.RoleReplica, history.RoleMaster)
+			b.Await("a follower", func() bool {
+				ok, _, err := heir.Admin().(leader).InSync(b.Ctx, 1)
+				return err == nil && ok
+			})
+		})
+	}
+}

@@ -1,0 +1,63 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/backends"
+)
+
+// unique is a row that only one can insert: who does holds the lock, until it is deleted.
+type unique struct{ *session }
+
+var _ backends.Locker = unique{}
+
+// Acquire tries again and again.
+func (u unique) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	return backends.Poll(ctx, u.env, req, u.TryAcquire)
+}
+
+// TryAcquire inserts the row.
+func (u unique) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	conn, err := u.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	info := backends.Info{Owner: req.Owner, Sent: u.env.Now(), Connection: u.connection()}
+	_, err = u.exec(ctx, conn, "INSERT INTO ls_lock (id, owner) VALUES (?, ?)", u.id(req.Lock), req.Owner)
+	if errors.Is(err, backends.ErrConflict) || errors.Is(err, backends.ErrDeadlock) {
+		return nil, fmt.Errorf("%w: %w", backends.ErrBusy, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &rowOwned{info, func(ctx context.Context) error {
+		return u.free(ctx, "DELETE FROM ls_lock WHERE id = ? AND owner = ?", u.id(req.Lock), req.Owner)
+	}}, nil
+}
+
+// free carries out a statement that frees the lock of an owner.
+func (s *session) free(ctx context.Context, text string, args ...any) error {
+	conn, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := s.changed(ctx, conn, text, args...)
+	if err == nil && n == 0 {
+		err = fmt.Errorf("%w: there is no row of ours", backends.ErrNotHeld)
+	}
+	return err
+}
+
+// rowOwned is a row with the owner's name in it.
+type rowOwned struct {
+	info    backends.Info
+	release func(context.Context) error
+}
+
+// Info is what was granted.
+func (l *rowOwned) Info() backends.Info { return l.info }
+
+// Release frees the row if it is the grant's own.
+func (l *rowOwned) Release(ctx context.Context) error { return l.release(ctx) }
