@@ -29,6 +29,12 @@ var (
 	onZooKeeper = []string{"zk-exclusive", "zk-sequential", "zk-rwlock"}
 	// careless ones take the lock for their own when somebody before them goes.
 	careless = []string{"zk-exclusive-norecheck", "zk-sequential-norecheck"}
+	// ofConnection locks are those of a session of a database: they end with the connection.
+	ofConnection = []string{"postgres-advisory", "mariadb-get-lock"}
+	// fencedBySelf write their data in the lock's own transaction, or under a condition that holds.
+	fencedBySelf = []string{"sql-for-update", "sql-optimistic", "sql-optimistic-noid", "sql-value-cas"}
+	// leaky ones write it under a condition that does not hold, or in a transaction that locks nothing.
+	leaky = []string{"sql-for-update-missing-row", "sql-timestamp"}
 	// shipped ones do not look for what they left behind after an error, or at what they have after a wait.
 	shipped = []string{"zk-library", "zk-seed001", "etcd-election", "etcd-mutex-shared-session"}
 )
@@ -58,23 +64,23 @@ func flat(lists [][]string) (out []string) {
 
 // table has, for each fault, what each backend does.
 var table = expand(map[string]row{
-	"none": {all(Safe), these(Defect, "none", "zk-exclusive-norecheck"), these(Any, "zk-sequential-norecheck")},
+	"none": {all(Safe), these(Defect, "none", "zk-exclusive-norecheck"), these(Any, "zk-sequential-norecheck"), these(Defect, "sql-timestamp"), these(Any, "sql-for-update-missing-row")},
 
-	"client-pause": {all(Inherent), group(Defect, blind), group(Safe, unleased), these(Any, "redis-get-del"), these(Defect, "none"), group(Any, careless, shipped)},
-	"client-stall": {all(Inherent), group(Defect, blind), group(Safe, unleased, renewed, inSession), these(Any, "redis-get-del"), these(Defect, "none"), group(Any, careless)},
-	"client-kill":  {all(Safe), these(Blocks, "file-excl", "redis-setnx", "redis-setnx-expire"), these(Defect, "none"), group(Any, careless)},
+	"client-pause": {all(Inherent), group(Defect, blind), group(Safe, unleased), these(Any, "redis-get-del"), these(Defect, "none"), group(Any, careless, shipped), group(Safe, fencedBySelf), group(Any, leaky), group(Safe, ofConnection), these(Safe, "sql-insert-unique")},
+	"client-stall": {all(Inherent), group(Defect, blind), group(Safe, unleased, renewed, inSession), these(Any, "redis-get-del"), these(Defect, "none"), group(Any, careless), group(Safe, fencedBySelf), group(Any, leaky), group(Safe, ofConnection), these(Safe, "sql-insert-unique"), these(Safe, "sql-lease-row")},
+	"client-kill":  {all(Safe), these(Blocks, "file-excl", "redis-setnx", "redis-setnx-expire"), these(Defect, "none"), group(Any, careless), group(Any, leaky), these(Blocks, "sql-insert-unique")},
 
-	"partition-client":      {all(Safe), group(Any, fragile), these(Blocks, "redis-setnx"), group(Any, careless, shipped)},
-	"flap":                  {all(Safe), group(Any, fragile, careless, shipped)},
-	"watch-delay":           {all(Safe), group(Any, fragile, careless, shipped)},
-	"lost-reply":            {all(Safe), group(Any, fragile), these(Blocks, "redis-setnx", "redis-setnx-expire"), group(Any, careless, shipped)},
-	"packet-delay":          {all(Inherent), group(Defect, blind), these(Any, "redis-get-del"), these(Defect, "none"), group(Any, inSession)},
-	"partition-replication": {all(Safe)},
+	"partition-client":      {all(Safe), group(Any, fragile), these(Blocks, "redis-setnx"), group(Any, careless, shipped), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique")},
+	"flap":                  {all(Safe), group(Any, fragile, careless, shipped), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique")},
+	"watch-delay":           {all(Safe), group(Any, fragile, careless, shipped), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique")},
+	"lost-reply":            {all(Safe), group(Any, fragile), these(Blocks, "redis-setnx", "redis-setnx-expire"), group(Any, careless, shipped), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique")},
+	"packet-delay":          {all(Inherent), group(Defect, blind), these(Any, "redis-get-del"), these(Defect, "none"), group(Any, inSession), these(Any, "sql-lease-row")},
+	"partition-replication": {all(Safe), group(Any, leaky)},
 
-	"server-pause":   {all(Safe), group(Any, fragile, sentinel, careless, shipped)},
-	"slow-server":    {all(Safe), group(Any, fragile, sentinel, careless, shipped)},
-	"server-restart": {all(Defect), group(Any, sentinel, majority), these(Any, "rueidislock"), these(Safe, "redlock-delayed", "nats-kv"), group(Safe, inSession), group(Any, careless, shipped)},
-	"server-kill":    {all(Safe), group(Any, fragile, sentinel, careless, shipped), these(Defect, "redis-setnx", "redis-fenced")},
+	"server-pause":   {all(Safe), group(Any, fragile, sentinel, careless, shipped), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique")},
+	"slow-server":    {all(Safe), group(Any, fragile, sentinel, careless, shipped), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique")},
+	"server-restart": {all(Defect), group(Any, sentinel, majority), these(Any, "rueidislock"), these(Safe, "redlock-delayed", "nats-kv"), group(Safe, inSession), group(Any, careless, shipped), group(Safe, fencedBySelf), group(Any, leaky), group(Inherent, ofConnection), these(Any, "sql-insert-unique"), these(Safe, "sql-lease-row")},
+	"server-kill":    {all(Safe), group(Any, fragile, sentinel, careless, shipped), these(Defect, "redis-setnx", "redis-fenced"), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique")},
 
 	"failover-kill": {these(Defect, "redis-sentinel"), these(Safe, "redis-sentinel-wait")},
 	"leader-kill":   slices.Concat(row{group(Any, sentinel)}, safeInSession),
@@ -84,11 +90,14 @@ var table = expand(map[string]row{
 	"leader-isolate": slices.Concat(row{these(Defect, "redis-sentinel"), these(Safe, "redis-sentinel-wait")}, safeInSession),
 	"quorum-loss":    safeInSession,
 
-	"clock-jump": {all(Defect), group(Safe, majority), these(Any, "redsync"), group(Any, sentinel), these(Safe, "redis-setnx")},
+	"clock-jump": {all(Defect), group(Safe, majority), these(Any, "redsync"), group(Any, sentinel), these(Safe, "redis-setnx"), group(Safe, fencedBySelf), group(Any, leaky), group(Safe, ofConnection), these(Safe, "sql-insert-unique")},
 
 	"evict":      {all(Defect), group(Any, majority), these(Any, "redis-setnx")},
-	"flush":      {all(Defect), group(Any, majority)},
+	"flush":      {all(Defect), group(Any, majority), group(Safe, fencedBySelf), group(Any, leaky), group(Safe, ofConnection)},
 	"delete-key": {all(Defect), group(Any, majority)},
+	// What the server ends is no promise that it broke: a lock that has a lease outlives its connection.
+	"kill-connection": {all(Safe), group(Any, leaky), group(Inherent, ofConnection), these(Any, "sql-insert-unique")},
+	"promote-replica": {all(Safe), group(Any, leaky, ofConnection), these(Defect, "sql-lease-row"), these(Any, "sql-insert-unique", "sql-optimistic")},
 	// A session that ends before its time is a promise that the store broke.
 	"session-expire": {all(Defect), group(Any, careless)},
 

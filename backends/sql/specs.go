@@ -36,7 +36,10 @@ var (
 )
 
 // both are all topologies of both engines.
-func both() []string { return append(ofPostgres(), ofMariaDB()...) }
+func both() []string { return append(alone(), append(ofPostgres()[1:], ofMariaDB()[1:]...)...) }
+
+// alone are those of one server.
+func alone() []string { return []string{Postgres, MariaDB} }
 
 func ofPostgres() []string { return []string{Postgres, PostgresReplica, PostgresReplicaSync} }
 
@@ -71,6 +74,7 @@ func rowSpecs() []backends.Spec {
 			table := map[string]string{"yes": tableData, "no": tableKeyless}[env.Values[paramKey]]
 			return &rows{session: s, table: table, missing: true, isolation: isolations[env.Values[paramIsolation]]}, err
 		})
+	missing.Topologies = alone()
 	missing.Settles, missing.With = true, withIsolation
 	missing.Params = []catalog.Param{isolationParam, {Name: paramKey, Default: "yes", Doc: "whether the table has a primary key, which refuses a second row: yes or no"}}
 	missing.Notes = "Flawed: a row that is not there cannot be locked by most engines and levels. With many locks (--locks 200) each is missing once."
@@ -93,6 +97,9 @@ func optimisticSpecs() []backends.Spec {
 			return &optimistic{session: s, condition: condition, resolution: resolution.Microseconds()}, nil
 		})
 		s.Settles, s.Model.Kind, s.Ends = true, history.ModelNone, history.EndsNever
+		if condition != byVersion {
+			s.Topologies = alone()
+		}
 		return s
 	}
 	stamp := of("sql-timestamp", "no lock: an update is applied if the row has the time stamp that it was read with", byTimestamp)
