@@ -41,9 +41,10 @@ type Spec struct {
 	NoTry    bool   // it has no way to try: every attempt waits
 	Buffers  bool   // its client keeps what is asked for while it is cut off and sends it later: nothing is known not to have been sent
 	// Settles: its Locker is the [Resource] as well, and what is written takes effect with the
-	// release, in one transaction (or, for history.ModelNone, at once and under a condition). Then the
-	// data is judged, and not who believed what.
+	// release, in one transaction or statement. Then the data is judged, and not who believed what.
 	Settles bool
+	// Fair: it promises to be granted in the order of requests.
+	Fair bool
 	// Connected: every grant's Info has the Connection that it is on.
 	Connected bool
 	Renews    bool          // leases are a Renewer and extend themselves in the background

@@ -24,8 +24,9 @@ type Access interface {
 // Settler is a lease of a [Spec] that Settles.
 type Settler interface {
 	// Settled says, after the release, what became of the writes: nil where all of them were
-	// applied; an error as those of a write.
-	Settled() error
+	// applied; an error as those of a write. done is false while that is not known yet: the
+	// transaction ends with the release of another lease.
+	Settled() (done bool, err error)
 }
 
 // Fenced is the name of the register whose requests are guarded: by a token, or by the lock's own key.

@@ -26,9 +26,23 @@ func Poll(ctx context.Context, env Env, req Request, try func(context.Context, R
 		select {
 		case <-ctx.Done():
 			return nil, err
-		case <-time.After(env.Jitter(env.Retry)):
+		case <-time.After(env.pause()):
 		}
 	}
+}
+
+// ParamWait is the name of the parameter by which a lock that polls waits.
+const ParamWait = "wait"
+
+// WaitFixed is its value for a pause that is always the same.
+const WaitFixed = "fixed"
+
+// pause is how long a client waits before it tries again.
+func (e Env) pause() time.Duration {
+	if e.Values[ParamWait] == WaitFixed {
+		return e.Retry
+	}
+	return e.Jitter(e.Retry)
 }
 
 // Jitter is a random duration in (limit/4, limit], so that clients do not retry in step.

@@ -77,6 +77,12 @@ const (
 	LossNotice          = "loss-notice"
 	Ownership           = "ownership"
 	Liveness            = "liveness"
+	Fairness            = "fairness"
+	Cost                = "cost"
+	Deadlock            = "deadlock"
+	Bounded             = "bounded"
+	Once                = "once"
+	Stock               = "stock"
 )
 
 // Always is [Check.Gates] of a check that every run requires.
@@ -95,12 +101,22 @@ func Default() *Catalogue {
 		Check{Name: LossNotice, Doc: "was a holder told that it lost the lock, and how late? (reported; it gates where it is required)", Applies: hasLeases, Run: lossNotice},
 		Check{Name: Ownership, Doc: "can only the owner release?", Gates: Always, Run: ownership},
 		Check{Name: Liveness, Doc: "does it come back: can every client acquire again in time?", Gates: Always, Run: liveness},
+		Check{Name: Fairness, Doc: "who is next: how often was a client that waited overtaken by one that asked later? (reported; it gates where it is required)", Applies: waitsForGrants, Run: fairness},
+		Check{Name: Cost, Doc: "what did a hand-off cost, in requests and notices? (reported)", Applies: wasCounted, Run: cost},
+		Check{Name: Deadlock, Doc: "how did clients that waited for each other get out of it? (reported; liveness judges those that never do)", Applies: takesTwo, Run: deadlock},
+		Check{Name: Bounded, Doc: "was every try answered within its bound?", Gates: statesBounds, Applies: boundsTries, Run: bounded},
+		Check{Name: Stock, Doc: "are a stock and its ledger whole, where values come back?", Gates: keepsStock, Applies: hasStock, Run: stock},
+		Check{Name: Once, Doc: "was the job of each period done once?", Gates: doesJobs, Applies: hasJobs, Run: once},
 	)
 }
 
 func withoutFence(run history.Run) bool { return run.Fencing != history.FencingOn }
 
 func withFence(run history.Run) bool { return run.Fencing != history.FencingOff }
+
+func statesBounds(run history.Run) bool { return run.Bounds[boundTry] > 0 }
+
+func doesJobs(run history.Run) bool { return run.Bounds[boundPeriod] > 0 }
 
 func hasTokens(in *Input) (Code, string) {
 	if !in.Run.Tokens {

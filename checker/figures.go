@@ -26,6 +26,7 @@ func commonFigures(in *Input) Figures {
 		out["acquire_p99_ns"] = waits.ValueAtQuantile(99)
 	}
 	renewals(in, out)
+	reentries(in, out)
 	for _, f := range in.Faults {
 		if f.Invoke.Type == history.Invoke {
 			out["faults_injected"]++
@@ -35,6 +36,32 @@ func commonFigures(in *Input) Figures {
 		}
 	}
 	return out
+}
+
+// reentries are how often a client was granted what it held, where the lock is taken for one that
+// allows that, and how often it was refused.
+func reentries(in *Input, out Figures) {
+	if !in.Model.Counts() {
+		return
+	}
+	out["reentries"], out["reentries_refused"] = 0, 0
+	held := map[owner]*history.Grant{} // by lock and owner: the outer grant
+	for _, g := range in.Grants {
+		if g.Acquire == nil {
+			continue
+		}
+		outer := held[ownerOf(g)]
+		switch {
+		case outer == nil || g.Acquire.Start() > outer.GaveBack():
+			if g.Granted() {
+				held[ownerOf(g)] = g
+			}
+		case g.Granted():
+			out["reentries"]++
+		case g.Acquire.Outcome() == history.Fail:
+			out["reentries_refused"]++
+		}
+	}
 }
 
 // renewals are how long extensions of leases took until they were answered, and how many were not

@@ -203,6 +203,11 @@ func (in *Input) waitsInVain(lock string, a *askers, span history.Interval, figu
 		return f, true
 	}
 	if g := in.heldThrough(lock, span); g != nil {
+		if text := in.lockedUp(g.Client, span); text != "" {
+			f.Rule, f.Class = "deadlocked", NoClass
+			f.because(Cause{Kind: CauseNone, Text: text})
+			return f, true
+		}
 		f.Doubtful = true
 		f.because(Cause{Kind: CauseRecord, Text: fmt.Sprintf("%s of %s was in force nearly all the time, and its client gave it back too late or not at all", g.ID, g.Client)})
 		return f, true

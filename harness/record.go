@@ -17,9 +17,18 @@ func (t *Trial) run(provider string, started time.Time) history.Run {
 		StallLimit:    tolerance.Nanoseconds(), // from there on lateness counts
 		LivenessBound: r.livenessBound(t.Plan).Nanoseconds(),
 		Recovery:      r.topology.Recovery.Nanoseconds(),
-		Ends:          r.backend.Ends, Renews: r.backend.Renews, Signals: r.backend.SignalKinds(), Tokens: r.backend.Tokens, Resource: len(r.registers) > 0, OwnFence: r.backend.Settles && len(r.registers) > 0,
+		Ends:          r.backend.Ends, Renews: r.backend.Renews, Signals: r.backend.SignalKinds(), Tokens: r.backend.Tokens, Resource: len(r.registers) > 0, OwnFence: r.backend.Settles, Fair: r.backend.Fair,
 		Required: r.Require, Started: started, Versions: t.Versions, Command: t.Config.Command,
 		Registers: map[string]int64{},
+	}
+	if r.workload.Model != "" {
+		run.Model.Kind = r.workload.Model
+	}
+	if r.workload.Bounds != nil {
+		run.Bounds = map[string]int64{}
+		for name, d := range r.workload.Bounds(r.settings) {
+			run.Bounds[name] = d.Nanoseconds()
+		}
 	}
 	if r.FailOn != failOnAll {
 		run.FailOn = r.FailOn

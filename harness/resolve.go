@@ -165,6 +165,12 @@ func (r *resolved) combination() error {
 		return fmt.Errorf("workload %s is for locks that are %s, and backend %s is %s", r.workload.Name,
 			strings.Join(r.workload.Models, " or "), r.Backend, kind)
 	}
+	if r.workload.Tries && r.backend.NoTry {
+		return fmt.Errorf("workload %s tries for the lock, and backend %s can only wait", r.workload.Name, r.Backend)
+	}
+	if r.workload.Model != "" && kind != history.ModelExclusive && kind != r.workload.Model {
+		return fmt.Errorf("workload %s takes the lock for one that is %s, and backend %s is %s", r.workload.Name, r.workload.Model, r.Backend, kind)
+	}
 	if r.Discipline == history.Told && len(r.backend.Signals) == 0 {
 		return fmt.Errorf("--discipline told: backend %s has no signal by which its users learn of a loss: choose %s or %s",
 			r.Backend, history.Obey, history.Trusting)

@@ -178,7 +178,7 @@ func (r *Run) set(key, val string) error {
 		"backend": &r.Backend, "ends": &r.Ends, "discipline": &r.Discipline, "fencing": &r.Fencing, "workload": &r.Workload,
 		"model": &r.Model.Kind, "fail-on": &r.FailOn,
 	}
-	flags := map[string]*bool{"tokens": &r.Tokens, "client-faults": &r.ClientFaults, "resource": &r.Resource, "session": &r.Model.Session, "no-deadlines": &r.NoDeadlines, "renews": &r.Renews}
+	flags := map[string]*bool{"tokens": &r.Tokens, "client-faults": &r.ClientFaults, "resource": &r.Resource, "session": &r.Model.Session, "no-deadlines": &r.NoDeadlines, "renews": &r.Renews, "own-fence": &r.OwnFence, "fair": &r.Fair}
 	switch {
 	case durations[key] != nil:
 		d, err := time.ParseDuration(val)
@@ -189,6 +189,11 @@ func (r *Run) set(key, val string) error {
 	case flags[key] != nil:
 		b, err := strconv.ParseBool(val)
 		*flags[key] = b
+		return err
+	case key == "bounds":
+		name, length, _ := strings.Cut(val, ":")
+		d, err := time.ParseDuration(length)
+		r.Bounds = map[string]int64{name: d.Nanoseconds()}
 		return err
 	case key == "locks":
 		r.Locks = strings.Split(val, ",")

@@ -25,6 +25,13 @@ const (
 	Told     = "told"     // it goes by the signals of the library alone
 )
 
+// Wire is the value of an acquire's return where the requests of clients are counted: what its client
+// wrote to all servers from the invocation on, and what it read, in pieces as they came.
+type Wire struct {
+	Requests int64 `json:"requests"`
+	Answers  int64 `json:"answers"`
+}
+
 // AskedSignal is the kind of signal that is a method which a user asks (Run.Signals): it tells
 // by the deadlines on record. All other kinds come by themselves, as f:lost.
 const AskedSignal = "method"
@@ -96,7 +103,9 @@ type Run struct {
 	Required        []string          `json:"required,omitempty"`     // checks that gate, or with a + that gate beside the default; empty: the default
 	FailOn          string            `json:"fail_on,omitempty"`      // what fails the run; empty: whatever is wrong
 	Registers       map[string]int64  `json:"registers,omitempty"`
-	ClientFaults    bool              `json:"client_faults"` // whether the plan hurts clients
+	Bounds          map[string]int64  `json:"bounds_ns,omitempty"` // times that the workload promises, by its own names
+	Fair            bool              `json:"fair,omitempty"`      // the lock promises to be granted in the order of requests
+	ClientFaults    bool              `json:"client_faults"`       // whether the plan hurts clients
 	Started         time.Time         `json:"started"`
 	Versions        map[string]string `json:"versions,omitempty"`
 	Command         string            `json:"command,omitempty"`

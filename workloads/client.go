@@ -33,20 +33,22 @@ type ClientConfig struct {
 	NoTokens   bool     // the lock is said to issue none: what its grants carry is none
 	TTL        time.Duration
 	Gate       Gate
-	Rand       *rand.Rand // seeded: owner nonces
+	Wire       func() history.Wire // what the client has sent and read so far; nil: nobody counts
+	Rand       *rand.Rand          // seeded: owner nonces
 	OnLogError func(error)
 }
 
 // Client performs operations and records them: an invoke is in its log before its
 // request leaves, and an error that says nothing for certain becomes info.
 type Client struct {
-	cfg      ClientConfig
-	locker   backends.Locker
-	resource Resource
-	sessions *sessions
-	last     atomic.Int64 // last process number given out
-	process  int64        // of the section's goroutine
-	grants   int64
+	cfg       ClientConfig
+	locker    backends.Locker
+	resource  Resource
+	sessions  *sessions
+	unsettled []*Hold      // released, and what they wrote takes effect with another release
+	last      atomic.Int64 // last process number given out
+	process   int64        // of the section's goroutine
+	grants    int64
 }
 
 // processesPerClient is the distance between the process numbers of two clients.
@@ -157,7 +159,12 @@ func (c *Client) Acquire(ctx context.Context, ask Ask) (*Hold, error) {
 	if err := c.invoke(e); err != nil {
 		return nil, err
 	}
+	before := c.wire()
 	lease, err := acquire(ctx, req)
+	if c.cfg.Wire != nil {
+		now := c.wire()
+		e.Value = history.ValueOf(history.Wire{Requests: now.Requests - before.Requests, Answers: now.Answers - before.Answers})
+	}
 	if err == nil {
 		h.granted(lease, &e)
 	}
@@ -166,6 +173,14 @@ func (c *Client) Acquire(ctx context.Context, ask Ask) (*Hold, error) {
 	}
 	c.cfg.Gate.Reach(ctx, points.Acquired, h.spot())
 	return h, nil
+}
+
+// wire is what was counted so far.
+func (c *Client) wire() (w history.Wire) {
+	if c.cfg.Wire != nil {
+		w = c.cfg.Wire()
+	}
+	return w
 }
 
 // granted takes over what the backend says of the grant, into the hold and the event.

@@ -28,7 +28,7 @@ func Specs() []Spec {
 			Calls:  func(s Settings) []string { return s.Calls.Needs() },
 			Params: slices.Concat(Params(), CallParams()), New: func(s Settings) Workload { return &mutex{s} },
 		},
-		rwlockSpec(),
+		rwlockSpec(), reentrantSpec(), trySpec(), twoLocksSpec(), jobSpec(), handoffSpec(), stockSpec(),
 	}
 }
 

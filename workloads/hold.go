@@ -213,11 +213,7 @@ func (h *Hold) Release(ctx context.Context) error {
 	h.c.sessions.leave(h)
 	h.Reach(ctx, points.Releasing)
 	err := h.lease.Release(context.WithoutCancel(ctx))
-	came := err
-	if s, ok := h.lease.(backends.Settler); ok {
-		came = s.Settled()
-	}
-	return errors.Join(h.settle(came), h.c.done(e, err))
+	return errors.Join(h.c.settle(h, err), h.c.done(e, err))
 }
 
 // writeToSettle writes what takes effect with the release: it is recorded under a process number of
@@ -239,12 +235,25 @@ func (h *Hold) writeToSettle(ctx context.Context, e history.Event) (known bool, 
 	return true, nil
 }
 
-// settle records what became of the writes.
-func (h *Hold) settle(came error) error {
+// settle records what became of the writes under a hold that was released, and under those before it
+// that were waiting for that.
+func (c *Client) settle(h *Hold, released error) error {
+	c.unsettled = append(c.unsettled, h)
 	var errs []error
-	for _, e := range h.unsettled {
-		errs = append(errs, h.c.returned(e, came))
+	var left []*Hold
+	for _, one := range c.unsettled {
+		done, came := true, released
+		if s, ok := one.lease.(backends.Settler); ok {
+			done, came = s.Settled()
+		}
+		if !done {
+			left = append(left, one)
+			continue
+		}
+		for _, e := range one.unsettled {
+			errs = append(errs, c.returned(e, came))
+		}
 	}
-	h.unsettled = nil
+	c.unsettled = left
 	return errors.Join(errs...)
 }

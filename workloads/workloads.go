@@ -37,6 +37,15 @@ type Spec struct {
 	// Fenced: --fencing chooses among its registers, and a lock without tokens cannot be run
 	// with --fencing on.
 	Fenced bool
+	// Model is what a lock is taken for under it (a history.Model constant); empty: what its backend
+	// says that it is.
+	Model string
+	// Tries: it must be able to try.
+	Tries bool
+	// Counted: the requests of each acquire are counted.
+	Counted bool
+	// Bounds are times that its checks ask for, by name (Bound constants); nil: none.
+	Bounds func(s Settings) map[string]time.Duration
 	// Models are the kinds of locks that it is for (history.Model constants); nil: any.
 	Models []string
 	// Check says what is wrong with its parameters; nil: the common ones are all that it has.
@@ -112,15 +121,16 @@ type Turn struct {
 // Settings are what a workload goes by: the common parameters, resolved, and all of them as
 // they were given.
 type Settings struct {
-	Locks  []string
-	TTL    time.Duration
-	Hold   time.Duration // longest time between read and write
-	Think  time.Duration // longest pause between two sections
-	Try    float64       // part of the attempts that do not wait
-	Calls  Calls         // that a section makes beside acquire and release
-	Values catalog.Values
-	Dir    string     // folder shared by all clients, for data of its own; empty before the run
-	Rand   *rand.Rand // seeded, one per client; nil before the run
+	Locks   []string
+	TTL     time.Duration
+	Hold    time.Duration // longest time between read and write
+	Think   time.Duration // longest pause between two sections
+	Try     float64       // part of the attempts that do not wait
+	Calls   Calls         // that a section makes beside acquire and release
+	Values  catalog.Values
+	Clients int        // of the run
+	Dir     string     // folder shared by all clients, for data of its own; empty before the run
+	Rand    *rand.Rand // seeded, one per client; nil before the run
 }
 
 // Params are what most workloads have. Lengths may be multiples of the ttl.

@@ -132,8 +132,17 @@ var retriesParam = catalog.Param{
 	Doc: "times that the Redis client sends a command again whose answer did not come, as go-redis does by itself; 0: never",
 }
 
+// waitParam is what all locks that poll have.
+var waitParam = catalog.Param{
+	Name: backends.ParamWait, Default: "jitter",
+	Doc: "the pause before a waiting client tries again: jitter: a random part of a fiftieth of the ttl; fixed: all of it",
+}
+
 // checkRetries refuses wrong values before anything is started.
 func checkRetries(s backends.Spec, v catalog.Values) (backends.Spec, error) {
+	if w := v[backends.ParamWait]; w != waitParam.Default && w != backends.WaitFixed {
+		return s, fmt.Errorf("%s=%s: choose %s or %s", backends.ParamWait, w, waitParam.Default, backends.WaitFixed)
+	}
 	_, err := v.Whole(paramRetries, maxRetries)
 	return s, err
 }

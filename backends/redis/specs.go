@@ -15,7 +15,7 @@ func Specs() []backends.Spec {
 	for i := range specs {
 		specs[i].Ends, specs[i].Keys = cmp.Or(specs[i].Ends, history.EndsLease), Keys
 		if !specs[i].Voters {
-			specs[i].Params, specs[i].With = append(specs[i].Params, retriesParam), checkRetries
+			specs[i].Params, specs[i].With = append(specs[i].Params, retriesParam, waitParam), checkRetries
 		}
 		if specs[i].Ends == history.EndsLease && !specs[i].Renews {
 			specs[i].Calls = calls(specs[i])

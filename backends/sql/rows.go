@@ -13,7 +13,7 @@ import (
 )
 
 // rows is SELECT ... FOR UPDATE: the lock is a row, and the data is written in the transaction that
-// has locked it. Locks that a client takes one inside the other are of one transaction, and the first
+// has locked it. Locks that a client takes one inside the other are of one transaction, and the last
 // release commits it.
 type rows struct {
 	*session
@@ -167,13 +167,14 @@ func (r *rows) commit(ctx context.Context, t *transaction) {
 
 // rowLease is a row that is locked.
 type rowLease struct {
-	r      *rows
-	t      *transaction
-	id     string
-	value  int64
-	absent bool
-	hold   *hold
-	info   backends.Info
+	r        *rows
+	t        *transaction
+	id       string
+	value    int64
+	absent   bool
+	hold     *hold
+	released bool
+	info     backends.Info
 }
 
 var (
@@ -184,14 +185,18 @@ var (
 // Info is what was granted.
 func (l *rowLease) Info() backends.Info { return l.info }
 
-// Release commits.
+// Release commits, where nothing else is locked in the transaction.
 func (l *rowLease) Release(ctx context.Context) error {
+	l.released = true
+	if slices.ContainsFunc(l.t.grants, func(o *rowLease) bool { return !o.released }) && !l.t.over {
+		return nil // it is given back with the others
+	}
 	l.r.commit(ctx, l.t)
 	return l.t.given
 }
 
 // Settled is what became of what was written.
-func (l *rowLease) Settled() error { return l.t.came }
+func (l *rowLease) Settled() (done bool, err error) { return l.t.over, l.t.came }
 
 // Open is the row that was locked last under that name.
 func (r *rows) Open(_ context.Context, lock, _ string, info backends.Info) (backends.Access, error) {
@@ -206,11 +211,11 @@ func (r *rows) Open(_ context.Context, lock, _ string, info backends.Info) (back
 }
 
 // Read reads the row in its transaction.
-func (l *rowLease) Read(ctx context.Context, _ string) (value int64, err error) {
+func (l *rowLease) Read(ctx context.Context, register string) (value int64, err error) {
 	if l.t.over {
 		return 0, fmt.Errorf("%w: the transaction is over", backends.ErrNotSent)
 	}
-	err = l.r.ask(ctx, l.t.conn, &value, "SELECT value FROM "+l.r.table+" WHERE id = ? ORDER BY value DESC LIMIT 1", l.id)
+	err = l.r.ask(ctx, l.t.conn, &value, "SELECT "+column(register)+" FROM "+l.r.table+" WHERE id = ? ORDER BY value DESC LIMIT 1", l.id)
 	if errors.Is(err, stdsql.ErrNoRows) && l.r.missing {
 		return 0, nil
 	}
@@ -218,11 +223,11 @@ func (l *rowLease) Read(ctx context.Context, _ string) (value int64, err error) 
 }
 
 // Write changes the row, or makes it where none was found. It takes effect with the commit.
-func (l *rowLease) Write(ctx context.Context, _ string, _, value int64) error {
+func (l *rowLease) Write(ctx context.Context, register string, _, value int64) error {
 	if l.t.over {
 		return fmt.Errorf("%w: the transaction is over", backends.ErrNotSent)
 	}
-	text, args := "UPDATE "+l.r.table+" SET value = ? WHERE id = ?", []any{value, l.id}
+	text, args := "UPDATE "+l.r.table+" SET "+column(register)+" = ? WHERE id = ?", []any{value, l.id}
 	if l.absent {
 		text, args = insertion(l.r.table), []any{l.id, value}
 	}
@@ -237,12 +242,23 @@ func (l *rowLease) Write(ctx context.Context, _ string, _, value int64) error {
 	return nil
 }
 
+// columnLedger is of what is written with the value of a row.
+const columnLedger = "ledger"
+
+// column is where a register is in a row.
+func column(register string) string {
+	if register == columnLedger {
+		return columnLedger
+	}
+	return "value"
+}
+
 // insertion makes a row of data.
 func insertion(table string) string {
 	if table == tableKeyless {
-		return "INSERT INTO " + table + " (id, value) VALUES (?, ?)"
+		return "INSERT INTO " + table + " (id, value, ledger) VALUES (?, ?, 0)"
 	}
-	return "INSERT INTO " + table + " (id, value, version, changed) VALUES (?, ?, 0, 0)"
+	return "INSERT INTO " + table + " (id, value, ledger, version, changed) VALUES (?, ?, 0, 0, 0)"
 }
 
 // broke ends the transaction with an error.

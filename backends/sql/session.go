@@ -214,7 +214,7 @@ func (s *session) make(ctx context.Context, conn *stdsql.Conn, table, id string)
 		return nil
 	}
 	fields := map[string]string{
-		tableData:  "(id, value, version, changed) VALUES (?, 0, 0, 0)",
+		tableData:  "(id, value, ledger, version, changed) VALUES (?, 0, 0, 0, 0)",
 		tableLease: "(id, owner, expires, token) VALUES (?, '', 0, 0)",
 	}
 	_, err := s.exec(ctx, conn, strings.Join([]string{"{insert}", table, fields[table], "{if absent}"}, " "), id)

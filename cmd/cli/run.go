@@ -25,8 +25,9 @@ const runsDir = "lockstorm-runs"
 func (a *app) runCommand() *cobra.Command {
 	cfg := harness.Defaults()
 	var asJSON bool
+	var claim int
 	cmd := &cobra.Command{
-		Use:   "run --backend NAME",
+		Use:   "run --backend NAME | --claim N",
 		Short: "drive a lock, hurt it, judge it",
 		Long: `Runs one backend under faults and judges the record.
 
@@ -37,14 +38,24 @@ See replay for how to run it again.`,
   %[1]s run --backend redis-fenced --nemesis client-pause --fencing on
   %[1]s run --backend redis-lua --nemesis client-pause:at=before-write,for=2ttl --nemesis server-restart`, a.st.Name),
 		Args: a.noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd, cfg, asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case claim != 0:
+				chosen, err := chooseClaims([]string{strconv.Itoa(claim)})
+				if err != nil {
+					return err
+				}
+				return a.runClaims(cmd.Context(), chosen, cmp.Or(cfg.Out, runDir(fmt.Sprintf("claim-%d", claim))), claimJobs, asJSON)
+			case cfg.Backend == "":
+				return errors.New(`required flag(s) "backend" not set`)
+			}
+			return a.run(cmd, cfg, asJSON)
+		},
 	}
 	f := cmd.Flags()
 	cfg.Bind(f)
 	f.BoolVar(&asJSON, "json", false, "print results.json on stdout")
-	if err := cmd.MarkFlagRequired("backend"); err != nil {
-		panic(err) // the flag is defined above
-	}
+	f.IntVar(&claim, "claim", 0, "make the runs of a claim of the articles instead: see claims")
 	a.complete(cmd)
 	return cmd
 }

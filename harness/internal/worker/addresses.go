@@ -15,6 +15,8 @@ type AddressBook struct {
 	mu    sync.Mutex
 	addrs map[string]string
 	names map[string]string // announced address -> node
+
+	wire wire
 }
 
 // Announce notes the addresses under which servers speak of each other.
@@ -56,8 +58,11 @@ func (a *AddressBook) Dial(ctx context.Context, node string) (net.Conn, error) {
 	}
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "tcp", addr)
-	if err != nil || !byAddress {
-		return c, err
+	if err != nil {
+		return nil, err
+	}
+	if !byAddress {
+		return a.wire.counted(c), nil
 	}
 	tcp, ok := c.(*net.TCPConn)
 	seen, err := net.ResolveTCPAddr("tcp", node)

@@ -113,7 +113,8 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 	if err != nil {
 		return fail(err)
 	}
-	settings.Dir, settings.Rand = w.cfg.Dir, w.rand(1)
+	settings.Dir, settings.Rand, settings.Clients = w.cfg.Dir, w.rand(1), w.cfg.Run.Clients
+	w.addrs.Count(wl.Counted)
 	env := backends.Env{
 		Run: w.cfg.RunID, Client: w.cfg.Client, Nodes: w.cfg.Nodes, Dial: w.addrs.Dial, Dir: w.cfg.Dir, TTL: ttl,
 		Retry: time.Duration(w.cfg.Retry), Timeout: timeout, Now: w.rec.Clock().Now, Rand: w.rand(2), Values: values,
@@ -124,9 +125,14 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 			return fail(err)
 		}
 	}
+	var wire func() history.Wire
+	if wl.Counted {
+		wire = w.addrs.Wire
+	}
 	client := workloads.NewClient(workloads.ClientConfig{
+		Wire: wire,
 		Name: w.cfg.Client, Index: w.cfg.Index, Recorder: w.rec,
-		Settles: spec.Settles && spec.Model.Locks(), Registers: w.cfg.Registers, Fencing: w.cfg.Run.Fencing,
+		Settles: spec.Settles, Registers: w.cfg.Registers, Fencing: w.cfg.Run.Fencing,
 		NoTokens: !w.cfg.Run.Tokens, NoTry: spec.NoTry,
 		Trusting: w.cfg.Run.Discipline == history.Trusting, OnlyTold: !w.cfg.Run.ByDeadline(), TTL: ttl, Gate: w.gate,
 		Rand: w.rand(3), OnLogError: func(err error) { w.cancel(err) },

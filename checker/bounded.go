@@ -1,0 +1,67 @@
+package checker
+
+import (
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// boundTry is the name of the bound of a try, as the workload says it.
+const boundTry = "try"
+
+// bounded asks whether every try was answered within the bound that the workload states, also while a
+// fault was at work. What held the client itself up is not counted: a fault of its own, or the host.
+func bounded(in *Input) Result {
+	bound := in.Run.Bounds[boundTry]
+	var findings []Finding
+	figures := Figures{}
+	for _, g := range in.Grants {
+		c := g.Acquire
+		if c == nil || c.Invoke.F != history.FTryAcquire {
+			continue
+		}
+		end := min(c.End(), in.Last[g.Client])
+		took := history.Interval{From: c.Start(), To: end}
+		took.From += in.heldBack(g.Client, took)
+		figures.Raise("try_max_ns", took.To-took.From)
+		if took.To-took.From > bound+in.Run.Tolerance {
+			findings = append(findings, Finding{
+				Rule: "late-try", Class: NoClass, Gating: true, Cause: noCause.Text, CauseKind: CauseNone, Grants: []string{g.ID},
+				Message: fmt.Sprintf("%s tried for %s at %s and was not answered for %s, the bound is %s", g.Client, g.Lock, Seconds(c.Start()), Millis(end-c.Start()), Millis(bound)),
+				Events:  []int64{c.Invoke.Index}, From: c.Start(), To: end,
+			})
+			f := &findings[len(findings)-1]
+			f.because(in.CauseOf(g, end))
+		}
+	}
+	r := in.conclude("every try, from its invocation to its return", findings, len(findings))
+	r.Figures = figures
+	if r.Verdict == Pass {
+		r.Reason = fmt.Sprintf("no try took longer than %s, the bound is %s", Millis(figures["try_max_ns"]), Millis(bound))
+	}
+	return r
+}
+
+// heldBack is for how much of a span a client was held up itself.
+func (in *Input) heldBack(client string, span history.Interval) (ns int64) {
+	for _, s := range in.stallsOf(client) {
+		if part := s.Overlap(span); !part.Empty() {
+			ns += part.To - part.From
+		}
+	}
+	for _, f := range in.Faults {
+		if f.Family == history.FamilyClient && f.Effective() && f.Late(client) {
+			if part := f.Span().Overlap(span); !part.Empty() {
+				ns += part.To - part.From
+			}
+		}
+	}
+	return min(ns, span.To-span.From)
+}
+
+func boundsTries(in *Input) (Code, string) {
+	if in.Run.Bounds[boundTry] == 0 {
+		return CodeUnused, "the workload states no bound for a try: see workload try"
+	}
+	return "", ""
+}

@@ -1,0 +1,268 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// answersFile is what became of claims, in the directory of their runs.
+const answersFile = "claims.json"
+
+// claimJobs is how many runs of claims are made at once: most of their time they wait.
+const claimJobs = 4
+
+func (a *app) claimsCommand() *cobra.Command {
+	var run, asJSON bool
+	var jobs int
+	var out, from string
+	cmd := &cobra.Command{
+		Use:   "claims [NUMBER...]",
+		Short: "the claims of articles on locks, put to the test",
+		Long: `Lists what articles say of distributed locks and, with --run, makes the runs that answer it: each
+claim has its own backends, faults and workloads, and its verdict is computed from the runs:
+stands, in part, or falls. A run that ends otherwise than this program expects is named (exit code 5).
+The answers are kept as ` + answersFile + ` in the directory of the runs; --from shows them again.`,
+		Example: fmt.Sprintf("  %[1]s claims\n  %[1]s claims --run 9 12\n  %[1]s claims --from lockstorm-runs/claims", a.st.Name),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			chosen, err := chooseClaims(args)
+			switch {
+			case err != nil:
+				return err
+			case run && from != "":
+				return errors.New("--run makes new answers and --from shows old ones: choose one of them")
+			case run:
+				return a.runClaims(cmd.Context(), chosen, cmp.Or(out, runDir("claims")), jobs, asJSON)
+			}
+			answers, err := readAnswers(from)
+			if err != nil {
+				return &harness.Error{Code: harness.ExitUsage, Err: err}
+			}
+			return a.showClaims(chosen, answers, asJSON)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&run, "run", false, "make the runs")
+	f.IntVar(&jobs, "jobs", claimJobs, "how many runs are made at once")
+	f.StringVar(&out, "out", "", "directory of the runs; it must be empty or absent")
+	f.StringVar(&from, "from", "", "show the answers that are kept in a directory, or in a file")
+	f.BoolVar(&asJSON, "json", false, "print as JSON")
+	return cmd
+}
+
+// chooseClaims are those of the numbers; all where none is given.
+func chooseClaims(numbers []string) ([]suite.Claim, error) {
+	if len(numbers) == 0 {
+		return suite.Claims(), nil
+	}
+	var out []suite.Claim
+	for _, text := range numbers {
+		n, err := strconv.Atoi(text)
+		c, ok := suite.FindClaim(n)
+		if err != nil || !ok {
+			return nil, fmt.Errorf("there is no claim %q: see %q", text, "claims")
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// runClaims makes the runs of claims, several at once, and says what became of them.
+func (a *app) runClaims(ctx context.Context, claims []suite.Claim, out string, jobs int, asJSON bool) error {
+	if entries, err := os.ReadDir(out); err == nil && len(entries) > 0 {
+		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("--out %s is not empty: name a new directory; runs are never overwritten", out)}
+	}
+	if jobs < 1 {
+		return errors.New("--jobs: one at least")
+	}
+	r := &claimRuns{a: a, out: out, begun: time.Now()}
+	for _, c := range claims {
+		r.all += len(c.Runs)
+	}
+	fmt.Fprintf(a.st.Stderr, "%d runs, %d at a time, into %s\n", r.all, jobs, out)
+	if err := r.makeAll(ctx, claims, jobs); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	if err := writeAnswers(filepath.Join(out, answersFile), r.answers); err != nil {
+		return err
+	}
+	if err := a.showClaims(claims, r.answers, asJSON); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return exitWith(harness.ExitInterrupted)
+	}
+	if slices.ContainsFunc(r.answers, func(one suite.Answer) bool { return !one.AsIt && one.Exit != harness.ExitEnvironment }) {
+		return exitWith(exitUnexpected)
+	}
+	return nil
+}
+
+// exitUnexpected says that a run ended otherwise than was expected of it.
+const exitUnexpected = 5
+
+// claimRuns are runs under way.
+type claimRuns struct {
+	a     *app
+	out   string
+	all   int
+	begun time.Time
+
+	mu      sync.Mutex
+	answers []suite.Answer
+}
+
+func (r *claimRuns) makeAll(ctx context.Context, claims []suite.Claim, jobs int) error {
+	type job struct {
+		number int
+		run    suite.ClaimRun
+	}
+	todo := make(chan job)
+	var wg sync.WaitGroup
+	errs := make([]error, jobs)
+	for i := range jobs {
+		wg.Go(func() {
+			for j := range todo {
+				errs[i] = errors.Join(errs[i], r.one(ctx, j.number, j.run))
+			}
+		})
+	}
+	for _, c := range claims {
+		for _, run := range c.Runs {
+			if ctx.Err() == nil {
+				todo <- job{c.Number, run}
+			}
+		}
+	}
+	close(todo)
+	wg.Wait()
+	slices.SortFunc(r.answers, func(a, b suite.Answer) int { return cmp.Or(a.Claim-b.Claim, cmp.Compare(a.Run, b.Run)) })
+	return errors.Join(errs...)
+}
+
+// one makes a run. What is missing here is an answer as well: the claim stays open.
+func (r *claimRuns) one(ctx context.Context, number int, run suite.ClaimRun) error {
+	o, _, err := run.Do(ctx, r.a.cat, filepath.Join(r.out, filepath.FromSlash(run.Name)))
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // interrupted: it says nothing
+	}
+	answer := suite.Answer{}
+	var coded *harness.Error
+	switch {
+	case o != nil:
+		answer = run.Answered(number, o.ExitCode(), o.Results)
+	case errors.As(err, &coded):
+		answer = run.Answered(number, coded.Code, nil)
+		fmt.Fprintf(r.a.st.Stderr, "%s: %v\n", run.Name, err)
+	default:
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answers = append(r.answers, answer)
+	text := "as expected"
+	if !answer.AsIt {
+		text = "NOT as expected: " + strings.ReplaceAll(suite.Sentences(answer.Differs), "\n", "; ")
+	}
+	fmt.Fprintf(r.a.st.Stderr, "%4d of %d, %v  %s  %s\n", len(r.answers), r.all, time.Since(r.begun).Round(time.Second), run.Name, text)
+	return nil
+}
+
+func writeAnswers(path string, answers []suite.Answer) error {
+	b, err := json.MarshalIndent(answers, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(b, '\n'), 0o644)
+}
+
+// readAnswers reads those of a file or a directory; none where there is no name.
+func readAnswers(path string) (answers []suite.Answer, err error) {
+	if path == "" {
+		return nil, nil
+	}
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		path = filepath.Join(path, answersFile)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("--from: %w", err)
+	}
+	if err := json.Unmarshal(b, &answers); err != nil {
+		return nil, fmt.Errorf("--from %s: %w", path, err)
+	}
+	return answers, nil
+}
+
+// judgedClaim is a claim with its verdict, as JSON.
+type judgedClaim struct {
+	Number   int                `json:"number"`
+	Text     string             `json:"text"`
+	Articles string             `json:"articles"`
+	Verdict  suite.ClaimVerdict `json:"verdict"`
+	Note     string             `json:"note,omitempty"`
+	Answers  []suite.Answer     `json:"answers,omitempty"`
+	Commands []string           `json:"commands"`
+}
+
+func (a *app) showClaims(claims []suite.Claim, answers []suite.Answer, asJSON bool) error {
+	var all []judgedClaim
+	for _, c := range claims {
+		j := judgedClaim{Number: c.Number, Text: c.Text, Articles: c.Articles, Verdict: c.Judged(answers), Note: c.Note}
+		for _, one := range answers {
+			if one.Claim == c.Number {
+				j.Answers = append(j.Answers, one)
+			}
+		}
+		for _, r := range c.Runs {
+			j.Commands = append(j.Commands, a.st.Name+" run "+r.Run.Line())
+		}
+		all = append(all, j)
+	}
+	if asJSON {
+		return a.printJSON(all)
+	}
+	w := tabwriter.NewWriter(a.st.Stdout, 0, 0, 2, ' ', 0)
+	for _, j := range all {
+		fmt.Fprintf(w, "%d\t%s\t%d runs\t%s\n", j.Number, j.Verdict, len(j.Commands), j.Text)
+		if len(answers) == 0 && len(all) > 3 {
+			continue
+		}
+		for _, one := range j.Answers {
+			bears := "bears it out"
+			if !one.Supports {
+				bears = "does not"
+			}
+			fmt.Fprintf(w, "\t%s\texit %d\t%s%s\n", bears, one.Exit, one.Run, figuresOf(one))
+		}
+	}
+	return w.Flush()
+}
+
+// figuresOf are the figures of an answer, by name.
+func figuresOf(a suite.Answer) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(a.Figures)) {
+		fmt.Fprintf(&b, "  %s", suite.Figure(name, a.Figures[name]))
+	}
+	return b.String()
+}

@@ -1,0 +1,51 @@
+package worker
+
+import (
+	"net"
+	"sync/atomic"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// wire counts what leaves for all servers and what comes from them, in pieces.
+type wire struct {
+	on            bool
+	writes, reads atomic.Int64
+}
+
+// Count has connections counted that are dialled from now on.
+func (a *AddressBook) Count(on bool) { a.wire.on = on }
+
+// Wire is what was counted so far.
+func (a *AddressBook) Wire() history.Wire {
+	return history.Wire{Requests: a.wire.writes.Load(), Answers: a.wire.reads.Load()}
+}
+
+// counted counts on a connection, where that is asked for. It stays a TCP connection in all else.
+func (w *wire) counted(c net.Conn) net.Conn {
+	tcp, ok := c.(*net.TCPConn)
+	if !w.on || !ok {
+		return c
+	}
+	return countedConn{tcp, w}
+}
+
+type countedConn struct {
+	*net.TCPConn
+	wire *wire
+}
+
+// Read counts what comes.
+func (c countedConn) Read(b []byte) (int, error) {
+	n, err := c.TCPConn.Read(b)
+	if n > 0 {
+		c.wire.reads.Add(1)
+	}
+	return n, err
+}
+
+// Write counts what leaves.
+func (c countedConn) Write(b []byte) (int, error) {
+	c.wire.writes.Add(1)
+	return c.TCPConn.Write(b)
+}

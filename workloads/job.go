@@ -1,0 +1,144 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/workloads/register"
+)
+
+// BoundPeriod is the name of the length of a period, in history.Run.Bounds (ns).
+const BoundPeriod = "period"
+
+// PointSent is where a client has done its job and nobody knows of it yet.
+const PointSent = "job-done"
+
+const (
+	paramPeriod = "period"
+	paramOffset = "offset"
+	paramMark   = "mark"
+)
+
+// Values of mark.
+const (
+	markNone   = "no"
+	markAfter  = "after"
+	markBefore = "before"
+)
+
+func jobSpec() Spec {
+	return Spec{
+		Name: "job", Doc: "a job is to be done once in each period: each client tries for the lock when a period begins by its own clock, and does the job if it is granted",
+		Params: []catalog.Param{
+			{Name: paramPeriod, Default: "1ttl", Doc: "length of a period"},
+			{Name: paramOffset, Default: "0.1ttl", Doc: "how far the clock of the last client is behind that of the first; those of the others are in between"},
+			{Name: paramMark, Default: markNone, Doc: "whether the period is written down: no; after the job, or before it, and looked up first"},
+		},
+		Points:    []points.Point{{Name: PointSent, Doc: "the job is done, and the period is not written down yet"}},
+		Registers: func(string, bool) []Register { return []Register{{Name: register.Plain}} },
+		Tries:     true,
+		Check: func(s Settings) error {
+			if v := s.Values[paramMark]; v != markNone && v != markAfter && v != markBefore {
+				return fmt.Errorf("%s=%s: choose %s, %s or %s", paramMark, v, markNone, markAfter, markBefore)
+			}
+			period, err := s.Values.Length(paramPeriod, s.TTL)
+			if err == nil && period < 10*time.Millisecond {
+				err = errors.New("period: 10ms at least")
+			}
+			_, offErr := s.Values.Length(paramOffset, s.TTL)
+			return errors.Join(err, offErr)
+		},
+		Bounds: func(s Settings) map[string]time.Duration {
+			period, _ := s.Values.Length(paramPeriod, s.TTL) // was checked
+			return map[string]time.Duration{BoundPeriod: period}
+		},
+		New: func(s Settings) Workload {
+			period, _ := s.Values.Length(paramPeriod, s.TTL) // both were checked
+			offset, _ := s.Values.Length(paramOffset, s.TTL)
+			return &job{Settings: s, period: period, offset: offset, mark: s.Values[paramMark]}
+		},
+	}
+}
+
+// JobDone is the value of the work event of a job.
+type JobDone struct {
+	Period int64 `json:"period"` // by the clock of its client
+}
+
+// job is done once in each period by those who agree who does it.
+//
+//	try  [read the last period]  work {period}  [write the period]  release
+type job struct {
+	Settings
+	period, offset time.Duration
+	mark           string
+	last           int64 // period that this client has seen to
+}
+
+// Section waits for the next period, and tries once. The last one does no job.
+func (w *job) Section(ctx context.Context, c *Client, t Turn) (bool, error) {
+	if t.Last {
+		return w.Run(ctx, c, t, func(*Hold) error { return nil })
+	}
+	period := w.await(ctx, c)
+	if ctx.Err() != nil {
+		return false, nil
+	}
+	h, err := c.Acquire(ctx, Ask{Lock: w.Lock(t), Try: true})
+	if h == nil || err != nil {
+		return false, err
+	}
+	if err := w.do(ctx, h, period); err != nil {
+		return true, err
+	}
+	return true, h.Release(ctx)
+}
+
+// await waits until a new period has begun by the client's own clock.
+func (w *job) await(ctx context.Context, c *Client) int64 {
+	behind := time.Duration(0)
+	if w.Clients > 1 {
+		behind = w.offset * time.Duration((c.cfg.Index-1)%int64(w.Clients)) / time.Duration(w.Clients-1)
+	}
+	for {
+		now := time.Duration(c.cfg.Recorder.Clock().Now()) - behind
+		period := int64(now / w.period)
+		if period > w.last && now > 0 {
+			w.last = period
+			return period
+		}
+		pause(ctx, time.Duration(w.last+1)*w.period-now)
+		if ctx.Err() != nil {
+			return w.last
+		}
+	}
+}
+
+func (w *job) do(ctx context.Context, h *Hold, period int64) error {
+	var last int64
+	if w.mark != markNone {
+		v, known, err := h.Read(context.WithoutCancel(ctx), register.Plain)
+		if err != nil || !known || v >= period {
+			return err
+		}
+		last = v
+	}
+	if w.mark == markBefore {
+		if _, err := h.Write(context.WithoutCancel(ctx), register.Plain, last, period); err != nil || !h.Valid() {
+			return err
+		}
+	}
+	if err := h.Work(ctx, JobDone{period}, nil); err != nil {
+		return err
+	}
+	h.Reach(ctx, PointSent)
+	if w.mark != markAfter {
+		return nil
+	}
+	_, err := h.Write(context.WithoutCancel(ctx), register.Plain, last, period)
+	return err
+}
