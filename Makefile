@@ -61,6 +61,13 @@ track-record: servers ## every published failure with 20 seeds; writes docs/trac
 ensembles: servers ## what is said of the locks on ZooKeeper and etcd, with 20 seeds; writes docs/ensembles.md
 	$(GO) test -tags ensembles -count=1 -timeout 180m -parallel 4 -run TestEnsembles ./e2e
 
+.PHONY: claims
+claims: build servers ## the claims of the articles, about 160 runs; writes docs/claims.json, docs/claims.md and its pictures
+	rm -rf lockstorm-runs/claims
+	$(BIN) claims --run --out lockstorm-runs/claims; code=$$?; [ $$code -eq 0 ] || [ $$code -eq 5 ]
+	cp lockstorm-runs/claims/claims.json docs/claims.json
+	$(MAKE) docs
+
 .PHONY: libraries
 libraries: servers ## every library, option and discipline under faults with 10 seeds; writes docs/libraries-measured.md
 	$(GO) test -tags libraries -count=1 -timeout 180m -parallel 6 -run TestLibraries ./e2e

@@ -10,9 +10,10 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// fairMargin is how much later somebody must have asked to have overtaken a client: requests that
-// leave together arrive in any order.
-const fairMargin = int64(20e6)
+// fairMargin is how much later somebody must have asked to have overtaken a client: what happens
+// between a call and its place in the queue takes its time, and requests that leave together arrive
+// in any order.
+const fairMargin = int64(100e6)
 
 // fairness asks in which order those who wait are granted the lock: how often each was overtaken by
 // a client that asked later. It is a finding of locks that promise an order.
@@ -52,12 +53,17 @@ func fairness(in *Input) Result {
 	return r
 }
 
-// waiters are the grants of a lock whose clients waited for it, in order of their requests. What a
-// fault or the host disturbs is left out: such a client may have asked again.
+// waiters are the grants of a lock whose clients waited for it, in order of their requests. The first
+// one of each client is left out: it has to connect.
 func (in *Input) waiters(lock string) []*history.Grant {
 	var out []*history.Grant
+	met := map[string]bool{}
 	for _, g := range in.ByLock[lock] {
-		if g.Granted() && g.Mode != history.ModeShared && g.Acquire.Invoke.F == history.FAcquire {
+		first := !met[g.Client]
+		if g.Granted() {
+			met[g.Client] = true
+		}
+		if !first && g.Granted() && g.Mode != history.ModeShared && g.Acquire.Invoke.F == history.FAcquire {
 			out = append(out, g)
 		}
 	}

@@ -16,7 +16,7 @@ func TestOvertakesAgainstBruteForce(t *testing.T) {
 			asked := rnd.Int64N(20) * fairMargin / 2
 			ok := asked + rnd.Int64N(10*fairMargin)
 			c := &history.Call{Invoke: &history.Event{Time: asked, F: history.FAcquire}, Return: &history.Event{Time: ok, Type: history.OK}}
-			in.ByLock["L"] = append(in.ByLock["L"], &history.Grant{Lock: "L", Acquire: c})
+			in.ByLock["L"] = append(in.ByLock["L"], &history.Grant{Lock: "L", Client: "c", Acquire: c})
 		}
 		queue := in.waiters("L")
 		for i, got := range overtakes(queue) {

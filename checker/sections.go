@@ -16,6 +16,7 @@ func (in *Input) sections(out []lin.Section, register, lock string) []lin.Sectio
 	out = slices.Grow(out, len(in.ByLock[lock]))
 	for _, g := range in.ByLock[lock] {
 		var s section
+		own := len(out)
 		for _, u := range g.Uses {
 			if u.Invoke.Register != register || u.Outcome() == history.Fail {
 				continue
@@ -28,6 +29,9 @@ func (in *Input) sections(out []lin.Section, register, lock string) []lin.Sectio
 			}
 		}
 		out = s.done(out)
+		for i := own; in.Run.OwnFence && i < len(out); i++ {
+			out[i].Call = min(out[i].Call, g.Sent()) // its transaction has begun: what it reads may be as of then
+		}
 	}
 	return out
 }

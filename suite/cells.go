@@ -10,7 +10,7 @@ import (
 // Cells are what the README and the docs promise of clients, fences and servers, each with
 // a seed of its own.
 func Cells() []Case {
-	return slices.Concat(fenceCells(), killCells(), pauseCells(), serverCells(), combinedCells(), providerCells(), sessionCells())
+	return slices.Concat(fenceCells(), killCells(), pauseCells(), serverCells(), combinedCells(), providerCells(), sessionCells(), databaseCells())
 }
 
 func fenceCells() []Case {

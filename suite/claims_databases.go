@@ -43,7 +43,7 @@ func missingRows() []ClaimRun {
 	for _, engine := range []string{"postgres", "mariadb"} {
 		for _, level := range []string{"read-committed", "repeatable-read", "serializable"} {
 			for _, key := range []string{"yes", "no"} {
-				line := fmt.Sprintf("--backend sql-for-update-missing-row:isolation=%s,key=%s --topology %s --locks 300 --clients 8 --workload counter:hold=20ms,think=0s,try=0 --time 4s", level, key, engine)
+				line := fmt.Sprintf("--backend sql-for-update-missing-row:isolation=%s,key=%s --topology %s --locks 12 --clients 16 --workload counter:hold=300ms,think=0s,try=0 --time 4s", level, key, engine)
 				// A second row is kept out by a key, by a serializable transaction, and by the gap locks of InnoDB.
 				must := Expectation{Verdicts: verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Pass}}
 				if key == "no" && (level == "read-committed" || (level == "repeatable-read" && engine == "postgres")) {

@@ -39,8 +39,12 @@ func TestClaimVerdicts(t *testing.T) {
 		answers []Answer
 		want    ClaimVerdict
 	}{
-		{nil, Open}, {[]Answer{yes}, Open}, {[]Answer{yes, {Claim: 8}}, Open},
-		{[]Answer{yes, yes}, Stands}, {[]Answer{no, no}, Falls}, {[]Answer{yes, no}, InPart},
+		{nil, Open},
+		{[]Answer{yes}, Open},
+		{[]Answer{yes, {Claim: 8}}, Open},
+		{[]Answer{yes, yes}, Stands},
+		{[]Answer{no, no}, Falls},
+		{[]Answer{yes, no}, InPart},
 	} {
 		if got := c.Judged(tc.answers); got != tc.want {
 			t.Errorf("%v: %s, want %s", tc.answers, got, tc.want)

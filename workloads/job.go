@@ -84,8 +84,8 @@ func (w *job) Section(ctx context.Context, c *Client, t Turn) (bool, error) {
 	if t.Last {
 		return w.Run(ctx, c, t, func(*Hold) error { return nil })
 	}
-	period := w.await(ctx, c)
-	if ctx.Err() != nil {
+	period, begun := w.await(ctx, c)
+	if !begun {
 		return false, nil
 	}
 	h, err := c.Acquire(ctx, Ask{Lock: w.Lock(t), Try: true})
@@ -98,8 +98,8 @@ func (w *job) Section(ctx context.Context, c *Client, t Turn) (bool, error) {
 	return true, h.Release(ctx)
 }
 
-// await waits until a new period has begun by the client's own clock.
-func (w *job) await(ctx context.Context, c *Client) int64 {
+// await waits until a new period has begun by the client's own clock; not begun: ctx has ended.
+func (w *job) await(ctx context.Context, c *Client) (period int64, begun bool) {
 	behind := time.Duration(0)
 	if w.Clients > 1 {
 		behind = w.offset * time.Duration((c.cfg.Index-1)%int64(w.Clients)) / time.Duration(w.Clients-1)
@@ -109,11 +109,11 @@ func (w *job) await(ctx context.Context, c *Client) int64 {
 		period := int64(now / w.period)
 		if period > w.last && now > 0 {
 			w.last = period
-			return period
+			return period, true
 		}
 		pause(ctx, time.Duration(w.last+1)*w.period-now)
 		if ctx.Err() != nil {
-			return w.last
+			return 0, false
 		}
 	}
 }

@@ -110,11 +110,11 @@ func (a *advisory) granted(ctx context.Context, conn *stdsql.Conn, limit time.Du
 // keyOf is what the server knows a lock by: a number, or a name that is not too long.
 func (a *advisory) keyOf(lock string) any {
 	h := fnv.New64a()
-	h.Write([]byte(a.id(lock))) //nolint:errcheck // it never fails
+	h.Write([]byte(a.id(lock)))
 	if a.e == &mariadb {
 		return fmt.Sprintf("lockstorm-%016x", h.Sum64())
 	}
-	return int64(h.Sum64()) //nolint:gosec // any number will do
+	return int64(h.Sum64()) // any number will do
 }
 
 // leased is a lock whose connection the server ends when it hears nothing for a while: a lease, which

@@ -52,7 +52,7 @@ func (s *leases) TryAcquire(ctx context.Context, req backends.Request) (backends
 
 // take is one statement, which gives the row its next token.
 func (s *leases) take(ctx context.Context, conn *stdsql.Conn, id string, req backends.Request) (token int64, err error) {
-	text := "UPDATE ls_lease SET owner = ?, expires = {clock} + ?, token = {next token} WHERE id = ? AND expires <= {clock} {returning}"
+	text := "UPDATE ls_lease SET owner = ?, expires = {clock} + ?, token = {counted on} WHERE id = ? AND expires <= {clock} {returning}"
 	text, args := s.clock(text), []any{req.Owner, req.TTL.Microseconds(), id}
 	if s.e == &mariadb {
 		r, err := s.exec(ctx, conn, text, args...)

@@ -22,7 +22,7 @@ var mariadb = engine{
 		"if absent":  "",
 		"insert":     "INSERT IGNORE INTO",
 		"connection": "CONNECTION_ID()",
-		"next token": "LAST_INSERT_ID(token + 1)",
+		"counted on": "LAST_INSERT_ID(token + 1)",
 		"returning":  "",
 	},
 	schema: []string{

@@ -22,7 +22,7 @@ var postgres = engine{
 		"if absent":  "ON CONFLICT DO NOTHING",
 		"insert":     "INSERT INTO",
 		"connection": "pg_backend_pid()",
-		"next token": "token + 1",
+		"counted on": "token + 1",
 		"returning":  "RETURNING token",
 	},
 	schema: []string{

@@ -130,7 +130,7 @@ func (r *rows) undo(ctx context.Context, t *transaction, why error) {
 	if _, err := r.exec(ctx, t.conn, "ROLLBACK"); err != nil {
 		t.given = err
 		if r.alive(t.conn) {
-			r.session.over(t.conn, "a transaction that cannot be rolled back")
+			r.over(t.conn, "a transaction that cannot be rolled back")
 		}
 		return
 	}

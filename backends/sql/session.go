@@ -38,7 +38,7 @@ type session struct {
 // hold is a grant whose client is told when its connection ends.
 type hold struct{ lost func(reason string) }
 
-func newSession(env backends.Env, settings ...string) (*session, error) {
+func newSession(env backends.Env) (*session, error) {
 	if len(env.Nodes) == 0 {
 		return nil, errors.New("this lock needs a database: choose a topology of PostgreSQL or MariaDB")
 	}
@@ -46,7 +46,7 @@ func newSession(env backends.Env, settings ...string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{e: e, settings: settings, dbs: map[string]*stdsql.DB{}, made: map[string]bool{}}
+	s := &session{e: e, dbs: map[string]*stdsql.DB{}, made: map[string]bool{}}
 	dial := env.Dial
 	env.Dial = func(ctx context.Context, node string) (net.Conn, error) {
 		c, err := dial(ctx, node)

@@ -163,7 +163,7 @@ func (r *claimRuns) makeAll(ctx context.Context, claims []suite.Claim, jobs int)
 func (r *claimRuns) one(ctx context.Context, number int, run suite.ClaimRun) error {
 	o, _, err := run.Do(ctx, r.a.cat, filepath.Join(r.out, filepath.FromSlash(run.Name)))
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // interrupted: it says nothing
+		return nil // interrupted: it says nothing
 	}
 	answer := suite.Answer{}
 	var coded *harness.Error

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"reflect"
@@ -18,9 +19,23 @@ var rewrite = flag.Bool("rewrite", false, "write the files anew")
 // The docs say what the catalogue says.
 func TestDocsAreNotStale(t *testing.T) {
 	cat := harness.Default()
-	for path, text := range map[string]string{
-		"../faults.md": Faults(cat), "../backends.md": Backends(cat),
-	} {
+	b, err := os.ReadFile("../claims.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answers []suite.Answer
+	if err := json.Unmarshal(b, &answers); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{"../faults.md": Faults(cat), "../backends.md": Backends(cat), "../claims.md": Claims(answers)}
+	images, err := Pictures(answers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, svg := range images {
+		files["../images/"+name] = string(svg)
+	}
+	for path, text := range files {
 		if *rewrite {
 			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 				t.Fatal(err)

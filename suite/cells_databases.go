@@ -1,0 +1,55 @@
+package suite
+
+import (
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+// databaseCells are of locks in databases, and of the workloads and checks that came with them.
+func databaseCells() []Case {
+	return []Case{
+		{
+			Name: "sql-for-update-killed", Text: "the connection of a holder is ended: two believe, and only what is committed counts",
+			Run:    MustLine("--backend sql-for-update --nemesis kill-connection --time 5s --seed 1"),
+			Expect: Expectation{Exit: codes{harness.ExitPass}, Verdicts: verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Pass}},
+		},
+		{
+			Name: "postgres-advisory-killed", Text: "an advisory lock ends with its connection: two holders, until the first one asks",
+			Run: MustLine("--backend postgres-advisory --nemesis kill-connection --time 5s --seed 1"), Expect: inherentLoss(),
+		},
+		{
+			Name: "mariadb-get-lock-restart", Text: "so does GET_LOCK with its server",
+			Run: MustLine("--backend mariadb-get-lock --nemesis server-restart --time 5s --seed 1"), Expect: doubleHolder(checker.Inherent),
+		},
+		{
+			Name: "sql-optimistic-restart", Text: "a version in the row needs no lock",
+			Run: MustLine("--backend sql-optimistic --topology mariadb --nemesis server-restart --time 5s --seed 1"), Expect: passes(),
+		},
+		{
+			Name: "sql-lease-promote", Text: "a lease that was not replicated is lost when the replica is promoted",
+			Run: MustLine("--backend sql-lease-row --topology mariadb-replica --nemesis promote-replica --time 8s --seed 1"), Expect: doubleHolder(checker.Defect),
+		},
+		{
+			Name: "sql-lease-register", Text: "a token in the condition of the statement is a fence",
+			Run:    MustLine("--backend sql-lease-row --register postgres --fencing on --nemesis client-pause --time 5s --seed 1"),
+			Expect: Expectation{Exit: codes{harness.ExitPass}, Verdicts: verdicts{checker.DataFenced: checker.Pass}},
+		},
+		{
+			Name: "setnx-two-locks", Text: "two clients that wait for each other, each with a lock that never ends",
+			Run:    MustLine("--backend redis-setnx --workload two-locks --locks 2 --clients 4 --time 3s --seed 1"),
+			Expect: Expectation{Verdicts: verdicts{checker.Liveness: checker.Fail}, Rules: rules{checker.Liveness: {"deadlocked"}}},
+		},
+		{
+			Name: "job-twice", Text: "a lock does not make a job be done once",
+			Run: MustLine("--backend redis-lua --workload job --time 4s --seed 1"), Expect: fails(checker.Once),
+		},
+		{
+			Name: "value-cas-restock", Text: "a value that comes back fools a comparison of values",
+			Run: MustLine("--backend sql-value-cas --workload stock --time 3s --seed 1"), Expect: fails(checker.Stock),
+		},
+		{
+			Name: "seed001-reentrant", Text: "the inner unlock frees the outer lock",
+			Run: MustLine("--backend zk-seed001 --workload reentrant --time 3s --seed 1"), Expect: fails(checker.MutualExclusion),
+		},
+	}
+}
