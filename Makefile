@@ -65,8 +65,12 @@ ensembles: servers ## what is said of the locks on ZooKeeper and etcd, with 20 s
 claims: build servers ## the claims of the articles, about 160 runs; writes docs/claims.json, docs/claims.md and its pictures
 	rm -rf lockstorm-runs/claims
 	$(BIN) claims --run --out lockstorm-runs/claims; code=$$?; [ $$code -eq 0 ] || [ $$code -eq 5 ]
-	cp lockstorm-runs/claims/claims.json docs/claims.json
+	$(BIN) claims --from lockstorm-runs/claims --keep docs/claims.json >/dev/null
 	$(MAKE) docs
+
+.PHONY: databases
+databases: servers ## what is said of the locks on MariaDB and PostgreSQL, with 20 seeds; writes docs/databases.md
+	$(GO) test -tags databases -count=1 -timeout 180m -parallel 6 -run TestDatabases ./e2e
 
 .PHONY: libraries
 libraries: servers ## every library, option and discipline under faults with 10 seeds; writes docs/libraries-measured.md
@@ -100,7 +104,7 @@ fmt: ## format with gofumpt
 .PHONY: vet
 vet:
 	$(GO) vet ./...
-	for tag in fast soak track ensembles libraries versions; do $(GO) vet -tags $$tag ./e2e || exit 1; done
+	for tag in fast soak track ensembles databases libraries versions; do $(GO) vet -tags $$tag ./e2e || exit 1; done
 
 .PHONY: tidy
 tidy: ## check that go mod tidy leaves no difference

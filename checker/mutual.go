@@ -29,6 +29,9 @@ func deadlock(in *Input) Result {
 	var findings []Finding
 	for i, a := range waits {
 		for _, b := range waits[i+1:] {
+			if b.From >= a.To {
+				break // so do all after it
+			}
 			if a.wants != b.has || b.wants != a.has || a.client == b.client {
 				continue
 			}
@@ -53,33 +56,34 @@ type nestedWait struct {
 	history.Interval
 }
 
-// nestedWaits are those of a run, in order of their beginning.
+// nestedWaits are those of a run, in order of their beginning. A client holds few locks at a time.
 func (in *Input) nestedWaits() []nestedWait {
-	holds := map[string][]*history.Grant{} // by client
-	for _, g := range in.Grants {
-		if !in.Hold(g).Empty() {
-			holds[g.Client] = append(holds[g.Client], g)
-		}
-	}
+	held := map[string][]*history.Grant{} // by client: those that it may still hold
+	end := in.Events[len(in.Events)-1].Time
 	var out []nestedWait
 	for _, g := range in.Grants {
-		if g.Acquire == nil || g.Acquire.Invoke.F != history.FAcquire {
+		if g.Acquire == nil {
 			continue
 		}
-		end := in.Events[len(in.Events)-1].Time
 		wait := history.Interval{From: g.Acquire.Start(), To: min(g.Acquire.End(), end)}
-		for _, h := range holds[g.Client] {
+		still := held[g.Client][:0]
+		for _, h := range held[g.Client] {
 			hold := in.Hold(h)
 			if len(h.Releases) == 0 && g.Acquire.Return == nil && !in.Leased() {
 				hold.To = end // who waits says nothing
 			}
+			if hold.To > wait.From {
+				still = append(still, h)
+			}
 			// It began to hold before, and waits for as long as it does both.
-			if h.Lock != g.Lock && hold.From <= wait.From {
-				if both := wait.Overlap(hold); !both.Empty() {
-					out = append(out, nestedWait{g.Client, h.Lock, g.Lock, g, both})
-				}
+			if both := wait.Overlap(hold); h.Lock != g.Lock && hold.From <= wait.From && !both.Empty() && g.Acquire.Invoke.F == history.FAcquire {
+				out = append(out, nestedWait{g.Client, h.Lock, g.Lock, g, both})
 			}
 		}
+		if !in.Hold(g).Empty() {
+			still = append(still, g)
+		}
+		held[g.Client] = still
 	}
 	slices.SortStableFunc(out, func(a, b nestedWait) int { return byFrom(a.Interval, b.Interval) })
 	return out
@@ -89,7 +93,7 @@ func (in *Input) nestedWaits() []nestedWait {
 // them the named one; nothing where there are none. (A client that is told to stop gives up at its end.)
 func (in *Input) lockedUp(client string, span history.Interval) string {
 	end := span.From + (span.To-span.From)*9/10
-	waits := in.nestedWaits()
+	waits := slices.DeleteFunc(in.nestedWaits(), func(w nestedWait) bool { return w.From >= span.From || w.To < end })
 	for _, a := range waits {
 		for _, b := range waits {
 			if both := a.Overlap(b.Interval); a.client == client && a.wants == b.has && b.wants == a.has && both.From < span.From && both.To >= end {

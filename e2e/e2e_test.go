@@ -1,4 +1,4 @@
-//go:build fast || soak || track || ensembles || libraries || versions
+//go:build fast || soak || track || ensembles || databases || libraries || versions
 
 package e2e
 

@@ -1,4 +1,4 @@
-//go:build soak || track || ensembles || libraries || versions
+//go:build soak || track || ensembles || databases || libraries || versions
 
 package e2e
 

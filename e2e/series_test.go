@@ -1,4 +1,4 @@
-//go:build track || ensembles
+//go:build track || ensembles || databases
 
 package e2e
 

@@ -15,6 +15,10 @@ type Claim struct {
 	Text     string
 	Articles string // numbers of the articles that say so
 	Runs     []ClaimRun
+	// Compares are what the claim says of its runs among each other; where there are any, they bear it
+	// out, and not the runs by themselves.
+	Compares []Comparison
+	Alone    bool   // its runs are measured one after the other, with nothing beside them
 	Note     string // what the runs show, for people
 }
 
@@ -24,6 +28,33 @@ type ClaimRun struct {
 	Case
 	Claimed Expectation
 	Figures []string // that are of interest
+}
+
+// Comparison is a figure of one run beside that of another one.
+type Comparison struct {
+	Text   string
+	Figure string
+	Of, To string  // names of runs, without that of the claim
+	Least  float64 // of is so many times what to is, or more
+}
+
+// Holds reports whether the answers bear it out, and by how much; ok is false where one is missing.
+func (c Comparison) Holds(number int, answers []Answer) (ratio float64, holds, ok bool) {
+	figure := func(run string) (int64, bool) {
+		for _, a := range answers {
+			if v, measured := a.Figures[c.Figure]; measured && a.Run == fmt.Sprintf("claim-%d/%s", number, run) {
+				return v, v > 0
+			}
+		}
+		return 0, false
+	}
+	of, ofOK := figure(c.Of)
+	to, toOK := figure(c.To)
+	if !ofOK || !toOK {
+		return 0, false, false
+	}
+	ratio = float64(of) / float64(to)
+	return ratio, ratio >= c.Least, true
 }
 
 // ClaimVerdict says what became of a claim.
@@ -100,9 +131,22 @@ func (c Claim) Judged(answers []Answer) ClaimVerdict {
 			bear++
 		}
 	}
-	switch {
-	case all < len(c.Runs) || all == 0:
+	if all < len(c.Runs) || all == 0 {
 		return Open
+	}
+	if len(c.Compares) > 0 {
+		bear, all = 0, len(c.Compares)
+		for _, one := range c.Compares {
+			_, holds, measured := one.Holds(c.Number, answers)
+			if !measured {
+				return Open
+			}
+			if holds {
+				bear++
+			}
+		}
+	}
+	switch {
 	case bear == all:
 		return Stands
 	case bear == 0:

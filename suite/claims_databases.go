@@ -28,7 +28,16 @@ func claimsOfDatabases() []Claim {
 		},
 		{
 			Number: 36, Text: "Redis is fastest and databases are slowest; ZooKeeper is slow", Articles: "000, 004",
-			Note: "One client that takes the lock and gives it back, without a fault: grants, and how long an acquire took. What is written to a disk before it is answered costs that; a lock of a session in a database does not.",
+			Note:  "One client that takes the lock and gives it back, without a fault: grants, and how long an acquire took. What is written to a disk before it is answered costs that; a lock of a session in a database does not.",
+			Alone: true,
+			Compares: []Comparison{
+				{"Redis is faster than a queue of ZooKeeper", figGrants, "redis-lua", "zk-sequential", 1.5},
+				{"Redis is faster than etcd", figGrants, "redis-lua", "etcd-mutex", 1.5},
+				{"Redis is faster than a lock of a session in a database", figGrants, "redis-lua", "postgres-advisory", 1.5},
+				{"Redis that keeps what it grants (AOF) is faster than a row lock in MariaDB", figGrants, "redis-lua-aof", "sql-for-update-mariadb", 1.5},
+				{"ZooKeeper is slower than etcd", figGrants, "etcd-mutex", "zk-sequential", 1.5},
+				{"ZooKeeper is faster than a row lock in PostgreSQL", figGrants, "zk-sequential", "sql-for-update-postgres", 1},
+			},
 			Runs: speedRuns(),
 		},
 	}

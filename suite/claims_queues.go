@@ -4,11 +4,15 @@ import "github.com/lockstorm/lockstorm/checker"
 
 // claimsOfQueues are those of ZooKeeper's nodes and watches, and of what waiting costs.
 func claimsOfQueues() []Claim {
-	const crowd = " --workload handoff --clients 50 --ttl 10s --time 5s"
+	const crowd = " --workload handoff --clients 50 --ttl 10s --time 10s"
 	return []Claim{
 		{
 			Number: 8, Text: "who fails to take the lock should try again after a random time", Articles: "000",
-			Note: "It spares neither requests nor safety: the figures are those of waits.",
+			Note: "It makes the longest waits shorter, and spares no requests: a shorter pause on average is more of them. It has nothing to do with safety.",
+			Compares: []Comparison{
+				{"the longest waits are shorter", "wait_p99_ns", "fixed", "jitter", 1.1},
+				{"fewer requests a hand-off", figRequests, "fixed", "jitter", 1.1},
+			},
 			Runs: []ClaimRun{
 				as("jitter", "--backend redis-lua"+crowd, passes(), figRequests, "wait_p50_ns", "wait_p99_ns", figOvertaken),
 				as("fixed", "--backend redis-lua:wait=fixed"+crowd, passes(), figRequests, "wait_p50_ns", "wait_p99_ns", figOvertaken),
@@ -25,11 +29,11 @@ func claimsOfQueues() []Claim {
 			Number: 19, Text: "one fixed node wakes the whole herd, a queue wakes one", Articles: "000, 001",
 			Note: "Notices a hand-off, by the number of clients: with one node they grow with it, in a queue they do not.",
 			Runs: []ClaimRun{
-				as("exclusive-10", "--backend zk-exclusive --workload handoff --clients 10 --ttl 10s --time 4s", within(figNotices, AtLeast(800)), figNotices, figRequests),
-				as("exclusive-25", "--backend zk-exclusive --workload handoff --clients 25 --ttl 10s --time 5s", within(figNotices, AtLeast(2000)), figNotices, figRequests),
-				as("exclusive-50", "--backend zk-exclusive"+crowd, within(figNotices, AtLeast(4000)), figNotices, figRequests),
-				as("sequential-10", "--backend zk-sequential --workload handoff --clients 10 --ttl 10s --time 4s", within(figNotices, AtMost(1500)), figNotices, figRequests),
-				as("sequential-50", "--backend zk-sequential"+crowd, within(figNotices, AtMost(1500)), figNotices, figRequests),
+				as("exclusive-10", "--backend zk-exclusive --workload handoff --clients 10 --ttl 10s --time 5s", within(figNotices, AtLeast(500)), figNotices, figRequests),
+				as("exclusive-25", "--backend zk-exclusive --workload handoff --clients 25 --ttl 10s --time 8s", within(figNotices, AtLeast(1000)), figNotices, figRequests),
+				as("exclusive-50", "--backend zk-exclusive --workload handoff --clients 50 --ttl 10s --time 20s", within(figNotices, AtLeast(1500)), figNotices, figRequests),
+				as("sequential-10", "--backend zk-sequential --workload handoff --clients 10 --ttl 10s --time 5s", within(figNotices, AtMost(300)), figNotices, figRequests),
+				as("sequential-50", "--backend zk-sequential"+crowd, within(figNotices, AtMost(300)), figNotices, figRequests),
 			},
 		},
 		{
@@ -82,7 +86,12 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 28, Text: "watching is better than polling", Articles: "001, 002",
-			Note: "Fewer requests a hand-off and a fair order, against a shorter hand-off: see the figures.",
+			Note: "It is fair: nobody is overtaken. It is not cheaper in requests than a poll that pauses for a fiftieth of a long time to live, and a hand-off takes longer.",
+			Compares: []Comparison{
+				{"nobody is overtaken: the longest wait of a poller is longer than that of a watcher", "wait_p99_ns", "redis-polls", "etcd-watches-one", 1.1},
+				{"fewer requests a hand-off", figRequests, "redis-polls", "zk-watches-one", 1},
+				{"more hand-offs in the same time", figGrants, "zk-watches-one", "redis-polls", 1},
+			},
 			Runs: []ClaimRun{
 				as("redis-polls", "--backend redis-lua"+crowd, passes(), figRequests, figOvertaken, "wait_p50_ns", "wait_p99_ns", figGrants),
 				as("zk-watches-one", "--backend zk-sequential"+crowd, passes(), figRequests, figOvertaken, "wait_p50_ns", "wait_p99_ns", figGrants),

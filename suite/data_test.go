@@ -13,7 +13,7 @@ import (
 
 // everything is all data of this package.
 func everything() []Case {
-	return slices.Concat(Published(), Cells(), Controls(), Network(), Ensembles(), Table(harness.Default()))
+	return slices.Concat(Published(), Cells(), Controls(), Network(), Ensembles(), Databases(), ClaimCases(), Table(harness.Default()))
 }
 
 // The doctor of the data: every case is possible, explained and named once, and expects

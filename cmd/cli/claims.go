@@ -31,7 +31,7 @@ const claimJobs = 4
 func (a *app) claimsCommand() *cobra.Command {
 	var run, asJSON bool
 	var jobs int
-	var out, from string
+	var out, from, keep string
 	cmd := &cobra.Command{
 		Use:   "claims [NUMBER...]",
 		Short: "the claims of articles on locks, put to the test",
@@ -54,6 +54,11 @@ The answers are kept as ` + answersFile + ` in the directory of the runs; --from
 			if err != nil {
 				return &harness.Error{Code: harness.ExitUsage, Err: err}
 			}
+			if keep != "" {
+				if err := writeAnswers(keep, answers); err != nil {
+					return err
+				}
+			}
 			return a.showClaims(chosen, answers, asJSON)
 		},
 	}
@@ -62,6 +67,7 @@ The answers are kept as ` + answersFile + ` in the directory of the runs; --from
 	f.IntVar(&jobs, "jobs", claimJobs, "how many runs are made at once")
 	f.StringVar(&out, "out", "", "directory of the runs; it must be empty or absent")
 	f.StringVar(&from, "from", "", "show the answers that are kept in a directory, or in a file")
+	f.StringVar(&keep, "keep", "", "with --from: write the answers to a file")
 	f.BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }
@@ -96,9 +102,12 @@ func (a *app) runClaims(ctx context.Context, claims []suite.Claim, out string, j
 		r.all += len(c.Runs)
 	}
 	fmt.Fprintf(a.st.Stderr, "%d runs, %d at a time, into %s\n", r.all, jobs, out)
-	if err := r.makeAll(ctx, claims, jobs); err != nil {
+	together := slices.DeleteFunc(slices.Clone(claims), func(c suite.Claim) bool { return c.Alone })
+	alone := slices.DeleteFunc(slices.Clone(claims), func(c suite.Claim) bool { return !c.Alone })
+	if err := errors.Join(r.makeAll(ctx, together, jobs), r.makeAll(ctx, alone, 1)); err != nil {
 		return err
 	}
+	slices.SortFunc(r.answers, func(a, b suite.Answer) int { return cmp.Or(a.Claim-b.Claim, cmp.Compare(a.Run, b.Run)) })
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
@@ -155,7 +164,6 @@ func (r *claimRuns) makeAll(ctx context.Context, claims []suite.Claim, jobs int)
 	}
 	close(todo)
 	wg.Wait()
-	slices.SortFunc(r.answers, func(a, b suite.Answer) int { return cmp.Or(a.Claim-b.Claim, cmp.Compare(a.Run, b.Run)) })
 	return errors.Join(errs...)
 }
 
@@ -201,6 +209,9 @@ func readAnswers(path string) (answers []suite.Answer, err error) {
 		return nil, nil
 	}
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		if _, err := os.Stat(filepath.Join(path, answersFile)); err != nil {
+			return answersOf(path)
+		}
 		path = filepath.Join(path, answersFile)
 	}
 	b, err := os.ReadFile(path)
@@ -209,6 +220,26 @@ func readAnswers(path string) (answers []suite.Answer, err error) {
 	}
 	if err := json.Unmarshal(b, &answers); err != nil {
 		return nil, fmt.Errorf("--from %s: %w", path, err)
+	}
+	return answers, nil
+}
+
+// answersOf reads them from the runs below a directory: of claims that were interrupted, say.
+func answersOf(dir string) (answers []suite.Answer, err error) {
+	for _, c := range suite.Claims() {
+		for _, run := range c.Runs {
+			results, err := harness.ReadResults(filepath.Join(dir, filepath.FromSlash(run.Name)))
+			if errors.Is(err, os.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("--from %s: %w", dir, err)
+			}
+			answers = append(answers, run.Answered(c.Number, results.ExitCode, results))
+		}
+	}
+	if len(answers) == 0 {
+		return nil, fmt.Errorf("--from %s: there is no %s, and no run of a claim", dir, answersFile)
 	}
 	return answers, nil
 }

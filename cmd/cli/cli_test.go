@@ -49,6 +49,20 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lau", 3, `did you mean "redis-lua"?`},
 		{"run --backend redis-lua --nemesis client-puase", 3, `did you mean "client-pause"?`},
 		{"run --backend redis-lua --nemesis client-pause:evry=1s", 3, `did you mean "every"?`},
+		{"run --claim 99", 3, `there is no claim "99": see "claims"`},
+		{"claims nine", 3, `there is no claim "nine"`},
+		{"claims --run --from x", 3, "choose one of them"},
+		{"claims --from nowhere", 3, "--from: open nowhere"},
+		{"claims --run --jobs 0 9", 3, "--jobs: one at least"},
+		{"claims", 0, "42  open  5 runs   etcd can do it too"},
+		{"claims 9 --json", 0, `"verdict": "open"`},
+		{"run --backend sql-for-update --register postgres", 3, "the data of backend sql-for-update is in its own transaction"},
+		{"run --backend etcd-election --workload try", 3, "backend etcd-election can only wait"},
+		{"run --backend zk-rwlock --workload reentrant", 3, "backend zk-rwlock is read-write"},
+		{"run --backend redis-lua --workload two-locks", 3, "it takes two locks: --locks 2"},
+		{"run --backend redis-lua --workload job:mark=maybe", 3, "mark=maybe: choose no, after or before"},
+		{"run --backend redis-lua --nemesis kill-connection", 3, "are on no connection that the servers of redis-single could end"},
+		{"run --backend sql-lease-row --nemesis promote-replica", 3, "on postgres there is no replica that we could promote"},
 		// Plans, parameters and waits are bounded.
 		{"run --backend redis-lua --nemesis client-pause:every=1ns --time 3s", 3, "every=1ns makes 3000000000 injections in a run of 3s: 100000 at most"},
 		{"run --backend redis-lua --nemesis chaos:every=1ns --time 3s", 3, "every=1ns draws up to"},
@@ -159,6 +173,26 @@ func TestPanic(t *testing.T) {
 }
 
 // The live line never wraps, and a dumb terminal has none.
+// A claim is run, judged, kept and shown again; what is there already is not touched.
+func TestClaims(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "claims")
+	code, out, errs := lockstorm(t, "claims", "--run", "41", "--out", dir)
+	if code != 0 || !strings.Contains(out, "41  in part ") || !strings.Contains(errs, "3 of 3") {
+		t.Fatalf("exit %d\n%s\n%s", code, out, errs)
+	}
+	if _, again, _ := lockstorm(t, "claims", "41", "--from", dir); again != out {
+		t.Errorf("shown again:\n%s\nwas:\n%s", again, out)
+	}
+	if code, _, errs := lockstorm(t, "run", "--claim", "41", "--out", dir); code != 3 || !strings.Contains(errs, "is not empty") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	for _, name := range []string{"excl", "excl-kill", "flock-kill"} {
+		if _, err := os.Stat(filepath.Join(dir, "claim-41", name, harness.ReportFile)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestLiveLine(t *testing.T) {
 	var out bytes.Buffer
 	v := newView(State{Stderr: &out, Terminal: true, Width: 20})

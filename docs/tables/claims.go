@@ -18,7 +18,7 @@ Five articles on distributed locks (numbered 000 to 004 here) make these claims.
 backends, faults and workloads of its own; `+"`lockstorm run --claim N`"+` makes its runs, `+"`lockstorm claims --run`"+` makes those
 of all. A verdict is computed from the runs: a claim **stands** if every run bears it out, **falls** if none does, and stands **in
 part** otherwise. What a run must bear out is stated in code (suite/claims*.go), and so is what it must show, which
-tests hold it to. The figures are those of one run each, seed 1, on a machine with two cores.
+tests hold it to. Where a claim compares, its comparisons bear it out, or not. The figures are those of one run each, seed 1, on a machine with two cores.
 `)
 	p.header("", "claim", "verdict", "what the runs show")
 	claims := suite.Claims()
@@ -46,6 +46,15 @@ func (p *page) claim(c suite.Claim, answers []suite.Answer) {
 	}
 	if pictures[c.Number] != nil {
 		p.line("![claim %d](images/claim-%d.svg)\n", c.Number, c.Number)
+	}
+	for _, one := range c.Compares {
+		if ratio, holds, ok := one.Holds(c.Number, answers); ok {
+			p.line("- %s (%s of %s is %.2g times that of %s; %.2g at least would bear it out): %s", upper(one.Text), strings.ReplaceAll(strings.TrimSuffix(one.Figure, "_ns"), "_", " "), one.Of, ratio, one.To, one.Least,
+				map[bool]string{true: "yes", false: "**no**"}[holds])
+		}
+	}
+	if len(c.Compares) > 0 {
+		p.line("")
 	}
 	p.header("`lockstorm run ...`", "exit", "bears it out", "failed", "figures")
 	for _, r := range c.Runs {

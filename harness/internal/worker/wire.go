@@ -2,6 +2,7 @@ package worker
 
 import (
 	"net"
+	"sync"
 	"sync/atomic"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -27,25 +28,38 @@ func (w *wire) counted(c net.Conn) net.Conn {
 	if !w.on || !ok {
 		return c
 	}
-	return countedConn{tcp, w}
+	return &countedConn{TCPConn: tcp, wire: w}
 }
 
+// countedConn reads ahead: who asks for the head of a message and then for its body is told of one.
 type countedConn struct {
 	*net.TCPConn
 	wire *wire
+
+	reading sync.Mutex
+	ahead   []byte // was read, and not asked for yet
+	buffer  [16 << 10]byte
 }
 
 // Read counts what comes.
-func (c countedConn) Read(b []byte) (int, error) {
-	n, err := c.TCPConn.Read(b)
-	if n > 0 {
+func (c *countedConn) Read(b []byte) (int, error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	if len(c.ahead) == 0 {
+		n, err := c.TCPConn.Read(c.buffer[:])
+		if n == 0 || err != nil {
+			return 0, err
+		}
 		c.wire.reads.Add(1)
+		c.ahead = c.buffer[:n]
 	}
-	return n, err
+	n := copy(b, c.ahead)
+	c.ahead = c.ahead[n:]
+	return n, nil
 }
 
 // Write counts what leaves.
-func (c countedConn) Write(b []byte) (int, error) {
+func (c *countedConn) Write(b []byte) (int, error) {
 	c.wire.writes.Add(1)
 	return c.TCPConn.Write(b)
 }

@@ -1,0 +1,108 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+// Databases are what the docs say of locks in databases: the rows of docs/databases.md, in that order.
+// They hold with every seed.
+func Databases() []Case {
+	cases := slices.Concat(fencedByTransaction(), connectionLocks(), replicaCases(), waitCases())
+	for i := range cases {
+		cases[i].Name = "databases/" + cases[i].Name // pairs have the others
+	}
+	return cases
+}
+
+// noLoss is a run in which no acknowledged update is lost, whoever believed what.
+func noLoss() Expectation {
+	return Expectation{Exit: codes{harness.ExitPass, harness.ExitUnknown}, Verdicts: verdicts{checker.DataPlain: checker.Pass}}
+}
+
+// fencedByTransaction lose nothing under any fault that works on them.
+func fencedByTransaction() []Case {
+	var out []Case
+	for _, backend := range []string{"sql-for-update", "sql-optimistic"} {
+		for _, engine := range []string{"postgres", "mariadb"} {
+			for _, fault := range []string{
+				"none", "client-pause", "client-stall", "client-kill", "partition-client", "partition-client:mode=blackhole", "flap", "lost-reply", "watch-delay",
+				"server-pause", "server-restart", "server-kill", "slow-server", "clock-jump", "flush", "kill-connection", "chaos",
+			} {
+				name := fmt.Sprintf("%s/%s/%s", backend, engine, strings.NewReplacer(":", "-", "=", "-").Replace(fault))
+				out = append(out, Case{
+					Name: name, Text: "the transaction or the version is the fence", Expect: noLoss(),
+					Run: MustLine(fmt.Sprintf("--backend %s --topology %s --nemesis %s --time 6s", backend, engine, fault)),
+				})
+			}
+		}
+	}
+	return out
+}
+
+// connectionLocks are safe while their connection lives, and no longer.
+func connectionLocks() []Case {
+	var out []Case
+	for _, backend := range []string{"postgres-advisory", "mariadb-get-lock"} {
+		for _, fault := range []string{"none", "client-kill"} {
+			out = append(out, Case{
+				Name: backend + "/" + fault, Text: "the server keeps the lock while the connection lives, and frees it with its holder",
+				Run: MustLine("--backend " + backend + " --nemesis " + fault + " --time 6s"), Expect: passes(),
+			})
+		}
+		for _, fault := range []string{"kill-connection", "server-restart"} {
+			out = append(out, Case{
+				Name: backend + "/" + fault, Text: "the lock ends with the connection: two holders until the first one asks",
+				Run: MustLine("--backend " + backend + " --nemesis " + fault + " --time 6s"), Expect: doubleHolder(checker.Inherent),
+			})
+		}
+		out = append(out, Case{
+			Name: backend + "/watched", Text: "a holder that asks every tenth of the ttl learns of it in that time",
+			Run:    MustLine("--backend " + backend + ":watch=0.1ttl --workload counter:hold=0.5ttl --nemesis kill-connection --time 6s"),
+			Expect: Expectation{Exit: codes{harness.ExitPass, harness.ExitViolation}, Verdicts: verdicts{checker.LockLinearizability: checker.Pass}},
+		}, Case{
+			Name: backend + "/idle", Text: "with an idle time-out of the server, a swallowed connection frees the lock; it is a lease then",
+			Run:    MustLine("--backend " + backend + ":idle=1s,watch=300ms --nemesis partition-client:mode=blackhole,at=acquired,for=3ttl --time 7s"),
+			Expect: Expectation{Verdicts: verdicts{checker.Liveness: checker.Pass}},
+		})
+	}
+	return out
+}
+
+// replicaCases lose the lease with the master, unless it waits for its replica.
+func replicaCases() []Case {
+	var out []Case
+	for _, engine := range []string{"postgres", "mariadb"} {
+		out = append(out, Case{
+			Name: "sql-lease-row/" + engine + "/asynchronous", Text: "the replica is promoted and never had the lease",
+			Run: MustLine("--backend sql-lease-row --topology " + engine + "-replica --nemesis promote-replica --time 8s"), Expect: doubleHolder(checker.Defect),
+		}, Case{
+			Name: "sql-lease-row/" + engine + "/synchronous", Text: "nothing is acknowledged that the replica does not have",
+			Run: MustLine("--backend sql-lease-row --topology " + engine + "-replica-sync --nemesis promote-replica --time 10s"), Expect: passes(),
+		})
+	}
+	return out
+}
+
+// waitCases are locks that are taken in cross order.
+func waitCases() []Case {
+	const cross = " --workload two-locks --locks 2 --clients 4 --time 5s"
+	return []Case{
+		{
+			Name: "two-locks/postgres", Text: "PostgreSQL reports a deadlock after a second",
+			Run: MustLine("--backend sql-for-update" + cross), Expect: within("deadlocks_reported", AtLeast(1)),
+		},
+		{
+			Name: "two-locks/mariadb", Text: "MariaDB reports it at once",
+			Run: MustLine("--backend sql-for-update --topology mariadb" + cross), Expect: Expectation{Figures: figures{"deadlocks_reported": AtLeast(1), "mutual_wait_max_ns": AtMost(1e9)}},
+		},
+		{
+			Name: "two-locks/redis-setnx", Text: "SETNX hangs",
+			Run: MustLine("--backend redis-setnx" + cross), Expect: blocksAll,
+		},
+	}
+}
