@@ -146,10 +146,10 @@ func (c Claim) Judged(answers []Answer) ClaimVerdict {
 			}
 		}
 	}
-	switch {
-	case bear == all:
+	switch bear {
+	case all:
 		return Stands
-	case bear == 0:
+	case 0:
 		return Falls
 	}
 	return InPart

@@ -60,19 +60,19 @@ func short(a suite.Answer) string {
 	return name
 }
 
-// bars are one for each answer.
-func bars(pl *plot.Plot, answers []suite.Answer, figure, label string, scale float64) bool {
+// bars are one for each answer, without some that would dwarf the others.
+func bars(pl *plot.Plot, answers []suite.Answer, figure, label string, scale float64, without ...string) bool {
 	var values plotter.Values
 	var names []string
 	for _, a := range answers {
-		if v, ok := a.Figures[figure]; ok {
+		if v, ok := a.Figures[figure]; ok && !slices.Contains(without, short(a)) {
 			values, names = append(values, float64(v)*scale), append(names, short(a))
 		}
 	}
 	if len(values) == 0 {
 		return false
 	}
-	chart, err := plotter.NewBarChart(values, 14)
+	chart, err := plotter.NewBarChart(values, 9)
 	if err != nil {
 		return false
 	}
@@ -94,8 +94,8 @@ func requestsOf(pl *plot.Plot, answers []suite.Answer) bool {
 }
 
 func speed(pl *plot.Plot, answers []suite.Answer) bool {
-	pl.Title.Text = "one client: times that the lock was taken and given back, a second"
-	return bars(pl, answers, "grants", "a second", 1.0/3)
+	pl.Title.Text = "one client: times that a lock of a server was taken and given back, a second"
+	return bars(pl, answers, "grants", "a second", 1.0/3, "file-flock")
 }
 
 // herd is notices by the number of clients, with one node and in a queue.
@@ -141,7 +141,7 @@ func curve(pl *plot.Plot, answers []suite.Answer, prefix, label string, c color.
 	line.Color, line.Width, marks.Color = c, vg.Points(1.5), c
 	pl.Add(line, marks)
 	pl.Legend.Add(label, line, marks)
-	pl.Legend.Top = true
+	pl.Legend.Top, pl.Legend.Left = true, true
 	pl.Y.Min = 0
 	return true
 }
