@@ -61,7 +61,7 @@ func (in *Input) heldBack(client string, span history.Interval) (ns int64) {
 
 func boundsTries(in *Input) (Code, string) {
 	if in.Run.Bounds[boundTry] == 0 {
-		return CodeUnused, "the workload states no bound for a try: see workload try"
+		return CodeElsewhere, "the workload states no bound for a try: see workload try"
 	}
 	return "", ""
 }

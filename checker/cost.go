@@ -60,5 +60,5 @@ func wasCounted(in *Input) (Code, string) {
 			return "", ""
 		}
 	}
-	return CodeUnused, "the workload has no requests counted: see workload handoff"
+	return CodeElsewhere, "the workload has no requests counted: see workload handoff"
 }

@@ -114,7 +114,7 @@ func mutualWait(a, b nestedWait, both history.Interval) Finding {
 
 func takesTwo(in *Input) (Code, string) {
 	if len(in.nestedWaits()) == 0 {
-		return CodeUnused, "nobody waited for a lock while he held another one"
+		return CodeElsewhere, "nobody waited for a lock while he held another one"
 	}
 	return "", ""
 }

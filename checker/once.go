@@ -75,7 +75,7 @@ func doneTwice(period int64, done []*history.Call) Finding {
 
 func hasJobs(in *Input) (Code, string) {
 	if len(in.jobs()) == 0 {
-		return CodeUnused, "the workload does no job of a period: see workload job"
+		return CodeElsewhere, "the workload does no job of a period: see workload job"
 	}
 	return "", ""
 }

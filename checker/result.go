@@ -15,6 +15,7 @@ type Result struct {
 	Required bool      `json:"required"`
 	Named    bool      `json:"named,omitempty"`  // the run requires it by name
 	Spared   bool      `json:"spared,omitempty"` // it fails by nothing but what the run does not count
+	Quiet    bool      `json:"quiet,omitempty"`  // it has figures for who looks for them, and reports leave it out
 	Code     Code      `json:"code,omitempty"`   // why it is unknown or was skipped
 	Reason   string    `json:"reason,omitempty"`
 	Method   string    `json:"method,omitempty"`
@@ -33,6 +34,7 @@ const (
 	CodeUnused        Code = "unused"         // the run does not use that register
 	CodeNoLease       Code = "no-lease"       // nothing that could be lost
 	CodeNoLock        Code = "no-lock"        // nothing is locked
+	CodeElsewhere     Code = "elsewhere"      // it is about another kind of workload: reports leave it out
 	CodePanicked      Code = "panicked"       // the check itself failed
 	CodeUnsound       Code = "unsound-record" // the record cannot be trusted
 	CodeNoEnd         Code = "no-end"         // the record is cut off

@@ -73,7 +73,7 @@ func (in *Input) stockIsOff(lock string) (Finding, bool) {
 
 func hasStock(in *Input) (Code, string) {
 	if _, used := in.Run.Registers[regLedger]; !used {
-		return CodeUnused, "the workload keeps no stock: see workload stock"
+		return CodeElsewhere, "the workload keeps no stock: see workload stock"
 	}
 	return "", ""
 }

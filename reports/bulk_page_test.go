@@ -52,7 +52,7 @@ func TestPageOfLongRun(t *testing.T) {
 			if len(page) > 1_000_000 {
 				t.Errorf("the page has %d bytes", len(page))
 			}
-			if h := closedHeight(page); h > 6000 {
+			if h := closedHeight(page); h > 7000 { // all sixteen checks fail, with a hundred findings each
 				t.Errorf("the page is %d pixels high", h)
 			}
 			linked(t, page)

@@ -22,7 +22,7 @@ func JUnit(w io.Writer, r *checker.Results) error {
 	for _, p := range [][2]string{{"seed", fmt.Sprint(r.Seed)}, {"command", r.Command}, {"topology", r.Topology}, {"verdict", string(r.Verdict)}} {
 		suite.AddProperty(p[0], visible(p[1]))
 	}
-	for _, name := range r.Order {
+	for _, name := range listedChecks(r) {
 		suite.AddTestcase(testcase(suite.Name, visible(name), r.Checks[name]))
 	}
 	all := junit.Testsuites{Name: "lockstorm"}

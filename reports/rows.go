@@ -68,7 +68,7 @@ func checkRows(r *checker.Results, e *evidence) []checkRow {
 	}
 	open := min(openFindings, openInAll/max(with, 1))
 	var out []checkRow
-	for _, name := range r.Order {
+	for _, name := range listedChecks(r) {
 		c := r.Checks[name]
 		row := checkRow{Name: name, Line: oneLine(c), Mark: mark(c), Result: c}
 		listed := worstOf(c.Findings)

@@ -17,7 +17,7 @@ func Summary(w io.Writer, r *checker.Results, rec *history.Record) error {
 		r.Backend, r.Topology, r.Provider, strings.Join(r.Nemesis, " + "), r.Workload, r.Fencing, dur(r.TTL), r.Seed)
 	tw := tabwriter.NewWriter(s, 0, 4, 2, ' ', 0)
 	t := &printer{w: tw}
-	for _, name := range r.Order {
+	for _, name := range listedChecks(r) {
 		c := r.Checks[name]
 		t.printf("  %s\t%s\t%s\n", mark(c), name, oneLine(c))
 	}

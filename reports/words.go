@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +40,14 @@ func headline(r *checker.Results) string {
 		}
 		return "inconclusive"
 	}
+}
+
+// listedChecks are those that a report lists: not those that are about another kind of workload.
+func listedChecks(r *checker.Results) []string {
+	return slices.DeleteFunc(slices.Clone(r.Order), func(name string) bool {
+		c := r.Checks[name]
+		return (c.Code == checker.CodeElsewhere || c.Quiet) && !c.Required && len(c.Findings) == 0
+	})
 }
 
 func mark(c checker.Result) string {

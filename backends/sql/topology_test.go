@@ -3,14 +3,10 @@ package sql
 import (
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis/ensembletest"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // Each database starts, and keeps what it has over a kill.
 func TestSingle(t *testing.T) {

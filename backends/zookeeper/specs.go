@@ -61,12 +61,18 @@ func Specs() []backends.Spec {
 		spec("zk-exclusive", "one fixed ephemeral node: who makes it holds the lock; all others watch it, and all are woken", fixed, ofNode(true)),
 		flawed(spec("zk-exclusive-norecheck", "one fixed ephemeral node; a client that is woken takes the lock for its own whatever the store says", fixed, ofNode(false)),
 			"a client that is woken does not look whether it made the node."),
-		spec("zk-sequential", "a queue of sequential ephemeral nodes: each client watches the one before its own and looks again when it goes",
-			queued, inQueue(queue{recheck: true})),
+		fair(spec("zk-sequential", "a queue of sequential ephemeral nodes: each client watches the one before its own and looks again when it goes",
+			queued, inQueue(queue{recheck: true}))),
 		flawed(spec("zk-sequential-norecheck", "a queue of sequential ephemeral nodes; a client whose predecessor goes takes the lock for its own",
 			queued, inQueue(queue{})), "the node before may have gone because its client died while it waited: then somebody else holds the lock."),
 		rw, article, shipped,
 	}
+}
+
+// fair is a lock that is granted in the order of requests.
+func fair(s backends.Spec) backends.Spec {
+	s.Fair = true
+	return s
 }
 
 func flawed(s backends.Spec, why string) backends.Spec {

@@ -1,0 +1,79 @@
+package sql_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/lockstorm/lockstorm/backends/sql"
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+func catalogue() *harness.Catalogue {
+	c := harness.Default()
+	locks, registers := sql.Mutants()
+	c.Backends.Add(locks...)
+	c.Registers.Add(registers...)
+	return c
+}
+
+// TestMain lets this binary start itself as the workers of the runs below.
+func TestMain(m *testing.M) {
+	harness.WorkerMain(catalogue())
+	code := m.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		os.Stderr.WriteString(err.Error()) //nolint:errcheck // the code tells, too
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// Every mutant is caught by the check that is there for it, and the lock that it was made of passes
+// the same run.
+func TestMutants(t *testing.T) {
+	type run struct {
+		backend, register string
+		bad               bool
+	}
+	for _, c := range []struct {
+		name, check, nemesis, fencing string
+		mutant, real                  run
+	}{
+		{"a lease that is taken whoever has it", checker.MutualExclusion, "none", "", run{backend: "lease-steals"}, run{backend: "sql-lease-row"}},
+		{"a release that frees whoever has it", checker.Ownership, "client-pause:at=before-release", "", run{backend: "lease-robs"}, run{backend: "sql-lease-row"}},
+		{"tokens that do not grow", checker.FencingTokens, "none", "", run{backend: "lease-repeats"}, run{backend: "sql-lease-row"}},
+		{"an update whose rows are not counted", checker.DataPlain, "none", "", run{backend: "optimistic-deaf"}, run{backend: "sql-optimistic"}},
+		{"a commit that is none", checker.DataPlain, "none", "", run{backend: "rows-forget"}, run{backend: "sql-for-update"}},
+		{
+			"a fence that reads do not pass", checker.DataFenced, "client-pause:at=before-write,for=1.5ttl", history.FencingOn,
+			run{backend: "sql-lease-row", register: "postgres-read-open"},
+			run{backend: "sql-lease-row", register: "postgres"},
+		},
+	} {
+		c.mutant.bad = true
+		for _, one := range []run{c.mutant, c.real} {
+			t.Run(c.name+"/"+one.backend+one.register, func(t *testing.T) {
+				t.Parallel()
+				cfg := harness.Defaults()
+				cfg.Backend, cfg.Nemesis, cfg.Seed, cfg.Time, cfg.Register = one.backend, []string{c.nemesis}, 3, 4*time.Second, one.register
+				if c.fencing != "" { // the next one must be inside when the first wakes up
+					cfg.Fencing, cfg.Workload, cfg.Time = c.fencing, "counter:hold=0.9ttl", 10*time.Second
+				}
+				cfg.Out = filepath.Join(t.TempDir(), "run")
+				out, err := harness.Run(t.Context(), catalogue(), cfg, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := out.Results.Checks[c.check]
+				if caught := r.Verdict == checker.Fail; caught != one.bad {
+					t.Errorf("%s: %s (%s); assumptions: %s", c.check, r.Verdict, r.Reason, out.Results.Checks[checker.Assumptions].Reason)
+				}
+			})
+		}
+	}
+}
