@@ -27,7 +27,7 @@ func databaseCells() []Case {
 		},
 		{
 			Name: "sql-lease-promote", Text: "a lease that was not replicated is lost when the replica is promoted",
-			Run: MustLine("--backend sql-lease-row --topology mariadb-replica --nemesis promote-replica --time 8s --seed 1"), Expect: doubleHolder(checker.Defect),
+			Run: MustLine("--backend sql-lease-row --topology mariadb-replica --nemesis promote-replica --time 18s --seed 1"), Expect: doubleHolder(checker.Defect),
 		},
 		{
 			Name: "sql-lease-register", Text: "a token in the condition of the statement is a fence",
