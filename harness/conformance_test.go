@@ -3,17 +3,13 @@ package harness
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/harness/internal/worker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/points"
 )
@@ -53,110 +49,6 @@ func providersFor(spec backends.Spec, t cluster.Topology) []string {
 	return []string{cluster.ProcessName, cluster.EmbeddedName}
 }
 
-// bench is a backend with its servers and as many clients as a test opens.
-type bench struct {
-	*testing.T
-	ctx     context.Context
-	spec    backends.Spec
-	cluster *cluster.Cluster
-	dir     string
-	clock   history.Clock
-	ttl     time.Duration
-	n       uint64
-	session *hookLog // of all clients
-}
-
-func newBench(t *testing.T, spec backends.Spec, topology, provider string) *bench {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	t.Cleanup(cancel)
-	ttl := 300 * time.Millisecond
-	if spec.Voters {
-		ttl = time.Second // they give each node a part of it, which a busy host uses up
-	}
-	if spec.Ends == history.EndsSession {
-		ttl = time.Second // some stores know whole seconds
-	}
-	return &bench{
-		session: &hookLog{lost: make(chan string, 1)}, T: t, ctx: ctx, spec: spec, cluster: startTopology(t, topology, provider), dir: t.TempDir(),
-		clock: history.NewClock(), ttl: ttl,
-	}
-}
-
-// open is a new client of the backend.
-func (b *bench) open() backends.Locker {
-	b.Helper()
-	b.n++
-	var book worker.AddressBook
-	env := backends.Env{
-		Run: "run", Client: "c", Dial: book.Dial, Dir: b.dir, TTL: b.ttl, Retry: b.ttl / 50, Timeout: 2 * time.Second,
-		Now: b.clock.Now, Session: b.session.session(), Values: b.spec.Defaults(), Rand: rand.New(rand.NewPCG(b.n, 1)), // a seed
-	}
-	for _, s := range b.cluster.Servers() {
-		book.Set(map[string]string{s.Name(): s.Addr()})
-		env.Nodes = append(env.Nodes, cluster.Ref{Name: s.Name(), Role: s.Recipe().Role, Announced: s.Announced()})
-	}
-	book.Announce(env.Nodes)
-	l, err := b.spec.Open(b.ctx, env)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		if err := l.Close(); err != nil {
-			b.Error(err)
-		}
-	})
-	return l
-}
-
-// log collects what a backend tells its client.
-type hookLog struct {
-	mu     sync.Mutex
-	points []string
-	renews []error
-	lost   chan string
-}
-
-// session is for leases that several grants share.
-func (h *hookLog) session() backends.Session {
-	return backends.Session{
-		Opened:   func(string, backends.Renewal) error { return nil },
-		Renewing: h.renewing, Lost: func(_, reason string) { h.tell(reason) },
-	}
-}
-
-func (h *hookLog) renewing(string) (func(backends.Renewal, error), error) {
-	return func(_ backends.Renewal, err error) {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.renews = append(h.renews, err)
-	}, nil
-}
-
-// tell keeps the first reason: a library may give a lock up and tell of the loss as well.
-func (h *hookLog) tell(reason string) {
-	select {
-	case h.lost <- reason:
-	default:
-	}
-}
-
-func (b *bench) request(lock, owner string) (backends.Request, *hookLog) {
-	h := &hookLog{lost: make(chan string, 1)}
-	return backends.Request{Lock: lock, Owner: owner, TTL: b.ttl, Hooks: backends.Hooks{
-		Point: func(_ context.Context, name string) {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			h.points = append(h.points, name)
-		},
-		Renewing: h.renewing,
-		GivingUp: func(_, reason string) (func(error), error) {
-			h.tell(reason)
-			return func(error) {}, nil
-		},
-		Lost: func(_, reason string) { h.tell(reason) },
-	}}, h
-}
-
 func (b *bench) all() {
 	b.Run("excludes", func(t *testing.T) { b.with(t).excludes() })
 	b.Run("info", func(t *testing.T) { b.with(t).info() })
@@ -179,50 +71,6 @@ func (b *bench) elsewhere() {
 	b.Run("excludes", func(t *testing.T) { b.with(t).excludes() })
 	b.Run("info", func(t *testing.T) { b.with(t).info() })
 	b.Run("errors", func(t *testing.T) { b.with(t).errors() })
-}
-
-// with is the same bench inside a subtest.
-func (b *bench) with(t *testing.T) *bench {
-	c := *b
-	c.T = t
-	c.n = rand.Uint64() // only to be different
-	return &c
-}
-
-func (b *bench) take(l backends.Locker, lock, owner string) backends.Lease {
-	b.Helper()
-	lease, _, err := b.attempt(b.ctx, l.Acquire, lock, owner)
-	if err != nil {
-		b.Fatalf("acquire %s: %v", lock, err)
-	}
-	return lease
-}
-
-// acquiring is Acquire or TryAcquire of a client.
-type acquiring func(context.Context, backends.Request) (backends.Lease, error)
-
-// attempt asks for the lock. An acquire of unknown outcome proves nothing, and is made
-// again under another name: some locks give a server no more than a part of the ttl.
-func (b *bench) attempt(ctx context.Context, acquire acquiring, lock, owner string) (backends.Lease, *hookLog, error) {
-	for i := 0; ; i++ {
-		req, hooks := b.request(lock, fmt.Sprintf("%s%d", owner, i))
-		lease, err := acquire(ctx, req)
-		notSent := b.spec.Model.Session && errors.Is(err, backends.ErrNotSent) // the library has no server yet
-		if typ, _ := backends.Outcome(err); (typ != history.Info && !notSent) || ctx.Err() != nil {
-			return lease, hooks, err
-		}
-	}
-}
-
-func (b *bench) release(l backends.Lease) {
-	b.Helper()
-	if r, ok := l.(backends.Renewer); ok {
-		r.StopRenewing()
-	}
-	err := l.Release(b.ctx)
-	if typ, _ := backends.Outcome(err); err != nil && (!b.spec.Model.Session || typ != history.Info) {
-		b.Fatalf("release: %v", err) // a busy host may cost a session its connection, and the answer
-	}
 }
 
 // lets reports whether it lets several in by what it is: no lock, or one that is flawed so that

@@ -50,14 +50,10 @@ func namespaces() *syscall.SysProcAttr {
 	}
 }
 
-// strays are the processes below the child that have left its group.
-func (p *Process) strays() ([]int, error) {
+// strays are those of all processes that are below the child and have left its group.
+func (p *Process) strays(all []process) (out []int) {
 	if !p.sprawls {
-		return nil, nil
-	}
-	all, err := processes()
-	if err != nil {
-		return nil, err
+		return nil
 	}
 	below := map[int]bool{p.Pid(): true}
 	for grown := true; grown; { // a child may be listed before its parent
@@ -68,13 +64,12 @@ func (p *Process) strays() ([]int, error) {
 			}
 		}
 	}
-	var out []int
 	for _, one := range all {
 		if below[one.pid] && one.group != p.Pid() {
 			out = append(out, one.pid)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // signalEach reaches processes that have left the group; those that are gone are no error.

@@ -49,18 +49,13 @@ func (p *Process) Resume(ctx context.Context) (string, error) {
 // await waits for all threads to be as they were told to. A process that was started meanwhile is
 // told, too: one that was stopped starts no more.
 func (p *Process) await(ctx context.Context, what string, sig syscall.Signal, ok func(threadStates) bool) (string, error) {
-	members, err := p.members()
-	if err != nil {
-		return "", err
-	}
 	for told := map[int]bool{}; ; {
 		if p.Exited() {
 			return "", fmt.Errorf("%s (pid %d): %w", p.Name, p.Pid(), ErrGone)
 		}
-		if p.sprawls {
-			if members, err = p.tellNew(sig, told); err != nil {
-				return "", err
-			}
+		members, err := p.tellNew(sig, told)
+		if err != nil {
+			return "", err
 		}
 		s, err := threadsOf(members)
 		if err != nil {
@@ -79,11 +74,14 @@ func (p *Process) await(ctx context.Context, what string, sig syscall.Signal, ok
 
 // tellNew signals those that have left the group and were not told yet, and lists all.
 func (p *Process) tellNew(sig syscall.Signal, told map[int]bool) ([]int, error) {
-	strays, err := p.strays()
+	if !p.sprawls {
+		return p.members()
+	}
+	all, err := processes()
 	if err != nil {
 		return nil, err
 	}
-	for _, pid := range strays {
+	for _, pid := range p.strays(all) {
 		if !told[pid] {
 			told[pid] = true
 			if err := p.signalEach(sig, []int{pid}); err != nil {
@@ -106,8 +104,7 @@ func (p *Process) members() ([]int, error) {
 			out = append(out, one.pid)
 		}
 	}
-	strays, err := p.strays()
-	return append(out, strays...), err
+	return append(out, p.strays(all)...), nil
 }
 
 type threadStates struct{ stopped, total int }
@@ -138,24 +135,57 @@ func processes() ([]process, error) {
 	return out, nil
 }
 
-// threadsOf counts the threads of processes and those in state T.
+// threadsOf counts the threads of processes and those that are stopped: in state T, or waiting in
+// the kernel for a child that is stopped before it has begun its program (vfork), with the stop
+// pending. Such a thread runs nothing of its program before its own stop.
 func threadsOf(members []int) (threadStates, error) {
 	var s threadStates
+	var waiting []int
+	parents := map[string]bool{} // of those that are stopped
 	for _, pid := range members {
 		tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/[0-9]*/stat", pid))
 		if err != nil {
 			return s, err
 		}
 		for _, task := range tasks {
-			if f, ok := statFields(task); ok && f[0] != "Z" && f[0] != "X" {
-				s.total++
-				if f[0] == "T" {
-					s.stopped++
-				}
+			f, ok := statFields(task)
+			if !ok || f[0] == "Z" || f[0] == "X" {
+				continue
+			}
+			s.total++
+			switch {
+			case f[0] == "T":
+				s.stopped++
+				parents[f[1]] = true
+			case f[0] == "D" && stopPending(filepath.Dir(task)):
+				waiting = append(waiting, pid)
 			}
 		}
 	}
+	for _, pid := range waiting {
+		if parents[strconv.Itoa(pid)] {
+			s.stopped++
+		}
+	}
 	return s, nil
+}
+
+// stopPending reports whether a task has a SIGSTOP still to take.
+func stopPending(task string) bool {
+	b, err := os.ReadFile(filepath.Join(task, "status"))
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(b)) {
+		name, mask, _ := strings.Cut(line, ":")
+		if name != "SigPnd" && name != "ShdPnd" {
+			continue
+		}
+		if bits, err := strconv.ParseUint(strings.TrimSpace(mask), 16, 64); err == nil && bits&(1<<(syscall.SIGSTOP-1)) != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // statFields are the fields of a stat file after the command name, which may itself

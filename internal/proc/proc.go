@@ -165,11 +165,15 @@ func (p *Process) signal(sig syscall.Signal) error {
 	if p.Exited() {
 		return nil
 	}
-	strays, err := p.strays() // those below a process that has died cannot be found any more
-	if err != nil {
-		return err
+	var strays []int
+	if p.sprawls { // those below a process that has died cannot be found any more
+		all, err := processes()
+		if err != nil {
+			return err
+		}
+		strays = p.strays(all)
 	}
-	err = syscall.Kill(-p.Pid(), sig)
+	err := syscall.Kill(-p.Pid(), sig)
 	if err != nil && !errors.Is(err, syscall.ESRCH) && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("send %v to %s (group %d): %w", sig, p.Name, p.Pid(), err)
 	}

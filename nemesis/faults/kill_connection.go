@@ -2,7 +2,6 @@ package faults
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/cluster"
@@ -39,20 +38,8 @@ func (KillConnection) Available(s nemesis.Setting) error {
 
 // Inject asks one server after the other until one has ended it.
 func (KillConnection) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
-	if t.Hit == nil || t.Hit.Connection == "" {
-		return nemesis.Effect{}, errors.New("no client stands at a point with the lock granted: leave out at=, or name a later point")
+	if t.Hit == nil {
+		return nemesis.Effect{}, errNoGrant
 	}
-	var errs []error
-	for _, n := range w.Nodes() {
-		can, ok := nemesis.As[cluster.ConnectionEnder](n)
-		if !ok {
-			continue
-		}
-		err := can.EndConnection(ctx, t.Hit.Connection)
-		if err == nil {
-			return nemesis.Effect{Proof: fmt.Sprintf("%s ended connection %s of %s, which held %s", n.Name(), t.Hit.Connection, t.Hit.Client.Name(), t.Hit.Lock)}, nil
-		}
-		errs = append(errs, fmt.Errorf("%s: %w", n.Name(), err))
-	}
-	return nemesis.Effect{}, errors.Join(append(errs, errors.New("no server ended the connection"))...)
+	return endOn(w, t.Hit, "connection", t.Hit.Connection, func(can cluster.ConnectionEnder) error { return can.EndConnection(ctx, t.Hit.Connection) })
 }

@@ -40,20 +40,31 @@ func (SessionExpire) Available(s nemesis.Setting) error {
 
 // Inject asks one server after the other until one has ended it.
 func (SessionExpire) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
-	if t.Hit == nil || t.Hit.Lease == "" {
-		return nemesis.Effect{}, errors.New("no client stands at a point with the lock granted: leave out at=, or name a later point")
+	if t.Hit == nil {
+		return nemesis.Effect{}, errNoGrant
+	}
+	return endOn(w, t.Hit, "session", t.Hit.Lease, func(can cluster.SessionEnder) error { return can.EndSession(ctx, t.Hit.Lease) })
+}
+
+var errNoGrant = errors.New("no client stands at a point with the lock granted: leave out at=, or name a later point")
+
+// endOn asks one server after the other that can until one has ended what a grant lives in: a session
+// or a connection, by its id.
+func endOn[C any](w nemesis.World, hit *nemesis.Hit, what, id string, end func(C) error) (nemesis.Effect, error) {
+	if id == "" {
+		return nemesis.Effect{}, errNoGrant
 	}
 	var errs []error
 	for _, n := range w.Nodes() {
-		can, ok := nemesis.As[cluster.SessionEnder](n)
+		can, ok := nemesis.As[C](n)
 		if !ok {
 			continue
 		}
-		err := can.EndSession(ctx, t.Hit.Lease)
+		err := end(can)
 		if err == nil {
-			return nemesis.Effect{Proof: fmt.Sprintf("%s ended the session %s of %s, which held %s", n.Name(), t.Hit.Lease, t.Hit.Client.Name(), t.Hit.Lock)}, nil
+			return nemesis.Effect{Proof: fmt.Sprintf("%s ended the %s %s of %s, which held %s", n.Name(), what, id, hit.Client.Name(), hit.Lock)}, nil
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", n.Name(), err))
 	}
-	return nemesis.Effect{}, errors.Join(append(errs, errors.New("no server ended the session"))...)
+	return nemesis.Effect{}, errors.Join(append(errs, fmt.Errorf("no server ended the %s", what))...)
 }
