@@ -12,11 +12,12 @@ const (
 	Mostly   Word = "mostly"   // safe or inherent, depending on the moment
 	Defect   Word = "defect"   // a lock that breaks its own promise
 	Blocks   Word = "blocks"   // it does not come back
+	Violated Word = "violated" // any violation, but one there is
 	Any      Word = "any"      // it depends on the moment: safe, or any violation
 )
 
 // Words lists the words, in the order of the docs.
-func Words() []Word { return []Word{Safe, Inherent, Mostly, Defect, Blocks, Any} }
+func Words() []Word { return []Word{Safe, Inherent, Mostly, Defect, Blocks, Violated, Any} }
 
 // Doc says what a word means; empty for what is no word.
 func (w Word) Doc() string {
@@ -26,13 +27,14 @@ func (w Word) Doc() string {
 		Defect:   "the lock breaks its promise while leases still run: the cure is another lock or topology",
 		Blocks:   "nobody gets the lock any more",
 		Any:      "depends on the moment that the fault strikes: safe, or a violation of any kind",
+		Violated: "a violation of any kind",
 		Mostly:   "depends on the moment: safe or inherent, never a defect",
 	}[w]
 }
 
 // allows reports whether a run that ended so is as the word says.
 func (w Word) allows(got Word) bool {
-	return w == Any || w == got || (w == Mostly && (got == Safe || got == Inherent))
+	return w == Any || w == got || (w == Mostly && (got == Safe || got == Inherent)) || (w == Violated && got != Safe)
 }
 
 // WordOf is how a run ended: the worst that it shows for certain. It is Safe, Inherent,
@@ -66,6 +68,14 @@ func wordOfCheck(name string, c checker.Result) Word {
 		}
 	}
 	return got
+}
+
+// Worse is the worse of two ways to end; an empty one says nothing.
+func Worse(a, b Word) Word {
+	if a == "" {
+		return b
+	}
+	return worse(a, b)
 }
 
 // worse is the worse of two ways to end.

@@ -31,13 +31,14 @@ type State struct {
 	Args     []string
 	Stdout   io.Writer
 	Stderr   io.Writer
-	Terminal bool // stderr is one that can erase a line
-	Width    int  // of the terminal, in columns; 0: not known
+	Terminal bool                // stderr is one that can erase a line
+	Width    int                 // of the terminal, in columns; 0: not known
+	Env      func(string) string // the environment; nil: empty
 }
 
 // System is the state of this process, for a program of the given name.
 func System(name string) State {
-	st := State{Context: context.Background(), Name: name, Program: os.Args[0], Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr}
+	st := State{Context: context.Background(), Name: name, Program: os.Args[0], Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv}
 	st.Terminal = term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != ""
 	if width, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil {
 		st.Width = width
@@ -139,7 +140,8 @@ missing here, 70 a bug of this program, 130 interrupted (what was recorded is ke
 		SilenceErrors: true, SilenceUsage: true,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(a.runCommand(), a.replayCommand(), a.checkCommand(), a.reportCommand(), a.listCommand(), a.doctorCommand(), a.claimsCommand())
+	root.AddCommand(a.runCommand(), a.replayCommand(), a.checkCommand(), a.reportCommand(), a.listCommand(), a.doctorCommand(), a.claimsCommand(),
+		a.suiteCommand(), a.mergeCommand(), a.compareCommand(), a.initCommand())
 	return root
 }
 

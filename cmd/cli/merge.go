@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/suite/gate"
+	"github.com/lockstorm/lockstorm/suite/plan"
+)
+
+func (a *app) mergeCommand() *cobra.Command {
+	var s suiteFlags
+	cmd := &cobra.Command{
+		Use:   "merge DIR... --out DIR",
+		Short: "one report from the shards of a suite, or from one that was cut off",
+		Long: `Judges the runs that are in the directories of suites, together: the shards of one suite, or one that was
+killed. The runs stay where they are; the report links to them, so keep the directories beside each
+other. The exit code is that of the whole suite. What was not run is named (exit code 2).`,
+		Example: fmt.Sprintf("  %[1]s merge shard-1 shard-2 shard-3 --out all\n  %[1]s merge killed --out killed", a.st.Name),
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if s.out == "" {
+				return errors.New(`required flag(s) "out" not set`)
+			}
+			before, err := s.readBaseline()
+			if err != nil {
+				return usage(err)
+			}
+			if err := newOrSame(s.out, args); err != nil {
+				return usage(err)
+			}
+			all, err := gate.Merge(args, s.out)
+			if err != nil {
+				return usage(err)
+			}
+			r, err := all.Write(s.out, before)
+			if err != nil {
+				return err
+			}
+			return a.concludeSuite(r, s.out, s)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&s.out, "out", "", "directory of the report; it must be empty, absent or one of those that are merged")
+	f.StringVar(&s.baseline, "baseline", "", "results.json of an earlier suite to hold the whole against")
+	f.BoolVar(&s.update, "update-baseline", false, "write the results to the baseline")
+	f.BoolVar(&s.asJSON, "json", false, "print results.json on stdout")
+	return cmd
+}
+
+// newOrSame keeps a directory from being overwritten that has something else in it.
+func newOrSame(out string, dirs []string) error {
+	entries, err := os.ReadDir(out)
+	if errors.Is(err, fs.ErrNotExist) || (err == nil && len(entries) == 0) {
+		return nil
+	}
+	for _, d := range dirs {
+		if filepath.Clean(d) == filepath.Clean(out) && len(dirs) == 1 {
+			return nil
+		}
+	}
+	return fmt.Errorf("--out %s is not empty: name a new directory", out)
+}
+
+func (a *app) compareCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "compare A B",
+		Short: "two stored suites side by side",
+		Long: `Says what differs from suite A to suite B, each a directory or its results.json: two versions of a lock, two
+time-outs, two machines. Violations that came or went, and figures that differ beyond chance: less than
+5 of 100 such comparisons would find one where nothing has changed, all figures of the suite taken
+together, and the difference is a fifth at least. More seeds see smaller differences.`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			before, errA := gate.ReadResults(args[0])
+			after, errB := gate.ReadResults(args[1])
+			if err := errors.Join(errA, errB); err != nil {
+				return usage(err)
+			}
+			d := gate.Compare(before, after)
+			if asJSON {
+				return a.printJSON(d)
+			}
+			for _, l := range d.Lines() {
+				fmt.Fprintln(a.st.Stdout, l)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return cmd
+}
+
+func (a *app) initCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init [FILE]",
+		Short: "write a commented suite file to begin with",
+		Long:  "Writes " + suiteFile + ", or the file that is named. One that is there is never overwritten.",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			path := suiteFile
+			if len(args) > 0 {
+				path = args[0]
+			}
+			f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+			if errors.Is(err, fs.ErrExist) {
+				return usage(fmt.Errorf("%s is there already: name another file", path))
+			}
+			if err != nil {
+				return usage(err)
+			}
+			_, err = f.Write(plan.Init())
+			if err = errors.Join(err, f.Close()); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.st.Stdout, "%s written: read it, and then: %s suite %s\n", path, a.st.Name, path)
+			return nil
+		},
+	}
+}

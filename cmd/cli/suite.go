@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite/gate"
+	"github.com/lockstorm/lockstorm/suite/plan"
+)
+
+// suiteFile is the file that `suite` reads when none is named.
+const suiteFile = "lockstorm.yaml"
+
+// suiteFlags are those of `suite`.
+type suiteFlags struct {
+	out, shard, baseline  string
+	replace               []string
+	jobs, retry, failures int
+	failFast, resume      bool
+	update, list, asJSON  bool
+	print, schema         bool
+	matrix                int
+	budget                time.Duration
+	seeds                 int
+}
+
+func (a *app) suiteCommand() *cobra.Command {
+	var s suiteFlags
+	cmd := &cobra.Command{
+		Use:   "suite [FILE|PRESET]",
+		Short: "run a suite of cells, judge them by what is expected, compare them",
+		Long: `Runs every cell of a suite file (default: ` + suiteFile + `) or of a preset: backends under faults,
+each with several seeds, several at a time, and says which came out as expected.
+
+Presets: ` + strings.Join(plan.Presets(), ", ") + `. --print shows one, to begin with; so does init.
+
+The directory of the suite holds suite.json, runs/CELL/seed-N (each the directory of a run), results.json,
+index.html, matrix.md, matrix.csv and junit.xml. Every suite carries controls: where one misbehaves,
+no verdict counts.
+
+Exit codes: 0 all as expected; 1 a violation that nobody expected; 2 a cell is inconclusive; 3 wrong usage;
+4 something is missing or broken here, or a control misbehaves; 5 a cell that should fail has passed, or an
+expectation or a threshold is missed; 130 interrupted. Of several: 1 before 4, 2, 5.`,
+		Example: fmt.Sprintf(`  %[1]s suite smoke
+  %[1]s suite lockstorm.yaml --out results --baseline baseline.json
+  %[1]s suite ci --shard 1/3 --out shard-1
+  %[1]s suite ci --replace redis-lua=redis-del     (a worse lock in its place turns it red)`, a.st.Name),
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if s.schema {
+				return a.printJSON(plan.Schema(a.cat))
+			}
+			name := suiteFile
+			if len(args) > 0 {
+				name = args[0]
+			}
+			file, err := plan.Open(name)
+			if err != nil {
+				return usage(err)
+			}
+			return a.suite(cmd.Context(), file, s)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&s.out, "out", "", "directory of the suite; it must be empty or absent (default: "+runsDir+"/NAME-TIME)")
+	f.StringVar(&s.shard, "shard", "", "run a part only, i/n; merge puts the parts together")
+	f.IntVar(&s.jobs, "jobs", 0, "runs at once, at most (default: what the processors and the memory bear)")
+	f.IntVar(&s.retry, "retry", 1, "how often a run is made again that the host has spoilt (exit 4, or 2 by stalls); never one that says anything of the lock")
+	f.BoolVar(&s.failFast, "fail-fast", false, "begin no more runs after the first violation that nobody expected")
+	f.IntVar(&s.failures, "max-failures", 0, "begin no more runs after so many of them")
+	f.DurationVar(&s.budget, "budget", 0, "begin no more runs after this time (default: that of the file)")
+	f.IntVar(&s.seeds, "seeds", 0, "seeds of each cell, 1 to this, in place of those of the file")
+	f.BoolVar(&s.resume, "resume", false, "go on with a suite that was cut off: --out names its directory")
+	f.StringVar(&s.baseline, "baseline", "", "results.json of an earlier suite: what was as it is now does not fail; what is new does")
+	f.BoolVar(&s.update, "update-baseline", false, "write the results to the baseline")
+	f.StringArrayVar(&s.replace, "replace", nil, "OLD=NEW: run the backend NEW wherever the suite says OLD, with the same expectations")
+	f.BoolVar(&s.list, "list", false, "list the cells, with what is expected of them, and how long they will take; run nothing")
+	f.BoolVar(&s.print, "print", false, "print the suite file; run nothing")
+	f.IntVar(&s.matrix, "print-matrix", 0, "print n shards as JSON, for a dynamic matrix; run nothing")
+	f.BoolVar(&s.schema, "schema", false, "print the JSON schema of suite files, for editors; run nothing")
+	f.BoolVar(&s.asJSON, "json", false, "print results.json on stdout")
+	return cmd
+}
+
+func usage(err error) error { return &harness.Error{Code: harness.ExitUsage, Err: err} }
+
+// suite expands a suite file and runs it.
+func (a *app) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
+	if s.print {
+		_, err := a.st.Stdout.Write(file.Source())
+		return err
+	}
+	cells, def, err := a.define(file, s)
+	if err != nil {
+		return usage(err)
+	}
+	if s.matrix > 0 {
+		return a.printJSON(gate.Matrix(s.matrix))
+	}
+	failures := s.failures
+	if s.failFast {
+		failures = 1
+	}
+	r := &gate.Runner{Catalogue: a.cat, Jobs: s.jobs, Retry: s.retry, MaxFailures: failures, Budget: file.TimeBudget(), Resume: s.resume, Timings: gate.ReadTimings()}
+	if s.budget > 0 {
+		r.Budget = s.budget
+	}
+	if s.list {
+		return a.listCells(cells, r)
+	}
+	before, err := s.readBaseline()
+	if err != nil {
+		return usage(err)
+	}
+	out := s.out
+	if out == "" {
+		if s.resume {
+			return usage(errors.New("--resume needs --out: the directory of the suite to go on with"))
+		}
+		out = runDir(def.Name)
+	}
+	view := newSuiteView(a.st)
+	r.Progress = view.event
+	all := 0
+	for _, c := range cells {
+		if c.Skip == "" {
+			all += len(c.Seeds)
+		}
+	}
+	view.line("%s: %d cells, %d runs, about %v, into %s", def.Name, len(cells), all, r.Estimate(cells).Round(time.Second), out)
+	st := &gate.Suite{Definition: *def, Dir: out}
+	stop := view.begin()
+	err = r.Run(ctx, st, cells)
+	stop()
+	if err != nil {
+		return err
+	}
+	results, err := st.Write(out, before)
+	if err != nil {
+		return err
+	}
+	return a.concludeSuite(results, out, s)
+}
+
+// define is the suite as it will be stored, and its cells.
+func (a *app) define(file *plan.File, s suiteFlags) ([]plan.Cell, *gate.Definition, error) {
+	if s.seeds > 0 {
+		file.SetSeeds(s.seeds)
+	}
+	cells, err := file.Cells(a.cat)
+	if err != nil {
+		return nil, nil, err
+	}
+	def := &gate.Definition{
+		Schema: gate.Schema, Name: file.Title(), Doc: file.Doc.Value, Source: string(file.Source()), Version: Version(), Started: time.Now(),
+		CPUs: runtime.NumCPU(), Required: file.Required(), Replaced: map[string]string{},
+	}
+	for _, pair := range s.replace {
+		old, by, ok := strings.Cut(pair, "=")
+		if !ok || old == "" || by == "" {
+			return nil, nil, fmt.Errorf("--replace %s: want OLD=NEW, two backends", pair)
+		}
+		if err := plan.Replace(a.cat, cells, old, by); err != nil {
+			return nil, nil, err
+		}
+		def.Replaced[old] = by
+	}
+	if s.shard != "" {
+		shard, err := gate.ParseShard(s.shard)
+		if err != nil {
+			return nil, nil, err
+		}
+		cells, def.Shard = shard.Take(a.cat, cells), shard.String()
+	}
+	def.Cells = gate.Define(cells)
+	return cells, def, nil
+}
+
+// readBaseline reads it; one that is to be written for the first time need not be there.
+func (s suiteFlags) readBaseline() (*gate.Results, error) {
+	if s.baseline == "" {
+		if s.update {
+			return nil, errors.New("--update-baseline needs --baseline: the file to write")
+		}
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if _, err := os.Stat(s.baseline); errors.Is(err, os.ErrNotExist) && s.update {
+		return nil, nil //nolint:nilnil // it is written for the first time
+	}
+	r, err := gate.ReadResults(s.baseline)
+	if err != nil {
+		return nil, fmt.Errorf("--baseline: %w (--update-baseline writes one)", err)
+	}
+	return r, nil
+}
+
+// concludeSuite says what came of a suite, to people and to the CI service.
+func (a *app) concludeSuite(r *gate.Results, out string, s suiteFlags) error {
+	if s.update {
+		b, err := marshal(r.Slim())
+		if err != nil {
+			return err
+		}
+		if err := gate.WriteFile(s.baseline, b); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.st.Stderr, "baseline written: %s\n", s.baseline)
+	}
+	err := errors.Join(a.summarizeSuite(r, s.asJSON), a.tellCI(r, out))
+	if err != nil {
+		return err
+	}
+	a.lastLine(s.asJSON, r.Verdict, absolute(filepath.Join(out, gate.IndexFile)))
+	return exitWith(r.ExitCode)
+}

@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/lockstorm/lockstorm/reports/matrix"
+	"github.com/lockstorm/lockstorm/suite/gate"
+	"github.com/lockstorm/lockstorm/suite/plan"
+)
+
+// suiteView shows how a suite goes: on a terminal a live line with what runs and how long it will take,
+// and a line for what is not as expected; elsewhere one line a run.
+type suiteView struct {
+	*view
+
+	state   sync.Mutex
+	running []string
+	last    gate.Event
+	odd     int
+	ends    time.Time // as far as one can tell
+}
+
+func newSuiteView(st State) *suiteView { return &suiteView{view: newView(st)} }
+
+func (v *suiteView) event(e gate.Event) {
+	name := fmt.Sprintf("%s seed %d", e.Cell.Name, e.Seed)
+	v.state.Lock()
+	if e.Outcome == nil {
+		v.running = append(v.running, name)
+	} else if !e.Again {
+		v.running = slices.DeleteFunc(v.running, func(n string) bool { return n == name })
+	}
+	v.last, v.ends = e, time.Now().Add(e.Left)
+	good := e.Outcome == nil || e.Outcome.Status == gate.Expected
+	if !good && !e.Again {
+		v.odd++
+	}
+	v.state.Unlock()
+	if e.Outcome != nil && (!v.terminal || !good) {
+		v.line("%4d of %d  %s  %s", e.Done, e.All, e, e.Outcome.Took.Round(100*time.Millisecond))
+	}
+	v.show()
+}
+
+// begin keeps the live line up to date until the function is called that it returns.
+func (v *suiteView) begin() (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				v.show()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done); <-ended; v.close() }
+}
+
+func (v *suiteView) show() {
+	if !v.terminal {
+		return
+	}
+	v.state.Lock()
+	text := fmt.Sprintf("%d of %d runs, %d not as expected, about %v left; now: %s", v.last.Done, v.last.All, v.odd,
+		max(time.Until(v.ends), 0).Round(time.Second), strings.Join(v.running, ", "))
+	v.state.Unlock()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.erase()
+	if v.width > 1 && len(text) >= v.width { // a line that wraps cannot be erased
+		text = text[:v.width-1]
+	}
+	fmt.Fprint(v.w, text) // progress that nobody can read is no reason to stop
+	v.live = true
+}
+
+// listCells prints the cells of a suite.
+func (a *app) listCells(cells []plan.Cell, r *gate.Runner) error {
+	w := tabwriter.NewWriter(a.st.Stdout, 0, 0, 2, ' ', 0)
+	runs, skipped := 0, 0
+	for _, c := range cells {
+		what := gate.Wanted(c.Expect)
+		if c.Skip != "" {
+			what = "skipped: " + c.Skip
+			skipped++
+		} else {
+			runs += len(c.Seeds)
+		}
+		fmt.Fprintf(w, "%s\t%d seeds\t%s\trun %s\n", c.Name, len(c.Seeds), what, c.Run.Line())
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.st.Stdout, "\n%d cells (%d skipped), %d runs, about %v on this machine\n", len(cells), skipped, runs, r.Estimate(cells).Round(time.Second))
+	return nil
+}
+
+// summarizeSuite prints what is not as expected, and how long it took.
+func (a *app) summarizeSuite(r *gate.Results, asJSON bool) error {
+	if asJSON {
+		return a.printJSON(r)
+	}
+	w := a.st.Stdout
+	for _, j := range r.Cells {
+		if j.Status.Code() == 0 && (!j.Control || j.Status == gate.Expected) {
+			continue
+		}
+		fmt.Fprintf(w, "%s: %s\n", j.Status, j.Name)
+		for _, why := range j.Why {
+			fmt.Fprintf(w, "    %s\n", why)
+		}
+		fmt.Fprintf(w, "    %s run %s\n", a.st.Name, j.Command)
+	}
+	if r.Baseline != nil {
+		fmt.Fprintln(w, strings.Join(r.Baseline.Lines(), "\n"))
+	}
+	if r.Wall > 0 {
+		fmt.Fprintf(w, "%v for %v of runs: %.1f at once on %d processors\n", r.Wall.Round(100*time.Millisecond), r.Work.Round(100*time.Millisecond), r.Parallel(), r.CPUs)
+	}
+	return nil
+}
+
+// tellCI speaks to the CI service where it says that it is one: annotations, and a summary of the step.
+func (a *app) tellCI(r *gate.Results, out string) error {
+	env := a.st.Env
+	if env == nil {
+		return nil
+	}
+	if env("GITHUB_ACTIONS") == "true" {
+		for _, j := range r.Cells {
+			if j.Status.Code() == 0 {
+				continue
+			}
+			level := "error"
+			if j.Status.Code() == 2 {
+				level = "warning"
+			}
+			fmt.Fprintf(a.st.Stdout, "::%s title=%s::%s\n", level, annotation("lockstorm: "+j.Name, true), annotation(string(j.Status)+": "+strings.Join(j.Why, "\n")+"\nlockstorm run "+j.Command, false))
+		}
+	}
+	path := env("GITHUB_STEP_SUMMARY")
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("the summary of the step: %w", err)
+	}
+	err = matrix.Markdown(f, r.Table(out, out), false)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// annotation escapes a text as the commands of a workflow want it.
+func annotation(s string, property bool) string {
+	s = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+	if property {
+		s = strings.NewReplacer(":", "%3A", ",", "%2C").Replace(s)
+	}
+	return s
+}
+
+func marshal(v any) ([]byte, error) {
+	b, err := json.MarshalIndent(v, "", " ")
+	return append(b, '\n'), err
+}

@@ -1,0 +1,50 @@
+package matrix
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+)
+
+//go:embed index.gohtml index.css index.js
+var assets embed.FS
+
+var page = template.Must(template.New("index.gohtml").ParseFS(assets, "index.gohtml"))
+
+// pageData is what the page shows.
+type pageData struct {
+	*Table
+
+	Style         template.CSS
+	Script        template.JS
+	Rows, Columns []string
+	Surprises     []Cell
+	Plots         []plotted
+	Kinds         []string
+}
+
+// At are the cells of a place of the matrix.
+func (d pageData) At(row, column string) []Cell { return d.at(row, column) }
+
+// HTML writes the page: one file, without anything from elsewhere, with links to the reports of the runs.
+func HTML(w io.Writer, t *Table) error {
+	style, errStyle := assets.ReadFile("index.css")
+	script, errScript := assets.ReadFile("index.js")
+	if errStyle != nil || errScript != nil {
+		return fmt.Errorf("assets: %w, %w", errStyle, errScript)
+	}
+	plots, err := plotsOf(t)
+	if err != nil {
+		return err
+	}
+	d := pageData{Table: t, Style: template.CSS(style), Script: template.JS(script), Surprises: t.surprises(), Plots: plots} //nolint:gosec // our own files
+	d.Rows, d.Columns = t.axes()
+	var b bytes.Buffer
+	if err := page.Execute(&b, d); err != nil {
+		return err
+	}
+	_, err = w.Write(b.Bytes())
+	return err
+}

@@ -1,0 +1,97 @@
+// Package matrix renders what a suite came to: backends down, faults across, and every cell with its
+// figures and its runs, as a page, Markdown, CSV and JUnit. It knows nothing of how a cell was judged.
+package matrix
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Table is what is rendered.
+type Table struct {
+	Title    string
+	Doc      string
+	Verdict  string // in words
+	Class    string // pass, fail or unknown
+	Facts    [][2]string
+	Alerts   []string // what makes the whole doubtful: controls, coverage
+	Changes  []string // beside a baseline or another suite
+	Figures  []Figure // the columns of the list of cells
+	Cells    []Cell
+	Versions [][2]string
+}
+
+// Figure is a column of figures.
+type Figure struct{ Name, Doc, Unit string }
+
+// Value is a figure of a cell: in words, and as a number to sort and draw by.
+type Value struct {
+	Text             string
+	Value, Low, High float64
+}
+
+// Cell is a place of the matrix, or one of several in it.
+type Cell struct {
+	Name, Text  string
+	Row, Column string
+	Control     bool
+	Status      string // what it is beside what was expected
+	Kind        string // of the status, for its colour: good, bad, odd, open, off
+	Word        string // what it shows: safe, inherent, defect, blocks, skipped, unknown
+	Expected    string
+	Rate        string // the figure that stands in the matrix
+	Why         []string
+	AsIt, Of    int
+	Values      map[string]Value
+	Runs        []Run
+	Command     string
+}
+
+// Run is the evidence of a cell.
+type Run struct {
+	Label  string
+	Link   string // to its report, from the page; empty: there is none
+	Status string
+	Kind   string
+	Took   float64 // seconds
+	Text   string  // why it is not as expected
+}
+
+// rows and columns are in the order in which cells come; controls are not among them.
+func (t *Table) axes() (rows, columns []string) {
+	for _, c := range t.Cells {
+		if c.Control {
+			continue
+		}
+		if !slices.Contains(rows, c.Row) {
+			rows = append(rows, c.Row)
+		}
+		if !slices.Contains(columns, c.Column) {
+			columns = append(columns, c.Column)
+		}
+	}
+	return rows, columns
+}
+
+// at are the cells of a place.
+func (t *Table) at(row, column string) (out []Cell) {
+	for _, c := range t.Cells {
+		if !c.Control && c.Row == row && c.Column == column {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// surprises are the cells that are not as expected, the worst first.
+func (t *Table) surprises() []Cell {
+	rank := map[string]int{"bad": 0, "open": 1, "odd": 2}
+	var out []Cell
+	for _, c := range t.Cells {
+		if _, ok := rank[c.Kind]; ok {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Cell) int { return cmp.Compare(rank[a.Kind], rank[b.Kind]) })
+	return out
+}

@@ -1,0 +1,169 @@
+package gate
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+// What a host can bear, and a run needs, in shares. A run is mostly waiting: for leases, for faults, for
+// its own end. What it costs are its processes. The numbers are from suites on two cores: more shares
+// a core made more runs inconclusive, fewer left the cores idle.
+const (
+	sharesPerCore = 8
+	perShareMB    = 120 // of memory
+	perClients    = 5   // clients a share
+	manyClients   = 25  // from which on a run is made alone: it fills a core
+)
+
+// capacity is what this host can bear at once.
+func capacity() int64 {
+	shares := int64(sharesPerCore * runtime.NumCPU())
+	if mb := availableMB(); mb > 0 {
+		shares = min(shares, max(mb*7/10/perShareMB, 1))
+	}
+	return shares
+}
+
+// needs is what a run needs; one that fills a core needs all.
+func needs(cat *harness.Catalogue, cfg harness.Config) int64 {
+	if cfg.Clients >= manyClients {
+		return 1 << 30
+	}
+	return 1 + int64(nodes(cat, cfg)) + int64((cfg.Clients+perClients-1)/perClients)
+}
+
+// nodes are the servers of a run.
+func nodes(cat *harness.Catalogue, cfg harness.Config) int {
+	name := cfg.Topology
+	if name == "" {
+		bare, _ := catalog.Split(cfg.Backend)
+		b, err := cat.Backends.Get(bare)
+		if err != nil || len(b.Topologies) == 0 {
+			return 0
+		}
+		name = b.Topologies[0]
+	}
+	t, err := cat.Topologies.Get(name)
+	if err != nil {
+		return 0
+	}
+	return len(t.Nodes)
+}
+
+// availableMB is the memory that can be had; 0: not known.
+func availableMB() int64 {
+	f, err := os.Open("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if rest, ok := strings.CutPrefix(lines.Text(), "MemAvailable:"); ok {
+			kb, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+			return kb / 1024
+		}
+	}
+	return 0
+}
+
+// Timings are how long runs took on this host. A nil one knows nothing, and learns nothing.
+type Timings struct {
+	path string
+	mu   sync.Mutex
+	took map[string]time.Duration // by the flags of the run
+}
+
+// maxTimings bounds the file.
+const maxTimings = 20000
+
+// ReadTimings reads those of earlier suites from the user's cache. Where they cannot be read, none are
+// known: they only make estimates better.
+func ReadTimings() *Timings {
+	t := &Timings{took: map[string]time.Duration{}}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return t
+	}
+	t.path = filepath.Join(dir, "lockstorm", "timings.json")
+	if b, err := os.ReadFile(t.path); err == nil && json.Unmarshal(b, &t.took) != nil {
+		t.took = map[string]time.Duration{}
+	}
+	return t
+}
+
+// Save keeps them for later. A cache that cannot be written is no error of the suite.
+func (t *Timings) Save() error {
+	if t.path == "" {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.took) > maxTimings {
+		t.took = map[string]time.Duration{}
+	}
+	if err := os.MkdirAll(filepath.Dir(t.path), 0o755); err != nil {
+		return notAllowed(err)
+	}
+	return notAllowed(writeJSON(t.path, t.took))
+}
+
+// notAllowed lets pass that a cache cannot be written here.
+func notAllowed(err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func timingKey(cfg harness.Config) string {
+	cfg.Seed = 0
+	return cfg.Line()
+}
+
+// learn remembers the longer of two times, which fades.
+func (t *Timings) learn(cfg harness.Config, took time.Duration) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := timingKey(cfg)
+	t.took[key] = max(took, (t.took[key]+took)/2).Round(10 * time.Millisecond)
+}
+
+// estimate is how long a run takes: as it did, or its time and what comes before and after it.
+func (t *Timings) estimate(cat *harness.Catalogue, cfg harness.Config) time.Duration {
+	if t != nil {
+		t.mu.Lock()
+		took, ok := t.took[timingKey(cfg)]
+		t.mu.Unlock()
+		if ok {
+			return took
+		}
+	}
+	return declared(cat, cfg)
+}
+
+// declared is what can be said of a run that was never made, and is the same on every host.
+func declared(cat *harness.Catalogue, cfg harness.Config) time.Duration {
+	ttl := cmp.Or(cfg.TTL, time.Second)
+	return cfg.Time + time.Second + ttl + time.Duration(nodes(cat, cfg))*700*time.Millisecond
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

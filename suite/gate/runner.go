@@ -1,0 +1,339 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/plan"
+)
+
+// Runner makes the runs of a suite that are not there yet.
+type Runner struct {
+	Catalogue   *harness.Catalogue
+	Jobs        int           // runs at once, at most; 0: what the host can bear
+	Retry       int           // how often a run is made again that the host spoilt
+	MaxFailures int           // runs with violations that nobody expected, after which no more are begun; 0: all are made
+	Budget      time.Duration // after which no more are begun; 0: none
+	Resume      bool
+	Timings     *Timings // of earlier suites; nil: none
+	// Progress is told of each run that begins and ends; it may be called at the same time.
+	Progress func(Event)
+}
+
+// Event is the beginning or the end of a run.
+type Event struct {
+	Cell    plan.Cell
+	Seed    uint64
+	Outcome *Outcome // nil: it begins
+	Again   bool     // it will be made once more
+	Done    int      // runs that have ended
+	All     int
+	Left    time.Duration // until the end, as far as one can tell
+}
+
+// job is a run to be made.
+type job struct {
+	cell  plan.Cell
+	seed  uint64
+	takes time.Duration
+	needs int64
+	first int // attempt: others are stored already
+}
+
+// running is a suite under way.
+type running struct {
+	*Runner
+
+	s        *Suite
+	begun    time.Time
+	capacity int64
+
+	mu     sync.Mutex
+	todo   []job
+	done   int
+	all    int
+	failed int
+	errs   []error
+}
+
+// Run makes the runs, each in its directory, and stores what came of them as they end. When ctx ends, what
+// runs is stopped and the rest is left: the suite is as complete as it can be. The error is of the
+// suite's own directory.
+func (r *Runner) Run(ctx context.Context, s *Suite, cells []plan.Cell) error {
+	if err := s.begin(r.Resume); err != nil {
+		return &harness.Error{Code: harness.ExitUsage, Err: err}
+	}
+	run := &running{Runner: r, s: s, begun: time.Now(), capacity: capacity()}
+	run.plan(cells)
+	jobs := cmp.Or(r.Jobs, len(run.todo)+1)
+	places, room := semaphore.NewWeighted(int64(jobs)), semaphore.NewWeighted(run.capacity)
+	var wg sync.WaitGroup
+	todo := slices.Clone(run.todo)
+	for _, j := range todo {
+		needs := min(j.needs, run.capacity)
+		if places.Acquire(ctx, 1) != nil {
+			break
+		}
+		if room.Acquire(ctx, needs) != nil {
+			places.Release(1)
+			break
+		}
+		if run.over() {
+			places.Release(1)
+			room.Release(needs)
+			break
+		}
+		wg.Go(func() {
+			defer places.Release(1)
+			defer room.Release(needs)
+			run.make(ctx, j)
+		})
+	}
+	wg.Wait()
+	s.Wall += time.Since(run.begun)
+	s.Interrupted = ctx.Err() != nil
+	if r.Timings != nil {
+		run.errs = append(run.errs, r.Timings.Save())
+	}
+	return errors.Join(run.errs...)
+}
+
+// plan lists the runs that are to be made: controls first, for without them nothing counts, and then the
+// longest.
+func (r *running) plan(cells []plan.Cell) {
+	for _, c := range cells {
+		if c.Skip != "" {
+			continue
+		}
+		for _, seed := range c.Seeds {
+			r.all++
+			if r.have(c.Name, seed) {
+				r.done++
+				continue
+			}
+			r.todo = append(r.todo, job{cell: c, seed: seed, first: r.attempts(c.Name, seed), takes: r.Timings.estimate(r.Catalogue, c.Run), needs: needs(r.Catalogue, c.Run)})
+		}
+	}
+	slices.SortStableFunc(r.todo, func(a, b job) int {
+		if a.cell.Control != b.cell.Control {
+			if a.cell.Control {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.takes, a.takes)
+	})
+}
+
+// have reports whether a run has its outcome, and one that lasts: what the host spoilt is made again.
+func (r *running) have(cell string, seed uint64) bool {
+	for _, o := range r.s.last(cell) {
+		if o.Seed == seed && !again(&o) {
+			return true
+		}
+	}
+	return false
+}
+
+// attempts are those of a run that are stored.
+func (r *running) attempts(cell string, seed uint64) (n int) {
+	for _, o := range r.s.Outcomes {
+		if o.Cell == cell && o.Seed == seed {
+			n = o.Attempt + 1
+		}
+	}
+	return n
+}
+
+// over reports whether no more runs are to begin.
+func (r *running) over() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return (r.Budget > 0 && time.Since(r.begun) > r.Budget) || (r.MaxFailures > 0 && r.failed >= r.MaxFailures) || len(r.errs) > 0
+}
+
+// make makes a run, and makes it again where the host spoilt it.
+func (r *running) make(ctx context.Context, j job) {
+	r.tell(Event{Cell: j.cell, Seed: j.seed})
+	for attempt := j.first; ; attempt++ {
+		o, err := r.one(ctx, j, attempt)
+		if ctx.Err() != nil {
+			return // it says nothing
+		}
+		if err != nil {
+			r.mu.Lock()
+			r.errs = append(r.errs, err)
+			r.mu.Unlock()
+			return
+		}
+		once := again(o) && attempt < j.first+r.Retry && !r.over()
+		r.ended(j, o, once)
+		if !once {
+			return
+		}
+	}
+}
+
+// one makes one attempt, and stores what came of it.
+func (r *running) one(ctx context.Context, j job, attempt int) (*Outcome, error) {
+	dir := runDir(j.cell.Name, j.seed, attempt)
+	path := filepath.Join(r.s.Dir, dir)
+	if err := os.RemoveAll(path); err != nil { // of one that was cut off
+		return nil, err
+	}
+	began := time.Now()
+	c := j.cell.Seeded(j.seed)
+	c.Run.Version = r.s.Version
+	c.Run.Command = "lockstorm run " + c.Run.Line()
+	out, differs, err := c.Do(ctx, r.Catalogue, path)
+	if ctx.Err() != nil {
+		return nil, nil //nolint:nilnil // the caller asks ctx
+	}
+	o := &Outcome{
+		Cell: c.Name, Seed: j.seed, Attempt: attempt, Differs: differs, Length: c.Run.Time, Took: time.Since(began).Round(time.Millisecond),
+		Command: c.Run.Line(), Dir: dir,
+	}
+	if err != nil {
+		o.Exit, o.Error = exitOf(err), err.Error()
+	}
+	var results *checker.Results
+	if out != nil {
+		results, o.Exit = out.Results, out.ExitCode()
+		o.summarize(results)
+		if out.Trouble != nil {
+			o.Error = out.Trouble.Error()
+		}
+	}
+	o.Status, o.Host = statusOf(c.Expect, o.Exit, results, differs, err), byHost(results)
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return nil, err
+	}
+	return o, writeJSON(filepath.Join(path, outcomeFile), o)
+}
+
+// maxReason bounds what is kept of a check's words.
+const maxReason = 400
+
+// summarize keeps of results what tables and comparisons need.
+func (o *Outcome) summarize(r *checker.Results) {
+	o.Word, o.Stats, o.Servers, o.Checks = suite.WordOf(r), r.Stats, r.Versions, map[string]Answer{}
+	for name, c := range r.Checks {
+		a := Answer{Verdict: c.Verdict, Required: c.Required, Reason: short(c.Reason)}
+		for _, f := range c.Findings {
+			if a.First == "" {
+				a.First = short(f.Message)
+			}
+			if !slices.Contains(a.Classes, string(f.Class)) {
+				a.Classes = append(a.Classes, string(f.Class))
+			}
+			if !slices.Contains(a.Rules, f.Rule) {
+				a.Rules = append(a.Rules, f.Rule)
+			}
+		}
+		o.Checks[name] = a
+	}
+}
+
+func short(s string) string {
+	if len(s) > maxReason {
+		return s[:maxReason] + "..."
+	}
+	return s
+}
+
+func (r *running) ended(j job, o *Outcome, once bool) {
+	r.mu.Lock()
+	r.s.Outcomes = append(r.s.Outcomes, *o)
+	if !once {
+		r.done++
+		if o.Status == Worse {
+			r.failed++
+		}
+		r.todo = slices.DeleteFunc(r.todo, func(other job) bool { return other.cell.Name == j.cell.Name && other.seed == j.seed })
+		if o.Exit != harness.ExitEnvironment {
+			r.Timings.learn(j.cell.Run, o.Took)
+		}
+	}
+	r.mu.Unlock()
+	r.tell(Event{Cell: j.cell, Seed: j.seed, Outcome: o, Again: once})
+}
+
+// tell adds to an event how far the suite is.
+func (r *running) tell(e Event) {
+	if r.Progress == nil {
+		return
+	}
+	r.mu.Lock()
+	e.Done, e.All, e.Left = r.done, r.all, r.left()
+	r.mu.Unlock()
+	r.Progress(e)
+}
+
+// left estimates the time until the end: the work that is left over the room for it, and not less than
+// its longest run.
+func (r *running) left() time.Duration {
+	var work float64
+	var longest time.Duration
+	for _, j := range r.todo {
+		work += j.takes.Seconds() * float64(min(j.needs, r.capacity))
+		longest = max(longest, j.takes)
+	}
+	return max(longest, time.Duration(work/float64(r.capacity)*float64(time.Second)))
+}
+
+// Estimate is how long a suite will take on this host, from its beginning.
+func (r *Runner) Estimate(cells []plan.Cell) time.Duration {
+	run := &running{Runner: r, s: &Suite{}, capacity: capacity()}
+	run.plan(cells)
+	if r.Jobs > 0 { // so many at once, and no more
+		var sum time.Duration
+		for _, j := range run.todo {
+			sum += j.takes
+		}
+		return max(run.left(), sum/time.Duration(r.Jobs))
+	}
+	return run.left()
+}
+
+// String is the event in a line.
+func (e Event) String() string {
+	name := fmt.Sprintf("%s seed %d", e.Cell.Name, e.Seed)
+	if e.Outcome == nil {
+		return name
+	}
+	text := fmt.Sprintf("%s: %s", name, e.Outcome.Status)
+	switch {
+	case e.Outcome.Error != "":
+		text += ": " + e.Outcome.Error
+	case len(e.Outcome.Differs) > 0:
+		text += ": " + e.Outcome.Differs[0].String()
+	case e.Outcome.Status == Inconclusive:
+		text += ": " + e.Outcome.unknown()
+	}
+	if e.Again {
+		text += "; once more"
+	}
+	return text
+}
+
+// unknown says why a run is inconclusive.
+func (o *Outcome) unknown() string {
+	for _, name := range sortedKeys(o.Checks) {
+		if c := o.Checks[name]; c.Required && c.Verdict == checker.Unknown {
+			return name + ": " + c.Reason
+		}
+	}
+	return "nobody knows why"
+}

@@ -1,0 +1,153 @@
+// Package gate runs suites and judges them: cells in parallel within what the host can bear, each run
+// kept in a directory of its own, and from those directories alone what came of each cell and of the
+// whole. What was stored can be judged again, merged with other shards, gone on with, and compared.
+//
+//	[]plan.Cell -> Runner -> OUT/runs/CELL/seed-N/ (a run and its outcome.json)
+//	OUT/suite.json + outcomes -> Load -> Suite -> Judge -> Results -> reports, exit code
+package gate
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// Status is what became of a run or a cell, beside what was expected of it.
+type Status string
+
+// The statuses, in the order in which one hides another: a violation is never masked.
+const (
+	Worse        Status = "violation"       // that nobody expected
+	Broken       Status = "broken"          // it was refused, or something is missing here
+	Inconclusive Status = "inconclusive"    // nobody can tell
+	NotRun       Status = "not run"         // the time was up, or it was given up
+	Missed       Status = "missed"          // an expectation or a threshold is not met
+	Passed       Status = "passed"          // unexpectedly: it should have failed
+	Expected     Status = "as expected"     //
+	Skipped      Status = "skipped"         // it cannot work here
+	Known        Status = "as the baseline" // not as expected, but as it was before
+)
+
+// ExitMissed says that an expectation or a threshold was missed.
+const ExitMissed = 5
+
+// Code is the exit code that a status stands for.
+func (s Status) Code() int {
+	switch s {
+	case Worse:
+		return harness.ExitViolation
+	case Broken:
+		return harness.ExitEnvironment
+	case Inconclusive, NotRun:
+		return harness.ExitUnknown
+	case Missed, Passed:
+		return ExitMissed
+	case Expected, Skipped, Known:
+	}
+	return harness.ExitPass
+}
+
+var order = []Status{Worse, Broken, Inconclusive, NotRun, Missed, Passed, Expected, Known, Skipped}
+
+// worst is the one that hides the other.
+func worst(a, b Status) Status {
+	if slices.Index(order, b) < slices.Index(order, a) {
+		return b
+	}
+	return a
+}
+
+// statusOf is what a run came to. results are nil where it was not judged; then err says why.
+func statusOf(e suite.Expectation, exit int, results *checker.Results, differs []suite.Difference, err error) Status {
+	if results == nil {
+		if err == nil && len(differs) == 0 {
+			return Expected // refused, as it should be
+		}
+		return Broken
+	}
+	if len(differs) == 0 {
+		if results.Verdict == checker.Unknown && !slices.Contains(e.Exit, harness.ExitUnknown) {
+			return Inconclusive
+		}
+		return Expected
+	}
+	got := Expected
+	for _, d := range differs {
+		got = worst(got, statusOfDifference(d, e))
+	}
+	if exit == harness.ExitPanic {
+		got = worst(got, Broken)
+	}
+	if results.Verdict == checker.Unknown {
+		got = worst(got, Inconclusive) // what is missing might have been seen
+	}
+	return got
+}
+
+func statusOfDifference(d suite.Difference, e suite.Expectation) Status {
+	switch d.What {
+	case suite.DiffExit:
+		return map[string]Status{"0": Passed, "1": Worse, "2": Inconclusive}[d.Got].or(Broken)
+	case suite.DiffOutcome:
+		if d.Got == string(suite.Safe) {
+			return Passed
+		}
+		if e.Outcome == suite.Defect {
+			return Missed // a violation, as was expected, but not that bad
+		}
+		return Worse
+	case suite.DiffVerdict:
+		return map[string]Status{string(checker.Fail): Worse, string(checker.Unknown): Inconclusive, string(checker.Pass): Passed}[d.Got].or(Missed)
+	case suite.DiffClass:
+		if d.Got == string(checker.Defect) {
+			return Worse
+		}
+		return Missed
+	case suite.DiffResults:
+		return Broken
+	}
+	return Missed // a rule, a figure
+}
+
+func (s Status) or(def Status) Status {
+	if s == "" {
+		return def
+	}
+	return s
+}
+
+// hostTook is the stall of the host from which on it is taken for the cause of an inconclusive run, as a
+// part of the ttl.
+const hostTook = 50
+
+// byHost reports whether an inconclusive run is so because the host held it up: then it may be made
+// again. A lock has no say in it.
+func byHost(r *checker.Results) bool {
+	if r == nil || r.Verdict != checker.Unknown {
+		return false
+	}
+	for _, c := range r.Checks {
+		if c.Required && c.Verdict == checker.Unknown && (c.Code == checker.CodeDoubtful || c.Code == checker.CodeTimeout) {
+			return true
+		}
+	}
+	return r.Stats["unplanned_stall_max_ns"] > r.TTL/hostTook
+}
+
+// again reports whether a run may be made once more: the host held it up, or something was missing
+// at the moment. One that was refused for its configuration never changes its mind.
+func again(o *Outcome) bool {
+	return (o.Status == Inconclusive && o.Host) || (o.Status == Broken && o.Exit == harness.ExitEnvironment)
+}
+
+// exitOf is the code of an error of a run.
+func exitOf(err error) int {
+	var coded *harness.Error
+	if errors.As(err, &coded) {
+		return coded.Code
+	}
+	return harness.ExitPanic
+}

@@ -1,0 +1,264 @@
+package gate
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/plan"
+	"github.com/lockstorm/lockstorm/suite/tally"
+)
+
+// Files of a suite's directory.
+const (
+	DefinitionFile = "suite.json"
+	ResultsFile    = "results.json"
+	outcomeFile    = "outcome.json" // in the directory of a run
+	runsDir        = "runs"
+)
+
+// Schema is the version of suite.json and of a suite's results.json.
+const Schema = 1
+
+// Definition is what a suite is made of, as it is stored before anything runs.
+type Definition struct {
+	Schema   int               `json:"schema"`
+	Name     string            `json:"name"`
+	Doc      string            `json:"doc,omitempty"`
+	Source   string            `json:"source"` // the text of the suite file
+	Version  string            `json:"version"`
+	Started  time.Time         `json:"started"`
+	CPUs     int               `json:"cpus"`
+	Shard    string            `json:"shard,omitempty"`
+	Replaced map[string]string `json:"replaced,omitempty"`
+	Required plan.Required     `json:"required"`
+	Cells    []Defined         `json:"cells"`
+}
+
+// Defined is a cell as it is stored.
+type Defined struct {
+	Case       suite.Case `json:"case"`
+	Row        string     `json:"row"`
+	Column     string     `json:"column"`
+	Seeds      []uint64   `json:"seeds"`
+	Thresholds []string   `json:"thresholds,omitempty"`
+	Control    bool       `json:"control,omitempty"`
+	Skip       string     `json:"skip,omitempty"`
+	Place      int        `json:"place"` // among the cells of the whole suite
+}
+
+// Define makes cells storable.
+func Define(cells []plan.Cell) []Defined {
+	out := make([]Defined, len(cells))
+	for i, c := range cells {
+		out[i] = Defined{Case: c.Case, Row: c.Row, Column: c.Column, Seeds: c.Seeds, Control: c.Control, Skip: c.Skip, Place: c.Place}
+		for _, t := range c.Thresholds {
+			out[i].Thresholds = append(out[i].Thresholds, t.Text)
+		}
+	}
+	return out
+}
+
+// cell is a stored one as it was.
+func (d Defined) cell() (plan.Cell, error) {
+	c := plan.Cell{Case: d.Case, Row: d.Row, Column: d.Column, Seeds: d.Seeds, Control: d.Control, Skip: d.Skip, Place: d.Place}
+	for _, text := range d.Thresholds {
+		t, err := tally.ParseThreshold(text)
+		if err != nil {
+			return c, err
+		}
+		c.Thresholds = append(c.Thresholds, t)
+	}
+	return c, nil
+}
+
+// Answer is a check of a run in short.
+type Answer struct {
+	Verdict  checker.Verdict `json:"verdict"`
+	Required bool            `json:"required,omitempty"`
+	Classes  []string        `json:"classes,omitempty"`
+	Rules    []string        `json:"rules,omitempty"`
+	Reason   string          `json:"reason,omitempty"`
+	First    string          `json:"first,omitempty"` // finding, in words
+}
+
+// Outcome is what came of one run of a cell.
+type Outcome struct {
+	Cell    string             `json:"cell"`
+	Seed    uint64             `json:"seed"`
+	Attempt int                `json:"attempt,omitempty"` // 0: the first
+	Status  Status             `json:"status"`
+	Word    suite.Word         `json:"word,omitempty"` // the worst that it shows for certain
+	Exit    int                `json:"exit_code"`
+	Error   string             `json:"error,omitempty"`
+	Host    bool               `json:"host,omitempty"` // the host made it inconclusive
+	Differs []suite.Difference `json:"differs,omitempty"`
+	Checks  map[string]Answer  `json:"checks,omitempty"`
+	Stats   checker.Figures    `json:"stats,omitempty"`
+	Length  time.Duration      `json:"length_ns"` // of the workload
+	Took    time.Duration      `json:"took_ns"`   // start-up, judging and all
+	Command string             `json:"command"`
+	Servers map[string]string  `json:"versions,omitempty"`
+	Dir     string             `json:"dir"` // of the run, from the directory of the suite
+}
+
+// runDir is the directory of a run below that of the suite.
+func runDir(cell string, seed uint64, attempt int) string {
+	name := fmt.Sprintf("seed-%d", seed)
+	if attempt > 0 {
+		name += fmt.Sprintf("-again-%d", attempt)
+	}
+	return filepath.Join(runsDir, filepath.FromSlash(cell), name)
+}
+
+// Suite is a definition with the outcomes that there are.
+type Suite struct {
+	Definition
+
+	Outcomes []Outcome
+	Wall     time.Duration // of the last session that ran some
+	// Interrupted says that it was stopped; Dir that it is stored there.
+	Interrupted bool
+	Dir         string
+}
+
+// Load reads a suite from its directory: one that has ended, or one that was killed.
+func Load(dir string) (*Suite, error) {
+	b, err := os.ReadFile(filepath.Join(dir, DefinitionFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s has no %s: it is not the directory of a suite", dir, DefinitionFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &Suite{Dir: dir}
+	if err := json.Unmarshal(b, &s.Definition); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, DefinitionFile), err)
+	}
+	if s.Schema != Schema {
+		return nil, fmt.Errorf("%s has schema %d; this lockstorm reads %d", filepath.Join(dir, DefinitionFile), s.Schema, Schema)
+	}
+	for _, c := range s.Cells {
+		for _, seed := range c.Seeds {
+			if err := s.loadRun(c.Case.Name, seed); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s, nil
+}
+
+// loadRun reads the attempts of one run; the last one counts, and all are kept.
+func (s *Suite) loadRun(cell string, seed uint64) error {
+	for attempt := 0; ; attempt++ {
+		dir := runDir(cell, seed, attempt)
+		path := filepath.Join(s.Dir, dir, outcomeFile)
+		b, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var o Outcome
+		if err := json.Unmarshal(b, &o); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		o.Dir = dir
+		s.Outcomes = append(s.Outcomes, o)
+	}
+}
+
+// last are the outcomes of a cell that count, by seed: of each the last attempt, and of a cell that
+// several shards have run those of all.
+func (s *Suite) last(cell string) []Outcome {
+	var out []Outcome
+	for _, o := range s.Outcomes {
+		if o.Cell != cell {
+			continue
+		}
+		earlier := -1
+		for i := range out {
+			if o.Attempt > 0 && out[i].Seed == o.Seed {
+				earlier = i
+			}
+		}
+		if earlier >= 0 {
+			out[earlier] = o
+			continue
+		}
+		out = append(out, o)
+	}
+	slices.SortStableFunc(out, func(a, b Outcome) int { return cmp.Compare(a.Seed, b.Seed) })
+	return out
+}
+
+// writeJSON writes a file that is there as a whole, or not at all.
+func writeJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return WriteFile(path, append(b, '\n'))
+}
+
+// WriteFile writes a file that is there as a whole, or not at all.
+func WriteFile(path string, b []byte) error {
+	tmp := path + ".tmp"
+	if err := os.WriteFile(tmp, b, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(tmp, path)
+}
+
+// begin stores the definition in a directory that is empty or absent; to go on with one that is there,
+// it must be the same suite.
+func (s *Suite) begin(resume bool) error {
+	entries, err := os.ReadDir(s.Dir)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case len(entries) == 0:
+		if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+			return err
+		}
+		return writeJSON(filepath.Join(s.Dir, DefinitionFile), s.Definition)
+	case !resume:
+		return fmt.Errorf("--out %s is not empty: name a new directory, or go on with what is there by --resume; runs are never overwritten", s.Dir)
+	}
+	before, err := Load(s.Dir)
+	if err != nil {
+		return fmt.Errorf("--resume: %w", err)
+	}
+	if err := sameCells(before.Cells, s.Cells); err != nil {
+		return fmt.Errorf("--resume: %s holds another suite (%w): name a new directory", s.Dir, err)
+	}
+	s.Started, s.Outcomes = before.Started, before.Outcomes
+	return nil
+}
+
+// sameCells compares two definitions.
+func sameCells(a, b []Defined) error {
+	if len(a) != len(b) {
+		return fmt.Errorf("%d cells, not %d", len(a), len(b))
+	}
+	for i := range a {
+		x, errA := json.Marshal(a[i])
+		y, errB := json.Marshal(b[i])
+		if err := errors.Join(errA, errB); err != nil {
+			return err
+		}
+		if !slices.Equal(x, y) {
+			return fmt.Errorf("cell %s has changed", b[i].Case.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+package gate
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/reports/matrix"
+	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/tally"
+)
+
+// Files that are rendered from the results.
+const (
+	IndexFile    = "index.html"
+	MarkdownFile = "matrix.md"
+	CSVFile      = "matrix.csv"
+	JUnitFile    = "junit.xml"
+)
+
+// Write judges a suite, and writes results.json and every report of it into a directory. The reports of
+// the runs are linked to from there. before, if any, is a baseline.
+func (s *Suite) Write(dir string, before *Results) (*Results, error) {
+	r, err := s.Judge()
+	if err != nil {
+		return nil, err
+	}
+	if before != nil {
+		r.Measure(before)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return r, err
+	}
+	t := r.Table(s.Dir, dir)
+	for name, render := range map[string]func(io.Writer) error{
+		IndexFile:    func(w io.Writer) error { return matrix.HTML(w, t) },
+		MarkdownFile: func(w io.Writer) error { return matrix.Markdown(w, t, false) },
+		CSVFile:      func(w io.Writer) error { return matrix.CSV(w, t) },
+		JUnitFile:    func(w io.Writer) error { return matrix.JUnit(w, t) },
+	} {
+		var b bytes.Buffer
+		if rerr := render(&b); rerr != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", name, rerr))
+			continue
+		}
+		err = errors.Join(err, WriteFile(filepath.Join(dir, name), b.Bytes()))
+	}
+	return r, errors.Join(err, writeJSON(filepath.Join(dir, ResultsFile), r))
+}
+
+// shownFigures are the columns of the lists of cells.
+var shownFigures = []string{
+	"exposures", "grants", "violations.rate", "overlap", "lost-updates.percent", "loss-notice", "first-violation", "recovery.median", "recovery", "acquire.p50", "acquire.p99", "throughput",
+}
+
+// Table is what reports render. runs are where the directories of the runs are, page is that of the report.
+func (r *Results) Table(runs, page string) *matrix.Table {
+	t := &matrix.Table{Title: r.Name, Doc: r.Doc, Verdict: r.Verdict, Class: classOf(r.ExitCode)}
+	if len(r.Controls) > 0 {
+		t.Alerts = append(t.Alerts, "Controls misbehave: "+strings.Join(r.Controls, ", ")+". They show that the harness is right on this machine; no verdict of this suite counts.")
+	}
+	if len(r.Lacks) > 0 {
+		t.Alerts = append(t.Alerts, "Required, and not shown: "+strings.Join(r.Lacks, ", "))
+	}
+	for _, name := range sortedKeys(r.Replaced) {
+		t.Alerts = append(t.Alerts, fmt.Sprintf("Wherever this says %s, %s was run.", name, r.Replaced[name]))
+	}
+	t.Facts = r.facts()
+	if r.Baseline != nil {
+		t.Changes = r.Baseline.Lines()
+	}
+	for _, name := range shownFigures {
+		f, _ := tally.Find(name)
+		t.Figures = append(t.Figures, matrix.Figure{Name: f.Name, Doc: f.Doc, Unit: string(f.Unit)})
+	}
+	for _, j := range r.Cells {
+		t.Cells = append(t.Cells, j.shownAs(runs, page))
+	}
+	for _, name := range sortedKeys(r.Versions) {
+		t.Versions = append(t.Versions, [2]string{name, r.Versions[name]})
+	}
+	return t
+}
+
+func classOf(code int) string {
+	switch code {
+	case harness.ExitPass:
+		return "pass"
+	case harness.ExitUnknown, harness.ExitInterrupted:
+		return "unknown"
+	}
+	return "fail"
+}
+
+func (r *Results) facts() [][2]string {
+	out := [][2]string{{"exit code", fmt.Sprint(r.ExitCode)}, {"started", r.Started.UTC().Format("2006-01-02 15:04:05 UTC")}, {"lockstorm", r.Version}, {"processors", fmt.Sprint(r.CPUs)}}
+	if r.Wall > 0 {
+		out = append(out, [2]string{"took", r.Wall.Round(100 * time.Millisecond).String()}, [2]string{"runs at once", fmt.Sprintf("%.1f (%v of runs)", r.Parallel(), r.Work.Round(time.Second))})
+	}
+	if len(r.Shards) > 0 {
+		out = append(out, [2]string{"shards", strings.Join(r.Shards, ", ")})
+	}
+	return out
+}
+
+// Parallel is the work of all runs over the time that they took together.
+func (r *Results) Parallel() float64 { return r.Work.Seconds() / max(r.Wall.Seconds(), 1e-9) }
+
+// kinds of statuses, for colours: see matrix.Cell.
+var kinds = map[Status]string{
+	Worse: "bad", Broken: "open", Inconclusive: "open", NotRun: "open", Missed: "odd", Passed: "odd", Expected: "good", Known: "good", Skipped: "off",
+}
+
+func (j Judged) shownAs(runs, page string) matrix.Cell {
+	c := matrix.Cell{
+		Name: j.Name, Text: j.Text, Row: j.Row, Column: j.Column, Control: j.Control, Status: string(j.Status), Kind: kinds[j.Status], Word: j.wordShown(),
+		Expected: Wanted(j.Expected), Rate: j.rate(), Why: j.Why, AsIt: j.AsIt, Of: j.Of, Values: map[string]matrix.Value{}, Command: j.Command,
+	}
+	if j.NoneIn > 0 {
+		c.Why = append(slices.Clone(c.Why), fmt.Sprintf("no violation in %d exposures: %.2g %% of them at most, with 95 %% confidence", j.Exposures, 100*j.NoneIn))
+	}
+	for _, name := range shownFigures {
+		f, _ := tally.Find(name)
+		if v, ok := j.Figures[name]; ok {
+			text := f.With(v)
+			if f.Unit == tally.Count || v.Runs < 2 && v.Kind == tally.Range {
+				text = f.Text(v.Value)
+			}
+			c.Values[name] = matrix.Value{Text: text, Value: v.Value, Low: v.Low, High: v.High}
+		}
+	}
+	for _, o := range j.Runs {
+		run := matrix.Run{Label: fmt.Sprintf("seed %d", o.Seed), Status: string(o.Status), Kind: kinds[o.Status], Took: o.Took.Seconds(), Text: o.why()}
+		report := filepath.Join(runs, o.Dir, harness.ReportFile)
+		if _, err := os.Stat(report); err == nil && o.Dir != "" {
+			run.Link = linkFrom(page, report)
+		}
+		c.Runs = append(c.Runs, run)
+	}
+	return c
+}
+
+// linkFrom is the way from a directory to a file, as a link.
+func linkFrom(page, path string) string {
+	from, errFrom := filepath.Abs(page)
+	to, errTo := filepath.Abs(path)
+	rel, err := filepath.Rel(from, to)
+	if errors.Join(errFrom, errTo, err) != nil {
+		return ""
+	}
+	return filepath.ToSlash(rel)
+}
+
+// wordShown is the word of the matrix.
+func (j Judged) wordShown() string {
+	switch {
+	case j.Status == Skipped:
+		return "skipped"
+	case j.Word == "" || len(j.Samples()) == 0:
+		return "unknown"
+	}
+	return string(j.Word)
+}
+
+// rate is the figure that says most of a cell in the matrix.
+func (j Judged) rate() string {
+	for _, name := range []string{"violations.rate", "lost-updates.percent", "violating.runs"} {
+		f, _ := tally.Find(name)
+		if v, ok := j.Figures[name]; ok && v.Value > 0 {
+			unit := " " + string(f.Unit)
+			if f.Unit == tally.Percent {
+				unit = map[string]string{"lost-updates.percent": " of updates lost", "violating.runs": " of runs"}[name]
+			}
+			return f.Text(v.Value) + unit
+		}
+	}
+	if j.NoneIn > 0 {
+		return fmt.Sprintf("0 in %d", j.Exposures)
+	}
+	return ""
+}
+
+func (o Outcome) why() string {
+	switch {
+	case o.Status == Expected:
+		return ""
+	case o.Error != "":
+		return o.Error
+	case len(o.Differs) > 0:
+		return strings.ReplaceAll(suite.Sentences(o.Differs), "\n", "; ")
+	}
+	return o.unknown()
+}
+
+// Wanted is an expectation in short.
+func Wanted(e suite.Expectation) string {
+	var parts []string
+	if e.Outcome != "" {
+		parts = append(parts, string(e.Outcome))
+	}
+	if len(e.Exit) > 0 {
+		codes := make([]string, len(e.Exit))
+		for i, c := range e.Exit {
+			codes[i] = fmt.Sprint(c)
+		}
+		parts = append(parts, "exit "+strings.Join(codes, " or "))
+	}
+	for _, name := range sortedKeys(e.Verdicts) {
+		parts = append(parts, name+" "+string(e.Verdicts[name]))
+	}
+	for _, name := range sortedKeys(e.Figures) {
+		parts = append(parts, strings.ReplaceAll(name, "_", " ")+" "+e.Figures[name].String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Lines are the differences, one a line.
+func (a *Against) Lines() []string {
+	var out []string
+	for _, l := range a.New {
+		out = append(out, "new violation: "+l)
+	}
+	for _, l := range a.Vanished {
+		out = append(out, "violation gone: "+l)
+	}
+	for _, c := range a.Figures {
+		out = append(out, c.String())
+	}
+	for _, l := range a.Only {
+		out = append(out, "not compared: "+l)
+	}
+	return append(out, fmt.Sprintf("%d figures compared with %s: %d differ beyond chance and by a fifth", a.Compared, a.Before, len(a.Figures)))
+}

@@ -1,0 +1,400 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/tally"
+)
+
+// Cell is a case with its seeds: one place of a matrix, or one of several in it.
+type Cell struct {
+	suite.Case
+	Row        string            // of the matrix: the backend
+	Column     string            // the faults
+	Seeds      []uint64          // one run each
+	Thresholds []tally.Threshold // over all its runs
+	Control    bool              // it shows that the harness is right: see suite.Controls
+	Skip       string            // why it is not run; empty: it is
+	Place      int               // among the cells of the suite
+
+	line int // of the file
+}
+
+// maxCells bounds a suite: more is a mistake in its axes.
+const maxCells = 5000
+
+// Cells expands the file. Everything that can be known without running is checked: the error names each
+// line that is wrong.
+func (f *File) Cells(cat *harness.Catalogue) ([]Cell, error) {
+	x := &expansion{f: f, cat: cat}
+	seeds, err := f.seedsOf(f.Seeds, []uint64{1})
+	x.complain(err)
+	x.seeds = seeds
+	x.axes()
+	for _, in := range f.Include {
+		x.include(in)
+	}
+	x.exclude()
+	for _, r := range f.Expect {
+		x.rule(r)
+	}
+	x.thresholds(f.Thresholds, func(Cell) bool { return true })
+	x.coverage()
+	if len(x.errs) == 0 {
+		x.check()
+	}
+	if len(x.errs) > 0 {
+		return nil, errors.Join(x.errs...)
+	}
+	all := append(controls(cat), x.cells...)
+	for i := range all {
+		all[i].Place = i
+	}
+	return all, nil
+}
+
+// expansion is a file on its way to cells.
+type expansion struct {
+	f     *File
+	cat   *harness.Catalogue
+	seeds []uint64
+	cells []Cell
+	errs  []error
+}
+
+func (x *expansion) complain(err error) {
+	if err != nil {
+		x.errs = append(x.errs, err)
+	}
+}
+
+func (x *expansion) wrong(line int, format string, args ...any) {
+	x.complain(x.f.at(line, fmt.Errorf(format, args...)))
+}
+
+// notHere are the flags of run that a suite says in another way.
+var notHere = map[string]string{
+	"seed": "seeds stand under seeds:", "out": "the suite chooses the directories of its runs",
+}
+
+// runFlags are those that a suite file can set.
+func runFlags() (out []string) {
+	fs := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	new(harness.Config).Bind(fs)
+	fs.VisitAll(func(f *pflag.Flag) {
+		if notHere[f.Name] == "" {
+			out = append(out, f.Name)
+		}
+	})
+	return out
+}
+
+// set gives a configuration the words of a flag; all of a catalogue are resolved before.
+func (x *expansion) set(cfg *harness.Config, flag text, words list) bool {
+	fs := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	cfg.Bind(fs)
+	known := fs.Lookup(flag.Value)
+	switch {
+	case notHere[flag.Value] != "":
+		x.wrong(flag.Line, "%s: %s", flag.Value, notHere[flag.Value])
+		return false
+	case known == nil:
+		x.wrong(flag.Line, "unknown key %s: `lockstorm run --help` lists the flags", flag.Value)
+		return false
+	case len(words) > 1 && !many(flag.Value):
+		x.wrong(flag.Line, "%s takes one value, and not %d at once", flag.Value, len(words))
+		return false
+	}
+	for _, w := range words {
+		if err := errors.Join(x.known(flag.Value, w.Value), fs.Set(flag.Value, w.Value)); err != nil {
+			x.wrong(w.Line, "%s: %w", flag.Value, err)
+			return false
+		}
+	}
+	return true
+}
+
+// many reports whether a flag may be given several times.
+func many(flag string) bool { return flag == "nemesis" || flag == "require" }
+
+// known looks a name up in the catalogue, without its parameters.
+func (x *expansion) known(flag, word string) error {
+	name, _ := catalog.Split(word)
+	var err error
+	switch flag {
+	case "backend":
+		_, err = x.cat.Backends.Get(name)
+	case "nemesis":
+		_, err = x.cat.Nemeses.Get(name)
+	case "workload":
+		_, err = x.cat.Workloads.Get(name)
+	case "topology":
+		_, err = x.cat.Topologies.Get(name)
+	case "register":
+		if x.cat.Registers != nil {
+			_, err = x.cat.Registers.Get(name)
+		}
+	}
+	return err
+}
+
+// axes makes the product of the axes.
+func (x *expansion) axes() {
+	if len(x.f.Axes) == 0 {
+		return
+	}
+	base := harness.Defaults()
+	for _, v := range x.f.Run {
+		x.set(&base, v.flag, flat(v.choices))
+	}
+	if !slices.ContainsFunc(x.f.Axes, func(v values) bool { return v.flag.Value == "backend" }) && base.Backend == "" {
+		x.wrong(x.f.Axes[0].flag.Line, "the axes have no backend")
+		return
+	}
+	x.product(base, x.f.Axes, nil, 0)
+}
+
+func flat(choices []list) (out list) {
+	for _, c := range choices {
+		out = append(out, c...)
+	}
+	return out
+}
+
+// product goes through the choices of one axis after the other. extra are the parts of a name that are
+// neither the backend nor the faults.
+func (x *expansion) product(cfg harness.Config, axes flags, extra []string, line int) {
+	if len(x.errs) > 0 || len(x.cells) > maxCells {
+		return
+	}
+	if len(axes) == 0 {
+		name := strings.Join(append([]string{slug(cfg.Backend), slug(strings.Join(cfg.Nemesis, "-"))}, extra...), "/")
+		x.add(Cell{Case: suite.Case{Name: name, Text: cfg.Backend + " under " + strings.Join(cfg.Nemesis, " and "), Run: cfg, Expect: suite.Expectation{Outcome: suite.Safe}}, line: line})
+		return
+	}
+	axis := axes[0]
+	for _, words := range x.all(axis) {
+		next := cfg
+		if axis.flag.Value == "nemesis" || axis.flag.Value == "require" {
+			next.Nemesis = slices.Clone(cfg.Nemesis)
+		}
+		if !x.set(&next, axis.flag, words) {
+			continue
+		}
+		parts := extra
+		if flag := axis.flag.Value; flag != "backend" && flag != "nemesis" && len(axis.choices) > 1 {
+			parts = append(slices.Clone(extra), slug(flag+"-"+joined(words)))
+		}
+		x.product(next, axes[1:], parts, cmp.Or(words[0].Line, line))
+	}
+}
+
+// all are the choices of an axis; the word all stands for the whole catalogue.
+func (x *expansion) all(axis values) []list {
+	names := map[string][]string{"backend": x.cat.Backends.Names(), "nemesis": x.cat.Nemeses.Names()}[axis.flag.Value]
+	var out []list
+	for _, c := range axis.choices {
+		if len(c) != 1 || c[0].Value != "all" || names == nil {
+			out = append(out, c)
+			continue
+		}
+		for _, n := range names {
+			out = append(out, list{{n, c[0].Line}})
+		}
+	}
+	return out
+}
+
+func joined(words list) string {
+	var out []string
+	for _, w := range words {
+		out = append(out, w.Value)
+	}
+	return strings.Join(out, "+")
+}
+
+var notInName = regexp.MustCompile(`[^a-z0-9]+`)
+
+// slug is a text as a part of a name.
+func slug(s string) string {
+	return strings.Trim(notInName.ReplaceAllString(strings.ToLower(s), "-"), "-")
+}
+
+// add takes a cell with a name that nobody has.
+func (x *expansion) add(c Cell) {
+	if slices.ContainsFunc(x.cells, func(d Cell) bool { return d.Name == c.Name }) {
+		x.wrong(c.line, "there are two cells %s: give one another name, or leave it out", c.Name)
+		return
+	}
+	if len(x.cells) == maxCells {
+		x.wrong(c.line, "there are more than %d cells", maxCells)
+	}
+	c.Row, c.Column = c.Run.Backend, strings.Join(c.Run.Nemesis, " + ")
+	if c.Run.Topology != "" {
+		c.Row += " on " + c.Run.Topology
+	}
+	switch {
+	case c.Run.Seed != 0:
+		c.Seeds = []uint64{c.Run.Seed} // a case that is about one seed
+	case c.Seeds == nil:
+		c.Seeds = x.seeds
+	}
+	x.cells = append(x.cells, c)
+}
+
+// include adds cases of a set, or one run.
+func (x *expansion) include(in inclusion) {
+	switch {
+	case in.Cases.Line > 0 && len(in.Run) > 0:
+		x.wrong(in.Cases.Line, "cases and run in one entry: make it two")
+	case in.Cases.Line > 0:
+		x.includeSet(in)
+	case len(in.Run) > 0:
+		x.includeRun(in)
+	default:
+		x.wrong(max(in.Name.Line, in.Outcome.Line), "an entry of include needs cases: or run:")
+	}
+}
+
+func (x *expansion) includeSet(in inclusion) {
+	make, ok := sets(x.cat)[in.Cases.Value]
+	if !ok {
+		x.wrong(in.Cases.Line, "there is no set of cases %q: choose one of %s", in.Cases.Value, strings.Join(Sets(x.cat), ", "))
+		return
+	}
+	seeds, err := x.f.seedsOf(in.Seeds, nil)
+	x.complain(err)
+	used := map[text]bool{}
+	from := len(x.cells)
+	for _, c := range make() {
+		if len(in.Only) > 0 && !x.only(in.Only, c.Name, used) {
+			continue
+		}
+		x.add(Cell{Case: c, Seeds: seeds, line: in.Cases.Line})
+	}
+	for _, t := range in.Only {
+		if !used[t] {
+			x.wrong(t.Line, "no case of %s is called %q", in.Cases.Value, t.Value)
+		}
+	}
+	x.apply(in.rule, x.cells[from:])
+}
+
+func (x *expansion) only(globs list, name string, used map[text]bool) (chosen bool) {
+	for _, g := range globs {
+		if matches(g.Value, name) {
+			used[g], chosen = true, true
+		}
+	}
+	return chosen
+}
+
+func (x *expansion) includeRun(in inclusion) {
+	cfg := harness.Defaults()
+	for _, v := range append(slices.Clone(x.f.Run), in.Run...) {
+		if v.flag.Value == "nemesis" {
+			cfg.Nemesis = nil
+		}
+		if !x.set(&cfg, v.flag, flat(v.choices)) {
+			return
+		}
+	}
+	line := in.Run[0].flag.Line
+	if cfg.Backend == "" {
+		x.wrong(line, "run has no backend")
+		return
+	}
+	seeds, err := x.f.seedsOf(in.Seeds, nil)
+	x.complain(err)
+	name := cmp.Or(in.Name.Value, slug(cfg.Backend)+"/"+slug(strings.Join(cfg.Nemesis, "-")))
+	doc := cmp.Or(in.Doc.Value, cfg.Backend+" under "+strings.Join(cfg.Nemesis, " and "))
+	from := len(x.cells)
+	x.add(Cell{Case: suite.Case{Name: name, Text: doc, Run: cfg, Expect: suite.Expectation{Outcome: suite.Safe}}, Seeds: seeds, line: line})
+	x.apply(in.rule, x.cells[from:])
+}
+
+// exclude takes cells away.
+func (x *expansion) exclude() {
+	for _, of := range x.f.Exclude {
+		if len(of) == 0 {
+			continue
+		}
+		before := len(x.cells)
+		x.cells = slices.DeleteFunc(x.cells, func(c Cell) bool { return x.fits(of, c) })
+		if len(x.cells) == before {
+			x.wrong(of[0].flag.Line, "this excludes no cell")
+		}
+	}
+}
+
+// fits reports whether a cell is one of those that flags with globs describe. A name alone stands for
+// itself with any parameters.
+func (x *expansion) fits(of flags, c Cell) bool {
+	for _, v := range of {
+		got, ok := flagOf(c, v.flag.Value)
+		if !ok {
+			x.wrong(v.flag.Line, "unknown key %s: want a flag of run, or name", v.flag.Value)
+			return false
+		}
+		bare := make([]string, len(got))
+		for i, g := range got {
+			bare[i], _ = catalog.Split(g)
+		}
+		if !slices.ContainsFunc(v.choices, func(globs list) bool {
+			glob := joined(globs)
+			return matches(glob, strings.Join(got, "+")) || matches(glob, strings.Join(bare, "+"))
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// flagOf are the words of a flag of a cell's run; name is that of the cell.
+func flagOf(c Cell, flag string) (words []string, ok bool) {
+	switch flag {
+	case "name":
+		return []string{c.Name}, true
+	case "nemesis":
+		return c.Run.Nemesis, true
+	case "require":
+		return c.Run.Require, true
+	}
+	fs := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	cfg := c.Run
+	cfg.Bind(fs)
+	known := fs.Lookup(flag)
+	if known == nil {
+		return nil, false
+	}
+	return []string{known.Value.String()}, true
+}
+
+// matches compares with a glob, in which a * also stands for slashes.
+func matches(glob, word string) bool {
+	ok, err := path.Match(strings.ReplaceAll(glob, "/", "\x00"), strings.ReplaceAll(word, "/", "\x00"))
+	return ok && err == nil
+}
+
+// controls are those that every suite carries.
+func controls(cat *harness.Catalogue) []Cell {
+	var out []Cell
+	for _, c := range suite.Controls() {
+		if _, err := cat.Backends.Get(c.Run.Backend); err != nil || c.Run.Seed != 1 {
+			continue
+		}
+		out = append(out, Cell{Case: c, Row: c.Run.Backend, Column: "none", Seeds: []uint64{1}, Control: true})
+	}
+	return out
+}

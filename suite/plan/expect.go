@@ -1,0 +1,225 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/tally"
+)
+
+// Documented is the outcome that docs/backends.md has for a pair.
+const Documented = "documented"
+
+// rule puts a rule on the cells that it is about; one that is about none is a mistake.
+func (x *expansion) rule(r rule) {
+	var of []*Cell
+	for i := range x.cells {
+		if x.fits(r.Of, x.cells[i]) {
+			of = append(of, &x.cells[i])
+		}
+	}
+	if len(of) == 0 && len(r.Of) > 0 {
+		x.wrong(r.Of[0].flag.Line, "this is about no cell")
+	}
+	for _, c := range of {
+		x.expect(r, c)
+	}
+}
+
+// apply puts the rule of an entry of include on its cells.
+func (x *expansion) apply(r rule, cells []Cell) {
+	if len(r.Of) > 0 {
+		x.wrong(r.Of[0].flag.Line, "of: belongs to expect:, not to include:")
+	}
+	for i := range cells {
+		x.expect(r, &cells[i])
+	}
+}
+
+func (x *expansion) expect(r rule, c *Cell) {
+	if r.Outcome.Line > 0 {
+		w, err := outcome(r.Outcome.Value, c)
+		if err != nil {
+			x.wrong(r.Outcome.Line, "%w", err)
+		}
+		c.Expect = suite.Expectation{Outcome: w} // in place of what a case of a set expects
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Checks)) {
+		if _, err := x.cat.Checks.Get(name); err != nil {
+			x.wrong(r.Checks[name].Line, "%w", err)
+			continue
+		}
+		if err := answer(&c.Expect, name, r.Checks[name].Value); err != nil {
+			x.wrong(r.Checks[name].Line, "%w", err)
+		}
+	}
+	own := c.Name
+	x.thresholds(r.Thresholds, func(d Cell) bool { return d.Name == own })
+}
+
+// outcome reads the word of a cell.
+func outcome(word string, c *Cell) (suite.Word, error) {
+	if word != Documented {
+		if suite.Word(word).Doc() == "" {
+			return "", fmt.Errorf("outcome %q: choose one of %v or %s", word, suite.Words(), Documented)
+		}
+		return suite.Word(word), nil
+	}
+	backend, _ := catalog.Split(c.Run.Backend)
+	if len(c.Run.Nemesis) != 1 {
+		return "", fmt.Errorf("%s: nobody has documented several faults at once", c.Name)
+	}
+	fault, _ := catalog.Split(c.Run.Nemesis[0])
+	w, ok := suite.For(backend, fault)
+	if !ok {
+		return "", fmt.Errorf("%s: nothing is documented of it", c.Name)
+	}
+	return w, nil
+}
+
+// answer puts what a check must say among what is expected.
+func answer(e *suite.Expectation, check, word string) error {
+	if e.Verdicts == nil {
+		e.Verdicts = map[string]checker.Verdict{}
+	}
+	if e.Classes == nil {
+		e.Classes = map[string]checker.Class{}
+	}
+	e.Verdicts, e.Classes = maps.Clone(e.Verdicts), maps.Clone(e.Classes) // cells share them
+	delete(e.Classes, check)
+	switch word {
+	case "safe":
+		e.Verdicts[check] = checker.Pass
+	case "violated":
+		e.Verdicts[check] = checker.Fail
+	case "inherent", "defect":
+		e.Verdicts[check], e.Classes[check] = checker.Fail, checker.Class(word)
+	case "skipped":
+		e.Verdicts[check] = checker.Skipped
+	case "any":
+		delete(e.Verdicts, check)
+	default:
+		return fmt.Errorf("%s of %s: choose one of safe, violated, inherent, defect, skipped, any", word, check)
+	}
+	return nil
+}
+
+func (x *expansion) thresholds(texts list, of func(Cell) bool) {
+	for _, t := range texts {
+		parsed, err := tally.ParseThreshold(t.Value)
+		if err != nil {
+			x.wrong(t.Line, "%w", err)
+			continue
+		}
+		for i := range x.cells {
+			if of(x.cells[i]) {
+				x.cells[i].Thresholds = append(x.cells[i].Thresholds, parsed)
+			}
+		}
+	}
+}
+
+// coverage looks at whether what must be covered is among the cells.
+func (x *expansion) coverage() {
+	for _, b := range x.f.Coverage.Backends {
+		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(b.Value, []string{c.Run.Backend}) }) {
+			x.wrong(b.Line, "no cell is of backend %s", b.Value)
+		}
+	}
+	for _, n := range x.f.Coverage.Nemeses {
+		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(n.Value, c.Run.Nemesis) }) {
+			x.wrong(n.Line, "no cell is of nemesis %s", n.Value)
+		}
+	}
+}
+
+func covers(want string, got []string) bool {
+	return slices.ContainsFunc(got, func(g string) bool {
+		name, _ := catalog.Split(g)
+		return g == want || name == want
+	})
+}
+
+// Required is what must have been shown for the suite to count.
+type Required struct {
+	Backends  []string `json:"backends,omitempty"`
+	Nemeses   []string `json:"nemeses,omitempty"`
+	Exposures int64    `json:"exposures,omitempty"` // in each cell with faults
+}
+
+// Required is the coverage that the file asks for.
+func (f *File) Required() Required {
+	var r Required
+	for _, b := range f.Coverage.Backends {
+		r.Backends = append(r.Backends, b.Value)
+	}
+	for _, n := range f.Coverage.Nemeses {
+		r.Nemeses = append(r.Nemeses, n.Value)
+	}
+	r.Exposures, _ = strconv.ParseInt(f.Coverage.Exposures.Value, 10, 64) // valid has looked at it
+	return r
+}
+
+// Covers reports whether a cell is of a backend or a nemesis that coverage names.
+func (c Cell) Covers(backend, nemesis string) bool {
+	return (backend == "" || covers(backend, []string{c.Run.Backend})) && (nemesis == "" || covers(nemesis, c.Run.Nemesis))
+}
+
+// check asks the harness whether each run can be made at all, and whether what is expected can be told.
+func (x *expansion) check() {
+	for i := range x.cells {
+		c := &x.cells[i]
+		cfg := c.Run
+		cfg.Seed = c.Seeds[0]
+		err := harness.Check(x.cat, cfg)
+		var coded *harness.Error
+		switch {
+		case err == nil:
+		case !errors.As(err, &coded):
+			x.wrong(c.line, "%s: %w", c.Name, err)
+		case coded.Code == harness.ExitEnvironment:
+			if x.f.SkipMissing() {
+				c.Skip = err.Error()
+			}
+		case slices.Contains(c.Expect.Exit, coded.Code): // it expects to be refused
+		case x.f.Impossible.Value == Skip:
+			c.Skip = err.Error()
+		default:
+			x.wrong(c.line, "%s: %w", c.Name, err)
+		}
+		if err := c.Expect.Validate(x.cat.Checks); err != nil {
+			x.wrong(c.line, "%s: %w", c.Name, err)
+		}
+	}
+}
+
+// Replace runs another backend wherever the suite says a certain one, with the same expectations: a
+// mutant, or a new version of a lock.
+func Replace(cat *harness.Catalogue, cells []Cell, old, replacement string) error {
+	name, _ := catalog.Split(replacement)
+	if _, err := cat.Backends.Get(name); err != nil {
+		return fmt.Errorf("--replace: %w", err)
+	}
+	found := false
+	for i, c := range cells {
+		if bare, _ := catalog.Split(c.Run.Backend); c.Control || (c.Run.Backend != old && bare != old) {
+			continue
+		}
+		found = true
+		cells[i].Run.Backend = replacement
+		if err := harness.Check(cat, cells[i].Run); err != nil {
+			return fmt.Errorf("--replace %s=%s: %s: %w", old, replacement, c.Name, err)
+		}
+	}
+	if !found {
+		return fmt.Errorf("--replace: no cell is of backend %s", old)
+	}
+	return nil
+}

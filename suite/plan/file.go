@@ -1,0 +1,220 @@
+// Package plan reads suite files: which runs a suite is made of, and what must come of them. A file is
+// expanded into cells without running anything; whatever cannot be, unknown names and pairs that
+// cannot work included, is an error with its line.
+//
+//	lockstorm.yaml -> Read -> File -> Cells(catalogue) -> []Cell, each a suite.Case with seeds
+package plan
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// File is a suite file as it is written. docs/suite.md tells what its keys mean.
+type File struct {
+	Name       text        `yaml:"name"`
+	Doc        text        `yaml:"doc"`
+	Seeds      list        `yaml:"seeds"`  // a number: 1 to that; a list: those
+	Budget     text        `yaml:"budget"` // of time; what has not begun then is not run
+	Missing    text        `yaml:"missing"`
+	Impossible text        `yaml:"impossible"`
+	Run        flags       `yaml:"run"`  // for every cell of the axes
+	Axes       flags       `yaml:"axes"` // their product
+	Include    []inclusion `yaml:"include"`
+	Exclude    []flags     `yaml:"exclude"`
+	Expect     []rule      `yaml:"expect"`
+	Thresholds list        `yaml:"thresholds"`
+	Coverage   coverage    `yaml:"coverage"`
+
+	path   string
+	source []byte
+}
+
+// inclusion are cells beside those of the axes: cases that exist already, or one run.
+type inclusion struct {
+	Cases text  `yaml:"cases"` // the name of a set: see Sets
+	Only  list  `yaml:"only"`  // of the set; globs
+	Name  text  `yaml:"name"`
+	Doc   text  `yaml:"doc"`
+	Run   flags `yaml:"run"`
+	Seeds list  `yaml:"seeds"`
+	rule  `yaml:",inline"`
+}
+
+// rule is what must come of cells.
+type rule struct {
+	Of         flags    `yaml:"of"` // which cells, by the flags of their runs; globs. Nothing: all
+	Outcome    text     `yaml:"outcome"`
+	Checks     answers  `yaml:"checks"`
+	Thresholds list     `yaml:"thresholds"`
+	_          struct{} `yaml:"-"`
+}
+
+// answers are what checks must say.
+type answers map[string]text
+
+// coverage is what must have been shown for the suite to count.
+type coverage struct {
+	Backends  list `yaml:"backends"`
+	Nemeses   list `yaml:"nemeses"`
+	Exposures text `yaml:"exposures"` // in each cell with faults, at least
+}
+
+// What becomes of cells whose servers are not here, or which cannot work at all.
+const (
+	Fail = "fail"
+	Skip = "skip"
+)
+
+// Read parses a suite file. The name is for messages.
+func Read(name string, source []byte) (*File, error) {
+	f := &File{path: name, source: source}
+	d := yaml.NewDecoder(bytes.NewReader(source))
+	d.KnownFields(true)
+	switch err := d.Decode(f); {
+	case errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("%s is empty: `lockstorm init` writes a file to begin with", name)
+	case err != nil:
+		return nil, located(name, err)
+	}
+	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: there is more than one document in it", name)
+	}
+	return f, f.valid()
+}
+
+//go:embed presets/*.yaml init.yaml
+var files embed.FS
+
+// Presets are the names of the suite files that come with the program.
+func Presets() []string {
+	all, err := fs.Glob(files, "presets/*.yaml")
+	if err != nil {
+		panic(err) // the pattern is right
+	}
+	for i, p := range all {
+		all[i] = strings.TrimSuffix(path.Base(p), ".yaml")
+	}
+	return all
+}
+
+// Preset is the text of one of them.
+func Preset(name string) ([]byte, bool) {
+	b, err := files.ReadFile("presets/" + name + ".yaml")
+	return b, err == nil
+}
+
+// Init is the file that `lockstorm init` writes.
+func Init() []byte {
+	b, err := files.ReadFile("init.yaml")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return b
+}
+
+// Open reads a suite file, or a preset by its name. A file of the name of a preset goes first only with
+// a path, as in ./ci.
+func Open(name string) (*File, error) {
+	if b, ok := Preset(name); ok {
+		return Read(name, b)
+	}
+	b, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no suite file %s, and no preset of this name: presets are %s; `lockstorm init` writes a file to begin with", name, strings.Join(Presets(), ", "))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Read(name, b)
+}
+
+// Source is the text that the file was read from.
+func (f *File) Source() []byte { return f.source }
+
+// Path is the name of the file, for messages.
+func (f *File) Path() string { return f.path }
+
+// Title is the name of the suite.
+func (f *File) Title() string {
+	if f.Name.Value != "" {
+		return f.Name.Value
+	}
+	return strings.TrimSuffix(path.Base(f.path), path.Ext(f.path))
+}
+
+// TimeBudget is how long the suite may take; 0: as long as it needs.
+func (f *File) TimeBudget() time.Duration {
+	d, _ := time.ParseDuration(f.Budget.Value) // valid has looked at it
+	return d
+}
+
+// SetSeeds replaces the seeds of the cells that choose none themselves.
+func (f *File) SetSeeds(n int) { f.Seeds = list{{Value: strconv.Itoa(n)}} }
+
+// SkipMissing reports whether cells whose servers are not here are skipped.
+func (f *File) SkipMissing() bool { return f.Missing.Value == Skip }
+
+func (f *File) valid() error {
+	var errs []error
+	for _, w := range []text{f.Missing, f.Impossible} {
+		if w.Line > 0 && !slices.Contains([]string{Fail, Skip}, w.Value) {
+			errs = append(errs, f.at(w.Line, fmt.Errorf("%q: choose %s or %s", w.Value, Fail, Skip)))
+		}
+	}
+	if f.Budget.Line > 0 {
+		if d, err := time.ParseDuration(f.Budget.Value); err != nil || d <= 0 {
+			errs = append(errs, f.at(f.Budget.Line, fmt.Errorf("budget %q: want a duration, as 90s or 10m", f.Budget.Value)))
+		}
+	}
+	if f.Coverage.Exposures.Line > 0 {
+		if n, err := strconv.Atoi(f.Coverage.Exposures.Value); err != nil || n < 1 {
+			errs = append(errs, f.at(f.Coverage.Exposures.Line, fmt.Errorf("exposures %q: want a whole number, from 1 on", f.Coverage.Exposures.Value)))
+		}
+	}
+	if len(f.Axes) == 0 && len(f.Include) == 0 {
+		errs = append(errs, fmt.Errorf("%s has neither axes nor include: there is nothing to run", f.path))
+	}
+	return errors.Join(errs...)
+}
+
+// maxSeeds bounds the seeds of a cell.
+const maxSeeds = 1000
+
+// seedsOf are those of a list; the default where it is empty.
+func (f *File) seedsOf(l list, def []uint64) ([]uint64, error) {
+	if len(l) == 0 {
+		return def, nil
+	}
+	var out []uint64
+	for _, t := range l {
+		n, err := strconv.ParseUint(t.Value, 10, 64)
+		if err != nil || n == 0 {
+			return nil, f.at(t.Line, fmt.Errorf("seed %q: want a whole number, from 1 on", t.Value))
+		}
+		out = append(out, n)
+	}
+	if len(out) > 1 {
+		return out, nil
+	}
+	if out[0] > maxSeeds {
+		return nil, f.at(l[0].Line, fmt.Errorf("%d seeds for each cell: up to %d; a list chooses single ones", out[0], maxSeeds))
+	}
+	var counted []uint64
+	for n := uint64(1); n <= out[0]; n++ {
+		counted = append(counted, n)
+	}
+	return counted, nil
+}

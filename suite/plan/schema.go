@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+type object = map[string]any
+
+// Schema is the JSON schema of suite files, for editors: with the names of a catalogue.
+func Schema(cat *harness.Catalogue) map[string]any {
+	word := object{"type": []string{"string", "number", "integer", "boolean"}}
+	words := object{"anyOf": []any{word, object{"type": "array", "items": word, "minItems": 1}}}
+	var outcomes []string
+	for _, w := range suite.Words() {
+		outcomes = append(outcomes, string(w))
+	}
+	checks := object{}
+	for _, name := range cat.Checks.Names() {
+		checks[name] = object{"enum": []string{"safe", "violated", "inherent", "defect", "skipped", "any"}}
+	}
+	rule := object{
+		"outcome":    object{"enum": append(outcomes, Documented), "description": "how each run must end: see docs/suite.md"},
+		"checks":     object{"type": "object", "properties": checks, "additionalProperties": false, "description": "what single checks must say"},
+		"thresholds": described(words, "bounds of figures, as in acquire.p99 < 50ms or recovery < 2*ttl"),
+	}
+	seeds := object{"anyOf": []any{
+		object{"type": "integer", "minimum": 1, "maximum": maxSeeds},
+		object{"type": "array", "items": object{"type": "integer", "minimum": 1}, "minItems": 1},
+	}, "description": "a number: seeds 1 to that; a list: those"}
+	run := flagSchema(cat, words, false)
+	with := func(more object) object {
+		out := object{}
+		for k, v := range rule {
+			out[k] = v
+		}
+		for k, v := range more {
+			out[k] = v
+		}
+		return out
+	}
+	return object{
+		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "a suite of lockstorm", "type": "object", "additionalProperties": false,
+		"anyOf": []any{object{"required": []string{"axes"}}, object{"required": []string{"include"}}},
+		"properties": object{
+			"name": object{"type": "string"}, "doc": object{"type": "string"}, "seeds": seeds,
+			"budget":     object{"type": "string", "description": "a duration after which no more runs are begun"},
+			"missing":    object{"enum": []string{Fail, Skip}, "description": "what becomes of cells whose servers are not here"},
+			"impossible": object{"enum": []string{Fail, Skip}, "description": "what becomes of pairs that cannot work"},
+			"run":        described(run, "flags of run, for all cells of the axes and of include: run"),
+			"axes":       described(flagSchema(cat, words, true), "flags of run, each with a list of values: every combination is a cell"),
+			"include": object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "properties": with(object{
+				"cases": object{"enum": Sets(cat)}, "only": words, "name": object{"type": "string"}, "doc": object{"type": "string"}, "run": run, "seeds": seeds,
+			})}},
+			"exclude":    object{"type": "array", "items": flagSchema(cat, words, true)},
+			"expect":     object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "properties": with(object{"of": flagSchema(cat, words, true)})}},
+			"thresholds": rule["thresholds"],
+			"coverage": object{"type": "object", "additionalProperties": false, "properties": object{
+				"backends": words, "nemeses": words, "exposures": object{"type": "integer", "minimum": 1},
+			}},
+		},
+	}
+}
+
+func described(s object, text string) object {
+	out := object{"description": text}
+	for k, v := range s {
+		out[k] = v
+	}
+	return out
+}
+
+// flagSchema is a mapping of flags of run; names are offered, and anything with parameters is allowed.
+func flagSchema(cat *harness.Catalogue, words object, many bool) object {
+	props := object{}
+	for _, flag := range runFlags() {
+		props[flag] = words
+	}
+	for flag, names := range map[string][]string{
+		"backend": cat.Backends.Names(), "nemesis": cat.Nemeses.Names(), "workload": cat.Workloads.Names(), "topology": cat.Topologies.Names(),
+	} {
+		one := object{"anyOf": []any{object{"enum": append(slices.Clone(names), "all")}, object{"type": "string", "pattern": `[:*?+\[]`}}}
+		props[flag] = object{"anyOf": []any{one, object{"type": "array", "items": object{"anyOf": []any{one, object{"type": "array", "items": one}}}}}}
+	}
+	if many {
+		props["name"] = words
+	}
+	return object{"type": "object", "additionalProperties": false, "properties": props}
+}

@@ -1,0 +1,134 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// text is a word of the file, and where it stands.
+type text struct {
+	Value string
+	Line  int
+}
+
+// UnmarshalYAML reads any scalar as it is written: 5 and "5" are the same.
+func (t *text) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind != yaml.ScalarNode {
+		return fmt.Errorf("line %d: want a single value here", n.Line)
+	}
+	t.Value, t.Line = n.Value, n.Line
+	return nil
+}
+
+// list is one word, or several.
+type list []text
+
+// UnmarshalYAML reads a scalar or a sequence of scalars.
+func (l *list) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		*l = list{{n.Value, n.Line}}
+		return nil
+	}
+	if n.Kind != yaml.SequenceNode {
+		return fmt.Errorf("line %d: want a value or a list of values here", n.Line)
+	}
+	for _, c := range n.Content {
+		var t text
+		if err := t.UnmarshalYAML(c); err != nil {
+			return err
+		}
+		*l = append(*l, t)
+	}
+	return nil
+}
+
+func (l list) has(word string) bool {
+	for _, t := range l {
+		if t.Value == word {
+			return true
+		}
+	}
+	return false
+}
+
+// values are those of one flag: each is the words of one choice.
+type values struct {
+	flag    text
+	choices []list
+}
+
+// flags are values by the name of a flag of `run`, in the order of the file.
+type flags []values
+
+// UnmarshalYAML reads a mapping; a value is a word, or a list of choices, of which each is a word or,
+// of a flag that may be given several times, a list of words.
+func (f *flags) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		return fmt.Errorf("line %d: want flags of run here, as in backend: redis-lua", n.Line)
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		var v values
+		if err := v.flag.UnmarshalYAML(n.Content[i]); err != nil {
+			return err
+		}
+		for _, before := range *f {
+			if before.flag.Value == v.flag.Value {
+				return fmt.Errorf("line %d: %s stands here twice", v.flag.Line, v.flag.Value)
+			}
+		}
+		nodes := []*yaml.Node{n.Content[i+1]}
+		if nodes[0].Kind == yaml.SequenceNode {
+			nodes = nodes[0].Content
+		}
+		for _, c := range nodes {
+			var choice list
+			if err := choice.UnmarshalYAML(c); err != nil {
+				return err
+			}
+			if len(choice) == 0 {
+				return fmt.Errorf("line %d: an empty list: leave %s out", c.Line, v.flag.Value)
+			}
+			v.choices = append(v.choices, choice)
+		}
+		if len(v.choices) == 0 {
+			return fmt.Errorf("line %d: %s has no values: leave it out", v.flag.Line, v.flag.Value)
+		}
+		*f = append(*f, v)
+	}
+	return nil
+}
+
+// at puts the place of a thing before what is wrong with it.
+func (f *File) at(line int, err error) error {
+	return fmt.Errorf("%s:%d: %w", f.path, line, err)
+}
+
+// located puts the name of the file before what the decoder says, once for each error, and in the words
+// of this file.
+func located(path string, err error) error {
+	var all *yaml.TypeError
+	if !errors.As(err, &all) {
+		return placed(path, err.Error())
+	}
+	var out []error
+	for _, one := range all.Errors {
+		out = append(out, placed(path, one))
+	}
+	return errors.Join(out...)
+}
+
+func placed(path, msg string) error {
+	msg = strings.TrimPrefix(msg, "yaml: ")
+	if i := strings.Index(msg, " not found in type "); i >= 0 {
+		msg = strings.Replace(msg[:i], "field ", "unknown key ", 1)
+	}
+	if rest, ok := strings.CutPrefix(msg, "line "); ok {
+		if number, what, ok := strings.Cut(rest, ": "); ok {
+			return fmt.Errorf("%s:%s: %s", path, number, what)
+		}
+	}
+	return fmt.Errorf("%s: %s", path, msg)
+}

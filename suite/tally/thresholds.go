@@ -1,0 +1,148 @@
+package tally
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// Threshold is what a figure of a cell must keep to, as in
+//
+//	acquire.p99 < 50ms
+//	recovery <= 2*ttl
+//	lost-updates.fenced == 0
+//	violating.runs < 5%
+type Threshold struct {
+	Text   string
+	Figure Figure
+	Op     string
+	limit  float64
+	ttls   float64 // times the ttl of the run, beside the limit
+}
+
+var threshold = regexp.MustCompile(`^\s*([a-z][a-z0-9.-]*)\s*(<=|>=|==|<|>)\s*(\S.*?)\s*$`)
+
+// ParseThreshold reads one.
+func ParseThreshold(s string) (Threshold, error) {
+	m := threshold.FindStringSubmatch(s)
+	if m == nil {
+		return Threshold{}, fmt.Errorf("%q: want FIGURE < LIMIT, as in %q (or <=, >, >=, ==)", s, "acquire.p99 < 50ms")
+	}
+	f, ok := Find(m[1])
+	if !ok {
+		return Threshold{}, fmt.Errorf("%q: there is no figure %s%s", s, m[1], meant(m[1], Names()))
+	}
+	t := Threshold{Text: strings.TrimSpace(s), Figure: f, Op: m[2]}
+	if err := t.read(m[3]); err != nil {
+		return Threshold{}, fmt.Errorf("%q: %w", s, err)
+	}
+	return t, nil
+}
+
+// meant offers the nearest name, or all.
+func meant(name string, names []string) string {
+	best, far := "", 4
+	for _, n := range names {
+		if d := levenshtein.ComputeDistance(name, n); d < far {
+			best, far = n, d
+		}
+	}
+	if best != "" {
+		return fmt.Sprintf(": did you mean %s?", best)
+	}
+	return ": choose one of " + strings.Join(names, ", ")
+}
+
+var times = regexp.MustCompile(`^(?:([0-9.]+)\s*\*?\s*)?ttl$`)
+
+// read takes a limit in the unit of the figure.
+func (t *Threshold) read(limit string) error {
+	switch t.Figure.Unit {
+	case Time:
+		if m := times.FindStringSubmatch(limit); m != nil {
+			t.ttls = 1
+			if m[1] == "" {
+				return nil
+			}
+			var err error
+			t.ttls, err = strconv.ParseFloat(m[1], 64)
+			return err
+		}
+		d, err := time.ParseDuration(limit)
+		if err != nil {
+			return fmt.Errorf("%s is a time: want 50ms, 1.5s or 2*ttl, and not %q", t.Figure.Name, limit)
+		}
+		t.limit = float64(d)
+	default:
+		v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(limit, "%")), 64)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s is a number: %q is none", t.Figure.Name, limit)
+		case strings.HasSuffix(limit, "%") && t.Figure.Unit != Percent:
+			return fmt.Errorf("%s is not in percent, but %s", t.Figure.Name, t.Figure.Unit)
+		}
+		t.limit = v
+	}
+	return nil
+}
+
+// ErrNotMeasured says that no run has measured what a threshold is about.
+var ErrNotMeasured = errors.New("was not measured")
+
+// Holds reports whether runs with a ttl keep to it, and what they came to. Where the figure was not measured
+// the error says so: nobody knows.
+func (t Threshold) Holds(runs []Sample, ttl time.Duration) (got Value, holds bool, err error) {
+	got, ok := t.Figure.Over(runs)
+	if !ok {
+		return got, false, fmt.Errorf("%s %w", t.Figure.Name, ErrNotMeasured)
+	}
+	limit := t.limit + t.ttls*float64(ttl)
+	switch t.Op {
+	case "<":
+		holds = got.Value < limit
+	case "<=":
+		holds = got.Value <= limit
+	case ">":
+		holds = got.Value > limit
+	case ">=":
+		holds = got.Value >= limit
+	default:
+		holds = got.Value == limit
+	}
+	return got, holds, nil
+}
+
+// Text is a value of the figure for people.
+func (f Figure) Text(v float64) string {
+	switch f.Unit {
+	case Time:
+		d := time.Duration(v)
+		switch {
+		case d >= time.Second:
+			return fmt.Sprintf("%.2f s", d.Seconds())
+		case d >= time.Millisecond:
+			return fmt.Sprintf("%.1f ms", float64(d)/1e6)
+		default:
+			return fmt.Sprintf("%.0f us", float64(d)/1e3)
+		}
+	case Percent:
+		return strconv.FormatFloat(v, 'g', 3, 64) + " %"
+	case PerMille, PerSec:
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	default:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+}
+
+// With is a value with its interval for people.
+func (f Figure) With(v Value) string {
+	if v.Low == v.High {
+		return f.Text(v.Value)
+	}
+	return fmt.Sprintf("%s (%s to %s)", f.Text(v.Value), f.Text(v.Low), f.Text(v.High))
+}
