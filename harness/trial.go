@@ -41,6 +41,15 @@ type Trial struct {
 // Resolve checks a configuration against a catalogue, completes it, and makes its plan.
 // Nothing is started. The error, if any, is an [Error].
 func Resolve(cat *Catalogue, cfg Config) (*Trial, error) {
+	t, err := resolve(cat, cfg)
+	if err == nil {
+		t.Versions = versions(t.r)
+	}
+	return t, err
+}
+
+// resolve is Resolve without the versions, for which every server is asked.
+func resolve(cat *Catalogue, cfg Config) (*Trial, error) {
 	r, err := complete(cat, cfg)
 	if err != nil {
 		return nil, err
@@ -60,7 +69,7 @@ func newTrial(r *resolved, plan *nemesis.Plan) (*Trial, error) {
 		return nil, usage(fmt.Errorf("the run might wait %v for its last sections, for up to %v: choose fewer clients or locks, a shorter ttl, hold or clock jump",
 			bound.Round(time.Second), maxBound))
 	}
-	t := &Trial{Schema: TrialSchema, Config: r.Config, Plan: plan, Versions: versions(r), r: r}
+	t := &Trial{Schema: TrialSchema, Config: r.Config, Plan: plan, r: r}
 	t.Config.Provider = r.provider.Name()
 	return t, nil
 }
@@ -93,7 +102,7 @@ func ReadTrial(cat *Catalogue, dir, version string) (*Trial, error) {
 	}
 	t, err := newTrial(r, saved.Plan)
 	if err == nil {
-		t.made = saved.Versions
+		t.Versions, t.made = versions(r), saved.Versions
 	}
 	return t, err
 }
@@ -153,7 +162,7 @@ func Run(ctx context.Context, cat *Catalogue, cfg Config, p *Progress) (*Outcome
 // Check resolves a configuration without running it: unknown names and impossible
 // combinations are [Error] values with the exit code for wrong usage.
 func Check(cat *Catalogue, cfg Config) error {
-	_, err := Resolve(cat, cfg)
+	_, err := resolve(cat, cfg)
 	return err
 }
 

@@ -49,6 +49,9 @@ func (c Case) Seeded(seed uint64) Case {
 
 var goodName = regexp.MustCompile(`^[a-z0-9]+([-/][a-z0-9]+)*$`)
 
+// GoodName reports whether a case may be called so.
+func GoodName(name string) bool { return goodName.MatchString(name) }
+
 // Validate looks at cases without running them: their names, whether their runs are
 // possible here, and whether what they expect can be told of a run at all.
 func Validate(cat *harness.Catalogue, cases ...Case) error {

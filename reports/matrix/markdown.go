@@ -74,7 +74,11 @@ func (t *Table) cellsText(b *strings.Builder) {
 	for _, c := range t.Cells {
 		cells := []string{"`" + c.Command + "`", c.Word, fmt.Sprintf("%d of %d", c.AsIt, c.Of)}
 		for _, f := range t.Figures {
-			cells = append(cells, c.Values[f.Name].Text)
+			v := c.Values[f.Name]
+			if v.Interval != "" {
+				v.Text += " (" + v.Interval + ")"
+			}
+			cells = append(cells, v.Text)
 		}
 		line(b, cells...)
 	}

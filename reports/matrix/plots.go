@@ -90,6 +90,7 @@ func bars(t *Table, names []string, of func(Cell) bool) (svg template.HTML, ok b
 		}
 	}
 	pl.NominalY(labels...)
+	pl.Y.Min, pl.Y.Max = -0.5, float64(len(cells))-0.5
 	pl.Add(plotter.NewGrid())
 	canvas := vgsvg.New(24*vg.Centimeter, vg.Length(3+0.62*float64(len(cells)))*vg.Centimeter)
 	pl.Draw(draw.New(canvas))

@@ -27,6 +27,7 @@ type Figure struct{ Name, Doc, Unit string }
 // Value is a figure of a cell: in words, and as a number to sort and draw by.
 type Value struct {
 	Text             string
+	Interval         string // in words; empty: there is none
 	Value, Low, High float64
 }
 

@@ -77,19 +77,35 @@ func Compare(before, after *Results) *Against {
 	return a
 }
 
-// words compares what the two show for certain.
+// words compares what the two show for certain: how bad it is, and which checks fail.
 func (a *Against) words(b, j Judged) {
 	if b.Word == "" || j.Word == "" {
 		return
 	}
+	more, less := always(j, b), always(b, j)
 	was, is := b.Word, j.Word
 	switch {
-	case was == is:
-	case suite.Worse(was, is) == is:
+	case was != is && suite.Worse(was, is) == is:
 		a.New = append(a.New, fmt.Sprintf("%s: %s, was %s", j.Name, is, was))
-	default:
+	case len(more) > 0:
+		a.New = append(a.New, fmt.Sprintf("%s: %s fails, and did not", j.Name, strings.Join(more, ", ")))
+	case was != is:
 		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: %s, was %s", j.Name, is, was))
+	case len(less) > 0:
+		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: %s failed, and does not", j.Name, strings.Join(less, ", ")))
 	}
+}
+
+// always are the checks that fail in every run of one cell, of two at least, and in none of another one: a
+// check that fails now and then depends on the moment.
+func always(j, other Judged) (out []string) {
+	runs := len(j.Samples())
+	for _, name := range sortedKeys(j.Failed) {
+		if runs >= 2 && j.Failed[name] == runs && other.Failed[name] == 0 {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // told are the figures that are compared: counts that only say how long a suite was are not.
@@ -155,8 +171,9 @@ func ReadResults(path string) (*Results, error) {
 }
 
 // Measure holds the results against a baseline. A cell that is not as expected, but as it was then, does
-// not gate; one that shows more than it did then does, whatever is expected, and so do a violation that
-// has vanished and a figure that is worse beyond chance.
+// not gate. One that shows more than it did then gates, and so does one that was kept as known and is
+// cured, for it would be known again when it comes back; and a figure that is worse beyond chance. What
+// is as expected is as expected, whatever it was.
 func (r *Results) Measure(before *Results) {
 	r.Baseline = Compare(before, r)
 	old := map[string]Judged{}
@@ -176,17 +193,20 @@ func (r *Results) Measure(before *Results) {
 	r.conclude()
 }
 
+// surprising are the statuses that a baseline can make known.
+var surprising = []Status{Worse, Missed, Passed}
+
 func (j *Judged) against(b Judged, a *Against) {
 	more, less := saysOf(a.New, j.Name), saysOf(a.Vanished, j.Name)
+	wasKnown := slices.Contains(surprising, b.Status) || b.Status == Known
 	switch {
-	case more != "":
-		j.Status = worst(j.Status, Worse)
+	case slices.Contains(surprising, j.Status) && more != "":
 		j.Why = append(j.Why, "beside the baseline: "+more)
-	case less != "":
-		j.Status = worst(j.Status, Passed)
-		j.Why = append(j.Why, "beside the baseline: "+less+"; if it is meant to last: --update-baseline")
-	case (j.Status == Worse || j.Status == Passed || j.Status == Missed) && slices.Contains([]Status{Worse, Passed, Missed, Known}, b.Status):
+	case slices.Contains(surprising, j.Status) && wasKnown:
 		j.Status = Known
+	case j.Status == Expected && wasKnown && less != "":
+		j.Status = Passed
+		j.Why = append(j.Why, "beside the baseline: "+less+"; --update-baseline keeps it so")
 	}
 	for _, c := range a.Figures {
 		if c.Cell == j.Name && c.Worse {

@@ -48,9 +48,10 @@ type Judged struct {
 	Status    Status                 `json:"status"`
 	Word      suite.Word             `json:"word,omitempty"` // the worst of its runs; empty: nobody can tell
 	Expected  suite.Expectation      `json:"expected"`
-	Why       []string               `json:"why,omitempty"` // it is not as expected, or not run
-	AsIt      int                    `json:"as_expected"`   // runs
-	Of        int                    `json:"of"`            // runs
+	Failed    map[string]int         `json:"failed,omitempty"` // required checks, and in how many runs
+	Why       []string               `json:"why,omitempty"`    // it is not as expected, or not run
+	AsIt      int                    `json:"as_expected"`      // runs
+	Of        int                    `json:"of"`               // runs
 	TTL       time.Duration          `json:"ttl_ns,omitempty"`
 	Command   string                 `json:"command"`
 	Figures   map[string]tally.Value `json:"figures,omitempty"`
@@ -163,6 +164,7 @@ func (j *Judged) words(runs []Outcome) {
 	for _, o := range runs {
 		if o.Word != "" && o.Status != Inconclusive {
 			j.Word = suite.Worse(j.Word, o.Word)
+			j.fails(o)
 		}
 		if o.Status == Expected {
 			continue
@@ -181,6 +183,18 @@ func (j *Judged) words(runs []Outcome) {
 		}
 		if why = fmt.Sprintf("seed %d: %s", o.Seed, why); !slices.Contains(j.Why, why) {
 			j.Why = append(j.Why, why)
+		}
+	}
+}
+
+// fails counts the required checks that fail.
+func (j *Judged) fails(o Outcome) {
+	for name, c := range o.Checks {
+		if c.Required && c.Verdict == checker.Fail {
+			if j.Failed == nil {
+				j.Failed = map[string]int{}
+			}
+			j.Failed[name]++
 		}
 	}
 }

@@ -129,11 +129,11 @@ func (j Judged) shownAs(runs, page string) matrix.Cell {
 	for _, name := range shownFigures {
 		f, _ := tally.Find(name)
 		if v, ok := j.Figures[name]; ok {
-			text := f.With(v)
-			if f.Unit == tally.Count || v.Runs < 2 && v.Kind == tally.Range {
-				text = f.Text(v.Value)
+			shown := matrix.Value{Text: f.Text(v.Value), Value: v.Value, Low: v.Low, High: v.High}
+			if f.Unit != tally.Count && v.Low != v.High {
+				shown.Interval = f.Text(v.Low) + " to " + f.Text(v.High)
 			}
-			c.Values[name] = matrix.Value{Text: text, Value: v.Value, Low: v.Low, High: v.High}
+			c.Values[name] = shown
 		}
 	}
 	for _, o := range j.Runs {
@@ -169,20 +169,17 @@ func (j Judged) wordShown() string {
 	return string(j.Word)
 }
 
-// rate is the figure that says most of a cell in the matrix.
+// rate is the figure that says most of a cell in the matrix. Of a safe one it says how often it was put to
+// the test: overlaps that no check gates on are in the list of cells.
 func (j Judged) rate() string {
-	for _, name := range []string{"violations.rate", "lost-updates.percent", "violating.runs"} {
-		f, _ := tally.Find(name)
-		if v, ok := j.Figures[name]; ok && v.Value > 0 {
-			unit := " " + string(f.Unit)
-			if f.Unit == tally.Percent {
-				unit = map[string]string{"lost-updates.percent": " of updates lost", "violating.runs": " of runs"}[name]
-			}
-			return f.Text(v.Value) + unit
-		}
-	}
 	if j.NoneIn > 0 {
 		return fmt.Sprintf("0 in %d", j.Exposures)
+	}
+	for _, one := range [][2]string{{"violations.rate", " per 1000 grants"}, {"lost-updates.percent", " of updates lost"}, {"violating.runs", " of runs"}} {
+		f, _ := tally.Find(one[0])
+		if v, ok := j.Figures[one[0]]; ok && v.Value > 0 && j.Word != suite.Safe {
+			return f.Text(v.Value) + one[1]
+		}
 	}
 	return ""
 }

@@ -28,7 +28,8 @@ type Cell struct {
 	Skip       string            // why it is not run; empty: it is
 	Place      int               // among the cells of the suite
 
-	line int // of the file
+	line int  // of the file
+	set  bool // it is a case that exists in code
 }
 
 // maxCells bounds a suite: more is a mistake in its axes.
@@ -240,10 +241,7 @@ func (x *expansion) add(c Cell) {
 	if len(x.cells) == maxCells {
 		x.wrong(c.line, "there are more than %d cells", maxCells)
 	}
-	c.Row, c.Column = c.Run.Backend, strings.Join(c.Run.Nemesis, " + ")
-	if c.Run.Topology != "" {
-		c.Row += " on " + c.Run.Topology
-	}
+	c.Row, c.Column = row(c.Run), strings.Join(c.Run.Nemesis, " + ")
 	switch {
 	case c.Run.Seed != 0:
 		c.Seeds = []uint64{c.Run.Seed} // a case that is about one seed
@@ -251,6 +249,24 @@ func (x *expansion) add(c Cell) {
 		c.Seeds = x.seeds
 	}
 	x.cells = append(x.cells, c)
+}
+
+// row is the backend, with what makes it another one: where it runs and how it is used.
+func row(cfg harness.Config) string {
+	d, name := harness.Defaults(), cfg.Backend
+	for _, more := range []struct{ text, value, def string }{
+		{" on ", cfg.Topology, ""},
+		{" with ", cfg.Provider, d.Provider},
+		{", ", cfg.Workload, d.Workload},
+		{", fencing ", cfg.Fencing, d.Fencing},
+		{", register ", cfg.Register, ""},
+		{", ", cfg.Discipline, ""},
+	} {
+		if more.value != more.def {
+			name += more.text + more.value
+		}
+	}
+	return name
 }
 
 // include adds cases of a set, or one run.
@@ -281,7 +297,7 @@ func (x *expansion) includeSet(in inclusion) {
 		if len(in.Only) > 0 && !x.only(in.Only, c.Name, used) {
 			continue
 		}
-		x.add(Cell{Case: c, Seeds: seeds, line: in.Cases.Line})
+		x.add(Cell{Case: c, Seeds: seeds, line: in.Cases.Line, set: true})
 	}
 	for _, t := range in.Only {
 		if !used[t] {
@@ -319,6 +335,10 @@ func (x *expansion) includeRun(in inclusion) {
 	x.complain(err)
 	name := cmp.Or(in.Name.Value, slug(cfg.Backend)+"/"+slug(strings.Join(cfg.Nemesis, "-")))
 	doc := cmp.Or(in.Doc.Value, cfg.Backend+" under "+strings.Join(cfg.Nemesis, " and "))
+	if !suite.GoodName(name) {
+		x.wrong(max(in.Name.Line, line), "%q is no name: want lower case words joined by - or /", name)
+		return
+	}
 	from := len(x.cells)
 	x.add(Cell{Case: suite.Case{Name: name, Text: doc, Run: cfg, Expect: suite.Expectation{Outcome: suite.Safe}}, Seeds: seeds, line: line})
 	x.apply(in.rule, x.cells[from:])

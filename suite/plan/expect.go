@@ -17,11 +17,12 @@ import (
 // Documented is the outcome that docs/backends.md has for a pair.
 const Documented = "documented"
 
-// rule puts a rule on the cells that it is about; one that is about none is a mistake.
+// rule puts a rule on the cells that it is about; one that is about none is a mistake. Cases of sets
+// bring what is expected of them, and only their own entry of include can change it.
 func (x *expansion) rule(r rule) {
 	var of []*Cell
 	for i := range x.cells {
-		if x.fits(r.Of, x.cells[i]) {
+		if !x.cells[i].set && x.fits(r.Of, x.cells[i]) {
 			of = append(of, &x.cells[i])
 		}
 	}

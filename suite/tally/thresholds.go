@@ -3,6 +3,7 @@ package tally
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -131,9 +132,9 @@ func (f Figure) Text(v float64) string {
 			return fmt.Sprintf("%.0f us", float64(d)/1e3)
 		}
 	case Percent:
-		return strconv.FormatFloat(v, 'g', 3, 64) + " %"
+		return three(v) + " %"
 	case PerMille, PerSec:
-		return strconv.FormatFloat(v, 'g', 3, 64)
+		return three(v)
 	default:
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
@@ -145,4 +146,12 @@ func (f Figure) With(v Value) string {
 		return f.Text(v.Value)
 	}
 	return fmt.Sprintf("%s (%s to %s)", f.Text(v.Value), f.Text(v.Low), f.Text(v.High))
+}
+
+// three are the first three digits of a number, and all before the point.
+func three(v float64) string {
+	if math.Abs(v) >= 100 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
 }

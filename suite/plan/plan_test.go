@@ -1,0 +1,258 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+func TestMain(m *testing.M) {
+	harness.WorkerMain(harness.Default())
+	os.Exit(m.Run())
+}
+
+func cellsOf(t *testing.T, text string) []Cell {
+	t.Helper()
+	f, err := Read("s.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := f.Cells(harness.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(cells, func(c Cell) bool { return c.Control })
+}
+
+func named(t *testing.T, cells []Cell, name string) Cell {
+	t.Helper()
+	i := slices.IndexFunc(cells, func(c Cell) bool { return c.Name == name })
+	if i < 0 {
+		t.Fatalf("no cell %s", name)
+	}
+	return cells[i]
+}
+
+const example = `
+name: example
+seeds: 2
+run: {time: 4s, clients: 3}
+axes:
+  backend: [redis-lua, "redsync:setnx-extend=yes"]
+  nemesis: [none, "client-pause:at=before-write", [client-pause, client-kill]]
+  ttl: [500ms, 2s]
+exclude:
+  - {backend: redsync, nemesis: none, ttl: 2s}
+expect:
+  - of: {nemesis: client-pause*}
+    outcome: inherent
+  - of: {nemesis: "client-pause+client-kill", ttl: 2s}
+    outcome: any
+    checks: {ownership: safe, mutual-exclusion: inherent}
+    thresholds: recovery < 5*ttl
+include:
+  - name: more
+    run: {backend: redis-setnx, nemesis: client-kill}
+    outcome: blocks
+    seeds: [7, 9]
+  - cases: published
+    only: [late-del, redlock-*]
+    seeds: 1
+`
+
+// A file says what is run, how often, and what must come of it.
+func TestCells(t *testing.T) {
+	t.Parallel()
+	cells := cellsOf(t, example)
+	if n := len(cells); n != 2*3*2-1+1+1+7 {
+		t.Errorf("%d cells", n)
+	}
+	c := named(t, cells, "redis-lua/client-pause-client-kill/ttl-2s")
+	if got := c.Run.Line(); got != "--backend redis-lua --clients 3 --nemesis client-pause --nemesis client-kill --ttl 2s --time 4s" {
+		t.Error(got)
+	}
+	if c.Row != "redis-lua" || c.Column != "client-pause + client-kill" || !slices.Equal(c.Seeds, []uint64{1, 2}) || len(c.Thresholds) != 1 {
+		t.Errorf("%+v", c)
+	}
+	if c.Expect.Outcome != suite.Any || c.Expect.Verdicts[checker.Ownership] != checker.Pass || c.Expect.Classes[checker.MutualExclusion] != checker.Inherent {
+		t.Errorf("%+v", c.Expect)
+	}
+	if c := named(t, cells, "redsync-setnx-extend-yes/client-pause-at-before-write/ttl-500ms"); c.Expect.Outcome != suite.Inherent || len(c.Expect.Verdicts) > 0 {
+		t.Errorf("%+v", c.Expect)
+	}
+	if c := named(t, cells, "more"); !slices.Equal(c.Seeds, []uint64{7, 9}) || c.Expect.Outcome != suite.Blocks || c.Run.Clients != 3 {
+		t.Errorf("%+v", c)
+	}
+	if c := named(t, cells, "late-del"); c.Expect.Verdicts[checker.Ownership] != checker.Fail || !slices.Equal(c.Seeds, []uint64{1}) {
+		t.Errorf("a case of a set has lost what it expects: %+v", c)
+	}
+	if slices.ContainsFunc(cells, func(c Cell) bool { return c.Name == "redsync-setnx-extend-yes/none/ttl-2s" }) {
+		t.Error("an excluded cell is there")
+	}
+}
+
+// What is wrong is named with its line, and the way out.
+var wrong = map[string][]string{
+	"":                       {"is empty", "init"},
+	"name: x\n":              {"neither axes nor include"},
+	"nam: x\naxes: {}\n":     {"s.yaml:1: unknown key nam"},
+	"axes:\n  backend: [x\n": {"s.yaml:"},
+	"axes: 3\n":              {"s.yaml:1: want flags of run"},
+	"axes:\n  backend: redis-lua\n  nemesis: [none, client-pauze]\n":                                                    {"s.yaml:3:", "client-pauze", "did you mean"},
+	"axes:\n  backend: redis-lua\n  nemeses: none\n":                                                                    {"s.yaml:3: unknown key nemeses"},
+	"axes:\n  backend: redis-lua\n  seed: 3\n":                                                                          {"s.yaml:3:", "seeds:"},
+	"axes:\n  backend: redis-lua\n  ttl: [1s, fast]\n":                                                                  {"s.yaml:3:", "fast"},
+	"axes:\n  backend: []\n":                                                                                            {"s.yaml:2: backend has no values"},
+	"axes:\n  backend: redis-lua\n  backend: redsync\n":                                                                 {"s.yaml:3:", "stands here twice"},
+	"axes:\n  nemesis: none\n":                                                                                          {"s.yaml:2: the axes have no backend"},
+	"axes:\n  backend: file-flock\n  nemesis: flush\n":                                                                  {"s.yaml:3: file-flock/flush:"},
+	"axes:\n  backend: redis-lua\n  clients: [[1, 2]]\n":                                                                {"s.yaml:3: clients takes one value"},
+	"seeds: 0\naxes: {backend: redis-lua}\n":                                                                            {"s.yaml:1: seed \"0\""},
+	"seeds: 100000\naxes: {backend: redis-lua}\n":                                                                       {"s.yaml:1:", "up to 1000"},
+	"budget: soon\naxes: {backend: redis-lua}\n":                                                                        {"s.yaml:1: budget \"soon\""},
+	"missing: maybe\naxes: {backend: redis-lua}\n":                                                                      {"s.yaml:1:", "choose fail or skip"},
+	"axes: {backend: redis-lua}\nexclude:\n  - {nemesis: flap}\n":                                                       {"s.yaml:3: this excludes no cell"},
+	"axes: {backend: redis-lua}\nexpect:\n  - of: {backend: redsync}\n    outcome: safe\n":                              {"s.yaml:3: this is about no cell"},
+	"axes: {backend: redis-lua}\nexpect:\n  - of: {colour: red}\n    outcome: safe\n":                                   {"s.yaml:3: unknown key colour"},
+	"axes: {backend: redis-lua}\nexpect:\n  - outcome: save\n":                                                          {"s.yaml:3: outcome \"save\""},
+	"axes: {backend: redis-lua}\nexpect:\n  - checks: {mutual-exclusion: maybe}\n":                                      {"s.yaml:3: maybe of mutual-exclusion"},
+	"axes: {backend: redis-lua}\nexpect:\n  - checks: {mutual: safe}\n":                                                 {"s.yaml:3: unknown check \"mutual\""},
+	"axes: {backend: redis-lua}\nthresholds:\n  - acquire.p98 < 1s\n":                                                   {"s.yaml:3:", "did you mean acquire.p99"},
+	"axes: {backend: redis-lua}\ncoverage: {backends: redsync}\n":                                                       {"s.yaml:2: no cell is of backend redsync"},
+	"axes: {backend: redis-lua}\ncoverage: {nemeses: flap}\n":                                                           {"s.yaml:2: no cell is of nemesis flap"},
+	"axes: {backend: redis-lua}\ncoverage: {exposures: none}\n":                                                         {"s.yaml:2: exposures \"none\""},
+	"include:\n  - cases: everything\n":                                                                                 {"s.yaml:2:", "choose one of"},
+	"include:\n  - cases: published\n    only: late-dell\n":                                                             {"s.yaml:3: no case of published"},
+	"include:\n  - cases: published\n    run: {backend: redis-lua}\n":                                                   {"s.yaml:2: cases and run"},
+	"include:\n  - name: x\n":                                                                                           {"s.yaml:2:", "needs cases: or run:"},
+	"include:\n  - run: {nemesis: none}\n":                                                                              {"s.yaml:2: run has no backend"},
+	"include:\n  - {name: Bad Name, run: {backend: redis-lua}}\n  - {name: x, run: {backend: redis-lua}}\n":             {"s.yaml:2:", "Bad Name"},
+	"include:\n  - {name: x, run: {backend: redis-lua}}\n  - {name: x, run: {backend: redsync}}\n":                      {"s.yaml:3: there are two cells x"},
+	"include:\n  - {run: {backend: redis-lua}, of: {backend: redis-lua}}\n":                                             {"s.yaml:2: of: belongs to expect:"},
+	"axes: {backend: redis-lua}\n---\naxes: {backend: redsync}\n":                                                       {"more than one document"},
+	"include:\n  - {run: {backend: redis-lua, nemesis: [none, flap]}, outcome: documented}\n":                           {"s.yaml:2:", "several faults at once"},
+	"axes: {backend: all, nemesis: all, clients: [2, 3, 4, 5, 6, 7], locks: [1, 2, 3], fencing: [both, 'on', 'off']}\n": {"more than 5000 cells"},
+}
+
+func TestWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for text, wants := range wrong {
+		f, err := Read("s.yaml", []byte(text))
+		if err == nil {
+			_, err = f.Cells(harness.Default())
+		}
+		if err == nil {
+			t.Errorf("%q is taken", text)
+			continue
+		}
+		for _, want := range wants {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v\nwant %q", text, err, want)
+			}
+		}
+	}
+}
+
+// Presets, and the file to begin with, can be run and are as the schema for editors says; what is
+// misspelt is not.
+func TestFilesAreSound(t *testing.T) {
+	t.Parallel()
+	schema := compiled(t)
+	for _, name := range append(Presets(), "init") {
+		text, ok := Preset(name)
+		if !ok {
+			text = Init()
+		}
+		f, err := Read(name, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells, err := f.Cells(harness.Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(cells) < 4 || !cells[0].Control {
+			t.Errorf("%s has %d cells", name, len(cells))
+		}
+		if err := schema.Validate(generic(t, text)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := schema.Validate(generic(t, []byte(example))); err != nil {
+		t.Error(err)
+	}
+	for _, text := range []string{
+		"name: x\n", "nam: x\naxes: {backend: redis-lua}\n", "axes: {backend: redis-lue}\n", "axes: {backend: redis-lua, nemeses: none}\n", "axes: {backend: redis-lua, seed: 3}\n",
+		"missing: maybe\naxes: {backend: redis-lua}\n", "axes: {backend: redis-lua}\nexpect: [{outcome: save}]\n", "axes: {backend: redis-lua}\nexpect: [{checks: {mutual: safe}}]\n",
+	} {
+		if schema.Validate(generic(t, []byte(text))) == nil {
+			t.Errorf("the schema takes %q", text)
+		}
+	}
+}
+
+func compiled(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	b, err := json.Marshal(Schema(harness.Default()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("suite.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("suite.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// generic is a YAML text as JSON would have it.
+func generic(t *testing.T, text []byte) any {
+	t.Helper()
+	var v any
+	if err := yaml.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// A backend can be put in the place of another one, and nothing else changes.
+func TestReplace(t *testing.T) {
+	t.Parallel()
+	cells := cellsOf(t, "axes: {backend: [redis-lua, redsync], nemesis: client-pause}\nexpect: [{outcome: inherent}]\n")
+	if err := Replace(harness.Default(), cells, "redis-lua", "redis-del"); err != nil {
+		t.Fatal(err)
+	}
+	if cells[0].Run.Backend != "redis-del" || cells[0].Name != "redis-lua/client-pause" || cells[0].Expect.Outcome != suite.Inherent || cells[1].Run.Backend != "redsync" {
+		t.Errorf("%+v", cells)
+	}
+	for _, pair := range [][2]string{{"redis-lua", "redis-de"}, {"zk-exclusive", "redis-del"}} {
+		if err := Replace(harness.Default(), cells, pair[0], pair[1]); err == nil {
+			t.Errorf("%v was replaced", pair)
+		}
+	}
+}
