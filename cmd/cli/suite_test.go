@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite/gate"
+)
+
+// quick is a suite of seconds that needs no server; %s is what must come of the lock.
+const quick = `
+name: quick
+run: {time: 500ms, ttl: 300ms, clients: 2}
+axes: {backend: file-flock}
+`
+
+func written(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// inCI runs the command line with an environment.
+func inCI(t *testing.T, env map[string]string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = Main(harness.Default(), State{
+		Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs, Env: func(name string) string { return env[name] },
+	})
+	return code, out.String(), errs.String()
+}
+
+// A lock that is as it should be is green; a worse one in its place is red, and says why to whoever asks.
+func TestASuiteIsGreenAndRed(t *testing.T) {
+	file, dir := written(t, quick), t.TempDir()
+	code, out, errs := lockstorm(t, "suite", file, "--out", filepath.Join(dir, "green"))
+	if code != 0 || !strings.Contains(out, "1 cells: 1 as expected; report: ") || !strings.Contains(errs, "quick: 4 cells, 4 runs") {
+		t.Errorf("exit %d\n%s%s", code, out, errs)
+	}
+	summary := filepath.Join(dir, "summary.md")
+	env := map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": summary}
+	code, out, errs = inCI(t, env, "suite", file, "--replace", "file-flock=none", "--out", filepath.Join(dir, "red"))
+	if code != 1 || !strings.Contains(out, "::error title=lockstorm%3A file-flock/none::violation: seed 1: ") || !strings.Contains(out, "run --backend none") {
+		t.Errorf("exit %d\n%s%s", code, out, errs)
+	}
+	if b, err := os.ReadFile(summary); err != nil || !strings.Contains(string(b), "**violation** file-flock/none") {
+		t.Errorf("%s (%v)", b, err)
+	}
+	code, out, _ = lockstorm(t, "compare", filepath.Join(dir, "green"), filepath.Join(dir, "red"))
+	if code != 0 || !strings.Contains(out, "new violation: file-flock/none: defect, was safe") {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+	code, out, _ = lockstorm(t, "suite", file, "--baseline", filepath.Join(dir, "green", "results.json"), "--out", filepath.Join(dir, "again"))
+	if code != 0 || !strings.Contains(out, "0 differ beyond chance") {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+	code, out, _ = lockstorm(t, "merge", filepath.Join(dir, "red"), "--out", filepath.Join(dir, "merged"), "--json")
+	var r gate.Results
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 1 || r.ExitCode != 1 {
+		t.Errorf("exit %d, %v\n%s", code, err, out)
+	}
+}
+
+// A lock that should fail and passes is a surprise as well, and so is a threshold that is missed.
+func TestSurprises(t *testing.T) {
+	for text, want := range map[string]string{
+		quick + "expect: [{outcome: violated}]\n":      "unexpectedly",
+		quick + "thresholds: [throughput > 1000000]\n": "threshold throughput > 1000000: it is",
+	} {
+		code, out, errs := lockstorm(t, "suite", written(t, text), "--out", filepath.Join(t.TempDir(), "out"))
+		if code != gate.ExitMissed || (want != "unexpectedly" && !strings.Contains(out, want)) {
+			t.Errorf("exit %d\n%s%s", code, out, errs)
+		}
+	}
+}
+
+// The baseline is written for the first time, and makes known what it has.
+func TestBaselineIsWritten(t *testing.T) {
+	file, dir := written(t, strings.Replace(quick, "file-flock", "none", 1)), t.TempDir()
+	baseline := filepath.Join(dir, "baseline.json")
+	for n, want := range []int{1, 0} {
+		code, out, errs := lockstorm(t, "suite", file, "--baseline", baseline, "--update-baseline", "--out", filepath.Join(dir, string(rune('a'+n))))
+		if code != want {
+			t.Errorf("run %d: exit %d\n%s%s", n, code, out, errs)
+		}
+	}
+}
+
+func TestSuiteUsage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	full := t.TempDir()
+	if err := os.WriteFile(filepath.Join(full, "x"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	file := written(t, quick)
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"suite"}, 3, "there is no suite file lockstorm.yaml"},
+		{[]string{"init"}, 0, "lockstorm.yaml written"},
+		{[]string{"init"}, 3, "is there already"},
+		{[]string{"suite", "--list"}, 0, "redis-fenced/client-pause"},
+		{[]string{"suite", "cii"}, 3, "presets are ci, full, published, smoke"},
+		{[]string{"suite", "ci", "--print"}, 0, "name: ci"},
+		{[]string{"suite", "ci", "--print-matrix", "3"}, 0, `"2/3"`},
+		{[]string{"suite", "--schema"}, 0, `"$schema"`},
+		{[]string{"suite", written(t, "axes: {backend: redis-lau}\n"), "--list"}, 3, `did you mean "redis-lua"`},
+		{[]string{"suite", file, "--shard", "4/3"}, 3, "--shard 4/3: want i/n"},
+		{[]string{"suite", file, "--replace", "x"}, 3, "want OLD=NEW"},
+		{[]string{"suite", file, "--replace", "redsync=redis-lua"}, 3, "no cell is of backend redsync"},
+		{[]string{"suite", file, "--baseline", "nowhere.json"}, 3, "--update-baseline writes one"},
+		{[]string{"suite", file, "--update-baseline"}, 3, "needs --baseline"},
+		{[]string{"suite", file, "--out", full}, 3, "is not empty"},
+		{[]string{"suite", file, "--resume"}, 3, "--resume needs --out"},
+		{[]string{"suite", file, "--resume", "--out", full}, 3, "is not the directory of a suite"},
+		{[]string{"merge"}, 3, "requires at least 1 arg"},
+		{[]string{"merge", full}, 3, `required flag(s) "out" not set`},
+		{[]string{"merge", full, "--out", filepath.Join(full, "y")}, 3, "is not the directory of a suite"},
+		{[]string{"merge", full, "--out", full}, 3, "is not the directory of a suite"},
+		{[]string{"compare", full, full}, 3, "the results of a suite"},
+	} {
+		code, out, errs := lockstorm(t, c.args...)
+		if code != c.code || !strings.Contains(out+errs, c.want) {
+			t.Errorf("%v: exit %d, want %d and %q\n%s%s", c.args, code, c.code, c.want, out, errs)
+		}
+	}
+}

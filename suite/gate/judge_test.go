@@ -1,0 +1,301 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/plan"
+)
+
+// ended are results that end with a class of overlap, or pass.
+func ended(class checker.Class) *checker.Results {
+	r := &checker.Results{Verdict: checker.Pass, Stats: checker.Figures{"grants": 100, "violations": 0}, Checks: map[string]checker.Result{
+		checker.MutualExclusion: {Verdict: checker.Pass, Required: true},
+	}}
+	if class != "" {
+		r.Verdict, r.ExitCode = checker.Fail, harness.ExitViolation
+		r.Stats["violations"] = 3
+		r.Checks[checker.MutualExclusion] = checker.Result{Verdict: checker.Fail, Required: true, Findings: []checker.Finding{{Rule: "overlap", Class: class, Gating: true}}}
+	}
+	return r
+}
+
+func unknown() *checker.Results {
+	r := ended("")
+	r.Verdict, r.ExitCode = checker.Unknown, harness.ExitUnknown
+	r.Checks[checker.Coverage] = checker.Result{Verdict: checker.Unknown, Required: true, Reason: "the fault hit nobody"}
+	return r
+}
+
+// What a run comes to, beside what was expected of it.
+func TestStatusOf(t *testing.T) {
+	blocks := ended("")
+	blocks.Verdict, blocks.ExitCode = checker.Fail, 1
+	blocks.Checks[checker.Liveness] = checker.Result{Verdict: checker.Fail, Required: true, Findings: []checker.Finding{{Rule: "no-recovery", Gating: true}}}
+	both := unknown()
+	both.Verdict, both.ExitCode = checker.Fail, 1 // a violation, and beside it something unknown
+	both.Checks[checker.MutualExclusion] = ended(checker.Defect).Checks[checker.MutualExclusion]
+	word := func(w suite.Word) suite.Expectation { return suite.Expectation{Outcome: w} }
+	mx := func(v checker.Verdict) suite.Expectation {
+		return suite.Expectation{Verdicts: map[string]checker.Verdict{checker.MutualExclusion: v}}
+	}
+	refused := &harness.Error{Code: harness.ExitEnvironment, Err: errors.New("no server")}
+	for _, c := range []struct {
+		name    string
+		expect  suite.Expectation
+		results *checker.Results
+		err     error
+		want    Status
+	}{
+		{"safe as it should be", word(suite.Safe), ended(""), nil, Expected},
+		{"an overlap", word(suite.Safe), ended(checker.Inherent), nil, Worse},
+		{"a defect where leases may overlap", word(suite.Inherent), ended(checker.Defect), nil, Worse},
+		{"a defect where either may be", word(suite.Mostly), ended(checker.Defect), nil, Worse},
+		{"it blocks where it should overlap", word(suite.Inherent), blocks, nil, Worse},
+		{"it overlaps where it should block", word(suite.Blocks), ended(checker.Inherent), nil, Worse},
+		{"it passes and should not", word(suite.Violated), ended(""), nil, Passed},
+		{"inherent and should pass or not", word(suite.Mostly), ended(checker.Inherent), nil, Expected},
+		{"any violation will do", word(suite.Violated), ended(checker.Defect), nil, Expected},
+		{"not as bad as it should be", word(suite.Defect), ended(checker.Inherent), nil, Missed},
+		{"unknown", word(suite.Safe), unknown(), nil, Inconclusive},
+		{"unknown, and should fail", word(suite.Violated), unknown(), nil, Inconclusive},
+		{"unknown as it should be", suite.Expectation{Exit: []int{2}}, unknown(), nil, Expected},
+		{"a violation is not masked by an unknown", word(suite.Safe), both, nil, Worse},
+		{"exit code", suite.Expectation{Exit: []int{0}}, ended(checker.Inherent), nil, Worse},
+		{"exit code of a pass", suite.Expectation{Exit: []int{1}}, ended(""), nil, Passed},
+		{"exit code of an unknown", suite.Expectation{Exit: []int{1}}, unknown(), nil, Inconclusive},
+		{"a check fails", mx(checker.Pass), ended(checker.Inherent), nil, Worse},
+		{"a check passes", mx(checker.Fail), ended(""), nil, Passed},
+		{"a check is skipped", suite.Expectation{Verdicts: map[string]checker.Verdict{checker.FencingTokens: checker.Pass}}, ended(""), nil, Missed},
+		{"a figure", suite.Expectation{Figures: map[string]suite.Bound{"grants": suite.AtMost(3)}}, ended(""), nil, Missed},
+		{"a worse class", suite.Expectation{Classes: map[string]checker.Class{checker.MutualExclusion: checker.Inherent}}, ended(checker.Defect), nil, Worse},
+		{"it did not run", word(suite.Any), nil, refused, Broken},
+		{"refused as it should be", suite.Expectation{Exit: []int{4}}, nil, nil, Expected},
+	} {
+		exit := harness.ExitEnvironment
+		if c.results != nil {
+			exit = c.results.ExitCode
+		}
+		if got := statusOf(c.expect, exit, c.results, c.expect.Compare(exit, c.results), c.err); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// fake is a suite whose outcomes are made up: by cell and seed.
+func fake(cells map[string][]Status) *Suite {
+	s := &Suite{Definition: Definition{Schema: Schema, Name: "fake"}}
+	for _, name := range sortedKeys(cells) {
+		c := plan.Cell{Case: suite.Case{Name: name, Text: name, Run: suite.MustLine("--backend redis-lua"), Expect: suite.Expectation{Outcome: suite.Safe}}, Row: "redis-lua", Column: name}
+		c.Control = strings.HasPrefix(name, "control")
+		for i, status := range cells[name] {
+			seed := uint64(i + 1)
+			c.Seeds = append(c.Seeds, seed)
+			if status == NotRun {
+				continue
+			}
+			o := Outcome{Cell: name, Seed: seed, Status: status, Word: suite.Safe, Stats: checker.Figures{"grants": 100, "violations": 0}}
+			if status == Worse {
+				o.Exit, o.Word = 1, suite.Defect
+			}
+			s.Outcomes = append(s.Outcomes, o)
+		}
+		s.Cells = append(s.Cells, Define([]plan.Cell{c})...)
+	}
+	return s
+}
+
+func judged(t *testing.T, s *Suite) *Results {
+	t.Helper()
+	r, err := s.Judge()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The exit codes of suites: 1 before 4, 2, 5 and 0, and a control above all.
+func TestExitCodes(t *testing.T) {
+	for _, c := range []struct {
+		cells map[string][]Status
+		want  int
+	}{
+		{map[string][]Status{"a": {Expected}, "b": {Expected, Expected}}, 0},
+		{map[string][]Status{"a": {Expected}, "b": {Skipped}}, 0},
+		{map[string][]Status{"a": {Expected, Worse}, "b": {Inconclusive}, "c": {Broken}, "d": {Passed}, "e": {Missed}}, 1},
+		{map[string][]Status{"b": {Inconclusive}, "c": {Broken}, "d": {Passed}}, 4},
+		{map[string][]Status{"b": {Inconclusive}, "d": {Passed}}, 2},
+		{map[string][]Status{"b": {NotRun}, "d": {Passed}}, 2},
+		{map[string][]Status{"a": {Expected}, "d": {Passed}}, 5},
+		{map[string][]Status{"a": {Expected}, "d": {Missed}}, 5},
+		{map[string][]Status{"a": {Passed, Expected}}, 0}, // one seed has shown it
+		{map[string][]Status{"a": {Missed, Expected}}, 5},
+		{map[string][]Status{"a": {Worse}, "control-x": {Passed}}, 4},
+		{map[string][]Status{"a": {Expected}, "control-x": {Worse}}, 4},
+		{map[string][]Status{"a": {Expected}, "control-x": {Broken}}, 4},
+		{map[string][]Status{"a": {Expected}, "control-x": {Inconclusive}}, 2},
+		{map[string][]Status{"a": {Worse}, "control-x": {Inconclusive}}, 1},
+	} {
+		if r := judged(t, fake(c.cells)); r.ExitCode != c.want {
+			t.Errorf("%v: exit %d (%s), want %d", c.cells, r.ExitCode, r.Verdict, c.want)
+		}
+	}
+}
+
+// No mixture of other cells masks a violation, and none makes one.
+func TestNothingMasksAViolation(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	others := []Status{Broken, Inconclusive, NotRun, Missed, Passed, Expected, Skipped}
+	for range 2000 {
+		cells := map[string][]Status{}
+		bad := rnd.IntN(2) == 0
+		for i := range 1 + rnd.IntN(5) {
+			var runs []Status
+			for range 1 + rnd.IntN(3) {
+				runs = append(runs, others[rnd.IntN(len(others))])
+			}
+			cells[fmt.Sprintf("cell-%d", i)] = runs
+		}
+		if bad {
+			name := sortedKeys(cells)[rnd.IntN(len(cells))]
+			cells[name][rnd.IntN(len(cells[name]))] = Worse
+		}
+		if got := judged(t, fake(cells)).ExitCode; (got == 1) != bad {
+			t.Fatalf("%v: exit %d", cells, got)
+		}
+	}
+}
+
+// A cell whose fault never struck says nothing; thresholds are of all seeds; what is required and was
+// not shown makes the suite inconclusive.
+func TestWhatACellMustShow(t *testing.T) {
+	file, err := plan.Read("s.yaml", []byte(`
+seeds: 2
+axes: {backend: redis-lua, nemesis: [none, client-pause]}
+expect:
+  - of: {nemesis: client-pause}
+    outcome: mostly
+    thresholds: [violations.rate < 10]
+coverage: {nemeses: client-pause, exposures: 3}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := file.Cells(harness.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells = slices.DeleteFunc(cells, func(c plan.Cell) bool { return c.Control })
+	for name, c := range map[string]struct {
+		effective, violations int64
+		want                  Status
+		exit                  int
+	}{
+		"as it should be":    {2, 0, Expected, 0},
+		"too few exposures":  {1, 0, Inconclusive, 2},
+		"no exposure":        {0, 0, Inconclusive, 2},
+		"over the threshold": {2, 5, Missed, 5},
+	} {
+		s := &Suite{Definition: Definition{Required: file.Required(), Cells: Define(cells)}}
+		for _, cell := range cells {
+			for seed := uint64(1); seed <= 2; seed++ {
+				o := Outcome{Cell: cell.Name, Seed: seed, Status: Expected, Word: suite.Safe, Stats: checker.Figures{"grants": 100, "violations": 0}}
+				if cell.Column != "none" {
+					o.Stats = checker.Figures{"grants": 100, "violations": c.violations, "faults_injected": 3, "faults_effective": c.effective}
+				}
+				s.Outcomes = append(s.Outcomes, o)
+			}
+		}
+		r := judged(t, s)
+		if got := r.Cells[1]; got.Status != c.want || r.ExitCode != c.exit {
+			t.Errorf("%s: %s, exit %d: %v", name, got.Status, r.ExitCode, got.Why)
+		}
+		if shown := len(r.Lacks) == 0; shown != (c.want != Inconclusive) {
+			t.Errorf("%s: lacks %v", name, r.Lacks)
+		}
+	}
+}
+
+// A baseline makes known what was so before; what is new is not, and what was known and is cured is told.
+func TestBaseline(t *testing.T) {
+	cells := func(a, b Status) map[string][]Status { return map[string][]Status{"a": {a, a}, "b": {b, b}} }
+	for name, c := range map[string]struct {
+		before, after map[string][]Status
+		want          int
+		told          string
+	}{
+		"nothing changes":      {cells(Expected, Expected), cells(Expected, Expected), 0, ""},
+		"as bad as it was":     {cells(Worse, Expected), cells(Worse, Expected), 0, ""},
+		"a new violation":      {cells(Worse, Expected), cells(Worse, Worse), 1, "new violation: b"},
+		"one vanishes":         {cells(Worse, Expected), cells(Expected, Expected), 5, "violation gone: a"},
+		"a new one masks none": {cells(Worse, Expected), cells(Expected, Worse), 1, "new violation: b"},
+	} {
+		before := judged(t, fake(c.before))
+		r := judged(t, fake(c.after))
+		r.Measure(before.Slim())
+		if r.ExitCode != c.want || !strings.Contains(strings.Join(r.Baseline.Lines(), "\n"), c.told) {
+			t.Errorf("%s: exit %d, want %d: %v", name, r.ExitCode, c.want, r.Baseline.Lines())
+		}
+	}
+	// A baseline of a baseline keeps what is known.
+	first := judged(t, fake(cells(Worse, Expected)))
+	second := judged(t, fake(cells(Worse, Expected)))
+	second.Measure(first)
+	third := judged(t, fake(cells(Worse, Expected)))
+	third.Measure(second.Slim())
+	if third.ExitCode != 0 || third.Cells[0].Status != Known {
+		t.Errorf("known twice: %s, exit %d", third.Cells[0].Status, third.ExitCode)
+	}
+}
+
+// slower makes the acquires of a suite take longer, with noise from a seed.
+func slower(t *testing.T, rnd *rand.Rand, runs int, by float64) *Results {
+	t.Helper()
+	s := fake(map[string][]Status{"a": make([]Status, runs), "b": make([]Status, runs), "c": make([]Status, runs)})
+	for i := range s.Outcomes {
+		o := &s.Outcomes[i]
+		o.Status = Expected
+		factor := 1.0
+		if o.Cell == "b" {
+			factor = by
+		}
+		for _, name := range []string{"acquire_p50_ns", "acquire_p99_ns", "recovery_max_ns"} {
+			o.Stats[name] = int64(1e7 * factor * (1 + 0.3*rnd.NormFloat64()))
+		}
+	}
+	return judged(t, s)
+}
+
+// Differences of chance are not told, however many figures there are; large ones are, once there are
+// enough seeds.
+func TestOnlyWhatIsNoChance(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	told := 0
+	for range 200 {
+		if a := Compare(slower(t, rnd, 10, 1), slower(t, rnd, 10, 1)); len(a.Figures) > 0 {
+			told++
+		}
+	}
+	if told > 200*5/100+6 {
+		t.Errorf("of 200 comparisons of equals %d find a difference", told)
+	}
+	a := Compare(slower(t, rnd, 10, 1), slower(t, rnd, 10, 3))
+	if len(a.Figures) != 3 {
+		t.Errorf("three times as slow: %v", a.Lines())
+	}
+	for _, c := range a.Figures {
+		if c.Cell != "b" || !c.Worse {
+			t.Errorf("%s", c)
+		}
+	}
+	if a := Compare(slower(t, rnd, 3, 1), slower(t, rnd, 3, 3)); len(a.Figures) > 0 {
+		t.Errorf("three seeds cannot tell: %v", a.Lines())
+	}
+}
