@@ -45,6 +45,19 @@ test: servers ## run the tests (with the race detector where there is a C compil
 fast: servers ## run the fast suite: the promised commands against real servers
 	$(GO) test -tags fast -count=1 -timeout 15m -parallel 5 ./e2e
 
+GATE_OUT ?= lockstorm-runs/gate-$(shell date +%Y%m%d-%H%M%S)
+
+.PHONY: gate
+gate: build servers ## preset ci: lockstorm's own gate, with a page of what came of it
+	$(BIN) suite ci --out $(GATE_OUT)
+
+MATRIX_SEEDS ?= 3
+
+.PHONY: matrix
+matrix: build servers ## every backend under every fault, MATRIX_SEEDS seeds; writes docs/matrix.md (2 hours)
+	$(BIN) suite full --seeds $(MATRIX_SEEDS) --out lockstorm-runs/matrix --resume; code=$$?; [ $$code -le 2 ] || [ $$code -eq 5 ]
+	$(GO) test ./docs/tables -run TestMatrix -matrix $(CURDIR)/lockstorm-runs/matrix
+
 .PHONY: soak
 soak: servers ## 200 runs over all pairs of backend and fault, against the table of docs/backends.md
 	set -o pipefail; $(GO) test -tags soak -count=1 -timeout 90m -parallel 3 -run TestSoak -v ./e2e | grep -v '^=== '
@@ -120,6 +133,7 @@ ci: ## everything that must hold before a change lands
 	$(MAKE) tidy vet build lint
 	$(MAKE) test
 	$(MAKE) fast
+	$(MAKE) gate
 
 .PHONY: clean
 clean: ## remove what was built and every run

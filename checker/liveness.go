@@ -228,6 +228,8 @@ func (in *Input) waitsInVain(lock string, a *askers, span history.Interval, figu
 	}
 	if f.Doubtful = !forGood && in.heldUp(span, in.longStalls()) > in.Run.LivenessBound/4; f.Doubtful {
 		f.because(Cause{Kind: CauseStall, Text: "the host held the run up"})
+	} else if f.Doubtful = !forGood && in.heldUp(span, in.busy()) > (span.To-span.From)/2; f.Doubtful {
+		f.because(Cause{Kind: CauseStall, Text: "the host was busy: something waited for a processor or a disk most of the time, and the store may not have had its turn"})
 	}
 	return f, true
 }

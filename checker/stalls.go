@@ -102,6 +102,23 @@ func (in *Input) longStalls() []history.Interval {
 	return out
 }
 
+// busyShare is the share of a time in which something waited for the host, from which on the host was busy.
+const busyShare = 0.9
+
+// busy are the times in which something nearly always waited for a processor or a disk: what did not
+// answer then may not have had its turn, though no ticker of ours was late.
+func (in *Input) busy() (out []history.Interval) {
+	for _, e := range in.Pressure {
+		var p history.Pressure
+		if e.Value.Into(&p) != nil || p.Span <= 0 || float64(max(p.CPU, p.IO)) < busyShare*float64(p.Span) {
+			continue
+		}
+		out = append(out, history.Interval{From: e.Time - p.Span, To: e.Time})
+	}
+	slices.SortFunc(out, byFrom)
+	return out
+}
+
 // findStands are the times for which we kept each client at an armed point, outside the effect
 // of the faults that hold clients up: it was late because of us.
 func (in *Input) findStands() map[string][]history.Interval {

@@ -122,7 +122,7 @@ func (s *session) openLogs() (err error) {
 			return err
 		}
 	}
-	s.watches = append(s.watches, watch.Stalls(s.rec, time.Duration(s.run.StallLimit)), watch.WallClock(s.rec))
+	s.watches = append(s.watches, watch.Stalls(s.rec, time.Duration(s.run.StallLimit)), watch.WallClock(s.rec), watch.Pressure(s.rec))
 	return nil
 }
 

@@ -161,6 +161,8 @@ func (b *builder) addNotice(e *Event) {
 		b.rec.Roles = append(b.rec.Roles, e)
 	case FStall:
 		b.rec.Stalls = append(b.rec.Stalls, e)
+	case FPressure:
+		b.rec.Pressure = append(b.rec.Pressure, e)
 	case FClock:
 		b.rec.Clocks = append(b.rec.Clocks, e)
 	case FPhase:

@@ -32,6 +32,7 @@ const (
 	FLease      = "lease"       // notice: the client created a lease, or joined it: LeaseCreated (no value) or LeaseJoined
 	FPoint      = "point"       // a client stands at (invoke) or leaves (ok) a point
 	FStall      = "stall"       // a ticker came late: a [Stall]
+	FPressure   = "pressure"    // what runs on the host waited for it: a [Pressure]
 	FClock      = "clock"       // the wall clock moved against the monotonic one: a [ClockStep]
 	FFault      = "fault"       // a fault is injected (invoke), proven (ok) or not (fail): a [Fault]
 	FHeal       = "heal"        // a fault is undone: a [Fault] with the same id

@@ -101,6 +101,7 @@ type Record struct {
 	Finished map[string]bool     // parties whose log has its f:end
 	Faults   []*Injection        // in order of injection
 	Stalls   []*Event            // stalls of all parties
+	Pressure []*Event            // times in which the host was busy
 	Clocks   []*Event            // steps of the wall clock
 	Phases   map[string]int64    // phase -> its start
 	End      *End                // nil: the history is cut off

@@ -177,6 +177,14 @@ type Stall struct {
 	Late int64 `json:"late_ns"`
 }
 
+// Pressure is the value of f:pressure: of the last Span ns, up to the event's own time, something
+// that could run waited for a processor for CPU ns, and for a disk for IO ns.
+type Pressure struct {
+	Span int64 `json:"span_ns"`
+	CPU  int64 `json:"cpu_ns"`
+	IO   int64 `json:"io_ns"`
+}
+
 // ClockStep is the value of f:clock: the wall clock moved by Step ns.
 type ClockStep struct {
 	Step int64 `json:"step_ns"`

@@ -170,9 +170,20 @@ func (r *Runner) targetClients(spec Spec, st Step, t *Target, f *history.Fault) 
 	return nonEmpty(len(t.Clients), "client")
 }
 
+// rolesWithin is how long we ask again when no server says that it has the role that a timed fault is
+// for: a busy one may answer late, and is taken for down then.
+const rolesWithin = 3 * time.Second
+
 func (r *Runner) targetNodes(ctx context.Context, st Step, t *Target, f *history.Fault) (err error) {
-	if t.Nodes, err = chooseNodes(ctx, r.World, st.Nodes, t.Hit, st.Draw); err != nil {
-		return err
+	asking, cancel := context.WithTimeout(ctx, rolesWithin)
+	defer cancel()
+	for {
+		if t.Nodes, err = chooseNodes(ctx, r.World, st.Nodes, t.Hit, st.Draw); err != nil {
+			return err
+		}
+		if len(t.Nodes) > 0 || t.Hit != nil || !Wait(asking, LookEvery) { // a client that stands at a point cannot wait
+			break
+		}
 	}
 	for _, n := range t.Nodes {
 		f.Nodes = append(f.Nodes, n.Name())

@@ -66,7 +66,7 @@ func claimsOfRedis() []Claim {
 			Note: "It does, in Redis and in a database. Where nothing is acknowledged that a replica does not have, nothing is lost.",
 			Runs: []ClaimRun{
 				as("redis-sentinel", "--backend redis-sentinel --nemesis failover-kill --time 10s", doubleHolder(checker.Defect), "violations"),
-				as("postgres-replica", "--backend sql-lease-row --topology postgres-replica --nemesis promote-replica --time 8s", fails(checker.MutualExclusion), "violations"),
+				as("postgres-replica", "--backend sql-lease-row --topology postgres-replica --nemesis promote-replica --time 14s", fails(checker.MutualExclusion), "violations"),
 				as("postgres-synchronous", "--backend sql-lease-row --topology postgres-replica-sync --nemesis promote-replica --time 10s", passes()),
 				as("redis-sentinel-wait", "--backend redis-sentinel-wait --nemesis failover-kill --time 10s", passes()),
 			},

@@ -79,7 +79,7 @@ func replicaCases() []Case {
 	for _, engine := range []string{"postgres", "mariadb"} {
 		out = append(out, Case{
 			Name: "sql-lease-row/" + engine + "/asynchronous", Text: "the replica is promoted and never had the lease",
-			Run: MustLine("--backend sql-lease-row --topology " + engine + "-replica --nemesis promote-replica --time 8s"), Expect: doubleHolder(checker.Defect),
+			Run: MustLine("--backend sql-lease-row --topology " + engine + "-replica --nemesis promote-replica --time 14s"), Expect: doubleHolder(checker.Defect),
 		}, Case{
 			Name: "sql-lease-row/" + engine + "/synchronous", Text: "nothing is acknowledged that the replica does not have",
 			Run: MustLine("--backend sql-lease-row --topology " + engine + "-replica-sync --nemesis promote-replica --time 10s"), Expect: passes(),

@@ -43,16 +43,24 @@ var (
 	_ cluster.Promoter        = leader{}
 )
 
-const adminTimeout = time.Second // for one answer
+// How long we wait for one answer; a promotion ends with a checkpoint.
+const (
+	adminTimeout   = time.Second
+	promoteTimeout = 10 * time.Second
+)
 
 // with calls f with a connection to the server.
 func (a admin) with(ctx context.Context, f func(ctx context.Context, c *stdsql.Conn) error) error {
+	return a.within(ctx, adminTimeout, f)
+}
+
+func (a admin) within(ctx context.Context, limit time.Duration, f func(ctx context.Context, c *stdsql.Conn) error) error {
 	db, err := probe(a.e, a.addr())
 	if err != nil {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // it was only asked
-	ctx, cancel := context.WithTimeout(ctx, adminTimeout)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	c, err := db.Conn(ctx)
 	if err != nil {
@@ -235,7 +243,7 @@ func (l leader) Promote(ctx context.Context) error {
 }
 
 func (l leader) promotePostgres(ctx context.Context) error {
-	return l.with(ctx, func(ctx context.Context, c *stdsql.Conn) error {
+	return l.within(ctx, promoteTimeout, func(ctx context.Context, c *stdsql.Conn) error {
 		var done bool
 		if err := c.QueryRowContext(ctx, "SELECT pg_promote(true, 10)").Scan(&done); err != nil {
 			return err

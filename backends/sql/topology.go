@@ -115,7 +115,8 @@ func postgresNode(i int, r replication) cluster.Recipe {
 }
 
 // mariadbNode has as little memory as it can. Its socket has a short name: paths of sockets are
-// limited.
+// limited. Temporary tables are called after the process, which in a namespace of its own has the number
+// of every other one: each server needs a directory of its own for them.
 func mariadbNode(i int, r replication) cluster.Recipe {
 	n := serverNode(&mariadb, i, r)
 	n.Refusal = mariadbRefusal
@@ -132,7 +133,7 @@ func mariadbNode(i int, r replication) cluster.Recipe {
 		defaults = "--defaults-file={{.Dir}}/own.cnf"
 	}
 	n.Args = []string{
-		defaults, "--datadir={{.Dir}}/data", "--bind-address={{.Host}}", "--port={{.Port}}", "--socket=s", "--pid-file=pid", "--skip-name-resolve",
+		defaults, "--datadir={{.Dir}}/data", "--bind-address={{.Host}}", "--port={{.Port}}", "--socket=s", "--pid-file=pid", "--tmpdir={{.Dir}}", "--skip-name-resolve",
 		"--performance-schema=0", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M", "--innodb-log-buffer-size=2M", "--key-buffer-size=8K",
 		"--max-connections=300",
 	}

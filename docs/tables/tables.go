@@ -6,6 +6,8 @@ package tables
 
 import (
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/tally"
 )
 
 const generated = "<!-- Made from the catalogue by `make docs`. Do not edit. -->\n\n"
@@ -186,4 +189,32 @@ func cell(c *harness.Catalogue, backend, fault string) string {
 		return "?"
 	}
 	return string(w)
+}
+
+// sortedMap goes through a map in the order of its keys.
+func sortedMap(m map[string]string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			if !yield(k, m[k]) {
+				return
+			}
+		}
+	}
+}
+
+const figuresBegin, figuresEnd = "<!-- figures: made by `make docs` -->\n", "<!-- end of figures -->\n"
+
+// Suite is docs/suite.md with the figures that there are.
+func Suite(text string) string {
+	before, rest, found := strings.Cut(text, figuresBegin)
+	_, after, ended := strings.Cut(rest, figuresEnd)
+	if !found || !ended {
+		return "docs/suite.md has no place for figures"
+	}
+	var p page
+	p.header("figure", "meaning", "unit")
+	for _, f := range tally.Figures() {
+		p.row("`"+f.Name+"`", f.Doc, map[tally.Unit]string{tally.Time: "time"}[f.Unit]+strings.TrimPrefix(string(f.Unit), "ns"))
+	}
+	return before + figuresBegin + p.String() + figuresEnd + after
 }

@@ -12,9 +12,38 @@ import (
 
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/gate"
+	"github.com/lockstorm/lockstorm/suite/tally"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the files anew")
+var (
+	rewrite = flag.Bool("rewrite", false, "write the files anew")
+	matrix  = flag.String("matrix", "", "write docs/matrix.md from the suite in this directory")
+)
+
+// The page of a measured suite can be written, and says what became of each cell; with -matrix it is.
+func TestMatrix(t *testing.T) {
+	cell := gate.Judged{
+		Name: "a/flush", Row: "a", Column: "flush", Status: gate.Worse, Word: suite.Defect, AsIt: 1, Of: 3, Command: "--backend a --nemesis flush",
+		Figures: map[string]tally.Value{"violations.rate": {Value: 12, Low: 3, High: 40}, "recovery.median": {Value: 1e9, Low: 1e9, High: 1e9}},
+	}
+	r := &gate.Results{Verdict: "1 cells", Cells: []gate.Judged{cell}, CPUs: 2, Versions: map[string]string{"redis-server": "redis-server v=7"}}
+	for _, want := range []string{"## a", "| flush | **defect** (violation) | 1 of 3 | 12 (3 to 40) |", "1.00 s", "Versions: redis-server v=7."} {
+		if text := Matrix(r); !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if *matrix == "" {
+		return
+	}
+	r, err := gate.ReadResults(*matrix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("../matrix.md", []byte(Matrix(r)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // The docs say what the catalogue says.
 func TestDocsAreNotStale(t *testing.T) {
@@ -28,6 +57,11 @@ func TestDocsAreNotStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := map[string]string{"../faults.md": Faults(cat), "../backends.md": Backends(cat), "../claims.md": Claims(answers)}
+	page, err := os.ReadFile("../suite.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["../suite.md"] = Suite(string(page))
 	images, err := Pictures(answers)
 	if err != nil {
 		t.Fatal(err)

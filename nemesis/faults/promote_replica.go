@@ -25,7 +25,7 @@ func promoteReplica() nemesis.Spec {
 
 // promoteTakes has room for all clients to end their sections, for one that is not granted the lock
 // for a lease's time, and for the promotion.
-func promoteTakes(ttl time.Duration) time.Duration { return 2*time.Second + ttl*3/2 }
+func promoteTakes(ttl time.Duration) time.Duration { return 4*time.Second + ttl*3/2 }
 
 // PromoteReplica is what an operator does where nobody decides by himself who leads. Clients find
 // the new master by asking.
@@ -44,7 +44,7 @@ func (PromoteReplica) Available(s nemesis.Setting) error {
 // Inject does all of it, and returns when the second client was granted or the first one's lease is
 // nearly over.
 func (PromoteReplica) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
-	master, heir, err := pair(w)
+	master, heir, err := pairWithin(ctx, w)
 	if err != nil {
 		return nemesis.Effect{}, err
 	}
@@ -72,17 +72,31 @@ type follower interface {
 	Rejoin(ctx context.Context) (string, error)
 }
 
+// pairWithin asks for the pair until both say what they are: a busy server that answers late is
+// taken for down.
+func pairWithin(ctx context.Context, w nemesis.World) (master, heir nemesis.Node, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	for {
+		if master, heir, err = pair(w); err == nil || !nemesis.Wait(ctx, nemesis.LookEvery) {
+			return master, heir, err
+		}
+	}
+}
+
 // pair is the master and the one replica that follows it.
 func pair(w nemesis.World) (master, heir nemesis.Node, err error) {
 	for _, n := range w.Nodes() {
-		switch {
-		case !n.Data():
-		case history.Leads(n.Role()) && master == nil:
+		if !n.Data() {
+			continue
+		}
+		switch role := n.Role(); {
+		case history.Leads(role) && master == nil:
 			master = n
-		case n.Role() == history.RoleReplica && heir == nil:
+		case role == history.RoleReplica && heir == nil:
 			heir = n
 		default:
-			return nil, nil, fmt.Errorf("%s says that it is %s: a master and a replica are needed", n.Name(), n.Role())
+			return nil, nil, fmt.Errorf("%s says that it is %s: a master and a replica are needed", n.Name(), role)
 		}
 	}
 	if master == nil || heir == nil {

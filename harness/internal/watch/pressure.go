@@ -1,0 +1,58 @@
+package watch
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// pressureDir is where the kernel counts for how long something that could run had to wait.
+const pressureDir = "/proc/pressure"
+
+const pressureTick = time.Second
+
+// Pressure records the seconds in which something waited for the host half of the time or more. Tickers
+// that come in time show that we had our turn, not that servers had theirs. Where the kernel does not
+// count it, nothing is recorded.
+func Pressure(rec *history.Recorder) func() error {
+	last, ok := waited(pressureDir)
+	if !ok {
+		return func() error { return nil }
+	}
+	before := rec.Clock().Now()
+	return every(pressureTick, func() error {
+		now := rec.Clock().Now()
+		next, ok := waited(pressureDir)
+		if !ok {
+			return nil
+		}
+		p := history.Pressure{Span: now - before, CPU: next.CPU - last.CPU, IO: next.IO - last.IO}
+		last, before = next, now
+		if max(p.CPU, p.IO) < p.Span/2 {
+			return nil
+		}
+		return rec.Notice(history.Event{F: history.FPressure, Value: history.ValueOf(p)})
+	})
+}
+
+// waited is for how long something has waited since the host began; ok is false where nobody counts it.
+func waited(dir string) (p history.Pressure, ok bool) {
+	for name, total := range map[string]*int64{"cpu": &p.CPU, "io": &p.IO} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return p, false
+		}
+		line, _, _ := strings.Cut(string(b), "\n") // some ... total=MICROSECONDS
+		_, text, found := strings.Cut(line, "total=")
+		us, err := strconv.ParseInt(text, 10, 64)
+		if !found || err != nil {
+			return p, false
+		}
+		*total = us * int64(time.Microsecond)
+	}
+	return p, true
+}
