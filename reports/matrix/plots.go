@@ -136,7 +136,7 @@ func addPoints(pl *plot.Plot, cells []Cell, name string, c color.RGBA) error {
 	if err != nil {
 		return err
 	}
-	lines.Color, lines.LineStyle.Width, lines.CapWidth = c, vg.Points(1.2), vg.Points(5)
+	lines.Color, lines.Width, lines.CapWidth = c, vg.Points(1.2), vg.Points(5)
 	pl.Add(lines, dots)
 	return nil
 }

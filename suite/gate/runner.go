@@ -199,7 +199,7 @@ func (r *running) one(ctx context.Context, j job, attempt int) (*Outcome, error)
 	c.Run.Command = "lockstorm run " + c.Run.Line()
 	out, differs, err := c.Do(ctx, r.Catalogue, path)
 	if ctx.Err() != nil {
-		return nil, nil //nolint:nilnil // the caller asks ctx
+		return nil, ctx.Err()
 	}
 	o := &Outcome{
 		Cell: c.Name, Seed: j.seed, Attempt: attempt, Differs: differs, Length: c.Run.Time, Took: time.Since(began).Round(time.Millisecond),

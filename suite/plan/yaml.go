@@ -45,15 +45,6 @@ func (l *list) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-func (l list) has(word string) bool {
-	for _, t := range l {
-		if t.Value == word {
-			return true
-		}
-	}
-	return false
-}
-
 // values are those of one flag: each is the words of one choice.
 type values struct {
 	flag    text
