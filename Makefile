@@ -51,6 +51,10 @@ GATE_OUT ?= lockstorm-runs/gate-$(shell date +%Y%m%d-%H%M%S)
 gate: build servers ## preset ci: lockstorm's own gate, with a page of what came of it
 	$(BIN) suite ci --out $(GATE_OUT)
 
+.PHONY: steady
+steady: servers ## the gate 50 times in a row, every second time beside four spinning loops
+	set -o pipefail; $(GO) test -tags steady -count=1 -timeout 180m -run TestGateIsSteady -v ./e2e | grep -v '^=== '
+
 MATRIX_SEEDS ?= 3
 
 .PHONY: matrix
@@ -117,7 +121,7 @@ fmt: ## format with gofumpt
 .PHONY: vet
 vet:
 	$(GO) vet ./...
-	for tag in fast soak track ensembles databases libraries versions; do $(GO) vet -tags $$tag ./e2e || exit 1; done
+	for tag in fast steady soak track ensembles databases libraries versions; do $(GO) vet -tags $$tag ./e2e || exit 1; done
 
 .PHONY: tidy
 tidy: ## check that go mod tidy leaves no difference

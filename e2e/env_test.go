@@ -1,4 +1,4 @@
-//go:build soak || track || ensembles || databases || libraries || versions
+//go:build steady || soak || track || ensembles || databases || libraries || versions
 
 package e2e
 
