@@ -173,9 +173,13 @@ func (a *audit) stalls() (string, Figures) {
 	for _, s := range a.in.stalls {
 		longest = max(longest, s.To-s.From)
 	}
-	if n == 0 {
-		return "", nil
+	figures := Figures{}
+	if busy := a.in.heldUp(history.Interval{To: history.Forever}, a.in.busy()); busy > 0 {
+		figures["host_busy_ns"] = busy
 	}
-	figures := Figures{"unplanned_stalls": int64(n), "unplanned_stall_max_ns": longest}
+	if n == 0 {
+		return "", figures
+	}
+	figures["unplanned_stalls"], figures["unplanned_stall_max_ns"] = int64(n), longest
 	return fmt.Sprintf("the host held us up %d times without being asked to, for %s at most", n, Millis(longest)), figures
 }

@@ -78,7 +78,7 @@ expectation or a threshold is missed; 130 interrupted. Of several: 1 before 4, 2
 	f.BoolVar(&s.failFast, "fail-fast", false, "begin no more runs after the first violation that nobody expected")
 	f.IntVar(&s.failures, "max-failures", 0, "begin no more runs after so many of them")
 	f.DurationVar(&s.budget, "budget", 0, "begin no more runs after this time (default: that of the file)")
-	f.IntVar(&s.seeds, "seeds", 0, "seeds of each cell, 1 to this, in place of those of the file")
+	f.IntVar(&s.seeds, "seeds", 0, "seeds of each cell that chooses none itself: 1 to this, in place of those of the file")
 	f.BoolVar(&s.resume, "resume", false, "go on with a suite that was cut off: --out names its directory")
 	f.StringVar(&s.baseline, "baseline", "", "results.json of an earlier suite: what was as it is now does not fail; what is new does")
 	f.BoolVar(&s.update, "update-baseline", false, "write the results to the baseline")
@@ -139,14 +139,14 @@ func (a *app) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 	view.line("%s: %d cells, %d runs, about %v, into %s", def.Name, len(cells), all, r.Estimate(cells).Round(time.Second), out)
 	st := &gate.Suite{Definition: *def, Dir: out}
 	stop := view.begin()
-	err = r.Run(ctx, st, cells)
+	runErr := r.Run(ctx, st, cells)
 	stop()
-	if err != nil {
-		return err
+	if errors.As(runErr, new(*harness.Error)) {
+		return runErr // nothing was run
 	}
-	results, err := st.Write(out, before)
-	if err != nil {
-		return err
+	results, err := st.Write(out, before) // what was run is judged, whatever went wrong beside it
+	if err = errors.Join(runErr, err); err != nil {
+		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
 	}
 	return a.concludeSuite(results, out, s)
 }

@@ -41,6 +41,7 @@ func inCI(t *testing.T, env map[string]string, args ...string) (code int, stdout
 
 // A lock that is as it should be is green; a worse one in its place is red, and says why to whoever asks.
 func TestASuiteIsGreenAndRed(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // timings
 	file, dir := written(t, quick), t.TempDir()
 	code, out, errs := lockstorm(t, "suite", file, "--out", filepath.Join(dir, "green"))
 	if code != 0 || !strings.Contains(out, "1 cells: 1 as expected; report: ") || !strings.Contains(errs, "quick: 4 cells, 4 runs") {
@@ -72,6 +73,7 @@ func TestASuiteIsGreenAndRed(t *testing.T) {
 
 // A lock that should fail and passes is a surprise as well, and so is a threshold that is missed.
 func TestSurprises(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	for text, want := range map[string]string{
 		quick + "expect: [{outcome: violated}]\n":      "unexpectedly",
 		quick + "thresholds: [throughput > 1000000]\n": "threshold throughput > 1000000: it is",
@@ -85,6 +87,7 @@ func TestSurprises(t *testing.T) {
 
 // The baseline is written for the first time, and makes known what it has.
 func TestBaselineIsWritten(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	file, dir := written(t, strings.Replace(quick, "file-flock", "none", 1)), t.TempDir()
 	baseline := filepath.Join(dir, "baseline.json")
 	for n, want := range []int{1, 0} {

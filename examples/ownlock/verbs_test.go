@@ -58,3 +58,17 @@ func TestVerbs(t *testing.T) {
 		}
 	}
 }
+
+// The suite of this folder is green; with the bug in the place of the lock it is red.
+func TestSuite(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // timings of runs
+	dir := t.TempDir()
+	code, out, progress := said(t, "suite", "lockstorm.yaml", "--out", filepath.Join(dir, "green"))
+	if code != harness.ExitPass && code != harness.ExitUnknown {
+		t.Errorf("exit code %d\n%s%s", code, out, progress)
+	}
+	code, out, progress = said(t, "suite", "lockstorm.yaml", "--replace", "own-lock=own-lock-blind", "--out", filepath.Join(dir, "red"))
+	if code != harness.ExitViolation || !strings.Contains(out, "violation: own-lock/client-pause") {
+		t.Errorf("exit code %d\n%s%s", code, out, progress)
+	}
+}

@@ -119,9 +119,12 @@ func (s Status) or(def Status) Status {
 	return s
 }
 
-// hostTook is the stall of the host from which on it is taken for the cause of an inconclusive run, as a
-// part of the ttl.
-const hostTook = 50
+// The host is taken for the cause of an inconclusive run from a stall of a fiftieth of the ttl on, or where
+// it was busy for a quarter of the run.
+const (
+	hostTook = 50
+	hostBusy = 4
+)
 
 // byHost reports whether an inconclusive run is so because the host held it up: then it may be made
 // again. A lock has no say in it.
@@ -134,7 +137,7 @@ func byHost(r *checker.Results) bool {
 			return true
 		}
 	}
-	return r.Stats["unplanned_stall_max_ns"] > r.TTL/hostTook
+	return r.Stats["unplanned_stall_max_ns"] > r.TTL/hostTook || r.Stats["host_busy_ns"] > r.Duration/hostBusy
 }
 
 // again reports whether a run may be made once more: the host held it up, or something was missing

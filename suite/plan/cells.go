@@ -50,6 +50,13 @@ func (f *File) Cells(cat *harness.Catalogue) ([]Cell, error) {
 	for _, r := range f.Expect {
 		x.rule(r)
 	}
+	for _, o := range x.own { // what a cell says of itself goes last
+		for i := range x.cells {
+			if x.cells[i].Name == o.name {
+				x.apply(o.rule, x.cells[i:i+1])
+			}
+		}
+	}
 	x.thresholds(f.Thresholds, func(Cell) bool { return true })
 	x.coverage()
 	if len(x.errs) == 0 {
@@ -71,7 +78,14 @@ type expansion struct {
 	cat   *harness.Catalogue
 	seeds []uint64
 	cells []Cell
+	own   []ownRule
 	errs  []error
+}
+
+// ownRule is what an entry of include says of its cell, by the name of the cell.
+type ownRule struct {
+	rule
+	name string
 }
 
 func (x *expansion) complain(err error) {
@@ -339,9 +353,8 @@ func (x *expansion) includeRun(in inclusion) {
 		x.wrong(max(in.Name.Line, line), "%q is no name: want lower case words joined by - or /", name)
 		return
 	}
-	from := len(x.cells)
 	x.add(Cell{Case: suite.Case{Name: name, Text: doc, Run: cfg, Expect: suite.Expectation{Outcome: suite.Safe}}, Seeds: seeds, line: line})
-	x.apply(in.rule, x.cells[from:])
+	x.own = append(x.own, ownRule{in.rule, name})
 }
 
 // exclude takes cells away.

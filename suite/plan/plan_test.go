@@ -65,6 +65,7 @@ include:
     run: {backend: redis-setnx, nemesis: client-kill}
     outcome: blocks
     seeds: [7, 9]
+  - {name: last, run: {backend: redis-fenced, nemesis: client-pause, fencing: "on"}, outcome: safe}
   - cases: published
     only: [late-del, redlock-*]
     seeds: 1
@@ -74,7 +75,7 @@ include:
 func TestCells(t *testing.T) {
 	t.Parallel()
 	cells := cellsOf(t, example)
-	if n := len(cells); n != 2*3*2-1+1+1+7 {
+	if n := len(cells); n != 2*3*2-1+2+1+7 {
 		t.Errorf("%d cells", n)
 	}
 	c := named(t, cells, "redis-lua/client-pause-client-kill/ttl-2s")
@@ -92,6 +93,9 @@ func TestCells(t *testing.T) {
 	}
 	if c := named(t, cells, "more"); !slices.Equal(c.Seeds, []uint64{7, 9}) || c.Expect.Outcome != suite.Blocks || c.Run.Clients != 3 {
 		t.Errorf("%+v", c)
+	}
+	if c := named(t, cells, "last"); c.Expect.Outcome != suite.Safe {
+		t.Errorf("a rule for all goes before what a cell says of itself: %+v", c.Expect)
 	}
 	if c := named(t, cells, "late-del"); c.Expect.Verdicts[checker.Ownership] != checker.Fail || !slices.Equal(c.Seeds, []uint64{1}) {
 		t.Errorf("a case of a set has lost what it expects: %+v", c)
