@@ -89,6 +89,34 @@ func TestStatusOf(t *testing.T) {
 	}
 }
 
+// On a busy host what should have shown may not have had the time; a violation is one all the same.
+func TestABusyHost(t *testing.T) {
+	for _, c := range []struct {
+		status    Status
+		busy      int64 // ns, of a run of ten seconds
+		want      Status
+		again     bool
+		unplanned int64
+	}{
+		{Passed, 9e9, Inconclusive, true, 0},
+		{Missed, 9e9, Inconclusive, true, 0},
+		{Worse, 9e9, Worse, false, 0},
+		{Expected, 9e9, Expected, false, 0},
+		{Inconclusive, 9e9, Inconclusive, true, 0},
+		{Passed, 2e9, Passed, false, 1e9},
+		{Inconclusive, 2e9, Inconclusive, false, 0},
+		{Inconclusive, 2e9, Inconclusive, true, 1e9},
+	} {
+		r := ended("")
+		r.TTL, r.Duration = 1e9, 10e9
+		r.Stats["host_busy_ns"], r.Stats["unplanned_stall_max_ns"] = c.busy, c.unplanned
+		got := excused(c.status, r)
+		if o := (&Outcome{Status: got, Host: byHost(got, r)}); got != c.want || again(o) != c.again {
+			t.Errorf("%+v: %s, once more: %v", c, got, again(o))
+		}
+	}
+}
+
 // fake is a suite whose outcomes are made up: by cell and seed.
 func fake(cells map[string][]Status) *Suite {
 	s := &Suite{Definition: Definition{Schema: Schema, Name: "fake"}}

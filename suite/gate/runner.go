@@ -216,7 +216,8 @@ func (r *running) one(ctx context.Context, j job, attempt int) (*Outcome, error)
 			o.Error = out.Trouble.Error()
 		}
 	}
-	o.Status, o.Host = statusOf(c.Expect, o.Exit, results, differs, err), byHost(results)
+	o.Status = excused(statusOf(c.Expect, o.Exit, results, differs, err), results)
+	o.Host = byHost(o.Status, results)
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, err
 	}

@@ -128,8 +128,8 @@ const (
 
 // byHost reports whether an inconclusive run is so because the host held it up: then it may be made
 // again. A lock has no say in it.
-func byHost(r *checker.Results) bool {
-	if r == nil || r.Verdict != checker.Unknown {
+func byHost(s Status, r *checker.Results) bool {
+	if r == nil || s != Inconclusive {
 		return false
 	}
 	for _, c := range r.Checks {
@@ -137,7 +137,20 @@ func byHost(r *checker.Results) bool {
 			return true
 		}
 	}
-	return r.Stats["unplanned_stall_max_ns"] > r.TTL/hostTook || r.Stats["host_busy_ns"] > r.Duration/hostBusy
+	return r.Stats["unplanned_stall_max_ns"] > r.TTL/hostTook || busy(r)
+}
+
+func busy(r *checker.Results) bool {
+	return r != nil && r.Stats["host_busy_ns"] > r.Duration/hostBusy
+}
+
+// excused is the status of a run on a host that was busy: what should have shown, and did not, may have
+// had no time to. A violation is one wherever it shows.
+func excused(s Status, r *checker.Results) Status {
+	if (s == Passed || s == Missed) && busy(r) {
+		return Inconclusive
+	}
+	return s
 }
 
 // again reports whether a run may be made once more: the host held it up, or something was missing
