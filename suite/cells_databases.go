@@ -45,7 +45,7 @@ func databaseCells() []Case {
 		},
 		{
 			Name: "value-cas-restock", Text: "a value that comes back fools a comparison of values",
-			Run: MustLine("--backend sql-value-cas --workload stock --time 3s --seed 1"), Expect: fails(checker.Stock),
+			Run: MustLine("--backend sql-value-cas --workload stock --time 8s --seed 1"), Expect: fails(checker.Stock),
 		},
 		{
 			Name: "seed001-reentrant", Text: "the inner unlock frees the outer lock",
