@@ -1,0 +1,84 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// include adds cases of a set, or one run.
+func (x *expansion) include(in inclusion) {
+	switch {
+	case in.Cases.Line > 0 && len(in.Run) > 0:
+		x.wrong(in.Cases.Line, "cases and run in one entry: make it two")
+	case in.Cases.Line > 0:
+		x.includeSet(in)
+	case len(in.Run) > 0:
+		x.includeRun(in)
+	default:
+		x.wrong(max(in.Name.Line, in.Outcome.Line), "an entry of include needs cases: or run:")
+	}
+}
+
+func (x *expansion) includeSet(in inclusion) {
+	make, ok := sets(x.cat)[in.Cases.Value]
+	if !ok {
+		x.wrong(in.Cases.Line, "there is no set of cases %q: choose one of %s", in.Cases.Value, strings.Join(Sets(x.cat), ", "))
+		return
+	}
+	seeds, err := x.f.seedsOf(in.Seeds, nil)
+	x.complain(err)
+	used := map[text]bool{}
+	from := len(x.cells)
+	for _, c := range make() {
+		if len(in.Only) > 0 && !x.only(in.Only, c.Name, used) {
+			continue
+		}
+		x.add(Cell{Case: c, Seeds: seeds, line: in.Cases.Line, set: true})
+	}
+	for _, t := range in.Only {
+		if !used[t] {
+			x.wrong(t.Line, "no case of %s is called %q", in.Cases.Value, t.Value)
+		}
+	}
+	x.apply(in.rule, x.cells[from:])
+}
+
+func (x *expansion) only(globs list, name string, used map[text]bool) (chosen bool) {
+	for _, g := range globs {
+		if matches(g.Value, name) {
+			used[g], chosen = true, true
+		}
+	}
+	return chosen
+}
+
+func (x *expansion) includeRun(in inclusion) {
+	cfg := harness.Defaults()
+	for _, v := range append(slices.Clone(x.f.Run), in.Run...) {
+		if v.flag.Value == "nemesis" {
+			cfg.Nemesis = nil
+		}
+		if !x.set(&cfg, v.flag, flat(v.choices)) {
+			return
+		}
+	}
+	line := in.Run[0].flag.Line
+	if cfg.Backend == "" {
+		x.wrong(line, "run has no backend")
+		return
+	}
+	seeds, err := x.f.seedsOf(in.Seeds, nil)
+	x.complain(err)
+	name := cmp.Or(in.Name.Value, slug(cfg.Backend)+"/"+slug(strings.Join(cfg.Nemesis, "-")))
+	doc := cmp.Or(in.Doc.Value, cfg.Backend+" under "+strings.Join(cfg.Nemesis, " and "))
+	if !suite.GoodName(name) {
+		x.wrong(max(in.Name.Line, line), "%q is no name: want lower case words joined by - or /", name)
+		return
+	}
+	x.add(Cell{Case: suite.Case{Name: name, Text: doc, Run: cfg, Expect: suite.Expectation{Outcome: suite.Safe}}, Seeds: seeds, line: line})
+	x.own = append(x.own, ownRule{in.rule, name})
+}
