@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
@@ -64,11 +63,7 @@ func TestFailoverIsExplained(t *testing.T) {
 func TestSplitBrain(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	begun := time.Now()
 	code, out := lockstorm(t, strings.Fields("run --backend redis-sentinel --nemesis leader-isolate --time 10s --seed 4 --out "+dir)...)
-	if took := time.Since(begun); took > 16*time.Second {
-		t.Errorf("a run of 10 s took %v", took)
-	}
 	if code != 1 || !strings.Contains(out, "both redis-1 and redis-") {
 		t.Fatalf("exit %d, or only one master is named\n%s", code, out)
 	}
