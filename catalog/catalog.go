@@ -97,5 +97,5 @@ func (c *Catalog[S]) Get(name string) (S, error) {
 		return c.entries[i], nil
 	}
 	var none S
-	return none, fmt.Errorf("unknown %s %q: %schoose one of %s", c.kind, name, didYouMean(name, c.Names()), strings.Join(c.Names(), ", "))
+	return none, fmt.Errorf("unknown %s %q: %schoose one of %s", c.kind, name, DidYouMean(name, c.Names()), strings.Join(c.Names(), ", "))
 }

@@ -52,7 +52,7 @@ func Parse(what, text string, valid []Param) (Values, error) {
 			if len(names) == 0 {
 				return nil, fmt.Errorf("%s has no parameters, but got %q", what, pair)
 			}
-			return nil, fmt.Errorf("%s has no parameter %q: %schoose from %s", what, key, didYouMean(key, names), strings.Join(names, ", "))
+			return nil, fmt.Errorf("%s has no parameter %q: %schoose from %s", what, key, DidYouMean(key, names), strings.Join(names, ", "))
 		}
 		if !ok || val == "" {
 			return nil, fmt.Errorf("parameter %q of %s needs a value, as in %s=VALUE", key, what, key)

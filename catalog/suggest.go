@@ -9,8 +9,8 @@ import (
 // maxTypos is how far a word may be from a valid one to be taken for it.
 const maxTypos = 3
 
-// didYouMean is a question in front of a list of valid names, or nothing.
-func didYouMean(word string, valid []string) string {
+// DidYouMean is a question in front of a list of valid names, or nothing.
+func DidYouMean(word string, valid []string) string {
 	best, distance := "", maxTypos+1
 	for _, name := range valid {
 		if d := levenshtein.ComputeDistance(word, name); d < distance && d < len(word) {

@@ -74,6 +74,6 @@ func HTML(w io.Writer, r *checker.Results, rec *history.Record) error {
 	if err := page.Execute(&b, d); err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, escaped(b.String(), "\n\t"))
+	_, err = io.WriteString(w, Visible(b.String(), "\n\t"))
 	return err
 }

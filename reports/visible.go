@@ -10,10 +10,10 @@ import (
 // characters, bytes that are no UTF-8, marks that turn the direction of the text, line ends)
 // becomes an escape that can be seen. A terminal must not obey a record, and XML knows no
 // such characters.
-func visible(s string) string { return escaped(s, "") }
+func visible(s string) string { return Visible(s, "") }
 
-// escaped is [visible] for text in which some characters are our own.
-func escaped(s, keep string) string {
+// Visible makes text harmless that comes from a history: see visible. The characters to keep are our own.
+func Visible(s, keep string) string {
 	clean := func(r rune) bool { return strconv.IsPrint(r) || strings.ContainsRune(keep, r) }
 	var b strings.Builder
 	for i, size := 0, 0; i < len(s); i += size {

@@ -1,7 +1,6 @@
 package sql_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -25,12 +24,7 @@ func catalogue() *harness.Catalogue {
 // TestMain lets this binary start itself as the workers of the runs below.
 func TestMain(m *testing.M) {
 	harness.WorkerMain(catalogue())
-	code := m.Run()
-	if err := goleak.Find(); err != nil && code == 0 {
-		os.Stderr.WriteString(err.Error()) //nolint:errcheck // the code tells, too
-		code = 1
-	}
-	os.Exit(code)
+	goleak.VerifyTestMain(m)
 }
 
 // Every mutant is caught by the check that is there for it, and the lock that it was made of passes

@@ -1,7 +1,6 @@
 package zookeeper_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -22,12 +21,7 @@ func catalogue() *harness.Catalogue {
 // TestMain lets this binary start itself as the workers of the runs below.
 func TestMain(m *testing.M) {
 	harness.WorkerMain(catalogue())
-	code := m.Run()
-	if err := goleak.Find(); err != nil && code == 0 {
-		os.Stderr.WriteString(err.Error()) //nolint:errcheck // the code tells, too
-		code = 1
-	}
-	os.Exit(code)
+	goleak.VerifyTestMain(m)
 }
 
 // Every mutant of the lock for readers and writers is caught by an overlap of those that it lets

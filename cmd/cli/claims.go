@@ -20,6 +20,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/gate"
 )
 
 // answersFile is what became of claims, in the directory of their runs.
@@ -121,13 +122,10 @@ func (a *app) runClaims(ctx context.Context, claims []suite.Claim, out string, j
 		return exitWith(harness.ExitInterrupted)
 	}
 	if slices.ContainsFunc(r.answers, func(one suite.Answer) bool { return !one.AsIt && one.Exit != harness.ExitEnvironment }) {
-		return exitWith(exitUnexpected)
+		return exitWith(gate.ExitMissed)
 	}
 	return nil
 }
-
-// exitUnexpected says that a run ended otherwise than was expected of it.
-const exitUnexpected = 5
 
 // claimRuns are runs under way.
 type claimRuns struct {

@@ -132,7 +132,7 @@ and servers on purpose, records everything, and proves from the record
 whether the lock kept its promises, with and without fencing tokens.
 
 Exit codes: 0 pass, 1 violation, 2 inconclusive, 3 wrong usage, 4 something is
-missing here, 70 a bug of this program, 130 interrupted (what was recorded is kept).`,
+missing here, 5 an expectation missed (suite, claims), 70 a bug of this program, 130 interrupted (what was recorded is kept).`,
 		Example: fmt.Sprintf(`  %[1]s run --backend redis-lua --nemesis client-pause
   %[1]s list backends
   %[1]s doctor`, a.st.Name),

@@ -2,6 +2,8 @@ package tables
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/suite"
@@ -50,8 +52,8 @@ A pair is made again by `+"`lockstorm run`"+` with the flags of its line; all of
 
 func versionsOf(r *gate.Results) string {
 	var parts []string
-	for name, v := range sortedMap(r.Versions) {
-		if name != "lockstorm" {
+	for _, name := range slices.Sorted(maps.Keys(r.Versions)) {
+		if v := r.Versions[name]; name != "lockstorm" {
 			parts = append(parts, name+" "+strings.TrimPrefix(v, name+" "))
 		}
 	}

@@ -6,8 +6,6 @@ package tables
 
 import (
 	"fmt"
-	"iter"
-	"maps"
 	"slices"
 	"strings"
 
@@ -189,17 +187,6 @@ func cell(c *harness.Catalogue, backend, fault string) string {
 		return "?"
 	}
 	return string(w)
-}
-
-// sortedMap goes through a map in the order of its keys.
-func sortedMap(m map[string]string) iter.Seq2[string, string] {
-	return func(yield func(string, string) bool) {
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			if !yield(k, m[k]) {
-				return
-			}
-		}
-	}
 }
 
 const figuresBegin, figuresEnd = "<!-- figures: made by `make docs` -->\n", "<!-- end of figures -->\n"

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
+
+	"github.com/lockstorm/lockstorm/reports"
 )
 
 // Markdown writes the matrix and what is not as expected; with all, every cell with its figures.
@@ -93,7 +95,7 @@ func line(b *strings.Builder, cells ...string) {
 
 // text keeps words of elsewhere from being Markdown or HTML.
 func text(s string) string {
-	return strings.NewReplacer("<", "&lt;", "\n", " ", "`", "'").Replace(s)
+	return strings.NewReplacer("<", "&lt;", "\n", " ", "`", "'").Replace(visible(s))
 }
 
 // CSV writes a line for each cell: figures as numbers, in the units of their columns.
@@ -198,12 +200,5 @@ func reported(cases []junit.Testcase) bool {
 	return false
 }
 
-// visible keeps characters out that XML cannot have.
-func visible(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' {
-			return ' '
-		}
-		return r
-	}, s)
-}
+// visible is text of elsewhere that neither a terminal obeys nor XML refuses.
+func visible(s string) string { return reports.Visible(s, "\n\t") }

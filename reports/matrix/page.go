@@ -45,6 +45,6 @@ func HTML(w io.Writer, t *Table) error {
 	if err := page.Execute(&b, d); err != nil {
 		return err
 	}
-	_, err = w.Write(b.Bytes())
+	_, err = io.WriteString(w, visible(b.String()))
 	return err
 }

@@ -94,6 +94,7 @@ func (s *Suite) Judge() (*Results, error) {
 	if s.Shard != "" {
 		r.Shards = strings.Split(s.Shard, " ")
 	}
+	var cells []plan.Cell
 	for _, d := range s.Cells {
 		c, err := d.cell()
 		if err != nil {
@@ -110,9 +111,9 @@ func (s *Suite) Judge() (*Results, error) {
 				r.Versions[name] = v
 			}
 		}
-		r.cover(s.Required, c, j)
+		cells = append(cells, c)
 	}
-	r.lacking(s.Required)
+	r.Lacks = r.lacking(s.Required, cells)
 	r.conclude()
 	return r, nil
 }
@@ -169,15 +170,7 @@ func (j *Judged) words(runs []Outcome) {
 		if o.Status == Expected {
 			continue
 		}
-		why := ""
-		switch {
-		case o.Error != "":
-			why = o.Error
-		case len(o.Differs) > 0:
-			why = strings.ReplaceAll(suite.Sentences(o.Differs), "\n", "; ")
-		case o.Status == Inconclusive:
-			why = o.unknown()
-		}
+		why := o.why()
 		if o.Host {
 			why += " (the host held the run up)"
 		}
@@ -248,37 +241,28 @@ func (j Judged) shown() bool {
 	return len(j.Runs) > 0 && !slices.Contains([]Status{Broken, Inconclusive, NotRun, Skipped}, j.Status)
 }
 
-// cover takes what is required off the list of what is lacking: see lacking.
-func (r *Results) cover(want plan.Required, c plan.Cell, j Judged) {
-	if c.Control || !j.shown() {
-		return
+// lacking is the required coverage of which no cell came to an answer. cells and what they came to are in
+// the same order.
+func (r *Results) lacking(want plan.Required, cells []plan.Cell) (out []string) {
+	shown := func(backend, nemesis string) bool {
+		for i, c := range cells {
+			if !c.Control && r.Cells[i].shown() && c.Covers(backend, nemesis) {
+				return true
+			}
+		}
+		return false
 	}
 	for _, b := range want.Backends {
-		if c.Covers(b, "") {
-			r.Lacks = append(r.Lacks, "backend "+b)
+		if !shown(b, "") {
+			out = append(out, "backend "+b)
 		}
 	}
 	for _, n := range want.Nemeses {
-		if c.Covers("", n) {
-			r.Lacks = append(r.Lacks, "nemesis "+n)
+		if !shown("", n) {
+			out = append(out, "nemesis "+n)
 		}
 	}
-}
-
-// lacking turns what was shown into what was not.
-func (r *Results) lacking(want plan.Required) {
-	has := r.Lacks
-	r.Lacks = nil
-	for _, b := range want.Backends {
-		if !slices.Contains(has, "backend "+b) {
-			r.Lacks = append(r.Lacks, "backend "+b)
-		}
-	}
-	for _, n := range want.Nemeses {
-		if !slices.Contains(has, "nemesis "+n) {
-			r.Lacks = append(r.Lacks, "nemesis "+n)
-		}
-	}
+	return out
 }
 
 // conclude is the exit code and the verdict in words. A control that misbehaves stands above all: then no

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,6 +52,9 @@ func relative(from, to string) (string, error) {
 func (s *Suite) join(part *Suite, dir string) error {
 	if part.Source != s.Source || part.Name != s.Name {
 		return fmt.Errorf("%s is of another suite (%s) than the others (%s): only parts of one can be merged", dir, part.Name, s.Name)
+	}
+	if !maps.Equal(part.Replaced, s.Replaced) {
+		return fmt.Errorf("%s was run with --replace %v, and the others with %v: only parts of one suite can be merged", dir, part.Replaced, s.Replaced)
 	}
 	if part.Version != s.Version {
 		return fmt.Errorf("%s was run by lockstorm %s, and the others by %s: only parts of one suite can be merged", dir, part.Version, s.Version)

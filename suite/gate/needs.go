@@ -21,8 +21,8 @@ import (
 )
 
 // What a host can bear, and a run needs, in shares. A run is mostly waiting: for leases, for faults, for
-// its own end. What it costs are its processes. The numbers are from suites on two cores: more shares
-// a core made more runs inconclusive, fewer left the cores idle.
+// its own end. What it costs are its processes. The numbers let five runs of one server and five clients
+// go at once on two cores, as many as the fast suite has always had there, and three of an ensemble.
 const (
 	sharesPerCore = 8
 	perShareMB    = 120 // of memory

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -310,23 +311,41 @@ func (r *Runner) Estimate(cells []plan.Cell) time.Duration {
 
 // String is the event in a line.
 func (e Event) String() string {
-	name := fmt.Sprintf("%s seed %d", e.Cell.Name, e.Seed)
+	text := fmt.Sprintf("%s seed %d", e.Cell.Name, e.Seed)
 	if e.Outcome == nil {
-		return name
+		return text
 	}
-	text := fmt.Sprintf("%s: %s", name, e.Outcome.Status)
-	switch {
-	case e.Outcome.Error != "":
-		text += ": " + e.Outcome.Error
-	case len(e.Outcome.Differs) > 0:
-		text += ": " + e.Outcome.Differs[0].String()
-	case e.Outcome.Status == Inconclusive:
-		text += ": " + e.Outcome.unknown()
+	text += ": " + string(e.Outcome.Status)
+	if why := e.Outcome.why(); why != "" {
+		text += ": " + why
 	}
 	if e.Again {
 		text += "; once more"
 	}
 	return text
+}
+
+// why says why a run is not as expected; empty where it is. Of a violation it tells the first thing that
+// was found.
+func (o *Outcome) why() string {
+	switch {
+	case o.Status == Expected:
+		return ""
+	case o.Error != "":
+		return o.Error
+	case len(o.Differs) == 0:
+		return o.unknown()
+	}
+	why := strings.ReplaceAll(suite.Sentences(o.Differs), "\n", "; ")
+	if o.Status != Worse {
+		return why
+	}
+	for _, name := range sortedKeys(o.Checks) {
+		if c := o.Checks[name]; c.Required && c.Verdict == checker.Fail && c.First != "" {
+			return why + ": " + c.First
+		}
+	}
+	return why
 }
 
 // unknown says why a run is inconclusive.

@@ -149,10 +149,8 @@ func (j Judged) shownAs(runs, page string) matrix.Cell {
 
 // linkFrom is the way from a directory to a file, as a link.
 func linkFrom(page, path string) string {
-	from, errFrom := filepath.Abs(page)
-	to, errTo := filepath.Abs(path)
-	rel, err := filepath.Rel(from, to)
-	if errors.Join(errFrom, errTo, err) != nil {
+	rel, err := relative(page, path)
+	if err != nil {
 		return ""
 	}
 	return filepath.ToSlash(rel)
@@ -182,18 +180,6 @@ func (j Judged) rate() string {
 		}
 	}
 	return ""
-}
-
-func (o Outcome) why() string {
-	switch {
-	case o.Status == Expected:
-		return ""
-	case o.Error != "":
-		return o.Error
-	case len(o.Differs) > 0:
-		return strings.ReplaceAll(suite.Sentences(o.Differs), "\n", "; ")
-	}
-	return o.unknown()
 }
 
 // Wanted is an expectation in short.

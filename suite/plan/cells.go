@@ -201,9 +201,6 @@ func (x *expansion) product(cfg harness.Config, axes flags, extra []string, line
 	axis := axes[0]
 	for _, words := range x.all(axis) {
 		next := cfg
-		if axis.flag.Value == "nemesis" || axis.flag.Value == "require" {
-			next.Nemesis = slices.Clone(cfg.Nemesis)
-		}
 		if !x.set(&next, axis.flag, words) {
 			continue
 		}

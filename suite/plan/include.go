@@ -24,7 +24,7 @@ func (x *expansion) include(in inclusion) {
 }
 
 func (x *expansion) includeSet(in inclusion) {
-	make, ok := sets(x.cat)[in.Cases.Value]
+	cases, ok := sets(x.cat)[in.Cases.Value]
 	if !ok {
 		x.wrong(in.Cases.Line, "there is no set of cases %q: choose one of %s", in.Cases.Value, strings.Join(Sets(x.cat), ", "))
 		return
@@ -33,7 +33,7 @@ func (x *expansion) includeSet(in inclusion) {
 	x.complain(err)
 	used := map[text]bool{}
 	from := len(x.cells)
-	for _, c := range make() {
+	for _, c := range cases() {
 		if len(in.Only) > 0 && !x.only(in.Only, c.Name, used) {
 			continue
 		}
@@ -59,9 +59,6 @@ func (x *expansion) only(globs list, name string, used map[text]bool) (chosen bo
 func (x *expansion) includeRun(in inclusion) {
 	cfg := harness.Defaults()
 	for _, v := range append(slices.Clone(x.f.Run), in.Run...) {
-		if v.flag.Value == "nemesis" {
-			cfg.Nemesis = nil
-		}
 		if !x.set(&cfg, v.flag, flat(v.choices)) {
 			return
 		}

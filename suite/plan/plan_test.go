@@ -131,7 +131,7 @@ var wrong = map[string][]string{
 	"axes: {backend: redis-lua}\nexpect:\n  - outcome: save\n":                                                          {"s.yaml:3: outcome \"save\""},
 	"axes: {backend: redis-lua}\nexpect:\n  - checks: {mutual-exclusion: maybe}\n":                                      {"s.yaml:3: maybe of mutual-exclusion"},
 	"axes: {backend: redis-lua}\nexpect:\n  - checks: {mutual: safe}\n":                                                 {"s.yaml:3: unknown check \"mutual\""},
-	"axes: {backend: redis-lua}\nthresholds:\n  - acquire.p98 < 1s\n":                                                   {"s.yaml:3:", "did you mean acquire.p99"},
+	"axes: {backend: redis-lua}\nthresholds:\n  - acquire.p98 < 1s\n":                                                   {"s.yaml:3:", `did you mean "acquire.p99"?`},
 	"axes: {backend: redis-lua}\ncoverage: {backends: redsync}\n":                                                       {"s.yaml:2: no cell is of backend redsync"},
 	"axes: {backend: redis-lua}\ncoverage: {nemeses: flap}\n":                                                           {"s.yaml:2: no cell is of nemesis flap"},
 	"axes: {backend: redis-lua}\ncoverage: {exposures: none}\n":                                                         {"s.yaml:2: exposures \"none\""},

@@ -208,7 +208,7 @@ func TestThresholds(t *testing.T) {
 		t.Error("a figure that nobody has measured holds")
 	}
 	for text, want := range map[string]string{
-		"acquire.p9 < 1s": "did you mean acquire.p99", "latency < 1s": "choose one of", "acquire.p99 50ms": "want FIGURE < LIMIT", "acquire.p99 < fast": "is a time",
+		"acquire.p9 < 1s": `did you mean "acquire.p99"?`, "latency < 1s": "choose one of", "acquire.p99 50ms": "want FIGURE < LIMIT", "acquire.p99 < fast": "is a time",
 		"violations < 1s": "is a number", "violations < 5%": "not in percent", "": "want FIGURE",
 	} {
 		if _, err := ParseThreshold(text); err == nil || !strings.Contains(err.Error(), want) {

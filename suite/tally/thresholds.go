@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agnivade/levenshtein"
+	"github.com/lockstorm/lockstorm/catalog"
 )
 
 // Threshold is what a figure of a cell must keep to, as in
@@ -36,27 +36,13 @@ func ParseThreshold(s string) (Threshold, error) {
 	}
 	f, ok := Find(m[1])
 	if !ok {
-		return Threshold{}, fmt.Errorf("%q: there is no figure %s%s", s, m[1], meant(m[1], Names()))
+		return Threshold{}, fmt.Errorf("%q: there is no figure %s: %schoose one of %s", s, m[1], catalog.DidYouMean(m[1], Names()), strings.Join(Names(), ", "))
 	}
 	t := Threshold{Text: strings.TrimSpace(s), Figure: f, Op: m[2]}
 	if err := t.read(m[3]); err != nil {
 		return Threshold{}, fmt.Errorf("%q: %w", s, err)
 	}
 	return t, nil
-}
-
-// meant offers the nearest name, or all.
-func meant(name string, names []string) string {
-	best, far := "", 4
-	for _, n := range names {
-		if d := levenshtein.ComputeDistance(name, n); d < far {
-			best, far = n, d
-		}
-	}
-	if best != "" {
-		return fmt.Sprintf(": did you mean %s?", best)
-	}
-	return ": choose one of " + strings.Join(names, ", ")
 }
 
 var times = regexp.MustCompile(`^(?:([0-9.]+)\s*\*?\s*)?ttl$`)
