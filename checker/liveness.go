@@ -212,10 +212,15 @@ func (in *Input) waitsInVain(lock string, a *askers, span history.Interval, figu
 		f.because(Cause{Kind: CauseRecord, Text: fmt.Sprintf("%s of %s was in force nearly all the time, and its client gave it back too late or not at all", g.ID, g.Client)})
 		return f, true
 	}
-	in.suspect(lock, &f)
+	suspects := in.suspect(lock, &f)
 	if last := in.Events[len(in.Events)-1].Time; last < span.To {
 		f.Doubtful = true
 		f.because(Cause{Kind: CauseRecord, Text: "the record ends before the bound is over"})
+		return f, true
+	}
+	if in.hostMade(suspects) {
+		f.Doubtful = true
+		f.because(Cause{Kind: CauseStall, Text: "the host was busy while their answers were awaited, which came too late: something waited for a processor or a disk most of the time"})
 		return f, true
 	}
 	// A lock that cannot end by itself is not waited for in vain because of a hiccup.

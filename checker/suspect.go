@@ -20,7 +20,7 @@ func (in *Input) bySent(lock string) []*history.Grant {
 // that were not given back for certain, the most suspicious first and the later before the
 // earlier; attempts only where there is no such grant. Which of several it is the record cannot
 // tell.
-func (in *Input) suspect(lock string, f *Finding) {
+func (in *Input) suspect(lock string, f *Finding) []*history.Grant {
 	bySent := in.bySent(lock)
 	var found []*history.Grant
 	for _, g := range slices.Backward(in.ByLock[lock]) {
@@ -36,7 +36,7 @@ func (in *Input) suspect(lock string, f *Finding) {
 	}
 	slices.SortStableFunc(found, func(a, b *history.Grant) int { return cmp.Compare(suspicion(b), suspicion(a)) })
 	if len(found) == 0 {
-		return
+		return nil
 	}
 	f.Rule, f.Reason = "orphan", ReasonNeverReleased
 	var names []string
@@ -52,6 +52,37 @@ func (in *Input) suspect(lock string, f *Finding) {
 	slices.Sort(f.Events)
 	f.because(in.orphanCause(found[0]))
 	f.Message += fmt.Sprintf("; %s and was never given back", orOthers(names))
+	return found
+}
+
+// hostMade reports whether nobody knows what became of grants because the host was busy: their answers
+// were too late while something waited for it most of the time, and no fault of ours explains that of
+// any of them. A lease would have ended them; what has none keeps them.
+func (in *Input) hostMade(found []*history.Grant) bool {
+	if in.Run.Ends == history.EndsLease || len(found) == 0 {
+		return false
+	}
+	busy := in.busy()
+	for _, g := range found {
+		if _, killed := in.Kills[g.Client]; killed || in.orphanCause(g).Kind != CauseNone {
+			return false
+		}
+		unknown := 0
+		for _, c := range append(slices.Clone(g.Releases), g.Acquire) {
+			if c.Outcome() != history.Info {
+				continue
+			}
+			unknown++
+			span := history.Interval{From: c.Start(), To: in.callEnd(c)}
+			if in.heldUp(span, busy) <= (span.To-span.From)/2 {
+				return false
+			}
+		}
+		if unknown == 0 {
+			return false // it was kept without a word
+		}
+	}
+	return true
 }
 
 // maxNamed is how many that may have kept a lock a message names.

@@ -70,8 +70,8 @@ var table = expand(map[string]row{
 	"client-stall": {all(Inherent), group(Defect, blind), group(Safe, unleased, renewed, inSession), these(Any, "redis-get-del"), these(Defect, "none"), group(Any, careless), group(Safe, fencedBySelf), group(Any, leaky), group(Safe, ofConnection), these(Safe, "sql-insert-unique"), these(Safe, "sql-lease-row")},
 	"client-kill":  {all(Safe), these(Blocks, "file-excl", "redis-setnx", "redis-setnx-expire"), these(Defect, "none"), group(Any, careless), group(Any, leaky), these(Blocks, "sql-insert-unique")},
 
-	"partition-client":      {all(Safe), group(Any, fragile), these(Blocks, "redis-setnx"), group(Any, careless, shipped), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique")},
-	"flap":                  {all(Safe), group(Any, fragile, careless, shipped), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique")},
+	"partition-client":      {all(Safe), group(Any, fragile), these(Blocks, "redis-setnx"), group(Any, careless, shipped), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique", "etcd-txn")},
+	"flap":                  {all(Safe), group(Any, fragile, careless, shipped), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique", "etcd-txn")},
 	"watch-delay":           {all(Safe), group(Any, fragile, careless, shipped), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique")},
 	"lost-reply":            {all(Safe), group(Any, fragile), these(Blocks, "redis-setnx", "redis-setnx-expire"), group(Any, careless, shipped), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique")},
 	"packet-delay":          {all(Inherent), group(Defect, blind), these(Any, "redis-get-del"), these(Defect, "none"), group(Any, inSession), these(Any, "sql-lease-row")},
@@ -80,7 +80,7 @@ var table = expand(map[string]row{
 	"server-pause":   {all(Safe), group(Any, fragile, sentinel, careless, shipped), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique")},
 	"slow-server":    {all(Safe), group(Any, fragile, sentinel, careless, shipped), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique")},
 	"server-restart": {all(Defect), group(Any, sentinel, majority), these(Any, "rueidislock"), these(Safe, "redlock-delayed", "nats-kv"), group(Safe, inSession), group(Any, careless, shipped), group(Safe, fencedBySelf), group(Any, leaky), group(Inherent, ofConnection), these(Any, "sql-insert-unique"), these(Safe, "sql-lease-row")},
-	"server-kill":    {all(Safe), group(Any, fragile, sentinel, careless, shipped), these(Defect, "redis-setnx", "redis-fenced"), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique")},
+	"server-kill":    {all(Safe), group(Any, fragile, sentinel, careless, shipped), these(Defect, "redis-setnx", "redis-fenced"), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique", "rueidislock")},
 
 	"failover-kill": {these(Defect, "redis-sentinel"), these(Safe, "redis-sentinel-wait")},
 	"leader-kill":   slices.Concat(row{group(Any, sentinel)}, safeInSession),
