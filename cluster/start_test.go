@@ -151,15 +151,16 @@ func TestServersThatDoNotComeTogether(t *testing.T) {
 	b := newBench(t)
 	top := clustertest.Several(2)
 	addrs := make(chan map[string]string, 1)
-	top.Ready = func(ctx context.Context, all map[string]string) error {
+	ctx, cancel := context.WithCancel(b.ctx)
+	defer cancel()
+	top.Ready = func(_ context.Context, all map[string]string) error {
 		select {
 		case addrs <- all:
 		default:
 		}
+		cancel() // nobody waits any longer
 		return errors.New("store-2 is alone")
 	}
-	ctx, cancel := context.WithTimeout(b.ctx, 500*time.Millisecond)
-	defer cancel()
 	_, err := cluster.Start(ctx, top, b.p, b.dir, b.options())
 	if err == nil {
 		t.Fatal("it was started")

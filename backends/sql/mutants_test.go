@@ -55,8 +55,11 @@ func TestMutants(t *testing.T) {
 				t.Parallel()
 				cfg := harness.Defaults()
 				cfg.Backend, cfg.Nemesis, cfg.Seed, cfg.Time, cfg.Register = one.backend, []string{c.nemesis}, 3, 4*time.Second, one.register
-				if c.fencing != "" { // the next one must be inside when the first wakes up
-					cfg.Fencing, cfg.Workload, cfg.Time = c.fencing, "counter:hold=0.9ttl", 10*time.Second
+				if c.nemesis != "none" { // the next one must be inside when the first wakes up
+					cfg.Workload, cfg.Time = "counter:hold=0.9ttl", 10*time.Second
+				}
+				if c.fencing != "" {
+					cfg.Fencing = c.fencing
 				}
 				cfg.Out = filepath.Join(t.TempDir(), "run")
 				out, err := harness.Run(t.Context(), catalogue(), cfg, nil)
