@@ -44,6 +44,14 @@ type (
 		Flush(ctx context.Context) (int64, error)
 	}
 
+	// Tenant is a server that a run can share with others: what it has there bears its name.
+	Tenant interface {
+		// Of lists what bears the name of a run.
+		Of(ctx context.Context, run string) ([]string, error)
+		// Clear deletes that, and nothing else, and says how much it was.
+		Clear(ctx context.Context, run string) (int64, error)
+	}
+
 	// Evictor drops keys when its memory runs short.
 	Evictor interface {
 		// Evict fills the memory until the keys were evicted by the policy; the text says how that
@@ -97,6 +105,15 @@ type (
 
 // ErrNotEvicted says that keys were gone before they were evicted: it may be tried again.
 var ErrNotEvicted = errors.New("the keys were gone before they were evicted")
+
+// Can reports whether the servers of a recipe have a capability.
+func Can[T any](r Recipe) bool {
+	if r.Admin == nil {
+		return false
+	}
+	_, ok := r.Admin(func() string { return "" }).(T)
+	return ok
+}
 
 // As finds a capability of a server; ok is false where its store does not provide it.
 func As[T any](s *Server) (can T, ok bool) {

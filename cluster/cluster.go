@@ -14,6 +14,7 @@ import (
 
 const (
 	startTimeout  = 30 * time.Second // a server that has not served by then is given up
+	foundTimeout  = 5 * time.Second  // one that somebody else runs serves already
 	stopTimeout   = 3 * time.Second
 	probeEvery    = 2 * time.Millisecond
 	togetherEvery = 20 * time.Millisecond
@@ -56,17 +57,20 @@ func Start(ctx context.Context, t Topology, p Provider, dir string, o Options) (
 	c := &Cluster{Topology: t, Provider: p}
 	for i, r := range t.Nodes {
 		s := &Server{recipe: r, topology: t, provider: p, network: o.Network}
-		s.place = Place{Dir: filepath.Join(dir, r.Name), Host: "127.0.0.1", Source: fmt.Sprintf("127.0.0.%d", 11+i), Follows: r.Role == history.RoleReplica}
+		s.place = Place{Dir: filepath.Join(dir, r.Name), Host: "127.0.0.1", Source: sourceOf(i), Follows: r.Role == history.RoleReplica}
 		if r.Admin != nil {
 			s.admin = r.Admin(s.Addr)
 		}
 		c.servers = append(c.servers, s)
 	}
-	err := c.announce(o)
+	var err error
+	if !Foreign(p) {
+		err = c.announce(o)
+	}
 	for stage := 0; err == nil && stage <= c.lastStage(); stage++ {
 		err = c.startStage(ctx, stage)
 	}
-	if err == nil && t.Ready != nil {
+	if err == nil && t.Ready != nil && !Foreign(p) {
 		err = c.awaitTogether(ctx)
 	}
 	if err != nil {

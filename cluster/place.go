@@ -11,6 +11,7 @@ import (
 // Place is where a server lives. Its provider chooses the ports.
 type Place struct {
 	Dir    string // the node's own folder
+	Inside string // where its program has that folder, if elsewhere: what {{.Dir}} stands for
 	Host   string
 	Port   int            // of the main port; before a launch, the one that it had, or 0
 	Ports  map[string]int // the further ones, by name
@@ -65,6 +66,9 @@ func (p Place) expand(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if p.Inside != "" {
+		p.Dir = p.Inside
+	}
 	var b bytes.Buffer
 	if err := t.Execute(&b, p); err != nil {
 		return "", err
@@ -72,7 +76,8 @@ func (p Place) expand(text string) (string, error) {
 	return b.String(), nil
 }
 
-func (p Place) expandAll(texts []string) ([]string, error) {
+// ExpandAll fills in templates.
+func (p Place) ExpandAll(texts []string) ([]string, error) {
 	out := make([]string, len(texts))
 	for i, text := range texts {
 		var err error

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/proc"
 )
@@ -77,7 +79,7 @@ func (p Process) Prepare(ctx context.Context, r Recipe, place Place) error {
 // all runs commands one after the other.
 func (p Process) all(ctx context.Context, r Recipe, commands [][]string, place Place) error {
 	for _, command := range commands {
-		args, err := place.expandAll(command)
+		args, err := place.ExpandAll(command)
 		if err != nil {
 			return fmt.Errorf("prepare %s: %w", r.Name, err)
 		}
@@ -96,7 +98,7 @@ func (p Process) once(ctx context.Context, r Recipe, args []string, place Place)
 	}
 	var said bytes.Buffer
 	cmd := exec.Command(path, args[1:]...)
-	cmd.Dir, cmd.Env = place.Dir, append(os.Environ(), place.Env...)
+	cmd.Dir, cmd.Env = place.Dir, r.environ(place.Env...)
 	cmd.Stdout, cmd.Stderr = &said, &said
 	child, err := p.start(r, cmd)
 	if err != nil {
@@ -114,14 +116,14 @@ func (p Process) once(ctx context.Context, r Recipe, args []string, place Place)
 
 // Launch starts the binary in the node's folder; its output goes to server.log there.
 func (p Process) Launch(_ context.Context, _ Topology, r Recipe, place Place) (Instance, error) {
-	place, err := place.withPorts(r)
+	place, err := place.WithPorts(r)
 	if err != nil {
 		return nil, err
 	}
-	if err := writeFiles(r, place); err != nil {
+	if err := WriteFiles(r, place); err != nil {
 		return nil, err
 	}
-	args, err := place.expandAll(r.Args)
+	args, err := place.ExpandAll(r.Args)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Name, err)
 	}
@@ -130,8 +132,33 @@ func (p Process) Launch(_ context.Context, _ Topology, r Recipe, place Place) (I
 		return nil, err
 	}
 	cmd := exec.Command(path, args...)
-	cmd.Env = append(os.Environ(), place.Env...)
+	cmd.Env = r.environ(place.Env...)
 	return launch(func() (*proc.Process, error) { return p.start(r, cmd) }, cmd, place)
+}
+
+// environ is the environment of a recipe's programs.
+func (r Recipe) environ(more ...string) []string {
+	env := append(os.Environ(), more...)
+	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
+		env = append(env, name+"="+r.Env[name])
+	}
+	return env
+}
+
+// VersionLine is the first line that the binary prints of its version.
+func (r Recipe) VersionLine() (string, error) {
+	path, err := r.Find()
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command(path, r.Version...)
+	cmd.Env = r.environ()
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", r.Binary, strings.Join(r.Version, " "), err)
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return line, nil
 }
 
 func (p Process) start(r Recipe, cmd *exec.Cmd) (*proc.Process, error) {
@@ -141,9 +168,9 @@ func (p Process) start(r Recipe, cmd *exec.Cmd) (*proc.Process, error) {
 	return p.Starter.Start(r.Name, cmd)
 }
 
-// writeFiles writes what is not there yet, since a server may have changed its own, and what
+// WriteFiles writes what is not there yet, since a server may have changed its own, and what
 // must be fresh.
-func writeFiles(r Recipe, place Place) error {
+func WriteFiles(r Recipe, place Place) error {
 	for name, text := range r.Files {
 		if _, err := os.Stat(filepath.Join(place.Dir, name)); err == nil {
 			continue
@@ -203,7 +230,7 @@ func (Embedded) Prepare(context.Context, Recipe, Place) error { return nil }
 
 // Launch starts our own binary as the server.
 func (e Embedded) Launch(_ context.Context, t Topology, r Recipe, place Place) (Instance, error) {
-	place, err := place.withPorts(r)
+	place, err := place.WithPorts(r)
 	if err != nil {
 		return nil, err
 	}
@@ -242,8 +269,8 @@ func launch(start func() (*proc.Process, error), cmd *exec.Cmd, place Place) (In
 	return child{p, place}, nil
 }
 
-// withPorts gives every port that has none yet a free one.
-func (p Place) withPorts(r Recipe) (Place, error) {
+// WithPorts gives every port that has none yet a free one.
+func (p Place) WithPorts(r Recipe) (Place, error) {
 	var err error
 	if p.Port == 0 {
 		if p.Port, err = freePort(); err != nil {

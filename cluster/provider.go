@@ -8,9 +8,11 @@ import (
 
 // Names of the providers; Auto takes the first that is available.
 const (
-	Auto         = "auto"
-	ProcessName  = "process"
-	EmbeddedName = "embedded"
+	Auto          = "auto"
+	ProcessName   = "process"
+	ContainerName = "container"
+	EmbeddedName  = "embedded"
+	ExternalName  = "external"
 )
 
 // Provider carries recipes out.
@@ -26,11 +28,34 @@ type Provider interface {
 	Launch(ctx context.Context, t Topology, r Recipe, p Place) (Instance, error)
 }
 
+// Fetcher is a provider that may have to fetch what it starts: Auto takes it only where all is here,
+// since nobody asked for a download.
+type Fetcher interface {
+	Here(t Topology) error
+}
+
+// Landlord is a provider of servers that are not ours: nothing is announced for them, and they are
+// asked only whether they serve.
+type Landlord interface {
+	Foreign()
+}
+
+// Foreign reports whether the servers of a provider are not ours.
+func Foreign(p Provider) bool {
+	_, ok := p.(Landlord)
+	return ok
+}
+
+// Versioner is a provider that says itself what it starts. It may have to fetch that.
+type Versioner interface {
+	Versions(ctx context.Context, t Topology) (map[string]string, error)
+}
+
 // Instance is a started server.
 type Instance interface {
 	// Place is where it is now: the ports are those that the provider gave it.
 	Place() Place
-	Pid() int
+	Pid() int // of its process on this host; 0 where that cannot be looked into
 	Done() <-chan struct{}
 	Kill(ctx context.Context) error
 	Terminate(ctx context.Context) error
@@ -43,10 +68,13 @@ type Instance interface {
 func Choose(name string, t Topology, providers []Provider) (Provider, error) {
 	var why []string
 	for _, p := range providers {
-		if name != Auto && name != p.Name() {
+		if name == Auto && Foreign(p) || name != Auto && name != p.Name() {
 			continue
 		}
 		err := p.Available(t)
+		if f, ok := p.(Fetcher); ok && err == nil && name == Auto {
+			err = f.Here(t)
+		}
 		if err == nil {
 			return p, nil
 		}

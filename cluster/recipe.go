@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"regexp"
 	"slices"
 )
@@ -26,8 +27,13 @@ type Recipe struct {
 	Needs   []string          // files beside the binary, without which it does not start
 	Version []string          // arguments that make it print its version
 	Args    []string          // arguments
-	Files   map[string]string // configuration files, by name below the node's folder
-	Fresh   map[string]string // files that name ports: written again before each start
+	Env     map[string]string // added to the environment
+	Image   string            // what it runs from in a container, by its name in the table of images; empty: nothing
+	// Wrap are lines of a shell that are run before the program in a container, where images differ
+	// from the package: what they export, the program has.
+	Wrap  string
+	Files map[string]string // configuration files, by name below the node's folder
+	Fresh map[string]string // files that name ports: written again before each start
 	// Prepare are commands that are run one after the other in the node's folder before its
 	// first start: what makes a data directory.
 	Prepare [][]string
@@ -51,6 +57,10 @@ type Recipe struct {
 	Refusal func(answer []byte) bool
 	// Policies are the words of the store by which an Evictor drops keys, the default first.
 	Policies []string
+	// Login is what is said first on a connection to a server of somebody else that wants a password;
+	// nil: nobody can log in. Protocols are those that are asked for where it wants TLS.
+	Login     func(c net.Conn, user, password string) error
+	Protocols []string
 	// Embedded serves the same protocol inside our own binary until ctx ends; nil where
 	// nothing can stand in. EmbeddedVersion says what that is.
 	Embedded        func(ctx context.Context, addr string) error
@@ -151,7 +161,7 @@ func (r Recipe) validPorts() error {
 // validTemplates reads the templates; what they name is known only when the server starts.
 func (r Recipe) validTemplates() error {
 	texts := slices.Clone(r.Args)
-	for _, command := range r.commands() {
+	for _, command := range r.Commands() {
 		if len(command) == 0 {
 			return errors.New("a command of Prepare is empty, or one of its Template")
 		}
@@ -170,8 +180,8 @@ func (r Recipe) validTemplates() error {
 	return nil
 }
 
-// commands are all that are run before the first start.
-func (r Recipe) commands() [][]string {
+// Commands are all that are run before the first start, as templates.
+func (r Recipe) Commands() [][]string {
 	if r.Template == nil {
 		return r.Prepare
 	}

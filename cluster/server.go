@@ -155,7 +155,11 @@ func (s *Server) current() Instance {
 // start launches the server and waits for it to serve. A server that ends before it
 // serves may have lost the race for its port: it is tried again on another.
 func (s *Server) start(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	patience := startTimeout
+	if Foreign(s.provider) {
+		patience = foundTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := os.MkdirAll(s.place.Dir, 0o755); err != nil {
 		return fmt.Errorf("start %s: %w", s.Name(), err)
@@ -192,16 +196,23 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 	s.mu.Unlock()
 	s.serves(place, in.Pid())
 	log := filepath.Join(place.Dir, "server.log")
+	var last error // that is not only the end of our patience
 	for {
 		err := s.recipe.Ready(ctx, place.Addr(), in.Pid())
 		if err == nil {
 			return nil
 		}
+		if last == nil || !os.IsTimeout(err) {
+			last = err
+		}
 		select {
 		case <-in.Done():
 			return fmt.Errorf("start %s: %w (see %s): %s", s.Name(), errEnded, log, lastLine(log))
 		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("%s does not serve at %s: %w (see %s)", s.Name(), place.Addr(), err, log), in.Kill(context.WithoutCancel(ctx)))
+			if Foreign(s.provider) {
+				return fmt.Errorf("%s does not serve as it should: %w", s.Name(), last)
+			}
+			return errors.Join(fmt.Errorf("%s does not serve at %s: %w (see %s)", s.Name(), place.Addr(), last, log), in.Kill(context.WithoutCancel(ctx)))
 		case <-time.After(probeEvery):
 		}
 	}
@@ -211,6 +222,10 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 // serves.
 func (s *Server) serves(place Place, pid int) {
 	if s.network == nil {
+		return
+	}
+	if Foreign(s.provider) {
+		s.network.Serve(s.Name(), "", place.Addr())
 		return
 	}
 	s.network.Runs(s.Name(), pid)

@@ -6,22 +6,32 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 )
 
-// template is the folder of a recipe's template in the user's cache: it is made there on first
-// use, for the binary in its version and by the commands that make it.
+// template is the folder of a recipe's template: it is made for the binary in its version.
 func (p Process) template(ctx context.Context, r Recipe) (string, error) {
+	path, err := r.Find()
+	if err != nil {
+		return "", err
+	}
+	version, err := r.VersionLine()
+	if err != nil {
+		return "", err
+	}
+	return r.MakeTemplate(path+version, func(dir string) error { return p.all(ctx, r, r.Template.Make, Place{Dir: dir}) })
+}
+
+// MakeTemplate is the folder of a recipe's template in the user's cache: it is made there on first
+// use, in an empty folder, once for what makes it (a program, in its version) and by which commands.
+func (r Recipe) MakeTemplate(by string, run func(dir string) error) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
 	}
 	cache = filepath.Join(cache, "lockstorm")
-	name, err := r.templateName()
-	if err != nil {
-		return "", err
-	}
+	sum := sha256.Sum256(fmt.Append(nil, by, r.Template, os.Getuid()))
+	name := fmt.Sprintf("%s-%x", filepath.Base(r.Binary), sum[:8])
 	path := filepath.Join(cache, name, r.Template.Dir)
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
@@ -35,7 +45,7 @@ func (p Process) template(ctx context.Context, r Recipe) (string, error) {
 		return "", fmt.Errorf("make the template of %s: %w", r.Name, err)
 	}
 	defer os.RemoveAll(made) //nolint:errcheck // a temporary directory
-	if err := p.all(ctx, r, r.Template.Make, Place{Dir: made}); err != nil {
+	if err := run(made); err != nil {
 		return "", err
 	}
 	err = os.Rename(made, filepath.Join(cache, name))
@@ -43,17 +53,4 @@ func (p Process) template(ctx context.Context, r Recipe) (string, error) {
 		return path, nil // made by us, or by another run meanwhile
 	}
 	return "", errors.Join(err, fmt.Errorf("the commands of the template of %s have not made %s", r.Name, r.Template.Dir))
-}
-
-func (r Recipe) templateName() (string, error) {
-	path, err := r.Find()
-	if err != nil {
-		return "", err
-	}
-	version, err := exec.Command(path, r.Version...).Output()
-	if err != nil {
-		return "", fmt.Errorf("%s: its version: %w", path, err)
-	}
-	sum := sha256.Sum256(fmt.Append(nil, path, string(version), r.Template, os.Getuid()))
-	return fmt.Sprintf("%s-%x", filepath.Base(r.Binary), sum[:8]), nil
 }

@@ -1,4 +1,4 @@
-//go:build track || ensembles || databases
+//go:build track || ensembles || databases || containertrack
 
 package e2e
 

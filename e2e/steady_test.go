@@ -34,6 +34,7 @@ func TestGateIsSteady(t *testing.T) {
 			case gate.Expected:
 			case gate.Inconclusive:
 				open++
+				fmt.Printf("run %d, loaded %v: %s is inconclusive: %v\n", n, busy == 1, c.Name, c.Why)
 			default:
 				t.Errorf("run %d (loaded: %v): %s is %s: %v", n, busy == 1, c.Name, c.Status, c.Why)
 			}

@@ -131,14 +131,26 @@ func BenchmarkRecordedSection(b *testing.B) {
 
 func recordedSection(b *testing.B, links bool) {
 	c := startTopology(b, "redis-single", cluster.ProcessName)
-	recorded, bare := section(b, c, true, links), section(b, c, false, links)
+	inTurn(b, section(b, c, true, links), section(b, c, false, links))
+}
+
+// The rate of a recorded section with the server in a container against the same with the server as a
+// process, in turn in one run, both through links. The aim: 0.8.
+func BenchmarkContainer(b *testing.B) {
+	contained, plain := startTopology(b, "redis-single", cluster.ContainerName), startTopology(b, "redis-single", cluster.ProcessName)
+	inTurn(b, section(b, contained, true, true), section(b, plain, true, true))
+}
+
+// inTurn reports the rate of one section as a part of that of another.
+func inTurn(b *testing.B, one, other func()) {
+	b.Helper()
 	const batch = 50
-	var with, without time.Duration
+	var ones, others time.Duration
 	for b.Loop() {
 		for _, side := range []struct {
 			run func()
 			sum *time.Duration
-		}{{recorded, &with}, {bare, &without}} {
+		}{{one, &ones}, {other, &others}} {
 			begun := time.Now()
 			for range batch {
 				side.run()
@@ -146,8 +158,8 @@ func recordedSection(b *testing.B, links bool) {
 			*side.sum += time.Since(begun)
 		}
 	}
-	b.ReportMetric(float64(without)/float64(with), "ratio")
-	b.ReportMetric(float64(with.Microseconds())/float64(b.N*batch), "us/section")
+	b.ReportMetric(float64(others)/float64(ones), "ratio")
+	b.ReportMetric(float64(ones.Microseconds())/float64(b.N*batch), "us/section")
 	b.ReportMetric(0, "ns/op")
 }
 
@@ -159,6 +171,14 @@ func BenchmarkReady(b *testing.B) {
 		"--backend zk-sequential --topology zk-single", "--backend zk-sequential --topology zk-three",
 		"--backend etcd-mutex --topology etcd-single", "--backend etcd-mutex --topology etcd-three",
 	} {
+		words := strings.Fields(line)
+		b.Run(words[len(words)-1], func(b *testing.B) { ready(b, line) })
+	}
+}
+
+// The same in containers, their images present. The aim: two seconds, with Sentinels five.
+func BenchmarkReadyInContainers(b *testing.B) {
+	for _, line := range []string{"--provider container --backend redis-lua", "--provider container --backend redis-sentinel", "--provider container --backend etcd-mutex --topology etcd-three"} {
 		words := strings.Fields(line)
 		b.Run(words[len(words)-1], func(b *testing.B) { ready(b, line) })
 	}

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/lockstorm/lockstorm/cluster/external"
 	"github.com/lockstorm/lockstorm/harness/internal/worker"
 )
 
@@ -17,12 +18,14 @@ const (
 	envTopology = "LOCKSTORM_TOPOLOGY"
 	envNode     = "LOCKSTORM_NODE"
 	envAddr     = "LOCKSTORM_ADDR"
+	envRun      = "LOCKSTORM_RUN"
 
 	childWorker   = "worker"
 	childEmbedded = "embedded"
+	childWarden   = "warden"
 )
 
-// WorkerMain turns this process into a worker or an embedded server where it was
+// WorkerMain turns this process into a worker, an embedded server or a warden where it was
 // started as one, and then never returns; else it returns at once. Call it first in
 // main or TestMain, with the same catalogue that is passed to Run.
 func WorkerMain(cat *Catalogue) {
@@ -34,6 +37,8 @@ func WorkerMain(cat *Catalogue) {
 		err = worker.Main(worker.Parts{Backends: cat.Backends, Workloads: cat.Workloads, Registers: cat.Registers})
 	case childEmbedded:
 		err = embeddedMain(cat)
+	case childWarden:
+		err = wardenMain()
 	default:
 		err = fmt.Errorf("%s=%q: there is no such part", envChild, os.Getenv(envChild))
 	}
@@ -51,7 +56,7 @@ func childCommand(part string, env ...string) (*exec.Cmd, error) {
 		return nil, fmt.Errorf("find our own binary: %w", err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(append(os.Environ(), envChild+"="+part), env...)
+	cmd.Env = append(append(external.Without(os.Environ()), envChild+"="+part), env...)
 	return cmd, nil
 }
 

@@ -13,6 +13,8 @@ type Config struct {
 	Backend    string        `json:"backend"`
 	Topology   string        `json:"topology,omitempty"` // empty: the backend's default
 	Provider   string        `json:"provider,omitempty"`
+	Images     []string      `json:"images,omitempty"`   // NAME=REF, in place of those of package compose
+	Servers    []string      `json:"servers,omitempty"`  // NODE=HOST:PORT, of somebody else
 	Nemesis    []string      `json:"nemesis,omitempty"`  // name[:key=value,...]
 	Workload   string        `json:"workload,omitempty"` // name[:key=value,...]
 	Fencing    string        `json:"fencing,omitempty"`

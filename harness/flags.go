@@ -16,7 +16,9 @@ func (c *Config) Bind(f *pflag.FlagSet) {
 	f.StringArrayVar(&c.Nemesis, "nemesis", c.Nemesis, "a fault, name[:key=value,...]; may be given several times (see: list nemeses)")
 	f.StringVar(&c.Workload, "workload", c.Workload, "what the clients do, name[:key=value,...] (see: list workloads)")
 	f.StringVar(&c.Topology, "topology", c.Topology, "the servers (default: the backend's first; see: list topologies)")
-	f.StringVar(&c.Provider, "provider", c.Provider, "how servers are started: auto, process, embedded")
+	f.StringVar(&c.Provider, "provider", c.Provider, "how servers are started: "+strings.Join(ProviderNames(), ", "))
+	f.StringArrayVar(&c.Images, "image", c.Images, "another image for the servers, NAME=REF (doctor names them), with --provider container; may be given several times")
+	f.StringSliceVar(&c.Servers, "servers", c.Servers, "servers of somebody else, NODE=HOST:PORT,... with --provider external: only clients and links are hurt (see docs/providers.md)")
 	f.StringVar(&c.Fencing, "fencing", c.Fencing, "both: plain and fenced data side by side; on: fenced only; off: plain only")
 	f.StringVar(&c.Register, "register", c.Register, "where the protected data is: in a store beside the lock, guarded by the lock's key (default: a server of our own; see: list registers)")
 	f.StringVar(&c.Discipline, "discipline", c.Discipline, "obey: stop when the lease is over; told: when the library says so; trusting: go on (default: told for libraries, else obey)")
@@ -63,6 +65,12 @@ func (c Config) Args() []string {
 	add("backend", c.Backend, "")
 	add("topology", c.Topology, "")
 	add("provider", c.Provider, d.Provider)
+	for _, s := range c.Servers {
+		add("servers", s, "")
+	}
+	for _, i := range c.Images {
+		add("image", i, "")
+	}
 	add("clients", strconv.Itoa(c.Clients), strconv.Itoa(d.Clients))
 	if !slices.Equal(c.Nemesis, d.Nemesis) {
 		for _, n := range c.Nemesis {

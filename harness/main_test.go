@@ -68,11 +68,16 @@ func startTopology(t testing.TB, name, provider string) *cluster.Cluster {
 	}
 	starter := proc.NewStarter()
 	t.Cleanup(starter.Close)
-	p, err := cluster.Choose(provider, top, Providers(starter))
+	p, err := cluster.Choose(provider, top, Providers(Means{Starter: starter}))
 	if err != nil {
 		t.Fatalf("%v\n(make test installs what the tests need)", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(func() {
+		if err := closeProvider(p); err != nil {
+			t.Error(err)
+		}
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // an image may have to be built
 	t.Cleanup(cancel)
 	net := link.New()
 	t.Cleanup(func() {

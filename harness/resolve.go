@@ -13,6 +13,8 @@ import (
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/cluster/container"
+	"github.com/lockstorm/lockstorm/cluster/external"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/points"
@@ -31,6 +33,9 @@ type resolved struct {
 	registers []workloads.Register
 	store     *backends.Register // where the registers are; nil: in a server of ours
 	locks     []string
+	images    container.Choices
+	servers   external.Servers
+	access    external.Access
 	provider  cluster.Provider // that auto or the user chose
 	links     nemesis.Links    // links of clients that a fault of the plan touches
 	jumps     bool             // a fault of the plan moves the servers' clocks
@@ -40,7 +45,7 @@ type resolved struct {
 // what was left open: this is where a seed is drawn.
 func complete(cat *Catalogue, cfg Config) (*resolved, error) {
 	r := &resolved{Config: cfg, cat: cat}
-	for _, step := range []func() error{r.words, r.names, r.numbers, r.combination, r.chooseProvider} {
+	for _, step := range []func() error{r.words, r.names, r.numbers, r.combination, r.imagesFor, r.serversFor, r.chooseProvider} {
 		if err := step(); err != nil {
 			return nil, asUsage(err)
 		}
@@ -76,7 +81,7 @@ func (r *resolved) words() error {
 			return fmt.Errorf("--require: %w", err)
 		}
 	}
-	return oneOf("--provider", r.Provider, cluster.Auto, cluster.ProcessName, cluster.EmbeddedName)
+	return oneOf("--provider", r.Provider, ProviderNames()...)
 }
 
 func oneOf(flag, val string, valid ...string) error {
@@ -264,9 +269,9 @@ func (r *resolved) noTokens() string {
 
 // chooseProvider finds who will start the servers: some locks need real ones.
 func (r *resolved) chooseProvider() error {
-	p, err := cluster.Choose(r.Provider, r.topology, Providers(nil))
+	p, err := cluster.Choose(r.Provider, r.topology, Providers(r.means(nil, nil)))
 	switch {
-	case err != nil && r.Provider == cluster.EmbeddedName:
+	case err != nil && (r.Provider == cluster.EmbeddedName || r.Provider == cluster.ExternalName):
 		return err // no machine has what it lacks
 	case err != nil:
 		return environment(err)
@@ -274,7 +279,7 @@ func (r *resolved) chooseProvider() error {
 	case r.Provider == cluster.EmbeddedName:
 		return fmt.Errorf("backend %s cannot be run with provider %s: %s", r.Backend, r.Provider, r.backend.RealServer)
 	default:
-		_, err := cluster.Choose(cluster.ProcessName, r.topology, Providers(nil))
+		_, err := cluster.Choose(cluster.ProcessName, r.topology, Providers(Means{}))
 		return environment(fmt.Errorf("%s, and %w", r.backend.RealServer, err))
 	}
 	r.provider = p
@@ -299,10 +304,10 @@ func (r *resolved) refusedPlan(err error) error {
 	if provides[cluster.Timer](r.topology) {
 		in.Setting.NoClock = ""
 	}
-	if _, elsewhere := nemesis.NewPlan(r.cat.Nemeses, in); elsewhere != nil || r.Provider == cluster.EmbeddedName {
+	if _, elsewhere := nemesis.NewPlan(r.cat.Nemeses, in); elsewhere != nil || r.Provider == cluster.EmbeddedName || r.Provider == cluster.ExternalName {
 		return usage(err)
 	}
-	if _, missing := cluster.Choose(cluster.ProcessName, r.topology, Providers(nil)); missing != nil {
+	if _, missing := cluster.Choose(cluster.ProcessName, r.topology, Providers(Means{})); missing != nil {
 		err = fmt.Errorf("%w, and %w", err, missing)
 	}
 	return environment(err)

@@ -134,7 +134,7 @@ func TestConfigErrors(t *testing.T) {
 		"no fence":   {func(c *Config) { c.Require = []string{"data-fenced"} }, "--require data-fenced: backend redis-lua issues no tokens"},
 		"require":    {func(c *Config) { c.Require = []string{"beauty"} }, `unknown check "beauty"`},
 		"no server":  {func(c *Config) { c.Backend, c.Nemesis = "file-flock", []string{"server-restart"} }, "nemesis server-restart cannot work here"},
-		"provider":   {func(c *Config) { c.Provider = "cloud" }, "choose one of auto, process, embedded"},
+		"provider":   {func(c *Config) { c.Provider = "cloud" }, "choose one of auto, process, container, embedded, external"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

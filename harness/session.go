@@ -32,6 +32,7 @@ type session struct {
 	run      history.Run
 	starter  *proc.Starter
 	net      *link.Network
+	provider cluster.Provider
 	cluster  *cluster.Cluster
 	register *register.Server
 	tail     *tail
@@ -55,15 +56,14 @@ func newSession(t *Trial, dir string, p *Progress) *session {
 	return s
 }
 
-// Providers are the ways to start servers, in the order in which auto tries them.
-func Providers(s *proc.Starter) []cluster.Provider {
-	return []cluster.Provider{cluster.Process{Starter: s}, cluster.Embedded{Starter: s, Command: embeddedCommand}}
-}
-
 // up starts servers, register and clients, and returns when all are ready.
 func (s *session) up(ctx context.Context) error {
-	provider, err := cluster.Choose(s.r.provider.Name(), s.r.topology, Providers(s.starter))
+	provider, err := cluster.Choose(s.r.provider.Name(), s.r.topology, Providers(s.r.means(s.starter, s.progress.note)))
 	if err != nil {
+		return environment(err)
+	}
+	s.provider = provider
+	if err := s.fetch(ctx, provider); err != nil {
 		return environment(err)
 	}
 	name := provider.Name()
@@ -82,6 +82,9 @@ func (s *session) up(ctx context.Context) error {
 	}
 	s.progress.phase("servers", fmt.Sprintf("topology %s, provider %s", s.r.Topology, name))
 	if s.cluster, err = cluster.Start(ctx, s.r.topology, provider, filepath.Join(s.dir, nodesDir), opts); err != nil {
+		return environment(err)
+	}
+	if err := s.moveIn(ctx); err != nil {
 		return environment(err)
 	}
 	for _, n := range s.cluster.Servers() {
@@ -205,8 +208,9 @@ func (s *session) down(ctx context.Context) error {
 		errs = append(errs, s.register.Close())
 	}
 	if s.cluster != nil {
-		errs = append(errs, s.cluster.Stop(ctx))
+		errs = append(errs, s.moveOut(ctx), s.cluster.Stop(ctx))
 	}
+	errs = append(errs, closeProvider(s.provider))
 	errs = append(errs, s.net.Close())
 	s.tail.close()
 	for _, stop := range s.watches {

@@ -19,10 +19,13 @@ func (r *resolved) setting(provider string) nemesis.Setting {
 		Connections: provides[cluster.ConnectionEnder](t) && r.backend.Connected, Promotes: provides[cluster.Promoter](t),
 		Keys: r.backend.Keys != nil && provides[cluster.Keeper](t), Voters: r.backend.Voters, Resource: len(r.registers) > 0 && r.ourRegister(), NoClock: noClock(provider, t),
 	}
+	if provider == cluster.ExternalName {
+		s.Theirs, s.NoClock = theirs, theirs
+	}
 	for _, n := range t.Nodes {
 		if n.Data {
 			s.Data++
-			if can[cluster.Elector](n) && t.FailOver > 0 {
+			if cluster.Can[cluster.Elector](n) && t.FailOver > 0 {
 				s.Elects++
 			}
 			s.Answers = s.Answers && n.Refusal != nil
@@ -34,18 +37,11 @@ func (r *resolved) setting(provider string) nemesis.Setting {
 	return s
 }
 
-// provides reports whether the servers of a topology that hold data have a capability; can
-// whether one has.
-func provides[T any](t cluster.Topology) bool {
-	return t.Any(func(n cluster.Recipe) bool { return n.Data && can[T](n) })
-}
+const theirs = "the servers are somebody else's: only clients and their links are hurt"
 
-func can[T any](n cluster.Recipe) bool {
-	if n.Admin == nil {
-		return false
-	}
-	_, ok := n.Admin(func() string { return "" }).(T)
-	return ok
+// provides reports whether the servers of a topology that hold data have a capability.
+func provides[T any](t cluster.Topology) bool {
+	return t.Any(func(n cluster.Recipe) bool { return n.Data && cluster.Can[T](n) })
 }
 
 // Where is the topology on which a pair of backend and fault is run when nobody says it: the
@@ -67,6 +63,54 @@ func Where(cat *Catalogue, backend, fault string) (topology string, err error) {
 		}
 	}
 	return "", why
+}
+
+// By says for every provider but auto why none of its runs could have a fault; nil: one can. Of this
+// machine it looks at nothing.
+func By(cat *Catalogue, fault nemesis.Spec) map[string]error {
+	why := map[string]error{}
+	for _, provider := range ProviderNames()[1:] {
+		why[provider] = cat.by(provider, fault)
+	}
+	return why
+}
+
+func (cat *Catalogue) by(provider string, fault nemesis.Spec) (why error) {
+	for _, b := range cat.Backends.All() {
+		for _, name := range b.Topologies {
+			cfg := Defaults()
+			cfg.Backend, cfg.Topology = b.Name, name
+			r := &resolved{Config: cfg, cat: cat}
+			if err := errors.Join(r.names(), r.numbers()); err != nil || len(r.topology.Nodes) == 0 || !carries(provider, r.topology) {
+				continue
+			}
+			s := r.setting(provider)
+			if s.Theirs == "" && provider != cluster.EmbeddedName && provides[cluster.Timer](r.topology) {
+				s.NoClock = ""
+			}
+			text := fault.WhyNot(s)
+			if text == "" {
+				return nil
+			}
+			why = errors.New(text)
+		}
+	}
+	return why
+}
+
+// carries reports whether a provider can start every server of a topology, on some machine.
+func carries(provider string, t cluster.Topology) bool {
+	return !t.Any(func(n cluster.Recipe) bool {
+		switch provider {
+		case cluster.ContainerName:
+			return n.Image == ""
+		case cluster.EmbeddedName:
+			return n.Embedded == nil
+		case cluster.ExternalName:
+			return !cluster.Can[cluster.Tenant](n)
+		}
+		return n.Binary == ""
+	})
 }
 
 var errElectsNone = errors.New("its servers elect no leader, and none can be promoted")
@@ -100,8 +144,8 @@ func possible(cat *Catalogue, backend, topology, fault string, elects bool) erro
 
 // noClock says why the clocks of a provider's servers cannot jump.
 func noClock(provider string, t cluster.Topology) string {
-	if provider != cluster.ProcessName {
-		return "the servers of provider " + provider + " do not go by the clock shim: it needs provider " + cluster.ProcessName
+	if provider == cluster.EmbeddedName {
+		return "the servers of provider " + provider + " do not go by the clock shim: it needs provider " + cluster.ProcessName + " or " + cluster.ContainerName
 	}
 	if !provides[cluster.Timer](t) {
 		return "the servers of " + t.Name + " do not tell their clock, so that nobody could see it jump"

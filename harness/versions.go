@@ -1,42 +1,28 @@
 package harness
 
 import (
-	"fmt"
-	"os/exec"
+	"maps"
 	"runtime"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/cluster"
 )
 
-// versions says what takes part.
+// versions says what takes part, as far as it can be known before anything is fetched.
 func versions(r *resolved) map[string]string {
 	v := map[string]string{"lockstorm": r.Version, "go": runtime.Version()}
+	if found, err := askVersions(r.provider, r.topology); err == nil {
+		maps.Copy(v, found)
+		return v
+	}
 	for _, n := range r.topology.Nodes {
-		if r.provider.Name() == cluster.EmbeddedName {
+		switch {
+		case r.provider.Name() == cluster.EmbeddedName:
 			v["server"] = n.EmbeddedVersion
-			continue
-		}
-		if _, known := v[n.Binary]; known {
-			continue
-		}
-		if text, err := BinaryVersion(n); err == nil {
-			v[n.Binary] = text
+		case r.provider.Name() == cluster.ProcessName && v[n.Binary] == "":
+			if text, err := n.VersionLine(); err == nil {
+				v[n.Binary] = text
+			}
 		}
 	}
 	return v
-}
-
-// BinaryVersion is the first line that a recipe's binary prints of its version.
-func BinaryVersion(r cluster.Recipe) (string, error) {
-	path, err := r.Find()
-	if err != nil {
-		return "", err
-	}
-	out, err := exec.Command(path, r.Version...).Output()
-	if err != nil {
-		return "", fmt.Errorf("%s %s: %w", r.Binary, strings.Join(r.Version, " "), err)
-	}
-	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	return line, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // Plan is what will be tried: one list of steps for each requested fault. It is a pure
@@ -140,6 +141,9 @@ func (st Step) injects(c *Catalogue, q Request) (Spec, error) {
 
 // WhyNot is the reason for which a fault cannot work in a setting; empty when it can.
 func (s Spec) WhyNot(in Setting) string {
+	if in.Theirs != "" && s.Family != history.FamilyClient && (s.Family != history.FamilyLink || s.Whom&Clients == 0) {
+		return in.Theirs
+	}
 	if err := s.Fault.Available(in); err != nil {
 		return err.Error()
 	}

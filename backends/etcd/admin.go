@@ -2,7 +2,6 @@ package etcd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/sockets"
 )
 
 // RoleLooking is the role of a server that has no leader.
@@ -30,6 +28,7 @@ var (
 	_ cluster.Elector      = admin{}
 	_ cluster.Mover        = admin{}
 	_ cluster.Keeper       = admin{}
+	_ cluster.Tenant       = admin{}
 	_ cluster.Forgetter    = admin{}
 	_ cluster.SessionEnder = admin{}
 )
@@ -54,18 +53,6 @@ func status(ctx context.Context, addr string) (s *clientv3.StatusResponse, err e
 		return err
 	})
 	return s, err
-}
-
-// ownProcess refuses the answer of another process that took the port.
-func ownProcess(addr string, pid int) error {
-	if pid == 0 {
-		return nil
-	}
-	own, err := sockets.Listens(pid, addr)
-	if err == nil && !own {
-		err = errors.New("another process listens there")
-	}
-	return err
 }
 
 // Role is what the server says of itself.
@@ -138,6 +125,26 @@ func (a admin) Delete(ctx context.Context, prefixes []string) (n int64, err erro
 // Flush deletes every key of locks; data that is kept beside them stays.
 func (a admin) Flush(ctx context.Context) (int64, error) {
 	return a.Delete(ctx, []string{"/lockstorm/"})
+}
+
+// Of lists the keys of a run.
+func (a admin) Of(ctx context.Context, run string) (found []string, err error) {
+	err = with(a.addr(), func(c *clientv3.Client) error {
+		r, err := c.Get(ctx, runPrefix(run), clientv3.WithPrefix(), clientv3.WithKeysOnly())
+		if err != nil {
+			return err
+		}
+		for _, kv := range r.Kvs {
+			found = append(found, string(kv.Key))
+		}
+		return nil
+	})
+	return found, err
+}
+
+// Clear deletes the keys of a run.
+func (a admin) Clear(ctx context.Context, run string) (int64, error) {
+	return a.Delete(ctx, []string{runPrefix(run)})
 }
 
 // EndSession revokes a lease; its name is the id in hexadecimal.

@@ -288,7 +288,10 @@ func outcome(err error) error {
 	return err
 }
 
+// runPrefix is what the names of all keys of a run begin with.
+func runPrefix(run string) string { return "/lockstorm/" + run + "/" }
+
 // prefix is where a lock is; the library adds a slash and the lease.
-func prefix(run, lock string) string { return "/lockstorm/" + run + "/" + lock }
+func prefix(run, lock string) string { return runPrefix(run) + lock }
 
 func keys(run, lock string) []string { return []string{prefix(run, lock)} }

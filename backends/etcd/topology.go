@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/sockets"
 )
 
 // Names of the topologies.
@@ -52,9 +53,9 @@ const peerPort = "peer"
 // node is a member. Its time-outs are some tenths of the defaults.
 func node(i, of int) cluster.Recipe {
 	r := cluster.Recipe{
-		Name: nodeName(i), Role: history.RoleFollower, Data: true, Binary: "etcd", Package: "etcd-server", Version: []string{"--version"},
+		Name: nodeName(i), Role: history.RoleFollower, Data: true, Binary: "etcd", Package: "etcd-server", Version: []string{"--version"}, Image: "etcd",
 		Args:  []string{"--config-file", configFile},
-		Ready: answers, Admin: newAdmin, Refusal: refusal,
+		Ready: answers, Admin: newAdmin, Refusal: refusal, Protocols: []string{"h2"},
 		Embedded: serve, EmbeddedVersion: "etcd " + version.Version + ", embedded",
 	}
 	if of == 1 {
@@ -101,7 +102,7 @@ func answers(ctx context.Context, addr string, pid int) error {
 	if _, err := status(ctx, addr); err != nil {
 		return err
 	}
-	return ownProcess(addr, pid)
+	return sockets.Own(pid, addr)
 }
 
 // serves waits until the server takes requests.

@@ -33,6 +33,7 @@ var (
 	_ cluster.Timer      = store{}
 	_ cluster.Leader     = store{}
 	_ cluster.Keeper     = store{}
+	_ cluster.Tenant     = store{}
 	_ cluster.Forgetter  = store{}
 	_ cluster.Evictor    = store{}
 	_ cluster.Supervisor = supervisor{}

@@ -108,11 +108,11 @@ const baseConfig = "dir ./\ndaemonize no\nprotected-mode yes\n"
 
 func node(name, config string, args ...string) cluster.Recipe {
 	return cluster.Recipe{
-		Name: name, Binary: "redis-server", Package: "redis-server", Version: []string{"--version"},
+		Name: name, Binary: "redis-server", Package: "redis-server", Version: []string{"--version"}, Image: "redis",
 		// The port is no part of the file: the server may come back on another.
 		Args:  append([]string{"redis.conf", "--bind", "{{.Host}}", "--port", "{{.Port}}"}, args...),
 		Files: map[string]string{"redis.conf": baseConfig + config},
-		Ready: ready, Refusal: refusal,
+		Ready: ready, Refusal: refusal, Login: login,
 	}
 }
 

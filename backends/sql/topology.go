@@ -89,7 +89,7 @@ func peerOf(e *engine, i int) string { return fmt.Sprintf("%s-%d", e.name, 3-i) 
 func postgresNode(i int, r replication) cluster.Recipe {
 	n := serverNode(&postgres, i, r)
 	n.Refusal = postgresRefusal
-	n.Binary, n.Package, n.Version = "postgres", "postgresql", []string{"--version"}
+	n.Binary, n.Package, n.Version, n.Image = "postgres", "postgresql", []string{"--version"}, "postgres"
 	n.Dirs = []string{"/usr/lib/postgresql/*/bin", "/usr/local/pgsql/bin"}
 	n.Template = &cluster.Template{Dir: "data", Make: [][]string{
 		{"initdb", "-D", "{{.Dir}}/data", "-U", postgresUser, "--auth=trust", "--no-sync", "--locale=C", "-E", "UTF8"},
@@ -120,7 +120,7 @@ func postgresNode(i int, r replication) cluster.Recipe {
 func mariadbNode(i int, r replication) cluster.Recipe {
 	n := serverNode(&mariadb, i, r)
 	n.Refusal = mariadbRefusal
-	n.Binary, n.Package, n.Version = "mariadbd", "mariadb-server", []string{"--version"}
+	n.Binary, n.Package, n.Version, n.Image = "mariadbd", "mariadb-server", []string{"--version"}, "mariadb"
 	n.Dirs = []string{"/usr/sbin", "/usr/local/mysql/bin"}
 	n.Template = &cluster.Template{Dir: "data", Make: [][]string{
 		{"mariadb-install-db", "--no-defaults", "--datadir={{.Dir}}/data", "--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-log-file-size=4M"},
@@ -173,14 +173,7 @@ func serves(ctx context.Context, e *engine, addr string, pid int) error {
 	if _, err := db.ExecContext(ctx, "SELECT 1"); err != nil {
 		return err
 	}
-	if pid == 0 {
-		return nil
-	}
-	own, err := sockets.Listens(pid, addr)
-	if err == nil && !own {
-		err = errors.New("another process listens there")
-	}
-	return err
+	return sockets.Own(pid, addr)
 }
 
 // following waits until the replica has all that the master has.

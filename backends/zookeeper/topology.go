@@ -23,6 +23,9 @@ const (
 // Where Debian's package puts the program: the first names all others that it needs.
 const jars = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar"
 
+// classpath finds the programs in images that have them elsewhere.
+const classpath = `for d in /apache-zookeeper-*/lib; do if [ -d "$d" ]; then export CLASSPATH="$d/*"; fi; done`
+
 const (
 	tick      = 100 * time.Millisecond
 	syncLimit = 5 // ticks after which a leader and its followers give each other up
@@ -63,13 +66,15 @@ func nodeName(i int) string { return fmt.Sprintf("zk-%d", i) }
 func node(i int) cluster.Recipe {
 	return cluster.Recipe{
 		Name: nodeName(i), Data: true, Binary: "java", Package: "zookeeper default-jre-headless libslf4j-java",
-		Needs:   strings.Split(jars, ":"),
-		Version: []string{"-cp", jars, "org.apache.zookeeper.version.VersionInfoMain"},
+		Needs: strings.Split(jars, ":"),
+		Image: "zookeeper", Wrap: classpath,
+		Env:     map[string]string{"CLASSPATH": jars},
+		Version: []string{"org.apache.zookeeper.version.VersionInfoMain"},
 		Args: []string{
 			"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xms16m", "-Xmx64m", "-Xss256k", "-XX:-UsePerfData", "-Xshare:auto",
 			"-Dzookeeper.jmx.log4j.disable=true", "-Djava.net.preferIPv4Stack=true", "-Dzookeeper.cnxTimeout=500",
 			"-Dorg.slf4j.simpleLogger.showDateTime=true", "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",
-			"-cp", jars, "org.apache.zookeeper.server.quorum.QuorumPeerMain", "./zoo.cfg",
+			"org.apache.zookeeper.server.quorum.QuorumPeerMain", "./zoo.cfg",
 		},
 		Admin: newAdmin, Refusal: refusal,
 	}
@@ -131,14 +136,10 @@ func answers(ctx context.Context, addr string, pid int) error {
 	if err == nil && said != "imok" {
 		err = fmt.Errorf("it answers %q", said)
 	}
-	if err != nil || pid == 0 {
+	if err != nil {
 		return err
 	}
-	own, err := sockets.Listens(pid, addr)
-	if err == nil && !own {
-		err = errors.New("another process listens there")
-	}
-	return err
+	return sockets.Own(pid, addr)
 }
 
 // serves waits until the server takes requests.

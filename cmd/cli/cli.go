@@ -140,7 +140,7 @@ missing here, 5 an expectation missed (suite, claims), 70 a bug of this program,
 		SilenceErrors: true, SilenceUsage: true,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(a.runCommand(), a.replayCommand(), a.checkCommand(), a.reportCommand(), a.listCommand(), a.doctorCommand(), a.claimsCommand(),
+	root.AddCommand(a.runCommand(), a.replayCommand(), a.checkCommand(), a.reportCommand(), a.listCommand(), a.doctorCommand(), a.serveCommand(), a.claimsCommand(),
 		a.suiteCommand(), a.mergeCommand(), a.compareCommand(), a.initCommand())
 	return root
 }

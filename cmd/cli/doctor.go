@@ -1,13 +1,18 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/cluster/container"
 	"github.com/lockstorm/lockstorm/harness"
 )
 
@@ -21,21 +26,68 @@ type usable struct {
 }
 
 func (a *app) doctorCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, clean bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "which servers are usable here, and how to get the rest",
 		Long: `Says for every topology which provider --provider auto would take, and what the others
-lack; and what the fault clock-jump needs. Exit code 4 when a topology cannot be started
-at all.`,
+lack; what the fault clock-jump needs; what Docker can do here, and which containers of runs
+whose lockstorm was killed it still has: --clean removes those, and nothing else. Exit code 4
+when a topology cannot be started at all.`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return a.doctor(asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if clean {
+				return a.clean(cmd.Context())
+			}
+			return a.doctor(cmd.Context(), asJSON)
+		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	cmd.Flags().BoolVar(&clean, "clean", false, "remove the containers of runs that are dead, and say which")
+	cmd.MarkFlagsMutuallyExclusive("json", "clean")
 	return cmd
 }
 
-func (a *app) doctor(asJSON bool) error {
+// clean removes the containers of dead runs.
+func (a *app) clean(ctx context.Context) error {
+	gone, err := container.Clean(ctx)
+	for _, l := range gone {
+		fmt.Fprintf(a.st.Stdout, "removed run %s: %s\n", l.Run, strings.Join(l.Containers, ", "))
+	}
+	if err != nil {
+		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+	}
+	if len(gone) == 0 {
+		fmt.Fprintln(a.st.Stdout, "nothing is left of dead runs")
+	}
+	return nil
+}
+
+// docker says what Docker can do here, and what runs have left in it.
+func docker(ctx context.Context) usable {
+	u := usable{Tool: "docker", Versions: map[string]string{}}
+	version, images, err := container.State(ctx)
+	if err != nil {
+		u.Missing = []string{"container: " + err.Error()}
+		return u
+	}
+	u.Chosen, u.Versions = "server "+version, images
+	left, err := container.Leftovers(ctx)
+	if err != nil {
+		u.Missing = []string{err.Error()}
+	}
+	for _, l := range left {
+		names := strings.Join(l.Containers, ", ")
+		if l.Dead {
+			u.Missing = append(u.Missing, fmt.Sprintf("run %s is dead and has left %s: doctor --clean removes it", l.Run, names))
+			continue
+		}
+		u.Missing = append(u.Missing, fmt.Sprintf("run %s was started elsewhere (another container, or before a boot) and has %s: nobody here can tell whether it lives", l.Run, names))
+	}
+	return u
+}
+
+func (a *app) doctor(ctx context.Context, asJSON bool) error {
 	var all []usable
 	code := harness.ExitPass
 	for _, t := range a.cat.Topologies.All() {
@@ -45,7 +97,7 @@ func (a *app) doctor(asJSON bool) error {
 		}
 		all = append(all, u)
 	}
-	all = append(all, clocks())
+	all = append(all, clocks(), docker(ctx))
 	if asJSON {
 		if err := a.printJSON(all); err != nil {
 			return err
@@ -60,8 +112,8 @@ func (a *app) doctor(asJSON bool) error {
 			state = "NOT USABLE"
 		}
 		fmt.Fprintf(tw, "%s\t%s\n", u.Topology+u.Tool, state)
-		for binary, v := range u.Versions {
-			fmt.Fprintf(tw, "\t  %s: %s\n", binary, v)
+		for _, name := range slices.Sorted(maps.Keys(u.Versions)) {
+			fmt.Fprintf(tw, "\t  %s: %s\n", name, u.Versions[name])
 		}
 		for _, m := range u.Missing {
 			fmt.Fprintf(tw, "\t  %s\n", m)
@@ -91,7 +143,10 @@ func examine(t cluster.Topology) usable {
 		u.Chosen = "needs no server"
 		return u
 	}
-	for _, p := range harness.Providers(nil) {
+	for _, p := range harness.Providers(harness.Means{}) {
+		if cluster.Foreign(p) {
+			continue // nothing of this machine says where they are
+		}
 		err := p.Available(t)
 		switch {
 		case err != nil:
@@ -104,7 +159,7 @@ func examine(t cluster.Topology) usable {
 		return u
 	}
 	for _, n := range t.Nodes {
-		if v, err := harness.BinaryVersion(n); err == nil {
+		if v, err := n.VersionLine(); err == nil {
 			u.Versions[n.Binary] = v
 		}
 	}

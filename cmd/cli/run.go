@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/catalog"
-	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/shell"
 	"github.com/lockstorm/lockstorm/reports"
 )
 
@@ -79,7 +79,7 @@ func (a *app) complete(cmd *cobra.Command) {
 	for flag, names := range map[string][]string{
 		"backend": a.cat.Backends.Names(), "nemesis": a.cat.Nemeses.Names(), "workload": a.cat.Workloads.Names(),
 		"topology": a.cat.Topologies.Names(), "require": a.cat.Checks.Names(),
-		"provider": {cluster.Auto, cluster.ProcessName, cluster.EmbeddedName},
+		"provider": harness.ProviderNames(),
 		"fencing":  {history.FencingBoth, history.FencingOn, history.FencingOff}, "discipline": {history.Told, history.Obey, history.Trusting}, "fail-on": {"all", history.FailOnDefect},
 	} {
 		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)); err != nil {
@@ -188,16 +188,8 @@ func (a *app) again(seed uint64) string {
 				i++
 			}
 		default:
-			words = append(words, quote(w))
+			words = append(words, shell.Quote(w))
 		}
 	}
 	return strings.Join(append(words, "--seed", strconv.FormatUint(seed, 10)), " ")
-}
-
-// quote makes a word safe for a shell.
-func quote(w string) string {
-	if w != "" && !strings.ContainsAny(w, " \t\n'\"\\$`&|;<>()*?[]{}~#!") {
-		return w
-	}
-	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }

@@ -56,6 +56,7 @@ Links run through toxiproxy inside our own process: one for each client and serv
 and the protected resource, and one for each pair of servers that talk to each other. Links of clients
 that no fault of the plan touches lead past it.
 `, generated)
+	p.byProvider(c)
 	for _, family := range families {
 		specs := slices.DeleteFunc(c.Nemeses.All(), func(s nemesis.Spec) bool { return s.Family != family.name })
 		if len(specs) == 0 {
@@ -67,6 +68,28 @@ that no fault of the plan touches lead past it.
 		}
 	}
 	return p.String()
+}
+
+// byProvider says which provider of servers each fault needs.
+func (p *page) byProvider(c *harness.Catalogue) {
+	providers := harness.ProviderNames()[1:] // without auto
+	p.line("\n## By provider of servers\n\nWhat [a provider](providers.md) can do for some backend and topology; what it cannot, a run says with the reason.\n")
+	p.header(append([]string{"fault"}, providers...)...)
+	for _, s := range c.Nemeses.All() {
+		if s.Fault == nil {
+			continue
+		}
+		why := harness.By(c, s)
+		cells := []string{"`" + s.Name + "`"}
+		for _, provider := range providers {
+			cell := "yes"
+			if why[provider] != nil {
+				cell = "-"
+			}
+			cells = append(cells, cell)
+		}
+		p.row(cells...)
+	}
 }
 
 // families in the order of the page.

@@ -4,6 +4,7 @@
 package sockets
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -43,6 +44,19 @@ func Listens(pid int, addr string) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// Own is nil when a process is the one that listens at an address of 127.0.0.1, as far as that can be
+// seen: of process 0 nothing can.
+func Own(pid int, addr string) error {
+	if pid == 0 {
+		return nil
+	}
+	own, err := Listens(pid, addr)
+	if err == nil && !own {
+		err = errors.New("another process listens there")
+	}
+	return err
 }
 
 // Conn is an established connection as the socket of one process has it.

@@ -268,6 +268,7 @@ func row(cfg harness.Config) string {
 	for _, more := range []struct{ text, value, def string }{
 		{" on ", cfg.Topology, ""},
 		{" with ", cfg.Provider, d.Provider},
+		{", ", strings.Join(cfg.Images, ", "), ""},
 		{", ", cfg.Workload, d.Workload},
 		{", fencing ", cfg.Fencing, d.Fencing},
 		{", register ", cfg.Register, ""},

@@ -1,0 +1,214 @@
+package container
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/compose"
+)
+
+// Every image has a Dockerfile on a base that can be replaced, and a name of its own once built.
+func TestImages(t *testing.T) {
+	seen := map[string]bool{}
+	for _, i := range compose.Images() {
+		text := string(i.Dockerfile())
+		if !strings.Contains(text, "ARG BASE=debian:bookworm-slim\nFROM ${BASE}\n") {
+			t.Errorf("%s is not built on a base that can be replaced:\n%s", i.Name, text)
+		}
+		built := i.Built()
+		if !strings.HasPrefix(built, "localhost/lockstorm-"+i.Name+":") || seen[built] {
+			t.Errorf("%s is built as %s", i.Name, built)
+		}
+		seen[built] = true
+	}
+}
+
+func TestParseChoices(t *testing.T) {
+	c, err := ParseChoices([]string{"redis=valkey/valkey:8", "etcd=localhost/etcd@sha256:0=1"})
+	if err != nil || c["redis"] != "valkey/valkey:8" || c["etcd"] != "localhost/etcd@sha256:0=1" {
+		t.Errorf("%v, %v", c, err)
+	}
+	for word, want := range map[string]string{
+		"redis": "write NAME=REF", "redis=": "write NAME=REF", "oracle=a": `no image "oracle": choose one of redis`,
+	} {
+		if _, err := ParseChoices([]string{word}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
+	if _, err := ParseChoices([]string{"redis=a", "redis=b"}); err == nil || !strings.Contains(err.Error(), "both a and b") {
+		t.Errorf("two of one: %v", err)
+	}
+}
+
+// What users pull comes before what is built; what they have chosen is the only one.
+func TestCandidates(t *testing.T) {
+	redis, err := compose.Find("redis")
+	if err != nil {
+		t.Fatal(err)
+	}
+	etcd, err := compose.Find("etcd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		of      compose.Image
+		choices Choices
+		want    []string
+	}{
+		{redis, nil, []string{redis.Official, redis.Built()}},
+		{redis, Choices{"redis": "a:1"}, []string{"a:1"}},
+		{redis, Choices{"etcd": "a:1"}, []string{redis.Official, redis.Built()}},
+		{etcd, nil, []string{etcd.Built()}},
+	} {
+		if got := c.choices.candidates(c.of); !slices.Equal(got, c.want) {
+			t.Errorf("%s with %v: %v, want %v", c.of.Name, c.choices, got, c.want)
+		}
+	}
+}
+
+// A daemon whose containers are not in this host's network is refused, with the reason.
+func TestElsewhere(t *testing.T) {
+	const here = "unix:///var/run/docker.sock"
+	for _, c := range []struct {
+		host, system string
+		security     []string
+		want         string
+	}{
+		{here, "Debian GNU/Linux 12", []string{"name=seccomp,profile=default"}, ""},
+		{"tcp://10.0.0.1:2376", "Debian GNU/Linux 12", nil, "is not on this host"},
+		{here, "Docker Desktop", nil, "a machine of its own"},
+		{here, "Debian GNU/Linux 12", []string{"name=rootless"}, "rootless Docker"},
+		{here, "Debian GNU/Linux 12", []string{"name=userns"}, "userns-remap"},
+	} {
+		err := elsewhere(c.host, c.system, c.security)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v", c, err)
+		}
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	for err, want := range map[error]string{
+		fmt.Errorf("dial: %w", fs.ErrPermission):             "add you to the group docker",
+		errors.New("permission denied while trying\nmore"):   "add you to the group docker",
+		errors.New("Cannot connect to the Docker daemon at"): "start it, or say with DOCKER_HOST",
+		errors.New("an answer of 200 pages\nof which"):       "Docker does not answer as it should",
+	} {
+		if text := unreachable(err).Error(); !strings.Contains(text, want) || strings.Contains(text, "\n") {
+			t.Errorf("%q", text)
+		}
+	}
+}
+
+// A container sees the node's folder and the clock shim under names of its own, whatever they are called here.
+func TestEnvironment(t *testing.T) {
+	env, binds := environment(cluster.Place{Dir: "/root/run/nodes/redis-1", Env: []string{"LD_PRELOAD=/root/.cache/shim.so", "LOCKSTORM_CLOCK=/root/run/nodes/redis-1/clock", "X=/root/run/nodes/redis-10"}})
+	for name, want := range map[string]string{"LD_PRELOAD": "/lockstorm-preload/shim.so", "LOCKSTORM_CLOCK": "/lockstorm/clock", "X": "/root/run/nodes/redis-10"} {
+		if env[name] != want {
+			t.Errorf("%s=%s, want %s", name, env[name], want)
+		}
+	}
+	for _, want := range []string{"/root/run/nodes/redis-1:/lockstorm", "/root/.cache:/lockstorm-preload:ro"} {
+		if !slices.Contains(binds, want) {
+			t.Errorf("%s is not among %v", want, binds)
+		}
+	}
+}
+
+func TestBuildResult(t *testing.T) {
+	for _, c := range []struct{ said, want string }{
+		{`{"stream":"Step 1"}{"stream":"Successfully built"}`, ""},
+		{`{"stream":"E: Unable to locate package x\n"}{"errorDetail":{"message":"returned a non-zero code: 100"}}`, "returned a non-zero code: 100 (E: Unable to locate package x)"},
+		{`{"stream":`, "unexpected EOF"},
+	} {
+		err := buildResult(strings.NewReader(c.said))
+		if (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
+			t.Errorf("%s: %v", c.said, err)
+		}
+	}
+}
+
+// A process is known by its id and its beginning: one that has ended is nobody, and another one with its
+// id would be somebody else.
+func TestOwner(t *testing.T) {
+	own := owner(os.Getpid())
+	if !alive(own) || alive(own+"1") || alive("") || alive("1") {
+		t.Errorf("own label %q", own)
+	}
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	label := owner(cmd.Process.Pid)
+	if !alive(label) {
+		t.Errorf("a process that lives is dead: %q", label)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait() //nolint:errcheck // it was killed
+	if alive(label) {
+		t.Errorf("a process that was killed lives: %q", label)
+	}
+}
+
+// The kernel's word for a frozen group, in both versions of groups.
+func TestFrozen(t *testing.T) {
+	for _, c := range []struct {
+		file, text string
+		is         func(string) bool
+		want       bool
+	}{
+		{"freezer.state", "FROZEN\n", isFrozenV1, true},
+		{"freezer.state", "FREEZING\n", isFrozenV1, false},
+		{"freezer.state", "THAWED\n", isFrozenV1, false},
+		{"cgroup.events", "populated 1\nfrozen 1\n", isFrozenV2, true},
+		{"cgroup.events", "populated 1\nfrozen 0\n", isFrozenV2, false},
+	} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{c.file: c.text, "cgroup.procs": "1\n2\n"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, text, err := frozenBy(dir, c.file, c.is)
+		if err != nil || got != c.want || !strings.Contains(text, "2 processes") {
+			t.Errorf("%q: %v, %q, %v", c.text, got, text, err)
+		}
+	}
+	if _, _, err := frozen(0); !errors.Is(err, errNoFreezer) {
+		t.Errorf("of nobody: %v", err)
+	}
+}
+
+// A warden that is told that all is done sweeps nothing; Release waits for its end.
+func TestGuard(t *testing.T) {
+	for _, clean := range []bool{true, false} {
+		file := filepath.Join(t.TempDir(), "said")
+		g, err := StartGuard(exec.Command("sh", "-c", "cat >"+file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Release(clean); err != nil {
+			t.Error(err)
+		}
+		want := ""
+		if clean {
+			want = done
+		}
+		if said, err := os.ReadFile(file); err != nil || string(said) != want {
+			t.Errorf("it was told %q, %v", said, err)
+		}
+	}
+	if err := (*Guard)(nil).Release(true); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,120 @@
+package container
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/moby/moby/client"
+	"github.com/testcontainers/testcontainers-go"
+	tclog "github.com/testcontainers/testcontainers-go/log"
+)
+
+// noRyuk keeps testcontainers from starting a container of its own that removes ours: a child of our
+// own does (see [Sweep]), and needs no image and no socket inside a container. Who wants both says so
+// in the environment.
+const noRyuk = "TESTCONTAINERS_RYUK_DISABLED"
+
+const askLimit = 5 * time.Second // for an answer of the daemon that needs no work
+
+// daemon is the Docker of this host.
+type daemon struct {
+	containers *testcontainers.DockerProvider
+	api        client.APIClient
+	Version    string
+	trouble    error // why its containers cannot share this host's network
+}
+
+// connect finds the daemon, once in the life of this process. The error says in a sentence why there is
+// none, and what to do.
+var connect = sync.OnceValues(func() (d *daemon, err error) {
+	tclog.SetDefault(tclog.NewNoopLogger()) // else it greets on stderr
+	if _, said := os.LookupEnv(noRyuk); !said {
+		if err := os.Setenv(noRyuk, "true"); err != nil {
+			return nil, err
+		}
+	}
+	if err := ping(os.Getenv(client.EnvOverrideHost)); err != nil {
+		return nil, unreachable(err)
+	}
+	p, err := testcontainers.NewDockerProvider(testcontainers.WithLogger(tclog.NewNoopLogger()),
+		// Which is there on any daemon: else it makes a network of its own, which nobody would remove.
+		testcontainers.WithDefaultBridgeNetwork(networkHost))
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	d = &daemon{containers: p, api: p.Client()}
+	ctx, cancel := context.WithTimeout(context.Background(), askLimit)
+	defer cancel()
+	info, err := d.api.Info(ctx, client.InfoOptions{})
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	d.Version, d.trouble = info.Info.ServerVersion, elsewhere(d.api.DaemonHost(), info.Info.OperatingSystem, info.Info.SecurityOptions)
+	return d, nil
+})
+
+// ping asks the daemon that the user has named: testcontainers would go on to others.
+func ping(host string) error {
+	if host == "" {
+		return nil
+	}
+	c, err := client.New(client.FromEnv)
+	if err != nil {
+		return err
+	}
+	defer c.Close() //nolint:errcheck // it was only asked
+	ctx, cancel := context.WithTimeout(context.Background(), askLimit)
+	defer cancel()
+	_, err = c.Ping(ctx, client.PingOptions{})
+	return err
+}
+
+// unreachable is why the daemon does not answer, and the way out.
+func unreachable(err error) error {
+	const or = `, or choose another --provider`
+	text := err.Error()
+	switch {
+	case errors.Is(err, fs.ErrPermission) || strings.Contains(text, "permission denied"):
+		return fmt.Errorf("Docker's socket may not be used by this user: have an administrator add you to the group docker, and log in again%s: %w", or, errFirst(err)) //nolint:staticcheck // a name
+	case client.IsErrConnectionFailed(err) || strings.Contains(text, "Cannot connect to the Docker daemon") || strings.Contains(text, "docker socket not found") || strings.Contains(text, "no such file"):
+		return fmt.Errorf("no Docker daemon answers: start it, or say with DOCKER_HOST where it is%s: %w", or, errFirst(err))
+	}
+	return fmt.Errorf("Docker does not answer as it should%s: %w", or, errFirst(err)) //nolint:staticcheck // a name
+}
+
+// errFirst is the first line of an error: some have a page for every place that was tried.
+func errFirst(err error) error {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return errors.New(line)
+}
+
+// elsewhere says why the daemon's containers do not run in this host's network, where faults are.
+func elsewhere(host, system string, security []string) error {
+	switch {
+	case !strings.HasPrefix(host, "unix://"):
+		return fmt.Errorf("the Docker daemon at %s is not on this host: its servers could not be reached through links here", host)
+	case strings.Contains(system, "Docker Desktop"):
+		return errors.New("Docker Desktop runs containers in a machine of its own: run lockstorm inside it, or on Linux") //nolint:staticcheck // a name
+	case slices.ContainsFunc(security, func(s string) bool { return strings.Contains(s, "rootless") }):
+		return errors.New("rootless Docker has a network of its own, in which lockstorm's links are not: use the system's daemon")
+	case slices.ContainsFunc(security, func(s string) bool { return strings.Contains(s, "userns") }):
+		return errors.New("this Docker maps its users (userns-remap), and then gives no container the host's network: use another daemon")
+	}
+	return nil
+}
+
+// usable is the daemon, if servers can be run by it.
+func usable() (*daemon, error) {
+	d, err := connect()
+	if err == nil {
+		err = d.trouble
+	}
+	return d, err
+}

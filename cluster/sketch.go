@@ -1,0 +1,38 @@
+package cluster
+
+import (
+	"fmt"
+	"path"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Sketch is where the servers of a topology would be on one host, each with fixed ports from a first
+// one on and all in a folder of the same path, and reaching each other directly: what is written into
+// files by which people start them themselves. The port after the last is returned, too.
+func Sketch(t Topology, dir string, port int) ([]Place, int) {
+	places := make([]Place, len(t.Nodes))
+	for i, r := range t.Nodes {
+		places[i] = Place{Dir: path.Clean(dir), Host: "127.0.0.1", Port: port, Ports: map[string]int{}, Source: sourceOf(i), Follows: r.Role == history.RoleReplica, peers: map[peerPort]int{}}
+		port++
+		for _, p := range r.Ports {
+			places[i].Ports[p.Name] = port
+			port++
+		}
+	}
+	for i, r := range t.Nodes {
+		for _, p := range r.ports() {
+			at := places[i].Port
+			if p.Name != "" {
+				at = places[i].Ports[p.Name]
+			}
+			for j := range places {
+				places[j].peers[peerPort{r.Name, p.Name}] = at
+			}
+		}
+	}
+	return places, port
+}
+
+// sourceOf is the address from which a node calls its peers.
+func sourceOf(i int) string { return fmt.Sprintf("127.0.0.%d", 11+i) }

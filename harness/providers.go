@@ -1,0 +1,191 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/cluster/container"
+	"github.com/lockstorm/lockstorm/cluster/external"
+	"github.com/lockstorm/lockstorm/internal/proc"
+)
+
+// Means are what the providers of a run start servers with. The zero value is enough to ask them what
+// is available.
+type Means struct {
+	Starter *proc.Starter
+	Images  container.Choices
+	Servers external.Servers
+	Access  external.Access
+	Say     func(string) // is told of what takes long
+}
+
+// Providers are the ways to start servers, in the order in which auto tries them.
+func Providers(m Means) []cluster.Provider {
+	return []cluster.Provider{
+		cluster.Process{Starter: m.Starter},
+		container.New(container.Options{Images: m.Images, Warden: startWarden, Say: m.Say}),
+		cluster.Embedded{Starter: m.Starter, Command: embeddedCommand},
+		external.New(m.Servers, m.Access),
+	}
+}
+
+// ProviderNames are the words of --provider.
+func ProviderNames() []string {
+	return []string{cluster.Auto, cluster.ProcessName, cluster.ContainerName, cluster.EmbeddedName, cluster.ExternalName}
+}
+
+// startWarden starts our own binary as what removes the containers of a run when we are killed.
+func startWarden(run string) (*container.Guard, error) {
+	cmd, err := childCommand(childWarden, envRun+"="+run)
+	if err != nil {
+		return nil, err
+	}
+	return container.StartGuard(cmd)
+}
+
+func wardenMain() error { return container.Ward(context.Background(), os.Stdin, os.Getenv(envRun)) }
+
+// imagesFor reads --image, and says what of it makes no sense for the run.
+func (r *resolved) imagesFor() (err error) {
+	if len(r.Images) == 0 {
+		return nil
+	}
+	switch r.Provider {
+	case cluster.Auto:
+		r.Provider = cluster.ContainerName
+	case cluster.ContainerName:
+	default:
+		return fmt.Errorf("--image goes with --provider %s, not %s", cluster.ContainerName, r.Provider)
+	}
+	if r.images, err = container.ParseChoices(r.Images); err != nil {
+		return fmt.Errorf("--image: %w", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.images)) {
+		if !r.topology.Any(func(n cluster.Recipe) bool { return n.Image == name }) {
+			return fmt.Errorf("--image %s=%s: topology %s runs nothing from that image", name, r.images[name], r.Topology)
+		}
+	}
+	return nil
+}
+
+// serversFor reads --servers and how they are entered.
+func (r *resolved) serversFor() (err error) {
+	if r.Provider == cluster.Auto && len(r.Servers) > 0 {
+		r.Provider = cluster.ExternalName
+	}
+	if r.Provider != cluster.ExternalName {
+		if len(r.Servers) > 0 {
+			return fmt.Errorf("--servers goes with --provider %s, not %s", cluster.ExternalName, r.Provider)
+		}
+		return nil
+	}
+	if r.servers, err = external.ParseServers(r.Servers); err != nil {
+		return fmt.Errorf("--servers: %w", err)
+	}
+	if len(r.topology.Nodes) == 0 {
+		return fmt.Errorf("--provider %s: topology %s has no servers", cluster.ExternalName, r.Topology)
+	}
+	r.access, err = external.FromEnv()
+	return err
+}
+
+// means are what the run's providers start servers with.
+func (r *resolved) means(s *proc.Starter, say func(string)) Means {
+	return Means{Starter: s, Images: r.images, Servers: r.servers, Access: r.access, Say: say}
+}
+
+// tenants are the servers that are shared with others, by name.
+func (s *session) tenants() map[string]cluster.Tenant {
+	if s.cluster == nil || !cluster.Foreign(s.provider) {
+		return nil
+	}
+	out := map[string]cluster.Tenant{}
+	for _, n := range s.cluster.Servers() {
+		if t, ok := cluster.As[cluster.Tenant](n); ok {
+			out[n.Name()] = t
+		}
+	}
+	return out
+}
+
+// tenantLimit is for one answer of a server that is not ours.
+const tenantLimit = 10 * time.Second
+
+// moveIn refuses servers that have something under the name of the run already.
+func (s *session) moveIn(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, tenantLimit)
+	defer cancel()
+	for name, t := range s.tenants() {
+		found, err := t.Of(ctx, s.runID())
+		if err != nil {
+			return fmt.Errorf("look for keys of this run on %s: %w", name, err)
+		}
+		if len(found) > 0 {
+			return fmt.Errorf("%s has %d keys under this run's name already, as %s: they are somebody's, so nothing was done", name, len(found), found[0])
+		}
+	}
+	return nil
+}
+
+// moveOut deletes what the run has left on servers that are not ours.
+func (s *session) moveOut(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, tenantLimit)
+	defer cancel()
+	var errs []error
+	for name, t := range s.tenants() {
+		if _, err := t.Clear(ctx, s.runID()); err != nil {
+			errs = append(errs, fmt.Errorf("keys with %s in their names may be left on %s: %w", s.runID(), name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// closeProvider ends what a provider has open, if anything.
+func closeProvider(p cluster.Provider) error {
+	if c, ok := p.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// fetch gets what the provider has to fetch before servers are started, and has the record say what it
+// is.
+func (s *session) fetch(ctx context.Context, provider cluster.Provider) error {
+	v, ok := provider.(cluster.Versioner)
+	if !ok {
+		return nil
+	}
+	found, err := v.Versions(ctx, s.r.topology)
+	if err != nil {
+		return err
+	}
+	t := *s.trial // others may run it, too
+	t.Versions = maps.Clone(t.Versions)
+	maps.Copy(t.Versions, found)
+	s.trial = &t
+	return t.WriteFile(filepath.Join(s.dir, TrialFile))
+}
+
+// askVersions is what a provider that says itself what it starts would start now, as far as that is
+// here.
+func askVersions(p cluster.Provider, t cluster.Topology) (found map[string]string, err error) {
+	v, ok := p.(cluster.Versioner)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	if f, ok := p.(cluster.Fetcher); ok {
+		if err := f.Here(t); err != nil {
+			return nil, err
+		}
+	}
+	defer func() { err = errors.Join(err, closeProvider(p)) }()
+	return v.Versions(context.Background(), t)
+}
