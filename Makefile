@@ -53,7 +53,7 @@ gate: build servers ## preset ci: lockstorm's own gate, with a page of what came
 
 .PHONY: steady
 steady: servers ## the gate 50 times in a row, every second time beside four spinning loops
-	set -o pipefail; $(GO) test -tags steady -count=1 -timeout 180m -run TestGateIsSteady -v ./e2e | grep -v '^=== '
+	set -o pipefail; $(GO) test -tags steady -count=1 -timeout 180m -run TestGateIsSteady -v ./e2e | grep --line-buffered -v '^=== '
 
 MATRIX_SEEDS ?= 3
 
@@ -61,6 +61,29 @@ MATRIX_SEEDS ?= 3
 matrix: build servers ## every backend under every fault, MATRIX_SEEDS seeds; writes docs/matrix.md (2 hours)
 	$(BIN) suite full --seeds $(MATRIX_SEEDS) --out lockstorm-runs/matrix --resume; code=$$?; [ $$code -le 2 ] || [ $$code -eq 5 ]
 	$(GO) test ./docs/tables -run TestMatrix -matrix $(CURDIR)/lockstorm-runs/matrix
+
+.PHONY: image
+image: ## an image of lockstorm itself: a static binary, run as an unprivileged user
+	@rm -rf bin/image && mkdir -p bin/image/runs bin/image/tmp
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/image/lockstorm ./cmd/lockstorm
+	docker build -q -f compose/images/lockstorm/Dockerfile -t localhost/lockstorm bin/image
+	@docker image inspect -f 'image: localhost/lockstorm, {{.Size}} bytes' localhost/lockstorm
+
+.PHONY: images
+images: ## the base image that container tests are built on: here, pulled, or made with debootstrap
+	@./.ci/images
+
+.PHONY: containers
+containers: images ## the provider container: every kind of fault, kill -9, Ctrl-C, and what cannot be (CONTAINER_KILLS=4)
+	$(GO) test -tags containers -count=1 -timeout 15m -parallel 4 -run 'Container|Doctor|Compose|Image' ./e2e
+
+.PHONY: containers-track
+containers-track: images ## every published failure with CONTAINER_SEEDS (5) seeds in containers; writes docs/containers.md
+	$(GO) test -tags containertrack -count=1 -timeout 60m -parallel 3 -run TestPublishedInContainers ./e2e
+
+.PHONY: image-versions
+image-versions: ## the published failures on Redis 6 to 8, Valkey and etcd 3.4 and 3.5 in containers, VERSION_SEEDS (2) seeds; writes docs/versions.md
+	images=$$(./.ci/versions) && IMAGES="$$images" $(GO) test -tags imageversions -count=1 -timeout 90m -parallel 3 -run TestImageVersions ./e2e
 
 .PHONY: soak
 soak: servers ## 200 runs over all pairs of backend and fault, against the table of docs/backends.md
@@ -106,8 +129,8 @@ hunt: ## 200,000 random histories a lock model against brute force and Porcupine
 	cd hunt && HUNT_N=$(HUNT_N) HUNT_SEED=$(HUNT_SEED) $(GO) test -count=1 -timeout 10h -run TestHunt -v .
 
 .PHONY: docs
-docs: ## write docs/faults.md and docs/backends.md from the catalogue, docs/extending.md from examples/ownlock
-	$(GO) test ./docs/tables ./docs/extending -run Stale -rewrite
+docs: ## write docs/faults.md, docs/backends.md and compose/ from the catalogue, docs/extending.md from examples/ownlock
+	$(GO) test ./docs/tables ./docs/stacks ./docs/extending -run Stale -rewrite
 
 .PHONY: lint
 lint: ## gofumpt and golangci-lint, pinned in tools/go.mod
@@ -121,23 +144,20 @@ fmt: ## format with gofumpt
 .PHONY: vet
 vet:
 	$(GO) vet ./...
-	for tag in fast steady soak track ensembles databases libraries versions; do $(GO) vet -tags $$tag ./e2e || exit 1; done
+	for tag in fast steady soak track ensembles databases libraries versions containers containertrack imageversions; do $(GO) vet -tags $$tag ./e2e || exit 1; done
 
 .PHONY: tidy
-tidy: ## check that go mod tidy leaves no difference
-	$(GO) mod tidy -e -diff # -e: see docs/adr/0007
-	cd examples/ownlock && $(GO) mod tidy -e -diff
+tidy: ## check that go mod tidy leaves no difference (docs/adr/0007 names the one that is allowed)
+	./.ci/tidy
 
 .PHONY: bench
 bench: servers ## benchmarks: ratios in one run
-	$(GO) test -run '^$$' -bench . -benchtime 1s ./history ./checker ./harness ./backends/redis/tap
+	$(GO) test -run '^$$' -bench . -benchtime 1s ./history ./checker ./harness ./backends/redis/tap # Container and ReadyInContainers need Docker
 
 .PHONY: ci
 ci: ## everything that must hold before a change lands
-	$(MAKE) tidy vet build lint
-	$(MAKE) test
-	$(MAKE) fast
-	$(MAKE) gate
+	@mkdir -p bin; ./.ci/images >bin/images.log 2>&1 & \
+	$(MAKE) tidy vet build lint && $(MAKE) test && $(MAKE) fast && $(MAKE) gate && wait && cat bin/images.log && $(MAKE) containers
 
 .PHONY: clean
 clean: ## remove what was built and every run
