@@ -31,16 +31,16 @@ type Cluster struct {
 // Network gives servers addresses by which they know each other, wherever they listen.
 // The main port of a server has no name.
 type Network interface {
-	// Announce opens the one address of a server's port for all others, and notes from where the
-	// server calls them; with no source, callers are told apart by whose socket calls (see Runs),
+	// Announce opens the one address of a server's port for all others, on a host that they reach, and
+	// notes from where the server calls them; with no source, callers are told apart by whose socket calls (see Runs),
 	// and one that is nobody's is refused.
-	Announce(node, port, source string) (addr string, err error)
+	Announce(host, node, port, source string) (addr string, err error)
 	// Greet rewrites what one says first to another at a port that is between the two.
 	Greet(from, to, port string, g Greeting)
 	// Runs says which process a server is.
 	Runs(node string, pid int)
-	// Between opens the address of a port for one caller.
-	Between(from, to, port string) (addr string, err error)
+	// Between opens the address of a port for one caller, on a host that it reaches.
+	Between(host, from, to, port string) (addr string, err error)
 	// Serve says where a port really is now.
 	Serve(node, port, addr string)
 }
@@ -55,16 +55,16 @@ type Options struct {
 // together. On an error nothing is left running.
 func Start(ctx context.Context, t Topology, p Provider, dir string, o Options) (*Cluster, error) {
 	c := &Cluster{Topology: t, Provider: p}
-	for i, r := range t.Nodes {
+	for _, r := range t.Nodes {
 		s := &Server{recipe: r, topology: t, provider: p, network: o.Network}
-		s.place = Place{Dir: filepath.Join(dir, r.Name), Host: "127.0.0.1", Source: sourceOf(i), Follows: r.Role == history.RoleReplica}
+		s.place = Place{Dir: filepath.Join(dir, r.Name), Follows: r.Role == history.RoleReplica}
 		if r.Admin != nil {
 			s.admin = r.Admin(s.Addr)
 		}
 		c.servers = append(c.servers, s)
 	}
-	var err error
-	if !Foreign(p) {
+	err := c.settle(ctx)
+	if err == nil && !Foreign(p) {
 		err = c.announce(o)
 	}
 	for stage := 0; err == nil && stage <= c.lastStage(); stage++ {
@@ -107,10 +107,10 @@ func (c *Cluster) openTo(n Network, to *Server, p Port) error {
 	switch p.Peering {
 	case Announced, BySocket:
 		source := to.place.Source
-		if p.Peering == BySocket {
+		if p.Peering == BySocket && !to.place.Alone { // it cannot be told from where to call
 			source = ""
 		}
-		addr, err := n.Announce(to.Name(), p.Name, source)
+		addr, err := n.Announce(to.place.PeerHost, to.Name(), p.Name, source)
 		if err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (c *Cluster) openTo(n Network, to *Server, p Port) error {
 			if from == to {
 				continue
 			}
-			addr, err := n.Between(from.Name(), to.Name(), p.Name)
+			addr, err := n.Between(from.place.PeerHost, from.Name(), to.Name(), p.Name)
 			if err != nil {
 				return err
 			}

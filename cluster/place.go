@@ -16,7 +16,10 @@ type Place struct {
 	Port   int            // of the main port; before a launch, the one that it had, or 0
 	Ports  map[string]int // the further ones, by name
 	Source string         // address from which it calls its peers
-	Env    []string       // added to its environment
+	// PeerHost is where it reaches the ports of its peers, which are links.
+	PeerHost string
+	Alone    bool     // no other program has an address like its own, and those that call it come from elsewhere
+	Env      []string // added to its environment
 	// Follows: it is to follow another one, where that is for us to say and not for the servers.
 	Follows bool
 	peers   map[peerPort]int

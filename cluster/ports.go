@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 	"sync/atomic"
 	"syscall"
 )
@@ -20,8 +21,8 @@ const (
 // ports counts those that were tried, in this process.
 var ports atomic.Int64
 
-// freePort finds a port of 127.0.0.1 that is free now: other runs on this host look elsewhere
-// first.
+// freePort finds a port of this host that is free now: other runs on it look elsewhere first. A server with
+// an address of its own can have it as well.
 func freePort() (int, error) {
 	for range freeTries {
 		n := int64(os.Getpid())*97 + ports.Add(1)
@@ -34,7 +35,7 @@ func freePort() (int, error) {
 }
 
 func bindable(port int) (int, error) {
-	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	l, err := net.Listen("tcp", net.JoinHostPort(Loopback, strconv.Itoa(port)))
 	if err != nil {
 		return 0, fmt.Errorf("find a free port: %w", err)
 	}

@@ -198,7 +198,7 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 	log := filepath.Join(place.Dir, "server.log")
 	var last error // that is not only the end of our patience
 	for {
-		err := s.recipe.Ready(ctx, place.Addr(), in.Pid())
+		err := s.recipe.Ready(ctx, place.Addr(), listener(place, in))
 		if err == nil {
 			return nil
 		}
@@ -216,6 +216,14 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 		case <-time.After(probeEvery):
 		}
 	}
+}
+
+// listener is the process that must be seen to listen; 0 where no other one can.
+func listener(place Place, in Instance) int {
+	if place.Alone {
+		return 0
+	}
+	return in.Pid()
 }
 
 // serves tells the network where the ports are, and who has them: peers may call before it

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"fmt"
 	"path"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -13,7 +12,7 @@ import (
 func Sketch(t Topology, dir string, port int) ([]Place, int) {
 	places := make([]Place, len(t.Nodes))
 	for i, r := range t.Nodes {
-		places[i] = Place{Dir: path.Clean(dir), Host: "127.0.0.1", Port: port, Ports: map[string]int{}, Source: sourceOf(i), Follows: r.Role == history.RoleReplica, peers: map[peerPort]int{}}
+		places[i] = Place{Dir: path.Clean(dir), Host: Loopback, PeerHost: Loopback, Port: port, Ports: map[string]int{}, Source: sourceOf(i), Follows: r.Role == history.RoleReplica, peers: map[peerPort]int{}}
 		port++
 		for _, p := range r.Ports {
 			places[i].Ports[p.Name] = port
@@ -33,6 +32,3 @@ func Sketch(t Topology, dir string, port int) ([]Place, int) {
 	}
 	return places, port
 }
-
-// sourceOf is the address from which a node calls its peers.
-func sourceOf(i int) string { return fmt.Sprintf("127.0.0.%d", 11+i) }

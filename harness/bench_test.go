@@ -114,7 +114,7 @@ func throughLinks(b *testing.B, addrs map[string]string) map[string]string {
 	for party, addr := range addrs {
 		net.Serve(party, "", addr)
 		var err error
-		if out[party], err = net.Between("c1", party, ""); err != nil {
+		if out[party], err = net.Between(cluster.Loopback, "c1", party, ""); err != nil {
 			b.Fatal(err)
 		}
 	}

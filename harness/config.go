@@ -14,6 +14,7 @@ type Config struct {
 	Topology   string        `json:"topology,omitempty"` // empty: the backend's default
 	Provider   string        `json:"provider,omitempty"`
 	Images     []string      `json:"images,omitempty"`   // NAME=REF, in place of those of package compose
+	Network    string        `json:"network,omitempty"`  // of containers; empty: the host's
 	Servers    []string      `json:"servers,omitempty"`  // NODE=HOST:PORT, of somebody else
 	Nemesis    []string      `json:"nemesis,omitempty"`  // name[:key=value,...]
 	Workload   string        `json:"workload,omitempty"` // name[:key=value,...]

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster"
@@ -22,6 +23,7 @@ import (
 type Means struct {
 	Starter *proc.Starter
 	Images  container.Choices
+	Network string // of containers
 	Servers external.Servers
 	Access  external.Access
 	Say     func(string) // is told of what takes long
@@ -31,7 +33,7 @@ type Means struct {
 func Providers(m Means) []cluster.Provider {
 	return []cluster.Provider{
 		cluster.Process{Starter: m.Starter},
-		container.New(container.Options{Images: m.Images, Warden: startWarden, Say: m.Say}),
+		container.New(container.Options{Images: m.Images, Network: m.Network, Warden: startWarden, Say: m.Say}),
 		cluster.Embedded{Starter: m.Starter, Command: embeddedCommand},
 		external.New(m.Servers, m.Access),
 	}
@@ -53,17 +55,36 @@ func startWarden(run string) (*container.Guard, error) {
 
 func wardenMain() error { return container.Ward(context.Background(), os.Stdin, os.Getenv(envRun)) }
 
+// contained is nil for a run with containers, and makes one of it where the user has left that open; flag
+// makes sense for no other.
+func (r *resolved) contained(flag string) error {
+	if r.Provider == cluster.Auto {
+		r.Provider = cluster.ContainerName
+	}
+	if r.Provider != cluster.ContainerName {
+		return fmt.Errorf("%s goes with --provider %s, not %s", flag, cluster.ContainerName, r.Provider)
+	}
+	return nil
+}
+
+// networkFor reads --network.
+func (r *resolved) networkFor() error {
+	if r.Network == "" {
+		return nil
+	}
+	if !slices.Contains(container.Networks(), r.Network) {
+		return fmt.Errorf("--network %s: choose one of %s", r.Network, strings.Join(container.Networks(), ", "))
+	}
+	return r.contained("--network")
+}
+
 // imagesFor reads --image, and says what of it makes no sense for the run.
 func (r *resolved) imagesFor() (err error) {
 	if len(r.Images) == 0 {
 		return nil
 	}
-	switch r.Provider {
-	case cluster.Auto:
-		r.Provider = cluster.ContainerName
-	case cluster.ContainerName:
-	default:
-		return fmt.Errorf("--image goes with --provider %s, not %s", cluster.ContainerName, r.Provider)
+	if err := r.contained("--image"); err != nil {
+		return err
 	}
 	if r.images, err = container.ParseChoices(r.Images); err != nil {
 		return fmt.Errorf("--image: %w", err)
@@ -99,7 +120,7 @@ func (r *resolved) serversFor() (err error) {
 
 // means are what the run's providers start servers with.
 func (r *resolved) means(s *proc.Starter, say func(string)) Means {
-	return Means{Starter: s, Images: r.images, Servers: r.servers, Access: r.access, Say: say}
+	return Means{Starter: s, Images: r.images, Network: r.Network, Servers: r.servers, Access: r.access, Say: say}
 }
 
 // tenants are the servers that are shared with others, by name.

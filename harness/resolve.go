@@ -45,7 +45,7 @@ type resolved struct {
 // what was left open: this is where a seed is drawn.
 func complete(cat *Catalogue, cfg Config) (*resolved, error) {
 	r := &resolved{Config: cfg, cat: cat}
-	for _, step := range []func() error{r.words, r.names, r.numbers, r.combination, r.imagesFor, r.serversFor, r.chooseProvider} {
+	for _, step := range []func() error{r.words, r.names, r.numbers, r.combination, r.imagesFor, r.networkFor, r.serversFor, r.chooseProvider} {
 		if err := step(); err != nil {
 			return nil, asUsage(err)
 		}

@@ -152,7 +152,7 @@ func (s *session) reach(client, to, direct string, kind nemesis.Links) (string, 
 	if s.r.links&kind == 0 {
 		return direct, nil
 	}
-	return s.net.Between(client, to, "")
+	return s.net.Between(cluster.Loopback, client, to, "")
 }
 
 func (s *session) workerConfig(name string, index int64) (control.Config, error) {

@@ -64,9 +64,9 @@ func node(i, of int) cluster.Recipe {
 	r.Ports = []cluster.Port{{Name: peerPort, Peering: cluster.BySocket}}
 	var members []string
 	for n := 1; n <= of; n++ {
-		members = append(members, fmt.Sprintf("%s=http://{{.Host}}:{{.PeerPort %q %q}}", nodeName(n), nodeName(n), peerPort))
+		members = append(members, fmt.Sprintf("%s=http://{{.PeerHost}}:{{.PeerPort %q %q}}", nodeName(n), nodeName(n), peerPort))
 	}
-	own := fmt.Sprintf("http://{{.Host}}:{{.PeerPort %q %q}}", nodeName(i), peerPort)
+	own := fmt.Sprintf("http://{{.PeerHost}}:{{.PeerPort %q %q}}", nodeName(i), peerPort)
 	lines := []string{
 		"name: " + nodeName(i), "data-dir: data",
 		"listen-client-urls: http://{{.Host}}:{{.Port}}", "advertise-client-urls: http://{{.Host}}:{{.Port}}",

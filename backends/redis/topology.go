@@ -103,8 +103,9 @@ func sentinel(p persistence) cluster.Topology {
 func nodeName(i int) string     { return fmt.Sprintf("redis-%d", i+1) }
 func sentinelName(i int) string { return fmt.Sprintf("sentinel-%d", i+1) }
 
-// The server runs in its own folder: no path needs to be quoted.
-const baseConfig = "dir ./\ndaemonize no\nprotected-mode yes\n"
+// The server runs in its own folder: no path needs to be quoted. On a network that only its run has,
+// it takes callers from other addresses without a password.
+const baseConfig = "dir ./\ndaemonize no\nprotected-mode {{if .Alone}}no{{else}}yes{{end}}\n"
 
 func node(name, config string, args ...string) cluster.Recipe {
 	return cluster.Recipe{
@@ -141,7 +142,7 @@ func replicated(p persistence, n int) []cluster.Recipe {
 		r := node(nodeName(i), config)
 		r.Role, r.Peering = history.RoleMaster, cluster.Announced
 		if i > 0 {
-			r.Files["redis.conf"] += fmt.Sprintf("replicaof 127.0.0.1 {{.PortOf %q}}\n", nodeName(0))
+			r.Files["redis.conf"] += fmt.Sprintf("replicaof {{.PeerHost}} {{.PortOf %q}}\n", nodeName(0))
 			r.Role, r.Stage = history.RoleReplica, 1
 		}
 		nodes = append(nodes, withData(r))
@@ -150,7 +151,7 @@ func replicated(p persistence, n int) []cluster.Recipe {
 }
 
 func announce(prefix, name string) string {
-	return fmt.Sprintf("bind-source-addr {{.Source}}\n%[1]sannounce-ip 127.0.0.1\n%[1]sannounce-port {{.PortOf %[2]q}}\n", prefix, name)
+	return fmt.Sprintf("bind-source-addr {{.Source}}\n%[1]sannounce-ip {{.PeerHost}}\n%[1]sannounce-port {{.PortOf %[2]q}}\n", prefix, name)
 }
 
 // sentinelNode is told of all others at once: by itself it learns of the replicas only
@@ -160,18 +161,18 @@ func sentinelNode(index, nodes int) cluster.Recipe {
 	line := func(format string, args ...any) { fmt.Fprintf(&b, "sentinel "+format+"\n", args...) }
 	b.WriteString(announce("sentinel ", sentinelName(index)))
 	line("myid %s", sentinelID(index))
-	line("monitor %s 127.0.0.1 {{.PortOf %q}} %d", masterName, nodeName(0), quorum)
+	line("monitor %s {{.PeerHost}} {{.PortOf %q}} %d", masterName, nodeName(0), quorum)
 	// Not all at once: they would all stand for leader, and none would be elected.
 	line("down-after-milliseconds %s %d", masterName, 500+150*index)
 	// Longer than the second that may pass until INFO says that the promoted one is master.
 	line("failover-timeout %s 1500", masterName)
 	line("parallel-syncs %s %d", masterName, nodes)
 	for i := 1; i < nodes; i++ {
-		line("known-replica %s 127.0.0.1 {{.PortOf %q}}", masterName, nodeName(i))
+		line("known-replica %s {{.PeerHost}} {{.PortOf %q}}", masterName, nodeName(i))
 	}
 	for i := range sentinels {
 		if i != index {
-			line("known-sentinel %s 127.0.0.1 {{.PortOf %q}} %s", masterName, sentinelName(i), sentinelID(i))
+			line("known-sentinel %s {{.PeerHost}} {{.PortOf %q}} %s", masterName, sentinelName(i), sentinelID(i))
 		}
 	}
 	r := node(sentinelName(index), b.String(), "--sentinel")

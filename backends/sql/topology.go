@@ -94,14 +94,17 @@ func postgresNode(i int, r replication) cluster.Recipe {
 	n.Template = &cluster.Template{Dir: "data", Make: [][]string{
 		{"initdb", "-D", "{{.Dir}}/data", "-U", postgresUser, "--auth=trust", "--no-sync", "--locale=C", "-E", "UTF8"},
 	}}
+	// Nobody but the run is on a network that has addresses for its servers.
+	const callers = "{{if .Alone}}samenet{{else}}127.0.0.1/32{{end}} trust\n"
+	n.Files = map[string]string{"hba.conf": "host all all " + callers + "host replication all " + callers}
 	settings := []string{
-		"unix_socket_directories=", "shared_buffers=8MB", "max_connections=300", "autovacuum=off", "jit=off",
+		"hba_file=hba.conf", "unix_socket_directories=", "shared_buffers=8MB", "max_connections=300", "autovacuum=off", "jit=off",
 	}
 	if r == single {
 		settings = append(settings, "max_wal_senders=0", "wal_level=minimal", "max_worker_processes=0")
 	} else {
 		settings = append(settings, "wal_level=replica", "wal_keep_size=1GB", "wal_retrieve_retry_interval=100ms", "wal_sender_timeout=2s", "wal_receiver_timeout=2s",
-			fmt.Sprintf("primary_conninfo=host=127.0.0.1 port={{.PortOf %q}} user=%s application_name=%s connect_timeout=2", peerOf(&postgres, i), postgresUser, n.Name))
+			fmt.Sprintf("primary_conninfo=host={{.PeerHost}} port={{.PortOf %q}} user=%s application_name=%s connect_timeout=2", peerOf(&postgres, i), postgresUser, n.Name))
 		n.Prepare = [][]string{{"sh", "-c", "{{if .Follows}}touch data/standby.signal{{end}}"}}
 	}
 	if r == synchronous { // in a file, so that it can be changed
@@ -135,19 +138,22 @@ func mariadbNode(i int, r replication) cluster.Recipe {
 	n.Args = []string{
 		defaults, "--datadir={{.Dir}}/data", "--bind-address={{.Host}}", "--port={{.Port}}", "--socket=s", "--pid-file=pid", "--tmpdir={{.Dir}}", "--skip-name-resolve",
 		"--performance-schema=0", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M", "--innodb-log-buffer-size=2M", "--key-buffer-size=8K",
-		"--max-connections=300",
+		"--max-connections=300", "--init-file={{.Dir}}/role.sql",
 	}
+	// Nobody but the run is on a network that has addresses for its servers.
+	callers := fmt.Sprintf("{{if .Alone}}SET sql_log_bin=0;\nCREATE USER IF NOT EXISTS '%[1]s'@'%%';\nGRANT ALL ON *.* TO '%[1]s'@'%%' WITH GRANT OPTION;\nSET sql_log_bin=1;\n{{end}}", mariadbUser)
 	if r == single {
 		n.Args = append(n.Args, "--skip-log-bin")
+		n.Fresh = map[string]string{"role.sql": callers}
 		return n
 	}
-	n.Args = append(n.Args, "--log-bin=bin", "--log-slave-updates", "--slave-net-timeout=2", "--init-file={{.Dir}}/role.sql")
-	role := fmt.Sprintf("{{if .Follows}}CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={{.PortOf %q}}, MASTER_USER='%s', MASTER_USE_GTID=slave_pos, MASTER_CONNECT_RETRY=1, MASTER_HEARTBEAT_PERIOD=0.5;\nSTART SLAVE;\nSET GLOBAL read_only=1;\n{{end}}",
+	n.Args = append(n.Args, "--log-bin=bin", "--log-slave-updates", "--slave-net-timeout=2")
+	role := fmt.Sprintf("{{if .Follows}}CHANGE MASTER TO MASTER_HOST='{{.PeerHost}}', MASTER_PORT={{.PortOf %q}}, MASTER_USER='%s', MASTER_USE_GTID=slave_pos, MASTER_CONNECT_RETRY=1, MASTER_HEARTBEAT_PERIOD=0.5;\nSTART SLAVE;\nSET GLOBAL read_only=1;\n{{end}}",
 		peerOf(&mariadb, i), mariadbUser)
 	if r == synchronous {
 		role = "{{if .Follows}}SET GLOBAL rpl_semi_sync_slave_enabled=1;\n{{else}}SET GLOBAL rpl_semi_sync_master_timeout=3600000;\nSET GLOBAL rpl_semi_sync_master_wait_point='AFTER_SYNC';\nSET GLOBAL rpl_semi_sync_master_enabled=1;\n{{end}}" + role
 	}
-	n.Fresh = map[string]string{"role.sql": role}
+	n.Fresh = map[string]string{"role.sql": callers + role}
 	return n
 }
 

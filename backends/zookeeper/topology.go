@@ -97,11 +97,11 @@ func member(i, of int) cluster.Recipe {
 	var b strings.Builder
 	b.WriteString(config)
 	for n := 1; n <= of; n++ {
-		ports, client := fmt.Sprintf("{{.PeerPort %q %q}}:{{.PeerPort %q %q}}", nodeName(n), quorumPort, nodeName(n), electionPort), "1"
+		at, client := fmt.Sprintf("{{.PeerHost}}:{{.PeerPort %q %q}}:{{.PeerPort %q %q}}", nodeName(n), quorumPort, nodeName(n), electionPort), "1"
 		if n == i {
-			ports, client = fmt.Sprintf("{{.PortNamed %q}}:{{.PortNamed %q}}", quorumPort, electionPort), "{{.Port}}"
+			at, client = fmt.Sprintf("{{.Host}}:{{.PortNamed %q}}:{{.PortNamed %q}}", quorumPort, electionPort), "{{.Port}}"
 		}
-		fmt.Fprintf(&b, "server.%d={{.Host}}:%s;{{.Host}}:%s\n", n, ports, client)
+		fmt.Fprintf(&b, "server.%d=%s;{{.Host}}:%s\n", n, at, client)
 	}
 	r.Fresh = map[string]string{"zoo.cfg": b.String()}
 	r.Files = map[string]string{"data/myid": fmt.Sprintf("%d\n", i)}

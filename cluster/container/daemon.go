@@ -45,7 +45,7 @@ var connect = sync.OnceValues(func() (d *daemon, err error) {
 	}
 	p, err := testcontainers.NewDockerProvider(testcontainers.WithLogger(tclog.NewNoopLogger()),
 		// Which is there on any daemon: else it makes a network of its own, which nobody would remove.
-		testcontainers.WithDefaultBridgeNetwork(networkHost))
+		testcontainers.WithDefaultBridgeNetwork(NetworkHost))
 	if err != nil {
 		return nil, unreachable(err)
 	}

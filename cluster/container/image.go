@@ -139,7 +139,7 @@ func (d *daemon) build(ctx context.Context, i compose.Image) error {
 	if err = errors.Join(err, w.Close()); err != nil {
 		return err
 	}
-	answer, err := d.api.ImageBuild(ctx, &sent, client.ImageBuildOptions{Tags: []string{i.Built()}, Remove: true, ForceRemove: true, NetworkMode: networkHost})
+	answer, err := d.api.ImageBuild(ctx, &sent, client.ImageBuildOptions{Tags: []string{i.Built()}, Remove: true, ForceRemove: true, NetworkMode: NetworkHost})
 	if err != nil {
 		return errFirst(err)
 	}

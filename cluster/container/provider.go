@@ -6,8 +6,9 @@
 //	                    label of the run -> Sweep: the provider's Close, or a child that outlives us
 //
 // A container shares the host's network, so that links are what they are for processes: addresses on
-// 127.0.0.1, callers told apart by source or socket. The node's folder is mounted into it, and the
-// program runs as the user that lockstorm is, so that it leaves nothing that we cannot remove.
+// 127.0.0.1, callers told apart by source or socket. Where it must not, servers are on a bridge of the run's
+// own, with an address each, and links listen at its gateway. The node's folder is mounted into it, and
+// the program runs as the user that lockstorm is, so that it leaves nothing that we cannot remove.
 package container
 
 import (
@@ -28,7 +29,8 @@ import (
 
 // Options are what a provider is made with.
 type Options struct {
-	Images Choices
+	Images  Choices
+	Network string // see [Networks]; empty: the host's
 	// Warden starts a process that removes what the run has left when we are killed (see [Ward]); it is
 	// called before the first container. Nil: nobody does.
 	Warden func(run string) (*Guard, error)
@@ -44,10 +46,11 @@ type Provider struct {
 	end  context.CancelFunc
 	work sync.WaitGroup // removals, logs, and waits for ends
 
-	mu    sync.Mutex
-	guard *Guard
-	count int
-	errs  []error // of removals
+	mu     sync.Mutex
+	guard  *Guard
+	count  int
+	bridge *bridge // nil: this host's network
+	errs   []error // of removals
 }
 
 var _ cluster.Provider = (*Provider)(nil)
@@ -235,11 +238,31 @@ func (p *Provider) Launch(ctx context.Context, _ cluster.Topology, r cluster.Rec
 	if err != nil {
 		return nil, err
 	}
-	c, err := p.begin(ctx, d, r, img, place, append([]string{r.Binary}, args...), networkHost)
+	c, err := p.begin(ctx, d, r, img, place, append([]string{r.Binary}, args...), p.network())
 	if err != nil {
 		return nil, err
 	}
 	return newInstance(ctx, p, d, c, place)
+}
+
+// network is that of servers, by name.
+func (p *Provider) network() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bridge != nil {
+		return p.bridge.name
+	}
+	return NetworkHost
+}
+
+// bridgeOf is the bridge of that name; nil where it is another network.
+func (p *Provider) bridgeOf(name string) *bridge {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bridge != nil && p.bridge.name == name {
+		return p.bridge
+	}
+	return nil
 }
 
 // remove takes a container away, now or by Close.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/moby/moby/api/pkg/stdcopy"
 	dockercontainer "github.com/moby/moby/api/types/container"
+	dockernetwork "github.com/moby/moby/api/types/network"
 	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
 
@@ -21,9 +22,6 @@ import (
 )
 
 const (
-	networkHost = "host"
-	networkNone = "none"
-
 	memoryLimit = 1 << 30 // of one server: a run must not fill the machine
 	pidsLimit   = 1024
 	logSize     = "16m"
@@ -66,12 +64,17 @@ func (p *Provider) begin(ctx context.Context, d *daemon, r cluster.Recipe, img i
 			h.Memory, h.PidsLimit = memoryLimit, &pids
 			h.LogConfig = dockercontainer.LogConfig{Type: "json-file", Config: map[string]string{"max-size": logSize, "max-file": "1"}}
 		},
+		EndpointSettingsModifier: func(e map[string]*dockernetwork.EndpointSettings) {
+			if b := p.bridgeOf(network); b != nil {
+				maps.Copy(e, b.settings(r.Name))
+			}
+		},
 	})
 	if err != nil {
 		return started{}, fmt.Errorf("container %s of image %s: %w", name, img.ref, errFirst(err))
 	}
 	s := started{id: c.GetContainerID(), name: name}
-	if _, err := d.api.ContainerStart(ctx, s.id, client.ContainerStartOptions{}); err != nil {
+	if err := d.start(ctx, s.id); err != nil {
 		p.remove(d, s.id)
 		if strings.Contains(err.Error(), "executable file not found") || strings.Contains(err.Error(), "no such file or directory") {
 			return s, fmt.Errorf("image %s has no program %s: it is not an image of %s", img.ref, command[0], r.Image)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -64,7 +65,7 @@ func bootOf(host string) string {
 	return boot
 }
 
-// guarded is the name of a new container, which something outlives us to remove.
+// guarded is the name of a new container or network, which something outlives us to remove.
 func (p *Provider) guarded(node string) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +101,7 @@ func (d *daemon) remove(ctx context.Context, id string) error {
 	return errFirst(err)
 }
 
-// sweep removes every container of a run and says how many there were.
+// sweep removes every container of a run, and then its networks, and says how many there were.
 func (d *daemon) sweep(ctx context.Context, run string) (int, error) {
 	found, err := d.api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", labelRun+"="+run)})
 	if err != nil {
@@ -112,7 +113,8 @@ func (d *daemon) sweep(ctx context.Context, run string) (int, error) {
 		wg.Go(func() { errs[i] = d.remove(ctx, c.ID) })
 	}
 	wg.Wait()
-	return len(found.Items), errors.Join(errs...)
+	networks, err := d.removeNetworks(ctx, run)
+	return len(found.Items) + networks, errors.Join(append(errs, err)...)
 }
 
 const (
@@ -147,11 +149,12 @@ func Sweep(ctx context.Context, run string) error {
 // Leftover is a run whose lockstorm is dead, or not to be seen from here.
 type Leftover struct {
 	Run        string   `json:"run"`
-	Containers []string `json:"containers"` // by name
-	Dead       bool     `json:"dead"`       // its lockstorm is no more; else nobody here can tell
+	Containers []string `json:"containers"`         // by name
+	Networks   []string `json:"networks,omitempty"` // by name
+	Dead       bool     `json:"dead"`               // its lockstorm is no more; else nobody here can tell
 }
 
-// Leftovers are the runs of which containers are here and no living lockstorm of this host is.
+// Leftovers are the runs of which containers or networks are here and no living lockstorm of this host is.
 func Leftovers(ctx context.Context) ([]Leftover, error) {
 	d, err := connect()
 	if err != nil {
@@ -161,23 +164,39 @@ func Leftovers(ctx context.Context) ([]Leftover, error) {
 	if err != nil {
 		return nil, errFirst(err)
 	}
-	var out []Leftover
-	place := map[string]int{}
+	networks, err := d.api.NetworkList(ctx, client.NetworkListOptions{Filters: make(client.Filters).Add("label", labelRun)})
+	if err != nil {
+		return nil, errFirst(err)
+	}
+	var out leftovers
 	for _, c := range found.Items {
-		run, at := c.Labels[labelRun], c.Labels[labelHost]
-		dead := at == host() && !alive(c.Labels[labelOwner]) || bootOf(at) != bootOf(host()) // a boot ends all
-		if at == host() && !dead {
-			continue
+		if l := out.of(c.Labels); l != nil {
+			l.Containers = append(l.Containers, strings.TrimPrefix(strings.Join(c.Names, ","), "/"))
 		}
-		i, known := place[run]
-		if !known {
-			i = len(out)
-			place[run] = i
-			out = append(out, Leftover{Run: run, Dead: dead})
+	}
+	for _, n := range networks.Items {
+		if l := out.of(n.Labels); l != nil {
+			l.Networks = append(l.Networks, n.Name)
 		}
-		out[i].Containers = append(out[i].Containers, strings.TrimPrefix(strings.Join(c.Names, ","), "/"))
 	}
 	return out, nil
+}
+
+type leftovers []Leftover
+
+// of is the run of something with labels; nil where its lockstorm lives.
+func (all *leftovers) of(labels map[string]string) *Leftover {
+	run, at := labels[labelRun], labels[labelHost]
+	dead := at == host() && !alive(labels[labelOwner]) || bootOf(at) != bootOf(host()) // a boot ends all
+	if at == host() && !dead {
+		return nil
+	}
+	i := slices.IndexFunc(*all, func(l Leftover) bool { return l.Run == run })
+	if i < 0 {
+		i = len(*all)
+		*all = append(*all, Leftover{Run: run, Dead: dead})
+	}
+	return &(*all)[i]
 }
 
 // alive reports whether the process of a label lives.

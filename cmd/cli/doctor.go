@@ -52,7 +52,7 @@ when a topology cannot be started at all.`,
 func (a *app) clean(ctx context.Context) error {
 	gone, err := container.Clean(ctx)
 	for _, l := range gone {
-		fmt.Fprintf(a.st.Stdout, "removed run %s: %s\n", l.Run, strings.Join(l.Containers, ", "))
+		fmt.Fprintf(a.st.Stdout, "removed run %s: %s\n", l.Run, strings.Join(slices.Concat(l.Containers, l.Networks), ", "))
 	}
 	if err != nil {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
@@ -77,7 +77,7 @@ func docker(ctx context.Context) usable {
 		u.Missing = []string{err.Error()}
 	}
 	for _, l := range left {
-		names := strings.Join(l.Containers, ", ")
+		names := strings.Join(slices.Concat(l.Containers, l.Networks), ", ")
 		if l.Dead {
 			u.Missing = append(u.Missing, fmt.Sprintf("run %s is dead and has left %s: doctor --clean removes it", l.Run, names))
 			continue

@@ -78,11 +78,23 @@ func TestSurprises(t *testing.T) {
 		quick + "expect: [{outcome: violated}]\n":      "unexpectedly",
 		quick + "thresholds: [throughput > 1000000]\n": "threshold throughput > 1000000: it is",
 	} {
-		code, out, errs := lockstorm(t, "suite", written(t, text), "--out", filepath.Join(t.TempDir(), "out"))
+		code, out, errs := unhindered(t, "suite", written(t, text))
 		if code != gate.ExitMissed || (want != "unexpectedly" && !strings.Contains(out, want)) {
 			t.Errorf("exit %d\n%s%s", code, out, errs)
 		}
 	}
+}
+
+// unhindered runs a suite, and runs it anew where the host, on which other tests run too, held it up: then
+// nobody can tell what is missing.
+func unhindered(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	for range 10 {
+		code, stdout, stderr = lockstorm(t, append(args, "--out", filepath.Join(t.TempDir(), "out"))...)
+		if code != harness.ExitUnknown || !strings.Contains(stdout, "the host held the run up") {
+			break
+		}
+	}
+	return code, stdout, stderr
 }
 
 // The baseline is written for the first time, and makes known what it has.

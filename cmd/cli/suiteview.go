@@ -34,7 +34,7 @@ func (v *suiteView) event(e gate.Event) {
 	v.state.Lock()
 	if e.Outcome == nil {
 		v.running = append(v.running, name)
-	} else if !e.Again {
+	} else {
 		v.running = slices.DeleteFunc(v.running, func(n string) bool { return n == name })
 	}
 	v.last, v.ends = e, time.Now().Add(e.Left)

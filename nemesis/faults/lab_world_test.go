@@ -107,7 +107,7 @@ func (l *lab) startClient() (*labClient, error) {
 }
 
 func (l *lab) open(from, to string) error {
-	addr, err := l.net.Between(from, to, "")
+	addr, err := l.net.Between("127.0.0.1", from, to, "")
 	l.mu.Lock()
 	l.fronts[link.Pair{From: from, To: to}] = addr
 	l.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 func TestCallersBySocket(t *testing.T) {
 	n, s, _, _ := lab(t)
 	n.Serve("master", "peer", s.Addr().String())
-	addr, err := n.Announce("master", "peer", "")
+	addr, err := n.Announce("127.0.0.1", "master", "peer", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,11 +53,11 @@ func TestCallersBySocket(t *testing.T) {
 func TestGreet(t *testing.T) {
 	n, s, _, _ := lab(t)
 	n.Serve("s", "door", s.Addr().String())
-	there, err := n.Between("c", "s", "door")
+	there, err := n.Between("127.0.0.1", "c", "s", "door")
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := n.Between("s", "c", "door")
+	back, err := n.Between("127.0.0.1", "s", "c", "door")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -30,20 +32,27 @@ type front struct {
 // acceptAgain is after how long a front that could not accept tries again.
 const acceptAgain = 10 * time.Millisecond
 
-func openFront(route func(net.Conn) *Link) (*front, error) {
-	fd, port, err := reservePort()
+func openFront(host string, route func(net.Conn) *Link) (*front, error) {
+	fd, port, err := reservePort(host)
 	if err != nil {
 		return nil, fmt.Errorf("reserve a port: %w", err)
 	}
-	f := &front{addr: fmt.Sprintf("127.0.0.1:%d", port), route: route, reserve: fd}
+	f := &front{addr: net.JoinHostPort(host, strconv.Itoa(port)), route: route, reserve: fd}
 	if err := f.listen(); err != nil {
 		return nil, errors.Join(err, unix.Close(fd))
 	}
 	return f, nil
 }
 
-// reservePort binds a socket to a free port without listening on it.
-func reservePort() (fd, port int, err error) {
+// reservePort binds a socket to a free port of one of our addresses, of IPv4, without listening on it.
+func reservePort(host string) (fd, port int, err error) {
+	at, err := netip.ParseAddr(host)
+	if err == nil && !at.Is4() {
+		err = fmt.Errorf("%s is no address of IPv4", host)
+	}
+	if err != nil {
+		return 0, 0, err
+	}
 	fd, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return 0, 0, err
@@ -52,7 +61,7 @@ func reservePort() (fd, port int, err error) {
 	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1); err != nil {
 		return fail(err)
 	}
-	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: at.As4()}); err != nil {
 		return fail(err)
 	}
 	sa, err := unix.Getsockname(fd)

@@ -85,7 +85,7 @@ func lab(t *testing.T) (*Network, *server, *Link, string) {
 		}
 	})
 	n.Serve("s", "", s.Addr().String())
-	addr, err := n.Between("c", "s", "")
+	addr, err := n.Between("127.0.0.1", "c", "s", "")
 	if err != nil {
 		t.Fatal(err)
 	}

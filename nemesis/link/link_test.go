@@ -49,13 +49,13 @@ func TestCutRefusesAndMends(t *testing.T) {
 // Callers of one announced address are told apart by where they call from.
 func TestAnnouncedAddressTellsCallersApart(t *testing.T) {
 	n, s, _, _ := lab(t)
-	addr, err := n.Announce("master", "", "127.0.0.21")
+	addr, err := n.Announce("127.0.0.1", "master", "", "127.0.0.21")
 	if err != nil {
 		t.Fatal(err)
 	}
 	n.Serve("master", "", s.Addr().String())
 	for party, source := range map[string]string{"replica": "127.0.0.22", "sentinel": "127.0.0.23"} {
-		if _, err := n.Announce(party, "", source); err != nil {
+		if _, err := n.Announce("127.0.0.1", party, "", source); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestHealWhileTheServerDoesNotRead(t *testing.T) {
 	}
 	defer l.Close() //nolint:errcheck // a test
 	n.Serve("s", "", l.Addr().String())
-	addr, err := n.Between("c", "s", "")
+	addr, err := n.Between("127.0.0.1", "c", "s", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestUpstreamIsDown(t *testing.T) {
 // A party that is no more has no addresses left; the others keep theirs.
 func TestLeave(t *testing.T) {
 	n, _, _, addr := lab(t)
-	other, err := n.Between("d", "s", "")
+	other, err := n.Between("127.0.0.1", "d", "s", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,16 +71,16 @@ func New() *Network {
 	}
 }
 
-// Announce opens the one address by which all others know a port of a server, and notes
-// the source address from which it calls them. It stays the same wherever the server is. With
+// Announce opens the one address by which all others know a port of a server, on one of our hosts'
+// addresses that they reach, and notes the source address from which it calls them. It stays the same wherever the server is. With
 // no source, callers are told apart by whose socket calls: that of the process of a party (see
 // Runs); one that is nobody's is refused, and may call again.
-func (n *Network) Announce(party, port, source string) (string, error) {
+func (n *Network) Announce(host, party, port, source string) (string, error) {
 	who := n.bySource
 	if source == "" {
 		who = n.bySocket
 	}
-	f, err := n.open("", func(c net.Conn) *Link {
+	f, err := n.open(host, "", func(c net.Conn) *Link {
 		caller := who(c)
 		if caller == "" {
 			n.refused.Add(1)
@@ -155,10 +155,11 @@ func (n *Network) bySocket(c net.Conn) string {
 // Refused is how many callers of announced addresses were refused because they were nobody's.
 func (n *Network) Refused() int64 { return n.refused.Load() }
 
-// Between opens an address that only `from` is told, by which it reaches a port of `to`.
-func (n *Network) Between(from, to, port string) (string, error) {
+// Between opens an address that only `from` is told, by which it reaches a port of `to`: on one of our
+// addresses that it reaches.
+func (n *Network) Between(host, from, to, port string) (string, error) {
 	l := n.link(Pair{from, to, port})
-	f, err := n.open(from, func(net.Conn) *Link { return l })
+	f, err := n.open(host, from, func(net.Conn) *Link { return l })
 	if err != nil {
 		return "", fmt.Errorf("link %v: %w", l.Pair, err)
 	}
@@ -239,9 +240,9 @@ func (n *Network) Leave(party string) error {
 	return errors.Join(errs...)
 }
 
-// open listens on a free port of 127.0.0.1; with an owner, only it is told.
-func (n *Network) open(owner string, route func(net.Conn) *Link) (*front, error) {
-	f, err := openFront(route)
+// open listens on a free port of an address; with an owner, only it is told.
+func (n *Network) open(host, owner string, route func(net.Conn) *Link) (*front, error) {
+	f, err := openFront(host, route)
 	if err != nil {
 		return nil, err
 	}

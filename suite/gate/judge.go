@@ -24,8 +24,8 @@ type Results struct {
 	ExitCode    int               `json:"exit_code"`
 	Interrupted bool              `json:"interrupted,omitempty"`
 	Started     time.Time         `json:"started"`
-	Wall        time.Duration     `json:"wall_ns,omitempty"`
-	Work        time.Duration     `json:"work_ns"` // of all runs, one after the other
+	Wall        time.Duration     `json:"wall_ns,omitempty"` // in which something ran; 0: on several machines
+	Work        time.Duration     `json:"work_ns"`           // of all attempts, one after the other
 	CPUs        int               `json:"cpus"`
 	Version     string            `json:"version"`
 	Versions    map[string]string `json:"versions,omitempty"` // of servers and libraries
@@ -88,7 +88,7 @@ func samples(runs []Outcome) (out []tally.Sample) {
 // Judge says what became of every cell, and of the suite.
 func (s *Suite) Judge() (*Results, error) {
 	r := &Results{
-		Schema: Schema, Name: s.Name, Doc: s.Doc, Interrupted: s.Interrupted, Started: s.Started, Wall: s.Wall, CPUs: s.CPUs, Version: s.Version,
+		Schema: Schema, Name: s.Name, Doc: s.Doc, Interrupted: s.Interrupted, Started: s.Started, Wall: s.wall(), CPUs: s.CPUs, Version: s.Version,
 		Replaced: s.Replaced, Counts: map[Status]int{}, Versions: map[string]string{},
 	}
 	if s.Shard != "" {
@@ -106,12 +106,14 @@ func (s *Suite) Judge() (*Results, error) {
 			r.Counts[j.Status]++
 		}
 		for _, o := range j.Runs {
-			r.Work += o.Took
 			for name, v := range o.Servers {
 				r.Versions[name] = v
 			}
 		}
 		cells = append(cells, c)
+	}
+	for _, o := range s.Outcomes {
+		r.Work += o.Took
 	}
 	r.Lacks = r.lacking(s.Required, cells)
 	r.conclude()

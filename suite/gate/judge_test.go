@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
@@ -325,5 +326,28 @@ func TestOnlyWhatIsNoChance(t *testing.T) {
 	}
 	if a := Compare(slower(t, rnd, 3, 1), slower(t, rnd, 3, 3)); len(a.Figures) > 0 {
 		t.Errorf("three seeds cannot tell: %v", a.Lines())
+	}
+}
+
+// The time that a suite took is that in which anything ran: not the pause before it was gone on with, and
+// once what ran side by side.
+func TestWall(t *testing.T) {
+	t.Parallel()
+	at := func(began, took int) Outcome {
+		return Outcome{Began: time.Unix(int64(began), 0), Took: time.Duration(took) * time.Second}
+	}
+	for name, c := range map[string]struct {
+		shard string
+		runs  []Outcome
+		want  time.Duration
+	}{
+		"none":         {},
+		"side by side": {runs: []Outcome{at(10, 5), at(12, 2), at(11, 8)}, want: 9 * time.Second},
+		"a pause":      {runs: []Outcome{at(500, 3), at(10, 5)}, want: 8 * time.Second},
+		"shards":       {shard: "1/2 2/2", runs: []Outcome{at(10, 5)}},
+	} {
+		if got := (&Suite{Definition: Definition{Shard: c.shard}, Outcomes: c.runs}).wall(); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
 	}
 }

@@ -24,7 +24,7 @@ import (
 type Runner struct {
 	Catalogue   *harness.Catalogue
 	Jobs        int           // runs at once, at most; 0: what the host can bear
-	Retry       int           // how often a run is made again that the host spoilt
+	Retry       int           // how often a run is made again that the host spoilt: alone, after all others
 	MaxFailures int           // runs with violations that nobody expected, after which no more are begun; 0: all are made
 	Budget      time.Duration // after which no more are begun; 0: none
 	Resume      bool
@@ -38,7 +38,7 @@ type Event struct {
 	Cell    plan.Cell
 	Seed    uint64
 	Outcome *Outcome // nil: it begins
-	Again   bool     // it will be made once more
+	Again   bool     // it will be made once more, when all others are done
 	Done    int      // runs that have ended
 	All     int
 	Left    time.Duration // until the end, as far as one can tell
@@ -50,7 +50,7 @@ type job struct {
 	seed  uint64
 	takes time.Duration
 	needs int64
-	first int // attempt: others are stored already
+	nth   int // attempt: those before it are stored
 }
 
 // running is a suite under way.
@@ -61,12 +61,14 @@ type running struct {
 	begun    time.Time
 	capacity int64
 
-	mu     sync.Mutex
-	todo   []job
-	done   int
-	all    int
-	failed int
-	errs   []error
+	mu      sync.Mutex
+	todo    []job
+	retries int   // rounds of them that are left; no job changes it
+	spoilt  []job // to be made again
+	done    int
+	all     int
+	failed  int
+	errs    []error
 }
 
 // Run makes the runs, each in its directory, and stores what came of them as they end. When ctx ends, what
@@ -76,39 +78,46 @@ func (r *Runner) Run(ctx context.Context, s *Suite, cells []plan.Cell) error {
 	if err := s.begin(r.Resume); err != nil {
 		return &harness.Error{Code: harness.ExitUsage, Err: err}
 	}
-	run := &running{Runner: r, s: s, begun: time.Now(), capacity: capacity()}
+	run := &running{Runner: r, s: s, begun: time.Now(), capacity: capacity(), retries: r.Retry}
 	run.plan(cells)
-	jobs := cmp.Or(r.Jobs, len(run.todo)+1)
-	places, room := semaphore.NewWeighted(int64(jobs)), semaphore.NewWeighted(run.capacity)
-	var wg sync.WaitGroup
-	todo := slices.Clone(run.todo)
-	for _, j := range todo {
-		needs := min(j.needs, run.capacity)
-		if places.Acquire(ctx, 1) != nil {
-			break
-		}
-		if room.Acquire(ctx, needs) != nil {
-			places.Release(1)
-			break
-		}
-		if run.over() {
-			places.Release(1)
-			room.Release(needs)
-			break
-		}
-		wg.Go(func() {
-			defer places.Release(1)
-			defer room.Release(needs)
-			run.make(ctx, j)
-		})
+	run.round(ctx, slices.Clone(run.todo), cmp.Or(r.Jobs, len(run.todo)+1))
+	for len(run.spoilt) > 0 {
+		jobs := run.spoilt
+		run.spoilt, run.retries = nil, run.retries-1
+		run.round(ctx, jobs, 1) // what runs beside it may be what spoilt it
 	}
-	wg.Wait()
-	s.Wall += time.Since(run.begun)
 	s.Interrupted = ctx.Err() != nil
 	if r.Timings != nil {
 		run.errs = append(run.errs, r.Timings.Save())
 	}
 	return errors.Join(run.errs...)
+}
+
+// round makes runs, so many at once at most.
+func (r *running) round(ctx context.Context, jobs []job, atOnce int) {
+	places, room := semaphore.NewWeighted(int64(atOnce)), semaphore.NewWeighted(r.capacity)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for _, j := range jobs {
+		needs := min(j.needs, r.capacity)
+		if places.Acquire(ctx, 1) != nil {
+			return
+		}
+		if room.Acquire(ctx, needs) != nil {
+			places.Release(1)
+			return
+		}
+		if r.over() {
+			places.Release(1)
+			room.Release(needs)
+			return
+		}
+		wg.Go(func() {
+			defer places.Release(1)
+			defer room.Release(needs)
+			r.make(ctx, j)
+		})
+	}
 }
 
 // plan lists the runs that are to be made: controls first, for without them nothing counts, and then the
@@ -124,7 +133,7 @@ func (r *running) plan(cells []plan.Cell) {
 				r.done++
 				continue
 			}
-			r.todo = append(r.todo, job{cell: c, seed: seed, first: r.attempts(c.Name, seed), takes: r.Timings.estimate(r.Catalogue, c.Run), needs: needs(r.Catalogue, c.Run)})
+			r.todo = append(r.todo, job{cell: c, seed: seed, nth: r.attempts(c.Name, seed), takes: r.Timings.estimate(r.Catalogue, c.Run), needs: needs(r.Catalogue, c.Run)})
 		}
 	}
 	slices.SortStableFunc(r.todo, func(a, b job) int {
@@ -165,25 +174,18 @@ func (r *running) over() bool {
 	return (r.Budget > 0 && time.Since(r.begun) > r.Budget) || (r.MaxFailures > 0 && r.failed >= r.MaxFailures) || len(r.errs) > 0
 }
 
-// make makes a run, and makes it again where the host spoilt it.
+// make makes a run; one that the host spoilt is put by, to be made again.
 func (r *running) make(ctx context.Context, j job) {
 	r.tell(Event{Cell: j.cell, Seed: j.seed})
-	for attempt := j.first; ; attempt++ {
-		o, err := r.one(ctx, j, attempt)
-		if ctx.Err() != nil {
-			return // it says nothing
-		}
-		if err != nil {
-			r.mu.Lock()
-			r.errs = append(r.errs, err)
-			r.mu.Unlock()
-			return
-		}
-		once := again(o) && attempt < j.first+r.Retry && !r.over()
-		r.ended(j, o, once)
-		if !once {
-			return
-		}
+	o, err := r.one(ctx, j, j.nth)
+	switch {
+	case ctx.Err() != nil: // it says nothing
+	case err != nil:
+		r.mu.Lock()
+		r.errs = append(r.errs, err)
+		r.mu.Unlock()
+	default:
+		r.ended(j, o, again(o) && !r.over())
 	}
 }
 
@@ -203,7 +205,8 @@ func (r *running) one(ctx context.Context, j job, attempt int) (*Outcome, error)
 		return nil, ctx.Err()
 	}
 	o := &Outcome{
-		Cell: c.Name, Seed: j.seed, Attempt: attempt, Differs: differs, Length: c.Run.Time, Took: time.Since(began).Round(time.Millisecond),
+		Cell: c.Name, Seed: j.seed, Attempt: attempt, Differs: differs, Length: c.Run.Time,
+		Began: began.UTC().Round(time.Millisecond), Took: time.Since(began).Round(time.Millisecond),
 		Command: c.Run.Line(), Dir: dir,
 	}
 	if err != nil {
@@ -255,10 +258,14 @@ func short(s string) string {
 	return s
 }
 
-func (r *running) ended(j job, o *Outcome, once bool) {
+func (r *running) ended(j job, o *Outcome, spoilt bool) {
 	r.mu.Lock()
 	r.s.Outcomes = append(r.s.Outcomes, *o)
-	if !once {
+	once := spoilt && r.retries > 0
+	if once {
+		j.nth++
+		r.spoilt = append(r.spoilt, j)
+	} else {
 		r.done++
 		if o.Status == Worse {
 			r.failed++
@@ -320,7 +327,7 @@ func (e Event) String() string {
 		text += ": " + why
 	}
 	if e.Again {
-		text += "; once more"
+		text += "; once more, after the others"
 	}
 	return text
 }

@@ -289,13 +289,30 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// What is missing at the moment is tried again as often as is allowed; every attempt is kept, the last counts.
+// What is missing at the moment is tried again as often as is allowed, after all others and alone; every
+// attempt is kept, the last counts.
 func TestRetry(t *testing.T) {
-	cells := expand(t, "run: {time: 300ms}\naxes: {backend: redis-lua, provider: process}\n")
+	cells := expand(t, "run: {time: 300ms}\naxes: {backend: [redis-lua, redis-fenced], provider: process}\n")
 	t.Setenv("PATH", "") // no servers
 	s := suiteOf(t, cells)
-	again := 0
-	r := &Runner{Catalogue: harness.Default(), Jobs: 1, Retry: 2, Progress: func(e Event) {
+	again, others, running, together := 0, len(cells), 0, 0 // others: runs whose first attempt has not ended
+	var mu sync.Mutex
+	r := &Runner{Catalogue: harness.Default(), Retry: 2, Progress: func(e Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		if e.Outcome == nil {
+			running++
+			if others == 0 {
+				together = max(together, running)
+			}
+			return
+		}
+		running--
+		if e.Outcome.Attempt == 0 {
+			others--
+		} else if others > 0 {
+			t.Errorf("attempt %d ended, and %d runs were not made yet", e.Outcome.Attempt, others)
+		}
 		if e.Again {
 			again++
 		}
@@ -304,8 +321,11 @@ func TestRetry(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := slices.DeleteFunc(slices.Clone(s.Outcomes), func(o Outcome) bool { return o.Status != Broken })
-	if len(broken) != 3 || again != 2 || broken[2].Attempt != 2 || broken[2].Exit != harness.ExitEnvironment {
+	if len(broken) != 6 || again != 4 || broken[5].Attempt != 2 || broken[5].Exit != harness.ExitEnvironment {
 		t.Errorf("%d attempts, %d announced: %+v", len(broken), again, broken)
+	}
+	if together != 1 {
+		t.Errorf("%d were made again at the same time", together)
 	}
 	if got := judged(t, s); got.ExitCode != harness.ExitEnvironment || len(got.Cells[len(got.Cells)-1].Runs) != 1 {
 		t.Errorf("exit %d: %s", got.ExitCode, got.Verdict)

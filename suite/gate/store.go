@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -104,7 +105,8 @@ type Outcome struct {
 	Checks  map[string]Answer  `json:"checks,omitempty"`
 	Stats   checker.Figures    `json:"stats,omitempty"`
 	Length  time.Duration      `json:"length_ns"` // of the workload
-	Took    time.Duration      `json:"took_ns"`   // start-up, judging and all
+	Began   time.Time          `json:"began"`
+	Took    time.Duration      `json:"took_ns"` // start-up, judging and all
 	Command string             `json:"command"`
 	Servers map[string]string  `json:"versions,omitempty"`
 	Dir     string             `json:"dir"` // of the run, from the directory of the suite
@@ -124,7 +126,6 @@ type Suite struct {
 	Definition
 
 	Outcomes []Outcome
-	Wall     time.Duration // of the last session that ran some
 	// Interrupted says that it was stopped; Dir that it is stored there.
 	Interrupted bool
 	Dir         string
@@ -199,6 +200,27 @@ func (s *Suite) last(cell string) []Outcome {
 	}
 	slices.SortStableFunc(out, func(a, b Outcome) int { return cmp.Compare(a.Seed, b.Seed) })
 	return out
+}
+
+// wall is the time in which any attempt ran, however often the suite was stopped in between. Shards ran on
+// machines of their own: they have none together.
+func (s *Suite) wall() (sum time.Duration) {
+	if strings.Contains(s.Shard, " ") {
+		return 0
+	}
+	runs := slices.Clone(s.Outcomes)
+	slices.SortFunc(runs, func(a, b Outcome) int { return a.Began.Compare(b.Began) })
+	var until time.Time
+	for _, o := range runs {
+		begins, ends := o.Began, o.Began.Add(o.Took)
+		if begins.Before(until) {
+			begins = until
+		}
+		if ends.After(begins) {
+			sum, until = sum+ends.Sub(begins), ends
+		}
+	}
+	return sum
 }
 
 // writeJSON writes a file that is there as a whole, or not at all.

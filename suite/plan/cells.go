@@ -269,6 +269,7 @@ func row(cfg harness.Config) string {
 		{" on ", cfg.Topology, ""},
 		{" with ", cfg.Provider, d.Provider},
 		{", ", strings.Join(cfg.Images, ", "), ""},
+		{", network ", cfg.Network, ""},
 		{", ", cfg.Workload, d.Workload},
 		{", fencing ", cfg.Fencing, d.Fencing},
 		{", register ", cfg.Register, ""},
