@@ -86,12 +86,22 @@ func TestElsewhere(t *testing.T) {
 		{"tcp://10.0.0.1:2376", "Debian GNU/Linux 12", nil, "is not on this host"},
 		{here, "Docker Desktop", nil, "a machine of its own"},
 		{here, "Debian GNU/Linux 12", []string{"name=rootless"}, "rootless Docker"},
-		{here, "Debian GNU/Linux 12", []string{"name=userns"}, "userns-remap"},
+		{here, "Debian GNU/Linux 12", []string{"name=userns"}, ""},
 	} {
 		err := elsewhere(c.host, c.system, c.security)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v", c, err)
 		}
+	}
+}
+
+// One that maps users is told not to.
+func TestMapping(t *testing.T) {
+	if got := mapping([]string{"name=seccomp,profile=default", "name=userns"}); got != "host" {
+		t.Errorf("%q", got)
+	}
+	if got := mapping([]string{"name=seccomp,profile=default"}); got != "" {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	dockercontainer "github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
 	tclog "github.com/testcontainers/testcontainers-go/log"
@@ -29,6 +30,7 @@ type daemon struct {
 	api        client.APIClient
 	Version    string
 	trouble    error // why its containers cannot share this host's network
+	users      dockercontainer.UsernsMode
 }
 
 // connect finds the daemon, once in the life of this process. The error says in a sentence why there is
@@ -57,6 +59,7 @@ var connect = sync.OnceValues(func() (d *daemon, err error) {
 		return nil, unreachable(err)
 	}
 	d.Version, d.trouble = info.Info.ServerVersion, elsewhere(d.api.DaemonHost(), info.Info.OperatingSystem, info.Info.SecurityOptions)
+	d.users = mapping(info.Info.SecurityOptions)
 	return d, nil
 })
 
@@ -104,10 +107,17 @@ func elsewhere(host, system string, security []string) error {
 		return errors.New("Docker Desktop runs containers in a machine of its own: run lockstorm inside it, or on Linux") //nolint:staticcheck // a name
 	case slices.ContainsFunc(security, func(s string) bool { return strings.Contains(s, "rootless") }):
 		return errors.New("rootless Docker has a network of its own, in which lockstorm's links are not: use the system's daemon")
-	case slices.ContainsFunc(security, func(s string) bool { return strings.Contains(s, "userns") }):
-		return errors.New("this Docker maps its users (userns-remap), and then gives no container the host's network: use another daemon")
 	}
 	return nil
+}
+
+// mapping is what a daemon that maps users of containers to others (userns-remap) must be told for a server
+// to be who we are, which the host's network and our folders need; empty for one that does not.
+func mapping(security []string) dockercontainer.UsernsMode {
+	if slices.ContainsFunc(security, func(s string) bool { return strings.Contains(s, "userns") }) {
+		return "host"
+	}
+	return ""
 }
 
 // usable is the daemon, if servers can be run by it.

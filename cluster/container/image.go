@@ -139,7 +139,11 @@ func (d *daemon) build(ctx context.Context, i compose.Image) error {
 	if err = errors.Join(err, w.Close()); err != nil {
 		return err
 	}
-	answer, err := d.api.ImageBuild(ctx, &sent, client.ImageBuildOptions{Tags: []string{i.Built()}, Remove: true, ForceRemove: true, NetworkMode: NetworkHost})
+	net := NetworkHost
+	if d.users != "" {
+		net = "" // a build cannot be told whose users it has, and so may not have that network
+	}
+	answer, err := d.api.ImageBuild(ctx, &sent, client.ImageBuildOptions{Tags: []string{i.Built()}, Remove: true, ForceRemove: true, NetworkMode: net})
 	if err != nil {
 		return errFirst(err)
 	}

@@ -59,7 +59,7 @@ func (p *Provider) begin(ctx context.Context, d *daemon, r cluster.Recipe, img i
 			c.Healthcheck = &dockercontainer.HealthConfig{Test: []string{"NONE"}} // it would start processes in the server's container
 		},
 		HostConfigModifier: func(h *dockercontainer.HostConfig) {
-			h.NetworkMode, h.Binds = dockercontainer.NetworkMode(network), binds
+			h.NetworkMode, h.UsernsMode, h.Binds = dockercontainer.NetworkMode(network), d.users, binds
 			pids := int64(pidsLimit)
 			h.Memory, h.PidsLimit = memoryLimit, &pids
 			h.LogConfig = dockercontainer.LogConfig{Type: "json-file", Config: map[string]string{"max-size": logSize, "max-file": "1"}}
