@@ -31,7 +31,7 @@ func databaseCells() []Case {
 		},
 		{
 			Name: "sql-lease-register", Text: "a token in the condition of the statement is a fence",
-			Run:    MustLine("--backend sql-lease-row --register postgres --fencing on --nemesis client-pause --time 5s --seed 1"),
+			Run:    MustLine("--backend sql-lease-row --register postgres --fencing on --clients 3 --nemesis client-pause --time 5s --seed 1"),
 			Expect: Expectation{Exit: codes{harness.ExitPass}, Verdicts: verdicts{checker.DataFenced: checker.Pass}},
 		},
 		{

@@ -28,6 +28,12 @@ func serverCells() []Case {
 			Run: MustLine("--backend redis-lua --nemesis server-restart --ttl 3s --topology redis-single-aof --seed 2"), Expect: passes(),
 		},
 		{
+			Name: "failover-long-lease", Text: "a lease that outlives a slow fail-over is lost by it",
+			// Whether another client is granted the lock before the old holder asks depends on the moment.
+			Run:    MustLine("--backend redis-sentinel --nemesis failover-kill --ttl 5s --time 15s --seed 1"),
+			Expect: Expectation{Exit: codes{harness.ExitViolation}, Classes: classes{checker.LockLinearizability: checker.Defect}},
+		},
+		{
 			Name: "server-pause", Text: "a server that stands still for a while breaks nothing",
 			Run: MustLine("--backend redis-lua --nemesis server-pause --time 6s --seed 2"), Expect: passes(),
 		},

@@ -208,15 +208,15 @@ func (j *Judged) figures(c plan.Cell, least int64) {
 		j.NoneIn = tally.NoneIn(j.Exposures)
 	}
 	least = max(least, 1)
-	if faults(c) && len(all) > 0 && j.Exposures < least && j.Status == Expected && !slices.Contains(c.Expect.Exit, harness.ExitUnknown) {
+	if shows(c) && len(all) > 0 && j.Exposures < least && j.Status == Expected {
 		j.Status = Inconclusive
 		j.Why = append(j.Why, fmt.Sprintf("faults took effect %d times, and %d are wanted", j.Exposures, least))
 	}
 }
 
-// faults reports whether a cell has any.
-func faults(c plan.Cell) bool {
-	return slices.ContainsFunc(c.Run.Nemesis, func(n string) bool { return n != "none" })
+// shows reports whether a cell is to show what faults do.
+func shows(c plan.Cell) bool {
+	return slices.ContainsFunc(c.Run.Nemesis, func(n string) bool { return n != "none" }) && !slices.Contains(c.Expect.Exit, harness.ExitUnknown)
 }
 
 func (j *Judged) thresholds(c plan.Cell) {

@@ -118,6 +118,21 @@ func TestABusyHost(t *testing.T) {
 	}
 }
 
+// A run whose faults never struck, on a host that was busy, is made again; on an idle one it says something.
+func TestNoFaultOnABusyHost(t *testing.T) {
+	for _, c := range []struct {
+		busy, effective int64
+		want            bool
+	}{{9e9, 0, true}, {9e9, 1, false}, {1e9, 0, false}} {
+		r := ended("")
+		r.TTL, r.Duration = 1e9, 10e9
+		r.Stats["host_busy_ns"], r.Stats["faults_effective"] = c.busy, c.effective
+		if o := (&Outcome{Status: Expected, Missed: unstruck(r)}); again(o) != c.want {
+			t.Errorf("%+v: once more: %v", c, again(o))
+		}
+	}
+}
+
 // fake is a suite whose outcomes are made up: by cell and seed.
 func fake(cells map[string][]Status) *Suite {
 	s := &Suite{Definition: Definition{Schema: Schema, Name: "fake"}}

@@ -221,7 +221,7 @@ func (r *running) one(ctx context.Context, j job, attempt int) (*Outcome, error)
 		}
 	}
 	o.Status = excused(statusOf(c.Expect, o.Exit, results, differs, err), results)
-	o.Host = byHost(o.Status, results)
+	o.Host, o.Missed = byHost(o.Status, results), shows(j.cell) && unstruck(results)
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, err
 	}
@@ -325,6 +325,9 @@ func (e Event) String() string {
 	text += ": " + string(e.Outcome.Status)
 	if why := e.Outcome.why(); why != "" {
 		text += ": " + why
+	}
+	if e.Outcome.Missed {
+		text += "; no fault took effect"
 	}
 	if e.Again {
 		text += "; once more, after the others"

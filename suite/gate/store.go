@@ -100,7 +100,8 @@ type Outcome struct {
 	Word    suite.Word         `json:"word,omitempty"` // the worst that it shows for certain
 	Exit    int                `json:"exit_code"`
 	Error   string             `json:"error,omitempty"`
-	Host    bool               `json:"host,omitempty"` // the host made it inconclusive
+	Host    bool               `json:"host,omitempty"`   // the host made it inconclusive
+	Missed  bool               `json:"missed,omitempty"` // by its faults, none of which took effect, on a host that was busy
 	Differs []suite.Difference `json:"differs,omitempty"`
 	Checks  map[string]Answer  `json:"checks,omitempty"`
 	Stats   checker.Figures    `json:"stats,omitempty"`
