@@ -49,6 +49,9 @@ type Recipe struct {
 	// Ready returns nil once the server at addr serves; pid, where it is not 0, is the
 	// process that must be the one that answers.
 	Ready func(ctx context.Context, addr string, pid int) error
+	// Hint is what to do about an end before it served, by what the server has said; empty: nobody knows. It
+	// may be nil.
+	Hint  func(said string) string
 	Stage int // servers of a later stage start when all of an earlier one serve
 	// Admin makes what can be asked of the server and done to it: see [Roler] and the others. addr
 	// is where it listens, whenever it is called. Nil: nothing can.

@@ -207,7 +207,7 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 		}
 		select {
 		case <-in.Done():
-			return fmt.Errorf("start %s: %w (see %s): %s", s.Name(), errEnded, log, lastLine(log))
+			return fmt.Errorf("start %s: %w (see %s): %s", s.Name(), errEnded, log, s.lastWords(log))
 		case <-ctx.Done():
 			if Foreign(s.provider) {
 				return fmt.Errorf("%s does not serve as it should: %w", s.Name(), last)
@@ -252,14 +252,20 @@ func (s *Server) stop(ctx context.Context) error {
 	return in.Terminate(ctx)
 }
 
-// lastLine is what the server said last.
-func lastLine(path string) string {
+// lastWords are what the server said last, and what to do about it where its recipe knows.
+func (s *Server) lastWords(path string) string {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return ""
 	}
-	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	return lines[len(lines)-1]
+	said := strings.TrimSpace(string(b))
+	last := said[strings.LastIndexByte(said, '\n')+1:]
+	if s.recipe.Hint != nil {
+		if hint := s.recipe.Hint(said); hint != "" {
+			return last + "; " + hint
+		}
+	}
+	return last
 }
 
 // Pid is the process that the server is now.

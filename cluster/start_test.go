@@ -83,10 +83,19 @@ func TestAServerThatEndsIsTriedAgain(t *testing.T) {
 	}
 }
 
-// One that always ends is given up, with the last that it said and where to read on.
+// One that always ends is given up, with the last that it said, what its recipe makes of that, and where to
+// read on.
 func TestAServerThatAlwaysEndsIsGivenUp(t *testing.T) {
 	b := newBench(t)
-	text := b.fails(script(`echo x >> tries; echo bad luck; exit 1`))
+	top := script(`echo x >> tries; echo it rains; echo bad luck; exit 1`)
+	top.Nodes[0].Hint = func(said string) string {
+		if strings.Contains(said, "it rains") {
+			return "take an umbrella"
+		}
+		return ""
+	}
+	text := b.fails(top)
+	mustSay(t, text, ": bad luck; take an umbrella")
 	mustSay(t, text, "start store-1: it ended before it served")
 	mustSay(t, text, "bad luck")
 	mustSay(t, text, b.path("store-1", "server.log"))

@@ -99,7 +99,8 @@ func tryImage(t *testing.T, c suite.Case, image, program string, seeds int) (cel
 	for seed := range seeds {
 		dir := filepath.Join(t.TempDir(), "run")
 		run := c.Seeded(uint64(seed + 1)).Run
-		run.Provider, run.Images = "container", []string{image}
+		// Before version 7, Redis servers that call each other need addresses of their own.
+		run.Provider, run.Network, run.Images = "container", "bridge", []string{image}
 		code, out := lockstorm(t, slices.Concat([]string{"run"}, run.Args(), []string{"--out", dir})...)
 		r := results(t, dir)
 		cell.runs++
@@ -134,7 +135,7 @@ func writeVersions(t *testing.T, cases []suite.Case, images, versions []string, 
 <!-- Written by %[1]smake image-versions%[1]s. Do not edit. -->
 
 The published failures of [the track record](track-record.md), and what must hold on etcd, on servers of other versions: each in containers
-(%[1]s--provider container --image NAME=REF%[1]s), the images made from releases of Debian that have them. How many of %[2]d runs ended with the
+(%[1]s--network bridge --image NAME=REF%[1]s), the images made from releases of Debian that have them. How many of %[2]d runs ended with the
 exit code, verdicts and classes that the case must have; else what was different in the first that did not. Measured on a machine with %[3]s.
 
 `, "`", seeds, cpus())

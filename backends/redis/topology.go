@@ -113,8 +113,16 @@ func node(name, config string, args ...string) cluster.Recipe {
 		// The port is no part of the file: the server may come back on another.
 		Args:  append([]string{"redis.conf", "--bind", "{{.Host}}", "--port", "{{.Port}}"}, args...),
 		Files: map[string]string{"redis.conf": baseConfig + config},
-		Ready: ready, Refusal: refusal, Login: login,
+		Ready: ready, Refusal: refusal, Login: login, Hint: hint,
 	}
+}
+
+// hint tells of the one setting that old servers do not know.
+func hint(said string) string {
+	if strings.Contains(said, "bind-source-addr") {
+		return "before version 7 a server cannot be told from which address to call the others: with --network bridge (and --provider container) each has one of its own"
+	}
+	return ""
 }
 
 func master(name string, p persistence) cluster.Recipe {
@@ -151,7 +159,7 @@ func replicated(p persistence, n int) []cluster.Recipe {
 }
 
 func announce(prefix, name string) string {
-	return fmt.Sprintf("bind-source-addr {{.Source}}\n%[1]sannounce-ip {{.PeerHost}}\n%[1]sannounce-port {{.PortOf %[2]q}}\n", prefix, name)
+	return fmt.Sprintf("{{if not .Alone}}bind-source-addr {{.Source}}\n{{end}}%[1]sannounce-ip {{.PeerHost}}\n%[1]sannounce-port {{.PortOf %[2]q}}\n", prefix, name)
 }
 
 // sentinelNode is told of all others at once: by itself it learns of the replicas only

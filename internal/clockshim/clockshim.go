@@ -67,7 +67,7 @@ func Build(ctx context.Context) (string, error) {
 	if err := os.WriteFile(src, source, 0o600); err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, cc, "-shared", "-fPIC", "-O2", "-o", out, src, "-ldl")
+	cmd := exec.CommandContext(ctx, cc, "-shared", "-fPIC", "-O2", "-nostdlib", "-o", out, src)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the clock shim with %s: %w: %s", cc, err, text)
 	}
