@@ -33,7 +33,7 @@ func (c *Cluster) settle(ctx context.Context) error {
 	for i, s := range c.servers {
 		s.place.Host, s.place.Source, s.place.PeerHost = Loopback, sourceOf(i), Loopback
 		if host, ok := own.Nodes[s.Name()]; ok {
-			s.place.Host, s.place.Source, s.place.PeerHost, s.place.Alone = host, host, own.Ours, true
+			s.place.Host, s.place.Source, s.place.PeerHost, s.place.OwnAddress = host, host, own.Ours, true
 		}
 	}
 	return nil

@@ -35,6 +35,8 @@ type Network interface {
 	// notes from where the server calls them; with no source, callers are told apart by whose socket calls (see Runs),
 	// and one that is nobody's is refused.
 	Announce(host, node, port, source string) (addr string, err error)
+	// Calls notes the address of its own from which a server calls, and nobody else.
+	Calls(node, source string)
 	// Greet rewrites what one says first to another at a port that is between the two.
 	Greet(from, to, port string, g Greeting)
 	// Runs says which process a server is.
@@ -88,6 +90,9 @@ func (c *Cluster) announce(o Options) error {
 			}
 		}
 		s.place.peers = map[peerPort]int{}
+		if s.place.OwnAddress && o.Network != nil {
+			o.Network.Calls(s.Name(), s.place.Source)
+		}
 	}
 	for _, s := range c.servers {
 		for _, p := range s.recipe.ports() {
@@ -107,7 +112,7 @@ func (c *Cluster) openTo(n Network, to *Server, p Port) error {
 	switch p.Peering {
 	case Announced, BySocket:
 		source := to.place.Source
-		if p.Peering == BySocket && !to.place.Alone { // it cannot be told from where to call
+		if p.Peering == BySocket && !to.place.OwnAddress { // it cannot be told from where to call
 			source = ""
 		}
 		addr, err := n.Announce(to.place.PeerHost, to.Name(), p.Name, source)

@@ -18,8 +18,9 @@ type Place struct {
 	Source string         // address from which it calls its peers
 	// PeerHost is where it reaches the ports of its peers, which are links.
 	PeerHost string
-	Alone    bool     // no other program has an address like its own, and those that call it come from elsewhere
-	Env      []string // added to its environment
+	// OwnAddress: nothing else has its address, and who calls it comes from another one.
+	OwnAddress bool
+	Env        []string // added to its environment
 	// Follows: it is to follow another one, where that is for us to say and not for the servers.
 	Follows bool
 	peers   map[peerPort]int

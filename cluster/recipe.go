@@ -15,9 +15,8 @@ import (
 // and Prepare are text/template sources that may use {{.Dir}} (the node's own folder),
 // {{.Host}}, {{.Port}}, {{.PortNamed "PORT"}}, and where servers call each other,
 // {{.Source}} (the address to call others from), {{.PeerHost}} with {{.PortOf "NODE"}} or
-// {{.PeerPort "NODE" "PORT"}} (where to reach them), {{.Follows}} (whether it follows another), and {{.Alone}}
-// (whether all callers come from other addresses than its own, which nobody else can reach). Files are
-// written once: what a server makes of them stays; Fresh ones, also for an embedded server, each time.
+// {{.PeerPort "NODE" "PORT"}} (where to reach them), {{.Follows}} (whether it follows another), and {{.OwnAddress}}
+// (whether it has one, so that callers come from others). Files are written once: what a server makes of them stays; Fresh ones, also for an embedded server, each time.
 type Recipe struct {
 	Name    string
 	Role    string            // at the start

@@ -220,7 +220,7 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 
 // listener is the process that must be seen to listen; 0 where no other one can.
 func listener(place Place, in Instance) int {
-	if place.Alone {
+	if place.OwnAddress {
 		return 0
 	}
 	return in.Pid()

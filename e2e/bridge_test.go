@@ -5,6 +5,7 @@ package e2e
 import (
 	"encoding/hex"
 	"fmt"
+	"net"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -15,10 +16,10 @@ import (
 )
 
 // On a bridge of their own, servers have connections with nobody but us: the kernel says so of every one of
-// them, while they replicate and watch each other, and lets none through that one would dial.
+// them, while they replicate and watch each other, and lets no dialling through past the links.
 func TestContainersOnABridgeTalkThroughLinks(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	cmd := exec.Command(binary, "run", "--network", "bridge", "--backend", "redis-sentinel", "--time", "20s", "--out", dir)
+	cmd := exec.Command(binary, "run", "--network", "bridge", "--backend", "redis-sentinel", "--time", "5m", "--out", dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -32,22 +33,22 @@ func TestContainersOnABridgeTalkThroughLinks(t *testing.T) {
 	}
 	defer stop()
 	awaitAcquire(t, dir)
-	nodes := map[string]netip.Addr{}
+	var gateway netip.Addr
+	nodes := map[string]netip.Addr{} // by the container that holds the address, whose network the server is in
 	seen := 0
 	for _, name := range labelled(t) {
-		if !strings.Contains(name, "-redis-") && !strings.Contains(name, "-sentinel-") {
+		if !strings.Contains(name, "-net-redis-") && !strings.Contains(name, "-net-sentinel-") {
 			continue
 		}
-		fields := strings.Fields(docker(t, "inspect", "-f", "{{.State.Pid}} {{range .NetworkSettings.Networks}}{{.IPAddress}} {{.Gateway}}{{end}}", name))
-		if len(fields) < 2 {
+		fields := strings.Fields(docker(t, "inspect", "-f", "{{.State.Pid}} {{range $name, $n := .NetworkSettings.Networks}}{{$n.IPAddress}} {{$name}}{{end}}", name))
+		if len(fields) != 3 {
 			t.Fatalf("%s: %v", name, fields)
 		}
 		nodes[name] = netip.MustParseAddr(fields[1])
-		ours := nodes[name].As4()
-		ours[3] = 1
+		gateway = netip.MustParseAddr(docker(t, "network", "inspect", "-f", "{{range .IPAM.Config}}{{.Gateway}}{{end}}", fields[2]))
 		for _, peer := range connected(t, fields[0]) {
 			seen++
-			if peer != netip.AddrFrom4(ours) && peer != nodes[name] {
+			if peer != gateway && peer != nodes[name] {
 				t.Errorf("%s at %v has a connection with %v", name, nodes[name], peer)
 			}
 		}
@@ -56,6 +57,7 @@ func TestContainersOnABridgeTalkThroughLinks(t *testing.T) {
 		t.Errorf("%d servers with %d connections", len(nodes), seen)
 	}
 	past(t, nodes)
+	strangers(t, gateway)
 	stop()
 	nothingInDocker(t, dir)
 }
@@ -75,21 +77,51 @@ func awaitAcquire(t *testing.T, dir string) {
 	}
 }
 
-// past has every server dial another one where it listens; nothing may answer.
+// past dials from where every server is all of them, where they listen; nothing may answer but a server's own
+// address.
 func past(t *testing.T, nodes map[string]netip.Addr) {
 	t.Helper()
-	var before string
-	for name := range nodes {
-		if before != "" {
-			pid := docker(t, "inspect", "-f", "{{.State.Pid}}", before)
-			for _, port := range listening(t, pid) {
-				dial := fmt.Sprintf("exec 3<>/dev/tcp/%v/%d", nodes[before], port)
-				if out, err := exec.Command("docker", "exec", name, "timeout", "1", "bash", "-c", dial).CombinedOutput(); err == nil {
-					t.Errorf("%s reaches port %d of %s past all links: %s", name, port, before, out)
-				}
-			}
+	var script strings.Builder
+	for other, at := range nodes {
+		for _, port := range listening(t, docker(t, "inspect", "-f", "{{.State.Pid}}", other), at) {
+			fmt.Fprintf(&script, "(timeout 1 bash -c 'exec 3<>/dev/tcp/%v/%d' && echo %s) &\n", at, port, other)
 		}
-		before = name
+	}
+	script.WriteString("wait\n")
+	for name := range nodes {
+		out, err := exec.Command("docker", "exec", name, "bash", "-c", script.String()).Output()
+		if got := strings.TrimSpace(string(out)); err != nil || got != name {
+			t.Errorf("%s reaches %q past all links, and not just itself (%v)", name, got, err)
+		}
+	}
+}
+
+// strangers dials every link between servers from this host, which is no server: each hangs up at once.
+func strangers(t *testing.T, gateway netip.Addr) {
+	t.Helper()
+	local, _ := tcp(t, "self", stateListen)
+	links := 0
+	for _, at := range local {
+		if at.Addr() != gateway {
+			continue
+		}
+		links++
+		c, err := net.Dial("tcp", at.String())
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		err = c.SetDeadline(time.Now().Add(5 * time.Second))
+		if err == nil {
+			_, err = c.Write([]byte("PING\r\n"))
+		}
+		if n, rerr := c.Read(make([]byte, 10)); n > 0 || os.IsTimeout(rerr) {
+			t.Errorf("a stranger gets %d bytes at %v (%v, %v)", n, at, err, rerr)
+		}
+		c.Close() //nolint:errcheck // it was hung up on
+	}
+	if links < 6 {
+		t.Errorf("%d links listen at the gateway", links)
 	}
 }
 
@@ -138,14 +170,16 @@ func connected(t *testing.T, pid string) (peers []netip.Addr) {
 	return peers
 }
 
-func listening(t *testing.T, pid string) (ports []uint16) {
+func listening(t *testing.T, pid string, at netip.Addr) (ports []uint16) {
 	t.Helper()
 	local, _ := tcp(t, pid, stateListen)
 	for _, l := range local {
-		ports = append(ports, l.Port())
+		if l.Addr() == at {
+			ports = append(ports, l.Port())
+		}
 	}
-	if len(ports) == 0 {
-		t.Errorf("process %s listens nowhere", pid)
+	if len(ports) != 1 {
+		t.Errorf("process %s listens at %v on the ports %v", pid, at, ports)
 	}
 	return ports
 }

@@ -106,11 +106,12 @@ func tryImage(t *testing.T, c suite.Case, image, program string, seeds int) (cel
 		cell.runs++
 		differ := c.Expect.Compare(code, r)
 		switch {
+		case r != nil && len(differ) == 0:
+			cell.asIt++
+		case cell.why != "":
 		case r == nil:
 			cell.why = "not run: " + lastOf(out)
-		case len(differ) == 0:
-			cell.asIt++
-		case cell.why == "":
+		default:
 			cell.why = differ[0].String()
 		}
 		if r != nil {

@@ -75,6 +75,9 @@ func (r *resolved) networkFor() error {
 	if !slices.Contains(container.Networks(), r.Network) {
 		return fmt.Errorf("--network %s: choose one of %s", r.Network, strings.Join(container.Networks(), ", "))
 	}
+	if len(r.topology.Nodes) == 0 {
+		return fmt.Errorf("--network: topology %s has no servers", r.Topology)
+	}
 	return r.contained("--network")
 }
 

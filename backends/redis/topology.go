@@ -103,9 +103,9 @@ func sentinel(p persistence) cluster.Topology {
 func nodeName(i int) string     { return fmt.Sprintf("redis-%d", i+1) }
 func sentinelName(i int) string { return fmt.Sprintf("sentinel-%d", i+1) }
 
-// The server runs in its own folder: no path needs to be quoted. On a network that only its run has,
-// it takes callers from other addresses without a password.
-const baseConfig = "dir ./\ndaemonize no\nprotected-mode {{if .Alone}}no{{else}}yes{{end}}\n"
+// The server runs in its own folder: no path needs to be quoted. With an address of its own it
+// takes callers from others, without a password.
+const baseConfig = "dir ./\ndaemonize no\nprotected-mode {{if .OwnAddress}}no{{else}}yes{{end}}\n"
 
 func node(name, config string, args ...string) cluster.Recipe {
 	return cluster.Recipe{
@@ -159,7 +159,7 @@ func replicated(p persistence, n int) []cluster.Recipe {
 }
 
 func announce(prefix, name string) string {
-	return fmt.Sprintf("{{if not .Alone}}bind-source-addr {{.Source}}\n{{end}}%[1]sannounce-ip {{.PeerHost}}\n%[1]sannounce-port {{.PortOf %[2]q}}\n", prefix, name)
+	return fmt.Sprintf("{{if not .OwnAddress}}bind-source-addr {{.Source}}\n{{end}}%[1]sannounce-ip {{.PeerHost}}\n%[1]sannounce-port {{.PortOf %[2]q}}\n", prefix, name)
 }
 
 // sentinelNode is told of all others at once: by itself it learns of the replicas only

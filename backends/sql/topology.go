@@ -94,8 +94,8 @@ func postgresNode(i int, r replication) cluster.Recipe {
 	n.Template = &cluster.Template{Dir: "data", Make: [][]string{
 		{"initdb", "-D", "{{.Dir}}/data", "-U", postgresUser, "--auth=trust", "--no-sync", "--locale=C", "-E", "UTF8"},
 	}}
-	// Nobody but the run is on a network that has addresses for its servers.
-	const callers = "{{if .Alone}}samenet{{else}}127.0.0.1/32{{end}} trust\n"
+	// With an address of its own, who calls it comes from another one.
+	const callers = "{{if .OwnAddress}}samenet{{else}}127.0.0.1/32{{end}} trust\n"
 	n.Files = map[string]string{"hba.conf": "host all all " + callers + "host replication all " + callers}
 	settings := []string{
 		"hba_file=hba.conf", "unix_socket_directories=", "shared_buffers=8MB", "max_connections=300", "autovacuum=off", "jit=off",
@@ -140,8 +140,8 @@ func mariadbNode(i int, r replication) cluster.Recipe {
 		"--performance-schema=0", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M", "--innodb-log-buffer-size=2M", "--key-buffer-size=8K",
 		"--max-connections=300", "--init-file={{.Dir}}/role.sql",
 	}
-	// Nobody but the run is on a network that has addresses for its servers.
-	callers := fmt.Sprintf("{{if .Alone}}SET sql_log_bin=0;\nCREATE USER IF NOT EXISTS '%[1]s'@'%%';\nGRANT ALL ON *.* TO '%[1]s'@'%%' WITH GRANT OPTION;\nSET sql_log_bin=1;\n{{end}}", mariadbUser)
+	// With an address of its own, who calls it comes from another one.
+	callers := fmt.Sprintf("{{if .OwnAddress}}SET sql_log_bin=0;\nCREATE USER IF NOT EXISTS '%[1]s'@'%%';\nGRANT ALL ON *.* TO '%[1]s'@'%%' WITH GRANT OPTION;\nSET sql_log_bin=1;\n{{end}}", mariadbUser)
 	if r == single {
 		n.Args = append(n.Args, "--skip-log-bin")
 		n.Fresh = map[string]string{"role.sql": callers}

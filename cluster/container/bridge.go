@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/network"
@@ -25,16 +25,23 @@ const (
 // Networks are the words of --network.
 func Networks() []string { return []string{NetworkHost, NetworkBridge} }
 
-// bridge is a network of one run. Its servers reach our links at its gateway, which is an address of
-// this host, and nothing else: neither each other nor the world.
+// bridge is a network of one run. Each server has an address there that outlives it: a container that does
+// nothing holds it, so that a server which was killed refuses connections, as a process does, and is no
+// host that has vanished. Its servers reach our links at its gateway, which is an address of
+// this host. They reach neither each other nor the world, where Docker manages the host's iptables, as it
+// does by default.
 type bridge struct {
 	name    string
 	gateway netip.Addr
 	nodes   map[string]netip.Addr
+
+	mu      sync.Mutex
+	holders map[string]string // containers by node
 }
 
-// silent keeps the containers of a bridge from talking to each other past the links.
-const silent = "com.docker.network.bridge.enable_icc"
+// betweenContainers says whether the containers of a bridge may talk to each other: ours would do it past the
+// links.
+const betweenContainers = "com.docker.network.bridge.enable_icc"
 
 const (
 	firstNode   = 10 // the last part of the address of the first server
@@ -56,23 +63,36 @@ func (p *Provider) Addresses(ctx context.Context, t cluster.Topology) (cluster.A
 	if err != nil {
 		return cluster.Addresses{}, err
 	}
-	b := &bridge{name: name, nodes: map[string]netip.Addr{}}
-	subnet, err := d.createBridge(ctx, name, labels(p.run))
+	b := &bridge{name: name, nodes: map[string]netip.Addr{}, holders: map[string]string{}}
+	making, cancel := uncut(ctx)
+	defer cancel()
+	subnet, err := d.createBridge(making, name, labels(p.run))
 	if err != nil {
 		return cluster.Addresses{}, fmt.Errorf("network of the run: %w", errFirst(err))
 	}
+	b.place(subnet, t)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bridge = b
+	return b.addresses(), nil
+}
+
+// place gives each server an address: the gateway is the one of the prefix.
+func (b *bridge) place(subnet netip.Prefix, t cluster.Topology) {
 	b.gateway = subnet.Addr()
-	found := cluster.Addresses{Ours: b.gateway.String(), Nodes: map[string]string{}}
 	four := subnet.Masked().Addr().As4()
 	for i, r := range t.Nodes {
 		four[3] = byte(firstNode + i)
 		b.nodes[r.Name] = netip.AddrFrom4(four)
-		found.Nodes[r.Name] = b.nodes[r.Name].String()
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.bridge = b
-	return found, nil
+}
+
+func (b *bridge) addresses() cluster.Addresses {
+	a := cluster.Addresses{Ours: b.gateway.String(), Nodes: map[string]string{}}
+	for name, at := range b.nodes {
+		a.Nodes[name] = at.String()
+	}
+	return a
 }
 
 // createBridge makes a network and returns its gateway within its subnet. Docker knows which subnets
@@ -85,7 +105,7 @@ func (d *daemon) createBridge(ctx context.Context, name string, labels map[strin
 			return at, err
 		}
 		_, last = d.api.NetworkCreate(ctx, name, client.NetworkCreateOptions{
-			Driver: "bridge", Internal: true, Labels: labels, Options: map[string]string{silent: "false"},
+			Driver: "bridge", Internal: true, Labels: labels, Options: map[string]string{betweenContainers: "false"},
 			IPAM: &network.IPAM{Config: []network.IPAMConfig{{Subnet: at.Masked(), Gateway: at.Addr()}}},
 		})
 		if last == nil || !strings.Contains(last.Error(), "overlaps") {
@@ -105,7 +125,12 @@ func (d *daemon) freeSubnet(ctx context.Context, name string, labels map[string]
 	if err := errors.Join(err, gone); err != nil {
 		return netip.Prefix{}, err
 	}
-	for _, c := range found.Network.IPAM.Config {
+	return gatewayIn(found.Network.IPAM.Config)
+}
+
+// gatewayIn is the first address of a subnet that has room for our servers, within it.
+func gatewayIn(pools []network.IPAMConfig) (netip.Prefix, error) {
+	for _, c := range pools {
 		if c.Subnet.Addr().Is4() && c.Subnet.Bits() <= 24 {
 			return netip.PrefixFrom(c.Subnet.Masked().Addr().Next(), c.Subnet.Bits()), nil
 		}
@@ -114,26 +139,38 @@ func (d *daemon) freeSubnet(ctx context.Context, name string, labels map[string]
 }
 
 // settings are how a server is on the bridge.
-func (b *bridge) settings(node string) map[string]*network.EndpointSettings {
-	return map[string]*network.EndpointSettings{b.name: {IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: b.nodes[node]}}}
+func (b *bridge) settings(node string) ends {
+	return ends{b.name: {IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: b.nodes[node]}}}
 }
 
-// start starts a container. One that was killed may have the address of its node for a moment longer.
-func (d *daemon) start(ctx context.Context, id string) error {
-	for {
-		_, err := d.api.ContainerStart(ctx, id, client.ContainerStartOptions{})
-		if err == nil || !strings.Contains(err.Error(), "Address already in use") {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(startAgain):
-		}
+// network is that of a node's server: this host's, or the one that the node's holder has, which is made when
+// the node is started first.
+func (p *Provider) network(ctx context.Context, d *daemon, r cluster.Recipe, img image, place cluster.Place) (string, error) {
+	p.mu.Lock()
+	b := p.bridge
+	p.mu.Unlock()
+	if b == nil {
+		return NetworkHost, nil
 	}
+	b.mu.Lock()
+	id := b.holders[r.Name]
+	b.mu.Unlock()
+	if id == "" {
+		holder := cluster.Recipe{Name: holderPrefix + r.Name, Image: r.Image, Contained: r.Contained}
+		c, err := p.begin(ctx, d, holder, img, place, []string{"sleep", "infinity"}, b.name, b.settings(r.Name))
+		if err != nil {
+			return "", err
+		}
+		id = c.id
+		b.mu.Lock()
+		b.holders[r.Name] = id
+		b.mu.Unlock()
+	}
+	return "container:" + id, nil
 }
 
-const startAgain = 20 * time.Millisecond
+// holderPrefix is before the node in the names of containers that hold its address.
+const holderPrefix = "net-"
 
 // removeNetworks removes the networks of a run and says how many there were; no container may be on them any
 // more.

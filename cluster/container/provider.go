@@ -238,31 +238,15 @@ func (p *Provider) Launch(ctx context.Context, _ cluster.Topology, r cluster.Rec
 	if err != nil {
 		return nil, err
 	}
-	c, err := p.begin(ctx, d, r, img, place, append([]string{r.Binary}, args...), p.network())
+	network, err := p.network(ctx, d, r, img, place)
+	if err != nil {
+		return nil, err
+	}
+	c, err := p.begin(ctx, d, r, img, place, append([]string{r.Binary}, args...), network, nil)
 	if err != nil {
 		return nil, err
 	}
 	return newInstance(ctx, p, d, c, place)
-}
-
-// network is that of servers, by name.
-func (p *Provider) network() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.bridge != nil {
-		return p.bridge.name
-	}
-	return NetworkHost
-}
-
-// bridgeOf is the bridge of that name; nil where it is another network.
-func (p *Provider) bridgeOf(name string) *bridge {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.bridge != nil && p.bridge.name == name {
-		return p.bridge
-	}
-	return nil
 }
 
 // remove takes a container away, now or by Close.

@@ -34,8 +34,11 @@ type started struct {
 	id, name string
 }
 
+// ends are the addresses of a container, by network; none: what the network gives it.
+type ends = map[string]*dockernetwork.EndpointSettings
+
 // begin makes a container that runs a command in the node's folder, and starts it.
-func (p *Provider) begin(ctx context.Context, d *daemon, r cluster.Recipe, img image, place cluster.Place, command []string, network string) (started, error) {
+func (p *Provider) begin(ctx context.Context, d *daemon, r cluster.Recipe, img image, place cluster.Place, command []string, network string, ends ends) (started, error) {
 	user := userOf(r)
 	if err := errors.Join(writePasswd(place.Dir, user), user.own(place.Dir)); err != nil {
 		return started{}, err
@@ -49,7 +52,9 @@ func (p *Provider) begin(ctx context.Context, d *daemon, r cluster.Recipe, img i
 	}
 	env, binds := environment(place)
 	maps.Copy(env, r.Env)
-	c, err := d.containers.CreateContainer(ctx, testcontainers.ContainerRequest{
+	making, cancel := uncut(ctx)
+	defer cancel()
+	c, err := d.containers.CreateContainer(making, testcontainers.ContainerRequest{
 		Name: name, Image: img.ref, Labels: labels(p.run), Env: env, Entrypoint: command[:1], Cmd: command[1:],
 		ConfigModifier: func(c *dockercontainer.Config) {
 			c.User, c.WorkingDir = user.String(), inside
@@ -64,17 +69,13 @@ func (p *Provider) begin(ctx context.Context, d *daemon, r cluster.Recipe, img i
 			h.Memory, h.PidsLimit = memoryLimit, &pids
 			h.LogConfig = dockercontainer.LogConfig{Type: "json-file", Config: map[string]string{"max-size": logSize, "max-file": "1"}}
 		},
-		EndpointSettingsModifier: func(e map[string]*dockernetwork.EndpointSettings) {
-			if b := p.bridgeOf(network); b != nil {
-				maps.Copy(e, b.settings(r.Name))
-			}
-		},
+		EndpointSettingsModifier: func(e map[string]*dockernetwork.EndpointSettings) { maps.Copy(e, ends) },
 	})
 	if err != nil {
 		return started{}, fmt.Errorf("container %s of image %s: %w", name, img.ref, errFirst(err))
 	}
 	s := started{id: c.GetContainerID(), name: name}
-	if err := d.start(ctx, s.id); err != nil {
+	if _, err := d.api.ContainerStart(ctx, s.id, client.ContainerStartOptions{}); err != nil {
 		p.remove(d, s.id)
 		if strings.Contains(err.Error(), "executable file not found") || strings.Contains(err.Error(), "no such file or directory") {
 			return s, fmt.Errorf("image %s has no program %s: it is not an image of %s", img.ref, command[0], r.Image)
@@ -86,7 +87,7 @@ func (p *Provider) begin(ctx context.Context, d *daemon, r cluster.Recipe, img i
 
 // once runs a command in a container without a network, to its end, and returns what it said.
 func (p *Provider) once(ctx context.Context, d *daemon, r cluster.Recipe, img image, place cluster.Place, command []string) (string, error) {
-	s, err := p.begin(ctx, d, r, img, place, command, networkNone)
+	s, err := p.begin(ctx, d, r, img, place, command, networkNone, nil)
 	if err != nil {
 		return "", err
 	}

@@ -80,6 +80,15 @@ func (p *Provider) guarded(node string) (string, error) {
 	return fmt.Sprintf("lockstorm-%s-%s-%d", p.run, node, p.count), nil
 }
 
+// uncut is the context of a call that makes something: a call that was cut off might be carried out when nobody
+// looks for what it makes any more.
+func uncut(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), makeLimit)
+}
+
+// makeLimit is for the daemon to make a container or a network, which takes it milliseconds.
+const makeLimit = 10 * time.Second
+
 // remove takes a container and its volumes away, running or not.
 func (d *daemon) remove(ctx context.Context, id string) error {
 	_, err := d.api.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
@@ -149,9 +158,9 @@ func Sweep(ctx context.Context, run string) error {
 // Leftover is a run whose lockstorm is dead, or not to be seen from here.
 type Leftover struct {
 	Run        string   `json:"run"`
-	Containers []string `json:"containers"`         // by name
-	Networks   []string `json:"networks,omitempty"` // by name
-	Dead       bool     `json:"dead"`               // its lockstorm is no more; else nobody here can tell
+	Containers []string `json:"containers,omitempty"` // by name
+	Networks   []string `json:"networks,omitempty"`   // by name
+	Dead       bool     `json:"dead"`                 // its lockstorm is no more; else nobody here can tell
 }
 
 // Leftovers are the runs of which containers or networks are here and no living lockstorm of this host is.

@@ -22,6 +22,8 @@ import (
 //go:embed shim.c.txt
 var source []byte
 
+var flags = []string{"-shared", "-fPIC", "-O2", "-nostdlib"}
+
 // compilers are tried in this order; CC of the environment comes first.
 var compilers = []string{"cc", "gcc", "clang"}
 
@@ -49,7 +51,7 @@ func Build(ctx context.Context) (string, error) {
 		cache = os.TempDir()
 	}
 	dir := filepath.Join(cache, "lockstorm")
-	sum := sha256.Sum256(source)
+	sum := sha256.Sum256(fmt.Append(source, flags))
 	path := filepath.Join(dir, fmt.Sprintf("clockshim-%x.so", sum[:8]))
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
@@ -67,7 +69,7 @@ func Build(ctx context.Context) (string, error) {
 	if err := os.WriteFile(src, source, 0o600); err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, cc, "-shared", "-fPIC", "-O2", "-nostdlib", "-o", out, src)
+	cmd := exec.CommandContext(ctx, cc, append(flags, "-o", out, src)...)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the clock shim with %s: %w: %s", cc, err, text)
 	}

@@ -82,7 +82,7 @@ func (n *Network) Announce(host, party, port, source string) (string, error) {
 	}
 	f, err := n.open(host, "", func(c net.Conn) *Link {
 		caller := who(c)
-		if caller == "" {
+		if caller == "" || caller == Stranger && exposed(host) {
 			n.refused.Add(1)
 			return nil
 		}
@@ -100,6 +100,19 @@ func (n *Network) Announce(host, party, port, source string) (string, error) {
 		n.announced[party] = f.addr
 	}
 	return f.addr, nil
+}
+
+// Calls notes the address of its own from which a party calls.
+func (n *Network) Calls(party, source string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sources[source] = party
+}
+
+// exposed reports whether others than this host can dial an address of ours: then only parties may.
+func exposed(host string) bool {
+	ip := net.ParseIP(host)
+	return ip == nil || !ip.IsLoopback()
 }
 
 // Greet rewrites what one party says first to another at a port that is between the two: some
@@ -152,14 +165,20 @@ func (n *Network) bySocket(c net.Conn) string {
 	return parties[pid]
 }
 
-// Refused is how many callers of announced addresses were refused because they were nobody's.
+// Refused is how many callers were refused because they were nobody's.
 func (n *Network) Refused() int64 { return n.refused.Load() }
 
 // Between opens an address that only `from` is told, by which it reaches a port of `to`: on one of our
 // addresses that it reaches.
 func (n *Network) Between(host, from, to, port string) (string, error) {
 	l := n.link(Pair{from, to, port})
-	f, err := n.open(host, from, func(net.Conn) *Link { return l })
+	f, err := n.open(host, from, func(c net.Conn) *Link {
+		if exposed(host) && n.bySource(c) != from {
+			n.refused.Add(1)
+			return nil
+		}
+		return l
+	})
 	if err != nil {
 		return "", fmt.Errorf("link %v: %w", l.Pair, err)
 	}

@@ -122,12 +122,13 @@ func TestABusyHost(t *testing.T) {
 func TestNoFaultOnABusyHost(t *testing.T) {
 	for _, c := range []struct {
 		busy, effective int64
+		class           checker.Class
 		want            bool
-	}{{9e9, 0, true}, {9e9, 1, false}, {1e9, 0, false}} {
-		r := ended("")
+	}{{9e9, 0, "", true}, {9e9, 1, "", false}, {1e9, 0, "", false}, {9e9, 0, checker.Defect, false}} {
+		r := ended(c.class)
 		r.TTL, r.Duration = 1e9, 10e9
 		r.Stats["host_busy_ns"], r.Stats["faults_effective"] = c.busy, c.effective
-		if o := (&Outcome{Status: Expected, Missed: unstruck(r)}); again(o) != c.want {
+		if o := (&Outcome{Status: Expected, Unstruck: unstruck(r)}); again(o) != c.want {
 			t.Errorf("%+v: once more: %v", c, again(o))
 		}
 	}
@@ -356,10 +357,11 @@ func TestWall(t *testing.T) {
 		runs  []Outcome
 		want  time.Duration
 	}{
-		"none":         {},
-		"side by side": {runs: []Outcome{at(10, 5), at(12, 2), at(11, 8)}, want: 9 * time.Second},
-		"a pause":      {runs: []Outcome{at(500, 3), at(10, 5)}, want: 8 * time.Second},
-		"shards":       {shard: "1/2 2/2", runs: []Outcome{at(10, 5)}},
+		"none":          {},
+		"side by side":  {runs: []Outcome{at(10, 5), at(12, 2), at(11, 8)}, want: 9 * time.Second},
+		"a pause":       {runs: []Outcome{at(500, 3), at(10, 5)}, want: 8 * time.Second},
+		"shards":        {shard: "1/2 2/2", runs: []Outcome{at(10, 5)}},
+		"an old record": {runs: []Outcome{at(10, 5), {Took: time.Second}}},
 	} {
 		if got := (&Suite{Definition: Definition{Shard: c.shard}, Outcomes: c.runs}).wall(); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

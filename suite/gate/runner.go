@@ -50,7 +50,8 @@ type job struct {
 	seed  uint64
 	takes time.Duration
 	needs int64
-	nth   int // attempt: those before it are stored
+	nth   int  // attempt: those before it are stored
+	again bool // it was made in this session, and spoilt
 }
 
 // running is a suite under way.
@@ -221,7 +222,7 @@ func (r *running) one(ctx context.Context, j job, attempt int) (*Outcome, error)
 		}
 	}
 	o.Status = excused(statusOf(c.Expect, o.Exit, results, differs, err), results)
-	o.Host, o.Missed = byHost(o.Status, results), shows(j.cell) && unstruck(results)
+	o.Host, o.Unstruck = byHost(o.Status, results), shows(j.cell) && unstruck(results)
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, err
 	}
@@ -261,9 +262,9 @@ func short(s string) string {
 func (r *running) ended(j job, o *Outcome, spoilt bool) {
 	r.mu.Lock()
 	r.s.Outcomes = append(r.s.Outcomes, *o)
-	once := spoilt && r.retries > 0
+	once := spoilt && r.retries > 0 && (o.Status != Broken || !j.again) // what is missing twice is missing
 	if once {
-		j.nth++
+		j.nth, j.again = j.nth+1, true
 		r.spoilt = append(r.spoilt, j)
 	} else {
 		r.done++
@@ -326,7 +327,7 @@ func (e Event) String() string {
 	if why := e.Outcome.why(); why != "" {
 		text += ": " + why
 	}
-	if e.Outcome.Missed {
+	if e.Outcome.Unstruck {
 		text += "; no fault took effect"
 	}
 	if e.Again {

@@ -140,9 +140,10 @@ func byHost(s Status, r *checker.Results) bool {
 	return r.Stats["unplanned_stall_max_ns"] > r.TTL/hostTook || busy(r)
 }
 
-// unstruck reports whether no fault took effect, on a host that was busy: what was to be shown was not.
+// unstruck reports whether a run passed because no fault took effect, on a host that was busy: what was to
+// be shown was not.
 func unstruck(r *checker.Results) bool {
-	return busy(r) && r.Stats["faults_effective"] == 0
+	return busy(r) && r.Verdict == checker.Pass && r.Stats["faults_effective"] == 0
 }
 
 func busy(r *checker.Results) bool {
@@ -161,7 +162,7 @@ func excused(s Status, r *checker.Results) Status {
 // again reports whether a run may be made once more: the host held it up, or something was missing
 // at the moment. One that was refused for its configuration never changes its mind.
 func again(o *Outcome) bool {
-	return (o.Status == Inconclusive && o.Host) || (o.Status == Expected && o.Missed) || (o.Status == Broken && o.Exit == harness.ExitEnvironment)
+	return (o.Status == Inconclusive && o.Host) || (o.Status == Expected && o.Unstruck) || (o.Status == Broken && o.Exit == harness.ExitEnvironment)
 }
 
 // exitOf is the code of an error of a run.

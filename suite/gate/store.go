@@ -93,24 +93,25 @@ type Answer struct {
 
 // Outcome is what came of one run of a cell.
 type Outcome struct {
-	Cell    string             `json:"cell"`
-	Seed    uint64             `json:"seed"`
-	Attempt int                `json:"attempt,omitempty"` // 0: the first
-	Status  Status             `json:"status"`
-	Word    suite.Word         `json:"word,omitempty"` // the worst that it shows for certain
-	Exit    int                `json:"exit_code"`
-	Error   string             `json:"error,omitempty"`
-	Host    bool               `json:"host,omitempty"`   // the host made it inconclusive
-	Missed  bool               `json:"missed,omitempty"` // by its faults, none of which took effect, on a host that was busy
-	Differs []suite.Difference `json:"differs,omitempty"`
-	Checks  map[string]Answer  `json:"checks,omitempty"`
-	Stats   checker.Figures    `json:"stats,omitempty"`
-	Length  time.Duration      `json:"length_ns"` // of the workload
-	Began   time.Time          `json:"began"`
-	Took    time.Duration      `json:"took_ns"` // start-up, judging and all
-	Command string             `json:"command"`
-	Servers map[string]string  `json:"versions,omitempty"`
-	Dir     string             `json:"dir"` // of the run, from the directory of the suite
+	Cell    string     `json:"cell"`
+	Seed    uint64     `json:"seed"`
+	Attempt int        `json:"attempt,omitempty"` // 0: the first
+	Status  Status     `json:"status"`
+	Word    suite.Word `json:"word,omitempty"` // the worst that it shows for certain
+	Exit    int        `json:"exit_code"`
+	Error   string     `json:"error,omitempty"`
+	Host    bool       `json:"host,omitempty"` // the host made it inconclusive
+	// Unstruck: it passed, and none of its faults took effect, on a host that was busy.
+	Unstruck bool               `json:"unstruck,omitempty"`
+	Differs  []suite.Difference `json:"differs,omitempty"`
+	Checks   map[string]Answer  `json:"checks,omitempty"`
+	Stats    checker.Figures    `json:"stats,omitempty"`
+	Length   time.Duration      `json:"length_ns"` // of the workload
+	Began    time.Time          `json:"began"`
+	Took     time.Duration      `json:"took_ns"` // start-up, judging and all
+	Command  string             `json:"command"`
+	Servers  map[string]string  `json:"versions,omitempty"`
+	Dir      string             `json:"dir"` // of the run, from the directory of the suite
 }
 
 // runDir is the directory of a run below that of the suite.
@@ -204,9 +205,9 @@ func (s *Suite) last(cell string) []Outcome {
 }
 
 // wall is the time in which any attempt ran, however often the suite was stopped in between. Shards ran on
-// machines of their own: they have none together.
+// machines of their own: they have none together. Of runs that do not say when they began nobody knows it.
 func (s *Suite) wall() (sum time.Duration) {
-	if strings.Contains(s.Shard, " ") {
+	if strings.Contains(s.Shard, " ") || slices.ContainsFunc(s.Outcomes, func(o Outcome) bool { return o.Began.IsZero() }) {
 		return 0
 	}
 	runs := slices.Clone(s.Outcomes)
