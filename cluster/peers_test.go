@@ -2,6 +2,8 @@ package cluster_test
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -214,5 +216,74 @@ func TestPeersWithoutANetwork(t *testing.T) {
 	}
 	if err := c.Stop(b.ctx); err != nil {
 		t.Error(err)
+	}
+}
+
+// away is a provider whose servers have addresses of their own.
+type away struct {
+	cluster.Process
+
+	fails error
+}
+
+func (a away) Addresses(_ context.Context, t cluster.Topology) (cluster.Addresses, error) {
+	found := cluster.Addresses{Ours: "127.0.1.99", Nodes: map[string]string{}}
+	for i, r := range t.Nodes {
+		found.Nodes[r.Name] = fmt.Sprintf("127.0.1.%d", i+1)
+	}
+	return found, a.fails
+}
+
+// Servers with addresses of their own listen there and call from there; each reaches the links to its peers where
+// its provider says, and Ready need not see whose socket it is.
+func TestOwnAddresses(t *testing.T) {
+	b := newBench(t)
+	top := clustertest.Several(2)
+	for i := range top.Nodes {
+		r := &top.Nodes[i]
+		r.Peering = cluster.BySocket
+		r.Files = map[string]string{"conf": "{{.Host}} {{.Source}} {{.PeerHost}} {{.OwnAddress}}"}
+		ready := r.Ready
+		r.Ready = func(ctx context.Context, addr string, pid int) error {
+			if pid != 0 {
+				return fmt.Errorf("process %d must be seen", pid)
+			}
+			return ready(ctx, addr, pid)
+		}
+	}
+	c, err := cluster.Start(b.ctx, top, away{Process: b.p}, b.dir, b.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(b.ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	for i, s := range c.Servers() {
+		own := fmt.Sprintf("127.0.1.%d", i+1)
+		text, err := os.ReadFile(b.path(s.Name(), "conf"))
+		if want := own + " " + own + " 127.0.1.99 true"; err != nil || string(text) != want {
+			t.Errorf("%q, want %q (%v)", text, want, err)
+		}
+		if !strings.HasPrefix(s.Addr(), own+":") || !strings.HasPrefix(s.Announced(), "127.0.1.99:") {
+			t.Errorf("%s is at %s, and known as %s", s.Name(), s.Addr(), s.Announced())
+		}
+	}
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.1.2")}}
+	conn, err := d.Dial("tcp", c.Servers()[0].Announced())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // a test
+	b.await("call from store-2 to store-1", func() bool { return b.net.Link("store-2", "store-1").Open() == 1 })
+}
+
+// Where no addresses can be had, nothing is started.
+func TestNoAddresses(t *testing.T) {
+	b := newBench(t)
+	none := errors.New("no subnet is free")
+	if _, err := cluster.Start(b.ctx, clustertest.Several(2), away{b.p, none}, b.dir, b.options()); !errors.Is(err, none) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -152,21 +152,24 @@ func (p *Provider) network(ctx context.Context, d *daemon, r cluster.Recipe, img
 	if b == nil {
 		return NetworkHost, nil
 	}
+	// One after the other: Docker (20.10) miscounts those that come or go at the same time, now and then, and
+	// then holds the network for one that is in use, for ever.
 	b.mu.Lock()
-	id := b.holders[r.Name]
-	b.mu.Unlock()
-	if id == "" {
+	defer b.mu.Unlock()
+	if b.holders[r.Name] == "" {
 		holder := cluster.Recipe{Name: holderPrefix + r.Name, Image: r.Image, Contained: r.Contained}
 		c, err := p.begin(ctx, d, holder, img, place, []string{"sleep", "infinity"}, b.name, b.settings(r.Name))
 		if err != nil {
 			return "", err
 		}
-		id = c.id
-		b.mu.Lock()
-		b.holders[r.Name] = id
-		b.mu.Unlock()
+		b.holders[r.Name] = c.id
 	}
-	return "container:" + id, nil
+	return "container:" + b.holders[r.Name], nil
+}
+
+// holds reports whether a container has an address on a bridge of ours, by its network.
+func holds(mode string) bool {
+	return mode != NetworkHost && mode != networkNone && !strings.HasPrefix(mode, "container:")
 }
 
 // holderPrefix is before the node in the names of containers that hold its address.

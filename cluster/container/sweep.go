@@ -119,9 +119,16 @@ func (d *daemon) sweep(ctx context.Context, run string) (int, error) {
 	errs := make([]error, len(found.Items))
 	var wg sync.WaitGroup
 	for i, c := range found.Items {
-		wg.Go(func() { errs[i] = d.remove(ctx, c.ID) })
+		if !holds(c.HostConfig.NetworkMode) {
+			wg.Go(func() { errs[i] = d.remove(ctx, c.ID) })
+		}
 	}
 	wg.Wait()
+	for i, c := range found.Items { // one after the other: see [Provider.network]
+		if holds(c.HostConfig.NetworkMode) {
+			errs[i] = d.remove(ctx, c.ID)
+		}
+	}
 	networks, err := d.removeNetworks(ctx, run)
 	return len(found.Items) + networks, errors.Join(append(errs, err)...)
 }

@@ -74,7 +74,7 @@ expectation or a threshold is missed; 130 interrupted. Of several: 1 before 4, 2
 	f.StringVar(&s.out, "out", "", "directory of the suite; it must be empty or absent (default: "+runsDir+"/NAME-TIME)")
 	f.StringVar(&s.shard, "shard", "", "run a part only, i/n; merge puts the parts together")
 	f.IntVar(&s.jobs, "jobs", 0, "runs at once, at most (default: what the processors and the memory bear)")
-	f.IntVar(&s.retry, "retry", 4, "how often a run is made again that the host has spoilt (exit 4, or 2 by stalls), alone and after all others; never one that says anything of the lock")
+	f.IntVar(&s.retry, "retry", 4, "how often a run is made again that the host has spoilt (exit 4, once; or 2, or 0 without a fault that struck, on a busy host), alone and after all others; never one that says anything of the lock")
 	f.BoolVar(&s.failFast, "fail-fast", false, "begin no more runs after the first violation that nobody expected")
 	f.IntVar(&s.failures, "max-failures", 0, "begin no more runs after so many of them")
 	f.DurationVar(&s.budget, "budget", 0, "begin no more runs after this time (default: that of the file)")

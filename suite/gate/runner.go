@@ -266,6 +266,11 @@ func (r *running) ended(j job, o *Outcome, spoilt bool) {
 	if once {
 		j.nth, j.again = j.nth+1, true
 		r.spoilt = append(r.spoilt, j)
+		for i := range r.todo {
+			if r.todo[i].cell.Name == j.cell.Name && r.todo[i].seed == j.seed {
+				r.todo[i] = j
+			}
+		}
 	} else {
 		r.done++
 		if o.Status == Worse {
@@ -292,15 +297,19 @@ func (r *running) tell(e Event) {
 }
 
 // left estimates the time until the end: the work that is left over the room for it, and not less than
-// its longest run.
+// its longest run; then what is made again, one after the other.
 func (r *running) left() time.Duration {
 	var work float64
-	var longest time.Duration
+	var longest, alone time.Duration
 	for _, j := range r.todo {
+		if j.again {
+			alone += j.takes
+			continue
+		}
 		work += j.takes.Seconds() * float64(min(j.needs, r.capacity))
 		longest = max(longest, j.takes)
 	}
-	return max(longest, time.Duration(work/float64(r.capacity)*float64(time.Second)))
+	return max(longest, time.Duration(work/float64(r.capacity)*float64(time.Second))) + alone
 }
 
 // Estimate is how long a suite will take on this host, from its beginning.
