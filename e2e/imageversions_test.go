@@ -137,7 +137,8 @@ func writeVersions(t *testing.T, cases []suite.Case, images, versions []string, 
 
 The published failures of [the track record](track-record.md), and what must hold on etcd, on servers of other versions: each in containers
 (%[1]s--network bridge --image NAME=REF%[1]s), the images made from releases of Debian that have them. How many of %[2]d runs ended with the
-exit code, verdicts and classes that the case must have; else what was different in the first that did not. Measured on a machine with %[3]s.
+exit code, verdicts and classes that the case must have; else what was different in the first that did not. Measured on a machine with %[3]s,
+three runs at a time: a restart or a fail-over (of Redis 6: 2.9 s alone) may then take longer than the lease that it is to break.
 
 `, "`", seeds, cpus())
 	for _, name := range []string{"redis", "etcd"} {
