@@ -50,6 +50,8 @@ type (
 		Of(ctx context.Context, run string) ([]string, error)
 		// Clear deletes that, and nothing else, and says how much it was.
 		Clear(ctx context.Context, run string) (int64, error)
+		// Version is the product and its number, as it says itself.
+		Version(ctx context.Context) (string, error)
 	}
 
 	// Evictor drops keys when its memory runs short.

@@ -106,8 +106,15 @@ func inContainers(t *testing.T, inherent, defect, gone suite.Expectation) {
 	} {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			dir := filepath.Join(t.TempDir(), "run")
-			code, out := lockstorm(t, slices.Concat([]string{"run"}, c.Run.Args(), []string{"--out", dir})...)
+			var dir, out string
+			var code int
+			for range 3 { // several runs at once are much for a small host: one that nobody can judge is made again
+				dir = filepath.Join(t.TempDir(), "run")
+				code, out = lockstorm(t, slices.Concat([]string{"run"}, c.Run.Args(), []string{"--out", dir})...)
+				if code != harness.ExitUnknown {
+					break
+				}
+			}
 			r := results(t, dir)
 			if differ := c.Expect.Compare(code, r); len(differ) > 0 {
 				t.Errorf("%s\nlockstorm run %s\n%s", suite.Sentences(differ), c.Run.Line(), out)

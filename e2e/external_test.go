@@ -117,7 +117,11 @@ func asTheirs(t *testing.T, env []string, args ...string) (int, string) {
 		t.Errorf("the password is in %s", strings.Join(seen, ", "))
 	}
 	nothingLeft(t, dir)
-	return cmd.ProcessState.ExitCode(), string(out)
+	code := cmd.ProcessState.ExitCode()
+	if r := results(t, dir); code < 2 && (r == nil || !strings.HasPrefix(r.Versions["redis-1"], "redis ")) {
+		t.Errorf("exit %d, and the server's version is not on record: %v", code, r)
+	}
+	return code, string(out)
 }
 
 // A Redis that somebody else has started: clients and links are hurt, nothing else is; what others

@@ -69,6 +69,15 @@ func (a admin) Role(ctx context.Context) (string, error) {
 	return history.RoleFollower, nil
 }
 
+// Version is what the server says it is.
+func (a admin) Version(ctx context.Context) (string, error) {
+	s, err := status(ctx, a.addr())
+	if err != nil {
+		return "", err
+	}
+	return "etcd " + s.Version, nil
+}
+
 // Leads reports whether it says that it leads, and in which term.
 func (a admin) Leads(ctx context.Context) (bool, int64, error) {
 	s, err := status(ctx, a.addr())

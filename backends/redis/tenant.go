@@ -44,6 +44,19 @@ func (a store) Clear(ctx context.Context, run string) (int64, error) {
 	return a.Delete(ctx, keys)
 }
 
+// Version is what INFO says: the fork that Valkey is tells its own number beside that of Redis.
+func (a store) Version(ctx context.Context) (text string, err error) {
+	err = a.with(func(c *goredis.Client) error {
+		info, err := c.Info(ctx, "server").Result()
+		text = "redis " + infoField(info, "redis_version")
+		if v := infoField(info, "valkey_version"); v != "" {
+			text = "valkey " + v
+		}
+		return err
+	})
+	return text, err
+}
+
 // login says the password, and the user where there is one.
 func login(c net.Conn, user, password string) error {
 	words := []string{"AUTH", user, password}

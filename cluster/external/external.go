@@ -56,7 +56,10 @@ type Provider struct {
 	doors []*door
 }
 
-var _ cluster.Provider = (*Provider)(nil)
+var (
+	_ cluster.Provider  = (*Provider)(nil)
+	_ cluster.Versioner = (*Provider)(nil)
+)
 
 // New is a provider of servers, which are entered as the access says.
 func New(s Servers, a Access) *Provider { return &Provider{servers: s, access: a} }
@@ -133,6 +136,28 @@ func (p *Provider) Launch(ctx context.Context, _ cluster.Topology, r cluster.Rec
 		return nil, err
 	}
 	return &instance{name: r.Name, place: place, done: make(chan struct{})}, nil
+}
+
+// Versions are what the servers say that they are, by node.
+func (p *Provider) Versions(ctx context.Context, t cluster.Topology) (map[string]string, error) {
+	found := map[string]string{}
+	for _, r := range t.Nodes {
+		in, err := p.Launch(ctx, t, r, cluster.Place{})
+		if err != nil {
+			return nil, err
+		}
+		tenant, ok := r.Admin(in.Place().Addr).(cluster.Tenant)
+		if !ok {
+			return nil, p.Available(t) // which says why not
+		}
+		asking, cancel := context.WithTimeout(ctx, askLimit)
+		found[r.Name], err = tenant.Version(asking)
+		cancel()
+		if err != nil {
+			return nil, fmt.Errorf("--servers %s=%s: ask for its version: %w", r.Name, p.servers[r.Name], err)
+		}
+	}
+	return found, nil
 }
 
 // Close shuts the doors.
