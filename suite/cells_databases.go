@@ -10,12 +10,12 @@ func databaseCells() []Case {
 	return []Case{
 		{
 			Name: "sql-for-update-killed", Text: "the connection of a holder is ended: two believe, and only what is committed counts",
-			Run:    MustLine("--backend sql-for-update --nemesis kill-connection --time 5s --seed 1"),
+			Run:    MustLine("--backend sql-for-update --clients 3 --nemesis kill-connection --time 8s --seed 1"),
 			Expect: Expectation{Exit: codes{harness.ExitPass}, Verdicts: verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Pass}},
 		},
 		{
 			Name: "postgres-advisory-killed", Text: "an advisory lock ends with its connection: two holders, until the first one asks",
-			Run: MustLine("--backend postgres-advisory --nemesis kill-connection --time 5s --seed 1"), Expect: doubleHolder(checker.Inherent),
+			Run: MustLine("--backend postgres-advisory --clients 3 --nemesis kill-connection --time 8s --seed 1"), Expect: doubleHolder(checker.Inherent),
 		},
 		{
 			Name: "mariadb-get-lock-restart", Text: "so does GET_LOCK with its server",
@@ -31,7 +31,7 @@ func databaseCells() []Case {
 		},
 		{
 			Name: "sql-lease-register", Text: "a token in the condition of the statement is a fence",
-			Run:    MustLine("--backend sql-lease-row --register postgres --fencing on --clients 3 --nemesis client-pause --time 5s --seed 1"),
+			Run:    MustLine("--backend sql-lease-row --register postgres --fencing on --clients 3 --nemesis client-pause --time 8s --seed 1"),
 			Expect: Expectation{Exit: codes{harness.ExitPass}, Verdicts: verdicts{checker.DataFenced: checker.Pass}},
 		},
 		{
