@@ -69,6 +69,9 @@ func (a *audit) grants() {
 		if !run.NoDeadlines && (own || e.Deadline.Set) && (!e.Sent.Set || !e.TTL.Set || !e.Deadline.Set) {
 			a.add("lease-times", fmt.Sprintf("the lease of %s has no sent, ttl or deadline on record, and the run does not say that they are unknown", g.ID), e)
 		}
+		if own && e.Deadline.Set && e.Deadline.V <= 0 {
+			a.add("lease-times", fmt.Sprintf("the lease of %s ends before the run has begun: its deadline is to be a time of the run's clock, the send and what remains of its time to live", g.ID), e)
+		}
 		switch {
 		case run.Tokens && !e.Token.Set && g.Mode != history.ModeShared:
 			a.add("token", fmt.Sprintf("%s was granted without a token, although the lock issues them", g.ID), e)

@@ -121,7 +121,7 @@ func (a *app) summarizeSuite(r *gate.Results, asJSON bool) error {
 		for _, why := range j.Why {
 			fmt.Fprintf(w, "    %s\n", why)
 		}
-		fmt.Fprintf(w, "    %s run %s\n", a.st.Name, j.Command)
+		fmt.Fprintf(w, "    %s run %s\n", a.st.Name, j.Line())
 	}
 	if r.Baseline != nil {
 		fmt.Fprintln(w, strings.Join(r.Baseline.Lines(), "\n"))
@@ -147,7 +147,7 @@ func (a *app) tellCI(r *gate.Results, out string) error {
 			if j.Status.Code() == 2 {
 				level = "warning"
 			}
-			fmt.Fprintf(a.st.Stdout, "::%s title=%s::%s\n", level, annotation("lockstorm: "+j.Name, true), annotation(string(j.Status)+": "+strings.Join(j.Why, "\n")+"\nlockstorm run "+j.Command, false))
+			fmt.Fprintf(a.st.Stdout, "::%s title=%s::%s\n", level, annotation("lockstorm: "+j.Name, true), annotation(string(j.Status)+": "+strings.Join(j.Why, "\n")+"\n"+a.st.Name+" run "+j.Line(), false))
 		}
 	}
 	path := env("GITHUB_STEP_SUMMARY")

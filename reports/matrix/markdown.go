@@ -138,7 +138,7 @@ func unit(u string) string {
 func JUnit(w io.Writer, t *Table) error {
 	all := junit.Testsuites{Name: t.Title}
 	var rows []string
-	by := map[string]*junit.Testsuite{}
+	by, took := map[string]*junit.Testsuite{}, map[string]float64{}
 	for _, c := range t.Cells {
 		name := c.Row
 		if c.Control {
@@ -152,6 +152,10 @@ func JUnit(w io.Writer, t *Table) error {
 		for _, tc := range testcases(s.Name, c) {
 			s.AddTestcase(tc)
 		}
+		for _, r := range c.Runs {
+			took[name] += r.Took
+		}
+		s.Time = fmt.Sprintf("%.3f", took[name])
 	}
 	for _, name := range rows {
 		all.AddSuite(*by[name])

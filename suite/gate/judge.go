@@ -61,6 +61,17 @@ type Judged struct {
 	Exposures int64                  `json:"exposures"`
 }
 
+// Line is the command that shows again what is not as expected, with its seed; of a cell that is, the
+// command of all its runs.
+func (j Judged) Line() string {
+	for _, o := range j.Runs {
+		if o.Status == j.Status && o.Status != Expected {
+			return o.Command
+		}
+	}
+	return j.Command
+}
+
 // Samples are what its runs measured that came to an answer.
 func (j Judged) Samples() []tally.Sample { return samples(j.Runs) }
 
@@ -116,6 +127,9 @@ func (s *Suite) Judge() (*Results, error) {
 		r.Work += o.Took
 	}
 	r.Lacks = r.lacking(s.Required, cells)
+	for _, shard := range s.Absent {
+		r.Lacks = append(r.Lacks, "shard "+shard)
+	}
 	r.conclude()
 	return r, nil
 }

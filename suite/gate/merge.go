@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -37,7 +38,28 @@ func Merge(dirs []string, out string) (*Suite, error) {
 	if all == nil {
 		return nil, errors.New("merge what? name the directories of suites")
 	}
+	all.Absent = absent(all.Shard)
 	return all, nil
+}
+
+// absent are the shards of a suite that are not among those named, as in "1/3 3/3": cells of theirs are not
+// even known.
+func absent(shards string) (out []string) {
+	there := strings.Fields(shards)
+	if len(there) == 0 {
+		return nil
+	}
+	_, of, _ := strings.Cut(there[0], "/")
+	n, err := strconv.Atoi(of)
+	if err != nil {
+		return nil // it was not sharded
+	}
+	for i := range n {
+		if name := fmt.Sprintf("%d/%d", i+1, n); !slices.Contains(there, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 func relative(from, to string) (string, error) {

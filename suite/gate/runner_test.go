@@ -146,6 +146,13 @@ func TestShards(t *testing.T) {
 		t.Errorf("merged:\n%s\nat once:\n%s", strings.Join(verdicts(r), "\n"), strings.Join(want, "\n"))
 	}
 	links(t, all.Dir)
+	half, err := Merge(dirs[:2], filepath.Join(base, "half"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := judged(t, half); r.ExitCode != harness.ExitUnknown || !strings.Contains(r.Verdict, "not shown: shard 3/3") {
+		t.Errorf("without the last shard: exit %d, %s", r.ExitCode, r.Verdict)
+	}
 	if _, err := Merge(append(dirs, dirs[0]), all.Dir); err == nil || !strings.Contains(err.Error(), "merge each part once") {
 		t.Errorf("one part twice: %v", err)
 	}

@@ -128,6 +128,7 @@ type Suite struct {
 	Definition
 
 	Outcomes []Outcome
+	Absent   []string // shards that were not merged
 	// Interrupted says that it was stopped; Dir that it is stored there.
 	Interrupted bool
 	Dir         string
