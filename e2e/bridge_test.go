@@ -34,7 +34,7 @@ func TestContainersOnABridgeTalkThroughLinks(t *testing.T) {
 		}
 	}
 	defer stop()
-	awaitAcquire(t, dir)
+	waitForGrant(t, dir)
 	var gateway netip.Addr
 	nodes := map[string]netip.Addr{} // by the container that holds the address, whose network the server is in
 	seen := 0
@@ -62,21 +62,6 @@ func TestContainersOnABridgeTalkThroughLinks(t *testing.T) {
 	strangers(t, gateway)
 	stop()
 	nothingInDocker(t, dir)
-}
-
-// awaitAcquire waits until a client of a run acquires.
-func awaitAcquire(t *testing.T, dir string) {
-	t.Helper()
-	history := filepath.Join(dir, "logs", "c1.jsonl")
-	for end := time.Now().Add(time.Minute); ; {
-		if b, err := os.ReadFile(history); err == nil && strings.Contains(string(b), `"acquire"`) {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatal("no client begins")
-		}
-		<-time.After(10 * time.Millisecond)
-	}
 }
 
 // past dials from where every server is all of them, where they listen; nothing may answer but a server's own

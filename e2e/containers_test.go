@@ -174,7 +174,7 @@ func TestContainersAreSweptAfterInterrupt(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	awaitAcquire(t, dir)
+	waitForGrant(t, dir)
 	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestContainersThatCannotBe(t *testing.T) {
 		{"no image at all", "", "--image redis", "write NAME=REF", 3, false},
 		{"another provider", "", "--provider process --image redis=a:1", "--image goes with --provider container", 3, false},
 		{"network of a process", "", "--provider process --network bridge", "--network goes with --provider container", 3, false},
-		{"no such network", "", "--network overlay", "--network overlay: choose one of host, bridge", 3, false},
+		{"no such network", "", "--network overlay", `--network "overlay": choose one of host, bridge`, 3, false},
 		{"no image for it", "", "--backend nats-kv --provider container", "has no image", 4, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -3,14 +3,8 @@
 package e2e
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"io/fs"
-	"math/big"
 	"net"
 	"os"
 	"os/exec"
@@ -18,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lockstorm/lockstorm/internal/certtest"
 )
 
 const (
@@ -169,7 +165,7 @@ func externally(t *testing.T, servers string, env []string) {
 // The same behind TLS: who vouches for the server has to be known.
 func TestExternalTLS(t *testing.T) {
 	t.Parallel()
-	cert, key := selfSigned(t)
+	cert, key := certtest.SelfSigned(t)
 	port, cli := theirRedis(t, "tls-cert-file "+cert, "tls-key-file "+key, "tls-ca-cert-file "+cert, "tls-auth-clients no")
 	args := []string{"--backend", "redis-lua", "--time", "3s", "--servers", "redis-1=127.0.0.1:" + port}
 	code, out := asTheirs(t, []string{"LOCKSTORM_PASSWORD=" + password, "LOCKSTORM_TLS_CA=" + cert}, args...)
@@ -183,29 +179,4 @@ func TestExternalTLS(t *testing.T) {
 	if code != 4 || !strings.Contains(out, "certificate signed by unknown authority") {
 		t.Errorf("nobody vouches for it: exit %d\n%s", code, out)
 	}
-}
-
-func selfSigned(t *testing.T) (certFile, keyFile string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
-	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	for name, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: keyDER}} {
-		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return certFile, keyFile
 }

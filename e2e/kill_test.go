@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -81,15 +80,4 @@ func TestInterrupted(t *testing.T) {
 			}
 		})
 	}
-}
-
-func waitForGrant(t *testing.T, dir string) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); <-time.After(5 * time.Millisecond) {
-		b, err := os.ReadFile(filepath.Join(dir, "logs", "c1.jsonl"))
-		if err == nil && strings.Contains(string(b), `"type":"ok","f":"acquire"`) {
-			return
-		}
-	}
-	t.Fatal("no grant in time")
 }

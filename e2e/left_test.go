@@ -52,3 +52,15 @@ func nothingLeft(t *testing.T, dir string) {
 		<-time.After(10 * time.Millisecond)
 	}
 }
+
+// waitForGrant waits until a run has granted a lock; images may have to be made before.
+func waitForGrant(t *testing.T, dir string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); <-time.After(5 * time.Millisecond) {
+		b, err := os.ReadFile(filepath.Join(dir, "logs", "c1.jsonl"))
+		if err == nil && strings.Contains(string(b), `"type":"ok","f":"acquire"`) {
+			return
+		}
+	}
+	t.Fatal("no grant in time")
+}

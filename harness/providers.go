@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster"
@@ -72,8 +71,8 @@ func (r *resolved) networkFor() error {
 	if r.Network == "" {
 		return nil
 	}
-	if !slices.Contains(container.Networks(), r.Network) {
-		return fmt.Errorf("--network %s: choose one of %s", r.Network, strings.Join(container.Networks(), ", "))
+	if err := oneOf("--network", r.Network, container.Networks()...); err != nil {
+		return err
 	}
 	if len(r.topology.Nodes) == 0 {
 		return fmt.Errorf("--network: topology %s has no servers", r.Topology)

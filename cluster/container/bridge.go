@@ -152,8 +152,8 @@ func (p *Provider) network(ctx context.Context, d *daemon, r cluster.Recipe, img
 	if b == nil {
 		return NetworkHost, nil
 	}
-	// One after the other: Docker (20.10) miscounts those that come or go at the same time, now and then, and
-	// then holds the network for one that is in use, for ever.
+	// One after the other: once, of six that came and went at the same time, Docker (20.10) went on counting one,
+	// and held the network for in use until it was started again.
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.holders[r.Name] == "" {
