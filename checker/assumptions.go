@@ -6,6 +6,13 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
+// Rules of records that are unsound for what the host did: a client that could not end its log in time, and a
+// wall clock that was set. All others are of whoever wrote the record.
+const (
+	RuleDied      = "died"
+	RuleClockStep = "clock-step"
+)
+
 // assumptions judges the record, not the lock: an unsound record makes every other
 // check unknown, so that a bug of the harness is never blamed on a backend.
 func assumptions(in *Input) Result {
@@ -16,13 +23,15 @@ func assumptions(in *Input) Result {
 		rules()
 	}
 	r := Result{Verdict: Pass, Method: "one pass over the record", Findings: append(a.findings, in.usedAfterRelease()...)}
+	why := ""
+	why, r.Figures = a.stalls() // what the host did is told of every record: it may be why one is unsound
 	switch {
 	case len(a.findings) > 0:
 		r.Verdict, r.Code, r.Reason = Unknown, CodeUnsound, a.findings[0].Message
 	case in.End == nil:
 		r.Verdict, r.Code, r.Reason = Unknown, CodeNoEnd, "the history has no end: the run was cut off"
 	default:
-		r.Reason, r.Figures = a.stalls()
+		r.Reason = why
 	}
 	return r
 }
@@ -128,7 +137,7 @@ func (a *audit) parties() {
 	}
 	for party := range a.in.End.Parties {
 		if _, killed := a.in.Kills[party]; !killed && !a.in.Finished[party] {
-			a.add("died", fmt.Sprintf("%s stopped recording and nobody killed it", party), nil)
+			a.add(RuleDied, fmt.Sprintf("%s stopped recording and nobody killed it", party), nil)
 		}
 	}
 }
@@ -160,7 +169,7 @@ func (a *audit) clock() {
 			continue
 		}
 		if max(step.Step, -step.Step) > a.in.Run.Tolerance {
-			a.add("clock-step", fmt.Sprintf("the host's wall clock was set by %s at %s", Millis(step.Step), Seconds(e.Time)), e)
+			a.add(RuleClockStep, fmt.Sprintf("the host's wall clock was set by %s at %s", Millis(step.Step), Seconds(e.Time)), e)
 		}
 	}
 }

@@ -112,6 +112,39 @@ func TestSessions(t *testing.T) {
 	}
 }
 
+// A renewal that leaves before the outcome of the last one is on record has a number of its own, and so has
+// the next after one of unknown outcome: no process does two things at once, or goes on after the unknown.
+func TestRenewalsThatOverlap(t *testing.T) {
+	c, clock, read := recorded(t, &sessionLock{})
+	s := c.Session()
+	now := clock.Now()
+	answer := backends.Renewal{Sent: now, TTL: time.Hour, Deadline: now + time.Hour.Nanoseconds()}
+	if err := s.Opened("s1", answer); err != nil {
+		t.Fatal(err)
+	}
+	renew := func() func(backends.Renewal, error) {
+		done, err := s.Renewing("s1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return done
+	}
+	first := renew()
+	second := renew()
+	first(backends.Renewal{}, errors.New("who knows"))
+	second(answer, nil)
+	renew()(backends.Renewal{}, errors.New("who knows"))
+	renew()(answer, nil)
+	renew()(answer, nil)
+	var numbers []int64
+	for _, r := range read().Leases[0].Renews {
+		numbers = append(numbers, r.Invoke.Process.N)
+	}
+	if len(numbers) != 5 || numbers[0] == numbers[1] || numbers[1] != numbers[2] || numbers[2] == numbers[3] || numbers[3] != numbers[4] {
+		t.Errorf("processes %v", numbers)
+	}
+}
+
 // A hold that is asked for within another one has its owner; the mode goes with the request
 // and on record.
 func TestAsking(t *testing.T) {

@@ -8,22 +8,26 @@ import (
 )
 
 // renewer records the renewals of one lease, under process numbers of its own: they run
-// beside the section, and after one of unknown outcome comes another number.
+// beside the section, and after one of unknown outcome comes another number. So it does for one that
+// leaves before the outcome of the last one is on record: its answer may have come, or its connection ended,
+// a moment ago.
 type renewer struct {
 	c           *Client
 	lock, grant string         // empty: of a lease that several grants share
 	extended    func(to int64) // is told of each new deadline
 
 	mu      sync.Mutex
-	process int64 // 0: none yet
+	process int64 // 0: the next one takes another
+	open    bool  // it is in a renewal
 }
 
 // renewing records that a renewal is about to leave; what it returns takes its outcome.
 func (r *renewer) renewing(lease string) (func(backends.Renewal, error), error) {
 	r.mu.Lock()
-	if r.process == 0 {
+	if r.process == 0 || r.open {
 		r.process = r.c.newProcess()
 	}
+	r.open = true
 	e := history.Event{Process: history.Process{N: r.process}, F: history.FRenew, Lock: r.lock, Grant: r.grant, Lease: lease}
 	r.mu.Unlock()
 	if err := r.c.invoke(e); err != nil {
@@ -42,9 +46,12 @@ func (r *renewer) done(e history.Event, re backends.Renewal, err error) {
 	if _, logErr := r.c.record(e); logErr == nil && err == nil {
 		r.extended(re.Deadline)
 	}
-	if e.Type == history.Info {
-		r.mu.Lock()
-		r.process = r.c.newProcess()
-		r.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e.Process.N != r.process {
+		return // another one has gone on
+	}
+	if r.open = false; e.Type == history.Info {
+		r.process = 0
 	}
 }

@@ -124,12 +124,28 @@ func TestNoFaultOnABusyHost(t *testing.T) {
 		busy, effective int64
 		class           checker.Class
 		want            bool
-	}{{9e9, 0, "", true}, {9e9, 1, "", false}, {1e9, 0, "", false}, {9e9, 0, checker.Defect, false}} {
+	}{{9e9, 0, "", true}, {9e9, 1, "", false}, {1e9, 0, "", false}, {9e9, 0, checker.Defect, true}} {
 		r := ended(c.class)
 		r.TTL, r.Duration = 1e9, 10e9
 		r.Stats["host_busy_ns"], r.Stats["faults_effective"] = c.busy, c.effective
 		if o := (&Outcome{Status: Expected, Unstruck: unstruck(r)}); again(o) != c.want {
 			t.Errorf("%+v: once more: %v", c, again(o))
+		}
+	}
+}
+
+// A record that the host made unsound is made again; one that nobody should have written is not, however busy
+// the host was: it is a bug, and must be seen.
+func TestAnUnsoundRecord(t *testing.T) {
+	for rule, want := range map[string]bool{checker.RuleDied: true, checker.RuleClockStep: true, "process-after-info": false} {
+		r := ended("")
+		r.TTL, r.Duration, r.Stats["host_busy_ns"] = 1e9, 10e9, 9e9
+		r.Checks[checker.Assumptions] = checker.Result{
+			Verdict: checker.Unknown, Required: true, Code: checker.CodeUnsound,
+			Findings: []checker.Finding{{Rule: rule, CauseKind: checker.CauseRecord}, {Rule: "used-after-release", CauseKind: checker.CauseNone}},
+		}
+		if got := byHost(Inconclusive, r); got != want {
+			t.Errorf("%s: by the host: %v", rule, got)
 		}
 	}
 }

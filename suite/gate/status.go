@@ -132,18 +132,28 @@ func byHost(s Status, r *checker.Results) bool {
 	if r == nil || s != Inconclusive {
 		return false
 	}
+	for _, f := range r.Checks[checker.Assumptions].Findings {
+		if f.CauseKind == checker.CauseRecord && f.Rule != checker.RuleDied && f.Rule != checker.RuleClockStep {
+			return false // a record that nobody should have made: no host explains it
+		}
+	}
 	for _, c := range r.Checks {
 		if c.Required && c.Verdict == checker.Unknown && (c.Code == checker.CodeDoubtful || c.Code == checker.CodeTimeout) {
 			return true
 		}
 	}
+	return hindered(r)
+}
+
+// hindered reports whether the host held a run up for long enough to matter.
+func hindered(r *checker.Results) bool {
 	return r.Stats["unplanned_stall_max_ns"] > r.TTL/hostTook || busy(r)
 }
 
-// unstruck reports whether a run passed because no fault took effect, on a host that was busy: what was to
-// be shown was not.
+// unstruck reports whether no fault of a run took effect, on a host that held it up: what was to be shown was
+// not, even where it came to what was expected.
 func unstruck(r *checker.Results) bool {
-	return busy(r) && r.Verdict == checker.Pass && r.Stats["faults_effective"] == 0
+	return r != nil && hindered(r) && r.Stats["faults_effective"] == 0
 }
 
 func busy(r *checker.Results) bool {
