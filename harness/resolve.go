@@ -300,7 +300,12 @@ func (r *resolved) input() nemesis.Input {
 // this machine lacks and another one has.
 func (r *resolved) refusedPlan(err error) error {
 	in := r.input()
+	in.Setting.NoLoss = ""
+	if _, lossless := nemesis.NewPlan(r.cat.Nemeses, in); lossless == nil {
+		return environment(err)
+	}
 	in.Setting = r.setting(cluster.ProcessName)
+	in.Setting.NoLoss = ""
 	if provides[cluster.Timer](r.topology) {
 		in.Setting.NoClock = ""
 	}

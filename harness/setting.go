@@ -2,10 +2,13 @@ package harness
 
 import (
 	"errors"
+	"fmt"
+	"sync"
 
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/internal/clockshim"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/nemesis/link"
 )
 
 // setting is what faults need to know of the run to say whether they can work.
@@ -17,7 +20,7 @@ func (r *resolved) setting(provider string) nemesis.Setting {
 		Stores: provides[cluster.Forgetter](t), Answers: len(t.Nodes) > 0,
 		Moves: provides[cluster.Mover](t), Follows: provides[cluster.Leader](t), Sessions: provides[cluster.SessionEnder](t) && r.backend.Model.Session,
 		Connections: provides[cluster.ConnectionEnder](t) && r.backend.Connected, Promotes: provides[cluster.Promoter](t),
-		Keys: r.backend.Keys != nil && provides[cluster.Keeper](t), Voters: r.backend.Voters, Resource: len(r.registers) > 0 && r.ourRegister(), NoClock: noClock(provider, t),
+		Keys: r.backend.Keys != nil && provides[cluster.Keeper](t), Voters: r.backend.Voters, Resource: len(r.registers) > 0 && r.ourRegister(), NoClock: noClock(provider, t), NoLoss: noLoss(),
 	}
 	if provider == cluster.ExternalName {
 		s.Theirs, s.NoClock = theirs, theirs
@@ -155,6 +158,14 @@ func noClock(provider string, t cluster.Topology) string {
 	}
 	return ""
 }
+
+// noLoss says why packets cannot be lost on this host.
+var noLoss = sync.OnceValue(func() string {
+	if err := link.CanLose(); err != nil {
+		return fmt.Sprintf("this host lets nobody filter what arrives at a socket (%v); mode=blackhole swallows what was taken instead", err)
+	}
+	return ""
+})
 
 // ClockShim is the compiler that makes the shim by which clocks jump, or why there is none.
 func ClockShim() (string, error) { return clockshim.Compiler() }

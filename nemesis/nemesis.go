@@ -204,6 +204,7 @@ type Setting struct {
 	Voters      bool     // it says which nodes gave a grant
 	Resource    bool     // clients use the register
 	NoClock     string   // why the servers' clocks cannot jump; empty: they can
+	NoLoss      string   // why packets cannot be lost; empty: they can
 	Theirs      string   // why the servers must not be hurt; empty: they are ours
 }
 

@@ -12,7 +12,7 @@ import (
 // Databases are what the docs say of locks in databases: the rows of docs/databases.md, in that order.
 // They hold with every seed.
 func Databases() []Case {
-	cases := slices.Concat(fencedByTransaction(), connectionLocks(), replicaCases(), waitCases())
+	cases := slices.Concat(fencedByTransaction(), connectionLocks(), lostPackets(), replicaCases(), waitCases())
 	for i := range cases {
 		cases[i].Name = "databases/" + cases[i].Name // pairs have the others
 	}
@@ -71,6 +71,41 @@ func connectionLocks() []Case {
 		})
 	}
 	return out
+}
+
+// lostPackets are locks of a client whose packets are lost for five times the ttl. Nobody sends anything on an
+// idle connection: only keepalives find out, and a server that has ended the connection has freed the lock.
+func lostPackets() []Case {
+	const loss = " --nemesis partition-client:mode=loss,at=acquired,for=5ttl --time 9s"
+	taken := Expectation{Exit: codes{harness.ExitPass}, Figures: figures{"wait_p100_ns": AtLeast(5e9)}}
+	freed := Expectation{Exit: codes{harness.ExitPass}, Figures: figures{"wait_p100_ns": AtMost(45e8)}}
+	return []Case{
+		{
+			Name: "postgres-advisory/lost", Text: "packets are lost: the lock stays taken until they are sent again",
+			Run: MustLine("--backend postgres-advisory" + loss), Expect: taken,
+		},
+		{
+			Name: "mariadb-get-lock/lost", Text: "packets are lost: the lock stays taken until they are sent again",
+			Run: MustLine("--backend mariadb-get-lock" + loss), Expect: taken,
+		},
+		{
+			Name: "postgres-advisory/lost-user-timeout", Text: "tcp_user_timeout is of what was sent, and on an idle connection nothing is: the lock stays taken",
+			Run: MustLine("--backend postgres-advisory:user-timeout=1500ms" + loss), Expect: taken,
+		},
+		{
+			Name: "postgres-advisory/lost-keepalive", Text: "a keepalive of one second frees the lock after two",
+			Run: MustLine("--backend postgres-advisory:keepalive=1s" + loss), Expect: freed,
+		},
+		{
+			Name: "postgres-advisory/lost-both", Text: "with both of them, the same",
+			Run: MustLine("--backend postgres-advisory:keepalive=1s,user-timeout=1500ms" + loss), Expect: freed,
+		},
+		{
+			Name: "postgres-advisory/lost-holding", Text: "the keepalive frees the lock of one who goes on working: two holders until he asks",
+			Run:    MustLine("--backend postgres-advisory:keepalive=1s --clients 2 --workload counter:hold=4ttl --nemesis partition-client:mode=loss,at=acquired,for=4ttl,every=1ttl --time 14s"),
+			Expect: Expectation{Exit: codes{harness.ExitViolation}, Verdicts: verdicts{checker.MutualExclusion: checker.Fail}, Classes: classes{checker.MutualExclusion: checker.Inherent}},
+		},
+	}
 }
 
 // replicaCases lose the lease with the master, unless it waits for its replica.

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
@@ -32,9 +33,9 @@ func ensembleControls() []Case {
 				Run: MustLine("--backend " + b.name + " --nemesis " + fault + " " + onSingle),
 			})
 		}
-		for _, fault := range []string{"leader-kill", "leader-isolate", "quorum-loss", "partition-client"} {
+		for _, fault := range []string{"leader-kill", "leader-isolate", "leader-isolate:mode=loss", "quorum-loss", "partition-client"} {
 			out = append(out, Case{
-				Name: b.name + "/" + fault + "/three", Text: "a lock that is right, on an ensemble of three", Expect: passes(),
+				Name: b.name + "/" + strings.NewReplacer(":", "-", "=", "-").Replace(fault) + "/three", Text: "a lock that is right, on an ensemble of three", Expect: passes(),
 				Run: MustLine("--backend " + b.name + " --topology " + b.three + " --nemesis " + fault + " " + onThree),
 			})
 		}

@@ -29,6 +29,10 @@ func linkCells() []Case {
 			Run: MustLine(run + "partition-client:mode=blackhole,way=from"), Expect: passes(),
 		},
 		{
+			Name: "partition-loss", Text: "packets are lost, and sent again: what was asked for arrives late",
+			Run: MustLine(run + "partition-client:mode=loss"), Expect: passes(),
+		},
+		{
 			Name: "partition-hold", Text: "a release is held in the network and delivered late",
 			Run: MustLine(run + "partition-client:mode=hold,at=releasing"), Expect: passes(),
 		},

@@ -22,6 +22,8 @@ const (
 	paramScope      = "scope"
 	paramWatch      = "watch"
 	paramIdle       = "idle"
+	paramKeepalive  = "keepalive"
+	paramUnheard    = "user-timeout"
 )
 
 // isolations are the levels by their short names; the default is that of the engine.
@@ -33,6 +35,8 @@ var (
 	isolationParam = catalog.Param{Name: paramIsolation, Default: "default", Doc: "of the transactions: default, read-committed, repeatable-read or serializable"}
 	watchParam     = catalog.Param{Name: paramWatch, Default: "0s", Doc: "how often a holder asks the server for nothing, to see whether its connection lives; 0s: never"}
 	idleParam      = catalog.Param{Name: paramIdle, Default: "0s", Doc: "after so long without a statement the server ends the connection (idle_session_timeout, wait_timeout): the lock has a lease then; 0s: never"}
+	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "after so long without a packet the server's kernel asks that of the client, once, and ends the connection if nothing comes in so long again (tcp_keepalives_idle, _interval, _count=1; whole seconds; with user-timeout, when that is over); 0s: as the kernel has it, two hours"}
+	unheardParam   = catalog.Param{Name: paramUnheard, Default: "0s", Doc: "after so long without acknowledgement of what it sent the server's kernel ends the connection (tcp_user_timeout); 0s: as the kernel has it, a quarter of an hour"}
 )
 
 // both are all topologies of both engines.
@@ -142,7 +146,7 @@ func lockSpecs() []backends.Spec {
 
 	advisoryLock := spec("postgres-advisory", "pg_advisory_lock, which PostgreSQL keeps for a session, or a transaction of it", openAdvisory)
 	advisoryLock.Topologies, advisoryLock.With = ofPostgres(), withAdvisory
-	advisoryLock.Params = []catalog.Param{{Name: paramScope, Default: scopeSession, Doc: "session: until it is unlocked; transaction: until the commit"}, watchParam, idleParam}
+	advisoryLock.Params = []catalog.Param{{Name: paramScope, Default: scopeSession, Doc: "session: until it is unlocked; transaction: until the commit"}, watchParam, idleParam, keepaliveParam, unheardParam}
 	getLock := spec("mariadb-get-lock", "GET_LOCK and RELEASE_LOCK, which MariaDB keeps for a session", openAdvisory)
 	getLock.Topologies, getLock.With, getLock.Params = ofMariaDB(), withAdvisory, []catalog.Param{watchParam, idleParam}
 	for _, s := range []*backends.Spec{&advisoryLock, &getLock} {
@@ -180,7 +184,34 @@ func openAdvisory(env backends.Env) (backends.Locker, error) {
 			s.settings = []string{fmt.Sprintf("SET SESSION wait_timeout = %d", int(idle.Seconds()))}
 		}
 	}
+	if s.e == &postgres {
+		network, err := kernelLimits(env.Values, env.TTL)
+		if err != nil {
+			return nil, err
+		}
+		s.settings = append(s.settings, network...)
+	}
 	return &advisory{session: s, scope: env.Values[paramScope], watch: watch, idle: idle}, nil
+}
+
+// kernelLimits are the settings by which PostgreSQL has its kernel find out that nobody is there.
+func kernelLimits(v catalog.Values, ttl time.Duration) (settings []string, err error) {
+	keepalive, err := v.Length(paramKeepalive, ttl)
+	if err != nil {
+		return nil, err
+	}
+	unheard, err := v.Length(paramUnheard, ttl)
+	if err != nil {
+		return nil, err
+	}
+	if keepalive > 0 {
+		seconds := max(1, int(keepalive.Round(time.Second).Seconds()))
+		settings = append(settings, fmt.Sprintf("SET tcp_keepalives_idle = %d", seconds), fmt.Sprintf("SET tcp_keepalives_interval = %d", seconds), "SET tcp_keepalives_count = 1")
+	}
+	if unheard > 0 {
+		settings = append(settings, fmt.Sprintf("SET tcp_user_timeout = %d", max(1, unheard.Milliseconds())))
+	}
+	return settings, nil
 }
 
 func choose(v catalog.Values, name string, valid ...string) error {
@@ -224,6 +255,11 @@ func withAdvisory(s backends.Spec, v catalog.Values) (backends.Spec, error) {
 	idle, err := v.Length(paramIdle, time.Second)
 	if err != nil {
 		return s, err
+	}
+	if _, has := v[paramKeepalive]; has {
+		if _, err := kernelLimits(v, time.Second); err != nil {
+			return s, err
+		}
 	}
 	if idle > 0 {
 		s.Ends, s.Renews = history.EndsLease, watch > 0

@@ -26,13 +26,14 @@ const (
 	modeBlackHole = "blackhole"
 	modeHold      = "hold"
 	modeLatency   = "latency"
+	modeLoss      = "loss"
 )
 
 // modeParams are those of faults that break links in a way that the user chooses.
 func modeParams() []catalog.Param {
 	return []catalog.Param{
-		{Name: paramMode, Default: modeCut, Doc: "cut: closed and refused; blackhole: swallowed in silence; hold: kept and delivered late; latency"},
-		{Name: paramWay, Default: string(link.Both), Doc: "both; to: only requests; from: only answers (a cut is always both)"},
+		{Name: paramMode, Default: modeCut, Doc: "cut: closed and refused; blackhole: taken and swallowed in silence; loss: every packet is lost, and sent again by who sent it; hold: kept and delivered late; latency"},
+		{Name: paramWay, Default: string(link.Both), Doc: "both; to: only requests; from: only answers (cut and loss are always both)"},
 		{Name: paramLatency, Default: "0.2ttl", Doc: "of mode=latency: how much later everything comes"},
 		{Name: paramJitter, Default: "0.1ttl", Doc: "of mode=latency: more or less by up to this"},
 	}
@@ -42,8 +43,12 @@ func modeParams() []catalog.Param {
 func checkMode(own catalog.Values, in nemesis.Input) error {
 	switch own[paramMode] {
 	case modeCut, modeBlackHole, modeHold, modeLatency:
+	case modeLoss:
+		if err := canLose(in.Setting); err != nil {
+			return err
+		}
 	default:
-		return fmt.Errorf("%s=%s: choose %s, %s, %s or %s", paramMode, own[paramMode], modeCut, modeBlackHole, modeHold, modeLatency)
+		return fmt.Errorf("%s=%s: choose %s, %s, %s, %s or %s", paramMode, own[paramMode], modeCut, modeBlackHole, modeLoss, modeHold, modeLatency)
 	}
 	switch link.Way(own[paramWay]) {
 	case link.Both, link.To, link.From:
@@ -61,10 +66,20 @@ func checkMode(own catalog.Values, in nemesis.Input) error {
 	return err
 }
 
+// canLose says why packets cannot be lost here.
+func canLose(s nemesis.Setting) error {
+	if s.NoLoss == "" {
+		return nil
+	}
+	return fmt.Errorf("%s=%s: %s", paramMode, modeLoss, s.NoLoss)
+}
+
 // broken is links that a fault has changed, and how to mend them.
 type broken struct {
 	mends  []func(ctx context.Context) error
 	proofs []string
+	losses int   // links that lose packets
+	lost   int64 // packets, as far as they were mended
 }
 
 // breakAll does to links what the parameters say, and proves it.
@@ -94,9 +109,27 @@ func (b *broken) breakLink(ctx context.Context, l *link.Link, p catalog.Values, 
 			return err
 		}
 		return b.apply(l, fmt.Sprintf("is slower by %v +- %v", latency, jitter), func() (*link.Applied, error) { return l.Slow(way, latency, jitter) })
+	case modeLoss:
+		return b.lose(ctx, l)
 	default:
 		return b.cut(ctx, l)
 	}
+}
+
+func (b *broken) lose(ctx context.Context, l *link.Link) error {
+	x, err := l.Lose()
+	b.losses++
+	b.mends = append(b.mends, func(context.Context) error {
+		n, err := x.Remove()
+		b.lost += n
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	proof, err := x.Prove(ctx)
+	b.proofs = append(b.proofs, fmt.Sprintf("%s %s", l, proof))
+	return err
 }
 
 func (b *broken) cut(ctx context.Context, links ...*link.Link) error {
@@ -149,6 +182,9 @@ func (b *broken) mend(ctx context.Context) (string, error) {
 		case err != nil:
 			errs = append(errs, err)
 		}
+	}
+	if b.losses > 0 {
+		text += fmt.Sprintf("; %d packets were lost", b.lost)
 	}
 	return text, errors.Join(errs...)
 }

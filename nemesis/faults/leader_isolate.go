@@ -5,17 +5,29 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/nemesis/link"
 )
 
 func leaderIsolate() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "leader-isolate", Also: []string{"isolate-master"}, Doc: "split brain: the leader, a supervisor if there are any, and half of the clients on one side, all others on the other",
-		Proven: "Every link between the two sides is cut, and the other side has a leader of its own: the proof names both and what each says of itself. The heal lets all links carry again.",
+		Proven: "Every link between the two sides is cut, or what mode says, and the other side has a leader of its own: the proof names both and what each says of itself. The heal lets all links carry again.",
 		Family: history.FamilyLink, Whom: nemesis.Nodes, Links: nemesis.ToServers, OfMaster: true, Takes: failoverTakes, Fault: LeaderIsolate{},
-		Params: nemesis.ServerParams("1.5ttl", "4ttl", nemesis.RoleMaster),
+		Params: nemesis.ServerParams("1.5ttl", "4ttl", nemesis.RoleMaster, modeParams()...),
+		Check: func(own catalog.Values, in nemesis.Input) error {
+			if own[paramMode] == "" { // a plan that was saved before there were modes: a cut
+				return nil
+			}
+			if own[paramMode] == modeLatency || (own[paramMode] != modeCut && own[paramWay] != string(link.Both)) {
+				return fmt.Errorf("%s=%s,%s=%s does not keep the two sides apart: choose %s, %s, %s or %s, in both directions",
+					paramMode, own[paramMode], paramWay, own[paramWay], modeCut, modeBlackHole, modeLoss, modeHold)
+			}
+			return checkMode(own, in)
+		},
 	}
 }
 
@@ -32,7 +44,7 @@ var _ nemesis.Fault = LeaderIsolate{}
 // Available says whether somebody replaces masters.
 func (LeaderIsolate) Available(s nemesis.Setting) error { return needsFleet(s) }
 
-// Inject cuts every link between the groups and waits until the other side has a leader
+// Inject breaks every link between the groups and waits until the other side has a leader
 // of its own.
 func (LeaderIsolate) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	old, err := theMaster(ctx, w, t)
@@ -42,7 +54,7 @@ func (LeaderIsolate) Inject(ctx context.Context, w nemesis.World, t nemesis.Targ
 	since := w.Now()
 	inside := isolated(w, t)
 	var b broken
-	if err := b.split(ctx, w, inside); err != nil {
+	if err := b.split(ctx, w, t.Params, inside); err != nil {
 		return b.effect(), err
 	}
 	heir, text, err := promoted(ctx, w, old.Name(), since)
@@ -64,13 +76,17 @@ func (LeaderIsolate) Inject(ctx context.Context, w nemesis.World, t nemesis.Targ
 			with = append(with, c.Name())
 		}
 	}
-	e.Proof = fmt.Sprintf("%d links are cut: %s on one side with %s; on the other side %s; %s",
-		len(b.mends), old.Name(), strings.Join(with, ", "), text, both)
+	broke := "are cut"
+	if mode := t.Params[paramMode]; mode != modeCut && mode != "" {
+		broke = "are broken by " + mode
+	}
+	e.Proof = fmt.Sprintf("%d links %s: %s on one side with %s; on the other side %s; %s",
+		len(b.mends), broke, old.Name(), strings.Join(with, ", "), text, both)
 	return e, nil
 }
 
-// split cuts every link from one side to a server on the other.
-func (b *broken) split(ctx context.Context, w nemesis.World, inside map[string]bool) error {
+// split breaks every link from one side to a server on the other.
+func (b *broken) split(ctx context.Context, w nemesis.World, p catalog.Values, inside map[string]bool) error {
 	var clients, nodes []string
 	for _, c := range w.Clients() {
 		clients = append(clients, c.Name())
@@ -81,14 +97,14 @@ func (b *broken) split(ctx context.Context, w nemesis.World, inside map[string]b
 	for _, to := range nodes {
 		for _, from := range clients {
 			if inside[from] != inside[to] {
-				if err := b.cut(ctx, w.Net().Link(from, to)); err != nil {
+				if err := b.breakLink(ctx, w.Net().Link(from, to), p, w.TTL()); err != nil {
 					return err
 				}
 			}
 		}
 		for _, from := range nodes {
 			if inside[from] != inside[to] {
-				if err := b.cut(ctx, w.Net().Links(from, to)...); err != nil {
+				if err := b.breakAll(ctx, w.Net().Links(from, to), p, w.TTL()); err != nil {
 					return err
 				}
 			}

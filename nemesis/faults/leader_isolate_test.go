@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/cluster/clustertest"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/nemesis/link"
 )
 
 // Both sides have a master, and each client reaches one side only. The client at the point is
@@ -40,6 +41,18 @@ func TestLeaderIsolate(t *testing.T) {
 			t.Errorf("%s is still cut off", c.Name())
 		}
 	}
+}
+
+// Where packets are lost, everybody finds out by himself that nobody answers; the heal says how many there were.
+func TestLeaderIsolateLoss(t *testing.T) {
+	if link.CanLose() != nil {
+		return // TestNoLoss is about such a host
+	}
+	l := newLab(t, clustertest.Replicated(3, 3), 2)
+	e := l.must("leader-isolate:mode=loss", on(l.node(1)))
+	l.says(e.Proof, " links are broken by loss: store-1 on one side with ", "store-2 was promoted after", "both store-1 and store-2 answer as master")
+	l.says(l.heal(e), " links carry again; ", " packets were lost")
+	l.await("one master", func() bool { return l.node(1).Role() == nemesis.RoleReplica && l.follows(2) == 2 })
 }
 
 // Without a hit, half of the clients are with the master.
@@ -101,5 +114,7 @@ func TestLeaderIsolateThatIsNone(t *testing.T) {
 
 func TestLeaderIsolatePlans(t *testing.T) {
 	cannot(t, LeaderIsolate{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
-	planned(t, map[string]string{"isolate-master:at=acquired": "", "leader-isolate:at=acquired,grant=all": "", "leader-isolate:nodes=granted": "leave nodes=master"})
+	planned(t, map[string]string{"isolate-master:at=acquired": "", "leader-isolate:at=acquired,grant=all": "", "leader-isolate:nodes=granted": "leave nodes=master",
+		"leader-isolate:mode=hold": "", "leader-isolate:mode=latency": "does not keep the two sides apart", "leader-isolate:mode=loss,way=to": "does not keep the two sides apart",
+		"leader-isolate:mode=melt": "mode=melt: choose cut"})
 }

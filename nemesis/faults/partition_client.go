@@ -10,7 +10,7 @@ import (
 func partitionClient() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "partition-client", Doc: "clients are cut off from servers: one, some or all; the others go on",
-		Proven: "cut: connections closed, dialling refused; the other modes: the toxic is in place on the connections there are and on every new one. The heal of blackhole closes its connections, that of hold delivers what was kept, in order.",
+		Proven: "cut: connections closed, dialling refused; loss: the kernel drops what arrives at the link, as a call shows, and the heal says how many packets; the other modes: the toxic is in place on the connections there are and on every new one. The heal of blackhole closes its connections, that of hold delivers what was kept, in order, that of loss lets what was lost be sent again.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeHolder, Fault: PartitionClient{},
 		Params: onLinks("1.5ttl", "3ttl", modeParams()...), Check: checkMode,
 	}

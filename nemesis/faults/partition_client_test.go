@@ -203,7 +203,7 @@ func TestPartitionClientPlans(t *testing.T) {
 	cannot(t, PartitionClient{}, map[string]func(*nemesis.Setting){withoutServer: noServer})
 	planned(t, map[string]string{
 		"partition-client:mode=hold,way=from,nodes=master,clients=half": "", "partition-client:mode=latency,latency=0.5ttl,jitter=0s": "",
-		"partition-client:mode=melt":             "mode=melt: choose cut, blackhole, hold or latency",
+		"partition-client:mode=melt":             "mode=melt: choose cut, blackhole, loss, hold or latency",
 		"partition-client:way=up":                "way=up: choose both, to or from",
 		"partition-client:latency=10us":          "latency=10us: a millisecond at least",
 		"partition-client:latency=x":             "latency=x is not a length",
@@ -211,5 +211,39 @@ func TestPartitionClientPlans(t *testing.T) {
 	})
 	if link.Both != "both" || link.To != "to" || link.From != "from" {
 		t.Error("the words of way are not those of the docs")
+	}
+}
+
+// What is lost arrives when it is sent again, by the connection that there was.
+func TestPartitionClientLoss(t *testing.T) {
+	if link.CanLose() != nil {
+		return // TestNoLoss is about such a host
+	}
+	l := newLab(t, clustertest.Single(), 1)
+	c := l.openConn("c1", "store-1")
+	e := l.must("partition-client:mode=loss", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
+	l.says(e.Proof, "c1->store-1 loses every packet, on 1 connections and every new one; a call is not answered")
+	l.send(c, "SETNX k c1")
+	if _, err := l.line(c, silence); !isTimeout(err) || l.has(1, "k") {
+		t.Errorf("it is not lost: %v", err)
+	}
+	text := l.heal(e)
+	l.says(text, "1 links carry again; ", " packets were lost")
+	if strings.Contains(text, "; 0 packets") {
+		t.Error(text)
+	}
+	if text, err := l.line(c, testLimit); err != nil || text != "+OK" {
+		t.Errorf("the answer is %q, %v", text, err)
+	}
+}
+
+// A host that lets nobody filter says so, and offers another way.
+func TestNoLoss(t *testing.T) {
+	for _, spec := range []string{"partition-client:mode=loss", "quorum-loss:mode=loss", "leader-isolate:mode=loss", "partition-replication:mode=loss"} {
+		in := wide(spec)
+		in.Setting.NoLoss = "not permitted"
+		if _, err := nemesis.NewPlan(all(), in); err == nil || !strings.Contains(err.Error(), "mode=loss: not permitted") {
+			t.Errorf("%s: %v", spec, err)
+		}
 	}
 }

@@ -17,8 +17,7 @@ import (
 const (
 	lossKill  = "kill"
 	lossPause = "pause"
-	lossCut   = "cut"
-)
+) // and modeCut, modeLoss
 
 func quorumLoss() nemesis.Spec {
 	return nemesis.Spec{
@@ -26,12 +25,16 @@ func quorumLoss() nemesis.Spec {
 		Proven: "No server that can be asked says that it leads. The heal brings the servers or the links back; how long it took until one leads again is in its text.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Takes: failoverTakes, Fault: QuorumLoss{},
 		Params: nemesis.ServerParams("1ttl", "5ttl", nemesis.RoleMajority,
-			catalog.Param{Name: paramMode, Default: lossKill, Doc: "kill (-9), pause (SIGSTOP), or cut (every link between the chosen and all other servers)"}),
-		Check: func(own catalog.Values, _ nemesis.Input) error {
-			if m := own[paramMode]; m != lossKill && m != lossPause && m != lossCut {
-				return fmt.Errorf("%s=%s: choose %s, %s or %s", paramMode, m, lossKill, lossPause, lossCut)
+			catalog.Param{Name: paramMode, Default: lossKill, Doc: "kill (-9), pause (SIGSTOP), cut (every link between the chosen and all other servers), or loss (of every packet on them)"}),
+		Check: func(own catalog.Values, in nemesis.Input) error {
+			switch m := own[paramMode]; m {
+			case lossKill, lossPause, modeCut:
+				return nil
+			case modeLoss:
+				return canLose(in.Setting)
+			default:
+				return fmt.Errorf("%s=%s: choose %s, %s, %s or %s", paramMode, m, lossKill, lossPause, modeCut, modeLoss)
 			}
-			return nil
 		},
 	}
 }
@@ -83,27 +86,26 @@ func takeAway(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.E
 	switch t.Params[paramMode] {
 	case lossPause:
 		return ServerPause{}.Inject(ctx, w, t)
-	case lossCut:
+	case modeCut, modeLoss:
 		var b broken
-		err := b.scatter(ctx, w, t.Nodes)
+		err := b.scatter(ctx, w, t)
 		return b.effect(), err
 	}
 	dead, proof, err := killAll(ctx, w, t.Nodes)
 	return nemesis.Effect{Proof: proof, Heal: func(ctx context.Context) (string, error) { return restartAll(ctx, dead) }}, err
 }
 
-// scatter cuts each of the nodes off from all other servers.
-func (b *broken) scatter(ctx context.Context, w nemesis.World, nodes []nemesis.Node) error {
+// scatter breaks the links between each of the nodes and all other servers.
+func (b *broken) scatter(ctx context.Context, w nemesis.World, t nemesis.Target) error {
 	done := map[string]bool{}
-	for _, n := range nodes {
+	for _, n := range t.Nodes {
 		for _, o := range w.Nodes() {
 			if o.Name() == n.Name() || done[o.Name()] {
 				continue
 			}
-			for _, l := range append(w.Net().Links(n.Name(), o.Name()), w.Net().Links(o.Name(), n.Name())...) {
-				if err := b.cut(ctx, l); err != nil {
-					return err
-				}
+			links := append(w.Net().Links(n.Name(), o.Name()), w.Net().Links(o.Name(), n.Name())...)
+			if err := b.breakAll(ctx, links, t.Params, w.TTL()); err != nil {
+				return err
 			}
 		}
 		done[n.Name()] = true

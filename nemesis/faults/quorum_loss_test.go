@@ -31,7 +31,7 @@ func TestQuorumLossCut(t *testing.T) {
 	target := on(l.node(1), l.node(2))
 	target.Params = map[string]string{paramMode: "cut"}
 	var b broken
-	l.check(b.scatter(l.ctx, l, target.Nodes))
+	l.check(b.scatter(l.ctx, l, target))
 	l.await("nobody follows", func() bool { return l.follows(1) == 0 })
 	l.says(b.proof(), "connections closed")
 	_, err := b.mend(l.ctx)

@@ -25,8 +25,10 @@ type front struct {
 	mu       sync.Mutex
 	listener net.Listener
 	shut     int // how many faults want it shut
+	lossy    bool
 	closed   bool
-	trouble  error // the last that kept it from accepting
+	gone     chan struct{} // closed with it
+	trouble  error         // the last that kept it from accepting
 }
 
 // acceptAgain is after how long a front that could not accept tries again.
@@ -37,7 +39,7 @@ func openFront(host string, route func(net.Conn) *Link) (*front, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reserve a port: %w", err)
 	}
-	f := &front{addr: net.JoinHostPort(host, strconv.Itoa(port)), route: route, reserve: fd}
+	f := &front{addr: net.JoinHostPort(host, strconv.Itoa(port)), route: route, reserve: fd, gone: make(chan struct{})}
 	if err := f.listen(); err != nil {
 		return nil, errors.Join(err, unix.Close(fd))
 	}
@@ -79,9 +81,15 @@ func reservePort(host string) (fd, port int, err error) {
 func (f *front) listen() error {
 	lc := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
 		var err error
-		ctlErr := c.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) })
+		ctlErr := c.Control(func(fd uintptr) {
+			err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
+			if f.lossy {
+				err = errors.Join(err, setLossy(int(fd), true))
+			}
+		})
 		return errors.Join(ctlErr, err)
 	}}
+	lc.SetMultipathTCP(false) // sockets of several paths take no filter
 	l, err := lc.Listen(context.Background(), "tcp", f.addr)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", f.addr, err)
@@ -106,7 +114,7 @@ func (f *front) accept(l net.Listener) {
 		}
 		f.wg.Go(func() {
 			if l := f.route(c); l != nil {
-				l.serve(c)
+				l.serve(c, f.gone)
 				return
 			}
 			abort(c)
@@ -135,8 +143,32 @@ func (f *front) unblock() error {
 	return f.listen()
 }
 
+// lose has the front lose every packet, or no more.
+func (f *front) lose(on bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lossy = on
+	if f.shut > 0 || f.closed {
+		return nil
+	}
+	return lossy(f.listener, on)
+}
+
+// socket is what it listens at; nil while it is shut.
+func (f *front) socket() any {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.shut > 0 || f.closed {
+		return nil
+	}
+	return f.listener
+}
+
 func (f *front) close() error {
 	f.mu.Lock()
+	if !f.closed {
+		close(f.gone)
+	}
 	f.closed = true
 	var err error
 	if f.shut == 0 {

@@ -29,8 +29,18 @@ type Link struct {
 	pipes   map[*pipe]struct{}
 	idle    chan struct{} // closed while there are no pipes
 	cuts    int
-	refused atomic.Int64 // connections that came while it was cut
+	losses  int
+	carries chan struct{} // closed when packets are lost no more
+	hasLost bool          // packets, ever
+	refused atomic.Int64  // connections that came while it was cut
 }
+
+// upstream dials servers. Sockets of several paths take no filter.
+var upstream = func() *net.Dialer {
+	d := &net.Dialer{Timeout: dialTimeout}
+	d.SetMultipathTCP(false)
+	return d
+}()
 
 var serial atomic.Int64 // tells connections and toxics apart
 
@@ -80,13 +90,9 @@ func (l *Link) greeting(client net.Conn) ([]byte, error) {
 	return head, client.SetReadDeadline(time.Time{})
 }
 
-// serve carries one accepted connection.
-func (l *Link) serve(client net.Conn) {
-	l.mu.Lock()
-	cut := l.cuts > 0
-	l.mu.Unlock()
-	if cut {
-		l.refused.Add(1)
+// serve carries one accepted connection. Its front is gone when that is closed.
+func (l *Link) serve(client net.Conn, gone <-chan struct{}) {
+	if !l.admit(client, gone) {
 		abort(client)
 		return
 	}
@@ -95,7 +101,7 @@ func (l *Link) serve(client net.Conn) {
 		abort(client)
 		return
 	}
-	server, err := net.DialTimeout("tcp", l.net.upstream(l.Pair), dialTimeout)
+	server, err := upstream.Dial("tcp", l.net.upstream(l.Pair))
 	if err != nil {
 		abort(client)
 		return
@@ -110,12 +116,25 @@ func (l *Link) serve(client net.Conn) {
 		abort(server)
 		return
 	}
+	if l.losses > 0 { // meanwhile, too
+		l.mu.Unlock()
+		abort(server)
+		l.admit(client, gone)
+		abort(client)
+		return
+	}
 	if len(l.pipes) == 0 {
 		l.idle = make(chan struct{})
 	}
 	l.pipes[p] = struct{}{}
 	t := l.toxics
+	if l.hasLost { // a connection inherits what its front had when it came
+		err = p.lose(false)
+	}
 	l.mu.Unlock()
+	if err != nil {
+		p.abort() // it would lose for ever
+	}
 	name := fmt.Sprintf("%s#%d", l, serial.Add(1))
 	t.Toxics.StartLink(l.net.server, name+"upstream", p.client, p.server, stream.Upstream)
 	t.Toxics.StartLink(l.net.server, name+"downstream", p.server, p.client, stream.Downstream)
