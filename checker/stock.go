@@ -57,7 +57,7 @@ func (in *Input) stockIsOff(lock string) (Finding, bool) {
 			return Finding{}, false // nobody knows whether it was applied
 		case u.Start() > last.End():
 			continue // it came later than the last look
-		case u.End() > last.Start():
+		case u.End() >= last.Start():
 			return Finding{}, false // it may have come before or after the look
 		}
 		sum += u.Invoke.Value.New.V - u.Invoke.Value.Base.V
