@@ -56,14 +56,16 @@ func (c *client) Kill(ctx context.Context) error {
 // nobody killed it or told it to is trouble.
 func (c *client) listen() {
 	defer close(c.ended)
+	heard := false
 	for {
 		m, err := c.ch.Receive()
 		if err != nil {
 			if !c.killed.Load() && !c.ending.Load() {
-				c.fail(c.howEnded(err))
+				c.fail(c.howEnded(err, heard))
 			}
 			return
 		}
+		heard = true
 		switch m.Op {
 		case control.Ready:
 			close(c.ready)
@@ -77,14 +79,17 @@ func (c *client) listen() {
 	}
 }
 
-// howEnded says how a worker ended that nobody told to, and what it said last.
-func (c *client) howEnded(err error) error {
+// howEnded says how a worker ended that nobody told to, what it said last, and whether it was heard of at all.
+func (c *client) howEnded(err error, heard bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if end := c.Wait(ctx); end != nil {
 		err = end // it tells more than the end of the channel
 	}
 	text, _ := os.ReadFile(c.errPath) // it only adds to the error
+	if !heard {
+		err = fmt.Errorf("%w, and was not heard of before: does main, or TestMain, call harness.WorkerMain first?", err)
+	}
 	if len(text) == 0 {
 		return fmt.Errorf("ended by itself: %w", err)
 	}
@@ -129,16 +134,20 @@ func (s *session) startClient(ctx context.Context) (*client, error) {
 		ready: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	go c.listen()
-	cfg, sendErr := s.workerConfig(name, index)
-	if sendErr == nil {
+	cfg, cfgErr := s.workerConfig(name, index)
+	var sendErr error
+	if cfgErr == nil {
 		sendErr = c.ch.Send(control.Message{Op: control.Configure, Config: &cfg}) // before anything else can be sent
 	}
 	s.mu.Lock()
 	s.clients = append(s.clients, c)
 	slices.SortFunc(s.clients, func(a, b *client) int { return cmp.Compare(a.index, b.index) })
 	s.mu.Unlock()
-	if sendErr != nil {
-		return nil, sendErr
+	switch {
+	case cfgErr != nil:
+		return nil, cfgErr
+	case sendErr != nil: // it has ended: that tells more
+		return nil, errors.Join(s.awaitReady(ctx, c, errPath), sendErr)
 	}
 	for _, n := range s.cluster.Servers() { // one may have moved since its configuration was written
 		if s.r.links&nemesis.ToServers != 0 {

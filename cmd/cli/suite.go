@@ -161,7 +161,7 @@ func (a *app) define(file *plan.File, s suiteFlags) ([]plan.Cell, *gate.Definiti
 		return nil, nil, err
 	}
 	def := &gate.Definition{
-		Schema: gate.Schema, Name: file.Title(), Doc: file.Doc.Value, Source: string(file.Source()), Version: Version(), Started: time.Now(),
+		Schema: gate.Schema, Name: file.Title(), Doc: file.Doc.Value, Source: string(file.Source()), Program: a.st.Name, Version: Version(), Started: time.Now(),
 		CPUs: runtime.NumCPU(), Required: file.Required(), Replaced: map[string]string{},
 	}
 	for _, pair := range s.replace {

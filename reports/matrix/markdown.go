@@ -23,7 +23,7 @@ func Markdown(w io.Writer, t *Table, all bool) error {
 		b.WriteString("\n## Not as expected\n\n")
 		for _, c := range odd {
 			fmt.Fprintf(&b, "- **%s** %s: %s\n", c.Status, text(c.Name), text(strings.Join(c.Why, "; ")))
-			fmt.Fprintf(&b, "  `lockstorm run %s`\n", c.Command)
+			fmt.Fprintf(&b, "  `%s run %s`\n", text(t.Program), c.Command)
 		}
 	}
 	if len(t.Changes) > 0 {
@@ -67,7 +67,7 @@ func (t *Table) matrixText(b *strings.Builder) {
 
 func (t *Table) cellsText(b *strings.Builder) {
 	b.WriteString("\n## Cells\n\n")
-	head := []string{"cell: `lockstorm run ...`", "word", "as expected"}
+	head := []string{"cell: `" + text(t.Program) + " run ...`", "word", "as expected"}
 	for _, f := range t.Figures {
 		head = append(head, f.Name)
 	}
@@ -145,11 +145,11 @@ func JUnit(w io.Writer, t *Table) error {
 			name = "controls"
 		}
 		if by[name] == nil {
-			by[name] = &junit.Testsuite{Name: "lockstorm." + visible(name)}
+			by[name] = &junit.Testsuite{Name: visible(t.Program + "." + name)}
 			rows = append(rows, name)
 		}
 		s := by[name]
-		for _, tc := range testcases(s.Name, c) {
+		for _, tc := range t.testcases(s.Name, c) {
 			s.AddTestcase(tc)
 		}
 		for _, r := range c.Runs {
@@ -167,11 +167,11 @@ func JUnit(w io.Writer, t *Table) error {
 	return err
 }
 
-func testcases(suite string, c Cell) (out []junit.Testcase) {
-	why := visible(strings.Join(c.Why, "; "))
+func (t *Table) testcases(suite string, c Cell) (out []junit.Testcase) {
+	why, command := visible(strings.Join(c.Why, "; ")), t.Program+" run "+c.Command
 	for _, r := range c.Runs {
 		tc := junit.Testcase{Classname: suite, Name: visible(c.Name + " " + r.Label), Time: fmt.Sprintf("%.3f", r.Took)}
-		result := &junit.Result{Message: visible(r.Text), Type: r.Status, Data: visible("lockstorm run " + c.Command + "\nreport: " + r.Link)}
+		result := &junit.Result{Message: visible(r.Text), Type: r.Status, Data: visible(command + "\nreport: " + r.Link)}
 		switch r.Kind {
 		case "bad", "odd":
 			tc.Failure = result
@@ -181,7 +181,7 @@ func testcases(suite string, c Cell) (out []junit.Testcase) {
 		out = append(out, tc)
 	}
 	cell := junit.Testcase{Classname: suite, Name: visible(c.Name), Time: "0.000"}
-	result := &junit.Result{Message: why, Type: c.Status, Data: visible("lockstorm run " + c.Command)}
+	result := &junit.Result{Message: why, Type: c.Status, Data: visible(command)}
 	switch {
 	case c.Kind == "off" && len(c.Runs) == 0:
 		cell.Skipped = &junit.Result{Message: why}

@@ -14,7 +14,7 @@ import (
 // large is a table of so many cells, with words that must be escaped.
 func large(cells int) *Table {
 	t := &Table{
-		Title: "all & <b>", Doc: "every lock", Verdict: "not as expected", Class: "fail", Facts: [][2]string{{"exit code", "1"}},
+		Title: "all & <b>", Program: "mylocks", Doc: "every lock", Verdict: "not as expected", Class: "fail", Facts: [][2]string{{"exit code", "1"}},
 		Alerts: []string{"a control misbehaves"}, Changes: []string{"new violation: x"},
 	}
 	for _, name := range []string{"exposures", "violations.rate", "overlap", "recovery.median", "acquire.p50", "acquire.p99"} {
@@ -145,7 +145,7 @@ func TestJUnit(t *testing.T) {
 	if err := xml.NewDecoder(&b).Decode(&all); err != nil && err != io.EOF { //nolint:errorlint // the package returns it as it is
 		t.Fatal(err)
 	}
-	if len(all.Suites) != 3 || all.Suites[0].Name != "lockstorm.backend-0" || len(all.Suites[0].Cases) != 60 {
+	if len(all.Suites) != 3 || all.Suites[0].Name != "mylocks.backend-0" || len(all.Suites[0].Cases) != 60 {
 		t.Fatalf("%d suites", len(all.Suites))
 	}
 	failures, errs := 0, 0

@@ -10,6 +10,7 @@ import (
 // Table is what is rendered.
 type Table struct {
 	Title    string
+	Program  string // that runs its commands
 	Doc      string
 	Verdict  string // in words
 	Class    string // pass, fail or unknown

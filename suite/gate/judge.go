@@ -27,6 +27,7 @@ type Results struct {
 	Wall        time.Duration     `json:"wall_ns,omitempty"` // in which something ran; 0: on several machines
 	Work        time.Duration     `json:"work_ns"`           // of all attempts, one after the other
 	CPUs        int               `json:"cpus"`
+	Program     string            `json:"program,omitempty"` // that runs its commands
 	Version     string            `json:"version"`
 	Versions    map[string]string `json:"versions,omitempty"` // of servers and libraries
 	Shards      []string          `json:"shards,omitempty"`
@@ -72,6 +73,18 @@ func (j Judged) Line() string {
 	return j.Command
 }
 
+// Again are the runs that were made more than once, each with its last attempt.
+func (r *Results) Again() (out []string) {
+	for _, j := range r.Cells {
+		for _, o := range j.Runs {
+			if o.Attempt > 0 {
+				out = append(out, fmt.Sprintf("%s seed %d (%d times)", j.Name, o.Seed, o.Attempt+1))
+			}
+		}
+	}
+	return out
+}
+
 // Samples are what its runs measured that came to an answer.
 func (j Judged) Samples() []tally.Sample { return samples(j.Runs) }
 
@@ -99,7 +112,7 @@ func samples(runs []Outcome) (out []tally.Sample) {
 // Judge says what became of every cell, and of the suite.
 func (s *Suite) Judge() (*Results, error) {
 	r := &Results{
-		Schema: Schema, Name: s.Name, Doc: s.Doc, Interrupted: s.Interrupted, Started: s.Started, Wall: s.wall(), CPUs: s.CPUs, Version: s.Version,
+		Schema: Schema, Name: s.Name, Doc: s.Doc, Interrupted: s.Interrupted, Started: s.Started, Wall: s.wall(), CPUs: s.CPUs, Program: cmp.Or(s.Program, program), Version: s.Version,
 		Replaced: s.Replaced, Counts: map[Status]int{}, Versions: map[string]string{},
 	}
 	if s.Shard != "" {

@@ -200,7 +200,7 @@ func (r *running) one(ctx context.Context, j job, attempt int) (*Outcome, error)
 	began := time.Now()
 	c := j.cell.Seeded(j.seed)
 	c.Run.Version = r.s.Version
-	c.Run.Command = "lockstorm run " + c.Run.Line()
+	c.Run.Command = cmp.Or(r.s.Program, program) + " run " + c.Run.Line()
 	out, differs, err := c.Do(ctx, r.Catalogue, path)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -240,6 +240,9 @@ func (o *Outcome) summarize(r *checker.Results) {
 		for _, f := range c.Findings {
 			if a.First == "" {
 				a.First = short(f.Message)
+				if f.CauseKind != checker.CauseNone {
+					a.Cause = short(f.Cause)
+				}
 			}
 			if !slices.Contains(a.Classes, string(f.Class)) {
 				a.Classes = append(a.Classes, string(f.Class))
@@ -346,7 +349,7 @@ func (e Event) String() string {
 }
 
 // why says why a run is not as expected; empty where it is. Of a violation it tells the first thing that
-// was found.
+// was found, and its cause.
 func (o *Outcome) why() string {
 	switch {
 	case o.Status == Expected:
@@ -362,6 +365,9 @@ func (o *Outcome) why() string {
 	}
 	for _, name := range sortedKeys(o.Checks) {
 		if c := o.Checks[name]; c.Required && c.Verdict == checker.Fail && c.First != "" {
+			if c.Cause != "" {
+				return why + ": " + c.First + "; cause: " + c.Cause
+			}
 			return why + ": " + c.First
 		}
 	}

@@ -26,6 +26,9 @@ const (
 	runsDir        = "runs"
 )
 
+// program is that of suites that do not say it.
+const program = "lockstorm"
+
 // Schema is the version of suite.json and of a suite's results.json.
 const Schema = 1
 
@@ -34,7 +37,8 @@ type Definition struct {
 	Schema   int               `json:"schema"`
 	Name     string            `json:"name"`
 	Doc      string            `json:"doc,omitempty"`
-	Source   string            `json:"source"` // the text of the suite file
+	Source   string            `json:"source"`            // the text of the suite file
+	Program  string            `json:"program,omitempty"` // that runs its commands
 	Version  string            `json:"version"`
 	Started  time.Time         `json:"started"`
 	CPUs     int               `json:"cpus"`
@@ -89,6 +93,7 @@ type Answer struct {
 	Rules    []string        `json:"rules,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
 	First    string          `json:"first,omitempty"` // finding, in words
+	Cause    string          `json:"cause,omitempty"` // of it
 }
 
 // Outcome is what came of one run of a cell.
@@ -101,7 +106,7 @@ type Outcome struct {
 	Exit    int        `json:"exit_code"`
 	Error   string     `json:"error,omitempty"`
 	Host    bool       `json:"host,omitempty"` // the host made it inconclusive
-	// Unstruck: it passed, and none of its faults took effect, on a host that was busy.
+	// Unstruck: it came to what was expected, and none of its faults took effect, on a host that held it up.
 	Unstruck bool               `json:"unstruck,omitempty"`
 	Differs  []suite.Difference `json:"differs,omitempty"`
 	Checks   map[string]Answer  `json:"checks,omitempty"`
@@ -147,6 +152,7 @@ func Load(dir string) (*Suite, error) {
 	if err := json.Unmarshal(b, &s.Definition); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, DefinitionFile), err)
 	}
+	s.Program = cmp.Or(s.Program, program)
 	if s.Schema != Schema {
 		return nil, fmt.Errorf("%s has schema %d; this lockstorm reads %d", filepath.Join(dir, DefinitionFile), s.Schema, Schema)
 	}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -62,7 +63,7 @@ var shownFigures = []string{
 
 // Table is what reports render. runs are where the directories of the runs are, page is that of the report.
 func (r *Results) Table(runs, page string) *matrix.Table {
-	t := &matrix.Table{Title: r.Name, Doc: r.Doc, Verdict: r.Verdict, Class: classOf(r.ExitCode)}
+	t := &matrix.Table{Title: r.Name, Program: cmp.Or(r.Program, program), Doc: r.Doc, Verdict: r.Verdict, Class: classOf(r.ExitCode)}
 	if len(r.Controls) > 0 {
 		t.Alerts = append(t.Alerts, "Controls misbehave: "+strings.Join(r.Controls, ", ")+". They show that the harness is right on this machine; no verdict of this suite counts.")
 	}

@@ -46,6 +46,7 @@ func (f *File) Cells(cat *harness.Catalogue) ([]Cell, error) {
 	for _, in := range f.Include {
 		x.include(in)
 	}
+	x.partial = len(x.errs) > 0
 	x.exclude()
 	for _, r := range f.Expect {
 		x.rule(r)
@@ -80,6 +81,8 @@ type expansion struct {
 	cells []Cell
 	own   []ownRule
 	errs  []error
+	// partial says that cells are missing for what is wrong before: whoever asks for one of them is right.
+	partial bool
 }
 
 // ownRule is what an entry of include says of its cell, by the name of the cell.
@@ -290,7 +293,7 @@ func (x *expansion) exclude() {
 		}
 		before := len(x.cells)
 		x.cells = slices.DeleteFunc(x.cells, func(c Cell) bool { return x.fits(of, c) })
-		if len(x.cells) == before {
+		if len(x.cells) == before && !x.partial {
 			x.wrong(of[0].flag.Line, "this excludes no cell")
 		}
 	}

@@ -26,7 +26,7 @@ func (x *expansion) rule(r rule) {
 			of = append(of, &x.cells[i])
 		}
 	}
-	if len(of) == 0 && len(r.Of) > 0 {
+	if len(of) == 0 && len(r.Of) > 0 && !x.partial {
 		x.wrong(r.Of[0].flag.Line, "this is about no cell")
 	}
 	for _, c := range of {
@@ -129,6 +129,9 @@ func (x *expansion) thresholds(texts list, of func(Cell) bool) {
 
 // coverage looks at whether what must be covered is among the cells.
 func (x *expansion) coverage() {
+	if x.partial {
+		return
+	}
 	for _, b := range x.f.Coverage.Backends {
 		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(b.Value, []string{c.Run.Backend}) }) {
 			x.wrong(b.Line, "no cell is of backend %s", b.Value)

@@ -148,6 +148,19 @@ var wrong = map[string][]string{
 	"axes: {backend: all, nemesis: all, clients: [2, 3, 4, 5, 6, 7], locks: [1, 2, 3], fencing: [both, 'on', 'off']}\n": {"more than 5000 cells"},
 }
 
+// What is wrong is said once: that a rule is about no cell follows from the name that nobody knows.
+func TestWhatFollowsIsNotSaid(t *testing.T) {
+	t.Parallel()
+	f, err := Read("s.yaml", []byte("axes: {backend: redis-lau}\nexclude:\n  - {nemesis: flap}\nexpect:\n  - of: {backend: redis-lua}\n    outcome: safe\ncoverage: {backends: redis-lua}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Cells(harness.Default())
+	if err == nil || strings.Count(err.Error(), "s.yaml:") != 1 || !strings.Contains(err.Error(), "s.yaml:1:") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for text, wants := range wrong {
