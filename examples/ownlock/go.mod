@@ -2,7 +2,10 @@ module example.com/ownlock
 
 go 1.26.0
 
-require github.com/lockstorm/lockstorm v0.0.0
+require (
+	github.com/lockstorm/lockstorm v0.0.0
+	github.com/redis/go-redis/v9 v9.23.0
+)
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect
@@ -92,7 +95,6 @@ require (
 	github.com/prometheus/client_model v0.6.2 // indirect
 	github.com/prometheus/common v0.67.5 // indirect
 	github.com/prometheus/procfs v0.16.1 // indirect
-	github.com/redis/go-redis/v9 v9.23.0 // indirect
 	github.com/redis/rueidis v1.0.79 // indirect
 	github.com/rs/xid v1.5.0 // indirect
 	github.com/rs/zerolog v1.33.0 // indirect
