@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"path/filepath"
@@ -19,9 +20,9 @@ import (
 	"github.com/lockstorm/lockstorm/workloads/register"
 )
 
-// section is one client's counter section against a real Redis and a real register,
+// section is one client's counter section against a real server and a real register,
 // with or without records, direct or through links.
-func section(b *testing.B, c *cluster.Cluster, recorded, links bool) func() {
+func section(b *testing.B, backend string, c *cluster.Cluster, recorded, links bool) func() {
 	b.Helper()
 	clock := history.NewClock()
 	recorder := func(party string) *history.Recorder {
@@ -56,14 +57,19 @@ func section(b *testing.B, c *cluster.Cluster, recorded, links bool) func() {
 	}
 	book.Set(addrs)
 	cat := Default()
-	spec, err := cat.Backends.Get("redis-fenced")
+	spec, err := cat.Backends.Get(backend)
 	if err != nil {
 		b.Fatal(err)
 	}
 	rnd := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(n, n)) }
+	client := workloads.NewClient(workloads.ClientConfig{
+		Name: "c1", Index: 1, Recorder: recorder("c1"),
+		Registers: []string{register.Plain, register.Fenced}, Fencing: history.FencingBoth, TTL: time.Minute,
+		Gate: workloads.Open{}, Rand: rnd(2), OnLogError: func(err error) { b.Error(err) },
+	})
 	locker, err := spec.Open(context.Background(), backends.Env{
-		Run: "bench", Client: "c1", Nodes: []cluster.Ref{{Name: node.Name()}}, Dial: book.Dial, TTL: time.Minute,
-		Retry: time.Millisecond, Timeout: 5 * time.Second, Now: clock.Now, Rand: rnd(1), Values: spec.Defaults(),
+		Run: fmt.Sprintf("bench-%v", recorded), Client: "c1", Nodes: []cluster.Ref{{Name: node.Name()}}, Dial: book.Dial, TTL: time.Minute,
+		Retry: time.Millisecond, Timeout: 5 * time.Second, Now: clock.Now, Rand: rnd(1), Values: spec.Defaults(), Session: client.Session(),
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -74,11 +80,6 @@ func section(b *testing.B, c *cluster.Cluster, recorded, links bool) func() {
 		}
 	})
 	reg := &register.Client{Timeout: 5 * time.Second, Dial: func(ctx context.Context) (net.Conn, error) { return book.Dial(ctx, history.PartyRegister) }}
-	client := workloads.NewClient(workloads.ClientConfig{
-		Name: "c1", Index: 1, Recorder: recorder("c1"),
-		Registers: []string{register.Plain, register.Fenced}, Fencing: history.FencingBoth, TTL: time.Minute,
-		Gate: workloads.Open{}, Rand: rnd(2), OnLogError: func(err error) { b.Error(err) },
-	})
 	client.Use(locker, workloads.RegisterResource("c1", reg))
 	values, err := catalog.Parse("counter", "hold=0s,think=0s,try=0", workloads.Params())
 	if err != nil {
@@ -124,21 +125,30 @@ func throughLinks(b *testing.B, addrs map[string]string) map[string]string {
 // The rate of a recorded section against the same without records, in turn in one run,
 // both direct or both through the same links. The aim: 0.85 direct, 0.9 through links.
 func BenchmarkRecordedSection(b *testing.B) {
-	for name, links := range map[string]bool{"direct": false, "links": true} {
-		b.Run(name, func(b *testing.B) { recordedSection(b, links) })
+	for _, c := range []struct {
+		backend, topology string
+		links             bool
+	}{
+		{"redis-fenced", "redis-single", false},
+		{"redis-fenced", "redis-single", true},
+		{"etcd-mutex", "etcd-single", true},
+		{"zk-sequential", "zk-single", true},
+		{"sql-lease-row", "postgres", true},
+		{"sql-lease-row", "mariadb", true},
+	} {
+		name := map[bool]string{false: "direct/", true: "links/"}[c.links] + c.topology
+		b.Run(name, func(b *testing.B) {
+			servers := startTopology(b, c.topology, cluster.ProcessName)
+			inTurn(b, section(b, c.backend, servers, true, c.links), section(b, c.backend, servers, false, c.links))
+		})
 	}
-}
-
-func recordedSection(b *testing.B, links bool) {
-	c := startTopology(b, "redis-single", cluster.ProcessName)
-	inTurn(b, section(b, c, true, links), section(b, c, false, links))
 }
 
 // The rate of a recorded section with the server in a container against the same with the server as a
 // process, in turn in one run, both through links. The aim: 0.8.
 func BenchmarkContainer(b *testing.B) {
 	contained, plain := startTopology(b, "redis-single", cluster.ContainerName), startTopology(b, "redis-single", cluster.ProcessName)
-	inTurn(b, section(b, contained, true, true), section(b, plain, true, true))
+	inTurn(b, section(b, "redis-fenced", contained, true, true), section(b, "redis-fenced", plain, true, true))
 }
 
 // inTurn reports the rate of one section as a part of that of another.
