@@ -41,7 +41,7 @@ func worlds(calls []*history.Call, f func(done func(i int) bool)) {
 // A job was done twice if it was in every world that there may be.
 func TestOnceAgainstBruteForce(t *testing.T) {
 	twice, open := 0, 0
-	for seed := range uint64(20_000) {
+	for seed := range histories(t) {
 		d := rand.New(rand.NewPCG(seed, 5))
 		in := &Input{Record: &history.Record{}, steps: func() []step { return nil }}
 		var periods []int64
@@ -70,7 +70,7 @@ func TestOnceAgainstBruteForce(t *testing.T) {
 			open++
 		}
 	}
-	if twice < 2000 || open < 2000 {
+	if n := int(histories(t)); twice < n/10 || open < n/10 {
 		t.Errorf("%d of the histories have a job that was done twice, %d one that may have been", twice, open)
 	}
 }
@@ -79,7 +79,7 @@ func TestOnceAgainstBruteForce(t *testing.T) {
 // known and no change is under way while somebody looks, every wrong look is found.
 func TestStockAgainstBruteForce(t *testing.T) {
 	found, sharp := 0, 0
-	for seed := range uint64(50_000) {
+	for seed := range histories(t) {
 		d := rand.New(rand.NewPCG(seed, 6))
 		first := d.Int64N(3)
 		var writes, all []*history.Call
@@ -140,7 +140,7 @@ func TestStockAgainstBruteForce(t *testing.T) {
 			sharp++
 		}
 	}
-	if found < 5000 || sharp < 5000 {
+	if n := int(histories(t)); found < n/10 || sharp < n/10 {
 		t.Errorf("%d looks were wrong, %d histories clear", found, sharp)
 	}
 }

@@ -117,7 +117,7 @@ func TestWhatCannotWorkSaysWhy(t *testing.T) {
 		"--backend redis-lua --provider embedded --nemesis clock-jump":        "clock shim",
 		"--backend redis-lua --provider embedded --nemesis evict":             "never evicts",
 		"--backend redis-lua --workload mutex --nemesis packet-delay":         "touches no data",
-		"--backend redis-lua --nemesis partition-client:mode=melt":            "choose cut, blackhole, hold or latency",
+		"--backend redis-lua --nemesis partition-client:mode=melt":            "choose cut, blackhole, loss, hold or latency",
 		"--backend redis-lua --nemesis clock-jump:by=1ms":                     "20ms at least",
 		"--backend redlock --nemesis server-kill:nodes=6":                     "choose from 1 to 5",
 		"--backend redlock --nemesis clock-jump:grant=9":                      "a number from 1 to 5",

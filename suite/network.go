@@ -76,7 +76,7 @@ func replicaCells() []Case {
 		},
 		{
 			Name: "redlock-restart-3", Text: "a majority that restarts empty forgets the lock",
-			Run: MustLine("--backend redlock --nemesis server-restart:nodes=3,at=acquired --time 4s --seed 3"), Expect: ofClass(checker.Defect),
+			Run: MustLine("--backend redlock --nemesis server-restart:nodes=3,at=acquired --ttl 2s --time 7s --seed 3"), Expect: ofClass(checker.Defect),
 		},
 		{
 			Name: "redlock-delayed-restart-3", Text: "delayed restarts cure it",
