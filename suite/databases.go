@@ -77,8 +77,8 @@ func connectionLocks() []Case {
 // idle connection: only keepalives find out, and a server that has ended the connection has freed the lock.
 func lostPackets() []Case {
 	const loss = " --nemesis partition-client:mode=loss,at=acquired,for=5ttl --time 9s"
-	taken := Expectation{Exit: codes{harness.ExitPass}, Figures: figures{"wait_p100_ns": AtLeast(5e9)}}
-	freed := Expectation{Exit: codes{harness.ExitPass}, Figures: figures{"wait_p100_ns": AtMost(45e8)}}
+	taken := Expectation{Exit: codes{harness.ExitPass}, Figures: figures{"acquire_p99_ns": AtLeast(5e9)}}
+	freed := Expectation{Exit: codes{harness.ExitPass}, Figures: figures{"acquire_p99_ns": AtMost(45e8)}}
 	return []Case{
 		{
 			Name: "postgres-advisory/lost", Text: "packets are lost: the lock stays taken until they are sent again",
