@@ -129,6 +129,9 @@ func (a *app) summarizeSuite(r *gate.Results, asJSON bool) error {
 	if again := r.Again(); len(again) > 0 {
 		fmt.Fprintf(w, "made again: %s\n", strings.Join(again, ", "))
 	}
+	if p := r.Providers(); p != "" {
+		fmt.Fprintf(w, "servers by provider (runs): %s\n", p)
+	}
 	if r.Wall > 0 {
 		fmt.Fprintf(w, "%v for %v of runs: %.1f at once on %d processors\n", r.Wall.Round(100*time.Millisecond), r.Work.Round(100*time.Millisecond), r.Parallel(), r.CPUs)
 	}

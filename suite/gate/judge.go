@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -83,6 +84,25 @@ func (r *Results) Again() (out []string) {
 		}
 	}
 	return out
+}
+
+// Providers says how many runs had their servers from whom, as "process 28, container 2".
+func (r *Results) Providers() string {
+	runs := map[string]int{}
+	for _, j := range r.Cells {
+		for _, o := range j.Runs {
+			if o.Provider != "" {
+				runs[o.Provider]++
+			}
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(runs), func(a, b string) int {
+		return cmp.Or(cmp.Compare(runs[b], runs[a]), cmp.Compare(a, b))
+	})
+	for i, n := range names {
+		names[i] = fmt.Sprintf("%s %d", n, runs[n])
+	}
+	return strings.Join(names, ", ")
 }
 
 // Samples are what its runs measured that came to an answer.
@@ -221,7 +241,8 @@ func (j *Judged) fails(o Outcome) {
 	}
 }
 
-// figures are those that the runs measured. A cell of faults that never struck shows nothing.
+// figures are those that the runs measured. A cell of faults that never struck shows nothing, nor does one whose
+// clients never changed the data that they were to keep.
 func (j *Judged) figures(c plan.Cell, least int64) {
 	all := j.Samples()
 	j.Figures = map[string]tally.Value{}
@@ -234,6 +255,10 @@ func (j *Judged) figures(c plan.Cell, least int64) {
 	if j.Word == suite.Safe && j.Exposures > 0 {
 		j.NoneIn = tally.NoneIn(j.Exposures)
 	}
+	if updates, measured := j.Figures["updates"]; measured && updates.Value == 0 && j.Word == suite.Safe && j.Status == Expected && judges(c) {
+		j.Status = Inconclusive
+		j.Why = append(j.Why, fmt.Sprintf("no update was acknowledged in %.0f grants: the data had nothing to show", j.Figures["grants"].Value))
+	}
 	least = max(least, 1)
 	if shows(c) && len(all) > 0 && j.Exposures < least && j.Status == Expected {
 		j.Status = Inconclusive
@@ -243,8 +268,11 @@ func (j *Judged) figures(c plan.Cell, least int64) {
 
 // shows reports whether a cell is to show what faults do.
 func shows(c plan.Cell) bool {
-	return slices.ContainsFunc(c.Run.Nemesis, func(n string) bool { return n != "none" }) && !slices.Contains(c.Expect.Exit, harness.ExitUnknown)
+	return slices.ContainsFunc(c.Run.Nemesis, func(n string) bool { return n != "none" }) && judges(c)
 }
+
+// judges reports whether a cell wants a verdict.
+func judges(c plan.Cell) bool { return !slices.Contains(c.Expect.Exit, harness.ExitUnknown) }
 
 func (j *Judged) thresholds(c plan.Cell) {
 	all := j.Samples()

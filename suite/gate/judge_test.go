@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -230,56 +229,6 @@ func TestNothingMasksAViolation(t *testing.T) {
 		}
 		if got := judged(t, fake(cells)).ExitCode; (got == 1) != bad {
 			t.Fatalf("%v: exit %d", cells, got)
-		}
-	}
-}
-
-// A cell whose fault never struck says nothing; thresholds are of all seeds; what is required and was
-// not shown makes the suite inconclusive.
-func TestWhatACellMustShow(t *testing.T) {
-	file, err := plan.Read("s.yaml", []byte(`
-seeds: 2
-axes: {backend: redis-lua, nemesis: [none, client-pause]}
-expect:
-  - of: {nemesis: client-pause}
-    outcome: mostly
-    thresholds: [violations.rate < 10]
-coverage: {nemeses: client-pause, exposures: 3}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cells, err := file.Cells(harness.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
-	cells = slices.DeleteFunc(cells, func(c plan.Cell) bool { return c.Control })
-	for name, c := range map[string]struct {
-		effective, violations int64
-		want                  Status
-		exit                  int
-	}{
-		"as it should be":    {2, 0, Expected, 0},
-		"too few exposures":  {1, 0, Inconclusive, 2},
-		"no exposure":        {0, 0, Inconclusive, 2},
-		"over the threshold": {2, 5, Missed, 5},
-	} {
-		s := &Suite{Definition: Definition{Required: file.Required(), Cells: Define(cells)}}
-		for _, cell := range cells {
-			for seed := uint64(1); seed <= 2; seed++ {
-				o := Outcome{Cell: cell.Name, Seed: seed, Status: Expected, Word: suite.Safe, Stats: checker.Figures{"grants": 100, "violations": 0}}
-				if cell.Column != "none" {
-					o.Stats = checker.Figures{"grants": 100, "violations": c.violations, "faults_injected": 3, "faults_effective": c.effective}
-				}
-				s.Outcomes = append(s.Outcomes, o)
-			}
-		}
-		r := judged(t, s)
-		if got := r.Cells[1]; got.Status != c.want || r.ExitCode != c.exit {
-			t.Errorf("%s: %s, exit %d: %v", name, got.Status, r.ExitCode, got.Why)
-		}
-		if shown := len(r.Lacks) == 0; shown != (c.want != Inconclusive) {
-			t.Errorf("%s: lacks %v", name, r.Lacks)
 		}
 	}
 }

@@ -234,7 +234,7 @@ const maxReason = 400
 
 // summarize keeps of results what tables and comparisons need.
 func (o *Outcome) summarize(r *checker.Results) {
-	o.Word, o.Stats, o.Servers, o.Checks = suite.WordOf(r), r.Stats, r.Versions, map[string]Answer{}
+	o.Word, o.Stats, o.Servers, o.Provider, o.Checks = suite.WordOf(r), r.Stats, r.Versions, r.Provider, map[string]Answer{}
 	for name, c := range r.Checks {
 		a := Answer{Verdict: c.Verdict, Required: c.Required, Reason: short(c.Reason)}
 		for _, f := range c.Findings {

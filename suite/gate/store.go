@@ -116,7 +116,8 @@ type Outcome struct {
 	Took     time.Duration      `json:"took_ns"` // start-up, judging and all
 	Command  string             `json:"command"`
 	Servers  map[string]string  `json:"versions,omitempty"`
-	Dir      string             `json:"dir"` // of the run, from the directory of the suite
+	Provider string             `json:"provider,omitempty"` // of its servers: what auto chose, where nobody did
+	Dir      string             `json:"dir"`                // of the run, from the directory of the suite
 }
 
 // runDir is the directory of a run below that of the suite.

@@ -105,6 +105,9 @@ func (r *Results) facts() [][2]string {
 	if r.Wall > 0 {
 		out = append(out, [2]string{"took", r.Wall.Round(100 * time.Millisecond).String()}, [2]string{"runs at once", fmt.Sprintf("%.1f (%v of runs)", r.Parallel(), r.Work.Round(time.Second))})
 	}
+	if p := r.Providers(); p != "" {
+		out = append(out, [2]string{"servers by (runs)", p})
+	}
 	if len(r.Shards) > 0 {
 		out = append(out, [2]string{"shards", strings.Join(r.Shards, ", ")})
 	}

@@ -77,6 +77,7 @@ func Figures() []Figure {
 		{Name: "violating.runs", Doc: "runs that end with a violation, in percent", Unit: Percent, of: rate(failedShare, 100), over: binomial, share: failedShare},
 		{Name: "overlap", Doc: "the longest overlap", Unit: Time, of: stat("overlap_max_ns"), over: most},
 		{Name: "first-violation", Doc: "time to the first violation: median of the runs that have one", Unit: Time, More: true, of: stat("first_violation_ns"), over: median},
+		{Name: "updates", Doc: "acknowledged updates of the protected data, of all runs", Unit: Count, More: true, of: stat("updates_acked"), over: sum},
 		{Name: "lost-updates.plain", Doc: "acknowledged updates of unfenced data that were overwritten unseen", Unit: Count, of: stat("updates_lost_plain"), over: sum},
 		{Name: "lost-updates.fenced", Doc: "the same of fenced data", Unit: Count, of: stat("updates_lost_fenced"), over: sum},
 		{Name: "lost-updates.percent", Doc: "lost updates of all acknowledged ones", Unit: Percent, of: rate(lostShare, 100), over: binomial, share: lostShare},
