@@ -101,12 +101,16 @@ func (a *app) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [FILE]",
 		Short: "write a commented suite file to begin with",
-		Long:  "Writes " + suiteFile + ", or the file that is named. One that is there is never overwritten.",
+		Long:  "Writes " + suiteFile + ", or the file that is named: of the locks that this program has beside those of lockstorm, or else of two of those. One that is there is never overwritten.",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := suiteFile
 			if len(args) > 0 {
 				path = args[0]
+			}
+			text, err := plan.Init(a.cat, a.st.Name)
+			if err != nil {
+				return err
 			}
 			f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 			if errors.Is(err, fs.ErrExist) {
@@ -115,7 +119,7 @@ func (a *app) initCommand() *cobra.Command {
 			if err != nil {
 				return usage(err)
 			}
-			_, err = f.Write(plan.Init())
+			_, err = f.Write(text)
 			if err = errors.Join(err, f.Close()); err != nil {
 				return err
 			}

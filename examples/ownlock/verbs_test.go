@@ -72,3 +72,16 @@ func TestSuite(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, out, progress)
 	}
 }
+
+// The file to begin with is of the locks of this package, and of faults that they can have.
+func TestInit(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "first.yaml")
+	if code, out, progress := said(t, "init", file); code != harness.ExitPass || !strings.Contains(out, "ownlock suite") {
+		t.Fatalf("init: exit code %d\n%s\n%s", code, out, progress)
+	}
+	code, out, progress := said(t, "suite", file, "--list")
+	if code != harness.ExitPass || !strings.Contains(out, ownlock.Blind) || !strings.Contains(out, "client-pause") || strings.Contains(out, "server-restart") {
+		t.Errorf("suite --list: exit code %d\n%s\n%s", code, out, progress)
+	}
+}

@@ -95,7 +95,7 @@ func Read(name string, source []byte) (*File, error) {
 	return f, f.valid()
 }
 
-//go:embed presets/*.yaml init.yaml
+//go:embed presets/*.yaml init.yaml init-own.yaml
 var files embed.FS
 
 // Presets are the names of the suite files that come with the program.
@@ -114,15 +114,6 @@ func Presets() []string {
 func Preset(name string) ([]byte, bool) {
 	b, err := files.ReadFile("presets/" + name + ".yaml")
 	return b, err == nil
-}
-
-// Init is the file that `lockstorm init` writes.
-func Init() []byte {
-	b, err := files.ReadFile("init.yaml")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return b
 }
 
 // Open reads a suite file, or a preset by its name. A file of the name of a preset goes first only with

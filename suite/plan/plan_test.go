@@ -188,7 +188,10 @@ func TestFilesAreSound(t *testing.T) {
 	for _, name := range append(Presets(), "init") {
 		text, ok := Preset(name)
 		if !ok {
-			text = Init()
+			var err error
+			if text, err = Init(harness.Default(), "lockstorm"); err != nil {
+				t.Fatal(err)
+			}
 		}
 		f, err := Read(name, text)
 		if err != nil {

@@ -1,0 +1,48 @@
+package plan
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+// Init is the file that `lockstorm init` writes: about the locks that a catalogue has beside those of
+// lockstorm, or, where it has none, about two of those.
+func Init(cat *harness.Catalogue, program string) ([]byte, error) {
+	own := ownBackends(cat)
+	if len(own) == 0 {
+		return files.ReadFile("init.yaml")
+	}
+	var faults []string
+	for _, n := range []string{"none", "client-pause", "client-kill", "partition-client", "server-restart"} {
+		if bearsAll(cat, own, n) {
+			faults = append(faults, n)
+		}
+	}
+	t, err := template.ParseFS(files, "init-own.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = t.Execute(&b, map[string]string{"Program": program, "Backends": strings.Join(own, ", "), "First": own[0], "Nemeses": strings.Join(faults, ", ")})
+	return b.Bytes(), err
+}
+
+func ownBackends(cat *harness.Catalogue) []string {
+	stock := harness.Default().Backends.Names()
+	return slices.DeleteFunc(slices.Clone(cat.Backends.Names()), func(n string) bool { return slices.Contains(stock, n) })
+}
+
+// bearsAll reports whether a fault can strike each of the backends.
+func bearsAll(cat *harness.Catalogue, backends []string, fault string) bool {
+	f, err := Read("init.yaml", fmt.Appendf(nil, "axes: {backend: [%s], nemesis: [%s]}\n", strings.Join(backends, ", "), fault))
+	if err != nil {
+		return false
+	}
+	_, err = f.Cells(cat)
+	return err == nil
+}
