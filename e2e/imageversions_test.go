@@ -47,7 +47,7 @@ func TestImageVersions(t *testing.T) {
 			cases = append(cases, c)
 		}
 	}
-	for _, fault := range []string{"client-pause", "leader-kill", "quorum-loss"} { // none of etcd is published
+	for _, fault := range []string{"client-pause", "leader-kill", "quorum-loss"} { // of an ensemble none is published
 		cases = append(cases, suite.Case{
 			Name: "etcd-" + fault, Text: "etcd-mutex, with the key's revision as fence, on a cluster of three under " + fault + ": nothing is lost",
 			Run: suite.MustLine("--backend etcd-mutex --topology etcd-three --fencing on --nemesis " + fault + " --time 12s"), Expect: suite.Expectation{Exit: []int{0}},

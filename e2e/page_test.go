@@ -8,9 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
@@ -38,7 +41,7 @@ func (p page) write(t *testing.T, cases []suite.Case, head string, line func(i i
 	for i, c := range cases {
 		text := line(i, c, &all[i])
 		if all[i].runs == 0 {
-			text = lineOf(string(before), "`"+c.Run.Line()+"`", text)
+			text = lineOf(string(before), c.Run, text)
 		}
 		b.WriteString(text)
 	}
@@ -47,11 +50,16 @@ func (p page) write(t *testing.T, cases []suite.Case, head string, line func(i i
 	}
 }
 
-// lineOf is the line of a page that has a command, or another text.
-func lineOf(page, command, other string) string {
+// command is that of a line of a page.
+var command = regexp.MustCompile("`(--[^`]*)`")
+
+// lineOf is the line of a page that has the command of a run, in whatever order, or another text.
+func lineOf(page string, run harness.Config, other string) string {
 	for l := range strings.Lines(page) {
-		if strings.Contains(l, command) {
-			return l
+		if m := command.FindStringSubmatch(l); m != nil {
+			if cfg, err := harness.ParseLine(m[1]); err == nil && reflect.DeepEqual(cfg, run) {
+				return l
+			}
 		}
 	}
 	return other

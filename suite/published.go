@@ -30,7 +30,7 @@ const (
 // Published are the failures, and cures, that somebody described: the rows of
 // docs/track-record.md, in that order. They hold with every seed.
 func Published() []Case {
-	return slices.Concat(publishedPauses(), publishedRedlock(), publishedFailovers(), publishedProtocols(), publishedStores())
+	return slices.Concat(publishedPauses(), publishedRedlock(), publishedFailovers(), publishedProtocols(), publishedStores(), publishedSessions())
 }
 
 // doubleHolder is a violation in which two clients hold the lock, all of one class.

@@ -1,0 +1,64 @@
+package suite
+
+import "github.com/lockstorm/lockstorm/checker"
+
+// Where failures of locks in sessions were published.
+const (
+	curatorTN = "[Curator, Tech Note 10](https://curator.apache.org/docs/tech-note-10)"
+	zkRecipes = "[ZooKeeper recipes](https://zookeeper.apache.org/doc/current/recipes.html)"
+	jepsen343 = "[Jepsen, etcd 3.4.3](https://jepsen.io/analyses/etcd-3.4.3)"
+)
+
+// publishedSessions are those of ZooKeeper and etcd.
+func publishedSessions() []Case {
+	const (
+		pause  = " --nemesis client-pause:at=before-write --time 8s"
+		longer = " --nemesis client-pause:at=before-write,for=3s,every=4s --time 9s --ttl "
+		crowd  = " --workload handoff --clients 10 --ttl 10s --time 5s"
+		dies   = " --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s"
+	)
+	herd, queue := passes(), passes()
+	herd.Figures, queue.Figures = figures{figNotices: AtLeast(200)}, figures{figNotices: AtMost(150)}
+	return []Case{
+		{
+			Name: "zk-pause-beyond-session", Source: curatorTN,
+			Text: "ZooKeeper: a client is paused for longer than its session: two hold the lock, and an update is lost",
+			Run:  MustLine("--backend zk-sequential" + pause), Expect: inherentLoss(),
+		},
+		{
+			Name: "zk-pause-fenced", Source: kleppmann,
+			Text: "the same with the transaction's number (zxid) of the node as the token: the resource refuses the late write",
+			Run:  MustLine("--backend zk-sequential --fencing on" + pause), Expect: passes(),
+		},
+		{
+			Name: "zk-herd", Source: zkRecipes,
+			Text: "ZooKeeper: all watch one node, and each release wakes them all (two notices a hand-off and more, of ten clients)",
+			Run:  MustLine("--backend zk-exclusive" + crowd), Expect: herd,
+		},
+		{
+			Name: "zk-no-herd", Source: zkRecipes,
+			Text: "each watches the one before it: one is woken",
+			Run:  MustLine("--backend zk-sequential" + crowd), Expect: queue,
+		},
+		{
+			Name: "zk-waiter-dies", Source: zkRecipes,
+			Text: "ZooKeeper: a waiter dies, and the one behind it does not look again whether it is first: two hold the lock",
+			Run:  MustLine("--backend zk-sequential-norecheck" + dies), Expect: doubleHolder(checker.Defect),
+		},
+		{
+			Name: "etcd-pause-beyond-lease", Source: jepsen343,
+			Text: "etcd: pauses of 3 s and a lease of 1 s: two hold the lock, and an update is lost",
+			Run:  MustLine("--backend etcd-mutex" + longer + "1s"), Expect: inherentLoss(),
+		},
+		{
+			Name: "etcd-pause-within-lease", Source: jepsen343,
+			Text: "the same with a lease of 8 s: nothing is lost",
+			Run:  MustLine("--backend etcd-mutex" + longer + "8s"), Expect: passes(),
+		},
+		{
+			Name: "etcd-guarded", Source: jepsen343,
+			Text: "etcd: each write asks for the lock's key in its own transaction: nothing is lost, however long the pause",
+			Run:  MustLine("--backend etcd-txn --fencing on" + longer + "1s"), Expect: passes(),
+		},
+	}
+}
