@@ -53,10 +53,13 @@ func nothingLeft(t *testing.T, dir string) {
 	}
 }
 
+// grantWait is the longest wait for a first grant: the first run in containers builds their image.
+const grantWait = 3 * time.Minute
+
 // waitForGrant waits until a run has granted a lock; images may have to be made before.
 func waitForGrant(t *testing.T, dir string) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); <-time.After(5 * time.Millisecond) {
+	for end := time.Now().Add(grantWait); time.Now().Before(end); <-time.After(5 * time.Millisecond) {
 		b, err := os.ReadFile(filepath.Join(dir, "logs", "c1.jsonl"))
 		if err == nil && strings.Contains(string(b), `"type":"ok","f":"acquire"`) {
 			return
