@@ -174,12 +174,13 @@ func inTurn(b *testing.B, one, other func()) {
 }
 
 // From the start of a run to its first grant, servers and clients included. The aim:
-// under a second, with Sentinels under four; ZooKeeper two, three of it four; three of etcd two.
+// under a second, with Sentinels under four; ZooKeeper two, three of it four; three of etcd two; a database two.
 func BenchmarkReady(b *testing.B) {
 	for _, line := range []string{
 		"--backend redis-lua", "--backend redlock", "--backend redis-sentinel",
 		"--backend zk-sequential --topology zk-single", "--backend zk-sequential --topology zk-three",
 		"--backend etcd-mutex --topology etcd-single", "--backend etcd-mutex --topology etcd-three",
+		"--backend sql-for-update --topology postgres", "--backend sql-for-update --topology mariadb",
 	} {
 		words := strings.Fields(line)
 		b.Run(words[len(words)-1], func(b *testing.B) { ready(b, line) })
