@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -59,7 +60,7 @@ func Start(ctx context.Context, t Topology, p Provider, dir string, o Options) (
 	c := &Cluster{Topology: t, Provider: p}
 	for _, r := range t.Nodes {
 		s := &Server{recipe: r, topology: t, provider: p, network: o.Network}
-		s.place = Place{Dir: filepath.Join(dir, r.Name), Follows: r.Role == history.RoleReplica}
+		s.place = Place{Dir: filepath.Join(dir, r.Name), Follows: r.Role == history.RoleReplica, Awaited: t.Ready != nil}
 		if r.Admin != nil {
 			s.admin = r.Admin(s.Addr)
 		}
@@ -185,14 +186,18 @@ func (c *Cluster) awaitTogether(ctx context.Context) error {
 	for _, s := range c.servers {
 		addrs[s.Name()] = s.Addr()
 	}
+	var last error // that is not only the end of our patience
 	for {
 		err := c.Topology.Ready(ctx, addrs)
 		if err == nil {
 			return nil
 		}
+		if last == nil || !os.IsTimeout(err) {
+			last = err
+		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("topology %s does not come together: %w", c.Topology.Name, err)
+			return fmt.Errorf("topology %s does not come together: %w", c.Topology.Name, last)
 		case <-time.After(togetherEvery):
 		}
 	}

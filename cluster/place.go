@@ -23,6 +23,8 @@ type Place struct {
 	Env        []string // added to its environment
 	// Follows: it is to follow another one, where that is for us to say and not for the servers.
 	Follows bool
+	// Awaited: whoever starts it waits until all servers have found each other (see Topology.Ready).
+	Awaited bool
 	peers   map[peerPort]int
 }
 

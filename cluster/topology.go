@@ -44,7 +44,7 @@ type Topology struct {
 	// Fleet knows the master and can have it replaced; needed exactly where there is FailOver.
 	Fleet func(servers []*Server) Fleet
 	// Ready returns nil once the servers at these addresses serve together; nil: each for
-	// itself is enough.
+	// itself is enough. It may let them go then: until then nobody needs to replace anyone.
 	Ready func(ctx context.Context, addrs map[string]string) error
 }
 

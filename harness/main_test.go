@@ -66,6 +66,12 @@ func startTopology(t testing.TB, name, provider string) *cluster.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return startServers(t, top, provider)
+}
+
+// startServers is startTopology for one that a test has changed.
+func startServers(t testing.TB, top cluster.Topology, provider string) *cluster.Cluster {
+	t.Helper()
 	starter := proc.NewStarter()
 	t.Cleanup(starter.Close)
 	p, err := cluster.Choose(provider, top, Providers(Means{Starter: starter}))

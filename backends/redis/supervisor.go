@@ -38,13 +38,22 @@ func sentinelServes(ctx context.Context, addr string, pid int) error {
 	if err := ready(ctx, addr, pid); err != nil {
 		return err
 	}
+	return pace(ctx, addr)
+}
+
+// pace sets the periods of a Sentinel.
+func pace(ctx context.Context, addr string) error {
+	err := debug(ctx, addr, "PUBLISH-PERIOD", 500, "INFO-PERIOD", 1000, "PING-PERIOD", 300, "TILT-PERIOD", 30_000)
+	var reply goredis.Error
+	if errors.As(err, &reply) {
+		return bePatient(ctx, addr)
+	}
+	return err
+}
+
+func debug(ctx context.Context, addr string, settings ...any) error {
 	return at(addr).with(func(c *goredis.Client) error {
-		err := c.Do(ctx, "SENTINEL", "DEBUG", "PUBLISH-PERIOD", 500, "INFO-PERIOD", 1000, "PING-PERIOD", 300).Err()
-		var reply goredis.Error
-		if errors.As(err, &reply) {
-			return bePatient(ctx, addr)
-		}
-		return err
+		return c.Do(ctx, append([]any{"SENTINEL", "DEBUG"}, settings...)...).Err()
 	})
 }
 
@@ -68,7 +77,7 @@ func bePatient(ctx context.Context, addr string) error {
 }
 
 // sentinelReady waits until the replicas follow, and every Sentinel sees them and the
-// other Sentinels alive.
+// other Sentinels alive and knows the time. Then it lets them go.
 func sentinelReady(ctx context.Context, addrs map[string]string) error {
 	if err := replicasReady(3)(ctx, addrs); err != nil {
 		return err
@@ -77,8 +86,45 @@ func sentinelReady(ctx context.Context, addrs map[string]string) error {
 		if err := seesAll(ctx, sentinelName(i), addrs[sentinelName(i)]); err != nil {
 			return err
 		}
+		if err := keepsTime(ctx, sentinelName(i), addrs[sentinelName(i)]); err != nil {
+			return err
+		}
+	}
+	for i := range sentinels {
+		if err := letGo(ctx, i, addrs[sentinelName(i)]); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// keepsTime says whether a Sentinel watches. One that stood still for two seconds does not (TILT), for
+// half a minute, which nobody has to wait for before a run begins.
+func keepsTime(ctx context.Context, name, addr string) error {
+	var tilt string
+	err := at(addr).with(func(c *goredis.Client) error {
+		info, err := c.Info(ctx, "sentinel").Result()
+		tilt = infoField(info, "sentinel_tilt")
+		return err
+	})
+	if err != nil || tilt == "0" {
+		return err
+	}
+	var reply goredis.Error
+	if err := debug(ctx, addr, "TILT-PERIOD", 1); err != nil && !errors.As(err, &reply) {
+		return err
+	}
+	return fmt.Errorf("%s stood still and does not watch (TILT)", name)
+}
+
+// letGo has a Sentinel replace a master that is down from now on.
+func letGo(ctx context.Context, index int, addr string) error {
+	c := goredis.NewSentinelClient(adminOptions(addr))
+	defer c.Close() //nolint:errcheck // it was only told
+	if err := c.Set(ctx, masterName, "down-after-milliseconds", strconv.Itoa(downAfter(index))).Err(); err != nil {
+		return err
+	}
+	return pace(ctx, addr)
 }
 
 func seesAll(ctx context.Context, name, addr string) error {

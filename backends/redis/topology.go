@@ -170,8 +170,7 @@ func sentinelNode(index, nodes int) cluster.Recipe {
 	b.WriteString(announce("sentinel ", sentinelName(index)))
 	line("myid %s", sentinelID(index))
 	line("monitor %s {{.PeerHost}} {{.PortOf %q}} %d", masterName, nodeName(0), quorum)
-	// Not all at once: they would all stand for leader, and none would be elected.
-	line("down-after-milliseconds %s %d", masterName, 500+150*index)
+	line("down-after-milliseconds %s {{if .Awaited}}%d{{else}}%d{{end}}", masterName, downAfterAtStart, downAfter(index))
 	// Longer than the second that may pass until INFO says that the promoted one is master.
 	line("failover-timeout %s 1500", masterName)
 	line("parallel-syncs %s %d", masterName, nodes)
@@ -187,6 +186,14 @@ func sentinelNode(index, nodes int) cluster.Recipe {
 	r.Role, r.Stage, r.Admin, r.Ready, r.Peering = RoleSentinel, 2, sentinelAdmin, sentinelServes, cluster.Announced
 	return r
 }
+
+// downAfter is how many milliseconds of silence a Sentinel takes for a server's death. Not the same
+// for all: they would all stand for leader at once, and none would be elected.
+func downAfter(index int) int { return 500 + 150*index }
+
+// downAfterAtStart is so long that no Sentinel replaces the master while the set still comes
+// together: on a busy host a server may stand still for longer than downAfter. See letGo.
+const downAfterAtStart = 60_000
 
 // sentinelID is the identity of a Sentinel: 40 hexadecimal digits.
 func sentinelID(i int) string { return fmt.Sprintf("%x%032d", "lock", i+1) }
