@@ -150,7 +150,7 @@ vet: ## go vet, with the series of e2e all at once
 	$(GO) vet -tags "$(TAGS)" ./e2e
 
 .PHONY: vet-each
-vet-each: ## the same with each series of e2e alone, as it is built (six minutes)
+vet-each: ## the same with each series of e2e alone, as it is built (some minutes)
 	for tag in $(TAGS); do $(GO) vet -tags $$tag ./e2e || exit 1; done
 
 .PHONY: tidy

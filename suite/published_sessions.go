@@ -17,7 +17,9 @@ func publishedSessions() []Case {
 		crowd  = " --workload handoff --clients 10 --ttl 10s --time 5s"
 		dies   = " --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s"
 	)
-	herd, queue := passes(), passes()
+	herd, queue, fenced, guarded := passes(), passes(), passes(), passes()
+	fenced.Figures = figures{"fence_refused": AtLeast(1), "updates_lost_fenced": AtMost(0)}
+	guarded.Figures = figures{"updates_acked": AtLeast(1), "updates_lost_fenced": AtMost(0)}
 	herd.Figures, queue.Figures = figures{figNotices: AtLeast(200)}, figures{figNotices: AtMost(150)}
 	return []Case{
 		{
@@ -28,7 +30,7 @@ func publishedSessions() []Case {
 		{
 			Name: "zk-pause-fenced", Source: kleppmann,
 			Text: "the same with the transaction's number (zxid) of the node as the token: the resource refuses the late write",
-			Run:  MustLine("--backend zk-sequential --fencing on" + pause), Expect: passes(),
+			Run:  MustLine("--backend zk-sequential --fencing on" + pause), Expect: fenced,
 		},
 		{
 			Name: "zk-herd", Source: zkRecipes,
@@ -58,7 +60,7 @@ func publishedSessions() []Case {
 		{
 			Name: "etcd-guarded", Source: jepsen343,
 			Text: "etcd: each write asks for the lock's key in its own transaction: nothing is lost, however long the pause",
-			Run:  MustLine("--backend etcd-txn --fencing on" + longer + "1s"), Expect: passes(),
+			Run:  MustLine("--backend etcd-txn --fencing on" + longer + "1s"), Expect: guarded,
 		},
 	}
 }

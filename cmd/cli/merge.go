@@ -101,7 +101,7 @@ func (a *app) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [FILE]",
 		Short: "write a commented suite file to begin with",
-		Long:  "Writes " + suiteFile + ", or the file that is named: of the locks that this program has beside those of lockstorm, or else of two of those. One that is there is never overwritten.",
+		Long:  "Writes " + suiteFile + ", or the file that is named: of the locks that this program has beside those of lockstorm, or else of two of those. With - it is printed. One that is there is never overwritten.",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := suiteFile
@@ -110,6 +110,10 @@ func (a *app) initCommand() *cobra.Command {
 			}
 			text, err := plan.Init(a.cat, a.st.Name)
 			if err != nil {
+				return err
+			}
+			if path == "-" {
+				_, err := a.st.Stdout.Write(text)
 				return err
 			}
 			f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)

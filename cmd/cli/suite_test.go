@@ -123,6 +123,7 @@ func TestSuiteUsage(t *testing.T) {
 		want string
 	}{
 		{[]string{"suite"}, 3, "there is no suite file lockstorm.yaml"},
+		{[]string{"init", "-"}, 0, "\naxes:"},
 		{[]string{"init"}, 0, "lockstorm.yaml written"},
 		{[]string{"init"}, 3, "is there already"},
 		{[]string{"suite", "--list"}, 0, "redis-fenced/client-pause"},

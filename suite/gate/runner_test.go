@@ -27,6 +27,13 @@ expect:
 
 func expand(t *testing.T, text string) []plan.Cell {
 	t.Helper()
+	_, cells := fileOf(t, text)
+	return cells
+}
+
+// fileOf is a suite file and its cells.
+func fileOf(t *testing.T, text string) (*plan.File, []plan.Cell) {
+	t.Helper()
 	f, err := plan.Read("s.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +42,7 @@ func expand(t *testing.T, text string) []plan.Cell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cells
+	return f, cells
 }
 
 func suiteOf(t *testing.T, cells []plan.Cell) *Suite {

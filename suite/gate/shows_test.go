@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/plan"
 )
@@ -18,18 +17,15 @@ func TestProviders(t *testing.T) {
 	}
 }
 
+// withoutControls are the cells of a file that it names itself.
+func withoutControls(cells []plan.Cell) []plan.Cell {
+	return slices.DeleteFunc(cells, func(c plan.Cell) bool { return c.Control })
+}
+
 // A cell whose clients never changed the data says nothing of it; one that touches none, or that shows a
 // violation without, is as it was.
 func TestDataThatNobodyChanged(t *testing.T) {
-	file, err := plan.Read("s.yaml", []byte("axes: {backend: redis-lua, nemesis: none}\nexpect:\n  - outcome: any\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cells, err := file.Cells(harness.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
-	cells = slices.DeleteFunc(cells, func(c plan.Cell) bool { return c.Control })
+	cells := withoutControls(expand(t, "axes: {backend: redis-lua, nemesis: none}\nexpect:\n  - outcome: any\n"))
 	for name, c := range map[string]struct {
 		stats checker.Figures
 		word  suite.Word
@@ -51,7 +47,7 @@ func TestDataThatNobodyChanged(t *testing.T) {
 // A cell whose fault never struck says nothing; thresholds are of all seeds; what is required and was
 // not shown makes the suite inconclusive.
 func TestWhatACellMustShow(t *testing.T) {
-	file, err := plan.Read("s.yaml", []byte(`
+	file, cells := fileOf(t, `
 seeds: 2
 axes: {backend: redis-lua, nemesis: [none, client-pause]}
 expect:
@@ -59,15 +55,8 @@ expect:
     outcome: mostly
     thresholds: [violations.rate < 10]
 coverage: {nemeses: client-pause, exposures: 3}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cells, err := file.Cells(harness.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
-	cells = slices.DeleteFunc(cells, func(c plan.Cell) bool { return c.Control })
+`)
+	cells = withoutControls(cells)
 	for name, c := range map[string]struct {
 		effective, violations int64
 		want                  Status

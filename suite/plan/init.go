@@ -23,12 +23,21 @@ func Init(cat *harness.Catalogue, program string) ([]byte, error) {
 			faults = append(faults, n)
 		}
 	}
+	return initOwn(program, own, faults)
+}
+
+// initOwn is the file about some locks and the faults that all of them can have.
+func initOwn(program string, own, faults []string) ([]byte, error) {
 	t, err := template.ParseFS(files, "init-own.yaml")
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = t.Execute(&b, map[string]string{"Program": program, "Backends": strings.Join(own, ", "), "First": own[0], "Nemeses": strings.Join(faults, ", ")})
+	err = t.Execute(&b, map[string]any{
+		"Program": program, "Backends": strings.Join(own, ", "), "First": own[0], "Nemeses": strings.Join(faults, ", "),
+		"Paused": slices.Contains(faults, "client-pause"),
+		"Struck": slices.DeleteFunc(slices.Clone(faults), func(n string) bool { return n == "none" }),
+	})
 	return b.Bytes(), err
 }
 

@@ -208,6 +208,19 @@ func TestFilesAreSound(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for _, faults := range [][]string{{"none", "client-pause"}, {"none", "client-kill"}, {"none"}} { // of locks of one's own
+		text, err := initOwn("mylock", []string{"redis-lua"}, faults)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := Read("own", text)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if _, err := f.Cells(harness.Default()); err != nil {
+			t.Errorf("%v: %v\n%s", faults, err, text)
+		}
+	}
 	if err := schema.Validate(generic(t, []byte(example))); err != nil {
 		t.Error(err)
 	}
