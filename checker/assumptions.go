@@ -64,9 +64,12 @@ func (a *audit) damage() {
 // sequence checks order and completeness: indexes and every party's numbers run from 0
 // without gaps, and time never runs backwards.
 func (a *audit) sequence() {
-	next := map[string]int64{}
+	type log struct {
+		next  int64
+		ended bool
+	}
+	logs := map[string]*log{}
 	var last int64
-	ended := map[string]bool{}
 	for i := range a.in.Events {
 		e := &a.in.Events[i]
 		if e.Index != int64(i) {
@@ -77,22 +80,31 @@ func (a *audit) sequence() {
 			a.add("time", fmt.Sprintf("event %d goes back in time by %s", e.Index, Millis(last-e.Time)), e)
 		}
 		last = e.Time
-		if want := next[e.Party]; e.Seq != want {
-			a.add("seq", fmt.Sprintf("the log of %s goes from %d to %d: events are missing or doubled", e.Party, want-1, e.Seq), e)
+		l := logs[e.Party]
+		if l == nil {
+			l = &log{}
+			logs[e.Party] = l
+		}
+		if e.Seq != l.next {
+			a.add("seq", fmt.Sprintf("the log of %s goes from %d to %d: events are missing or doubled", e.Party, l.next-1, e.Seq), e)
 			return
 		}
-		next[e.Party]++
-		if ended[e.Party] {
+		l.next++
+		if l.ended {
 			a.add("after-end", fmt.Sprintf("%s recorded event %d after its end", e.Party, e.Index), e)
 		}
-		ended[e.Party] = e.F == history.FEnd
+		l.ended = e.F == history.FEnd
 	}
 	if a.in.End == nil {
 		return
 	}
 	for party, n := range a.in.End.Parties {
-		if next[party] != n {
-			a.add("count", fmt.Sprintf("the log of %s has %d events, of which the history has %d", party, n, next[party]), nil)
+		var has int64
+		if l := logs[party]; l != nil {
+			has = l.next
+		}
+		if has != n {
+			a.add("count", fmt.Sprintf("the log of %s has %d events, of which the history has %d", party, n, has), nil)
 		}
 	}
 }
@@ -111,23 +123,29 @@ func (a *audit) calls() {
 	party := map[int64]string{}
 	for _, c := range a.in.Calls {
 		e := c.Invoke
-		if !operations[e.F] {
+		if !operation(e.F) {
 			a.add("function", fmt.Sprintf("event %d performs %q, which is no operation", e.Index, e.F), e)
 		}
 		if e.Client != e.Party {
 			a.add("party", fmt.Sprintf("event %d of client %q stands in the log of %q", e.Index, e.Client, e.Party), e)
 		}
-		if p, known := party[e.Process.N]; known && p != e.Party {
+		p, known := party[e.Process.N]
+		if known && p != e.Party {
 			a.add("process", fmt.Sprintf("process %v is used by %s and by %s", e.Process, p, e.Party), e)
 		}
-		party[e.Process.N] = e.Party
+		if p != e.Party || !known {
+			party[e.Process.N] = e.Party
+		}
 	}
 }
 
-// operations are the functions that a numbered process may perform.
-var operations = map[string]bool{
-	history.FAcquire: true, history.FTryAcquire: true, history.FRenew: true, history.FRelease: true,
-	history.FRead: true, history.FWrite: true, history.FWork: true,
+// operation reports whether a function is one that a numbered process may perform.
+func operation(f string) bool {
+	switch f {
+	case history.FAcquire, history.FTryAcquire, history.FRenew, history.FRelease, history.FRead, history.FWrite, history.FWork:
+		return true
+	}
+	return false
 }
 
 // parties checks that every log that is not complete has a reason: its client was killed.

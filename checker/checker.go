@@ -91,7 +91,7 @@ func Always(history.Run) bool { return true }
 // Default is the catalogue of all checks, in the order in which they are reported.
 func Default() *Catalogue {
 	return catalog.New("check",
-		Check{Name: Assumptions, Doc: "is the record itself sound?", Gates: Always, Run: assumptions},
+		Check{Name: Assumptions, Doc: "is the record itself sound?", Slow: true, Gates: Always, Run: assumptions},
 		Check{Name: Coverage, Doc: "did the faults hit anything?", Gates: Always, Run: coverage},
 		Check{Name: MutualExclusion, Doc: "did two clients believe that they held the lock at once?", Gates: Always, Applies: isLock, Run: mutualExclusion},
 		Check{Name: LockLinearizability, Doc: "did the lock object behave as a lock?", Slow: true, Gates: Always, Applies: isLock, Run: linearizability},

@@ -17,7 +17,7 @@ var errorCodes = map[string]bool{
 func (a *audit) events() {
 	for i := range a.in.Events {
 		e := &a.in.Events[i]
-		op := operations[e.F]
+		op := operation(e.F)
 		switch e.Type {
 		case history.Invoke, history.OK, history.Fail, history.Info:
 		default:
@@ -49,10 +49,13 @@ func (a *audit) afterInfo() {
 	unknown := map[int64]bool{}
 	for _, c := range a.in.Calls {
 		n := c.Invoke.Process.N
-		if unknown[n] {
+		was, is := unknown[n], c.Return != nil && c.Return.Type == history.Info
+		if was {
 			a.add("process-after-info", fmt.Sprintf("process %d goes on at event %d after an operation of unknown outcome", n, c.Invoke.Index), c.Invoke)
 		}
-		unknown[n] = c.Return != nil && c.Return.Type == history.Info
+		if was != is {
+			unknown[n] = is
+		}
 	}
 }
 

@@ -95,10 +95,15 @@ func judged(run history.Run) history.Run {
 
 // ends checks that every end counts the events of its log, and the controller's every log.
 func (a *audit) ends() {
-	count := map[string]int64{}
+	count := map[string]*int64{}
 	for i := range a.in.Events {
 		e := &a.in.Events[i]
-		count[e.Party]++
+		n := count[e.Party]
+		if n == nil {
+			n = new(int64)
+			count[e.Party] = n
+		}
+		*n++
 		if last := a.in.End != nil && i == len(a.in.Events)-1; last && (e.F != history.FEnd || e.Party != history.PartyController) {
 			a.add("after-end", fmt.Sprintf("event %d stands after the end of the history", e.Index), e)
 		}
@@ -106,8 +111,8 @@ func (a *audit) ends() {
 			continue
 		}
 		var end history.End
-		if err := e.Value.Into(&end); err != nil || end.Events != count[e.Party] {
-			a.add("end", fmt.Sprintf("the end of %s counts %d events, and its log has %d", e.Party, end.Events, count[e.Party]), e)
+		if err := e.Value.Into(&end); err != nil || end.Events != *n {
+			a.add("end", fmt.Sprintf("the end of %s counts %d events, and its log has %d", e.Party, end.Events, *n), e)
 		}
 	}
 	if a.in.End == nil {

@@ -6,8 +6,15 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// requests are the requests of one kind under one grant to one register.
-type requests struct{ grant, register, f string }
+// received is a request in the register's log.
+type received struct {
+	*history.Event
+	next int  // the next one under the same grant; 0: none
+	sent bool // a client has one of this kind
+}
+
+// like reports whether two requests are of one kind: under one grant, the same to the same register.
+func (r *received) like(e *history.Event) bool { return r.F == e.F && r.Register == e.Register }
 
 // twoLogs compares what the clients say of their requests with the register's own log. Where
 // the two contradict each other one of them is wrong, and nobody knows which.
@@ -15,27 +22,53 @@ func (a *audit) twoLogs() {
 	if !a.in.Finished[history.PartyRegister] || a.in.End == nil {
 		return // it keeps no log, or that is not complete
 	}
-	said := map[requests][]*history.Event{}
-	for i := range a.in.Events {
-		e := &a.in.Events[i]
-		if e.Party == history.PartyRegister && (e.F == history.FRead || e.F == history.FWrite) {
-			k := requests{e.Grant, e.Register, e.F}
-			said[k] = append(said[k], e)
-		}
-	}
-	calls := map[requests]int{}
+	log, first := a.registerLog()
+	var same []*history.Event
 	for _, c := range a.in.Calls {
 		if e := c.Invoke; e.F == history.FRead || e.F == history.FWrite {
-			k := requests{e.Grant, e.Register, e.F}
-			calls[k]++
-			a.answered(c, said[k])
+			same = same[:0]
+			for i := first[e.Grant]; i != 0; i = log[i].next {
+				if r := &log[i]; r.like(e) {
+					r.sent = true
+					same = append(same, r.Event)
+				}
+			}
+			a.answered(c, same)
 		}
 	}
-	for k, events := range said {
-		if calls[k] == 0 {
-			a.add("two-logs", fmt.Sprintf("the register has a %s of %s (event %d) that no client has sent", k.f, k.grant, events[0].Index), events[0])
+	for n := range log[1:] {
+		r := &log[1+n]
+		if r.sent {
+			continue
+		}
+		a.add("two-logs", fmt.Sprintf("the register has a %s of %s (event %d) that no client has sent", r.F, r.Grant, r.Index), r.Event)
+		for i := r.next; i != 0; i = log[i].next { // said once of each kind
+			log[i].sent = log[i].sent || log[i].like(r.Event)
 		}
 	}
+}
+
+// registerLog is what the register did, from 1 on, and where that of each grant begins.
+func (a *audit) registerLog() (log []received, first map[string]int) {
+	log = make([]received, 1, 1+len(a.in.Calls)/2)
+	first, last := make(map[string]int, len(a.in.Grants)), make(map[string]int, len(a.in.Grants))
+	for i := range a.in.Events {
+		e := &a.in.Events[i]
+		if e.Party != history.PartyRegister || (e.F != history.FRead && e.F != history.FWrite) {
+			continue
+		}
+		n := len(log)
+		log = append(log, received{Event: e})
+		if log[n-1].Event != nil && log[n-1].Grant == e.Grant { // mostly
+			log[n-1].next = n
+		} else if before := last[e.Grant]; before != 0 {
+			log[before].next = n
+		} else {
+			first[e.Grant] = n
+		}
+		last[e.Grant] = n
+	}
+	return log, first
 }
 
 // answered looks for the register's answer to a call that has one.

@@ -108,6 +108,7 @@ type part struct {
 func divide(blocks []block, lines int, name string) []*part {
 	n := max(1, min(runtime.GOMAXPROCS(0), len(blocks)/2))
 	events, sums := make([]Event, lines), make([]uint32, lines)
+	populate(events)
 	var parts []*part
 	for i := range n {
 		own := blocks[i*len(blocks)/n : (i+1)*len(blocks)/n]

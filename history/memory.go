@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // memoryAvailable is how much memory can be had now without swapping, in bytes, as the
@@ -27,4 +30,19 @@ func memoryAvailable() (int64, bool) {
 		return kb << 10, true
 	}
 	return 0, false
+}
+
+// populate has the kernel give the pages of events that are about to be decoded, all at once. Else
+// decoders and the garbage collector, which reads what nobody has written yet, meet at each page:
+// that cost half of the time of reading. A kernel before 5.14 cannot, and nothing else is lost by that.
+func populate(events []Event) {
+	page := uintptr(os.Getpagesize())
+	begin := unsafe.Pointer(unsafe.SliceData(events))
+	skip := -uintptr(begin) & (page - 1)
+	size := uintptr(len(events)) * unsafe.Sizeof(Event{})
+	if size < skip+page {
+		return
+	}
+	pages := unsafe.Slice((*byte)(unsafe.Add(begin, skip)), (size-skip)&^(page-1))
+	_ = unix.Madvise(pages, unix.MADV_POPULATE_WRITE) // see above
 }

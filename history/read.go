@@ -133,8 +133,13 @@ func join(parts []*decoder) []Event {
 	if len(parts) == 1 {
 		return parts[0].events
 	}
-	all := parts[0].whole[:0]
+	whole := parts[0].whole
+	all := whole[:0]
 	for _, d := range parts {
+		if n := len(d.events); n > 0 && &d.events[0] == &whole[len(all)] { // in its place already
+			all = whole[:len(all)+n]
+			continue
+		}
 		all = append(all, d.events...) // never ahead of what is read: a line is at most one event
 	}
 	return all

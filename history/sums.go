@@ -38,13 +38,23 @@ func chained(chain, line uint32) uint32 {
 // chain follows every party's lines and compares them with what the party wrote of them.
 func (h *History) chain(lines []uint32) {
 	h.sums = map[string]uint32{}
+	sums := map[string]*uint32{}
 	var all map[string]uint32 // as the controller knows them
 	for i := range h.Events {
 		e := &h.Events[i]
+		sum := sums[e.Party]
+		if sum == nil {
+			sum = new(uint32)
+			sums[e.Party] = sum
+		}
 		if e.F == FEnd {
+			h.sums[e.Party] = *sum
 			all = h.ended(e, all)
 		}
-		h.sums[e.Party] = chained(h.sums[e.Party], lines[i])
+		*sum = chained(*sum, lines[i])
+	}
+	for party, sum := range sums {
+		h.sums[party] = *sum
 	}
 	h.compare(all)
 }
