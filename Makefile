@@ -57,6 +57,10 @@ steady: servers ## the gate 50 times in a row, every second time beside four spi
 
 MATRIX_SEEDS ?= 3
 
+.PHONY: busy
+busy: servers ## locks that are right beside four spinning loops, 140 runs: none is said to be wrong
+	$(GO) test -tags busy -count=1 -timeout 60m -parallel 2 -run TestBusyHost ./e2e -v | grep -v '^=== '
+
 .PHONY: matrix
 matrix: build servers ## every backend under every fault, MATRIX_SEEDS seeds; writes docs/matrix.md (2 hours)
 	$(BIN) suite full --seeds $(MATRIX_SEEDS) --out lockstorm-runs/matrix --resume; code=$$?; [ $$code -le 2 ] || [ $$code -eq 5 ]
@@ -142,7 +146,7 @@ fmt: ## format with gofumpt
 	$(TOOL) gofumpt -w .
 
 # Each series of e2e has a tag of its own.
-TAGS := fast steady soak track ensembles databases libraries versions containers containertrack imageversions
+TAGS := fast steady busy soak track ensembles databases libraries versions containers containertrack imageversions
 
 .PHONY: vet
 vet: ## go vet, with the series of e2e all at once

@@ -129,7 +129,7 @@ func (in *Input) askersOf(lock string, span history.Interval) []*askers {
 			of[g.Mode] = a
 			out = append(out, a)
 		}
-		if _, killed := in.Kills[g.Client]; killed || over(g.Acquire, span.From) {
+		if _, killed := in.Kills[g.Client]; killed || over(g.Acquire, span.From) || in.hardlyAsked(g, span) {
 			continue
 		}
 		a.asked[g.Client] = true
@@ -150,6 +150,17 @@ func over(acquire *history.Call, from int64) bool {
 	}
 	once := acquire.Invoke.F == history.FTryAcquire && acquire.Outcome() == history.Fail
 	return acquire.Return.Time < from || (once && acquire.Start() < from)
+}
+
+// hardlyAsked reports whether an attempt says nothing since it began when most of the bound was over, and was
+// given up in less than a time to live: a client that was busy elsewhere has not waited.
+func (in *Input) hardlyAsked(g *history.Grant, span history.Interval) bool {
+	end := in.Events[len(in.Events)-1].Time
+	if g.Acquire.Return != nil {
+		end = g.Acquire.Return.Time
+	}
+	start := g.Acquire.Start()
+	return !g.Granted() && start > span.From+(span.To-span.From)/2 && end-start < in.Run.TTL
 }
 
 // comesBack looks for a lock that was not granted again in the time that recovery may take, and

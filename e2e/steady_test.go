@@ -14,9 +14,6 @@ import (
 	"github.com/lockstorm/lockstorm/suite/gate"
 )
 
-// spinning is how many loops a loaded run has beside it.
-const spinning = 4
-
 // TestGateIsSteady runs the gate of this project STEADY_RUNS times (50), every second time beside spinning
 // loops, or with STEADY_LOADED=all every time: no cell changes between what was expected and what was not,
 // and of the loaded runs no more than one in 25 has an inconclusive cell. A run that is not as it must
@@ -66,16 +63,7 @@ func TestGateIsSteady(t *testing.T) {
 func steadyRun(t *testing.T, busy bool) (r *gate.Results, out string) {
 	t.Helper()
 	if busy {
-		for range spinning {
-			loop := exec.Command("sh", "-c", "while :; do :; done")
-			if err := loop.Start(); err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				loop.Process.Kill() //nolint:errcheck // it spins: it is there
-				loop.Wait()         //nolint:errcheck // it was killed
-			}()
-		}
+		defer spin(t)()
 	}
 	parent, err := os.MkdirTemp("", "steady-")
 	if err != nil {
