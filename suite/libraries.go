@@ -41,6 +41,7 @@ func Variants() []Variant {
 		{"rueidislock, KeyMajority 1, two locks, waits cancelled", "--backend rueidislock:majority=1 --workload counter:hold=1.5ttl,pair=yes,cancel=0.3 --locks 2", false},
 		{"rueidislock, sections longer than the lease", "--backend rueidislock --workload counter:hold=1.5ttl", true},
 		{"rueidislock NoLoopTracking", "--backend rueidislock:no-loop-tracking=yes --workload counter:hold=1.5ttl", false},
+		{"rueidislock DisableCache", "--backend rueidislock:disable-cache=yes", false},
 		{"rueidislock DisableRetry", "--backend rueidislock:retry=no --workload counter:hold=1.5ttl", false},
 		{"nats.go KV", "--backend nats-kv", true},
 		{"nats.go KV, Delete while Update is under way", "--backend nats-kv --workload counter:extend=half,release=extending", false},

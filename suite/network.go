@@ -106,47 +106,6 @@ func storeCells() []Case {
 	}
 }
 
-func libraryCells() []Case {
-	inherent := ofClass(checker.Inherent)
-	late := Expectation{
-		Exit: codes{harness.ExitViolation}, Verdicts: verdicts{checker.MutualExclusion: checker.Fail},
-		Rules: map[string][]string{checker.MutualExclusion: {"late-notice"}},
-	}
-	return []Case{
-		{
-			Name: "retried-ghost", Text: "a SET NX that is sent again finds its own key: told as refused, unknown on record, an orphan for one ttl",
-			Run:    MustLine("--backend redis-lua --nemesis lost-reply:at=before-acquire --time 9s --seed 3"),
-			Expect: Expectation{Exit: codes{harness.ExitPass}, Rules: map[string][]string{checker.Liveness: {"orphan"}}},
-		},
-		{
-			Name: "rueidislock-late", Text: "rueidislock under a black hole tells its user half a ttl late",
-			Run:    MustLine("--backend rueidislock --nemesis partition-client:mode=blackhole,at=acquired,for=3ttl --workload counter:hold=2.5ttl --time 8s --seed 3"),
-			Expect: late,
-		},
-		{
-			Name: "redislock-prefix", Text: "redislock takes a lock over whose token begins with its own",
-			Run:    MustLine("--backend redislock --workload counter:token=prefix --time 3s --seed 3"),
-			Expect: doubleHolder(checker.Defect),
-		},
-		{
-			Name: "redsync-pause", Text: "redsync under a pause: inherent to leases",
-			Run: MustLine("--backend redsync --nemesis client-pause --time 4s --seed 3"), Expect: inherent,
-		},
-		{
-			Name: "redislock-pause", Text: "redislock under a pause: inherent to leases",
-			Run: MustLine("--backend redislock --nemesis client-pause --time 4s --seed 3"), Expect: inherent,
-		},
-		{
-			Name: "rueidislock-stall", Text: "rueidislock extends while the section hangs",
-			Run: MustLine("--backend rueidislock --nemesis client-stall --time 4s --seed 3"), Expect: passes(),
-		},
-		{
-			Name: "rueidislock-pause", Text: "rueidislock under a pause: inherent to leases",
-			Run: MustLine("--backend rueidislock --nemesis client-pause --time 4s --seed 3"), Expect: inherent,
-		},
-	}
-}
-
 func mixedCells() []Case {
 	return []Case{
 		{

@@ -25,6 +25,7 @@ var rueidisParams = []catalog.Param{
 	{Name: "try-next-after", Default: "20ms", Doc: "TryNextAfter: how long the acquire of one key may take"},
 	{Name: "extend-interval", Default: "0.5ttl", Doc: "ExtendInterval: how often it extends"},
 	{Name: "no-loop-tracking", Default: "no", Doc: "NoLoopTracking: the server does not tell a client of its own changes"},
+	{Name: "disable-cache", Default: "no", Doc: "DisableCache: no client-side caching; who waits asks again every TryNextAfter"},
 	{Name: "setpx", Default: "no", Doc: "FallbackSETPX: SET PX instead of SET PXAT"},
 	{Name: "retry", Default: "yes", Doc: "no: DisableRetry of its Redis client"},
 }
@@ -60,6 +61,9 @@ func rueidisOptions(v catalog.Values, ttl time.Duration) (o rueidislock.LockerOp
 		return o, err
 	}
 	if o.FallbackSETPX, err = v.Bool("setpx"); err != nil {
+		return o, err
+	}
+	if o.ClientOption.DisableCache, err = v.Bool("disable-cache"); err != nil {
 		return o, err
 	}
 	retry, err := v.Bool("retry")
