@@ -106,74 +106,20 @@ func (in *Input) lastHeal() int64 {
 	return last
 }
 
-// askers are the living clients that asked for a lock in one mode in the final sections, and
-// those of them that were granted it in time.
-type askers struct {
-	mode        string
-	asked, back map[string]bool
-	heard       map[string]bool // whose request was sent after all was healed, or from before and answered; not late in the bound
-}
-
-// askersOf are those of a lock, by mode. A mode of the whole run that nobody asks for in the end
-// is one with nobody.
-func (in *Input) askersOf(lock string, span history.Interval) []*askers {
-	var out []*askers
-	of := map[string]*askers{}
-	for _, g := range in.ByLock[lock] {
-		if g.Acquire == nil {
-			continue
-		}
-		a := of[g.Mode]
-		if a == nil {
-			a = &askers{mode: g.Mode, asked: map[string]bool{}, back: map[string]bool{}, heard: map[string]bool{}}
-			of[g.Mode] = a
-			out = append(out, a)
-		}
-		if _, killed := in.Kills[g.Client]; killed || over(g.Acquire, span.From) || in.hardlyAsked(g, span) {
-			continue
-		}
-		a.asked[g.Client] = true
-		inTime := g.Acquire.Start() <= span.From+(span.To-span.From)/2 && (g.Acquire.Start() >= span.From || g.Acquire.Outcome() != history.Info)
-		a.heard[g.Client] = a.heard[g.Client] || inTime
-		if g.Granted() && g.From() >= span.From && g.From() <= span.To {
-			a.back[g.Client] = true
-		}
-	}
-	return out
-}
-
-// over reports whether an attempt says nothing of what comes after a moment: it was answered
-// before, or asked once, before. One without an answer is still waited for.
-func over(acquire *history.Call, from int64) bool {
-	if acquire.Return == nil {
-		return false
-	}
-	once := acquire.Invoke.F == history.FTryAcquire && acquire.Outcome() == history.Fail
-	return acquire.Return.Time < from || (once && acquire.Start() < from)
-}
-
-// hardlyAsked reports whether an attempt says nothing since it began when most of the bound was over, and was
-// given up in less than a time to live: a client that was busy elsewhere has not waited.
-func (in *Input) hardlyAsked(g *history.Grant, span history.Interval) bool {
-	end := in.Events[len(in.Events)-1].Time
-	if g.Acquire.Return != nil {
-		end = g.Acquire.Return.Time
-	}
-	start := g.Acquire.Start()
-	return !g.Granted() && start > span.From+(span.To-span.From)/2 && end-start < in.Run.TTL
-}
-
 // comesBack looks for a lock that was not granted again in the time that recovery may take, and
 // says what nobody tried.
 func (in *Input) comesBack(lock string, span history.Interval, figures Figures) (findings []Finding, untried string) {
 	groups := in.askersOf(lock, span)
-	any := map[string]bool{}
+	any, hardly := map[string]bool{}, ""
 	for _, a := range groups {
+		if len(a.late) > 0 {
+			hardly = ", or only when half of their bound was over"
+		}
 		for client := range a.asked {
 			any[client] = true
 		}
 		if len(a.asked) == 0 {
-			untried = fmt.Sprintf("nobody asked for %s in the final sections as others did before (mode %q)", lock, a.mode)
+			untried = fmt.Sprintf("nobody asked for %s in the final sections%s as others did before (mode %q)", lock, hardly, a.mode)
 		}
 		if f, bad := in.waitsInVain(lock, a, span, figures); bad {
 			findings = append(findings, f)
@@ -181,11 +127,11 @@ func (in *Input) comesBack(lock string, span history.Interval, figures Figures) 
 	}
 	for client := range in.Last {
 		if _, killed := in.Kills[client]; !killed && !any[client] {
-			untried = fmt.Sprintf("%s did not ask for %s in the final sections", client, lock)
+			untried = fmt.Sprintf("%s did not ask for %s in the final sections%s", client, lock, hardly)
 		}
 	}
 	if len(any) == 0 {
-		untried = fmt.Sprintf("nobody asked for %s in the final sections", lock)
+		untried = fmt.Sprintf("nobody asked for %s in the final sections%s", lock, hardly)
 	}
 	return findings, untried
 }

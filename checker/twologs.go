@@ -36,14 +36,12 @@ func (a *audit) twoLogs() {
 			a.answered(c, same)
 		}
 	}
-	for n := range log[1:] {
-		r := &log[1+n]
-		if r.sent {
-			continue
-		}
-		a.add("two-logs", fmt.Sprintf("the register has a %s of %s (event %d) that no client has sent", r.F, r.Grant, r.Index), r.Event)
-		for i := r.next; i != 0; i = log[i].next { // said once of each kind
-			log[i].sent = log[i].sent || log[i].like(r.Event)
+	type kind struct{ grant, register, f string }
+	said := map[kind]bool{}
+	for _, r := range log[1:] {
+		if k := (kind{r.Grant, r.Register, r.F}); !r.sent && !said[k] {
+			said[k] = true
+			a.add("two-logs", fmt.Sprintf("the register has a %s of %s (event %d) that no client has sent", r.F, r.Grant, r.Index), r.Event)
 		}
 	}
 }

@@ -136,7 +136,7 @@ func join(parts []*decoder) []Event {
 	whole := parts[0].whole
 	all := whole[:0]
 	for _, d := range parts {
-		if n := len(d.events); n > 0 && &d.events[0] == &whole[len(all)] { // in its place already
+		if n := len(d.events); n > 0 && len(all) < len(whole) && &d.events[0] == &whole[len(all)] { // in its place already
 			all = whole[:len(all)+n]
 			continue
 		}
