@@ -59,7 +59,7 @@ MATRIX_SEEDS ?= 3
 
 .PHONY: busy
 busy: servers ## locks that are right beside four spinning loops, 140 runs: none is said to be wrong
-	$(GO) test -tags busy -count=1 -timeout 60m -parallel 2 -run TestBusyHost ./e2e -v | grep -v '^=== '
+	set -o pipefail; $(GO) test -tags busy -count=1 -timeout 60m -parallel 2 -run TestBusyHost ./e2e -v | grep -v '^=== '
 
 .PHONY: matrix
 matrix: build servers ## every backend under every fault, MATRIX_SEEDS seeds; writes docs/matrix.md (2 hours)

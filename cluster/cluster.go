@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -186,13 +185,13 @@ func (c *Cluster) awaitTogether(ctx context.Context) error {
 	for _, s := range c.servers {
 		addrs[s.Name()] = s.Addr()
 	}
-	var last error // that is not only the end of our patience
+	var last error // but for what the end of our patience made of a question
 	for {
 		err := c.Topology.Ready(ctx, addrs)
 		if err == nil {
 			return nil
 		}
-		if last == nil || !os.IsTimeout(err) {
+		if last == nil || ctx.Err() == nil {
 			last = err
 		}
 		select {

@@ -196,13 +196,13 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 	s.mu.Unlock()
 	s.serves(place, in.Pid())
 	log := filepath.Join(place.Dir, "server.log")
-	var last error // that is not only the end of our patience
+	var last error // but for what the end of our patience made of a question
 	for {
 		err := s.recipe.Ready(ctx, place.Addr(), listener(place, in))
 		if err == nil {
 			return nil
 		}
-		if last == nil || !os.IsTimeout(err) {
+		if last == nil || ctx.Err() == nil {
 			last = err
 		}
 		select {

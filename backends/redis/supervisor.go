@@ -86,12 +86,21 @@ func sentinelReady(ctx context.Context, addrs map[string]string) error {
 		if err := seesAll(ctx, sentinelName(i), addrs[sentinelName(i)]); err != nil {
 			return err
 		}
-		if err := keepsTime(ctx, sentinelName(i), addrs[sentinelName(i)]); err != nil {
-			return err
-		}
+	}
+	if err := allKeepTime(ctx, addrs); err != nil {
+		return err
 	}
 	for i := range sentinels {
 		if err := letGo(ctx, i, addrs[sentinelName(i)]); err != nil {
+			return err
+		}
+	}
+	return allKeepTime(ctx, addrs) // one may have stood still meanwhile
+}
+
+func allKeepTime(ctx context.Context, addrs map[string]string) error {
+	for i := range sentinels {
+		if err := keepsTime(ctx, sentinelName(i), addrs[sentinelName(i)]); err != nil {
 			return err
 		}
 	}
@@ -99,7 +108,7 @@ func sentinelReady(ctx context.Context, addrs map[string]string) error {
 }
 
 // keepsTime says whether a Sentinel watches. One that stood still for two seconds does not (TILT), for
-// half a minute, which nobody has to wait for before a run begins.
+// half a minute, which nobody has to wait for before a run begins; but Redis before version 7 has no setting for that.
 func keepsTime(ctx context.Context, name, addr string) error {
 	var tilt string
 	err := at(addr).with(func(c *goredis.Client) error {
