@@ -11,7 +11,10 @@ import (
 
 // longHistory is a safe history of about n events: 100 locks, sections of acquire, read,
 // write and release, the register's own events among them.
-func longHistory(n int) *history.History {
+func longHistory(n int) *history.History { return sectionsOf(n, 1) }
+
+// sectionsOf is the same with so many updates a section.
+func sectionsOf(n, updates int) *history.History {
 	const locks, perSection = 100, 10
 	l := &benchLog{h: &history.History{Sources: []string{"bench"}, Events: make([]history.Event, 0, n+300)}}
 	l.notice(history.PartyController, history.FRun, history.Run{
@@ -30,10 +33,12 @@ func longHistory(n int) *history.History {
 		e := op(history.OK, history.FAcquire)
 		e.Sent, e.TTL, e.Deadline, e.Lease = history.Some(l.now-100), history.Some(1e9), history.Some(l.now-100+1e9), grant
 		l.add(client, e)
-		for _, f := range []string{history.FRead, history.FWrite} {
+		for k := range 2 * updates {
+			f := []string{history.FRead, history.FWrite}[k%2]
 			v := history.Value{Base: history.Some(values[lock])}
 			if f == history.FWrite {
 				v.New = history.Some(values[lock] + 1)
+				values[lock]++
 			}
 			inv, reg, ret := op(history.Invoke, f), op(history.OK, f), op(history.OK, f)
 			inv.Register, reg.Register, ret.Register = regFenced, regFenced, regFenced
@@ -46,7 +51,6 @@ func longHistory(n int) *history.History {
 			l.add("register", reg)
 			l.add(client, ret)
 		}
-		values[lock]++
 		l.add(client, op(history.Invoke, history.FRelease))
 		l.add(client, op(history.OK, history.FRelease))
 	}

@@ -76,9 +76,19 @@ func (in *Input) explainLoss(e *history.Event, overwritten []*history.Event) los
 // release of its own grant.
 func (in *Input) wroteAfterRelease(w *history.Event) bool {
 	g := in.ByID[w.Grant]
-	return g != nil && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
+	return g != nil && in.wentOn()[g] && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
 		return u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Invoke.Value.New == w.Value.New && g.AfterRelease(u)
 	})
+}
+
+func (in *Input) findWentOn() map[*history.Grant]bool {
+	out := map[*history.Grant]bool{}
+	for _, g := range in.Grants {
+		if len(g.Releases) > 0 && slices.ContainsFunc(g.Uses, g.AfterRelease) {
+			out[g] = true
+		}
+	}
+	return out
 }
 
 // lateWriteCause is why a request arrived late: a stall of the host between its

@@ -18,6 +18,7 @@ type Input struct {
 	foreignReleases func() []foreignRelease                  // computed once
 	robbers         func() map[*history.Grant]foreignRelease // by victim; computed once
 	tooLate         func() []foreignRelease                  // late releases that were carried out, without a victim; computed once
+	wentOn          func() map[*history.Grant]bool           // used after their release was answered; computed once
 	steps           func() []step                            // of the wall clock; computed once
 	stands          func() map[string][]history.Interval     // by client: how long we kept it; computed once
 
@@ -43,6 +44,7 @@ func NewInput(h *history.History) (*Input, error) {
 	in.foreignReleases = sync.OnceValue(in.findForeignReleases)
 	in.robbers = sync.OnceValue(in.findRobbers)
 	in.tooLate = sync.OnceValue(in.findLateReleases)
+	in.wentOn = sync.OnceValue(in.findWentOn)
 	in.steps = sync.OnceValue(in.findSteps)
 	in.stands = sync.OnceValue(in.findStands)
 	in.excuses, in.answered = map[string][]history.Interval{}, map[string][]*history.Grant{}

@@ -22,6 +22,21 @@ func TestOneLock(t *testing.T) {
 	}
 }
 
+// One section may be as long as a history: that is judged in about the time of short ones. (In the square of
+// its length this would take hours.)
+func TestLongSection(t *testing.T) {
+	in, err := NewInput(sectionsOf(600_000, 50_000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Judge(in, Default())
+	for _, name := range []string{Assumptions, MutualExclusion, DataFenced, FencingTokens} {
+		if c := r.Checks[name]; c.Verdict != Pass {
+			t.Errorf("%s: %s", name, answer(c))
+		}
+	}
+}
+
 // grantEarly changes a history such that somebody is granted the lock just before its holder
 // releases it, in one of so many sections; it says how often.
 func grantEarly(h *history.History, every int) (n int) {

@@ -17,6 +17,9 @@ type replay struct {
 	holder         string                 // the grant that brought the highest token
 	reads          map[string]int         // grant -> number of writes before its last read, or its first write
 	begun          map[string]int         // grant -> number of writes before its first read
+	seen           map[string]int         // grant -> number of writes before its last write: of these none is lost by another one
+	whole          map[string]int         // grant -> number of writes up to which it is known not to be split
+	acks           map[string]acks        // by grant
 	writes         []*history.Event       // accepted, in order
 	told           map[string]bool        // grants whose section is known to be split
 	lost           map[*history.Call]bool // acknowledged updates that were overwritten unseen
@@ -24,7 +27,8 @@ type replay struct {
 }
 
 func (r *replay) run(events []*history.Event) {
-	r.reads, r.begun, r.told = map[string]int{}, map[string]int{}, map[string]bool{}
+	r.reads, r.begun, r.seen = map[string]int{}, map[string]int{}, map[string]int{}
+	r.told, r.acks, r.whole = map[string]bool{}, map[string]acks{}, map[string]int{}
 	for _, e := range events {
 		if e.Type != history.OK {
 			continue
@@ -38,7 +42,7 @@ func (r *replay) run(events []*history.Event) {
 			}
 			r.reads[e.Grant] = len(r.writes)
 			if begun, again := r.begun[e.Grant]; again {
-				r.split(e, r.writes[begun:])
+				r.split(e, begun, len(r.writes))
 			} else {
 				r.begun[e.Grant] = len(r.writes)
 			}
@@ -58,33 +62,39 @@ func (r *replay) write(e *history.Event) {
 		r.reads[e.Grant] = since
 	}
 	var overwritten []*history.Event
-	for _, w := range r.writes[since:] {
-		call := r.ackOf(w)
-		if w.Grant == e.Grant || call == nil || r.lost[call] {
+	for _, w := range r.writes[max(since, r.seen[e.Grant]):] {
+		if w.Grant == e.Grant {
 			continue
 		}
-		r.lost[call] = true
-		overwritten = append(overwritten, w)
+		if call := r.ackOf(w); call != nil && !r.lost[call] {
+			r.lost[call] = true
+			overwritten = append(overwritten, w)
+		}
 	}
+	r.seen[e.Grant] = len(r.writes)
 	if len(overwritten) > 0 {
 		r.lostUpdate(e, overwritten)
 	} else if begun, known := r.begun[e.Grant]; known && begun < since {
-		r.split(e, r.writes[begun:since])
+		r.split(e, begun, since)
 	}
 	r.writes = append(r.writes, e)
 	r.value = e.Value.New.V
 }
 
-// split finds writes of others between the first read of a section and a later one: nothing was
-// lost, but the section was not one step.
-func (r *replay) split(e *history.Event, between []*history.Event) {
+// split finds writes of others between the first read of a section and a later one, which are those from
+// one number to another: nothing was lost, but the section was not one step.
+func (r *replay) split(e *history.Event, from, to int) {
+	if r.told[e.Grant] {
+		return
+	}
 	var others []*history.Event
-	for _, w := range between {
+	for _, w := range r.writes[min(max(from, r.whole[e.Grant]), to):to] {
 		if w.Grant != e.Grant {
 			others = append(others, w)
 		}
 	}
-	if len(others) == 0 || r.told[e.Grant] {
+	if len(others) == 0 {
+		r.whole[e.Grant] = max(to, r.whole[e.Grant])
 		return
 	}
 	r.told[e.Grant] = true
@@ -105,15 +115,24 @@ func (r *replay) ackOf(w *history.Event) *history.Call {
 	if g == nil {
 		return nil
 	}
-	i := slices.IndexFunc(g.Uses, func(c *history.Call) bool {
-		return c.Invoke.F == history.FWrite && c.Invoke.Register == r.register && c.Outcome() == history.OK &&
-			c.Invoke.Value.New == w.Value.New
-	})
-	if i < 0 {
-		return nil
+	of, known := r.acks[w.Grant]
+	if !known {
+		of = acks{}
+		for _, c := range g.Uses {
+			if c.Invoke.F != history.FWrite || c.Invoke.Register != r.register || c.Outcome() != history.OK {
+				continue
+			}
+			if _, twice := of[c.Invoke.Value.New]; !twice {
+				of[c.Invoke.Value.New] = c
+			}
+		}
+		r.acks[w.Grant] = of
 	}
-	return g.Uses[i]
+	return of[w.Value.New]
 }
+
+// acks are a grant's writes that its client was told of: the first of each value.
+type acks map[history.Opt]*history.Call
 
 // lostUpdate explains a stale write by the grants that met there.
 func (r *replay) lostUpdate(e *history.Event, overwritten []*history.Event) {
