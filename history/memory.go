@@ -37,12 +37,12 @@ func memoryAvailable() (int64, bool) {
 // that cost half of the time of reading. A kernel before 5.14 cannot, and nothing else is lost by that.
 func populate(events []Event) {
 	page := uintptr(os.Getpagesize())
-	begin := unsafe.Pointer(unsafe.SliceData(events))
+	begin := unsafe.Pointer(unsafe.SliceData(events)) //nolint:gosec // only its address is used
 	skip := -uintptr(begin) & (page - 1)
 	size := uintptr(len(events)) * unsafe.Sizeof(Event{})
 	if size < skip+page {
 		return
 	}
-	pages := unsafe.Slice((*byte)(unsafe.Add(begin, skip)), (size-skip)&^(page-1))
+	pages := unsafe.Slice((*byte)(unsafe.Add(begin, skip)), (size-skip)&^(page-1)) //nolint:gosec // whole pages inside of events
 	_ = unix.Madvise(pages, unix.MADV_POPULATE_WRITE) // see above
 }
