@@ -44,5 +44,5 @@ func populate(events []Event) {
 		return
 	}
 	pages := unsafe.Slice((*byte)(unsafe.Add(begin, skip)), (size-skip)&^(page-1)) //nolint:gosec // whole pages inside of events
-	_ = unix.Madvise(pages, unix.MADV_POPULATE_WRITE) // see above
+	_ = unix.Madvise(pages, unix.MADV_POPULATE_WRITE)                              // see above
 }
