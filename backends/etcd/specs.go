@@ -23,8 +23,8 @@ func Specs() []backends.Spec {
 		func(env backends.Env) backends.Locker { return election{newSessions(env, true)} })
 	service.NoTry, office.NoTry = true, true
 	one.Fair, service.Fair, office.Fair = true, true, true // by the revision at which each asked
-	control := spec("etcd-txn", "one key, created and deleted in transactions; the data is in etcd, and each write asks for the lock's key in its own transaction",
-		func(env backends.Env) backends.Locker { return txn{newSessions(env, true)} })
+	control := spec("etcd-txn", "one key, created and deleted in transactions, under a lease for each try; the data is in etcd, and each write asks for the lock's key in its own transaction",
+		func(env backends.Env) backends.Locker { return txn{newSessions(env, false)} })
 	control.Register = "etcd"
 	all := []backends.Spec{one, shared, service, office, control}
 	for i := range all {

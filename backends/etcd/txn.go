@@ -11,9 +11,10 @@ import (
 )
 
 // txn is a lock of one key that a transaction creates where there is none, under a lease that the
-// client keeps alive. Its data is in etcd as well: each write asks for the key in its own
-// transaction. It is the positive control: whatever happens to clients, none of them overwrites
-// what it has not read.
+// client keeps alive, one for each try: a try or a release whose answer is lost leaves nothing that
+// outlives it. (Under one session for all, such a key would stay for as long as its client lives.)
+// Its data is in etcd as well: each write asks for the key in its own transaction. It is the positive
+// control: whatever happens to clients, none of them overwrites what it has not read.
 type txn struct{ *sessions }
 
 var _ backends.Locker = txn{}

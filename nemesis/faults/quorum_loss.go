@@ -115,17 +115,17 @@ func (b *broken) scatter(ctx context.Context, w nemesis.World, t nemesis.Target)
 
 // somebodyLeads waits until a server says that it leads, and names it.
 func somebodyLeads(ctx context.Context, w nemesis.World) (leader string, err error) {
+	var said []string
 	err = nemesis.Until(ctx, func() (bool, error) {
-		for _, n := range w.Nodes() {
-			if e, ok := nemesis.As[cluster.Elector](n); ok {
-				if is, _, err := e.Leads(ctx); err == nil && is {
-					leader = n.Name()
-					return true, nil
-				}
-			}
+		first, now := elected(ctx, w)
+		if ctx.Err() == nil { // who could not be asked says nothing
+			leader, said = first, now
 		}
-		return false, nil
+		return leader != "", nil
 	})
+	if err != nil {
+		err = fmt.Errorf("nobody leads yet: %s: %w", answers(said), err)
+	}
 	return leader, err
 }
 
@@ -133,29 +133,41 @@ func somebodyLeads(ctx context.Context, w nemesis.World) (leader string, err err
 func nobodyLeads(ctx context.Context, w nemesis.World) (string, error) {
 	var said []string
 	err := nemesis.Until(ctx, func() (bool, error) {
-		var now []string
-		leads := false
-		for _, n := range w.Nodes() {
-			e, ok := nemesis.As[cluster.Elector](n)
-			if !ok {
-				continue
-			}
-			is, _, err := e.Leads(ctx)
-			if leads = leads || (err == nil && is); err == nil {
-				now = append(now, n.Name()+" says that it is "+n.Role())
-			}
-		}
-		asked := ctx.Err() == nil // who could not be asked says nothing
+		leader, now := elected(ctx, w)
+		asked := ctx.Err() == nil
 		if asked {
 			said = now
 		}
-		return asked && !leads, nil
+		return asked && leader == "", nil
 	})
 	if err != nil && ctx.Err() != nil {
-		err = errors.Join(errors.New("somebody still leads: "+strings.Join(said, ", ")), err)
+		err = errors.Join(errors.New("somebody still leads: "+answers(said)), err)
 	}
+	return "nobody leads: " + answers(said), err
+}
+
+// elected is the first server that says that it leads, if any, and what all that answer say of themselves.
+func elected(ctx context.Context, w nemesis.World) (leader string, said []string) {
+	for _, n := range w.Nodes() {
+		e, ok := nemesis.As[cluster.Elector](n)
+		if !ok {
+			continue
+		}
+		is, _, err := e.Leads(ctx)
+		if err != nil {
+			continue
+		}
+		if is && leader == "" {
+			leader = n.Name()
+		}
+		said = append(said, n.Name()+" says that it is "+n.Role())
+	}
+	return leader, said
+}
+
+func answers(said []string) string {
 	if len(said) == 0 {
-		said = []string{"no server answers"}
+		return "no server answers"
 	}
-	return "nobody leads: " + strings.Join(said, ", "), err
+	return strings.Join(said, ", ")
 }

@@ -1,7 +1,10 @@
 package faults
 
 import (
+	"context"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/cluster/clustertest"
 	"github.com/lockstorm/lockstorm/history"
@@ -11,6 +14,7 @@ import (
 // Without the leader and another one nobody leads; the heal brings both back, and one leads.
 func TestQuorumLoss(t *testing.T) {
 	for mode, proof := range map[string]string{"kill": "died of SIGKILL", "pause": "threads in state T"} {
+		said := map[string]string{"kill": "store-3 says that it is replica", "pause": "no server answers"} // who is asked first stands still
 		l := newLab(t, clustertest.Replicated(3, 0), 0)
 		target := on(l.node(1), l.node(2))
 		target.Params = map[string]string{paramMode: mode}
@@ -21,6 +25,11 @@ func TestQuorumLoss(t *testing.T) {
 		l.says(e.Proof, proof)
 		l.says(e.Proof, "nobody leads: ")
 		l.says(e.Proof, "store-3 says that it is replica")
+		brief, cancel := context.WithTimeout(l.ctx, 100*time.Millisecond)
+		if _, err := somebodyLeads(brief, l); err == nil || !strings.Contains(err.Error(), "nobody leads yet: "+said[mode]) {
+			t.Errorf("while nobody leads: %v", err)
+		}
+		cancel()
 		l.says(l.heal(e), "store-1 leads after ")
 	}
 }
