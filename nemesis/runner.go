@@ -13,7 +13,7 @@ import (
 
 const (
 	injectLimit = 20 * time.Second // an injection that takes longer has failed
-	healLimit   = 10 * time.Second // a heal that takes longer is given up, and said
+	healLimit   = 20 * time.Second // a heal that takes longer is given up, and said (on a busy host an ensemble of JVMs elects a leader in more than ten)
 )
 
 // Runner carries a plan out. Requests run side by side, their steps one after the
