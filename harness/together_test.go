@@ -53,6 +53,37 @@ func watches(t *testing.T, ctx context.Context, addr string) {
 	}
 }
 
+// silent waits until a Sentinel has not heard of a server for a while.
+func silent(t *testing.T, ctx context.Context, sentinel, node string, long time.Duration) {
+	c := goredis.NewSentinelClient(&goredis.Options{Addr: sentinel})
+	defer c.Close() //nolint:errcheck // it was only asked
+	for {
+		seen, err := []map[string]string(nil), error(nil)
+		if node == "redis-1" {
+			var m map[string]string
+			m, err = c.Master(ctx, "lockstorm").Result()
+			seen = append(seen, m)
+		} else {
+			seen, err = c.Sentinels(ctx, "lockstorm").Result()
+		}
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for _, s := range seen { // of the others it hears
+			if ms, err := strconv.Atoi(s["last-ok-ping-reply"]); err == nil && time.Duration(ms)*time.Millisecond >= long {
+				return
+			}
+		}
+		select {
+		case <-ctx.Done():
+			t.Error(ctx.Err())
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
 // stallsAtStart is a topology one of whose servers stands still for a while before the first look
 // at whether all have found each other.
 func stallsAtStart(t *testing.T, topology, node string, stall time.Duration) cluster.Topology {
@@ -74,7 +105,7 @@ func stallsAtStart(t *testing.T, topology, node string, stall time.Duration) clu
 			if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(stall)
+			silent(t, ctx, addrs["sentinel-1"], node, stall)
 			if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 				t.Error(err)
 			}
