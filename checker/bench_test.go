@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -55,6 +56,28 @@ func sectionsOf(n, updates int) *history.History {
 		l.add(client, op(history.OK, history.FRelease))
 	}
 	return l.end()
+}
+
+// The time of judging a history of two sections against the same number of events in short ones. The aim: 2.
+func BenchmarkLongSection(b *testing.B) {
+	const events = 600_000
+	took := func(updates int) time.Duration {
+		in, err := NewInput(sectionsOf(events, updates))
+		if err != nil {
+			b.Fatal(err)
+		}
+		begun := time.Now()
+		if r := Judge(in, Default()); r.Verdict == Fail {
+			b.Fatal(r.Verdict)
+		}
+		return time.Since(begun)
+	}
+	var long, short time.Duration
+	for b.Loop() {
+		long, short = long+took(events/12), short+took(1)
+	}
+	b.ReportMetric(float64(long)/float64(short), "times")
+	b.ReportMetric(0, "ns/op")
 }
 
 // sweeps are the checks that are one pass each: all but those that ask Porcupine.
