@@ -43,6 +43,10 @@ var (
 // any way.
 var safeInSession = row{group(Safe, inSession), group(Any, careless, shipped)}
 
+// late is a lock whose nodes all have one name: among several servers, a deletion that waited for a connection is sent
+// under the client's next session, and deletes another one's node (docs/libraries.md).
+var late = these(Any, "zk-exclusive")
+
 // row is what backends do under one fault; later entries win.
 type row []entry
 
@@ -80,15 +84,15 @@ var table = expand(map[string]row{
 	"server-pause":   {all(Safe), group(Any, fragile, sentinel, careless, shipped), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique")},
 	"slow-server":    {all(Safe), group(Any, fragile, sentinel, careless, shipped), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique")},
 	"server-restart": {all(Defect), group(Any, sentinel, majority), these(Any, "rueidislock"), these(Safe, "redlock-delayed", "nats-kv"), group(Safe, inSession), group(Any, careless, shipped), group(Safe, fencedBySelf), group(Any, leaky), group(Inherent, ofConnection), these(Any, "sql-insert-unique"), these(Safe, "sql-lease-row")},
-	"server-kill":    {all(Safe), group(Any, fragile, sentinel, careless, shipped), these(Defect, "redis-setnx", "redis-fenced"), group(Any, leaky, ofConnection), these(Any, "sql-insert-unique", "rueidislock")},
+	"server-kill":    {all(Safe), group(Any, fragile, sentinel, careless, shipped), these(Defect, "redis-fenced"), group(Any, leaky, ofConnection), these(Any, "redis-setnx", "sql-insert-unique", "rueidislock")},
 
 	"failover-kill": {these(Defect, "redis-sentinel"), these(Safe, "redis-sentinel-wait")},
-	"leader-kill":   slices.Concat(row{group(Any, sentinel)}, safeInSession),
+	"leader-kill":   slices.Concat(row{group(Any, sentinel)}, safeInSession, row{late}),
 	// A leader of ZooKeeper that was stopped serves sessions that have ended elsewhere until it notices.
 	"leader-pause":   slices.Concat(row{group(Any, sentinel)}, safeInSession, row{group(Any, onZooKeeper)}),
 	"leader-move":    slices.Concat(row{group(Any, sentinel)}, safeInSession),
-	"leader-isolate": slices.Concat(row{these(Defect, "redis-sentinel"), these(Safe, "redis-sentinel-wait")}, safeInSession),
-	"quorum-loss":    safeInSession,
+	"leader-isolate": slices.Concat(row{these(Defect, "redis-sentinel"), these(Safe, "redis-sentinel-wait")}, safeInSession, row{late}),
+	"quorum-loss":    slices.Concat(safeInSession, row{late}),
 
 	"clock-jump": {all(Defect), group(Safe, majority), these(Any, "redsync"), group(Any, sentinel), these(Safe, "redis-setnx"), group(Safe, fencedBySelf), group(Any, leaky), group(Safe, ofConnection), these(Safe, "sql-insert-unique")},
 

@@ -57,8 +57,10 @@ func Specs() []backends.Spec {
 		func(s *session, _ catalog.Values) backends.Locker { return &library{s} })
 	shipped.NoTry = true
 	shipped.Notes = "Lock knows no context and no time-out. After an error of Unlock the node may stay, and blocks all others for as long as the session lives. The library has no token: it is the czxid of the node that is found again by what was written into it."
+	one := spec("zk-exclusive", "one fixed ephemeral node: who makes it holds the lock; all others watch it, and all are woken", fixed, ofNode(true))
+	one.Notes = "All nodes have one name: among several servers, a deletion that waited for a connection until its session had expired is sent under the next session, and deletes another client's node."
 	return []backends.Spec{
-		spec("zk-exclusive", "one fixed ephemeral node: who makes it holds the lock; all others watch it, and all are woken", fixed, ofNode(true)),
+		one,
 		flawed(spec("zk-exclusive-norecheck", "one fixed ephemeral node; a client that is woken takes the lock for its own whatever the store says", fixed, ofNode(false)),
 			"a client that is woken does not look whether it made the node."),
 		fair(spec("zk-sequential", "a queue of sequential ephemeral nodes: each client watches the one before its own and looks again when it goes",
