@@ -1,6 +1,8 @@
 package suite
 
 import (
+	"strings"
+
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -8,9 +10,10 @@ import (
 // Variant is a library with options, and the calls that its users make: a row of
 // docs/libraries-measured.md.
 type Variant struct {
-	Name  string // as its users would say it
-	Line  string // flags of `lockstorm run`
-	Plain bool   // it is run under every discipline; else under that of its library alone
+	Name   string   // as its users would say it
+	Line   string   // flags of `lockstorm run`
+	Plain  bool     // it is run under every discipline; else under that of its library alone
+	Faults []string // what it is put under; none: LibraryFaults
 }
 
 // The sections of a user whose work takes longer than the lease, who has it extended.
@@ -20,34 +23,49 @@ const longSections = " --workload counter:hold=1.5ttl,extend=background"
 // these name.
 func Variants() []Variant {
 	return []Variant{
-		{"redsync", "--backend redsync", true},
-		{"redsync, one node", "--backend redsync --topology redis-single", false},
-		{"redsync on redigo", "--backend redsync:client=redigo", false},
-		{"redsync WithFailFast", "--backend redsync:fail-fast=yes", false},
-		{"redsync, Extend in the background", "--backend redsync" + longSections, true},
-		{"redsync WithSetNXOnExtend, Extend in the background", "--backend redsync:setnx-extend=yes" + longSections, false},
-		{"redsync WithShufflePools, ValidContext asked", "--backend redsync:shuffle=yes --workload counter:ask=yes", false},
-		{"redsync, Unlock while Extend is under way", "--backend redsync --workload counter:extend=half,release=extending", false},
-		{"redsync, Unlock when it is over", "--backend redsync --workload counter:release=late", false},
-		{"redsync, one Mutex used again", "--backend redsync --workload counter:reuse=yes", false},
-		{"redislock", "--backend redislock", true},
-		{"redislock, Refresh in the background", "--backend redislock" + longSections, true},
-		{"redislock, TTL asked before each write", "--backend redislock --workload counter:ask=yes", false},
-		{"redislock, tokens that begin alike", "--backend redislock --workload counter:token=prefix", false},
-		{"redislock, one token for all", "--backend redislock --workload counter:token=equal", false},
-		{"redislock, Release while Refresh is under way, waits cancelled", "--backend redislock --workload counter:extend=half,release=extending,cancel=0.3", false},
-		{"rueidislock", "--backend rueidislock", true},
-		{"rueidislock FallbackSETPX", "--backend rueidislock:setpx=yes --workload counter:hold=1.5ttl", false},
-		{"rueidislock, KeyMajority 1, two locks, waits cancelled", "--backend rueidislock:majority=1 --workload counter:hold=1.5ttl,pair=yes,cancel=0.3 --locks 2", false},
-		{"rueidislock, sections longer than the lease", "--backend rueidislock --workload counter:hold=1.5ttl", true},
-		{"rueidislock NoLoopTracking", "--backend rueidislock:no-loop-tracking=yes --workload counter:hold=1.5ttl", false},
-		{"rueidislock DisableCache", "--backend rueidislock:disable-cache=yes", false},
-		{"rueidislock DisableRetry", "--backend rueidislock:retry=no --workload counter:hold=1.5ttl", false},
-		{"nats.go KV", "--backend nats-kv", true},
-		{"nats.go KV, Delete while Update is under way", "--backend nats-kv --workload counter:extend=half,release=extending", false},
-		{"nats.go KV, Update in the background", "--backend nats-kv" + longSections, true},
+		{"redsync", "--backend redsync", true, nil},
+		{"redsync, one node", "--backend redsync --topology redis-single", false, nil},
+		{"redsync on redigo", "--backend redsync:client=redigo", false, nil},
+		{"redsync WithFailFast", "--backend redsync:fail-fast=yes", false, nil},
+		{"redsync, Extend in the background", "--backend redsync" + longSections, true, nil},
+		{"redsync WithSetNXOnExtend, Extend in the background", "--backend redsync:setnx-extend=yes" + longSections, false, nil},
+		{"redsync WithShufflePools, ValidContext asked", "--backend redsync:shuffle=yes --workload counter:ask=yes", false, nil},
+		{"redsync, Unlock while Extend is under way", "--backend redsync --workload counter:extend=half,release=extending", false, nil},
+		{"redsync, Unlock when it is over", "--backend redsync --workload counter:release=late", false, nil},
+		{"redsync, one Mutex used again", "--backend redsync --workload counter:reuse=yes", false, nil},
+		{"redislock", "--backend redislock", true, nil},
+		{"redislock, Refresh in the background", "--backend redislock" + longSections, true, nil},
+		{"redislock, TTL asked before each write", "--backend redislock --workload counter:ask=yes", false, nil},
+		{"redislock, tokens that begin alike", "--backend redislock --workload counter:token=prefix", false, nil},
+		{"redislock, one token for all", "--backend redislock --workload counter:token=equal", false, nil},
+		{"redislock, Release while Refresh is under way, waits cancelled", "--backend redislock --workload counter:extend=half,release=extending,cancel=0.3", false, nil},
+		{"rueidislock", "--backend rueidislock", true, nil},
+		{"rueidislock FallbackSETPX", "--backend rueidislock:setpx=yes --workload counter:hold=1.5ttl", false, nil},
+		{"rueidislock, KeyMajority 1, two locks, waits cancelled", "--backend rueidislock:majority=1 --workload counter:hold=1.5ttl,pair=yes,cancel=0.3 --locks 2", false, nil},
+		{"rueidislock, sections longer than the lease", "--backend rueidislock --workload counter:hold=1.5ttl", true, nil},
+		{"rueidislock NoLoopTracking", "--backend rueidislock:no-loop-tracking=yes --workload counter:hold=1.5ttl", false, nil},
+		{"rueidislock DisableCache", "--backend rueidislock:disable-cache=yes", false, nil},
+		{"rueidislock DisableRetry", "--backend rueidislock:retry=no --workload counter:hold=1.5ttl", false, nil},
+		{"nats.go KV", "--backend nats-kv", true, nil},
+		{"nats.go KV, Delete while Update is under way", "--backend nats-kv --workload counter:extend=half,release=extending", false, nil},
+		{"nats.go KV, Update in the background", "--backend nats-kv" + longSections, true, nil},
+		{"redislock, a master and its replica", "--backend redislock --topology redis-replica", false, replicaFaults},
+		{"rueidislock, a master and its replica", "--backend rueidislock --topology redis-replica", false, replicaFaults},
+		{"zk.NewLock", "--backend zk-library --time 8s", false, sessionFaults},
+		{"zk.NewLock, ensemble of three", "--backend zk-library --topology zk-three --time 14s", false, ensembleFaults},
+		{"concurrency.NewMutex", "--backend etcd-mutex --time 8s", false, sessionFaults},
+		{"concurrency.NewMutex, cluster of three", "--backend etcd-mutex --topology etcd-three --time 14s", false, ensembleFaults},
+		{"concurrency.NewElection", "--backend etcd-election --time 8s", false, sessionFaults},
+		{"concurrency.NewElection, cluster of three", "--backend etcd-election --topology etcd-three --time 14s", false, ensembleFaults},
 	}
 }
+
+// What libraries are put under besides, or instead, by where they run.
+var (
+	replicaFaults  = []string{"partition-replication"}
+	sessionFaults  = append(LibraryFaults(), "client-kill", "session-expire")
+	ensembleFaults = []string{"leader-kill", "leader-isolate", "quorum-loss", "partition-client"}
+)
 
 // LibraryFaults are the faults that every variant is put under, where they can work on its
 // servers.
@@ -61,8 +79,12 @@ func LibraryFaults() []string {
 // Libraries are the cases of a variant under a discipline, one for each fault that can work. They
 // expect nothing: what they show is written down.
 func (v Variant) Libraries(cat *harness.Catalogue, discipline string) (cases []Case) {
-	for _, fault := range LibraryFaults() {
-		cfg := MustLine(v.Line + " --time 4s --nemesis " + fault)
+	faults := v.Faults
+	if faults == nil {
+		faults = LibraryFaults()
+	}
+	for _, fault := range faults {
+		cfg := MustLine(v.Flags() + " --nemesis " + fault)
 		cfg.Discipline = discipline
 		if _, err := harness.Resolve(cat, cfg); err != nil {
 			continue
@@ -70,6 +92,14 @@ func (v Variant) Libraries(cat *harness.Catalogue, discipline string) (cases []C
 		cases = append(cases, Case{Name: v.Name + "/" + discipline + "/" + fault, Text: v.Name + " under " + fault, Run: cfg, Expect: Expectation{Outcome: Any}})
 	}
 	return cases
+}
+
+// Flags are those of all its runs: 4 s where it does not say how long.
+func (v Variant) Flags() string {
+	if strings.Contains(v.Line, "--time ") {
+		return v.Line
+	}
+	return v.Line + " --time 4s"
 }
 
 // Disciplines are those that the variant is run under.

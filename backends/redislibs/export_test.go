@@ -133,7 +133,7 @@ func Minis() []backends.Spec {
 			name += "-" + bug
 		}
 		out = append(out, backends.Spec{
-			Name: name, Doc: "a library of this test", Library: "mini", Topologies: []string{redis.Single}, Ends: history.EndsLease,
+			Name: name, Doc: "a library of this test", Library: "mini", Topologies: []string{redis.Single, redis.Single + redis.AOF}, Ends: history.EndsLease,
 			Renews: true, Keys: redis.Keys, Recovery: goredisRecovery, Calls: []string{backends.CallToken},
 			Signals: []backends.Signal{{Kind: backends.SignalContext, Name: "the context of obtain"}},
 			Open: func(_ context.Context, env backends.Env) (backends.Locker, error) {

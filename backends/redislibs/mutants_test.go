@@ -1,6 +1,7 @@
 package redislibs_test
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"testing"
@@ -76,5 +77,22 @@ func TestMutants(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The library without any bug is never said to have one, under any fault that libraries are put under: with
+// MUTANT_SEEDS=20, 180 runs. Its server keeps its keys over a restart, which it has no say in.
+func TestControl(t *testing.T) {
+	for _, fault := range suite.LibraryFaults() {
+		for _, seed := range mutantSeeds(t) {
+			t.Run(fmt.Sprintf("%s/%d", fault, seed), func(t *testing.T) {
+				t.Parallel()
+				line := fmt.Sprintf("--backend mini --topology redis-single-aof --time 4s --nemesis %s --seed %d", fault, seed)
+				out := lockstormtest.Run(t, catalogue(), line, suite.Expectation{Exit: []int{0, 1, 2}})
+				if got := suite.WordOf(out.Results); got != suite.Safe && got != suite.Inherent {
+					t.Errorf("%s: %s", line, got)
+				}
+			})
+		}
 	}
 }
