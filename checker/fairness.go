@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
@@ -15,27 +16,36 @@ import (
 // in any order.
 const fairMargin = int64(100e6)
 
+// slowMargin is that where a client's request may have been under way for longer: it had to connect
+// first, or the host stood still while it waited. What the host stood still for comes on top.
+const slowMargin = int64(1e9)
+
 // fairness asks in which order those who wait are granted the lock: how often each was overtaken by
 // a client that asked later. It is a finding of locks that promise an order.
 //
 //	A  |--waits--------------------------------|granted
 //	B         |--waits-------|granted              has overtaken A
 //
-// Attempts that do not wait ask for no place. Readers overtake nobody that they could join.
+// Attempts that do not wait ask for no place. Readers overtake nobody that they could join. How long
+// waits last is said without the first one of each client.
 func fairness(in *Input) Result {
 	figures := Figures{}
 	waits := hdrhistogram.New(1, int64(3600e9), 3)
 	var findings []Finding
 	total, worst := int64(0), int64(0)
+	slow := in.slowness()
 	for _, lock := range in.Locks {
 		queue := in.waiters(lock)
+		slow.place(queue)
 		for i, n := range overtakes(queue) {
-			g := queue[i]
-			waits.RecordValue(max(1, g.From()-g.Acquire.Start())) //nolint:errcheck // an hour is more than any run
+			w := queue[i]
+			if !w.first {
+				waits.RecordValue(max(1, w.From()-w.Acquire.Start())) //nolint:errcheck // an hour is more than any run
+			}
 			total += n
 			worst = max(worst, n)
-			if n > 0 && in.Run.Fair && !in.excusedWait(g) {
-				findings = append(findings, overtaken(g, n))
+			if n > 0 && in.Run.Fair && !in.excusedWait(w.Grant) {
+				findings = append(findings, overtaken(w.Grant, n))
 			}
 		}
 	}
@@ -56,47 +66,104 @@ func fairness(in *Input) Result {
 	return r
 }
 
-// waiters are the grants of a lock whose clients waited for it, in order of their requests. The first
-// one of each client is left out: it has to connect.
-func (in *Input) waiters(lock string) []*history.Grant {
-	var out []*history.Grant
+// waiter is a grant whose client waited for it.
+type waiter struct {
+	*history.Grant
+	first bool  // of its client: it had to connect
+	place int64 // who asked later than this has overtaken it if he was granted before
+}
+
+// waiters are the grants of a lock whose clients waited for it, in order of their requests.
+func (in *Input) waiters(lock string) []waiter {
+	var out []waiter
 	met := map[string]bool{}
 	for _, g := range in.ByLock[lock] {
 		first := !met[g.Client]
 		if g.Granted() {
 			met[g.Client] = true
 		}
-		if !first && g.Granted() && g.Mode != history.ModeShared && g.Acquire.Invoke.F == history.FAcquire {
-			out = append(out, g)
+		if g.Granted() && g.Mode != history.ModeShared && g.Acquire.Invoke.F == history.FAcquire {
+			out = append(out, waiter{Grant: g, first: first})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *history.Grant) int { return cmp.Compare(a.Acquire.Start(), b.Acquire.Start()) })
+	slices.SortStableFunc(out, func(a, b waiter) int { return cmp.Compare(a.Acquire.Start(), b.Acquire.Start()) })
 	return out
 }
 
-// overtakes is, for each of a queue in order of requests, how many asked later than it by the margin
-// and were granted before. O(n log n).
-func overtakes(queue []*history.Grant) []int64 {
-	n := len(queue)
-	byOK := make([]int, n)
-	for i := range byOK {
-		byOK[i] = i
+// slowness is when the host held up what clients send, in pieces that do not overlap.
+type slowness struct {
+	still []history.Interval // it stood still
+	busy  []history.Interval // or something waited for it nearly all the time
+}
+
+func (in *Input) slowness() slowness {
+	var still []history.Interval
+	for _, s := range in.stalls {
+		if s.To-s.From > fairMargin/10 {
+			still = append(still, s.Interval)
+		}
 	}
-	slices.SortStableFunc(byOK, func(a, b int) int { return cmp.Compare(queue[a].From(), queue[b].From()) })
-	rank := make([]int, n)
-	for r, i := range byOK {
+	return slowness{disjoint(still), disjoint(slices.Concat(still, in.busy()))}
+}
+
+// disjoint is what some intervals cover, in order.
+func disjoint(all []history.Interval) (out []history.Interval) {
+	slices.SortFunc(all, byFrom)
+	for _, s := range all {
+		if n := len(out); n > 0 && s.From <= out[n-1].To {
+			out[n-1].To = max(out[n-1].To, s.To)
+		} else {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// place says of each waiter when it had its place in the queue, at the latest.
+func (s slowness) place(queue []waiter) {
+	for i := range queue {
+		w := &queue[i]
+		span, pieces := history.Interval{From: w.Acquire.Start(), To: w.From()}, s.still
+		if w.first {
+			pieces = s.busy
+		}
+		pieces = pieces[sort.Search(len(pieces), func(i int) bool { return pieces[i].To > span.From }):]
+		w.place = span.From + fairMargin
+		if held := covered(span, pieces); held > 0 || w.first {
+			w.place = span.From + slowMargin + held
+		}
+	}
+}
+
+// overtakes is, for each of a queue, how many asked after it had its place and were granted before.
+// O(n log n).
+func overtakes(queue []waiter) []int64 {
+	n := len(queue)
+	rank, asked, placed := make([]int, n), order(queue, func(w waiter) int64 { return w.Acquire.Start() }), order(queue, func(w waiter) int64 { return w.place })
+	for r, i := range order(queue, func(w waiter) int64 { return w.From() }) {
 		rank[i] = r
 	}
 	out := make([]int64, n)
 	seen := make(tally, n+1)
-	next := n - 1 // those from here on asked later by the margin
-	for i := n - 1; i >= 0; i-- {
-		for next >= 0 && queue[next].Acquire.Start() > queue[i].Acquire.Start()+fairMargin {
-			seen.add(rank[next])
+	next := n - 1 // those of asked from here on asked after the place
+	for p := n - 1; p >= 0; p-- {
+		i := placed[p]
+		for next >= 0 && queue[asked[next]].Acquire.Start() > queue[i].place {
+			seen.add(rank[asked[next]])
 			next--
 		}
 		out[i] = seen.below(rank[i])
 	}
+	return out
+}
+
+// order is the numbers of a queue's waiters by a time of theirs.
+func order(queue []waiter, at func(waiter) int64) []int {
+	out := make([]int, len(queue))
+	for i := range out {
+		out[i] = i
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(at(queue[a]), at(queue[b])) })
 	return out
 }
 
@@ -116,15 +183,12 @@ func (t tally) below(at int) (n int64) {
 	return n
 }
 
-// excusedWait reports whether a fault was at work, or the host stood still, while a client waited.
+// excusedWait reports whether a fault was at work while a client waited.
 func (in *Input) excusedWait(g *history.Grant) bool {
 	span := history.Interval{From: g.Acquire.Start(), To: g.From()}
-	if slices.ContainsFunc(in.Faults, func(f *history.Injection) bool {
+	return slices.ContainsFunc(in.Faults, func(f *history.Injection) bool {
 		return f.Effective() && !f.Aftermath(in.Run.Recovery).Overlap(span).Empty()
-	}) {
-		return true
-	}
-	return slices.ContainsFunc(in.stalls, func(s stall) bool { return s.To-s.From > fairMargin/10 && !s.Overlap(span).Empty() })
+	})
 }
 
 func overtaken(g *history.Grant, n int64) Finding {
@@ -137,7 +201,8 @@ func overtaken(g *history.Grant, n int64) Finding {
 
 func waitsForGrants(in *Input) (Code, string) {
 	for _, lock := range in.Locks {
-		if len(in.waiters(lock)) > 1 {
+		queue := in.waiters(lock)
+		if len(queue) > 1 && slices.ContainsFunc(queue, func(w waiter) bool { return !w.first }) {
 			return "", ""
 		}
 	}

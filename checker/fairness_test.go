@@ -1,7 +1,9 @@
 package checker
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -13,17 +15,23 @@ func TestOvertakesAgainstBruteForce(t *testing.T) {
 	for range 300 {
 		in := Input{Record: &history.Record{ByLock: map[string][]*history.Grant{}}}
 		for range rnd.IntN(40) {
-			asked := rnd.Int64N(20) * fairMargin / 2
-			ok := asked + rnd.Int64N(10*fairMargin)
+			asked := rnd.Int64N(40) * fairMargin / 2
+			ok := asked + rnd.Int64N(20*fairMargin)
 			c := &history.Call{Invoke: &history.Event{Time: asked, F: history.FAcquire}, Return: &history.Event{Time: ok, Type: history.OK}}
-			in.ByLock["L"] = append(in.ByLock["L"], &history.Grant{Lock: "L", Client: "c", Acquire: c})
+			in.ByLock["L"] = append(in.ByLock["L"], &history.Grant{Lock: "L", Client: fmt.Sprint("c", rnd.IntN(5)), Acquire: c})
 		}
+		for range rnd.IntN(3) {
+			from := rnd.Int64N(20) * fairMargin
+			in.stalls = append(in.stalls, stall{"c1", history.Interval{From: from, To: from + rnd.Int64N(fairMargin)}})
+		}
+		slices.SortFunc(in.stalls, func(a, b stall) int { return byFrom(a.Interval, b.Interval) })
 		queue := in.waiters("L")
+		in.slowness().place(queue)
 		for i, got := range overtakes(queue) {
 			want := int64(0)
 			for _, h := range queue {
 				// Of two that were answered at once, the order of the queue counts.
-				if h.Acquire.Start() > queue[i].Acquire.Start()+fairMargin && h.From() < queue[i].From() {
+				if h.Acquire.Start() > queue[i].place && h.From() < queue[i].From() {
 					want++
 				}
 			}

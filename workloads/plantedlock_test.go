@@ -1,6 +1,7 @@
 package workloads_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/lockstorm/lockstorm/backends"
@@ -20,7 +22,7 @@ type flaw string
 
 const (
 	none         flaw = ""
-	newestFirst  flaw = "who came last is served first"
+	newestFirst  flaw = "once everybody was served, who came last is served first"
 	triesWait    flaw = "a try waits like any other"
 	freesAtOnce  flaw = "the first release frees what was entered twice"
 	forgetsOwner flaw = "a release frees it whoever holds it, and entering again takes it from anybody"
@@ -49,6 +51,7 @@ type desk struct {
 	Holder  string
 	Entered int
 	Waiting []string
+	Met     []string // who was served before
 }
 
 // next is who may enter where nobody is inside.
@@ -56,10 +59,16 @@ func (d desk) next(f flaw) string {
 	switch {
 	case len(d.Waiting) == 0:
 		return ""
-	case f == newestFirst:
+	case f == newestFirst && !slices.ContainsFunc(d.Waiting, d.isNew):
 		return d.Waiting[len(d.Waiting)-1]
 	}
 	return d.Waiting[0]
+}
+
+// isNew reports whether an owner's client was never served. Owners begin with the name of their client.
+func (d desk) isNew(owner string) bool {
+	client, _, _ := strings.Cut(owner, "-")
+	return !slices.Contains(d.Met, client)
 }
 
 type tickets struct {
@@ -88,13 +97,15 @@ func (l *tickets) at(lock string, change func(*desk) error) (err error) {
 		}
 	}
 	refused := change(&d)
-	if b, err = json.Marshal(d); err != nil {
+	after, err := json.Marshal(d)
+	if err != nil || bytes.Equal(after, b) {
+		return errors.Join(err, refused)
+	}
+	// Never to a length of 0: some file systems take a file that was emptied to the disk when it is closed.
+	if _, err := f.WriteAt(after, 0); err != nil {
 		return err
 	}
-	if err := f.Truncate(0); err != nil {
-		return err
-	}
-	if _, err := f.WriteAt(b, 0); err != nil {
+	if err := f.Truncate(int64(len(after))); err != nil {
 		return err
 	}
 	return refused
@@ -136,6 +147,9 @@ func (l *tickets) enter(req backends.Request, may func(*desk) bool) (backends.Le
 		}
 		d.leave(req.Owner)
 		d.Holder, d.Entered = req.Owner, d.Entered+1
+		if client, _, _ := strings.Cut(req.Owner, "-"); d.isNew(req.Owner) {
+			d.Met = append(d.Met, client)
+		}
 		return nil
 	})
 	if err != nil {
