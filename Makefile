@@ -117,7 +117,7 @@ databases: servers ## what is said of the locks on MariaDB and PostgreSQL, with 
 	$(GO) test -tags databases -count=1 -timeout 180m -parallel 6 -run TestDatabases ./e2e
 
 .PHONY: libraries
-libraries: servers ## every library, option and discipline under faults with LIB_SEEDS (10) seeds; LIB_ONLY=NAME and LIB_FAULT=FAULT narrow it; writes docs/libraries-measured.md
+libraries: servers ## every library, option and discipline under faults with LIB_SEEDS (10) seeds; LIB_ONLY=REGEXP of names and LIB_FAULT=REGEXP of faults narrow it; writes docs/libraries-measured.md
 	$(GO) test -tags libraries -count=1 -timeout 180m -parallel 6 -run TestLibraries ./e2e
 
 .PHONY: versions

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/docs/tables"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
 )
@@ -30,7 +32,8 @@ type cell struct {
 
 // TestLibraries runs every variant of a library under every fault with LIB_SEEDS seeds (10), some
 // under the other disciplines as well, and writes docs/libraries-measured.md anew. LIB_ONLY names
-// variants by what their name begins with, and LIB_FAULT a fault likewise: rows of others stay as they are.
+// variants by a regular expression for what their name begins with, and LIB_FAULT faults likewise: rows of
+// others stay as they are.
 func TestLibraries(t *testing.T) {
 	seeds, cat := number(t, "LIB_SEEDS", 10), harness.Default()
 	path := filepath.Join("..", "docs", "libraries-measured.md")
@@ -38,12 +41,13 @@ func TestLibraries(t *testing.T) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
+	only, fault := begins(t, "LIB_ONLY"), begins(t, "LIB_FAULT")
 	cells := map[string]*cell{}
 	t.Run("cases", func(t *testing.T) {
 		for _, v := range suite.Variants() {
 			for _, d := range v.Disciplines() {
 				for _, c := range v.Libraries(cat, d) {
-					if !strings.HasPrefix(v.Name, os.Getenv("LIB_ONLY")) || !strings.HasPrefix(c.Run.Nemesis[0], os.Getenv("LIB_FAULT")) {
+					if !only.MatchString(v.Name) || !fault.MatchString(c.Run.Nemesis[0]) {
 						continue
 					}
 					one := &cell{words: map[string]int{}, rules: map[string]int{}}
@@ -58,7 +62,11 @@ func TestLibraries(t *testing.T) {
 			}
 		}
 	})
-	if err := os.WriteFile(path, []byte(librariesPage(string(before), cat, cells)), 0o644); err != nil {
+	measured := map[string]tables.Measured{}
+	for name, one := range cells {
+		measured[name] = tables.Measured{Runs: one.text(), Late: ms(one.late), Acquire: ms(one.acquire)}
+	}
+	if err := os.WriteFile(path, []byte(tables.Libraries(string(before), cpus(), cat, measured)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -107,48 +115,14 @@ func (c *cell) text() string {
 	return text
 }
 
-// librariesPage is the page: rows that were not measured are those of the page before.
-func librariesPage(before string, cat *harness.Catalogue, cells map[string]*cell) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, `# Libraries under faults, as measured
-
-<!-- Written by `+"`make libraries`"+`. Do not edit. -->
-
-Each row is as many runs as it counts, with the seeds from 1 on. How runs ended: safe, inherent (to leases), blocks, defect, or
-unknown; in brackets how many of them had findings of which rule. "Told late" is the latest signal after the end of a
-lease (discipline told), or after the next grant. What the findings mean stands in [libraries.md](libraries.md).
-Measured on a machine with %s.
-
-| variant | discipline | fault | runs | told late | acquire p99 |
-| --- | --- | --- | --- | --- | --- |
-`, cpus())
-	for _, v := range suite.Variants() {
-		for _, d := range v.Disciplines() {
-			for _, c := range v.Libraries(cat, d) {
-				head := fmt.Sprintf("| %s | %s | `%s` |", v.Name, d, c.Run.Nemesis[0])
-				if one := cells[c.Name]; one != nil {
-					fmt.Fprintf(&b, "%s %s | %s | %s |\n", head, one.text(), ms(one.late), ms(one.acquire))
-					continue
-				}
-				b.WriteString(rowOf(before, head))
-			}
-		}
+// begins is what a name has to begin with, by a setting; nothing: any.
+func begins(t *testing.T, setting string) *regexp.Regexp {
+	t.Helper()
+	re, err := regexp.Compile("^(?:" + os.Getenv(setting) + ")")
+	if err != nil {
+		t.Fatalf("%s: %v", setting, err)
 	}
-	b.WriteString("\nThe commands: `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`, with these flags:\n\n")
-	for _, v := range suite.Variants() {
-		fmt.Fprintf(&b, "- %s: `%s`\n", v.Name, v.Flags())
-	}
-	return b.String()
-}
-
-// rowOf is the row of a page that begins so; where there is none, it is not shown.
-func rowOf(page, head string) string {
-	for l := range strings.Lines(page) {
-		if strings.HasPrefix(l, head) {
-			return l
-		}
-	}
-	return ""
+	return re
 }
 
 func ms(ns int64) string {

@@ -16,8 +16,13 @@ type Variant struct {
 	Faults []string // what it is put under; none: LibraryFaults
 }
 
-// The sections of a user whose work takes longer than the lease, who has it extended.
-const longSections = " --workload counter:hold=1.5ttl,extend=background"
+// The sections of a user whose work takes longer than the lease: fewer clients, and a longer run, so that
+// enough of them are there for the faults.
+const (
+	longSections = " --workload counter:hold=1.5ttl" + fewClients
+	extended     = " --workload counter:hold=1.5ttl,extend=background" + fewClients // by the user
+	fewClients   = " --clients 3 --time 6s"
+)
 
 // Variants are the libraries of the catalogue as their READMEs show them, with the options that
 // these name.
@@ -27,30 +32,35 @@ func Variants() []Variant {
 		{"redsync, one node", "--backend redsync --topology redis-single", false, nil},
 		{"redsync on redigo", "--backend redsync:client=redigo", false, nil},
 		{"redsync WithFailFast", "--backend redsync:fail-fast=yes", false, nil},
-		{"redsync, Extend in the background", "--backend redsync" + longSections, true, nil},
-		{"redsync WithSetNXOnExtend, Extend in the background", "--backend redsync:setnx-extend=yes" + longSections, false, nil},
+		{"redsync, Extend in the background", "--backend redsync" + extended, true, nil},
+		{"redsync WithSetNXOnExtend, Extend in the background", "--backend redsync:setnx-extend=yes" + extended, false, nil},
 		{"redsync WithShufflePools, ValidContext asked", "--backend redsync:shuffle=yes --workload counter:ask=yes", false, nil},
 		{"redsync, Unlock while Extend is under way", "--backend redsync --workload counter:extend=half,release=extending", false, nil},
 		{"redsync, Unlock when it is over", "--backend redsync --workload counter:release=late", false, nil},
 		{"redsync, one Mutex used again", "--backend redsync --workload counter:reuse=yes", false, nil},
 		{"redislock", "--backend redislock", true, nil},
-		{"redislock, Refresh in the background", "--backend redislock" + longSections, true, nil},
+		{"redislock, Refresh in the background", "--backend redislock" + extended, true, nil},
 		{"redislock, TTL asked before each write", "--backend redislock --workload counter:ask=yes", false, nil},
 		{"redislock, tokens that begin alike", "--backend redislock --workload counter:token=prefix", false, nil},
 		{"redislock, one token for all", "--backend redislock --workload counter:token=equal", false, nil},
 		{"redislock, Release while Refresh is under way, waits cancelled", "--backend redislock --workload counter:extend=half,release=extending,cancel=0.3", false, nil},
 		{"rueidislock", "--backend rueidislock", true, nil},
-		{"rueidislock FallbackSETPX", "--backend rueidislock:setpx=yes --workload counter:hold=1.5ttl", false, nil},
-		{"rueidislock, KeyMajority 1, two locks, waits cancelled", "--backend rueidislock:majority=1 --workload counter:hold=1.5ttl,pair=yes,cancel=0.3 --locks 2", false, nil},
-		{"rueidislock, sections longer than the lease", "--backend rueidislock --workload counter:hold=1.5ttl", true, nil},
-		{"rueidislock NoLoopTracking", "--backend rueidislock:no-loop-tracking=yes --workload counter:hold=1.5ttl", false, nil},
+		{"rueidislock FallbackSETPX", "--backend rueidislock:setpx=yes" + longSections, false, nil},
+		{"rueidislock, KeyMajority 1, two locks, waits cancelled", "--backend rueidislock:majority=1 --workload counter:hold=1.5ttl,pair=yes,cancel=0.3 --locks 2" + fewClients, false, nil},
+		{"rueidislock, sections longer than the lease", "--backend rueidislock" + longSections, true, nil},
+		{"rueidislock NoLoopTracking", "--backend rueidislock:no-loop-tracking=yes" + longSections, false, nil},
 		{"rueidislock DisableCache", "--backend rueidislock:disable-cache=yes", false, nil},
-		{"rueidislock DisableRetry", "--backend rueidislock:retry=no --workload counter:hold=1.5ttl", false, nil},
+		{"rueidislock DisableRetry", "--backend rueidislock:retry=no" + longSections, false, nil},
 		{"nats.go KV", "--backend nats-kv", true, nil},
 		{"nats.go KV, Delete while Update is under way", "--backend nats-kv --workload counter:extend=half,release=extending", false, nil},
-		{"nats.go KV, Update in the background", "--backend nats-kv" + longSections, true, nil},
+		{"nats.go KV, Update in the background", "--backend nats-kv" + extended, true, nil},
 		{"redislock, a master and its replica", "--backend redislock --topology redis-replica", false, replicaFaults},
 		{"rueidislock, a master and its replica", "--backend rueidislock --topology redis-replica", false, replicaFaults},
+		{"redsync, one node, appendfsync always", "--backend redsync --topology redis-single-aof", false, restartFaults},
+		{"redislock, appendfsync always", "--backend redislock --topology redis-single-aof", false, restartFaults},
+		{"rueidislock, appendfsync always", "--backend rueidislock --topology redis-single-aof", false, restartFaults},
+		{"redislock, Sentinel", "--backend redislock --topology redis-sentinel --time 10s", false, sentinelFaults},
+		{"rueidislock, Sentinel", "--backend rueidislock --topology redis-sentinel --time 10s", false, sentinelFaults},
 		{"zk.NewLock", "--backend zk-library --time 8s", false, sessionFaults},
 		{"zk.NewLock, ensemble of three", "--backend zk-library --topology zk-three --time 14s", false, ensembleFaults},
 		{"concurrency.NewMutex", "--backend etcd-mutex --time 8s", false, sessionFaults},
@@ -63,6 +73,8 @@ func Variants() []Variant {
 // What libraries are put under besides, or instead, by where they run.
 var (
 	replicaFaults  = []string{"partition-replication"}
+	restartFaults  = []string{"server-restart", "server-kill"}
+	sentinelFaults = []string{"none", "failover-kill", "leader-isolate", "partition-client:mode=cut"}
 	sessionFaults  = append(LibraryFaults(), "client-kill", "session-expire")
 	ensembleFaults = []string{"leader-kill", "leader-isolate", "quorum-loss", "partition-client"}
 )

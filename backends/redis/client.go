@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -20,7 +19,6 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/backends/redis/tap"
 	"github.com/lockstorm/lockstorm/catalog"
-	"github.com/lockstorm/lockstorm/cluster"
 )
 
 // manyConns keeps the pool's circuit breaker from closing: after PoolSize failed dials
@@ -69,7 +67,7 @@ func connect(env backends.Env, retries int, t *tap.Tap) *goredis.Client {
 	if retries == 0 {
 		o.MaxRetries = -1 // go-redis takes a 0 for its default
 	}
-	if slices.ContainsFunc(env.Nodes, func(n cluster.Ref) bool { return n.Role == RoleSentinel }) {
+	if len(Sentinels(env)) > 0 {
 		return connectSentinel(env, o, t)
 	}
 	return goredis.NewClient(o)

@@ -16,21 +16,29 @@ import (
 // connectSentinel is a client that asks Sentinel for the master, and is told when it
 // changes, as go-redis users have it. It dials what Sentinel announces.
 func connectSentinel(env backends.Env, o *goredis.Options, t *tap.Tap) *goredis.Client {
-	var sentinels []string
-	for _, n := range env.Nodes {
-		if n.Role == RoleSentinel {
-			sentinels = append(sentinels, n.Announced)
-		}
-	}
 	return goredis.NewFailoverClient(&goredis.FailoverOptions{
-		MasterName: masterName, SentinelAddrs: sentinels,
-		Dialer: func(ctx context.Context, _, addr string) (net.Conn, error) {
-			return Dialer(env, addr, t)(ctx, "", "")
-		},
+		MasterName: MasterName, SentinelAddrs: Sentinels(env), Dialer: AnyDialer(env, t),
 		Protocol: o.Protocol, MaxRetries: o.MaxRetries, DialerRetries: o.DialerRetries, DialTimeout: o.DialTimeout,
 		ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout, ContextTimeoutEnabled: true,
 		PoolSize: o.PoolSize, DisableIdentity: true,
 	})
+}
+
+// Sentinels are the addresses at which the Sentinels of a run are asked for the master; none: it has none.
+func Sentinels(env backends.Env) (addrs []string) {
+	for _, n := range env.Nodes {
+		if n.Role == RoleSentinel {
+			addrs = append(addrs, n.Announced)
+		}
+	}
+	return addrs
+}
+
+// AnyDialer connects to the address that it is given, which a Sentinel has announced.
+func AnyDialer(env backends.Env, t *tap.Tap) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, _, addr string) (net.Conn, error) {
+		return Dialer(env, addr, t)(ctx, "", "")
+	}
 }
 
 const (

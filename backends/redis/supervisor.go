@@ -13,7 +13,7 @@ import (
 func (s supervisor) Master(ctx context.Context) (master string, err error) {
 	c := goredis.NewSentinelClient(adminOptions(s.addr()))
 	defer c.Close() //nolint:errcheck // as above
-	at, err := c.GetMasterAddrByName(ctx, masterName).Result()
+	at, err := c.GetMasterAddrByName(ctx, MasterName).Result()
 	if err != nil || len(at) != 2 {
 		return "", errors.Join(err, errors.New("the Sentinel names no master"))
 	}
@@ -24,7 +24,7 @@ func (s supervisor) Master(ctx context.Context) (master string, err error) {
 func (s supervisor) Promote(ctx context.Context) error {
 	c := goredis.NewSentinelClient(adminOptions(s.addr()))
 	defer c.Close() //nolint:errcheck // as above
-	return c.Failover(ctx, masterName).Err()
+	return c.Failover(ctx, MasterName).Err()
 }
 
 // sentinelServes waits until a Sentinel answers, and makes its periods a quarter and less of
@@ -65,7 +65,7 @@ const patience = 1000
 func bePatient(ctx context.Context, addr string) error {
 	c := goredis.NewSentinelClient(adminOptions(addr))
 	defer c.Close() //nolint:errcheck // it was only told
-	m, err := c.Master(ctx, masterName).Result()
+	m, err := c.Master(ctx, MasterName).Result()
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func bePatient(ctx context.Context, addr string) error {
 	if err != nil || after > patience {
 		return err
 	}
-	return c.Set(ctx, masterName, "down-after-milliseconds", strconv.Itoa(after+patience)).Err()
+	return c.Set(ctx, MasterName, "down-after-milliseconds", strconv.Itoa(after+patience)).Err()
 }
 
 // sentinelReady waits until the replicas follow, and every Sentinel sees them and the
@@ -130,7 +130,7 @@ func keepsTime(ctx context.Context, name, addr string) error {
 func letGo(ctx context.Context, index int, addr string) error {
 	c := goredis.NewSentinelClient(adminOptions(addr))
 	defer c.Close() //nolint:errcheck // it was only told
-	if err := c.Set(ctx, masterName, "down-after-milliseconds", strconv.Itoa(downAfter(index))).Err(); err != nil {
+	if err := c.Set(ctx, MasterName, "down-after-milliseconds", strconv.Itoa(downAfter(index))).Err(); err != nil {
 		return err
 	}
 	return pace(ctx, addr)
@@ -139,18 +139,18 @@ func letGo(ctx context.Context, index int, addr string) error {
 func seesAll(ctx context.Context, name, addr string) error {
 	c := goredis.NewSentinelClient(adminOptions(addr))
 	defer c.Close() //nolint:errcheck // it was only asked
-	m, err := c.Master(ctx, masterName).Result()
+	m, err := c.Master(ctx, MasterName).Result()
 	if err != nil {
 		return err
 	}
 	if m["flags"] != "master" || m["num-slaves"] != "2" || m["num-other-sentinels"] != strconv.Itoa(sentinels-1) {
 		return fmt.Errorf("%s sees a master that is %s, %s replicas, %s other Sentinels", name, m["flags"], m["num-slaves"], m["num-other-sentinels"])
 	}
-	others, err := c.Sentinels(ctx, masterName).Result()
+	others, err := c.Sentinels(ctx, MasterName).Result()
 	if err != nil {
 		return err
 	}
-	replicas, err := c.Replicas(ctx, masterName).Result()
+	replicas, err := c.Replicas(ctx, MasterName).Result()
 	if err != nil {
 		return err
 	}

@@ -80,8 +80,8 @@ func replica(p persistence) cluster.Topology {
 const (
 	sentinels = 3
 	quorum    = 2
-	// masterName is the name under which Sentinel knows the set.
-	masterName = "lockstorm"
+	// MasterName is the name under which Sentinel knows the set.
+	MasterName = "lockstorm"
 )
 
 // sentinel takes its time-outs some tenths of what people use in production, so that a
@@ -169,17 +169,17 @@ func sentinelNode(index, nodes int) cluster.Recipe {
 	line := func(format string, args ...any) { fmt.Fprintf(&b, "sentinel "+format+"\n", args...) }
 	b.WriteString(announce("sentinel ", sentinelName(index)))
 	line("myid %s", sentinelID(index))
-	line("monitor %s {{.PeerHost}} {{.PortOf %q}} %d", masterName, nodeName(0), quorum)
-	line("down-after-milliseconds %s {{if .Awaited}}%d{{else}}%d{{end}}", masterName, downAfterAtStart, downAfter(index))
+	line("monitor %s {{.PeerHost}} {{.PortOf %q}} %d", MasterName, nodeName(0), quorum)
+	line("down-after-milliseconds %s {{if .Awaited}}%d{{else}}%d{{end}}", MasterName, downAfterAtStart, downAfter(index))
 	// Longer than the second that may pass until INFO says that the promoted one is master.
-	line("failover-timeout %s 1500", masterName)
-	line("parallel-syncs %s %d", masterName, nodes)
+	line("failover-timeout %s 1500", MasterName)
+	line("parallel-syncs %s %d", MasterName, nodes)
 	for i := 1; i < nodes; i++ {
-		line("known-replica %s {{.PeerHost}} {{.PortOf %q}}", masterName, nodeName(i))
+		line("known-replica %s {{.PeerHost}} {{.PortOf %q}}", MasterName, nodeName(i))
 	}
 	for i := range sentinels {
 		if i != index {
-			line("known-sentinel %s {{.PeerHost}} {{.PortOf %q}} %s", masterName, sentinelName(i), sentinelID(i))
+			line("known-sentinel %s {{.PeerHost}} {{.PortOf %q}} %s", MasterName, sentinelName(i), sentinelID(i))
 		}
 	}
 	r := node(sentinelName(index), b.String(), "--sentinel")

@@ -25,7 +25,7 @@ const goredisRecovery = 6 * time.Second
 
 // Specs are the libraries for the catalogue.
 func Specs() []backends.Spec {
-	single := []string{redis.Single, redis.Single + redis.AOF, redis.Replica, redis.Replica + redis.AOF}
+	single := []string{redis.Single, redis.Single + redis.AOF, redis.Replica, redis.Replica + redis.AOF, redis.Sentinel, redis.Sentinel + redis.AOF}
 	five := []string{redis.Five, redis.Five + redis.AOF, redis.Single, redis.Single + redis.AOF}
 	return []backends.Spec{
 		{
@@ -56,9 +56,13 @@ func Specs() []backends.Spec {
 	}
 }
 
-// client is a go-redis client of a node with an address and nothing else: the dialler is ours.
+// client is a go-redis client of a node with an address and nothing else, or of the master that Sentinels
+// name, with their addresses and its name: the dialler is ours.
 func client(env backends.Env, node string, t *tap.Tap) *goredis.Client {
 	logging.Disable()
+	if sentinels := redis.Sentinels(env); len(sentinels) > 0 {
+		return goredis.NewFailoverClient(&goredis.FailoverOptions{MasterName: redis.MasterName, SentinelAddrs: sentinels, Dialer: redis.AnyDialer(env, t)})
+	}
 	return goredis.NewClient(&goredis.Options{Addr: node, Dialer: redis.Dialer(env, node, t)})
 }
 

@@ -105,10 +105,17 @@ func (r *rueidisLock) connect() error {
 	o.KeyPrefix, o.KeyValidity, o.ClientBuilder = rueidisPrefix(r.env.Run), r.env.TTL, r.spy.build
 	o.ClientOption.InitAddress = []string{node}
 	dial := redis.Dialer(r.env, node, r.tap)
-	o.ClientOption.DialCtxFn = func(ctx context.Context, _ string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {
-		ctx, cancel := context.WithTimeout(ctx, d.Timeout)
-		defer cancel()
-		return dial(ctx, "", "")
+	if sentinels := redis.Sentinels(r.env); len(sentinels) > 0 {
+		o.ClientOption.InitAddress, o.ClientOption.Sentinel.MasterSet = sentinels, redis.MasterName
+		dial = redis.AnyDialer(r.env, r.tap)
+	}
+	o.ClientOption.DialCtxFn = func(ctx context.Context, addr string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {
+		if d.Timeout > 0 { // that for Sentinels has none
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, d.Timeout)
+			defer cancel()
+		}
+		return dial(ctx, "", addr)
 	}
 	locker, err := rueidislock.NewLocker(o)
 	if err != nil {

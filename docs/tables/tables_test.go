@@ -62,6 +62,10 @@ func TestDocsAreNotStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	files["../suite.md"] = Suite(string(page))
+	if page, err = os.ReadFile("../libraries-measured.md"); err != nil {
+		t.Fatal(err)
+	}
+	files["../libraries-measured.md"] = Libraries(string(page), "", cat, nil)
 	images, err := Pictures(answers)
 	if err != nil {
 		t.Fatal(err)
@@ -97,6 +101,40 @@ func TestNothingIsMissing(t *testing.T) {
 	if text := Backends(cat); strings.Contains(text, "| ? |") {
 		t.Error("docs/backends.md has cells that nobody has filled: see suite/table.go")
 	}
+}
+
+// What was found wrong with a library is explained, in a section that there is.
+func TestLibrariesAreExplained(t *testing.T) {
+	page, err := os.ReadFile("../libraries-measured.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../libraries.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, cat := 0, harness.Default()
+	for _, v := range suite.Variants() {
+		for _, d := range v.Disciplines() {
+			for _, c := range v.Libraries(cat, d) {
+				r, have := libraryRow{variant: v.Name, discipline: d, fault: c.Run.Nemesis[0]}.from(string(page))
+				if !have {
+					t.Errorf("%s was not measured: run `make libraries`", c.Name)
+					continue
+				}
+				rows++
+				if _, missing := r.why(); len(missing) > 0 {
+					t.Errorf("%s (%s): docs/libraries.md does not say why: %s", c.Name, r.Runs, strings.Join(missing, ", "))
+				}
+			}
+		}
+	}
+	for _, e := range explanations {
+		if !strings.Contains(string(text), "\n## "+e.heading+"\n") {
+			t.Errorf("docs/libraries.md has no section %q", e.heading)
+		}
+	}
+	t.Logf("%d rows", rows)
 }
 
 // trackRow is a row of docs/track-record.md: number, failure, source, command, exit code.
