@@ -58,7 +58,7 @@ func fairness(in *Input) Result {
 		for _, q := range []float64{50, 90, 99, 100} {
 			figures[fmt.Sprintf("wait_p%.0f_ns", q)] = waits.ValueAtQuantile(q)
 		}
-		r.Reason = cmp.Or(r.Reason, fmt.Sprintf("of %d waits, %d were overtaken by a later request in all, one of them %d times; they lasted %s at most", n, total, worst, Millis(waits.Max())))
+		r.Reason = cmp.Or(r.Reason, fmt.Sprintf("%d waits, in which later requests went before %d times, before one of them %d times; they lasted %s at most", n, total, worst, Millis(waits.Max())))
 	}
 	if other, _ := wasCounted(in); r.Verdict == Pass && !in.Run.Fair && other != "" {
 		r.Quiet = true
