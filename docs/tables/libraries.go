@@ -150,7 +150,9 @@ func (e explanation) explains(r libraryRow, what string) bool {
 var explanations = []explanation{
 	{"", "client-pause", []string{toldLate}, "stopped", "By no fault of the libraries: who is stopped cannot be told"},
 	{"redislock, tokens; redislock, one token", "", nil, "tokens", "redislock takes a lock over whose token begins with its own"},
-	{"redislock, Sentinel; rueidislock, Sentinel", "", nil, "replaced", "By no fault of the libraries: a master that is replaced"},
+	{"redislock, Sentinel; rueidislock, Sentinel", "failover-kill", nil, "replaced", sectionReplaced},
+	{"redislock, Sentinel; rueidislock, Sentinel", "leader-isolate", nil, "replaced", sectionReplaced},
+	{"redsync WithFailFast", "none", nil, "late deletion", "redsync WithFailFast: a try that failed deletes what the next one took"},
 	{"rueidislock, KeyMajority 1", "", []string{blocks}, "majority 1", "rueidislock with KeyMajority 1 forgets waiters"},
 	{"rueidislock", "", []string{blocks}, "sleeps", "rueidislock sleeps for good when its server was away for longer than a validity"},
 	{"redsync; redislock; rueidislock", "server-restart", nil, "forgets", "By no fault of the libraries: a server that forgets"},
@@ -164,4 +166,7 @@ var explanations = []explanation{
 	{"zk.NewLock", "", []string{blocks}, "dead", "go-zookeeper: a Lock that fails leaves its node, and the lock is dead"},
 }
 
-const sectionElection = "etcd: an election is won by a client whose session has expired"
+const (
+	sectionElection = "etcd: an election is won by a client whose session has expired"
+	sectionReplaced = "By no fault of the libraries: a master that is replaced"
+)

@@ -1,0 +1,125 @@
+package redislibs
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/go-redsync/redsync/v4"
+	redsyncredis "github.com/go-redsync/redsync/v4/redis"
+	pools "github.com/go-redsync/redsync/v4/redis/goredis/v9"
+	goredis "github.com/redis/go-redis/v9"
+)
+
+// slowNet is a network that delivers some requests late: what has left its sender is on its way.
+type slowNet struct {
+	scripts atomic.Bool   // those that run a script, from now on
+	deliver chan struct{} // closed: what is on its way arrives
+	onWay   chan struct{} // one for each request that is on its way
+}
+
+func (n *slowNet) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	c, err := new(net.Dialer).DialContext(ctx, network, addr)
+	return slowConn{c, n}, err
+}
+
+type slowConn struct {
+	net.Conn
+	n *slowNet
+}
+
+func (c slowConn) Write(b []byte) (int, error) {
+	if !c.n.scripts.Load() || !bytes.Contains(bytes.ToLower(b), []byte("evalsha")) {
+		return c.Conn.Write(b)
+	}
+	late := bytes.Clone(b)
+	go func() {
+		<-c.n.deliver
+		_, _ = c.Conn.Write(late) // its sender may have gone
+	}()
+	c.n.onWay <- struct{}{}
+	return len(b), nil
+}
+
+// With WithFailFast a try that failed does not wait until its deletions have arrived, and the next try uses
+// the same value: a deletion that is late deletes what the next try was granted. Two hold the lock, and
+// no server has failed: docs/libraries.md tells of it. Without the option it is right.
+func TestRedsyncFailFastDeletesWhatALaterTryTook(t *testing.T) {
+	for _, failFast := range []bool{true, false} {
+		t.Run(fmt.Sprint(failFast), func(t *testing.T) {
+			const name, ttl = "lock", 20 * time.Second
+			slow := &slowNet{deliver: make(chan struct{}), onWay: make(chan struct{}, 10)}
+			servers, ours, others := fiveServers(t, slow)
+			mutex := func(p []redsyncredis.Pool, o ...redsync.Option) *redsync.Mutex {
+				return redsync.New(p...).NewMutex(name, append(o, redsync.WithExpiry(ttl))...)
+			}
+			must := func(_ bool, err error) {
+				t.Helper()
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := mutex(others) // after it the servers know the scripts
+			must(true, before.Lock())
+			must(before.Unlock())
+			holder := mutex(others)
+			must(true, holder.Lock())
+			slow.scripts.Store(true)
+			if !failFast {
+				close(slow.deliver) // every node is waited for
+			}
+			mine := mutex(ours, redsync.WithFailFast(failFast), redsync.WithTries(2), redsync.WithRetryDelayFunc(func(int) time.Duration {
+				<-slow.onWay // both deletions of the first try
+				<-slow.onWay
+				slow.scripts.Store(false)
+				must(holder.Unlock())
+				for _, s := range servers[1:3] { // another one has just asked these two, and will give up
+					must(true, s.Set(name, "another"))
+				}
+				return time.Millisecond
+			}))
+			must(true, mine.Lock())
+			for _, s := range servers[1:3] {
+				s.Del(name)
+			}
+			if failFast {
+				close(slow.deliver)
+				for servers[3].Exists(name) || servers[4].Exists(name) {
+					if <-time.After(time.Millisecond); time.Now().After(mine.Until()) {
+						t.Fatal("the deletions never arrived")
+					}
+				}
+			}
+			err := mutex(others).TryLock()
+			if two := err == nil && time.Now().Before(mine.Until()); two != failFast {
+				t.Errorf("two hold the lock: %v, want %v (%v)", two, failFast, err)
+			}
+		})
+	}
+}
+
+// fiveServers are five nodes, and connections to them: by our network, on which two of them are far away, and by others'.
+func fiveServers(t *testing.T, slow *slowNet) (servers []*miniredis.Miniredis, ours, others []redsyncredis.Pool) {
+	for i := range 5 {
+		s := miniredis.RunT(t)
+		servers = append(servers, s)
+		pool := func(o goredis.Options) redsyncredis.Pool {
+			o.Addr = s.Addr()
+			c := goredis.NewClient(&o)
+			t.Cleanup(func() { _ = c.Close() })
+			return pools.NewPool(c)
+		}
+		others = append(others, pool(goredis.Options{}))
+		if i < 3 {
+			ours = append(ours, pool(goredis.Options{}))
+		} else {
+			ours = append(ours, pool(goredis.Options{Dialer: slow.dial}))
+		}
+	}
+	return servers, ours, others
+}
