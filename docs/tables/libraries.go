@@ -156,6 +156,7 @@ var explanations = []explanation{
 	{"rueidislock, KeyMajority 1", "", []string{blocks}, "majority 1", "rueidislock with KeyMajority 1 forgets waiters"},
 	{"rueidislock", "", []string{blocks}, "sleeps", "rueidislock sleeps for good when its server was away for longer than a validity"},
 	{"redsync; redislock; rueidislock", "server-restart", nil, "forgets", "By no fault of the libraries: a server that forgets"},
+	{"rueidislock", "lost-reply", []string{"overlap"}, "before it tells", "rueidislock gives its keys back before it tells its holder"},
 	{"rueidislock", "", []string{"late-notice", "lost-update", toldLate}, "half a ttl", "rueidislock tells the loss up to half a time to live late"},
 	{"", "session-expire", nil, "operator", "By no fault of the libraries: a session that its operator ends"},
 	{"concurrency.NewElection", "client-pause", nil, "expired", sectionElection},
