@@ -27,24 +27,26 @@ const slowMargin = int64(1e9)
 //	B         |--waits-------|granted              has overtaken A
 //
 // Attempts that do not wait ask for no place. Readers overtake nobody that they could join. How long
-// waits last is said without the first one of each client.
+// waits last is said without the first one of each client. No finding is a wait in which a fault was at
+// work, or the host stood still for long enough to end a lease, and the place with it.
 func fairness(in *Input) Result {
 	figures := Figures{}
-	waits := hdrhistogram.New(1, int64(3600e9), 3)
+	lasted := hdrhistogram.New(1, int64(3600e9), 3)
 	var findings []Finding
-	total, worst := int64(0), int64(0)
+	waits, total, worst := int64(0), int64(0), int64(0)
 	slow := in.slowness()
 	for _, lock := range in.Locks {
 		queue := in.waiters(lock)
 		slow.place(queue)
+		waits += int64(len(queue))
 		for i, n := range overtakes(queue) {
 			w := queue[i]
 			if !w.first {
-				waits.RecordValue(max(1, w.From()-w.Acquire.Start())) //nolint:errcheck // an hour is more than any run
+				lasted.RecordValue(max(1, w.From()-w.Acquire.Start())) //nolint:errcheck // an hour is more than any run
 			}
 			total += n
 			worst = max(worst, n)
-			if n > 0 && in.Run.Fair && !in.excusedWait(w.Grant) {
+			if n > 0 && in.Run.Fair && !in.excusedWait(w) {
 				findings = append(findings, overtaken(w.Grant, n))
 			}
 		}
@@ -52,13 +54,13 @@ func fairness(in *Input) Result {
 	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
 	r := Conclude("grants in order of their answers, against the order of their requests", findings, len(findings))
 	r.Figures = figures
-	if n := waits.TotalCount(); n > 0 {
-		figures["waits"], figures["overtakes"], figures["overtaken_max"] = n, total, worst
-		figures["overtakes_per_100_waits"] = total * 100 / n
+	if lasted.TotalCount() > 0 {
+		figures["waits"], figures["overtakes"], figures["overtaken_max"] = waits, total, worst
+		figures["overtakes_per_100_waits"] = total * 100 / waits
 		for _, q := range []float64{50, 90, 99, 100} {
-			figures[fmt.Sprintf("wait_p%.0f_ns", q)] = waits.ValueAtQuantile(q)
+			figures[fmt.Sprintf("wait_p%.0f_ns", q)] = lasted.ValueAtQuantile(q)
 		}
-		r.Reason = cmp.Or(r.Reason, fmt.Sprintf("%d waits, in which later requests went before %d times, before one of them %d times; they lasted %s at most", n, total, worst, Millis(waits.Max())))
+		r.Reason = cmp.Or(r.Reason, fmt.Sprintf("%d waits, in which later requests went before %d times, before one of them %d times; but for the first ones of clients they lasted %s at most", waits, total, worst, Millis(lasted.Max())))
 	}
 	if other, _ := wasCounted(in); r.Verdict == Pass && !in.Run.Fair && other != "" {
 		r.Quiet = true
@@ -71,6 +73,7 @@ type waiter struct {
 	*history.Grant
 	first bool  // of its client: it had to connect
 	place int64 // who asked later than this has overtaken it if he was granted before
+	still int64 // how long the host stood still in it, at most at a time
 }
 
 // waiters are the grants of a lock whose clients waited for it, in order of their requests.
@@ -132,6 +135,13 @@ func (s slowness) place(queue []waiter) {
 		if held := covered(span, pieces); held > 0 || w.first {
 			w.place = span.From + slowMargin + held
 		}
+		for _, piece := range pieces {
+			if piece.From >= span.To {
+				break
+			}
+			part := piece.Overlap(span)
+			w.still = max(w.still, part.To-part.From)
+		}
 	}
 }
 
@@ -183,9 +193,13 @@ func (t tally) below(at int) (n int64) {
 	return n
 }
 
-// excusedWait reports whether a fault was at work while a client waited.
-func (in *Input) excusedWait(g *history.Grant) bool {
-	span := history.Interval{From: g.Acquire.Start(), To: g.From()}
+// excusedWait reports whether a fault was at work while a client waited, or the host stood still for so
+// long that the client's place may have ended with its lease.
+func (in *Input) excusedWait(w waiter) bool {
+	if in.Run.Ends != history.EndsNever && 2*w.still >= in.Run.TTL {
+		return true
+	}
+	span := history.Interval{From: w.Acquire.Start(), To: w.From()}
 	return slices.ContainsFunc(in.Faults, func(f *history.Injection) bool {
 		return f.Effective() && !f.Aftermath(in.Run.Recovery).Overlap(span).Empty()
 	})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,25 +17,34 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// slowNet is a network that delivers some requests late: what has left its sender is on its way.
+// slowNet is a network on which two of five nodes are far away for a moment: what left for them is on its way. Others
+// are not asked before.
 type slowNet struct {
-	scripts atomic.Bool   // those that run a script, from now on
-	deliver chan struct{} // closed: what is on its way arrives
-	onWay   chan struct{} // one for each request that is on its way
+	scripts atomic.Bool    // those that run a script, from now on
+	onWay   sync.WaitGroup // until both requests have left
+	deliver chan struct{}  // closed: what is on its way arrives
 }
 
-func (n *slowNet) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	c, err := new(net.Dialer).DialContext(ctx, network, addr)
-	return slowConn{c, n}, err
+// dial connects to a node that is far away, or near.
+func (n *slowNet) dial(far bool) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := new(net.Dialer).DialContext(ctx, network, addr)
+		return slowConn{c, n, far}, err
+	}
 }
 
 type slowConn struct {
 	net.Conn
-	n *slowNet
+	n   *slowNet
+	far bool
 }
 
 func (c slowConn) Write(b []byte) (int, error) {
 	if !c.n.scripts.Load() || !bytes.Contains(bytes.ToLower(b), []byte("evalsha")) {
+		return c.Conn.Write(b)
+	}
+	if !c.far {
+		c.n.onWay.Wait()
 		return c.Conn.Write(b)
 	}
 	late := bytes.Clone(b)
@@ -42,7 +52,7 @@ func (c slowConn) Write(b []byte) (int, error) {
 		<-c.n.deliver
 		_, _ = c.Conn.Write(late) // its sender may have gone
 	}()
-	c.n.onWay <- struct{}{}
+	c.n.onWay.Done()
 	return len(b), nil
 }
 
@@ -53,7 +63,8 @@ func TestRedsyncFailFastDeletesWhatALaterTryTook(t *testing.T) {
 	for _, failFast := range []bool{true, false} {
 		t.Run(fmt.Sprint(failFast), func(t *testing.T) {
 			const name, ttl = "lock", 20 * time.Second
-			slow := &slowNet{deliver: make(chan struct{}), onWay: make(chan struct{}, 10)}
+			slow := &slowNet{deliver: make(chan struct{})}
+			slow.onWay.Add(2)
 			servers, ours, others := fiveServers(t, slow)
 			mutex := func(p []redsyncredis.Pool, o ...redsync.Option) *redsync.Mutex {
 				return redsync.New(p...).NewMutex(name, append(o, redsync.WithExpiry(ttl))...)
@@ -73,9 +84,9 @@ func TestRedsyncFailFastDeletesWhatALaterTryTook(t *testing.T) {
 			if !failFast {
 				close(slow.deliver) // every node is waited for
 			}
-			mine := mutex(ours, redsync.WithFailFast(failFast), redsync.WithTries(2), redsync.WithRetryDelayFunc(func(int) time.Duration {
-				<-slow.onWay // both deletions of the first try
-				<-slow.onWay
+			// The nodes have half of the ttl: a busy host is no reason to give one up.
+			mine := mutex(ours, redsync.WithFailFast(failFast), redsync.WithTimeoutFactor(0.5), redsync.WithTries(2), redsync.WithRetryDelayFunc(func(int) time.Duration {
+				slow.onWay.Wait() // both deletions of the first try
 				slow.scripts.Store(false)
 				must(holder.Unlock())
 				for _, s := range servers[1:3] { // another one has just asked these two, and will give up
@@ -109,17 +120,16 @@ func fiveServers(t *testing.T, slow *slowNet) (servers []*miniredis.Miniredis, o
 		s := miniredis.RunT(t)
 		servers = append(servers, s)
 		pool := func(o goredis.Options) redsyncredis.Pool {
-			o.Addr = s.Addr()
+			o.Addr, o.ReadTimeout = s.Addr(), -1 // none
 			c := goredis.NewClient(&o)
 			t.Cleanup(func() { _ = c.Close() })
+			if err := c.Ping(t.Context()).Err(); err != nil {
+				t.Fatal(err)
+			}
 			return pools.NewPool(c)
 		}
 		others = append(others, pool(goredis.Options{}))
-		if i < 3 {
-			ours = append(ours, pool(goredis.Options{}))
-		} else {
-			ours = append(ours, pool(goredis.Options{Dialer: slow.dial}))
-		}
+		ours = append(ours, pool(goredis.Options{Dialer: slow.dial(i >= 3)}))
 	}
 	return servers, ours, others
 }

@@ -139,32 +139,33 @@ type explanation struct {
 	variants, fault string   // what the names begin with; variants divided by "; "
 	of              []string // rules, and what else a row has to explain; none: all of them
 	label, heading  string
+	except          string // what names of variants do not have
 }
 
 func (e explanation) explains(r libraryRow, what string) bool {
-	return strings.HasPrefix(r.fault, e.fault) && (len(e.of) == 0 || slices.Contains(e.of, what)) &&
+	return strings.HasPrefix(r.fault, e.fault) && (e.except == "" || !strings.Contains(r.variant, e.except)) && (len(e.of) == 0 || slices.Contains(e.of, what)) &&
 		slices.ContainsFunc(strings.Split(e.variants, "; "), func(v string) bool { return strings.HasPrefix(r.variant, v) })
 }
 
 // explanations in order: the first that fits counts.
 var explanations = []explanation{
-	{"", "client-pause", []string{toldLate}, "stopped", "By no fault of the libraries: who is stopped cannot be told"},
-	{"redislock, tokens; redislock, one token", "", nil, "tokens", "redislock takes a lock over whose token begins with its own"},
-	{"redislock, Sentinel; rueidislock, Sentinel", "failover-kill", nil, "replaced", sectionReplaced},
-	{"redislock, Sentinel; rueidislock, Sentinel", "leader-isolate", nil, "replaced", sectionReplaced},
-	{"redsync WithFailFast", "none", nil, "late deletion", "redsync WithFailFast: a try that failed deletes what the next one took"},
-	{"rueidislock, KeyMajority 1", "", []string{blocks}, "majority 1", "rueidislock with KeyMajority 1 forgets waiters"},
-	{"rueidislock", "", []string{blocks}, "sleeps", "rueidislock sleeps for good when its server was away for longer than a validity"},
-	{"redsync; redislock; rueidislock", "server-restart", nil, "forgets", "By no fault of the libraries: a server that forgets"},
-	{"rueidislock", "lost-reply", []string{"overlap"}, "before it tells", "rueidislock gives its keys back before it tells its holder"},
-	{"rueidislock", "", []string{"late-notice", "lost-update", toldLate}, "half a ttl", "rueidislock tells the loss up to half a time to live late"},
-	{"", "session-expire", nil, "operator", "By no fault of the libraries: a session that its operator ends"},
-	{"concurrency.NewElection", "client-pause", nil, "expired", sectionElection},
-	{"concurrency.NewElection", "", []string{"double-grant", "regress"}, "expired", sectionElection},
-	{"concurrency.NewElection", "", []string{"duplicate", "refused-valid"}, "old token", "etcd: under one session, a lock whose release was lost comes back with its old token"},
-	{"concurrency", "", []string{toldLate, "late-notice", "lost-update"}, "session", "etcd: a session tells of its end up to a second late"},
-	{"zk.NewLock", "", []string{toldLate}, "no signal", "By no fault of the libraries: what counts as a loss"},
-	{"zk.NewLock", "", []string{blocks}, "dead", "go-zookeeper: a Lock that fails leaves its node, and the lock is dead"},
+	{"", "client-pause", []string{toldLate}, "stopped", "By no fault of the libraries: who is stopped cannot be told", ""},
+	{"redislock, tokens; redislock, one token", "", nil, "tokens", "redislock takes a lock over whose token begins with its own", ""},
+	{"redislock, Sentinel; rueidislock, Sentinel", "failover-kill", nil, "replaced", sectionReplaced, ""},
+	{"redislock, Sentinel; rueidislock, Sentinel", "leader-isolate", nil, "replaced", sectionReplaced, ""},
+	{"redsync WithFailFast", "none", nil, "late deletion", "redsync WithFailFast: a try that failed deletes what the next one took", ""},
+	{"rueidislock, KeyMajority 1", "", []string{blocks}, "majority 1", "rueidislock with KeyMajority 1 forgets waiters", ""},
+	{"rueidislock", "", []string{blocks}, "sleeps", "rueidislock sleeps for good when its server was away for longer than a validity", ""},
+	{"redsync; redislock; rueidislock", "server-restart", []string{"double-grant", "overlap", "lost-lease", "lost-update", toldLate}, "forgets", "By no fault of the libraries: a server that forgets", "appendfsync always"},
+	{"rueidislock", "lost-reply", []string{"overlap", toldLate}, "before it tells", "rueidislock gives its keys back before it tells its holder", ""},
+	{"rueidislock", "", []string{"late-notice", "lost-update", toldLate}, "half a ttl", "rueidislock tells the loss up to half a time to live late", ""},
+	{"", "session-expire", nil, "operator", "By no fault of the libraries: a session that its operator ends", ""},
+	{"concurrency.NewElection", "client-pause", nil, "expired", sectionElection, ""},
+	{"concurrency.NewElection", "", []string{"double-grant", "regress"}, "expired", sectionElection, ""},
+	{"concurrency.NewElection", "", []string{"duplicate", "refused-valid"}, "old token", "etcd: under one session, a lock whose release was lost comes back with its old token", ""},
+	{"concurrency", "", []string{toldLate, "late-notice", "lost-update"}, "session", "etcd: a session tells of its end up to a second late", ""},
+	{"zk.NewLock", "", []string{toldLate}, "no signal", "By no fault of the libraries: what counts as a loss", ""},
+	{"zk.NewLock", "", []string{blocks}, "dead", "go-zookeeper: a Lock that fails leaves its node, and the lock is dead", ""},
 }
 
 const (
