@@ -131,16 +131,18 @@ func (s slowness) place(queue []waiter) {
 			pieces = s.busy
 		}
 		pieces = pieces[sort.Search(len(pieces), func(i int) bool { return pieces[i].To > span.From }):]
-		w.place = span.From + fairMargin
-		if held := covered(span, pieces); held > 0 || w.first {
-			w.place = span.From + slowMargin + held
-		}
+		held := int64(0)
 		for _, piece := range pieces {
 			if piece.From >= span.To {
 				break
 			}
 			part := piece.Overlap(span)
+			held += part.To - part.From
 			w.still = max(w.still, part.To-part.From)
+		}
+		w.place = span.From + fairMargin
+		if held > 0 || w.first {
+			w.place = span.From + slowMargin + held
 		}
 	}
 }

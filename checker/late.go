@@ -130,11 +130,6 @@ func (in *Input) heldUp(span history.Interval, lists ...[]history.Interval) (sum
 	if len(lists) > 1 {
 		slices.SortFunc(all, byFrom)
 	}
-	return covered(span, all)
-}
-
-// covered is how much of a span some intervals cover, which are in order.
-func covered(span history.Interval, all []history.Interval) (sum int64) {
 	end := span.From
 	for _, s := range all {
 		if s.From >= span.To {

@@ -27,6 +27,20 @@ func Libraries(before, machine string, cat *harness.Catalogue, measured map[stri
 	p.line("was told late. An orphan is a key or node of nobody, which is noted, and lives for one time to live at most where nothing is said to block.")
 	p.line("%s%s.\n", measuredOn, cmp.Or(machine, machineOf(before)))
 	p.header("variant", "discipline", "fault", "runs", "told late", "acquire p99", "why")
+	rows, _ := libraryRows(before, cat, measured)
+	for _, r := range rows {
+		links, _ := r.why()
+		p.row(r.variant, r.discipline, "`"+r.fault+"`", r.Runs, r.Late, r.Acquire, strings.Join(links, ", "))
+	}
+	p.line("\nThe commands: `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`, with these flags:\n")
+	for _, v := range suite.Variants() {
+		p.line("- %s: `%s`", v.Name, v.Flags())
+	}
+	return p.String()
+}
+
+// libraryRows are the rows of the page, and the names of the cases that neither it nor what was measured has.
+func libraryRows(before string, cat *harness.Catalogue, measured map[string]Measured) (rows []libraryRow, missing []string) {
 	for _, v := range suite.Variants() {
 		for _, d := range v.Disciplines() {
 			for _, c := range v.Libraries(cat, d) {
@@ -36,17 +50,14 @@ func Libraries(before, machine string, cat *harness.Catalogue, measured map[stri
 					r, have = r.from(before)
 				}
 				if have {
-					links, _ := r.why()
-					p.row(r.variant, r.discipline, "`"+r.fault+"`", r.Runs, r.Late, r.Acquire, strings.Join(links, ", "))
+					rows = append(rows, r)
+				} else {
+					missing = append(missing, c.Name)
 				}
 			}
 		}
 	}
-	p.line("\nThe commands: `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`, with these flags:\n")
-	for _, v := range suite.Variants() {
-		p.line("- %s: `%s`", v.Name, v.Flags())
-	}
-	return p.String()
+	return rows, missing
 }
 
 const measuredOn = "Measured on a machine with "
