@@ -269,10 +269,14 @@ func (b *bench) errors() {
 	}
 	req, _ := b.request("errors", "b")
 	sawNotSent := b.spec.Buffers || b.spec.Model.Session // it is sent later
-	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Second)
-	defer cancel()
-	for once := true; once || !sawNotSent && ctx.Err() == nil; once = false { // the first may still use the broken connection
+	limit, stop := context.WithTimeout(b.ctx, 20*time.Second)
+	defer stop()
+	// The first may still use the broken connection, and one whose time ends while it dials is of
+	// unknown outcome: on a busy host it may take several until one is refused.
+	for once := true; once || !sawNotSent && limit.Err() == nil; once = false {
+		ctx, cancel := context.WithTimeout(limit, 2*time.Second)
 		lease, err := l.TryAcquire(ctx, req)
+		cancel()
 		typ, code := backends.Outcome(err)
 		switch {
 		case typ == history.Fail && (code == history.ErrNotSent || (code == history.ErrBusy && len(dead) > 1)):

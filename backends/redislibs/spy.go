@@ -122,8 +122,9 @@ func (c *spiedClient) Do(ctx context.Context, cmd rueidis.Completed) rueidis.Red
 	}
 	n, _ := resp.AsInt64() // an acquire answers OK, which is no number, and is not asked for one
 	fate := trail.Fate(tap.OfKey(key))
-	if err := resp.NonRedisError(); fate == tap.Unsent && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
-		fate = tap.Lost // it may still be in the client's queue, and leave later
+	if err := resp.NonRedisError(); fate == tap.Unsent && !trail.Unconnected() &&
+		(errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		fate = tap.Lost // it may still be in the queue of a connection, and leave later
 	}
 	after(reply{n: n, err: resp.Error(), fate: fate})
 	return resp

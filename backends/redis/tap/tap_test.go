@@ -17,6 +17,8 @@ type wire struct {
 	in []byte
 }
 
+func (w *wire) Close() error { return nil }
+
 func (w *wire) Write(p []byte) (int, error) { return len(p), nil }
 
 func (w *wire) Read(p []byte) (int, error) {
@@ -73,6 +75,29 @@ func TestTrail(t *testing.T) {
 				t.Errorf("pieces of %d: %+v, want %+v", n, got[i], want[i])
 			}
 		}
+	}
+}
+
+// What is asked for is known not to leave later only where there was no connection all the time.
+func TestUnconnected(t *testing.T) {
+	tap := New(clock())
+	if tr := tap.Follow("me"); !tr.Unconnected() {
+		t.Error("no connection yet: connected")
+	}
+	between := tap.Follow("me")
+	a, b := tap.Conn(&wire{}, "redis-1"), tap.Conn(&wire{}, "redis-1")
+	a.Close() //nolint:errcheck // it cannot fail
+	a.Close() //nolint:errcheck // nor twice
+	if tr := tap.Follow("me"); tr.Unconnected() {
+		t.Error("one of two is left: unconnected")
+	}
+	last := tap.Follow("me")
+	b.Close() //nolint:errcheck // as above
+	if last.Unconnected() || between.Unconnected() {
+		t.Error("there was one meanwhile: unconnected")
+	}
+	if tr := tap.Follow("me"); !tr.Unconnected() {
+		t.Error("both were closed: connected")
 	}
 }
 
