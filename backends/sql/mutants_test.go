@@ -35,16 +35,16 @@ func TestMutants(t *testing.T) {
 		bad               bool
 	}
 	for _, c := range []struct {
-		name, check, nemesis, fencing string
-		mutant, real                  run
+		name, check, nemesis, workload, fencing string // where there is a fault, the next one must be inside when the first wakes up
+		mutant, real                            run
 	}{
-		{"a lease that is taken whoever has it", checker.MutualExclusion, "none", "", run{backend: "lease-steals"}, run{backend: "sql-lease-row"}},
-		{"a release that frees whoever has it", checker.Ownership, "client-pause:at=before-release", "", run{backend: "lease-robs"}, run{backend: "sql-lease-row"}},
-		{"tokens that do not grow", checker.FencingTokens, "none", "", run{backend: "lease-repeats"}, run{backend: "sql-lease-row"}},
-		{"an update whose rows are not counted", checker.DataPlain, "none", "", run{backend: "optimistic-deaf"}, run{backend: "sql-optimistic"}},
-		{"a commit that is none", checker.DataPlain, "none", "", run{backend: "rows-forget"}, run{backend: "sql-for-update"}},
+		{"a lease that is taken whoever has it", checker.MutualExclusion, "none", "", "", run{backend: "lease-steals"}, run{backend: "sql-lease-row"}},
+		{"a release that frees whoever has it", checker.Ownership, "client-pause:at=before-release,for=0.8ttl", "counter:hold=0.9ttl", "", run{backend: "lease-robs"}, run{backend: "sql-lease-row"}},
+		{"tokens that do not grow", checker.FencingTokens, "none", "", "", run{backend: "lease-repeats"}, run{backend: "sql-lease-row"}},
+		{"an update whose rows are not counted", checker.DataPlain, "none", "", "", run{backend: "optimistic-deaf"}, run{backend: "sql-optimistic"}},
+		{"a commit that is none", checker.DataPlain, "none", "", "", run{backend: "rows-forget"}, run{backend: "sql-for-update"}},
 		{
-			"a fence that reads do not pass", checker.DataFenced, "client-pause:at=before-write,for=1.5ttl", history.FencingOn,
+			"a fence that reads do not pass", checker.DataFenced, "client-pause:at=acquired,for=2ttl", "counter:hold=0.1ttl", history.FencingOn,
 			run{backend: "sql-lease-row", register: "postgres-read-open"},
 			run{backend: "sql-lease-row", register: "postgres"},
 		},
@@ -55,8 +55,8 @@ func TestMutants(t *testing.T) {
 				t.Parallel()
 				cfg := harness.Defaults()
 				cfg.Backend, cfg.Nemesis, cfg.Seed, cfg.Time, cfg.Register = one.backend, []string{c.nemesis}, 3, 4*time.Second, one.register
-				if c.nemesis != "none" { // the next one must be inside when the first wakes up
-					cfg.Workload, cfg.Time = "counter:hold=0.9ttl", 10*time.Second
+				if c.workload != "" {
+					cfg.Workload, cfg.Time = c.workload, 10*time.Second
 				}
 				if c.fencing != "" {
 					cfg.Fencing = c.fencing

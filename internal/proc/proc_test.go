@@ -19,17 +19,19 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func start(t *testing.T, name string, args ...string) (context.Context, *Process) {
 	t.Helper()
 	s := NewStarter()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	p, err := s.Start(name, exec.Command(name, args...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		cancel()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // however long the test took
+		defer cancel()
 		if err := p.Kill(ctx); err != nil {
 			t.Error(err)
 		}
 		s.Close()
-		cancel()
 	})
 	return ctx, p
 }

@@ -124,12 +124,20 @@ func (l *lab) inject(spec string, t nemesis.Target) (nemesis.Effect, error) {
 	return l.injectWithin(l.ctx, spec, t)
 }
 
-// briefly injects what is going to wait for something that does not come.
-func (l *lab) briefly(spec string, t nemesis.Target) (nemesis.Effect, error) {
+// givesUp injects what is going to wait for something that does not come, and says what the error
+// is. It is given little time; on a busy host more, where it did not come as far as that wait.
+func (l *lab) givesUp(spec string, t nemesis.Target, want string) {
 	l.t.Helper()
-	ctx, cancel := context.WithTimeout(l.ctx, 100*time.Millisecond)
-	defer cancel()
-	return l.injectWithin(ctx, spec, t)
+	for limit := 100 * time.Millisecond; ; limit *= 2 {
+		ctx, cancel := context.WithTimeout(l.ctx, limit)
+		e, err := l.injectWithin(ctx, spec, t)
+		cancel()
+		if err == nil || strings.Contains(err.Error(), want) || limit > 10*time.Second {
+			l.fails(e, err, want)
+			return
+		}
+		l.heal(e)
+	}
 }
 
 func (l *lab) injectWithin(ctx context.Context, spec string, t nemesis.Target) (nemesis.Effect, error) {
