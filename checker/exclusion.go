@@ -27,10 +27,11 @@ func mutualExclusion(in *Input) Result {
 	return r
 }
 
-// worstOverlaps explains as many overlaps as can be listed of each class. Of the inherent
+// worstOverlaps explains as many overlaps as can be listed of each class, the longest first. Of the inherent
 // ones the rest is looked through for one that is certain, where the first are not.
 func (in *Input) worstOverlaps(overlaps []overlap) []Finding {
 	var out []Finding
+	slices.SortStableFunc(overlaps, func(a, b overlap) int { return cmp.Compare(b.span.To-b.span.From, a.span.To-a.span.From) })
 	listed := map[Class]int{}
 	certain := false
 	for _, o := range overlaps {

@@ -33,6 +33,8 @@ type Finding struct {
 
 	// Grants are the grants that the finding is about, the earlier first.
 	Grants []string `json:"grants,omitempty"`
+	// Lost is the number of acknowledged updates that were overwritten unseen by it.
+	Lost int64 `json:"lost,omitempty"`
 	// Doubtful findings make a check unknown, not failed: the host explains them.
 	Doubtful bool `json:"doubtful,omitempty"`
 }
@@ -76,20 +78,6 @@ const (
 	CauseRelease CauseKind = "release" // of a third grant, which freed this one's lock
 	CauseRecord  CauseKind = "record"  // the record itself is suspect
 )
-
-// severity orders findings, the worst first: what gates for certain, what may gate, the
-// rest; defects before what is inherent.
-func (f Finding) severity() int {
-	rank := map[Class]int{Defect: 0, Undetermined: 1, NoClass: 2, Inherent: 3}[f.Class]
-	switch {
-	case f.Gating && !f.Doubtful:
-		return rank
-	case f.Gating:
-		return 10 + rank
-	default:
-		return 20 + rank
-	}
-}
 
 // because sets the cause.
 func (f *Finding) because(c Cause) {

@@ -58,6 +58,7 @@ func Judge(in *Input, checks *Catalogue) *Results {
 		}
 		r.Checks[c.Name] = answers[i]
 	}
+	r.cost()
 	r.demand(run, checks)
 	r.distrust(in)
 	r.fold()

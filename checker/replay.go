@@ -140,6 +140,7 @@ func (r *replay) lostUpdate(e *history.Event, overwritten []*history.Event) {
 		e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, Seconds(e.Time), len(overwritten), updates(len(overwritten)), grantsOf(overwritten))
 	why := r.in.explainLoss(e, overwritten)
 	f := r.add(why.rule, why.class, e, overwritten, message)
+	f.Lost = int64(len(overwritten))
 	f.because(why.cause)
 	f.Reason, f.Doubtful = why.reason, why.class == NoClass || (why.class == Inherent && why.cause.unasked())
 }

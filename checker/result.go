@@ -108,10 +108,10 @@ func (r Result) ProofInto(v any) error {
 const maxFindings = 100
 
 // Conclude makes a result of all findings: fail when one is certain, unknown when all
-// that gate are doubtful. What is listed are the worst ones: what is left out cannot change
+// that gate are doubtful. What is listed are the first ones by [Rank]: what is left out cannot change
 // the answer. total is the number found, where that is more.
 func Conclude(method string, findings []Finding, total int) Result {
-	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.severity(), b.severity()) })
+	slices.SortStableFunc(findings, Rank)
 	r := Result{Verdict: Pass, Method: method, Findings: findings[:min(len(findings), maxFindings)]}
 	switch {
 	case len(findings) == 0:
@@ -124,7 +124,7 @@ func Conclude(method string, findings []Finding, total int) Result {
 	if total > len(r.Findings) && r.Reason == "" {
 		r.Reason = fmt.Sprintf("%d findings, the worst %d are listed", total, len(r.Findings))
 	}
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Compare(a.From, b.From) })
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
 	return r
 }
 

@@ -24,7 +24,7 @@ func (in *Input) unlogged(register string, acked int) Result {
 			class, reason = Defect, ReasonOwnFence
 		}
 		findings = append(findings, Finding{
-			Rule: "lost-update", Class: class, Reason: reason, Gating: true, Cause: noCause.Text, CauseKind: CauseNone, Events: []int64{},
+			Rule: "lost-update", Class: class, Reason: reason, Gating: true, Cause: noCause.Text, CauseKind: CauseNone, Events: []int64{}, Lost: 1,
 			Doubtful: in.anyCutOff(),
 			Message:  fmt.Sprintf("what the clients read from %s shows not all that they were told was written: no order of their sections explains it", register),
 		})
@@ -87,7 +87,7 @@ func (in *Input) replacedUnseen(first, second *history.Call) Finding {
 	e, w := second.Return, first.Return
 	why := in.explainLoss(e, []*history.Event{w})
 	f := Finding{
-		Rule: "lost-update", Class: why.class, Reason: why.reason, Gating: true, Events: []int64{w.Index, e.Index},
+		Rule: "lost-update", Class: why.class, Reason: why.reason, Gating: true, Events: []int64{w.Index, e.Index}, Lost: 1,
 		Grants: []string{first.Invoke.Grant, second.Invoke.Grant}, From: w.Time, To: e.Time,
 		Message: fmt.Sprintf("%s and %s both replaced %d: of two acknowledged updates one was lost", first.Invoke.Grant, second.Invoke.Grant, e.Value.Base.V),
 	}

@@ -21,14 +21,14 @@ func incidents(r *checker.Results, verdict checker.Verdict) []Incident {
 	var out []Incident
 	for i, k := range kinds {
 		if fresh := k.unseen(kinds[:i]); len(fresh) > 0 {
-			out = append(out, k.incident(fresh[best(r, fresh)], kinds))
+			out = append(out, k.incident(slices.MinFunc(fresh, checker.Rank), kinds))
 		}
 	}
 	return out
 }
 
-// kinds are the findings by their kind: by the worst of each, then by check, then in order
-// of their beginning.
+// kinds are the findings by their kind, in the order of the first of each; those of a kind in order of
+// their beginning.
 func kinds(r *checker.Results, verdict checker.Verdict) []*kindOf {
 	var out []*kindOf
 	for _, name := range telling(r) {
@@ -45,43 +45,20 @@ func kinds(r *checker.Results, verdict checker.Verdict) []*kindOf {
 			out[i].findings = append(out[i].findings, f)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *kindOf) int { return cmp.Compare(a.severity(), b.severity()) })
+	slices.SortStableFunc(out, func(a, b *kindOf) int { return checker.RankFound(a.first(), b.first()) })
 	return out
 }
 
-// telling is the order of checks among findings that are equally bad: what happened to the
-// clients before what the lock did, and before what came of it.
+// telling is the order of checks among findings that rank alike.
 func telling(r *checker.Results) []string {
-	order := []string{checker.MutualExclusion, checker.Ownership, checker.LockLinearizability, checker.Liveness}
-	for _, name := range r.Order {
-		if !slices.Contains(order, name) {
-			order = append(order, name)
-		}
-	}
+	order := slices.Clone(r.Order)
+	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(checker.RankOfCheck(a), checker.RankOfCheck(b)) })
 	return order
 }
 
-// severity is that of the worst finding; small is bad.
-func (k *kindOf) severity() int {
-	worst := severity(k.findings[0])
-	for _, f := range k.findings[1:] {
-		worst = min(worst, severity(f))
-	}
-	return worst
-}
-
-// severity orders findings as the judges do: what is certain before what the host or the
-// record may explain, and that before what fails nothing; the classes within.
-func severity(f checker.Finding) int {
-	rank := map[checker.Class]int{checker.Defect: 0, checker.Undetermined: 1, checker.NoClass: 2, checker.Inherent: 3}[f.Class]
-	switch {
-	case !f.Gating:
-		return 20 + rank
-	case f.Doubtful:
-		return 10 + rank
-	default:
-		return rank
-	}
+// first is the finding of a kind that ranks first.
+func (k *kindOf) first() checker.Found {
+	return checker.Found{Check: k.Check, Finding: slices.MinFunc(k.findings, checker.Rank)}
 }
 
 // unseen are the findings that are not an event of the worse kinds.
@@ -99,7 +76,7 @@ func (k *kindOf) sees(other Kind, f checker.Finding) bool {
 		return false
 	}
 	return slices.ContainsFunc(k.findings, func(g checker.Finding) bool {
-		switch n := sharedGrants(f, g); {
+		switch n := checker.SharedGrants(&f, &g); {
 		case n >= 2:
 			return aboutWriter(k.Check, g, f) && aboutWriter(other.Check, f, g)
 		default:
@@ -121,16 +98,6 @@ func isCore(check string, f checker.Finding, shared int) bool {
 	return check == checker.LockLinearizability && shared > 0 && shared == len(f.Grants)
 }
 
-func sharedGrants(a, b checker.Finding) int {
-	n := 0
-	for _, id := range a.Grants {
-		if slices.Contains(b.Grants, id) {
-			n++
-		}
-	}
-	return n
-}
-
 func (k *kindOf) incident(f checker.Finding, all []*kindOf) Incident {
 	in := Incident{Kind: k.Kind, Count: len(k.findings), First: f.From, Headline: headOf(k.Class) + f.Message + ".", Finding: f, Cause: f.Cause}
 	for _, g := range k.findings {
@@ -144,40 +111,10 @@ func (k *kindOf) incident(f checker.Finding, all []*kindOf) Incident {
 	return in
 }
 
-// best is the finding of a kind to tell: of the worst ones the first by which an update
-// was lost, else the first.
-func best(r *checker.Results, findings []checker.Finding) int {
-	first := 0
-	for i, f := range findings {
-		if severity(f) < severity(findings[first]) {
-			first = i
-		}
-	}
-	for i, f := range findings {
-		if severity(f) == severity(findings[first]) && lossOf(&f, r) != nil {
-			return i
-		}
-	}
-	return first
-}
-
 // dataChecks are the checks whose findings are updates that were lost.
 var dataChecks = []string{checker.DataPlain, checker.DataFenced}
 
 func isData(check string) bool { return slices.Contains(dataChecks, check) }
-
-// lossOf is the first finding on data that comes of a finding: its writer and one of those
-// that lost an update to it are among the grants.
-func lossOf(f *checker.Finding, r *checker.Results) *checker.Finding {
-	for _, name := range dataChecks {
-		for _, d := range r.Checks[name].Findings {
-			if sharedGrants(d, *f) >= 2 && aboutWriter(name, d, *f) {
-				return &d
-			}
-		}
-	}
-	return nil
-}
 
 // headOf says in front of a headline what kind of finding it is.
 func headOf(c checker.Class) string {

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -80,13 +79,13 @@ func checkRows(r *checker.Results, e *evidence) []checkRow {
 	return out
 }
 
-// worstOf are the indexes of the findings that a page lists, the worst first.
+// worstOf are the indexes of the findings that a page lists, in the order of checker.Rank.
 func worstOf(findings []checker.Finding) []int {
 	all := make([]int, len(findings))
 	for i := range all {
 		all[i] = i
 	}
-	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(severity(findings[a]), severity(findings[b])) })
+	slices.SortStableFunc(all, func(a, b int) int { return checker.Rank(findings[a], findings[b]) })
 	return all[:min(len(all), maxFindings)]
 }
 

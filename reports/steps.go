@@ -188,7 +188,7 @@ func struck(in *history.Injection) string {
 
 // lossSteps adds the update that was lost by what a finding shows.
 func lossSteps(f *checker.Finding, r *checker.Results, rec *history.Record) []Step {
-	d := lossOf(f, r)
+	d := r.LossOf(f)
 	if d == nil {
 		return nil
 	}

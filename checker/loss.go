@@ -1,0 +1,46 @@
+package checker
+
+import "slices"
+
+// dataChecks are the checks whose findings are updates that were lost.
+var dataChecks = []string{DataPlain, DataFenced}
+
+// LossOf is the finding on data that comes of a finding of another check, and costs most: its writer and
+// one of those that lost an update to it are among the grants. nil: nothing was lost by it.
+func (r *Results) LossOf(f *Finding) (most *Finding) {
+	for _, name := range dataChecks {
+		findings := r.Checks[name].Findings
+		for i := range findings {
+			d := &findings[i]
+			if d.Lost > 0 && SharedGrants(d, f) >= 2 && slices.Contains(f.Grants, d.Grants[0]) && (most == nil || d.Lost > most.Lost) {
+				most = d
+			}
+		}
+	}
+	return most
+}
+
+// SharedGrants is the number of grants that two findings are both about.
+func SharedGrants(a, b *Finding) int {
+	n := 0
+	for _, id := range a.Grants {
+		if slices.Contains(b.Grants, id) {
+			n++
+		}
+	}
+	return n
+}
+
+// cost says of each finding what was lost by it.
+func (r *Results) cost() {
+	for name, c := range r.Checks {
+		if slices.Contains(dataChecks, name) {
+			continue
+		}
+		for i := range c.Findings {
+			if d := r.LossOf(&c.Findings[i]); d != nil {
+				c.Findings[i].Lost = d.Lost
+			}
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package checker
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Found is a finding with the name of the check that made it.
+type Found struct {
+	Check   string
+	Finding Finding
+}
+
+// Certain reports whether a finding fails its check: nothing in the host or the record explains it.
+func (f Finding) Certain() bool { return f.Gating && !f.Doubtful }
+
+// Rank orders findings, the one to tell first first. Reports, suites and programs that show only some
+// findings all use it:
+//
+//  1. what fails the check for certain, what the host or the record may explain, what is only reported;
+//  2. defects before what is inherent to leases, for another lock cures them;
+//  3. a root cause before its consequence: a lock freed by somebody else, a lock given twice, lost data;
+//  4. the greater loss, the longer time.
+//
+// The beginning and the words make the order total.
+func Rank(a, b Finding) int {
+	return cmp.Or(
+		cmp.Compare(a.severity(), b.severity()),
+		cmp.Compare(a.depth(), b.depth()),
+		cmp.Compare(b.Lost, a.Lost),
+		cmp.Compare(b.To-b.From, a.To-a.From),
+		cmp.Compare(a.From, b.From),
+		cmp.Compare(a.Rule, b.Rule),
+		cmp.Compare(a.Message, b.Message),
+	)
+}
+
+// RankFound is Rank over the findings of all checks. Checks that see the same event differently come in
+// the order of RankOfCheck: what happened to clients before what the lock object did.
+func RankFound(a, b Found) int {
+	return cmp.Or(
+		cmp.Compare(a.Finding.severity(), b.Finding.severity()),
+		cmp.Compare(a.Finding.depth(), b.Finding.depth()),
+		cmp.Compare(RankOfCheck(a.Check), RankOfCheck(b.Check)),
+		cmp.Compare(a.Check, b.Check),
+		Rank(a.Finding, b.Finding),
+	)
+}
+
+// RankOfCheck is the place of a check among those whose findings rank alike.
+func RankOfCheck(name string) int {
+	order := []string{Ownership, MutualExclusion, LockLinearizability, FencingTokens, DataPlain, DataFenced, Liveness}
+	if i := slices.Index(order, name); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+// severity orders findings, the worst first: what gates for certain, what may gate, the
+// rest; defects before what is inherent.
+func (f Finding) severity() int {
+	rank := map[Class]int{Defect: 0, Undetermined: 1, NoClass: 2, Inherent: 3}[f.Class]
+	switch {
+	case f.Certain():
+		return rank
+	case f.Gating:
+		return 10 + rank
+	default:
+		return 20 + rank
+	}
+}
+
+// How deep a finding lies among causes and their consequences.
+const (
+	depthFreed = iota // somebody else freed the lock
+	depthTwice        // the lock was given twice, or a token
+	depthData         // the data shows it
+	depthRest         // waits, orphans, what the record lacks
+)
+
+// depths are those of the rules; other rules are of the rest.
+var depths = map[string]int{
+	"foreign-release": depthFreed, "release-of-none": depthFreed,
+	"double-grant": depthTwice, "lost-lease": depthTwice, "revived-lease": depthTwice, "overlap": depthTwice, "late-notice": depthTwice,
+	"duplicate": depthTwice, "regress": depthTwice,
+	"lost-update": depthData, "late-write": depthData, "split-section": depthData,
+	"no-token": depthData, "stale-accepted": depthData, "equal-token": depthData, "refused-valid": depthData,
+	"done-twice": depthData, "stock-off": depthData,
+}
+
+func (f Finding) depth() int {
+	if d, ok := depths[f.Rule]; ok {
+		return d
+	}
+	return depthRest
+}
