@@ -52,6 +52,7 @@ var connect = sync.OnceValues(func() (d *daemon, err error) {
 		return nil, unreachable(err)
 	}
 	d = &daemon{containers: p, api: p.Client()}
+	defer d.rest()
 	ctx, cancel := context.WithTimeout(context.Background(), askLimit)
 	defer cancel()
 	info, err := d.api.Info(ctx, client.InfoOptions{})
@@ -62,6 +63,12 @@ var connect = sync.OnceValues(func() (d *daemon, err error) {
 	d.users = mapping(info.Info.SecurityOptions)
 	return d, nil
 })
+
+// rest closes the connections to the daemon that nobody uses: who only asked leaves none behind. Who asks again
+// makes a new one.
+func (d *daemon) rest() {
+	d.api.Close() //nolint:errcheck // it was only asked
+}
 
 // ping asks the daemon that the user has named: testcontainers would go on to others.
 func ping(host string) error {

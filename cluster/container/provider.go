@@ -88,6 +88,7 @@ func (p *Provider) Here(t cluster.Topology) error {
 	if err != nil {
 		return err
 	}
+	defer d.rest()
 	ctx, cancel := context.WithTimeout(context.Background(), askLimit)
 	defer cancel()
 	for _, r := range t.Nodes {
