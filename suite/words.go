@@ -57,17 +57,22 @@ func WordOf(r *checker.Results) Word {
 func wordOfCheck(name string, c checker.Result) Word {
 	got := Safe
 	for _, f := range c.Findings {
-		switch {
-		case !f.Gating || f.Doubtful:
-		case name == checker.Liveness:
-			got = worse(got, Blocks)
-		case f.Class == checker.Inherent:
-			got = worse(got, Inherent)
-		default:
-			got = worse(got, Defect)
+		if f.Certain() {
+			got = worse(got, wordOfFinding(name, f))
 		}
 	}
 	return got
+}
+
+// wordOfFinding is what a finding of a check shows.
+func wordOfFinding(check string, f checker.Finding) Word {
+	switch {
+	case check == checker.Liveness:
+		return Blocks
+	case f.Class == checker.Inherent:
+		return Inherent
+	}
+	return Defect
 }
 
 // Worse is the worse of two ways to end; an empty one says nothing.

@@ -65,7 +65,7 @@ The answers are kept as ` + answersFile + ` in the directory of the runs; --from
 	}
 	f := cmd.Flags()
 	f.BoolVar(&run, "run", false, "make the runs")
-	f.IntVar(&jobs, "jobs", claimJobs, "how many runs are made at once")
+	number(f, &jobs, "jobs", 1, claimJobs, "how many runs are made at once")
 	f.StringVar(&out, "out", "", "directory of the runs; it must be empty or absent")
 	f.StringVar(&from, "from", "", "show the answers that are kept in a directory, or in a file")
 	f.StringVar(&keep, "keep", "", "with --from: write the answers to a file")
@@ -94,9 +94,6 @@ func chooseClaims(numbers []string) ([]suite.Claim, error) {
 func (a *app) runClaims(ctx context.Context, claims []suite.Claim, out string, jobs int, asJSON bool) error {
 	if entries, err := os.ReadDir(out); err == nil && len(entries) > 0 {
 		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("--out %s is not empty: name a new directory; runs are never overwritten", out)}
-	}
-	if jobs < 1 {
-		return errors.New("--jobs: one at least")
 	}
 	r := &claimRuns{a: a, out: out, begun: time.Now()}
 	for _, c := range claims {

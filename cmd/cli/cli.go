@@ -29,6 +29,7 @@ type State struct {
 	Name     string // of the program, for messages
 	Program  string // how it was called, for commands to repeat; empty: Name
 	Args     []string
+	Stdin    io.Reader // nil: there is none
 	Stdout   io.Writer
 	Stderr   io.Writer
 	Terminal bool                // stderr is one that can erase a line
@@ -38,7 +39,7 @@ type State struct {
 
 // System is the state of this process, for a program of the given name.
 func System(name string) State {
-	st := State{Context: context.Background(), Name: name, Program: os.Args[0], Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv}
+	st := State{Context: context.Background(), Name: name, Program: os.Args[0], Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv}
 	st.Terminal = term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != ""
 	if width, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil {
 		st.Width = width
@@ -113,6 +114,10 @@ func plainFlagError(err error) error {
 	var bad *pflag.InvalidValueError
 	if !errors.As(err, &bad) {
 		return err
+	}
+	switch bad.GetFlag().Value.(type) {
+	case atLeast, longer:
+		return fmt.Errorf("--%s %s: %w", bad.GetFlag().Name, bad.GetValue(), errors.Unwrap(bad))
 	}
 	want := map[string]string{
 		"int": "a whole number", "uint64": "a whole number from 0 on", "bool": "true or false", "duration": "a duration, as 750ms or 1m30s",

@@ -57,7 +57,7 @@ func TestUsage(t *testing.T) {
 		{"claims nine", 3, `there is no claim "nine"`},
 		{"claims --run --from x", 3, "choose one of them"},
 		{"claims --from nowhere", 3, "--from: open nowhere"},
-		{"claims --run --jobs 0 9", 3, "--jobs: one at least"},
+		{"claims --run --jobs 0 9", 3, "--jobs 0: want a whole number from 1 on"},
 		{"claims", 0, "42  open  5 runs   etcd can do it too"},
 		{"claims 9 --json", 0, `"verdict": "open"`},
 		{"run --backend sql-for-update --register postgres", 3, "the data of backend sql-for-update is in its own transaction"},

@@ -67,36 +67,6 @@ func newOrSame(out string, dirs []string) error {
 	return fmt.Errorf("--out %s is not empty: name a new directory", out)
 }
 
-func (a *app) compareCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "compare A B",
-		Short: "two stored suites side by side",
-		Long: `Says what differs from suite A to suite B, each a directory or its results.json: two versions of a lock, two
-time-outs, two machines. Violations that came or went, and figures that differ beyond chance: less than
-5 of 100 such comparisons would find one where nothing has changed, all figures of the suite taken
-together, and the difference is a fifth at least. More seeds see smaller differences.`,
-		Args: cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
-			before, errA := gate.ReadResults(args[0])
-			after, errB := gate.ReadResults(args[1])
-			if err := errors.Join(errA, errB); err != nil {
-				return usage(err)
-			}
-			d := gate.Compare(before, after)
-			if asJSON {
-				return a.printJSON(d)
-			}
-			for _, l := range d.Lines() {
-				fmt.Fprintln(a.st.Stdout, l)
-			}
-			return nil
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	return cmd
-}
-
 func (a *app) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [FILE]",

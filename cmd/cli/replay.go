@@ -31,13 +31,10 @@ in the findings of each check. The exit code is the worst of the runs: 1 (violat
 and 0.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if times < 1 {
-				return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("--times %d: from 1 on", times)}
-			}
 			return a.replay(cmd.Context(), args[0], out, times)
 		},
 	}
-	cmd.Flags().IntVar(&times, "times", 1, "how often, one run after the other")
+	number(cmd.Flags(), &times, "times", 1, 1, "how often, one run after the other")
 	cmd.Flags().StringVar(&out, "out", "", "directory of the run, or of the runs; it must be empty or absent (default: "+runsDir+"/replay-BACKEND-TIME)")
 	return cmd
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -114,10 +115,13 @@ func (a *app) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 	return a.tell(o, asJSON)
 }
 
-// runDir is where a run goes when --out does not say.
+// notInDir is what a directory is not called after.
+var notInDir = regexp.MustCompile(`[^\p{L}\p{N}._-]+`)
+
+// runDir is where a run goes when --out does not say: always below runsDir.
 func runDir(name string) string {
 	name, _ = catalog.Split(name)
-	return filepath.Join(runsDir, name+"-"+time.Now().Format("20060102-150405.000"))
+	return filepath.Join(runsDir, cmp.Or(strings.Trim(notInDir.ReplaceAllString(name, "-"), "-."), "run")+"-"+time.Now().Format("20060102-150405.000"))
 }
 
 // make runs a trial and shows how it goes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite/gate"
@@ -30,7 +32,7 @@ type suiteFlags struct {
 	print, schema         bool
 	matrix                int
 	budget                time.Duration
-	seeds                 int
+	seeds                 string
 }
 
 func (a *app) suiteCommand() *cobra.Command {
@@ -47,9 +49,12 @@ The directory of the suite holds suite.json, runs/CELL/seed-N (each the director
 index.html, matrix.md, matrix.csv and junit.xml. Every suite carries controls: where one misbehaves,
 no verdict counts.
 
-Exit codes: 0 all as expected; 1 a violation that nobody expected; 2 a cell is inconclusive; 3 wrong usage;
-4 something is missing or broken here, or a control misbehaves; 5 a cell that should fail has passed, or an
-expectation or a threshold is missed; 130 interrupted. Of several: 1 before 4, 2, 5.`,
+With compare: true in the file nothing is expected of the locks: the page says which one to choose.
+
+Exit codes: 0 all as expected; 1 a violation that nobody expected; 2 a cell is inconclusive, or nothing was
+judged; 3 wrong usage; 4 something is missing or broken here, or a control misbehaves; 5 a cell that should
+fail has passed, or an expectation or a threshold is missed; 70 a bug of this program; 130 interrupted.
+Of several: 1 before 4, 2, 5.`,
 		Example: fmt.Sprintf(`  %[1]s suite smoke
   %[1]s suite lockstorm.yaml --out results --baseline baseline.json
   %[1]s suite ci --shard 1/3 --out shard-1
@@ -59,11 +64,14 @@ expectation or a threshold is missed; 130 interrupted. Of several: 1 before 4, 2
 			if s.schema {
 				return a.printJSON(plan.Schema(a.cat))
 			}
+			if err := s.alone(cmd.Flags()); err != nil {
+				return err
+			}
 			name := suiteFile
 			if len(args) > 0 {
 				name = args[0]
 			}
-			file, err := plan.Open(name)
+			file, err := plan.Open(name, a.stdin())
 			if err != nil {
 				return usage(err)
 			}
@@ -73,22 +81,44 @@ expectation or a threshold is missed; 130 interrupted. Of several: 1 before 4, 2
 	f := cmd.Flags()
 	f.StringVar(&s.out, "out", "", "directory of the suite; it must be empty or absent (default: "+runsDir+"/NAME-TIME)")
 	f.StringVar(&s.shard, "shard", "", "run a part only, i/n; merge puts the parts together")
-	f.IntVar(&s.jobs, "jobs", 0, "runs at once, at most (default: what the processors and the memory bear)")
-	f.IntVar(&s.retry, "retry", 4, "how often a run is made again that the host has spoilt (exit 4, once; or 2, or 0 without a fault that struck, on a busy host), alone and after all others; never one that says anything of the lock")
+	number(f, &s.jobs, "jobs", 1, 0, "runs at once, at most (default: what the processors and the memory bear)")
+	number(f, &s.retry, "retry", 0, 4, "how often to retry runs disturbed by the host (exit code 4, once; or 2, or 0 without an effective fault, on a busy host), alone and after all others; never a run that says anything of the lock")
 	f.BoolVar(&s.failFast, "fail-fast", false, "begin no more runs after the first violation that nobody expected")
-	f.IntVar(&s.failures, "max-failures", 0, "begin no more runs after so many of them")
-	f.DurationVar(&s.budget, "budget", 0, "begin no more runs after this time (default: that of the file)")
-	f.IntVar(&s.seeds, "seeds", 0, "seeds of each cell that chooses none itself: 1 to this, in place of those of the file")
+	number(f, &s.failures, "max-failures", 1, 0, "begin no more runs after so many of them (default: all are made)")
+	positive(f, &s.budget, "budget", "begin no more runs after this time (default: that of the file)")
+	f.StringVar(&s.seeds, "seeds", "", "seeds of each cell that chooses none itself, in place of those of the file: 5 for 1 to 5, 6-10, or 1,4,9")
 	f.BoolVar(&s.resume, "resume", false, "go on with a suite that was cut off: --out names its directory")
 	f.StringVar(&s.baseline, "baseline", "", "results.json of an earlier suite: what was as it is now does not fail; what is new does")
 	f.BoolVar(&s.update, "update-baseline", false, "write the results to the baseline")
 	f.StringArrayVar(&s.replace, "replace", nil, "OLD=NEW: run the backend NEW wherever the suite says OLD, with the same expectations")
 	f.BoolVar(&s.list, "list", false, "list the cells, with what is expected of them, and how long they will take; run nothing")
 	f.BoolVar(&s.print, "print", false, "print the suite file; run nothing")
-	f.IntVar(&s.matrix, "print-matrix", 0, "print n shards as JSON, for a dynamic matrix; run nothing")
+	number(f, &s.matrix, "print-matrix", 1, 0, "print n shards as JSON, for a dynamic matrix; run nothing")
 	f.BoolVar(&s.schema, "schema", false, "print the JSON schema of suite files, for editors; run nothing")
 	f.BoolVar(&s.asJSON, "json", false, "print results.json on stdout")
 	return cmd
+}
+
+// alone says which flags that print something and run nothing stand together.
+func (s suiteFlags) alone(f *pflag.FlagSet) error {
+	var given []string
+	for _, name := range []string{"list", "print", "print-matrix", "schema"} {
+		if f.Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	if len(given) > 1 {
+		return fmt.Errorf("%s: choose one of them", strings.Join(given, " and "))
+	}
+	return nil
+}
+
+// stdin is the standard input; an empty one where there is none.
+func (a *app) stdin() io.Reader {
+	if a.st.Stdin == nil {
+		return strings.NewReader("")
+	}
+	return a.st.Stdin
 }
 
 func usage(err error) error { return &harness.Error{Code: harness.ExitUsage, Err: err} }
@@ -130,13 +160,8 @@ func (a *app) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 	}
 	view := newSuiteView(a.st)
 	r.Progress = view.event
-	all := 0
-	for _, c := range cells {
-		if c.Skip == "" {
-			all += len(c.Seeds)
-		}
-	}
-	view.line("%s: %d cells, %d runs, about %v, into %s", def.Name, len(cells), all, r.Estimate(cells).Round(time.Second), out)
+	n := countCells(cells)
+	view.line("%s: %s, %s, about %v, into %s", def.Name, n, plural(n.runs, "run"), r.Estimate(cells).Round(time.Second), out)
 	st := &gate.Suite{Definition: *def, Dir: out}
 	stop := view.begin()
 	runErr := r.Run(ctx, st, cells)
@@ -153,8 +178,10 @@ func (a *app) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 
 // define is the suite as it will be stored, and its cells.
 func (a *app) define(file *plan.File, s suiteFlags) ([]plan.Cell, *gate.Definition, error) {
-	if s.seeds > 0 {
-		file.SetSeeds(s.seeds)
+	if s.seeds != "" {
+		if err := file.SetSeeds(s.seeds); err != nil {
+			return nil, nil, err
+		}
 	}
 	cells, err := file.Cells(a.cat)
 	if err != nil {
@@ -162,14 +189,14 @@ func (a *app) define(file *plan.File, s suiteFlags) ([]plan.Cell, *gate.Definiti
 	}
 	def := &gate.Definition{
 		Schema: gate.Schema, Name: file.Title(), Doc: file.Doc.Value, Source: string(file.Source()), Program: a.st.Name, Version: Version(), Started: time.Now(),
-		CPUs: runtime.NumCPU(), Required: file.Required(), Replaced: map[string]string{},
+		CPUs: runtime.NumCPU(), Required: file.Required(), Replaced: map[string]string{}, Compare: file.Compares(),
 	}
 	for _, pair := range s.replace {
 		old, by, ok := strings.Cut(pair, "=")
 		if !ok || old == "" || by == "" {
 			return nil, nil, fmt.Errorf("--replace %s: want OLD=NEW, two backends", pair)
 		}
-		if err := plan.Replace(a.cat, cells, old, by); err != nil {
+		if err := file.Replace(a.cat, cells, old, by); err != nil {
 			return nil, nil, err
 		}
 		def.Replaced[old] = by
@@ -179,7 +206,8 @@ func (a *app) define(file *plan.File, s suiteFlags) ([]plan.Cell, *gate.Definiti
 		if err != nil {
 			return nil, nil, err
 		}
-		cells, def.Shard = shard.Take(a.cat, cells), shard.String()
+		def.Part(shard, cells)
+		cells = shard.Take(a.cat, cells)
 	}
 	def.Cells = gate.Define(cells)
 	return cells, def, nil

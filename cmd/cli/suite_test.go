@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/harness"
@@ -44,7 +47,7 @@ func TestASuiteIsGreenAndRed(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // timings
 	file, dir := written(t, quick), t.TempDir()
 	code, out, errs := lockstorm(t, "suite", file, "--out", filepath.Join(dir, "green"))
-	if code != 0 || !strings.Contains(out, "1 cells: 1 as expected; report: ") || !strings.Contains(errs, "quick: 4 cells, 4 runs") {
+	if code != 0 || !strings.Contains(out, "1 cell: 1 as expected; report: ") || !strings.Contains(errs, "quick: 1 cell and 3 controls, 4 runs") {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
 	summary := filepath.Join(dir, "summary.md")
@@ -60,8 +63,15 @@ func TestASuiteIsGreenAndRed(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "new violation: file-flock/none: defect, was safe") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
+	code, out, _ = lockstorm(t, "compare", filepath.Join(dir, "green"), filepath.Join(dir, "red"), "--fail")
+	if code != 1 || !strings.Contains(out, "new violation: file-flock/none: defect, was safe") {
+		t.Errorf("compare --fail: exit %d\n%s", code, out)
+	}
+	if code, out, _ = lockstorm(t, "compare", filepath.Join(dir, "red"), filepath.Join(dir, "green"), "--fail"); code != 0 {
+		t.Errorf("compare --fail of what was mended: exit %d\n%s", code, out)
+	}
 	code, out, _ = lockstorm(t, "suite", file, "--baseline", filepath.Join(dir, "green", "results.json"), "--out", filepath.Join(dir, "again"))
-	if code != 0 || !strings.Contains(out, "0 differ beyond chance") {
+	if code != 0 || !strings.Contains(out, "0 significantly different") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	code, out, _ = lockstorm(t, "merge", filepath.Join(dir, "red"), "--out", filepath.Join(dir, "merged"), "--json")
@@ -116,7 +126,10 @@ func TestSuiteUsage(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(full, "x"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	file := written(t, quick)
+	file, pipe := written(t, quick), filepath.Join(full, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args []string
 		code int
@@ -132,6 +145,25 @@ func TestSuiteUsage(t *testing.T) {
 		{[]string{"suite", "ci", "--print-matrix", "3"}, 0, `"2/3"`},
 		{[]string{"suite", "--schema"}, 0, `"$schema"`},
 		{[]string{"suite", written(t, "axes: {backend: redis-lau}\n"), "--list"}, 3, `did you mean "redis-lua"`},
+		{[]string{"suite", file, "--jobs", "-1"}, 3, "--jobs -1: want a whole number from 1 on"},
+		{[]string{"suite", file, "--jobs", "0"}, 3, "--jobs 0: want a whole number from 1 on"},
+		{[]string{"suite", file, "--retry", "-1"}, 3, "--retry -1: want a whole number from 0 on"},
+		{[]string{"suite", file, "--max-failures", "0"}, 3, "--max-failures 0: want a whole number from 1 on"},
+		{[]string{"suite", file, "--budget", "-5s"}, 3, "--budget -5s: want a duration above 0"},
+		{[]string{"suite", file, "--print-matrix", "0"}, 3, "--print-matrix 0: want a whole number from 1 on"},
+		{[]string{"suite", file, "--print", "--list"}, 3, "choose one of them"},
+		{[]string{"suite", file, "--seeds", "0"}, 3, "--seeds 0: want 5 for 1 to 5"},
+		{[]string{"suite", file, "--seeds", "9-6"}, 3, "--seeds 9-6: want 5 for 1 to 5"},
+		{[]string{"suite", file, "--seeds", "1,4,1"}, 3, "listed twice"},
+		{[]string{"suite", file, "--seeds", "6-10", "--list"}, 0, "5 seeds"},
+		{[]string{"suite", file, "--list"}, 0, "1 cell and 3 controls, 4 runs"},
+		{[]string{"suite", "/dev/zero"}, 3, "/dev/zero is a device"},
+		{[]string{"suite", pipe}, 3, "is a named pipe"},
+		{[]string{"suite", full}, 3, "is a directory"},
+		{[]string{"suite", "-"}, 3, "- is empty"},
+		{[]string{"suite", file, "--baseline", "/dev/zero"}, 3, "/dev/zero is a device"},
+		{[]string{"compare", pipe, pipe}, 3, "is a named pipe"},
+		{[]string{"claims", "--run", "--jobs", "0"}, 3, "--jobs 0: want a whole number from 1 on"},
 		{[]string{"suite", file, "--shard", "4/3"}, 3, "--shard 4/3: want i/n"},
 		{[]string{"suite", file, "--replace", "x"}, 3, "want OLD=NEW"},
 		{[]string{"suite", file, "--replace", "redsync=redis-lua"}, 3, "no cell is of backend redsync"},
@@ -149,6 +181,69 @@ func TestSuiteUsage(t *testing.T) {
 		code, out, errs := lockstorm(t, c.args...)
 		if code != c.code || !strings.Contains(out+errs, c.want) {
 			t.Errorf("%v: exit %d, want %d and %q\n%s%s", c.args, code, c.code, c.want, out, errs)
+		}
+	}
+}
+
+// A suite of no cells, or of cells that were all skipped, has judged nothing, and is not green.
+func TestNothingJudged(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	for text, want := range map[string]string{
+		quick + "exclude: [{backend: '*'}]\n": "0 cells; nothing was judged: there are no cells",
+		"impossible: skip\nrun: {time: 500ms}\naxes: {backend: file-flock, nemesis: server-restart}\n": "1 cell: 1 skipped; nothing was judged: every cell was skipped",
+	} {
+		code, out, errs := lockstorm(t, "suite", written(t, text), "--out", filepath.Join(t.TempDir(), "out"))
+		if code != harness.ExitUnknown || !strings.Contains(out, want) {
+			t.Errorf("exit %d, want 2 and %q\n%s%s", code, want, out, errs)
+		}
+	}
+}
+
+// A worse lock in the place of a good one is red, and everybody who is told quotes the finding that made it so:
+// the root cause of the class that nobody expected, not the first of those that the good lock has as well.
+func TestTheRightFindingIsQuoted(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	dir := t.TempDir()
+	file := written(t, "seeds: 3\nrun: {ttl: 1s, time: 6s}\naxes: {backend: redis-lua, nemesis: client-pause}\nexpect: [{outcome: inherent}]\n")
+	out := filepath.Join(dir, "out")
+	env := map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": filepath.Join(dir, "summary.md")}
+	code, text, errs := inCI(t, env, "suite", file, "--replace", "redis-lua=redis-del", "--out", out)
+	if code != harness.ExitViolation {
+		t.Fatalf("exit %d\n%s%s", code, text, errs)
+	}
+	terminal, annotation, _ := strings.Cut(text, "::error")
+	told := map[string]string{"terminal": terminal, "annotation": annotation}
+	for name, path := range map[string]string{
+		"summary": env["GITHUB_STEP_SUMMARY"], "junit": filepath.Join(out, gate.JUnitFile), "markdown": filepath.Join(out, gate.MarkdownFile), "page": filepath.Join(out, gate.IndexFile),
+	} {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told[name] = string(b)
+	}
+	for name, text := range told {
+		for seed := range 3 {
+			quoted := regexp.MustCompile(fmt.Sprintf(`(?s)seed %d.{0,400}?ownership \(defect\): the release of \S+ by \S+ at .{0,300}?it freed somebody else`, seed+1))
+			if !quoted.MatchString(text) {
+				t.Errorf("%s does not quote the foreign release of seed %d:\n%s", name, seed+1, text)
+			}
+		}
+	}
+}
+
+// A comparison expects nothing: it ends with 0 whatever the locks do, and says which one to choose.
+func TestAComparison(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	dir := filepath.Join(t.TempDir(), "out")
+	file := written(t, "compare: true\nseeds: 2\nrun: {time: 500ms, ttl: 300ms, clients: 2}\naxes: {backend: [none, file-flock]}\n")
+	code, out, errs := lockstorm(t, "suite", file, "--out", dir)
+	if code != 0 || !strings.Contains(out, "2 cells: 2 measured") || !strings.Contains(out, "group 1  file-flock kept its promises without faults in 2 runs") {
+		t.Errorf("exit %d\n%s%s", code, out, errs)
+	}
+	for name, want := range map[string]string{gate.IndexFile: "Which lock?", gate.MarkdownFile: "| file-flock |", gate.CSVFile: "lost_updates_fenced,"} {
+		if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(b), want) {
+			t.Errorf("%s has no %q (%v)", name, want, err)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/lockstorm/lockstorm/reports"
 	"github.com/lockstorm/lockstorm/reports/matrix"
 	"github.com/lockstorm/lockstorm/suite/gate"
 	"github.com/lockstorm/lockstorm/suite/plan"
@@ -86,24 +87,61 @@ func (v *suiteView) show() {
 	v.live = true
 }
 
+// cellCount is how much a suite is.
+type cellCount struct{ cells, controls, skipped, runs int }
+
+func countCells(cells []plan.Cell) (n cellCount) {
+	for _, c := range cells {
+		switch {
+		case c.Control:
+			n.controls++
+		default:
+			n.cells++
+		}
+		if c.Skip != "" {
+			n.skipped++
+		} else {
+			n.runs += len(c.Seeds)
+		}
+	}
+	return n
+}
+
+// String counts cells and controls, as the verdict of a suite does.
+func (n cellCount) String() string {
+	text := plural(n.cells, "cell") + " and " + plural(n.controls, "control")
+	if n.skipped > 0 {
+		text += fmt.Sprintf(" (%d skipped)", n.skipped)
+	}
+	return text
+}
+
+// plural is a number of things.
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
 // listCells prints the cells of a suite.
 func (a *app) listCells(cells []plan.Cell, r *gate.Runner) error {
 	w := tabwriter.NewWriter(a.st.Stdout, 0, 0, 2, ' ', 0)
-	runs, skipped := 0, 0
 	for _, c := range cells {
 		what := gate.Wanted(c.Expect)
+		if c.Control {
+			what = "control: " + what
+		}
 		if c.Skip != "" {
 			what = "skipped: " + c.Skip
-			skipped++
-		} else {
-			runs += len(c.Seeds)
 		}
-		fmt.Fprintf(w, "%s\t%d seeds\t%s\trun %s\n", c.Name, len(c.Seeds), what, c.Run.Line())
+		fmt.Fprintf(w, "%s\t%s\t%s\trun %s\n", c.Name, plural(len(c.Seeds), "seed"), what, c.Run.Line())
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.st.Stdout, "\n%d cells (%d skipped), %d runs, about %v on this machine\n", len(cells), skipped, runs, r.Estimate(cells).Round(time.Second))
+	n := countCells(cells)
+	fmt.Fprintf(a.st.Stdout, "\n%s, %s, about %v on this machine\n", n, plural(n.runs, "run"), r.Estimate(cells).Round(time.Second))
 	return nil
 }
 
@@ -119,12 +157,17 @@ func (a *app) summarizeSuite(r *gate.Results, asJSON bool) error {
 		}
 		fmt.Fprintf(w, "%s: %s\n", j.Status, j.Name)
 		for _, why := range j.Why {
-			fmt.Fprintf(w, "    %s\n", why)
+			fmt.Fprintf(w, "    %s\n", reports.Visible(why, ""))
 		}
 		fmt.Fprintf(w, "    %s run %s\n", a.st.Name, j.Line())
 	}
 	if r.Baseline != nil {
 		fmt.Fprintln(w, strings.Join(r.Baseline.Lines(), "\n"))
+	}
+	if r.Compare && r.Answer != nil {
+		for _, l := range r.Answer.Locks {
+			fmt.Fprintf(w, "group %d  %s\n", l.Group, l.Sentence)
+		}
 	}
 	if again := r.Again(); len(again) > 0 {
 		fmt.Fprintf(w, "made again: %s\n", strings.Join(again, ", "))

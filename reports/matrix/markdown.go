@@ -32,12 +32,37 @@ func Markdown(w io.Writer, t *Table, all bool) error {
 			fmt.Fprintf(&b, "- %s\n", text(c))
 		}
 	}
+	t.answerText(&b)
 	t.matrixText(&b)
 	if all {
 		t.cellsText(&b)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// answerText is the table by lock, and a sentence for each.
+func (t *Table) answerText(b *strings.Builder) {
+	if t.Answer == nil {
+		return
+	}
+	fmt.Fprintf(b, "\n## Which lock?\n\n%s\n\n", text(t.Answer.Ranked))
+	line(b, append([]string{"group", "lock"}, t.Answer.Columns...)...)
+	fmt.Fprintf(b, "|%s\n", strings.Repeat(" --- |", len(t.Answer.Columns)+2))
+	for _, l := range t.Answer.Locks {
+		cells := []string{strconv.Itoa(l.Group), text(l.Name)}
+		for _, v := range l.Values {
+			if v.Interval != "" {
+				v.Text += " (" + v.Interval + ")"
+			}
+			cells = append(cells, text(v.Text))
+		}
+		line(b, cells...)
+	}
+	b.WriteString("\n")
+	for _, l := range t.Answer.Locks {
+		fmt.Fprintf(b, "- %s\n", text(l.Sentence))
+	}
 }
 
 func (t *Table) matrixText(b *strings.Builder) {
@@ -101,7 +126,7 @@ func text(s string) string {
 // CSV writes a line for each cell: figures as numbers, in the units of their columns.
 func CSV(w io.Writer, t *Table) error {
 	out := csv.NewWriter(w)
-	head := []string{"cell", "backend", "nemesis", "status", "word", "expected", "as_expected", "runs", "command"}
+	head := []string{"cell", "backend", "nemesis", "status", "word", "expected", "as_expected", "runs", "command", "why"}
 	for _, f := range t.Figures {
 		name := strings.NewReplacer(".", "_", "-", "_").Replace(f.Name) + unit(f.Unit)
 		head = append(head, name, name+"_low", name+"_high")
@@ -110,7 +135,7 @@ func CSV(w io.Writer, t *Table) error {
 		return err
 	}
 	for _, c := range t.Cells {
-		row := []string{c.Name, c.Row, c.Column, c.Status, c.Word, c.Expected, strconv.Itoa(c.AsIt), strconv.Itoa(c.Of), c.Command}
+		row := []string{c.Name, c.Row, c.Column, c.Status, c.Word, c.Expected, strconv.Itoa(c.AsIt), strconv.Itoa(c.Of), c.Command, visible(strings.Join(c.Why, "; "))}
 		for _, f := range t.Figures {
 			v, ok := c.Values[f.Name]
 			for _, n := range []float64{v.Value, v.Low, v.High} {

@@ -118,7 +118,7 @@ func TestCSV(t *testing.T) {
 	if err != nil || len(rows) != 42 {
 		t.Fatalf("%d rows (%v)", len(rows), err)
 	}
-	if rows[0][9] != "exposures_ns" || rows[3][9+3*5] != "10000000" || rows[41][9] != "" {
+	if rows[0][9] != "why" || rows[0][10] != "exposures_ns" || rows[3][10+3*5] != "10000000" || rows[41][10] != "" {
 		t.Errorf("%v\n%v\n%v", rows[0], rows[3], rows[41])
 	}
 }

@@ -4,6 +4,7 @@ package matrix
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -17,9 +18,47 @@ type Table struct {
 	Facts    [][2]string
 	Alerts   []string // what makes the whole doubtful: controls, coverage
 	Changes  []string // beside a baseline or another suite
+	Answer   *Answer  // which lock; nil: there is none
 	Figures  []Figure // the columns of the list of cells
 	Cells    []Cell
 	Versions [][2]string
+}
+
+// Answer is the table by lock.
+type Answer struct {
+	Ranked  string // by what the groups are made
+	Columns []string
+	Locks   []Lock
+}
+
+// Lock is a row of it, with a value for each column.
+type Lock struct {
+	Group    int // 1: the best; 0: not measured
+	Name     string
+	Sentence string
+	Values   []Value
+}
+
+// Grouped are the locks by their groups, in order.
+func (a *Answer) Grouped() (out [][]Lock) {
+	for i, l := range a.Locks {
+		if i == 0 || l.Group != a.Locks[i-1].Group {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], l)
+	}
+	return out
+}
+
+// Title is what stands above a group.
+func (l Lock) Title() string {
+	switch l.Group {
+	case 0:
+		return "not measured"
+	case 1:
+		return "group 1: fewest violations"
+	}
+	return fmt.Sprintf("group %d", l.Group)
 }
 
 // Figure is a column of figures.

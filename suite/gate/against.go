@@ -1,13 +1,12 @@
 package gate
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/tally"
 )
@@ -69,7 +68,7 @@ func Compare(before, after *Results) *Against {
 	}
 	for _, name := range sortedKeys(old) {
 		if !old[name].Control {
-			a.Only = append(a.Only, name+" (gone)")
+			a.Only = append(a.Only, name+gone)
 		}
 	}
 	a.Compared = len(all)
@@ -77,7 +76,7 @@ func Compare(before, after *Results) *Against {
 	return a
 }
 
-// words compares what the two show for certain: how bad it is, and which checks fail.
+// words compares what the two show for certain: how bad it is, and which checks fail as what.
 func (a *Against) words(b, j Judged) {
 	if b.Word == "" || j.Word == "" {
 		return
@@ -89,6 +88,8 @@ func (a *Against) words(b, j Judged) {
 		a.New = append(a.New, fmt.Sprintf("%s: %s, was %s", j.Name, is, was))
 	case len(more) > 0:
 		a.New = append(a.New, fmt.Sprintf("%s: %s fails, and did not", j.Name, strings.Join(more, ", ")))
+	case len(defects(j, b)) > 0:
+		a.New = append(a.New, fmt.Sprintf("%s: %s, in no run before", j.Name, strings.Join(defects(j, b), ", ")))
 	case was != is:
 		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: %s, was %s", j.Name, is, was))
 	case len(less) > 0:
@@ -97,7 +98,7 @@ func (a *Against) words(b, j Judged) {
 }
 
 // always are the checks that fail in every run of one cell, of two at least, and in none of another one: a
-// check that fails now and then depends on the moment.
+// check that fails now and then by what is inherent to leases depends on the moment.
 func always(j, other Judged) (out []string) {
 	runs := len(j.Samples())
 	for _, name := range sortedKeys(j.Failed) {
@@ -107,6 +108,35 @@ func always(j, other Judged) (out []string) {
 	}
 	return out
 }
+
+// defects are the checks that fail in any run of a cell by more than what is inherent to leases, and did in
+// no run of another one, with their classes. Results that do not say classes have none.
+func defects(j, other Judged) (out []string) {
+	if len(other.Failed) > 0 && other.FailedAs == nil {
+		return nil
+	}
+	for _, name := range sortedKeys(j.FailedAs) {
+		if other.FailedAs[name] == 0 && !strings.HasSuffix(name, "("+string(checker.Inherent)+")") {
+			out = append(out, fmt.Sprintf("%s in %d of %s", name, j.FailedAs[name], plural(len(j.Samples()), "run")))
+		}
+	}
+	return out
+}
+
+// Code is the exit code of a comparison that gates: 1 for a new violation, 5 where a figure is worse or a cell
+// is gone.
+func (a *Against) Code() int {
+	switch {
+	case len(a.New) > 0:
+		return harness.ExitViolation
+	case slices.ContainsFunc(a.Figures, func(c Change) bool { return c.Worse }), slices.ContainsFunc(a.Only, func(o string) bool { return strings.HasSuffix(o, gone) }):
+		return ExitMissed
+	}
+	return harness.ExitPass
+}
+
+// gone marks a cell that the later suite has not.
+const gone = " (gone)"
 
 // told are the figures that are compared: counts that only say how long a suite was are not.
 var told = []string{
@@ -149,92 +179,4 @@ func significant(all []Change) (out []Change) {
 		}
 	}
 	return out
-}
-
-// ReadResults reads the results of a suite: of its directory, or of a file.
-func ReadResults(path string) (*Results, error) {
-	if st, err := os.Stat(path); err == nil && st.IsDir() {
-		path = filepath.Join(path, ResultsFile)
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("the results of a suite: %w", err)
-	}
-	var r Results
-	if err := json.Unmarshal(b, &r); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if r.Schema != Schema || r.Cells == nil {
-		return nil, fmt.Errorf("%s does not hold the results of a suite (schema %d)", path, Schema)
-	}
-	return &r, nil
-}
-
-// Measure holds the results against a baseline. A cell that is not as expected, but as it was then, does
-// not gate. One that shows more than it did then gates, and so does one that was kept as known and is
-// cured, for it would be known again when it comes back; and a figure that is worse beyond chance. What
-// is as expected is as expected, whatever it was.
-func (r *Results) Measure(before *Results) {
-	r.Baseline = Compare(before, r)
-	old := map[string]Judged{}
-	for _, j := range before.Cells {
-		old[j.Name] = j
-	}
-	for i := range r.Cells {
-		j := &r.Cells[i]
-		b, ok := old[j.Name]
-		if !ok || j.Control {
-			continue
-		}
-		r.Counts[j.Status]--
-		j.against(b, r.Baseline)
-		r.Counts[j.Status]++
-	}
-	r.conclude()
-}
-
-// surprising are the statuses that a baseline can make known.
-var surprising = []Status{Worse, Missed, Passed}
-
-func (j *Judged) against(b Judged, a *Against) {
-	more, less := saysOf(a.New, j.Name), saysOf(a.Vanished, j.Name)
-	wasKnown := slices.Contains(surprising, b.Status) || b.Status == Known
-	switch {
-	case slices.Contains(surprising, j.Status) && more != "":
-		j.Why = append(j.Why, "beside the baseline: "+more)
-	case slices.Contains(surprising, j.Status) && wasKnown:
-		j.Status = Known
-	case j.Status == Expected && wasKnown && less != "":
-		j.Status = Passed
-		j.Why = append(j.Why, "beside the baseline: "+less+"; --update-baseline keeps it so")
-	}
-	for _, c := range a.Figures {
-		if c.Cell == j.Name && c.Worse {
-			j.Status = worst(j.Status, Missed)
-			j.Why = append(j.Why, "beside the baseline: "+c.String())
-		}
-	}
-}
-
-func saysOf(lines []string, cell string) string {
-	for _, l := range lines {
-		if rest, ok := strings.CutPrefix(l, cell+": "); ok {
-			return rest
-		}
-	}
-	return ""
-}
-
-// Slim are the results as a baseline is kept: without what only a report shows.
-func (r *Results) Slim() *Results {
-	out := *r
-	out.Baseline, out.Cells = nil, slices.Clone(r.Cells)
-	for i := range out.Cells {
-		c := &out.Cells[i]
-		c.Runs, c.Why = slices.Clone(c.Runs), nil
-		for k := range c.Runs {
-			c.Runs[k].Checks, c.Runs[k].Servers, c.Runs[k].Differs, c.Runs[k].Dir = nil, nil, nil, ""
-		}
-	}
-	return &out
 }

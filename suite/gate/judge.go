@@ -2,18 +2,15 @@ package gate
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/answer"
 	"github.com/lockstorm/lockstorm/suite/plan"
-	"github.com/lockstorm/lockstorm/suite/tally"
 )
 
 // Results are what a suite came to: results.json of its directory. docs/suite.md describes it.
@@ -37,41 +34,9 @@ type Results struct {
 	Lacks       []string          `json:"lacks,omitempty"`    // required coverage that was not shown
 	Controls    []string          `json:"controls,omitempty"` // that misbehave
 	Baseline    *Against          `json:"baseline,omitempty"`
+	Compare     bool              `json:"compare,omitempty"` // nothing is expected of its locks
+	Answer      *answer.Answer    `json:"answer,omitempty"`  // which lock: a row for each
 	Cells       []Judged          `json:"cells"`
-}
-
-// Judged is what a cell came to.
-type Judged struct {
-	Name      string                 `json:"name"`
-	Text      string                 `json:"text"`
-	Row       string                 `json:"row"`
-	Column    string                 `json:"column"`
-	Control   bool                   `json:"control,omitempty"`
-	Status    Status                 `json:"status"`
-	Word      suite.Word             `json:"word,omitempty"` // the worst of its runs; empty: nobody can tell
-	Expected  suite.Expectation      `json:"expected"`
-	Failed    map[string]int         `json:"failed,omitempty"` // required checks, and in how many runs
-	Why       []string               `json:"why,omitempty"`    // it is not as expected, or not run
-	AsIt      int                    `json:"as_expected"`      // runs
-	Of        int                    `json:"of"`               // runs
-	TTL       time.Duration          `json:"ttl_ns,omitempty"`
-	Command   string                 `json:"command"`
-	Figures   map[string]tally.Value `json:"figures,omitempty"`
-	NoneIn    float64                `json:"none_in,omitempty"` // the highest chance of a violation for an exposure, where there was none
-	Broken    []string               `json:"thresholds_missed,omitempty"`
-	Runs      []Outcome              `json:"runs,omitempty"`
-	Exposures int64                  `json:"exposures"`
-}
-
-// Line is the command that shows again what is not as expected, with its seed; of a cell that is, the
-// command of all its runs.
-func (j Judged) Line() string {
-	for _, o := range j.Runs {
-		if o.Status == j.Status && o.Status != Expected {
-			return o.Command
-		}
-	}
-	return j.Command
 }
 
 // Again are the runs that were made more than once, each with its last attempt.
@@ -105,35 +70,11 @@ func (r *Results) Providers() string {
 	return strings.Join(names, ", ")
 }
 
-// Samples are what its runs measured that came to an answer.
-func (j Judged) Samples() []tally.Sample { return samples(j.Runs) }
-
-// Sample is what one run measured.
-func (o Outcome) Sample() tally.Sample {
-	s := tally.Sample{Stats: checker.Figures{}, Length: o.Length}
-	for name, v := range o.Stats {
-		s.Stats[name] = v
-	}
-	if o.Exit == harness.ExitPass || o.Exit == harness.ExitViolation {
-		s.Stats[tally.Violated] = int64(o.Exit)
-	}
-	return s
-}
-
-func samples(runs []Outcome) (out []tally.Sample) {
-	for _, o := range runs {
-		if o.Stats != nil && o.Status != Inconclusive {
-			out = append(out, o.Sample())
-		}
-	}
-	return out
-}
-
 // Judge says what became of every cell, and of the suite.
 func (s *Suite) Judge() (*Results, error) {
 	r := &Results{
 		Schema: Schema, Name: s.Name, Doc: s.Doc, Interrupted: s.Interrupted, Started: s.Started, Wall: s.wall(), CPUs: s.CPUs, Program: cmp.Or(s.Program, program), Version: s.Version,
-		Replaced: s.Replaced, Counts: map[Status]int{}, Versions: map[string]string{},
+		Replaced: s.Replaced, Compare: s.Compare, Counts: map[Status]int{}, Versions: map[string]string{},
 	}
 	if s.Shard != "" {
 		r.Shards = strings.Split(s.Shard, " ")
@@ -159,143 +100,11 @@ func (s *Suite) Judge() (*Results, error) {
 	for _, o := range s.Outcomes {
 		r.Work += o.Took
 	}
+	r.Answer = r.choice()
 	r.Lacks = r.lacking(s.Required, cells)
-	for _, shard := range s.Absent {
-		r.Lacks = append(r.Lacks, "shard "+shard)
-	}
+	r.Lacks = append(r.Lacks, s.Missing...)
 	r.conclude()
 	return r, nil
-}
-
-func judgeCell(c plan.Cell, runs []Outcome, least int64) Judged {
-	j := Judged{
-		Name: c.Name, Text: c.Text, Row: c.Row, Column: c.Column, Control: c.Control, Expected: c.Expect, TTL: cmp.Or(c.Run.TTL, time.Second),
-		Command: c.Run.Line(), Runs: runs, Of: len(c.Seeds), Status: Expected,
-	}
-	if c.Skip != "" {
-		j.Status, j.Why = Skipped, []string{c.Skip}
-		return j
-	}
-	passed := 0
-	for _, o := range runs {
-		if o.Status == Expected {
-			j.AsIt++
-		}
-		if o.Status == Passed {
-			passed++
-			continue
-		}
-		j.Status = worst(j.Status, o.Status)
-	}
-	if passed > 0 && j.AsIt == 0 { // one seed that shows what is wrong is enough
-		j.Status = worst(j.Status, Passed)
-	}
-	j.Of = max(j.Of, len(runs))
-	if missing := len(c.Seeds) - seedsOf(runs); missing > 0 {
-		j.Status = worst(j.Status, NotRun)
-		j.Why = append(j.Why, fmt.Sprintf("%d of %d seeds were not run", missing, len(c.Seeds)))
-	}
-	j.words(runs)
-	j.figures(c, least)
-	j.thresholds(c)
-	return j
-}
-
-func seedsOf(runs []Outcome) int {
-	seen := map[uint64]bool{}
-	for _, o := range runs {
-		seen[o.Seed] = true
-	}
-	return len(seen)
-}
-
-// words gathers what the runs say: the worst word, and why they are not as expected.
-func (j *Judged) words(runs []Outcome) {
-	for _, o := range runs {
-		if o.Word != "" && o.Status != Inconclusive {
-			j.Word = suite.Worse(j.Word, o.Word)
-			j.fails(o)
-		}
-		if o.Status == Expected {
-			continue
-		}
-		why := o.why()
-		if o.Host {
-			why += " (the host held the run up)"
-		}
-		if why = fmt.Sprintf("seed %d: %s", o.Seed, why); !slices.Contains(j.Why, why) {
-			j.Why = append(j.Why, why)
-		}
-	}
-}
-
-// fails counts the required checks that fail.
-func (j *Judged) fails(o Outcome) {
-	for name, c := range o.Checks {
-		if c.Required && c.Verdict == checker.Fail {
-			if j.Failed == nil {
-				j.Failed = map[string]int{}
-			}
-			j.Failed[name]++
-		}
-	}
-}
-
-// figures are those that the runs measured. A cell of faults that never struck shows nothing, nor does one whose
-// clients never changed the data that they were to keep.
-func (j *Judged) figures(c plan.Cell, least int64) {
-	all := j.Samples()
-	j.Figures = map[string]tally.Value{}
-	for _, f := range tally.Figures() {
-		if v, ok := f.Over(all); ok {
-			j.Figures[f.Name] = v
-		}
-	}
-	j.Exposures = int64(j.Figures["exposures"].Value)
-	if j.Word == suite.Safe && j.Exposures > 0 {
-		j.NoneIn = tally.NoneIn(j.Exposures)
-	}
-	if updates, measured := j.Figures["updates"]; measured && updates.Value == 0 && j.Word == suite.Safe && j.Status == Expected && judges(c) {
-		j.Status = Inconclusive
-		j.Why = append(j.Why, fmt.Sprintf("no update was acknowledged in %.0f grants: the data had nothing to show", j.Figures["grants"].Value))
-	}
-	least = max(least, 1)
-	if shows(c) && len(all) > 0 && j.Exposures < least && j.Status == Expected {
-		j.Status = Inconclusive
-		j.Why = append(j.Why, fmt.Sprintf("faults took effect %d times, and %d are wanted", j.Exposures, least))
-	}
-}
-
-// shows reports whether a cell is to show what faults do.
-func shows(c plan.Cell) bool {
-	return slices.ContainsFunc(c.Run.Nemesis, func(n string) bool { return n != "none" }) && judges(c)
-}
-
-// judges reports whether a cell wants a verdict.
-func judges(c plan.Cell) bool { return !slices.Contains(c.Expect.Exit, harness.ExitUnknown) }
-
-func (j *Judged) thresholds(c plan.Cell) {
-	all := j.Samples()
-	if len(all) == 0 {
-		return // what became of its runs says it
-	}
-	for _, t := range c.Thresholds {
-		got, holds, err := t.Holds(all, j.TTL)
-		switch {
-		case errors.Is(err, tally.ErrNotMeasured):
-			j.Status = worst(j.Status, Inconclusive)
-			j.Why = append(j.Why, fmt.Sprintf("threshold %s: %v", t.Text, err))
-		case !holds:
-			j.Status = worst(j.Status, Missed)
-			j.Broken = append(j.Broken, t.Text)
-			j.Why = append(j.Why, fmt.Sprintf("threshold %s: it is %s", t.Text, t.Figure.With(got)))
-		}
-	}
-}
-
-// shown reports whether a cell came to an answer.
-func (j Judged) shown() bool {
-	return len(j.Runs) > 0 && !slices.Contains([]Status{Broken, Inconclusive, NotRun, Skipped}, j.Status)
 }
 
 // lacking is the required coverage of which no cell came to an answer. cells and what they came to are in
@@ -323,7 +132,7 @@ func (r *Results) lacking(want plan.Required, cells []plan.Cell) (out []string) 
 }
 
 // conclude is the exit code and the verdict in words. A control that misbehaves stands above all: then no
-// verdict counts.
+// verdict counts. A suite of which nothing was judged is inconclusive, whatever the reason.
 func (r *Results) conclude() {
 	all := Expected
 	r.Controls = nil
@@ -337,7 +146,7 @@ func (r *Results) conclude() {
 			all = worst(all, Inconclusive)
 		}
 	}
-	if len(r.Lacks) > 0 {
+	if len(r.Lacks) > 0 || r.nothing() != "" {
 		all = worst(all, Inconclusive)
 	}
 	r.ExitCode = all.Code()
@@ -352,6 +161,20 @@ func (r *Results) conclude() {
 	}
 }
 
+// nothing says why nothing was judged; empty where something was. A shard that has none of the cells is none
+// the worse for it: merge asks for them all.
+func (r *Results) nothing() string {
+	switch {
+	case slices.ContainsFunc(r.Cells, func(j Judged) bool { return !j.Control && j.Status != Skipped }):
+		return ""
+	case slices.ContainsFunc(r.Cells, func(j Judged) bool { return !j.Control }):
+		return "nothing was judged: every cell was skipped"
+	case len(r.Shards) == 1 && len(r.Lacks) == 0:
+		return ""
+	}
+	return "nothing was judged: there are no cells"
+}
+
 // sentence counts the cells.
 func (r *Results) sentence() string {
 	var parts []string
@@ -359,12 +182,30 @@ func (r *Results) sentence() string {
 	for _, s := range order {
 		if n := r.Counts[s]; n > 0 {
 			total += n
-			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+			word := string(s)
+			if r.Compare && s == Expected {
+				word = "measured" // nothing was expected of it
+			}
+			parts = append(parts, fmt.Sprintf("%d %s", n, word))
 		}
 	}
-	text := fmt.Sprintf("%d cells: %s", total, strings.Join(parts, ", "))
+	text := plural(total, "cell")
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	if why := r.nothing(); why != "" {
+		text += "; " + why
+	}
 	if len(r.Lacks) > 0 {
 		text += "; not shown: " + strings.Join(r.Lacks, ", ")
 	}
 	return text
+}
+
+// plural is a number of things.
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }

@@ -164,6 +164,8 @@ func fake(cells map[string][]Status) *Suite {
 			o := Outcome{Cell: name, Seed: seed, Status: status, Word: suite.Safe, Stats: checker.Figures{"grants": 100, "violations": 0}}
 			if status == Worse {
 				o.Exit, o.Word = 1, suite.Defect
+				o.Checks = map[string]Answer{checker.MutualExclusion: {Verdict: checker.Fail, Required: true, Certain: []checker.Class{checker.Defect}}}
+				o.Deviates = []suite.Deviation{{Check: checker.MutualExclusion, Class: checker.Defect}}
 			}
 			s.Outcomes = append(s.Outcomes, o)
 		}

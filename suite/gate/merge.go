@@ -28,7 +28,6 @@ func Merge(dirs []string, out string) (*Suite, error) {
 		}
 		if all == nil {
 			all = part
-			all.Dir = out
 			continue
 		}
 		if err := all.join(part, dir); err != nil {
@@ -36,14 +35,32 @@ func Merge(dirs []string, out string) (*Suite, error) {
 		}
 	}
 	if all == nil {
-		return nil, errors.New("merge what? name the directories of suites")
+		return nil, errors.New("no suite directories given: lockstorm merge DIR... --out DIR")
 	}
-	all.Absent = absent(all.Shard)
+	all.Dir, all.Missing = out, all.missing()
 	return all, nil
 }
 
-// absent are the shards of a suite that are not among those named, as in "1/3 3/3": cells of theirs are not
-// even known.
+// missing are the cells of the whole that are in no part, each with the shards that are not there.
+func (s *Suite) missing() (out []string) {
+	for _, name := range s.Whole {
+		if !slices.ContainsFunc(s.Cells, func(d Defined) bool { return d.Case.Name == name }) {
+			out = append(out, "cell "+name)
+		}
+	}
+	if len(out) > maxMissing {
+		out = append(out[:maxMissing], fmt.Sprintf("%d more cells", len(out)-maxMissing))
+	}
+	for _, shard := range absent(s.Shard) {
+		out = append(out, "shard "+shard)
+	}
+	return out
+}
+
+// maxMissing bounds the cells that are named.
+const maxMissing = 10
+
+// absent are the shards of a suite that are not among those named, as in "1/3 3/3".
 func absent(shards string) (out []string) {
 	there := strings.Fields(shards)
 	if len(there) == 0 {
@@ -71,27 +88,45 @@ func relative(from, to string) (string, error) {
 	return filepath.Rel(a, b)
 }
 
+// same says why a part is not of the same suite; nil: it is.
+func (s *Suite) same(part *Suite, dir string) error {
+	differs := func(what string, is, was any) error {
+		return fmt.Errorf("%s has %s %v, %s has %v: only parts of one suite can be merged", dir, what, is, s.Dir, was)
+	}
+	switch {
+	case part.Name != s.Name:
+		return differs("the suite", part.Name, s.Name)
+	case part.Source != s.Source:
+		return fmt.Errorf("%s was made from another text of the suite %s than the parts before it: compare the source in the %s of both", dir, s.Name, DefinitionFile)
+	case !maps.Equal(part.Replaced, s.Replaced):
+		return differs("--replace", part.Replaced, s.Replaced)
+	case part.Version != s.Version:
+		return differs("lockstorm", part.Version, s.Version)
+	case part.WholeSum != s.WholeSum:
+		return fmt.Errorf("%s is a shard of other cells (%d) than %s (%d): run all shards with the same program, suite file and --seeds", dir, len(part.Whole), s.Dir, len(s.Whole))
+	}
+	return nil
+}
+
 func (s *Suite) join(part *Suite, dir string) error {
-	if part.Source != s.Source || part.Name != s.Name {
-		return fmt.Errorf("%s is of another suite (%s) than the others (%s): only parts of one can be merged", dir, part.Name, s.Name)
-	}
-	if !maps.Equal(part.Replaced, s.Replaced) {
-		return fmt.Errorf("%s was run with --replace %v, and the others with %v: only parts of one suite can be merged", dir, part.Replaced, s.Replaced)
-	}
-	if part.Version != s.Version {
-		return fmt.Errorf("%s was run by lockstorm %s, and the others by %s: only parts of one suite can be merged", dir, part.Version, s.Version)
+	if err := s.same(part, dir); err != nil {
+		return err
 	}
 	s.Shard = strings.TrimSpace(s.Shard + " " + part.Shard)
 	if part.Started.Before(s.Started) {
 		s.Started = part.Started
 	}
+	var double []string
 	for _, c := range part.Cells {
 		switch has := slices.ContainsFunc(s.Cells, func(d Defined) bool { return d.Case.Name == c.Case.Name }); {
 		case !has:
 			s.Cells = append(s.Cells, c)
 		case !c.Control: // each machine has its own controls
-			return fmt.Errorf("%s has the cell %s, which another part has as well: merge each part once", dir, c.Case.Name)
+			double = append(double, c.Case.Name)
 		}
+	}
+	if len(double) > 0 {
+		return fmt.Errorf("%s has cells that another part has as well: %s: merge each part once", dir, strings.Join(double, ", "))
 	}
 	slices.SortFunc(s.Cells, func(a, b Defined) int { return cmp.Compare(a.Place, b.Place) })
 	s.Outcomes = append(s.Outcomes, part.Outcomes...)

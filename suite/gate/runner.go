@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/plan"
 )
 
@@ -216,7 +214,7 @@ func (r *running) one(ctx context.Context, j job, attempt int) (*Outcome, error)
 	var results *checker.Results
 	if out != nil {
 		results, o.Exit = out.Results, out.ExitCode()
-		o.summarize(results)
+		o.summarize(results, c.Expect)
 		if out.Trouble != nil {
 			o.Error = out.Trouble.Error()
 		}
@@ -227,39 +225,6 @@ func (r *running) one(ctx context.Context, j job, attempt int) (*Outcome, error)
 		return nil, err
 	}
 	return o, writeJSON(filepath.Join(path, outcomeFile), o)
-}
-
-// maxReason bounds what is kept of a check's words.
-const maxReason = 400
-
-// summarize keeps of results what tables and comparisons need.
-func (o *Outcome) summarize(r *checker.Results) {
-	o.Word, o.Stats, o.Servers, o.Provider, o.Checks = suite.WordOf(r), r.Stats, r.Versions, r.Provider, map[string]Answer{}
-	for name, c := range r.Checks {
-		a := Answer{Verdict: c.Verdict, Required: c.Required, Reason: short(c.Reason)}
-		for _, f := range c.Findings {
-			if a.First == "" {
-				a.First = short(f.Message)
-				if f.CauseKind != checker.CauseNone {
-					a.Cause = short(f.Cause)
-				}
-			}
-			if !slices.Contains(a.Classes, string(f.Class)) {
-				a.Classes = append(a.Classes, string(f.Class))
-			}
-			if !slices.Contains(a.Rules, f.Rule) {
-				a.Rules = append(a.Rules, f.Rule)
-			}
-		}
-		o.Checks[name] = a
-	}
-}
-
-func short(s string) string {
-	if len(s) > maxReason {
-		return s[:maxReason] + "..."
-	}
-	return s
 }
 
 func (r *running) ended(j job, o *Outcome, spoilt bool) {
@@ -346,40 +311,4 @@ func (e Event) String() string {
 		text += "; once more, after the others"
 	}
 	return text
-}
-
-// why says why a run is not as expected; empty where it is. Of a violation it tells the first thing that
-// was found, and its cause.
-func (o *Outcome) why() string {
-	switch {
-	case o.Status == Expected:
-		return ""
-	case o.Error != "":
-		return o.Error
-	case len(o.Differs) == 0:
-		return o.unknown()
-	}
-	why := strings.ReplaceAll(suite.Sentences(o.Differs), "\n", "; ")
-	if o.Status != Worse {
-		return why
-	}
-	for _, name := range sortedKeys(o.Checks) {
-		if c := o.Checks[name]; c.Required && c.Verdict == checker.Fail && c.First != "" {
-			if c.Cause != "" {
-				return why + ": " + c.First + "; cause: " + c.Cause
-			}
-			return why + ": " + c.First
-		}
-	}
-	return why
-}
-
-// unknown says why a run is inconclusive.
-func (o *Outcome) unknown() string {
-	for _, name := range sortedKeys(o.Checks) {
-		if c := o.Checks[name]; c.Required && c.Verdict == checker.Unknown {
-			return name + ": " + c.Reason
-		}
-	}
-	return "nobody knows why"
 }

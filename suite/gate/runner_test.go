@@ -191,7 +191,7 @@ func links(t *testing.T, dir string) {
 // However cells are split, each is in one shard; the split is the same on every machine.
 func TestEveryCellIsInOneShard(t *testing.T) {
 	t.Parallel()
-	f, err := plan.Open("full")
+	f, err := plan.Open("full", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,9 @@ package gate
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -29,25 +32,38 @@ func ParseShard(s string) (Shard, error) {
 // String is the shard as it is given.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Number, s.Of) }
 
-// Take are the cells of a shard. The split depends on nothing but the cells: the longest first, each to
-// the shard that has least to do, so that all end at about the same time. Every shard has the
-// controls, for they are about its own machine.
+// Take are the cells of a shard. The split depends on nothing but the cells, never on what a host has: the
+// longest first, each to the shard that has least to do, so that all end at about the same time. A cell
+// that is skipped here counts as on a host where it is run. Every shard has the controls, for they are
+// about its own machine.
 func (s Shard) Take(cat *harness.Catalogue, cells []plan.Cell) []plan.Cell {
-	byLength := make([]int, len(cells))
-	for i := range cells {
-		byLength[i] = i
+	shard := split(cat, cells, s.Of)
+	var out []plan.Cell
+	for i, c := range cells {
+		if c.Control || shard[i] == s.Number-1 {
+			out = append(out, c)
+		}
 	}
-	costs := func(i int) time.Duration {
-		c := cells[i]
-		return time.Duration(len(c.Seeds)) * declared(cat, c.Run) * time.Duration(min(needs(cat, c.Run), sharesPerCore))
+	return out
+}
+
+// cost is what a cell costs a machine: the time of its runs by the share of the machine that they take.
+func cost(cat *harness.Catalogue, c plan.Cell) time.Duration {
+	return time.Duration(len(c.Seeds)) * declared(cat, c.Run) * time.Duration(min(needs(cat, c.Run), sharesPerCore))
+}
+
+// split is the shard of each cell, from 0 on.
+func split(cat *harness.Catalogue, cells []plan.Cell, of int) []int {
+	costs, byLength := make([]time.Duration, len(cells)), make([]int, len(cells))
+	for i, c := range cells {
+		costs[i], byLength[i] = cost(cat, c), i
 	}
 	slices.SortStableFunc(byLength, func(a, b int) int {
-		return cmp.Or(cmp.Compare(costs(b), costs(a)), strings.Compare(cells[a].Name, cells[b].Name))
+		return cmp.Or(cmp.Compare(costs[b], costs[a]), strings.Compare(cells[a].Name, cells[b].Name))
 	})
-	load, mine := make([]time.Duration, s.Of), map[int]bool{}
+	load, out := make([]time.Duration, of), make([]int, len(cells))
 	for _, i := range byLength {
 		if cells[i].Control {
-			mine[i] = true
 			continue
 		}
 		least := 0
@@ -56,18 +72,30 @@ func (s Shard) Take(cat *harness.Catalogue, cells []plan.Cell) []plan.Cell {
 				least = n
 			}
 		}
-		if cells[i].Skip == "" { // what is not run costs nothing
-			load[least] += costs(i)
-		}
-		mine[i] = least == s.Number-1
-	}
-	var out []plan.Cell
-	for i, c := range cells {
-		if mine[i] {
-			out = append(out, c)
-		}
+		load[least] += costs[i]
+		out[i] = least
 	}
 	return out
+}
+
+// Part makes a definition that of a shard: it knows all cells of the suite, so that merge can tell which are
+// missing, and that other shards are of the same cells. cells are those of the whole suite.
+func (d *Definition) Part(s Shard, cells []plan.Cell) {
+	d.Shard, d.Whole = s.String(), nil
+	var all []Defined
+	for _, c := range Define(cells) {
+		if !c.Control {
+			d.Whole = append(d.Whole, c.Case.Name)
+		}
+		c.Skip = "" // what a host lacks makes no other suite
+		all = append(all, c)
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		panic(err) // cells are plain data
+	}
+	sum := sha256.Sum256(b)
+	d.WholeSum = hex.EncodeToString(sum[:8])
 }
 
 // Matrix are the shards of a suite for the dynamic matrix of a CI service.

@@ -26,9 +26,9 @@ const (
 	NotRun       Status = "not run"         // the time was up, or it was given up
 	Missed       Status = "missed"          // an expectation or a threshold is not met
 	Passed       Status = "passed"          // unexpectedly: it should have failed
+	Known        Status = "as the baseline" // not as expected, but as it was before
 	Expected     Status = "as expected"     //
 	Skipped      Status = "skipped"         // it cannot work here
-	Known        Status = "as the baseline" // not as expected, but as it was before
 )
 
 // ExitMissed says that an expectation or a threshold was missed.
@@ -50,7 +50,7 @@ func (s Status) Code() int {
 	return harness.ExitPass
 }
 
-var order = []Status{Worse, Broken, Inconclusive, NotRun, Missed, Passed, Expected, Known, Skipped}
+var order = []Status{Worse, Broken, Inconclusive, NotRun, Missed, Passed, Known, Expected, Skipped}
 
 // worst is the one that hides the other.
 func worst(a, b Status) Status {

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/plan"
 	"github.com/lockstorm/lockstorm/suite/tally"
@@ -46,6 +45,9 @@ type Definition struct {
 	Replaced map[string]string `json:"replaced,omitempty"`
 	Required plan.Required     `json:"required"`
 	Cells    []Defined         `json:"cells"`
+	Whole    []string          `json:"whole,omitempty"`     // all cells of the suite of which this is a shard
+	WholeSum string            `json:"whole_sum,omitempty"` // their fingerprint, seeds and all
+	Compare  bool              `json:"compare,omitempty"`   // its locks are compared, and nothing is expected of them
 }
 
 // Defined is a cell as it is stored.
@@ -85,41 +87,6 @@ func (d Defined) cell() (plan.Cell, error) {
 	return c, nil
 }
 
-// Answer is a check of a run in short.
-type Answer struct {
-	Verdict  checker.Verdict `json:"verdict"`
-	Required bool            `json:"required,omitempty"`
-	Classes  []string        `json:"classes,omitempty"`
-	Rules    []string        `json:"rules,omitempty"`
-	Reason   string          `json:"reason,omitempty"`
-	First    string          `json:"first,omitempty"` // finding, in words
-	Cause    string          `json:"cause,omitempty"` // of it
-}
-
-// Outcome is what came of one run of a cell.
-type Outcome struct {
-	Cell    string     `json:"cell"`
-	Seed    uint64     `json:"seed"`
-	Attempt int        `json:"attempt,omitempty"` // 0: the first
-	Status  Status     `json:"status"`
-	Word    suite.Word `json:"word,omitempty"` // the worst that it shows for certain
-	Exit    int        `json:"exit_code"`
-	Error   string     `json:"error,omitempty"`
-	Host    bool       `json:"host,omitempty"` // the host made it inconclusive
-	// Unstruck: it came to what was expected, and none of its faults took effect, on a host that held it up.
-	Unstruck bool               `json:"unstruck,omitempty"`
-	Differs  []suite.Difference `json:"differs,omitempty"`
-	Checks   map[string]Answer  `json:"checks,omitempty"`
-	Stats    checker.Figures    `json:"stats,omitempty"`
-	Length   time.Duration      `json:"length_ns"` // of the workload
-	Began    time.Time          `json:"began"`
-	Took     time.Duration      `json:"took_ns"` // start-up, judging and all
-	Command  string             `json:"command"`
-	Servers  map[string]string  `json:"versions,omitempty"`
-	Provider string             `json:"provider,omitempty"` // of its servers: what auto chose, where nobody did
-	Dir      string             `json:"dir"`                // of the run, from the directory of the suite
-}
-
 // runDir is the directory of a run below that of the suite.
 func runDir(cell string, seed uint64, attempt int) string {
 	name := fmt.Sprintf("seed-%d", seed)
@@ -134,7 +101,7 @@ type Suite struct {
 	Definition
 
 	Outcomes []Outcome
-	Absent   []string // shards that were not merged
+	Missing  []string // cells that no part of it has
 	// Interrupted says that it was stopped; Dir that it is stored there.
 	Interrupted bool
 	Dir         string

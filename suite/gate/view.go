@@ -58,7 +58,7 @@ func (s *Suite) Write(dir string, before *Results) (*Results, error) {
 
 // shownFigures are the columns of the lists of cells.
 var shownFigures = []string{
-	"exposures", "grants", "violations.rate", "overlap", "lost-updates.percent", "loss-notice", "first-violation", "recovery.median", "recovery", "acquire.p50", "acquire.p99", "throughput",
+	"exposures", "grants", "violations.rate", "overlap", "lost-updates.plain", "lost-updates.fenced", "fence.refused", "loss-notice", "first-violation", "recovery.median", "recovery", "acquire.p50", "acquire.p99", "throughput",
 }
 
 // Table is what reports render. runs are where the directories of the runs are, page is that of the report.
@@ -73,7 +73,7 @@ func (r *Results) Table(runs, page string) *matrix.Table {
 	for _, name := range sortedKeys(r.Replaced) {
 		t.Alerts = append(t.Alerts, fmt.Sprintf("Wherever this says %s, %s was run.", name, r.Replaced[name]))
 	}
-	t.Facts = r.facts()
+	t.Facts, t.Answer = r.facts(), locks(r.Answer)
 	if r.Baseline != nil {
 		t.Changes = r.Baseline.Lines()
 	}
@@ -128,7 +128,7 @@ func (j Judged) shownAs(runs, page string) matrix.Cell {
 		Expected: Wanted(j.Expected), Rate: j.rate(), Why: j.Why, AsIt: j.AsIt, Of: j.Of, Values: map[string]matrix.Value{}, Command: j.Command,
 	}
 	if j.NoneIn > 0 {
-		c.Why = append(slices.Clone(c.Why), fmt.Sprintf("no violation in %d exposures: %.2g %% of them at most, with 95 %% confidence", j.Exposures, 100*j.NoneIn))
+		c.Why = append(slices.Clone(c.Why), fmt.Sprintf("0 violations in %d exposures (95 %% upper bound: %.2g %%)", j.Exposures, 100*j.NoneIn))
 	}
 	for _, name := range shownFigures {
 		f, _ := tally.Find(name)
@@ -223,5 +223,5 @@ func (a *Against) Lines() []string {
 	for _, l := range a.Only {
 		out = append(out, "not compared: "+l)
 	}
-	return append(out, fmt.Sprintf("%d figures compared with %s: %d differ beyond chance and by a fifth", a.Compared, a.Before, len(a.Figures)))
+	return append(out, fmt.Sprintf("%d figures compared with %s: %d significantly different (corrected p < 0.05, and by a fifth)", a.Compared, a.Before, len(a.Figures)))
 }

@@ -42,6 +42,9 @@ func (f *File) Cells(cat *harness.Catalogue) ([]Cell, error) {
 	seeds, err := f.seedsOf(f.Seeds, []uint64{1})
 	x.complain(err)
 	x.seeds = seeds
+	if f.seeds != nil {
+		x.seeds = f.seeds
+	}
 	x.axes()
 	for _, in := range f.Include {
 		x.include(in)
@@ -60,6 +63,11 @@ func (f *File) Cells(cat *harness.Catalogue) ([]Cell, error) {
 	}
 	x.thresholds(f.Thresholds, func(Cell) bool { return true })
 	x.coverage()
+	if f.Compares() {
+		for i := range x.cells {
+			x.cells[i].Expect = suite.Expectation{Outcome: suite.Any}
+		}
+	}
 	if len(x.errs) == 0 {
 		x.check()
 	}
@@ -128,7 +136,7 @@ func (x *expansion) set(cfg *harness.Config, flag text, words list) bool {
 		x.wrong(flag.Line, "%s: %s", flag.Value, notHere[flag.Value])
 		return false
 	case known == nil:
-		x.wrong(flag.Line, "unknown key %s: `lockstorm run --help` lists the flags", flag.Value)
+		x.wrong(flag.Line, "unknown key %s: %s`lockstorm run --help` lists the flags", flag.Value, catalog.DidYouMean(flag.Value, runFlags()))
 		return false
 	case len(words) > 1 && !many(flag.Value):
 		x.wrong(flag.Line, "%s takes one value, and not %d at once", flag.Value, len(words))
@@ -294,7 +302,7 @@ func (x *expansion) exclude() {
 		before := len(x.cells)
 		x.cells = slices.DeleteFunc(x.cells, func(c Cell) bool { return x.fits(of, c) })
 		if len(x.cells) == before && !x.partial {
-			x.wrong(of[0].flag.Line, "this excludes no cell")
+			x.wrong(of[0].flag.Line, "no cell matches %s%s", of, x.nearest(of))
 		}
 	}
 }
@@ -305,7 +313,7 @@ func (x *expansion) fits(of flags, c Cell) bool {
 	for _, v := range of {
 		got, ok := flagOf(c, v.flag.Value)
 		if !ok {
-			x.wrong(v.flag.Line, "unknown key %s: want a flag of run, or name", v.flag.Value)
+			x.wrong(v.flag.Line, "unknown key %s: %swant a flag of run, or name", v.flag.Value, catalog.DidYouMean(v.flag.Value, append(runFlags(), "name")))
 			return false
 		}
 		bare := make([]string, len(got))

@@ -6,10 +6,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/tally"
 )
@@ -27,7 +27,7 @@ func (x *expansion) rule(r rule) {
 		}
 	}
 	if len(of) == 0 && len(r.Of) > 0 && !x.partial {
-		x.wrong(r.Of[0].flag.Line, "this is about no cell")
+		x.wrong(r.Of[0].flag.Line, "no cell matches %s%s", r.Of, x.nearest(r.Of))
 	}
 	for _, c := range of {
 		x.expect(r, c)
@@ -45,6 +45,10 @@ func (x *expansion) apply(r rule, cells []Cell) {
 }
 
 func (x *expansion) expect(r rule, c *Cell) {
+	if line := r.asks(); line > 0 && x.f.Compares() {
+		x.once(line, "compare: true expects nothing of a lock: leave out outcome and checks; thresholds may stay")
+		return
+	}
 	if r.Outcome.Line > 0 {
 		w, err := outcome(r.Outcome.Value, c)
 		if err != nil {
@@ -176,54 +180,45 @@ func (c Cell) Covers(backend, nemesis string) bool {
 	return (backend == "" || covers(backend, []string{c.Run.Backend})) && (nemesis == "" || covers(nemesis, c.Run.Nemesis))
 }
 
-// check asks the harness whether each run can be made at all, and whether what is expected can be told.
-func (x *expansion) check() {
-	for i := range x.cells {
-		c := &x.cells[i]
-		cfg := c.Run
-		cfg.Seed = c.Seeds[0]
-		err := harness.Check(x.cat, cfg)
-		var coded *harness.Error
-		switch {
-		case err == nil:
-		case !errors.As(err, &coded):
-			x.wrong(c.line, "%s: %w", c.Name, err)
-		case coded.Code == harness.ExitEnvironment:
-			if x.f.SkipMissing() {
-				c.Skip = err.Error()
-			}
-		case slices.Contains(c.Expect.Exit, coded.Code): // it expects to be refused
-		case x.f.Impossible.Value == Skip:
-			c.Skip = err.Error()
-		default:
-			x.wrong(c.line, "%s: %w", c.Name, err)
-		}
-		if err := c.Expect.Validate(x.cat.Checks); err != nil {
-			x.wrong(c.line, "%s: %w", c.Name, err)
-		}
+// asks is the line of what a rule asks of an outcome or of checks; 0: it asks nothing.
+func (r rule) asks() int {
+	if r.Outcome.Line > 0 {
+		return r.Outcome.Line
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Checks)) {
+		return r.Checks[name].Line
+	}
+	return 0
+}
+
+// once complains of a line once, however many cells it is about.
+func (x *expansion) once(line int, text string) {
+	err := x.f.at(line, errors.New(text))
+	if !slices.ContainsFunc(x.errs, func(e error) bool { return e.Error() == err.Error() }) {
+		x.complain(err)
 	}
 }
 
-// Replace runs another backend wherever the suite says a certain one, with the same expectations: a
-// mutant, or a new version of a lock.
-func Replace(cat *harness.Catalogue, cells []Cell, old, replacement string) error {
-	name, _ := catalog.Split(replacement)
-	if _, err := cat.Backends.Get(name); err != nil {
-		return fmt.Errorf("--replace: %w", err)
-	}
-	found := false
-	for i, c := range cells {
-		if bare, _ := catalog.Split(c.Run.Backend); c.Control || (c.Run.Backend != old && bare != old) {
-			continue
+// nearest names what a description that matches no cell may have meant.
+func (x *expansion) nearest(of flags) string {
+	for _, v := range of {
+		var have []string
+		for _, c := range x.cells {
+			got, _ := flagOf(c, v.flag.Value)
+			for _, g := range got {
+				bare, _ := catalog.Split(g)
+				have = append(have, bare)
+			}
 		}
-		found = true
-		cells[i].Run.Backend = replacement
-		if err := harness.Check(cat, cells[i].Run); err != nil {
-			return fmt.Errorf("--replace %s=%s: %s: %w", old, replacement, c.Name, err)
+		for _, globs := range v.choices {
+			word := joined(globs)
+			if slices.ContainsFunc(have, func(h string) bool { return matches(word, h) }) {
+				continue
+			}
+			if hint := catalog.DidYouMean(word, have); hint != "" {
+				return " (" + strings.TrimSpace(hint) + ")"
+			}
 		}
 	}
-	if !found {
-		return fmt.Errorf("--replace: no cell is of backend %s", old)
-	}
-	return nil
+	return ""
 }

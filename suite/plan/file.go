@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -20,14 +19,17 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/lockstorm/lockstorm/internal/files"
 )
 
 // File is a suite file as it is written. docs/suite.md tells what its keys mean.
 type File struct {
 	Name       text        `yaml:"name"`
 	Doc        text        `yaml:"doc"`
-	Seeds      list        `yaml:"seeds"`  // a number: 1 to that; a list: those
-	Budget     text        `yaml:"budget"` // of time; what has not begun then is not run
+	Compare    text        `yaml:"compare"` // true: nothing is expected, its locks are compared
+	Seeds      list        `yaml:"seeds"`   // a number: 1 to that; a list: those
+	Budget     text        `yaml:"budget"`  // of time; what has not begun then is not run
 	Missing    text        `yaml:"missing"`
 	Impossible text        `yaml:"impossible"`
 	Run        flags       `yaml:"run"`  // for every cell of the axes
@@ -40,6 +42,7 @@ type File struct {
 
 	path   string
 	source []byte
+	seeds  []uint64 // in place of those of the file; nil: those of the file
 }
 
 // inclusion are cells beside those of the axes: cases that exist already, or one run.
@@ -96,11 +99,11 @@ func Read(name string, source []byte) (*File, error) {
 }
 
 //go:embed presets/*.yaml init.yaml init-own.yaml
-var files embed.FS
+var embedded embed.FS
 
 // Presets are the names of the suite files that come with the program.
 func Presets() []string {
-	all, err := fs.Glob(files, "presets/*.yaml")
+	all, err := fs.Glob(embedded, "presets/*.yaml")
 	if err != nil {
 		panic(err) // the pattern is right
 	}
@@ -112,22 +115,34 @@ func Presets() []string {
 
 // Preset is the text of one of them.
 func Preset(name string) ([]byte, bool) {
-	b, err := files.ReadFile("presets/" + name + ".yaml")
+	b, err := embedded.ReadFile("presets/" + name + ".yaml")
 	return b, err == nil
 }
 
-// Open reads a suite file, or a preset by its name. A file of the name of a preset goes first only with
-// a path, as in ./ci.
-func Open(name string) (*File, error) {
+// maxFile bounds a suite file, in bytes.
+const maxFile = 1 << 20
+
+// Stdin is the name of the standard input, as a suite file.
+const Stdin = "-"
+
+// Open reads a suite file, or a preset by its name; - is the standard input. A file of the name of a preset
+// goes first only with a path, as in ./ci.
+func Open(name string, stdin io.Reader) (*File, error) {
 	if b, ok := Preset(name); ok {
 		return Read(name, b)
 	}
-	b, err := os.ReadFile(name)
+	var b []byte
+	var err error
+	if name == Stdin {
+		b, err = files.Limited("the standard input", stdin, maxFile)
+	} else {
+		b, err = files.Read(name, maxFile)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no suite file %s, and no preset of this name: presets are %s; `lockstorm init` writes a file to begin with", name, strings.Join(Presets(), ", "))
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("suite file: %w; - reads the standard input", err)
 	}
 	return Read(name, b)
 }
@@ -140,8 +155,11 @@ func (f *File) Path() string { return f.path }
 
 // Title is the name of the suite.
 func (f *File) Title() string {
-	if f.Name.Value != "" {
+	switch {
+	case f.Name.Value != "":
 		return f.Name.Value
+	case f.path == Stdin:
+		return "suite"
 	}
 	return strings.TrimSuffix(path.Base(f.path), path.Ext(f.path))
 }
@@ -151,9 +169,6 @@ func (f *File) TimeBudget() time.Duration {
 	d, _ := time.ParseDuration(f.Budget.Value) // valid has looked at it
 	return d
 }
-
-// SetSeeds replaces the seeds of the cells that choose none themselves.
-func (f *File) SetSeeds(n int) { f.Seeds = list{{Value: strconv.Itoa(n)}} }
 
 // SkipMissing reports whether cells whose servers are not here are skipped.
 func (f *File) SkipMissing() bool { return f.Missing.Value == Skip }
@@ -165,6 +180,7 @@ func (f *File) valid() error {
 			errs = append(errs, f.at(w.Line, fmt.Errorf("%q: choose %s or %s", w.Value, Fail, Skip)))
 		}
 	}
+	errs = append(errs, f.validWords()...)
 	if f.Budget.Line > 0 {
 		if d, err := time.ParseDuration(f.Budget.Value); err != nil || d <= 0 {
 			errs = append(errs, f.at(f.Budget.Line, fmt.Errorf("budget %q: want a duration, as 90s or 10m", f.Budget.Value)))
@@ -179,33 +195,4 @@ func (f *File) valid() error {
 		errs = append(errs, fmt.Errorf("%s has neither axes nor include: there is nothing to run", f.path))
 	}
 	return errors.Join(errs...)
-}
-
-// maxSeeds bounds the seeds of a cell.
-const maxSeeds = 1000
-
-// seedsOf are those of a list; the default where it is empty.
-func (f *File) seedsOf(l list, def []uint64) ([]uint64, error) {
-	if len(l) == 0 {
-		return def, nil
-	}
-	var out []uint64
-	for _, t := range l {
-		n, err := strconv.ParseUint(t.Value, 10, 64)
-		if err != nil || n == 0 {
-			return nil, f.at(t.Line, fmt.Errorf("seed %q: want a whole number, from 1 on", t.Value))
-		}
-		out = append(out, n)
-	}
-	if len(out) > 1 {
-		return out, nil
-	}
-	if out[0] > maxSeeds {
-		return nil, f.at(l[0].Line, fmt.Errorf("%d seeds for each cell: up to %d; a list chooses single ones", out[0], maxSeeds))
-	}
-	var counted []uint64
-	for n := uint64(1); n <= out[0]; n++ {
-		counted = append(counted, n)
-	}
-	return counted, nil
 }

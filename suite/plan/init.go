@@ -15,7 +15,7 @@ import (
 func Init(cat *harness.Catalogue, program string) ([]byte, error) {
 	own := ownBackends(cat)
 	if len(own) == 0 {
-		return files.ReadFile("init.yaml")
+		return embedded.ReadFile("init.yaml")
 	}
 	var faults []string
 	for _, n := range []string{"none", "client-pause", "client-kill", "partition-client", "server-restart"} {
@@ -28,7 +28,7 @@ func Init(cat *harness.Catalogue, program string) ([]byte, error) {
 
 // initOwn is the file about some locks and the faults that all of them can have.
 func initOwn(program string, own, faults []string) ([]byte, error) {
-	t, err := template.ParseFS(files, "init-own.yaml")
+	t, err := template.ParseFS(embedded, "init-own.yaml")
 	if err != nil {
 		return nil, err
 	}

@@ -125,8 +125,8 @@ var wrong = map[string][]string{
 	"seeds: 100000\naxes: {backend: redis-lua}\n":                                                                       {"s.yaml:1:", "up to 1000"},
 	"budget: soon\naxes: {backend: redis-lua}\n":                                                                        {"s.yaml:1: budget \"soon\""},
 	"missing: maybe\naxes: {backend: redis-lua}\n":                                                                      {"s.yaml:1:", "choose fail or skip"},
-	"axes: {backend: redis-lua}\nexclude:\n  - {nemesis: flap}\n":                                                       {"s.yaml:3: this excludes no cell"},
-	"axes: {backend: redis-lua}\nexpect:\n  - of: {backend: redsync}\n    outcome: safe\n":                              {"s.yaml:3: this is about no cell"},
+	"axes: {backend: redis-lua}\nexclude:\n  - {nemesis: flap}\n":                                                       {"s.yaml:3: no cell matches `nemesis: flap`"},
+	"axes: {backend: redis-lua}\nexpect:\n  - of: {backend: redsync}\n    outcome: safe\n":                              {"s.yaml:3: no cell matches `backend: redsync`"},
 	"axes: {backend: redis-lua}\nexpect:\n  - of: {colour: red}\n    outcome: safe\n":                                   {"s.yaml:3: unknown key colour"},
 	"axes: {backend: redis-lua}\nexpect:\n  - outcome: save\n":                                                          {"s.yaml:3: outcome \"save\""},
 	"axes: {backend: redis-lua}\nexpect:\n  - checks: {mutual-exclusion: maybe}\n":                                      {"s.yaml:3: maybe of mutual-exclusion"},
@@ -143,6 +143,16 @@ var wrong = map[string][]string{
 	"include:\n  - {name: Bad Name, run: {backend: redis-lua}}\n  - {name: x, run: {backend: redis-lua}}\n":             {"s.yaml:2:", "Bad Name"},
 	"include:\n  - {name: x, run: {backend: redis-lua}}\n  - {name: x, run: {backend: redsync}}\n":                      {"s.yaml:3: there are two cells x"},
 	"include:\n  - {run: {backend: redis-lua}, of: {backend: redis-lua}}\n":                                             {"s.yaml:2: of: belongs to expect:"},
+	"name: ../../x\naxes: {backend: redis-lua}\n":                                                                       {"s.yaml:1: name", "no /"},
+	"name: .x\naxes: {backend: redis-lua}\n":                                                                            {"s.yaml:1: name", "begins with no dot"},
+	"name: ''\naxes: {backend: redis-lua}\n":                                                                            {"s.yaml:1: name is empty"},
+	"name: \"a\\e[2Jb\"\naxes: {backend: redis-lua}\n":                                                                  {"s.yaml:1: name has a character that cannot be seen: '\\x1b'"},
+	"doc: \"a\\u202eb\"\naxes: {backend: redis-lua}\n":                                                                  {"s.yaml:1: doc has a character that cannot be seen: '\\u202e'"},
+	"seeds: [1, 1, 1]\naxes: {backend: redis-lua}\n":                                                                    {"s.yaml:1: seed 1 is listed twice"},
+	"include:\n  - {run: {backend: redis-lua}, seeds: [3, 4, 3]}\n":                                                     {"s.yaml:2: seed 3 is listed twice"},
+	"compare: maybe\naxes: {backend: redis-lua}\n":                                                                      {"s.yaml:1: compare \"maybe\""},
+	"compare: true\naxes: {backend: [redis-lua, redsync]}\nexpect:\n  - outcome: safe\n":                                {"s.yaml:4: compare: true expects nothing"},
+	"axes: {backend: redis-lua, nemesis: client-pause}\nexpect:\n  - of: {nemesis: client-puase}\n    outcome: safe\n":  {"s.yaml:3: no cell matches `nemesis: client-puase` (did you mean \"client-pause\"?)"},
 	"axes: {backend: redis-lua}\n---\naxes: {backend: redsync}\n":                                                       {"more than one document"},
 	"include:\n  - {run: {backend: redis-lua, nemesis: [none, flap]}, outcome: documented}\n":                           {"s.yaml:2:", "several faults at once"},
 	"axes: {backend: all, nemesis: all, clients: [2, 3, 4, 5, 6, 7], locks: [1, 2, 3], fencing: [both, 'on', 'off']}\n": {"more than 5000 cells"},
@@ -273,19 +283,56 @@ func generic(t *testing.T, text []byte) any {
 	return doc
 }
 
-// A backend can be put in the place of another one, and nothing else changes.
 func TestReplace(t *testing.T) {
 	t.Parallel()
-	cells := cellsOf(t, "axes: {backend: [redis-lua, redsync], nemesis: client-pause}\nexpect: [{outcome: inherent}]\n")
-	if err := Replace(harness.Default(), cells, "redis-lua", "redis-del"); err != nil {
+	f, err := Read("s.yaml", []byte("axes: {backend: [redis-lua, redsync], nemesis: client-pause}\nexpect: [{outcome: inherent}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := f.Cells(harness.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells = cells[3:] // controls
+	cells[0].Skip = "no server of the old one"
+	if err := f.Replace(harness.Default(), cells, "redis-lua", "redis-del"); err != nil {
 		t.Fatal(err)
 	}
 	if cells[0].Run.Backend != "redis-del" || cells[0].Name != "redis-lua/client-pause" || cells[0].Expect.Outcome != suite.Inherent || cells[1].Run.Backend != "redsync" {
 		t.Errorf("%+v", cells)
 	}
+	if cells[0].Skip != "" {
+		t.Errorf("what could be run is skipped: %s", cells[0].Skip)
+	}
 	for _, pair := range [][2]string{{"redis-lua", "redis-de"}, {"zk-exclusive", "redis-del"}} {
-		if err := Replace(harness.Default(), cells, pair[0], pair[1]); err == nil {
+		if err := f.Replace(harness.Default(), cells, pair[0], pair[1]); err == nil {
 			t.Errorf("%v was replaced", pair)
+		}
+	}
+}
+
+// A replacement that is impossible is skipped where the suite skips what is impossible, and else an error.
+func TestReplaceImpossible(t *testing.T) {
+	t.Parallel()
+	const text = "axes: {backend: redis-lua, nemesis: [server-restart, none]}\n"
+	for _, c := range []struct {
+		text string
+		ok   bool
+	}{{text, false}, {"impossible: skip\n" + text, true}} {
+		f, err := Read("s.yaml", []byte(c.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells, err := f.Cells(harness.Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = f.Replace(harness.Default(), cells, "redis-lua", "file-flock")
+		if (err == nil) != c.ok {
+			t.Errorf("%q: %v", c.text, err)
+		}
+		if last := cells[len(cells)-2:]; c.ok && (last[0].Skip == "" || last[1].Skip != "") {
+			t.Errorf("skipped: %q, %q", last[0].Skip, last[1].Skip)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func Schema(cat *harness.Catalogue) map[string]any {
 	}
 	seeds := object{"anyOf": []any{
 		object{"type": "integer", "minimum": 1, "maximum": maxSeeds},
-		object{"type": "array", "items": object{"type": "integer", "minimum": 1}, "minItems": 1},
+		object{"type": "array", "items": object{"type": "integer", "minimum": 1}, "minItems": 1, "uniqueItems": true},
 	}, "description": "a number: seeds 1 to that; a list: those"}
 	run := flagSchema(cat, words, false)
 	with := func(more object) object {
@@ -45,7 +45,8 @@ func Schema(cat *harness.Catalogue) map[string]any {
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "a suite of lockstorm", "type": "object", "additionalProperties": false,
 		"anyOf": []any{object{"required": []string{"axes"}}, object{"required": []string{"include"}}},
 		"properties": object{
-			"name": object{"type": "string"}, "doc": object{"type": "string"}, "seeds": seeds,
+			"name": object{"type": "string", "maxLength": maxName, "pattern": `^[^./\\][^/\\]*$`}, "doc": object{"type": "string"}, "seeds": seeds,
+			"compare":    object{"type": "boolean", "description": "true: nothing is expected of the locks, they are compared; controls count"},
 			"budget":     object{"type": "string", "description": "a duration after which no more runs are begun"},
 			"missing":    object{"enum": []string{Fail, Skip}, "description": "what becomes of cells whose servers are not here"},
 			"impossible": object{"enum": []string{Fail, Skip}, "description": "what becomes of pairs that cannot work"},

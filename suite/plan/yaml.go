@@ -123,3 +123,16 @@ func placed(path, msg string) error {
 	}
 	return fmt.Errorf("%s: %s", path, msg)
 }
+
+// String is a description as it is written.
+func (f flags) String() string {
+	parts := make([]string, len(f))
+	for i, v := range f {
+		var words []string
+		for _, c := range v.choices {
+			words = append(words, joined(c))
+		}
+		parts[i] = v.flag.Value + ": " + strings.Join(words, ", ")
+	}
+	return "`" + strings.Join(parts, "; ") + "`"
+}

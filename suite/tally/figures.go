@@ -80,6 +80,8 @@ func Figures() []Figure {
 		{Name: "updates", Doc: "acknowledged updates of the protected data, of all runs", Unit: Count, More: true, of: stat("updates_acked"), over: sum},
 		{Name: "lost-updates.plain", Doc: "acknowledged updates of unfenced data that were overwritten unseen", Unit: Count, of: stat("updates_lost_plain"), over: sum},
 		{Name: "lost-updates.fenced", Doc: "the same of fenced data", Unit: Count, of: stat("updates_lost_fenced"), over: sum},
+		{Name: "lost-updates.plain.percent", Doc: "lost updates of unfenced data, of all acknowledged ones", Unit: Percent, of: rate(lostOf("updates_lost_plain"), 100), over: binomial, share: lostOf("updates_lost_plain")},
+		{Name: "lost-updates.fenced.percent", Doc: "lost updates of fenced data, of all acknowledged ones", Unit: Percent, of: rate(lostOf("updates_lost_fenced"), 100), over: binomial, share: lostOf("updates_lost_fenced")},
 		{Name: "lost-updates.percent", Doc: "lost updates of all acknowledged ones", Unit: Percent, of: rate(lostShare, 100), over: binomial, share: lostShare},
 		{Name: "fence.refused", Doc: "requests that the fence refused", Unit: Count, More: true, of: stat("fence_refused"), over: sum},
 		{Name: "loss-notice", Doc: "how late a holder could know that it had lost the lock, at most", Unit: Time, of: stat("loss_notice_late_max_ns"), over: most},
@@ -175,6 +177,15 @@ func lostShare(s Sample) (events, chances int64, ok bool) {
 	plain, hasPlain := s.stat("updates_lost_plain")
 	fenced, hasFenced := s.stat("updates_lost_fenced")
 	return plain + fenced, chances, ok && chances > 0 && (hasPlain || hasFenced)
+}
+
+// lostOf is the share of the acknowledged updates that one of the registers lost.
+func lostOf(stat string) func(Sample) (events, chances int64, ok bool) {
+	return func(s Sample) (events, chances int64, ok bool) {
+		chances, ok = s.stat("updates_acked")
+		events, has := s.stat(stat)
+		return events, chances, ok && has && chances > 0
+	}
 }
 
 func sorted(vs []float64) []float64 {

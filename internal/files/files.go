@@ -1,0 +1,54 @@
+// Package files reads files that a person names: only what is a file, and only as much as such a file can
+// be. A device that never ends and a pipe that nobody writes to are errors, and no wait.
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Read is the content of a regular file of at most so many bytes.
+func Read(path string, most int64) ([]byte, error) {
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case st.IsDir():
+		return nil, fmt.Errorf("%s is a directory: name a file", path)
+	case !st.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is %s: name a regular file", path, kind(st.Mode()))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	return Limited(path, f, most)
+}
+
+// Limited reads all, and not more than so many bytes. The name is for the error.
+func Limited(name string, r io.Reader, most int64) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(b)) > most {
+		err = fmt.Errorf("%s has more than %d bytes: %w", name, most, ErrLarge)
+	}
+	return b, err
+}
+
+// ErrLarge says that a file is larger than what is looked for can be.
+var ErrLarge = errors.New("it is not such a file")
+
+func kind(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	case m&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "no regular file"
+}

@@ -1,0 +1,101 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/reports/matrix"
+	"github.com/lockstorm/lockstorm/suite/answer"
+	"github.com/lockstorm/lockstorm/suite/tally"
+)
+
+// choice asks of the cells which lock to choose.
+func (r *Results) choice() *answer.Answer {
+	var cells []answer.Cell
+	for _, j := range r.Cells {
+		if j.Control {
+			continue
+		}
+		c := answer.Cell{Lock: j.Row, Fault: j.Column, Word: j.Word, Skipped: j.Status == Skipped, Samples: j.Samples(), Blocked: j.Failed[checker.Liveness]}
+		if !c.Skipped {
+			c.Open = max(j.Of-len(c.Samples), 0)
+		}
+		cells = append(cells, c)
+	}
+	return answer.Of(cells)
+}
+
+// locks is the answer as reports render it.
+func locks(a *answer.Answer) *matrix.Answer {
+	if a == nil {
+		return nil
+	}
+	out := &matrix.Answer{Ranked: a.RankedBy, Columns: lockColumns}
+	for _, l := range a.Locks {
+		out.Locks = append(out.Locks, matrix.Lock{Group: l.Group, Name: l.Name, Sentence: l.Sentence, Values: []matrix.Value{
+			shownAs("violating.runs", l.Rate),
+			{Text: cmp.Or(strings.Join(l.Survived, ", "), "-")},
+			{Text: cmp.Or(violated(l), "-")},
+			shownAs("lost-updates.plain.percent", l.PlainShare),
+			fenced(l),
+			{Text: blocks(l)},
+			shownAs("recovery.median", l.Recovery),
+			{Text: text("acquire.p50", l.Idle.P50) + " / " + text("acquire.p99", l.Idle.P99)},
+			{Text: text("acquire.p50", l.Hurt.P50) + " / " + text("acquire.p99", l.Hurt.P99)},
+			{Text: text("throughput", l.Idle.Throughput) + " / " + text("throughput", l.Hurt.Throughput)},
+		}})
+	}
+	return out
+}
+
+// lockColumns are what the values of a lock are.
+var lockColumns = []string{
+	"violating runs", "survived", "violated under", "updates lost without a fence", "updates lost with the fence", "blocked",
+	"recovery (median)", "acquire p50 / p99, no faults", "acquire p50 / p99, faults", "grants per s, no faults / faults",
+}
+
+// shownAs is a figure with its interval.
+func shownAs(figure string, v *tally.Value) matrix.Value {
+	if v == nil {
+		return matrix.Value{Text: "-"}
+	}
+	out := matrix.Value{Text: answer.Text(figure, v.Value), Value: v.Value, Low: v.Low, High: v.High}
+	if v.Low != v.High {
+		out.Interval = answer.Text(figure, v.Low) + " to " + answer.Text(figure, v.High)
+	}
+	return out
+}
+
+func text(figure string, v *tally.Value) string { return shownAs(figure, v).Text }
+
+func violated(l answer.Lock) string {
+	var out []string
+	for _, v := range l.Violated {
+		out = append(out, fmt.Sprintf("%s (%s, %d of %d)", v.Fault, v.Word, v.Violating, v.Runs))
+	}
+	return strings.Join(out, ", ")
+}
+
+// fenced is what was lost with the fence, and how often it refused.
+func fenced(l answer.Lock) matrix.Value {
+	if l.FencedShare == nil {
+		return matrix.Value{Text: "not measured"}
+	}
+	v := shownAs("lost-updates.fenced.percent", l.FencedShare)
+	if l.Refused != nil && l.Refused.Value > 0 {
+		v.Text += fmt.Sprintf(", %.0f refused", l.Refused.Value)
+	}
+	return v
+}
+
+func blocks(l answer.Lock) string {
+	switch {
+	case l.Blocked > 0:
+		return fmt.Sprintf("for good, %d of %s", l.Blocked, plural(l.Runs, "run"))
+	case l.Orphan == nil:
+		return "-"
+	}
+	return answer.Text("orphan", l.Orphan.Value) + " at most"
+}

@@ -1,0 +1,83 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+// check looks whether each cell is possible here.
+func (x *expansion) check() {
+	for i := range x.cells {
+		c := &x.cells[i]
+		if err := x.f.settle(x.cat, c); err != nil {
+			x.wrong(c.line, "%s: %w", c.Name, err)
+		}
+		if err := c.Expect.Validate(x.cat.Checks); err != nil {
+			x.wrong(c.line, "%s: %w", c.Name, err)
+		}
+	}
+}
+
+// settle says whether a cell is run here or skipped; the error says that it can be neither.
+func (f *File) settle(cat *harness.Catalogue, c *Cell) error {
+	c.Skip = ""
+	cfg := c.Run
+	cfg.Seed = c.Seeds[0]
+	err := harness.Check(cat, cfg)
+	var coded *harness.Error
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &coded):
+		return err
+	case coded.Code == harness.ExitEnvironment:
+		if f.SkipMissing() {
+			c.Skip = err.Error()
+		}
+		return nil
+	case slices.Contains(c.Expect.Exit, coded.Code): // it expects to be refused
+		return nil
+	case f.Impossible.Value == Skip:
+		c.Skip = err.Error()
+		return nil
+	}
+	return err
+}
+
+// Replace runs another backend in the place of one, with the same expectations: a worse lock must turn a gate
+// red. What the old one was skipped for says nothing of the new one.
+func (f *File) Replace(cat *harness.Catalogue, cells []Cell, old, replacement string) error {
+	name, _ := catalog.Split(replacement)
+	if _, err := cat.Backends.Get(name); err != nil {
+		return fmt.Errorf("--replace: %w", err)
+	}
+	found := false
+	for i := range cells {
+		c := &cells[i]
+		if bare, _ := catalog.Split(c.Run.Backend); c.Control || (c.Run.Backend != old && bare != old) {
+			continue
+		}
+		found = true
+		c.Run.Backend = replacement
+		if err := f.settle(cat, c); err != nil {
+			return fmt.Errorf("--replace %s=%s: %s: %w", old, replacement, c.Name, err)
+		}
+	}
+	if !found {
+		return fmt.Errorf("--replace: no cell is of backend %s%s", old, catalog.DidYouMean(old, backendsOf(cells)))
+	}
+	return nil
+}
+
+func backendsOf(cells []Cell) (out []string) {
+	for _, c := range cells {
+		if name, _ := catalog.Split(c.Run.Backend); !c.Control {
+			out = append(out, name)
+		}
+	}
+	return out
+}

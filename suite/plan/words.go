@@ -1,0 +1,110 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxName bounds the name of a suite, in characters.
+const maxName = 100
+
+// validWords looks at the name, the doc and the mode of a file: the name is shown everywhere, and a directory
+// is called after it.
+func (f *File) validWords() (errs []error) {
+	if name := f.Name.Value; f.Name.Line > 0 {
+		switch {
+		case strings.TrimSpace(name) == "":
+			errs = append(errs, f.at(f.Name.Line, errors.New("name is empty: leave it out, or name the suite")))
+		case strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, "."):
+			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name %q: a directory is called after it, so it has no / and begins with no dot", name)))
+		case len([]rune(name)) > maxName:
+			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name has more than %d characters", maxName)))
+		}
+	}
+	for key, t := range map[string]text{"name": f.Name, "doc": f.Doc} {
+		if i := strings.IndexFunc(t.Value, hidden); i >= 0 {
+			errs = append(errs, f.at(t.Line, fmt.Errorf("%s has a character that cannot be seen: %+q", key, []rune(t.Value[i:])[0])))
+		}
+	}
+	if f.Compare.Line > 0 && f.Compare.Value != "true" && f.Compare.Value != "false" {
+		errs = append(errs, f.at(f.Compare.Line, fmt.Errorf("compare %q: choose true or false", f.Compare.Value)))
+	}
+	return errs
+}
+
+// hidden reports whether a character does something other than being shown: it controls a terminal, or
+// turns the direction of the text. Line ends are text.
+func hidden(r rune) bool { return !strconv.IsPrint(r) && r != '\n' && r != '\t' }
+
+// Compares reports whether the suite compares its locks, and expects nothing of them.
+func (f *File) Compares() bool { return f.Compare.Value == "true" }
+
+// maxSeeds bounds the seeds of a cell.
+const maxSeeds = 1000
+
+// seedsOf are those of a list; the default where it is empty.
+func (f *File) seedsOf(l list, def []uint64) ([]uint64, error) {
+	if len(l) == 0 {
+		return def, nil
+	}
+	var out []uint64
+	for _, t := range l {
+		n, err := strconv.ParseUint(t.Value, 10, 64)
+		switch {
+		case err != nil || n == 0:
+			return nil, f.at(t.Line, fmt.Errorf("seed %q: want a whole number, from 1 on", t.Value))
+		case slices.Contains(out, n):
+			return nil, f.at(t.Line, fmt.Errorf("seed %d is listed twice: each seed makes one run", n))
+		}
+		out = append(out, n)
+	}
+	if len(out) > maxSeeds {
+		return nil, f.at(l[0].Line, fmt.Errorf("%d seeds for each cell: up to %d", len(out), maxSeeds))
+	}
+	if len(out) > 1 {
+		return out, nil
+	}
+	if out[0] > maxSeeds {
+		return nil, f.at(l[0].Line, fmt.Errorf("%d seeds for each cell: up to %d; a list chooses single ones", out[0], maxSeeds))
+	}
+	return counted(1, out[0]), nil
+}
+
+func counted(from, to uint64) (out []uint64) {
+	for n := from; n <= to; n++ {
+		out = append(out, n)
+	}
+	return out
+}
+
+// SetSeeds replaces the seeds of the cells that choose none themselves: N for 1 to N, A-B for A to B, or
+// several with commas between them.
+func (f *File) SetSeeds(spec string) error {
+	var out []uint64
+	for _, part := range strings.Split(spec, ",") {
+		from, to, span := strings.Cut(strings.TrimSpace(part), "-")
+		a, errA := strconv.ParseUint(from, 10, 64)
+		b, errB := a, error(nil)
+		if span {
+			b, errB = strconv.ParseUint(to, 10, 64)
+		}
+		if errA != nil || errB != nil || a == 0 || b < a || b-a >= maxSeeds {
+			return fmt.Errorf("--seeds %s: want 5 for 1 to 5, 6-10, or 1,4,9; up to %d", spec, maxSeeds)
+		}
+		if !span && !strings.Contains(spec, ",") {
+			if b > maxSeeds {
+				return fmt.Errorf("--seeds %s: up to %d for each cell", spec, maxSeeds)
+			}
+			a = 1
+		}
+		out = append(out, counted(a, b)...)
+	}
+	f.seeds = out
+	if unique := slices.Compact(slices.Sorted(slices.Values(out))); len(unique) < len(out) {
+		return fmt.Errorf("--seeds %s: a seed is listed twice: each seed makes one run", spec)
+	}
+	return nil
+}
