@@ -51,9 +51,11 @@ GATE_OUT ?= lockstorm-runs/gate-$(shell date +%Y%m%d-%H%M%S)
 gate: build servers ## preset ci: lockstorm's own gate, with a page of what came of it
 	$(BIN) suite ci --out $(GATE_OUT)
 
+STEADY_RUNS ?= 50
+
 .PHONY: steady
-steady: servers ## the gate 50 times in a row, every second time beside four spinning loops
-	set -o pipefail; $(GO) test -tags steady -count=1 -timeout 180m -run TestGateIsSteady -v ./e2e | grep --line-buffered -v '^=== '
+steady: servers ## the gate STEADY_RUNS (50) times in a row, every second time beside four spinning loops
+	set -o pipefail; STEADY_RUNS=$(STEADY_RUNS) $(GO) test -tags steady -count=1 -timeout 180m -run TestGateIsSteady -v ./e2e | grep --line-buffered -v '^=== '
 
 MATRIX_SEEDS ?= 3
 
@@ -65,6 +67,13 @@ busy: servers ## locks that are right beside four spinning loops, 140 runs in 25
 matrix: build servers ## every backend under every fault, MATRIX_SEEDS seeds; writes docs/matrix.md (2 hours)
 	$(BIN) suite full --seeds $(MATRIX_SEEDS) --out lockstorm-runs/matrix --resume; code=$$?; [ $$code -le 2 ] || [ $$code -eq 5 ]
 	$(GO) test ./docs/tables -run TestMatrix -matrix $(CURDIR)/lockstorm-runs/matrix
+
+CHOOSE_OUT ?= lockstorm-runs/choose
+
+.PHONY: choosing
+choosing: build servers ## locks of every store compared, CHOOSE_SEEDS (5) seeds; writes docs/choosing.md (a quarter of an hour)
+	$(BIN) suite examples/choose.yaml --seeds $(or $(CHOOSE_SEEDS),5) --out $(CHOOSE_OUT) --resume
+	$(GO) test -count=1 ./docs/tables -run TestChoosing -choosing $(abspath $(CHOOSE_OUT))
 
 .PHONY: image
 image: ## an image of lockstorm itself: a static binary, run as an unprivileged user

@@ -88,9 +88,14 @@ var depths = map[string]int{
 	"done-twice": depthData, "stock-off": depthData,
 }
 
+// depth is even for what stands for itself; what a release by somebody else led to comes after it.
 func (f Finding) depth() int {
-	if d, ok := depths[f.Rule]; ok {
-		return d
+	d, ok := depths[f.Rule]
+	if !ok {
+		d = depthRest
 	}
-	return depthRest
+	if f.CauseKind == CauseRelease {
+		return 2*d + 1
+	}
+	return 2 * d
 }

@@ -11,6 +11,7 @@ func TestRank(t *testing.T) {
 	want := []Found{
 		{Ownership, Finding{Rule: "foreign-release", Class: Defect, Gating: true}},
 		{LockLinearizability, Finding{Rule: "foreign-release", Class: Defect, Gating: true}},
+		{Ownership, Finding{Rule: "foreign-release", Class: Defect, Gating: true, Lost: 5, CauseKind: CauseRelease}},
 		{MutualExclusion, Finding{Rule: "overlap", Class: Defect, Gating: true, Lost: 2, To: 1}},
 		{MutualExclusion, Finding{Rule: "overlap", Class: Defect, Gating: true, Lost: 1, To: 99}},
 		{MutualExclusion, Finding{Rule: "overlap", Class: Defect, Gating: true, From: 10, To: 30}},

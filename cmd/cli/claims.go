@@ -18,7 +18,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/docs"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/gate"
 )
@@ -36,9 +38,9 @@ func (a *app) claimsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "claims [NUMBER...]",
 		Short: "the claims of articles on locks, put to the test",
-		Long: `Lists what articles say of distributed locks and, with --run, makes the runs that answer it: each
-claim has its own backends, faults and workloads, and its verdict is computed from the runs:
-stands, in part, or falls. A run that ends otherwise than this program expects is named (exit code 5).
+		Long: `Lists what articles say of distributed locks, with the verdicts that were measured for the documentation
+(docs/claims.md): stands, in part, falls, or open. With --run it makes the runs anew: each claim has its
+own backends, faults and workloads, and its verdict is computed from the runs. A run that ends otherwise than this program expects is named (exit code 5).
 The answers are kept as ` + answersFile + ` in the directory of the runs; --from shows them again.`,
 		Example: fmt.Sprintf("  %[1]s claims\n  %[1]s claims --run 9 12\n  %[1]s claims --from lockstorm-runs/claims", a.st.Name),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -55,12 +57,15 @@ The answers are kept as ` + answersFile + ` in the directory of the runs; --from
 			if err != nil {
 				return &harness.Error{Code: harness.ExitUsage, Err: err}
 			}
+			if keep != "" && from == "" {
+				return errors.New("--keep needs --from: the directory of the runs whose answers are to be kept")
+			}
 			if keep != "" {
 				if err := writeAnswers(keep, answers); err != nil {
 					return err
 				}
 			}
-			return a.showClaims(chosen, answers, asJSON)
+			return a.showClaims(chosen, answers, asJSON, from == "" && len(chosen) > maxTold)
 		},
 	}
 	f := cmd.Flags()
@@ -112,7 +117,7 @@ func (a *app) runClaims(ctx context.Context, claims []suite.Claim, out string, j
 	if err := writeAnswers(filepath.Join(out, answersFile), r.answers); err != nil {
 		return err
 	}
-	if err := a.showClaims(claims, r.answers, asJSON); err != nil {
+	if err := a.showClaims(claims, r.answers, asJSON, false); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -198,10 +203,11 @@ func writeAnswers(path string, answers []suite.Answer) error {
 	return os.WriteFile(path, append(b, '\n'), 0o644)
 }
 
-// readAnswers reads those of a file or a directory; none where there is no name.
+// readAnswers reads those of a file or a directory; where there is no name, those that were measured for the
+// documentation.
 func readAnswers(path string) (answers []suite.Answer, err error) {
 	if path == "" {
-		return nil, nil
+		return answers, json.Unmarshal(docs.Claims, &answers)
 	}
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		if _, err := os.Stat(filepath.Join(path, answersFile)); err != nil {
@@ -209,7 +215,7 @@ func readAnswers(path string) (answers []suite.Answer, err error) {
 		}
 		path = filepath.Join(path, answersFile)
 	}
-	b, err := os.ReadFile(path)
+	b, err := files.Read(path, maxAnswers)
 	if err != nil {
 		return nil, fmt.Errorf("--from: %w", err)
 	}
@@ -218,6 +224,9 @@ func readAnswers(path string) (answers []suite.Answer, err error) {
 	}
 	return answers, nil
 }
+
+// maxAnswers bounds a file of answers, in bytes.
+const maxAnswers = 16 << 20
 
 // answersOf reads them from the runs below a directory: of claims that were interrupted, say.
 func answersOf(dir string) (answers []suite.Answer, err error) {
@@ -250,7 +259,8 @@ type judgedClaim struct {
 	Commands []string           `json:"commands"`
 }
 
-func (a *app) showClaims(claims []suite.Claim, answers []suite.Answer, asJSON bool) error {
+// showClaims prints the verdicts; unless brief, with the run of each answer.
+func (a *app) showClaims(claims []suite.Claim, answers []suite.Answer, asJSON, brief bool) error {
 	var all []judgedClaim
 	for _, c := range claims {
 		j := judgedClaim{Number: c.Number, Text: c.Text, Articles: c.Articles, Verdict: c.Judged(answers), Note: c.Note}
@@ -269,8 +279,8 @@ func (a *app) showClaims(claims []suite.Claim, answers []suite.Answer, asJSON bo
 	}
 	w := tabwriter.NewWriter(a.st.Stdout, 0, 0, 2, ' ', 0)
 	for _, j := range all {
-		fmt.Fprintf(w, "%d\t%s\t%d runs\t%s\n", j.Number, j.Verdict, len(j.Commands), j.Text)
-		if len(answers) == 0 && len(all) > 3 {
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", j.Number, j.Verdict, plural(len(j.Commands), "run"), j.Text)
+		if brief {
 			continue
 		}
 		for _, one := range j.Answers {
@@ -281,8 +291,15 @@ func (a *app) showClaims(claims []suite.Claim, answers []suite.Answer, asJSON bo
 			fmt.Fprintf(w, "\t%s\texit %d\t%s%s\n", bears, one.Exit, one.Run, figuresOf(one))
 		}
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil || !brief {
+		return err
+	}
+	fmt.Fprintf(a.st.Stdout, "\n%s claims 9 shows the runs of one, %s claims --run makes them anew.\n", a.st.Name, a.st.Name)
+	return nil
 }
+
+// maxTold is for how many claims each run is told; of more only the verdicts.
+const maxTold = 3
 
 // figuresOf are the figures of an answer, by name.
 func figuresOf(a suite.Answer) string {

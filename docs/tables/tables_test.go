@@ -12,13 +12,15 @@ import (
 
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/answer"
 	"github.com/lockstorm/lockstorm/suite/gate"
 	"github.com/lockstorm/lockstorm/suite/tally"
 )
 
 var (
-	rewrite = flag.Bool("rewrite", false, "write the files anew")
-	matrix  = flag.String("matrix", "", "write docs/matrix.md from the suite in this directory")
+	rewrite  = flag.Bool("rewrite", false, "write the files anew")
+	choosing = flag.String("choosing", "", "write docs/choosing.md from the suite in this directory")
+	matrix   = flag.String("matrix", "", "write docs/matrix.md from the suite in this directory")
 )
 
 // The page of a measured suite can be written, and says what became of each cell; with -matrix it is.
@@ -152,5 +154,31 @@ func TestTrackRecordHasThePublishedCases(t *testing.T) {
 		if !reflect.DeepEqual(rows[i][1:], row) || !reflect.DeepEqual(cfg, c.Run) {
 			t.Errorf("row %v\nis not case %s: %v\n(run `make track-record`)", rows[i][1:], c.Name, c.Run.Line())
 		}
+	}
+}
+
+// The page of a comparison can be written; with -choosing it is.
+func TestChoosing(t *testing.T) {
+	share := &tally.Value{Value: 20, Low: 7, High: 41}
+	r := &gate.Results{Verdict: "1 cell: 1 measured", CPUs: 2, Cells: []gate.Judged{{Name: "a/none", Row: "a", Of: 5}}, Answer: &answer.Answer{
+		RankedBy: "Ranked by x.", Groups: 1, Locks: []answer.Lock{{Name: "a", Group: 1, Sentence: "a survived flap.", Survived: []string{"flap"}, Rate: share, Runs: 25}},
+	}}
+	for _, want := range []string{"1 locks without faults and under four, 5 seeds each", "**Group 1: fewest violations**", "- `a` survived flap.", "| 1 | `a` | 20 % (7 % to 41 %) | flap |"} {
+		if text := Choosing(r); !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if *choosing == "" {
+		return
+	}
+	r, err := gate.ReadResults(*choosing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Compare || r.Interrupted || r.ExitCode != 0 {
+		t.Fatalf("%s is no comparison that came to its end: %s", *choosing, r.Verdict)
+	}
+	if err := os.WriteFile("../choosing.md", []byte(Choosing(r)), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -16,6 +16,11 @@ func large(cells int) *Table {
 	t := &Table{
 		Title: "all & <b>", Program: "mylocks", Doc: "every lock", Verdict: "not as expected", Class: "fail", Facts: [][2]string{{"exit code", "1"}},
 		Alerts: []string{"a control misbehaves"}, Changes: []string{"new violation: x"},
+		Answer: &Answer{Ranked: "Ranked by <x>.", Columns: []string{"violating runs", "survived"}, Locks: []Lock{
+			{Group: 1, Name: "backend-1", Sentence: "backend-1 survived <all> | of it.", Values: []Value{{Text: "0 %", Interval: "0 % to 5 %"}, {Text: "flap"}}},
+			{Group: 2, Name: "backend-2", Sentence: "backend-2 did not.", Values: []Value{{Text: "50 %"}, {Text: "-"}}},
+			{Name: "backend-3", Sentence: "backend-3 was not measured.", Values: []Value{{Text: "-"}, {Text: "-"}}},
+		}},
 	}
 	for _, name := range []string{"exposures", "violations.rate", "overlap", "recovery.median", "acquire.p50", "acquire.p99"} {
 		t.Figures = append(t.Figures, Figure{Name: name, Doc: "of " + name, Unit: "ns"})
@@ -59,7 +64,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("%q is in the page", bad)
 		}
 	}
-	for _, want := range []string{"all &amp; &lt;b&gt;", "a control misbehaves", `href="runs/backend-3/fault-7/seed-2/report.html"`, `id="backend-3/fault-7"`, "<svg", "Time to acquire", "Time to recover"} {
+	for _, want := range []string{"all &amp; &lt;b&gt;", "a control misbehaves", `href="runs/backend-3/fault-7/seed-2/report.html"`, `id="backend-3/fault-7"`, "<svg", "Time to acquire", "Time to recover", "Ranked by &lt;x&gt;.", "group 1: fewest violations", "group 2", "not measured", `colspan="3"`, "backend-1 survived &lt;all&gt; | of it."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in the page", want)
 		}
@@ -90,7 +95,7 @@ func TestMarkdown(t *testing.T) {
 	if err := Markdown(&b, large(40), true); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"# all & &lt;b>", "> a control misbehaves", "- **violation** backend-0/fault-1:", "| backend | none | fault-1 |", "**inherent** (violation), 3 per 1000 grants"} {
+	for _, want := range []string{"# all & &lt;b>", "> a control misbehaves", "- **violation** backend-0/fault-1:", "| backend | none | fault-1 |", "**inherent** (violation), 3 per 1000 grants", "| 1 | backend-1 | 0 % (0 % to 5 %) | flap |", "- backend-1 survived &lt;all> | of it."} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
 		}

@@ -31,7 +31,7 @@ func (l Lock) survived() string {
 	faults := slices.DeleteFunc(slices.Clone(l.Survived), func(f string) bool { return f == idle })
 	switch {
 	case len(l.Violated) == 0 && len(faults) > 0:
-		return fmt.Sprintf("survived all it was tried with (%s): 0 of %s violated a promise, at most %s with 95 %% confidence", join(faults), runs(l.Runs), Text("violating.runs", l.Rate.High))
+		return fmt.Sprintf("survived all it was tried with (%s): 0 of %s violated a promise (95 %% interval: up to %s)", join(faults), runs(l.Runs), Text("violating.runs", l.Rate.High))
 	case len(l.Violated) == 0:
 		return fmt.Sprintf("kept its promises without faults in %s", runs(l.Runs))
 	case len(faults) == 0:

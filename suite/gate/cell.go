@@ -32,6 +32,7 @@ type Judged struct {
 	Of        int                    `json:"of"`                  // runs
 	TTL       time.Duration          `json:"ttl_ns,omitempty"`
 	Command   string                 `json:"command"`
+	Again     string                 `json:"again,omitempty"` // the command of the run that Why tells first
 	Figures   map[string]tally.Value `json:"figures,omitempty"`
 	NoneIn    float64                `json:"none_in,omitempty"` // the highest chance of a violation for an exposure, where there was none
 	Broken    []string               `json:"thresholds_missed,omitempty"`
@@ -46,19 +47,19 @@ type remark struct {
 	status Status
 	why    string
 	of     []suite.Deviation
-	quoted *Quoted
+	run    *Outcome // that it is about; nil: the cell
 }
 
-// Line is the command that shows again what is not as expected, with its seed; of a cell that is, the
-// command of all its runs.
-func (j Judged) Line() string {
-	for _, o := range j.Runs {
-		if o.Status == j.Status && o.Status != Expected {
-			return o.Command
-		}
+func (r remark) quoted() *Quoted {
+	if r.run == nil {
+		return nil
 	}
-	return j.Command
+	return r.run.Quoted
 }
+
+// Line is the command that shows again what is told first of a cell that is not as expected, with its seed;
+// of a cell that is, the command of all its runs.
+func (j Judged) Line() string { return cmp.Or(j.Again, j.Command) }
 
 // Samples are what its runs measured that came to an answer.
 func (j Judged) Samples() []tally.Sample { return samples(j.Runs) }
@@ -110,11 +111,14 @@ func (j *Judged) say(s Status, of []suite.Deviation, format string, args ...any)
 // the finding that they quote.
 func (j *Judged) settle() {
 	slices.SortStableFunc(j.remarks, func(a, b remark) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.status), slices.Index(order, b.status)), compareQuoted(a.quoted, b.quoted))
+		return cmp.Or(cmp.Compare(slices.Index(order, a.status), slices.Index(order, b.status)), compareQuoted(a.quoted(), b.quoted()))
 	})
-	j.Status, j.Why, j.Deviates = Expected, nil, nil
+	j.Status, j.Why, j.Deviates, j.Again = Expected, nil, nil, ""
 	for _, r := range j.remarks {
 		j.Status = worst(j.Status, r.status)
+		if r.run != nil && j.Again == "" {
+			j.Again = r.run.Command
+		}
 		if !slices.Contains(j.Why, r.why) {
 			j.Why = append(j.Why, r.why)
 		}
@@ -154,7 +158,7 @@ func (j *Judged) runs(c plan.Cell) {
 			why += " (the host disturbed the run)"
 		}
 		j.say(status, of, "seed %d: %s", o.Seed, why)
-		j.remarks[len(j.remarks)-1].quoted = o.Quoted
+		j.remarks[len(j.remarks)-1].run = &o
 	}
 }
 

@@ -112,7 +112,7 @@ func (s *Suite) Judge() (*Results, error) {
 func (r *Results) lacking(want plan.Required, cells []plan.Cell) (out []string) {
 	shown := func(backend, nemesis string) bool {
 		for i, c := range cells {
-			if !c.Control && r.Cells[i].shown() && c.Covers(backend, nemesis) {
+			if !c.Control && r.Cells[i].shown() && c.Covers(cmp.Or(r.Replaced[backend], backend), nemesis) {
 				return true
 			}
 		}

@@ -71,7 +71,7 @@ func (r *Results) Table(runs, page string) *matrix.Table {
 		t.Alerts = append(t.Alerts, "Required, and not shown: "+strings.Join(r.Lacks, ", "))
 	}
 	for _, name := range sortedKeys(r.Replaced) {
-		t.Alerts = append(t.Alerts, fmt.Sprintf("Wherever this says %s, %s was run.", name, r.Replaced[name]))
+		t.Alerts = append(t.Alerts, fmt.Sprintf("%[2]s was run in place of %[1]s, with the same expectations.", name, r.Replaced[name]))
 	}
 	t.Facts, t.Answer = r.facts(), locks(r.Answer)
 	if r.Baseline != nil {

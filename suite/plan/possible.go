@@ -62,7 +62,9 @@ func (f *File) Replace(cat *harness.Catalogue, cells []Cell, old, replacement st
 			continue
 		}
 		found = true
+		before := c.Run.Backend
 		c.Run.Backend = replacement
+		c.Row = row(c.Run) + " (in place of " + before + ")"
 		if err := f.settle(cat, c); err != nil {
 			return fmt.Errorf("--replace %s=%s: %s: %w", old, replacement, c.Name, err)
 		}

@@ -1,0 +1,85 @@
+package tables
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/suite/gate"
+)
+
+// Choosing is docs/choosing.md: which lock, by what a comparison of all stores has measured.
+func Choosing(r *gate.Results) string {
+	var p page
+	seeds := 0
+	for _, j := range r.Cells {
+		if !j.Control {
+			seeds = max(seeds, j.Of)
+		}
+	}
+	p.line("# Which lock?\n\n<!-- Written by `make choosing`. Do not edit. -->\n")
+	p.line(`Two questions decide more than the choice of a lock:
+
+1. **What happens when a holder is late?** Every lock whose lease, session or connection can end lets a second client in
+   while the first one still believes that it holds the lock. A faster store, a longer time to live or a watchdog makes
+   that rarer and never impossible. If it costs money, the data needs a fence: a resource that refuses old tokens, a
+   condition in the write itself, or a transaction that holds the lock and writes the data.
+2. **What happens when a holder dies?** A lock without a lease waits for it for ever.
+
+The rest is measured. %s without faults and under four, %d seeds each, by
+
+    lockstorm suite examples/choose.yaml
+
+on %s, on a machine with %d processors: %s. Make it again with your time to live, your faults and your own
+lock ([suite.md](suite.md)), and with more seeds: they tell more locks apart.
+`, locksOf(r), seeds, r.Started.UTC().Format("2006-01-02"), r.CPUs, r.Verdict)
+	answer := r.Table("", "").Answer
+	if answer == nil {
+		return p.String()
+	}
+	p.line("## In a sentence each\n\n%s\n", answer.Ranked)
+	for _, group := range answer.Grouped() {
+		p.line("**%s**\n", strings.ToUpper(group[0].Title()[:1])+group[0].Title()[1:])
+		for _, l := range group {
+			p.line("- %s", strings.Replace(l.Sentence, l.Name, "`"+l.Name+"`", 1))
+		}
+		p.line("")
+	}
+	p.line(`## In figures
+
+In brackets: an interval of 95 %%, or the range of fewer than six runs. Updates lost are a share of the acknowledged ones. "With the
+fence" is a second register that refuses tokens older than the newest it has seen; a lock that issues none could not be measured
+with it. Blocked is the longest time in which nobody held the lock and nobody could get it.
+`)
+	p.header(append([]string{"group", "lock"}, answer.Columns...)...)
+	for _, l := range answer.Locks {
+		cells := []string{fmt.Sprint(l.Group), "`" + l.Name + "`"}
+		for _, v := range l.Values {
+			text := v.Text
+			if v.Interval != "" {
+				text += " (" + v.Interval + ")"
+			}
+			cells = append(cells, text)
+		}
+		p.row(cells...)
+	}
+	p.line(`
+## What this does not say
+
+- A group is as fine as the number of runs allows. Locks of one group may differ; these runs do not show it.
+- All violations count alike here. A defect and what is inherent to leases have different cures: the sentences name them.
+- Each lock ran on its smallest topology, one server where that is possible. Fail-over is another question:
+  [ensembles.md](ensembles.md), [databases.md](databases.md), [matrix.md](matrix.md).
+- Times are of this machine. Compare them within a column.
+
+%s.
+`, versionsOf(r))
+	return p.String()
+}
+
+// locksOf counts the rows of the matrix.
+func locksOf(r *gate.Results) string {
+	if r.Answer == nil {
+		return "No locks"
+	}
+	return fmt.Sprintf("%d locks", len(r.Answer.Locks))
+}
