@@ -2,6 +2,8 @@ package checker
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -98,8 +100,8 @@ func (a *audit) sequence() {
 	if a.in.End == nil {
 		return
 	}
-	for party, n := range a.in.End.Parties {
-		var has int64
+	for _, party := range slices.Sorted(maps.Keys(a.in.End.Parties)) {
+		var n, has int64 = a.in.End.Parties[party], 0
 		if l := logs[party]; l != nil {
 			has = l.next
 		}
@@ -153,7 +155,7 @@ func (a *audit) parties() {
 	if a.in.End == nil {
 		return
 	}
-	for party := range a.in.End.Parties {
+	for _, party := range slices.Sorted(maps.Keys(a.in.End.Parties)) {
 		if _, killed := a.in.Kills[party]; !killed && !a.in.Finished[party] {
 			a.add(RuleDied, fmt.Sprintf("%s stopped recording and nobody killed it", party), nil)
 		}

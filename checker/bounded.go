@@ -42,21 +42,15 @@ func bounded(in *Input) Result {
 	return r
 }
 
-// heldBack is for how much of a span a client was held up itself.
-func (in *Input) heldBack(client string, span history.Interval) (ns int64) {
-	for _, s := range in.stallsOf(client) {
-		if part := s.Overlap(span); !part.Empty() {
-			ns += part.To - part.From
-		}
-	}
+// heldBack is for how much of a span a client was held up itself: stalls and faults that overlap count once.
+func (in *Input) heldBack(client string, span history.Interval) int64 {
+	var faults []history.Interval
 	for _, f := range in.Faults {
 		if f.Family == history.FamilyClient && f.Effective() && f.Late(client) {
-			if part := f.Span().Overlap(span); !part.Empty() {
-				ns += part.To - part.From
-			}
+			faults = append(faults, f.Span())
 		}
 	}
-	return min(ns, span.To-span.From)
+	return in.heldUp(span, in.stallsOf(client), faults)
 }
 
 func boundsTries(in *Input) (Code, string) {

@@ -54,7 +54,7 @@ func (in *Input) explainLoss(e *history.Event, overwritten []*history.Event) los
 			together = true
 			continue
 		}
-		if class, reason, _ := in.classify(o); worst == nil || class == Defect {
+		if class, reason, _ := in.classify(o); worst == nil || class.rank() < worstClass.rank() {
 			worst, worstClass, worstReason = &o, class, reason
 		}
 	}

@@ -45,16 +45,21 @@ func reentries(in *Input, out Figures) {
 		return
 	}
 	out["reentries"], out["reentries_refused"] = 0, 0
-	held := map[owner]*history.Grant{} // by lock and owner: the outer grant
+	type place struct {
+		lock string
+		owner
+	}
+	held := map[place]*history.Grant{} // the outer grant
 	for _, g := range in.Grants {
 		if g.Acquire == nil {
 			continue
 		}
-		outer := held[ownerOf(g)]
+		at := place{g.Lock, ownerOf(g)}
+		outer := held[at]
 		switch {
 		case outer == nil || g.Acquire.Start() > outer.GaveBack():
 			if g.Granted() {
-				held[ownerOf(g)] = g
+				held[at] = g
 			}
 		case g.Granted():
 			out["reentries"]++

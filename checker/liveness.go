@@ -3,6 +3,7 @@ package checker
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -125,7 +126,7 @@ func (in *Input) comesBack(lock string, span history.Interval, figures Figures) 
 			findings = append(findings, f)
 		}
 	}
-	for client := range in.Last {
+	for _, client := range slices.Sorted(maps.Keys(in.Last)) {
 		if _, killed := in.Kills[client]; !killed && !any[client] {
 			untried = fmt.Sprintf("%s did not ask for %s in the final sections%s", client, lock, hardly)
 		}

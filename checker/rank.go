@@ -59,15 +59,19 @@ func RankOfCheck(name string) int {
 // severity orders findings, the worst first: what gates for certain, what may gate, the
 // rest; defects before what is inherent.
 func (f Finding) severity() int {
-	rank := map[Class]int{Defect: 0, Undetermined: 1, NoClass: 2, Inherent: 3}[f.Class]
 	switch {
 	case f.Certain():
-		return rank
+		return f.Class.rank()
 	case f.Gating:
-		return 10 + rank
+		return 10 + f.Class.rank()
 	default:
-		return 20 + rank
+		return 20 + f.Class.rank()
 	}
+}
+
+// rank orders the classes, the worst first.
+func (c Class) rank() int {
+	return map[Class]int{Defect: 0, Undetermined: 1, NoClass: 2, Inherent: 3}[c]
 }
 
 // How deep a finding lies among causes and their consequences.

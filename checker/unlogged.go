@@ -62,8 +62,11 @@ func (in *Input) sameBase(register, lock string) []Finding {
 	}
 	var out []Finding
 	for _, base := range slices.Sorted(maps.Keys(byBase)) {
-		calls := byBase[base]
-		if len(calls) < 2 || news[base] > 1 {
+		calls, times := byBase[base], news[base]
+		if base == in.Run.Registers[register] {
+			times++ // it was there before anybody wrote it
+		}
+		if len(calls) < 2 || times > 1 {
 			continue
 		}
 		slices.SortFunc(calls, func(a, b *history.Call) int { return cmp.Compare(a.End(), b.End()) })

@@ -48,13 +48,14 @@ func MergeDir(dir string) (*History, error) {
 // Merge joins logs by time into one history: k-way over their heads, invokes first on
 // equal times. It numbers the events.
 func Merge(logs []*History) (*History, error) {
-	out := &History{sums: map[string]uint32{}}
+	out := &History{sums: map[string]uint32{}, files: map[string]string{}}
 	var heads mergeHeap
 	var torn []string
 	total := 0
 	for i, l := range logs {
 		out.Damage = append(out.Damage, l.Damage...)
 		maps.Copy(out.sums, l.sums)
+		maps.Copy(out.files, l.files)
 		out.Sources = append(out.Sources, l.Sources...)
 		if l.Torn != "" {
 			torn = append(torn, l.Torn)

@@ -17,7 +17,8 @@ type History struct {
 	Torn    string   // a torn last line: tolerated, and reported
 	Sources []string // files it was read from
 
-	sums map[string]uint32 // chained over the lines of each party
+	sums  map[string]uint32 // chained over the lines of each party
+	files map[string]string // by party: the one that has its lines
 }
 
 // Damage is a line that could not be read, or, without a line, what is wrong with a party's

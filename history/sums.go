@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -53,8 +54,9 @@ func (h *History) chain(lines []uint32) {
 		}
 		*sum = chained(*sum, lines[i])
 	}
+	h.files = map[string]string{}
 	for party, sum := range sums {
-		h.sums[party] = *sum
+		h.sums[party], h.files[party] = *sum, h.Sources[0]
 	}
 	h.compare(all)
 }
@@ -100,7 +102,7 @@ func (h *History) compareMerged() {
 func (h *History) changed(party string) {
 	what := fmt.Sprintf("the lines of %s are not those that it wrote: their checksum differs", party)
 	if !slices.ContainsFunc(h.Damage, func(d Damage) bool { return d.What == what }) {
-		h.Damage = append(h.Damage, Damage{File: h.Sources[0], What: what})
+		h.Damage = append(h.Damage, Damage{File: cmp.Or(h.files[party], h.Sources[0]), What: what})
 	}
 }
 

@@ -53,8 +53,11 @@ func Main(cat Parts) error {
 		return err
 	}
 	m, err := ch.Receive()
-	if err != nil || m.Op != control.Configure || m.Config == nil {
-		return fmt.Errorf("expected the configuration, got %q: %w", m.Op, err)
+	switch {
+	case err != nil:
+		return fmt.Errorf("receive the configuration: %w", err)
+	case m.Op != control.Configure || m.Config == nil:
+		return fmt.Errorf("expected the configuration, received %q", m.Op)
 	}
 	w := &worker{cfg: *m.Config, ch: ch, started: make(chan struct{})}
 	w.addrs.Set(w.cfg.Addrs)
