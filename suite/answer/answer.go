@@ -31,14 +31,14 @@ const idle = "none"
 type Answer struct {
 	// RankedBy says in a sentence or two what the groups are made of.
 	RankedBy string `json:"ranked_by"`
-	Groups   int    `json:"groups"`
-	Locks    []Lock `json:"locks"` // by group, then by how long it takes to acquire
+	Groups   int    `json:"groups"` // 3, or 1 where no lock can be told from another one
+	Locks    []Lock `json:"locks"`  // by group, by the share of runs that violate, by how long it takes to acquire
 }
 
 // Lock is the answer about one lock. What was not measured is nil.
 type Lock struct {
 	Name     string       `json:"name"`
-	Group    int          `json:"group"` // 1: the fewest violations; 0: nothing was measured
+	Group    int          `json:"group"` // 1: the fewest violations, 3: the most; 0: nothing was measured
 	Sentence string       `json:"sentence"`
 	Survived []string     `json:"survived,omitempty"` // faults without a violation
 	Violated []Violation  `json:"violated,omitempty"`
@@ -169,12 +169,16 @@ func (l *Lock) violated(v Violation) {
 	l.Violated = append(l.Violated, v)
 }
 
-// rankedBy is what the groups are made of.
-const rankedBy = "Ranked by the share of runs that ended with a violation, with its 95 % interval (Clopper and Pearson). " +
-	"A group holds the locks whose interval overlaps that of its best lock: between them these runs show no difference. Within a group the faster one comes first."
+// What the groups are made of, where there are three, and where there is one.
+const (
+	rankedBy = "Ranked by the share of runs that ended with a violation, with its 95 % interval (Clopper and Pearson)."
+	groups   = " The first group cannot be told from the best lock and can from the worst one, the last group the reverse; those between can be told from neither, or from both." +
+		" More seeds tell more locks apart."
+	oneGroup = " No lock can be told from another one by so few runs, or they are alike: there is one group."
+)
 
-// rank sorts the locks and makes the groups: each begins with the lock that violates least, and has those
-// after it whose interval reaches down to its own.
+// rank sorts the locks and makes the groups. A lock can be told from another one where their intervals do not
+// meet. By chance a lock goes over to the next group, and hardly ever from the first to the last.
 func (a *Answer) rank() {
 	a.RankedBy = rankedBy
 	slices.SortStableFunc(a.Locks, func(x, y Lock) int {
@@ -183,24 +187,51 @@ func (a *Answer) rank() {
 		}
 		return cmp.Or(cmp.Compare(x.Rate.Value, y.Rate.Value), cmp.Compare(x.Rate.High, y.Rate.High), strings.Compare(x.Name, y.Name))
 	})
-	var best *tally.Value
-	for i := range a.Locks {
-		l := &a.Locks[i]
-		if l.Rate == nil {
-			continue
-		}
-		if best == nil || l.Rate.Low > best.High {
-			a.Groups++
-			best = l.Rate
-		}
-		l.Group = a.Groups
+	measured := a.Locks
+	if n := slices.IndexFunc(measured, func(l Lock) bool { return l.Rate == nil }); n >= 0 {
+		measured = measured[:n]
+	}
+	if len(measured) > 0 {
+		a.group(measured)
 	}
 	slices.SortStableFunc(a.Locks, func(x, y Lock) int {
-		return cmp.Or(cmp.Compare(place(x), place(y)), cmp.Compare(x.wait(), y.wait()))
+		return cmp.Or(cmp.Compare(place(x), place(y)), cmp.Compare(x.share(), y.share()), cmp.Compare(x.wait(), y.wait()))
 	})
 	if uneven(a.Locks) {
 		a.RankedBy += " Not every lock was run under every fault: see what was skipped."
 	}
+}
+
+// group gives each of the measured locks its group: they are in the order of their shares.
+func (a *Answer) group(measured []Lock) {
+	best, worst := measured[0].Rate, measured[len(measured)-1].Rate
+	a.Groups = 3
+	if best.High >= worst.Low {
+		a.Groups = 1
+		a.RankedBy += oneGroup
+	} else {
+		a.RankedBy += groups
+	}
+	for i := range measured {
+		l := &measured[i]
+		asBest, asWorst := l.Rate.Low <= best.High, l.Rate.High >= worst.Low
+		switch {
+		case a.Groups == 1, asBest && !asWorst:
+			l.Group = 1
+		case asWorst && !asBest:
+			l.Group = 3
+		default:
+			l.Group = 2
+		}
+	}
+}
+
+// share is the share of runs that violate.
+func (l Lock) share() float64 {
+	if l.Rate == nil {
+		return 0
+	}
+	return l.Rate.Value
 }
 
 // place is the group of a lock; those of which nothing is known come last.
