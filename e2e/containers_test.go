@@ -46,13 +46,20 @@ func labelled(t *testing.T) (found []string) {
 // volumes are all that there are, also those without a name of ours.
 func volumes(t *testing.T) []string { return strings.Fields(docker(t, "volume", "ls", "-q")) }
 
-// nothingInDocker waits, for at most five seconds, until no container of a run is left, and no process
-// that would remove one.
+// nothingInDocker waits until no container of a run is left, for at most five seconds, and no process that would
+// remove one: it stays for longer where a call to the daemon was under way, which may still be carried out.
 func nothingInDocker(t *testing.T, dir string) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); ; {
-		left := append(labelled(t), processesOf(dir)...)
-		left = append(left, processesOf("LOCKSTORM_CHILD=warden")...)
+	gone(t, 5*time.Second, func() []string { return append(labelled(t), processesOf(dir)...) })
+	gone(t, 15*time.Second, func() []string { return processesOf("LOCKSTORM_CHILD=warden") })
+	gone(t, 0, func() []string { return labelled(t) })
+}
+
+// gone waits for so long, at most, until nothing is left.
+func gone(t *testing.T, limit time.Duration, find func() []string) {
+	t.Helper()
+	for end := time.Now().Add(limit); ; {
+		left := find()
 		if len(left) == 0 {
 			return
 		}

@@ -59,7 +59,7 @@ func (p *Provider) Addresses(ctx context.Context, t cluster.Topology) (cluster.A
 	if err != nil {
 		return cluster.Addresses{}, err
 	}
-	name, err := p.guarded("net")
+	name, made, err := p.guarded("net")
 	if err != nil {
 		return cluster.Addresses{}, err
 	}
@@ -67,6 +67,9 @@ func (p *Provider) Addresses(ctx context.Context, t cluster.Topology) (cluster.A
 	making, cancel := uncut(ctx)
 	defer cancel()
 	subnet, err := d.createBridge(making, name, labels(p.run))
+	if making.Err() == nil { // else the daemon may still carry it out
+		made()
+	}
 	if err != nil {
 		return cluster.Addresses{}, fmt.Errorf("network of the run: %w", errFirst(err))
 	}
@@ -175,18 +178,18 @@ func holds(mode string) bool {
 // holderPrefix is before the node in the names of containers that hold its address.
 const holderPrefix = "net-"
 
-// removeNetworks removes the networks of a run and says how many there were; no container may be on them any
-// more.
-func (d *daemon) removeNetworks(ctx context.Context, run string) (int, error) {
+// removeNetworks removes the networks of a run and names them; no container may be on them any more.
+func (d *daemon) removeNetworks(ctx context.Context, run string) (gone []string, err error) {
 	found, err := d.api.NetworkList(ctx, client.NetworkListOptions{Filters: make(client.Filters).Add("label", labelRun+"="+run)})
 	if err != nil {
-		return 0, errFirst(err)
+		return nil, errFirst(err)
 	}
 	var errs []error
 	for _, n := range found.Items {
+		gone = append(gone, n.Name)
 		if _, err := d.api.NetworkRemove(ctx, n.ID, client.NetworkRemoveOptions{}); err != nil && !errdefs.IsNotFound(err) {
 			errs = append(errs, fmt.Errorf("network %s: %w", n.Name, errFirst(err)))
 		}
 	}
-	return len(found.Items), errors.Join(errs...)
+	return gone, errors.Join(errs...)
 }

@@ -149,6 +149,9 @@ func TestBuildResult(t *testing.T) {
 // A process is known by its id and its beginning: one that has ended is nobody, and another one with its
 // id would be somebody else.
 func TestOwner(t *testing.T) {
+	alive := func(label string) bool {
+		return fateOf(map[string]string{labelHost: here().host(), labelOwner: label}, here(), owner) == lives
+	}
 	own := owner(os.Getpid())
 	if !alive(own) || alive(own+"1") || alive("") || alive("1") {
 		t.Errorf("own label %q", own)
@@ -212,7 +215,7 @@ func TestGuard(t *testing.T) {
 		}
 		want := ""
 		if clean {
-			want = done
+			want = done + "\n"
 		}
 		if said, err := os.ReadFile(file); err != nil || string(said) != want {
 			t.Errorf("it was told %q, %v", said, err)
@@ -220,5 +223,56 @@ func TestGuard(t *testing.T) {
 	}
 	if err := (*Guard)(nil).Release(true); err != nil {
 		t.Error(err)
+	}
+}
+
+// What a guard is told says which names were about to be made, and whether all is done.
+func TestFollow(t *testing.T) {
+	for text, want := range map[string]struct {
+		open  []string
+		clean bool
+	}{
+		"":                                 {},
+		"make a\nmade a\nmake b\nmake c\n": {open: []string{"b", "c"}},
+		"make a\nmade a\ndone\n":           {clean: true},
+		"make a\nmad":                      {open: []string{"a"}},
+		"done\nmake a\n":                   {open: []string{"a"}},
+	} {
+		if open, clean, err := follow(strings.NewReader(text)); !slices.Equal(open, want.open) || clean != want.clean || err != nil {
+			t.Errorf("%q: %v, %v, %v", text, open, clean, err)
+		}
+	}
+}
+
+// Dead is only what is proven to be: a process of this machine that is no more, or one of an earlier boot of it. The
+// Docker of another machine, a boot that cannot be read and a container are no proof.
+func TestFate(t *testing.T) {
+	at := origin{machine: "m", boot: "b", pids: "pid:[1]"}
+	find := func(pid int) string { return map[int]string{7: "7-100"}[pid] }
+	of := func(host, machine, owner string) map[string]string {
+		return map[string]string{labelHost: host, labelMachine: machine, labelOwner: owner}
+	}
+	for name, c := range map[string]struct {
+		labels map[string]string
+		at     origin
+		want   fate
+	}{
+		"it lives":                        {of("b pid:[1]", "m", "7-100"), at, lives},
+		"it is no more":                   {of("b pid:[1]", "m", "8-100"), at, dead},
+		"another one has its id":          {of("b pid:[1]", "m", "7-99"), at, dead},
+		"an earlier boot of this machine": {of("a pid:[1]", "m", "7-100"), at, dead},
+		"another machine":                 {of("a pid:[1]", "n", "7-100"), at, untold},
+		"a machine without a name":        {of("a pid:[1]", "", "7-100"), origin{boot: "b", pids: "pid:[1]"}, untold},
+		"made by an earlier lockstorm":    {map[string]string{labelHost: "a pid:[1]", labelOwner: "7-100"}, at, untold},
+		"in a container of this machine":  {of("b pid:[2]", "m", "9-100"), at, untold},
+		"its boot could not be read":      {of("unknown", "m", "9-100"), at, untold},
+		"ours cannot be read":             {of("b pid:[1]", "m", "9-100"), origin{machine: "m"}, untold},
+		"both cannot be read":             {of("unknown", "m", "9-100"), origin{machine: "m"}, untold},
+		"no owner":                        {of("b pid:[1]", "m", ""), at, untold},
+		"no labels":                       {nil, at, untold},
+	} {
+		if got := fateOf(c.labels, c.at, find); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
 	}
 }

@@ -33,9 +33,11 @@ type daemon struct {
 	users      dockercontainer.UsernsMode
 }
 
-// connect finds the daemon, once in the life of this process. The error says in a sentence why there is
-// none, and what to do.
-var connect = sync.OnceValues(func() (d *daemon, err error) {
+// connect finds the daemon, once in the life of this process.
+var connect = sync.OnceValues(dial)
+
+// dial finds the daemon. The error says in a sentence why there is none, and what to do.
+func dial() (d *daemon, err error) {
 	tclog.SetDefault(tclog.NewNoopLogger()) // else it greets on stderr
 	if _, said := os.LookupEnv(noRyuk); !said {
 		if err := os.Setenv(noRyuk, "true"); err != nil {
@@ -62,7 +64,7 @@ var connect = sync.OnceValues(func() (d *daemon, err error) {
 	d.Version, d.trouble = info.Info.ServerVersion, elsewhere(d.api.DaemonHost(), info.Info.OperatingSystem, info.Info.SecurityOptions)
 	d.users = mapping(info.Info.SecurityOptions)
 	return d, nil
-})
+}
 
 // rest closes the connections to the daemon that nobody uses: who only asked leaves none behind. Who asks again
 // makes a new one.

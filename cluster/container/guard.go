@@ -1,6 +1,7 @@
 package container
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -8,21 +9,40 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
 
 // Guard is a process that outlives us: when we end without a word, it removes what our run has left.
 //
-//	lockstorm --stdin--> warden      "done": all is removed already
+//	lockstorm --stdin--> warden      "make NAME", "made NAME": a call to the daemon begins, has ended
+//	                                 "done": all is removed already
 //	                                 end of input: lockstorm was killed
 type Guard struct {
-	cmd   *exec.Cmd
+	cmd *exec.Cmd
+
+	mu    sync.Mutex
 	stdin io.WriteCloser
 }
 
-const done = "done\n"
+const (
+	done             = "done"
+	opening, closing = "make ", "made "
+)
+
+// tell writes a line; to nobody, where there is no guard.
+func (g *Guard) tell(line string) error {
+	if g == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, err := io.WriteString(g.stdin, line+"\n")
+	return err
+}
 
 // StartGuard starts a command that calls [Ward], in a session of its own: what ends our group, or our
 // terminal, does not end it.
@@ -35,7 +55,7 @@ func StartGuard(cmd *exec.Cmd) (*Guard, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	return &Guard{cmd, in}, nil
+	return &Guard{cmd: cmd, stdin: in}, nil
 }
 
 // Release tells the process whether nothing is left, and waits for its end.
@@ -45,7 +65,7 @@ func (g *Guard) Release(clean bool) error {
 	}
 	var err error
 	if clean {
-		_, err = io.WriteString(g.stdin, done)
+		err = g.tell(done)
 	}
 	err = errors.Join(err, g.stdin.Close())
 	ended := make(chan error, 1)
@@ -53,7 +73,7 @@ func (g *Guard) Release(clean bool) error {
 	select {
 	case wait := <-ended:
 		return errors.Join(err, wait)
-	case <-time.After(2 * removeLimit):
+	case <-time.After(2 * sweepLimit):
 		return errors.Join(err, fmt.Errorf("process %d does not end", g.cmd.Process.Pid), g.cmd.Process.Kill(), <-ended)
 	}
 }
@@ -62,9 +82,24 @@ func (g *Guard) Release(clean bool) error {
 // that all is done.
 func Ward(ctx context.Context, in io.Reader, run string) error {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	said, err := io.ReadAll(in)
-	if strings.HasSuffix(string(said), done) {
+	open, clean, err := follow(in)
+	if clean {
 		return err
 	}
-	return Sweep(ctx, run)
+	return errors.Join(err, Sweep(ctx, run, open))
+}
+
+// follow reads what a guard is told, to its end: the names that were about to be made, and whether all is
+// done.
+func follow(in io.Reader) (open []string, clean bool, err error) {
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		clean = lines.Text() == done
+		if name, ok := strings.CutPrefix(lines.Text(), opening); ok {
+			open = append(open, name)
+		} else if name, ok := strings.CutPrefix(lines.Text(), closing); ok {
+			open = slices.DeleteFunc(open, func(o string) bool { return o == name })
+		}
+	}
+	return open, clean, lines.Err()
 }

@@ -43,7 +43,7 @@ func (p *Provider) begin(ctx context.Context, d *daemon, r cluster.Recipe, img i
 	if err := errors.Join(writePasswd(place.Dir, user), user.own(place.Dir)); err != nil {
 		return started{}, err
 	}
-	name, err := p.guarded(r.Name)
+	name, made, err := p.guarded(r.Name)
 	if err != nil {
 		return started{}, err
 	}
@@ -71,6 +71,9 @@ func (p *Provider) begin(ctx context.Context, d *daemon, r cluster.Recipe, img i
 		},
 		EndpointSettingsModifier: func(e map[string]*dockernetwork.EndpointSettings) { maps.Copy(e, ends) },
 	})
+	if making.Err() == nil { // else the daemon may still carry it out
+		made()
+	}
 	if err != nil {
 		return started{}, fmt.Errorf("container %s of image %s: %w", name, img.ref, errFirst(err))
 	}

@@ -5,10 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -20,9 +17,10 @@ import (
 
 // Labels of everything that a run makes in Docker.
 const (
-	labelRun   = "lockstorm.run"   // which run
-	labelOwner = "lockstorm.owner" // the process that made it: see [owner]
-	labelHost  = "lockstorm.host"  // in which namespace of processes of which boot that is
+	labelRun     = "lockstorm.run"     // which run
+	labelOwner   = "lockstorm.owner"   // the process that made it: see [owner]
+	labelHost    = "lockstorm.host"    // in which namespace of processes of which boot that is
+	labelMachine = "lockstorm.machine" // on which machine; absent where it has no name
 )
 
 const removeLimit = 30 * time.Second
@@ -30,54 +28,25 @@ const removeLimit = 30 * time.Second
 // newRun is a name that no other run has.
 func newRun() string { return strings.ToLower(rand.Text()[:10]) }
 
-// labels are those of what this process makes for a run.
-func labels(run string) map[string]string {
-	return map[string]string{labelRun: run, labelOwner: owner(os.Getpid()), labelHost: host()}
-}
-
-// owner is a process that cannot be taken for another one: its id, and when it was started.
-func owner(pid int) string {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	if err != nil {
-		return ""
-	}
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	const began = 22 - 3 // field 22 of all, the third of which comes first here
-	if len(fields) <= began || fields[0] == "Z" || fields[0] == "X" {
-		return "" // it has ended
-	}
-	return fmt.Sprintf("%d-%s", pid, fields[began])
-}
-
-// host is where ids of processes mean what they mean here.
-var host = sync.OnceValue(func() string {
-	boot, errBoot := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	pids, errPids := os.Readlink("/proc/self/ns/pid")
-	if errors.Join(errBoot, errPids) != nil {
-		return "unknown"
-	}
-	return strings.TrimSpace(string(boot)) + " " + pids
-})
-
-// bootOf is the boot of a host.
-func bootOf(host string) string {
-	boot, _, _ := strings.Cut(host, " ")
-	return boot
-}
-
-// guarded is the name of a new container or network, which something outlives us to remove.
-func (p *Provider) guarded(node string) (string, error) {
+// guarded is the name of a new container or network, which something outlives us to remove: it knows that
+// the name is about to come into being until made is called.
+func (p *Provider) guarded(node string) (name string, made func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.guard == nil && p.o.Warden != nil {
 		g, err := p.o.Warden(p.run)
 		if err != nil {
-			return "", fmt.Errorf("start what removes containers when lockstorm is killed: %w", err)
+			return "", nil, fmt.Errorf("start what removes containers when lockstorm is killed: %w", err)
 		}
 		p.guard = g
 	}
 	p.count++
-	return fmt.Sprintf("lockstorm-%s-%s-%d", p.run, node, p.count), nil
+	name = fmt.Sprintf("lockstorm-%s-%s-%d", p.run, node, p.count)
+	if err := p.guard.tell(opening + name); err != nil {
+		return "", nil, fmt.Errorf("what removes containers when lockstorm is killed has ended: %w", err)
+	}
+	guard := p.guard
+	return name, func() { guard.tell(closing + name) }, nil //nolint:errcheck // without it the guard only waits longer
 }
 
 // uncut is the context of a call that makes something: a call that was cut off might be carried out when nobody
@@ -110,11 +79,11 @@ func (d *daemon) remove(ctx context.Context, id string) error {
 	return errFirst(err)
 }
 
-// sweep removes every container of a run, and then its networks, and says how many there were.
-func (d *daemon) sweep(ctx context.Context, run string) (int, error) {
+// sweep removes every container of a run, and then its networks, and names them.
+func (d *daemon) sweep(ctx context.Context, run string) (gone []string, err error) {
 	found, err := d.api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", labelRun+"="+run)})
 	if err != nil {
-		return 0, errFirst(err)
+		return nil, errFirst(err)
 	}
 	errs := make([]error, len(found.Items))
 	var wg sync.WaitGroup
@@ -129,38 +98,54 @@ func (d *daemon) sweep(ctx context.Context, run string) (int, error) {
 			errs[i] = d.remove(ctx, c.ID)
 		}
 	}
+	for _, c := range found.Items {
+		gone = append(gone, containerName(c.Names))
+	}
 	networks, err := d.removeNetworks(ctx, run)
-	return len(found.Items) + networks, errors.Join(append(errs, err)...)
+	return append(gone, networks...), errors.Join(append(errs, err)...)
 }
 
 const (
 	sweepEvery = 100 * time.Millisecond
-	sweepCalm  = 2 * time.Second // for as long nothing more may appear: a call to the daemon may have been on its way
+	sweepCalm  = 2 * time.Second // for as long nothing more may appear
+	sweepLimit = time.Minute     // for all of it, with a daemon that is restarted meanwhile
 )
 
-// Sweep removes everything of a run whose lockstorm was killed, also what still comes into being.
-func Sweep(ctx context.Context, run string) error {
-	d, err := connect()
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, removeLimit)
+// Sweep removes everything of a run whose lockstorm was killed, also what still comes into being: open are
+// the names that a call to the daemon was about to make. Such a call is carried out in makeLimit, or never.
+func Sweep(ctx context.Context, run string, open []string) error {
+	ctx, cancel := context.WithTimeout(ctx, sweepLimit)
 	defer cancel()
-	for calm := time.Now(); time.Since(calm) < sweepCalm; {
-		n, err := d.sweep(ctx, run)
-		if ctx.Err() != nil {
-			return errors.Join(err, ctx.Err())
+	began, calm := time.Now(), time.Now()
+	var d *daemon
+	var err error
+	for {
+		if d == nil {
+			d, err = dial()
 		}
-		if n > 0 || err != nil {
-			calm = time.Now()
+		if err == nil {
+			var gone []string
+			if gone, err = d.sweep(ctx, run); len(gone) > 0 {
+				calm = time.Now()
+			}
+			open = slices.DeleteFunc(open, func(name string) bool { return slices.Contains(gone, name) })
+		}
+		if err != nil { // a daemon that is restarted comes back
+			d, calm = nil, time.Now()
+		}
+		if waited := len(open) == 0 || time.Since(began) > makeLimit+sweepCalm; waited && time.Since(calm) >= sweepCalm {
+			return nil
 		}
 		select {
 		case <-ctx.Done():
+			return errors.Join(err, ctx.Err())
 		case <-time.After(sweepEvery):
 		}
 	}
-	return nil
 }
+
+// containerName is the name of a container as it was made.
+func containerName(names []string) string { return strings.TrimPrefix(strings.Join(names, ","), "/") }
 
 // Leftover is a run whose lockstorm is dead, or not to be seen from here.
 type Leftover struct {
@@ -187,7 +172,7 @@ func Leftovers(ctx context.Context) ([]Leftover, error) {
 	var out leftovers
 	for _, c := range found.Items {
 		if l := out.of(c.Labels); l != nil {
-			l.Containers = append(l.Containers, strings.TrimPrefix(strings.Join(c.Names, ","), "/"))
+			l.Containers = append(l.Containers, containerName(c.Names))
 		}
 	}
 	for _, n := range networks.Items {
@@ -202,24 +187,18 @@ type leftovers []Leftover
 
 // of is the run of something with labels; nil where its lockstorm lives.
 func (all *leftovers) of(labels map[string]string) *Leftover {
-	run, at := labels[labelRun], labels[labelHost]
-	dead := at == host() && !alive(labels[labelOwner]) || bootOf(at) != bootOf(host()) // a boot ends all
-	if at == host() && !dead {
+	f := fateOf(labels, here(), owner)
+	if f == lives {
 		return nil
 	}
+	run := labels[labelRun]
 	i := slices.IndexFunc(*all, func(l Leftover) bool { return l.Run == run })
 	if i < 0 {
 		i = len(*all)
-		*all = append(*all, Leftover{Run: run, Dead: dead})
+		*all = append(*all, Leftover{Run: run, Dead: true})
 	}
+	(*all)[i].Dead = (*all)[i].Dead && f == dead
 	return &(*all)[i]
-}
-
-// alive reports whether the process of a label lives.
-func alive(label string) bool {
-	id, _, _ := strings.Cut(label, "-")
-	pid, err := strconv.Atoi(id)
-	return err == nil && owner(pid) == label
 }
 
 // Clean removes what dead runs of this host have left, and says what.

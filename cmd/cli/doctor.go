@@ -82,7 +82,7 @@ func docker(ctx context.Context) usable {
 			u.Missing = append(u.Missing, fmt.Sprintf("run %s is dead and has left %s: doctor --clean removes it", l.Run, names))
 			continue
 		}
-		u.Missing = append(u.Missing, fmt.Sprintf("run %s was started elsewhere (another container, or before a boot) and has %s: nobody here can tell whether it lives", l.Run, names))
+		u.Missing = append(u.Missing, fmt.Sprintf("run %s was started elsewhere (on another machine, in another container) and has %s: only there can anybody tell whether it is alive", l.Run, names))
 	}
 	return u
 }
