@@ -38,7 +38,7 @@ lock ([suite.md](suite.md)), and with more seeds: they tell more locks apart.
 	}
 	p.line("## In a sentence each\n\n%s\n", answer.Ranked)
 	for _, group := range answer.Grouped() {
-		p.line("**%s**\n", strings.ToUpper(group[0].Title()[:1])+group[0].Title()[1:])
+		p.line("**%s**\n", strings.ToUpper(group[0].Title[:1])+group[0].Title[1:])
 		for _, l := range group {
 			p.line("- %s", strings.Replace(l.Sentence, l.Name, "`"+l.Name+"`", 1))
 		}

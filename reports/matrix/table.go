@@ -4,7 +4,6 @@ package matrix
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 )
 
@@ -33,7 +32,8 @@ type Answer struct {
 
 // Lock is a row of it, with a value for each column.
 type Lock struct {
-	Group    int // 1: the best; 0: not measured
+	Group    int    // 1: the best; 0: not measured
+	Title    string // of the group
 	Name     string
 	Sentence string
 	Values   []Value
@@ -48,17 +48,6 @@ func (a *Answer) Grouped() (out [][]Lock) {
 		out[len(out)-1] = append(out[len(out)-1], l)
 	}
 	return out
-}
-
-// Title is what stands above a group.
-func (l Lock) Title() string {
-	switch l.Group {
-	case 0:
-		return "not measured"
-	case 1:
-		return "group 1: fewest violations"
-	}
-	return fmt.Sprintf("group %d", l.Group)
 }
 
 // Figure is a column of figures.

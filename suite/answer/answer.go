@@ -171,14 +171,13 @@ func (l *Lock) violated(v Violation) {
 
 // What the groups are made of, where there are three, and where there is one.
 const (
-	rankedBy = "Ranked by the share of runs that ended with a violation, with its 95 % interval (Clopper and Pearson)."
-	groups   = " The first group cannot be told from the best lock and can from the worst one, the last group the reverse; those between can be told from neither, or from both." +
-		" More seeds tell more locks apart."
-	oneGroup = " No lock can be told from another one by so few runs, or they are alike: there is one group."
+	rankedBy = "Ranked by the share of runs that ended with a violation (95 % intervals of Clopper and Pearson; two locks differ significantly where theirs do not overlap)."
+	groups   = " Group 1: not significantly worse than the best lock, and significantly better than the worst one. Group 3: the reverse. Group 2: between them. More seeds separate more locks."
+	oneGroup = " There is one group: not even the best and the worst lock differ significantly. More seeds separate more locks."
 )
 
-// rank sorts the locks and makes the groups. A lock can be told from another one where their intervals do not
-// meet. By chance a lock goes over to the next group, and hardly ever from the first to the last.
+// rank sorts the locks and makes the groups. Two locks differ where their intervals do not
+// overlap. By chance a lock may go over to the next group, and hardly ever does one go from the first to the last.
 func (a *Answer) rank() {
 	a.RankedBy = rankedBy
 	slices.SortStableFunc(a.Locks, func(x, y Lock) int {
@@ -198,7 +197,7 @@ func (a *Answer) rank() {
 		return cmp.Or(cmp.Compare(place(x), place(y)), cmp.Compare(x.share(), y.share()), cmp.Compare(x.wait(), y.wait()))
 	})
 	if uneven(a.Locks) {
-		a.RankedBy += " Not every lock was run under every fault: see what was skipped."
+		a.RankedBy += " Not every lock was run under every fault: the sentences name what was skipped."
 	}
 }
 

@@ -97,7 +97,7 @@ func (l Lock) blocks() []string {
 		return []string{fmt.Sprintf("blocked for good in %d of %s", l.Blocked, runs(l.Runs))}
 	}
 	if l.Orphan != nil && l.Orphan.Value > 0 {
-		return []string{"blocked for " + Text("orphan", l.Orphan.Value) + " at most, held by nobody who lives"}
+		return []string{"for at most " + Text("orphan", l.Orphan.Value) + " nobody held it and nobody could get it"}
 	}
 	return nil
 }

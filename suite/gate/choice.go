@@ -34,7 +34,7 @@ func locks(a *answer.Answer) *matrix.Answer {
 	}
 	out := &matrix.Answer{Ranked: a.RankedBy, Columns: lockColumns}
 	for _, l := range a.Locks {
-		out.Locks = append(out.Locks, matrix.Lock{Group: l.Group, Name: l.Name, Sentence: l.Sentence, Values: []matrix.Value{
+		out.Locks = append(out.Locks, matrix.Lock{Group: l.Group, Title: title(l.Group, a.Groups), Name: l.Name, Sentence: l.Sentence, Values: []matrix.Value{
 			shownAs("violating.runs", l.Rate),
 			{Text: cmp.Or(strings.Join(l.Survived, ", "), "-")},
 			{Text: cmp.Or(violated(l), "-")},
@@ -48,6 +48,17 @@ func locks(a *answer.Answer) *matrix.Answer {
 		}})
 	}
 	return out
+}
+
+// title is what stands above a group of so many.
+func title(group, of int) string {
+	switch {
+	case group == 0:
+		return "not measured"
+	case of == 1:
+		return "one group: no significant difference"
+	}
+	return fmt.Sprintf("group %d: %s", group, []string{"fewest violations", "between", "most violations"}[group-1])
 }
 
 // lockColumns are what the values of a lock are.
