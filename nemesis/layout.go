@@ -45,6 +45,9 @@ func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
 	if v[paramEvery] != "" && l.every <= 0 {
 		return nil, errNoPeriod
 	}
+	if v[paramFor] != "" && l.length <= 0 {
+		return nil, errNoLength
+	}
 	if l.every > 0 && in.Duration/l.every > maxSteps {
 		return nil, fmt.Errorf("every=%s makes %d injections in a run of %v: %d at most", v[paramEvery], in.Duration/l.every, in.Duration, maxSteps)
 	}

@@ -146,7 +146,10 @@ func (s Spec) validParams() error {
 	return err
 }
 
-var errNoPeriod = errors.New("every must be longer than 0")
+var (
+	errNoPeriod = errors.New("every must be longer than 0")
+	errNoLength = errors.New("for must be longer than 0: a fault that does not last strikes nobody; leave it out for the default")
+)
 
 // takes is Takes, or nothing.
 func (s Spec) takes(ttl time.Duration) time.Duration {

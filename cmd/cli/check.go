@@ -46,7 +46,7 @@ func (a *app) check(ctx context.Context, paths []string, asJSON bool) error {
 		})
 		if interrupted(err) { // what was judged before it is told
 			a.sayJudged(path, false, err)
-			return errors.Join(a.printResults(all, asJSON, len(paths)), exitWith(harness.ExitInterrupted))
+			return errors.Join(a.printResults(all, asJSON, len(paths)), a.exitWith(harness.ExitInterrupted))
 		}
 		if err != nil { // said at once; what else was asked for is judged all the same
 			worst = worse(worst, a.sayJudged(path, j != nil, err))
@@ -67,7 +67,7 @@ func (a *app) check(ctx context.Context, paths []string, asJSON bool) error {
 	if err := a.printResults(all, asJSON, len(paths)); err != nil {
 		return err
 	}
-	return exitWith(worst)
+	return a.exitWith(worst)
 }
 
 // interrupted reports whether an error is that of an interruption.

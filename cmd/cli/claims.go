@@ -121,10 +121,10 @@ func (a *app) runClaims(ctx context.Context, claims []suite.Claim, out string, j
 		return err
 	}
 	if ctx.Err() != nil {
-		return exitWith(harness.ExitInterrupted)
+		return a.exitWith(harness.ExitInterrupted)
 	}
 	if slices.ContainsFunc(r.answers, func(one suite.Answer) bool { return !one.AsIt && one.Exit != harness.ExitEnvironment }) {
-		return exitWith(gate.ExitMissed)
+		return a.exitWith(gate.ExitMissed)
 	}
 	return nil
 }

@@ -13,10 +13,8 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"slices"
-	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/lockstorm/lockstorm/harness"
@@ -59,8 +57,11 @@ type app struct {
 
 // Main runs the command line and returns the exit code.
 func Main(cat *harness.Catalogue, st State) int {
-	ctx, stop := signal.NotifyContext(st.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(st.Context, ending()...)
 	defer stop()
+	out := &output{w: st.Stdout}
+	st.Stdout = out
+	defer unbroken()()
 	go func() { // a second signal ends the program at once; the kernel ends its children
 		<-ctx.Done()
 		stop()
@@ -70,7 +71,7 @@ func Main(cat *harness.Catalogue, st State) int {
 	root.SetArgs(st.Args)
 	root.SetOut(st.Stdout)
 	root.SetErr(st.Stderr)
-	return a.guarded(func() error { return root.ExecuteContext(ctx) })
+	return out.code(a.guarded(func() error { return root.ExecuteContext(ctx) }), a)
 }
 
 // guarded turns a panic into an exit code of its own, with what is needed to report it.
@@ -98,7 +99,7 @@ func (a *app) code(err error) int {
 		fmt.Fprintf(a.st.Stderr, "%s: %v\n", a.st.Name, err)
 		return he.Code
 	default: // of the command line itself
-		err = plainFlagError(err)
+		err = a.plainFlagError(err)
 		verb := ""
 		if len(a.st.Args) > 0 && slices.ContainsFunc(a.root().Commands(), func(c *cobra.Command) bool { return c.Name() == a.st.Args[0] }) {
 			verb = " " + a.st.Args[0]
@@ -106,26 +107,6 @@ func (a *app) code(err error) int {
 		fmt.Fprintf(a.st.Stderr, "%s: %v\nTry '%s%s --help'.\n", a.st.Name, err, a.st.Name, verb)
 		return harness.ExitUsage
 	}
-}
-
-// plainFlagError says of a flag's value what is wrong with it, and not what a function of Go
-// thinks of it.
-func plainFlagError(err error) error {
-	var bad *pflag.InvalidValueError
-	if !errors.As(err, &bad) {
-		return err
-	}
-	switch bad.GetFlag().Value.(type) {
-	case atLeast, longer:
-		return fmt.Errorf("--%s %s: %w", bad.GetFlag().Name, bad.GetValue(), errors.Unwrap(bad))
-	}
-	want := map[string]string{
-		"int": "a whole number", "uint64": "a whole number from 0 on", "bool": "true or false", "duration": "a duration, as 750ms or 1m30s",
-	}[bad.GetFlag().Value.Type()]
-	if want == "" {
-		return err
-	}
-	return fmt.Errorf("--%s %q: want %s", bad.GetFlag().Name, bad.GetValue(), want)
 }
 
 func (a *app) root() *cobra.Command {
@@ -145,6 +126,7 @@ missing here, 5 an expectation missed (suite, claims), 70 a bug of this program,
 		SilenceErrors: true, SilenceUsage: true,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	defer onceEach(root)
 	root.AddCommand(a.runCommand(), a.replayCommand(), a.checkCommand(), a.reportCommand(), a.listCommand(), a.doctorCommand(), a.serveCommand(), a.claimsCommand(),
 		a.suiteCommand(), a.mergeCommand(), a.compareCommand(), a.initCommand())
 	return root

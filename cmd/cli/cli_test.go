@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -58,6 +59,11 @@ func TestUsage(t *testing.T) {
 		{"claims --run --from x", 3, "choose one of them"},
 		{"claims --from nowhere", 3, "--from: open nowhere"},
 		{"claims --run --jobs 0 9", 3, "--jobs 0: want a whole number from 1 on"},
+		{"run --backend redis-lua --backend redis-del", 3, `--backend "redis-del": it is given twice`},
+		{"run --bakend redis-lua", 3, "unknown flag --bakend: did you mean --backend?"},
+		{"run --claim 0", 3, "--claim 0: want a whole number from 1 on"},
+		{"run --backend redis-lua --time 99999999h", 3, "--time 99999999h: that is longer than any duration can be"},
+		{"run --backend redis-lua --nemesis client-pause:for=0s", 3, "for must be longer than 0"},
 		{"claims", 0, "42  in part  5 runs   etcd can do it too"},
 		{"claims 9 --json", 0, `"verdict": "stands"`},
 		{"run --backend sql-for-update --register postgres", 3, "the data of backend sql-for-update is in its own transaction"},
@@ -295,5 +301,30 @@ func TestCheckOfDamagedHistories(t *testing.T) {
 				t.Errorf("unclear error: %s", errs)
 			}
 		})
+	}
+}
+
+// broken is a standard output that nobody reads any more.
+type broken struct{ after int }
+
+func (b *broken) Write(p []byte) (int, error) {
+	if b.after -= len(p); b.after < 0 {
+		return 0, syscall.EPIPE
+	}
+	return len(p), nil
+}
+
+// An output that cannot be written changes no verdict; where there is none, it is an error of its own.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	for line, want := range map[string]int{
+		"list backends": harness.ExitEnvironment,
+		"run --backend none --nemesis none --time 300ms --ttl 300ms --out " + filepath.Join(t.TempDir(), "a"):       harness.ExitViolation,
+		"run --backend file-flock --nemesis none --time 300ms --ttl 300ms --out " + filepath.Join(t.TempDir(), "b"): harness.ExitPass,
+	} {
+		var errs bytes.Buffer
+		code := Main(harness.Default(), State{Context: t.Context(), Name: "lockstorm", Args: strings.Fields(line), Stdout: &broken{10}, Stderr: &errs})
+		if code != want || !strings.Contains(errs.String(), "write standard output: broken pipe") || strings.Contains(errs.String(), "--help") {
+			t.Errorf("%s: exit %d, want %d\n%s", line, code, want, errs.String())
+		}
 	}
 }

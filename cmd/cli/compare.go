@@ -42,7 +42,7 @@ worse or a cell of A is missing in B, else 0.`,
 				}
 			}
 			if code := d.Code(); fail && code != harness.ExitPass {
-				return exitWith(code)
+				return a.exitWith(code)
 			}
 			return nil
 		},

@@ -102,7 +102,7 @@ func (a *app) doctor(ctx context.Context, asJSON bool) error {
 		if err := a.printJSON(all); err != nil {
 			return err
 		}
-		return exitWith(code)
+		return a.exitWith(code)
 	}
 	fmt.Fprintf(a.st.Stdout, "%s %s, %s on %s/%s, %d CPUs\n\n", a.st.Name, Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	tw := tabwriter.NewWriter(a.st.Stdout, 0, 4, 2, ' ', 0)
@@ -122,7 +122,7 @@ func (a *app) doctor(ctx context.Context, asJSON bool) error {
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	return exitWith(code)
+	return a.exitWith(code)
 }
 
 // clocks says what moves the clocks of servers. A run without clock jumps does not need it.

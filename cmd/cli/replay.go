@@ -69,7 +69,7 @@ func (a *app) replay(ctx context.Context, dir, out string, times int) error {
 			same++
 		}
 		if o.Interrupted {
-			return exitWith(o.ExitCode())
+			return a.exitWith(o.ExitCode())
 		}
 		if times == 1 && before == nil {
 			return a.tell(o, false)
@@ -78,7 +78,7 @@ func (a *app) replay(ctx context.Context, dir, out string, times int) error {
 	if before != nil {
 		fmt.Fprintf(a.st.Stdout, "\n%d of %d runs ended as %s did\n", same, times, dir)
 	}
-	return exitWith(worst)
+	return a.exitWith(worst)
 }
 
 // sayReplayed prints a line about one run, and what differs from the saved one.

@@ -56,7 +56,7 @@ See replay for how to run it again.`,
 	f := cmd.Flags()
 	cfg.Bind(f)
 	f.BoolVar(&asJSON, "json", false, "print results.json on stdout")
-	f.IntVar(&claim, "claim", 0, "make the runs of a claim of the articles instead: see claims")
+	number(f, &claim, "claim", 1, 0, "make the runs of a claim of the articles instead: see claims")
 	a.complete(cmd)
 	return cmd
 }
@@ -145,7 +145,7 @@ func (a *app) tell(o *harness.Outcome, asJSON bool) error {
 		headline = "interrupted (what was recorded is kept); " + headline
 	}
 	a.lastLine(asJSON, headline, absolute(filepath.Join(o.Dir, harness.ReportFile)))
-	return exitWith(o.ExitCode())
+	return a.exitWith(o.ExitCode())
 }
 
 func (a *app) summary(o *harness.Outcome, asJSON bool) error {
@@ -172,7 +172,9 @@ func absolute(path string) string {
 	return path
 }
 
-func exitWith(code int) error {
+// exitWith ends with the code of a verdict.
+func (a *app) exitWith(code int) error {
+	a.judged()
 	if code == harness.ExitPass {
 		return nil
 	}

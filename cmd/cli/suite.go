@@ -248,5 +248,5 @@ func (a *app) concludeSuite(r *gate.Results, out string, s suiteFlags) error {
 		return err
 	}
 	a.lastLine(s.asJSON, r.Verdict, absolute(filepath.Join(out, gate.IndexFile)))
-	return exitWith(r.ExitCode)
+	return a.exitWith(r.ExitCode)
 }

@@ -8,11 +8,17 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // Read is the content of a regular file of at most so many bytes.
 func Read(path string, most int64) ([]byte, error) {
-	st, err := os.Stat(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // else a pipe is waited for
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	st, err := f.Stat()
 	switch {
 	case err != nil:
 		return nil, err
@@ -21,11 +27,6 @@ func Read(path string, most int64) ([]byte, error) {
 	case !st.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is %s: name a regular file", path, kind(st.Mode()))
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // it was only read
 	return Limited(path, f, most)
 }
 

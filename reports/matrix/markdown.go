@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -23,7 +24,7 @@ func Markdown(w io.Writer, t *Table, all bool) error {
 		b.WriteString("\n## Not as expected\n\n")
 		for _, c := range odd {
 			fmt.Fprintf(&b, "- **%s** %s: %s\n", c.Status, text(c.Name), text(strings.Join(c.Why, "; ")))
-			fmt.Fprintf(&b, "  `%s run %s`\n", text(t.Program), c.Command)
+			fmt.Fprintf(&b, "  `%s run %s`\n", text(t.Program), c.Line())
 		}
 	}
 	if len(t.Changes) > 0 {
@@ -193,10 +194,10 @@ func JUnit(w io.Writer, t *Table) error {
 }
 
 func (t *Table) testcases(suite string, c Cell) (out []junit.Testcase) {
-	why, command := visible(strings.Join(c.Why, "; ")), t.Program+" run "+c.Command
+	why, command := visible(strings.Join(c.Why, "; ")), t.Program+" run "
 	for _, r := range c.Runs {
 		tc := junit.Testcase{Classname: suite, Name: visible(c.Name + " " + r.Label), Time: fmt.Sprintf("%.3f", r.Took)}
-		result := &junit.Result{Message: visible(r.Text), Type: r.Status, Data: visible(command + "\nreport: " + r.Link)}
+		result := &junit.Result{Message: visible(r.Text), Type: r.Status, Data: visible(command + cmp.Or(r.Line, c.Command) + "\nreport: " + r.Link)}
 		switch r.Kind {
 		case "bad", "odd":
 			tc.Failure = result
@@ -206,7 +207,7 @@ func (t *Table) testcases(suite string, c Cell) (out []junit.Testcase) {
 		out = append(out, tc)
 	}
 	cell := junit.Testcase{Classname: suite, Name: visible(c.Name), Time: "0.000"}
-	result := &junit.Result{Message: why, Type: c.Status, Data: visible(command)}
+	result := &junit.Result{Message: why, Type: c.Status, Data: visible(command + c.Line())}
 	switch {
 	case c.Kind == "off" && len(c.Runs) == 0:
 		cell.Skipped = &junit.Result{Message: why}

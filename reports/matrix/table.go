@@ -75,7 +75,11 @@ type Cell struct {
 	Values      map[string]Value
 	Runs        []Run
 	Command     string
+	Again       string // the command that shows again what Why tells first; empty: Command does
 }
+
+// Line is the command to repeat.
+func (c Cell) Line() string { return cmp.Or(c.Again, c.Command) }
 
 // Run is the evidence of a cell.
 type Run struct {
@@ -84,6 +88,7 @@ type Run struct {
 	Status string
 	Kind   string
 	Took   float64 // seconds
+	Line   string  // its command
 	Text   string  // why it is not as expected
 }
 

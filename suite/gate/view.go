@@ -125,7 +125,7 @@ var kinds = map[Status]string{
 func (j Judged) shownAs(runs, page string) matrix.Cell {
 	c := matrix.Cell{
 		Name: j.Name, Text: j.Text, Row: j.Row, Column: j.Column, Control: j.Control, Status: string(j.Status), Kind: kinds[j.Status], Word: j.wordShown(),
-		Expected: Wanted(j.Expected), Rate: j.rate(), Why: j.Why, AsIt: j.AsIt, Of: j.Of, Values: map[string]matrix.Value{}, Command: j.Command,
+		Expected: Wanted(j.Expected), Rate: j.rate(), Why: j.Why, AsIt: j.AsIt, Of: j.Of, Values: map[string]matrix.Value{}, Command: j.Command, Again: j.Again,
 	}
 	if j.NoneIn > 0 {
 		c.Why = append(slices.Clone(c.Why), fmt.Sprintf("0 violations in %d exposures (95 %% upper bound: %.2g %%)", j.Exposures, 100*j.NoneIn))
@@ -141,7 +141,7 @@ func (j Judged) shownAs(runs, page string) matrix.Cell {
 		}
 	}
 	for _, o := range j.Runs {
-		run := matrix.Run{Label: fmt.Sprintf("seed %d", o.Seed), Status: string(o.Status), Kind: kinds[o.Status], Took: o.Took.Seconds(), Text: o.why()}
+		run := matrix.Run{Label: fmt.Sprintf("seed %d", o.Seed), Status: string(o.Status), Kind: kinds[o.Status], Took: o.Took.Seconds(), Text: o.why(), Line: o.Command}
 		report := filepath.Join(runs, o.Dir, harness.ReportFile)
 		if _, err := os.Stat(report); err == nil && o.Dir != "" {
 			run.Link = linkFrom(page, report)

@@ -3,9 +3,13 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/lockstorm/lockstorm/catalog"
 )
 
 // text is a word of the file, and where it stands.
@@ -111,10 +115,36 @@ func located(path string, err error) error {
 	return errors.Join(out...)
 }
 
+// unfit is what the decoder says of a value that is no mapping where one belongs.
+var unfit = regexp.MustCompile(`^(line \d+: )cannot unmarshal !!(\w+)(?: .*)? into (?:plan\.\w+|struct .*)$`)
+
+// kinds are the values of YAML in words.
+var kinds = map[string]string{"seq": "a list", "str": "a text", "int": "a number", "float": "a number", "bool": "true or false", "map": "a mapping", "null": "nothing"}
+
+// keys are all that a suite file can have, wherever.
+func keys() (out []string) {
+	for _, of := range []any{File{}, inclusion{}, rule{}, coverage{}} {
+		t := reflect.TypeOf(of)
+		for i := range t.NumField() {
+			if name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); name != "" && name != "-" {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
 func placed(path, msg string) error {
 	msg = strings.TrimPrefix(msg, "yaml: ")
 	if i := strings.Index(msg, " not found in type "); i >= 0 {
-		msg = strings.Replace(msg[:i], "field ", "unknown key ", 1)
+		before, key, _ := strings.Cut(msg[:i], "field ")
+		msg = before + "unknown key " + key
+		if hint := catalog.Nearest(key, keys()); hint != "" {
+			msg += fmt.Sprintf(" (did you mean %s?)", hint)
+		}
+	}
+	if m := unfit.FindStringSubmatch(msg); m != nil {
+		msg = m[1] + "this is " + kinds[m[2]] + ": want keys and values here, as in name: my-locks"
 	}
 	if rest, ok := strings.CutPrefix(msg, "line "); ok {
 		if number, what, ok := strings.Cut(rest, ": "); ok {
