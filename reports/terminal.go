@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -13,8 +14,7 @@ import (
 // Summary writes what happened for a terminal: the checks, the story, the figures.
 func Summary(w io.Writer, r *checker.Results, rec *history.Record) error {
 	s := &printer{w: w}
-	s.printf("\n%s on %s (%s), nemesis %s, workload %s, fencing %s, ttl %v, seed %d\n\n",
-		r.Backend, r.Topology, r.Provider, strings.Join(r.Nemesis, " + "), r.Workload, r.Fencing, dur(r.TTL), r.Seed)
+	s.printf("\n%s\n\n", heading(r))
 	tw := tabwriter.NewWriter(s, 0, 4, 2, ' ', 0)
 	t := &printer{w: tw}
 	for _, name := range listedChecks(r) {
@@ -31,6 +31,29 @@ func Summary(w io.Writer, r *checker.Results, rec *history.Record) error {
 		s.printf("  note: %s\n", n)
 	}
 	return s.err
+}
+
+// heading says what was run, as far as the record does: one of another tool may say little.
+func heading(r *checker.Results) string {
+	text := cmp.Or(r.Backend, "a record")
+	if r.Topology != "" {
+		text += " on " + r.Topology
+	}
+	if r.Provider != "" {
+		text += " (" + r.Provider + ")"
+	}
+	for _, part := range []struct{ name, value string }{{"nemesis", strings.Join(r.Nemesis, " + ")}, {"workload", r.Workload}, {"fencing", r.Fencing}} {
+		if part.value != "" {
+			text += ", " + part.name + " " + part.value
+		}
+	}
+	if r.TTL > 0 {
+		text += ", ttl " + dur(r.TTL).String()
+	}
+	if r.Seed > 0 {
+		text += fmt.Sprintf(", seed %d", r.Seed)
+	}
+	return text
 }
 
 type printer struct {

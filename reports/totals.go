@@ -32,10 +32,18 @@ func totals(r *checker.Results) []Total {
 
 // notGating says why overlaps fail nothing, where that is so.
 func notGating(r *checker.Results) string {
-	if gates(r.Checks[checker.MutualExclusion]) {
-		return ""
+	c := r.Checks[checker.MutualExclusion]
+	switch {
+	case gates(c) || c.Verdict != checker.Fail:
+		return "" // or the check itself says why it gives no verdict
+	case r.Fencing == history.FencingOn:
+		return " (Reported, not gating: with --fencing on only the fenced data counts.)"
+	case c.Spared:
+		return " (Reported, not gating: --fail-on defect ignores what is inherent to leases.)"
+	case !c.Required:
+		return " (Reported, not gating: the run does not require mutual-exclusion.)"
 	}
-	return " (Reported, not gating: with --fencing on the data is what counts.)"
+	return " (Reported, not gating: the data is written under a condition or in a transaction of its own.)"
 }
 
 // noTokens reports whether a check does not apply because the lock issues no tokens.
