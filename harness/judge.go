@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -51,10 +54,13 @@ func JudgeDir(cat *Catalogue, dir string) (*Judged, error) {
 	path := filepath.Join(dir, history.File)
 	h, err := history.ReadFile(path)
 	var writeErr error
+	note := ""
 	if errors.Is(err, fs.ErrNotExist) {
 		if h, err = history.MergeDir(dir); err == nil {
 			writeErr = writeHistory(h, path)
 		}
+	} else if err == nil && !h.Whole() {
+		note = besideLogs(dir, h)
 	}
 	if err != nil {
 		return nil, usage(err)
@@ -63,7 +69,36 @@ func JudgeDir(cat *Catalogue, dir string) (*Judged, error) {
 	if err != nil {
 		return nil, err
 	}
+	if note != "" {
+		j.Results.Notes = append(j.Results.Notes, note)
+	}
 	return j, errors.Join(writeErr, j.write(dir))
+}
+
+// besideLogs says where a history that is not whole differs from the logs that it was made of, and how to
+// make it anew; empty where they agree, or are gone.
+func besideLogs(dir string, h *history.History) string {
+	logs, err := history.MergeDir(dir)
+	if err != nil {
+		return ""
+	}
+	has, had := h.Parties(), logs.Parties()
+	var differ []string
+	for _, party := range slices.Sorted(maps.Keys(had)) {
+		if has[party] != had[party] {
+			differ = append(differ, fmt.Sprintf("%s has %d events of %d", party, has[party], had[party]))
+		}
+	}
+	switch {
+	case len(differ) == 0 && !logs.Whole():
+		return ""
+	case !logs.Whole():
+		return fmt.Sprintf("%s and %s/ disagree (%s), and the logs are not whole either", history.File, history.LogDir, strings.Join(differ, "; "))
+	case len(differ) == 0:
+		differ = []string{"lines differ"}
+	}
+	return fmt.Sprintf("%s and %s/ disagree (%s), and the logs are whole: remove %s and check the directory again, which makes it anew from them",
+		history.File, history.LogDir, strings.Join(differ, "; "), filepath.Join(dir, history.File))
 }
 
 // ReadResults reads the results of a run directory as they were saved.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 )
 
 // History is a record as it was read: its events in file order, and what is wrong
@@ -19,6 +20,25 @@ type History struct {
 
 	sums  map[string]uint32 // chained over the lines of each party
 	files map[string]string // by party: the one that has its lines
+}
+
+// Whole reports whether the record is complete: every line could be read and is as its party wrote it, and
+// the controller has ended it.
+func (h *History) Whole() bool {
+	n := len(h.Events)
+	return len(h.Damage) == 0 && h.Torn == "" && slices.ContainsFunc(h.Events[max(n-wholeTail, 0):], func(e Event) bool { return e.Party == PartyController && e.F == FEnd })
+}
+
+// wholeTail is among how many last events the controller's end is: others may end at the same time.
+const wholeTail = 10000
+
+// Parties are how many events each party has.
+func (h *History) Parties() map[string]int {
+	out := map[string]int{}
+	for i := range h.Events {
+		out[h.Events[i].Party]++
+	}
+	return out
 }
 
 // Damage is a line that could not be read, or, without a line, what is wrong with a party's

@@ -25,7 +25,7 @@ func totals(r *checker.Results) []Total {
 		add(TotalLostFenced, n, "In the whole run with the fence: %d acknowledged %s lost, %d stale %s refused.", n, plural(int(n), "update"), refused, plural(int(refused), "request"))
 	}
 	if plain > 0 && noTokens(r.Checks[checker.DataFenced]) {
-		add(TotalNoFence, plain, "A fence cannot help here: the backend %s issues no tokens.", r.Backend)
+		add(TotalNoFence, plain, "Fencing was not measured: the backend %s issues no tokens.", r.Backend)
 	}
 	return out
 }

@@ -31,8 +31,10 @@ func TestDeviating(t *testing.T) {
 	}{
 		"a defect where leases may overlap": {Expectation{Outcome: Inherent}, []Deviation{{Check: checker.Ownership, Class: checker.Defect}, {Check: checker.MutualExclusion, Class: checker.Defect}}},
 		"safe": {Expectation{Outcome: Safe}, []Deviation{
-			{Check: checker.Ownership, Class: checker.Defect}, {Check: checker.MutualExclusion, Class: checker.Defect},
-			{Check: checker.MutualExclusion, Class: checker.Inherent}, {Check: checker.DataPlain, Class: checker.Inherent},
+			{Check: checker.Ownership, Class: checker.Defect},
+			{Check: checker.MutualExclusion, Class: checker.Defect},
+			{Check: checker.MutualExclusion, Class: checker.Inherent},
+			{Check: checker.DataPlain, Class: checker.Inherent},
 		}},
 		"as expected":              {Expectation{Outcome: Defect}, nil},
 		"a check":                  {Expectation{Verdicts: map[string]checker.Verdict{checker.DataPlain: checker.Pass}}, []Deviation{{Check: checker.DataPlain, Class: checker.Inherent}}},

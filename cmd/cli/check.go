@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/reports"
 )
 
@@ -36,6 +38,9 @@ from being judged.`,
 }
 
 func (a *app) check(ctx context.Context, paths []string, asJSON bool) error {
+	if dir := oneRun(paths); dir != "" {
+		return usage(fmt.Errorf("these are %d logs of one run: %s check %s judges them together", len(paths), a.st.Name, dir))
+	}
 	worst := harness.ExitPass
 	all := []*checker.Results{}
 	for _, path := range paths {
@@ -68,6 +73,18 @@ func (a *app) check(ctx context.Context, paths []string, asJSON bool) error {
 		return err
 	}
 	return a.exitWith(worst)
+}
+
+// oneRun is the directory of the run of which several logs were named, each of which says little alone.
+func oneRun(paths []string) string {
+	if len(paths) < 2 {
+		return ""
+	}
+	dir := filepath.Dir(paths[0])
+	if filepath.Base(dir) != history.LogDir || slices.ContainsFunc(paths, func(p string) bool { return filepath.Dir(p) != dir }) {
+		return ""
+	}
+	return filepath.Dir(dir)
 }
 
 // interrupted reports whether an error is that of an interruption.

@@ -328,3 +328,40 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		}
 	}
 }
+
+// A history that lost lines says that the logs beside it have them, and how to make it anew; logs of one run are
+// not judged one by one.
+func TestCheckLooksAtTheLogs(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	if code, _, errs := lockstorm(t, "run", "--backend", "file-flock", "--nemesis", "none", "--time", "500ms", "--ttl", "300ms", "--out", dir); code != 0 {
+		t.Fatalf("exit %d\n%s", code, errs)
+	}
+	path := filepath.Join(dir, "history.jsonl")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := lockstorm(t, "check", dir); code != 0 || strings.Contains(out, "disagree") {
+		t.Errorf("whole: exit %d\n%s", code, out)
+	}
+	if err := os.WriteFile(path, whole[:len(whole)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, _ := lockstorm(t, "check", dir)
+	if code != harness.ExitUnknown || !strings.Contains(out, "history.jsonl and logs/ disagree") || !strings.Contains(out, "remove "+path) {
+		t.Errorf("cut: exit %d\n%s", code, out)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := lockstorm(t, "check", dir); code != 0 {
+		t.Errorf("made anew: exit %d\n%s", code, out)
+	}
+	logs, err := filepath.Glob(filepath.Join(dir, "logs", "*.jsonl"))
+	if err != nil || len(logs) < 2 {
+		t.Fatal(logs, err)
+	}
+	if code, _, errs := lockstorm(t, append([]string{"check"}, logs...)...); code != harness.ExitUsage || !strings.Contains(errs, "check "+dir+" judges them together") {
+		t.Errorf("logs: exit %d\n%s", code, errs)
+	}
+}

@@ -127,3 +127,20 @@ func TestCompareSeesNewDefects(t *testing.T) {
 		}
 	}
 }
+
+// A time that is missed on a busy host says nothing of the lock; a count says the same on any host.
+func TestThresholdsOnABusyHost(t *testing.T) {
+	for _, c := range []struct {
+		threshold string
+		busy      int64
+		want      Status
+	}{
+		{"acquire.p99 < 1ms", 0, Missed}, {"acquire.p99 < 1ms", 9e9, Inconclusive}, {"violations == 0", 9e9, Missed}, {"acquire.p99 < 2s", 9e9, Expected},
+	} {
+		run := violating(passing())
+		run.Length, run.Stats["host_busy_ns"] = 10e9, c.busy
+		if j := cellOf(t, c.threshold, run).Cells[0]; j.Status != c.want {
+			t.Errorf("%+v: %s: %v", c, j.Status, j.Why)
+		}
+	}
+}

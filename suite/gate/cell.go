@@ -227,12 +227,17 @@ func (j *Judged) thresholds(c plan.Cell) {
 		switch {
 		case errors.Is(err, tally.ErrNotMeasured):
 			j.say(Inconclusive, nil, "threshold %s: %v", t.Text, err)
+		case !holds && t.Figure.Timed() && slices.ContainsFunc(j.Runs, busyRun):
+			j.say(Inconclusive, nil, "threshold %s: it is %s, on a busy host", t.Text, t.Figure.With(got))
 		case !holds:
 			j.Broken = append(j.Broken, t.Text)
 			j.say(Missed, []suite.Deviation{{Threshold: t.Text}}, "threshold %s: it is %s", t.Text, t.Figure.With(got))
 		}
 	}
 }
+
+// busyRun reports whether the host was busy in a run: its times say nothing of the lock then.
+func busyRun(o Outcome) bool { return o.Stats["host_busy_ns"] > int64(o.Length)/hostBusy }
 
 // shown reports whether a cell came to an answer.
 func (j Judged) shown() bool {

@@ -127,6 +127,9 @@ func (f Figure) Each(runs []Sample) []float64 {
 	return out
 }
 
+// Timed reports whether a figure is of times: a busy host makes it worse.
+func (f Figure) Timed() bool { return f.Unit == Time || f.Unit == PerSec }
+
 func stat(name string) func(Sample) (float64, bool) {
 	return func(s Sample) (float64, bool) {
 		v, ok := s.stat(name)
