@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockstorm/lockstorm/internal/proc"
 )
@@ -145,15 +146,23 @@ func (r Recipe) environ(more ...string) []string {
 	return env
 }
 
+// versionTimeout is for a program to say its version; a JVM takes a second for it.
+const versionTimeout = 10 * time.Second
+
 // VersionLine is the first line that the binary prints of its version.
 func (r Recipe) VersionLine() (string, error) {
 	path, err := r.Find()
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command(path, r.Version...)
-	cmd.Env = r.environ()
+	ctx, cancel := context.WithTimeout(context.Background(), versionTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, r.Version...)
+	cmd.Env, cmd.WaitDelay = r.environ(), time.Second // its own children may keep its output open
 	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("%s %s does not end within %v: is %s the program that it should be?", r.Binary, strings.Join(r.Version, " "), versionTimeout, path)
+	}
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w", r.Binary, strings.Join(r.Version, " "), err)
 	}

@@ -212,10 +212,26 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 			if Foreign(s.provider) {
 				return fmt.Errorf("%s does not serve as it should: %w", s.Name(), last)
 			}
-			return errors.Join(fmt.Errorf("%s does not serve at %s: %w (see %s)", s.Name(), place.Addr(), last, log), in.Kill(context.WithoutCancel(ctx)))
+			return errors.Join(fmt.Errorf("%s does not serve at %s within %v: %w (see %s)%s", s.Name(), place.Addr(), startTimeout, last, log, tail(log)), in.Kill(context.WithoutCancel(ctx)))
 		case <-time.After(probeEvery):
 		}
 	}
+}
+
+// tailLines are those of a log that an error quotes.
+const tailLines = 5
+
+// tail is what stands last in a log, after what is wrong.
+func tail(path string) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	if lines[0] == "" {
+		return ": its log is empty"
+	}
+	return ":\n  " + strings.Join(lines[max(len(lines)-tailLines, 0):], "\n  ")
 }
 
 // listener is the process that must be seen to listen; 0 where no other one can.
@@ -266,6 +282,11 @@ func (s *Server) lastWords(path string) string {
 		}
 	}
 	return last
+}
+
+// Answers is nil where the server serves, asked past all links.
+func (s *Server) Answers(ctx context.Context) error {
+	return s.recipe.Ready(ctx, s.Addr(), 0)
 }
 
 // Pid is the process that the server is now.

@@ -105,26 +105,30 @@ func TestAServerThatAlwaysEndsIsGivenUp(t *testing.T) {
 	}
 }
 
-// One that lives and never serves is given up in the end, and killed.
+// One that lives and never serves is given up in the end, and killed; the error has the last lines of its log.
 func TestAServerThatNeverServesIsGivenUp(t *testing.T) {
 	b := newBench(t)
-	top := script(`echo $$ > pid; exec sleep 60`)
+	top := script(`echo $$ > pid; for i in 1 2 3 4 5 6 7; do echo word $i; done; exec sleep 60`)
 	deaf := errors.New("it does not listen")
 	launched := make(chan int, 1)
+	ctx, giveUp := context.WithCancel(b.ctx)
+	defer giveUp()
 	top.Nodes[0].Ready = func(_ context.Context, _ string, pid int) error {
 		select {
 		case launched <- pid:
 		default:
 		}
+		if said, err := os.ReadFile(b.path("store-1", "server.log")); err == nil && strings.Contains(string(said), "word 7") {
+			giveUp()
+		}
 		return deaf
 	}
-	ctx, cancel := context.WithTimeout(b.ctx, 100*time.Millisecond)
-	defer cancel()
 	_, err := cluster.Start(ctx, top, b.p, b.dir, b.options())
 	if !errors.Is(err, deaf) {
 		t.Fatalf("error %v", err)
 	}
 	mustSay(t, err.Error(), "store-1 does not serve at 127.0.0.1:")
+	mustSay(t, err.Error(), "  word 3\n  word 4\n  word 5\n  word 6\n  word 7")
 	if pid := <-launched; alive(pid) {
 		t.Errorf("process %d lives", pid)
 	}
@@ -226,5 +230,16 @@ func TestRestartStays(t *testing.T) {
 	}
 	if found, err := store(t, s).Has(b.ctx, []string{"k"}); err != nil || len(found) != 0 {
 		t.Errorf("it has %v, %v", found, err)
+	}
+}
+
+// A program that does not say its version is named, and not waited for; nor is a child that keeps its output open.
+func TestAProgramThatSaysNoVersion(t *testing.T) {
+	t.Parallel()
+	r := one(func(r *cluster.Recipe) { r.Binary, r.Version = "sh", []string{"-c", "sleep 60 & sleep 60"} }).Nodes[0]
+	began := time.Now()
+	_, err := r.VersionLine()
+	if err == nil || !strings.Contains(err.Error(), "does not end within") || time.Since(began) > 40*time.Second {
+		t.Errorf("after %v: %v", time.Since(began), err)
 	}
 }

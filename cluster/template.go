@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/lockstorm/lockstorm/internal/cachedir"
 )
 
 // template is the folder of a recipe's template: it is made for the binary in its version.
@@ -25,20 +27,16 @@ func (p Process) template(ctx context.Context, r Recipe) (string, error) {
 // MakeTemplate is the folder of a recipe's template in the user's cache: it is made there on first
 // use, in an empty folder, once for what makes it (a program, in its version) and by which commands.
 func (r Recipe) MakeTemplate(by string, run func(dir string) error) (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = os.TempDir()
-	}
-	cache = filepath.Join(cache, "lockstorm")
 	sum := sha256.Sum256(fmt.Append(nil, by, r.Template, os.Getuid()))
 	name := fmt.Sprintf("%s-%x", filepath.Base(r.Binary), sum[:8])
-	path := filepath.Join(cache, name, r.Template.Dir)
-	if _, err := os.Stat(path); err == nil {
+	if path, ok := cachedir.Find(filepath.Join(name, r.Template.Dir)); ok {
 		return path, nil
 	}
-	if err := os.MkdirAll(cache, 0o700); err != nil {
+	cache, _, err := cachedir.Dir()
+	if err != nil {
 		return "", fmt.Errorf("cache the template of %s: %w", r.Name, err)
 	}
+	path := filepath.Join(cache, name, r.Template.Dir)
 	// Made beside and moved, so that two runs at once do not see half a folder.
 	made, err := os.MkdirTemp(cache, "build-")
 	if err != nil {

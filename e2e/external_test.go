@@ -73,6 +73,32 @@ func theirRedis(t *testing.T, more ...string) (port string, cli func(args ...str
 	return port, cli
 }
 
+// A server of somebody else that is lost in the run: what was recorded is judged, and it is said when the server
+// stopped answering. It is inconclusive: nobody can say what the lock would have done.
+func TestExternalServerIsLost(t *testing.T) {
+	t.Parallel()
+	port, cli := theirRedis(t)
+	dir := filepath.Join(t.TempDir(), "run")
+	cmd := exec.Command(binary, "run", "--backend", "redis-lua", "--nemesis", "none", "--time", "6s", "--provider", "external", "--servers", "redis-1=127.0.0.1:"+port, "--out", dir)
+	cmd.Env = append(os.Environ(), "LOCKSTORM_PASSWORD="+password)
+	var said strings.Builder
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitForGrant(t, dir)
+	cli("shutdown", "nosave")
+	cmd.Wait() //nolint:errcheck // the exit code says it
+	if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.Contains(said.String(), "redis-1 stopped answering at ") {
+		t.Errorf("exit %d\n%s", code, said.String())
+	}
+	for _, name := range []string{"history.jsonl", "results.json", "report.html"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // asTheirs runs the command with a password in the environment, and looks for it wherever it must not be.
 func asTheirs(t *testing.T, env []string, args ...string) (int, string) {
 	t.Helper()

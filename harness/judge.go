@@ -167,6 +167,9 @@ func judgeInto(out *Outcome, cat *Catalogue, dir string) error {
 	if err != nil {
 		return err
 	}
+	if out.Trouble != nil {
+		j.Results.Notes = append(j.Results.Notes, "the run did not come to its end: "+out.Trouble.Error())
+	}
 	out.Results, out.Record = j.Results, j.Record
 	return j.write(dir)
 }

@@ -41,7 +41,11 @@ func drive(ctx context.Context, t *Trial, dir string, p *Progress, out *Outcome)
 	s := newSession(t, dir, p)
 	finished := false
 	defer func() {
-		err = errors.Join(err, s.down(context.WithoutCancel(ctx)))
+		downErr := s.down(context.WithoutCancel(ctx))
+		if errors.Is(out.Trouble, errOutage) { // what could not be cleared there is told with it
+			out.Trouble, downErr = errors.Join(out.Trouble, downErr), nil
+		}
+		err = errors.Join(err, downErr)
 		err = errors.Join(err, s.closeLogs(finished && err == nil))
 		if err != nil && !errors.As(err, new(*Error)) {
 			err = environment(err)
@@ -53,7 +57,9 @@ func drive(ctx context.Context, t *Trial, dir string, p *Progress, out *Outcome)
 		}
 		return err
 	}
-	finished, out.Trouble = s.phases(ctx)
+	running, lost := s.watchOutages(ctx)
+	finished, out.Trouble = s.phases(running)
+	out.Trouble = errors.Join(lost.stop(), out.Trouble)
 	finished = finished && out.Trouble == nil
 	out.Interrupted = ctx.Err() != nil
 	return nil

@@ -84,7 +84,8 @@ func serverNode(e *engine, i int, r replication) cluster.Recipe {
 // peerOf is the other one of two.
 func peerOf(e *engine, i int) string { return fmt.Sprintf("%s-%d", e.name, 3-i) }
 
-// postgresNode has as little memory as it can; the WAL of a run is kept, so that a follower that is
+// postgresNode has as little memory as it can, and all of it in its folder: segments in /dev/shm would outlive a
+// server that was killed. The WAL of a run is kept, so that a follower that is
 // made anew can read it from the beginning.
 func postgresNode(i int, r replication) cluster.Recipe {
 	n := serverNode(&postgres, i, r)
@@ -98,7 +99,7 @@ func postgresNode(i int, r replication) cluster.Recipe {
 	const callers = "{{if .OwnAddress}}samenet{{else}}127.0.0.1/32{{end}} trust\n"
 	n.Files = map[string]string{"hba.conf": "host all all " + callers + "host replication all " + callers}
 	settings := []string{
-		"hba_file=hba.conf", "unix_socket_directories=", "shared_buffers=8MB", "max_connections=300", "autovacuum=off", "jit=off",
+		"hba_file=hba.conf", "unix_socket_directories=", "dynamic_shared_memory_type=mmap", "shared_buffers=8MB", "max_connections=300", "autovacuum=off", "jit=off",
 	}
 	if r == single {
 		settings = append(settings, "max_wal_senders=0", "wal_level=minimal", "max_worker_processes=0")

@@ -152,7 +152,7 @@ func TestOwner(t *testing.T) {
 	alive := func(label string) bool {
 		return fateOf(map[string]string{labelHost: here().host(), labelOwner: label}, here(), owner) == lives
 	}
-	own := owner(os.Getpid())
+	own, _ := owner(os.Getpid())
 	if !alive(own) || alive(own+"1") || alive("") || alive("1") {
 		t.Errorf("own label %q", own)
 	}
@@ -160,7 +160,7 @@ func TestOwner(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	label := owner(cmd.Process.Pid)
+	label, _ := owner(cmd.Process.Pid)
 	if !alive(label) {
 		t.Errorf("a process that lives is dead: %q", label)
 	}
@@ -248,7 +248,7 @@ func TestFollow(t *testing.T) {
 // Docker of another machine, a boot that cannot be read and a container are no proof.
 func TestFate(t *testing.T) {
 	at := origin{machine: "m", boot: "b", pids: "pid:[1]"}
-	find := func(pid int) string { return map[int]string{7: "7-100"}[pid] }
+	find := func(pid int) (string, bool) { return map[int]string{7: "7-100"}[pid], pid != 6 }
 	of := func(host, machine, owner string) map[string]string {
 		return map[string]string{labelHost: host, labelMachine: machine, labelOwner: owner}
 	}
@@ -259,6 +259,7 @@ func TestFate(t *testing.T) {
 	}{
 		"it lives":                        {of("b pid:[1]", "m", "7-100"), at, lives},
 		"it is no more":                   {of("b pid:[1]", "m", "8-100"), at, dead},
+		"nobody may see it":               {of("b pid:[1]", "m", "6-100"), at, untold},
 		"another one has its id":          {of("b pid:[1]", "m", "7-99"), at, dead},
 		"an earlier boot of this machine": {of("a pid:[1]", "m", "7-100"), at, dead},
 		"another machine":                 {of("a pid:[1]", "n", "7-100"), at, untold},

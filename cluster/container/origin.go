@@ -3,35 +3,39 @@ package container
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // labels are those of what this process makes for a run.
 func labels(run string) map[string]string {
-	out := map[string]string{labelRun: run, labelOwner: owner(os.Getpid()), labelHost: here().host()}
+	self, _ := owner(os.Getpid()) // it lives
+	out := map[string]string{labelRun: run, labelOwner: self, labelHost: here().host()}
 	if m := here().machine; m != "" {
 		out[labelMachine] = m
 	}
 	return out
 }
 
-// owner is a process that cannot be taken for another one: its id, and when it was started.
-func owner(pid int) string {
+// owner is a process that cannot be taken for another one: its id, and when it was started. It is empty for one
+// that has ended; sure is false where nobody can tell, as of processes of others on a host that hides them.
+func owner(pid int) (label string, sure bool) {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
-		return ""
+		return "", pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 	}
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	const began = 22 - 3 // field 22 of all, the third of which comes first here
 	if len(fields) <= began || fields[0] == "Z" || fields[0] == "X" {
-		return "" // it has ended
+		return "", true // it has ended
 	}
-	return fmt.Sprintf("%d-%s", pid, fields[began])
+	return fmt.Sprintf("%d-%s", pid, fields[began]), true
 }
 
 // origin is where ids of processes mean something: what cannot be read is empty.
@@ -70,8 +74,8 @@ const (
 // fateOf says what has become of the process of labels. It is dead where it was a process of this machine, of
 // this boot and of the processes that are seen from here, and is no more; or of this machine and an earlier
 // boot, for a boot ends all. Of another machine, whose Docker this is as well, nothing is known, nor where
-// this place or that one cannot be told from others. find is the owner of an id, empty where there is none.
-func fateOf(labels map[string]string, at origin, find func(pid int) string) fate {
+// this place or that one cannot be told from others. find is the owner of an id.
+func fateOf(labels map[string]string, at origin, find func(pid int) (label string, sure bool)) fate {
 	boot, pids, known := strings.Cut(labels[labelHost], " ")
 	id, _, _ := strings.Cut(labels[labelOwner], "-")
 	pid, err := strconv.Atoi(id)
@@ -82,7 +86,11 @@ func fateOf(labels map[string]string, at origin, find func(pid int) string) fate
 		return dead
 	case boot != at.boot || pids != at.pids || err != nil:
 		return untold
-	case find(pid) == labels[labelOwner]:
+	}
+	switch label, sure := find(pid); {
+	case !sure:
+		return untold
+	case label == labels[labelOwner]:
 		return lives
 	}
 	return dead

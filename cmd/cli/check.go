@@ -14,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/reports"
+	"github.com/lockstorm/lockstorm/suite/gate"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -133,9 +134,11 @@ func (a *app) judge(path string) (*harness.Judged, string, error) {
 	return j, "none, " + path + " was judged alone", err
 }
 
-// worse keeps the code that must not be masked: 1 before 4, 3, 2 and 0.
+// worse keeps the code that must not be masked: 1 before 130, 70, 4, 3, 2, 5 and 0.
 func worse(a, b int) int {
-	rank := map[int]int{harness.ExitPass: 0, harness.ExitUnknown: 1, harness.ExitUsage: 2, harness.ExitEnvironment: 3, harness.ExitViolation: 4}
+	rank := map[int]int{
+		harness.ExitPass: 0, gate.ExitMissed: 1, harness.ExitUnknown: 2, harness.ExitUsage: 3, harness.ExitEnvironment: 4, harness.ExitPanic: 5, harness.ExitInterrupted: 6, harness.ExitViolation: 7,
+	}
 	if rank[b] > rank[a] {
 		return b
 	}

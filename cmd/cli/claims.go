@@ -126,7 +126,10 @@ func (a *app) runClaims(ctx context.Context, claims []suite.Claim, out string, j
 	if slices.ContainsFunc(r.answers, func(one suite.Answer) bool { return !one.AsIt && one.Exit != harness.ExitEnvironment }) {
 		return a.exitWith(gate.ExitMissed)
 	}
-	return nil
+	if slices.ContainsFunc(r.answers, func(one suite.Answer) bool { return one.Exit == harness.ExitEnvironment }) {
+		return a.exitWith(harness.ExitEnvironment)
+	}
+	return a.exitWith(harness.ExitPass)
 }
 
 // claimRuns are runs under way.

@@ -22,7 +22,7 @@ less than 5 of 100 such comparisons would find one where nothing has changed, al
 taken together, and the difference is a fifth at least. More seeds see smaller differences.
 
 With --fail the exit code is 1 where B has a violation that A has not, else 5 where a figure is significantly
-worse or a cell of A is missing in B, else 0.`,
+worse or a cell of A is missing or was not measured in B, else 0.`,
 		Example: fmt.Sprintf("  %[1]s compare lockstorm-runs/before lockstorm-runs/after --fail", a.st.Name),
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -37,6 +37,9 @@ func onceEach(root *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if _, many := f.Value.(pflag.SliceValue); !many && f.Value.Type() != "bool" {
 				f.Value = &once{Value: f.Value}
+				if f.DefValue == "0s" || f.DefValue == "0" { // help takes these for what they are only in types that it knows
+					f.DefValue = ""
+				}
 			}
 		})
 	}

@@ -39,10 +39,7 @@ other. The exit code is that of the whole suite. What was not run is named (exit
 				return usage(err)
 			}
 			r, err := all.Write(s.out, before)
-			if err != nil {
-				return err
-			}
-			return a.concludeSuite(r, s.out, s)
+			return a.concludeSuite(r, s.out, s, err)
 		},
 	}
 	f := cmd.Flags()

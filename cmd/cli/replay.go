@@ -64,7 +64,7 @@ func (a *app) replay(ctx context.Context, dir, out string, times int) error {
 		if err != nil {
 			return err
 		}
-		worst = worse(worst, o.Results.ExitCode)
+		worst = worse(worst, o.ExitCode())
 		if a.sayReplayed(n+1, o, before) {
 			same++
 		}

@@ -160,6 +160,9 @@ func (a *app) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 	}
 	view := newSuiteView(a.st)
 	r.Progress = view.event
+	if before != nil {
+		r.Known = before.Knows
+	}
 	n := countCells(cells)
 	view.line("%s: %s, %s, about %v, into %s", def.Name, n, plural(n.runs, "run"), r.Estimate(cells).Round(time.Second), out)
 	st := &gate.Suite{Definition: *def, Dir: out}
@@ -170,10 +173,7 @@ func (a *app) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 		return runErr // nothing was run
 	}
 	results, err := st.Write(out, before) // what was run is judged, whatever went wrong beside it
-	if err = errors.Join(runErr, err); err != nil {
-		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
-	}
-	return a.concludeSuite(results, out, s)
+	return a.concludeSuite(results, out, s, errors.Join(runErr, err))
 }
 
 // define is the suite as it will be stored, and its cells.
@@ -231,22 +231,33 @@ func (s suiteFlags) readBaseline() (*gate.Results, error) {
 	return r, nil
 }
 
-// concludeSuite says what came of a suite, to people and to the CI service.
-func (a *app) concludeSuite(r *gate.Results, out string, s suiteFlags) error {
+// concludeSuite says what came of a suite, to people and to the CI service. What could not be written beside it
+// is said as well, and masks no violation.
+func (a *app) concludeSuite(r *gate.Results, out string, s suiteFlags, err error) error {
+	if r == nil {
+		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+	}
 	if s.update {
-		b, err := marshal(r.Slim())
-		if err != nil {
-			return err
-		}
-		if err := gate.WriteFile(s.baseline, b); err != nil {
-			return err
-		}
-		fmt.Fprintf(a.st.Stderr, "baseline written: %s\n", s.baseline)
+		err = errors.Join(err, a.writeBaseline(r, s.baseline))
 	}
-	err := errors.Join(a.summarizeSuite(r, s.asJSON), a.tellCI(r, out))
-	if err != nil {
-		return err
-	}
+	err = errors.Join(err, a.summarizeSuite(r, s.asJSON), a.tellCI(r, out, s.asJSON))
 	a.lastLine(s.asJSON, r.Verdict, absolute(filepath.Join(out, gate.IndexFile)))
-	return a.exitWith(r.ExitCode)
+	code := r.ExitCode
+	if err != nil {
+		fmt.Fprintf(a.st.Stderr, "%s: %v\n", a.st.Name, err)
+		code = worse(code, harness.ExitEnvironment)
+	}
+	return a.exitWith(code)
+}
+
+func (a *app) writeBaseline(r *gate.Results, path string) error {
+	b, err := marshal(r.Slim())
+	if err == nil {
+		err = gate.WriteFile(path, b)
+	}
+	if err != nil {
+		return fmt.Errorf("--update-baseline: %w", err)
+	}
+	fmt.Fprintf(a.st.Stderr, "baseline written: %s\n", path)
+	return nil
 }

@@ -86,8 +86,8 @@ func TestASuiteIsGreenAndRed(t *testing.T) {
 func TestSurprises(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	for text, want := range map[string]string{
-		quick + "expect: [{outcome: violated}]\n":      "unexpectedly",
-		quick + "thresholds: [throughput > 1000000]\n": "threshold throughput > 1000000: it is",
+		quick + "expect: [{outcome: violated}]\n":  "unexpectedly",
+		quick + "thresholds: [grants > 1000000]\n": "threshold grants > 1000000: it is",
 	} {
 		code, out, errs := unhindered(t, "suite", written(t, text))
 		if code != gate.ExitMissed || (want != "unexpectedly" && !strings.Contains(out, want)) {

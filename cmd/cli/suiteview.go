@@ -182,10 +182,14 @@ func (a *app) summarizeSuite(r *gate.Results, asJSON bool) error {
 }
 
 // tellCI speaks to the CI service where it says that it is one: annotations, and a summary of the step.
-func (a *app) tellCI(r *gate.Results, out string) error {
+func (a *app) tellCI(r *gate.Results, out string, asJSON bool) error {
 	env := a.st.Env
 	if env == nil {
 		return nil
+	}
+	w := a.st.Stdout
+	if asJSON { // which is one document; commands of a workflow are read from both
+		w = a.st.Stderr
 	}
 	if env("GITHUB_ACTIONS") == "true" {
 		for _, j := range r.Cells {
@@ -196,7 +200,7 @@ func (a *app) tellCI(r *gate.Results, out string) error {
 			if j.Status.Code() == 2 {
 				level = "warning"
 			}
-			fmt.Fprintf(a.st.Stdout, "::%s title=%s::%s\n", level, annotation("lockstorm: "+j.Name, true), annotation(string(j.Status)+": "+strings.Join(j.Why, "\n")+"\n"+a.st.Name+" run "+j.Line(), false))
+			fmt.Fprintf(w, "::%s title=%s::%s\n", level, annotation("lockstorm: "+j.Name, true), annotation(string(j.Status)+": "+strings.Join(j.Why, "\n")+"\n"+a.st.Name+" run "+j.Line(), false))
 		}
 	}
 	path := env("GITHUB_STEP_SUMMARY")

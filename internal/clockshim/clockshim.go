@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/lockstorm/lockstorm/internal/cachedir"
 )
 
 //go:embed shim.c.txt
@@ -42,23 +44,20 @@ func Compiler() (string, error) {
 
 // Build compiles the shim, unless it is in the user's cache already, and returns its path.
 func Build(ctx context.Context) (string, error) {
+	sum := sha256.Sum256(fmt.Append(source, flags))
+	name := fmt.Sprintf("clockshim-%x.so", sum[:8])
+	if path, ok := cachedir.Find(name); ok {
+		return path, nil
+	}
 	cc, err := Compiler()
 	if err != nil {
 		return "", err
 	}
-	cache, err := os.UserCacheDir()
+	dir, _, err := cachedir.Dir()
 	if err != nil {
-		cache = os.TempDir()
-	}
-	dir := filepath.Join(cache, "lockstorm")
-	sum := sha256.Sum256(fmt.Append(source, flags))
-	path := filepath.Join(dir, fmt.Sprintf("clockshim-%x.so", sum[:8]))
-	if _, err := os.Stat(path); err == nil {
-		return path, nil
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("cache the clock shim: %w", err)
 	}
+	path := filepath.Join(dir, name)
 	// Built beside and moved, so that two runs at once do not see half a file.
 	tmp, err := os.MkdirTemp(dir, "build-")
 	if err != nil {

@@ -63,6 +63,9 @@ func Compare(before, after *Results) *Against {
 			a.Only = append(a.Only, j.Name+" (new)")
 			continue
 		}
+		if len(b.Samples()) > 0 && len(j.Samples()) == 0 {
+			a.Only = append(a.Only, j.Name+unmeasured)
+		}
 		a.words(b, j)
 		all = append(all, changes(b, j)...)
 	}
@@ -70,6 +73,9 @@ func Compare(before, after *Results) *Against {
 		if !old[name].Control {
 			a.Only = append(a.Only, name+gone)
 		}
+	}
+	if len(after.Controls) > 0 {
+		a.Only = append(a.Only, "controls misbehave: "+strings.Join(after.Controls, ", ")+unmeasured)
 	}
 	a.Compared = len(all)
 	a.Figures = significant(all)
@@ -129,14 +135,21 @@ func (a *Against) Code() int {
 	switch {
 	case len(a.New) > 0:
 		return harness.ExitViolation
-	case slices.ContainsFunc(a.Figures, func(c Change) bool { return c.Worse }), slices.ContainsFunc(a.Only, func(o string) bool { return strings.HasSuffix(o, gone) }):
+	case slices.ContainsFunc(a.Figures, func(c Change) bool { return c.Worse }), slices.ContainsFunc(a.Only, lost):
 		return ExitMissed
 	}
 	return harness.ExitPass
 }
 
-// gone marks a cell that the later suite has not.
-const gone = " (gone)"
+// What marks a cell that the later suite has not, or has no answer of.
+const (
+	gone       = " (gone)"
+	unmeasured = " (not measured)"
+)
+
+func lost(only string) bool {
+	return strings.HasSuffix(only, gone) || strings.HasSuffix(only, unmeasured)
+}
 
 // told are the figures that are compared: counts that only say how long a suite was are not.
 var told = []string{

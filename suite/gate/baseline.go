@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/tally"
 )
 
 // maxResults bounds the results of a suite, in bytes.
@@ -51,7 +52,7 @@ func (r *Results) Measure(before *Results) {
 			continue
 		}
 		r.Counts[j.Status]--
-		j.against(b, r.Baseline)
+		j.against(known{b, before.Deviations}, r.Baseline)
 		r.Counts[j.Status]++
 	}
 	r.conclude()
@@ -65,20 +66,27 @@ func (j Judged) wasSurprising() bool {
 	return slices.Contains(surprising, j.Status) || j.Status == Known
 }
 
-func (j *Judged) against(b Judged, a *Against) {
+// known is a cell as a baseline knows it.
+type known struct {
+	Judged
+
+	says bool // in what it deviates: baselines that were written before do not
+}
+
+func (j *Judged) against(b known, a *Against) {
 	wasExpected := j.Status == Expected
 	for i := range j.remarks {
 		r := &j.remarks[i]
 		if !slices.Contains(surprising, r.status) {
 			continue
 		}
-		if unknown := b.notKnown(r.of); len(unknown) > 0 || len(r.of) == 0 {
+		if unknown := b.unknown(r.of); len(unknown) > 0 || len(r.of) == 0 {
 			r.why += notIn(unknown)
 		} else {
 			r.status = Known
 		}
 	}
-	if less := saysOf(a.Vanished, j.Name); wasExpected && b.wasSurprising() && less != "" {
+	if less := j.cured(b, a); wasExpected && b.wasSurprising() && less != "" {
 		j.say(Passed, nil, "compared with the baseline: %s; --update-baseline keeps it so", less)
 	}
 	for _, c := range a.Figures {
@@ -87,6 +95,20 @@ func (j *Judged) against(b Judged, a *Against) {
 		}
 	}
 	j.settle()
+}
+
+// cured says what a baseline knows of a cell and is gone for certain: a violation, or a threshold that is not of
+// times, which a quiet moment meets.
+func (j *Judged) cured(b known, a *Against) string {
+	if less := saysOf(a.Vanished, j.Name); less != "" {
+		return less
+	}
+	for _, d := range b.Deviates {
+		if t, err := tally.ParseThreshold(d.Threshold); err == nil && !t.Figure.Timed() && !slices.Contains(j.Broken, d.Threshold) {
+			return "threshold " + d.Threshold + " was missed, and holds"
+		}
+	}
+	return ""
 }
 
 // notIn names what a baseline does not know.
@@ -101,10 +123,10 @@ func notIn(unknown []suite.Deviation) string {
 	return "; not in the baseline: " + strings.Join(names, ", ")
 }
 
-// notKnown are those of the deviations that a cell of a baseline does not have.
-func (j Judged) notKnown(of []suite.Deviation) (out []suite.Deviation) {
+// unknown are those of the deviations that a cell of a baseline does not have.
+func (b known) unknown(of []suite.Deviation) (out []suite.Deviation) {
 	for _, d := range of {
-		if !j.knows(d) {
+		if !b.knows(d) {
 			out = append(out, d)
 		}
 	}
@@ -113,20 +135,28 @@ func (j Judged) notKnown(of []suite.Deviation) (out []suite.Deviation) {
 
 // knows reports whether a cell of a baseline deviates so. One that was written before baselines said in what
 // knows its failed checks, whatever their class as long as its word is no better, and its thresholds.
-func (j Judged) knows(d suite.Deviation) bool {
-	if !j.wasSurprising() {
-		return false
-	}
-	if len(j.Deviates) > 0 {
-		return slices.Contains(j.Deviates, d)
-	}
+func (b known) knows(d suite.Deviation) bool {
 	switch {
+	case !b.wasSurprising():
+		return false
+	case b.says:
+		return slices.Contains(b.Deviates, d)
 	case d.Check != "":
-		return j.Failed[d.Check] > 0 && suite.Worse(j.Word, d.Word()) == j.Word
+		return b.Failed[d.Check] > 0 && suite.Worse(b.Word, d.Word()) == b.Word
 	case d.Threshold != "":
-		return slices.Contains(j.Broken, d.Threshold)
+		return slices.Contains(b.Broken, d.Threshold)
 	}
-	return j.Status == Passed && j.Word == suite.Safe
+	return b.Status == Passed && b.Word == suite.Safe
+}
+
+// Knows reports whether a baseline has all in which a run deviates.
+func (r *Results) Knows(o *Outcome) bool {
+	for _, j := range r.Cells {
+		if j.Name == o.Cell {
+			return len(o.Deviates) > 0 && len(known{j, r.Deviations}.unknown(o.Deviates)) == 0
+		}
+	}
+	return false
 }
 
 func saysOf(lines []string, cell string) string {

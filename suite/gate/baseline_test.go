@@ -72,6 +72,8 @@ func TestABaselineKnowsOnlyWhatItKnows(t *testing.T) {
 		"the same check and class":        {cellOf(t, "", failing(checker.Ownership, checker.Defect)), cellOf(t, "", failing(checker.Ownership, checker.Defect)), 0, ""},
 		"one of two is left":              {cellOf(t, "", failing(checker.Ownership, checker.Defect), failing(checker.Liveness, checker.NoClass)), cellOf(t, "", failing(checker.Ownership, checker.Defect), passing()), 0, ""},
 		"known, and one seed open":        {cellOf(t, "", failing(checker.Ownership, checker.Defect), passing()), cellOf(t, "", failing(checker.Ownership, checker.Defect), Outcome{Status: Inconclusive}), 2, "seed 2"},
+		"violations that are gone":        {cellOf(t, none, violating(passing())), cellOf(t, none, passing()), 5, "threshold violations == 0 was missed, and holds"},
+		"a latency that is gone":          {cellOf(t, latency, slow(passing())), cellOf(t, latency, passing()), 2, "was not measured"},
 		"known, and a latency besides":    {cellOf(t, latency, failing(checker.Ownership, checker.Defect)), cellOf(t, latency, slow(failing(checker.Ownership, checker.Defect))), 5, "not in the baseline: acquire.p99 < 1ms"},
 	} {
 		c.after.Measure(c.before.Slim())
@@ -85,7 +87,7 @@ func TestABaselineKnowsOnlyWhatItKnows(t *testing.T) {
 // A baseline that was written before baselines said what they know still knows its checks and thresholds.
 func TestAnOldBaseline(t *testing.T) {
 	old := func(r *Results) *Results {
-		r.Cells[0].Deviates, r.Cells[0].FailedAs = nil, nil
+		r.Cells[0].Deviates, r.Cells[0].FailedAs, r.Deviations = nil, nil, false
 		return r.Slim()
 	}
 	for name, c := range map[string]struct {
@@ -141,6 +143,42 @@ func TestThresholdsOnABusyHost(t *testing.T) {
 		run.Length, run.Stats["host_busy_ns"] = 10e9, c.busy
 		if j := cellOf(t, c.threshold, run).Cells[0]; j.Status != c.want {
 			t.Errorf("%+v: %s: %v", c, j.Status, j.Why)
+		}
+	}
+}
+
+// A baseline of a cell that was only slower, as expected otherwise, knows none of its expected failures as a deviation.
+func TestABaselineOfFiguresKnowsNoCheck(t *testing.T) {
+	before := cellOf(t, "", failing(checker.Ownership, checker.Defect)).Slim()
+	before.Cells[0].Status, before.Cells[0].Deviates = Missed, nil
+	after := cellOf(t, "", failing(checker.Ownership, checker.Inherent))
+	if after.Measure(before); after.ExitCode != 1 {
+		t.Errorf("exit %d: %v", after.ExitCode, after.Cells[0].Why)
+	}
+}
+
+// Runs that a baseline knows do not count as failures that end a suite early.
+func TestKnows(t *testing.T) {
+	before := cellOf(t, "", failing(checker.Ownership, checker.Defect))
+	same, other, none := failing(checker.Ownership, checker.Defect), failing(checker.MutualExclusion, checker.Defect), passing()
+	same.Cell, other.Cell, none.Cell = "a", "a", "a"
+	elsewhere := same
+	elsewhere.Cell = "b"
+	if !before.Knows(&same) || before.Knows(&other) || before.Knows(&none) || before.Knows(&elsewhere) {
+		t.Error("it knows too much, or too little")
+	}
+}
+
+// The command beside a cell is that of the run that is told first, and of no run where the cell as a whole is told.
+func TestTheCommandBesideACell(t *testing.T) {
+	bad, good := failing(checker.Ownership, checker.Defect), Outcome{Status: Passed, Word: suite.Safe}
+	bad.Command, good.Command = "bad", "good"
+	if j := cellOf(t, "", passing(), bad).Cells[0]; j.Line() != "bad" {
+		t.Errorf("%q", j.Line())
+	}
+	for _, threshold := range []string{"", "violations == 0"} {
+		if j := cellOf(t, threshold, violating(passing()), good).Cells[0]; j.Line() != j.Command {
+			t.Errorf("%s: %q", threshold, j.Line())
 		}
 	}
 }

@@ -114,11 +114,12 @@ func (j *Judged) settle() {
 		return cmp.Or(cmp.Compare(slices.Index(order, a.status), slices.Index(order, b.status)), compareQuoted(a.quoted(), b.quoted()))
 	})
 	j.Status, j.Why, j.Deviates, j.Again = Expected, nil, nil, ""
+	if len(j.remarks) > 0 && j.remarks[0].run != nil && j.remarks[0].status != Expected {
+		j.Again = j.remarks[0].run.Command
+	}
 	for _, r := range j.remarks {
 		j.Status = worst(j.Status, r.status)
-		if r.run != nil && j.Again == "" {
-			j.Again = r.run.Command
-		}
+
 		if !slices.Contains(j.Why, r.why) {
 			j.Why = append(j.Why, r.why)
 		}

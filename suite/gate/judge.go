@@ -35,6 +35,7 @@ type Results struct {
 	Controls    []string          `json:"controls,omitempty"` // that misbehave
 	Baseline    *Against          `json:"baseline,omitempty"`
 	Compare     bool              `json:"compare,omitempty"` // nothing is expected of its locks
+	Deviations  bool              `json:"deviations"`        // its cells say in what they deviate: earlier ones did not
 	Answer      *answer.Answer    `json:"answer,omitempty"`  // which lock: a row for each
 	Cells       []Judged          `json:"cells"`
 }
@@ -74,7 +75,7 @@ func (r *Results) Providers() string {
 func (s *Suite) Judge() (*Results, error) {
 	r := &Results{
 		Schema: Schema, Name: s.Name, Doc: s.Doc, Interrupted: s.Interrupted, Started: s.Started, Wall: s.wall(), CPUs: s.CPUs, Program: cmp.Or(s.Program, program), Version: s.Version,
-		Replaced: s.Replaced, Compare: s.Compare, Counts: map[Status]int{}, Versions: map[string]string{},
+		Replaced: s.Replaced, Compare: s.Compare, Deviations: true, Counts: map[Status]int{}, Versions: map[string]string{},
 	}
 	if s.Shard != "" {
 		r.Shards = strings.Split(s.Shard, " ")
@@ -101,7 +102,9 @@ func (s *Suite) Judge() (*Results, error) {
 		r.Work += o.Took
 	}
 	r.Answer = r.choice()
-	r.Lacks = r.lacking(s.Required, cells)
+	if s.merged || len(absent(s.Shard)) == 0 { // a shard alone has not the cells to show what the whole must
+		r.Lacks = r.lacking(s.Required, cells)
+	}
 	r.Lacks = append(r.Lacks, s.Missing...)
 	r.conclude()
 	return r, nil

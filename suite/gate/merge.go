@@ -37,7 +37,7 @@ func Merge(dirs []string, out string) (*Suite, error) {
 	if all == nil {
 		return nil, errors.New("no suite directories given: lockstorm merge DIR... --out DIR")
 	}
-	all.Dir, all.Missing = out, all.missing()
+	all.Dir, all.Missing, all.merged = out, all.missing(), true
 	return all, nil
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/cachedir"
 )
 
 // What a host can bear, and a run needs, in shares. A run is mostly waiting: for leases, for faults, for
@@ -96,11 +97,11 @@ const maxTimings = 20000
 // known: they only make estimates better.
 func ReadTimings() *Timings {
 	t := &Timings{took: map[string]time.Duration{}}
-	dir, err := os.UserCacheDir()
+	dir, _, err := cachedir.Dir()
 	if err != nil {
 		return t
 	}
-	t.path = filepath.Join(dir, "lockstorm", "timings.json")
+	t.path = filepath.Join(dir, "timings.json")
 	if b, err := os.ReadFile(t.path); err == nil && json.Unmarshal(b, &t.took) != nil {
 		t.took = map[string]time.Duration{}
 	}

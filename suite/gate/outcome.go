@@ -51,13 +51,14 @@ type Outcome struct {
 
 // Quoted is the finding that is told of a run that is not as expected: the first of those that made it so.
 type Quoted struct {
-	Check   string        `json:"check"`
-	Rule    string        `json:"rule"`
-	Class   checker.Class `json:"class"`
-	Message string        `json:"message"`
-	Cause   string        `json:"cause,omitempty"`
-	Lost    int64         `json:"lost,omitempty"`
-	Length  int64         `json:"length_ns"`
+	Check   string            `json:"check"`
+	Rule    string            `json:"rule"`
+	Class   checker.Class     `json:"class"`
+	Message string            `json:"message"`
+	Cause   string            `json:"cause,omitempty"`
+	Kind    checker.CauseKind `json:"cause_kind,omitempty"`
+	Lost    int64             `json:"lost,omitempty"`
+	Length  int64             `json:"length_ns"`
 }
 
 // String is the finding in a sentence or two.
@@ -70,7 +71,7 @@ func (q *Quoted) String() string {
 }
 
 func quote(f checker.Found) *Quoted {
-	q := &Quoted{Check: f.Check, Rule: f.Finding.Rule, Class: f.Finding.Class, Message: short(f.Finding.Message), Lost: f.Finding.Lost, Length: f.Finding.To - f.Finding.From}
+	q := &Quoted{Check: f.Check, Rule: f.Finding.Rule, Class: f.Finding.Class, Message: short(f.Finding.Message), Kind: f.Finding.CauseKind, Lost: f.Finding.Lost, Length: f.Finding.To - f.Finding.From}
 	if f.Finding.CauseKind != checker.CauseNone {
 		q.Cause = short(f.Finding.Cause)
 	}
@@ -89,7 +90,7 @@ func compareQuoted(a, b *Quoted) int {
 		return -1
 	}
 	found := func(q *Quoted) checker.Found {
-		return checker.Found{Check: q.Check, Finding: checker.Finding{Rule: q.Rule, Class: q.Class, Gating: true, Lost: q.Lost, To: q.Length}}
+		return checker.Found{Check: q.Check, Finding: checker.Finding{Rule: q.Rule, Class: q.Class, Gating: true, CauseKind: q.Kind, Lost: q.Lost, To: q.Length}}
 	}
 	return checker.RankFound(found(a), found(b))
 }

@@ -26,7 +26,8 @@ type Runner struct {
 	MaxFailures int           // runs with violations that nobody expected, after which no more are begun; 0: all are made
 	Budget      time.Duration // after which no more are begun; 0: none
 	Resume      bool
-	Timings     *Timings // of earlier suites; nil: none
+	Known       func(o *Outcome) bool // whether a baseline has it: it is no failure then; nil: there is none
+	Timings     *Timings              // of earlier suites; nil: none
 	// Progress is told of each run that begins and ends; it may be called at the same time.
 	Progress func(Event)
 }
@@ -241,7 +242,7 @@ func (r *running) ended(j job, o *Outcome, spoilt bool) {
 		}
 	} else {
 		r.done++
-		if o.Status == Worse {
+		if o.Status == Worse && (r.Known == nil || !r.Known(o)) {
 			r.failed++
 		}
 		r.todo = slices.DeleteFunc(r.todo, func(other job) bool { return other.cell.Name == j.cell.Name && other.seed == j.seed })

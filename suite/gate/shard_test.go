@@ -164,3 +164,35 @@ func TestMergeOfAnotherSuite(t *testing.T) {
 		}
 	}
 }
+
+// What the whole suite must show is asked of the whole: a shard that has no cell of it is green by itself.
+func TestCoverageIsOfTheWhole(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	f, cells := fileOf(t, "axes: {backend: [redis-lua, redis-fenced], nemesis: [none, client-pause]}\nexpect: [{outcome: any}]\ncoverage: {nemeses: client-pause}\n")
+	var dirs []string
+	for n := 1; n <= 4; n++ {
+		shard := Shard{n, 4}
+		part := shard.Take(harness.Default(), cells)
+		def := Definition{Schema: Schema, Name: "s", Source: "x", Cells: Define(part), Required: f.Required()}
+		def.Part(shard, cells)
+		s := &Suite{Definition: def, Dir: filepath.Join(base, fmt.Sprint(n))}
+		if err := s.begin(false); err != nil {
+			t.Fatal(err)
+		}
+		dirs = append(dirs, s.Dir)
+		for _, c := range part {
+			s.Outcomes = append(s.Outcomes, Outcome{Cell: c.Name, Seed: 1, Status: Expected, Word: suite.Safe, Stats: map[string]int64{"grants": 5, "faults_injected": 1, "faults_effective": 1}})
+		}
+		if r := judged(t, s); len(r.Lacks) > 0 || r.ExitCode != 0 {
+			t.Errorf("shard %d: exit %d: %s", n, r.ExitCode, r.Verdict)
+		}
+	}
+	all, err := Merge(dirs, filepath.Join(base, "all"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := judged(t, all); !slices.Contains(r.Lacks, "nemesis client-pause") {
+		t.Errorf("nothing was run, and the whole lacks %v", r.Lacks)
+	}
+}

@@ -102,6 +102,7 @@ type Suite struct {
 
 	Outcomes []Outcome
 	Missing  []string // cells that no part of it has
+	merged   bool     // it was put together, and what it lacks is missing
 	// Interrupted says that it was stopped; Dir that it is stored there.
 	Interrupted bool
 	Dir         string

@@ -1,0 +1,75 @@
+// Package cachedir is where lockstorm keeps what it makes once: templates of data folders, the clock shim, how
+// long runs took.
+package cachedir
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// Dir is a folder of lockstorm in the user's cache or, where nothing can be written there, one of this user's
+// own in the folder for temporary files. why is empty for the first, and else says what is in the way of
+// it. The error names both, and the way out.
+func Dir() (dir, why string, err error) {
+	first := errors.New("neither XDG_CACHE_HOME nor HOME is set")
+	if cache, cerr := os.UserCacheDir(); cerr == nil {
+		dir = filepath.Join(cache, "lockstorm")
+		if first = usable(dir); first == nil {
+			return dir, "", nil
+		}
+	}
+	dir = filepath.Join(os.TempDir(), "lockstorm-"+strconv.Itoa(os.Getuid()))
+	if second := own(dir); second != nil {
+		return "", "", fmt.Errorf("no folder for a cache: %w; %w: set XDG_CACHE_HOME to a directory that can be written", first, second)
+	}
+	return dir, first.Error(), nil
+}
+
+// Find is something that is in a cache already: in the user's, which need not be writable for that, or in the
+// one that is used in its place.
+func Find(name string) (path string, ok bool) {
+	if cache, err := os.UserCacheDir(); err == nil {
+		if path = filepath.Join(cache, "lockstorm", name); there(path) {
+			return path, true
+		}
+	}
+	dir, _, err := Dir()
+	path = filepath.Join(dir, name)
+	return path, err == nil && there(path)
+}
+
+func there(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// usable makes a folder, and says whether files can be made in it.
+func usable(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, "try-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// own is usable for a folder where anybody may make one: it must be ours, and nobody else may write there.
+func own(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	st, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if sys, ok := st.Sys().(*syscall.Stat_t); !ok || !st.IsDir() || int(sys.Uid) != os.Getuid() || st.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%s is not a folder of this user alone", dir)
+	}
+	return usable(dir)
+}
