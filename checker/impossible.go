@@ -33,16 +33,23 @@ func (a *audit) events() {
 		case op && e.Type == history.OK && e.Error != "":
 			a.add("error", fmt.Sprintf("event %d says that a %s succeeded, with the error %q", e.Index, e.F, e.Error), e)
 		}
-		if e.Register != "" && op && !a.in.Run.Resource {
-			a.add("register", fmt.Sprintf("event %d uses the register %q, and the run says that its workload touches no data", e.Index, e.Register), e)
-		} else if e.Register != "" && op {
-			if _, listed := a.in.Run.Registers[e.Register]; !listed {
-				a.add("register", fmt.Sprintf("event %d uses the register %q, which the run does not list", e.Index, e.Register), e)
-			}
+		if e.Register != "" && op {
+			a.register(e)
 		}
 		if e.F == history.FLease {
 			a.times(e, nil)
 		}
+	}
+}
+
+// register checks that the run has the register that an event uses.
+func (a *audit) register(e *history.Event) {
+	_, listed := a.in.Run.Registers[e.Register]
+	switch {
+	case !a.in.Run.Resource:
+		a.add("register", fmt.Sprintf("event %d uses the register %q, and the run says that its workload touches no data", e.Index, e.Register), e)
+	case !listed:
+		a.add("register", fmt.Sprintf("event %d uses the register %q, which the run does not list", e.Index, e.Register), e)
 	}
 }
 
