@@ -204,45 +204,55 @@ func TestNothingJudged(t *testing.T) {
 // the root cause of the class that nobody expected, not the first of those that the good lock has as well.
 func TestTheRightFindingIsQuoted(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	dir := t.TempDir()
 	file := written(t, "seeds: 3\nrun: {ttl: 1s, time: 6s}\naxes: {backend: redis-lua, nemesis: client-pause}\nexpect: [{outcome: inherent}]\n")
-	out := filepath.Join(dir, "out")
-	env := map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": filepath.Join(dir, "summary.md")}
-	code, text, errs := inCI(t, env, "suite", file, "--replace", "redis-lua=redis-del", "--out", out)
-	if code != harness.ExitViolation {
-		t.Fatalf("exit %d\n%s%s", code, text, errs)
-	}
-	terminal, annotation, _ := strings.Cut(text, "::error")
-	told := map[string]string{"terminal": terminal, "annotation": annotation}
-	for name, path := range map[string]string{
-		"summary": env["GITHUB_STEP_SUMMARY"], "junit": filepath.Join(out, gate.JUnitFile), "markdown": filepath.Join(out, gate.MarkdownFile), "page": filepath.Join(out, gate.IndexFile),
-	} {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
+	for try := 0; ; try++ {
+		dir := t.TempDir()
+		out := filepath.Join(dir, "out")
+		env := map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": filepath.Join(dir, "summary.md")}
+		code, text, errs := inCI(t, env, "suite", file, "--replace", "redis-lua=redis-del", "--out", out)
+		shown := freed(t, out)
+		if len(shown) == 0 && try < 3 {
+			continue // a busy host: they came too late to free anything
 		}
-		told[name] = string(b)
-	}
-	shown := 0
-	for seed := range 3 {
-		r, err := harness.ReadResults(filepath.Join(out, "runs", "redis-lua", "client-pause", fmt.Sprintf("seed-%d", seed+1)))
-		if err != nil {
-			t.Fatal(err)
+		if code != harness.ExitViolation || len(shown) == 0 {
+			t.Fatalf("exit %d, foreign releases in %v\n%s%s", code, shown, text, errs)
 		}
-		if r.Checks[checker.Ownership].Verdict != checker.Fail {
-			continue // a busy host: it came too late to free anything
+		terminal, annotation, _ := strings.Cut(text, "::error")
+		told := map[string]string{"terminal": terminal, "annotation": annotation}
+		for name, path := range map[string]string{
+			"summary": env["GITHUB_STEP_SUMMARY"], "junit": filepath.Join(out, gate.JUnitFile), "markdown": filepath.Join(out, gate.MarkdownFile), "page": filepath.Join(out, gate.IndexFile),
+		} {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			told[name] = string(b)
 		}
-		shown++
-		quoted := regexp.MustCompile(fmt.Sprintf(`(?s)seed %d.{0,400}?ownership \(defect\): the release of \S+ by \S+ at .{0,300}?it freed somebody else`, seed+1))
-		for name, text := range told {
-			if !quoted.MatchString(text) {
-				t.Errorf("%s does not quote the foreign release of seed %d:\n%s", name, seed+1, text)
+		for _, seed := range shown {
+			quoted := regexp.MustCompile(fmt.Sprintf(`(?s)seed %d.{0,400}?ownership \(defect\): the release of \S+ by \S+ at .{0,300}?it freed somebody else`, seed))
+			for name, text := range told {
+				if !quoted.MatchString(text) {
+					t.Errorf("%s does not quote the foreign release of seed %d:\n%s", name, seed, text)
+				}
 			}
 		}
+		return
 	}
-	if shown == 0 {
-		t.Error("no seed shows a foreign release")
+}
+
+// freed are the seeds of that suite in which a client freed what another one held.
+func freed(t *testing.T, out string) (seeds []int) {
+	t.Helper()
+	for seed := 1; seed <= 3; seed++ {
+		r, err := harness.ReadResults(filepath.Join(out, "runs", "redis-lua", "client-pause", fmt.Sprintf("seed-%d", seed)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Checks[checker.Ownership].Verdict == checker.Fail {
+			seeds = append(seeds, seed)
+		}
 	}
+	return seeds
 }
 
 // A comparison expects nothing: it ends with 0 whatever the locks do, and says which one to choose.
