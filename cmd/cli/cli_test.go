@@ -389,3 +389,17 @@ func TestCheckLooksAtTheLogs(t *testing.T) {
 		t.Errorf("logs: exit %d\n%s", code, errs)
 	}
 }
+
+// A cache that cannot be written is no error: it is elsewhere, and that is said.
+func TestACacheThatCannotBeWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CACHE_HOME", file)
+	t.Setenv("TMPDIR", t.TempDir())
+	code, _, errs := lockstorm(t, "run", "--backend", "none", "--nemesis", "none", "--time", "300ms", "--ttl", "300ms", "--out", filepath.Join(t.TempDir(), "run"))
+	if code == harness.ExitEnvironment || !strings.Contains(errs, "the user's cache cannot be written") {
+		t.Errorf("exit %d\n%s", code, errs)
+	}
+}

@@ -104,6 +104,7 @@ func (a *app) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 	t.Config.Command = a.again(t.Config.Seed)
 	out := cmp.Or(cfg.Out, runDir(cfg.Backend))
 	view := newView(a.st)
+	view.caches()
 	view.line("seed %d, again with: %s", t.Config.Seed, t.Config.Command)
 	if cfg.Clients == 1 {
 		view.line("note: a single client can never meet another one inside")

@@ -159,6 +159,7 @@ func (a *app) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 		out = runDir(def.Name)
 	}
 	view := newSuiteView(a.st)
+	view.caches()
 	r.Progress = view.event
 	if before != nil {
 		r.Known = before.Knows

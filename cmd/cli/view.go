@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/cachedir"
 )
 
 // view shows progress on stderr: on a terminal a live line with phase, time, grants and
@@ -22,6 +23,16 @@ type view struct {
 }
 
 func newView(st State) *view { return &view{w: st.Stderr, terminal: st.Terminal, width: st.Width} }
+
+// caches says where what is made once is kept, if not where one looks for it.
+func (v *view) caches() {
+	switch dir, why, err := cachedir.Dir(); {
+	case err != nil:
+		v.line("note: %v", err)
+	case why != "":
+		v.line("note: the user's cache cannot be written (%s): using %s", why, dir)
+	}
+}
 
 func (v *view) progress() *harness.Progress {
 	return &harness.Progress{
