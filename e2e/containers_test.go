@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -291,22 +293,24 @@ func publicBinary(t *testing.T) string {
 
 // doctor finds what dead runs have left, and --clean removes that and nothing else.
 func TestDoctorCleans(t *testing.T) {
+	const noBoot = "00000000-0000-0000-0000-000000000000 pid:[1]"
 	dead := owner(t, -1)
 	alive := owner(t, os.Getpid())
 	boot, pids := hostLabel(t)
-	for name, labels := range map[string][2]string{
-		"dead":   {dead, boot + " " + pids},
-		"alive":  {alive, boot + " " + pids},
-		"other":  {dead, boot + " pid:[1]"},
-		"booted": {dead, "00000000-0000-0000-0000-000000000000 pid:[1]"},
+	for name, labels := range map[string][3]string{
+		"dead":    {dead, boot + " " + pids},
+		"alive":   {alive, boot + " " + pids},
+		"other":   {dead, boot + " pid:[1]"},
+		"booted":  {dead, noBoot, machineLabel(t)},
+		"foreign": {dead, noBoot, "0123456789abcdef"}, // of another machine with the same Docker
 	} {
-		docker(t, "create", "--name", "lockstorm-test-"+name, "--label", "lockstorm.run=test-"+name, "--label", "lockstorm.owner="+labels[0], "--label", "lockstorm.host="+labels[1], "debian:bookworm-slim", "true")
+		docker(t, "create", "--name", "lockstorm-test-"+name, "--label", "lockstorm.run=test-"+name, "--label", "lockstorm.owner="+labels[0], "--label", "lockstorm.host="+labels[1], "--label", "lockstorm.machine="+labels[2], "debian:bookworm-slim", "true")
 		t.Cleanup(func() { exec.Command("docker", "rm", "-f", "lockstorm-test-"+name).Run() }) //nolint:errcheck // it may be gone
 	}
 	docker(t, "network", "create", "--internal", "--label", "lockstorm.run=test-dead", "--label", "lockstorm.owner="+dead, "--label", "lockstorm.host="+boot+" "+pids, "lockstorm-test-net")
 	t.Cleanup(func() { exec.Command("docker", "network", "rm", "lockstorm-test-net").Run() }) //nolint:errcheck // it may be gone
 	_, out := lockstorm(t, "doctor")
-	for _, want := range []string{"run test-dead is dead and has left lockstorm-test-dead, lockstorm-test-net", "run test-booted is dead", "run test-other was started elsewhere"} {
+	for _, want := range []string{"run test-dead is dead and has left lockstorm-test-dead, lockstorm-test-net", "run test-booted is dead", "run test-other was started elsewhere", "run test-foreign was started elsewhere"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("doctor does not say %q:\n%s", want, out)
 		}
@@ -320,9 +324,20 @@ func TestDoctorCleans(t *testing.T) {
 	}
 	left := labelled(t)
 	slices.Sort(left)
-	if !slices.Equal(left, []string{"lockstorm-test-alive", "lockstorm-test-other"}) {
+	if !slices.Equal(left, []string{"lockstorm-test-alive", "lockstorm-test-foreign", "lockstorm-test-other"}) {
 		t.Errorf("left: %v", left)
 	}
+}
+
+// machineLabel is how this machine is known to others.
+func machineLabel(t *testing.T) string {
+	t.Helper()
+	id, err := os.ReadFile("/etc/machine-id")
+	if err != nil || strings.TrimSpace(string(id)) == "" {
+		t.Fatalf("this machine has no name: %v", err)
+	}
+	sum := sha256.Sum256([]byte("lockstorm " + strings.TrimSpace(string(id))))
+	return hex.EncodeToString(sum[:8])
 }
 
 // owner is the label of a process; of -1, that of one which is no more.
