@@ -37,7 +37,7 @@ func coverage(in *Input) Result {
 				continue
 			}
 			attempts += in.attempts(f.Span())
-			hit, holder := harmed(f, busy)
+			hit, holder := harmed(f, in.struck(f), busy)
 			if hit {
 				hits++
 			}
@@ -128,16 +128,37 @@ func (in *Input) callEnd(c *history.Call) int64 {
 	return in.Last[c.Invoke.Client]
 }
 
-// harmed reports whether a client that the fault can harm was at work meanwhile, and whether
-// one of them held the lock.
-func harmed(f *history.Injection, busy map[string][]workSpan) (hit, holder bool) {
+// struck is when a fault certainly hurt: from its proof to its end. A fault that kills hurts at the kill, and one
+// with nothing to heal at some time between its injection and its proof.
+//
+//	injected |----------| proven ---------| healed
+//	                    |<---- struck --->|
+func (in *Input) struck(f *history.Injection) history.Interval {
 	span := f.Span()
+	killed := int64(history.Forever)
+	for _, client := range f.Clients {
+		if kill, dead := in.Kills[client]; dead && kill >= span.From {
+			killed = min(killed, kill)
+		}
+	}
+	switch {
+	case killed < history.Forever:
+		span.From = killed - 1 // the victim's hold ends with it
+	case f.Until() > f.Effect.Time:
+		span.From = f.Effect.Time
+	}
+	return span
+}
+
+// harmed reports whether a client that the fault can harm was at work while it struck, and whether
+// one of them held the lock.
+func harmed(f *history.Injection, struck history.Interval, busy map[string][]workSpan) (hit, holder bool) {
 	for client, spans := range busy {
 		if !f.Hurts(client) {
 			continue
 		}
 		for _, s := range spans {
-			if !s.Overlap(span).Empty() {
+			if !s.Overlap(struck).Empty() {
 				hit = true
 				holder = holder || s.holds
 			}

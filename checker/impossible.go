@@ -53,6 +53,24 @@ func (a *audit) register(e *history.Event) {
 	}
 }
 
+// presented checks that a client presents the fencing token of its grant to the resource, and no other: it
+// was told of it by the answer to its acquire and by nothing else. What the register says of a request is
+// held against the client's log elsewhere.
+func (a *audit) presented() {
+	for _, g := range a.in.Grants {
+		given := g.Token()
+		for _, u := range g.Uses {
+			switch e := u.Invoke; {
+			case !e.Token.Set || e.Token == given:
+			case !given.Set:
+				a.add("token", fmt.Sprintf("event %d presents the token %d under %s, which was given none", e.Index, e.Token.V, g.ID), e)
+			default:
+				a.add("token", fmt.Sprintf("event %d presents the token %d under %s, which was given %d", e.Index, e.Token.V, g.ID, given.V), e)
+			}
+		}
+	}
+}
+
 // afterInfo checks that nobody goes on under a number whose last operation has no known outcome.
 func (a *audit) afterInfo() {
 	unknown := map[int64]bool{}

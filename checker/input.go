@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +23,7 @@ type Input struct {
 	wentOn          func() map[*history.Grant]bool           // used after their release was answered; computed once
 	steps           func() []step                            // of the wall clock; computed once
 	stands          func() map[string][]history.Interval     // by client: how long we kept it; computed once
+	clients         func() []string                          // whoever began a log, sorted; computed once
 
 	mu       sync.Mutex
 	answered map[string][]*history.Grant   // by lock: see shown
@@ -47,8 +50,19 @@ func NewInput(h *history.History) (*Input, error) {
 	in.wentOn = sync.OnceValue(in.findWentOn)
 	in.steps = sync.OnceValue(in.findSteps)
 	in.stands = sync.OnceValue(in.findStands)
+	in.clients = sync.OnceValue(in.findClients)
 	in.excuses, in.answered = map[string][]history.Interval{}, map[string][]*history.Grant{}
 	return in, nil
+}
+
+func (in *Input) findClients() []string {
+	of := map[string]bool{}
+	for i := range in.Events {
+		if e := &in.Events[i]; e.Seq == 0 && history.ClientOf(e.Party) != "" {
+			of[e.Party] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(of))
 }
 
 // Hold is the proven hold of a grant: when its client certainly believed that it had the

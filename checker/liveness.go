@@ -3,7 +3,6 @@ package checker
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -126,8 +125,8 @@ func (in *Input) comesBack(lock string, span history.Interval, figures Figures) 
 			findings = append(findings, f)
 		}
 	}
-	for _, client := range slices.Sorted(maps.Keys(in.Last)) {
-		if _, killed := in.Kills[client]; !killed && !any[client] {
+	for _, client := range in.living() {
+		if !any[client] {
 			untried = fmt.Sprintf("%s did not ask for %s in the final sections%s", client, lock, hardly)
 		}
 	}
@@ -135,6 +134,18 @@ func (in *Input) comesBack(lock string, span history.Interval, figures Figures) 
 		untried = fmt.Sprintf("nobody asked for %s in the final sections%s", lock, hardly)
 	}
 	return findings, untried
+}
+
+// living are the clients that nobody killed, those included whose log has nothing but its beginning and
+// its end.
+func (in *Input) living() []string {
+	var out []string
+	for _, client := range in.clients() {
+		if _, killed := in.Kills[client]; !killed {
+			out = append(out, client)
+		}
+	}
+	return out
 }
 
 // waitsInVain judges one mode of a lock.
@@ -152,7 +163,7 @@ func (in *Input) waitsInVain(lock string, a *askers, span history.Interval, figu
 	f := Finding{
 		Rule: "no-recovery", Class: NoClass, Gating: true, From: span.From, To: span.To, Events: []int64{}, Cause: noCause.Text, CauseKind: CauseNone,
 		Message: fmt.Sprintf("%d of %d living clients (%s) were not granted %s again within %s of %s, when all was healed",
-			len(stuck), len(in.Last)-len(in.Kills), joined(stuck, nil), lock, Seconds(span.To-span.From), Seconds(span.From)),
+			len(stuck), len(in.living()), joined(stuck, nil), lock, Seconds(span.To-span.From), Seconds(span.From)),
 	}
 	if others := in.passedAround(lock, a, span.From); others {
 		f.Rule, f.Doubtful = ruleStarved, true

@@ -42,6 +42,9 @@ func (in *Input) unplannedStalls() []stall {
 	return out
 }
 
+// stallPieces is into how many pieces of a length what a client recorded may cut a stall that excuses it.
+const stallPieces = 4
+
 // stallsOf are the pieces of stalls that excuse a client, in order: those of its own process and
 // of the controller's, which stand for everybody, but only pieces that are longer than the
 // tolerance and in which the client recorded nothing. Who records is not held up.
@@ -63,7 +66,7 @@ func (in *Input) stallsOf(client string) []history.Interval {
 			if i < len(acts) {
 				to = min(to, acts[i])
 			}
-			if to-from > in.Run.Tolerance {
+			if piece := to - from; piece > in.Run.Tolerance && stallPieces*piece >= s.To-s.From {
 				out = append(out, history.Interval{From: from, To: to})
 			}
 			from = to
