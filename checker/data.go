@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -52,18 +53,10 @@ type DataProof struct {
 // order of what it accepted, and by a sweep over what the clients were told. The first
 // explains, the second confirms.
 func (in *Input) data(register string) Result {
-	var findings []Finding
-	lost, acked := map[*history.Call]bool{}, 0
-	byLock := in.cells(register)
-	logged := len(byLock) > 0
-	for _, lock := range in.Locks {
-		rp := &replay{in: in, register: register, lock: lock, value: in.Run.Registers[register], lost: lost}
-		rp.run(byLock[lock])
-		findings = append(findings, rp.findings...)
-		acked += rp.acked
-	}
-	if !logged {
-		return in.unlogged(register, acked)
+	played := in.replayed(register)
+	lost, acked, findings := played.lost, played.acked, slices.Clone(played.findings)
+	if !played.logged {
+		return in.unlogged(register, acked, findings)
 	}
 	r := in.conclude("replay of the register's log, confirmed by a sweep over the clients' view", findings, len(findings))
 	r.Figures = Figures{"updates_acked": int64(acked), "updates_lost_" + register: int64(len(lost))}
@@ -79,6 +72,30 @@ func (in *Input) data(register string) Result {
 	}
 	r.Proof = NewProof(DataProof{Clients: answer})
 	return r
+}
+
+// replayed is what the replay of a register's log shows; of one without a log, what acknowledged updates of
+// one value show.
+type replayed struct {
+	logged   bool
+	findings []Finding // all of them
+	lost     map[*history.Call]bool
+	acked    int
+}
+
+func (in *Input) replay(register string) replayed {
+	byLock := in.cells(register)
+	out := replayed{logged: len(byLock) > 0, lost: map[*history.Call]bool{}}
+	for _, lock := range in.Locks {
+		rp := &replay{in: in, register: register, lock: lock, value: in.Run.Registers[register], lost: out.lost}
+		rp.run(byLock[lock])
+		out.findings = append(out.findings, rp.findings...)
+		out.acked += rp.acked
+		if !out.logged {
+			out.findings = append(out.findings, in.sameBase(register, lock)...)
+		}
+	}
+	return out
 }
 
 // cells are the register's own events, by lock, in the order in which it accepted.

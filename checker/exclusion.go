@@ -11,42 +11,18 @@ import (
 // mutualExclusion sweeps over the proven holds of each lock, in order of their start:
 // a hold that begins while another one lasts is an overlap. O(n log n), exact.
 func mutualExclusion(in *Input) Result {
-	var findings []Finding
-	total, figures := 0, Figures{}
+	var all []overlap
+	figures := Figures{}
 	for _, lock := range in.Locks {
-		overlaps := in.overlaps(lock)
-		total += len(overlaps)
-		for _, o := range overlaps {
-			figures.Raise("overlap_max_ns", o.span.To-o.span.From)
-		}
-		findings = append(findings, in.worstOverlaps(overlaps)...)
+		all = append(all, in.overlaps(lock)...)
 	}
-	figures["violations"] = int64(total)
-	r := in.conclude("sweep over proven holds", findings, total)
+	for _, o := range all {
+		figures.Raise("overlap_max_ns", o.span.To-o.span.From)
+	}
+	figures["violations"] = int64(len(all))
+	r := in.conclude("sweep over proven holds", in.worstOverlaps(all, maxFindings), len(all))
 	r.Figures = figures
 	return r
-}
-
-// worstOverlaps explains as many overlaps as can be listed of each class, the longest first. Of the inherent
-// ones the rest is looked through for one that is certain, where the first are not.
-func (in *Input) worstOverlaps(overlaps []overlap) []Finding {
-	var out []Finding
-	slices.SortStableFunc(overlaps, func(a, b overlap) int { return cmp.Compare(b.span.To-b.span.From, a.span.To-a.span.From) })
-	listed := map[Class]int{}
-	certain := false
-	for _, o := range overlaps {
-		class, reason, why := in.classify(o)
-		if listed[class] >= maxFindings && (class != Inherent || certain) {
-			continue
-		}
-		f := in.overlapFinding(o, class, reason, why)
-		if listed[class] < maxFindings || !f.Doubtful {
-			out = append(out, f)
-			listed[class]++
-		}
-		certain = certain || (class == Inherent && !f.Doubtful)
-	}
-	return out
 }
 
 // overlap is two grants whose clients believed at the same time.
@@ -196,22 +172,28 @@ func (in *Input) late(o overlap) *history.Grant {
 	return o.first
 }
 
-func (in *Input) overlapFinding(o overlap, class Class, reason Reason, why string) Finding {
-	first, second := o.first, o.second
-	c := in.overlapCause(o, class)
+// asOverlap is the finding of an overlap before it is explained.
+func (in *Input) asOverlap(o overlap, class Class, reason Reason) Finding {
 	f := Finding{
 		Rule: "overlap", Class: class, Reason: reason,
-		Gating:   !in.Run.OwnFence && (class != Inherent || in.Run.Fencing != history.FencingOn),
-		Doubtful: class == Inherent && c.unasked(), // no fault touched its client: the host did
-		Message: fmt.Sprintf("%s (grant %s) entered %s at %s while %s (grant %s) still acted as its holder: both inside for %s; %s",
-			second.Client, second.ID, first.Lock, Seconds(o.span.From), first.Client, first.ID, Millis(o.span.To-o.span.From), why),
-		Events: in.holdEvents(first, second),
-		Grants: []string{first.ID, second.ID},
-		From:   o.span.From, To: o.span.To,
+		Gating: !in.Run.OwnFence && (class != Inherent || in.Run.Fencing != history.FencingOn),
+		Grants: []string{o.first.ID, o.second.ID}, From: o.span.From, To: o.span.To,
 	}
 	if reason == ReasonToldLate {
 		f.Rule = "late-notice"
 	}
+	f.Lost = in.lostBy(f.Grants)
+	return f
+}
+
+func (in *Input) overlapFinding(o overlap, class Class, reason Reason, why string) Finding {
+	first, second := o.first, o.second
+	c := in.overlapCause(o, class)
+	f := in.asOverlap(o, class, reason)
+	f.Doubtful = class == Inherent && c.unasked() // no fault touched its client: the host did
+	f.Message = fmt.Sprintf("%s (grant %s) entered %s at %s while %s (grant %s) still acted as its holder: both inside for %s; %s",
+		second.Client, second.ID, first.Lock, Seconds(o.span.From), first.Client, first.ID, Millis(o.span.To-o.span.From), why)
+	f.Events = in.holdEvents(first, second)
 	f.because(c)
 	return f
 }

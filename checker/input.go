@@ -23,6 +23,8 @@ type Input struct {
 	wentOn          func() map[*history.Grant]bool           // used after their release was answered; computed once
 	steps           func() []step                            // of the wall clock; computed once
 	stands          func() map[string][]history.Interval     // by client: how long we kept it; computed once
+	plain, fenced   func() replayed                          // of the two registers; computed once
+	losses          func() map[[2]string]int64               // by writer and who lost an update to it; computed once
 	clients         func() []string                          // whoever began a log, sorted; computed once
 
 	mu       sync.Mutex
@@ -50,9 +52,23 @@ func NewInput(h *history.History) (*Input, error) {
 	in.wentOn = sync.OnceValue(in.findWentOn)
 	in.steps = sync.OnceValue(in.findSteps)
 	in.stands = sync.OnceValue(in.findStands)
+	in.plain = sync.OnceValue(func() replayed { return in.replay(regPlain) })
+	in.fenced = sync.OnceValue(func() replayed { return in.replay(regFenced) })
+	in.losses = sync.OnceValue(in.findLosses)
 	in.clients = sync.OnceValue(in.findClients)
 	in.excuses, in.answered = map[string][]history.Interval{}, map[string][]*history.Grant{}
 	return in, nil
+}
+
+// replayed is what the log of a register shows.
+func (in *Input) replayed(register string) replayed {
+	switch register {
+	case regPlain:
+		return in.plain()
+	case regFenced:
+		return in.fenced()
+	}
+	return in.replay(register)
 }
 
 func (in *Input) findClients() []string {

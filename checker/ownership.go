@@ -22,7 +22,7 @@ func ownership(in *Input) Result {
 	for _, r := range in.foreignReleases() {
 		findings = append(findings, in.ownershipFinding(r))
 	}
-	return in.conclude("releases that were carried out, against the grants in force", findings, len(findings))
+	return in.conclude("releases that were carried out, against the grants in force", in.weigh(findings), len(findings))
 }
 
 // releasesOfNone are the releases that were carried out under no grant.

@@ -19,7 +19,7 @@ func fencingTokens(in *Input) Result {
 		findings = append(findings, in.tokenOrder(lock)...)
 	}
 	findings = append(findings, in.refusedValid(figures)...)
-	r := in.conclude("sweep by sent and ok of the grants; refusals against the newest grant", findings, len(findings))
+	r := in.conclude("sweep by sent and ok of the grants; refusals against the newest grant", in.weigh(findings), len(findings))
 	r.Figures = figures
 	return r
 }

@@ -11,11 +11,7 @@ import (
 
 // unlogged judges a register whose resource keeps no log of its own, as a database: by what
 // the clients were told alone. An acknowledged write that later reads do not show is lost.
-func (in *Input) unlogged(register string, acked int) Result {
-	var findings []Finding
-	for _, lock := range in.Locks {
-		findings = append(findings, in.sameBase(register, lock)...)
-	}
+func (in *Input) unlogged(register string, acked int, findings []Finding) Result {
 	answer, why := in.linearizableData(register)
 	lost := len(findings)
 	if answer == Fail && lost == 0 {
