@@ -63,7 +63,7 @@ func Compare(wants []oracle.Want, r *checker.Results) []Disagreement {
 		}
 	}
 	for i, w := range wants {
-		if w.Must && !met[i] && len(r.Checks[w.Check].Findings) < enough {
+		if w.Must && !met[i] {
 			out = append(out, missed(w))
 		}
 	}
@@ -74,9 +74,6 @@ func Compare(wants []oracle.Want, r *checker.Results) []Disagreement {
 var doubtless = map[checker.Code]bool{
 	checker.CodePanicked: true, checker.CodeTimeout: true, checker.CodeContradiction: true, checker.CodeNoEnd: true, checker.CodeNoFinal: true,
 }
-
-// enough findings of one check may hide more.
-const enough = 20
 
 func missed(w oracle.Want) Disagreement {
 	rule := ""

@@ -33,10 +33,8 @@ func (o *oracle) object() []Want {
 		}
 	}
 	for _, g := range o.truth.Grants {
-		if o.broken(g.Lock) {
-			out = append(out, Want{
-				Check: object, Rules: rules, Grants: ids(g), Any: true, Class: []string{defect},
-			})
+		if o.touched(g) {
+			out = append(out, Want{Check: object, Rules: rules, Grants: ids(g), Any: true, Class: []string{defect}})
 		}
 	}
 	return out
@@ -134,7 +132,7 @@ func (o *oracle) ownership() []Want {
 		}
 	}
 	for _, g := range o.truth.Grants {
-		if o.broken(g.Lock) {
+		if o.touched(g) {
 			out = append(out, Want{Check: ownership, Rules: []string{"foreign-release"}, Grants: ids(g), Any: true})
 		}
 	}
@@ -191,7 +189,7 @@ func (o *oracle) notices() []Want {
 		})
 	})
 	for _, g := range o.truth.Grants {
-		if o.broken(g.Lock) {
+		if o.touched(g) {
 			out = append(out, Want{Check: notice, Rules: []string{"late-notice"}, Grants: ids(g), Any: true})
 		}
 	}

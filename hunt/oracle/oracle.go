@@ -91,6 +91,26 @@ func (o *oracle) broken(lock string) bool {
 	})
 }
 
+// breaksObject are the bugs by which the lock itself breaks its word: about a grant, and who it was.
+var breaksObject = []sim.Bug{
+	sim.DoubleGrant, sim.EarlyExpiry, sim.ForeignRelease, sim.RevivedLease, sim.LiesNotHeld, sim.FreesAll, sim.ReleaseOfNone, sim.Forgets,
+}
+
+// touched reports whether the lock broke its word about a grant, or in its favour. What it did to all
+// others was right, and what really happened is a legal order of them: a finding that names none of the
+// touched ones is a false alarm. Which grant of an owner or of several readers a breach was about, the record may
+// not tell where the store counts or readers share.
+func (o *oracle) touched(g *sim.Grant) bool {
+	return slices.ContainsFunc(o.truth.Breaches, func(b sim.Breach) bool {
+		return slices.Contains(breaksObject, b.Kind) && (o.mayBe(g, b.Grant) || o.mayBe(g, b.Victim))
+	})
+}
+
+// mayBe reports whether a record may take one grant for another.
+func (o *oracle) mayBe(g, of *sim.Grant) bool {
+	return g == of || (of != nil && g.Lock == of.Lock && o.cfg.Model != history.ModelExclusive && o.together(g, of))
+}
+
 // span is a belief: certain up to strict; between strict and lenient it may be judged either
 // way, since a lease may run out that much early.
 type span struct{ from, strict, lenient int64 }
