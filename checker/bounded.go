@@ -20,7 +20,7 @@ func bounded(in *Input) Result {
 		if c == nil || c.Invoke.F != history.FTryAcquire {
 			continue
 		}
-		end := min(c.End(), in.Last[g.Client])
+		end := in.callEnd(c)
 		took := history.Interval{From: c.Start(), To: end}
 		took.From += in.heldBack(g.Client, took)
 		figures.Raise("try_max_ns", took.To-took.From)

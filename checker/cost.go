@@ -14,7 +14,7 @@ func cost(in *Input) Result {
 	handoffs, unasked := int64(0), int64(0)
 	from, to := in.working()
 	for _, g := range in.Grants {
-		if g.Acquire == nil || g.Acquire.Return == nil || g.Acquire.Start() < from || g.Acquire.End() > to {
+		if g.Acquire == nil || g.Acquire.Return == nil || g.Acquire.Start() < from || g.Acquire.Return.Time > to {
 			continue
 		}
 		var w history.Wire

@@ -137,7 +137,7 @@ func (in *Input) struck(f *history.Injection) history.Interval {
 	span := f.Span()
 	killed := int64(history.Forever)
 	for _, client := range f.Clients {
-		if kill, dead := in.Kills[client]; dead && kill >= span.From {
+		if kill, dead := in.Kills[client]; dead && kill >= span.From && kill <= f.Effect.Time {
 			killed = min(killed, kill)
 		}
 	}

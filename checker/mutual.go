@@ -65,7 +65,12 @@ func (in *Input) nestedWaits() []nestedWait {
 		if g.Acquire == nil {
 			continue
 		}
-		wait := history.Interval{From: g.Acquire.Start(), To: min(g.Acquire.End(), end)}
+		wait := history.Interval{From: g.Acquire.Start(), To: end}
+		if kill, killed := in.Kills[g.Client]; g.Acquire.Return != nil {
+			wait.To = g.Acquire.Return.Time // also where the outcome is unknown: its client waits no more
+		} else if killed {
+			wait.To = kill
+		}
 		still := held[g.Client][:0]
 		for _, h := range held[g.Client] {
 			hold := in.Hold(h)

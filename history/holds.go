@@ -242,8 +242,8 @@ func (r *Record) Freed(g *Grant) int64 {
 
 // Disconnected is the earliest moment at which the connection that holds a grant may have ended: its
 // client was killed, or a fault touched its links or a server. Where the client noticed that it had
-// ended, or got no answer to its release, and nothing on record explains it, it may have been any
-// time after the request for the lock: explained is false. Forever: it cannot have ended.
+// ended, or got no answer to its release, before any of that, it may have been any time after the
+// request for the lock: explained is false. Forever: it cannot have ended.
 func (r *Record) Disconnected(g *Grant) (from int64, explained bool) {
 	from = Forever
 	if kill, ok := r.Kills[g.Client]; ok {
@@ -257,15 +257,14 @@ func (r *Record) Disconnected(g *Grant) (from int64, explained bool) {
 			from = min(from, max(span.From, g.Sent()))
 		}
 	}
-	if from < Forever {
-		return from, true
-	}
-	noticed := len(g.Losses) > 0
+	noticed := g.ToldLost()
 	for _, rel := range g.Releases {
-		noticed = noticed || rel.Outcome() == Info
+		if rel.Outcome() == Info {
+			noticed = min(noticed, rel.unanswered())
+		}
 	}
-	if noticed {
-		return g.Sent(), false
+	if noticed < from {
+		return g.Sent(), false // also where something came later that could explain it
 	}
-	return Forever, true
+	return from, true
 }

@@ -35,6 +35,15 @@ func (c *Call) NotHeld() bool { return c.Outcome() == Fail && c.Return.Error == 
 // Start is when the call was invoked.
 func (c *Call) Start() int64 { return c.Invoke.Time }
 
+// unanswered is when the client of a call of unknown outcome gave up on its answer; where it never did, the
+// call's invocation.
+func (c *Call) unanswered() int64 {
+	if c.Return != nil {
+		return c.Return.Time
+	}
+	return c.Start()
+}
+
 // End is when its outcome was known; an unknown outcome may still take effect at any
 // later time, so it ends never.
 func (c *Call) End() int64 {

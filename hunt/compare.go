@@ -25,6 +25,8 @@ const (
 	Unsound   = "unsound"   // a sound record was not believed
 	Unnoticed = "unnoticed" // a damaged record was believed
 	Doubt     = "doubt"     // a check gave no answer, without a reason
+	Figure    = "figure"    // a number is not the true one
+	Answer    = "answer"    // a check that finds nothing answers wrongly
 )
 
 // Disagreement is a point at which judge and oracle differ.
@@ -63,7 +65,9 @@ func Compare(wants []oracle.Want, r *checker.Results) []Disagreement {
 		}
 	}
 	for i, w := range wants {
-		if w.Must && !met[i] {
+		if w.Figure != "" || len(w.Verdicts) > 0 {
+			out = append(out, compareAnswer(w, r.Checks[w.Check])...)
+		} else if w.Must && !met[i] {
 			out = append(out, missed(w))
 		}
 	}
@@ -97,6 +101,20 @@ func compareRecord(wants []oracle.Want, r *checker.Results) ([]Disagreement, boo
 	return []Disagreement{{Sign: Sign{Sort: Unsound, Check: checker.Assumptions, Rule: a.Findings[0].Rule}, Text: a.Reason}}, true
 }
 
+// compareAnswer compares a figure, or the verdict of a check, with the true one.
+func compareAnswer(w oracle.Want, c checker.Result) []Disagreement {
+	got, has := c.Figures[w.Figure]
+	switch {
+	case c.Verdict == checker.Skipped || c.Code == checker.CodeUnsound:
+		return nil
+	case w.Figure != "" && (!has || got != w.Value):
+		return []Disagreement{{Sign: Sign{Sort: Figure, Check: w.Check, Rule: w.Figure}, Text: fmt.Sprintf("%s of %s is %d, and truly %d", w.Figure, w.Check, got, w.Value)}}
+	case w.Figure == "" && !slices.Contains(w.Verdicts, string(c.Verdict)):
+		return []Disagreement{{Sign: Sign{Sort: Answer, Check: w.Check, Rule: string(c.Verdict)}, Text: fmt.Sprintf("%s answers %s (%s), and %s is right", w.Check, c.Verdict, c.Reason, strings.Join(w.Verdicts, " or "))}}
+	}
+	return nil
+}
+
 func compareFinding(check string, f checker.Finding, wants []oracle.Want, met []bool) []Disagreement {
 	var worst []Disagreement
 	found := false
@@ -118,6 +136,9 @@ func compareFinding(check string, f checker.Finding, wants []oracle.Want, met []
 }
 
 func matches(check string, f checker.Finding, w oracle.Want) bool {
+	if w.Figure != "" || len(w.Verdicts) > 0 {
+		return false
+	}
 	if w.Check != check || (len(w.Rules) > 0 && !slices.Contains(w.Rules, f.Rule)) {
 		return false
 	}

@@ -40,7 +40,10 @@ func Plants() []plant.Plant { return append(plant.Services(), plant.Records()...
 
 // Play simulates a case, has it judged, and compares.
 func (c Case) Play() (*Outcome, error) {
-	cfg := sim.Draw(c.Seed)
+	cfg := sim.DrawVaried(c.Seed)
+	if c.Plant != nil {
+		cfg = sim.Draw(c.Seed) // its bug chooses what it needs
+	}
 	if c.Plant != nil && c.Plant.Bug != sim.NoBug {
 		cfg.Bug = c.Plant.Bug
 		if c.Plant.Prepare != nil {

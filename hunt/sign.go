@@ -50,6 +50,8 @@ func (s Sign) Shows(r *checker.Results) bool {
 	switch s.Sort {
 	case Unnoticed:
 		return len(c.Findings) == 0
+	case Figure, Answer:
+		return true
 	case Doubt:
 		return string(c.Code) == s.Rule && c.Verdict == checker.Unknown
 	case Miss:

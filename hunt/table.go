@@ -114,7 +114,7 @@ func (t *Table) Names() []string {
 
 // Print writes the table for people. known marks kinds that are listed.
 func (t *Table) Print(w io.Writer, known func(kind string) bool) {
-	sorts := []string{False, Miss, Class, Cause, Unsound, Unnoticed, Doubt}
+	sorts := []string{False, Miss, Class, Cause, Unsound, Unnoticed, Doubt, Figure, Answer}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(tw, "histories\tstruck\tto be found\t%s\t\n", strings.Join(sorts, "\t"))
 	var names []string

@@ -20,6 +20,9 @@ func (o *oracle) liveness() []Want {
 		w := Want{Check: liveness, Rules: []string{"starved doubt", "orphan doubt", "no-recovery doubt"}, Grants: o.idsOf(lock), Any: true}
 		if !back {
 			w.Rules = append([]string{"no-recovery", "orphan"}, w.Rules...)
+			if o.cfg.Workload == sim.Cross {
+				w.Rules = append(w.Rules, "deadlocked")
+			}
 			w.Must, w.InWay = true, o.certain(lock)
 		} else if o.oneModeStuck(lock) {
 			w.Rules = append([]string{"no-recovery", "orphan"}, w.Rules...)
@@ -119,11 +122,16 @@ func (o *oracle) comeBack(lock, mode string, all bool) (back, waits bool) {
 		if g.Lock != lock || (!all && g.Mode != mode) {
 			continue
 		}
-		back = back || (g.Known >= o.truth.Final && !had[g.Client])
+		// Who waits for somebody who waits for him is let go when the run is stopped.
+		stuck := o.cfg.Workload == sim.Cross && g.Known > o.truth.Final+o.truth.Bound
+		back = back || (g.Known >= o.truth.Final && !had[g.Client] && !stuck)
 		open := g.Known < 0 && (g.Refused < 0 || g.Refused >= o.truth.Stopped) && (!g.Unknown || g.Doubt >= o.truth.Final)
 		waits = waits || (open && g.Killed < 0 && g.Asked+o.cfg.TTL < o.truth.Over && g.Waits)
 		late := o.truth.Final + o.truth.Bound // granted in the end, and not in time
 		waits = waits || (g.Known > late && g.Asked+o.cfg.TTL < late)
+		// Who tries again and again waits, too.
+		again := g.Tries && g.Asked >= o.truth.Final && g.Asked < late && g.Known < 0 && g.Killed < 0
+		waits = waits || (again && slices.Contains(o.truth.Stuck[lock], g.Client))
 	}
 	return back, waits
 }

@@ -46,6 +46,10 @@ func (o *oracle) over(g *sim.Grant) int64 {
 	if o.cfg.Leased() {
 		end = g.Base - o.cfg.Tolerance
 	}
+	if o.cfg.Service == sim.Connections {
+		from, _ := o.disconnected(g)
+		return from
+	}
 	if o.cfg.Service == sim.Processes && g.Killed >= 0 {
 		end = min(end, g.Killed)
 	}
@@ -167,6 +171,9 @@ func (o *oracle) provenForeign(by, victim *sim.Grant) bool {
 func (o *oracle) notices() []Want {
 	if !o.cfg.Leased() {
 		return nil
+	}
+	if o.cfg.Discipline == history.Told {
+		return o.signals()
 	}
 	var out []Want
 	first := map[*sim.Grant]bool{}

@@ -22,6 +22,11 @@ type Want struct {
 	Blame  *Blame   // nil: not asked
 	Needs  []string // further grants without which it means nothing
 	InWay  []string // of an orphan: the grants that were in the way; none: not asked
+	// Figure is a number of the check's that must be Value; Verdicts are what it may answer. Such a want is about
+	// no finding.
+	Figure   string
+	Value    int64
+	Verdicts []string
 	// True is whether what a finding says of grants and a span is true; nil: not asked.
 	True func(grants []string, from, to int64) bool
 }
@@ -46,7 +51,8 @@ const (
 // Wants are all that a judge must or may find in the record of a run.
 func Wants(t *sim.Trace) []Want {
 	o := &oracle{t: t, cfg: &t.Config, truth: t.Truth}
-	return slices.Concat(o.overlaps(), o.lostUpdates(), o.object(), o.ownership(), o.tokens(), o.fence(), o.notices(), o.liveness())
+	return slices.Concat(o.overlaps(), o.lostUpdates(), o.object(), o.ownership(), o.tokens(), o.fence(), o.notices(), o.liveness(),
+		o.covered(), o.order(), o.crossed(), o.tries(), o.jobs(), o.stock(), o.wires())
 }
 
 type oracle struct {
@@ -93,7 +99,7 @@ func (o *oracle) broken(lock string) bool {
 
 // breaksObject are the bugs by which the lock itself breaks its word: about a grant, and who it was.
 var breaksObject = []sim.Bug{
-	sim.DoubleGrant, sim.EarlyExpiry, sim.ForeignRelease, sim.RevivedLease, sim.LiesNotHeld, sim.FreesAll, sim.ReleaseOfNone, sim.Forgets,
+	sim.Hangs, sim.DoubleGrant, sim.EarlyExpiry, sim.ForeignRelease, sim.RevivedLease, sim.LiesNotHeld, sim.FreesAll, sim.ReleaseOfNone, sim.Forgets,
 }
 
 // touched reports whether the lock broke its word about a grant, or in its favour. What it did to all
@@ -130,7 +136,12 @@ func (o *oracle) belief(g *sim.Grant) span {
 		end = min(end, g.Moved)
 	}
 	strict := end
-	if o.cfg.Discipline != history.Trusting {
+	if o.cfg.Discipline == history.Told {
+		if g.Lost >= 0 {
+			end = min(end, g.Lost)
+		}
+		strict = end
+	} else if o.cfg.Discipline != history.Trusting {
 		if g.Lost >= 0 {
 			end = min(end, g.Lost)
 		}

@@ -1,6 +1,9 @@
 package oracle
 
-import "github.com/lockstorm/lockstorm/hunt/sim"
+import (
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/hunt/sim"
+)
 
 // overlaps are the pairs of clients that believed at the same time.
 func (o *oracle) overlaps() []Want {
@@ -17,6 +20,13 @@ func (o *oracle) overlaps() []Want {
 		w.Blame = o.blameAny(late, from)
 		if class == defect {
 			w.Blame = o.blameOfBreach(a, b, from)
+		}
+		switch {
+		case o.cfg.Discipline == history.Told && len(late) > 0:
+			w.Rules, w.Class = o.tooLate(late[0])
+			w.Blame = nil
+		case o.cfg.Service == sim.Connections:
+			w.Class, w.Blame = []string{o.classByConnection(a, b, from)}, nil
 		}
 		out = append(out, w)
 	})
@@ -37,6 +47,9 @@ func (o *oracle) class(a, b *sim.Grant, from int64) (class string, late []*sim.G
 // lostUpdates are the acknowledged writes that another write was put on top of without having
 // been read.
 func (o *oracle) lostUpdates() []Want {
+	if o.cfg.Unlogged {
+		return o.unlogged()
+	}
 	type cell struct{ lock, register string }
 	before := map[cell][]*sim.Write{}
 	lost := map[*sim.Use]bool{}
@@ -51,7 +64,7 @@ func (o *oracle) lostUpdates() []Want {
 			}
 		}
 		before[key] = append(before[key], w)
-		if len(unseen) > 0 {
+		if len(unseen) > 0 && w.Register != sim.Pieces {
 			out = append(out, o.lost(w, unseen))
 		}
 	}
@@ -59,7 +72,14 @@ func (o *oracle) lostUpdates() []Want {
 }
 
 func (o *oracle) lost(w *sim.Write, unseen []*sim.Write) Want {
-	out := Want{Check: "data-" + w.Register, Rules: []string{"lost-update"}, Grants: ids(w.Grant), Must: true}
+	out := Want{Check: checkOf(w.Register), Rules: []string{"lost-update"}, Grants: ids(w.Grant), Must: true}
+	if o.cfg.Discipline == history.Told || o.cfg.Service == sim.Connections {
+		out.Rules = []string{"lost-update", "late-write"} // of which class, their overlaps say
+		for _, v := range unseen {
+			out.Grants = append(out.Grants, v.Grant.ID)
+		}
+		return out
+	}
 	certain, maybe := "", false
 	var worst *Blame
 	for _, v := range unseen {

@@ -73,6 +73,9 @@ func (o *oracle) refused(a *sim.Answer) *Want {
 // dropped is a write that a register logged and forgot: what it serves later contradicts its
 // own log.
 func (o *oracle) dropped(b sim.Breach) []Want {
+	if o.cfg.Unlogged {
+		return nil // there is no log that it could contradict: see unlogged
+	}
 	var out []Want
 	for _, reg := range []string{sim.Plain, sim.Fenced} {
 		seen := false

@@ -156,3 +156,18 @@ func usedAfterInfo(_ *rand.Rand, h *history.History) bool {
 	}
 	return false
 }
+
+// otherToken lets a client present a token that its grant was not given: by its log and by the register's.
+func otherToken(r *rand.Rand, h *history.History) bool {
+	i := pick(r, h, func(e *history.Event) bool { return anyInvoke(e) && e.Register != "" && e.Token.Set })
+	if i < 0 {
+		return false
+	}
+	grant := h.Events[i].Grant
+	for j := range h.Events {
+		if e := &h.Events[j]; e.Grant == grant && e.Register != "" && e.Token.Set {
+			e.Token.V += 1000
+		}
+	}
+	return true
+}

@@ -58,7 +58,27 @@ func Services() []Plant {
 			long(c)
 		}},
 		{Name: "release-of-none", Bug: sim.ReleaseOfNone, Prepare: func(c *sim.Config) { c.Try = 50; long(c) }},
+		{Name: "queue-jump", Bug: sim.QueueJump, Prepare: variant(sim.Queueing, func(c *sim.Config) { c.Stalls, c.Faults, c.Loss, c.Late = 0, nil, 0, 0 })},
+		{Name: "late-signal", Bug: sim.LateSignal, Prepare: variant(sim.Listening, func(c *sim.Config) { c.Overrun, c.Faults = true, append(c.Faults, sim.Cut, sim.Cut, sim.Cut) })},
+		{Name: "no-condition", Bug: sim.NoCondition, Prepare: variant(sim.Conditional, nil)},
+		{Name: "slow-try", Bug: sim.SlowTry, Prepare: variant(sim.Trying, func(c *sim.Config) { c.Bound = c.TTL / 5 })},
+		{Name: "hangs-up", Bug: sim.Hangs, Prepare: variant(sim.Connected, long)},
+		{Name: "double-grant of a job", Bug: sim.DoubleGrant, Prepare: variant(sim.Working, long)},
+		{Name: "double-grant of a stock", Bug: sim.DoubleGrant, Prepare: variant(sim.Selling, long)},
+		{Name: "double-grant without a log", Bug: sim.DoubleGrant, Prepare: variant(sim.WithoutLog, long)},
+		{Name: "double-grant of a connection", Bug: sim.DoubleGrant, Prepare: variant(sim.Connected, long)},
+		{Name: "drops-write without a log", Bug: sim.DropsWrite, Prepare: variant(sim.WithoutLog, nil)},
 		{Name: "forgets", Bug: sim.Forgets, Prepare: func(c *sim.Config) { c.Faults = []string{sim.Restart, sim.Restart}; c.Nth = 0; long(c) }},
+	}
+}
+
+// variant is a bug of a lock that is one of the simulator's variants.
+func variant(of func(*sim.Config, *rand.Rand), further func(*sim.Config)) func(*sim.Config) {
+	return func(c *sim.Config) {
+		of(c, rand.New(rand.NewPCG(c.Seed, 17)))
+		if further != nil {
+			further(c)
+		}
 	}
 }
 

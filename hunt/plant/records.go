@@ -61,6 +61,7 @@ var edits = []struct {
 	{"sent-missing", change(leased, func(e *history.Event) { e.Sent = history.Opt{} })},
 	{"deadline-beyond", change(leased, func(e *history.Event) { e.Deadline.V += 1_000_000_000 })},
 	{"token-missing", change(tokened, func(e *history.Event) { e.Token = history.Opt{} })},
+	{"token-of-another", otherToken},
 	{"error-unknown", change(failed, func(e *history.Event) { e.Error = "weird" })},
 	{"error-missing", change(failed, func(e *history.Event) { e.Error = "" })},
 	{"value-missing", change(ackedWrite, func(e *history.Event) { e.Value = history.Value{} })},

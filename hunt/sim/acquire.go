@@ -14,6 +14,10 @@ func (c *client) acquire(lock, mode string, within *holding, then func(*holding)
 			f = history.FTryAcquire
 		}
 		g := c.newGrant(lock, mode, within)
+		if c.w.cfg.Workload == Try {
+			f = history.FTryAcquire
+		}
+		g.Tries = f == history.FTryAcquire
 		c.movesOn(g)
 		e := c.op(f, g)
 		e.Mode, e.Owner = mode, g.Owner
@@ -49,7 +53,17 @@ func (c *client) serverSession() *session {
 func (c *client) try(g *Grant, e history.Event, then func(*holding)) {
 	w, of := c.w, c.serverSession()
 	g.Sent = w.now
+	g.Wire.Requests++
+	epoch := c.epoch
 	serve := func(reply func(answer)) {
+		if epoch != c.epoch {
+			return // it came on a connection that is closed
+		}
+		if w.cfg.Workload == Try && w.bug(SlowTry) {
+			w.breach(Breach{Kind: SlowTry, Grant: g})
+			w.after(w.patience()*3/4, func() { reply(answer{code: history.ErrBusy}) })
+			return
+		}
 		a := answer{code: history.ErrBusy}
 		if a.ok = w.svc.take(g, of); !a.ok && of != nil && of.until <= w.now {
 			a.code = history.ErrNotHeld
@@ -58,6 +72,9 @@ func (c *client) try(g *Grant, e history.Event, then func(*holding)) {
 	}
 	g.Waits = w.now >= w.truth.Final
 	c.ask(false, w.patience(), serve, func(a answer) {
+		if a.known && a.sent {
+			g.Wire.Answers++
+		}
 		busy := a.known && a.sent && !a.ok && a.code == history.ErrBusy
 		if busy && e.F == history.FAcquire && !w.stopping {
 			c.after(false, 2*ms+w.upTo(8*ms), func() { c.try(g, e, then) })
@@ -77,12 +94,22 @@ func (c *client) queueUp(g *Grant, e history.Event, then func(*holding)) {
 			refused: func() { reply(answer{code: history.ErrNotHeld}) },
 		})
 	}
-	c.ask(false, 15*w.cfg.TTL, serve, func(a answer) { c.answered(g, e, a, then) })
+	g.Wire.Requests++
+	c.ask(false, 15*w.cfg.TTL, serve, func(a answer) {
+		if a.known && a.sent {
+			g.Wire.Answers++
+		}
+		c.answered(g, e, a, then)
+	})
 }
 
 // answered records the outcome of an acquire.
 func (c *client) answered(g *Grant, e history.Event, a answer, then func(*holding)) {
 	typ, code := a.outcome()
+	g.Over = c.w.now
+	if c.w.cfg.Wires {
+		e.Value = history.ValueOf(g.Wire)
+	}
 	switch {
 	case typ == history.OK:
 		then(c.granted(g, e, a))
@@ -96,6 +123,7 @@ func (c *client) answered(g *Grant, e history.Event, a answer, then func(*holdin
 		g.Refused = c.w.now
 	}
 	c.done(e, typ, code)
+	c.unanswered(typ)
 	if code == history.ErrBusy && c.w.cfg.Bug == ReleaseOfNone {
 		c.leave(&holding{g: g}, func() { then(nil) })
 		return
@@ -151,13 +179,19 @@ func (c *client) leave(h *holding, then func()) {
 	e.Owner, e.Lease = g.Owner, g.Lease
 	c.invoke(e)
 	g.Retried = g.Released >= 0
+	epoch := c.epoch
 	if g.Released < 0 {
 		g.Released = w.now
 	}
-	serve := func(reply func(answer)) { reply(answer{ok: w.svc.give(g), code: history.ErrNotHeld}) }
+	serve := func(reply func(answer)) {
+		if epoch == c.epoch {
+			reply(answer{ok: w.svc.give(g), code: history.ErrNotHeld})
+		}
+	}
 	c.ask(false, w.patience(), serve, func(a answer) {
 		typ, code := a.outcome()
 		c.done(e, typ, code)
+		c.unanswered(typ)
 		if code == history.ErrNotSent && !w.stopping {
 			c.after(false, 5*ms, func() { c.leave(h, then) })
 			return

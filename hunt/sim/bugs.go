@@ -23,6 +23,11 @@ const (
 	LiesAck        Bug = "lies-ack"        // refuses a write, by its log, and tells the client that it was done
 	FreesAll       Bug = "frees-all"       // an inner release frees a lock that was entered twice
 	ReleaseOfNone  Bug = "release-of-none" // answers ok to a release of what was refused
+	QueueJump      Bug = "queue-jump"      // lets the last one in the line go first
+	LateSignal     Bug = "late-signal"     // a library tells its user late
+	NoCondition    Bug = "no-condition"    // takes a write although what it was based on was replaced
+	SlowTry        Bug = "slow-try"        // answers a try late
+	Hangs          Bug = "hangs-up"        // ends what a connection holds that is not closed
 	Forgets        Bug = "forgets"         // a restarted server comes back empty (with a fault)
 )
 

@@ -46,6 +46,16 @@ type Config struct {
 	Faults     []string
 	Bug        Bug
 	Nth        int // the bug strikes at its nth occasion, from 0
+
+	Workload  string   // one of the workloads
+	Registers []string // nil: by Fencing
+	Unlogged  bool     // the resource keeps no log
+	Fair      bool     // the queue promises an order
+	Wires     bool     // requests and answers are counted
+	Bound     int64    // of a try
+	Period    int64    // of jobs
+	Stay      int64    // how long sections last at most; 0: 20 ms
+	Feigned   bool     // a client says of a time in which it went on that the host held it up
 }
 
 // Draw makes a config of a seed.
@@ -85,7 +95,7 @@ func Draw(seed uint64) Config {
 func (c *Config) Ends() string {
 	return map[string]string{
 		Leases: history.EndsLease, Sessions: history.EndsSession, Queues: history.EndsSession,
-		Processes: history.EndsProcess, Nothing: history.EndsNever,
+		Processes: history.EndsProcess, Nothing: history.EndsNever, Connections: history.EndsConnection, Optimistic: history.EndsNever,
 	}[c.Service]
 }
 
@@ -97,6 +107,9 @@ func (c *Config) Leased() bool { return c.Service == Leases || c.Session() }
 
 // registers are those that sections use, in order.
 func (c *Config) registers() []string {
+	if c.Registers != nil {
+		return c.Registers
+	}
 	switch c.Fencing {
 	case history.FencingOn:
 		return []string{Fenced}
@@ -110,4 +123,6 @@ func (c *Config) registers() []string {
 const (
 	Plain  = "plain"
 	Fenced = "fenced"
+	Pieces = "stock"
+	Ledger = "ledger"
 )

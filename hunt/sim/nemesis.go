@@ -29,8 +29,8 @@ var families = map[string]string{
 	Restart: history.FamilyServer,
 }
 
-// requests are the faults asked for, each once.
-func (c *Config) requests() []string {
+// Requests are the faults asked for, each once.
+func (c *Config) Requests() []string {
 	var out []string
 	for _, f := range c.Faults {
 		if !slices.Contains(out, f) {
@@ -47,6 +47,9 @@ func (w *world) plan() {
 		if at += w.upTo(w.cfg.Work / int64(len(w.cfg.Faults)+1)); at < w.cfg.Work-20*ms {
 			w.at(at, func() { w.inject(name) })
 		}
+	}
+	for i := int64(1); w.cfg.Feigned && i < 8; i++ {
+		w.at(i*w.cfg.Work/8, w.feign)
 	}
 	for range w.cfg.Stalls {
 		w.at(10*ms+w.upTo(w.cfg.Work-20*ms), w.hiccup)
@@ -70,6 +73,27 @@ func (w *world) hiccup() {
 		}
 		c.thaw()
 	})
+}
+
+// feign lets a client record a stall in which it went on: at most a quarter of it passed between two of its
+// events.
+func (w *world) feign() {
+	const least = 8
+	for _, c := range w.clients {
+		log := w.logs[c.name]
+		if c.dead || c.ended || len(log) <= least {
+			continue
+		}
+		var widest int64
+		for i := len(log) - least; i < len(log); i++ {
+			widest = max(widest, log[i].Time-log[i-1].Time)
+		}
+		late := w.now - log[len(log)-least-1].Time
+		if c.frozen+c.stalled == 0 && 4*max(widest, w.now-log[len(log)-1].Time) < late && late > w.cfg.Tolerance {
+			c.notice(history.Event{F: history.FStall, Value: history.ValueOf(history.Stall{Late: late})})
+			return
+		}
+	}
 }
 
 // victim is a living client that moves, of those that have begun: rather one that holds.
@@ -107,7 +131,7 @@ func (w *world) inject(name string) {
 	}
 	length := w.cfg.TTL/4 + w.upTo(w.cfg.TTL*3/2)
 	value := history.Fault{
-		ID: f.ID, Fault: name, Request: slices.Index(w.cfg.requests(), name), Family: f.Family, Clients: f.Clients, For: length, Delays: f.Delays,
+		ID: f.ID, Fault: name, Request: slices.Index(w.cfg.Requests(), name), Family: f.Family, Clients: f.Clients, For: length, Delays: f.Delays,
 	}
 	if f.Family == history.FamilyServer {
 		value.Nodes = []string{"n1"}
@@ -162,6 +186,7 @@ func (w *world) effect(f *Fault, c *client, until int64) {
 		c.stalled++
 	case Cut:
 		c.link.cut = max(c.link.cut, until)
+		w.cutOff(c, until)
 	case LoseHear:
 		c.link.deaf = max(c.link.deaf, until)
 	case Delay:
@@ -172,6 +197,7 @@ func (w *world) effect(f *Fault, c *client, until int64) {
 		w.server.paused = max(w.server.paused, until)
 	default:
 		w.server.down = max(w.server.down, until)
+		w.cutAll(until)
 	}
 }
 
@@ -217,7 +243,7 @@ func (w *world) kill(c *client, f *Fault, v history.Fault) {
 			g.Killed = w.now
 		}
 	}
-	if w.cfg.Service == Processes {
+	if w.cfg.Service == Processes || w.cfg.Service == Connections {
 		w.after(w.upTo(10*ms), func() { w.svc.died(c.name) })
 	}
 	w.start(5*ms + w.upTo(5*ms))
@@ -250,7 +276,7 @@ func (w *world) pauseAt(c *client, h *holding) {
 	f := &Fault{ID: w.faults, Name: Pause, Family: history.FamilyClient, Invoked: w.now, To: Forever, Healed: Forever, Clients: []string{c.name}}
 	length := w.cfg.TTL/4 + w.upTo(w.cfg.TTL*3/2)
 	v := history.Fault{
-		ID: f.ID, Fault: Pause, Request: slices.Index(w.cfg.requests(), Pause), Family: f.Family, Clients: f.Clients,
+		ID: f.ID, Fault: Pause, Request: slices.Index(w.cfg.Requests(), Pause), Family: f.Family, Clients: f.Clients,
 		Point: "before-write", By: c.name, Grant: h.g.ID, For: length,
 	}
 	w.after(100*us, func() {

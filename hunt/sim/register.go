@@ -40,13 +40,19 @@ func (r *register) serve(q request) answer {
 	if r.w.cfg.Tokens && !q.tokenless {
 		e.Token = history.Some(q.g.Token)
 	}
+	if q.use.F == history.FWrite && r.w.cfg.Service == Optimistic && cell.value != q.base {
+		if !r.w.bug(NoCondition) {
+			return answer{code: history.ErrConflict}
+		}
+		r.w.breach(Breach{Kind: NoCondition, Grant: q.g})
+	}
 	if q.use.F == history.FWrite {
 		e.Value = history.Value{Base: history.Some(q.base), New: history.Some(q.new)}
 	}
 	if q.use.Register == Fenced && !r.admits(cell, q) {
 		r.answered(Refused, q.g)
 		e.Type, e.Error = history.Fail, history.ErrStaleToken
-		r.w.log(history.PartyRegister, e)
+		r.log(e)
 		return answer{code: history.ErrStaleToken}
 	}
 	if q.use.F == history.FRead {
@@ -89,7 +95,7 @@ func (r *register) read(cell *cell, q request, e history.Event) answer {
 	cell.read[q.g] = cell.writes
 	q.use.Applied = r.w.now
 	e.Value.Base = history.Some(cell.value)
-	r.w.log(history.PartyRegister, e)
+	r.log(e)
 	return answer{ok: true, value: cell.value}
 }
 
@@ -97,10 +103,10 @@ func (r *register) write(cell *cell, q request, e history.Event) answer {
 	if r.w.bug(LiesAck) {
 		r.w.breach(Breach{Kind: LiesAck, Victim: q.g})
 		e.Type, e.Error = history.Fail, history.ErrOther
-		r.w.log(history.PartyRegister, e)
+		r.log(e)
 		return answer{ok: true}
 	}
-	r.w.log(history.PartyRegister, e)
+	r.log(e)
 	q.use.Applied = r.w.now
 	r.w.truth.Writes = append(r.w.truth.Writes, &Write{
 		Grant: q.g, Lock: q.g.Lock, Register: q.use.Register, At: r.w.now, Since: cell.read[q.g], Use: q.use,
@@ -122,4 +128,11 @@ func (w *world) newest(g *Grant) bool {
 		}
 	}
 	return w.now+w.cfg.TTL/4 < g.LeaseAt(w.now)
+}
+
+// log writes what the register did into its log, where it keeps one.
+func (r *register) log(e history.Event) {
+	if !r.w.cfg.Unlogged {
+		r.w.log(history.PartyRegister, e)
+	}
 }

@@ -27,9 +27,16 @@ func (c *client) watch(h *holding) {
 	if c.w.cfg.Discipline == history.Trusting {
 		return
 	}
-	c.w.at(h.deadline, func() {
+	late := int64(0)
+	if c.w.cfg.Discipline == history.Told && c.w.cfg.Bug == LateSignal {
+		late = c.w.cfg.TTL / 2
+	}
+	c.w.at(h.deadline+late, func() {
 		c.when(true, func() {
-			if !h.over && !h.lost && c.w.now >= h.deadline {
+			if !h.over && !h.lost && c.w.now >= h.deadline+late {
+				if late > 0 {
+					c.w.breach(Breach{Kind: LateSignal, Victim: h.g})
+				}
 				c.lose(h, "its deadline passed before a renewal")
 			}
 		})

@@ -21,6 +21,10 @@ func (c *client) section(lock, mode string, within *holding, then func(granted b
 // inside enters again where the lock or another one allows it, reads every register, stays,
 // and writes.
 func (c *client) inside(h *holding, nested bool, then func()) {
+	if c.w.cfg.Workload == Job {
+		c.deeper(h, nested, func() { c.job(h, then) })
+		return
+	}
 	values := map[string]int64{}
 	regs := slices.Clone(c.w.cfg.registers())
 	c.deeper(h, nested, func() {
@@ -43,6 +47,8 @@ func (c *client) deeper(h *holding, nested bool, then func()) {
 	switch {
 	case w.cfg.counts() && w.rnd.IntN(3) > 0:
 		c.section(h.g.Lock, h.g.Mode, h, again)
+	case w.cfg.Workload == Cross:
+		c.section(w.locks[1-i], c.mode(), &holding{g: &Grant{}}, again)
 	case i+1 < len(w.locks):
 		c.section(w.locks[i+1], c.mode(), &holding{g: &Grant{}}, again)
 	default:
@@ -58,6 +64,9 @@ func (c *client) stay() int64 {
 	}
 	if c.final {
 		return w.upTo(ms)
+	}
+	if w.cfg.Stay > 0 {
+		return w.upTo(w.cfg.Stay)
 	}
 	return w.upTo(20 * ms)
 }
@@ -87,8 +96,12 @@ func (c *client) writes(h *holding, regs []string, values map[string]int64, then
 		c.writes(h, regs[1:], values, then)
 		return
 	}
+	next := v + 1
+	if regs[0] == Pieces && v > 0 {
+		next = v - 1
+	}
 	c.w.armed(c, h, func() {
-		c.use(h, &Use{F: history.FWrite, Register: regs[0], Applied: Never, New: v + 1}, v, func(a answer) {
+		c.use(h, &Use{F: history.FWrite, Register: regs[0], Applied: Never, Base: v, New: next}, v, func(a answer) {
 			if !a.known && !c.valid(h) {
 				then()
 				return
@@ -126,8 +139,9 @@ func (c *client) use(h *holding, u *Use, base int64, back func(answer)) {
 func (c *client) used(h *holding, u *Use, e history.Event, a answer, back func(answer)) {
 	typ, code := a.outcome()
 	if typ == history.OK && u.F == history.FRead {
-		e.Value.Base = history.Some(a.value)
+		e.Value.Base, u.Base = history.Some(a.value), a.value
 	}
+	u.Outcome, u.Returned = typ, c.w.now
 	if typ == history.OK {
 		u.Acked = true
 	}
@@ -154,7 +168,7 @@ func (c *client) newGrant(lock, mode string, within *holding) *Grant {
 	c.grants++
 	g := &Grant{
 		ID: fmt.Sprintf("%s-%d", c.name, c.grants), Client: c.name, Lock: lock, Mode: mode, Asked: c.w.now, Sent: Never, Applied: Never, Refused: Never,
-		Ended: Forever, Known: Never, Released: Never, Back: Never, Lost: Never, Denied: Never, Lapsed: Never, Killed: Never, Moved: Never,
+		Ended: Forever, Known: Never, Over: Never, Released: Never, Back: Never, Lost: Never, Denied: Never, Lapsed: Never, Killed: Never, Moved: Never,
 		LastUse: Never, Used: map[string][]*Use{},
 	}
 	g.Owner = g.ID
@@ -166,4 +180,27 @@ func (c *client) newGrant(lock, mode string, within *holding) *Grant {
 	}
 	c.w.truth.Grants = append(c.w.truth.Grants, g)
 	return g
+}
+
+// job does what is to be done in a period, if nobody has: what was done is looked up where all see it, and written
+// there when it is done.
+func (c *client) job(h *holding, then func()) {
+	w, g := c.w, h.g
+	period := w.now / w.cfg.Period
+	if c.final || w.jobs[period] || !c.valid(h) {
+		c.after(false, c.stay(), then)
+		return
+	}
+	e := c.op(history.FWork, g)
+	e.Value = history.ValueOf(struct {
+		Period int64 `json:"period"`
+	}{period})
+	c.invoke(e)
+	g.LastUse = w.now
+	c.after(false, w.upTo(8*ms), func() {
+		w.jobs[period] = true
+		w.truth.Jobs[period] = append(w.truth.Jobs[period], g)
+		c.done(e, history.OK, "")
+		then()
+	})
 }

@@ -24,6 +24,7 @@ type hold struct {
 	until   int64    // Forever: it does not run out by itself
 	session *session // nil: a lease of its own, or none
 	early   bool     // the bug ends it before its time
+	epoch   int      // of the connection that it was granted on
 }
 
 // session is what the grants of a client share.
@@ -117,7 +118,11 @@ func (s *service) take(g *Grant, of *session) bool {
 }
 
 func (s *service) grant(l *lock, g *Grant, of *session) {
-	h := &hold{g: g, until: Forever, session: of}
+	if s.w.cfg.Service == Optimistic {
+		g.Applied, g.Ended = s.w.now, s.w.now // nothing is held
+		return
+	}
+	h := &hold{g: g, until: Forever, session: of, epoch: s.w.epochOf(g.Client)}
 	if s.w.cfg.Service == Leases {
 		h.until = s.w.now + s.w.cfg.TTL - s.slack()
 		if s.w.bug(EarlyExpiry) {
@@ -126,6 +131,7 @@ func (s *service) grant(l *lock, g *Grant, of *session) {
 		s.extend(l, h)
 	}
 	g.Applied = s.w.now
+	s.hangs(l, h)
 	s.stamp(l, g)
 	l.holds = append(l.holds, h)
 	s.wake(l, h.end())
@@ -171,6 +177,9 @@ func (s *service) enqueue(n *waiter) {
 func (s *service) pump(l *lock) {
 	s.purge(l)
 	for len(l.queue) > 0 {
+		if len(l.holds) == 0 {
+			s.jump(l)
+		}
 		n := l.queue[0]
 		dead := s.gone[n.g.Client] || (n.session != nil && n.session.until <= s.w.now)
 		if !dead && !s.take(n.g, n.session) {
@@ -183,6 +192,16 @@ func (s *service) pump(l *lock) {
 			n.granted()
 		}
 	}
+}
+
+// jump lets the last one in the line go first: the bug.
+func (s *service) jump(l *lock) {
+	n := len(l.queue)
+	if n < 3 || l.queue[n-1].g.Asked-l.queue[0].g.Asked < 110*ms || !s.w.bug(QueueJump) {
+		return
+	}
+	s.w.breach(Breach{Kind: QueueJump, Grant: l.queue[n-1].g, Victim: l.queue[0].g})
+	l.queue = slices.Insert(l.queue[:n-1], 0, l.queue[n-1])
 }
 
 // wake serves the line again when something may have run out.
@@ -220,6 +239,15 @@ func (s *service) forget(fault int) {
 		}
 		s.pump(l)
 	}
+}
+
+func (w *world) epochOf(client string) int {
+	for _, c := range w.clients {
+		if c.name == client {
+			return c.epoch
+		}
+	}
+	return 0
 }
 
 func (s *service) sorted() []*lock {

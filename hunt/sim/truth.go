@@ -23,6 +23,7 @@ type Truth struct {
 	Over     int64               // when the run was over
 	Stuck    map[string][]string // lock -> clients that never were granted their last section
 	Blockers map[string][]*Grant // lock -> who held it in the service when the run was stopped
+	Jobs     map[int64][]*Grant  // by period: who did its job and knew of it, in order
 }
 
 // Grant is an acquire attempt as the service and its client saw it.
@@ -38,6 +39,9 @@ type Grant struct {
 	Doubt   int64 // since when it did not
 	Refused int64 // when the client learned that it does not have it; Never
 	Waits   bool  // it was asked for, or still waited, in the final sections
+	Tries   bool  // it was one try
+	Over    int64 // when its client had its answer, or gave up; Never
+	Wire    history.Wire
 	Token   int64
 
 	Deadlines []Told // what the client was told, in order
@@ -69,6 +73,9 @@ type Use struct {
 	Invoked  int64
 	Applied  int64 // Never: not, or refused
 	Acked    bool
+	Outcome  history.Type // empty: its client never had one
+	Returned int64
+	Base     int64 // what it read, or replaces
 	New      int64
 }
 

@@ -24,7 +24,8 @@ type world struct {
 	quiet   int64 // from when on nothing hurts any more
 	faults  int   // ids so far
 
-	struck    bool // the bug has struck
+	jobs      map[int64]bool // periods whose job is done
+	struck    bool           // the bug has struck
 	occasions int
 	stopping  bool
 }
@@ -33,7 +34,7 @@ type world struct {
 func Run(cfg Config) *Trace {
 	w := &world{
 		cfg: cfg, rnd: rand.New(rand.NewPCG(cfg.Seed, 11)), logs: map[string][]history.Event{},
-		truth: &Truth{Stuck: map[string][]string{}, Blockers: map[string][]*Grant{}}, quiet: cfg.Work,
+		truth: &Truth{Stuck: map[string][]string{}, Blockers: map[string][]*Grant{}, Jobs: map[int64][]*Grant{}}, quiet: cfg.Work, jobs: map[int64]bool{},
 	}
 	w.svc = &service{w: w, locks: map[string]*lock{}, sessions: map[string]*session{}, gone: map[string]bool{}}
 	w.reg = &register{w: w, cells: map[[2]string]*cell{}}
@@ -49,6 +50,9 @@ func Run(cfg Config) *Trace {
 // begin starts the parties and plans the phases.
 func (w *world) begin() {
 	for _, party := range []string{history.PartyController, history.PartyNemesis, history.PartyRegister} {
+		if party == history.PartyRegister && w.cfg.Unlogged {
+			continue
+		}
 		w.log(party, history.Event{F: history.FRun, Type: history.Info, Value: history.ValueOf(w.run())})
 	}
 	w.after(ms, func() { w.phase(history.PhaseWork) })
@@ -120,12 +124,24 @@ func (w *world) run() history.Run {
 		Fencing: cfg.Fencing, Discipline: cfg.Discipline, Seed: cfg.Seed, Clients: cfg.Clients, Locks: w.locks, TTL: cfg.TTL,
 		Duration: cfg.Work, Tolerance: cfg.Tolerance, StallLimit: cfg.Tolerance, LivenessBound: w.bound(), Recovery: 0,
 		Model: history.Model{Kind: cfg.Model, Session: cfg.Session()}, Ends: cfg.Ends(), Tokens: cfg.Tokens, Resource: true,
-		Registers: map[string]int64{}, Nemesis: []string{},
+		Registers: map[string]int64{}, Nemesis: []string{}, OwnFence: cfg.Service == Optimistic, Fair: cfg.Fair,
+	}
+	if cfg.Workload != Counter {
+		run.Workload = cfg.Workload
+	}
+	switch cfg.Workload {
+	case Try:
+		run.Bounds = map[string]int64{"try": cfg.Bound}
+	case Job:
+		run.Bounds, run.Resource = map[string]int64{"period": cfg.Period}, false
+	}
+	if cfg.Discipline == history.Told {
+		run.Renews, run.Signals = true, []string{"channel"}
 	}
 	for _, r := range cfg.registers() {
 		run.Registers[r] = 0
 	}
-	for _, name := range cfg.requests() {
+	for _, name := range cfg.Requests() {
 		run.Nemesis = append(run.Nemesis, name)
 		run.RequestedFaults = append(run.RequestedFaults, history.RequestedFault{Spec: name, Family: families[name]})
 		run.ClientFaults = run.ClientFaults || families[name] == history.FamilyClient
@@ -136,6 +152,9 @@ func (w *world) run() history.Run {
 // Together reports whether the model lets two grants be held at once.
 func (c *Config) Together(a, b *Grant) bool {
 	same := a.Client == b.Client && a.Owner == b.Owner
+	if c.Model == history.ModelNone {
+		return true
+	}
 	switch c.Model {
 	case history.ModelReadWrite:
 		return same || (a.Mode == history.ModeShared && b.Mode == history.ModeShared)

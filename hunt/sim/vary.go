@@ -1,0 +1,115 @@
+package sim
+
+import (
+	"math/rand/v2"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// The workloads of clients. What is not named is the counter: every section reads its registers and adds one.
+const (
+	Counter = ""
+	Try     = "try"   // every attempt is one try, whose answer has a bound
+	Job     = "job"   // a job is done once in each period
+	Stock   = "stock" // a value that comes back, and a ledger
+	Cross   = "twolocks"
+	Wire    = "handoff" // requests and answers are counted
+)
+
+// Services beside those of [Services], which are drawn by [Config.vary].
+const (
+	Connections = "connections" // the end of the client's connection
+	Optimistic  = "optimistic"  // it is no lock: a write is taken if what its client read still stands
+)
+
+// Variants are what a config may be beside a lock with a counter.
+var Variants = []func(*Config, *rand.Rand){
+	Connected, Listening, WithoutLog, Conditional, Trying, Working, Selling, Crossing, Queueing,
+}
+
+// DrawVaried makes a config of a seed: one of [Draw], or two times of three a variant of it.
+func DrawVaried(seed uint64) Config {
+	c, r := Draw(seed), rand.New(rand.NewPCG(seed, 17))
+	if r.IntN(3) > 0 {
+		Variants[r.IntN(len(Variants))](&c, r)
+	}
+	c.Wires, c.Feigned = r.IntN(4) == 0, r.IntN(8) == 0
+	return c
+}
+
+// plain takes tokens and fences away.
+func (c *Config) plain() { c.Tokens, c.Fencing = false, history.FencingOff }
+
+// Connected is a lock whose grants end with the connection.
+func Connected(c *Config, r *rand.Rand) {
+	c.Service, c.Renew, c.Forgetful = Connections, false, false
+	if c.Model == history.ModelReentrant {
+		c.Model = history.ModelExclusive
+	}
+	c.Loss, c.Late = c.Loss/2, c.Late/2
+	if r.IntN(2) == 0 {
+		c.Faults = append(c.Faults, []string{Cut, SrvKill, Kill}[r.IntN(3)])
+	}
+}
+
+// Listening is a library that renews by itself, and clients that go by its signals alone.
+func Listening(c *Config, _ *rand.Rand) {
+	c.Service, c.Renew, c.Discipline, c.Forgetful = Leases, true, history.Told, false
+}
+
+// WithoutLog is a resource that keeps no log, as a database.
+func WithoutLog(c *Config, _ *rand.Rand) {
+	c.plain()
+	c.Unlogged = true
+}
+
+// Conditional is data that is written under its own condition, without a lock.
+func Conditional(c *Config, _ *rand.Rand) {
+	c.plain()
+	c.Service, c.Model, c.Unlogged, c.Renew = Optimistic, history.ModelNone, true, false
+}
+
+// Trying bounds every attempt.
+func Trying(c *Config, r *rand.Rand) {
+	c.Workload, c.Try, c.Bound = Try, 100, 10*ms+r.Int64N(80)*ms
+	if c.Service == Queues {
+		c.Service = Sessions
+	}
+}
+
+// Working does jobs.
+func Working(c *Config, r *rand.Rand) {
+	c.plain()
+	c.Workload, c.Period, c.Registers = Job, 20*ms+r.Int64N(60)*ms, []string{}
+	if c.Model == history.ModelReadWrite {
+		c.Model = history.ModelExclusive
+	}
+}
+
+// Selling keeps a stock and a ledger.
+func Selling(c *Config, _ *rand.Rand) {
+	c.plain()
+	c.Workload, c.Registers = Stock, []string{Pieces, Ledger}
+}
+
+// Crossing takes a second lock inside the first one, in any order: clients wait for each other.
+func Crossing(c *Config, _ *rand.Rand) {
+	c.Workload, c.Locks = Cross, 2
+	if c.Model == history.ModelReentrant {
+		c.Model = history.ModelExclusive
+		c.plain()
+	}
+}
+
+// Queueing is a queue that promises an order, with waits that are long enough to say who was overtaken.
+func Queueing(c *Config, r *rand.Rand) {
+	c.Service, c.Fair, c.Model, c.Clients, c.Try = Queues, true, history.ModelExclusive, 4, 0
+	c.TTL, c.Work, c.Stay = 1000*ms, 4000*ms, 300*ms
+	c.Overrun, c.Forgetful, c.Locks = false, false, 1
+	if r.IntN(2) == 0 {
+		c.Faults, c.Loss, c.Late = nil, 0, 0
+	}
+	if r.IntN(3) > 0 {
+		c.Stalls = 0
+	}
+}
