@@ -150,7 +150,7 @@ func faultSteps(f *checker.Finding, rec *history.Record) []Step {
 		if !in.Effective() || !touches(in, f, rec) {
 			continue
 		}
-		out = append(out, Step{At: in.Effect.Time, Party: history.PartyNemesis, Kind: StepFault, Events: []int64{in.Invoke.Index, in.Effect.Index}, Text: struck(in)})
+		out = append(out, strikes(in)...)
 		if in.HealEnd != nil {
 			text := fmt.Sprintf("%s ended.", in.Fault.Fault)
 			out = append(out, Step{At: in.HealEnd.Time, Party: history.PartyNemesis, Kind: StepHeal, Events: []int64{in.HealEnd.Index}, Text: text})
@@ -162,7 +162,7 @@ func faultSteps(f *checker.Finding, rec *history.Record) []Step {
 // touches reports whether a fault belongs to the story of a finding.
 func touches(in *history.Injection, f *checker.Finding, rec *history.Record) bool {
 	span := spanOf(f, rec)
-	if in.Invoke.Time > span.To || in.Until() < span.From {
+	if in.Began() > span.To || in.Until() < span.From {
 		return false
 	}
 	if len(in.Clients) == 0 {
@@ -174,16 +174,25 @@ func touches(in *history.Injection, f *checker.Finding, rec *history.Record) boo
 	})
 }
 
-// struck says whom a fault hurt, at the moment of its proof.
-func struck(in *history.Injection) string {
-	did := "struck"
+// strikes is the beginning of a fault with its proof; where that came later, it is a step of its own.
+func strikes(in *history.Injection) []Step {
+	step := func(at int64, kind StepKind, text string, events ...int64) Step {
+		return Step{At: at, Party: history.PartyNemesis, Kind: kind, Events: events, Text: text + "."}
+	}
+	text := in.Fault.Fault + " strikes"
 	if whom := in.Whom(); whom != "" {
-		did += " " + whom
+		text += " " + whom
 	}
-	if in.Gradual() {
-		return fmt.Sprintf("%s, begun at %s, has %s: %s.", in.Fault.Fault, moment(in.Invoke.Time), did, in.Proof)
+	if trigger := in.Trigger(); trigger != "" {
+		text += ", triggered " + trigger
 	}
-	return fmt.Sprintf("%s %s: %s.", in.Fault.Fault, did, in.Proof)
+	if !in.Gradual() {
+		return []Step{step(in.Began(), StepFault, text+": "+in.Proof, in.Invoke.Index, in.Effect.Index)}
+	}
+	return []Step{
+		step(in.Began(), StepFault, text, in.Invoke.Index, in.Effect.Index),
+		step(in.Effect.Time, StepProof, "the effect of "+in.Fault.Fault+" is proven: "+in.Proof, in.Effect.Index),
+	}
 }
 
 // lossSteps adds the update that was lost by what a finding shows.

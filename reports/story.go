@@ -65,7 +65,8 @@ const (
 	StepWrite     StepKind = "write"      // a client writes the resource
 	StepRefused   StepKind = "refused"    // the fence refuses a request
 	StepRelease   StepKind = "release"    // a client releases
-	StepFault     StepKind = "fault"      // a fault has taken effect
+	StepFault     StepKind = "fault"      // a fault strikes
+	StepProof     StepKind = "proof"      // the effect of a fault is observed, clearly later
 	StepHeal      StepKind = "heal"       // a fault is over
 	StepDeath     StepKind = "death"      // a node is killed
 	StepRole      StepKind = "role"       // a node says what it is by now
