@@ -197,6 +197,7 @@ type Renewal struct {
 	Sent     int64
 	TTL      time.Duration
 	Deadline int64
+	Nodes    []string // that answered, where the backend knows; also of one that was refused
 }
 
 // Locker is one client's access to the lock service. Its calls are not concurrent.

@@ -12,6 +12,9 @@ type Cause struct {
 	Kind  CauseKind
 	Text  string // for people
 	Fault int    // id of the fault that it is or comes of; 0: none
+
+	// Of a fault: when it struck, when its effect was observed, and when it was healed. 0: not on record.
+	Began, Proven, Ended int64
 }
 
 // unasked reports whether no fault is to blame: the host was late, or we were ourselves.
@@ -21,7 +24,7 @@ func (c Cause) unasked() bool { return c.Kind == CauseStall || c.Kind == CauseHa
 // moment: the fault that was at work longest in that time, else an overrun.
 func (in *Input) CauseOf(g *history.Grant, until int64) Cause { return in.causeBefore(g, until, until) }
 
-// causeBefore is CauseOf for what began at a moment: a fault that was invoked later is not
+// causeBefore is CauseOf for what began at a moment: a fault that struck later is not
 // the cause.
 func (in *Input) causeBefore(g *history.Grant, until, began int64) Cause {
 	if f := in.faultOn(g, until, began, func(f *history.Injection) bool { return f.Hurts(g.Client) }); f != nil {
@@ -56,10 +59,10 @@ func (in *Input) faultOn(g *history.Grant, until, began int64, kind func(*histor
 }
 
 // touches is for how long a fault was at work, or not got over, between a grant's request and a
-// moment, and whether it can explain what began then: it took effect, was invoked before, and
+// moment, and whether it can explain what began then: it took effect, struck before, and
 // hurt servers that the grant needs.
 func (in *Input) touches(g *history.Grant, f *history.Injection, until, began int64) (int64, bool) {
-	if f.Invoke.Time >= began || !f.Effective() || !needs(g, f) {
+	if f.Began() >= began || !f.Effective() || !needs(g, f) {
 		return 0, false
 	}
 	part := history.Interval{From: g.Sent(), To: until + 1}.Overlap(f.Aftermath(in.Run.Recovery))
@@ -76,7 +79,14 @@ func needs(g *history.Grant, f *history.Injection) bool {
 }
 
 func faultCause(f *history.Injection) Cause {
-	return Cause{Kind: CauseFault, Text: describeFault(f), Fault: f.ID}
+	c := Cause{Kind: CauseFault, Text: describeFault(f), Fault: f.ID, Began: f.Began()}
+	if f.Effect != nil {
+		c.Proven = f.Effect.Time
+	}
+	if f.HealEnd != nil {
+		c.Ended = f.HealEnd.Time
+	}
+	return c
 }
 
 func overrun(g *history.Grant, until int64) Cause {
@@ -94,24 +104,31 @@ func describeFault(f *history.Injection) string {
 	if whom := joined(f.Clients, f.Nodes); whom != "" {
 		text += " of " + whom
 	}
-	if f.Gradual() {
-		text += ", begun at " + Seconds(f.Invoke.Time)
+	text += activeTime(f)
+	if trigger := f.Trigger(); trigger != "" {
+		text += ", triggered " + trigger
 	}
-	switch {
-	case f.Effect == nil:
-		text += ", asked for at " + Seconds(f.Invoke.Time)
-	case f.HealEnd == nil:
-		text += ", in effect from " + Seconds(f.Effect.Time)
-	default:
-		text += fmt.Sprintf(", in effect from %s to %s", Seconds(f.Effect.Time), Seconds(f.HealEnd.Time))
+	if f.Gradual() {
+		text += ", proven at " + Seconds(f.Effect.Time)
 	}
 	if f.Proof != "" && f.Family != history.FamilyClient {
 		text += " (" + f.Proof + ")"
 	}
-	if f.Point != "" {
-		text += fmt.Sprintf(", tied to %s of %s", f.Point, f.By)
-	}
 	return text
+}
+
+// activeTime says when a fault struck, and until when it was at work.
+func activeTime(f *history.Injection) string {
+	switch from := Seconds(f.Began()); {
+	case f.Effect == nil:
+		return ", asked for at " + from
+	case f.HealEnd != nil:
+		return fmt.Sprintf(", active from %s to %s", from, Seconds(f.HealEnd.Time))
+	case f.Instant():
+		return " at " + from
+	default:
+		return ", active from " + from + " on"
+	}
 }
 
 func joined(a, b []string) string {

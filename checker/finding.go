@@ -30,6 +30,11 @@ type Finding struct {
 	// Fault is the id of the fault that is the cause, or that held up whoever caused it; 0:
 	// none.
 	Fault int `json:"fault,omitempty"`
+	// Of a fault that is the cause: when it struck, when its effect was observed, and when it was
+	// healed; absent: not on record.
+	CauseBegan  int64 `json:"cause_began_ns,omitempty"`
+	CauseProven int64 `json:"cause_proven_ns,omitempty"`
+	CauseEnded  int64 `json:"cause_ended_ns,omitempty"`
 
 	// Grants are the grants that the finding is about, the earlier first.
 	Grants []string `json:"grants,omitempty"`
@@ -82,6 +87,7 @@ const (
 // because sets the cause.
 func (f *Finding) because(c Cause) {
 	f.Cause, f.CauseKind, f.Fault = c.Text, c.Kind, c.Fault
+	f.CauseBegan, f.CauseProven, f.CauseEnded = c.Began, c.Proven, c.Ended
 }
 
 // Millis shows a time or a length in ns to people.

@@ -67,7 +67,7 @@ func (in *Input) longestHeld(l lateness, unseen bool) (found *history.Injection,
 	var spans []history.Interval
 	var most int64
 	for _, f := range in.Faults {
-		if f.Invoke.Time >= l.begun || !f.Effective() || !f.Late(l.g.Client) {
+		if f.Began() >= l.begun || !f.Effective() || !f.Late(l.g.Client) {
 			continue
 		}
 		whole := span.Overlap(f.Span())

@@ -1,11 +1,19 @@
 package history
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/lockstorm/lockstorm/points"
 )
 
-// Injection is a fault from its injection to its healing.
+// Injection is a fault from its injection to its healing. It begins when it strikes, its effect is
+// observed then or later, and it ends when it is healed:
+//
+//	asked for |--- prepares ---|===== at work =====|============|
+//	       Invoke            Began              Effect       HealEnd
 type Injection struct {
 	Fault
 	Invoke  *Event
@@ -44,13 +52,47 @@ func (f *Injection) Aftermath(recovery int64) Interval {
 	return span
 }
 
+// Began is when the fault struck: just before the signal was sent, the link cut, the key deleted.
+// Most do so when they are asked for. A record that does not say so has no more than that, either.
+func (f *Injection) Began() int64 {
+	if began := f.Fault.Began; f.Effect != nil && f.Invoke.Time < began && began <= f.Effect.Time {
+		return began
+	}
+	return f.Invoke.Time
+}
+
+// Instant reports whether the fault was done at once, with nothing to heal: a key deleted, a process killed.
+func (f *Injection) Instant() bool {
+	return f.HealEnd == nil && !f.unhealed && f.For == 0 && f.Family != FamilyLink
+}
+
+// Trigger says in whose section, and where in it, a fault struck that is tied to a point, for people; empty
+// for one that came by time.
+func (f Fault) Trigger() string {
+	if f.Point == "" || f.By == "" {
+		return ""
+	}
+	switch f.Point {
+	case points.Waiting:
+		return "as " + f.By + " began to wait"
+	case points.Acquired:
+		return "just after " + f.By + " was granted the lock"
+	case points.Releasing:
+		return "as " + f.By + "'s release was about to leave"
+	}
+	if next, ok := strings.CutPrefix(f.Point, "before-"); ok {
+		return fmt.Sprintf("just before %s's %s", f.By, next)
+	}
+	return fmt.Sprintf("at %s of %s", f.Point, f.By) // of a backend's or a workload's own
+}
+
 // gradual is from when on a fault hurts clearly before its whole effect is proven.
 const gradual = int64(100 * time.Millisecond)
 
 // Gradual reports whether the fault took its time: a fail-over kills first and is proven
 // when another master is there.
 func (f *Injection) Gradual() bool {
-	return f.Effect != nil && f.Effect.Time-f.Invoke.Time > gradual
+	return f.Effect != nil && f.Effect.Time-f.Began() > gradual
 }
 
 // CutShort reports whether the fault was healed clearly before its planned length.
@@ -79,5 +121,5 @@ func (f *Injection) Span() Interval {
 	if to < Forever {
 		to++
 	}
-	return Interval{From: f.Invoke.Time, To: to}
+	return Interval{From: f.Began(), To: to}
 }

@@ -135,6 +135,8 @@ func (e *Event) setField(field string) error {
 	switch {
 	case texts[key] != nil:
 		*texts[key] = val
+	case key == "nodes":
+		e.Nodes = strings.Split(val, "+")
 	case times[key] != nil:
 		d, err := time.ParseDuration(val)
 		*times[key] = Some(d.Nanoseconds())

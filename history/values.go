@@ -157,15 +157,16 @@ type Fault struct {
 	Fault   string            `json:"fault"`   // name in the catalogue
 	Request int               `json:"request"` // which --nemesis asked for it, from 0
 	Family  string            `json:"family"`
-	Clients []string          `json:"clients,omitempty"` // targets
-	Nodes   []string          `json:"nodes,omitempty"`   // targets
-	Roles   map[string]string `json:"roles,omitempty"`   // roles of the targets at this moment
-	Point   string            `json:"point,omitempty"`   // the point that it is tied to
-	By      string            `json:"by,omitempty"`      // the client that stood there
-	Grant   string            `json:"grant,omitempty"`   // the grant under which it stood there
-	For     int64             `json:"for_ns,omitempty"`  // planned length
-	Proof   string            `json:"proof,omitempty"`   // what was observed: it took effect
-	Delays  bool              `json:"delays,omitempty"`  // it delays what its clients ask of the resource
+	Clients []string          `json:"clients,omitempty"`  // targets
+	Nodes   []string          `json:"nodes,omitempty"`    // targets
+	Roles   map[string]string `json:"roles,omitempty"`    // roles of the targets at this moment
+	Point   string            `json:"point,omitempty"`    // the point that it is tied to
+	By      string            `json:"by,omitempty"`       // the client that stood there
+	Grant   string            `json:"grant,omitempty"`    // the grant under which it stood there
+	For     int64             `json:"for_ns,omitempty"`   // planned length
+	Proof   string            `json:"proof,omitempty"`    // what was observed: it took effect
+	Began   int64             `json:"began_ns,omitempty"` // when it struck, on the event of its proof; 0: at its invoke
+	Delays  bool              `json:"delays,omitempty"`   // it delays what its clients ask of the resource
 }
 
 // Whom is the names of those that the fault strikes, for people; empty where it names nobody.

@@ -60,6 +60,7 @@ func (r *Runner) inject(ctx context.Context, spec Spec, t Target, f history.Faul
 	if err == nil && effect.Proof == "" {
 		err = errNoProof
 	}
+	f.Began = effect.Began
 	a := &active{event: history.Event{F: history.FHeal, Value: history.ValueOf(f)}, fault: f, effect: effect}
 	if effect.Heal != nil {
 		r.mu.Lock()

@@ -96,9 +96,9 @@ func TestABareFaultRuns(t *testing.T) {
 	if f.Fault != "melt" || f.Nodes[0] != "n1" || f.Roles["n1"] != RoleMaster || f.Family != history.FamilyServer {
 		t.Errorf("the fault is %+v", f)
 	}
-	record, f, err = carryOut(t, nil, bareSpec(plain{}), Step{})
-	if err != nil || f.Proof != "seen" {
-		t.Errorf("proof %q, %v", f.Proof, err)
+	record, f, err = carryOut(t, nil, bareSpec(plain{began: 7}), Step{})
+	if err != nil || f.Proof != "seen" || f.Began != 7 {
+		t.Errorf("proof %q, began at %d, %v", f.Proof, f.Began, err)
 	}
 	same(t, record, "invoke fault", "ok fault")
 }

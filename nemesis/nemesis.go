@@ -222,6 +222,9 @@ type Fault interface {
 // Effect is an injected fault.
 type Effect struct {
 	Proof string // what was observed; it is not empty
+	// Began is when it struck, on the run's clock, taken just before: the beginning of what it may
+	// have caused. 0: at once, when it was asked for. A fault that waits or prepares first says so.
+	Began int64
 	// Heal undoes the fault and says how that was seen; nil where there is nothing to undo.
 	Heal func(ctx context.Context) (string, error)
 }

@@ -18,6 +18,7 @@ type plain struct {
 	why    error // it is not available
 	err    error // it cannot be injected
 	mute   bool  // it has no proof
+	began  int64
 	healed *int
 	heal   error
 }
@@ -25,7 +26,7 @@ type plain struct {
 func (p plain) Available(Setting) error { return p.why }
 
 func (p plain) Inject(context.Context, World, Target) (Effect, error) {
-	e := Effect{Proof: "seen"}
+	e := Effect{Proof: "seen", Began: p.began}
 	if p.mute {
 		e.Proof = ""
 	}

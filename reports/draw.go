@@ -18,11 +18,11 @@ func (p *painter) drawFaults() {
 		text := func() string { return fmt.Sprintf("%s #%d: %s", in.Fault.Fault, in.ID, in.Proof) }
 		for _, party := range slices.Concat(in.Clients, in.Nodes) {
 			if y, ok := p.lanes[party]; ok {
-				p.span("fault", p.names[y], in.Invoke.Time, to, float64(y), laneHeight-4, text)
+				p.span("fault", p.names[y], in.Began(), to, float64(y), laneHeight-4, text)
 			}
 		}
 		if len(in.Clients) == 0 { // of servers, or of neither: it can hurt everybody
-			p.span("faultall", "", in.Invoke.Time, to, laneTop, float64(p.t.Height-laneTop-10), text)
+			p.span("faultall", "", in.Began(), to, laneTop, float64(p.t.Height-laneTop-10), text)
 		}
 	}
 	for client, t := range p.rec.Kills {

@@ -12,7 +12,8 @@ type faultRow struct {
 	ID       int
 	Fault    string
 	Whom     string
-	From     string
+	From     string // when it struck
+	Proven   string // when its effect was observed
 	Until    string
 	What     string // the proof, or why it hurt nobody
 	Recovery string
@@ -26,7 +27,10 @@ func faultRows(r *checker.Results, rec *history.Record) []faultRow {
 	for _, in := range rec.Faults {
 		row := faultRow{
 			ID: in.ID, Fault: in.Fault.Fault, Whom: in.Whom(),
-			From: at(in.Invoke.Time), What: in.Proof + standingAt(in),
+			From: at(in.Began()), What: in.Proof + standingAt(in),
+		}
+		if in.Effective() {
+			row.Proven = at(in.Effect.Time)
 		}
 		if in.HealEnd != nil {
 			row.Until = at(in.HealEnd.Time)
@@ -42,12 +46,12 @@ func faultRows(r *checker.Results, rec *history.Record) []faultRow {
 	return out
 }
 
-// standingAt says where the client stood to whom the fault was tied.
+// standingAt says what triggered a fault that is tied to a point.
 func standingAt(in *history.Injection) string {
-	if in.Point == "" || in.By == "" {
+	if in.Trigger() == "" {
 		return ""
 	}
-	return " (at " + in.Point + " of " + in.By + ")"
+	return " (" + in.Trigger() + ")"
 }
 
 // missed says why a fault hurt nobody, as far as it is on record. One that was never

@@ -38,10 +38,10 @@ func TestMissedFaults(t *testing.T) {
 	rec.Faults[0].Invoke.Message = "no client reached waiting (nth 1) in time"
 	want := []struct{ whom, what string }{
 		{"nobody", "not injected: no client reached waiting (nth 1) in time"},
-		{"n1", "not injected: denied (at acquired of c2)"},
+		{"n1", "not injected: denied (just after c2 was granted the lock)"},
 		{"c1", "begun; whether it took effect is not on record"},
 		{"c1", "begun; whether it took effect is not known: other"},
-		{"c1", "cut (at waiting of c1)"},
+		{"c1", "cut (as c1 began to wait)"},
 		{"nobody", "not injected: not-sent"},
 	}
 	rows := faultRows(&checker.Results{}, rec)

@@ -49,10 +49,10 @@ func serverSteps(rec *history.Record, span history.Interval) []Step {
 
 // masterText says that a server calls itself master, and who else did at that moment.
 func masterText(t tenure, all []tenure) string {
-	text := "by now " + t.node + " says that it is " + t.role
+	text := t.node + " is first seen as " + t.role
 	for _, other := range all {
 		if history.Leads(other.role) && other.node != t.node && !other.Overlap(history.Interval{From: t.From, To: t.From + 1}).Empty() {
-			text += ", and so does " + other.node
+			text += ", as " + other.node + " is, too"
 		}
 	}
 	return text + "."

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -16,6 +17,7 @@ func steps(f *checker.Finding, r *checker.Results, rec *history.Record) []Step {
 	for _, id := range f.Grants {
 		if g := rec.ByID[id]; g != nil {
 			out = append(out, grantSteps(g, f.To)...)
+			out = append(out, renewalSteps(g, f)...)
 		}
 	}
 	out = append(out, faultSteps(f, rec)...)
@@ -63,6 +65,26 @@ func grantSteps(g *history.Grant, until int64) []Step {
 		out = append(out, Step{At: rel.Start(), Party: g.Client, Kind: StepRelease, Events: eventsOf(rel), Text: text})
 	}
 	return out
+}
+
+// renewalSteps tell the renewal that a finding turns on, where it turns on a lease that was still running.
+func renewalSteps(g *history.Grant, f *checker.Finding) []Step {
+	if !slices.Contains([]checker.Reason{checker.ReasonBothValid, checker.ReasonNotOver, checker.ReasonGoneEarly}, f.Reason) {
+		return nil
+	}
+	rn := g.RenewedBy(f.From)
+	if rn == nil {
+		return nil
+	}
+	text := fmt.Sprintf("the lease of %s is renewed until %s: ", g.ID, moment(rn.Return.Deadline.V))
+	if rn.Return.Sent.Set {
+		text += "sent at " + moment(rn.Return.Sent.V) + ", "
+	}
+	text += "acknowledged"
+	if len(rn.Return.Nodes) > 0 {
+		text += " by " + strings.Join(rn.Return.Nodes, ", ")
+	}
+	return []Step{{At: rn.Return.Time, Party: g.Client, Kind: StepRenewed, Events: []int64{rn.Return.Index, rn.Invoke.Index}, Text: text + "."}}
 }
 
 func granted(g *history.Grant) Step {
@@ -150,7 +172,7 @@ func faultSteps(f *checker.Finding, rec *history.Record) []Step {
 		if !in.Effective() || !touches(in, f, rec) {
 			continue
 		}
-		out = append(out, Step{At: in.Effect.Time, Party: history.PartyNemesis, Kind: StepFault, Events: []int64{in.Invoke.Index, in.Effect.Index}, Text: struck(in)})
+		out = append(out, strikes(in)...)
 		if in.HealEnd != nil {
 			text := fmt.Sprintf("%s ended.", in.Fault.Fault)
 			out = append(out, Step{At: in.HealEnd.Time, Party: history.PartyNemesis, Kind: StepHeal, Events: []int64{in.HealEnd.Index}, Text: text})
@@ -162,7 +184,7 @@ func faultSteps(f *checker.Finding, rec *history.Record) []Step {
 // touches reports whether a fault belongs to the story of a finding.
 func touches(in *history.Injection, f *checker.Finding, rec *history.Record) bool {
 	span := spanOf(f, rec)
-	if in.Invoke.Time > span.To || in.Until() < span.From {
+	if in.Began() > span.To || in.Until() < span.From {
 		return false
 	}
 	if len(in.Clients) == 0 {
@@ -174,16 +196,37 @@ func touches(in *history.Injection, f *checker.Finding, rec *history.Record) boo
 	})
 }
 
-// struck says whom a fault hurt, at the moment of its proof.
-func struck(in *history.Injection) string {
-	did := "struck"
-	if whom := in.Whom(); whom != "" {
-		did += " " + whom
+// strikes is the beginning of a fault with its proof; where that came later, it is a step of its own.
+func strikes(in *history.Injection) []Step {
+	step := func(at int64, kind StepKind, text string, events ...int64) Step {
+		return Step{At: at, Party: history.PartyNemesis, Kind: kind, Events: events, Text: text + "."}
 	}
-	if in.Gradual() {
-		return fmt.Sprintf("%s, begun at %s, has %s: %s.", in.Fault.Fault, moment(in.Invoke.Time), did, in.Proof)
+	text := in.Fault.Fault + " strikes"
+	if whom := inRoles(in); len(whom) > 0 {
+		text += " " + strings.Join(whom, ", ")
 	}
-	return fmt.Sprintf("%s %s: %s.", in.Fault.Fault, did, in.Proof)
+	if trigger := in.Trigger(); trigger != "" {
+		text += ", triggered " + trigger
+	}
+	if !in.Gradual() {
+		return []Step{step(in.Began(), StepFault, text+": "+in.Proof, in.Invoke.Index, in.Effect.Index)}
+	}
+	return []Step{
+		step(in.Began(), StepFault, text, in.Invoke.Index, in.Effect.Index),
+		step(in.Effect.Time, StepProof, "the effect of "+in.Fault.Fault+" is proven: "+in.Proof, in.Effect.Index),
+	}
+}
+
+// inRoles is whom a fault strikes; of servers that lead, that they do.
+func inRoles(in *history.Injection) []string {
+	whom := slices.Clone(in.Clients)
+	for _, n := range in.Nodes {
+		if role := in.Roles[n]; history.Leads(role) {
+			n += " (" + role + ")"
+		}
+		whom = append(whom, n)
+	}
+	return whom
 }
 
 // lossSteps adds the update that was lost by what a finding shows.

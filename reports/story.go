@@ -59,13 +59,15 @@ type StepKind string
 // The kinds of steps.
 const (
 	StepGranted   StepKind = "granted"    // a client is granted the lock
+	StepRenewed   StepKind = "renewed"    // a lease is renewed, on which a finding turns
 	StepLeaseOver StepKind = "lease-over" // the lease of a grant runs out
 	StepTold      StepKind = "told"       // a client is told that its lock is lost
 	StepRead      StepKind = "read"       // a client reads the resource
 	StepWrite     StepKind = "write"      // a client writes the resource
 	StepRefused   StepKind = "refused"    // the fence refuses a request
 	StepRelease   StepKind = "release"    // a client releases
-	StepFault     StepKind = "fault"      // a fault has taken effect
+	StepFault     StepKind = "fault"      // a fault strikes
+	StepProof     StepKind = "proof"      // the effect of a fault is observed, clearly later
 	StepHeal      StepKind = "heal"       // a fault is over
 	StepDeath     StepKind = "death"      // a node is killed
 	StepRole      StepKind = "role"       // a node says what it is by now

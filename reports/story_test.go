@@ -15,7 +15,7 @@ import (
 )
 
 // told are the histories whose story is held by a golden file.
-var told = []string{"paused", "safe", "failover", "late-del", "late-del-alone", "told"}
+var told = []string{"paused", "safe", "failover", "late-del", "late-del-alone", "told", "revoked"}
 
 func finding(rule string, class checker.Class, from int64, grants ...string) checker.Finding {
 	return checker.Finding{Rule: rule, Class: class, Gating: true, From: from, To: from + 1, Grants: grants, Message: rule, Events: []int64{}, Cause: "none found"}
@@ -325,5 +325,32 @@ func TestLeaseOverOfRenewed(t *testing.T) {
 	}
 	if n := len(grantSteps(g, 15)); n != 1 {
 		t.Errorf("%d steps until 15, want the grant alone", n)
+	}
+}
+
+// A story tells the renewals that its class turns on, and who acknowledged them: the last one of each lease.
+// Where the class turns on a lease that had run out, it tells none.
+func TestStoryTellsRenewals(t *testing.T) {
+	for name, want := range map[string][]string{
+		"revoked": {
+			"the lease of c2-1 is renewed until 1.600 s: sent at 0.600 s, acknowledged by etcd-3.",
+			"the lease of c1-1 is renewed until 1.900 s: sent at 0.900 s, acknowledged by etcd-2.",
+		},
+		"paused": nil,
+	} {
+		r, rec := judged(t, name)
+		in := Tell(r, rec).Incidents[0]
+		var got []string
+		for _, s := range in.Steps {
+			if s.Kind == StepRenewed {
+				got = append(got, s.Text)
+				if !slices.Contains(in.Finding.Events, s.Events[0]) {
+					t.Errorf("%s: %q is event %d, which is none of the finding's: %v", name, s.Text, s.Events[0], in.Finding.Events)
+				}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: told\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
 	}
 }

@@ -63,7 +63,7 @@ func withstood(r *checker.Results, rec *history.Record) *Withstood {
 		case len(w.Steps) == maxWithstood:
 			w.More++
 		default:
-			w.Steps = append(w.Steps, Step{At: in.Effect.Time, Party: history.PartyNemesis, Kind: StepFault, Events: []int64{in.Invoke.Index, in.Effect.Index}, Text: survived(in)})
+			w.Steps = append(w.Steps, Step{At: in.Began(), Party: history.PartyNemesis, Kind: StepFault, Events: []int64{in.Invoke.Index, in.Effect.Index}, Text: survived(in)})
 		}
 	}
 	return w
@@ -72,11 +72,11 @@ func withstood(r *checker.Results, rec *history.Record) *Withstood {
 // survived says what a fault did, where and for how long.
 func survived(in *history.Injection) string {
 	text := fmt.Sprintf("%s: %s", in.Fault.Fault, in.Proof)
-	if in.Point != "" && in.By != "" {
-		text += fmt.Sprintf(", while %s stood at %s", in.By, in.Point)
+	if trigger := in.Trigger(); trigger != "" {
+		text += ", triggered " + trigger
 	}
 	if in.HealEnd != nil {
-		text += ", for " + dur(in.HealEnd.Time-in.Effect.Time).String()
+		text += ", for " + dur(in.HealEnd.Time-in.Began()).String()
 	}
 	return text + "."
 }

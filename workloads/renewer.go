@@ -38,6 +38,7 @@ func (r *renewer) renewing(lease string) (func(backends.Renewal, error), error) 
 
 func (r *renewer) done(e history.Event, re backends.Renewal, err error) {
 	e.Type, e.Error = backends.Outcome(err)
+	e.Nodes = re.Nodes
 	if err == nil {
 		e.Sent, e.TTL, e.Deadline = history.Some(re.Sent), history.Some(re.TTL.Nanoseconds()), history.Some(re.Deadline)
 	} else {

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/peer"
 	grpcstatus "google.golang.org/grpc/status"
 
 	"github.com/lockstorm/lockstorm/backends"
@@ -67,7 +68,11 @@ func (c *client) open() (*clientv3.Client, error) {
 		if err != nil {
 			return nil, err
 		}
-		return c.env.Dial(ctx, node)
+		conn, err := c.env.Dial(ctx, node)
+		if err != nil {
+			return nil, err
+		}
+		return nodeConn{conn, nodeAddr(node)}, nil
 	}
 	made, err := clientv3.New(clientv3.Config{
 		Endpoints: endpoints, Logger: zap.NewNop(),
@@ -77,6 +82,37 @@ func (c *client) open() (*clientv3.Client, error) {
 	})
 	c.c = made
 	return made, err
+}
+
+// nodeConn is a connection to a server that says which one it is: its address is that of a link.
+type nodeConn struct {
+	net.Conn
+	remote nodeAddr
+}
+
+// RemoteAddr is the name of the server.
+func (c nodeConn) RemoteAddr() net.Addr { return c.remote }
+
+// nodeAddr is the name of a server.
+type nodeAddr string
+
+// Network is not one that anybody could dial.
+func (nodeAddr) Network() string { return "lockstorm" }
+
+// String is the name.
+func (a nodeAddr) String() string { return string(a) }
+
+// answeredBy is the server whose answers come on a stream, once one has come. It is the one that the client
+// is connected to, which asks the leader where it is not the leader itself.
+func answeredBy(ctx context.Context) []string {
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return nil
+	}
+	if a, ok := p.Addr.(nodeAddr); ok {
+		return []string{string(a)}
+	}
+	return nil
 }
 
 func (c *client) close() error {
@@ -212,7 +248,7 @@ func (k *keepAlive) RecvMsg(m any) error {
 	err := k.ClientStream.RecvMsg(m)
 	if r, ok := m.(*pb.LeaseKeepAliveResponse); ok && err == nil {
 		if l := k.c.lease(r.ID); l != nil {
-			l.answered(time.Duration(r.TTL) * time.Second)
+			l.answered(time.Duration(r.TTL)*time.Second, answeredBy(k.Context()))
 		}
 	}
 	if err != nil {
@@ -236,8 +272,8 @@ func (l *lease) renewing(env backends.Env) error {
 	return nil
 }
 
-// answered notes what a server said; a time to live of 0: it knows no such lease.
-func (l *lease) answered(ttl time.Duration) {
+// answered notes what a server said, and which; a time to live of 0: it knows no such lease.
+func (l *lease) answered(ttl time.Duration, by []string) {
 	l.mu.Lock()
 	if len(l.renewals) == 0 {
 		l.mu.Unlock()
@@ -245,7 +281,7 @@ func (l *lease) answered(ttl time.Duration) {
 	}
 	r := l.renewals[0]
 	l.renewals = nil
-	re, err := backends.Renewal{Sent: r.sent, TTL: ttl, Deadline: r.sent + ttl.Nanoseconds()}, error(nil)
+	re, err := backends.Renewal{Sent: r.sent, TTL: ttl, Deadline: r.sent + ttl.Nanoseconds(), Nodes: by}, error(nil)
 	if ttl <= 0 {
 		err = fmt.Errorf("%w: %w", backends.ErrNotHeld, rpctypes.ErrLeaseNotFound)
 	} else {

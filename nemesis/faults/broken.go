@@ -80,6 +80,7 @@ type broken struct {
 	proofs []string
 	losses int   // links that lose packets
 	lost   int64 // packets, as far as they were mended
+	began  int64 // when the first one was about to be broken; 0: at once
 }
 
 // breakAll does to links what the parameters say, and proves it.
@@ -159,7 +160,9 @@ func (b *broken) apply(l *link.Link, what string, apply func() (*link.Applied, e
 }
 
 // effect is the fault as the runner wants it.
-func (b *broken) effect() nemesis.Effect { return nemesis.Effect{Proof: b.proof(), Heal: b.mend} }
+func (b *broken) effect() nemesis.Effect {
+	return nemesis.Effect{Proof: b.proof(), Heal: b.mend, Began: b.began}
+}
 
 // proof lists the links, as far as one can read.
 func (b *broken) proof() string {

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,21 +33,26 @@ func (DeleteKey) Available(s nemesis.Setting) error { return needsKeys(s) }
 // Inject deletes and says how many keys there were.
 func (DeleteKey) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	keys := struckKeys(w, t)
+	var began int64
 	proof, err := onEach(t.Nodes, "keeps no keys", func(_ nemesis.Node, s cluster.Keeper) (string, error) {
-		return deleteOne(ctx, s, keys)
+		text, at, err := deleteOne(ctx, w, s, keys)
+		began = cmp.Or(began, at)
+		return text, err
 	})
-	return nemesis.Effect{Proof: proof}, err
+	return nemesis.Effect{Proof: proof, Began: began}, err
 }
 
-func deleteOne(ctx context.Context, s cluster.Keeper, keys []string) (string, error) {
+// deleteOne deletes what a server has of the keys as soon as it has one, and says when it asked for that.
+func deleteOne(ctx context.Context, w nemesis.World, s cluster.Keeper, keys []string) (text string, at int64, err error) {
 	var n int64
-	err := nemesis.Until(ctx, func() (bool, error) {
+	err = nemesis.Until(ctx, func() (bool, error) {
+		at = w.Now()
 		var err error
 		n, err = s.Delete(ctx, keys)
 		return n > 0, err
 	})
 	if err != nil && ctx.Err() != nil {
-		return "", errors.New("none of " + strings.Join(keys, ", ") + " exists")
+		return "", 0, errors.New("none of " + strings.Join(keys, ", ") + " exists")
 	}
-	return fmt.Sprintf("deleted %d of %s", n, strings.Join(keys, ", ")), err
+	return fmt.Sprintf("deleted %d of %s", n, strings.Join(keys, ", ")), at, err
 }

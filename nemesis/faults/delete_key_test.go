@@ -2,6 +2,7 @@ package faults
 
 import (
 	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/cluster/clustertest"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -16,15 +17,20 @@ func TestDeleteKey(t *testing.T) {
 	if e.Proof != "store-1 deleted 1 of lock-0" || e.Heal != nil || l.has(1, labLock) || !l.has(1, "another") {
 		t.Errorf("proof %q", e.Proof)
 	}
-	done := make(chan struct{})
+	const waits = 50 * time.Millisecond
+	done, asked := make(chan struct{}), l.Now()
 	go func() {
 		defer close(done)
 		e = l.must("delete-key", nemesis.Target{Nodes: l.Nodes()[1:], Hit: &nemesis.Hit{Lock: labLock}})
 	}()
+	time.Sleep(waits) // there is nothing to delete yet
 	l.check(l.store(2).Set(l.ctx, labLock, "c2"))
 	<-done
 	if e.Proof != "store-2 deleted 1 of lock-0" || l.has(2, labLock) {
 		t.Errorf("proof %q", e.Proof)
+	}
+	if e.Began < asked+(waits/2).Nanoseconds() {
+		t.Errorf("asked for at %d, it began at %d, before there was a key", asked, e.Began)
 	}
 }
 

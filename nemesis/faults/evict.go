@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,11 +58,12 @@ func checkPolicy(own catalog.Values, in nemesis.Input) error {
 func (Evict) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	keys := struckKeys(w, t)
 	var filled []filledNode
+	var began int64
 	proof, err := onEach(t.Nodes, "never evicts", func(n nemesis.Node, s cluster.Evictor) (string, error) {
 		filled = append(filled, filledNode{n.Name(), s})
-		return evictKeys(ctx, n, s, t.Params[paramPolicy], keys)
+		return evictKeys(ctx, n, s, t.Params[paramPolicy], keys, func() { began = cmp.Or(began, w.Now()) })
 	})
-	return nemesis.Effect{Proof: proof, Heal: func(ctx context.Context) (string, error) { return makeRoom(ctx, filled) }}, err
+	return nemesis.Effect{Proof: proof, Began: began, Heal: func(ctx context.Context) (string, error) { return makeRoom(ctx, filled) }}, err
 }
 
 // filledNode is a server whose memory may be short because of us.
@@ -84,7 +86,8 @@ func makeRoom(ctx context.Context, filled []filledNode) (string, error) {
 	return strings.Join(proofs, "; "), errors.Join(errs...)
 }
 
-func evictKeys(ctx context.Context, n nemesis.Node, s cluster.Evictor, policy string, keys []string) (string, error) {
+// evictKeys fills the memory of a server while it has one of the keys, and tells before it does so.
+func evictKeys(ctx context.Context, n nemesis.Node, s cluster.Evictor, policy string, keys []string, fills func()) (string, error) {
 	k, ok := nemesis.As[cluster.Keeper](n)
 	if !ok {
 		return "", errors.New("it keeps no keys")
@@ -95,6 +98,7 @@ func evictKeys(ctx context.Context, n nemesis.Node, s cluster.Evictor, policy st
 		if err != nil || len(found) == 0 {
 			return false, err
 		}
+		fills()
 		text, err = s.Evict(ctx, policy, found)
 		if errors.Is(err, cluster.ErrNotEvicted) {
 			return false, nil

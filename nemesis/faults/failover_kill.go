@@ -67,7 +67,7 @@ func (FailoverKill) Inject(ctx context.Context, w nemesis.World, t nemesis.Targe
 	k.back = func(ctx context.Context) (string, error) { return restartAll(ctx, k.dead) }
 	defer k.letGo()
 	proof, err := k.strike(ctx, t)
-	return nemesis.Effect{Proof: proof, Heal: k.heal}, err
+	return nemesis.Effect{Proof: proof, Heal: k.heal, Began: k.began}, err
 }
 
 // failoverKill is the fault while it is at work.
@@ -78,6 +78,7 @@ type failoverKill struct {
 	holder *nemesis.Hit   // the one that was granted; nil: none
 	broken broken
 	dead   []nemesis.Restarter
+	began  int64 // when replication was about to be cut; 0: it was not
 
 	promote func(ctx context.Context, since int64) (heir nemesis.Node, proof string, err error)
 	back    func(ctx context.Context) (string, error) // of the old master
@@ -141,6 +142,7 @@ func (k *failoverKill) prepare(ctx context.Context) error {
 	if err := k.settle(ctx); err != nil {
 		return err
 	}
+	k.began = k.w.Now()
 	return k.broken.unfollow(ctx, k.w, k.master, catalog.Values{paramMode: modeCut})
 }
 

@@ -17,7 +17,11 @@ func TestFailoverKill(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(3, 3), 3)
 	l.work()
 	l.await("work", func() bool { return l.grantsAt("store-1") > 2 })
+	asked := l.Now()
 	e := l.must("failover-kill", on(l.node(1)))
+	if e.Began <= asked || e.Began >= l.Now() {
+		t.Errorf("asked for at %d, it began at %d", asked, e.Began)
+	}
 	l.says(e.Proof, "store-1 died of SIGKILL while c", " held the lock; its key lock-0 was never on store-2, store-3; store-2 was promoted after ")
 	if !slices.Equal(l.kills, []string{"store-1"}) || !l.node(1).Down() {
 		t.Errorf("on record are kills of %v", l.kills)

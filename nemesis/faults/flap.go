@@ -54,8 +54,8 @@ func (Flap) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (neme
 			links = append(links, w.Net().Link(c.Name(), n.Name()))
 		}
 	}
-	first := 0 // a client that has no connection now opens one soon
-	if nemesis.Until(ctx, func() (bool, error) { first = resetAll(links); return first > 0, nil }) != nil {
+	first, began := 0, int64(0) // a client that has no connection now opens one soon
+	if nemesis.Until(ctx, func() (bool, error) { began, first = w.Now(), resetAll(links); return first > 0, nil }) != nil {
 		return nemesis.Effect{}, fmt.Errorf("there was no connection to reset on %d links", len(links))
 	}
 	flapping, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -69,6 +69,7 @@ func (Flap) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (neme
 		}
 	})
 	return nemesis.Effect{
+		Began: began,
 		Proof: fmt.Sprintf("%d connections on %d links were reset, and will be every %v or so", first, len(links), period),
 		Heal: func(context.Context) (string, error) {
 			cancel()

@@ -53,7 +53,7 @@ func (LeaderIsolate) Inject(ctx context.Context, w nemesis.World, t nemesis.Targ
 	}
 	since := w.Now()
 	inside := isolated(w, t)
-	var b broken
+	b := broken{began: since}
 	if err := b.split(ctx, w, t.Params, inside); err != nil {
 		return b.effect(), err
 	}

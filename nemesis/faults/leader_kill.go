@@ -33,7 +33,7 @@ func (LeaderKill) Inject(ctx context.Context, w nemesis.World, t nemesis.Target)
 	}
 	since := w.Now()
 	dead, proof, err := killAll(ctx, w, t.Nodes)
-	e := nemesis.Effect{Proof: proof, Heal: func(ctx context.Context) (string, error) { return restartAll(ctx, dead) }}
+	e := nemesis.Effect{Proof: proof, Began: since, Heal: func(ctx context.Context) (string, error) { return restartAll(ctx, dead) }}
 	if err != nil {
 		return e, err
 	}

@@ -40,8 +40,8 @@ func (LeaderMove) Inject(ctx context.Context, w nemesis.World, t nemesis.Target)
 	}
 	since := w.Now()
 	if err := w.Fleet().FailOver(ctx); err != nil {
-		return nemesis.Effect{}, err
+		return nemesis.Effect{Began: since}, err
 	}
 	_, text, err := promoted(ctx, w, t.Nodes[0].Name(), since)
-	return nemesis.Effect{Proof: "in the place of " + t.Nodes[0].Name() + " " + text}, err
+	return nemesis.Effect{Proof: "in the place of " + t.Nodes[0].Name() + " " + text, Began: since}, err
 }

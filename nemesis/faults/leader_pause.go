@@ -32,6 +32,7 @@ func (LeaderPause) Inject(ctx context.Context, w nemesis.World, t nemesis.Target
 	}
 	since := w.Now()
 	e, err := ServerPause{}.Inject(ctx, w, t)
+	e.Began = since
 	if err != nil {
 		return e, err
 	}

@@ -47,6 +47,7 @@ func (LostReply) Available(s nemesis.Setting) error {
 // that stands at the point go, and returns when an answer was lost.
 func (LostReply) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	var b broken
+	before := w.Now() // nothing was lost yet
 	traps, err := b.layTraps(w, t)
 	if err != nil {
 		return b.effect(), err
@@ -58,6 +59,7 @@ func (LostReply) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) 
 	defer cancel()
 	e := b.effect()
 	err = nemesis.Until(limited, func() (bool, error) {
+		e.Began, before = before, w.Now()
 		for _, trap := range traps {
 			if text := trap.Lost(); text != "" {
 				e.Proof = fmt.Sprintf("the answer %q on %s was lost with its connection", text, trap.link)
@@ -67,6 +69,7 @@ func (LostReply) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) 
 		return false, nil
 	})
 	if err != nil {
+		e.Began = 0
 		return e, errors.New("no answer that could be lost came in time")
 	}
 	return e, nil

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -54,6 +55,7 @@ func (PartitionReplication) Inject(ctx context.Context, w nemesis.World, t nemes
 		if followers == 0 {
 			return b.effect(), fmt.Errorf("%s has no replica that could be cut off: nodes=master is meant", n.Name())
 		}
+		b.began = cmp.Or(b.began, w.Now())
 		if err := b.unfollow(ctx, w, n, t.Params); err != nil {
 			return b.effect(), err
 		}

@@ -63,7 +63,7 @@ func (PromoteReplica) Inject(ctx context.Context, w nemesis.World, t nemesis.Tar
 	k.back = func(ctx context.Context) (string, error) { return rejoin(ctx, k.dead, master, heir) }
 	defer k.letGo()
 	proof, err := k.strike(ctx, t)
-	return nemesis.Effect{Proof: proof, Heal: k.heal}, err
+	return nemesis.Effect{Proof: proof, Heal: k.heal, Began: k.began}, err
 }
 
 // follower is a node that can be told to lead, and to follow.

@@ -1,0 +1,27 @@
+package history
+
+// RenewedBy is the acknowledged renewal on which the deadline in force at time t rests, as far as the
+// client of the grant had been told by then. Nil: the grant itself, or its session's creation, says as
+// much; or no deadline is known.
+func (g *Grant) RenewedBy(t int64) *Call {
+	d := g.DeadlineAt(t)
+	if !d.Set {
+		return nil
+	}
+	renews, first := g.Renews, g.Acquire.Return.Deadline
+	if g.InSession() {
+		renews, first = g.Under.Renews, Opt{}
+		if c := g.Under.Created; c != nil {
+			first = c.Deadline
+		}
+	}
+	if first == d {
+		return nil
+	}
+	for _, rn := range byAnswer(renews) {
+		if rn.Return.Time <= t && rn.Return.Deadline == d && rn.Invoke.Client == g.Client {
+			return rn
+		}
+	}
+	return nil
+}
