@@ -63,6 +63,12 @@ MATRIX_SEEDS ?= 3
 busy: servers ## locks that are right beside four spinning loops, 140 runs in 25 minutes: none is said to be wrong
 	set -o pipefail; $(GO) test -tags busy -count=1 -timeout 60m -parallel 2 -run TestBusyHost ./e2e -v | grep -v '^=== '
 
+KILLS ?= 10
+
+.PHONY: kills
+kills: servers ## kill -9 of lockstorm, KILLS (10) times each with PostgreSQL, MariaDB, ZooKeeper and etcd: nothing is left
+	set -o pipefail; KILLS=$(KILLS) $(GO) test -tags kills -count=1 -timeout 60m -parallel 2 -run TestStoresAreGoneAfterKill ./e2e -v | grep -v '^=== '
+
 .PHONY: matrix
 matrix: build servers ## every backend under every fault, MATRIX_SEEDS seeds; writes docs/matrix.md (2 hours)
 	$(BIN) suite full --seeds $(MATRIX_SEEDS) --out lockstorm-runs/matrix --resume; code=$$?; [ $$code -le 2 ] || [ $$code -eq 5 ]
@@ -155,7 +161,7 @@ fmt: ## format with gofumpt
 	$(TOOL) gofumpt -w .
 
 # Each series of e2e has a tag of its own.
-TAGS := fast steady busy soak track ensembles databases libraries versions containers containertrack imageversions
+TAGS := fast steady busy kills soak track ensembles databases libraries versions containers containertrack imageversions
 
 .PHONY: vet
 vet: ## go vet, with the series of e2e all at once
