@@ -161,7 +161,7 @@ func (r Recipe) VersionLine() (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, r.Version...)
 	cmd.Env, cmd.WaitDelay = r.environ(), time.Second // its own children may keep its output open
-	runtime.LockOSThread()                             // on whose death the kernel kills it
+	runtime.LockOSThread()                            // on whose death the kernel kills it
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.Output()

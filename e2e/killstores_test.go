@@ -71,8 +71,8 @@ func TestStoresAreGoneAfterKill(t *testing.T) {
 	}
 }
 
-// killed is one run that is killed. All that it may leave is in its base, or shared by all of this host.
-type killed struct {
+// killedRun is one run that is killed. All that it may leave is in its base, or shared by all of this host.
+type killedRun struct {
 	*testing.T
 	base, tmp, cache, out string
 	env                   []string
@@ -81,9 +81,9 @@ type killed struct {
 }
 
 // newKilled has folders of its own for temporary files and, if it is the first, for the cache.
-func newKilled(t *testing.T, first bool, store string) *killed {
+func newKilled(t *testing.T, first bool, store string) *killedRun {
 	base := t.TempDir()
-	k := &killed{T: t, base: base, tmp: filepath.Join(base, "tmp"), cache: filepath.Join(base, "cache"), out: filepath.Join(base, "run")}
+	k := &killedRun{T: t, base: base, tmp: filepath.Join(base, "tmp"), cache: filepath.Join(base, "cache"), out: filepath.Join(base, "run")}
 	if !first {
 		k.cache = filepath.Join(filepath.Dir(binary), "cache-"+store) // emptied with the binary
 	}
@@ -96,7 +96,7 @@ func newKilled(t *testing.T, first bool, store string) *killed {
 }
 
 // run starts a run in a session of its own and kills its controller.
-func (k *killed) run(after time.Duration, args []string) {
+func (k *killedRun) run(after time.Duration, args []string) {
 	k.Helper()
 	said, err := os.Create(filepath.Join(k.base, "said"))
 	if err != nil {
@@ -122,7 +122,7 @@ func (k *killed) run(after time.Duration, args []string) {
 }
 
 // nothingButNamed waits until nothing is left but what doctor names and cleans away, of which it returns the number.
-func (k *killed) nothingButNamed() int {
+func (k *killedRun) nothingButNamed() int {
 	k.Helper()
 	var left []string
 	for end := time.Now().Add(killLimit); time.Now().Before(end); <-time.After(50 * time.Millisecond) {
@@ -146,7 +146,7 @@ func (k *killed) nothingButNamed() int {
 	return len(left)
 }
 
-func (k *killed) doctor(args ...string) string {
+func (k *killedRun) doctor(args ...string) string {
 	k.Helper()
 	cmd := exec.Command(binary, append([]string{"doctor"}, args...)...)
 	cmd.Env = k.env
@@ -156,7 +156,7 @@ func (k *killed) doctor(args ...string) string {
 
 // left is everything of the run but its directory: processes, segments of shared memory, files in the folders for
 // temporary ones, and what is unfinished in the cache.
-func (k *killed) left() []string {
+func (k *killedRun) left() []string {
 	k.Helper()
 	found := k.processes()
 	for _, path := range shared(k.T) {
@@ -187,7 +187,7 @@ func finished(dir string, e os.DirEntry) bool {
 
 // processes are those that have to do with a folder of the run, were started with one in their environment, or are
 // of the controller's group or session.
-func (k *killed) processes() []string {
+func (k *killedRun) processes() []string {
 	found := processesOf(k.base)
 	procs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -210,7 +210,7 @@ func (k *killed) processes() []string {
 func shared(t *testing.T) []string {
 	t.Helper()
 	var all []string
-	for _, pattern := range []string{"/dev/shm/*", "/tmp/hsperfdata_*/*", "/tmp/lockstorm-*"} {
+	for _, pattern := range []string{"/dev/shm/*", "/tmp/hsperfdata_*/*"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
