@@ -25,7 +25,10 @@ func (p Process) template(ctx context.Context, r Recipe) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return r.MakeTemplate(path+version, func(dir string) error { return p.all(ctx, r, commands, Place{Dir: dir}) })
+	return r.MakeTemplate(path+version, func(dir string) error {
+		// Their temporary files go with the folder when they are killed.
+		return p.all(ctx, r, commands, Place{Dir: dir, Env: []string{"TMPDIR=" + dir}})
+	})
 }
 
 // ownSegments runs a command in a /dev/shm of its own, which ends with it. Where the kernel does not allow that, or

@@ -23,11 +23,11 @@ var stores = []struct {
 }{
 	{"postgres", []string{
 		"--backend postgres-advisory --nemesis server-kill --nemesis client-pause",
-		"--backend postgres-advisory --topology postgres-replica --nemesis failover-kill",
+		"--backend postgres-advisory --topology postgres-replica --nemesis server-pause",
 	}},
 	{"mariadb", []string{
 		"--backend mariadb-get-lock --nemesis server-kill --nemesis client-pause",
-		"--backend mariadb-get-lock --topology mariadb-replica --nemesis failover-kill",
+		"--backend mariadb-get-lock --topology mariadb-replica --nemesis server-pause",
 	}},
 	{"zookeeper", []string{
 		"--backend zk-exclusive --nemesis server-kill --nemesis client-pause",
