@@ -180,6 +180,11 @@ tidy: ## check that go mod tidy leaves no difference (docs/adr/0007 names the on
 bench: servers ## benchmarks: ratios in one run
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./history ./checker ./harness ./backends/redis/tap # Container and ReadyInContainers need Docker
 
+.PHONY: bench-against
+bench-against: build ## OLD=BINARY: check of a million events by bin/lockstorm and by an older binary, in turn: the ratio of medians (1.05 at most)
+	@[ -x "$(OLD)" ] || { echo "bench-against: OLD=path/of/binary is missing, or cannot be run"; exit 1; }
+	BENCH_OLD=$(abspath $(OLD)) BENCH_NEW=$(abspath $(BIN)) $(GO) test -run '^$$' -bench '^BenchmarkAgainst$$' -benchtime 1x ./checker
+
 .PHONY: ci
 ci: ## everything that must hold before a change lands
 	@mkdir -p bin; ./.ci/images >bin/images.log 2>&1 & \
