@@ -63,6 +63,12 @@ MATRIX_SEEDS ?= 3
 busy: servers ## locks that are right beside four spinning loops, 140 runs in 25 minutes: none is said to be wrong
 	set -o pipefail; $(GO) test -tags busy -count=1 -timeout 60m -parallel 2 -run TestBusyHost ./e2e -v | grep -v '^=== '
 
+KILLS ?= 10
+
+.PHONY: kills
+kills: servers ## kill -9 of lockstorm, KILLS (10) times each with PostgreSQL, MariaDB, ZooKeeper and etcd: nothing is left
+	set -o pipefail; KILLS=$(KILLS) $(GO) test -tags kills -count=1 -timeout 60m -parallel 2 -run TestStoresAreGoneAfterKill ./e2e -v | grep -v '^=== '
+
 .PHONY: matrix
 matrix: build servers ## every backend under every fault, MATRIX_SEEDS seeds; writes docs/matrix.md (2 hours)
 	$(BIN) suite full --seeds $(MATRIX_SEEDS) --out lockstorm-runs/matrix --resume; code=$$?; [ $$code -le 2 ] || [ $$code -eq 5 ]
@@ -155,7 +161,7 @@ fmt: ## format with gofumpt
 	$(TOOL) gofumpt -w .
 
 # Each series of e2e has a tag of its own.
-TAGS := fast steady busy soak track ensembles databases libraries versions containers containertrack imageversions
+TAGS := fast steady busy kills soak track ensembles databases libraries versions containers containertrack imageversions
 
 .PHONY: vet
 vet: ## go vet, with the series of e2e all at once
@@ -173,6 +179,11 @@ tidy: ## check that go mod tidy leaves no difference (docs/adr/0007 names the on
 .PHONY: bench
 bench: servers ## benchmarks: ratios in one run
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./history ./checker ./harness ./backends/redis/tap # Container and ReadyInContainers need Docker
+
+.PHONY: bench-against
+bench-against: build ## OLD=BINARY: check of a million events by bin/lockstorm and by an older binary, in turn: the ratio of medians (1.05 at most)
+	@[ -x "$(OLD)" ] || { echo "bench-against: OLD=path/of/binary is missing, or cannot be run"; exit 1; }
+	BENCH_OLD=$(abspath $(OLD)) BENCH_NEW=$(abspath $(BIN)) $(GO) test -run '^$$' -bench '^BenchmarkAgainst$$' -benchtime 1x ./checker
 
 .PHONY: ci
 ci: ## everything that must hold before a change lands

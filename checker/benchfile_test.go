@@ -14,12 +14,7 @@ import (
 // From a history file to its verdict, all checks. The aim for a million events: under 3 s of
 // processor time, 1.6 s on two idle cores, 700 MB. BENCH_EVENTS asks for another length.
 func BenchmarkFile(b *testing.B) {
-	n := 1_000_000
-	if text := os.Getenv("BENCH_EVENTS"); text != "" {
-		if _, err := fmt.Sscan(text, &n); err != nil {
-			b.Fatal(err)
-		}
-	}
+	n := benchEvents(b)
 	path := filepath.Join(b.TempDir(), history.File)
 	if err := longHistory(n).WriteFile(path); err != nil {
 		b.Fatal(err)

@@ -1,32 +1,80 @@
 package checker
 
 import (
-	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Judging the same record again gives the same bytes: no order of a map decides a reason or a finding.
+const (
+	digests  = "LOCKSTORM_DIGESTS" // where a process of TestTheSameBytes writes its own
+	judgings = 20
+)
+
+// Judging the same record again gives the same bytes: no order of a map decides a reason or a finding. The seed of
+// those orders is of a process: each judging has one of its own.
 func TestTheSameBytes(t *testing.T) {
-	eachFixture(t, func(t *testing.T, d *datadriven.TestData) string {
-		var first []byte
-		for n := range 6 {
-			b, err := json.MarshalIndent(Judge(inputOf(t, d.Input), Default()), "", "  ")
-			if err != nil {
-				t.Fatal(err)
+	if path := os.Getenv(digests); path != "" {
+		writeDigests(t, path)
+		return
+	}
+	dir := t.TempDir()
+	said := make([]string, judgings)
+	var group errgroup.Group
+	group.SetLimit(2)
+	for n := range said {
+		group.Go(func() error {
+			path := filepath.Join(dir, fmt.Sprint(n))
+			cmd := exec.Command(os.Args[0], "-test.run=^TestTheSameBytes$")
+			cmd.Env = append(os.Environ(), digests+"="+path)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				return fmt.Errorf("judging %d: %w\n%s", n, err, out)
 			}
-			if n == 0 {
-				first = b
-			} else if !bytes.Equal(first, b) {
-				t.Fatalf("%s: judged %d times, the results differ:\n%s\n%s", d.Pos, n+1, first, b)
+			text, err := os.ReadFile(path)
+			said[n] = string(text)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	first := strings.Split(said[0], "\n")
+	if len(first) < 100 {
+		t.Fatalf("%d fixtures were judged: too few", len(first))
+	}
+	for n, text := range said[1:] {
+		for i, line := range strings.Split(text, "\n") {
+			if i >= len(first) || line != first[i] {
+				t.Fatalf("judging %d differs from the first: %s", n+1, line)
 			}
 		}
+	}
+}
+
+// writeDigests judges each fixture once and writes a line for each: where it is, and the digest of its results.
+func writeDigests(t *testing.T, path string) {
+	var all strings.Builder
+	eachFixture(t, func(t *testing.T, d *datadriven.TestData) string {
+		b, err := json.MarshalIndent(Judge(inputOf(t, d.Input), Default()), "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&all, "%s %x\n", d.Pos, sha256.Sum256(b))
 		return d.Expected
 	})
+	if err := os.WriteFile(path, []byte(all.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Two locks that one client holds at once are no reentry; the same lock twice is.

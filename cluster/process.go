@@ -9,8 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/proc"
@@ -159,6 +161,9 @@ func (r Recipe) VersionLine() (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, r.Version...)
 	cmd.Env, cmd.WaitDelay = r.environ(), time.Second // its own children may keep its output open
+	runtime.LockOSThread()                            // on whose death the kernel kills it
+	defer runtime.UnlockOSThread()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.Output()
 	if ctx.Err() != nil {
 		return "", fmt.Errorf("%s %s does not end within %v: is %s the program that it should be?", r.Binary, strings.Join(r.Version, " "), versionTimeout, path)

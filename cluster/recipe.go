@@ -74,6 +74,9 @@ type Recipe struct {
 type Template struct {
 	Dir  string     // its name below the node's folder
 	Make [][]string // commands, run in an empty folder, that make it there, under that name
+	// Segments: what the commands have in /dev/shm stays there when they are killed. As processes of this host
+	// they get a /dev/shm of their own.
+	Segments bool
 }
 
 // Port is a further port of a server.

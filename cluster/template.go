@@ -21,7 +21,36 @@ func (p Process) template(ctx context.Context, r Recipe) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return r.MakeTemplate(path+version, func(dir string) error { return p.all(ctx, r, r.Template.Make, Place{Dir: dir}) })
+	commands, err := r.making()
+	if err != nil {
+		return "", err
+	}
+	return r.MakeTemplate(path+version, func(dir string) error {
+		// Their temporary files go with the folder when they are killed.
+		return p.all(ctx, r, commands, Place{Dir: dir, Env: []string{"TMPDIR=" + dir}})
+	})
+}
+
+// ownSegments runs a command in a /dev/shm of its own, which ends with it. Where the kernel does not allow that, or
+// there is no unshare, the command runs as it is.
+const ownSegments = `own="mount -t tmpfs tmpfs /dev/shm && exec unshare --map-user=$(id -u) --map-group=$(id -g) \"\$0\" \"\$@\""
+if unshare --map-root-user --mount sh -c "$own" true 2>/dev/null; then exec unshare --map-root-user --mount sh -c "$own" "$0" "$@"; fi
+exec "$0" "$@"`
+
+// making are the commands of a template, as processes of this host.
+func (r Recipe) making() ([][]string, error) {
+	if !r.Template.Segments {
+		return r.Template.Make, nil
+	}
+	var commands [][]string
+	for _, command := range r.Template.Make {
+		path, err := r.find(command[0])
+		if err != nil {
+			return nil, err
+		}
+		commands = append(commands, append([]string{"sh", "-c", ownSegments, path}, command[1:]...))
+	}
+	return commands, nil
 }
 
 // MakeTemplate is the folder of a recipe's template in the user's cache: it is made there on first
@@ -38,11 +67,11 @@ func (r Recipe) MakeTemplate(by string, run func(dir string) error) (string, err
 	}
 	path := filepath.Join(cache, name, r.Template.Dir)
 	// Made beside and moved, so that two runs at once do not see half a folder.
-	made, err := os.MkdirTemp(cache, "build-")
+	made, done, err := cachedir.Build(cache)
 	if err != nil {
 		return "", fmt.Errorf("make the template of %s: %w", r.Name, err)
 	}
-	defer os.RemoveAll(made) //nolint:errcheck // a temporary directory
+	defer done()
 	if err := run(made); err != nil {
 		return "", err
 	}

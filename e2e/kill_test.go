@@ -52,6 +52,28 @@ func TestControllerIsKilled(t *testing.T) {
 	}
 }
 
+// A run under nohup outlives its terminal: SIGHUP does not end it, and it says its verdict.
+func TestNohup(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	cmd := exec.Command("nohup", binary, "run", "--backend", "file-flock", "--nemesis", "none", "--time", "3s", "--out", dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitForGrant(t, dir)
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()                                                       //nolint:errcheck // the exit code says it
+	if code := cmd.ProcessState.ExitCode(); code != 0 && code != 2 { // 2: the host was too busy to judge it
+		t.Errorf("exit %d", code)
+	}
+	if r := results(t, dir); r == nil || r.Stats["grants"] == 0 {
+		t.Errorf("results: %v", r)
+	}
+	nothingLeft(t, dir)
+}
+
 // SIGINT and SIGTERM: exit 130, nothing left, and what was recorded is kept.
 func TestInterrupted(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {

@@ -1,4 +1,4 @@
-//go:build fast || steady || busy || soak || track || ensembles || databases || libraries || versions || containers || containertrack || imageversions
+//go:build fast || steady || busy || kills || soak || track || ensembles || databases || libraries || versions || containers || containertrack || imageversions
 
 package e2e
 

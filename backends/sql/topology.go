@@ -92,7 +92,7 @@ func postgresNode(i int, r replication) cluster.Recipe {
 	n.Refusal = postgresRefusal
 	n.Binary, n.Package, n.Version, n.Image = "postgres", "postgresql", []string{"--version"}, "postgres"
 	n.Dirs = []string{"/usr/lib/postgresql/*/bin", "/usr/local/pgsql/bin"}
-	n.Template = &cluster.Template{Dir: "data", Make: [][]string{
+	n.Template = &cluster.Template{Dir: "data", Segments: true, Make: [][]string{ // initdb takes no setting for its servers' segments
 		{"initdb", "-D", "{{.Dir}}/data", "-U", postgresUser, "--auth=trust", "--no-sync", "--locale=C", "-E", "UTF8"},
 	}}
 	// With an address of its own, who calls it comes from another one.

@@ -69,7 +69,7 @@ func node(i int) cluster.Recipe {
 		Needs: strings.Split(jars, ":"),
 		Image: "zookeeper", Wrap: classpath,
 		Env:     map[string]string{"CLASSPATH": jars},
-		Version: []string{"org.apache.zookeeper.version.VersionInfoMain"},
+		Version: []string{"-XX:-UsePerfData", "org.apache.zookeeper.version.VersionInfoMain"},
 		Args: []string{
 			"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xms16m", "-Xmx64m", "-Xss256k", "-XX:-UsePerfData", "-Xshare:auto",
 			"-Dzookeeper.jmx.log4j.disable=true", "-Djava.net.preferIPv4Stack=true", "-Dzookeeper.cnxTimeout=500",

@@ -14,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/cluster/container"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/cachedir"
 )
 
 // usable says how a topology can be started here, or what a tool is that faults need.
@@ -31,9 +32,9 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "which servers are usable here, and how to get the rest",
 		Long: `Says for every topology which provider --provider auto would take, and what the others
-lack; what the fault clock-jump needs; what Docker can do here, and which containers of runs
-whose lockstorm was killed it still has: --clean removes those, and nothing else. Exit code 4
-when a topology cannot be started at all.`,
+lack; what the fault clock-jump needs; what Docker can do here, and what runs whose lockstorm
+was killed have left: containers, and folders in a cache. --clean removes those, and nothing else.
+Exit code 4 when a topology cannot be started at all.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if clean {
@@ -43,13 +44,20 @@ when a topology cannot be started at all.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	cmd.Flags().BoolVar(&clean, "clean", false, "remove the containers of runs that are dead, and say which")
+	cmd.Flags().BoolVar(&clean, "clean", false, "remove what runs that are dead have left, and say what")
 	cmd.MarkFlagsMutuallyExclusive("json", "clean")
 	return cmd
 }
 
-// clean removes the containers of dead runs.
+// clean removes the containers of dead runs, and what they were making in a cache.
 func (a *app) clean(ctx context.Context) error {
+	half, unremoved := cachedir.Clean()
+	for _, dir := range half {
+		fmt.Fprintf(a.st.Stdout, "removed %s, which a run that was killed had begun to make\n", dir)
+	}
+	if unremoved != nil {
+		return &harness.Error{Code: harness.ExitEnvironment, Err: unremoved}
+	}
 	gone, err := container.Clean(ctx)
 	for _, l := range gone {
 		fmt.Fprintf(a.st.Stdout, "removed run %s: %s\n", l.Run, strings.Join(slices.Concat(l.Containers, l.Networks), ", "))
@@ -57,7 +65,7 @@ func (a *app) clean(ctx context.Context) error {
 	if err != nil {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
 	}
-	if len(gone) == 0 {
+	if len(gone)+len(half) == 0 {
 		fmt.Fprintln(a.st.Stdout, "nothing is left of dead runs")
 	}
 	return nil
@@ -97,7 +105,7 @@ func (a *app) doctor(ctx context.Context, asJSON bool) error {
 		}
 		all = append(all, u)
 	}
-	all = append(all, clocks(), docker(ctx))
+	all = append(all, clocks(), cache(), docker(ctx))
 	if asJSON {
 		if err := a.printJSON(all); err != nil {
 			return err
@@ -123,6 +131,28 @@ func (a *app) doctor(ctx context.Context, asJSON bool) error {
 		return err
 	}
 	return a.exitWith(code)
+}
+
+// cache says where lockstorm keeps what it makes once, and what killed runs had begun to make.
+func cache() usable {
+	u := usable{Tool: "cache"}
+	dir, why, err := cachedir.Dir()
+	if err != nil {
+		u.Missing = []string{err.Error()}
+		return u
+	}
+	u.Chosen = dir
+	if why != "" {
+		u.Missing = []string{why}
+	}
+	left, err := cachedir.Left()
+	if err != nil {
+		u.Missing = append(u.Missing, err.Error())
+	}
+	for _, half := range left {
+		u.Missing = append(u.Missing, fmt.Sprintf("a run that was killed had begun to make %s: doctor --clean removes it", half))
+	}
+	return u
 }
 
 // clocks says what moves the clocks of servers. A run without clock jumps does not need it.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Dir is a folder of lockstorm in the user's cache or, where nothing can be written there, one of this user's
@@ -22,12 +24,14 @@ func Dir() (dir, why string, err error) {
 			return dir, "", nil
 		}
 	}
-	dir = filepath.Join(os.TempDir(), "lockstorm-"+strconv.Itoa(os.Getuid()))
+	dir = inTemp()
 	if second := own(dir); second != nil {
 		return "", "", fmt.Errorf("no folder for a cache: %w; %w: set XDG_CACHE_HOME to a directory that can be written", first, second)
 	}
 	return dir, first.Error(), nil
 }
+
+func inTemp() string { return filepath.Join(os.TempDir(), "lockstorm-"+strconv.Itoa(os.Getuid())) }
 
 // Find is something that is in a cache already: in the user's, which need not be writable for that, or in the
 // one that is used in its place.
@@ -47,16 +51,16 @@ func there(path string) bool {
 	return err == nil
 }
 
-// usable makes a folder, and says whether files can be made in it.
+// usable makes a folder, and says whether files can be made in it. It makes none: one of a process that is killed
+// at that moment would stay.
 func usable(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, "try-")
-	if err != nil {
-		return err
+	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
+		return &os.PathError{Op: "write in", Path: dir, Err: err}
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	return nil
 }
 
 // own is usable for a folder where anybody may make one: it must be ours, and nobody else may write there.

@@ -59,11 +59,11 @@ func Build(ctx context.Context) (string, error) {
 	}
 	path := filepath.Join(dir, name)
 	// Built beside and moved, so that two runs at once do not see half a file.
-	tmp, err := os.MkdirTemp(dir, "build-")
+	tmp, done, err := cachedir.Build(dir)
 	if err != nil {
 		return "", fmt.Errorf("build the clock shim: %w", err)
 	}
-	defer os.RemoveAll(tmp) //nolint:errcheck // a temporary directory
+	defer done()
 	src, out := filepath.Join(tmp, "shim.c"), filepath.Join(tmp, "shim.so")
 	if err := os.WriteFile(src, source, 0o600); err != nil {
 		return "", err
