@@ -21,7 +21,7 @@ type Stage struct {
 // Stages are in the order in which they are asked, the fastest first.
 func Stages() []Stage {
 	return []Stage{
-		{"fixtures", []string{"-run", "^TestFixtures$", "./checker"}},
+		{"fixtures", []string{"-run", "^Test(Fixtures|Figures)$", "./checker"}},
 		{"tests of checker/lin", []string{"-short", "./checker/lin"}},
 		{"tests of history", []string{"-short", "./history"}},
 		{"tests of checker", []string{"-short", "./checker"}},
