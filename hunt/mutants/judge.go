@@ -80,7 +80,7 @@ func (j Judge) Try(ctx context.Context, m *Mutant) (r Result, err error) {
 		}
 	}
 	for _, s := range Stages() {
-		args := append([]string{"test", "-overlay", overlay, "-vet=off", "-failfast", "-timeout", wall.String()}, s.Args...)
+		args := append([]string{"test", "-overlay", overlay, "-vet=off", "-ldflags=-s -w", "-failfast", "-timeout", wall.String()}, s.Args...)
 		text, err := j.run(ctx, args...)
 		if err == nil {
 			continue
