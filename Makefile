@@ -147,6 +147,13 @@ hunt: ## 200,000 random histories a lock model against brute force and Porcupine
 	LOCKSTORM_HISTORIES=200000 $(GO) test -count=1 -timeout 60m -run 'AgainstBruteForce|AgainstPorcupine' -v ./checker ./checker/lin
 	cd hunt && HUNT_N=$(HUNT_N) HUNT_SEED=$(HUNT_SEED) $(GO) test -count=1 -timeout 10h -run TestHunt -v .
 
+JUDGE_MUTANTS ?= 60
+JUDGE_SEED ?= 1
+
+.PHONY: judge-mutants
+judge-mutants: ## JUDGE_MUTANTS (60) small changes to the judge, drawn by JUDGE_SEED (1): its tests and 3,000 hunted histories must notice each (half an hour)
+	set -o pipefail; JUDGE_MUTANTS=$(JUDGE_MUTANTS) JUDGE_SEED=$(JUDGE_SEED) $(GO) test -tags judgemutants -count=1 -timeout 10h -run TestJudgeMutants -v ./hunt/mutants | grep --line-buffered -v '^=== '
+
 .PHONY: docs
 docs: ## write docs/faults.md, docs/backends.md and compose/ from the catalogue, docs/extending.md from examples/ownlock
 	$(GO) test ./docs/tables ./docs/stacks ./docs/extending -run Stale -rewrite
@@ -167,6 +174,7 @@ TAGS := fast steady busy kills soak track ensembles databases libraries versions
 vet: ## go vet, with the series of e2e all at once
 	$(GO) vet ./...
 	$(GO) vet -tags "$(TAGS)" ./e2e
+	$(GO) vet -tags judgemutants ./hunt/mutants
 
 .PHONY: vet-each
 vet-each: ## the same with each series of e2e alone, as it is built (some minutes)
