@@ -50,6 +50,7 @@ type Config struct {
 	Workload  string   // one of the workloads
 	Registers []string // nil: by Fencing
 	Unlogged  bool     // the resource keeps no log
+	OwnFence  bool     // the lock decides what is written
 	Fair      bool     // the queue promises an order
 	Wires     bool     // requests and answers are counted
 	Bound     int64    // of a try

@@ -40,6 +40,9 @@ func (r *register) serve(q request) answer {
 	if r.w.cfg.Tokens && !q.tokenless {
 		e.Token = history.Some(q.g.Token)
 	}
+	if q.use.F == history.FWrite && r.w.cfg.OwnFence && r.w.cfg.Service != Optimistic && r.w.svc.lock(q.g.Lock).of(q.g) == nil {
+		return answer{code: history.ErrConflict}
+	}
 	if q.use.F == history.FWrite && r.w.cfg.Service == Optimistic && cell.value != q.base {
 		if !r.w.bug(NoCondition) {
 			return answer{code: history.ErrConflict}

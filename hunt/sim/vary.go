@@ -40,13 +40,15 @@ func DrawVaried(seed uint64) Config {
 // plain takes tokens and fences away.
 func (c *Config) plain() { c.Tokens, c.Fencing = false, history.FencingOff }
 
-// Connected is a lock whose grants end with the connection.
+// Connected is a lock whose grants end with the connection; now and then the data is written by the same connection,
+// which writes nothing once the grant is gone: the transaction is the fence.
 func Connected(c *Config, r *rand.Rand) {
 	c.Service, c.Renew, c.Forgetful = Connections, false, false
-	if c.Model == history.ModelReentrant {
-		c.Model = history.ModelExclusive
-	}
 	c.Loss, c.Late = c.Loss/2, c.Late/2
+	if r.IntN(3) == 0 {
+		c.plain()
+		c.Unlogged, c.OwnFence = true, true
+	}
 	if r.IntN(2) == 0 {
 		c.Faults = append(c.Faults, []string{Cut, SrvKill, Kill}[r.IntN(3)])
 	}
@@ -66,7 +68,7 @@ func WithoutLog(c *Config, _ *rand.Rand) {
 // Conditional is data that is written under its own condition, without a lock.
 func Conditional(c *Config, _ *rand.Rand) {
 	c.plain()
-	c.Service, c.Model, c.Unlogged, c.Renew = Optimistic, history.ModelNone, true, false
+	c.Service, c.Model, c.Unlogged, c.OwnFence, c.Renew = Optimistic, history.ModelNone, true, true, false
 }
 
 // Trying bounds every attempt.

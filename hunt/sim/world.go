@@ -124,7 +124,7 @@ func (w *world) run() history.Run {
 		Fencing: cfg.Fencing, Discipline: cfg.Discipline, Seed: cfg.Seed, Clients: cfg.Clients, Locks: w.locks, TTL: cfg.TTL,
 		Duration: cfg.Work, Tolerance: cfg.Tolerance, StallLimit: cfg.Tolerance, LivenessBound: w.bound(), Recovery: 0,
 		Model: history.Model{Kind: cfg.Model, Session: cfg.Session()}, Ends: cfg.Ends(), Tokens: cfg.Tokens, Resource: true,
-		Registers: map[string]int64{}, Nemesis: []string{}, OwnFence: cfg.Service == Optimistic, Fair: cfg.Fair,
+		Registers: map[string]int64{}, Nemesis: []string{}, OwnFence: cfg.OwnFence, Fair: cfg.Fair,
 	}
 	if cfg.Workload != Counter {
 		run.Workload = cfg.Workload
