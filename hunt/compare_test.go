@@ -57,6 +57,37 @@ func TestCompareFindsErrors(t *testing.T) {
 	}
 }
 
+// A figure that is not the true one, a check that finds nothing and answers wrongly, and one of many findings that is
+// missing are disagreements, too.
+func TestCompareFindsWrongAnswers(t *testing.T) {
+	many := make([]checker.Finding, 100)
+	for i := range many {
+		many[i] = checker.Finding{Rule: "overlap", Grants: []string{"c1-1", "c2-1"}}
+	}
+	r := &checker.Results{
+		Order: []string{checker.Once, checker.Coverage, checker.MutualExclusion},
+		Checks: map[string]checker.Result{
+			checker.Assumptions:     {Verdict: checker.Pass},
+			checker.Once:            {Verdict: checker.Pass, Figures: checker.Figures{"jobs_twice": 1}},
+			checker.Coverage:        {Verdict: checker.Unknown},
+			checker.MutualExclusion: {Verdict: checker.Fail, Findings: many},
+		},
+	}
+	listed := oracle.Want{Check: checker.MutualExclusion, Rules: []string{"overlap"}, Grants: []string{"c1-1", "c2-1"}, Must: true}
+	for want, w := range map[string]oracle.Want{
+		"figure once jobs_twice":        {Check: checker.Once, Figure: "jobs_twice", Value: 2},
+		"figure once periods":           {Check: checker.Once, Figure: "periods", Value: 2},
+		"answer coverage unknown":       {Check: checker.Coverage, Verdicts: []string{"pass"}},
+		"miss mutual-exclusion overlap": {Check: checker.MutualExclusion, Rules: []string{"overlap"}, Grants: []string{"c1-1", "c3-1"}, Must: true},
+		"":                              {Check: checker.Once, Figure: "jobs_twice", Value: 1},
+	} {
+		d := Compare([]oracle.Want{listed, w}, r)
+		if want == "" && len(d) > 0 || want != "" && (len(d) != 1 || d[0].Kind() != want) {
+			t.Errorf("%q: got %v", want, d)
+		}
+	}
+}
+
 // A sound record that is not believed is a disagreement of its own.
 func TestCompareFindsDisbelief(t *testing.T) {
 	r, wants, _ := overlapping(t)

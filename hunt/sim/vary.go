@@ -13,7 +13,6 @@ const (
 	Job     = "job"   // a job is done once in each period
 	Stock   = "stock" // a value that comes back, and a ledger
 	Cross   = "twolocks"
-	Wire    = "handoff" // requests and answers are counted
 )
 
 // Services beside those of [Services], which are drawn by [Config.vary].
