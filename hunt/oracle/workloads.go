@@ -98,6 +98,9 @@ func (o *oracle) tries() []Want {
 			continue // it was open when the run was stopped
 		}
 		took, held := over-g.Asked, int64(0)
+		if g.Over < 0 {
+			held = o.slack() // from the request of its kill on, it may be held up
+		}
 		for _, h := range o.truth.Held {
 			if h.Client == g.Client {
 				held += max(0, min(h.To, over)-max(h.From, g.Asked)+o.slack())
