@@ -30,6 +30,9 @@ func TestLossOf(t *testing.T) {
 		var got int64
 		if d := r.LossOf(overlap); d != nil {
 			got = d.Lost
+			if c.want == 0 {
+				t.Errorf("%s: a finding without a loss is given as one", c.name)
+			}
 		}
 		if got != c.want {
 			t.Errorf("%s: %d lost, want %d", c.name, got, c.want)
