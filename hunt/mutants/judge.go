@@ -2,9 +2,12 @@ package mutants
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -88,11 +91,34 @@ func (j Judge) Try(ctx context.Context, m *Mutant) (r Result, err error) {
 		if !failed(err) {
 			return r, err
 		}
+		if broken.MatchString(text) { // the mutant itself did compile
+			return r, fmt.Errorf("%s: the tests do not build:\n%s", s.Name, text)
+		}
 		r.Stage = s.Name
 		r.By, r.Timeout = reason(text)
 		return r, nil
 	}
 	return r, nil
+}
+
+// Stamp sums up the sources of judge, tests and hunt: what is caught counts only while they stay as they are.
+func (j Judge) Stamp() (string, error) {
+	h := sha256.New()
+	for _, dir := range []string{"checker", "history", "hunt"} {
+		err := filepath.WalkDir(filepath.Join(j.Root, dir), func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			b, err := os.ReadFile(name)
+			fmt.Fprintf(h, "%s %d\n", name, len(b))
+			h.Write(b)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 func failed(err error) bool {
@@ -139,6 +165,7 @@ func (j Judge) run(ctx context.Context, args ...string) (string, error) {
 var (
 	failedTest = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)
 	outOfTime  = regexp.MustCompile(`signal: (CPU time limit exceeded|killed)|SIGXCPU|panic: test timed out`)
+	broken     = regexp.MustCompile(`\[(setup|build) failed\]`)
 	panicked   = regexp.MustCompile(`(?m)^(panic|fatal error|runtime): .*`)
 )
 

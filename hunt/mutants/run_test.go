@@ -41,6 +41,10 @@ func TestJudgeMutants(t *testing.T) {
 	equivalent := entries(t, all)
 	parallel := number(t, "JUDGE_PARALLEL", runtime.NumCPU())
 	judge := Judge{Root: root, Histories: number(t, "JUDGE_HISTORIES", 3000), Cores: max(1, runtime.NumCPU()/parallel)}
+	before, err := judge.Stamp()
+	if err != nil {
+		t.Fatal(err)
+	}
 	asItIs, err := judge.Try(t.Context(), nil)
 	if err != nil || asItIs.Stage != "" {
 		t.Fatalf("the judge as it is: %s: %s %v", asItIs.Stage, asItIs.By, err)
@@ -50,6 +54,9 @@ func TestJudgeMutants(t *testing.T) {
 	want, seed := number(t, "JUDGE_MUTANTS", 60), number(t, "JUDGE_SEED", 1)
 	drawn := slices.DeleteFunc(Draw(all, uint64(seed)), func(m Mutant) bool { return !strings.Contains(m.Key(), os.Getenv("JUDGE_ONLY")) })
 	results, voids := tried(t, judge, drawn, want, parallel)
+	if after, err := judge.Stamp(); err != nil || after != before {
+		t.Fatalf("sources were changed meanwhile (%v): what was caught may have been caught by that", err)
+	}
 	if len(results) == 0 {
 		t.Fatal("no mutant was tried")
 	}

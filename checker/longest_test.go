@@ -1,0 +1,46 @@
+package checker
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// pairs is a history in which two clients are granted the lock at once again and again: for so long each time.
+func pairs(lengths []int) string {
+	var b strings.Builder
+	b.WriteString("run ends=lease\n")
+	for i, ms := range lengths {
+		at := 100 * i
+		fmt.Fprintf(&b, "%dms 1 c1 invoke acquire lock=L grant=a%d\n", at, i)
+		fmt.Fprintf(&b, "%dms 1 c1 ok acquire lock=L grant=a%d lease=a%d sent=%dms ttl=1s deadline=%dms\n", at+1, i, i, at, at+1000)
+		fmt.Fprintf(&b, "%dms 2 c2 invoke acquire lock=L grant=b%d\n", at+2, i)
+		fmt.Fprintf(&b, "%dms 2 c2 ok acquire lock=L grant=b%d lease=b%d sent=%dms ttl=1s deadline=%dms\n", at+3, i, i, at+2, at+1002)
+		fmt.Fprintf(&b, "%dms 1 c1 invoke release lock=L grant=a%d\n", at+3+ms, i)
+		fmt.Fprintf(&b, "%dms 1 c1 ok release lock=L grant=a%d\n", at+4+ms, i)
+		fmt.Fprintf(&b, "%dms 2 c2 invoke release lock=L grant=b%d\n", at+5+ms, i)
+		fmt.Fprintf(&b, "%dms 2 c2 ok release lock=L grant=b%d\n", at+6+ms, i)
+	}
+	b.WriteString("end\n")
+	return b.String()
+}
+
+// Of more overlaps than can be listed the longest are, wherever they stand; all are counted.
+func TestTheLongestOverlapsAreListed(t *testing.T) {
+	lengths := make([]int, maxFindings+30)
+	for i := range lengths {
+		lengths[i] = 2
+	}
+	lengths[3], lengths[len(lengths)-1] = 40, 50
+	r := Judge(inputOf(t, pairs(lengths)), Default()).Checks[MutualExclusion]
+	if len(r.Findings) != maxFindings || r.Figures["violations"] != int64(len(lengths)) || r.Figures["overlap_max_ns"] != 50e6 {
+		t.Errorf("%d findings, figures %v", len(r.Findings), r.Figures)
+	}
+	listed := map[int64]int{}
+	for _, f := range r.Findings {
+		listed[f.To-f.From]++
+	}
+	if listed[40e6] != 1 || listed[50e6] != 1 {
+		t.Errorf("overlaps that are listed, by their lengths: %v", listed)
+	}
+}
