@@ -1,4 +1,4 @@
-# Targets explain themselves: make help.
+# Targets explain themselves: `make help` shows those with ##, which a newcomer needs, `make help-series` those with ##>.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 GO ?= go
@@ -16,6 +16,11 @@ TESTFLAGS ?= $(RACE) -shuffle=on
 .PHONY: help
 help: ## show this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "make help-series lists the rest: series of many seeds, containers, images, tidying"
+
+.PHONY: help-series
+help-series: ##> the targets that take long, or that only a release or a certain change needs
+	@awk -F':.*##> ' '/^[a-z-]+:.*##> /{printf "  %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build bin/lockstorm
@@ -54,13 +59,13 @@ gate: build servers ## preset ci: lockstorm's own gate, with a page of what came
 STEADY_RUNS ?= 50
 
 .PHONY: steady
-steady: servers ## the gate STEADY_RUNS (50) times in a row, every second time beside four spinning loops
+steady: servers ##> the gate STEADY_RUNS (50) times in a row, every second time beside four spinning loops
 	set -o pipefail; STEADY_RUNS=$(STEADY_RUNS) $(GO) test -tags steady -count=1 -timeout 180m -run TestGateIsSteady -v ./e2e | grep --line-buffered -v '^=== '
 
 MATRIX_SEEDS ?= 3
 
 .PHONY: busy
-busy: servers ## locks that are right beside four spinning loops, 140 runs in 25 minutes: none is said to be wrong
+busy: servers ##> locks that are right beside four spinning loops, 140 runs in 25 minutes: none is said to be wrong
 	set -o pipefail; $(GO) test -tags busy -count=1 -timeout 60m -parallel 2 -run TestBusyHost ./e2e -v | grep -v '^=== '
 
 KILLS ?= 10
@@ -77,73 +82,79 @@ matrix: build servers ## every backend under every fault, MATRIX_SEEDS seeds; wr
 CHOOSE_OUT ?= lockstorm-runs/choose
 
 .PHONY: choosing
-choosing: build servers ## locks of every store compared, CHOOSE_SEEDS (5) seeds; writes docs/choosing.md (a quarter of an hour)
+choosing: build servers ##> locks of every store compared, CHOOSE_SEEDS (5) seeds; writes docs/choosing.md (a quarter of an hour)
 	$(BIN) suite examples/choose.yaml --seeds $(or $(CHOOSE_SEEDS),5) --out $(CHOOSE_OUT) --resume
 	$(GO) test -count=1 ./docs/tables -run TestChoosing -choosing $(abspath $(CHOOSE_OUT))
 
 .PHONY: image
-image: ## an image of lockstorm itself: a static binary, run as an unprivileged user
+image: ##> an image of lockstorm itself: a static binary, run as an unprivileged user
 	@rm -rf bin/image && mkdir -p bin/image/runs bin/image/tmp
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/image/lockstorm ./cmd/lockstorm
 	docker build -q -f compose/images/lockstorm/Dockerfile -t localhost/lockstorm bin/image
 	@docker image inspect -f 'image: localhost/lockstorm, {{.Size}} bytes' localhost/lockstorm
 
 .PHONY: images
-images: ## the base image that container tests are built on: here, pulled, or made with debootstrap
+images: ##> the base image that container tests are built on: here, pulled, or made with debootstrap
 	@./.ci/images
 
 .PHONY: containers
-containers: images ## the provider container: every kind of fault, kill -9, Ctrl-C, and what cannot be (CONTAINER_KILLS=4)
+containers: images ##> the provider container: every kind of fault, kill -9, Ctrl-C, and what cannot be (CONTAINER_KILLS=4)
 	$(GO) test -tags containers -count=1 -timeout 15m -parallel 4 -run 'Container|Doctor|Compose|Image' ./e2e
 
 .PHONY: containers-track
-containers-track: images ## every published failure with CONTAINER_SEEDS (5) seeds in containers; writes docs/containers.md
+containers-track: images ##> every published failure with CONTAINER_SEEDS (5) seeds in containers; writes docs/containers.md
 	$(GO) test -tags containertrack -count=1 -timeout 60m -parallel 3 -run TestPublishedInContainers ./e2e
 
 .PHONY: image-versions
-image-versions: ## the published failures on Redis 6 to 8, Valkey and etcd 3.4 and 3.5 in containers, VERSION_SEEDS (2) seeds; writes docs/versions.md
+image-versions: ##> the published failures on Redis 6 to 8, Valkey and etcd 3.4 and 3.5 in containers, VERSION_SEEDS (2) seeds; writes docs/versions.md
 	images=$$(./.ci/versions) && IMAGES="$$images" $(GO) test -tags imageversions -count=1 -timeout 90m -parallel 3 -run TestImageVersions ./e2e
 
 .PHONY: soak
-soak: servers ## 200 runs over all pairs of backend and fault, against the table of docs/backends.md
+soak: servers ##> 200 runs over all pairs of backend and fault, against the table of docs/backends.md
 	set -o pipefail; $(GO) test -tags soak -count=1 -timeout 90m -parallel 3 -run TestSoak -v ./e2e | grep -v '^=== '
 
 .PHONY: damage
-damage: servers ## 40,000 damaged records: a failing one never passes, a passing one never fails
+damage: servers ##> 40,000 damaged records: a failing one never passes, a passing one never fails
 	DAMAGE_N=$${DAMAGE_N:-40000} $(GO) test -count=1 -timeout 60m -run TestDamage -v ./damage
 
 .PHONY: track-record
-track-record: servers ## every published failure with 20 seeds; writes docs/track-record.md
+track-record: servers ##> every published failure with 20 seeds; writes docs/track-record.md
 	$(GO) test -tags track -count=1 -timeout 60m -parallel 3 -run TestTrackRecord ./e2e
 
 .PHONY: ensembles
-ensembles: servers ## what is said of the locks on ZooKeeper and etcd, with 20 seeds; writes docs/ensembles.md
+ensembles: servers ##> what is said of the locks on ZooKeeper and etcd, with 20 seeds; writes docs/ensembles.md
 	$(GO) test -tags ensembles -count=1 -timeout 180m -parallel 4 -run TestEnsembles ./e2e
 
 .PHONY: claims
-claims: build servers ## the claims of the articles, about 160 runs; writes docs/claims.json, docs/claims.md and its pictures
+claims: build servers ##> the claims of the articles, about 160 runs; writes docs/claims.json, docs/claims.md and its pictures
 	rm -rf lockstorm-runs/claims
 	$(BIN) claims --run --out lockstorm-runs/claims; code=$$?; [ $$code -eq 0 ] || [ $$code -eq 5 ]
 	$(BIN) claims --from lockstorm-runs/claims --keep docs/claims.json >/dev/null
 	$(MAKE) docs
 
 .PHONY: databases
-databases: servers ## what is said of the locks on MariaDB and PostgreSQL, with 20 seeds; writes docs/databases.md
+databases: servers ##> what is said of the locks on MariaDB and PostgreSQL, with 20 seeds; writes docs/databases.md
 	$(GO) test -tags databases -count=1 -timeout 180m -parallel 6 -run TestDatabases ./e2e
 
 .PHONY: libraries
-libraries: servers ## every library, option and discipline under faults with LIB_SEEDS (10) seeds; LIB_ONLY=REGEXP of names and LIB_FAULT=REGEXP of faults narrow it; writes docs/libraries-measured.md
+libraries: servers ##> every library, option and discipline under faults with LIB_SEEDS (10) seeds; LIB_ONLY=REGEXP of names and LIB_FAULT=REGEXP of faults narrow it; writes docs/libraries-measured.md
 	$(GO) test -tags libraries -count=1 -timeout 180m -parallel 6 -run TestLibraries ./e2e
 
 .PHONY: versions
-versions: servers ## LIB=MODULE: the cases of a library over its last releases, each built in a module of its own
+versions: servers ##> LIB=MODULE: the cases of a library over its last releases, each built in a module of its own
 	LIB=$(LIB) $(GO) test -tags versions -count=1 -timeout 180m -run TestVersions -v ./e2e
+
+MUTANT_SEEDS ?= 20
+
+.PHONY: mutants
+mutants: servers ##> the mutants of a Redis library and its control with MUTANT_SEEDS (20) seeds: each bug is found, and none where there is none
+	MUTANT_SEEDS=$(MUTANT_SEEDS) $(GO) test -count=1 -timeout 120m -run 'TestMutants|TestControl' ./backends/redislibs
 
 HUNT_N ?= 600000
 HUNT_SEED ?= 1000001
 
 .PHONY: hunt
-hunt: ## 200,000 random histories a lock model against brute force and Porcupine, then HUNT_N simulated services and their bugs
+hunt: ##> 200,000 random histories a lock model against brute force and Porcupine, then HUNT_N simulated services and their bugs
 	LOCKSTORM_HISTORIES=200000 $(GO) test -count=1 -timeout 60m -run 'AgainstBruteForce|AgainstPorcupine' -v ./checker ./checker/lin
 	cd hunt && HUNT_N=$(HUNT_N) HUNT_SEED=$(HUNT_SEED) $(GO) test -count=1 -timeout 10h -run TestHunt -v .
 
@@ -177,11 +188,11 @@ vet: ## go vet, with the series of e2e all at once
 	$(GO) vet -tags judgemutants ./hunt/mutants
 
 .PHONY: vet-each
-vet-each: ## the same with each series of e2e alone, as it is built (some minutes)
+vet-each: ##> the same with each series of e2e alone, as it is built (some minutes)
 	for tag in $(TAGS); do $(GO) vet -tags $$tag ./e2e || exit 1; done
 
 .PHONY: tidy
-tidy: ## check that go mod tidy leaves no difference (docs/adr/0007 names the one that is allowed)
+tidy: ##> check that go mod tidy leaves no difference (docs/adr/0007 names the one that is allowed)
 	./.ci/tidy
 
 .PHONY: bench

@@ -13,7 +13,7 @@ import (
 func histories(t *testing.T) uint64 {
 	text := os.Getenv("LOCKSTORM_HISTORIES")
 	if text == "" {
-		return 20_000
+		return 5_000
 	}
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// bench is a backend with its servers and as many clients as a test opens.
+// bench is a backend with its servers, which it may share, and as many clients as a test opens.
 type bench struct {
 	*testing.T
 	ctx     context.Context
@@ -24,23 +24,24 @@ type bench struct {
 	dir     string
 	clock   history.Clock
 	ttl     time.Duration
+	retry   time.Duration
 	n       uint64
 	session *hookLog // of all clients
 }
 
-func newBench(t *testing.T, spec backends.Spec, topology, provider string) *bench {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	t.Cleanup(cancel)
+func newBench(t *testing.T, spec backends.Spec, c *cluster.Cluster) *bench {
 	ttl := 300 * time.Millisecond
-	if spec.Voters {
-		ttl = time.Second // they give each node a part of it, which a busy host uses up
-	}
-	if spec.Ends == history.EndsSession {
-		ttl = time.Second // some stores know whole seconds
+	switch {
+	case spec.Voters: // they give each node a part of it, which a busy host uses up
+		ttl = 2 * time.Second
+	case spec.Ends == history.EndsSession: // some stores know whole seconds
+		ttl = 2 * time.Second
+	case spec.Renews: // a renewal may come late on a busy host
+		ttl = time.Second
 	}
 	return &bench{
-		session: &hookLog{lost: make(chan string, 1)}, T: t, ctx: ctx, spec: spec, cluster: startTopology(t, topology, provider), dir: t.TempDir(),
-		clock: history.NewClock(), ttl: ttl,
+		session: &hookLog{lost: make(chan string, 1)}, spec: spec, cluster: c, dir: t.TempDir(),
+		clock: history.NewClock(), ttl: ttl, retry: ttl / 50,
 	}
 }
 
@@ -50,7 +51,7 @@ func (b *bench) open() backends.Locker {
 	b.n++
 	var book worker.AddressBook
 	env := backends.Env{
-		Run: "run", Client: "c", Dial: book.Dial, Dir: b.dir, TTL: b.ttl, Retry: b.ttl / 50, Timeout: 2 * time.Second,
+		Run: "run-" + b.spec.Name, Client: "c", Dial: book.Dial, Dir: b.dir, TTL: b.ttl, Retry: b.retry, Timeout: 2 * time.Second,
 		Now: b.clock.Now, Session: b.session.session(), Values: b.spec.Defaults(), Rand: rand.New(rand.NewPCG(b.n, 1)), // a seed
 	}
 	for _, s := range b.cluster.Servers() {
@@ -68,6 +69,23 @@ func (b *bench) open() backends.Locker {
 		}
 	})
 	return l
+}
+
+// patient opens clients whose leases do not run out from now on, however busy the host: those that nobody renews
+// are long. What a session has left behind, where it could not say good-bye, is in the way for as long as it
+// lives, so that it is not as long.
+func (b *bench) patient(n int) (clients []backends.Locker) {
+	b.Helper()
+	switch {
+	case b.spec.Ends == history.EndsSession:
+		b.ttl = 5 * time.Second
+	case b.spec.Ends == history.EndsLease && !b.spec.Renews:
+		b.ttl = 20 * time.Second
+	}
+	for range n {
+		clients = append(clients, b.open())
+	}
+	return clients
 }
 
 // log collects what a backend tells its client.
@@ -119,33 +137,47 @@ func (b *bench) request(lock, owner string) (backends.Request, *hookLog) {
 	}}, h
 }
 
-// with is the same bench inside a subtest.
+// with is the same bench inside a subtest, which has a minute.
 func (b *bench) with(t *testing.T) *bench {
 	c := *b
 	c.T = t
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	c.ctx = ctx
 	c.n = rand.Uint64() // only to be different
 	return &c
 }
 
+// take acquires a lock that is free, or will be. A library that waits for the word of a server waits on where a busy host
+// lost it: a wait of some seconds is given up, and made again.
 func (b *bench) take(l backends.Locker, lock, owner string) backends.Lease {
 	b.Helper()
-	lease, _, err := b.attempt(b.ctx, l.Acquire, lock, owner)
-	if err != nil {
-		b.Fatalf("acquire %s: %v", lock, err)
+	for {
+		ctx, cancel := context.WithTimeout(b.ctx, 8*time.Second)
+		lease, _, err := b.attempt(ctx, l.Acquire, lock, owner)
+		if err == nil {
+			b.Cleanup(cancel) // some give the lock up with the context that it was asked for with
+			return lease
+		}
+		givenUp := ctx.Err() != nil
+		cancel()
+		if !givenUp || b.ctx.Err() != nil {
+			b.Fatalf("acquire %s: %v", lock, err)
+		}
+		b.Logf("acquire %s is made again: %v", lock, err)
 	}
-	return lease
 }
 
 // acquiring is Acquire or TryAcquire of a client.
 type acquiring func(context.Context, backends.Request) (backends.Lease, error)
 
-// attempt asks for the lock. An acquire of unknown outcome proves nothing, and is made
+// attempt asks for the lock. An acquire of unknown outcome proves nothing, nor does one that never left, and it is made
 // again under another name: some locks give a server no more than a part of the ttl.
 func (b *bench) attempt(ctx context.Context, acquire acquiring, lock, owner string) (backends.Lease, *hookLog, error) {
 	for i := 0; ; i++ {
 		req, hooks := b.request(lock, fmt.Sprintf("%s%d", owner, i))
 		lease, err := acquire(ctx, req)
-		notSent := b.spec.Model.Session && errors.Is(err, backends.ErrNotSent) // the library has no server yet
+		notSent := errors.Is(err, backends.ErrNotSent) // the library has no server yet, or a busy host took the time to connect
 		if typ, _ := backends.Outcome(err); (typ != history.Info && !notSent) || ctx.Err() != nil {
 			return lease, hooks, err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,8 +16,52 @@ import (
 )
 
 // Every backend of the catalogue keeps the contract, on each of its topologies and with
-// every provider that can start them.
+// every provider that can start them. Backends share the servers: each has a run of its own there, and the
+// server that dies dies for all of them.
 func TestBackendsKeepTheContract(t *testing.T) {
+	servers, clients := make(lanes, 5), make(lanes, 8) // more would be too much for two cores
+	atOnce(servers, shared(t), func(s *sharing) {
+		t.Run(s.topology.Name+"/"+s.provider, func(t *testing.T) {
+			c := startTopology(t, s.topology.Name, s.provider)
+			var all []*bench
+			for _, spec := range s.specs {
+				all = append(all, newBench(t, spec, c))
+			}
+			atOnce(clients, all, func(b *bench) {
+				t.Run(b.spec.Name, func(t *testing.T) { b.with(t).alive() })
+			})
+			if len(c.Servers()) > 0 {
+				outage(t, all)
+			}
+		})
+	})
+}
+
+// lanes are how much is done at once. The tests that go by them wait for most of their time, and are not
+// parallel ones, which would be as many as there are cores.
+type lanes chan struct{}
+
+// atOnce does f for all, and waits for the last one.
+func atOnce[T any](l lanes, all []T, f func(T)) {
+	var wg sync.WaitGroup
+	for _, one := range all {
+		l <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-l }()
+			f(one)
+		})
+	}
+	wg.Wait()
+}
+
+// sharing are the backends that can run on the same servers.
+type sharing struct {
+	topology cluster.Topology
+	provider string
+	specs    []backends.Spec
+}
+
+func shared(t *testing.T) (all []*sharing) {
 	cat := Default()
 	for _, spec := range cat.Backends.All() {
 		for _, name := range spec.Topologies {
@@ -25,18 +70,16 @@ func TestBackendsKeepTheContract(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, provider := range providersFor(spec, top) {
-				t.Run(spec.Name+"/"+name+"/"+provider, func(t *testing.T) {
-					t.Parallel()
-					b := newBench(t, spec, name, provider)
-					if name == spec.Topologies[0] || !top.Peers() {
-						b.all()
-						return
-					}
-					b.elsewhere()
-				})
+				i := slices.IndexFunc(all, func(s *sharing) bool { return s.topology.Name == name && s.provider == provider })
+				if i < 0 {
+					i = len(all)
+					all = append(all, &sharing{topology: top, provider: provider})
+				}
+				all[i].specs = append(all[i].specs, spec)
 			}
 		}
 	}
+	return all
 }
 
 func providersFor(spec backends.Spec, t cluster.Topology) []string {
@@ -49,9 +92,14 @@ func providersFor(spec backends.Spec, t cluster.Topology) []string {
 	return []string{cluster.ProcessName, cluster.EmbeddedName}
 }
 
-func (b *bench) all() {
+// alive is what a backend does while its servers serve. On another topology than the default one only
+// some of it may differ.
+func (b *bench) alive() {
 	b.Run("excludes", func(t *testing.T) { b.with(t).excludes() })
 	b.Run("info", func(t *testing.T) { b.with(t).info() })
+	if top := b.cluster.Topology; top.Name != b.spec.Topologies[0] && top.Peers() {
+		return
+	}
 	b.Run("cancel", func(t *testing.T) { b.with(t).cancel() })
 	b.Run("ends", func(t *testing.T) { b.with(t).ends() })
 	b.Run("points", func(t *testing.T) { b.with(t).points() })
@@ -61,16 +109,6 @@ func (b *bench) all() {
 	if b.spec.Renews {
 		b.Run("renews", func(t *testing.T) { b.with(t).renews() })
 	}
-	if len(b.cluster.Servers()) > 0 {
-		b.Run("errors", func(t *testing.T) { b.with(t).errors() })
-	}
-}
-
-// elsewhere is what may differ on another topology than the default one.
-func (b *bench) elsewhere() {
-	b.Run("excludes", func(t *testing.T) { b.with(t).excludes() })
-	b.Run("info", func(t *testing.T) { b.with(t).info() })
-	b.Run("errors", func(t *testing.T) { b.with(t).errors() })
 }
 
 // lets reports whether it lets several in by what it is: no lock, or one that is flawed so that
@@ -81,9 +119,10 @@ func (b *bench) lets() bool {
 
 // excludes: while one holds, others are refused; after its release they are not.
 func (b *bench) excludes() {
-	first, second := b.open(), b.open()
+	patience, clients := b.ttl/4, b.patient(2)
+	first, second := clients[0], clients[1]
 	lease := b.take(first, "ex", "a")
-	_, _, err := b.try(second, "ex", "b")
+	_, _, err := b.try(second, "ex", "b", patience)
 	if b.lets() {
 		if err != nil {
 			b.Fatalf("no lock refuses: %v", err)
@@ -97,12 +136,12 @@ func (b *bench) excludes() {
 	b.release(b.take(second, "ex", "c"))
 }
 
-// try is one try; of a lock that knows none, a wait of a quarter of the ttl.
-func (b *bench) try(l backends.Locker, lock, owner string) (backends.Lease, *hookLog, error) {
+// try is one try; of a lock that knows none, a wait of some patience.
+func (b *bench) try(l backends.Locker, lock, owner string, patience time.Duration) (backends.Lease, *hookLog, error) {
 	if !b.spec.NoTry {
 		return b.attempt(b.ctx, l.TryAcquire, lock, owner)
 	}
-	ctx, cancel := context.WithTimeout(b.ctx, b.ttl/4)
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	return b.attempt(ctx, l.Acquire, lock, owner)
 }
@@ -116,6 +155,9 @@ func (b *bench) refused(err error) bool {
 
 // info: times, owner, lease and tokens are what the contract says.
 func (b *bench) info() {
+	if b.spec.Ends == history.EndsSession { // it is renewed, which must not come late
+		b.patient(0)
+	}
 	l := b.open()
 	var last int64
 	for _, owner := range []string{"a", "b", "c"} {
@@ -146,8 +188,8 @@ func (b *bench) cancel() {
 	if b.lets() {
 		return // never waits
 	}
-	first, second := b.open(), b.open()
-	b.ttl = 20 * time.Second // nothing runs out meanwhile
+	clients := b.patient(2)
+	first, second := clients[0], clients[1]
 	lease := b.take(first, "cancel", "a")
 	ctx, cancel := context.WithCancel(b.ctx)
 	req, hooks := b.request("cancel", "b")
@@ -251,53 +293,4 @@ func (b *bench) renews() {
 	if len(hooks.renews) < 3 {
 		b.Errorf("%d renewals in 3 ttl", len(hooks.renews))
 	}
-}
-
-// errors: a request to a server that is down was not sent; what breaks on the way is of
-// unknown outcome.
-func (b *bench) errors() {
-	l := b.open()
-	b.release(b.take(l, "errors", "a"))
-	dead := b.cluster.Servers()[:1]
-	if _, elected := cluster.As[cluster.Elector](dead[0]); elected || !b.cluster.Topology.Peers() { // a majority of them
-		dead = b.cluster.Servers()[:len(b.cluster.Servers())/2+1]
-	}
-	for _, s := range dead {
-		if err := s.Kill(b.ctx); err != nil {
-			b.Fatal(err)
-		}
-	}
-	req, _ := b.request("errors", "b")
-	sawNotSent := b.spec.Buffers || b.spec.Model.Session // it is sent later
-	limit, stop := context.WithTimeout(b.ctx, 20*time.Second)
-	defer stop()
-	// The first may still use the broken connection, and one whose time ends while it dials is of
-	// unknown outcome: on a busy host it may take several until one is refused.
-	for once := true; once || !sawNotSent && limit.Err() == nil; once = false {
-		ctx, cancel := context.WithTimeout(limit, 2*time.Second)
-		lease, err := l.TryAcquire(ctx, req)
-		cancel()
-		typ, code := backends.Outcome(err)
-		switch {
-		case typ == history.Fail && (code == history.ErrNotSent || (code == history.ErrBusy && len(dead) > 1)):
-			sawNotSent = true
-		case typ == history.OK && !b.spec.Model.Locks(): // it asks nobody
-			sawNotSent = true
-		case typ == history.OK && b.cluster.Topology.Peers() && len(dead) == 1: // a library that is patient has asked the one that took its place
-			b.release(lease)
-			sawNotSent = true
-		case typ != history.Info:
-			b.Fatalf("a try of a dead server: %s %s (%v)", typ, code, err)
-		}
-	}
-	if !sawNotSent {
-		b.Error("a refused connection was not taken as not-sent")
-	}
-	for _, s := range dead {
-		if _, err := s.Restart(b.ctx); err != nil {
-			b.Fatal(err)
-		}
-	}
-	again := b.open()
-	b.release(b.take(again, "errors-again", "c"))
 }

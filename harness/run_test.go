@@ -19,17 +19,13 @@ import (
 // A safe run passes, leaves its whole directory, and is judged the same from its files.
 func TestSafeRun(t *testing.T) {
 	t.Parallel()
-	cfg := shortConfig(t, "redis-fenced")
-	out := mustRun(t, cfg)
-	if out.ExitCode() != ExitPass {
-		t.Fatalf("exit %d: %+v", out.ExitCode(), out.Results.Checks)
-	}
+	out := mustPass(t, shortConfig(t, "redis-fenced"))
 	for _, name := range []string{planFile, history.File, ResultsFile, ReportFile, JUnitFile, nodesDir, history.LogDir} {
-		if _, err := os.Stat(filepath.Join(cfg.Out, name)); err != nil {
+		if _, err := os.Stat(filepath.Join(out.Dir, name)); err != nil {
 			t.Error(err)
 		}
 	}
-	again, err := JudgeFile(Default(), filepath.Join(cfg.Out, history.File))
+	again, err := JudgeFile(Default(), filepath.Join(out.Dir, history.File))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +57,9 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	for _, backend := range []string{"redis-lua", "redis-lua"} {
 		wg.Go(func() {
 			out, err := Run(context.Background(), Default(), shortConfig(t, backend), nil)
+			for try := 0; err == nil && out.ExitCode() == ExitUnknown && try < 5; try++ { // a busy host
+				out, err = Run(context.Background(), Default(), shortConfig(t, backend), nil)
+			}
 			if err != nil || out.ExitCode() != ExitPass {
 				t.Errorf("%v, %+v", err, out)
 			}
@@ -175,10 +174,7 @@ func TestWhatIsThereIsKept(t *testing.T) {
 // Attempts of unknown outcome in the final sections say nothing about liveness.
 func TestUnknownsAreTriedAgain(t *testing.T) {
 	t.Parallel()
-	out := mustRun(t, shortConfig(t, "bad-line"))
-	if out.ExitCode() != ExitPass {
-		t.Errorf("exit %d: %+v", out.ExitCode(), out.Results.Checks["liveness"])
-	}
+	mustPass(t, shortConfig(t, "bad-line"))
 }
 
 // A server that dies by itself is trouble of the harness, not a violation of the lock.

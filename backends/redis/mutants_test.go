@@ -2,6 +2,7 @@ package redis_test
 
 import (
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -21,6 +22,10 @@ func catalogue() *harness.Catalogue {
 // TestMain lets this binary start itself as the workers of the runs below.
 func TestMain(m *testing.M) {
 	harness.WorkerMain(catalogue())
+	// What is tested here waits for most of a run.
+	if err := flag.Set("test.parallel", "5"); err != nil { // -parallel says otherwise
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 

@@ -1,6 +1,7 @@
 package redislibs_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"strconv"
@@ -22,6 +23,10 @@ func catalogue() *harness.Catalogue {
 // TestMain lets this binary start itself as the workers of the runs below.
 func TestMain(m *testing.M) {
 	harness.WorkerMain(catalogue())
+	// What is tested here waits for most of a run.
+	if err := flag.Set("test.parallel", "5"); err != nil { // -parallel says otherwise
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 

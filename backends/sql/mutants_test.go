@@ -1,6 +1,7 @@
 package sql_test
 
 import (
+	"flag"
 	"path/filepath"
 	"testing"
 	"time"
@@ -24,6 +25,10 @@ func catalogue() *harness.Catalogue {
 // TestMain lets this binary start itself as the workers of the runs below.
 func TestMain(m *testing.M) {
 	harness.WorkerMain(catalogue())
+	// What is tested here waits for half of a run: its servers are made, and copied, before it.
+	if err := flag.Set("test.parallel", "3"); err != nil { // -parallel says otherwise
+		panic(err)
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -16,7 +16,7 @@ import (
 func histories(t *testing.T) int {
 	text := os.Getenv("LOCKSTORM_HISTORIES")
 	if text == "" {
-		return 20_000
+		return 5_000
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
