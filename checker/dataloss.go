@@ -61,10 +61,15 @@ func (in *Input) explainLoss(e *history.Event, overwritten []*history.Event) los
 	if worst != nil {
 		return lossReason{"lost-update", worstClass, worstReason, in.overlapCause(*worst, worstClass)}
 	}
+	var latest *history.Event // after its own hold: the one that is worth explaining
+	most := int64(-1)
 	for _, w := range append([]*history.Event{e}, overwritten...) {
-		if late := in.ByID[w.Grant]; late != nil && in.appliedLate(late, w) {
-			return lossReason{"late-write", Inherent, ReasonAppliedLate, in.lateWriteCause(late, w)}
+		if late := in.ByID[w.Grant]; late != nil && in.appliedLate(late, w) && w.Time-in.Hold(late).To > most {
+			latest, most = w, w.Time-in.Hold(late).To
 		}
+	}
+	if latest != nil {
+		return lossReason{"late-write", Inherent, ReasonAppliedLate, in.lateWriteCause(in.ByID[latest.Grant], latest)}
 	}
 	if together {
 		return suspect(ReasonTogether, "suspect the workload: its grants may be held at once")

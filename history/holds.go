@@ -246,7 +246,8 @@ func (r *Record) Freed(g *Grant) int64 {
 // request for the lock: explained is false. Forever: it cannot have ended.
 func (r *Record) Disconnected(g *Grant) (from int64, explained bool) {
 	from = Forever
-	if kill, ok := r.Kills[g.Client]; ok {
+	kill, killed := r.Kills[g.Client]
+	if killed {
 		from = max(kill, g.Sent())
 	}
 	for _, f := range r.Faults {
@@ -259,7 +260,8 @@ func (r *Record) Disconnected(g *Grant) (from int64, explained bool) {
 	}
 	noticed := g.ToldLost()
 	for _, rel := range g.Releases {
-		if rel.Outcome() == Info {
+		// Who was killed while it waited for the answer noticed nothing.
+		if rel.Outcome() == Info && (rel.Return != nil || !killed) {
 			noticed = min(noticed, rel.unanswered())
 		}
 	}

@@ -113,6 +113,16 @@ func (o *oracle) close(g *sim.Grant, most int, lateness, until, from int64) []in
 			out = append(out, f.ID)
 		}
 	}
+	for _, h := range g.Late {
+		// When a request arrived that a delay held back, its client does not know until it is answered; nor whether
+		// it was the delay.
+		for _, f := range o.truth.Faults {
+			at := f.Delays && hurts(f, g.Client) && f.Invoked < h.Waited && f.Healed > h.From
+			if at && !slices.Contains(out, f.ID) && min(h.Waited, until)-max(h.From, g.Sent) >= lateness/2 {
+				out = append(out, f.ID)
+			}
+		}
+	}
 	return out
 }
 

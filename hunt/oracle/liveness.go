@@ -26,6 +26,9 @@ func (o *oracle) liveness() []Want {
 			w.Must, w.InWay = true, o.certain(lock)
 		} else if o.oneModeStuck(lock) {
 			w.Rules = append([]string{"no-recovery", "orphan"}, w.Rules...)
+			if o.cfg.Workload == sim.Cross {
+				w.Rules = append(w.Rules, "deadlocked")
+			}
 		}
 		out = append(out, w)
 	}

@@ -37,6 +37,11 @@ func (o *oracle) heldAtAll(g *sim.Grant) bool {
 			return true
 		}
 	}
+	for _, f := range o.truth.Faults {
+		if f.Delays && hurts(f, g.Client) && f.Healed > g.Sent {
+			return true // whether it held anything back, the record may not show
+		}
+	}
 	return len(g.Late) > 0
 }
 
