@@ -20,7 +20,7 @@ const (
 func assumptions(in *Input) Result {
 	a := &audit{in: in}
 	for _, rules := range []func(){
-		a.damage, a.run, a.sequence, a.ends, a.parties, a.calls, a.events, a.afterInfo, a.grants, a.presented, a.renewals, a.values, a.twoLogs, a.clock,
+		a.damage, a.run, a.sequence, a.ends, a.parties, a.calls, a.events, a.afterInfo, a.grants, a.presented, a.renewals, a.faults, a.values, a.twoLogs, a.clock,
 	} {
 		rules()
 	}

@@ -128,7 +128,7 @@ func (in *Input) callEnd(c *history.Call) int64 {
 	return in.Last[c.Invoke.Client]
 }
 
-// struck is when a fault certainly hurt: from its proof to its end. A fault that kills hurts at the kill, and one
+// struck is when a fault certainly hurt: from its beginning, where that is on record, else from its proof, to its end. A fault that kills hurts at the kill, and one
 // with nothing to heal at some time between its injection and its proof.
 //
 //	injected |----------| proven ---------| healed
@@ -144,6 +144,7 @@ func (in *Input) struck(f *history.Injection) history.Interval {
 	switch {
 	case killed < history.Forever:
 		span.From = killed - 1 // the victim's hold ends with it
+	case f.Fault.Began > 0: // it is on record when it struck
 	case f.Until() > f.Effect.Time:
 		span.From = f.Effect.Time
 	}

@@ -125,6 +125,15 @@ func (a *audit) renewals() {
 	}
 }
 
+// faults checks that a fault began between its request and its proof.
+func (a *audit) faults() {
+	for _, f := range a.in.Faults {
+		if began := f.Fault.Began; began != 0 && f.Effect != nil && (began < f.Invoke.Time || began > f.Effect.Time) {
+			a.add("began", fmt.Sprintf("fault %d is said to have begun at %s: it was asked for at %s and proven at %s", f.ID, Seconds(began), Seconds(f.Invoke.Time), Seconds(f.Effect.Time)), f.Effect)
+		}
+	}
+}
+
 // times checks when something was sent, and that no deadline is later than its lease lasts.
 // A grant of a session may also have the deadline of its session, as far as that had been
 // renewed by then.

@@ -29,7 +29,7 @@ func (in *Input) recovery(figures Figures) (out []Recovery) {
 		if !f.Effective() || f.Unhealed() {
 			continue
 		}
-		slowest := Recovery{Fault: f.Fault.Fault, ID: f.ID, From: f.Invoke.Time, Took: -1}
+		slowest := Recovery{Fault: f.Fault.Fault, ID: f.ID, From: f.Began(), Took: -1}
 		if healed(f) {
 			slowest.From = f.HealEnd.Time
 		}
