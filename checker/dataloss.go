@@ -61,20 +61,29 @@ func (in *Input) explainLoss(e *history.Event, overwritten []*history.Event) los
 	if worst != nil {
 		return lossReason{"lost-update", worstClass, worstReason, in.overlapCause(*worst, worstClass)}
 	}
-	var latest *history.Event // after its own hold: the one that is worth explaining
-	most := int64(-1)
-	for _, w := range append([]*history.Event{e}, overwritten...) {
-		if late := in.ByID[w.Grant]; late != nil && in.appliedLate(late, w) && w.Time-in.Hold(late).To > most {
-			latest, most = w, w.Time-in.Hold(late).To
-		}
-	}
-	if latest != nil {
+	if latest := in.latest(append([]*history.Event{e}, overwritten...)); latest != nil {
 		return lossReason{"late-write", Inherent, ReasonAppliedLate, in.lateWriteCause(in.ByID[latest.Grant], latest)}
 	}
 	if together {
 		return suspect(ReasonTogether, "suspect the workload: its grants may be held at once")
 	}
 	return suspect(ReasonNoOverlap, "suspect the record: the two grants do not overlap")
+}
+
+// latest is the write that was applied longest after its own hold, of those that were: it is the one worth
+// explaining. nil: there is none.
+func (in *Input) latest(writes []*history.Event) (latest *history.Event) {
+	most := int64(-1)
+	for _, w := range writes {
+		g := in.ByID[w.Grant]
+		if g == nil || !in.appliedLate(g, w) {
+			continue
+		}
+		if behind := w.Time - in.Hold(g).To; behind > most {
+			latest, most = w, behind
+		}
+	}
+	return latest
 }
 
 // wroteAfterRelease reports whether a write was invoked after the store had answered the

@@ -104,12 +104,17 @@ func (j Judge) Try(ctx context.Context, m *Mutant) (r Result, err error) {
 // Stamp sums up the sources of judge, tests and hunt: what is caught counts only while they stay as they are.
 func (j Judge) Stamp() (string, error) {
 	h := sha256.New()
+	root, err := os.OpenRoot(j.Root)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close() //nolint:errcheck // it was only read
 	for _, dir := range []string{"checker", "history", "hunt"} {
-		err := filepath.WalkDir(filepath.Join(j.Root, dir), func(name string, d fs.DirEntry, err error) error {
+		err := fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
-			b, err := os.ReadFile(name)
+			b, err := root.ReadFile(name)
 			fmt.Fprintf(h, "%s %d\n", name, len(b))
 			h.Write(b)
 			return err

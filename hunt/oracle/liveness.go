@@ -128,15 +128,22 @@ func (o *oracle) comeBack(lock, mode string, all bool) (back, waits bool) {
 		// Who waits for somebody who waits for him is let go when the run is stopped.
 		stuck := o.cfg.Workload == sim.Cross && g.Known > o.truth.Final+o.truth.Bound
 		back = back || (g.Known >= o.truth.Final && !had[g.Client] && !stuck)
-		open := g.Known < 0 && (g.Refused < 0 || g.Refused >= o.truth.Stopped) && (!g.Unknown || g.Doubt >= o.truth.Final)
-		waits = waits || (open && g.Killed < 0 && g.Asked+o.cfg.TTL < o.truth.Over && g.Waits)
-		late := o.truth.Final + o.truth.Bound // granted in the end, and not in time
-		waits = waits || (g.Known > late && g.Asked+o.cfg.TTL < late)
-		// Who tries again and again waits, too.
-		again := g.Tries && g.Asked >= o.truth.Final && g.Asked < late && g.Known < 0 && g.Killed < 0
-		waits = waits || (again && slices.Contains(o.truth.Stuck[lock], g.Client))
+		waits = waits || o.inVain(g)
 	}
 	return back, waits
+}
+
+// inVain reports whether a client that lives asked for a lock in the final sections and did not get it, or not in
+// time.
+func (o *oracle) inVain(g *sim.Grant) bool {
+	late := o.truth.Final + o.truth.Bound // granted in the end, and not in time
+	if g.Known >= 0 {
+		return g.Known > late && g.Asked+o.cfg.TTL < late
+	}
+	open := (g.Refused < 0 || g.Refused >= o.truth.Stopped) && (!g.Unknown || g.Doubt >= o.truth.Final)
+	// Who tries again and again waits, too.
+	again := g.Tries && g.Asked >= o.truth.Final && g.Asked < late && slices.Contains(o.truth.Stuck[g.Lock], g.Client)
+	return g.Killed < 0 && (again || (open && g.Asked+o.cfg.TTL < o.truth.Over && g.Waits))
 }
 
 // certain are the grants that were in the way at the end, where the record shows that: known
