@@ -25,7 +25,7 @@ help-series: ##> the targets that take long, or that only a release or a certain
 .PHONY: build
 build: ## build bin/lockstorm
 	@mkdir -p bin
-	$(GO) build -o $(BIN) ./cmd/lockstorm
+	$(GO) build -ldflags "-s -w" -o $(BIN) ./cmd/lockstorm
 
 .PHONY: demo
 demo: build ## pause the holder of a Redis lock and look at what is lost (installs nothing)
@@ -71,11 +71,11 @@ busy: servers ##> locks that are right beside four spinning loops, 140 runs in 2
 KILLS ?= 10
 
 .PHONY: kills
-kills: servers ## kill -9 of lockstorm, KILLS (10) times each with PostgreSQL, MariaDB, ZooKeeper and etcd: nothing is left
+kills: servers ##> kill -9 of lockstorm, KILLS (10) times each with PostgreSQL, MariaDB, ZooKeeper and etcd: nothing is left
 	set -o pipefail; KILLS=$(KILLS) $(GO) test -tags kills -count=1 -timeout 60m -parallel 2 -run TestStoresAreGoneAfterKill ./e2e -v | grep -v '^=== '
 
 .PHONY: matrix
-matrix: build servers ## every backend under every fault, MATRIX_SEEDS seeds; writes docs/matrix.md (2 hours)
+matrix: build servers ##> every backend under every fault, MATRIX_SEEDS seeds; writes docs/matrix.md (2 hours)
 	$(BIN) suite full --seeds $(MATRIX_SEEDS) --out lockstorm-runs/matrix --resume; code=$$?; [ $$code -le 2 ] || [ $$code -eq 5 ]
 	$(GO) test ./docs/tables -run TestMatrix -matrix $(CURDIR)/lockstorm-runs/matrix
 
@@ -162,7 +162,7 @@ JUDGE_MUTANTS ?= 60
 JUDGE_SEED ?= 1
 
 .PHONY: judge-mutants
-judge-mutants: ## JUDGE_MUTANTS (60) small changes to the judge, drawn by JUDGE_SEED (1): its tests and 3,000 hunted histories must notice each (half an hour)
+judge-mutants: ##> JUDGE_MUTANTS (60) small changes to the judge, drawn by JUDGE_SEED (1): its tests and 3,000 hunted histories must notice each (half an hour)
 	set -o pipefail; JUDGE_MUTANTS=$(JUDGE_MUTANTS) JUDGE_SEED=$(JUDGE_SEED) $(GO) test -tags judgemutants -count=1 -timeout 10h -run TestJudgeMutants -v ./hunt/mutants | grep --line-buffered -v '^=== '
 
 .PHONY: docs
@@ -200,7 +200,7 @@ bench: servers ## benchmarks: ratios in one run
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./history ./checker ./harness ./backends/redis/tap # Container and ReadyInContainers need Docker
 
 .PHONY: bench-against
-bench-against: build ## OLD=BINARY: check of a million events by bin/lockstorm and by an older binary, in turn: the ratio of medians (1.05 at most)
+bench-against: build ##> OLD=BINARY: check of a million events by bin/lockstorm and by an older binary, in turn: the ratio of medians (1.05 at most)
 	@[ -x "$(OLD)" ] || { echo "bench-against: OLD=path/of/binary is missing, or cannot be run"; exit 1; }
 	BENCH_OLD=$(abspath $(OLD)) BENCH_NEW=$(abspath $(BIN)) $(GO) test -run '^$$' -bench '^BenchmarkAgainst$$' -benchtime 1x ./checker
 
