@@ -128,7 +128,7 @@ missing here, 5 an expectation missed (suite, claims), 70 a bug of this program,
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	defer onceEach(root)
 	root.AddCommand(a.runCommand(), a.replayCommand(), a.checkCommand(), a.reportCommand(), a.listCommand(), a.doctorCommand(), a.serveCommand(), a.claimsCommand(),
-		a.suiteCommand(), a.mergeCommand(), a.compareCommand(), a.initCommand())
+		a.suiteCommand(), a.mergeCommand(), a.compareCommand(), a.initCommand(), a.versionCommand())
 	return root
 }
 
