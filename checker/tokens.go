@@ -3,6 +3,7 @@ package checker
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 
@@ -55,7 +56,8 @@ func (in *Input) tokenOrder(lock string) []Finding {
 // newest is the grant with the highest token, of those by mode, that a grant must come after:
 // readers who may hold the lock together come in any order.
 func (in *Input) newest(highest map[string]*history.Grant, g *history.Grant) (newest *history.Grant) {
-	for mode, h := range highest {
+	for _, mode := range slices.Sorted(maps.Keys(highest)) { // of two with one token always the same one
+		h := highest[mode]
 		together := mode == history.ModeShared && g.Mode == history.ModeShared && in.Model.Together(h, g)
 		if !together && (newest == nil || h.Token().V > newest.Token().V) {
 			newest = h
