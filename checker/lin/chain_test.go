@@ -108,3 +108,20 @@ func TestReplayRejects(t *testing.T) {
 		}
 	}
 }
+
+// What stands for all sections between two may have been at any time: where nothing else is wrong, there is an
+// order with it.
+func TestWhatIsBetweenHasAPlace(t *testing.T) {
+	first := Section{Base: 0, Value: 1, Reads: true, Writes: true, Call: 1, Ret: 2}
+	last := Section{Base: 5, Value: 6, Reads: true, Writes: true, Call: 9, Ret: 10}
+	all := joined([]Section{first}, last)
+	if len(all) != 3 {
+		t.Fatalf("%d sections, want one between the two: %v", len(all), all)
+	}
+	if got := SearchSections(0, all, time.Second); got != Legal {
+		t.Errorf("%v, want an order of %v", got, all)
+	}
+	if next := joined([]Section{first}, Section{Base: 1, Value: 2, Reads: true, Writes: true, Call: 3, Ret: 4}); len(next) != 2 {
+		t.Errorf("nothing is between these: %v", next)
+	}
+}
