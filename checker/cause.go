@@ -105,7 +105,7 @@ func describeFault(f *history.Injection) string {
 		text += " of " + whom
 	}
 	text += activeTime(f)
-	if trigger := f.Trigger(); trigger != "" {
+	if trigger := Trigger(f.Fault); trigger != "" {
 		text += ", triggered " + trigger
 	}
 	if f.Gradual() {

@@ -1,12 +1,8 @@
 package history
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/lockstorm/lockstorm/points"
 )
 
 // Injection is a fault from its injection to its healing. It begins when it strikes, its effect is
@@ -64,26 +60,6 @@ func (f *Injection) Began() int64 {
 // Instant reports whether the fault was done at once, with nothing to heal: a key deleted, a process killed.
 func (f *Injection) Instant() bool {
 	return f.HealEnd == nil && !f.unhealed && f.For == 0 && f.Family != FamilyLink
-}
-
-// Trigger says in whose section, and where in it, a fault struck that is tied to a point, for people; empty
-// for one that came by time.
-func (f Fault) Trigger() string {
-	if f.Point == "" || f.By == "" {
-		return ""
-	}
-	switch f.Point {
-	case points.Waiting:
-		return "as " + f.By + " began to wait"
-	case points.Acquired:
-		return "just after " + f.By + " was granted the lock"
-	case points.Releasing:
-		return "as " + f.By + "'s release was about to leave"
-	}
-	if next, ok := strings.CutPrefix(f.Point, "before-"); ok {
-		return fmt.Sprintf("just before %s's %s", f.By, next)
-	}
-	return fmt.Sprintf("at %s of %s", f.Point, f.By) // of a backend's or a workload's own
 }
 
 // gradual is from when on a fault hurts clearly before its whole effect is proven.

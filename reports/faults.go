@@ -48,10 +48,10 @@ func faultRows(r *checker.Results, rec *history.Record) []faultRow {
 
 // standingAt says what triggered a fault that is tied to a point.
 func standingAt(in *history.Injection) string {
-	if in.Trigger() == "" {
+	if checker.Trigger(in.Fault) == "" {
 		return ""
 	}
-	return " (" + in.Trigger() + ")"
+	return " (" + checker.Trigger(in.Fault) + ")"
 }
 
 // missed says why a fault hurt nobody, as far as it is on record. One that was never

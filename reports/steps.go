@@ -205,7 +205,7 @@ func strikes(in *history.Injection) []Step {
 	if whom := inRoles(in); len(whom) > 0 {
 		text += " " + strings.Join(whom, ", ")
 	}
-	if trigger := in.Trigger(); trigger != "" {
+	if trigger := checker.Trigger(in.Fault); trigger != "" {
 		text += ", triggered " + trigger
 	}
 	if !in.Gradual() {

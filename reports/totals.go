@@ -72,7 +72,7 @@ func withstood(r *checker.Results, rec *history.Record) *Withstood {
 // survived says what a fault did, where and for how long.
 func survived(in *history.Injection) string {
 	text := fmt.Sprintf("%s: %s", in.Fault.Fault, in.Proof)
-	if trigger := in.Trigger(); trigger != "" {
+	if trigger := checker.Trigger(in.Fault); trigger != "" {
 		text += ", triggered " + trigger
 	}
 	if in.HealEnd != nil {

@@ -1,0 +1,29 @@
+package checker
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+// Trigger says in whose section, and where in it, a fault struck that is tied to a point, for people; empty
+// for one that came by time.
+func Trigger(f history.Fault) string {
+	if f.Point == "" || f.By == "" {
+		return ""
+	}
+	switch f.Point {
+	case points.Waiting:
+		return "as " + f.By + " began to wait"
+	case points.Acquired:
+		return "just after " + f.By + " was granted the lock"
+	case points.Releasing:
+		return "as " + f.By + "'s release was about to leave"
+	}
+	if next, ok := strings.CutPrefix(f.Point, "before-"); ok {
+		return fmt.Sprintf("just before %s's %s", f.By, next)
+	}
+	return fmt.Sprintf("at %s of %s", f.Point, f.By) // of a backend's or a workload's own
+}
