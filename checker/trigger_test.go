@@ -1,0 +1,22 @@
+package checker
+
+import (
+	"testing"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// A trigger is said as people would; one without a client is none.
+func TestTrigger(t *testing.T) {
+	for point, want := range map[string]string{
+		"before-write": "just before c2's write", "acquired": "just after c2 was granted the lock", "waiting": "as c2 began to wait",
+		"releasing": "as c2's release was about to leave", "between-get-and-del": "at between-get-and-del of c2", "": "",
+	} {
+		if got := Trigger(history.Fault{Point: point, By: "c2"}); got != want {
+			t.Errorf("%q: %q, want %q", point, got, want)
+		}
+		if got := Trigger(history.Fault{Point: point}); got != "" {
+			t.Errorf("%q of nobody: %q", point, got)
+		}
+	}
+}
