@@ -52,7 +52,7 @@ func TestFailoverIsExplained(t *testing.T) {
 	if code != 1 {
 		t.Fatalf("exit %d\n%s", code, out)
 	}
-	for _, want := range []string{"redis-1 died of SIGKILL", "redis-1 is killed.", "was promoted", " says that it is master", "its key ", " was never on redis-"} {
+	for _, want := range []string{"redis-1 died of SIGKILL", "redis-1 is killed.", "was promoted", " is first seen as master", "its key ", " was never on redis-"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the summary does not say %q:\n%s", want, out)
 		}
