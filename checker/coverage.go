@@ -128,8 +128,9 @@ func (in *Input) callEnd(c *history.Call) int64 {
 	return in.Last[c.Invoke.Client]
 }
 
-// struck is when a fault certainly hurt: from its beginning, where that is on record, else from its proof, to its end. A fault that kills hurts at the kill, and one
-// with nothing to heal at some time between its injection and its proof.
+// struck is when a fault certainly hurt: from its beginning, where that is on record, else from its proof, to its
+// end. A fault that kills hurts at the kill, and one with nothing to heal at some time between its injection
+// and its proof.
 //
 //	injected |----------| proven ---------| healed
 //	                    |<---- struck --->|

@@ -42,12 +42,14 @@ func (in *Input) unplannedStalls() []stall {
 	return out
 }
 
-// stallPieces is into how many pieces of a length what a client recorded may cut a stall that excuses it.
+// stallPieces is into how many pieces of one length a stall may be cut by what its client recorded: of shorter
+// pieces none excuses it. Had the host held it up in each of them, its own ticker would have been late for each.
 const stallPieces = 4
 
 // stallsOf are the pieces of stalls that excuse a client, in order: those of its own process and
 // of the controller's, which stand for everybody, but only pieces that are longer than the
-// tolerance and in which the client recorded nothing. Who records is not held up.
+// tolerance and not too short for their stall (stallPieces), and in which the client recorded nothing. Who records is
+// not held up.
 func (in *Input) stallsOf(client string) []history.Interval {
 	in.mu.Lock()
 	defer in.mu.Unlock()

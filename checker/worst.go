@@ -1,10 +1,6 @@
 package checker
 
-import (
-	"slices"
-
-	"github.com/lockstorm/lockstorm/history"
-)
+import "slices"
 
 // worstOverlaps are the overlaps to list, as many as most, the worst by [Rank]. To explain one costs time, so each is first
 // ranked by what is cheap to know: its class, whether a lock was freed by somebody else, what was lost, and
@@ -26,10 +22,10 @@ func (in *Input) worstOverlaps(all []overlap, most int) []Finding {
 		c := candidate{overlap: o}
 		c.class, c.reason, c.why = in.classify(o)
 		c.best = in.asOverlap(o, c.class, c.reason)
-		c.best.Gating = c.best.Gating && (c.class != Inherent || in.Run.FailOn != history.FailOnDefect)
 		if _, freed := in.freedBy(o.first, o.span.From); freed && c.class != Inherent && c.reason != ReasonToldLate {
 			c.best.CauseKind = CauseRelease
 		}
+		in.settle(&c.best)
 		candidates[i] = c
 	}
 	slices.SortStableFunc(candidates, func(a, b candidate) int { return Rank(a.best, b.best) })

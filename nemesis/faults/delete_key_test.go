@@ -23,7 +23,8 @@ func TestDeleteKey(t *testing.T) {
 		defer close(done)
 		e = l.must("delete-key", nemesis.Target{Nodes: l.Nodes()[1:], Hit: &nemesis.Hit{Lock: labLock}})
 	}()
-	time.Sleep(waits) // there is nothing to delete yet
+	// There is nothing to delete until the run's clock, by which it says when it began, has gone on.
+	l.check(nemesis.Until(l.ctx, func() (bool, error) { return l.Now() >= asked+waits.Nanoseconds(), nil }))
 	l.check(l.store(2).Set(l.ctx, labLock, "c2"))
 	<-done
 	if e.Proof != "store-2 deleted 1 of lock-0" || l.has(2, labLock) {
