@@ -47,11 +47,7 @@ func (a *audit) add(rule, message string, e *history.Event) {
 	if len(a.findings) >= maxFindings {
 		return
 	}
-	f := Finding{Rule: rule, Class: NoClass, Cause: "the record", CauseKind: CauseRecord, Gating: true, Doubtful: true, Message: message, Events: []int64{}}
-	if e != nil {
-		f.Events, f.From, f.To = []int64{e.Index}, e.Time, e.Time
-	}
-	a.findings = append(a.findings, f)
+	a.findings = append(a.findings, ofRecord(rule, message, e))
 }
 
 func (a *audit) damage() {

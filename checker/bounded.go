@@ -59,3 +59,5 @@ func boundsTries(in *Input) (Code, string) {
 	}
 	return "", ""
 }
+
+func statesBounds(run history.Run) bool { return run.Bounds[boundTry] > 0 }

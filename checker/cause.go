@@ -7,19 +7,6 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Cause is why a client acted too late, or why a store forgot.
-type Cause struct {
-	Kind  CauseKind
-	Text  string // for people
-	Fault int    // id of the fault that it is or comes of; 0: none
-
-	// Of a fault: when it struck, when its effect was observed, and when it was healed. 0: not on record.
-	Began, Proven, Ended int64
-}
-
-// unasked reports whether no fault is to blame: the host was late, or we were ourselves.
-func (c Cause) unasked() bool { return c.Kind == CauseStall || c.Kind == CauseHarness }
-
 // CauseOf finds what hurt a grant's client, its links or its store between its grant and a
 // moment: the fault that was at work longest in that time, else an overrun.
 func (in *Input) CauseOf(g *history.Grant, until int64) Cause { return in.causeBefore(g, until, until) }
@@ -96,8 +83,6 @@ func overrun(g *history.Grant, until int64) Cause {
 	return noCause
 }
 
-var noCause = Cause{Kind: CauseNone, Text: "none found"}
-
 // describeFault names a fault as people would: what, whom, where, when.
 func describeFault(f *history.Injection) string {
 	text := fmt.Sprintf("%s #%d", f.Fault.Fault, f.ID)
@@ -129,16 +114,4 @@ func activeTime(f *history.Injection) string {
 	default:
 		return ", active from " + from + " on"
 	}
-}
-
-func joined(a, b []string) string {
-	all := slices.Concat(a, b)
-	text := ""
-	for i, s := range all {
-		if i > 0 {
-			text += ", "
-		}
-		text += s
-	}
-	return text
 }

@@ -116,18 +116,6 @@ func (in *Input) attempts(span history.Interval) int {
 	return n
 }
 
-// callEnd is when the client stopped waiting for an answer: at its return, or when it
-// was killed, or at the end of its log.
-func (in *Input) callEnd(c *history.Call) int64 {
-	if c.Return != nil {
-		return c.Return.Time
-	}
-	if kill, ok := in.Kills[c.Invoke.Client]; ok {
-		return kill
-	}
-	return in.Last[c.Invoke.Client]
-}
-
 // struck is when a fault certainly hurt: from its beginning, where that is on record, else from its proof, to its
 // end. A fault that kills hurts at the kill, and one with nothing to heal at some time between its injection
 // and its proof.

@@ -2,15 +2,8 @@ package checker
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
-)
-
-// Registers of the protected resource.
-const (
-	regPlain  = "plain"
-	regFenced = "fenced"
 )
 
 func dataPlain(in *Input) Result {
@@ -54,7 +47,13 @@ type DataProof struct {
 // explains, the second confirms.
 func (in *Input) data(register string) Result {
 	played := in.replayed(register)
-	lost, acked, findings := played.lost, played.acked, slices.Clone(played.findings)
+	lost, acked := played.lost, played.acked
+	var findings []Finding
+	for _, s := range played.shown {
+		if f, wrong := in.explained(s); wrong {
+			findings = append(findings, f)
+		}
+	}
 	if !played.logged {
 		return in.unlogged(register, acked, findings)
 	}
@@ -74,38 +73,4 @@ func (in *Input) data(register string) Result {
 	return r
 }
 
-// replayed is what the replay of a register's log shows; of one without a log, what acknowledged updates of
-// one value show.
-type replayed struct {
-	logged   bool
-	findings []Finding // all of them
-	lost     map[*history.Call]bool
-	acked    int
-}
-
-func (in *Input) replay(register string) replayed {
-	byLock := in.cells(register)
-	out := replayed{logged: len(byLock) > 0, lost: map[*history.Call]bool{}}
-	for _, lock := range in.Locks {
-		rp := &replay{in: in, register: register, lock: lock, value: in.Run.Registers[register], lost: out.lost}
-		rp.run(byLock[lock])
-		out.findings = append(out.findings, rp.findings...)
-		out.acked += rp.acked
-		if !out.logged {
-			out.findings = append(out.findings, in.sameBase(register, lock)...)
-		}
-	}
-	return out
-}
-
-// cells are the register's own events, by lock, in the order in which it accepted.
-func (in *Input) cells(register string) map[string][]*history.Event {
-	out := map[string][]*history.Event{}
-	for i := range in.Events {
-		e := &in.Events[i]
-		if e.Party == history.PartyRegister && e.Register == register && (e.F == history.FRead || e.F == history.FWrite) {
-			out[e.Lock] = append(out[e.Lock], e)
-		}
-	}
-	return out
-}
+func withoutFence(run history.Run) bool { return run.Fencing != history.FencingOn }

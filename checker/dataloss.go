@@ -95,16 +95,6 @@ func (in *Input) wroteAfterRelease(w *history.Event) bool {
 	})
 }
 
-func (in *Input) findWentOn() map[*history.Grant]bool {
-	out := map[*history.Grant]bool{}
-	for _, g := range in.Grants {
-		if len(g.Releases) > 0 && slices.ContainsFunc(g.Uses, g.AfterRelease) {
-			out[g] = true
-		}
-	}
-	return out
-}
-
 // lateWriteCause is why a request arrived late: a stall of the host between its
 // invocation and its effect, or whatever held its client or the request up.
 func (in *Input) lateWriteCause(g *history.Grant, w *history.Event) Cause {

@@ -48,7 +48,7 @@ func (v *view) judge() (Verdict, string) {
 		}
 		return Fail, ""
 	}
-	if len(v.sections) > maxPieceOps {
+	if len(v.sections) > lin.MaxOps {
 		return Unknown, fmt.Sprintf("values come back, and %d sections are too many for Porcupine", len(v.sections))
 	}
 	switch v.search(v.start, v.sections) {

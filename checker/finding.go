@@ -1,6 +1,11 @@
 package checker
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+)
 
 // Class says what the cure of a finding is.
 type Class string
@@ -95,3 +100,39 @@ func Millis(ns int64) string { return fmt.Sprintf("%.1f ms", float64(ns)/1e6) }
 
 // Seconds shows a moment of the run to people.
 func Seconds(ns int64) string { return fmt.Sprintf("%.3f s", float64(ns)/1e9) }
+
+// Cause is why a client acted too late, or why a store forgot.
+type Cause struct {
+	Kind  CauseKind
+	Text  string // for people
+	Fault int    // id of the fault that it is or comes of; 0: none
+
+	// Of a fault: when it struck, when its effect was observed, and when it was healed. 0: not on record.
+	Began, Proven, Ended int64
+}
+
+var noCause = Cause{Kind: CauseNone, Text: "none found"}
+
+// unasked reports whether no fault is to blame: the host was late, or we were ourselves.
+func (c Cause) unasked() bool { return c.Kind == CauseStall || c.Kind == CauseHarness }
+
+func joined(a, b []string) string {
+	all := slices.Concat(a, b)
+	text := ""
+	for i, s := range all {
+		if i > 0 {
+			text += ", "
+		}
+		text += s
+	}
+	return text
+}
+
+// ofRecord is a finding about the record itself, which nobody can judge by it. The event may be nil.
+func ofRecord(rule, message string, e *history.Event) Finding {
+	f := Finding{Rule: rule, Class: NoClass, Cause: "the record", CauseKind: CauseRecord, Gating: true, Doubtful: true, Message: message, Events: []int64{}}
+	if e != nil {
+		f.Events, f.From, f.To = []int64{e.Index}, e.Time, e.Time
+	}
+	return f
+}

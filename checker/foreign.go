@@ -176,3 +176,34 @@ func (in *Input) serverHurt(span history.Interval) bool {
 		return ofServer && f.Invoke.Type == history.Invoke && !span.Overlap(f.Aftermath(in.Run.Recovery)).Empty()
 	})
 }
+
+// robbed is the foreign release that took the lock of a grant away before a moment: of a
+// cascade the one that began it.
+func (in *Input) robbed(g *history.Grant, before int64) (foreignRelease, bool) {
+	began, found := foreignRelease{}, false
+	for {
+		r, freed := in.robbers()[g]
+		if !freed || r.release.Start() > before {
+			return began, found
+		}
+		began, found = r, true
+		g, before = r.by, r.release.Start()
+	}
+}
+
+// findLateReleases are the releases that were carried out after the lease of their grant had
+// run out.
+func (in *Input) findLateReleases() []foreignRelease {
+	var out []foreignRelease
+	for _, g := range in.Grants {
+		if !g.Granted() {
+			continue
+		}
+		for _, rel := range g.Releases {
+			if rel.Outcome() == history.OK && in.expired(g, rel.End()) {
+				out = append(out, foreignRelease{by: g, release: rel})
+			}
+		}
+	}
+	return out
+}

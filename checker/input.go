@@ -60,17 +60,6 @@ func NewInput(h *history.History) (*Input, error) {
 	return in, nil
 }
 
-// replayed is what the log of a register shows.
-func (in *Input) replayed(register string) replayed {
-	switch register {
-	case regPlain:
-		return in.plain()
-	case regFenced:
-		return in.fenced()
-	}
-	return in.replay(register)
-}
-
 func (in *Input) findClients() []string {
 	of := map[string]bool{}
 	for i := range in.Events {

@@ -188,3 +188,13 @@ func (r Result) Violates() bool {
 	gates := r.Named || len(r.Findings) == 0 || slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Gating })
 	return r.Verdict == Fail && gates
 }
+
+// demanded is what is wrong with the checks that a run requires by name.
+func demanded(run history.Run, checks *Catalogue) (missing []Finding) {
+	for _, name := range run.Required {
+		if _, err := checks.Get(history.Requirement(name)); err != nil {
+			missing = append(missing, ofRecord("required", fmt.Sprintf("the run requires the check %q, which is not known here", name), nil))
+		}
+	}
+	return missing
+}

@@ -15,9 +15,6 @@ import (
 // nobody reads more.
 const maxLockFindings = 20
 
-// maxPieceOps bounds the memory of one search: Porcupine needs about n*n/8 bytes.
-const maxPieceOps = 20_000
-
 // linearizability asks whether the lock object behaved as a lock of its model, with leases:
 // one lock at a time. A sweep decides, whatever the length, and gives an order of the
 // operations, which is replayed. What it has no order for is cut into pieces where nothing is
@@ -135,7 +132,7 @@ func (j *lockJudge) piece(lock string, us []unit) {
 }
 
 func (j *lockJudge) outOfTime(lock string) {
-	j.giveUp(CodeTimeout, fmt.Sprintf("lock %s could not be judged within %v and %d operations at once", lock, j.in.Limit, maxPieceOps))
+	j.giveUp(CodeTimeout, fmt.Sprintf("lock %s could not be judged within %v and %d operations at once", lock, j.in.Limit, lin.MaxOps))
 }
 
 func (j *lockJudge) giveUp(code Code, why string) {

@@ -252,17 +252,6 @@ func (lg *lockGrant) saidBy(c *history.Call) int64 {
 	return c.End()
 }
 
-func isNotHeld(c *history.Call) bool { return c.NotHeld() }
-
-// expiryBase is the moment from which the store may let the grant expire; none where
-// grants do not run out.
-func (in *Input) expiryBase(g *history.Grant) (int64, bool) {
-	if !in.Leased() {
-		return 0, false
-	}
-	return g.RunsOut(in.Run.Tolerance), true
-}
-
 // over is when the grant is shown to be over: by its own operations, or by the return of
 // the first grant that returned at or after the moment, was sent for after this one was
 // known, and cannot be held beside it. Forever where nothing shows it.

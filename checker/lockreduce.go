@@ -9,7 +9,7 @@ import (
 
 // search asks Porcupine; change, when given, may replace an operation.
 func (j *lockJudge) search(us []unit, change func(lin.Op) lin.Op) lin.Answer {
-	if len(us) > maxPieceOps {
+	if len(us) > lin.MaxOps {
 		return lin.Undecided
 	}
 	ops := lockOps(j.in.Model, grantsOfUnits(us))
@@ -19,7 +19,7 @@ func (j *lockJudge) search(us []unit, change func(lin.Op) lin.Op) lin.Answer {
 		}
 	}
 	left := time.Until(j.until)
-	if left <= 0 || len(ops) > maxPieceOps {
+	if left <= 0 || len(ops) > lin.MaxOps {
 		return lin.Undecided
 	}
 	return j.engine.Judge(ops, left)

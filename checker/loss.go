@@ -1,6 +1,8 @@
 package checker
 
-import "slices"
+import (
+	"slices"
+)
 
 // dataChecks are the checks whose findings are updates that were lost.
 var dataChecks = []string{DataPlain, DataFenced}
@@ -43,42 +45,4 @@ func (r *Results) cost() {
 			}
 		}
 	}
-}
-
-// lostBy is the most updates that were lost by what some grants are about: one of them wrote, and another one of
-// them lost an update to it. It is what [Results.LossOf] finds, whether or not the loss is one of those
-// that are listed.
-func (in *Input) lostBy(grants []string) (most int64) {
-	lost := in.losses()
-	for _, writer := range grants {
-		for _, victim := range grants {
-			most = max(most, lost[[2]string{writer, victim}])
-		}
-	}
-	return most
-}
-
-// weigh says of each finding what was lost by it, so that the worst are those that cost most.
-func (in *Input) weigh(findings []Finding) []Finding {
-	for i := range findings {
-		findings[i].Lost = in.lostBy(findings[i].Grants)
-	}
-	return findings
-}
-
-// findLosses are the greatest losses, by who wrote and who lost an update to it.
-func (in *Input) findLosses() map[[2]string]int64 {
-	out := map[[2]string]int64{}
-	for _, register := range []string{regPlain, regFenced} {
-		if _, used := in.Run.Registers[register]; !used {
-			continue
-		}
-		for _, f := range in.replayed(register).findings {
-			for i := 1; i < len(f.Grants) && f.Lost > 0; i++ {
-				pair := [2]string{f.Grants[0], f.Grants[i]}
-				out[pair] = max(out[pair], f.Lost)
-			}
-		}
-	}
-	return out
 }

@@ -81,15 +81,6 @@ func (in *Input) successions(lock string) []succession {
 	return out
 }
 
-// gaveUp is when a client itself ended its tenure: its release, or its death.
-func (in *Input) gaveUp(g *history.Grant) int64 {
-	end := g.GaveBack()
-	if kill, ok := in.Kills[g.Client]; ok {
-		end = min(end, kill)
-	}
-	return min(end, in.Last[g.Client]+1)
-}
-
 // told is when the holder could know that its lease is over.
 func (in *Input) told(g *history.Grant) (int64, bool) {
 	at := g.BeliefEnds()
@@ -115,4 +106,54 @@ func (in *Input) lateNotice(p succession, told int64, known bool) Finding {
 			p.second.Client, p.first.Lock, p.second.ID, Seconds(p.second.From()), p.first.Client, p.first.ID)
 	}
 	return f
+}
+
+// lossSignals asks of clients that go by the signals of their library alone how late each was
+// told, counted from the end of its lease: also where nobody else was granted the lock.
+func lossSignals(in *Input) Result {
+	figures := Figures{}
+	var findings []Finding
+	lost := 0
+	for _, lock := range in.Locks {
+		for _, g := range in.ByLock[lock] {
+			late, known := in.signalLate(g)
+			if !known {
+				continue
+			}
+			lost++
+			figures.Raise("loss_notice_late_max_ns", late)
+			if late > in.Run.Tolerance {
+				findings = append(findings, in.lateSignal(g, late))
+			}
+		}
+	}
+	r := in.conclude("first signal of the library after each lease that ran out, against its end", findings, len(findings))
+	r.Figures = figures
+	if r.Verdict == Pass {
+		r.Reason = "no lease ran out before its release"
+		if lost > 0 {
+			r.Reason = fmt.Sprintf("%d leases ran out before their release; each holder was told in time", lost)
+		}
+	}
+	return r
+}
+
+func (in *Input) lateSignal(g *history.Grant, late int64) Finding {
+	end := g.DeadlineAt(min(g.ToldLost(), in.gaveUp(g))).V
+	f := Finding{
+		Rule: "late-notice", Class: NoClass, Gating: true, Grants: []string{g.ID}, From: end, To: end + late, Events: in.holdEvents(g),
+		Message: fmt.Sprintf("the lease of %s on %s (%s) had run out, as far as it was confirmed, at %s, and its library %s", g.Client, g.Lock, g.ID, Seconds(end), in.signal(g)),
+	}
+	if g.ToldLost() == history.Forever {
+		f.Rule = "no-notice"
+	}
+	f.because(in.lateCause(lateness{g: g, from: g.Sent(), until: end + late, begun: end, due: history.Some(end)}))
+	return f
+}
+
+func hasLeases(in *Input) (Code, string) {
+	if !in.Leased() {
+		return CodeNoLease, "its grants have no lease that could be lost"
+	}
+	return "", ""
 }

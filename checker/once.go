@@ -79,3 +79,5 @@ func hasJobs(in *Input) (Code, string) {
 	}
 	return "", ""
 }
+
+func doesJobs(run history.Run) bool { return run.Bounds[boundPeriod] > 0 }

@@ -76,18 +76,6 @@ func (in *Input) orphanFinding(lock string, asker *history.Grant, who []keeper, 
 	return f
 }
 
-// byOK are the grants of a lock that were made for certain, in order of their answers.
-func (in *Input) byOK(lock string) []*history.Grant {
-	out := slices.DeleteFunc(slices.Clone(in.ByLock[lock]), func(g *history.Grant) bool { return !g.Granted() })
-	slices.SortStableFunc(out, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
-	return out
-}
-
-// answeredAt is the place of the first grant that was answered at or after a moment.
-func answeredAt(byOK []*history.Grant, at int64) int {
-	return sort.Search(len(byOK), func(i int) bool { return byOK[i].From() >= at })
-}
-
 // abandoned is why a grant may be held by nobody.
 func (in *Input) abandoned(g *history.Grant) string {
 	switch _, killed := in.Kills[g.Client]; {

@@ -1,11 +1,42 @@
 package checker
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/lockstorm/lockstorm/history"
 )
+
+// ShownKind says what the log of a register shows.
+type ShownKind int
+
+// What a log shows.
+const (
+	ShowsMismatch ShownKind = iota // it answered a read with something else than was written last
+	ShowsLoss                      // a write came on top of acknowledged updates that it had not read
+	ShowsSplit                     // others wrote inside a section, and nothing was lost
+	ShowsNoToken                   // the fenced register accepted what brought no token
+	ShowsStale                     // ... a lower token than before
+	ShowsEqual                     // ... one token from two grants
+	ShowsReplaced                  // no log: two acknowledged updates of one value
+)
+
+// Shown is one thing that the log of a register, or what its clients were told, shows to be wrong.
+type Shown struct {
+	What   ShownKind
+	Event  *history.Event   // that shows it
+	Others []*history.Event // writes of others that it is about, in order
+	Value  int64            // what the log says that a read should have answered; the token that was accepted before
+	Holder string           // who brought that token
+}
+
+// Lost is the number of acknowledged updates that were overwritten unseen.
+func (s Shown) Lost() int64 {
+	switch s.What {
+	case ShowsLoss:
+		return int64(len(s.Others))
+	case ShowsReplaced:
+		return 1
+	}
+	return 0
+}
 
 // replay follows one register of one lock through its log.
 type replay struct {
@@ -23,7 +54,7 @@ type replay struct {
 	writes         []*history.Event       // accepted, in order
 	told           map[string]bool        // grants whose section is known to be split
 	lost           map[*history.Call]bool // acknowledged updates that were overwritten unseen
-	findings       []Finding
+	shown          []Shown
 }
 
 func (r *replay) run(events []*history.Event) {
@@ -38,7 +69,7 @@ func (r *replay) run(events []*history.Event) {
 		}
 		if e.F == history.FRead {
 			if e.Value.Base.Set && e.Value.Base.V != r.value {
-				r.add("log-mismatch", NoClass, e, nil, fmt.Sprintf("the register answered %d to the read of %s, but its log says %d", e.Value.Base.V, e.Grant, r.value))
+				r.show(Shown{What: ShowsMismatch, Event: e, Value: r.value})
 			}
 			r.reads[e.Grant] = len(r.writes)
 			if begun, again := r.begun[e.Grant]; again {
@@ -73,7 +104,7 @@ func (r *replay) write(e *history.Event) {
 	}
 	r.seen[e.Grant] = len(r.writes)
 	if len(overwritten) > 0 {
-		r.lostUpdate(e, overwritten)
+		r.show(Shown{What: ShowsLoss, Event: e, Others: overwritten})
 	} else if begun, known := r.begun[e.Grant]; known && begun < since {
 		r.split(e, begun, since)
 	}
@@ -98,14 +129,7 @@ func (r *replay) split(e *history.Event, from, to int) {
 		return
 	}
 	r.told[e.Grant] = true
-	why := r.in.explainLoss(e, others)
-	if why.reason == ReasonTogether {
-		return
-	}
-	f := r.add("split-section", why.class, e, others, fmt.Sprintf("the section of %s (grant %s) was not one step: %s wrote between its first read and its %s at %s",
-		e.Client, e.Grant, grantsOf(others), e.F, Seconds(e.Time)))
-	f.because(why.cause)
-	f.Reason, f.Doubtful = why.reason, why.class == NoClass || (why.class == Inherent && why.cause.unasked())
+	r.show(Shown{What: ShowsSplit, Event: e, Others: others})
 }
 
 // ackOf is the client's write call of an accepted write, if the client was told that it
@@ -134,26 +158,15 @@ func (r *replay) ackOf(w *history.Event) *history.Call {
 // acks are a grant's writes that its client was told of: the first of each value.
 type acks map[history.Opt]*history.Call
 
-// lostUpdate explains a stale write by the grants that met there.
-func (r *replay) lostUpdate(e *history.Event, overwritten []*history.Event) {
-	message := fmt.Sprintf("the write of %s (grant %s, %d -> %d) at %s was accepted on top of what it had not read: %d acknowledged %s lost, of %s",
-		e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, Seconds(e.Time), len(overwritten), updates(len(overwritten)), grantsOf(overwritten))
-	why := r.in.explainLoss(e, overwritten)
-	f := r.add(why.rule, why.class, e, overwritten, message)
-	f.Lost = int64(len(overwritten))
-	f.because(why.cause)
-	f.Reason, f.Doubtful = why.reason, why.class == NoClass || (why.class == Inherent && why.cause.unasked())
-}
-
 // fence checks the token rules on what the fenced register accepted, reads included.
 func (r *replay) fence(e *history.Event) {
 	switch {
 	case !e.Token.Set:
-		r.add("no-token", NoClass, e, nil, fmt.Sprintf("the fenced register accepted a %s of %s without a token", e.F, e.Grant))
+		r.show(Shown{What: ShowsNoToken, Event: e})
 	case r.highest.Set && e.Token.V < r.highest.V:
-		r.add("stale-accepted", NoClass, e, nil, fmt.Sprintf("the fenced register accepted the %s of %s with token %d after token %d: the fence is open", e.F, e.Grant, e.Token.V, r.highest.V))
+		r.show(Shown{What: ShowsStale, Event: e, Value: r.highest.V})
 	case r.highest.Set && e.Token.V == r.highest.V && !r.sameHolder(e.Grant):
-		r.add("equal-token", NoClass, e, nil, fmt.Sprintf("the fenced register accepted the token %d from %s and from %s", e.Token.V, r.holder, e.Grant))
+		r.show(Shown{What: ShowsEqual, Event: e, Value: e.Token.V, Holder: r.holder})
 	default:
 		r.highest, r.holder = e.Token, e.Grant
 	}
@@ -181,35 +194,4 @@ func (r *replay) acknowledged() {
 	}
 }
 
-func (r *replay) add(rule string, class Class, e *history.Event, others []*history.Event, message string) *Finding {
-	f := Finding{Rule: rule, Class: class, Cause: noCause.Text, CauseKind: CauseNone, Gating: true, Message: message, Events: []int64{e.Index}, From: e.Time, To: e.Time, Grants: []string{e.Grant}}
-	for _, o := range others {
-		f.Events = append(f.Events, o.Index)
-		f.From = min(f.From, o.Time)
-		if !slices.Contains(f.Grants, o.Grant) {
-			f.Grants = append(f.Grants, o.Grant)
-		}
-	}
-	slices.Sort(f.Events)
-	r.findings = append(r.findings, f)
-	return &r.findings[len(r.findings)-1]
-}
-
-func updates(n int) string {
-	if n == 1 {
-		return "update"
-	}
-	return "updates"
-}
-
-func grantsOf(events []*history.Event) string {
-	var ids []string
-	for _, e := range events {
-		ids = append(ids, e.Grant)
-	}
-	const shown = 3
-	if len(ids) > shown {
-		return fmt.Sprintf("%s and %d more", joined(ids[:shown], nil), len(ids)-shown)
-	}
-	return joined(ids, nil)
-}
+func (r *replay) show(what Shown) { r.shown = append(r.shown, what) }

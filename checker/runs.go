@@ -124,14 +124,3 @@ func (a *audit) ends() {
 		}
 	}
 }
-
-// demanded is what is wrong with the checks that a run requires by name.
-func demanded(run history.Run, checks *Catalogue) []Finding {
-	a := &audit{}
-	for _, name := range run.Required {
-		if _, err := checks.Get(history.Requirement(name)); err != nil {
-			a.add("required", fmt.Sprintf("the run requires the check %q, which is not known here", name), nil)
-		}
-	}
-	return a.findings
-}

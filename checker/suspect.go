@@ -9,13 +9,6 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// bySent are the grants of a lock that were made for certain, in order of their requests.
-func (in *Input) bySent(lock string) []*history.Grant {
-	out := slices.DeleteFunc(slices.Clone(in.ByLock[lock]), func(g *history.Grant) bool { return !g.Granted() })
-	slices.SortStableFunc(out, func(a, b *history.Grant) int { return cmp.Compare(a.Sent(), b.Sent()) })
-	return out
-}
-
 // suspect names who may still hold the lock: all grants that nobody was granted the lock after and
 // that were not given back for certain, the most suspicious first and the later before the
 // earlier; attempts only where there is no such grant. Which of several it is the record cannot

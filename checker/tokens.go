@@ -111,18 +111,6 @@ func (in *Input) refusedValid(figures Figures) []Finding {
 	return out
 }
 
-// wholeUntil is until when no log was cut off: after that somebody may have been granted, and
-// nobody knows.
-func (in *Input) wholeUntil() int64 {
-	whole := int64(history.Forever)
-	for client, last := range in.Last {
-		if in.CutOff(client) {
-			whole = min(whole, last)
-		}
-	}
-	return whole
-}
-
 // rivals answers whether another grant of a lock may be newer than a given one.
 type rivals struct {
 	bySent []*history.Grant // granted ones

@@ -80,3 +80,6 @@ func stepMutex(holder int, op *Op) (bool, any) {
 		return true, holder
 	}
 }
+
+// MaxOps bounds the memory of one search: Porcupine needs about n*n/8 bytes.
+const MaxOps = 20_000

@@ -2,43 +2,9 @@ package checker
 
 import (
 	"fmt"
-	"sort"
 
 	"github.com/lockstorm/lockstorm/history"
 )
-
-// step is how far the wall clock has moved, all steps on record together, from a time on.
-type step struct{ at, sum int64 }
-
-// findSteps adds up the recorded steps of the wall clock, by which stores expire their keys.
-func (in *Input) findSteps() []step {
-	var out []step
-	sum := int64(0)
-	for i := range in.Events {
-		var s history.ClockStep
-		if e := &in.Events[i]; e.F == history.FClock && e.Value.Into(&s) == nil {
-			sum += s.Step
-			out = append(out, step{e.Time, sum})
-		}
-	}
-	return out
-}
-
-// drift is by how much the wall clock was off at most, against where it stood at the beginning
-// of a span.
-func (in *Input) drift(span history.Interval) (most int64) {
-	steps := in.steps()
-	i := sort.Search(len(steps), func(i int) bool { return steps[i].at >= span.From })
-	base := int64(0)
-	if i > 0 {
-		base = steps[i-1].sum
-	}
-	for ; i < len(steps) && steps[i].at <= span.To; i++ {
-		off := steps[i].sum - base
-		most = max(most, off, -off)
-	}
-	return most
-}
 
 // conclude is Conclude for findings as they count in the run.
 func (in *Input) conclude(method string, findings []Finding, total int) Result {
@@ -66,4 +32,12 @@ func (in *Input) settle(f *Finding) {
 			f.because(Cause{Kind: CauseClock, Text: fmt.Sprintf("the host's wall clock moved by %s in the life of %s", Millis(off), id)})
 		}
 	}
+}
+
+// weigh says of each finding what was lost by it, so that the worst are those that cost most.
+func (in *Input) weigh(findings []Finding) []Finding {
+	for i := range findings {
+		findings[i].Lost = in.lostBy(findings[i].Grants)
+	}
+	return findings
 }

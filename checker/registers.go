@@ -1,0 +1,7 @@
+package checker
+
+// Registers of the protected resource.
+const (
+	regPlain  = "plain"
+	regFenced = "fenced"
+)

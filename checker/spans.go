@@ -1,0 +1,29 @@
+package checker
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// heldUp is how much of a span some intervals cover together, each list in order.
+func (in *Input) heldUp(span history.Interval, lists ...[]history.Interval) (sum int64) {
+	all := slices.Concat(lists...)
+	if len(lists) > 1 {
+		slices.SortFunc(all, byFrom)
+	}
+	end := span.From
+	for _, s := range all {
+		if s.From >= span.To {
+			break
+		}
+		if part := s.Overlap(history.Interval{From: end, To: span.To}); !part.Empty() {
+			sum += part.To - part.From
+			end = part.To
+		}
+	}
+	return sum
+}
+
+func byFrom(a, b history.Interval) int { return cmp.Compare(a.From, b.From) }
