@@ -155,7 +155,7 @@ HUNT_SEED ?= 1000001
 
 .PHONY: hunt
 hunt: ##> 200,000 random histories a lock model against brute force and Porcupine, then HUNT_N simulated services and their bugs
-	LOCKSTORM_HISTORIES=200000 $(GO) test -count=1 -timeout 60m -run 'AgainstBruteForce|AgainstPorcupine' -v ./checker ./checker/lin
+	LOCKSTORM_HISTORIES=200000 $(GO) test -count=1 -timeout 60m -run 'AgainstBruteForce|AgainstPorcupine' -v ./checker/...
 	cd hunt && HUNT_N=$(HUNT_N) HUNT_SEED=$(HUNT_SEED) $(GO) test -count=1 -timeout 10h -run TestHunt -v .
 
 JUDGE_MUTANTS ?= 60

@@ -2,18 +2,21 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-func isLock(in *Input) (Code, string) {
+// IsLock is [Check.Applies] of what is asked of locks, not of versions that are compared when data is written.
+func IsLock(in *Input) (Code, string) {
 	if !in.Model.Locks() {
 		return CodeNoLock, "nothing is locked: conflicts are found when the data is written"
 	}
 	return "", ""
 }
 
-func hasTokens(in *Input) (Code, string) {
+// HasTokens is [Check.Applies] of what is asked of fencing tokens.
+func HasTokens(in *Input) (Code, string) {
 	if !in.Run.Tokens {
 		return CodeNoTokens, "issues no tokens"
 	}
 	return "", ""
 }
 
-func withFence(run history.Run) bool { return run.Fencing != history.FencingOff }
+// WithFence is [Check.Gates] of what only runs with a fence require.
+func WithFence(run history.Run) bool { return run.Fencing != history.FencingOff }

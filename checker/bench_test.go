@@ -1,4 +1,4 @@
-package checker
+package checker_test
 
 import (
 	"fmt"
@@ -7,6 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checkertest"
+	"github.com/lockstorm/lockstorm/checker/checks"
+	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -20,7 +24,7 @@ func sectionsOf(n, updates int) *history.History {
 	l := &benchLog{h: &history.History{Sources: []string{"bench"}, Events: make([]history.Event, 0, n+300)}}
 	l.notice(history.PartyController, history.FRun, history.Run{
 		Schema: 1, Ends: history.EndsLease, Tokens: true, Resource: true, TTL: 1e9, Tolerance: 5e6, Discipline: history.Obey,
-		Fencing: history.FencingOn, Registers: map[string]int64{regFenced: 0}, LivenessBound: 3e9, Workload: "counter",
+		Fencing: history.FencingOn, Registers: map[string]int64{facts.RegFenced: 0}, LivenessBound: 3e9, Workload: "counter",
 	})
 	values := make([]int64, locks)
 	for s := 0; len(l.h.Events) < n; s++ {
@@ -42,7 +46,7 @@ func sectionsOf(n, updates int) *history.History {
 				values[lock]++
 			}
 			inv, reg, ret := op(history.Invoke, f), op(history.OK, f), op(history.OK, f)
-			inv.Register, reg.Register, ret.Register = regFenced, regFenced, regFenced
+			inv.Register, reg.Register, ret.Register = facts.RegFenced, facts.RegFenced, facts.RegFenced
 			reg.Process = history.Process{Name: "register"}
 			reg.Value, ret.Value = v, v
 			if f == history.FWrite {
@@ -62,12 +66,12 @@ func sectionsOf(n, updates int) *history.History {
 func BenchmarkLongSection(b *testing.B) {
 	const events = 600_000
 	took := func(updates int) time.Duration {
-		in, err := NewInput(sectionsOf(events, updates))
+		in, err := checker.NewInput(sectionsOf(events, updates))
 		if err != nil {
 			b.Fatal(err)
 		}
 		begun := time.Now()
-		if r := Judge(in, Default()); r.Verdict == Fail {
+		if r := checker.Judge(in, checks.Default()); r.Verdict == checker.Fail {
 			b.Fatal(r.Verdict)
 		}
 		return time.Since(begun)
@@ -81,7 +85,9 @@ func BenchmarkLongSection(b *testing.B) {
 }
 
 // sweeps are the checks that are one pass each: all but those that ask Porcupine.
-var sweeps = []func(*Input) Result{assumptions, coverage, mutualExclusion, fencingTokens, lossNotice, ownership, liveness}
+var sweeps = []string{
+	checker.Assumptions, checker.Coverage, checker.MutualExclusion, checker.FencingTokens, checker.LossNotice, checker.Ownership, checker.Liveness,
+}
 
 // The sweeps judge a million events. The aim: under a second beside the decoding, in
 // memory linear in the length; the metrics show both lengths.
@@ -93,13 +99,13 @@ func BenchmarkSweeps(b *testing.B) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			for b.Loop() {
-				in, err := NewInput(h)
+				in, err := checker.NewInput(h)
 				if err != nil {
 					b.Fatal(err)
 				}
-				for _, check := range sweeps {
-					if r := check(in); r.Verdict == Fail {
-						b.Fatal(answer(r))
+				for _, name := range sweeps {
+					if r := ask(b, name, in); r.Verdict == checker.Fail {
+						b.Fatal(checkertest.Answer(r))
 					}
 				}
 			}
@@ -141,14 +147,14 @@ func benchJudge(b *testing.B, h *history.History) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for b.Loop() {
-		in, err := NewInput(h)
+		in, err := checker.NewInput(h)
 		if err != nil {
 			b.Fatal(err)
 		}
-		r := Judge(in, Default())
-		for _, check := range []string{Assumptions, MutualExclusion, LockLinearizability, DataFenced, FencingTokens, Ownership} {
-			if c := r.Checks[check]; c.Verdict != Pass || (c.Reason != "" && check != Liveness) {
-				b.Fatal(check, answer(c))
+		r := checker.Judge(in, checks.Default())
+		for _, check := range []string{checker.Assumptions, checker.MutualExclusion, checker.LockLinearizability, checker.DataFenced, checker.FencingTokens, checker.Ownership} {
+			if c := r.Checks[check]; c.Verdict != checker.Pass || (c.Reason != "" && check != checker.Liveness) {
+				b.Fatal(check, checkertest.Answer(c))
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package checker
+package checker_test
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -30,11 +32,11 @@ func BenchmarkFile(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			in, err := NewInput(h)
+			in, err := checker.NewInput(h)
 			if err != nil {
 				b.Fatal(err)
 			}
-			if r := Judge(in, Default()); r.Verdict == Fail {
+			if r := checker.Judge(in, checks.Default()); r.Verdict == checker.Fail {
 				b.Fatal(r.Verdict)
 			}
 		}

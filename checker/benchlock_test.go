@@ -1,9 +1,10 @@
-package checker
+package checker_test
 
 import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -51,7 +52,7 @@ func oneLock(sections, percent int) *history.History {
 	d := rand.New(rand.NewPCG(1, 9))
 	l.notice(history.PartyController, history.FRun, history.Run{
 		Schema: 1, Ends: history.EndsLease, Tokens: true, Resource: true, TTL: benchTTL, Tolerance: 1, Discipline: history.Obey,
-		Fencing: history.FencingOn, Registers: map[string]int64{regFenced: 0}, LivenessBound: 3e9, Workload: "counter",
+		Fencing: history.FencingOn, Registers: map[string]int64{facts.RegFenced: 0}, LivenessBound: 3e9, Workload: "counter",
 	})
 	clients, value := make([]benchClient, benchClients), int64(0)
 	ask := func(c *benchClient, n int) {
@@ -121,7 +122,7 @@ func (c *benchClient) section(l *benchLog, token int64, value *int64, lost strin
 			v.New = history.Some(*value + 1)
 		}
 		inv := c.op(f, history.Invoke)
-		inv.Token, inv.Register = history.Some(token), regFenced
+		inv.Token, inv.Register = history.Some(token), facts.RegFenced
 		reg, ret := inv, inv
 		reg.Type, reg.Process, reg.Value = history.OK, history.Process{Name: history.PartyRegister}, v
 		if ret.Type, ret.Value = history.OK, v; f == history.FWrite {

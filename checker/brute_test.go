@@ -1,4 +1,4 @@
-package checker
+package checker_test
 
 import (
 	"github.com/lockstorm/lockstorm/checker/lin"

@@ -1,4 +1,4 @@
-package checker
+package checker_test
 
 import (
 	"crypto/sha256"
@@ -13,7 +13,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checkertest"
+	"github.com/lockstorm/lockstorm/checker/checks"
 )
 
 const (
@@ -65,7 +67,7 @@ func TestTheSameBytes(t *testing.T) {
 func writeDigests(t *testing.T, path string) {
 	var all strings.Builder
 	eachFixture(t, func(t *testing.T, d *datadriven.TestData) string {
-		b, err := json.MarshalIndent(Judge(inputOf(t, d.Input), Default()), "", "  ")
+		b, err := json.MarshalIndent(checker.Judge(checkertest.InputOf(t, d.Input), checks.Default()), "", "  ")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,24 +91,8 @@ func TestReentriesAreOfOneLock(t *testing.T) {
 15ms 1 c1 ok acquire lock=L1 grant=c owner=o lease=c sent=14ms ttl=1s deadline=1014ms
 `
 	for text, want := range map[string]int64{record + "end\n": 0, record + again + "end\n": 1} {
-		if got := Judge(inputOf(t, text), Default()).Stats["reentries"]; got != want {
+		if got := checker.Judge(checkertest.InputOf(t, text), checks.Default()).Stats["reentries"]; got != want {
 			t.Errorf("%d reentries, want %d:\n%s", got, want, text)
 		}
-	}
-}
-
-// Stalls and faults that overlap hold a client up once: what is left of a try is not made shorter by counting
-// them twice.
-func TestHeldBackCountsOnce(t *testing.T) {
-	in := inputOf(t, `run ends=lease workload=try ttl=1s
-0ms 1 c1 invoke try-acquire lock=L grant=a
-300ms - controller info stall {"late_ns":200000000}
-350ms - controller info stall {"late_ns":200000000}
-1000ms 1 c1 fail try-acquire lock=L grant=a error=held
-end
-`)
-	c := in.Grants[0].Acquire
-	if got := in.heldBack("c1", history.Interval{From: c.Start(), To: c.End()}); got != 250e6 {
-		t.Errorf("held back for %s, want 250 ms", Millis(got))
 	}
 }

@@ -1,10 +1,14 @@
-package checker
+package checker_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checkertest"
+	"github.com/lockstorm/lockstorm/checker/checks"
 )
 
 // lostAt is a lock that a fail-over lost: asked for at 100 ms, proven at 900 ms, healed at 1200 ms.
@@ -37,9 +41,9 @@ func TestThreeTimesOfACause(t *testing.T) {
 		"it struck before the overlap":  {`"began_ns":450000000,`, [3]int64{450e6, 900e6, 1200e6}, "failover-kill #1 of redis-1, active from 0.450 s to 1.200 s, proven at 0.900 s (redis-1 died)"},
 		"it struck only after it began": {`"began_ns":700000000,`, [3]int64{}, "none found"},
 	} {
-		r := Judge(inputOf(t, fmt.Sprintf(lostAt, tc.began)), Default())
-		found := r.Checks[MutualExclusion].Findings
-		if len(found) != 1 || found[0].Class != Defect {
+		r := checker.Judge(checkertest.InputOf(t, fmt.Sprintf(lostAt, tc.began)), checks.Default())
+		found := r.Checks[checker.MutualExclusion].Findings
+		if len(found) != 1 || found[0].Class != checker.Defect {
 			t.Fatalf("%s: found %+v, want one defect", name, found)
 		}
 		f := found[0]

@@ -29,7 +29,7 @@ func TestConcludeListsTheWorst(t *testing.T) {
 		"quiet doubt":               {[]Finding{{Class: Inherent, Doubtful: true}}, Fail, Finding{Class: Inherent, Doubtful: true}},
 	} {
 		r := Conclude("m", tc.findings, len(tc.findings))
-		if r.Verdict != tc.want || len(r.Findings) > maxFindings {
+		if r.Verdict != tc.want || len(r.Findings) > MaxFindings {
 			t.Errorf("%s: %s with %d findings, want %s", name, r.Verdict, len(r.Findings), tc.want)
 		}
 		found := len(tc.findings) == 0

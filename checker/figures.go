@@ -3,6 +3,7 @@ package checker
 import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -47,14 +48,14 @@ func reentries(in *Input, out Figures) {
 	out["reentries"], out["reentries_refused"] = 0, 0
 	type place struct {
 		lock string
-		owner
+		facts.Owner
 	}
 	held := map[place]*history.Grant{} // the outer grant
 	for _, g := range in.Grants {
 		if g.Acquire == nil {
 			continue
 		}
-		at := place{g.Lock, ownerOf(g)}
+		at := place{g.Lock, facts.OwnerOf(g)}
 		outer := held[at]
 		switch {
 		case outer == nil || g.Acquire.Start() > outer.GaveBack():

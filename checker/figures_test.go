@@ -1,4 +1,4 @@
-package checker
+package checker_test
 
 import (
 	"fmt"
@@ -8,6 +8,10 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checkertest"
+	"github.com/lockstorm/lockstorm/checker/checks"
 )
 
 // The figures of whole histories, each worked out by hand: figures gate nothing, so no verdict shows a
@@ -15,7 +19,7 @@ import (
 func TestFigures(t *testing.T) {
 	datadriven.Walk(t, "testdata/figures", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			r := Judge(inputOf(t, d.Input), Default())
+			r := checker.Judge(checkertest.InputOf(t, d.Input), checks.Default())
 			var b strings.Builder
 			for _, name := range slices.Sorted(maps.Keys(r.Stats)) {
 				fmt.Fprintf(&b, "%s %d\n", name, r.Stats[name])

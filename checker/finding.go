@@ -89,8 +89,8 @@ const (
 	CauseRecord  CauseKind = "record"  // the record itself is suspect
 )
 
-// because sets the cause.
-func (f *Finding) because(c Cause) {
+// Because sets the cause.
+func (f *Finding) Because(c Cause) {
 	f.Cause, f.CauseKind, f.Fault = c.Text, c.Kind, c.Fault
 	f.CauseBegan, f.CauseProven, f.CauseEnded = c.Began, c.Proven, c.Ended
 }
@@ -111,12 +111,14 @@ type Cause struct {
 	Began, Proven, Ended int64
 }
 
-var noCause = Cause{Kind: CauseNone, Text: "none found"}
+// NoCause is the cause of what nothing on record explains.
+var NoCause = Cause{Kind: CauseNone, Text: "none found"}
 
-// unasked reports whether no fault is to blame: the host was late, or we were ourselves.
-func (c Cause) unasked() bool { return c.Kind == CauseStall || c.Kind == CauseHarness }
+// Unasked reports whether no fault is to blame: the host was late, or we were ourselves.
+func (c Cause) Unasked() bool { return c.Kind == CauseStall || c.Kind == CauseHarness }
 
-func joined(a, b []string) string {
+// Joined lists names for people.
+func Joined(a, b []string) string {
 	all := slices.Concat(a, b)
 	text := ""
 	for i, s := range all {
@@ -128,8 +130,8 @@ func joined(a, b []string) string {
 	return text
 }
 
-// ofRecord is a finding about the record itself, which nobody can judge by it. The event may be nil.
-func ofRecord(rule, message string, e *history.Event) Finding {
+// OfRecord is a finding about the record itself, which nobody can judge by it. The event may be nil.
+func OfRecord(rule, message string, e *history.Event) Finding {
 	f := Finding{Rule: rule, Class: NoClass, Cause: "the record", CauseKind: CauseRecord, Gating: true, Doubtful: true, Message: message, Events: []int64{}}
 	if e != nil {
 		f.Events, f.From, f.To = []int64{e.Index}, e.Time, e.Time

@@ -1,4 +1,4 @@
-package checker
+package checker_test
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -137,7 +138,7 @@ func (d dice) grant(r *gridRun, client int) gridGrant {
 }
 
 // input writes the grid as a history.
-func (r gridRun) input(t testing.TB) *Input {
+func (r gridRun) input(t testing.TB) *checker.Input {
 	h := &history.History{Sources: []string{"grid"}}
 	add := func(e history.Event) { h.Events = append(h.Events, e) }
 	add(history.Event{F: history.FRun, Type: history.Info, Process: history.Process{Name: "controller"}, Value: history.ValueOf(history.Run{
@@ -153,7 +154,7 @@ func (r gridRun) input(t testing.TB) *Input {
 		add(history.Event{Time: at, Process: history.Process{Name: "nemesis"}, Type: history.Info, F: history.FKill, Party: "nemesis", Client: gridClient(client)})
 	}
 	slices.SortStableFunc(h.Events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
-	in, err := NewInput(h)
+	in, err := checker.NewInput(h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +240,7 @@ func (g gridGrant) write(i int, r gridRun, add func(history.Event)) {
 	}
 }
 
-func describeGrid(in *Input) string {
+func describeGrid(in *checker.Input) string {
 	text := fmt.Sprintf("%+v, ends %s, ttl %d, tolerance %d, %s\n", in.Run.Model, in.Run.Ends, in.Run.TTL, in.Run.Tolerance, in.Run.Discipline)
 	for i := range in.Events[1:] {
 		e := in.Events[i+1]

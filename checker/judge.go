@@ -193,7 +193,7 @@ func (r Result) Violates() bool {
 func demanded(run history.Run, checks *Catalogue) (missing []Finding) {
 	for _, name := range run.Required {
 		if _, err := checks.Get(history.Requirement(name)); err != nil {
-			missing = append(missing, ofRecord("required", fmt.Sprintf("the run requires the check %q, which is not known here", name), nil))
+			missing = append(missing, OfRecord("required", fmt.Sprintf("the run requires the check %q, which is not known here", name), nil))
 		}
 	}
 	return missing

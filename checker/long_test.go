@@ -1,8 +1,12 @@
-package checker
+package checker_test
 
 import (
 	"testing"
 
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checkertest"
+	"github.com/lockstorm/lockstorm/checker/checks"
+	"github.com/lockstorm/lockstorm/checker/object"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -10,13 +14,13 @@ import (
 // outcomes are unknown.
 func TestOneLock(t *testing.T) {
 	for _, percent := range []int{0, 5, 40} {
-		in, err := NewInput(oneLock(3000, percent))
+		in, err := checker.NewInput(oneLock(3000, percent))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, c := range Judge(in, Default()).Checks {
-			if c.Verdict != Pass && c.Verdict != Skipped {
-				t.Errorf("%d %% unknown: %s: %s", percent, name, answer(c))
+		for name, c := range checker.Judge(in, checks.Default()).Checks {
+			if c.Verdict != checker.Pass && c.Verdict != checker.Skipped {
+				t.Errorf("%d %% unknown: %s: %s", percent, name, checkertest.Answer(c))
 			}
 		}
 	}
@@ -24,14 +28,14 @@ func TestOneLock(t *testing.T) {
 
 // A section with so many requests that they are looked up is judged as short ones are. (In which time, BenchmarkLongSection says.)
 func TestLongSection(t *testing.T) {
-	in, err := NewInput(sectionsOf(6000, 10*manyRequests))
+	in, err := checker.NewInput(sectionsOf(6000, 10*64))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Judge(in, Default())
-	for _, name := range []string{Assumptions, MutualExclusion, DataFenced, FencingTokens} {
-		if c := r.Checks[name]; c.Verdict != Pass {
-			t.Errorf("%s: %s", name, answer(c))
+	r := checker.Judge(in, checks.Default())
+	for _, name := range []string{checker.Assumptions, checker.MutualExclusion, checker.DataFenced, checker.FencingTokens} {
+		if c := r.Checks[name]; c.Verdict != checker.Pass {
+			t.Errorf("%s: %s", name, checkertest.Answer(c))
 		}
 	}
 }
@@ -61,21 +65,21 @@ func grantEarly(h *history.History, every int) (n int) {
 // and an acquire of unknown outcome explain every one of them.)
 func TestOneLockViolated(t *testing.T) {
 	for _, model := range []history.Model{{}, {Kind: history.ModelReadWrite}, {Kind: history.ModelReentrant}} {
-		for _, tc := range []struct{ every, findings int }{{2000, 0}, {300, maxLockFindings}} {
+		for _, tc := range []struct{ every, findings int }{{2000, 0}, {300, object.MaxFindings}} {
 			h := oneLock(10_000, map[bool]int{false: 5, true: 0}[model.Counts()])
 			planted := grantEarly(h, tc.every)
-			in, err := NewInput(h)
+			in, err := checker.NewInput(h)
 			if err != nil {
 				t.Fatal(err)
 			}
 			in.Model = model
-			r := judgeLocks(in, pieceSize)
+			r := judgeLocks(in, 0)
 			want := tc.findings
 			if want == 0 {
 				want = planted
 			}
-			if r.Verdict != Fail || len(r.Findings) != want || planted < want {
-				t.Errorf("%q, %d planted: %s", model.Kind, planted, answer(r))
+			if r.Verdict != checker.Fail || len(r.Findings) != want || planted < want {
+				t.Errorf("%q, %d planted: %s", model.Kind, planted, checkertest.Answer(r))
 			}
 			for _, f := range r.Findings {
 				if f.Rule != "double-grant" || len(f.Grants) != 2 {
@@ -90,13 +94,13 @@ func TestOneLockViolated(t *testing.T) {
 func TestOneLockCounted(t *testing.T) {
 	h := oneLock(10_000, 5)
 	grantEarly(h, 2000)
-	in, err := NewInput(h)
+	in, err := checker.NewInput(h)
 	if err != nil {
 		t.Fatal(err)
 	}
 	in.Model = history.Model{Kind: history.ModelReentrant}
-	if r := judgeLocks(in, pieceSize); r.Verdict != Pass {
-		t.Error(answer(r))
+	if r := judgeLocks(in, 0); r.Verdict != checker.Pass {
+		t.Error(checkertest.Answer(r))
 	}
 }
 
@@ -105,23 +109,23 @@ func TestOneLockCounted(t *testing.T) {
 func TestUnconfirmed(t *testing.T) {
 	h := oneLock(200, 0)
 	grantEarly(h, 20)
-	in, err := NewInput(h)
+	in, err := checker.NewInput(h)
 	if err != nil {
 		t.Fatal(err)
 	}
 	in.Limit = 0
-	if r := judgeLocks(in, pieceSize); r.Verdict != Unknown || r.Code != CodeTimeout || len(r.Findings) > 0 {
-		t.Errorf("without time: %s", answer(r))
+	if r := judgeLocks(in, 0); r.Verdict != checker.Unknown || r.Code != checker.CodeTimeout || len(r.Findings) > 0 {
+		t.Errorf("without time: %s", checkertest.Answer(r))
 	}
-	if in, err = NewInput(oneLock(200, 0)); err != nil {
+	if in, err = checker.NewInput(oneLock(200, 0)); err != nil {
 		t.Fatal(err)
 	}
 	in.Limit = 0
-	if r := judgeLocks(in, pieceSize); r.Verdict != Pass {
-		t.Errorf("legal, without time: %s", answer(r))
+	if r := judgeLocks(in, 0); r.Verdict != checker.Pass {
+		t.Errorf("legal, without time: %s", checkertest.Answer(r))
 	}
-	var proof LockProof
-	if err := judgeLocks(in, pieceSize).ProofInto(&proof); err != nil || proof.Replayed < proof.Operations || proof.Operations < 400 {
+	var proof checker.LockProof
+	if err := judgeLocks(in, 0).ProofInto(&proof); err != nil || proof.Replayed < proof.Operations || proof.Operations < 400 {
 		t.Errorf("proof %+v, %v", proof, err)
 	}
 }

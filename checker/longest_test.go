@@ -1,9 +1,13 @@
-package checker
+package checker_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checkertest"
+	"github.com/lockstorm/lockstorm/checker/checks"
 )
 
 // pairs is a history in which two clients are granted the lock at once again and again: for so long each time.
@@ -27,13 +31,13 @@ func pairs(lengths []int) string {
 
 // Of more overlaps than can be listed the longest are, wherever they stand; all are counted.
 func TestTheLongestOverlapsAreListed(t *testing.T) {
-	lengths := make([]int, maxFindings+30)
+	lengths := make([]int, checker.MaxFindings+30)
 	for i := range lengths {
 		lengths[i] = 2
 	}
 	lengths[3], lengths[len(lengths)-1] = 40, 50
-	r := Judge(inputOf(t, pairs(lengths)), Default()).Checks[MutualExclusion]
-	if len(r.Findings) != maxFindings || r.Figures["violations"] != int64(len(lengths)) || r.Figures["overlap_max_ns"] != 50e6 {
+	r := checker.Judge(checkertest.InputOf(t, pairs(lengths)), checks.Default()).Checks[checker.MutualExclusion]
+	if len(r.Findings) != checker.MaxFindings || r.Figures["violations"] != int64(len(lengths)) || r.Figures["overlap_max_ns"] != 50e6 {
 		t.Errorf("%d findings, figures %v", len(r.Findings), r.Figures)
 	}
 	listed := map[int64]int{}

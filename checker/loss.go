@@ -1,8 +1,6 @@
 package checker
 
-import (
-	"slices"
-)
+import "slices"
 
 // dataChecks are the checks whose findings are updates that were lost.
 var dataChecks = []string{DataPlain, DataFenced}

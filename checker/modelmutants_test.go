@@ -1,9 +1,12 @@
-package checker
+package checker_test
 
 import (
 	"slices"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checkertest"
+	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -19,7 +22,7 @@ var (
 	reentrant = history.Model{Kind: history.ModelReentrant}
 	sessions  = history.Model{Session: true}
 
-	both = []string{MutualExclusion, LockLinearizability}
+	both = []string{checker.MutualExclusion, checker.LockLinearizability}
 )
 
 var modelMutants = []modelMutant{
@@ -53,22 +56,22 @@ func TestModelMutants(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			failed := map[string]int{}
 			for seed := range uint64(seeds) {
-				in, err := NewInput(newModelSim(m, seed).simulate())
+				in, err := checker.NewInput(newModelSim(m, seed).simulate())
 				if err != nil {
 					t.Fatal(err)
 				}
-				r := Judge(in, Default())
-				if a := r.Checks[Assumptions]; a.Verdict != Pass {
+				r := checker.Judge(in, checks.Default())
+				if a := r.Checks[checker.Assumptions]; a.Verdict != checker.Pass {
 					t.Fatalf("seed %d: the simulator made an unsound record: %s", seed, a.Reason)
 				}
 				for name, c := range r.Checks {
-					if c.Code == CodePanicked || c.Code == CodeTimeout {
+					if c.Code == checker.CodePanicked || c.Code == checker.CodeTimeout {
 						t.Fatalf("seed %d: %s: %s", seed, name, c.Reason)
 					}
-					if c.Verdict == Fail && m.caught == nil {
-						t.Fatalf("seed %d: the correct lock fails %s:\n%s", seed, name, answer(c))
+					if c.Verdict == checker.Fail && m.caught == nil {
+						t.Fatalf("seed %d: the correct lock fails %s:\n%s", seed, name, checkertest.Answer(c))
 					}
-					if c.Verdict == Fail && certain(c) {
+					if c.Verdict == checker.Fail && certain(c) {
 						failed[name]++
 					}
 				}
@@ -87,6 +90,6 @@ func TestModelMutants(t *testing.T) {
 }
 
 // certain reports whether a check blames the lock itself.
-func certain(c Result) bool {
-	return slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Class == Defect })
+func certain(c checker.Result) bool {
+	return slices.ContainsFunc(c.Findings, func(f checker.Finding) bool { return f.Class == checker.Defect })
 }

@@ -1,16 +1,19 @@
-package checker
+package checker_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checkertest"
+	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/history"
 )
 
 // mutant breaks one rule of the lock.
 type mutant struct {
-	name   string
+	Name   string
 	ends   string   // default lease
 	caught []string // checks, at least one of which must fail
 	kills  bool
@@ -19,19 +22,19 @@ type mutant struct {
 }
 
 var mutants = []mutant{
-	{name: "none", never: true, kills: true},
-	{name: "grants-always", caught: []string{MutualExclusion, LockLinearizability}},
-	{name: "check-then-set", caught: []string{MutualExclusion, LockLinearizability}},
-	{name: "blind-delete", caught: []string{Ownership}},
-	{name: "shared-owner", caught: []string{Ownership}},
-	{name: "expires-early", caught: []string{MutualExclusion, LockLinearizability}},
-	{name: "never-expires", ends: history.EndsNever, kills: true, caught: []string{Liveness}},
-	{name: "release-not-applied", ends: history.EndsNever, caught: []string{Liveness}},
-	{name: "forgets-at-restart", resets: true, caught: []string{MutualExclusion, LockLinearizability}},
-	{name: "revives-expired", caught: []string{LockLinearizability}},
-	{name: "token-duplicate", caught: []string{FencingTokens}},
-	{name: "token-regress", caught: []string{FencingTokens}},
-	{name: "lies-not-held", caught: []string{LockLinearizability}},
+	{Name: "none", never: true, kills: true},
+	{Name: "grants-always", caught: []string{checker.MutualExclusion, checker.LockLinearizability}},
+	{Name: "check-then-set", caught: []string{checker.MutualExclusion, checker.LockLinearizability}},
+	{Name: "blind-delete", caught: []string{checker.Ownership}},
+	{Name: "shared-owner", caught: []string{checker.Ownership}},
+	{Name: "expires-early", caught: []string{checker.MutualExclusion, checker.LockLinearizability}},
+	{Name: "never-expires", ends: history.EndsNever, kills: true, caught: []string{checker.Liveness}},
+	{Name: "release-not-applied", ends: history.EndsNever, caught: []string{checker.Liveness}},
+	{Name: "forgets-at-restart", resets: true, caught: []string{checker.MutualExclusion, checker.LockLinearizability}},
+	{Name: "revives-expired", caught: []string{checker.LockLinearizability}},
+	{Name: "token-duplicate", caught: []string{checker.FencingTokens}},
+	{Name: "token-regress", caught: []string{checker.FencingTokens}},
+	{Name: "lies-not-held", caught: []string{checker.LockLinearizability}},
 }
 
 // Every mutant is caught, by the check that is there for it, in each of its seeds where
@@ -39,15 +42,15 @@ var mutants = []mutant{
 func TestLockMutants(t *testing.T) {
 	const seeds = 20
 	for _, m := range mutants {
-		t.Run(m.name, func(t *testing.T) {
+		t.Run(m.Name, func(t *testing.T) {
 			caught := 0
 			for seed := range uint64(seeds) {
-				in, err := NewInput(simulate(m, seed))
+				in, err := checker.NewInput(simulate(m, seed))
 				if err != nil {
 					t.Fatal(err)
 				}
-				r := Judge(in, Default())
-				if a := r.Checks[Assumptions]; a.Verdict != Pass {
+				r := checker.Judge(in, checks.Default())
+				if a := r.Checks[checker.Assumptions]; a.Verdict != checker.Pass {
 					t.Fatalf("seed %d: the simulator made an unsound record: %s", seed, a.Reason)
 				}
 				failed := false
@@ -55,10 +58,10 @@ func TestLockMutants(t *testing.T) {
 					if strings.Contains(c.Reason, "the check itself failed") {
 						t.Fatalf("seed %d: %s: %s", seed, name, c.Reason)
 					}
-					if c.Verdict == Fail && m.never {
-						t.Fatalf("seed %d: the correct lock fails %s:\n%s", seed, name, answer(c))
+					if c.Verdict == checker.Fail && m.never {
+						t.Fatalf("seed %d: the correct lock fails %s:\n%s", seed, name, checkertest.Answer(c))
 					}
-					failed = failed || (c.Verdict == Fail && slices.Contains(m.caught, name))
+					failed = failed || (c.Verdict == checker.Fail && slices.Contains(m.caught, name))
 				}
 				if failed {
 					caught++

@@ -61,16 +61,16 @@ func RankOfCheck(name string) int {
 func (f Finding) severity() int {
 	switch {
 	case f.Certain():
-		return f.Class.rank()
+		return f.Class.Rank()
 	case f.Gating:
-		return 10 + f.Class.rank()
+		return 10 + f.Class.Rank()
 	default:
-		return 20 + f.Class.rank()
+		return 20 + f.Class.Rank()
 	}
 }
 
-// rank orders the classes, the worst first.
-func (c Class) rank() int {
+// Rank orders the classes, the worst first.
+func (c Class) Rank() int {
 	return map[Class]int{Defect: 0, Undetermined: 1, NoClass: 2, Inherent: 3}[c]
 }
 

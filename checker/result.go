@@ -104,15 +104,15 @@ func (r Result) ProofInto(v any) error {
 	return json.Unmarshal(r.Proof, v)
 }
 
-// maxFindings bounds what a check lists; the rest is counted.
-const maxFindings = 100
+// MaxFindings bounds what a check lists; the rest is counted.
+const MaxFindings = 100
 
 // Conclude makes a result of all findings: fail when one is certain, unknown when all
 // that gate are doubtful. What is listed are the first ones by [Rank]: what is left out cannot change
 // the answer. total is the number found, where that is more.
 func Conclude(method string, findings []Finding, total int) Result {
 	slices.SortStableFunc(findings, Rank)
-	r := Result{Verdict: Pass, Method: method, Findings: findings[:min(len(findings), maxFindings)]}
+	r := Result{Verdict: Pass, Method: method, Findings: findings[:min(len(findings), MaxFindings)]}
 	switch {
 	case len(findings) == 0:
 	case findings[0].Gating && findings[0].Doubtful:

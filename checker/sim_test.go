@@ -1,4 +1,4 @@
-package checker
+package checker_test
 
 import (
 	"cmp"
@@ -73,7 +73,7 @@ func (s *sim) log(party string, e history.Event) {
 func (s *sim) take(grant string) (token int64, ok bool) {
 	l := &s.lock
 	held := l.holder != "" && s.now < l.until
-	if held && s.mutant.name != "grants-always" {
+	if held && s.mutant.Name != "grants-always" {
 		return 0, false
 	}
 	s.grantTo(grant)
@@ -83,15 +83,15 @@ func (s *sim) take(grant string) (token int64, ok bool) {
 func (s *sim) grantTo(grant string) {
 	l := &s.lock
 	l.holder, l.until = grant, s.now+s.ttl
-	if s.mutant.name == "expires-early" {
+	if s.mutant.Name == "expires-early" {
 		l.until = s.now + s.ttl/3
 	}
 	if s.ends == history.EndsNever {
 		l.until = 1 << 60
 	}
 	switch {
-	case s.mutant.name == "token-duplicate" && s.rnd.IntN(8) == 0:
-	case s.mutant.name == "token-regress" && s.rnd.IntN(8) == 0 && l.token > 3:
+	case s.mutant.Name == "token-duplicate" && s.rnd.IntN(8) == 0:
+	case s.mutant.Name == "token-regress" && s.rnd.IntN(8) == 0 && l.token > 3:
 		l.token -= 2
 	default:
 		l.token++
@@ -103,7 +103,7 @@ func (s *sim) give(grant string) bool {
 	l := &s.lock
 	mine := l.holder == grant && s.now < l.until
 	somebodys := l.holder != "" && s.now < l.until
-	switch s.mutant.name {
+	switch s.mutant.Name {
 	case "blind-delete", "shared-owner":
 		mine = somebodys
 	case "release-not-applied":
@@ -124,7 +124,7 @@ func (s *sim) give(grant string) bool {
 func (s *sim) renew(grant string) bool {
 	l := &s.lock
 	mine := l.holder == grant && s.now < l.until
-	if mine || (s.mutant.name == "revives-expired" && l.holder != grant) {
+	if mine || (s.mutant.Name == "revives-expired" && l.holder != grant) {
 		l.holder, l.until = grant, s.now+s.ttl
 		return true
 	}

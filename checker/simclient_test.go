@@ -1,4 +1,4 @@
-package checker
+package checker_test
 
 import (
 	"fmt"
@@ -40,7 +40,7 @@ func (c *simClient) try(grant string) {
 	sent := s.now
 	s.at(s.net(), func() {
 		token, ok := s.take(grant)
-		if s.mutant.name == "check-then-set" && !ok {
+		if s.mutant.Name == "check-then-set" && !ok {
 			// It saw the lock free when it was about to expire, and sets it later.
 			if s.lock.until-s.now < s.ttl && s.rnd.IntN(6) == 0 {
 				s.at(s.net(), func() { s.grantTo(grant); c.granted(grant, sent, s.lock.token) })

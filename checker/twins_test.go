@@ -1,26 +1,13 @@
-package checker
+package checker_test
 
 import (
 	"fmt"
-	"os"
-	"strconv"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checkertest"
 	"github.com/lockstorm/lockstorm/history"
 )
-
-// histories is how many random histories a model are judged: make hunt asks for more.
-func histories(t *testing.T) uint64 {
-	text := os.Getenv("LOCKSTORM_HISTORIES")
-	if text == "" {
-		return 5_000
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatalf("LOCKSTORM_HISTORIES: %v", err)
-	}
-	return n
-}
 
 var gridModels = map[string][]history.Model{
 	"exclusive":  {{}},
@@ -33,21 +20,21 @@ var gridModels = map[string][]history.Model{
 func (r gridRun) disagree(t testing.TB, size int) (what string, legal, apart bool) {
 	in := r.input(t)
 	pairs := r.pairs()
-	got := mutualExclusion(in)
-	if n := int(got.Figures["violations"]); n != pairs || (got.Verdict == Pass) != (pairs == 0) {
+	got := ask(t, checker.MutualExclusion, in)
+	if n := int(got.Figures["violations"]); n != pairs || (got.Verdict == checker.Pass) != (pairs == 0) {
 		what = fmt.Sprintf("mutual-exclusion: %s with %d pairs, brute force: %d pairs\n", got.Verdict, n, pairs)
 	}
 	legal = r.linearizable()
-	want := Pass
+	want := checker.Pass
 	if !legal {
-		want = Fail
+		want = checker.Fail
 	}
 	got = judgeLocks(in, size)
 	if got.Verdict != want {
 		what += fmt.Sprintf("lock-linearizability: %s, brute force: %s\n", got.Verdict, want)
 	}
 	for _, f := range got.Findings {
-		if f.Class != Defect || f.CauseKind == "" || len(f.Grants) == 0 {
+		if f.Class != checker.Defect || f.CauseKind == "" || len(f.Grants) == 0 {
 			what += fmt.Sprintf("a finding without class, cause or grants: %+v\n", f)
 		}
 	}
@@ -62,11 +49,11 @@ func TestModelsAgainstBruteForce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			illegal, overlapping := 0, 0
-			n := histories(t)
+			n := checkertest.Histories(t, 5_000)
 			for seed := range n {
 				d := newDice(seed)
 				r := d.grid(oneOf(d, models...))
-				size := oneOf(d, 1, pieceSize)
+				size := oneOf(d, 1, 0)
 				what, legal, apart := r.disagree(t, size)
 				if what != "" {
 					r = r.shrink(t, size)

@@ -1,9 +1,11 @@
-package checker
+package checker_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -24,8 +26,8 @@ run ends=lease party=c2
 `
 	for _, tc := range []struct {
 		text string
-		want Verdict
-	}{{record + "end\n", Unknown}, {record + tried + "end\n", Pass}} {
+		want checker.Verdict
+	}{{record + "end\n", checker.Unknown}, {record + tried + "end\n", checker.Pass}} {
 		h, err := history.ParseText(strings.NewReader(tc.text))
 		if err != nil {
 			t.Fatal(err)
@@ -35,12 +37,12 @@ run ends=lease party=c2
 				e.Client = ""
 			}
 		}
-		in, err := NewInput(h)
+		in, err := checker.NewInput(h)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := Judge(in, Default()).Checks[Liveness]
-		if r.Verdict != tc.want || (tc.want == Unknown && r.Code != CodeUntried) {
+		r := checker.Judge(in, checks.Default()).Checks[checker.Liveness]
+		if r.Verdict != tc.want || (tc.want == checker.Unknown && r.Code != checker.CodeUntried) {
 			t.Errorf("%s %s (%s), want %s:\n%s", r.Verdict, r.Code, r.Reason, tc.want, tc.text)
 		}
 	}

@@ -1,48 +1,15 @@
-package checker
+package checker_test
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
-)
 
-// What is listed of many overlaps is what explaining all of them and ranking them would list.
-func TestWorstOverlapsAreTheWorst(t *testing.T) {
-	several := 0
-	for _, m := range mutants {
-		for seed := range uint64(30) {
-			in, err := NewInput(simulate(m, seed))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var all []overlap
-			var want []Finding
-			for _, lock := range in.Locks {
-				for _, o := range in.overlaps(lock) {
-					class, reason, why := in.classify(o)
-					f := in.overlapFinding(o, class, reason, why)
-					in.settle(&f)
-					all, want = append(all, o), append(want, f)
-				}
-			}
-			if len(all) > 3 {
-				several++
-			}
-			slices.SortStableFunc(want, Rank)
-			for _, most := range []int{1, 3, maxFindings} {
-				got := in.worstOverlaps(all, most)
-				if w := want[:min(most, len(want))]; len(got) != len(w) || (len(w) > 0 && !reflect.DeepEqual(got, w)) {
-					t.Fatalf("%s, seed %d: of %d overlaps these are listed:\n%v\nwant:\n%v", m.name, seed, len(all), got, w)
-				}
-			}
-		}
-	}
-	if several < 20 {
-		t.Errorf("only %d records have several overlaps", several)
-	}
-}
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checkertest"
+	"github.com/lockstorm/lockstorm/checker/checks"
+)
 
 // A run with more overlaps than can be listed: the one that cost an update is listed, although it was the
 // shortest and came last; the count and the longest are of all.
@@ -75,10 +42,10 @@ func TestTheCostlyOverlapIsListed(t *testing.T) {
 		event(over+3, 2, "ok release "+c)
 	}
 	b.WriteString("end\n")
-	c := Judge(inputOf(t, b.String()), Default()).Checks[MutualExclusion]
+	c := checker.Judge(checkertest.InputOf(t, b.String()), checks.Default()).Checks[checker.MutualExclusion]
 	last := fmt.Sprintf("a%d", n-1)
-	listed := slices.ContainsFunc(c.Findings, func(f Finding) bool { return slices.Contains(f.Grants, last) && f.Lost == 1 })
-	if !listed || len(c.Findings) != maxFindings || c.Figures["violations"] != n || c.Figures["overlap_max_ns"] != 8e6 {
+	listed := slices.ContainsFunc(c.Findings, func(f checker.Finding) bool { return slices.Contains(f.Grants, last) && f.Lost == 1 })
+	if !listed || len(c.Findings) != checker.MaxFindings || c.Figures["violations"] != n || c.Figures["overlap_max_ns"] != 8e6 {
 		t.Errorf("%d listed, the costly one among them: %v; figures %v; %s", len(c.Findings), listed, c.Figures, c.Reason)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/damage"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
@@ -162,7 +163,7 @@ func judge(logs damage.Logs) (code int, why string) {
 	if err != nil {
 		return harness.ExitUsage, err.Error()
 	}
-	r := checker.Judge(in, checker.Default())
+	r := checker.Judge(in, checks.Default())
 	for _, name := range r.Order {
 		if c := r.Checks[name]; c.Required && c.Verdict != checker.Pass {
 			why += fmt.Sprintf("%s %s %s; ", name, c.Verdict, c.Reason)

@@ -9,7 +9,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends/sql"
 	"github.com/lockstorm/lockstorm/backends/zookeeper"
 	"github.com/lockstorm/lockstorm/catalog"
-	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/nemesis/faults"
 	"github.com/lockstorm/lockstorm/workloads"
 )
@@ -23,7 +23,7 @@ func Default() *Catalogue {
 		Topologies: catalog.New("topology", file.Topologies()...),
 		Nemeses:    catalog.New("nemesis", faults.Specs()...),
 		Workloads:  catalog.New("workload", workloads.Specs()...),
-		Checks:     checker.Default(),
+		Checks:     checks.Default(),
 		Registers:  catalog.New("register", etcd.Register(), zookeeper.Register()),
 	}
 	c.Backends.Add(redis.Specs()...)

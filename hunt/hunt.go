@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/hunt/oracle"
 	"github.com/lockstorm/lockstorm/hunt/plant"
@@ -102,5 +103,5 @@ func Judge(h *history.History) (*checker.Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	return checker.Judge(in, checker.Default()), nil
+	return checker.Judge(in, checks.Default()), nil
 }

@@ -1,11 +1,11 @@
 package reports
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -36,8 +36,9 @@ func bandsOf(r *checker.Results, rec *history.Record) []band {
 		return out
 	}
 	listed := out
+	known := facts.Of(rec)
 	for _, lock := range rec.Locks {
-		for _, span := range crowded(rec, lock) {
+		for _, span := range crowded(known.Overlaps(lock)) {
 			inside := func(b band) bool { return b.From <= span.From && span.To <= b.To }
 			if !slices.ContainsFunc(listed, inside) {
 				out = append(out, band{Interval: span, text: "clients overlap on " + lock + " from " + moment(span.From) + " to " + moment(span.To)})
@@ -47,35 +48,16 @@ func bandsOf(r *checker.Results, rec *history.Record) []band {
 	return out
 }
 
-// held is a grant with its proven hold.
-type held struct {
-	grant *history.Grant
-	history.Interval
-}
-
-// crowded are the times in which a lock had two holders that it may not have together.
-func crowded(rec *history.Record, lock string) []history.Interval {
-	var holds []held
-	for _, g := range rec.ByLock[lock] {
-		if h := rec.ProvenHold(g); !h.Empty() {
-			holds = append(holds, held{g, h})
-		}
-	}
-	slices.SortStableFunc(holds, func(a, b held) int { return cmp.Compare(a.From, b.From) })
+// crowded are the times of overlaps: one for each grant that came while others were held.
+func crowded(overlaps []facts.Overlap) []history.Interval {
 	var out []history.Interval
-	var active []held
-	for _, h := range holds {
-		active = slices.DeleteFunc(active, func(a held) bool { return a.To <= h.From })
-		until := h.From
-		for _, a := range active {
-			if !rec.Model.Together(a.grant, h.grant) {
-				until = max(until, min(a.To, h.To))
-			}
+	for i, o := range overlaps {
+		if i > 0 && overlaps[i-1].Second == o.Second {
+			last := &out[len(out)-1]
+			last.To = max(last.To, o.Span.To)
+			continue
 		}
-		if until > h.From {
-			out = append(out, history.Interval{From: h.From, To: until})
-		}
-		active = append(active, h)
+		out = append(out, o.Span)
 	}
 	return out
 }

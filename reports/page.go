@@ -61,7 +61,7 @@ func HTML(w io.Writer, r *checker.Results, rec *history.Record) error {
 	ev := evidenceOf(r, rec, story)
 	d := pageData{
 		Results: r, Style: template.CSS(style), Headline: Headline(r), Class: string(r.Verdict), //nolint:gosec // our own file
-		Facts: facts(r, rec), Story: story, Timelines: timelines(r, rec, story), Checks: checkRows(r, ev), Evidence: ev,
+		Facts: whatRan(r, rec), Story: story, Timelines: timelines(r, rec, story), Checks: checkRows(r, ev), Evidence: ev,
 		Stats: statRows(r), Faults: faultsTable(faultRows(r, rec)), Notes: notesOf(r), Servers: len(serversOf(rec)) > 0,
 	}
 	for i, in := range story.Told() {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -32,7 +33,7 @@ func judged(t *testing.T, name string) (*checker.Results, *history.Record) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return checker.Judge(in, checker.Default()), in.Record
+	return checker.Judge(in, checks.Default()), in.Record
 }
 
 func golden(t *testing.T, name, got string) {

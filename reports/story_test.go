@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -26,12 +27,12 @@ func doubtful(f checker.Finding) checker.Finding { f.Doubtful = true; return f }
 func reported(f checker.Finding) checker.Finding { f.Gating = false; return f }
 
 // failed are results in which the named checks are required and fail.
-func failed(checks map[string][]checker.Finding) *checker.Results {
+func failed(found map[string][]checker.Finding) *checker.Results {
 	r := &checker.Results{Verdict: checker.Fail, Checks: map[string]checker.Result{}, Stats: checker.Figures{}}
-	for _, c := range checker.Default().All() {
+	for _, c := range checks.Default().All() {
 		r.Order = append(r.Order, c.Name)
 		r.Checks[c.Name] = checker.Result{Verdict: checker.Pass, Required: true}
-		if f := checks[c.Name]; len(f) > 0 {
+		if f := found[c.Name]; len(f) > 0 {
 			r.Checks[c.Name] = checker.Result{Verdict: checker.Fail, Required: true, Findings: f}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// facts are what was run.
-func facts(r *checker.Results, rec *history.Record) [][2]string {
+// whatRan is what was run.
+func whatRan(r *checker.Results, rec *history.Record) [][2]string {
 	out := [][2]string{
 		{"backend", r.Backend},
 		{"topology", r.Topology + " (" + r.Provider + ")"},

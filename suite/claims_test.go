@@ -3,7 +3,7 @@ package suite
 import (
 	"testing"
 
-	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/harness"
 )
 
@@ -19,7 +19,7 @@ func TestClaims(t *testing.T) {
 		}
 		seen[c.Number] = true
 		for _, r := range c.Runs {
-			if err := r.Claimed.Validate(checker.Default()); err != nil {
+			if err := r.Claimed.Validate(checks.Default()); err != nil {
 				t.Errorf("%s: what is claimed: %v", r.Name, err)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/harness"
 )
 
@@ -26,7 +27,7 @@ func TestWrongExpectations(t *testing.T) {
 		"figure grants has no bound":     {Figures: figures{"grants": {}}},
 		"figure grants: no number is 2 ": {Figures: figures{"grants": between(2, 1)}},
 	} {
-		if err := e.Validate(checker.Default()); err == nil || !strings.Contains(err.Error(), want) {
+		if err := e.Validate(checks.Default()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", e, err, want)
 		}
 	}
@@ -35,7 +36,7 @@ func TestWrongExpectations(t *testing.T) {
 		Classes: classes{checker.Ownership: checker.NoClass}, Rules: map[string][]string{checker.Ownership: {"foreign-release"}},
 		Figures: figures{"overlap_max_ns": between(1, 1)},
 	}
-	if err := all.Validate(checker.Default()); err != nil {
+	if err := all.Validate(checks.Default()); err != nil {
 		t.Error(err)
 	}
 }

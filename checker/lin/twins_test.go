@@ -4,26 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/checker/checkertest"
 	"github.com/lockstorm/lockstorm/history"
 )
-
-// histories is how many random histories a model are judged: make hunt asks for more.
-func histories(t *testing.T) int {
-	text := os.Getenv("LOCKSTORM_HISTORIES")
-	if text == "" {
-		return 5_000
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("LOCKSTORM_HISTORIES: %v", err)
-	}
-	return n
-}
 
 // random makes the operations of a few grants on a small grid of time, so that intervals
 // touch often: some of any kind, also such as no client would do.
@@ -119,7 +105,7 @@ func TestSweepAgainstPorcupine(t *testing.T) {
 	for _, kind := range []string{history.ModelExclusive, history.ModelReadWrite, history.ModelReentrant} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			legal, missed, all := 0, 0, histories(t)
+			legal, missed, all := 0, 0, int(checkertest.Histories(t, 5_000))
 			for seed := range uint64(all) {
 				grants, ops := random(rand.New(rand.NewPCG(seed, 11)), kind == history.ModelReentrant)
 				swept, searched, differ := twins(history.Model{Kind: kind}, grants, ops)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/causes"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -144,7 +145,7 @@ func twice(in *checker.Input, a, b posted) checker.Finding {
 			return f
 		}
 	}
-	if c, met := in.Clash(a.grant, b.grant); met {
+	if c, met := causes.Of(in).Clash(a.grant, b.grant); met {
 		f.Class, f.Reason, f.Doubtful = c.Class, c.Reason, c.Doubtful
 		f.Cause, f.CauseKind, f.Fault = c.Cause.Text, c.Cause.Kind, c.Cause.Fault
 		return f
@@ -153,7 +154,7 @@ func twice(in *checker.Input, a, b posted) checker.Finding {
 		a, b = b, a
 	}
 	if a.call.End() > b.grant.From() { // sent as the holder, written when it was not any more
-		late := in.CauseOf(a.grant, a.call.End())
+		late := causes.Of(in).CauseOf(a.grant, a.call.End())
 		f.Class, f.Reason = checker.Inherent, checker.ReasonAppliedLate
 		f.Cause, f.CauseKind, f.Fault = late.Text, late.Kind, late.Fault
 		return f

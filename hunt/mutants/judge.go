@@ -25,9 +25,9 @@ type Stage struct {
 func Stages() []Stage {
 	return []Stage{
 		{"fixtures", []string{"-run", "^Test(Fixtures|Figures)$", "./checker"}},
-		{"tests of checker/lin", []string{"-short", "./checker/lin"}},
+		{"tests of checker/lin", []string{"-short", "./checker/lin/..."}},
 		{"tests of history", []string{"-short", "./history"}},
-		{"tests of checker", []string{"-short", "./checker"}},
+		{"tests of checker", []string{"-short", "./checker/..."}},
 		{"hunt", []string{"-run", "^(TestHunt|TestKnown)$", "./hunt"}},
 	}
 }

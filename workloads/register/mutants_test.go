@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/workloads/register"
 )
@@ -129,7 +130,7 @@ func (l *lab) run(t *testing.T) *checker.Results {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := checker.Judge(in, checker.Default())
+	r := checker.Judge(in, checks.Default())
 	if a := r.Checks[checker.Assumptions]; a.Verdict != checker.Pass && !lies(r) {
 		t.Fatalf("the lab made an unsound record: %s", a.Reason)
 	}

@@ -1,0 +1,204 @@
+package audit
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// assumptions judges the record, not the lock: an unsound record makes every other
+// check unknown, so that a bug of the harness is never blamed on a backend.
+func assumptions(in question) checker.Result {
+	a := &audit{in: in}
+	for _, rules := range []func(){
+		a.damage, a.run, a.sequence, a.ends, a.parties, a.calls, a.events, a.afterInfo, a.grants, a.presented, a.renewals, a.faults, a.values, a.twoLogs, a.clock,
+	} {
+		rules()
+	}
+	r := checker.Result{Verdict: checker.Pass, Method: "one pass over the record", Findings: append(a.findings, in.usedAfterRelease()...)}
+	why := ""
+	why, r.Figures = a.stalls() // what the host did is told of every record: it may be why one is unsound
+	switch {
+	case len(a.findings) > 0:
+		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeUnsound, a.findings[0].Message
+	case in.End == nil:
+		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeNoEnd, "the history has no end: the run was cut off"
+	default:
+		r.Reason = why
+	}
+	return r
+}
+
+type audit struct {
+	in       question
+	findings []checker.Finding
+}
+
+func (a *audit) add(rule, message string, e *history.Event) {
+	if len(a.findings) >= checker.MaxFindings {
+		return
+	}
+	a.findings = append(a.findings, checker.OfRecord(rule, message, e))
+}
+
+func (a *audit) damage() {
+	for _, d := range a.in.Raw.Damage {
+		a.add("damaged", d.String(), nil)
+	}
+	if e := &a.in.Events[0]; e.F != history.FRun {
+		a.add("no-run", fmt.Sprintf("the first event is %s, not run: the beginning is missing", e.F), e)
+	}
+}
+
+// sequence checks order and completeness: indexes and every party's numbers run from 0
+// without gaps, and time never runs backwards.
+func (a *audit) sequence() {
+	type log struct {
+		next  int64
+		ended bool
+	}
+	logs := map[string]*log{}
+	var last int64
+	for i := range a.in.Events {
+		e := &a.in.Events[i]
+		if e.Index != int64(i) {
+			a.add("index", fmt.Sprintf("event %d stands at place %d: lines were removed, doubled or moved", e.Index, i), e)
+			return // everything after it would be reported too
+		}
+		if e.Time < last {
+			a.add("time", fmt.Sprintf("event %d goes back in time by %s", e.Index, checker.Millis(last-e.Time)), e)
+		}
+		last = e.Time
+		l := logs[e.Party]
+		if l == nil {
+			l = &log{}
+			logs[e.Party] = l
+		}
+		if e.Seq != l.next {
+			a.add("seq", fmt.Sprintf("the log of %s goes from %d to %d: events are missing or doubled", e.Party, l.next-1, e.Seq), e)
+			return
+		}
+		l.next++
+		if l.ended {
+			a.add("after-end", fmt.Sprintf("%s recorded event %d after its end", e.Party, e.Index), e)
+		}
+		l.ended = e.F == history.FEnd
+	}
+	if a.in.End == nil {
+		return
+	}
+	for _, party := range slices.Sorted(maps.Keys(a.in.End.Parties)) {
+		var n, has int64 = a.in.End.Parties[party], 0
+		if l := logs[party]; l != nil {
+			has = l.next
+		}
+		if has != n {
+			a.add("count", fmt.Sprintf("the log of %s has %d events, of which the history has %d", party, n, has), nil)
+		}
+	}
+}
+
+// calls checks that every process is sequential and keeps to one party.
+func (a *audit) calls() {
+	for _, e := range a.in.Twice {
+		a.add("overlap", fmt.Sprintf("process %v begins an operation inside another one (event %d)", e.Process, e.Index), e)
+	}
+	for _, e := range a.in.Mixed {
+		a.add("grant", fmt.Sprintf("event %d uses the grant %s again, or for another lock or client", e.Index, e.Grant), e)
+	}
+	for _, e := range a.in.Unpaired {
+		a.add("orphan", fmt.Sprintf("event %d returns from an operation that was not invoked", e.Index), e)
+	}
+	party := map[int64]string{}
+	for _, c := range a.in.Calls {
+		e := c.Invoke
+		if !operation(e.F) {
+			a.add("function", fmt.Sprintf("event %d performs %q, which is no operation", e.Index, e.F), e)
+		}
+		if e.Client != e.Party {
+			a.add("party", fmt.Sprintf("event %d of client %q stands in the log of %q", e.Index, e.Client, e.Party), e)
+		}
+		p, known := party[e.Process.N]
+		if known && p != e.Party {
+			a.add("process", fmt.Sprintf("process %v is used by %s and by %s", e.Process, p, e.Party), e)
+		}
+		if p != e.Party || !known {
+			party[e.Process.N] = e.Party
+		}
+	}
+}
+
+// operation reports whether a function is one that a numbered process may perform.
+func operation(f string) bool {
+	switch f {
+	case history.FAcquire, history.FTryAcquire, history.FRenew, history.FRelease, history.FRead, history.FWrite, history.FWork:
+		return true
+	}
+	return false
+}
+
+// parties checks that every log that is not complete has a reason: its client was killed.
+func (a *audit) parties() {
+	if a.in.End == nil {
+		return
+	}
+	for _, party := range slices.Sorted(maps.Keys(a.in.End.Parties)) {
+		if _, killed := a.in.Kills[party]; !killed && !a.in.Finished[party] {
+			a.add(checker.RuleDied, fmt.Sprintf("%s stopped recording and nobody killed it", party), nil)
+		}
+	}
+}
+
+// usedAfterRelease tells of clients that acted as the holder after the store had answered the
+// release of their grant. They are wrong, not the lock, and not the record.
+func (in question) usedAfterRelease() []checker.Finding {
+	var out []checker.Finding
+	for _, g := range in.Grants {
+		for _, u := range g.Uses {
+			if !g.AfterRelease(u) || len(out) >= checker.MaxFindings {
+				continue
+			}
+			out = append(out, checker.Finding{
+				Rule: "used-after-release", Class: checker.NoClass, Cause: "the client", CauseKind: checker.CauseNone, Events: []int64{u.Invoke.Index}, Grants: []string{g.ID},
+				From: u.Start(), To: u.Start(),
+				Message: fmt.Sprintf("%s went on with a %s under %s at %s, after the release of that grant was answered", g.Client, u.Invoke.F, g.ID, checker.Seconds(u.Start())),
+			})
+		}
+	}
+	return out
+}
+
+// clock checks that nobody set the wall clock, by which stores expire their keys.
+func (a *audit) clock() {
+	for _, e := range a.in.Clocks {
+		var step history.ClockStep
+		if e.Value.Into(&step) != nil {
+			continue
+		}
+		if max(step.Step, -step.Step) > a.in.Run.Tolerance {
+			a.add(checker.RuleClockStep, fmt.Sprintf("the host's wall clock was set by %s at %s", checker.Millis(step.Step), checker.Seconds(e.Time)), e)
+		}
+	}
+}
+
+// stalls tells of hiccups of the host that no fault explains. They do not make the
+// record unsound: what they explain is judged where it matters.
+func (a *audit) stalls() (string, checker.Figures) {
+	n := len(a.in.Unplanned)
+	var longest int64
+	for _, s := range a.in.Unplanned {
+		longest = max(longest, s.To-s.From)
+	}
+	figures := checker.Figures{}
+	if busy := a.in.HeldUp(history.Interval{To: history.Forever}, a.in.Busy()); busy > 0 {
+		figures["host_busy_ns"] = busy
+	}
+	if n == 0 {
+		return "", figures
+	}
+	figures["unplanned_stalls"], figures["unplanned_stall_max_ns"] = int64(n), longest
+	return fmt.Sprintf("the host held us up %d times without being asked to, for %s at most", n, checker.Millis(longest)), figures
+}

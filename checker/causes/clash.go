@@ -1,0 +1,103 @@
+package causes
+
+import (
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Classify is the rule of the classes: defect exactly if both grants are before their
+// deadline (minus the tolerance) at the first instant of the overlap; undetermined if
+// that turns on a deadline that is not on record; else inherent, unless its library had to tell
+// the client and did not.
+func (in Causes) Classify(o facts.Overlap) (checker.Class, checker.Reason, string) {
+	at := o.Span.From
+	unknown := ""
+	for _, g := range []*history.Grant{o.First, o.Second} {
+		if in.Run.Ends == history.EndsConnection {
+			switch from, explained := in.Disconnected(g); {
+			case at >= from && explained:
+				return checker.Inherent, checker.ReasonConnectionOver, fmt.Sprintf("the connection that held %s may have ended from %s on", g.ID, checker.Seconds(from))
+			case at >= from:
+				unknown = g.ID
+			}
+		}
+		if !in.Leased() {
+			continue // a grant without a lease never runs out
+		}
+		d := g.DeadlineAt(at)
+		switch {
+		case !d.Set:
+			unknown = g.ID
+		case at >= d.V-in.Run.Tolerance && in.toldLate(g, o):
+			return checker.Defect, checker.ReasonToldLate, fmt.Sprintf("the lease of %s had run out at %s, and its library %s", g.ID, checker.Seconds(d.V), in.Signal(g))
+		case at >= d.V-in.Run.Tolerance:
+			return checker.Inherent, checker.ReasonLeaseOver, fmt.Sprintf("the lease of %s had run out at %s", g.ID, checker.Seconds(d.V))
+		}
+	}
+	if unknown != "" && in.Run.Ends == history.EndsConnection {
+		return checker.Undetermined, checker.ReasonConnectionUnknown, fmt.Sprintf("the connection that held %s ended, and nothing on record says when", unknown)
+	}
+	if unknown != "" {
+		return checker.Undetermined, checker.ReasonDeadlineUnknown, fmt.Sprintf("the deadline of %s is not on record", unknown)
+	}
+	if !in.Leased() {
+		return checker.Defect, checker.ReasonNoLease, "the grants have no lease that could run out"
+	}
+	return checker.Defect, checker.ReasonBothValid, "both leases were still running"
+}
+
+// OverlapCause is why two clients were inside at once.
+func (in Causes) OverlapCause(o facts.Overlap, class checker.Class) checker.Cause {
+	if class == checker.Inherent && in.Run.Ends == history.EndsConnection {
+		return in.disconnectedBy(o)
+	}
+	if late := in.late(o); class == checker.Inherent || in.toldLate(late, o) {
+		return in.overlapLate(late, o)
+	}
+	if c, freed := in.FreedBy(o.First, o.Span.From); freed {
+		return c
+	}
+	c := in.StoreCause(o.First, min(o.Span.From, in.Shown(o.First)))
+	if c == checker.NoCause {
+		if late, ok := in.mayBeFreedBy(o); ok {
+			return late
+		}
+	}
+	return c
+}
+
+// disconnectedBy is the fault by which the connection of one of two grants may have ended.
+func (in Causes) disconnectedBy(o facts.Overlap) checker.Cause {
+	for _, g := range []*history.Grant{o.First, o.Second} {
+		if from, _ := in.Disconnected(g); o.Span.From < from {
+			continue
+		}
+		if f := in.faultOn(g, o.Span.From, o.Span.From, func(f *history.Injection) bool { return f.Hurts(g.Client) && !f.Late(g.Client) }); f != nil {
+			return FaultCause(f)
+		}
+	}
+	return checker.NoCause
+}
+
+// overlapLate is why the client of a grant acted after its lease had run out.
+func (in Causes) overlapLate(late *history.Grant, o facts.Overlap) checker.Cause {
+	until := in.Hold(late).To
+	c := in.LateCause(Lateness{Grant: late, From: late.Sent(), Until: until, Begun: o.Span.From, Due: late.DeadlineAt(o.Span.From)})
+	if ns, known := in.SignalLate(late); known && ns > in.Run.Tolerance && !in.heldItself(late, c) && in.hostLate(late, ns) {
+		return checker.Cause{Kind: checker.CauseStall, Text: "unplanned stalls of the host, which held " + late.Client + " and its library up"}
+	}
+	return c
+}
+
+// late is the grant of an inherent overlap whose lease had run out when it began.
+func (in Causes) late(o facts.Overlap) *history.Grant {
+	for _, g := range []*history.Grant{o.First, o.Second} {
+		if d := g.DeadlineAt(o.Span.From); d.Set && o.Span.From >= d.V-in.Run.Tolerance {
+			return g
+		}
+	}
+	return o.First
+}

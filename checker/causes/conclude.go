@@ -1,0 +1,44 @@
+package causes
+
+import (
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Conclude is Conclude for findings as they count in the run.
+func (in Causes) Conclude(method string, findings []checker.Finding, total int) checker.Result {
+	for i := range findings {
+		in.Settle(&findings[i])
+	}
+	return checker.Conclude(method, findings, total)
+}
+
+// Settle makes a finding what it is in the run: what is inherent gates only where the run fails on it, and a
+// defect that turns on a lease in whose life the wall clock moved by more than the tolerance is doubtful: the lease may have
+// run out by the store's clock.
+func (in Causes) Settle(f *checker.Finding) {
+	f.Gating = f.Gating && (f.Class != checker.Inherent || in.Run.FailOn != history.FailOnDefect)
+	if !in.Leased() || len(in.Steps()) == 0 || (f.Class != checker.Defect && f.Class != checker.Undetermined) {
+		return
+	}
+	for _, id := range f.Grants {
+		g := in.ByID[id]
+		if g == nil || !g.Granted() {
+			continue
+		}
+		if off := in.Drift(history.Interval{From: g.Sent(), To: max(f.From, f.To)}); off > in.Run.Tolerance {
+			f.Doubtful = true
+			f.Because(checker.Cause{Kind: checker.CauseClock, Text: fmt.Sprintf("the host's wall clock moved by %s in the life of %s", checker.Millis(off), id)})
+		}
+	}
+}
+
+// Weigh says of each finding what was lost by it, so that the worst are those that cost most.
+func (in Causes) Weigh(findings []checker.Finding) []checker.Finding {
+	for i := range findings {
+		findings[i].Lost = in.LostBy(findings[i].Grants)
+	}
+	return findings
+}

@@ -1,0 +1,109 @@
+package causes
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Lateness is what somebody did too late under a grant: what may have held him up lies
+// between from and until, the moment at which he did it.
+//
+//	from |-------------- due |------ begun |--------| until
+//	                     lease over   violation begins
+type Lateness struct {
+	Grant       *history.Grant
+	From, Until int64
+	Begun       int64       // when it began to be a violation
+	Due         history.Opt // by when he should have done it; unset: not known
+	OnItsWay    bool        // it was a request that came late: it was on its way all the time
+}
+
+// LateCause finds why a client acted after its lease had run out: because of us, where we kept
+// it at a point for so long that no fault is needed; else a fault that holds the client or what
+// it sends up, for long enough; else a stall of the host, with our own share, that is as long as
+// the client was late; else what kept it from renewing or from being told.
+func (in Causes) LateCause(l Lateness) checker.Cause {
+	client, span := l.Grant.Client, history.Interval{From: l.From, To: l.Until}
+	stood := in.HeldUp(span, in.Stands()[client])
+	behind := l.Until - l.Due.V - in.Run.Tolerance
+	if l.Due.Set && stood > 0 && stood >= max(behind, in.Run.Tolerance) { // shorter stays explain nothing, as shorter stalls
+		return checker.Cause{Kind: checker.CauseHarness, Text: fmt.Sprintf("lockstorm itself kept %s at a point for %s", client, checker.Millis(stood))}
+	}
+	if f := in.heldBy(l); f != nil {
+		return FaultCause(f)
+	}
+	if held := in.HeldUp(span, in.Stands()[client], in.StallsOf(client)); l.Due.Set && held > 0 && held >= behind {
+		return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("unplanned stall of the host, which held %s up for %s", client, checker.Millis(held))}
+	}
+	indirect := func(f *history.Injection) bool { return f.Hurts(client) && !f.Late(client) }
+	if f := in.faultOn(l.Grant, l.Until, l.Begun, indirect); f != nil {
+		return FaultCause(f)
+	}
+	return overrun(l.Grant, l.Until)
+}
+
+// heldBy is the fault that held a client up longest, where all of them together did so for
+// long enough: without them it would have acted before the violation began. Where that is not
+// so, but a client waited for no answer that a fault may have held back, nobody knows what it
+// waited for: then such a fault may have held it up all the time.
+func (in Causes) heldBy(l Lateness) *history.Injection {
+	if f, enough := in.longestHeld(l, false); enough {
+		return f
+	}
+	f, enough := in.longestHeld(l, true)
+	if !enough {
+		return nil
+	}
+	return f
+}
+
+// longestHeld is the fault that held a client up longest, and whether all together did so for long
+// enough; unseen: with those of which nobody knows what they held back, and it is one of these.
+func (in Causes) longestHeld(l Lateness, unseen bool) (found *history.Injection, enough bool) {
+	span := history.Interval{From: l.From, To: l.Until}
+	var spans []history.Interval
+	var most int64
+	for _, f := range in.Faults {
+		if f.Began() >= l.Begun || !f.Effective() || !f.Late(l.Grant.Client) {
+			continue
+		}
+		whole := span.Overlap(f.Span())
+		if whole.Empty() {
+			continue
+		}
+		parts := in.heldParts(l, f, whole)
+		guess := len(parts) == 0 && unseen
+		if guess {
+			parts = append(parts, whole)
+		}
+		if held := in.HeldUp(span, parts); held > most && guess == unseen {
+			found, most = f, held
+		}
+		spans = append(spans, parts...)
+	}
+	slices.SortFunc(spans, facts.ByFrom)
+	return found, found != nil && in.HeldUp(span, spans)+2*in.Run.Tolerance >= l.Until-l.Begun
+}
+
+// heldParts are the parts of a span in which a fault held up what was done too late: the client
+// itself, all the time, or, where it holds back what the client asks of the resource, while an
+// answer was waited for that was asked for meanwhile.
+func (in Causes) heldParts(l Lateness, f *history.Injection, whole history.Interval) (out []history.Interval) {
+	if f.Family == history.FamilyClient || l.OnItsWay {
+		return append(out, whole)
+	}
+	waits := in.WaitsOf(l.Grant.Client)
+	first := sort.Search(len(waits), func(i int) bool { return waits[i].From >= whole.From })
+	for _, w := range waits[first:] {
+		if w.From >= whole.To {
+			break
+		}
+		out = append(out, w.Overlap(whole))
+	}
+	return out
+}

@@ -1,0 +1,68 @@
+package causes
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// toldLate reports whether the client of a grant was inside too long because its library had not
+// told it: the clients of the run go by the library's signals, it renews its leases by itself,
+// and the client was held up neither by a fault of its own nor by the host nor by us. Faults of
+// links and of servers hold no client up: it is for them that there is a signal.
+//
+//	lease   |-------------| ends
+//	library               |........ tolerance ....| signal, or none
+//	client  |-- acts as the holder ---------------|
+func (in Causes) toldLate(g *history.Grant, o facts.Overlap) bool {
+	d := g.DeadlineAt(o.Span.From)
+	if !d.Set || o.Span.From < d.V-in.Run.Tolerance {
+		return false
+	}
+	late, known := in.SignalLate(g)
+	return known && late > in.Run.Tolerance && !in.heldItself(g, in.overlapLate(g, o)) && !in.hostLate(g, late)
+}
+
+// hostLate reports whether the host, or we, account for most of what a library was late with its
+// signal: held up, it cannot tell. Stalls that are too short to be on record add up.
+func (in Causes) hostLate(g *history.Grant, late int64) bool {
+	end := min(g.ToldLost(), in.GaveUp(g))
+	span := history.Interval{From: g.DeadlineAt(end).V - in.Run.TTL, To: end} // from the last confirmed renewal on
+	own := late - in.HeldUp(span, in.Stands()[g.Client], in.StallsOf(g.Client))
+	return own <= max(2*in.Run.Tolerance, late/10)
+}
+
+// heldItself reports whether a cause is a fault that held the client of a grant itself up.
+func (in Causes) heldItself(g *history.Grant, c checker.Cause) bool {
+	return slices.ContainsFunc(in.Faults, func(f *history.Injection) bool {
+		return f.ID == c.Fault && c.Kind == checker.CauseFault && f.Late(g.Client)
+	})
+}
+
+// SignalLate is how much later than the end of its lease the holder of a grant was told, or
+// ended its tenure without having been told. known is false where there was nothing to tell, and
+// where the library is not to tell it: its leases are not its own to renew, or its clients do not
+// go by what it says.
+func (in Causes) SignalLate(g *history.Grant) (late int64, known bool) {
+	if in.Run.Discipline != history.Told || !in.Run.Renews || in.Run.ByDeadline() || !g.Granted() {
+		return 0, false
+	}
+	end := min(g.ToldLost(), in.GaveUp(g))
+	d := g.DeadlineAt(end)
+	if !d.Set || end <= d.V || in.CutOff(g.Client) {
+		return 0, false
+	}
+	return end - d.V, true
+}
+
+// Signal says how the library of a grant told of the loss.
+func (in Causes) Signal(g *history.Grant) string {
+	late, _ := in.SignalLate(g)
+	if g.ToldLost() < history.Forever {
+		return fmt.Sprintf("told of it %s later", checker.Millis(late))
+	}
+	return fmt.Sprintf("had not told of it %s later", checker.Millis(late))
+}

@@ -1,0 +1,159 @@
+package coverage
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// coverage asks whether the faults hit anything: for each fault asked for, at least one
+// injection must have proven its effect while a client that it can harm held, waited
+// or was releasing. A run whose faults hit nobody has shown nothing.
+func coverage(in question) checker.Result {
+	if len(in.Run.RequestedFaults) == 0 {
+		if asked := slices.DeleteFunc(slices.Clone(in.Run.Nemesis), func(n string) bool { return n == "none" }); len(asked) > 0 {
+			return checker.Undecided(checker.CodeNotHit, fmt.Sprintf("%s was asked for, and the record does not say what became of it", strings.Join(asked, ", ")))
+		}
+		return checker.Result{Verdict: checker.Pass, Reason: "no faults were asked for"}
+	}
+	var missing, notes []string
+	busy := in.busySpans()
+	onHolder := int64(0)
+	for i, q := range in.Run.RequestedFaults {
+		if q.Skipped != "" {
+			notes = append(notes, fmt.Sprintf("%s was skipped: %s", q.Spec, q.Skipped))
+			continue
+		}
+		hits, effective, attempts, short := 0, 0, 0, 0
+		for _, f := range in.Faults {
+			if f.Request != i || !f.Effective() || f.Proof == "" {
+				continue // without a proof nobody knows that it did anything
+			}
+			effective++
+			if f.CutShort() {
+				short++
+				continue
+			}
+			attempts += in.attempts(f.Span())
+			hit, holder := harmed(f, in.struck(f), busy)
+			if hit {
+				hits++
+			}
+			if holder {
+				onHolder++
+			}
+		}
+		if hits == 0 {
+			missing = append(missing, fmt.Sprintf("%s: %d injections took effect, %d of them cut short, none while a client held, waited or was releasing", q.Spec, effective, short))
+		} else {
+			notes = append(notes, leftOut(q)...)
+			notes = append(notes, fmt.Sprintf("%s: %d of %d effective injections hit a client at work, %d attempts meanwhile", q.Spec, hits, effective, attempts))
+		}
+	}
+	r := checker.Result{Verdict: checker.Pass, Method: "open operations and proven holds at each injection", Reason: strings.Join(notes, "; ")}
+	r.Figures = checker.Figures{"faults_on_holder": onHolder}
+	if !slices.ContainsFunc(in.Run.RequestedFaults, func(q history.RequestedFault) bool { return q.Skipped == "" }) {
+		missing = append(missing, "every fault that was asked for was skipped: "+strings.Join(notes, "; "))
+	}
+	if len(missing) > 0 {
+		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeNotHit, strings.Join(missing, "; ")
+	}
+	return r
+}
+
+// leftOut says what a request that draws from all faults did not draw, and why: faults with
+// the same reason together.
+func leftOut(q history.RequestedFault) []string {
+	byReason := map[string][]string{}
+	for name, why := range q.Without {
+		byReason[why] = append(byReason[why], name)
+	}
+	var out []string
+	for why, names := range byReason {
+		slices.Sort(names)
+		out = append(out, fmt.Sprintf("%s leaves out %s: %s", q.Spec, strings.Join(names, ", "), why))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// workSpan is when a client was at work, and whether it held the lock then.
+type workSpan struct {
+	history.Interval
+	holds bool
+}
+
+// busySpans are, for each client, the times in which it waited, held or was releasing.
+func (in question) busySpans() map[string][]workSpan {
+	spans := map[string][]workSpan{}
+	for _, g := range in.Grants {
+		if g.Acquire == nil {
+			continue
+		}
+		end := in.CallEnd(g.Acquire)
+		spans[g.Client] = append(spans[g.Client], workSpan{Interval: history.Interval{From: g.Acquire.Start(), To: end + 1}})
+		if h := in.Hold(g); !h.Empty() {
+			spans[g.Client] = append(spans[g.Client], workSpan{Interval: h, holds: true})
+		}
+		for _, rel := range g.Releases {
+			end := in.CallEnd(rel)
+			spans[g.Client] = append(spans[g.Client], workSpan{Interval: history.Interval{From: rel.Start(), To: end + 1}})
+		}
+	}
+	return spans
+}
+
+// attempts counts the acquires that were open at some time of a span.
+func (in question) attempts(span history.Interval) int {
+	n := 0
+	for _, g := range in.Grants {
+		if g.Acquire != nil && g.Acquire.Start() < span.To && in.CallEnd(g.Acquire) >= span.From {
+			n++
+		}
+	}
+	return n
+}
+
+// struck is when a fault certainly hurt: from its beginning, where that is on record, else from its proof, to its
+// end. A fault that kills hurts at the kill, and one with nothing to heal at some time between its injection
+// and its proof.
+//
+//	injected |----------| proven ---------| healed
+//	                    |<---- struck --->|
+func (in question) struck(f *history.Injection) history.Interval {
+	span := f.Span()
+	killed := int64(history.Forever)
+	for _, client := range f.Clients {
+		if kill, dead := in.Kills[client]; dead && kill >= span.From && kill <= f.Effect.Time {
+			killed = min(killed, kill)
+		}
+	}
+	switch {
+	case killed < history.Forever:
+		span.From = killed - 1 // the victim's hold ends with it
+	case f.Fault.Began > 0: // it is on record when it struck
+	case f.Until() > f.Effect.Time:
+		span.From = f.Effect.Time
+	}
+	return span
+}
+
+// harmed reports whether a client that the fault can harm was at work while it struck, and whether
+// one of them held the lock.
+func harmed(f *history.Injection, struck history.Interval, busy map[string][]workSpan) (hit, holder bool) {
+	for client, spans := range busy {
+		if !f.Hurts(client) {
+			continue
+		}
+		for _, s := range spans {
+			if !s.Overlap(struck).Empty() {
+				hit = true
+				holder = holder || s.holds
+			}
+		}
+	}
+	return hit, holder
+}

@@ -1,0 +1,53 @@
+// Package data asks of what the lock protects: were updates of a register lost (data-plain, data-fenced), is a stock whole
+// (stock), was a job done twice (once). It replays the resource's log, and holds it against what the clients were told.
+package data
+
+import (
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/causes"
+)
+
+// question is what the checks of this package ask: the facts of a record and their causes.
+type question struct{ causes.Causes }
+
+func of(in *checker.Input) question { return question{causes.Of(in)} }
+
+// Plain is the check [checker.DataPlain].
+func Plain() checker.Check {
+	return checker.Check{
+		Name: checker.DataPlain, Doc: "was the data without a fence damaged?",
+		Gates:   withoutFence,
+		Applies: func(in *checker.Input) (checker.Code, string) { return usesPlain(of(in)) },
+		Run:     func(in *checker.Input) checker.Result { return dataPlain(of(in)) },
+	}
+}
+
+// Fenced is the check [checker.DataFenced].
+func Fenced() checker.Check {
+	return checker.Check{
+		Name: checker.DataFenced, Doc: "was the data behind the fence damaged?",
+		Gates:   checker.WithFence,
+		Applies: func(in *checker.Input) (checker.Code, string) { return usesFenced(of(in)) },
+		Run:     func(in *checker.Input) checker.Result { return dataFenced(of(in)) },
+	}
+}
+
+// Stock is the check [checker.Stock].
+func Stock() checker.Check {
+	return checker.Check{
+		Name: checker.Stock, Doc: "are a stock and its ledger whole, where values come back?",
+		Gates:   keepsStock,
+		Applies: func(in *checker.Input) (checker.Code, string) { return hasStock(of(in)) },
+		Run:     func(in *checker.Input) checker.Result { return stock(of(in)) },
+	}
+}
+
+// Once is the check [checker.Once].
+func Once() checker.Check {
+	return checker.Check{
+		Name: checker.Once, Doc: "was the job of each period done once?",
+		Gates:   doesJobs,
+		Applies: func(in *checker.Input) (checker.Code, string) { return hasJobs(of(in)) },
+		Run:     func(in *checker.Input) checker.Result { return once(of(in)) },
+	}
+}

@@ -1,0 +1,72 @@
+package data
+
+import (
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+func dataPlain(in question) checker.Result {
+	return in.data(facts.RegPlain)
+}
+
+func dataFenced(in question) checker.Result {
+	return in.data(facts.RegFenced)
+}
+
+func usesPlain(in question) (checker.Code, string) {
+	return in.uses(facts.RegPlain, "--fencing on uses only the fenced register")
+}
+
+func usesFenced(in question) (checker.Code, string) {
+	if code, why := checker.HasTokens(in.Input); code != "" {
+		return code, why
+	}
+	return in.uses(facts.RegFenced, "--fencing off uses only the plain register")
+}
+
+// uses says why a register has nothing to be judged by.
+func (in question) uses(register, otherwise string) (checker.Code, string) {
+	if !in.Run.Resource {
+		return checker.CodeNoData, fmt.Sprintf("workload %s touches no data", in.Run.Workload)
+	}
+	if _, used := in.Run.Registers[register]; !used {
+		return checker.CodeUnused, otherwise
+	}
+	return "", ""
+}
+
+// data judges one register twice: by replaying the register's own log, which is the
+// order of what it accepted, and by a sweep over what the clients were told. The first
+// explains, the second confirms.
+func (in question) data(register string) checker.Result {
+	played := in.Replayed(register)
+	lost, acked := played.Lost, played.Acked
+	var findings []checker.Finding
+	for _, s := range played.Shown {
+		if f, wrong := in.explained(s); wrong {
+			findings = append(findings, f)
+		}
+	}
+	if !played.Logged {
+		return in.unlogged(register, acked, findings)
+	}
+	r := in.Conclude("replay of the register's log, confirmed by a sweep over the clients' view", findings, len(findings))
+	r.Figures = checker.Figures{"updates_acked": int64(acked), "updates_lost_" + register: int64(len(lost))}
+	answer, why := in.linearizableData(register)
+	switch {
+	case r.Verdict == checker.Pass && answer == checker.Fail:
+		// The two views contradict each other: suspect the record, not the lock.
+		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeContradiction, "there is no order for what the clients saw, but the register's log explains it: suspect the record"
+	case r.Verdict == checker.Pass && answer == checker.Unknown:
+		r.Reason = "by the register's log alone: " + why
+	case r.Verdict == checker.Fail && answer == checker.Pass:
+		r.Reason = "the damage shows in the register's log; what the clients were told does not contradict one order"
+	}
+	r.Proof = checker.NewProof(checker.DataProof{Clients: answer})
+	return r
+}
+
+func withoutFence(run history.Run) bool { return run.Fencing != history.FencingOn }

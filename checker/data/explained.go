@@ -1,0 +1,111 @@
+package data
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// explained is the finding of what a register's log, or what its clients were told, shows. wrong is false
+// where it turns out that nothing was done wrong.
+func (in question) explained(s facts.Shown) (f checker.Finding, wrong bool) {
+	e := s.Event
+	switch s.What {
+	case facts.ShowsMismatch:
+		return plainly("log-mismatch", s, fmt.Sprintf("the register answered %d to the read of %s, but its log says %d", e.Value.Base.V, e.Grant, s.Value)), true
+	case facts.ShowsNoToken:
+		return plainly("no-token", s, fmt.Sprintf("the fenced register accepted a %s of %s without a token", e.F, e.Grant)), true
+	case facts.ShowsStale:
+		return plainly("stale-accepted", s, fmt.Sprintf("the fenced register accepted the %s of %s with token %d after token %d: the fence is open", e.F, e.Grant, e.Token.V, s.Value)), true
+	case facts.ShowsEqual:
+		return plainly("equal-token", s, fmt.Sprintf("the fenced register accepted the token %d from %s and from %s", s.Value, s.Holder, e.Grant)), true
+	case facts.ShowsSplit:
+		return in.split(s)
+	case facts.ShowsLoss:
+		return in.lostUpdate(s), true
+	}
+	return in.replacedUnseen(s), true
+}
+
+// plainly is a finding that needs no explanation: not one of its own, at least.
+func plainly(rule string, s facts.Shown, message string) checker.Finding {
+	e := s.Event
+	f := checker.Finding{Rule: rule, Class: checker.NoClass, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Gating: true, Message: message, Events: []int64{e.Index}, From: e.Time, To: e.Time, Grants: []string{e.Grant}}
+	for _, o := range s.Others {
+		f.Events = append(f.Events, o.Index)
+		f.From = min(f.From, o.Time)
+		if !slices.Contains(f.Grants, o.Grant) {
+			f.Grants = append(f.Grants, o.Grant)
+		}
+	}
+	slices.Sort(f.Events)
+	return f
+}
+
+// split is a section that was not one step, unless its grants may be held at once.
+func (in question) split(s facts.Shown) (f checker.Finding, wrong bool) {
+	e := s.Event
+	why := in.explainLoss(e, s.Others)
+	if why.reason == checker.ReasonTogether {
+		return f, false
+	}
+	f = plainly("split-section", s, fmt.Sprintf("the section of %s (grant %s) was not one step: %s wrote between its first read and its %s at %s",
+		e.Client, e.Grant, grantsOf(s.Others), e.F, checker.Seconds(e.Time)))
+	why.explain(&f)
+	return f, true
+}
+
+// lostUpdate explains a stale write by the grants that met there.
+func (in question) lostUpdate(s facts.Shown) checker.Finding {
+	e, lost := s.Event, len(s.Others)
+	why := in.explainLoss(e, s.Others)
+	f := plainly(why.rule, s, fmt.Sprintf("the write of %s (grant %s, %d -> %d) at %s was accepted on top of what it had not read: %d acknowledged %s lost, of %s",
+		e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, checker.Seconds(e.Time), lost, updates(lost), grantsOf(s.Others)))
+	f.Lost = int64(lost)
+	why.explain(&f)
+	return f
+}
+
+// explain says the class and the cause of a finding: it is doubtful where the record is suspect, or the host
+// alone is to blame.
+func (why lossReason) explain(f *checker.Finding) {
+	f.Because(why.cause)
+	f.Class, f.Reason = why.class, why.reason
+	f.Doubtful = why.class == checker.NoClass || (why.class == checker.Inherent && why.cause.Unasked())
+}
+
+// replacedUnseen is one of two acknowledged updates of one value: the other one was lost.
+func (in question) replacedUnseen(s facts.Shown) checker.Finding {
+	e, w := s.Event, s.Others[0]
+	why := in.explainLoss(e, s.Others)
+	f := checker.Finding{
+		Rule: "lost-update", Class: why.class, Reason: why.reason, Gating: true, Events: []int64{w.Index, e.Index}, Lost: 1,
+		Grants: []string{w.Grant, e.Grant}, From: w.Time, To: e.Time,
+		Message: fmt.Sprintf("%s and %s both replaced %d: of two acknowledged updates one was lost", w.Grant, e.Grant, e.Value.Base.V),
+	}
+	f.Because(why.cause)
+	f.Doubtful = why.class == checker.Inherent && why.cause.Unasked() || why.reason == checker.ReasonUsedAfterRelease
+	return f
+}
+
+func updates(n int) string {
+	if n == 1 {
+		return "update"
+	}
+	return "updates"
+}
+
+func grantsOf(events []*history.Event) string {
+	var ids []string
+	for _, e := range events {
+		ids = append(ids, e.Grant)
+	}
+	const shown = 3
+	if len(ids) > shown {
+		return fmt.Sprintf("%s and %d more", checker.Joined(ids[:shown], nil), len(ids)-shown)
+	}
+	return checker.Joined(ids, nil)
+}

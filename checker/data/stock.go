@@ -1,0 +1,82 @@
+package data
+
+import (
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Registers of the workload stock: a value that comes back, and how often it was changed.
+const (
+	regStock  = "stock"
+	regLedger = "ledger"
+)
+
+// stock asks of two values that belong together whether both are whole. Of the ledger no acknowledged
+// update may be lost. The stock must be what it was at first and all that was acknowledged, where the
+// outcome of every change is known: a look at the end shows it.
+func stock(in question) checker.Result {
+	ledger := in.data(regLedger)
+	findings := ledger.Findings
+	for _, lock := range in.Locks {
+		if f, off := in.stockIsOff(lock); off {
+			findings = append(findings, f)
+		}
+	}
+	r := in.Conclude("the ledger as a register whose values only grow; the stock by adding up what was acknowledged", findings, len(findings))
+	if r.Verdict == checker.Pass && ledger.Verdict == checker.Unknown {
+		return ledger
+	}
+	r.Figures, r.Proof = checker.Figures{"ledger_updates": ledger.Figures["updates_acked"], "ledger_lost": ledger.Figures["updates_lost_"+regLedger]}, ledger.Proof
+	return r
+}
+
+// stockIsOff compares the last look at the stock, after everything, with what was acknowledged.
+func (in question) stockIsOff(lock string) (checker.Finding, bool) {
+	sum, last := in.Run.Registers[regStock], (*history.Call)(nil)
+	var writes []*history.Call
+	for _, g := range in.ByLock[lock] {
+		for _, u := range g.Uses {
+			if u.Invoke.Register != regStock {
+				continue
+			}
+			switch {
+			case u.Invoke.F == history.FRead && u.Outcome() == history.OK && (last == nil || u.Start() > last.Start()):
+				last = u
+			case u.Invoke.F == history.FWrite && u.Outcome() != history.Fail:
+				writes = append(writes, u)
+			}
+		}
+	}
+	if last == nil {
+		return checker.Finding{}, false
+	}
+	for _, u := range writes {
+		switch {
+		case u.Outcome() != history.OK:
+			return checker.Finding{}, false // nobody knows whether it was applied
+		case u.Start() > last.End():
+			continue // it came later than the last look
+		case u.End() >= last.Start():
+			return checker.Finding{}, false // it may have come before or after the look
+		}
+		sum += u.Invoke.Value.New.V - u.Invoke.Value.Base.V
+	}
+	if seen := last.Return.Value.Base.V; seen != sum {
+		return checker.Finding{
+			Rule: "stock-off", Class: checker.NoClass, Gating: true, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Events: []int64{last.Return.Index}, Grants: []string{last.Invoke.Grant},
+			Message: fmt.Sprintf("%s read a stock of %d in the end, and the changes that were acknowledged make %d", last.Invoke.Client, seen, sum), From: last.Start(), To: last.End(),
+		}, true
+	}
+	return checker.Finding{}, false
+}
+
+func hasStock(in question) (checker.Code, string) {
+	if _, used := in.Run.Registers[regLedger]; !used {
+		return checker.CodeElsewhere, "the workload keeps no stock: see workload stock"
+	}
+	return "", ""
+}
+
+func keepsStock(run history.Run) bool { _, used := run.Registers[regLedger]; return used }

@@ -1,0 +1,33 @@
+package data
+
+import (
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/checker"
+)
+
+// unlogged judges a register whose resource keeps no log of its own, as a database: by what
+// the clients were told alone. An acknowledged write that later reads do not show is lost.
+func (in question) unlogged(register string, acked int, findings []checker.Finding) checker.Result {
+	answer, why := in.linearizableData(register)
+	lost := len(findings)
+	if answer == checker.Fail && lost == 0 {
+		class, reason := checker.NoClass, checker.Reason("")
+		if in.Run.OwnFence {
+			class, reason = checker.Defect, checker.ReasonOwnFence
+		}
+		findings = append(findings, checker.Finding{
+			Rule: "lost-update", Class: class, Reason: reason, Gating: true, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Events: []int64{}, Lost: 1,
+			Doubtful: in.AnyCutOff(),
+			Message:  fmt.Sprintf("what the clients read from %s shows not all that they were told was written: no order of their sections explains it", register),
+		})
+		lost = 1
+	}
+	r := in.Conclude("the clients' view alone: the resource keeps no log", findings, len(findings))
+	r.Figures = checker.Figures{"updates_acked": int64(acked), "updates_lost_" + register: int64(lost)}
+	r.Proof = checker.NewProof(checker.DataProof{Clients: answer})
+	if r.Verdict == checker.Pass && answer == checker.Unknown {
+		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeTimeout, why
+	}
+	return r
+}

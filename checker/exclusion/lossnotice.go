@@ -1,0 +1,161 @@
+package exclusion
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/causes"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// lossNotice asks whether a holder was told that it lost the lock, and how late: the
+// first loss notice or the deadline in force of each grant, against the next grant to
+// somebody else while it had not released.
+//
+//	A |--granted-----------------------------|deadline
+//	B                 |--granted--
+//	                  |<---- told late ----->|
+//
+// A client that does not obey has no use for the notice, and is judged all the same.
+func lossNotice(in question) checker.Result {
+	if in.Run.Discipline == history.Told && !in.Run.ByDeadline() {
+		return lossSignals(in)
+	}
+	figures := checker.Figures{}
+	var findings []checker.Finding
+	lost := 0
+	for _, lock := range in.Locks {
+		for _, p := range in.successions(lock) {
+			lost++
+			told, known := in.told(p.first)
+			late := told - p.second.From()
+			if known {
+				figures.Raise("loss_notice_late_max_ns", max(late, 0))
+			}
+			if !known && in.CutOff(p.first.Client) {
+				continue // it may have been told after its log was cut off
+			}
+			if !known || late > in.Run.Tolerance {
+				findings = append(findings, in.lateNotice(p, told, known))
+			}
+		}
+	}
+	r := in.Conclude("first loss notice or deadline of each grant, against the next grant to another client", findings, len(findings))
+	r.Figures = figures
+	if r.Verdict == checker.Pass {
+		r.Reason = "no grant was followed by another one before its release"
+		if lost > 0 {
+			r.Reason = fmt.Sprintf("%d grants were followed by another one before their release; each holder knew in time", lost)
+		}
+	}
+	return r
+}
+
+// succession is a grant and the next one to another client before it was released.
+type succession struct{ first, second *history.Grant }
+
+// successions finds them in one pass over the grants in order of their answers: of each
+// grant only the next exclusive one by somebody else counts.
+func (in question) successions(lock string) []succession {
+	grants := slices.DeleteFunc(slices.Clone(in.ByLock[lock]), func(g *history.Grant) bool { return !g.Granted() })
+	slices.SortFunc(grants, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
+	var out []succession
+	var open []*history.Grant
+	for _, g := range grants {
+		if d := g.DeadlineAt(g.From()); d.Set && g.From() >= d.V-in.Run.Tolerance {
+			continue // it learned of its grant when that may have been over: which came first is not known
+		}
+		var left []*history.Grant
+		for _, o := range open {
+			switch {
+			case in.GaveUp(o) <= g.From():
+			case o.Client == g.Client || in.Model.Together(o, g):
+				left = append(left, o)
+			default:
+				out = append(out, succession{o, g})
+			}
+		}
+		left = append(left, g)
+		open = left
+	}
+	return out
+}
+
+// told is when the holder could know that its lease is over.
+func (in question) told(g *history.Grant) (int64, bool) {
+	at := g.BeliefEnds()
+	return at, at < history.Forever
+}
+
+func (in question) lateNotice(p succession, told int64, known bool) checker.Finding {
+	f := checker.Finding{
+		Rule: "late-notice", Class: checker.NoClass, Gating: true,
+		Grants: []string{p.first.ID, p.second.ID}, From: p.second.From(), To: told,
+		Events: in.HoldEvents(p.first, p.second),
+		Message: fmt.Sprintf("%s was granted %s (%s) at %s; %s, which held it (%s), could know only %s later",
+			p.second.Client, p.first.Lock, p.second.ID, checker.Seconds(p.second.From()), p.first.Client, p.first.ID, checker.Millis(told-p.second.From())),
+	}
+	if c, freed := in.FreedBy(p.first, p.second.From()); freed {
+		f.Because(c)
+	} else {
+		f.Because(in.CauseOf(p.first, p.second.From()))
+	}
+	if !known {
+		f.Rule, f.To = "no-notice", in.GaveUp(p.first)
+		f.Message = fmt.Sprintf("%s was granted %s (%s) at %s; %s, which held it (%s), was never told",
+			p.second.Client, p.first.Lock, p.second.ID, checker.Seconds(p.second.From()), p.first.Client, p.first.ID)
+	}
+	return f
+}
+
+// lossSignals asks of clients that go by the signals of their library alone how late each was
+// told, counted from the end of its lease: also where nobody else was granted the lock.
+func lossSignals(in question) checker.Result {
+	figures := checker.Figures{}
+	var findings []checker.Finding
+	lost := 0
+	for _, lock := range in.Locks {
+		for _, g := range in.ByLock[lock] {
+			late, known := in.SignalLate(g)
+			if !known {
+				continue
+			}
+			lost++
+			figures.Raise("loss_notice_late_max_ns", late)
+			if late > in.Run.Tolerance {
+				findings = append(findings, in.lateSignal(g, late))
+			}
+		}
+	}
+	r := in.Conclude("first signal of the library after each lease that ran out, against its end", findings, len(findings))
+	r.Figures = figures
+	if r.Verdict == checker.Pass {
+		r.Reason = "no lease ran out before its release"
+		if lost > 0 {
+			r.Reason = fmt.Sprintf("%d leases ran out before their release; each holder was told in time", lost)
+		}
+	}
+	return r
+}
+
+func (in question) lateSignal(g *history.Grant, late int64) checker.Finding {
+	end := g.DeadlineAt(min(g.ToldLost(), in.GaveUp(g))).V
+	f := checker.Finding{
+		Rule: "late-notice", Class: checker.NoClass, Gating: true, Grants: []string{g.ID}, From: end, To: end + late, Events: in.HoldEvents(g),
+		Message: fmt.Sprintf("the lease of %s on %s (%s) had run out, as far as it was confirmed, at %s, and its library %s", g.Client, g.Lock, g.ID, checker.Seconds(end), in.Signal(g)),
+	}
+	if g.ToldLost() == history.Forever {
+		f.Rule = "no-notice"
+	}
+	f.Because(in.LateCause(causes.Lateness{Grant: g, From: g.Sent(), Until: end + late, Begun: end, Due: history.Some(end)}))
+	return f
+}
+
+func hasLeases(in question) (checker.Code, string) {
+	if !in.Leased() {
+		return checker.CodeNoLease, "its grants have no lease that could be lost"
+	}
+	return "", ""
+}

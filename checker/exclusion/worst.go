@@ -1,0 +1,49 @@
+package exclusion
+
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
+)
+
+// worstOverlaps are the overlaps to list, as many as most, the worst by [Rank]. To explain one costs time, so each is first
+// ranked by what is cheap to know: its class, whether a lock was freed by somebody else, what was lost, and
+// its length. That is the best place that it can have once it is explained, so the list is settled as soon as
+// its last entry is no worse than the best place of the next candidate.
+func (in question) worstOverlaps(all []facts.Overlap, most int) []checker.Finding {
+	if len(all) == 0 {
+		return nil
+	}
+	type candidate struct {
+		facts.Overlap
+		class  checker.Class
+		reason checker.Reason
+		why    string
+		best   checker.Finding // what it ranks as, at best
+	}
+	candidates := make([]candidate, len(all))
+	for i, o := range all {
+		c := candidate{Overlap: o}
+		c.class, c.reason, c.why = in.Classify(o)
+		c.best = in.asOverlap(o, c.class, c.reason)
+		if _, freed := in.FreedBy(o.First, o.Span.From); freed && c.class != checker.Inherent && c.reason != checker.ReasonToldLate {
+			c.best.CauseKind = checker.CauseRelease
+		}
+		in.Settle(&c.best)
+		candidates[i] = c
+	}
+	slices.SortStableFunc(candidates, func(a, b candidate) int { return checker.Rank(a.best, b.best) })
+	var worst []checker.Finding
+	for _, c := range candidates {
+		if len(worst) == most && checker.Rank(worst[most-1], c.best) <= 0 {
+			break
+		}
+		f := in.overlapFinding(c.Overlap, c.class, c.reason, c.why)
+		in.Settle(&f)
+		at, _ := slices.BinarySearchFunc(worst, f, checker.Rank)
+		worst = slices.Insert(worst, at, f)
+		worst = worst[:min(len(worst), most)]
+	}
+	return worst
+}

@@ -1,0 +1,53 @@
+package exclusion
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/hunt/plant"
+	"github.com/lockstorm/lockstorm/hunt/sim"
+)
+
+// What is listed of many overlaps is what explaining all of them and ranking them would list.
+func TestWorstOverlapsAreTheWorst(t *testing.T) {
+	several := 0
+	for _, p := range plant.Services() {
+		for seed := range uint64(40) {
+			cfg := sim.Draw(seed)
+			if cfg.Bug = p.Bug; p.Prepare != nil {
+				p.Prepare(&cfg)
+			}
+			facts, err := checker.NewInput(sim.Run(cfg).History)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := of(facts)
+			all, want := in.Overlaps(""), []checker.Finding(nil)
+			for _, lock := range in.Locks {
+				of := in.Overlaps(lock)
+				all = append(all, of...)
+				for _, o := range of {
+					class, reason, why := in.Classify(o)
+					f := in.overlapFinding(o, class, reason, why)
+					in.Settle(&f)
+					want = append(want, f)
+				}
+			}
+			if len(all) > 3 {
+				several++
+			}
+			slices.SortStableFunc(want, checker.Rank)
+			for _, most := range []int{1, 3, checker.MaxFindings} {
+				got := in.worstOverlaps(all, most)
+				if w := want[:min(most, len(want))]; len(got) != len(w) || (len(w) > 0 && !reflect.DeepEqual(got, w)) {
+					t.Fatalf("%s, seed %d: of %d overlaps these are listed:\n%v\nwant:\n%v", p.Name, seed, len(all), got, w)
+				}
+			}
+		}
+	}
+	if several < 40 {
+		t.Errorf("only %d records have several overlaps", several)
+	}
+}

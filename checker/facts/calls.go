@@ -1,0 +1,62 @@
+package facts
+
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// CallEnd is when the client stopped waiting for an answer: at its return, or when it
+// was killed, or at the end of its log.
+func (in *Facts) CallEnd(c *history.Call) int64 {
+	if c.Return != nil {
+		return c.Return.Time
+	}
+	if kill, ok := in.Kills[c.Invoke.Client]; ok {
+		return kill
+	}
+	return in.Last[c.Invoke.Client]
+}
+
+// WaitsOf is when a client waited for answers of the resource, in order.
+func (in *Facts) WaitsOf(client string) []history.Interval {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.waits == nil {
+		in.waits = map[string][]history.Interval{}
+		for _, g := range in.Grants {
+			for _, u := range g.Uses {
+				in.waits[g.Client] = append(in.waits[g.Client], history.Interval{From: u.Start(), To: in.CallEnd(u) + 1})
+			}
+		}
+		for _, waits := range in.waits {
+			slices.SortFunc(waits, ByFrom)
+		}
+	}
+	return in.waits[client]
+}
+
+// GaveUp is when a client itself ended its tenure: its release, or its death.
+func (in *Facts) GaveUp(g *history.Grant) int64 {
+	end := g.GaveBack()
+	if kill, ok := in.Kills[g.Client]; ok {
+		end = min(end, kill)
+	}
+	return min(end, in.Last[g.Client]+1)
+}
+
+// WholeUntil is until when no log was cut off: after that somebody may have been granted, and
+// nobody knows.
+func (in *Facts) WholeUntil() int64 {
+	whole := int64(history.Forever)
+	for client, last := range in.Last {
+		if in.CutOff(client) {
+			whole = min(whole, last)
+		}
+	}
+	return whole
+}
+
+// AnyCutOff reports whether a log stops for no reason that is known: what it lacks may explain
+// what others read.
+func (in *Facts) AnyCutOff() bool { return in.WholeUntil() < history.Forever }

@@ -1,0 +1,7 @@
+package facts
+
+// Registers of the protected resource.
+const (
+	RegPlain  = "plain"
+	RegFenced = "fenced"
+)

@@ -1,0 +1,99 @@
+package facts
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// replayed is what the replay of a register's log shows; of one without a log, what acknowledged updates of
+// one value show.
+type replayed struct {
+	Logged bool
+	Shown  []Shown // all of it
+	Lost   map[*history.Call]bool
+	Acked  int
+}
+
+func (in *Facts) replay(register string) replayed {
+	byLock := in.cells(register)
+	out := replayed{Logged: len(byLock) > 0, Lost: map[*history.Call]bool{}}
+	for _, lock := range in.Locks {
+		rp := &replay{in: in, register: register, lock: lock, value: in.Run.Registers[register], lost: out.Lost}
+		rp.run(byLock[lock])
+		out.Shown = append(out.Shown, rp.shown...)
+		out.Acked += rp.acked
+		if !out.Logged {
+			out.Shown = append(out.Shown, in.sameBase(register, lock)...)
+		}
+	}
+	return out
+}
+
+// cells are the register's own events, by lock, in the order in which it accepted.
+func (in *Facts) cells(register string) map[string][]*history.Event {
+	out := map[string][]*history.Event{}
+	for i := range in.Events {
+		e := &in.Events[i]
+		if e.Party == history.PartyRegister && e.Register == register && (e.F == history.FRead || e.F == history.FWrite) {
+			out[e.Lock] = append(out[e.Lock], e)
+		}
+	}
+	return out
+}
+
+// sameBase finds two acknowledged updates of one value: the later one replaced the earlier one
+// without having seen it. Values that come again are left out: then the later one may have seen
+// what the other one left.
+func (in *Facts) sameBase(register, lock string) []Shown {
+	byBase := map[int64][]*history.Call{}
+	news := map[int64]int{}
+	for _, g := range in.ByLock[lock] {
+		for _, u := range g.Uses {
+			e := u.Invoke
+			if e.F == history.FWrite && e.Register == register && e.Value.Base.Set && e.Value.New.Set && u.Outcome() != history.Fail {
+				news[e.Value.New.V]++
+				if u.Outcome() == history.OK && hasRead(g, e) {
+					byBase[e.Value.Base.V] = append(byBase[e.Value.Base.V], u)
+				}
+			}
+		}
+	}
+	var out []Shown
+	for _, base := range slices.Sorted(maps.Keys(byBase)) {
+		calls, times := byBase[base], news[base]
+		if base == in.Run.Registers[register] {
+			times++ // it was there before anybody wrote it
+		}
+		if len(calls) < 2 || times > 1 {
+			continue
+		}
+		slices.SortFunc(calls, func(a, b *history.Call) int { return cmp.Compare(a.End(), b.End()) })
+		for i, u := range calls[1:] {
+			if first := calls[i]; first.Invoke.Grant != u.Invoke.Grant {
+				out = append(out, Shown{What: ShowsReplaced, Event: u.Return, Others: []*history.Event{first.Return}})
+			}
+		}
+	}
+	return out
+}
+
+// hasRead reports whether a section had read the value that it replaces.
+func hasRead(g *history.Grant, write *history.Event) bool {
+	return slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
+		return u.Invoke.F == history.FRead && u.Outcome() == history.OK && u.Invoke.Register == write.Register && u.Return.Value.Base == write.Value.Base
+	})
+}
+
+// Replayed is what the log of a register shows.
+func (in *Facts) Replayed(register string) replayed {
+	switch register {
+	case RegPlain:
+		return in.lazy.plain()
+	case RegFenced:
+		return in.lazy.fenced()
+	}
+	return in.replay(register)
+}

@@ -1,0 +1,122 @@
+package facts
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Stall is a hiccup of the host that no fault of ours explains.
+type Stall struct {
+	Party string
+	history.Interval
+}
+
+// unplannedStalls decodes the stalls on record and leaves out those of clients that a
+// fault of ours held up at the time.
+func (in *Facts) unplannedStalls() []Stall {
+	ours := map[string][]history.Interval{} // by client
+	for _, f := range in.Faults {
+		for _, c := range f.Clients {
+			if f.Family == history.FamilyClient {
+				ours[c] = append(ours[c], f.Span())
+			}
+		}
+	}
+	var out []Stall
+	for _, e := range in.Stalls {
+		var s history.Stall
+		if e.Value.Into(&s) != nil || s.Late <= 0 {
+			continue
+		}
+		gap := history.Interval{From: e.Time - s.Late, To: e.Time}
+		if !slices.ContainsFunc(ours[e.Party], func(f history.Interval) bool { return !gap.Overlap(f).Empty() }) {
+			out = append(out, Stall{e.Party, gap})
+		}
+	}
+	slices.SortFunc(out, func(a, b Stall) int { return ByFrom(a.Interval, b.Interval) })
+	return out
+}
+
+// stallPieces is into how many pieces of one length a stall may be cut by what its client recorded: of shorter
+// pieces none excuses it. Had the host held it up in each of them, its own ticker would have been late for each.
+const stallPieces = 4
+
+// StallsOf are the pieces of stalls that excuse a client, in order: those of its own process and
+// of the controller's, which stand for everybody, but only pieces that are longer than the
+// tolerance and not too short for their stall (stallPieces), and in which the client recorded nothing. Who records is
+// not held up.
+func (in *Facts) StallsOf(client string) []history.Interval {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if out, known := in.excuses[client]; known {
+		return out
+	}
+	acts := in.actsOf()[client]
+	var out []history.Interval
+	for _, s := range in.Unplanned {
+		if s.Party != client && history.ClientOf(s.Party) != "" {
+			continue
+		}
+		from := s.From
+		for i := sort.Search(len(acts), func(i int) bool { return acts[i] > s.From }); from < s.To; i++ {
+			to := s.To
+			if i < len(acts) {
+				to = min(to, acts[i])
+			}
+			if piece := to - from; piece > in.Run.Tolerance && stallPieces*piece >= s.To-s.From {
+				out = append(out, history.Interval{From: from, To: to})
+			}
+			from = to
+		}
+	}
+	slices.SortFunc(out, ByFrom)
+	in.excuses[client] = out
+	return out
+}
+
+// actsOf are the times at which clients recorded something of their own, in order.
+func (in *Facts) actsOf() map[string][]int64 {
+	if in.acts == nil {
+		in.acts = map[string][]int64{}
+		for i := range in.Events {
+			if e := &in.Events[i]; e.F != history.FStall && history.ClientOf(e.Party) != "" {
+				in.acts[e.Party] = append(in.acts[e.Party], e.Time)
+			}
+		}
+		for _, times := range in.acts {
+			slices.Sort(times)
+		}
+	}
+	return in.acts
+}
+
+// LongStalls are those of anybody that are longer than a tenth of the ttl: what holds a whole
+// run up.
+func (in *Facts) LongStalls() []history.Interval {
+	var out []history.Interval
+	for _, s := range in.Unplanned {
+		if s.To-s.From > in.Run.TTL/10 {
+			out = append(out, s.Interval)
+		}
+	}
+	return out
+}
+
+// busyShare is the share of a time in which something waited for the host, from which on the host was busy.
+const busyShare = 0.9
+
+// Busy are the times in which something nearly always waited for a processor or a disk: what did not
+// answer then may not have had its turn, though no ticker of ours was late.
+func (in *Facts) Busy() (out []history.Interval) {
+	for _, e := range in.Pressure {
+		var p history.Pressure
+		if e.Value.Into(&p) != nil || p.Span <= 0 || float64(max(p.CPU, p.IO)) < busyShare*float64(p.Span) {
+			continue
+		}
+		out = append(out, history.Interval{From: e.Time - p.Span, To: e.Time})
+	}
+	slices.SortFunc(out, ByFrom)
+	return out
+}

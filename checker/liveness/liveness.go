@@ -1,0 +1,241 @@
+package liveness
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// liveness asks whether the lock comes back: when all is healed every client that lives
+// does one last section per lock, and the lock must be granted within the bound. Earlier
+// grants do not count: a lock may break after them. The bound is on record:
+// longest lease + stated recovery of the topology + the queue of clients + 2 s.
+//
+// It fails where others wait and the lock comes back to nobody, or to nobody but who held it
+// then. A client that starves while its equals are granted is a figure, and makes the answer
+// unknown: most locks promise no order. What nobody tried is not known either.
+func liveness(in question) checker.Result {
+	figures := checker.Figures{}
+	recoveries := in.recovery(figures)
+	r := in.final(recoveries, figures)
+	r.Figures = figures
+	return r
+}
+
+// final judges the final sections.
+func (in question) final(recoveries []checker.Recovery, figures checker.Figures) checker.Result {
+	if in.End == nil {
+		return checker.Undecided(checker.CodeNoEnd, "the run was cut off before its final sections")
+	}
+	from, ok := in.Phases[history.PhaseFinal]
+	if !ok {
+		return checker.Undecided(checker.CodeNoFinal, "the history has no final phase")
+	}
+	if healed := in.lastHeal(); healed > from {
+		return checker.Undecided(checker.CodeStillHurt, "a fault was at work after the final sections began, at "+checker.Seconds(from)+", or nobody knows whether it was healed")
+	}
+	var findings []checker.Finding
+	untried := ""
+	for _, lock := range in.allLocks() {
+		found, why := in.comesBack(lock, history.Interval{From: from, To: from + in.Run.LivenessBound}, figures)
+		findings = append(findings, found...)
+		untried = cmp.Or(untried, why)
+	}
+	r := checker.Conclude("grants of the final sections", findings, len(findings))
+	switch {
+	case r.Verdict == checker.Unknown && !slices.ContainsFunc(findings, func(f checker.Finding) bool { return f.Rule != ruleStarved }):
+		r.Code, r.Reason = checker.CodeStarved, "others were granted the lock, and some clients never: "+findings[0].Message
+	case r.Verdict == checker.Pass && untried != "":
+		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeUntried, untried
+	}
+	if r.Verdict == checker.Pass { // else the findings name who stands in the way
+		r.Findings = append(r.Findings, in.orphans(figures)...)
+		r.Reason = fmt.Sprintf("every client was granted every lock again within %s, once all was healed; bound %s", checker.Seconds(in.slowest(from)), checker.Seconds(in.Run.LivenessBound))
+	}
+	if len(recoveries) > 0 {
+		r.Proof = checker.NewProof(recoveries)
+	}
+	return r
+}
+
+// allLocks are those that the run says and those that were used.
+func (in question) allLocks() []string {
+	out := slices.Clone(in.Run.Locks)
+	for _, lock := range in.Locks {
+		if lock != "" && !slices.Contains(out, lock) {
+			out = append(out, lock)
+		}
+	}
+	return out
+}
+
+// slowest is how long the slowest client waited for its first grant of a lock after a
+// moment.
+func (in question) slowest(from int64) int64 {
+	type key struct{ client, lock string }
+	first := map[key]int64{}
+	for _, g := range in.Grants {
+		if !g.Granted() || g.From() < from {
+			continue
+		}
+		k := key{g.Client, g.Lock}
+		if old, ok := first[k]; !ok || g.From() < old {
+			first[k] = g.From()
+		}
+	}
+	var worst int64
+	for _, t := range first {
+		worst = max(worst, t-from)
+	}
+	return worst
+}
+
+// lastHeal is the moment from which nothing hurts any more; Forever where nobody knows that.
+func (in question) lastHeal() int64 {
+	var last int64
+	for _, f := range in.Faults {
+		if f.Effective() {
+			last = max(last, f.Until())
+		}
+	}
+	for _, t := range in.Kills {
+		last = max(last, t)
+	}
+	return last
+}
+
+// comesBack looks for a lock that was not granted again in the time that recovery may take, and
+// says what nobody tried.
+func (in question) comesBack(lock string, span history.Interval, figures checker.Figures) (findings []checker.Finding, untried string) {
+	groups := in.askersOf(lock, span)
+	any, hardly := map[string]bool{}, ""
+	for _, a := range groups {
+		if len(a.late) > 0 {
+			hardly = ", or only when half of their bound was over"
+		}
+		for client := range a.asked {
+			any[client] = true
+		}
+		if len(a.asked) == 0 {
+			untried = fmt.Sprintf("nobody asked for %s in the final sections%s as others did before (mode %q)", lock, hardly, a.mode)
+		}
+		if f, bad := in.waitsInVain(lock, a, span, figures); bad {
+			findings = append(findings, f)
+		}
+	}
+	for _, client := range in.living() {
+		if !any[client] {
+			untried = fmt.Sprintf("%s did not ask for %s in the final sections%s", client, lock, hardly)
+		}
+	}
+	if len(any) == 0 {
+		untried = fmt.Sprintf("nobody asked for %s in the final sections%s", lock, hardly)
+	}
+	return findings, untried
+}
+
+// living are the clients that nobody killed, those included whose log has nothing but its beginning and
+// its end.
+func (in question) living() []string {
+	var out []string
+	for _, client := range in.Clients() {
+		if _, killed := in.Kills[client]; !killed {
+			out = append(out, client)
+		}
+	}
+	return out
+}
+
+// waitsInVain judges one mode of a lock.
+func (in question) waitsInVain(lock string, a *askers, span history.Interval, figures checker.Figures) (checker.Finding, bool) {
+	var stuck []string
+	for client := range a.asked {
+		if !a.back[client] {
+			stuck = append(stuck, client)
+		}
+	}
+	if len(stuck) == 0 {
+		return checker.Finding{}, false
+	}
+	slices.Sort(stuck)
+	f := checker.Finding{
+		Rule: "no-recovery", Class: checker.NoClass, Gating: true, From: span.From, To: span.To, Events: []int64{}, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone,
+		Message: fmt.Sprintf("%d of %d living clients (%s) were not granted %s again within %s of %s, when all was healed",
+			len(stuck), len(in.living()), checker.Joined(stuck, nil), lock, checker.Seconds(span.To-span.From), checker.Seconds(span.From)),
+	}
+	if others := in.passedAround(lock, a, span.From); others {
+		f.Rule, f.Doubtful = ruleStarved, true
+		f.Cause = "others were granted it meanwhile"
+		figures["starved_clients"] += int64(len(stuck))
+		return f, true
+	}
+	if g := in.heldThrough(lock, span); g != nil {
+		if text := in.LockedUp(g.Client, span); text != "" {
+			f.Rule, f.Class = "deadlocked", checker.NoClass
+			f.Because(checker.Cause{Kind: checker.CauseNone, Text: text})
+			return f, true
+		}
+		f.Doubtful = true
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("%s of %s was in force nearly all the time, and its client gave it back too late or not at all", g.ID, g.Client)})
+		return f, true
+	}
+	suspects := in.suspect(lock, &f)
+	if last := in.Events[len(in.Events)-1].Time; last < span.To {
+		f.Doubtful = true
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the record ends before the bound is over"})
+		return f, true
+	}
+	if in.hostMade(suspects) {
+		f.Doubtful = true
+		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host was busy while their answers were awaited, which came too late: something waited for a processor or a disk most of the time"})
+		return f, true
+	}
+	// A lock that cannot end by itself is not waited for in vain because of a hiccup.
+	forGood := f.Rule == "orphan" && in.Run.Ends == history.EndsNever
+	again := slices.ContainsFunc(in.ByLock[lock], func(g *history.Grant) bool { return g.Granted() && g.From() >= span.From })
+	if !forGood && again && !slices.ContainsFunc(stuck, func(client string) bool { return a.heard[client] }) {
+		f.Doubtful = true
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "their requests were sent before all was healed, and may be lost, or had no time left"})
+		return f, true
+	}
+	if f.Doubtful = !forGood && in.HeldUp(span, in.LongStalls()) > in.Run.LivenessBound/4; f.Doubtful {
+		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host held the run up"})
+	} else if f.Doubtful = !forGood && in.HeldUp(span, in.Busy()) > (span.To-span.From)/2; f.Doubtful {
+		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host was busy: something waited for a processor or a disk most of the time, and the store may not have had its turn"})
+	}
+	return f, true
+}
+
+// ruleStarved is the rule of clients that wait in vain while others are granted.
+const ruleStarved = "starved"
+
+// passedAround reports whether a lock came back to somebody who did not hold it when all was
+// healed: then it works, and who waits starves.
+func (in question) passedAround(lock string, a *askers, from int64) bool {
+	held := map[string]bool{}
+	for _, g := range in.ByLock[lock] {
+		if h := in.Hold(g); !h.Empty() && h.From <= from && h.To > from {
+			held[g.Client] = true
+		}
+	}
+	for client := range a.back {
+		if !held[client] {
+			return true
+		}
+	}
+	return false
+}
+
+// heldThrough is a grant that its client believed in for nearly all of a time: then it is not the
+// lock that keeps others out. nil: none.
+func (in question) heldThrough(lock string, span history.Interval) *history.Grant {
+	for _, g := range in.ByLock[lock] {
+		if h := in.Hold(g); g.Granted() && !h.Empty() && h.From <= span.From && h.To >= span.To-(span.To-span.From)/10 {
+			return g
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package ownership
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// ownership asks whether only the owner can release. A release that the store carried
+// out (ok) frees somebody else's lock when its own grant was certainly over and another
+// one was certainly in force at the time. It is over once its lease has run out and
+// another client was granted after that; else it is taken as foreign only when the
+// other holder was then told that its lock is gone. A grant whose lock a foreign release took
+// away is over, too: what its own release removes then is again somebody else's.
+//
+// A release that was carried out under an attempt that was refused, or that nobody made,
+// removed what was not this client's, whoever's it was: unless the store knows its owner by
+// another attempt, whose grant it may have been.
+func ownership(in question) checker.Result {
+	findings := in.releasesOfNone()
+	for _, r := range in.ForeignReleases() {
+		findings = append(findings, in.ownershipFinding(r))
+	}
+	return in.Conclude("releases that were carried out, against the grants in force", in.Weigh(findings), len(findings))
+}
+
+// releasesOfNone are the releases that were carried out under no grant.
+func (in question) releasesOfNone() []checker.Finding {
+	var out []checker.Finding
+	for _, g := range in.Grants {
+		if g.Acquire != nil && g.Acquire.Outcome() != history.Fail {
+			continue
+		}
+		for _, rel := range g.Releases {
+			if rel.Outcome() != history.OK || in.ownsAnother(g, rel) {
+				continue
+			}
+			what := "was refused"
+			if g.Acquire == nil {
+				what = "was never asked for"
+			}
+			f := checker.Finding{
+				Rule: "release-of-none", Class: checker.Defect, Reason: checker.ReasonNotOwner, Gating: true,
+				Message: fmt.Sprintf("the release of %s by %s at %s was carried out, although that grant of %s %s: it removed something that was not this client's",
+					g.ID, g.Client, checker.Seconds(rel.Start()), g.Lock, what),
+				Events: []int64{rel.Invoke.Index, rel.Return.Index}, Grants: []string{g.ID}, From: rel.Start(), To: rel.End(),
+			}
+			f.Because(checker.NoCause)
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// ownsAnother reports whether the owner of a refused attempt may have held the lock by another
+// one when a release was carried out: granted and not given back before, or of unknown outcome.
+func (in question) ownsAnother(g *history.Grant, rel *history.Call) bool {
+	if g.Owner == "" && !in.Model.Shares() {
+		return false // it does not say by what the store knows its owners
+	}
+	return slices.ContainsFunc(in.ByLock[g.Lock], func(h *history.Grant) bool {
+		switch {
+		case h == g || h.Acquire == nil || !history.SameOwner(g, h) || h.Acquire.Start() > rel.End():
+			return false
+		case !h.Granted():
+			return h.Acquire.Outcome() != history.Fail
+		}
+		back := slices.ContainsFunc(h.Releases, func(c *history.Call) bool { return c.Outcome() == history.OK && c.End() < rel.Start() })
+		return !back && !in.Expired(h, rel.Start())
+	})
+}
+
+func (in question) ownershipFinding(r facts.ForeignRelease) checker.Finding {
+	g, victim, rel := r.By, r.Victim, r.Release
+	events := []int64{g.Acquire.Return.Index, victim.Acquire.Return.Index, rel.Invoke.Index, rel.Return.Index}
+	slices.Sort(events)
+	f := checker.Finding{
+		Rule: "foreign-release", Class: checker.Defect, Reason: checker.ReasonNotOwner, Gating: true,
+		Message: fmt.Sprintf("the release of %s by %s at %s was carried out, but the lock %s was held by %s (grant %s since %s): it freed somebody else's lock",
+			g.ID, g.Client, checker.Seconds(rel.Start()), g.Lock, victim.Client, victim.ID, checker.Seconds(victim.From())),
+		Events: events, Grants: []string{g.ID, victim.ID}, From: max(rel.Start(), victim.From()), To: rel.End(),
+	}
+	if began, cascade := in.Robbed(g, rel.Start()); cascade {
+		f.Because(in.ReleaseCause(began, g))
+	} else {
+		f.Because(in.WhyReleasedLate(r))
+	}
+	return f
+}

@@ -1,7 +1,0 @@
-package checker
-
-// Registers of the protected resource.
-const (
-	regPlain  = "plain"
-	regFenced = "fenced"
-)

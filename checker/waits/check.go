@@ -1,0 +1,50 @@
+// Package waits asks how clients waited: who was overtaken (fairness), who waited for each other (deadlock), whether a try was
+// answered in its bound (bounded), and what a hand-off cost (cost).
+package waits
+
+import (
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/causes"
+)
+
+// question is what the checks of this package ask: the facts of a record and their causes.
+type question struct{ causes.Causes }
+
+func of(in *checker.Input) question { return question{causes.Of(in)} }
+
+// Fairness is the check [checker.Fairness].
+func Fairness() checker.Check {
+	return checker.Check{
+		Name: checker.Fairness, Doc: "who is next: how often was a client that waited overtaken by one that asked later? (reported; it gates where it is required)",
+		Applies: func(in *checker.Input) (checker.Code, string) { return waitsForGrants(of(in)) },
+		Run:     func(in *checker.Input) checker.Result { return fairness(of(in)) },
+	}
+}
+
+// Cost is the check [checker.Cost].
+func Cost() checker.Check {
+	return checker.Check{
+		Name: checker.Cost, Doc: "what did a hand-off cost, in requests and notices? (reported)",
+		Applies: func(in *checker.Input) (checker.Code, string) { return wasCounted(of(in)) },
+		Run:     func(in *checker.Input) checker.Result { return cost(of(in)) },
+	}
+}
+
+// Deadlock is the check [checker.Deadlock].
+func Deadlock() checker.Check {
+	return checker.Check{
+		Name: checker.Deadlock, Doc: "how did clients that waited for each other get out of it? (reported; liveness judges those that never do)",
+		Applies: func(in *checker.Input) (checker.Code, string) { return takesTwo(of(in)) },
+		Run:     func(in *checker.Input) checker.Result { return deadlock(of(in)) },
+	}
+}
+
+// Bounded is the check [checker.Bounded].
+func Bounded() checker.Check {
+	return checker.Check{
+		Name: checker.Bounded, Doc: "was every try answered within its bound?",
+		Gates:   statesBounds,
+		Applies: func(in *checker.Input) (checker.Code, string) { return boundsTries(of(in)) },
+		Run:     func(in *checker.Input) checker.Result { return bounded(of(in)) },
+	}
+}

@@ -1,0 +1,65 @@
+package waits
+
+import (
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// cost asks what a hand-off costs: what all clients sent to the servers, and read from them, while they
+// waited for the lock, over the grants. It is measured where the workload has requests counted, and
+// finds nothing wrong.
+func cost(in question) checker.Result {
+	var sum history.Wire
+	handoffs, unasked := int64(0), int64(0)
+	from, to := in.working()
+	for _, g := range in.Grants {
+		if g.Acquire == nil || g.Acquire.Return == nil || g.Acquire.Start() < from || g.Acquire.Return.Time > to {
+			continue
+		}
+		var w history.Wire
+		if g.Acquire.Return.Value.Into(&w) != nil {
+			continue
+		}
+		sum.Requests += w.Requests
+		sum.Answers += w.Answers
+		unasked += max(0, w.Answers-w.Requests)
+		if g.Granted() {
+			handoffs++
+		}
+	}
+	if handoffs == 0 {
+		return checker.Undecided(checker.CodeUntried, "nobody was granted the lock while requests were counted")
+	}
+	r := checker.Conclude("what clients wrote to and read from their connections to servers, in pieces, from each acquire to its return", nil, 0)
+	r.Figures = checker.Figures{
+		"handoffs": handoffs, "requests_per_100_handoffs": sum.Requests * 100 / handoffs,
+		"answers_per_100_handoffs": sum.Answers * 100 / handoffs, "notices_per_100_handoffs": unasked * 100 / handoffs,
+	}
+	r.Reason = fmt.Sprintf("%.1f requests and %.1f answers and notices a hand-off, of %d", float64(sum.Requests)/float64(handoffs), float64(sum.Answers)/float64(handoffs), handoffs)
+	return r
+}
+
+// working is the time in which the workload ran, without its last sections.
+func (in question) working() (from, to int64) {
+	from, to = 0, history.Forever
+	if t, known := in.Phases[history.PhaseWork]; known {
+		from = t
+	}
+	if t, known := in.Phases[history.PhaseQuiet]; known {
+		to = t
+	}
+	return from, to
+}
+
+// wasCounted says why there is nothing to add up.
+func wasCounted(in question) (checker.Code, string) {
+	for _, g := range in.Grants {
+		var w history.Wire
+		if g.Acquire != nil && g.Acquire.Return != nil && len(g.Acquire.Return.Value.JSON) > 0 && g.Acquire.Return.Value.Into(&w) == nil {
+			return "", ""
+		}
+	}
+	return checker.CodeElsewhere, "the workload has no requests counted: see workload handoff"
+}
