@@ -48,7 +48,7 @@ test: servers ## run the tests (with the race detector where there is a C compil
 
 .PHONY: fast
 fast: servers ## run the fast suite: the promised commands against real servers
-	$(GO) test -tags fast -count=1 -timeout 15m -parallel 5 ./e2e
+	$(GO) test -tags series -count=1 -timeout 15m -parallel 5 -skip '^Test(Series|Containers)' ./tests/e2e
 
 GATE_OUT ?= lockstorm-runs/gate-$(shell date +%Y%m%d-%H%M%S)
 
@@ -60,19 +60,19 @@ STEADY_RUNS ?= 50
 
 .PHONY: steady
 steady: servers ##> the gate STEADY_RUNS (50) times in a row, every second time beside four spinning loops
-	set -o pipefail; STEADY_RUNS=$(STEADY_RUNS) $(GO) test -tags steady -count=1 -timeout 180m -run TestGateIsSteady -v ./e2e | grep --line-buffered -v '^=== '
+	set -o pipefail; STEADY_RUNS=$(STEADY_RUNS) $(GO) test -tags series -count=1 -timeout 180m -run TestSeriesSteady -v ./tests/e2e | grep --line-buffered -v '^=== '
 
 MATRIX_SEEDS ?= 3
 
 .PHONY: busy
 busy: servers ##> locks that are right beside four spinning loops, 140 runs in 25 minutes: none is said to be wrong
-	set -o pipefail; $(GO) test -tags busy -count=1 -timeout 60m -parallel 2 -run TestBusyHost ./e2e -v | grep -v '^=== '
+	set -o pipefail; $(GO) test -tags series -count=1 -timeout 60m -parallel 2 -run TestSeriesBusyHost ./tests/e2e -v | grep -v '^=== '
 
 KILLS ?= 10
 
 .PHONY: kills
 kills: servers ##> kill -9 of lockstorm, KILLS (10) times each with PostgreSQL, MariaDB, ZooKeeper and etcd: nothing is left
-	set -o pipefail; KILLS=$(KILLS) $(GO) test -tags kills -count=1 -timeout 60m -parallel 2 -run TestStoresAreGoneAfterKill ./e2e -v | grep -v '^=== '
+	set -o pipefail; KILLS=$(KILLS) $(GO) test -tags series -count=1 -timeout 60m -parallel 2 -run TestStoresAreGoneAfterKill ./tests/e2e -v | grep -v '^=== '
 
 .PHONY: matrix
 matrix: build servers ##> every backend under every fault, MATRIX_SEEDS seeds; writes docs/matrix.md (2 hours)
@@ -99,31 +99,31 @@ images: ##> the base image that container tests are built on: here, pulled, or m
 
 .PHONY: containers
 containers: images ##> the provider container: every kind of fault, kill -9, Ctrl-C, and what cannot be (CONTAINER_KILLS=4)
-	$(GO) test -tags containers -count=1 -timeout 15m -parallel 4 -run 'Container|Doctor|Compose|Image' ./e2e
+	$(GO) test -tags series -count=1 -timeout 15m -parallel 4 -run '^TestContainers' ./tests/e2e
 
 .PHONY: containers-track
 containers-track: images ##> every published failure with CONTAINER_SEEDS (5) seeds in containers; writes docs/containers.md
-	$(GO) test -tags containertrack -count=1 -timeout 60m -parallel 3 -run TestPublishedInContainers ./e2e
+	$(GO) test -tags series -count=1 -timeout 60m -parallel 3 -run TestSeriesContainersTrack ./tests/e2e
 
 .PHONY: image-versions
 image-versions: ##> the published failures on Redis 6 to 8, Valkey and etcd 3.4 and 3.5 in containers, VERSION_SEEDS (2) seeds; writes docs/versions.md
-	images=$$(./.ci/versions) && IMAGES="$$images" $(GO) test -tags imageversions -count=1 -timeout 90m -parallel 3 -run TestImageVersions ./e2e
+	images=$$(./.ci/versions) && IMAGES="$$images" $(GO) test -tags series -count=1 -timeout 90m -parallel 3 -run TestSeriesImageVersions ./tests/e2e
 
 .PHONY: soak
 soak: servers ##> 200 runs over all pairs of backend and fault, against the table of docs/backends.md
-	set -o pipefail; $(GO) test -tags soak -count=1 -timeout 90m -parallel 3 -run TestSoak -v ./e2e | grep -v '^=== '
+	set -o pipefail; $(GO) test -tags series -count=1 -timeout 90m -parallel 3 -run TestSeriesSoak -v ./tests/e2e | grep -v '^=== '
 
 .PHONY: damage
 damage: servers ##> 40,000 damaged records: a failing one never passes, a passing one never fails
-	DAMAGE_N=$${DAMAGE_N:-40000} $(GO) test -count=1 -timeout 60m -run TestDamage -v ./damage
+	DAMAGE_N=$${DAMAGE_N:-40000} $(GO) test -count=1 -timeout 60m -run TestDamage -v ./tests/damage
 
 .PHONY: track-record
 track-record: servers ##> every published failure with 20 seeds; writes docs/track-record.md
-	$(GO) test -tags track -count=1 -timeout 60m -parallel 3 -run TestTrackRecord ./e2e
+	$(GO) test -tags series -count=1 -timeout 60m -parallel 3 -run TestSeriesTrackRecord ./tests/e2e
 
 .PHONY: ensembles
 ensembles: servers ##> what is said of the locks on ZooKeeper and etcd, with 20 seeds; writes docs/ensembles.md
-	$(GO) test -tags ensembles -count=1 -timeout 180m -parallel 4 -run TestEnsembles ./e2e
+	$(GO) test -tags series -count=1 -timeout 180m -parallel 4 -run TestSeriesEnsembles ./tests/e2e
 
 .PHONY: claims
 claims: build servers ##> the claims of the articles, about 160 runs; writes docs/claims.json, docs/claims.md and its pictures
@@ -134,15 +134,15 @@ claims: build servers ##> the claims of the articles, about 160 runs; writes doc
 
 .PHONY: databases
 databases: servers ##> what is said of the locks on MariaDB and PostgreSQL, with 20 seeds; writes docs/databases.md
-	$(GO) test -tags databases -count=1 -timeout 180m -parallel 6 -run TestDatabases ./e2e
+	$(GO) test -tags series -count=1 -timeout 180m -parallel 6 -run TestSeriesDatabases ./tests/e2e
 
 .PHONY: libraries
 libraries: servers ##> every library, option and discipline under faults with LIB_SEEDS (10) seeds; LIB_ONLY=REGEXP of names and LIB_FAULT=REGEXP of faults narrow it; writes docs/libraries-measured.md
-	$(GO) test -tags libraries -count=1 -timeout 180m -parallel 6 -run TestLibraries ./e2e
+	$(GO) test -tags series -count=1 -timeout 180m -parallel 6 -run TestSeriesLibraries ./tests/e2e
 
 .PHONY: versions
 versions: servers ##> LIB=MODULE: the cases of a library over its last releases, each built in a module of its own
-	LIB=$(LIB) $(GO) test -tags versions -count=1 -timeout 180m -run TestVersions -v ./e2e
+	LIB=$(LIB) $(GO) test -tags series -count=1 -timeout 180m -run TestSeriesVersions -v ./tests/e2e
 
 MUTANT_SEEDS ?= 20
 
@@ -163,7 +163,7 @@ JUDGE_SEED ?= 1
 
 .PHONY: judge-mutants
 judge-mutants: ##> JUDGE_MUTANTS (60) small changes to the judge, drawn by JUDGE_SEED (1): its tests and 3,000 hunted histories must notice each (half an hour)
-	set -o pipefail; JUDGE_MUTANTS=$(JUDGE_MUTANTS) JUDGE_SEED=$(JUDGE_SEED) $(GO) test -tags judgemutants -count=1 -timeout 10h -run TestJudgeMutants -v ./hunt/mutants | grep --line-buffered -v '^=== '
+	set -o pipefail; JUDGE_MUTANTS=$(JUDGE_MUTANTS) JUDGE_SEED=$(JUDGE_SEED) $(GO) test -tags series -count=1 -timeout 10h -run TestJudgeMutants -v ./tests/hunt/mutants | grep --line-buffered -v '^=== '
 
 .PHONY: docs
 docs: ## write docs/faults.md, docs/backends.md and compose/ from the catalogue, docs/extending.md from examples/ownlock
@@ -178,18 +178,9 @@ lint: ## gofumpt and golangci-lint, pinned in tools/go.mod
 fmt: ## format with gofumpt
 	$(TOOL) gofumpt -w .
 
-# Each series of e2e has a tag of its own.
-TAGS := fast steady busy kills soak track ensembles databases libraries versions containers containertrack imageversions
-
 .PHONY: vet
-vet: ## go vet, with the series of e2e all at once
-	$(GO) vet ./...
-	$(GO) vet -tags "$(TAGS)" ./e2e
-	$(GO) vet -tags judgemutants ./hunt/mutants
-
-.PHONY: vet-each
-vet-each: ##> the same with each series of e2e alone, as it is built (some minutes)
-	for tag in $(TAGS); do $(GO) vet -tags $$tag ./e2e || exit 1; done
+vet: ## go vet, with the series
+	$(GO) vet -tags series ./...
 
 .PHONY: tidy
 tidy: ##> check that go mod tidy leaves no difference (docs/adr/0007 names the one that is allowed)

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/hunt/plant"
-	"github.com/lockstorm/lockstorm/hunt/sim"
+	"github.com/lockstorm/lockstorm/tests/hunt/plant"
+	"github.com/lockstorm/lockstorm/tests/hunt/sim"
 )
 
 // What is listed of many overlaps is what explaining all of them and ranking them would list.

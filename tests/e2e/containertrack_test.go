@@ -1,0 +1,28 @@
+//go:build series
+
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// TestSeriesContainersTrack runs every published failure with CONTAINER_SEEDS seeds (5) on servers in
+// containers and writes docs/containers.md anew.
+func TestSeriesContainersTrack(t *testing.T) {
+	p := page{file: "containers.md", title: "The track record in containers", maker: "containers-track", seeds: number(t, "CONTAINER_SEEDS", 5)}
+	p.intro = fmt.Sprintf(`The published failures of [the track record](track-record.md), with every server in a container of its
+own (`+"`--provider container`"+`): the same commands, with the seeds 1 to %d. "As it must" counts the runs that
+ended with the exit code, verdicts and classes that the case must have.`, p.seeds)
+	cases := suite.Published()
+	for i := range cases {
+		cases[i].Run.Provider = "container"
+	}
+	p.write(t, cases, `| # | published failure | command: `+"`lockstorm run ...`"+` | exit | as it must | first violation |
+| --- | --- | --- | --- | --- | --- |
+`, func(i int, c suite.Case, s *shown) string {
+		return fmt.Sprintf("| %d | %s | `%s` | %d | %d of %d | %s |\n", i+1, c.Text, c.Run.Line(), exitOf(c), s.asIt, s.runs, spread(s.first))
+	})
+}

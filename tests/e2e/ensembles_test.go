@@ -1,0 +1,18 @@
+//go:build series
+
+package e2e
+
+import (
+	"testing"
+
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// TestSeriesEnsembles runs what is said of locks in sessions with ENSEMBLE_SEEDS seeds (20) and writes
+// docs/ensembles.md anew.
+func TestSeriesEnsembles(t *testing.T) {
+	recoveryPage(t, page{
+		file: "ensembles.md", title: "Locks in sessions: ZooKeeper and etcd", maker: "ensembles",
+		intro: "What is said of the locks on ZooKeeper and etcd", seeds: number(t, "ENSEMBLE_SEEDS", 20),
+	}, suite.Ensembles(), "sessions and elections")
+}

@@ -1,0 +1,186 @@
+//go:build series
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// tried is what became of a case on an image.
+type tried struct {
+	asIt, runs int
+	why        string // of the first run that was not as it must be
+}
+
+// String is a cell of the page.
+func (c tried) String() string {
+	switch {
+	case c.runs == 0:
+		return ""
+	case c.asIt == c.runs:
+		return fmt.Sprintf("%d of %d", c.asIt, c.runs)
+	}
+	return fmt.Sprintf("%d of %d: %s", c.asIt, c.runs, c.why)
+}
+
+// TestSeriesImageVersions runs the published failures on every image of IMAGES (words NAME=REF), with VERSION_SEEDS
+// seeds (2), and writes docs/versions.md anew.
+func TestSeriesImageVersions(t *testing.T) {
+	images := strings.Fields(os.Getenv("IMAGES"))
+	if len(images) == 0 {
+		t.Fatal("IMAGES names no image: see `make image-versions`")
+	}
+	seeds := number(t, "VERSION_SEEDS", 2)
+	cat := harness.Default()
+	var cases []suite.Case
+	for _, c := range suite.Published() {
+		if r := topologyOf(t, cat, c).Nodes; len(r) > 0 && r[0].Image != "" {
+			cases = append(cases, c)
+		}
+	}
+	for _, fault := range []string{"client-pause", "leader-kill", "quorum-loss"} { // of an ensemble none is published
+		cases = append(cases, suite.Case{
+			Name: "etcd-" + fault, Text: "etcd-mutex, with the key's revision as fence, on a cluster of three under " + fault + ": nothing is lost",
+			Run: suite.MustLine("--backend etcd-mutex --topology etcd-three --fencing on --nemesis " + fault + " --time 12s"), Expect: suite.Expectation{Exit: []int{0}},
+		})
+	}
+	cells := make([][]tried, len(cases))
+	versions := make([]string, len(images))
+	t.Run("runs", func(t *testing.T) {
+		for i, c := range cases {
+			cells[i] = make([]tried, len(images))
+			for j, image := range images {
+				name, _, _ := strings.Cut(image, "=")
+				if topologyOf(t, cat, c).Nodes[0].Image != name {
+					continue
+				}
+				t.Run(fmt.Sprint(c.Name, " ", image), func(t *testing.T) {
+					t.Parallel()
+					var version string
+					cells[i][j], version = tryImage(t, c, image, topologyOf(t, cat, c).Nodes[0].Binary, seeds)
+					if version != "" && i == slices.IndexFunc(cases, func(o suite.Case) bool { return topologyOf(t, cat, o).Nodes[0].Image == name }) {
+						versions[j] = version
+					}
+				})
+			}
+		}
+	})
+	writeVersions(t, cases, images, versions, cells, seeds)
+}
+
+func topologyOf(t *testing.T, cat *harness.Catalogue, c suite.Case) cluster.Topology {
+	t.Helper()
+	name := c.Run.Topology
+	if name == "" {
+		base, _, _ := strings.Cut(c.Run.Backend, ":")
+		b, err := cat.Backends.Get(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name = b.Topologies[0]
+	}
+	top, err := cat.Topologies.Get(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return top
+}
+
+func tryImage(t *testing.T, c suite.Case, image, program string, seeds int) (cell tried, version string) {
+	for seed := range seeds {
+		dir := filepath.Join(t.TempDir(), "run")
+		run := c.Seeded(uint64(seed + 1)).Run
+		// Before version 7, Redis servers that call each other need addresses of their own.
+		run.Provider, run.Network, run.Images = "container", "bridge", []string{image}
+		code, out := lockstorm(t, slices.Concat([]string{"run"}, run.Args(), []string{"--out", dir})...)
+		r := results(t, dir)
+		cell.runs++
+		differ := c.Expect.Compare(code, r)
+		switch {
+		case r != nil && len(differ) == 0:
+			cell.asIt++
+		case cell.why != "":
+		case r == nil:
+			cell.why = "not run: " + lastOf(out)
+		default:
+			cell.why = differ[0].String()
+		}
+		if r != nil {
+			version = r.Versions[program]
+		}
+		nothingLeft(t, dir)
+	}
+	return cell, version
+}
+
+// lastOf is the last line that a command printed.
+func lastOf(out string) string {
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	return strings.TrimPrefix(lines[len(lines)-1], "lockstorm: ")
+}
+
+func writeVersions(t *testing.T, cases []suite.Case, images, versions []string, cells [][]tried, seeds int) {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, `# Other versions, and another product
+
+<!-- Written by %[1]smake image-versions%[1]s. Do not edit. -->
+
+The published failures of [the track record](track-record.md), and what must hold on etcd, on servers of other versions: each in containers
+(%[1]s--network bridge --image NAME=REF%[1]s), the images made from releases of Debian that have them. How many of %[2]d runs ended with the
+exit code, verdicts and classes that the case must have; else what was different in the first that did not. Measured on a machine with %[3]s,
+three runs at a time: a restart or a fail-over (of Redis 6: 2.9 s alone) may then take longer than the lease that it is to break.
+
+`, "`", seeds, cpus())
+	for _, name := range []string{"redis", "etcd"} {
+		var of []int
+		for j, image := range images {
+			if strings.HasPrefix(image, name+"=") {
+				of = append(of, j)
+			}
+		}
+		if len(of) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "## %s\n\n| case | `lockstorm run ...` |", name)
+		for _, j := range of {
+			fmt.Fprintf(&b, " %s |", cleanVersion(versions[j]))
+		}
+		b.WriteString("\n| --- | --- |" + strings.Repeat(" --- |", len(of)) + "\n")
+		for i, c := range cases {
+			row, any := "", false
+			for _, j := range of {
+				row += fmt.Sprintf(" %s |", strings.ReplaceAll(cells[i][j].String(), "|", `\|`))
+				any = any || cells[i][j].runs > 0
+			}
+			if any {
+				fmt.Fprintf(&b, "| %s | `%s` |%s\n", c.Text, c.Run.Line(), row)
+			}
+		}
+		b.WriteString("\n")
+	}
+	if err := os.WriteFile(filepath.Join("..", "..", "docs", "versions.md"), []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// cleanVersion is the product and number in the line that a program prints.
+func cleanVersion(line string) string {
+	f := strings.Fields(line)
+	switch {
+	case len(f) >= 3 && strings.HasPrefix(f[2], "v="):
+		return f[0] + " " + strings.TrimPrefix(f[2], "v=")
+	case len(f) >= 3 && f[1] == "Version:":
+		return f[0] + " " + f[2]
+	}
+	return line
+}

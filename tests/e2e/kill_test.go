@@ -1,0 +1,105 @@
+//go:build series
+
+package e2e
+
+import (
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// kill -9 of the controller at a random moment of a run that passes, or fails: within two
+// seconds nothing of the run is left, and what was recorded is judged as the whole record would
+// be, or is unknown.
+func TestControllerIsKilled(t *testing.T) {
+	backends := [][]string{
+		{"--backend", "redis-lua", "--nemesis", "client-kill"},
+		{"--backend", "file-flock", "--nemesis", "client-pause"},
+		{"--backend", "redis-fenced", "--nemesis", "client-pause", "--fencing", "on"},
+		{"--backend", "none", "--nemesis", "none"},
+		{"--backend", "redis-lua", "--nemesis", "client-pause:at=before-write"},
+	}
+	const kills, failing = 50, 3       // the backends from here on
+	rnd := rand.New(rand.NewPCG(1, 1)) // a seed
+	for i := range kills {
+		args := backends[i%len(backends)]
+		after := time.Duration(rnd.Int64N(int64(2500 * time.Millisecond)))
+		t.Run(args[1]+"/"+after.Round(time.Millisecond).String(), func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "run")
+			cmd := exec.Command(binary, append(append([]string{"run"}, args...), "--time", "30s", "--out", dir)...)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			<-time.After(after) // the moment is what is tested: any will do
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			cmd.Wait() //nolint:errcheck // it was killed
+			nothingLeft(t, dir)
+			code, out := lockstorm(t, "check", dir)
+			none := code == 3 && slices.ContainsFunc([]string{"not the directory of a run", "no history", "no such file"}, func(why string) bool { return strings.Contains(out, why) })
+			fails := code == 1 && i%len(backends) >= failing
+			if code != 2 && !fails && !none {
+				t.Errorf("check: exit %d\n%s", code, out)
+			}
+		})
+	}
+}
+
+// A run under nohup outlives its terminal: SIGHUP does not end it, and it says its verdict.
+func TestNohup(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	cmd := exec.Command("nohup", binary, "run", "--backend", "file-flock", "--nemesis", "none", "--time", "3s", "--out", dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitForGrant(t, dir)
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()                                                       //nolint:errcheck // the exit code says it
+	if code := cmd.ProcessState.ExitCode(); code != 0 && code != 2 { // 2: the host was too busy to judge it
+		t.Errorf("exit %d", code)
+	}
+	if r := results(t, dir); r == nil || r.Stats["grants"] == 0 {
+		t.Errorf("results: %v", r)
+	}
+	nothingLeft(t, dir)
+}
+
+// SIGINT and SIGTERM: exit 130, nothing left, and what was recorded is kept.
+func TestInterrupted(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "run")
+			cmd := exec.Command(binary, "run", "--backend", "redis-lua", "--nemesis", "client-pause", "--time", "30s", "--out", dir)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			waitForGrant(t, dir)
+			if err := cmd.Process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			cmd.Wait() //nolint:errcheck // the exit code says it
+			if code := cmd.ProcessState.ExitCode(); code != 130 {
+				t.Errorf("exit %d, want 130", code)
+			}
+			nothingLeft(t, dir)
+			r := results(t, dir)
+			if r == nil {
+				t.Fatal("what was recorded was not judged")
+			}
+			if r.Stats["grants"] == 0 || r.ExitCode == 0 {
+				t.Errorf("%d grants, exit code on record %d", r.Stats["grants"], r.ExitCode)
+			}
+		})
+	}
+}

@@ -1,0 +1,133 @@
+//go:build series
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/docs/tables"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// cell is what the seeds of one case gave.
+type cell struct {
+	mu      sync.Mutex
+	words   map[string]int // by the word of the outcome, or unknown
+	rules   map[string]int // runs by rule of a finding of class defect, and of what is noted
+	late    int64          // latest loss notice, ns
+	acquire int64          // worst p99 of acquire, ns
+}
+
+// TestSeriesLibraries runs every variant of a library under every fault with LIB_SEEDS seeds (10), some
+// under the other disciplines as well, and writes docs/libraries-measured.md anew. LIB_ONLY names
+// variants by a regular expression for what their name begins with, and LIB_FAULT faults likewise: rows of
+// others stay as they are.
+func TestSeriesLibraries(t *testing.T) {
+	seeds, cat := number(t, "LIB_SEEDS", 10), harness.Default()
+	path := filepath.Join("..", "..", "docs", "libraries-measured.md")
+	before, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	only, fault := begins(t, "LIB_ONLY"), begins(t, "LIB_FAULT")
+	cells := map[string]*cell{}
+	t.Run("cases", func(t *testing.T) {
+		for _, v := range suite.Variants() {
+			for _, d := range v.Disciplines() {
+				for _, c := range v.Libraries(cat, d) {
+					if !only.MatchString(v.Name) || !fault.MatchString(c.Run.Nemesis[0]) {
+						continue
+					}
+					one := &cell{words: map[string]int{}, rules: map[string]int{}}
+					cells[c.Name] = one
+					for seed := 1; seed <= seeds; seed++ {
+						t.Run(fmt.Sprintf("%s/%d", c.Name, seed), func(t *testing.T) {
+							t.Parallel()
+							one.add(runCase(t, c.Seeded(uint64(seed))))
+						})
+					}
+				}
+			}
+		}
+	})
+	measured := map[string]tables.Measured{}
+	for name, one := range cells {
+		measured[name] = tables.Measured{Runs: one.text(), Late: ms(one.late), Acquire: ms(one.acquire)}
+	}
+	if err := os.WriteFile(path, []byte(tables.Libraries(string(before), cpus(), cat, measured)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c *cell) add(r *checker.Results) {
+	if r == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	word := string(suite.WordOf(r))
+	if r.Verdict == checker.Unknown {
+		word = string(checker.Unknown)
+	}
+	c.words[word]++
+	c.late = max(c.late, r.Stats["loss_notice_late_max_ns"])
+	c.acquire = max(c.acquire, r.Stats["acquire_p99_ns"])
+	seen := map[string]bool{}
+	for _, check := range r.Checks {
+		for _, f := range check.Findings {
+			if !f.Doubtful && (f.Class == checker.Defect || f.Rule == "orphan") && !seen[f.Rule] {
+				seen[f.Rule] = true
+				c.rules[f.Rule]++
+			}
+		}
+	}
+}
+
+// text is a cell of the table: how many runs ended how, and what was found in them.
+func (c *cell) text() string {
+	var parts []string
+	for _, w := range []string{"safe", "inherent", "blocks", "defect", "unknown"} {
+		if n := c.words[w]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", w, n))
+		}
+	}
+	var rules []string
+	for r, n := range c.rules {
+		rules = append(rules, fmt.Sprintf("%s %d", r, n))
+	}
+	slices.Sort(rules)
+	text := strings.Join(parts, ", ")
+	if len(rules) > 0 {
+		text += " (" + strings.Join(rules, ", ") + ")"
+	}
+	return text
+}
+
+// begins is what a name has to begin with, by a setting; nothing: any.
+func begins(t *testing.T, setting string) *regexp.Regexp {
+	t.Helper()
+	re, err := regexp.Compile("^(?:" + os.Getenv(setting) + ")")
+	if err != nil {
+		t.Fatalf("%s: %v", setting, err)
+	}
+	return re
+}
+
+func ms(ns int64) string {
+	if ns == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d ms", time.Duration(ns).Milliseconds())
+}
