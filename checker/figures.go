@@ -1,7 +1,7 @@
 package checker
 
 import (
-	"github.com/HdrHistogram/hdrhistogram-go"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
@@ -13,18 +13,17 @@ func commonFigures(in *Input) Figures {
 	out["events"] = int64(len(in.Events))
 	out["grants"] = 0
 	out["faults_injected"], out["faults_effective"] = 0, 0
-	waits := hdrhistogram.New(1, int64(3600e9), 3)
+	var waits []int64
 	for _, g := range in.Grants {
 		if !g.Granted() {
 			continue
 		}
 		out["grants"]++
 		out.Lower("ready_ns", g.From())
-		waits.RecordValue(max(1, g.From()-g.Acquire.Start())) //nolint:errcheck // an hour is more than any run
+		waits = append(waits, max(1, g.From()-g.Acquire.Start()))
 	}
-	if waits.TotalCount() > 0 {
-		out["acquire_p50_ns"] = waits.ValueAtQuantile(50)
-		out["acquire_p99_ns"] = waits.ValueAtQuantile(99)
+	if slices.Sort(waits); len(waits) > 0 {
+		out["acquire_p50_ns"], out["acquire_p99_ns"] = Percentile(waits, 50), Percentile(waits, 99)
 	}
 	renewals(in, out)
 	reentries(in, out)
@@ -73,7 +72,7 @@ func reentries(in *Input, out Figures) {
 // renewals are how long extensions of leases took until they were answered, and how many were not
 // granted.
 func renewals(in *Input, out Figures) {
-	took := hdrhistogram.New(1, int64(3600e9), 3)
+	var took []int64
 	for _, c := range in.Calls {
 		if c.Invoke.F != history.FRenew || c.Return == nil {
 			continue
@@ -82,9 +81,15 @@ func renewals(in *Input, out Figures) {
 		if c.Outcome() != history.OK {
 			out["renewals_failed"]++
 		}
-		took.RecordValue(max(1, c.Return.Time-c.Start())) //nolint:errcheck // as above
+		took = append(took, max(1, c.Return.Time-c.Start()))
 	}
-	if took.TotalCount() > 0 {
-		out["renew_p50_ns"], out["renew_p99_ns"] = took.ValueAtQuantile(50), took.ValueAtQuantile(99)
+	if slices.Sort(took); len(took) > 0 {
+		out["renew_p50_ns"], out["renew_p99_ns"] = Percentile(took, 50), Percentile(took, 99)
 	}
+}
+
+// Percentile is the smallest of some sorted values that is not exceeded by so many hundredths of them (nearest rank). There
+// must be one at least.
+func Percentile(sorted []int64, hundredths int) int64 {
+	return sorted[max(0, (len(sorted)*hundredths+99)/100-1)]
 }

@@ -4,7 +4,7 @@ package docs
 import _ "embed"
 
 // Claims are the answers of the runs of `make claims`, as docs/claims.md shows them: JSON, a list of
-// suite.Answer.
+// own.Answer.
 //
 //go:embed claims.json
 var Claims []byte

@@ -16,6 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/harness/internal/worker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis/link"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/workloads"
 	"github.com/lockstorm/lockstorm/workloads/register"
 )
@@ -56,7 +57,7 @@ func section(b *testing.B, backend string, c *cluster.Cluster, recorded, links b
 		addrs = throughLinks(b, addrs)
 	}
 	book.Set(addrs)
-	cat := Default()
+	cat := New(stores.All()...)
 	spec, err := cat.Backends.Get(backend)
 	if err != nil {
 		b.Fatal(err)
@@ -215,7 +216,7 @@ func ready(b *testing.B, line string) {
 	for b.Loop() {
 		cfg.Time, cfg.TTL, cfg.Seed = 100*time.Millisecond, 100*time.Millisecond, 1
 		cfg.Out = filepath.Join(b.TempDir(), "run")
-		out, err := Run(context.Background(), Default(), cfg, nil)
+		out, err := Run(context.Background(), New(stores.All()...), cfg, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -11,9 +11,12 @@ package harness
 
 import (
 	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/nemesis/faults"
 	"github.com/lockstorm/lockstorm/workloads"
 )
 
@@ -26,4 +29,29 @@ type Catalogue struct {
 	Workloads  *workloads.Catalogue
 	Checks     *checker.Catalogue
 	Registers  *backends.Registers
+	Containers cluster.Containers // nil: servers run as processes
+	Stock      []string           // names of the backends that came with parts, not added one by one
+}
+
+// New is a catalogue of all faults, workloads and checks, with what some parts bring: those of package stores, or fewer, or
+// your own. It knows no store by itself.
+func New(parts ...backends.Part) *Catalogue {
+	c := &Catalogue{
+		Backends:   catalog.New[backends.Spec]("backend"),
+		Topologies: catalog.New[cluster.Topology]("topology"),
+		Nemeses:    catalog.New("nemesis", faults.Specs()...),
+		Workloads:  catalog.New("workload", workloads.Specs()...),
+		Checks:     checks.Default(),
+		Registers:  catalog.New[backends.Register]("register"),
+	}
+	for _, p := range parts {
+		c.Backends.Add(p.Backends...)
+		c.Topologies.Add(p.Topologies...)
+		c.Registers.Add(p.Registers...)
+		if p.Containers != nil {
+			c.Containers = p.Containers
+		}
+	}
+	c.Stock = c.Backends.Names()
+	return c
 }

@@ -38,7 +38,7 @@ func WorkerMain(cat *Catalogue) {
 	case childEmbedded:
 		err = embeddedMain(cat)
 	case childWarden:
-		err = wardenMain()
+		err = wardenMain(cat)
 	default:
 		err = fmt.Errorf("%s=%q: there is no such part", envChild, os.Getenv(envChild))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/points"
+	"github.com/lockstorm/lockstorm/stores"
 )
 
 // Every backend of the catalogue keeps the contract, on each of its topologies and with
@@ -62,7 +63,7 @@ type sharing struct {
 }
 
 func shared(t *testing.T) (all []*sharing) {
-	cat := Default()
+	cat := New(stores.All()...)
 	for _, spec := range cat.Backends.All() {
 		for _, name := range spec.Topologies {
 			top, err := cat.Topologies.Get(name)

@@ -16,6 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/nemesis/link"
+	"github.com/lockstorm/lockstorm/stores"
 )
 
 // The test binary starts itself again as workers and embedded servers.
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 // testCatalogue adds a redis-lua on a bad line: one try in five is carried out or not,
 // and its answer is lost.
 func testCatalogue() *Catalogue {
-	cat := Default()
+	cat := New(stores.All()...)
 	spec, err := cat.Backends.Get("redis-lua")
 	if err != nil {
 		panic(err)
@@ -68,7 +69,7 @@ func (b *badLine) TryAcquire(ctx context.Context, req backends.Request) (backend
 // test: it must never be skipped in silence.
 func startTopology(t testing.TB, name, provider string) *cluster.Cluster {
 	t.Helper()
-	top, err := Default().Topologies.Get(name)
+	top, err := New(stores.All()...).Topologies.Get(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func startServers(t testing.TB, top cluster.Topology, provider string) *cluster.
 	t.Helper()
 	starter := proc.NewStarter()
 	t.Cleanup(starter.Close)
-	p, err := cluster.Choose(provider, top, Providers(Means{Starter: starter}))
+	p, err := cluster.Choose(provider, top, New(stores.All()...).Providers(Means{Starter: starter}))
 	if err != nil {
 		t.Fatalf("%v\n(make test installs what the tests need)", err)
 	}

@@ -7,13 +7,14 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/cluster/container"
 	"github.com/lockstorm/lockstorm/cluster/external"
+	"github.com/lockstorm/lockstorm/compose"
 	"github.com/lockstorm/lockstorm/internal/proc"
 )
 
@@ -21,7 +22,7 @@ import (
 // is available.
 type Means struct {
 	Starter *proc.Starter
-	Images  container.Choices
+	Images  compose.Choices
 	Network string // of containers
 	Servers external.Servers
 	Access  external.Access
@@ -29,10 +30,10 @@ type Means struct {
 }
 
 // Providers are the ways to start servers, in the order in which auto tries them.
-func Providers(m Means) []cluster.Provider {
+func (c *Catalogue) Providers(m Means) []cluster.Provider {
 	return []cluster.Provider{
 		cluster.Process{Starter: m.Starter},
-		container.New(container.Options{Images: m.Images, Network: m.Network, Warden: startWarden, Say: m.Say}),
+		c.containers(m),
 		cluster.Embedded{Starter: m.Starter, Command: embeddedCommand},
 		external.New(m.Servers, m.Access),
 	}
@@ -43,16 +44,23 @@ func ProviderNames() []string {
 	return []string{cluster.Auto, cluster.ProcessName, cluster.ContainerName, cluster.EmbeddedName, cluster.ExternalName}
 }
 
-// startWarden starts our own binary as what removes the containers of a run when we are killed.
-func startWarden(run string) (*container.Guard, error) {
-	cmd, err := childCommand(childWarden, envRun+"="+run)
-	if err != nil {
-		return nil, err
+// containers is the provider of containers, or what says that this program has none.
+func (c *Catalogue) containers(m Means) cluster.Provider {
+	if c.Containers == nil {
+		return cluster.NoContainers{}
 	}
-	return container.StartGuard(cmd)
+	return c.Containers.Provider(cluster.ContainerOptions{Images: m.Images, Network: m.Network, Warden: wardenCommand, Say: m.Say})
 }
 
-func wardenMain() error { return container.Ward(context.Background(), os.Stdin, os.Getenv(envRun)) }
+// wardenCommand is our own binary as what removes the containers of a run when we are killed.
+func wardenCommand(run string) (*exec.Cmd, error) { return childCommand(childWarden, envRun+"="+run) }
+
+func wardenMain(cat *Catalogue) error {
+	if cat.Containers == nil {
+		return errors.New("this program has no containers")
+	}
+	return cat.Containers.Ward(context.Background(), os.Stdin, os.Getenv(envRun))
+}
 
 // contained is nil for a run with containers, and makes one of it where the user has left that open; flag
 // makes sense for no other.
@@ -71,7 +79,7 @@ func (r *resolved) networkFor() error {
 	if r.Network == "" {
 		return nil
 	}
-	if err := oneOf("--network", r.Network, container.Networks()...); err != nil {
+	if err := oneOf("--network", r.Network, cluster.Networks()...); err != nil {
 		return err
 	}
 	if len(r.topology.Nodes) == 0 {
@@ -88,7 +96,7 @@ func (r *resolved) imagesFor() (err error) {
 	if err := r.contained("--image"); err != nil {
 		return err
 	}
-	if r.images, err = container.ParseChoices(r.Images); err != nil {
+	if r.images, err = compose.ParseChoices(r.Images); err != nil {
 		return fmt.Errorf("--image: %w", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.images)) {

@@ -13,8 +13,8 @@ import (
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/cluster/container"
 	"github.com/lockstorm/lockstorm/cluster/external"
+	"github.com/lockstorm/lockstorm/compose"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/points"
@@ -33,7 +33,7 @@ type resolved struct {
 	registers []workloads.Register
 	store     *backends.Register // where the registers are; nil: in a server of ours
 	locks     []string
-	images    container.Choices
+	images    compose.Choices
 	servers   external.Servers
 	access    external.Access
 	provider  cluster.Provider // that auto or the user chose
@@ -269,7 +269,7 @@ func (r *resolved) noTokens() string {
 
 // chooseProvider finds who will start the servers: some locks need real ones.
 func (r *resolved) chooseProvider() error {
-	p, err := cluster.Choose(r.Provider, r.topology, Providers(r.means(nil, nil)))
+	p, err := cluster.Choose(r.Provider, r.topology, r.cat.Providers(r.means(nil, nil)))
 	switch {
 	case err != nil && (r.Provider == cluster.EmbeddedName || r.Provider == cluster.ExternalName):
 		return err // no machine has what it lacks
@@ -279,7 +279,7 @@ func (r *resolved) chooseProvider() error {
 	case r.Provider == cluster.EmbeddedName:
 		return fmt.Errorf("backend %s cannot be run with provider %s: %s", r.Backend, r.Provider, r.backend.RealServer)
 	default:
-		_, err := cluster.Choose(cluster.ProcessName, r.topology, Providers(Means{}))
+		_, err := cluster.Choose(cluster.ProcessName, r.topology, r.cat.Providers(Means{}))
 		return environment(fmt.Errorf("%s, and %w", r.backend.RealServer, err))
 	}
 	r.provider = p
@@ -312,7 +312,7 @@ func (r *resolved) refusedPlan(err error) error {
 	if _, elsewhere := nemesis.NewPlan(r.cat.Nemeses, in); elsewhere != nil || r.Provider == cluster.EmbeddedName || r.Provider == cluster.ExternalName {
 		return usage(err)
 	}
-	if _, missing := cluster.Choose(cluster.ProcessName, r.topology, Providers(Means{})); missing != nil {
+	if _, missing := cluster.Choose(cluster.ProcessName, r.topology, r.cat.Providers(Means{})); missing != nil {
 		err = fmt.Errorf("%w, and %w", err, missing)
 	}
 	return environment(err)

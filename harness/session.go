@@ -58,7 +58,7 @@ func newSession(t *Trial, dir string, p *Progress) *session {
 
 // up starts servers, register and clients, and returns when all are ready.
 func (s *session) up(ctx context.Context) error {
-	provider, err := cluster.Choose(s.r.provider.Name(), s.r.topology, Providers(s.r.means(s.starter, s.progress.note)))
+	provider, err := cluster.Choose(s.r.provider.Name(), s.r.topology, s.r.cat.Providers(s.r.means(s.starter, s.progress.note)))
 	if err != nil {
 		return environment(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/lockstormtest"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
@@ -14,14 +15,14 @@ import (
 func ExampleSafe() {
 	_ = func(t *testing.T) {
 		t.Parallel()
-		lockstormtest.Safe(t, harness.Default(), "--backend file-flock --nemesis client-kill --time 4s")
+		lockstormtest.Safe(t, harness.New(stores.All()...), "--backend file-flock --nemesis client-kill --time 4s")
 	}
 }
 
 // A bug that must be found, with three seeds.
 func ExampleViolates() {
 	_ = func(t *testing.T) {
-		lockstormtest.Violates(t, harness.Default(), "--backend none --time 2s",
+		lockstormtest.Violates(t, harness.New(stores.All()...), "--backend none --time 2s",
 			checker.MutualExclusion, checker.Defect, lockstormtest.Seeds(1, 2, 3))
 	}
 }
@@ -30,7 +31,7 @@ func ExampleViolates() {
 // was refused.
 func ExampleRun() {
 	_ = func(t *testing.T) {
-		lockstormtest.Run(t, harness.Default(), "--backend redis-fenced --nemesis client-pause --fencing on", suite.Expectation{
+		lockstormtest.Run(t, harness.New(stores.All()...), "--backend redis-fenced --nemesis client-pause --fencing on", suite.Expectation{
 			Exit:    []int{harness.ExitPass},
 			Figures: map[string]suite.Bound{"fence_refused": suite.AtLeast(1), "updates_lost_fenced": suite.AtMost(0)},
 		})
@@ -40,7 +41,7 @@ func ExampleRun() {
 // Many runs at once, each a subtest.
 func ExampleCases() {
 	_ = func(t *testing.T) {
-		lockstormtest.Cases(t, harness.Default(), []suite.Case{{
+		lockstormtest.Cases(t, harness.New(stores.All()...), []suite.Case{{
 			Name: "control", Text: "a lock that holds passes without faults",
 			Run: suite.MustLine("--backend file-flock --time 2s"), Expect: suite.Expectation{Outcome: suite.Safe},
 		}})
@@ -49,6 +50,6 @@ func ExampleCases() {
 
 func ExampleMain() {
 	_ = func(m *testing.M) { // the TestMain of the package
-		lockstormtest.Main(m, harness.Default())
+		lockstormtest.Main(m, harness.New(stores.All()...))
 	}
 }

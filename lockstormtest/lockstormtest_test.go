@@ -11,10 +11,11 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/lockstormtest"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
-func TestMain(m *testing.M) { lockstormtest.Main(m, harness.Default()) }
+func TestMain(m *testing.M) { lockstormtest.Main(m, harness.New(stores.All()...)) }
 
 // short is a run that takes a second and a half.
 const short = " --clients 3 --ttl 500ms --time 1s "
@@ -24,7 +25,7 @@ func TestSafe(t *testing.T) {
 	t.Parallel()
 	var dirs []string
 	failed, said := observed(t, func(tb testing.TB) {
-		out := lockstormtest.Safe(tb, harness.Default(), "--backend file-flock"+short, lockstormtest.Seeds(3, 4))
+		out := lockstormtest.Safe(tb, harness.New(stores.All()...), "--backend file-flock"+short, lockstormtest.Seeds(3, 4))
 		dirs = append(dirs, out.Dir)
 		if out.Seed != 4 || out.Results.Stats["grants"] == 0 {
 			t.Errorf("the last run: seed %d, %d grants", out.Seed, out.Results.Stats["grants"])
@@ -59,7 +60,7 @@ func drop(t *testing.T, said string) {
 func TestAFailureIsExplained(t *testing.T) {
 	t.Parallel()
 	said := fails(t, func(tb testing.TB) {
-		lockstormtest.Safe(tb, harness.Default(), "--backend none --seed 5"+short)
+		lockstormtest.Safe(tb, harness.New(stores.All()...), "--backend none --seed 5"+short)
 	},
 		"not as expected", "exit code: 1, expected 0", "A defect of the lock: ", "check mutual-exclusion, rule overlap, class defect, cause: none found",
 		" is granted L1", "--backend none", "--seed 5", lockstormtest.EnvReplay+"=", "go test -count=1 -run '^TestAFailureIsExplained$' .",
@@ -72,10 +73,10 @@ func TestAFailureIsExplained(t *testing.T) {
 	if _, err := os.Stat(m[2]); err != nil {
 		t.Error(err)
 	}
-	if _, err := harness.ReadTrial(harness.Default(), m[1], ""); err != nil {
+	if _, err := harness.ReadTrial(harness.New(stores.All()...), m[1], ""); err != nil {
 		t.Error(err)
 	}
-	j, err := harness.JudgeDir(harness.Default(), m[1])
+	j, err := harness.JudgeDir(harness.New(stores.All()...), m[1])
 	if err != nil || j.Results.ExitCode != harness.ExitViolation {
 		t.Errorf("judged again: %v, %v", j, err)
 	}
@@ -84,7 +85,7 @@ func TestAFailureIsExplained(t *testing.T) {
 // A violation that is expected passes; one of another class, by another check, or none, fails.
 func TestViolates(t *testing.T) {
 	t.Parallel()
-	cat := harness.Default()
+	cat := harness.New(stores.All()...)
 	lockstormtest.Violates(t, cat, "--backend none --seed 5"+short, checker.MutualExclusion, checker.Defect)
 	for name, tc := range map[string]struct {
 		line, check string
@@ -108,7 +109,7 @@ func TestViolates(t *testing.T) {
 // What is wrong with a call is said before anything runs.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	cat := harness.Default()
+	cat := harness.New(stores.All()...)
 	passes := suite.Expectation{Exit: []int{harness.ExitPass}}
 	for want, call := range map[string]func(testing.TB){
 		`unknown backend "nobodys-lock": choose one of none`: func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--backend nobodys-lock") },
@@ -141,7 +142,7 @@ func TestRefused(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	said := fails(t, func(tb testing.TB) {
-		lockstormtest.Safe(hurried{tb}, harness.Default(), "--backend file-flock --clients 2 --ttl 500ms --time 10m --seed 5")
+		lockstormtest.Safe(hurried{tb}, harness.New(stores.All()...), "--backend file-flock --clients 2 --ttl 500ms --time 10m --seed 5")
 	}, "interrupted before it was done")
 	drop(t, said)
 }
@@ -154,7 +155,7 @@ func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(13 * time.Se
 // Cases are subtests of their names.
 func TestCases(t *testing.T) {
 	t.Parallel()
-	lockstormtest.Cases(t, harness.Default(), []suite.Case{
+	lockstormtest.Cases(t, harness.New(stores.All()...), []suite.Case{
 		{Name: "holds", Text: "the control that passes", Run: suite.MustLine("--backend file-flock" + short), Expect: suite.Expectation{Outcome: suite.Safe}},
 		{Name: "fails", Text: "the control that fails", Run: suite.MustLine("--backend none" + short), Expect: suite.Expectation{Outcome: suite.Defect}},
 	})
@@ -168,16 +169,16 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg.Out = dir
-	if _, err := harness.Run(t.Context(), harness.Default(), cfg, nil); err != nil {
+	if _, err := harness.Run(t.Context(), harness.New(stores.All()...), cfg, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv(lockstormtest.EnvReplay, dir)
-	out := lockstormtest.Violates(t, harness.Default(), "--backend none"+short, checker.MutualExclusion, checker.Defect)
+	out := lockstormtest.Violates(t, harness.New(stores.All()...), "--backend none"+short, checker.MutualExclusion, checker.Defect)
 	if out.Seed != 77 {
 		t.Errorf("made again with seed %d", out.Seed)
 	}
 	failed, said := observed(t, func(tb testing.TB) {
-		if out := lockstormtest.Safe(tb, harness.Default(), "--backend file-flock --seed 6"+short); out.Seed != 6 {
+		if out := lockstormtest.Safe(tb, harness.New(stores.All()...), "--backend file-flock --seed 6"+short); out.Seed != 6 {
 			t.Errorf("another run: seed %d", out.Seed)
 		}
 	})
@@ -185,5 +186,5 @@ func TestReplay(t *testing.T) {
 		t.Errorf("another run: failed %v, said %s", failed, said)
 	}
 	t.Setenv(lockstormtest.EnvReplay, filepath.Dir(dir))
-	fails(t, func(tb testing.TB) { lockstormtest.Safe(tb, harness.Default(), "--backend none"+short) }, "has no trial.json")
+	fails(t, func(tb testing.TB) { lockstormtest.Safe(tb, harness.New(stores.All()...), "--backend none"+short) }, "has no trial.json")
 }

@@ -8,11 +8,12 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/stores"
 )
 
 func do(t *testing.T, c Case) (*harness.Outcome, []Difference, error) {
 	t.Helper()
-	return c.Do(t.Context(), harness.Default(), filepath.Join(t.TempDir(), "run"))
+	return c.Do(t.Context(), harness.New(stores.All()...), filepath.Join(t.TempDir(), "run"))
 }
 
 // A run that is as it must be differs in nothing; whatever else is expected of its real
@@ -64,7 +65,7 @@ func TestDoInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c := Case{Run: MustLine("--backend redis-lua --time 1s"), Expect: Expectation{Outcome: Any}}
-	_, differ, err := c.Do(ctx, harness.Default(), filepath.Join(t.TempDir(), "run"))
+	_, differ, err := c.Do(ctx, harness.New(stores.All()...), filepath.Join(t.TempDir(), "run"))
 	if err == nil || len(differ) != 1 || differ[0].What != DiffResults {
 		t.Errorf("%v (%v)", differ, err)
 	}

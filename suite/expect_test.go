@@ -8,6 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/stores"
 )
 
 // What can be told of no run is refused, with a sentence that says why.
@@ -60,13 +61,13 @@ func TestWrongCases(t *testing.T) {
 		"unknown check \"alive\"":  with(func(c *Case) { c.Expect = fails("alive") }),
 		"--clients 0: choose from": with(func(c *Case) { c.Run.Clients = 0 }),
 	} {
-		if err := Validate(harness.Default(), cases...); err == nil || !strings.Contains(err.Error(), want) {
+		if err := Validate(harness.New(stores.All()...), cases...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
 	refused := good
 	refused.Run.Nemesis, refused.Expect = []string{"flush"}, Expectation{Exit: codes{harness.ExitUsage}}
-	if err := Validate(harness.Default(), good, Case{Name: "refused", Text: "it must be", Run: refused.Run, Expect: refused.Expect}); err != nil {
+	if err := Validate(harness.New(stores.All()...), good, Case{Name: "refused", Text: "it must be", Run: refused.Run, Expect: refused.Expect}); err != nil {
 		t.Error(err)
 	}
 }

@@ -6,10 +6,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/stores"
 )
 
 // The test binary starts itself again as the workers of its runs.
 func TestMain(m *testing.M) {
-	harness.WorkerMain(harness.Default())
+	harness.WorkerMain(harness.New(stores.All()...))
 	goleak.VerifyTestMain(m)
 }

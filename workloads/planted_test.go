@@ -6,11 +6,12 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/lockstormtest"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
 func catalogue() *harness.Catalogue {
-	c := harness.Default()
+	c := harness.New(stores.All()...)
 	c.Backends.Add(ticketSpecs()...)
 	return c
 }

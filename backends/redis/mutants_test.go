@@ -11,10 +11,11 @@ import (
 	"github.com/lockstorm/lockstorm/backends/redis"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/stores"
 )
 
 func catalogue() *harness.Catalogue {
-	c := harness.Default()
+	c := harness.New(stores.All()...)
 	c.Backends.Add(redis.RedlockMutants()...)
 	return c
 }

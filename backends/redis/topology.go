@@ -1,12 +1,9 @@
 package redis
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/alicebob/miniredis/v2"
 
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
@@ -40,13 +37,11 @@ func Topologies() []cluster.Topology {
 // persistence is what a server keeps over a kill.
 type persistence struct {
 	suffix, doc, config string
-	embedded            func(context.Context, string) error
 }
 
 var (
 	persistNothing = persistence{
 		doc: "; nothing is kept on disk: a restart loses every lock", config: "save \"\"\nappendonly no\n",
-		embedded: ServeEmbedded,
 	}
 	// No automatic rewrite: it would fork a child that does not die with the server.
 	persistAlways = persistence{
@@ -127,16 +122,13 @@ func hint(said string) string {
 
 func master(name string, p persistence) cluster.Recipe {
 	r := node(name, p.config)
-	r.Role, r.Embedded = history.RoleMaster, p.embedded
+	r.Role = history.RoleMaster
 	return withData(r)
 }
 
 // withData makes a recipe that of a server that holds data.
 func withData(r cluster.Recipe) cluster.Recipe {
 	r.Data, r.Admin, r.Policies = true, storeAdmin, policies
-	if r.Embedded != nil {
-		r.EmbeddedVersion = "embedded in lockstorm (miniredis)"
-	}
 	return r
 }
 
@@ -197,16 +189,3 @@ const downAfterAtStart = 60_000
 
 // sentinelID is the identity of a Sentinel: 40 hexadecimal digits.
 func sentinelID(i int) string { return fmt.Sprintf("%x%032d", "lock", i+1) }
-
-// ServeEmbedded serves the Redis protocol from inside our own binary until ctx ends.
-// Keys expire by the real clock, checked at every access, never early. Nothing is kept.
-func ServeEmbedded(ctx context.Context, addr string) error {
-	m := miniredis.NewMiniRedis()
-	m.ClockTTL(true)
-	if err := m.StartAddr(addr); err != nil {
-		return fmt.Errorf("embedded redis at %s: %w", addr, err)
-	}
-	defer m.Close()
-	<-ctx.Done()
-	return nil
-}

@@ -11,11 +11,13 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/lockstormtest"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 func catalogue() *harness.Catalogue {
-	c := harness.Default()
+	c := harness.New(stores.All()...)
 	c.Backends.Add(redislibs.Minis()...)
 	return c
 }
@@ -88,7 +90,7 @@ func TestMutants(t *testing.T) {
 // The library without any bug is never said to have one, under any fault that libraries are put under: with
 // MUTANT_SEEDS=20, 180 runs. Its server keeps its keys over a restart, which it has no say in.
 func TestControl(t *testing.T) {
-	for _, fault := range suite.LibraryFaults() {
+	for _, fault := range own.LibraryFaults() {
 		for _, seed := range mutantSeeds(t) {
 			t.Run(fmt.Sprintf("%s/%d", fault, seed), func(t *testing.T) {
 				t.Parallel()

@@ -12,10 +12,11 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/stores"
 )
 
 func catalogue() *harness.Catalogue {
-	c := harness.Default()
+	c := harness.New(stores.All()...)
 	locks, registers := sql.Mutants()
 	c.Backends.Add(locks...)
 	c.Registers.Add(registers...)

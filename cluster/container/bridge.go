@@ -15,15 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/cluster"
 )
 
-// The networks that the servers of a run may have: that of this host, or a bridge of their own.
-const (
-	NetworkHost   = "host"
-	NetworkBridge = "bridge"
-	networkNone   = "none" // for commands
-)
-
-// Networks are the words of --network.
-func Networks() []string { return []string{NetworkHost, NetworkBridge} }
+const networkNone = "none" // of commands
 
 // bridge is a network of one run. Each server has an address there that outlives it: a container that does
 // nothing holds it, so that a server which was killed refuses connections, as a process does, and is no
@@ -52,7 +44,7 @@ var _ cluster.Addresser = (*Provider)(nil)
 
 // Addresses makes the network of the run, where it is to have one, and gives each server its address there.
 func (p *Provider) Addresses(ctx context.Context, t cluster.Topology) (cluster.Addresses, error) {
-	if p.o.Network != NetworkBridge || len(t.Nodes) == 0 {
+	if p.o.Network != cluster.NetworkBridge || len(t.Nodes) == 0 {
 		return cluster.Addresses{}, nil
 	}
 	d, err := usable()
@@ -153,7 +145,7 @@ func (p *Provider) network(ctx context.Context, d *daemon, r cluster.Recipe, img
 	b := p.bridge
 	p.mu.Unlock()
 	if b == nil {
-		return NetworkHost, nil
+		return cluster.NetworkHost, nil
 	}
 	// One after the other: once, of six that came and went at the same time, Docker (20.10) went on counting one,
 	// and held the network for in use until it was started again.
@@ -172,7 +164,7 @@ func (p *Provider) network(ctx context.Context, d *daemon, r cluster.Recipe, img
 
 // holds reports whether a container has an address on a bridge of ours, by its network.
 func holds(mode string) bool {
-	return mode != NetworkHost && mode != networkNone && !strings.HasPrefix(mode, "container:")
+	return mode != cluster.NetworkHost && mode != networkNone && !strings.HasPrefix(mode, "container:")
 }
 
 // holderPrefix is before the node in the names of containers that hold its address.

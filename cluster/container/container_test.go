@@ -31,23 +31,6 @@ func TestImages(t *testing.T) {
 	}
 }
 
-func TestParseChoices(t *testing.T) {
-	c, err := ParseChoices([]string{"redis=valkey/valkey:8", "etcd=localhost/etcd@sha256:0=1"})
-	if err != nil || c["redis"] != "valkey/valkey:8" || c["etcd"] != "localhost/etcd@sha256:0=1" {
-		t.Errorf("%v, %v", c, err)
-	}
-	for word, want := range map[string]string{
-		"redis": "write NAME=REF", "redis=": "write NAME=REF", "oracle=a": `no image "oracle": choose one of redis`,
-	} {
-		if _, err := ParseChoices([]string{word}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", word, err)
-		}
-	}
-	if _, err := ParseChoices([]string{"redis=a", "redis=b"}); err == nil || !strings.Contains(err.Error(), "both a and b") {
-		t.Errorf("two of one: %v", err)
-	}
-}
-
 // What users pull comes before what is built; what they have chosen is the only one.
 func TestCandidates(t *testing.T) {
 	redis, err := compose.Find("redis")
@@ -60,15 +43,15 @@ func TestCandidates(t *testing.T) {
 	}
 	for _, c := range []struct {
 		of      compose.Image
-		choices Choices
+		choices compose.Choices
 		want    []string
 	}{
 		{redis, nil, []string{redis.Official, redis.Built()}},
-		{redis, Choices{"redis": "a:1"}, []string{"a:1"}},
-		{redis, Choices{"etcd": "a:1"}, []string{redis.Official, redis.Built()}},
+		{redis, compose.Choices{"redis": "a:1"}, []string{"a:1"}},
+		{redis, compose.Choices{"etcd": "a:1"}, []string{redis.Official, redis.Built()}},
 		{etcd, nil, []string{etcd.Built()}},
 	} {
-		if got := c.choices.candidates(c.of); !slices.Equal(got, c.want) {
+		if got := candidates(c.choices, c.of); !slices.Equal(got, c.want) {
 			t.Errorf("%s with %v: %v, want %v", c.of.Name, c.choices, got, c.want)
 		}
 	}

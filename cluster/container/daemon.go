@@ -15,6 +15,8 @@ import (
 	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
 	tclog "github.com/testcontainers/testcontainers-go/log"
+
+	"github.com/lockstorm/lockstorm/cluster"
 )
 
 // noRyuk keeps testcontainers from starting a container of its own that removes ours: a child of our
@@ -49,7 +51,7 @@ func dial() (d *daemon, err error) {
 	}
 	p, err := testcontainers.NewDockerProvider(testcontainers.WithLogger(tclog.NewNoopLogger()),
 		// Which is there on any daemon: else it makes a network of its own, which nobody would remove.
-		testcontainers.WithDefaultBridgeNetwork(NetworkHost))
+		testcontainers.WithDefaultBridgeNetwork(cluster.NetworkHost))
 	if err != nil {
 		return nil, unreachable(err)
 	}
@@ -98,7 +100,7 @@ func unreachable(err error) error {
 	case client.IsErrConnectionFailed(err) || strings.Contains(text, "Cannot connect to the Docker daemon") || strings.Contains(text, "docker socket not found") || strings.Contains(text, "no such file"):
 		return fmt.Errorf("no Docker daemon answers: start it, or say with DOCKER_HOST where it is%s: %w", or, errFirst(err))
 	}
-	return fmt.Errorf("Docker does not answer as it should%s: %w", or, errFirst(err)) //nolint:staticcheck // a name
+	return fmt.Errorf("Docker does not answer as it should%s: %w", or, errFirst(err))
 }
 
 // errFirst is the first line of an error: some have a page for every place that was tried.
@@ -113,7 +115,7 @@ func elsewhere(host, system string, security []string) error {
 	case !strings.HasPrefix(host, "unix://"):
 		return fmt.Errorf("the Docker daemon at %s is not on this host: its servers could not be reached through links here", host)
 	case strings.Contains(system, "Docker Desktop"):
-		return errors.New("Docker Desktop runs containers in a machine of its own: run lockstorm inside it, or on Linux") //nolint:staticcheck // a name
+		return errors.New("Docker Desktop runs containers in a machine of its own: run lockstorm inside it, or on Linux")
 	case slices.ContainsFunc(security, func(s string) bool { return strings.Contains(s, "rootless") }):
 		return errors.New("rootless Docker has a network of its own, in which lockstorm's links are not: use the system's daemon")
 	}

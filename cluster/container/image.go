@@ -16,6 +16,7 @@ import (
 	"github.com/moby/moby/api/types/jsonstream"
 	"github.com/moby/moby/client"
 
+	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/compose"
 )
 
@@ -32,30 +33,8 @@ func (i image) String() string { return i.ref + "@" + i.digest }
 // errNotHere says that an image is not on this host.
 var errNotHere = errors.New("is not on this host")
 
-// Choices are images that stand in for those of the table, by their names.
-type Choices map[string]string
-
-// ParseChoices reads words NAME=REF.
-func ParseChoices(words []string) (Choices, error) {
-	c := Choices{}
-	for _, w := range words {
-		name, ref, ok := strings.Cut(w, "=")
-		if !ok || ref == "" {
-			return nil, fmt.Errorf("image %q: write NAME=REF, a name of the table and what to run in its place", w)
-		}
-		if _, err := compose.Find(name); err != nil {
-			return nil, fmt.Errorf("image %q: %w", w, err)
-		}
-		if was, twice := c[name]; twice && was != ref {
-			return nil, fmt.Errorf("image %s is both %s and %s: choose one", name, was, ref)
-		}
-		c[name] = ref
-	}
-	return c, nil
-}
-
 // candidates are the references under which an image may be here, the preferred one first.
-func (c Choices) candidates(i compose.Image) []string {
+func candidates(c compose.Choices, i compose.Image) []string {
 	if ref := c[i.Name]; ref != "" {
 		return []string{ref}
 	}
@@ -66,8 +45,8 @@ func (c Choices) candidates(i compose.Image) []string {
 }
 
 // here finds an image on this host.
-func (d *daemon) here(ctx context.Context, c Choices, i compose.Image) (image, error) {
-	refs := c.candidates(i)
+func (d *daemon) here(ctx context.Context, c compose.Choices, i compose.Image) (image, error) {
+	refs := candidates(c, i)
 	for _, ref := range refs {
 		found, err := d.api.ImageInspect(ctx, ref)
 		if errdefs.IsNotFound(err) {
@@ -89,7 +68,7 @@ func (d *daemon) here(ctx context.Context, c Choices, i compose.Image) (image, e
 var fetching sync.Mutex
 
 // get finds an image, else pulls it, else builds it from its Dockerfile; say tells what takes long.
-func (d *daemon) get(ctx context.Context, c Choices, i compose.Image, say func(string)) (image, error) {
+func (d *daemon) get(ctx context.Context, c compose.Choices, i compose.Image, say func(string)) (image, error) {
 	fetching.Lock()
 	defer fetching.Unlock()
 	found, err := d.here(ctx, c, i)
@@ -139,7 +118,7 @@ func (d *daemon) build(ctx context.Context, i compose.Image) error {
 	if err = errors.Join(err, w.Close()); err != nil {
 		return err
 	}
-	net := NetworkHost
+	net := cluster.NetworkHost
 	if d.users != "" {
 		net = "" // a build cannot be told whose users it has, and so may not have that network
 	}

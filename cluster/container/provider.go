@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,19 +28,20 @@ import (
 	"github.com/lockstorm/lockstorm/internal/shell"
 )
 
-// Options are what a provider is made with.
-type Options struct {
-	Images  Choices
-	Network string // see [Networks]; empty: the host's
-	// Warden starts a process that removes what the run has left when we are killed (see [Ward]); it is
-	// called before the first container. Nil: nobody does.
-	Warden func(run string) (*Guard, error)
-	Say    func(string) // what takes long; nil: nobody is told
-}
+// Docker is what starts servers in containers of the Docker daemon of this host.
+type Docker struct{}
+
+var _ cluster.Containers = Docker{}
+
+// Provider is one that has started nothing yet.
+func (Docker) Provider(o cluster.ContainerOptions) cluster.Provider { return New(o) }
+
+// Ward is [Ward].
+func (Docker) Ward(ctx context.Context, in io.Reader, run string) error { return Ward(ctx, in, run) }
 
 // Provider is the container provider of one run; Close ends it.
 type Provider struct {
-	o   Options
+	o   cluster.ContainerOptions
 	run string
 
 	life context.Context // ends with Close
@@ -56,7 +58,7 @@ type Provider struct {
 var _ cluster.Provider = (*Provider)(nil)
 
 // New is a provider that has started nothing yet.
-func New(o Options) *Provider {
+func New(o cluster.ContainerOptions) *Provider {
 	if o.Say == nil {
 		o.Say = func(string) {}
 	}

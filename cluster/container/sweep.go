@@ -34,11 +34,13 @@ func (p *Provider) guarded(node string) (name string, made func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.guard == nil && p.o.Warden != nil {
-		g, err := p.o.Warden(p.run)
+		cmd, err := p.o.Warden(p.run)
+		if err == nil {
+			p.guard, err = StartGuard(cmd)
+		}
 		if err != nil {
 			return "", nil, fmt.Errorf("start what removes containers when lockstorm is killed: %w", err)
 		}
-		p.guard = g
 	}
 	p.count++
 	name = fmt.Sprintf("lockstorm-%s-%s-%d", p.run, node, p.count)

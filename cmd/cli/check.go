@@ -17,7 +17,7 @@ import (
 	"github.com/lockstorm/lockstorm/suite/gate"
 )
 
-func (a *app) checkCommand() *cobra.Command {
+func (a *App) checkCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check DIR|FILE...",
@@ -38,7 +38,7 @@ from being judged.`,
 	return cmd
 }
 
-func (a *app) check(ctx context.Context, paths []string, asJSON bool) error {
+func (a *App) check(ctx context.Context, paths []string, asJSON bool) error {
 	if dir := oneRun(paths); dir != "" {
 		return usage(fmt.Errorf("these are %d logs of one run: %s check %s judges them together", len(paths), a.st.Name, dir))
 	}
@@ -52,7 +52,7 @@ func (a *app) check(ctx context.Context, paths []string, asJSON bool) error {
 		})
 		if interrupted(err) { // what was judged before it is told
 			a.sayJudged(path, false, err)
-			return errors.Join(a.printResults(all, asJSON, len(paths)), a.exitWith(harness.ExitInterrupted))
+			return errors.Join(a.printResults(all, asJSON, len(paths)), a.Exit(harness.ExitInterrupted))
 		}
 		if err != nil { // said at once; what else was asked for is judged all the same
 			worst = worse(worst, a.sayJudged(path, j != nil, err))
@@ -73,7 +73,7 @@ func (a *app) check(ctx context.Context, paths []string, asJSON bool) error {
 	if err := a.printResults(all, asJSON, len(paths)); err != nil {
 		return err
 	}
-	return a.exitWith(worst)
+	return a.Exit(worst)
 }
 
 // oneRun is the directory of the run of which several logs were named, each of which says little alone.
@@ -95,7 +95,7 @@ func interrupted(err error) bool {
 }
 
 // sayJudged says what could not be read or written, and returns the code for it.
-func (a *app) sayJudged(path string, judged bool, err error) int {
+func (a *App) sayJudged(path string, judged bool, err error) int {
 	text := err.Error()
 	if judged {
 		text = path + " was judged, but not everything could be written: " + text
@@ -109,19 +109,19 @@ func (a *app) sayJudged(path string, judged bool, err error) int {
 }
 
 // printResults prints one document: the results, or an array where several were asked for.
-func (a *app) printResults(all []*checker.Results, asJSON bool, asked int) error {
+func (a *App) printResults(all []*checker.Results, asJSON bool, asked int) error {
 	switch {
 	case !asJSON || (asked == 1 && len(all) == 0):
 		return nil
 	case asked == 1:
-		return a.printJSON(all[0])
+		return a.PrintJSON(all[0])
 	default:
-		return a.printJSON(all)
+		return a.PrintJSON(all)
 	}
 }
 
 // judge judges a directory or a file; where is the report, or the file itself.
-func (a *app) judge(path string) (*harness.Judged, string, error) {
+func (a *App) judge(path string) (*harness.Judged, string, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return nil, "", &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("check: %w", err)}

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // State is all access to the operating system, so that the whole command line can be
@@ -50,13 +51,26 @@ type exit struct{ code int }
 
 func (e exit) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-type app struct {
-	cat *harness.Catalogue
-	st  State
+// App is the command line of a program, for verbs of its own.
+type App struct {
+	book  *suite.Book
+	cat   *harness.Catalogue // that of the book
+	st    State
+	verbs []Verb
 }
 
-// Main runs the command line and returns the exit code.
-func Main(cat *harness.Catalogue, st State) int {
+// Verb makes a verb of a program's own; see package claims for one.
+type Verb func(*App) *cobra.Command
+
+// State is how the program reaches the operating system.
+func (a *App) State() State { return a.st }
+
+// Book is what the program has: its catalogue, and what it says of it.
+func (a *App) Book() *suite.Book { return a.book }
+
+// Main runs the command line of a program with a book, [suite.Book], and returns the exit code. The verbs are those that it
+// has beside ours.
+func Main(book *suite.Book, st State, verbs ...Verb) int {
 	ctx, stop := signal.NotifyContext(st.Context, ending()...)
 	defer stop()
 	out := &output{w: st.Stdout}
@@ -66,7 +80,7 @@ func Main(cat *harness.Catalogue, st State) int {
 		<-ctx.Done()
 		stop()
 	}()
-	a := &app{cat: cat, st: st}
+	a := &App{book: book, cat: book.Catalogue, st: st, verbs: verbs}
 	root := a.root()
 	root.SetArgs(st.Args)
 	root.SetOut(st.Stdout)
@@ -75,7 +89,7 @@ func Main(cat *harness.Catalogue, st State) int {
 }
 
 // guarded turns a panic into an exit code of its own, with what is needed to report it.
-func (a *app) guarded(f func() error) (code int) {
+func (a *App) guarded(f func() error) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(a.st.Stderr, "%s: internal error: %v\nThis is a bug of %s, and says nothing about the lock. Please report it with the command and these lines (version %s):\n%s",
@@ -87,7 +101,7 @@ func (a *app) guarded(f func() error) (code int) {
 }
 
 // code turns an error into an exit code, and says what went wrong.
-func (a *app) code(err error) int {
+func (a *App) code(err error) int {
 	var ex exit
 	var he *harness.Error
 	switch {
@@ -109,7 +123,7 @@ func (a *app) code(err error) int {
 	}
 }
 
-func (a *app) root() *cobra.Command {
+func (a *App) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   a.st.Name,
 		Short: "a crash-test lab for distributed locks",
@@ -127,8 +141,11 @@ missing here, 5 an expectation missed (suite, claims), 70 a bug of this program,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	defer onceEach(root)
-	root.AddCommand(a.runCommand(), a.replayCommand(), a.checkCommand(), a.reportCommand(), a.listCommand(), a.doctorCommand(), a.serveCommand(), a.claimsCommand(),
+	root.AddCommand(a.runCommand(), a.replayCommand(), a.checkCommand(), a.reportCommand(), a.listCommand(), a.doctorCommand(), a.serveCommand(),
 		a.suiteCommand(), a.mergeCommand(), a.compareCommand(), a.initCommand(), a.versionCommand())
+	for _, verb := range a.verbs {
+		root.AddCommand(verb(a))
+	}
 	return root
 }
 
@@ -150,8 +167,8 @@ func Version() string {
 	return "unknown"
 }
 
-// printJSON writes a value for programs.
-func (a *app) printJSON(v any) error {
+// PrintJSON writes a value for programs.
+func (a *App) PrintJSON(v any) error {
 	enc := json.NewEncoder(a.st.Stdout)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)

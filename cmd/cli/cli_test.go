@@ -13,10 +13,12 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 func TestMain(m *testing.M) {
-	harness.WorkerMain(harness.Default())
+	harness.WorkerMain(harness.New(stores.All()...))
 	// What is missing here must not depend on which images Docker has.
 	if err := os.Setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock"); err != nil {
 		panic(err)
@@ -28,7 +30,7 @@ func TestMain(m *testing.M) {
 func lockstorm(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = Main(harness.Default(), State{Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs})
+	code = Main(own.Book(harness.New(stores.All()...)), State{Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs})
 	return code, out.String(), errs.String()
 }
 
@@ -54,18 +56,10 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lau", 3, `did you mean "redis-lua"?`},
 		{"run --backend redis-lua --nemesis client-puase", 3, `did you mean "client-pause"?`},
 		{"run --backend redis-lua --nemesis client-pause:evry=1s", 3, `did you mean "every"?`},
-		{"run --claim 99", 3, `there is no claim "99": see "claims"`},
-		{"claims nine", 3, `there is no claim "nine"`},
-		{"claims --run --from x", 3, "choose one of them"},
-		{"claims --from nowhere", 3, "--from: open nowhere"},
-		{"claims --run --jobs 0 9", 3, "--jobs 0: want a whole number from 1 on"},
 		{"run --backend redis-lua --backend redis-del", 3, `--backend "redis-del": it is given twice`},
 		{"run --bakend redis-lua", 3, "unknown flag --bakend: did you mean --backend?"},
-		{"run --claim 0", 3, "--claim 0: want a whole number from 1 on"},
 		{"run --backend redis-lua --time 99999999h", 3, "--time 99999999h: that is longer than any duration can be"},
 		{"run --backend redis-lua --nemesis client-pause:for=0s", 3, "for must be longer than 0"},
-		{"claims", 0, "42  in part  5 runs   etcd can do it too"},
-		{"claims 9 --json", 0, `"verdict": "stands"`},
 		{"run --backend sql-for-update --register postgres", 3, "the data of backend sql-for-update is in its own transaction"},
 		{"run --backend etcd-election --workload try", 3, "backend etcd-election can only wait"},
 		{"run --backend zk-rwlock --workload reentrant", 3, "backend zk-rwlock is read-write"},
@@ -176,33 +170,13 @@ func TestCheckOfSeveral(t *testing.T) {
 // A panic has a code of its own, which says nothing of a lock, and tells what to report.
 func TestPanic(t *testing.T) {
 	var errs bytes.Buffer
-	a := &app{cat: harness.Default(), st: State{Name: "lockstorm", Stderr: &errs}}
+	a := &App{cat: harness.New(stores.All()...), st: State{Name: "lockstorm", Stderr: &errs}}
 	if code := a.guarded(func() error { panic("the moon") }); code != harness.ExitPanic || !strings.Contains(errs.String(), "the moon") || !strings.Contains(errs.String(), "cli_test.go") {
 		t.Errorf("exit %d\n%s", code, errs.String())
 	}
 }
 
 // The live line never wraps, and a dumb terminal has none.
-// A claim is run, judged, kept and shown again; what is there already is not touched.
-func TestClaims(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "claims")
-	code, out, errs := lockstorm(t, "claims", "--run", "41", "--out", dir)
-	if code != 0 || !strings.Contains(out, "41  in part ") || !strings.Contains(errs, "3 of 3") {
-		t.Fatalf("exit %d\n%s\n%s", code, out, errs)
-	}
-	if _, again, _ := lockstorm(t, "claims", "41", "--from", dir); again != out {
-		t.Errorf("shown again:\n%s\nwas:\n%s", again, out)
-	}
-	if code, _, errs := lockstorm(t, "run", "--claim", "41", "--out", dir); code != 3 || !strings.Contains(errs, "is not empty") {
-		t.Errorf("exit %d: %s", code, errs)
-	}
-	for _, name := range []string{"excl", "excl-kill", "flock-kill"} {
-		if _, err := os.Stat(filepath.Join(dir, "claim-41", name, harness.ReportFile)); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 func TestLiveLine(t *testing.T) {
 	var out bytes.Buffer
 	v := newView(State{Stderr: &out, Terminal: true, Width: 20})
@@ -324,7 +298,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		"run --backend file-flock" + short + filepath.Join(dir, "b"): filepath.Join(dir, "b"),
 	} {
 		var errs bytes.Buffer
-		code := Main(harness.Default(), State{Context: t.Context(), Name: "lockstorm", Args: strings.Fields(line), Stdout: &broken{10}, Stderr: &errs})
+		code := Main(own.Book(harness.New(stores.All()...)), State{Context: t.Context(), Name: "lockstorm", Args: strings.Fields(line), Stdout: &broken{10}, Stderr: &errs})
 		want := harness.ExitEnvironment
 		if out != "" {
 			r, err := harness.ReadResults(out)

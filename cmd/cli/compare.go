@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/suite/gate"
 )
 
-func (a *app) compareCommand() *cobra.Command {
+func (a *App) compareCommand() *cobra.Command {
 	var asJSON, fail bool
 	cmd := &cobra.Command{
 		Use:   "compare A B",
@@ -33,7 +33,7 @@ worse or a cell of A is missing or was not measured in B, else 0.`,
 			}
 			d := gate.Compare(before, after)
 			if asJSON {
-				if err := a.printJSON(d); err != nil {
+				if err := a.PrintJSON(d); err != nil {
 					return err
 				}
 			} else {
@@ -42,7 +42,7 @@ worse or a cell of A is missing or was not measured in B, else 0.`,
 				}
 			}
 			if code := d.Code(); fail && code != harness.ExitPass {
-				return a.exitWith(code)
+				return a.Exit(code)
 			}
 			return nil
 		},

@@ -26,7 +26,7 @@ type usable struct {
 	Missing  []string          `json:"missing,omitempty"` // why the other providers cannot
 }
 
-func (a *app) doctorCommand() *cobra.Command {
+func (a *App) doctorCommand() *cobra.Command {
 	var asJSON, clean bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -50,7 +50,7 @@ Exit code 4 when a topology cannot be started at all.`,
 }
 
 // clean removes the containers of dead runs, and what they were making in a cache.
-func (a *app) clean(ctx context.Context) error {
+func (a *App) clean(ctx context.Context) error {
 	half, unremoved := cachedir.Clean()
 	for _, dir := range half {
 		fmt.Fprintf(a.st.Stdout, "removed %s, which a run that was killed had begun to make\n", dir)
@@ -95,11 +95,11 @@ func docker(ctx context.Context) usable {
 	return u
 }
 
-func (a *app) doctor(ctx context.Context, asJSON bool) error {
+func (a *App) doctor(ctx context.Context, asJSON bool) error {
 	var all []usable
 	code := harness.ExitPass
 	for _, t := range a.cat.Topologies.All() {
-		u := examine(t)
+		u := examine(a.cat, t)
 		if u.Chosen == "" {
 			code = harness.ExitEnvironment
 		}
@@ -107,10 +107,10 @@ func (a *app) doctor(ctx context.Context, asJSON bool) error {
 	}
 	all = append(all, clocks(), cache(), docker(ctx))
 	if asJSON {
-		if err := a.printJSON(all); err != nil {
+		if err := a.PrintJSON(all); err != nil {
 			return err
 		}
-		return a.exitWith(code)
+		return a.Exit(code)
 	}
 	fmt.Fprintf(a.st.Stdout, "%s %s, %s on %s/%s, %d CPUs\n\n", a.st.Name, Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	tw := tabwriter.NewWriter(a.st.Stdout, 0, 4, 2, ' ', 0)
@@ -130,7 +130,7 @@ func (a *app) doctor(ctx context.Context, asJSON bool) error {
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	return a.exitWith(code)
+	return a.Exit(code)
 }
 
 // cache says where lockstorm keeps what it makes once, and what killed runs had begun to make.
@@ -167,13 +167,13 @@ func clocks() usable {
 	return u
 }
 
-func examine(t cluster.Topology) usable {
+func examine(cat *harness.Catalogue, t cluster.Topology) usable {
 	u := usable{Topology: t.Name, Versions: map[string]string{}}
 	if len(t.Nodes) == 0 {
 		u.Chosen = "needs no server"
 		return u
 	}
-	for _, p := range harness.Providers(harness.Means{}) {
+	for _, p := range cat.Providers(harness.Means{}) {
 		if cluster.Foreign(p) {
 			continue // nothing of this machine says where they are
 		}

@@ -46,7 +46,7 @@ func onceEach(root *cobra.Command) {
 }
 
 // plainFlagError says of a flag what is wrong with it, and not what a function of Go thinks of it.
-func (a *app) plainFlagError(err error) error {
+func (a *App) plainFlagError(err error) error {
 	var bad *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
 	switch {
@@ -92,7 +92,7 @@ func overflows(text string) bool {
 }
 
 // unknownFlag names the flag of the verb that may have been meant.
-func (a *app) unknownFlag(unknown *pflag.NotExistError) error {
+func (a *App) unknownFlag(unknown *pflag.NotExistError) error {
 	cmd, _, err := a.root().Find(a.st.Args)
 	if err != nil {
 		return unknown
@@ -113,8 +113,8 @@ type atLeast struct {
 	least int
 }
 
-// number adds a flag of a whole number from a least one on.
-func number(f *pflag.FlagSet, value *int, name string, least, def int, usage string) {
+// Number adds a flag of a whole number from a least one on.
+func Number(f *pflag.FlagSet, value *int, name string, least, def int, usage string) {
 	*value = def
 	f.Var(atLeast{value, least}, name, usage)
 	if def < least {

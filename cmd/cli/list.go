@@ -23,7 +23,7 @@ type listed struct {
 	Params     []catalog.Param `json:"params,omitempty"`
 }
 
-func (a *app) listCommand() *cobra.Command {
+func (a *App) listCommand() *cobra.Command {
 	lists := map[string]func() []listed{
 		"backends": a.backends, "nemeses": a.nemeses, "workloads": a.workloads,
 		"checks":     func() []listed { return plain(a.cat.Checks) },
@@ -45,7 +45,7 @@ func (a *app) listCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			items := lists[args[0]]()
 			if asJSON {
-				return a.printJSON(items)
+				return a.PrintJSON(items)
 			}
 			return a.printList(items)
 		},
@@ -62,7 +62,7 @@ func plain[S catalog.Entry](c *catalog.Catalog[S]) []listed {
 	return out
 }
 
-func (a *app) backends() []listed {
+func (a *App) backends() []listed {
 	var out []listed
 	for _, b := range a.cat.Backends.All() {
 		l := listed{Name: b.Name, Doc: b.Doc, Topologies: b.Topologies, Ends: b.Ends, Tokens: b.Tokens}
@@ -73,7 +73,7 @@ func (a *app) backends() []listed {
 }
 
 // registers are those in stores; a catalogue of somebody else may have none.
-func (a *app) registers() []listed {
+func (a *App) registers() []listed {
 	var out []listed
 	if a.cat.Registers == nil {
 		return out
@@ -84,7 +84,7 @@ func (a *app) registers() []listed {
 	return out
 }
 
-func (a *app) nemeses() []listed {
+func (a *App) nemeses() []listed {
 	var out []listed
 	for _, n := range a.cat.Nemeses.All() {
 		out = append(out, listed{Name: n.Name, Doc: n.Doc, Params: n.Params})
@@ -92,7 +92,7 @@ func (a *app) nemeses() []listed {
 	return out
 }
 
-func (a *app) workloads() []listed {
+func (a *App) workloads() []listed {
 	common := points.Names(points.Section())
 	var out []listed
 	for _, w := range a.cat.Workloads.All() {
@@ -101,7 +101,7 @@ func (a *app) workloads() []listed {
 	return out
 }
 
-func (a *app) printList(items []listed) error {
+func (a *App) printList(items []listed) error {
 	tw := tabwriter.NewWriter(a.st.Stdout, 0, 4, 2, ' ', 0)
 	for _, l := range items {
 		fmt.Fprintf(tw, "%s\t%s\n", l.Name, l.Doc)

@@ -13,7 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/suite/plan"
 )
 
-func (a *app) mergeCommand() *cobra.Command {
+func (a *App) mergeCommand() *cobra.Command {
 	var s suiteFlags
 	cmd := &cobra.Command{
 		Use:   "merge DIR... --out DIR",
@@ -64,7 +64,7 @@ func newOrSame(out string, dirs []string) error {
 	return fmt.Errorf("--out %s is not empty: name a new directory", out)
 }
 
-func (a *app) initCommand() *cobra.Command {
+func (a *App) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [FILE]",
 		Short: "write a commented suite file to begin with",
@@ -75,7 +75,7 @@ func (a *app) initCommand() *cobra.Command {
 			if len(args) > 0 {
 				path = args[0]
 			}
-			text, err := plan.Init(a.cat, a.st.Name)
+			text, err := plan.Init(a.book, a.st.Name)
 			if err != nil {
 				return err
 			}

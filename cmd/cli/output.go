@@ -44,7 +44,7 @@ func (o *output) Write(b []byte) (int, error) {
 }
 
 // code is the exit code of the program: that of a verdict stays, whatever became of the output.
-func (o *output) code(code int, a *app) int {
+func (o *output) code(code int, a *App) int {
 	if o.err == nil {
 		return code
 	}
@@ -56,7 +56,7 @@ func (o *output) code(code int, a *app) int {
 }
 
 // judged says that the exit code is a verdict.
-func (a *app) judged() {
+func (a *App) judged() {
 	if o, ok := a.st.Stdout.(*output); ok {
 		o.verdict = true
 	}

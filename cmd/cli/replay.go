@@ -16,7 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/reports"
 )
 
-func (a *app) replayCommand() *cobra.Command {
+func (a *App) replayCommand() *cobra.Command {
 	var times int
 	var out string
 	cmd := &cobra.Command{
@@ -34,12 +34,12 @@ and 0.`,
 			return a.replay(cmd.Context(), args[0], out, times)
 		},
 	}
-	number(cmd.Flags(), &times, "times", 1, 1, "how often, one run after the other")
+	Number(cmd.Flags(), &times, "times", 1, 1, "how often, one run after the other")
 	cmd.Flags().StringVar(&out, "out", "", "directory of the run, or of the runs; it must be empty or absent (default: "+runsDir+"/replay-BACKEND-TIME)")
 	return cmd
 }
 
-func (a *app) replay(ctx context.Context, dir, out string, times int) error {
+func (a *App) replay(ctx context.Context, dir, out string, times int) error {
 	t, err := harness.ReadTrial(a.cat, dir, Version())
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (a *app) replay(ctx context.Context, dir, out string, times int) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	out = cmp.Or(out, runDir("replay-"+t.Config.Backend))
+	out = cmp.Or(out, RunDir("replay-"+t.Config.Backend))
 	view := newView(a.st)
 	view.line("seed %d, first made with: %s", t.Config.Seed, cmp.Or(t.Config.Command, t.Config.Line()))
 	for _, d := range t.Differs() {
@@ -69,7 +69,7 @@ func (a *app) replay(ctx context.Context, dir, out string, times int) error {
 			same++
 		}
 		if o.Interrupted {
-			return a.exitWith(o.ExitCode())
+			return a.Exit(o.ExitCode())
 		}
 		if times == 1 && before == nil {
 			return a.tell(o, false)
@@ -78,11 +78,11 @@ func (a *app) replay(ctx context.Context, dir, out string, times int) error {
 	if before != nil {
 		fmt.Fprintf(a.st.Stdout, "\n%d of %d runs ended as %s did\n", same, times, dir)
 	}
-	return a.exitWith(worst)
+	return a.Exit(worst)
 }
 
 // sayReplayed prints a line about one run, and what differs from the saved one.
-func (a *app) sayReplayed(n int, o *harness.Outcome, before *checker.Results) (same bool) {
+func (a *App) sayReplayed(n int, o *harness.Outcome, before *checker.Results) (same bool) {
 	fmt.Fprintf(a.st.Stdout, "run %d: %s; report: %s\n", n, reports.Headline(o.Results), absolute(filepath.Join(o.Dir, harness.ReportFile)))
 	if before == nil {
 		return false

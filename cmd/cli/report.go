@@ -10,7 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/reports"
 )
 
-func (a *app) reportCommand() *cobra.Command {
+func (a *App) reportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "report DIR",
 		Short: "render the reports of a run again",

@@ -23,12 +23,11 @@ import (
 // runsDir is where runs go when --out does not say.
 const runsDir = "lockstorm-runs"
 
-func (a *app) runCommand() *cobra.Command {
+func (a *App) runCommand() *cobra.Command {
 	cfg := harness.Defaults()
 	var asJSON bool
-	var claim int
 	cmd := &cobra.Command{
-		Use:   "run --backend NAME | --claim N",
+		Use:   "run --backend NAME",
 		Short: "drive a lock, hurt it, judge it",
 		Long: `Runs one backend under faults and judges the record.
 
@@ -40,14 +39,7 @@ See replay for how to run it again.`,
   %[1]s run --backend redis-lua --nemesis client-pause:at=before-write,for=2ttl --nemesis server-restart`, a.st.Name),
 		Args: a.noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case claim != 0:
-				chosen, err := chooseClaims([]string{strconv.Itoa(claim)})
-				if err != nil {
-					return err
-				}
-				return a.runClaims(cmd.Context(), chosen, cmp.Or(cfg.Out, runDir(fmt.Sprintf("claim-%d", claim))), claimJobs, asJSON)
-			case cfg.Backend == "":
+			if cfg.Backend == "" {
 				return errors.New(`required flag(s) "backend" not set`)
 			}
 			return a.run(cmd, cfg, asJSON)
@@ -56,13 +48,12 @@ See replay for how to run it again.`,
 	f := cmd.Flags()
 	cfg.Bind(f)
 	f.BoolVar(&asJSON, "json", false, "print results.json on stdout")
-	number(f, &claim, "claim", 1, 0, "make the runs of a claim of the articles instead: see claims")
 	a.complete(cmd)
 	return cmd
 }
 
 // noArgs refuses words that are no flags, and says what was meant where it is plain.
-func (a *app) noArgs(_ *cobra.Command, args []string) error {
+func (a *App) noArgs(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -76,7 +67,7 @@ func (a *app) noArgs(_ *cobra.Command, args []string) error {
 }
 
 // complete offers the names of the catalogue to the shell.
-func (a *app) complete(cmd *cobra.Command) {
+func (a *App) complete(cmd *cobra.Command) {
 	for flag, names := range map[string][]string{
 		"backend": a.cat.Backends.Names(), "nemesis": a.cat.Nemeses.Names(), "workload": a.cat.Workloads.Names(),
 		"topology": a.cat.Topologies.Names(), "require": a.cat.Checks.Names(),
@@ -89,7 +80,7 @@ func (a *app) complete(cmd *cobra.Command) {
 	}
 }
 
-func (a *app) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
+func (a *App) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 	cfg.Version = Version()
 	if cmd.Flags().Changed("ttl") && cfg.TTL == 0 { // to the harness 0 is the default
 		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--ttl 0s: leases must live for a while; leave it out for the topology's default")}
@@ -102,7 +93,7 @@ func (a *app) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 		return err
 	}
 	t.Config.Command = a.again(t.Config.Seed)
-	out := cmp.Or(cfg.Out, runDir(cfg.Backend))
+	out := cmp.Or(cfg.Out, RunDir(cfg.Backend))
 	view := newView(a.st)
 	view.caches()
 	view.line("seed %d, again with: %s", t.Config.Seed, t.Config.Command)
@@ -119,14 +110,14 @@ func (a *app) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 // notInDir is what a directory is not called after.
 var notInDir = regexp.MustCompile(`[^\p{L}\p{N}._-]+`)
 
-// runDir is where a run goes when --out does not say: always below runsDir.
-func runDir(name string) string {
+// RunDir is where a run goes when --out does not say: always below runsDir.
+func RunDir(name string) string {
 	name, _ = catalog.Split(name)
 	return filepath.Join(runsDir, cmp.Or(strings.Trim(notInDir.ReplaceAllString(name, "-"), "-."), "run")+"-"+time.Now().Format("20060102-150405.000"))
 }
 
 // make runs a trial and shows how it goes.
-func (a *app) make(ctx context.Context, t *harness.Trial, out string, view *view) (*harness.Outcome, error) {
+func (a *App) make(ctx context.Context, t *harness.Trial, out string, view *view) (*harness.Outcome, error) {
 	o, err := t.Run(ctx, out, view.progress())
 	view.close()
 	if err == nil && o.Trouble != nil {
@@ -136,7 +127,7 @@ func (a *app) make(ctx context.Context, t *harness.Trial, out string, view *view
 }
 
 // tell prints what came of a run; the error carries its exit code.
-func (a *app) tell(o *harness.Outcome, asJSON bool) error {
+func (a *App) tell(o *harness.Outcome, asJSON bool) error {
 	err := a.summary(o, asJSON)
 	if err != nil {
 		return err
@@ -146,18 +137,18 @@ func (a *app) tell(o *harness.Outcome, asJSON bool) error {
 		headline = "interrupted (what was recorded is kept); " + headline
 	}
 	a.lastLine(asJSON, headline, absolute(filepath.Join(o.Dir, harness.ReportFile)))
-	return a.exitWith(o.ExitCode())
+	return a.Exit(o.ExitCode())
 }
 
-func (a *app) summary(o *harness.Outcome, asJSON bool) error {
+func (a *App) summary(o *harness.Outcome, asJSON bool) error {
 	if asJSON {
-		return a.printJSON(o.Results)
+		return a.PrintJSON(o.Results)
 	}
 	return reports.Summary(a.st.Stdout, o.Results, o.Record)
 }
 
 // lastLine is the verdict and the report's path; on stderr where stdout carries JSON.
-func (a *app) lastLine(asJSON bool, headline, path string) {
+func (a *App) lastLine(asJSON bool, headline, path string) {
 	w := a.st.Stdout
 	if asJSON {
 		w = a.st.Stderr
@@ -173,8 +164,8 @@ func absolute(path string) string {
 	return path
 }
 
-// exitWith ends with the code of a verdict.
-func (a *app) exitWith(code int) error {
+// Exit ends with the code of a verdict.
+func (a *App) Exit(code int) error {
 	a.judged()
 	if code == harness.ExitPass {
 		return nil
@@ -183,7 +174,7 @@ func (a *app) exitWith(code int) error {
 }
 
 // again is the command that makes the same run: the flags as given, and the seed.
-func (a *app) again(seed uint64) string {
+func (a *App) again(seed uint64) string {
 	words := []string{cmp.Or(a.st.Program, a.st.Name), "run"}
 	for i := 0; i < len(a.st.Args); i++ {
 		w := a.st.Args[i]

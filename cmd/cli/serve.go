@@ -20,7 +20,7 @@ const (
 	closeTime  = 500 * time.Millisecond
 )
 
-func (a *app) serveCommand() *cobra.Command {
+func (a *App) serveCommand() *cobra.Command {
 	addr := serveAddr
 	cmd := &cobra.Command{
 		Use:   "serve DIR",
@@ -34,7 +34,7 @@ for machines whose files a browser cannot open. It only reads.`,
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context, dir, addr string) error {
+func (a *App) serve(ctx context.Context, dir, addr string) error {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is no directory", dir)}
 	}

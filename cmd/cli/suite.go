@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ type suiteFlags struct {
 	seeds                 string
 }
 
-func (a *app) suiteCommand() *cobra.Command {
+func (a *App) suiteCommand() *cobra.Command {
 	var s suiteFlags
 	cmd := &cobra.Command{
 		Use:   "suite [FILE|PRESET]",
@@ -43,7 +44,7 @@ func (a *app) suiteCommand() *cobra.Command {
 		Long: `Runs every cell of a suite file (default: ` + suiteFile + `) or of a preset: backends under faults,
 each with several seeds, several at a time, and says which came out as expected.
 
-Presets: ` + strings.Join(plan.Presets(), ", ") + `. --print shows one, to begin with; so does init.
+Presets: ` + cmp.Or(strings.Join(a.book.PresetNames(), ", "), "none") + `. --print shows one, to begin with; so does init.
 
 The directory of the suite holds suite.json, runs/CELL/seed-N (each the directory of a run), results.json,
 index.html, matrix.md, matrix.csv and junit.xml. Every suite carries controls: where one misbehaves,
@@ -62,7 +63,7 @@ Of several: 1 before 4, 2, 5.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if s.schema {
-				return a.printJSON(plan.Schema(a.cat))
+				return a.PrintJSON(plan.Schema(a.book))
 			}
 			if err := s.alone(cmd.Flags()); err != nil {
 				return err
@@ -71,7 +72,7 @@ Of several: 1 before 4, 2, 5.`,
 			if len(args) > 0 {
 				name = args[0]
 			}
-			file, err := plan.Open(name, a.stdin())
+			file, err := plan.Open(a.book, name, a.stdin())
 			if err != nil {
 				return usage(err)
 			}
@@ -81,10 +82,10 @@ Of several: 1 before 4, 2, 5.`,
 	f := cmd.Flags()
 	f.StringVar(&s.out, "out", "", "directory of the suite; it must be empty or absent (default: "+runsDir+"/NAME-TIME)")
 	f.StringVar(&s.shard, "shard", "", "run a part only, i/n; merge puts the parts together")
-	number(f, &s.jobs, "jobs", 1, 0, "runs at once, at most (default: what the processors and the memory bear)")
-	number(f, &s.retry, "retry", 0, 4, "how often to retry runs disturbed by the host (exit code 4, once; or 2, or 0 without an effective fault, on a busy host), alone and after all others; never a run that says anything of the lock")
+	Number(f, &s.jobs, "jobs", 1, 0, "runs at once, at most (default: what the processors and the memory bear)")
+	Number(f, &s.retry, "retry", 0, 4, "how often to retry runs disturbed by the host (exit code 4, once; or 2, or 0 without an effective fault, on a busy host), alone and after all others; never a run that says anything of the lock")
 	f.BoolVar(&s.failFast, "fail-fast", false, "begin no more runs after the first violation that nobody expected")
-	number(f, &s.failures, "max-failures", 1, 0, "begin no more runs after so many of them (default: all are made)")
+	Number(f, &s.failures, "max-failures", 1, 0, "begin no more runs after so many of them (default: all are made)")
 	positive(f, &s.budget, "budget", "begin no more runs after this time (default: that of the file)")
 	f.StringVar(&s.seeds, "seeds", "", "seeds of each cell that chooses none itself, in place of those of the file: 5 for 1 to 5, 6-10, or 1,4,9")
 	f.BoolVar(&s.resume, "resume", false, "go on with a suite that was cut off: --out names its directory")
@@ -93,7 +94,7 @@ Of several: 1 before 4, 2, 5.`,
 	f.StringArrayVar(&s.replace, "replace", nil, "OLD=NEW: run the backend NEW wherever the suite says OLD, with the same expectations")
 	f.BoolVar(&s.list, "list", false, "list the cells, with what is expected of them, and how long they will take; run nothing")
 	f.BoolVar(&s.print, "print", false, "print the suite file; run nothing")
-	number(f, &s.matrix, "print-matrix", 1, 0, "print n shards as JSON, for a dynamic matrix; run nothing")
+	Number(f, &s.matrix, "print-matrix", 1, 0, "print n shards as JSON, for a dynamic matrix; run nothing")
 	f.BoolVar(&s.schema, "schema", false, "print the JSON schema of suite files, for editors; run nothing")
 	f.BoolVar(&s.asJSON, "json", false, "print results.json on stdout")
 	return cmd
@@ -114,7 +115,7 @@ func (s suiteFlags) alone(f *pflag.FlagSet) error {
 }
 
 // stdin is the standard input; an empty one where there is none.
-func (a *app) stdin() io.Reader {
+func (a *App) stdin() io.Reader {
 	if a.st.Stdin == nil {
 		return strings.NewReader("")
 	}
@@ -124,7 +125,7 @@ func (a *app) stdin() io.Reader {
 func usage(err error) error { return &harness.Error{Code: harness.ExitUsage, Err: err} }
 
 // suite expands a suite file and runs it.
-func (a *app) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
+func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 	if s.print {
 		_, err := a.st.Stdout.Write(file.Source())
 		return err
@@ -134,7 +135,7 @@ func (a *app) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 		return usage(err)
 	}
 	if s.matrix > 0 {
-		return a.printJSON(gate.Matrix(s.matrix))
+		return a.PrintJSON(gate.Matrix(s.matrix))
 	}
 	failures := s.failures
 	if s.failFast {
@@ -156,7 +157,7 @@ func (a *app) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 		if s.resume {
 			return usage(errors.New("--resume needs --out: the directory of the suite to go on with"))
 		}
-		out = runDir(def.Name)
+		out = RunDir(def.Name)
 	}
 	view := newSuiteView(a.st)
 	view.caches()
@@ -165,7 +166,7 @@ func (a *app) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 		r.Known = before.Knows
 	}
 	n := countCells(cells)
-	view.line("%s: %s, %s, about %v, into %s", def.Name, n, plural(n.runs, "run"), r.Estimate(cells).Round(time.Second), out)
+	view.line("%s: %s, %s, about %v, into %s", def.Name, n, Plural(n.runs, "run"), r.Estimate(cells).Round(time.Second), out)
 	st := &gate.Suite{Definition: *def, Dir: out}
 	stop := view.begin()
 	runErr := r.Run(ctx, st, cells)
@@ -178,13 +179,13 @@ func (a *app) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 }
 
 // define is the suite as it will be stored, and its cells.
-func (a *app) define(file *plan.File, s suiteFlags) ([]plan.Cell, *gate.Definition, error) {
+func (a *App) define(file *plan.File, s suiteFlags) ([]plan.Cell, *gate.Definition, error) {
 	if s.seeds != "" {
 		if err := file.SetSeeds(s.seeds); err != nil {
 			return nil, nil, err
 		}
 	}
-	cells, err := file.Cells(a.cat)
+	cells, err := file.Cells(a.book)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -234,7 +235,7 @@ func (s suiteFlags) readBaseline() (*gate.Results, error) {
 
 // concludeSuite says what came of a suite, to people and to the CI service. What could not be written beside it
 // is said as well, and masks no violation.
-func (a *app) concludeSuite(r *gate.Results, out string, s suiteFlags, err error) error {
+func (a *App) concludeSuite(r *gate.Results, out string, s suiteFlags, err error) error {
 	if r == nil {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
 	}
@@ -248,10 +249,10 @@ func (a *app) concludeSuite(r *gate.Results, out string, s suiteFlags, err error
 		fmt.Fprintf(a.st.Stderr, "%s: %v\n", a.st.Name, err)
 		code = worse(code, harness.ExitEnvironment)
 	}
-	return a.exitWith(code)
+	return a.Exit(code)
 }
 
-func (a *app) writeBaseline(r *gate.Results, path string) error {
+func (a *App) writeBaseline(r *gate.Results, path string) error {
 	b, err := marshal(r.Slim())
 	if err == nil {
 		err = gate.WriteFile(path, b)

@@ -14,7 +14,9 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite/gate"
+	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 // quick is a suite of seconds that needs no server; %s is what must come of the lock.
@@ -37,7 +39,7 @@ func written(t *testing.T, text string) string {
 func inCI(t *testing.T, env map[string]string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = Main(harness.Default(), State{
+	code = Main(own.Book(harness.New(stores.All()...)), State{
 		Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs, Env: func(name string) string { return env[name] },
 	})
 	return code, out.String(), errs.String()
@@ -164,7 +166,6 @@ func TestSuiteUsage(t *testing.T) {
 		{[]string{"suite", "-"}, 3, "- is empty"},
 		{[]string{"suite", file, "--baseline", "/dev/zero"}, 3, "/dev/zero is a device"},
 		{[]string{"compare", pipe, pipe}, 3, "is a named pipe"},
-		{[]string{"claims", "--run", "--jobs", "0"}, 3, "--jobs 0: want a whole number from 1 on"},
 		{[]string{"suite", file, "--shard", "4/3"}, 3, "--shard 4/3: want i/n"},
 		{[]string{"suite", file, "--replace", "x"}, 3, "want OLD=NEW"},
 		{[]string{"suite", file, "--replace", "redsync=redis-lua"}, 3, "no cell is of backend redsync"},

@@ -109,15 +109,15 @@ func countCells(cells []plan.Cell) (n cellCount) {
 
 // String counts cells and controls, as the verdict of a suite does.
 func (n cellCount) String() string {
-	text := plural(n.cells, "cell") + " and " + plural(n.controls, "control")
+	text := Plural(n.cells, "cell") + " and " + Plural(n.controls, "control")
 	if n.skipped > 0 {
 		text += fmt.Sprintf(" (%d skipped)", n.skipped)
 	}
 	return text
 }
 
-// plural is a number of things.
-func plural(n int, one string) string {
+// Plural is a number of things.
+func Plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
 	}
@@ -125,7 +125,7 @@ func plural(n int, one string) string {
 }
 
 // listCells prints the cells of a suite.
-func (a *app) listCells(cells []plan.Cell, r *gate.Runner) error {
+func (a *App) listCells(cells []plan.Cell, r *gate.Runner) error {
 	w := tabwriter.NewWriter(a.st.Stdout, 0, 0, 2, ' ', 0)
 	for _, c := range cells {
 		what := gate.Wanted(c.Expect)
@@ -135,20 +135,20 @@ func (a *app) listCells(cells []plan.Cell, r *gate.Runner) error {
 		if c.Skip != "" {
 			what = "skipped: " + c.Skip
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\trun %s\n", c.Name, plural(len(c.Seeds), "seed"), what, c.Run.Line())
+		fmt.Fprintf(w, "%s\t%s\t%s\trun %s\n", c.Name, Plural(len(c.Seeds), "seed"), what, c.Run.Line())
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	n := countCells(cells)
-	fmt.Fprintf(a.st.Stdout, "\n%s, %s, about %v on this machine\n", n, plural(n.runs, "run"), r.Estimate(cells).Round(time.Second))
+	fmt.Fprintf(a.st.Stdout, "\n%s, %s, about %v on this machine\n", n, Plural(n.runs, "run"), r.Estimate(cells).Round(time.Second))
 	return nil
 }
 
 // summarizeSuite prints what is not as expected, and how long it took.
-func (a *app) summarizeSuite(r *gate.Results, asJSON bool) error {
+func (a *App) summarizeSuite(r *gate.Results, asJSON bool) error {
 	if asJSON {
-		return a.printJSON(r)
+		return a.PrintJSON(r)
 	}
 	w := a.st.Stdout
 	for _, j := range r.Cells {
@@ -182,7 +182,7 @@ func (a *app) summarizeSuite(r *gate.Results, asJSON bool) error {
 }
 
 // tellCI speaks to the CI service where it says that it is one: annotations, and a summary of the step.
-func (a *app) tellCI(r *gate.Results, out string, asJSON bool) error {
+func (a *App) tellCI(r *gate.Results, out string, asJSON bool) error {
 	env := a.st.Env
 	if env == nil {
 		return nil

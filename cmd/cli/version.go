@@ -25,7 +25,7 @@ type built struct {
 	Results  int    `json:"results_schema"` // of results.json
 }
 
-func (a *app) versionCommand() *cobra.Command {
+func (a *App) versionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",
@@ -38,7 +38,7 @@ the version of Go, the platform, and the schema versions of history.jsonl and re
 		RunE: func(*cobra.Command, []string) error {
 			b := builtFrom(a.st.Name, debug.ReadBuildInfo)
 			if asJSON {
-				return a.printJSON(b)
+				return a.PrintJSON(b)
 			}
 			_, err := fmt.Fprint(a.st.Stdout, b)
 			return err

@@ -4,12 +4,15 @@ package main
 import (
 	"os"
 
+	"github.com/lockstorm/lockstorm/cmd/claims"
 	"github.com/lockstorm/lockstorm/cmd/cli"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 func main() {
-	cat := harness.Default()
+	cat := harness.New(stores.All()...)
 	harness.WorkerMain(cat)
-	os.Exit(cli.Main(cat, cli.System("lockstorm")))
+	os.Exit(cli.Main(own.Book(cat), cli.System("lockstorm"), claims.Verb))
 }

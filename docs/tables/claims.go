@@ -6,22 +6,22 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 // Claims is docs/claims.md: the claims of the articles and what became of them, by stored answers.
-func Claims(answers []suite.Answer) string {
+func Claims(answers []own.Answer) string {
 	var p page
 	p.line("# What articles say of distributed locks, put to the test\n\n%s", `<!-- Made from docs/claims.json by `+"`make docs`"+`; `+"`make claims`"+` measures anew. Do not edit. -->
 
 Five articles on distributed locks (numbered 000 to 004 here) make these claims. Each is a case in code, with
-backends, faults and workloads of its own; `+"`lockstorm run --claim N`"+` makes its runs, `+"`lockstorm claims --run`"+` makes those
+backends, faults and workloads of its own; `+"`lockstorm claims --run N`"+` makes its runs, `+"`lockstorm claims --run`"+` makes those
 of all. A verdict is computed from the runs: a claim **stands** if every run bears it out, **falls** if none does, and stands **in
 part** otherwise. What a run must bear out is stated in code (suite/claims*.go), and so is what it must show, which
 tests hold it to. Where a claim compares, its comparisons bear it out, or not. The figures are those of one run each, seed 1, on a machine with two cores.
 `)
 	p.header("", "claim", "verdict", "what the runs show")
-	claims := suite.Claims()
+	claims := own.Claims()
 	for _, c := range claims {
 		p.row(fmt.Sprintf("[%d](#claim-%d)", c.Number, c.Number), c.Text, verdict(c.Judged(answers)), c.Note)
 	}
@@ -31,15 +31,15 @@ tests hold it to. Where a claim compares, its comparisons bear it out, or not. T
 	return p.String()
 }
 
-func verdict(v suite.ClaimVerdict) string {
-	if v == suite.Stands {
+func verdict(v own.ClaimVerdict) string {
+	if v == own.Stands {
 		return string(v)
 	}
 	return "**" + string(v) + "**"
 }
 
 // claim is the section of one.
-func (p *page) claim(c suite.Claim, answers []suite.Answer) {
+func (p *page) claim(c own.Claim, answers []own.Answer) {
 	p.line("\n## Claim %d\n\n%s (%s). Verdict: %s.\n", c.Number, upper(c.Text), articles(c.Articles), verdict(c.Judged(answers)))
 	if c.Note != "" {
 		p.line("%s\n", c.Note)
@@ -58,7 +58,7 @@ func (p *page) claim(c suite.Claim, answers []suite.Answer) {
 	}
 	p.header("`lockstorm run ...`", "exit", "bears it out", "failed", "figures")
 	for _, r := range c.Runs {
-		i := slices.IndexFunc(answers, func(a suite.Answer) bool { return a.Run == r.Name })
+		i := slices.IndexFunc(answers, func(a own.Answer) bool { return a.Run == r.Name })
 		if i < 0 {
 			p.row("`"+r.Run.Line()+"`", "", "not run", "", "")
 			continue
@@ -86,10 +86,10 @@ func articles(numbers string) string {
 
 func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-func figures(a suite.Answer) string {
+func figures(a own.Answer) string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(a.Figures)) {
-		out = append(out, suite.Figure(name, a.Figures[name]))
+		out = append(out, own.Figure(name, a.Figures[name]))
 	}
 	return strings.Join(out, ", ")
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 // Measured is what the runs of one row of docs/libraries-measured.md came to, as it is shown.
@@ -33,7 +33,7 @@ func Libraries(before, machine string, cat *harness.Catalogue, measured map[stri
 		p.row(r.variant, r.discipline, "`"+r.fault+"`", r.Runs, r.Late, r.Acquire, strings.Join(links, ", "))
 	}
 	p.line("\nThe commands: `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`, with these flags:\n")
-	for _, v := range suite.Variants() {
+	for _, v := range own.Variants() {
 		p.line("- %s: `%s`", v.Name, v.Flags())
 	}
 	return p.String()
@@ -41,7 +41,7 @@ func Libraries(before, machine string, cat *harness.Catalogue, measured map[stri
 
 // libraryRows are the rows of the page, and the names of the cases that neither it nor what was measured has.
 func libraryRows(before string, cat *harness.Catalogue, measured map[string]Measured) (rows []libraryRow, missing []string) {
-	for _, v := range suite.Variants() {
+	for _, v := range own.Variants() {
 		for _, d := range v.Disciplines() {
 			for _, c := range v.Libraries(cat, d) {
 				m, have := measured[c.Name]

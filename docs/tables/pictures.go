@@ -14,22 +14,22 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 // picture draws the answers of one claim; false: they do not have what it needs.
-type picture func(pl *plot.Plot, answers []suite.Answer) bool
+type picture func(pl *plot.Plot, answers []own.Answer) bool
 
 // pictures are those of docs/claims.md, by the number of the claim.
 var pictures = map[int]picture{8: waitsOf, 19: herd, 28: requestsOf, 30: sweep, 36: speed}
 
 // Pictures are the SVG files of docs/claims.md, by the name of the file.
-func Pictures(answers []suite.Answer) (map[string][]byte, error) {
+func Pictures(answers []own.Answer) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	for number, draws := range pictures {
 		pl := plot.New()
 		pl.BackgroundColor = color.White
-		var own []suite.Answer
+		var own []own.Answer
 		for _, a := range answers {
 			if a.Claim == number {
 				own = append(own, a)
@@ -55,13 +55,13 @@ var (
 )
 
 // short is the name of a run without that of its claim.
-func short(a suite.Answer) string {
+func short(a own.Answer) string {
 	_, name, _ := strings.Cut(a.Run, "/")
 	return name
 }
 
 // bars are one for each answer, without some that would dwarf the others.
-func bars(pl *plot.Plot, answers []suite.Answer, figure, label string, scale float64, without ...string) bool {
+func bars(pl *plot.Plot, answers []own.Answer, figure, label string, scale float64, without ...string) bool {
 	var values plotter.Values
 	var names []string
 	for _, a := range answers {
@@ -83,23 +83,23 @@ func bars(pl *plot.Plot, answers []suite.Answer, figure, label string, scale flo
 	return true
 }
 
-func waitsOf(pl *plot.Plot, answers []suite.Answer) bool {
+func waitsOf(pl *plot.Plot, answers []own.Answer) bool {
 	pl.Title.Text = "50 clients that poll: the longest waits (p99) by how they pause"
 	return bars(pl, answers, "wait_p99_ns", "seconds", 1e-9)
 }
 
-func requestsOf(pl *plot.Plot, answers []suite.Answer) bool {
+func requestsOf(pl *plot.Plot, answers []own.Answer) bool {
 	pl.Title.Text = "50 clients that wait: requests a hand-off"
 	return bars(pl, answers, "requests_per_100_handoffs", "requests", 0.01)
 }
 
-func speed(pl *plot.Plot, answers []suite.Answer) bool {
+func speed(pl *plot.Plot, answers []own.Answer) bool {
 	pl.Title.Text = "one client: times that a lock of a server was taken and given back, a second"
 	return bars(pl, answers, "grants", "a second", 1.0/3, "file-flock")
 }
 
 // herd is notices by the number of clients, with one node and in a queue.
-func herd(pl *plot.Plot, answers []suite.Answer) bool {
+func herd(pl *plot.Plot, answers []own.Answer) bool {
 	pl.Title.Text = "ZooKeeper: notices a hand-off, by the number of clients"
 	pl.X.Label.Text, pl.Y.Label.Text = "clients", "notices a hand-off"
 	drawn := false
@@ -113,7 +113,7 @@ func herd(pl *plot.Plot, answers []suite.Answer) bool {
 }
 
 // sweep is what is lost and how long a dead holder blocks, by the time to live.
-func sweep(pl *plot.Plot, answers []suite.Answer) bool {
+func sweep(pl *plot.Plot, answers []own.Answer) bool {
 	pl.Title.Text = "updates lost, and seconds until the next grant after a death, by the time to live"
 	pl.X.Label.Text = "time to live, ms"
 	lost := curve(pl, answers, "ttl-", "updates lost", orange, "updates_lost_plain", 1)
@@ -121,7 +121,7 @@ func sweep(pl *plot.Plot, answers []suite.Answer) bool {
 }
 
 // curve is a figure over the number in the names of runs.
-func curve(pl *plot.Plot, answers []suite.Answer, prefix, label string, c color.Color, figure string, scale float64) bool {
+func curve(pl *plot.Plot, answers []own.Answer, prefix, label string, c color.Color, figure string, scale float64) bool {
 	var points plotter.XYs
 	for _, a := range answers {
 		text, is := strings.CutPrefix(short(a), prefix)

@@ -14,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/own"
 	"github.com/lockstorm/lockstorm/suite/tally"
 )
 
@@ -205,7 +206,7 @@ func cell(c *harness.Catalogue, backend, fault string) string {
 	if _, err := harness.Where(c, backend, fault); err != nil {
 		return "-"
 	}
-	w, ok := suite.For(backend, fault)
+	w, ok := own.For(backend, fault)
 	if !ok {
 		return "?"
 	}

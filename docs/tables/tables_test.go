@@ -11,9 +11,11 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/answer"
 	"github.com/lockstorm/lockstorm/suite/gate"
+	"github.com/lockstorm/lockstorm/suite/own"
 	"github.com/lockstorm/lockstorm/suite/tally"
 )
 
@@ -49,12 +51,12 @@ func TestMatrix(t *testing.T) {
 
 // The docs say what the catalogue says.
 func TestDocsAreNotStale(t *testing.T) {
-	cat := harness.Default()
+	cat := harness.New(stores.All()...)
 	b, err := os.ReadFile("../claims.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var answers []suite.Answer
+	var answers []own.Answer
 	if err := json.Unmarshal(b, &answers); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +96,7 @@ func TestDocsAreNotStale(t *testing.T) {
 
 // Every fault says how it is proven, and every cell of the table says something.
 func TestNothingIsMissing(t *testing.T) {
-	cat := harness.Default()
+	cat := harness.New(stores.All()...)
 	for _, f := range cat.Nemeses.All() {
 		if f.Fault != nil && f.Proven == "" {
 			t.Errorf("fault %s does not say how it is proven", f.Name)
@@ -115,7 +117,7 @@ func TestLibrariesAreExplained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, unmeasured := libraryRows(string(page), harness.Default(), nil)
+	rows, unmeasured := libraryRows(string(page), harness.New(stores.All()...), nil)
 	if len(unmeasured) > 0 {
 		t.Errorf("not measured (run `make libraries`): %s", strings.Join(unmeasured, "; "))
 	}
@@ -141,7 +143,7 @@ func TestTrackRecordHasThePublishedCases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, cases := trackRow.FindAllStringSubmatch(string(text), -1), suite.Published()
+	rows, cases := trackRow.FindAllStringSubmatch(string(text), -1), own.Published()
 	if len(rows) != len(cases) {
 		t.Fatalf("%d rows, %d published cases: run `make track-record`", len(rows), len(cases))
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"example.com/ownlock"
+
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 )

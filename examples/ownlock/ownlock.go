@@ -44,10 +44,11 @@ func Specs() []backends.Spec {
 	}
 }
 
-// Catalogue is everything that lockstorm can run, and what this package adds. A run
+// Catalogue is what lockstorm has for locks without servers, and what this package adds. (package stores has all that lockstorm
+// can run.) A run
 // starts its own binary again as its clients: they must find the same catalogue.
 func Catalogue() *harness.Catalogue {
-	cat := harness.Default()
+	cat := harness.New(file.Part())
 	cat.Backends.Add(Specs()...)
 	cat.Nemeses.Add(Faults()...)
 	cat.Workloads.Add(Workloads()...)

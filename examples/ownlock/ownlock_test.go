@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"example.com/ownlock"
+
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/lockstormtest"

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/suite/own"
 	"github.com/lockstorm/lockstorm/suite/plan"
 )
 
@@ -38,7 +40,7 @@ func fileOf(t *testing.T, text string) (*plan.File, []plan.Cell) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := f.Cells(harness.Default())
+	cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +67,7 @@ func TestASuite(t *testing.T) {
 	s := suiteOf(t, cells)
 	var mu sync.Mutex
 	begun, done := 0, 0
-	r := &Runner{Catalogue: harness.Default(), Progress: func(e Event) {
+	r := &Runner{Catalogue: harness.New(stores.All()...), Progress: func(e Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		if e.Outcome == nil {
@@ -100,19 +102,19 @@ func TestASuite(t *testing.T) {
 		t.Errorf("read again: %v, was %v", verdicts(second), verdicts(first))
 	}
 	for _, o := range again.Outcomes {
-		j, err := harness.JudgeDir(harness.Default(), filepath.Join(s.Dir, o.Dir))
+		j, err := harness.JudgeDir(harness.New(stores.All()...), filepath.Join(s.Dir, o.Dir))
 		if err != nil || j.Results.ExitCode != o.Exit {
 			t.Errorf("%s: %v", o.Dir, err)
 		}
-		if _, err := harness.ReadTrial(harness.Default(), filepath.Join(s.Dir, o.Dir), ""); err != nil {
+		if _, err := harness.ReadTrial(harness.New(stores.All()...), filepath.Join(s.Dir, o.Dir), ""); err != nil {
 			t.Errorf("%s cannot be replayed: %v", o.Dir, err)
 		}
 	}
-	if err := (&Runner{Catalogue: harness.Default()}).Run(t.Context(), suiteAt(s.Dir, cells), cells); err == nil || !strings.Contains(err.Error(), "--resume") {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...)}).Run(t.Context(), suiteAt(s.Dir, cells), cells); err == nil || !strings.Contains(err.Error(), "--resume") {
 		t.Errorf("a directory that is not empty: %v", err)
 	}
 	other := cells[:len(cells)-1]
-	if err := (&Runner{Catalogue: harness.Default(), Resume: true}).Run(t.Context(), suiteAt(s.Dir, other), other); err == nil || !strings.Contains(err.Error(), "another suite") {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...), Resume: true}).Run(t.Context(), suiteAt(s.Dir, other), other); err == nil || !strings.Contains(err.Error(), "another suite") {
 		t.Errorf("gone on with another suite: %v", err)
 	}
 }
@@ -127,16 +129,16 @@ func TestShards(t *testing.T) {
 	t.Parallel()
 	cells := expand(t, small)
 	whole := suiteOf(t, cells)
-	if err := (&Runner{Catalogue: harness.Default()}).Run(t.Context(), whole, cells); err != nil {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...)}).Run(t.Context(), whole, cells); err != nil {
 		t.Fatal(err)
 	}
 	dirs, base := []string{}, t.TempDir()
 	for n := 1; n <= 3; n++ {
 		shard := Shard{n, 3}
-		part := shard.Take(harness.Default(), cells)
+		part := shard.Take(harness.New(stores.All()...), cells)
 		s := suiteAt(filepath.Join(base, "shard"+string(rune('0'+n))), part)
 		s.Shard = shard.String()
-		if err := (&Runner{Catalogue: harness.Default()}).Run(t.Context(), s, part); err != nil {
+		if err := (&Runner{Catalogue: harness.New(stores.All()...)}).Run(t.Context(), s, part); err != nil {
 			t.Fatal(err)
 		}
 		dirs = append(dirs, s.Dir)
@@ -191,18 +193,18 @@ func links(t *testing.T, dir string) {
 // However cells are split, each is in one shard; the split is the same on every machine.
 func TestEveryCellIsInOneShard(t *testing.T) {
 	t.Parallel()
-	f, err := plan.Open("full", nil)
+	f, err := plan.Open(own.Book(harness.New(stores.All()...)), "full", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := f.Cells(harness.Default())
+	cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, of := range []int{1, 2, 3, 7, 50} {
 		seen, most, least := map[string]int{}, 0, len(cells)
 		for n := 1; n <= of; n++ {
-			part := Shard{n, of}.Take(harness.Default(), cells)
+			part := Shard{n, of}.Take(harness.New(stores.All()...), cells)
 			most, least = max(most, len(part)), min(least, len(part))
 			for _, c := range part {
 				if !c.Control {
@@ -233,7 +235,7 @@ func TestResume(t *testing.T) {
 	s := suiteOf(t, cells)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	r := &Runner{Catalogue: harness.Default(), Jobs: 1, Progress: func(e Event) {
+	r := &Runner{Catalogue: harness.New(stores.All()...), Jobs: 1, Progress: func(e Event) {
 		if e.Outcome != nil && e.Done == 4 {
 			stop()
 		}
@@ -260,7 +262,7 @@ func TestResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := suiteAt(s.Dir, cells)
-	if err := (&Runner{Catalogue: harness.Default(), Resume: true}).Run(t.Context(), next, cells); err != nil {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...), Resume: true}).Run(t.Context(), next, cells); err != nil {
 		t.Fatal(err)
 	}
 	if whole := judged(t, next); whole.ExitCode != 0 || len(next.Outcomes) != 9 {
@@ -288,14 +290,14 @@ func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	cells := expand(t, "seeds: 6\nrun: {time: 300ms, ttl: 300ms, clients: 2}\naxes: {backend: none}\n")
 	s := suiteOf(t, cells)
-	if err := (&Runner{Catalogue: harness.Default(), Jobs: 1, MaxFailures: 1}).Run(t.Context(), s, cells); err != nil {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...), Jobs: 1, MaxFailures: 1}).Run(t.Context(), s, cells); err != nil {
 		t.Fatal(err)
 	}
 	if r := judged(t, s); r.ExitCode != 1 || r.Cells[len(r.Cells)-1].Status != Worse || len(s.Outcomes) != 4 { // three controls, and one
 		t.Errorf("exit %d, %d runs: %s", r.ExitCode, len(s.Outcomes), r.Verdict)
 	}
 	s = suiteOf(t, cells)
-	if err := (&Runner{Catalogue: harness.Default(), Jobs: 1, Budget: time.Millisecond}).Run(t.Context(), s, cells); err != nil {
+	if err := (&Runner{Catalogue: harness.New(stores.All()...), Jobs: 1, Budget: time.Millisecond}).Run(t.Context(), s, cells); err != nil {
 		t.Fatal(err)
 	}
 	if r := judged(t, s); r.ExitCode != 2 || r.Counts[NotRun] != 1 {
@@ -311,7 +313,7 @@ func TestRetry(t *testing.T) {
 	s := suiteOf(t, cells)
 	again, others, running, together := 0, len(cells), 0, 0 // others: runs whose first attempt has not ended
 	var mu sync.Mutex
-	r := &Runner{Catalogue: harness.Default(), Retry: 2, Progress: func(e Event) {
+	r := &Runner{Catalogue: harness.New(stores.All()...), Retry: 2, Progress: func(e Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		if e.Outcome == nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/plan"
 )
@@ -48,7 +49,7 @@ func onHost(cells []plan.Cell, lacks map[string]bool) []plan.Cell {
 // fifth above its even share of the work, or its longest cell.
 func TestShardsOfDifferentHosts(t *testing.T) {
 	t.Parallel()
-	rnd, cat := rand.New(rand.NewPCG(7, 8)), harness.Default()
+	rnd, cat := rand.New(rand.NewPCG(7, 8)), harness.New(stores.All()...)
 	for n := range 2000 {
 		hosts := 2 + rnd.IntN(4)
 		cells := randomSuite(rnd, rnd.IntN(80))
@@ -96,7 +97,7 @@ func TestMergeKnowsAllCells(t *testing.T) {
 	}
 	for n := 1; n <= 3; n++ {
 		shard := Shard{n, 3}
-		dirs = append(dirs, store(fmt.Sprint(n), shard, cells, shard.Take(harness.Default(), cells)))
+		dirs = append(dirs, store(fmt.Sprint(n), shard, cells, shard.Take(harness.New(stores.All()...), cells)))
 	}
 	all, err := Merge(dirs, filepath.Join(base, "all"))
 	if err != nil || len(all.Missing) != 0 || len(all.Cells) != len(cells) {
@@ -107,7 +108,7 @@ func TestMergeKnowsAllCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := judged(t, some)
-	lost := withoutControls((Shard{3, 3}).Take(harness.Default(), cells))
+	lost := withoutControls((Shard{3, 3}).Take(harness.New(stores.All()...), cells))
 	if r.ExitCode != harness.ExitUnknown || !slices.Contains(r.Lacks, "shard 3/3") || len(r.Lacks) != len(lost)+1 {
 		t.Errorf("exit %d, lacks %v", r.ExitCode, r.Lacks)
 	}
@@ -121,11 +122,11 @@ func TestMergeKnowsAllCells(t *testing.T) {
 	}
 	less := slices.Clone(cells)
 	less[3].Seeds = []uint64{9}
-	other := store("other", Shard{3, 3}, less, (Shard{3, 3}).Take(harness.Default(), less))
+	other := store("other", Shard{3, 3}, less, (Shard{3, 3}).Take(harness.New(stores.All()...), less))
 	if _, err := Merge([]string{dirs[0], other}, filepath.Join(base, "mixed")); err == nil || !strings.Contains(err.Error(), "--seeds") {
 		t.Errorf("a part with other seeds: %v", err)
 	}
-	skipped := store("skipped", Shard{3, 3}, onHost(cells, map[string]bool{"zk": true}), (Shard{3, 3}).Take(harness.Default(), onHost(cells, map[string]bool{"zk": true})))
+	skipped := store("skipped", Shard{3, 3}, onHost(cells, map[string]bool{"zk": true}), (Shard{3, 3}).Take(harness.New(stores.All()...), onHost(cells, map[string]bool{"zk": true})))
 	if all, err = Merge([]string{dirs[0], dirs[1], skipped}, filepath.Join(base, "hosts")); err != nil || len(all.Missing) > 0 {
 		t.Errorf("a host without ZooKeeper: %v", err)
 	}
@@ -133,7 +134,7 @@ func TestMergeKnowsAllCells(t *testing.T) {
 
 // lastOf is a cell of the first of three shards.
 func lastOf(cells []plan.Cell, number int) string {
-	part := withoutControls((Shard{number, 3}).Take(harness.Default(), cells))
+	part := withoutControls((Shard{number, 3}).Take(harness.New(stores.All()...), cells))
 	return part[len(part)-1].Name
 }
 
@@ -173,7 +174,7 @@ func TestCoverageIsOfTheWhole(t *testing.T) {
 	var dirs []string
 	for n := 1; n <= 4; n++ {
 		shard := Shard{n, 4}
-		part := shard.Take(harness.Default(), cells)
+		part := shard.Take(harness.New(stores.All()...), cells)
 		def := Definition{Schema: Schema, Name: "s", Source: "x", Cells: Define(part), Required: f.Required()}
 		def.Part(shard, cells)
 		s := &Suite{Definition: def, Dir: filepath.Join(base, fmt.Sprint(n))}

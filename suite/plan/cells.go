@@ -24,7 +24,7 @@ type Cell struct {
 	Column     string            // the faults
 	Seeds      []uint64          // one run each
 	Thresholds []tally.Threshold // over all its runs
-	Control    bool              // it shows that the harness is right: see suite.Controls
+	Control    bool              // it shows that the harness is right: see own.Controls
 	Skip       string            // why it is not run; empty: it is
 	Place      int               // among the cells of the suite
 
@@ -37,8 +37,8 @@ const maxCells = 5000
 
 // Cells expands the file. Everything that can be known without running is checked: the error names each
 // line that is wrong.
-func (f *File) Cells(cat *harness.Catalogue) ([]Cell, error) {
-	x := &expansion{f: f, cat: cat}
+func (f *File) Cells(b *suite.Book) ([]Cell, error) {
+	x := &expansion{f: f, cat: b}
 	seeds, err := f.seedsOf(f.Seeds, []uint64{1})
 	x.complain(err)
 	x.seeds = seeds
@@ -74,7 +74,7 @@ func (f *File) Cells(cat *harness.Catalogue) ([]Cell, error) {
 	if len(x.errs) > 0 {
 		return nil, errors.Join(x.errs...)
 	}
-	all := append(controls(cat), x.cells...)
+	all := append(controls(b), x.cells...)
 	for i := range all {
 		all[i].Place = i
 	}
@@ -84,7 +84,7 @@ func (f *File) Cells(cat *harness.Catalogue) ([]Cell, error) {
 // expansion is a file on its way to cells.
 type expansion struct {
 	f     *File
-	cat   *harness.Catalogue
+	cat   *suite.Book
 	seeds []uint64
 	cells []Cell
 	own   []ownRule
@@ -357,10 +357,10 @@ func matches(glob, word string) bool {
 }
 
 // controls are those that every suite carries.
-func controls(cat *harness.Catalogue) []Cell {
+func controls(b *suite.Book) []Cell {
 	var out []Cell
 	for _, c := range suite.Controls() {
-		if _, err := cat.Backends.Get(c.Run.Backend); err != nil || c.Run.Seed != 1 {
+		if _, err := b.Backends.Get(c.Run.Backend); err != nil || c.Run.Seed != 1 {
 			continue
 		}
 		out = append(out, Cell{Case: c, Row: c.Run.Backend, Column: "none", Seeds: []uint64{1}, Control: true})

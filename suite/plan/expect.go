@@ -50,7 +50,7 @@ func (x *expansion) expect(r rule, c *Cell) {
 		return
 	}
 	if r.Outcome.Line > 0 {
-		w, err := outcome(r.Outcome.Value, c)
+		w, err := x.outcome(r.Outcome.Value, c)
 		if err != nil {
 			x.wrong(r.Outcome.Line, "%w", err)
 		}
@@ -70,7 +70,7 @@ func (x *expansion) expect(r rule, c *Cell) {
 }
 
 // outcome reads the word of a cell.
-func outcome(word string, c *Cell) (suite.Word, error) {
+func (x *expansion) outcome(word string, c *Cell) (suite.Word, error) {
 	if word != Documented {
 		if suite.Word(word).Doc() == "" {
 			return "", fmt.Errorf("outcome %q: choose one of %v or %s", word, suite.Words(), Documented)
@@ -82,7 +82,7 @@ func outcome(word string, c *Cell) (suite.Word, error) {
 		return "", fmt.Errorf("%s: nobody has documented several faults at once", c.Name)
 	}
 	fault, _ := catalog.Split(c.Run.Nemesis[0])
-	w, ok := suite.For(backend, fault)
+	w, ok := x.cat.Documented(backend, fault)
 	if !ok {
 		return "", fmt.Errorf("%s: nothing is documented of it", c.Name)
 	}

@@ -7,6 +7,7 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // File is a suite file as it is written. docs/suite.md tells what its keys mean.
@@ -98,26 +100,8 @@ func Read(name string, source []byte) (*File, error) {
 	return f, f.valid()
 }
 
-//go:embed presets/*.yaml init.yaml init-own.yaml
+//go:embed init-own.yaml
 var embedded embed.FS
-
-// Presets are the names of the suite files that come with the program.
-func Presets() []string {
-	all, err := fs.Glob(embedded, "presets/*.yaml")
-	if err != nil {
-		panic(err) // the pattern is right
-	}
-	for i, p := range all {
-		all[i] = strings.TrimSuffix(path.Base(p), ".yaml")
-	}
-	return all
-}
-
-// Preset is the text of one of them.
-func Preset(name string) ([]byte, bool) {
-	b, err := embedded.ReadFile("presets/" + name + ".yaml")
-	return b, err == nil
-}
 
 // maxFile bounds a suite file, in bytes.
 const maxFile = 1 << 20
@@ -127,24 +111,24 @@ const Stdin = "-"
 
 // Open reads a suite file, or a preset by its name; - is the standard input. A file of the name of a preset
 // goes first only with a path, as in ./ci.
-func Open(name string, stdin io.Reader) (*File, error) {
-	if b, ok := Preset(name); ok {
-		return Read(name, b)
+func Open(b *suite.Book, name string, stdin io.Reader) (*File, error) {
+	if text, ok := b.Presets[name]; ok {
+		return Read(name, text)
 	}
-	var b []byte
+	var text []byte
 	var err error
 	if name == Stdin {
-		b, err = files.Limited("the standard input", stdin, maxFile)
+		text, err = files.Limited("the standard input", stdin, maxFile)
 	} else {
-		b, err = files.Read(name, maxFile)
+		text, err = files.Read(name, maxFile)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no suite file %s, and no preset of this name: presets are %s; `lockstorm init` writes a file to begin with", name, strings.Join(Presets(), ", "))
+		return nil, fmt.Errorf("there is no suite file %s, and no preset of this name: presets are %s; `lockstorm init` writes a file to begin with", name, cmp.Or(strings.Join(b.PresetNames(), ", "), "none"))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("suite file: %w; - reads the standard input", err)
 	}
-	return Read(name, b)
+	return Read(name, text)
 }
 
 // Source is the text that the file was read from.

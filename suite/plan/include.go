@@ -24,9 +24,9 @@ func (x *expansion) include(in inclusion) {
 }
 
 func (x *expansion) includeSet(in inclusion) {
-	cases, ok := sets(x.cat)[in.Cases.Value]
+	cases, ok := x.cat.Sets[in.Cases.Value]
 	if !ok {
-		x.wrong(in.Cases.Line, "there is no set of cases %q: choose one of %s", in.Cases.Value, strings.Join(Sets(x.cat), ", "))
+		x.wrong(in.Cases.Line, "there is no set of cases %q: choose one of %s", in.Cases.Value, strings.Join(x.cat.SetNames(), ", "))
 		return
 	}
 	seeds, err := x.f.seedsOf(in.Seeds, nil)

@@ -2,24 +2,29 @@ package plan
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"text/template"
 
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // Init is the file that `lockstorm init` writes: about the locks that a catalogue has beside those of
 // lockstorm, or, where it has none, about two of those.
-func Init(cat *harness.Catalogue, program string) ([]byte, error) {
-	own := ownBackends(cat)
+func Init(b *suite.Book, program string) ([]byte, error) {
+	own := ownBackends(b.Catalogue)
+	if len(own) == 0 && len(b.First) == 0 {
+		return nil, errors.New("this program has no lock of its own, and no suite to begin with")
+	}
 	if len(own) == 0 {
-		return embedded.ReadFile("init.yaml")
+		return b.First, nil
 	}
 	var faults []string
 	for _, n := range []string{"none", "client-pause", "client-kill", "partition-client", "server-restart"} {
-		if bearsAll(cat, own, n) {
+		if bearsAll(b, own, n) {
 			faults = append(faults, n)
 		}
 	}
@@ -42,16 +47,15 @@ func initOwn(program string, own, faults []string) ([]byte, error) {
 }
 
 func ownBackends(cat *harness.Catalogue) []string {
-	stock := harness.Default().Backends.Names()
-	return slices.DeleteFunc(slices.Clone(cat.Backends.Names()), func(n string) bool { return slices.Contains(stock, n) })
+	return slices.DeleteFunc(slices.Clone(cat.Backends.Names()), func(n string) bool { return slices.Contains(cat.Stock, n) })
 }
 
 // bearsAll reports whether a fault can strike each of the backends.
-func bearsAll(cat *harness.Catalogue, backends []string, fault string) bool {
+func bearsAll(b *suite.Book, backends []string, fault string) bool {
 	f, err := Read("init.yaml", fmt.Appendf(nil, "axes: {backend: [%s], nemesis: [%s]}\n", strings.Join(backends, ", "), fault))
 	if err != nil {
 		return false
 	}
-	_, err = f.Cells(cat)
+	_, err = f.Cells(b)
 	return err == nil
 }

@@ -13,7 +13,7 @@ import (
 func (x *expansion) check() {
 	for i := range x.cells {
 		c := &x.cells[i]
-		if err := x.f.settle(x.cat, c); err != nil {
+		if err := x.f.settle(x.cat.Catalogue, c); err != nil {
 			x.wrong(c.line, "%s: %w", c.Name, err)
 		}
 		if err := c.Expect.Validate(x.cat.Checks); err != nil {

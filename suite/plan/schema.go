@@ -10,7 +10,7 @@ import (
 type object = map[string]any
 
 // Schema is the JSON schema of suite files, for editors: with the names of a catalogue.
-func Schema(cat *harness.Catalogue) map[string]any {
+func Schema(cat *suite.Book) map[string]any {
 	word := object{"type": []string{"string", "number", "integer", "boolean"}}
 	words := object{"anyOf": []any{word, object{"type": "array", "items": word, "minItems": 1}}}
 	var outcomes []string
@@ -30,7 +30,7 @@ func Schema(cat *harness.Catalogue) map[string]any {
 		object{"type": "integer", "minimum": 1, "maximum": maxSeeds},
 		object{"type": "array", "items": object{"type": "integer", "minimum": 1}, "minItems": 1, "uniqueItems": true},
 	}, "description": "a number: seeds 1 to that; a list: those"}
-	run := flagSchema(cat, words, false)
+	run := flagSchema(cat.Catalogue, words, false)
 	with := func(more object) object {
 		out := object{}
 		for k, v := range rule {
@@ -51,12 +51,12 @@ func Schema(cat *harness.Catalogue) map[string]any {
 			"missing":    object{"enum": []string{Fail, Skip}, "description": "what becomes of cells whose servers are not here"},
 			"impossible": object{"enum": []string{Fail, Skip}, "description": "what becomes of pairs that cannot work"},
 			"run":        described(run, "flags of run, for all cells of the axes and of include: run"),
-			"axes":       described(flagSchema(cat, words, true), "flags of run, each with a list of values: every combination is a cell"),
+			"axes":       described(flagSchema(cat.Catalogue, words, true), "flags of run, each with a list of values: every combination is a cell"),
 			"include": object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "properties": with(object{
-				"cases": object{"enum": Sets(cat)}, "only": words, "name": object{"type": "string"}, "doc": object{"type": "string"}, "run": run, "seeds": seeds,
+				"cases": object{"enum": cat.SetNames()}, "only": words, "name": object{"type": "string"}, "doc": object{"type": "string"}, "run": run, "seeds": seeds,
 			})}},
-			"exclude":    object{"type": "array", "items": flagSchema(cat, words, true)},
-			"expect":     object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "properties": with(object{"of": flagSchema(cat, words, true)})}},
+			"exclude":    object{"type": "array", "items": flagSchema(cat.Catalogue, words, true)},
+			"expect":     object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "properties": with(object{"of": flagSchema(cat.Catalogue, words, true)})}},
 			"thresholds": rule["thresholds"],
 			"coverage": object{"type": "object", "additionalProperties": false, "properties": object{
 				"backends": words, "nemeses": words, "exposures": object{"type": "integer", "minimum": 1},

@@ -20,11 +20,12 @@ import (
 	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/tests/damage"
 )
 
 func TestMain(m *testing.M) {
-	harness.WorkerMain(harness.Default())
+	harness.WorkerMain(harness.New(stores.All()...))
 	os.Exit(m.Run())
 }
 
@@ -106,7 +107,7 @@ func makeRun(t *testing.T, line string) record {
 		t.Fatal(err)
 	}
 	cfg.Out = filepath.Join(t.TempDir(), "run")
-	out, err := harness.Run(t.Context(), harness.Default(), cfg, nil)
+	out, err := harness.Run(t.Context(), harness.New(stores.All()...), cfg, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

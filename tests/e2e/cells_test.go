@@ -8,20 +8,21 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 // publishedSeed is the one seed with which the published failures are shown here; make
 // track-record takes many.
 const publishedSeed = 7
 
-func TestCells(t *testing.T) { runAll(t, append(suite.Cells(), suite.Controls()...)) }
+func TestCells(t *testing.T) { runAll(t, append(own.Cells(), suite.Controls()...)) }
 
-func TestNetworkCells(t *testing.T) { runAll(t, suite.Network()) }
+func TestNetworkCells(t *testing.T) { runAll(t, own.Network()) }
 
 // Every published failure of the track record shows with one seed. Those of ZooKeeper and etcd are in make track-record
 // alone: the cells and the claims have their like.
 func TestPublishedFailures(t *testing.T) {
-	cases := slices.DeleteFunc(suite.Published(), func(c suite.Case) bool {
+	cases := slices.DeleteFunc(own.Published(), func(c suite.Case) bool {
 		return strings.HasPrefix(c.Name, "zk-") || strings.HasPrefix(c.Name, "etcd-")
 	})
 	for i, c := range cases {

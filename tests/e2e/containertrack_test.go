@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 // TestSeriesContainersTrack runs every published failure with CONTAINER_SEEDS seeds (5) on servers in
@@ -16,7 +17,7 @@ func TestSeriesContainersTrack(t *testing.T) {
 	p.intro = fmt.Sprintf(`The published failures of [the track record](track-record.md), with every server in a container of its
 own (`+"`--provider container`"+`): the same commands, with the seeds 1 to %d. "As it must" counts the runs that
 ended with the exit code, verdicts and classes that the case must have.`, p.seeds)
-	cases := suite.Published()
+	cases := own.Published()
 	for i := range cases {
 		cases[i].Run.Provider = "container"
 	}

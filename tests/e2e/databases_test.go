@@ -5,7 +5,7 @@ package e2e
 import (
 	"testing"
 
-	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 // TestSeriesDatabases runs what is said of locks in databases with DATABASE_SEEDS seeds (20) and writes
@@ -14,5 +14,5 @@ func TestSeriesDatabases(t *testing.T) {
 	recoveryPage(t, page{
 		file: "databases.md", title: "Locks in databases: MariaDB and PostgreSQL", maker: "databases",
 		intro: "What is said of the locks on MariaDB and PostgreSQL", seeds: number(t, "DATABASE_SEEDS", 20),
-	}, suite.Databases(), "restarts and promotions")
+	}, own.Databases(), "restarts and promotions")
 }

@@ -5,7 +5,7 @@ package e2e
 import (
 	"testing"
 
-	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 // TestSeriesEnsembles runs what is said of locks in sessions with ENSEMBLE_SEEDS seeds (20) and writes
@@ -14,5 +14,5 @@ func TestSeriesEnsembles(t *testing.T) {
 	recoveryPage(t, page{
 		file: "ensembles.md", title: "Locks in sessions: ZooKeeper and etcd", maker: "ensembles",
 		intro: "What is said of the locks on ZooKeeper and etcd", seeds: number(t, "ENSEMBLE_SEEDS", 20),
-	}, suite.Ensembles(), "sessions and elections")
+	}, own.Ensembles(), "sessions and elections")
 }

@@ -12,7 +12,9 @@ import (
 
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 // tried is what became of a case on an image.
@@ -40,9 +42,9 @@ func TestSeriesImageVersions(t *testing.T) {
 		t.Fatal("IMAGES names no image: see `make image-versions`")
 	}
 	seeds := number(t, "VERSION_SEEDS", 2)
-	cat := harness.Default()
+	cat := harness.New(stores.All()...)
 	var cases []suite.Case
-	for _, c := range suite.Published() {
+	for _, c := range own.Published() {
 		if r := topologyOf(t, cat, c).Nodes; len(r) > 0 && r[0].Image != "" {
 			cases = append(cases, c)
 		}

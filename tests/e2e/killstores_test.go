@@ -20,9 +20,9 @@ func kills(t *testing.T) (n int, seed uint64) {
 	return number(t, "KILLS", 1), uint64(number(t, "KILLS_SEED", 1))
 }
 
-// stores are those whose servers have helpers, segments of shared memory or folders of their own. Each kill of a
+// killable are the stores whose servers have helpers, segments of shared memory or folders of their own. Each kill of a
 // store takes the next of its runs.
-var stores = []struct {
+var killable = []struct {
 	name string
 	runs []string
 }{
@@ -55,7 +55,7 @@ const (
 // one after the other.
 func TestStoresAreGoneAfterKill(t *testing.T) {
 	kills, seed := kills(t)
-	for _, s := range stores {
+	for _, s := range killable {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			named := 0

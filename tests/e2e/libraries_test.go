@@ -18,7 +18,9 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/docs/tables"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 // cell is what the seeds of one case gave.
@@ -35,7 +37,7 @@ type cell struct {
 // variants by a regular expression for what their name begins with, and LIB_FAULT faults likewise: rows of
 // others stay as they are.
 func TestSeriesLibraries(t *testing.T) {
-	seeds, cat := number(t, "LIB_SEEDS", 10), harness.Default()
+	seeds, cat := number(t, "LIB_SEEDS", 10), harness.New(stores.All()...)
 	path := filepath.Join("..", "..", "docs", "libraries-measured.md")
 	before, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -44,7 +46,7 @@ func TestSeriesLibraries(t *testing.T) {
 	only, fault := begins(t, "LIB_ONLY"), begins(t, "LIB_FAULT")
 	cells := map[string]*cell{}
 	t.Run("cases", func(t *testing.T) {
-		for _, v := range suite.Variants() {
+		for _, v := range own.Variants() {
 			for _, d := range v.Disciplines() {
 				for _, c := range v.Libraries(cat, d) {
 					if !only.MatchString(v.Name) || !fault.MatchString(c.Run.Nemesis[0]) {

@@ -18,7 +18,9 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 // soakLimit is how long one run may take: one that takes longer hangs.
@@ -60,7 +62,7 @@ func TestSeriesSoak(t *testing.T) {
 
 // pairs are those of the table, of which SOAK_ONLY names backends or faults.
 func pairs(t *testing.T) []suite.Case {
-	all := suite.Table(harness.Default())
+	all := own.Table(harness.New(stores.All()...))
 	if names := os.Getenv("SOAK_ONLY"); names != "" {
 		only := strings.Split(names, ",")
 		all = slices.DeleteFunc(all, func(c suite.Case) bool {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 // TestSeriesTrackRecord runs every published failure with TRACK_SEEDS seeds (20) and writes
@@ -17,7 +18,7 @@ func TestSeriesTrackRecord(t *testing.T) {
 1 to %d; "as it must" counts the runs that ended with the exit code, verdicts and classes that the case
 must have. The time to the first violation is from the start of the workload's run, servers included:
 median, and the range.`, p.seeds)
-	p.write(t, suite.Published(), `| # | published failure | source | command: `+"`lockstorm run ...`"+` | exit | as it must | first violation |
+	p.write(t, own.Published(), `| # | published failure | source | command: `+"`lockstorm run ...`"+` | exit | as it must | first violation |
 | --- | --- | --- | --- | --- | --- | --- |
 `, func(i int, c suite.Case, s *shown) string {
 		return fmt.Sprintf("| %d | %s | %s | `%s` | %d | %d of %d | %s |\n", i+1, c.Text, c.Source, c.Run.Line(), exitOf(c), s.asIt, s.runs, spread(s.first))

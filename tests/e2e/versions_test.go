@@ -20,7 +20,9 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 // TestSeriesVersions runs the cases of the library that LIB names over its last LIB_VERSIONS releases (4),
@@ -60,7 +62,7 @@ func TestSeriesVersions(t *testing.T) {
 
 // libraries are the modules that backends are made of.
 func libraries() (modules []string) {
-	for _, b := range harness.Default().Backends.All() {
+	for _, b := range harness.New(stores.All()...).Backends.All() {
 		if module, _, _ := strings.Cut(b.Library, " "); module != "" && !slices.Contains(modules, module) {
 			modules = append(modules, module)
 		}
@@ -70,8 +72,8 @@ func libraries() (modules []string) {
 
 // casesOf are the variants of a library under each fault, with its own discipline.
 func casesOf(lib string) (cases []suite.Case) {
-	cat := harness.Default()
-	for _, v := range suite.Variants() {
+	cat := harness.New(stores.All()...)
+	for _, v := range own.Variants() {
 		spec, _, err := backends.Choose(cat.Backends, suite.MustLine(v.Line).Backend)
 		if module, _, _ := strings.Cut(spec.Library, " "); err == nil && lib != "" && module == lib {
 			cases = append(cases, v.Libraries(cat, history.Told)...)

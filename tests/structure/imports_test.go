@@ -73,10 +73,7 @@ var engines = []string{"cluster", "nemesis", "workloads", "checker", "reports", 
 // stores are the words by which an engine would give away that it knows one.
 var stores = regexp.MustCompile(`(?i)redis|sentinel|zookeeper|etcd|\bzk`)
 
-// storesListed is the one source of the engines that names stores: the default catalogue.
-const storesListed = "harness/default.go"
-
-// No engine knows a store, by import or by name, tests and the default catalogue aside.
+// No engine knows a store, by import or by name, tests aside.
 func TestEnginesKnowNoStore(t *testing.T) {
 	looked := 0
 	for _, engine := range engines {
@@ -100,9 +97,6 @@ func TestEnginesKnowNoStore(t *testing.T) {
 		t.Errorf("looked at %d sources only", looked)
 	}
 	for _, engine := range engines {
-		if engine == "harness" {
-			continue // its default catalogue lists them
-		}
 		for _, path := range imports(t, engine+"/...") {
 			if strings.HasPrefix(path, "backends/") {
 				t.Errorf("%s imports %s", engine, path)
@@ -117,9 +111,6 @@ var importsStore = regexp.MustCompile(`"` + regexp.QuoteMeta(module) + `backends
 func knowsNoStore(t *testing.T, path string) error {
 	t.Helper()
 	name := filepath.ToSlash(strings.TrimPrefix(path, filepath.Clean(root)+string(filepath.Separator)))
-	if name == storesListed {
-		return nil
-	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err

@@ -12,6 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/backends/file"
+	stock "github.com/lockstorm/lockstorm/backends/redis"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -28,9 +30,10 @@ var ours = redis.NewScript(`if redis.call('GET', KEYS[1]) == ARGV[1] then return
 // anybodys deletes the key, whose ever it is: the bug.
 var anybodys = redis.NewScript(`return redis.call('DEL', KEYS[1])`)
 
-// Catalogue is everything that lockstorm can run, and the two locks.
+// Catalogue is what lockstorm has for files and for Redis, its servers among it, and the two locks. (package stores has
+// everything that lockstorm can run.)
 func Catalogue() *harness.Catalogue {
-	cat := harness.Default()
+	cat := harness.New(file.Part(), stock.Part())
 	cat.Backends.Add(Spec(Name, "SET NX PX, released by its owner", ours), Spec(Bug, "the same, released by whoever asks", anybodys))
 	return cat
 }

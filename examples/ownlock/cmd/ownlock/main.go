@@ -6,8 +6,10 @@ import (
 	"os"
 
 	"example.com/ownlock"
+
 	"github.com/lockstorm/lockstorm/cmd/cli"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 func main() {
@@ -15,5 +17,5 @@ func main() {
 	harness.WorkerMain(cat) // first: it does not return in the processes of the clients
 	state := cli.System("ownlock")
 	state.Name = "ownlock"
-	os.Exit(cli.Main(cat, state))
+	os.Exit(cli.Main(&suite.Book{Catalogue: cat}, state))
 }

@@ -5,8 +5,10 @@ import (
 	"os"
 
 	"example.com/ownlock/ownredis"
+
 	"github.com/lockstorm/lockstorm/cmd/cli"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 func main() {
@@ -14,5 +16,5 @@ func main() {
 	harness.WorkerMain(cat) // first: it does not return in the processes of the clients
 	state := cli.System("ownredis")
 	state.Name = "ownredis"
-	os.Exit(cli.Main(cat, state))
+	os.Exit(cli.Main(&suite.Book{Catalogue: cat}, state))
 }

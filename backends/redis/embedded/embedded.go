@@ -1,0 +1,41 @@
+// Package embedded is package redis with a server inside the program, for hosts without redis-server. It keeps nothing, has no
+// replicas, and is not Redis: a lock that is right there is not yet right.
+package embedded
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/backends/redis"
+)
+
+// Part is that of package redis; where its topologies are servers that know nothing of each other and keep nothing, they can also
+// be embedded.
+func Part() backends.Part {
+	p := redis.Part()
+	for _, t := range p.Topologies {
+		if t.Name != redis.Single && t.Name != redis.Five {
+			continue
+		}
+		for i := range t.Nodes {
+			t.Nodes[i].Embedded, t.Nodes[i].EmbeddedVersion = Serve, "embedded in lockstorm (miniredis)"
+		}
+	}
+	return p
+}
+
+// Serve serves the Redis protocol from inside our own binary until ctx ends.
+// Keys expire by the real clock, checked at every access, never early. Nothing is kept.
+func Serve(ctx context.Context, addr string) error {
+	m := miniredis.NewMiniRedis()
+	m.ClockTTL(true)
+	if err := m.StartAddr(addr); err != nil {
+		return fmt.Errorf("embedded redis at %s: %w", addr, err)
+	}
+	defer m.Close()
+	<-ctx.Done()
+	return nil
+}

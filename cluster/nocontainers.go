@@ -1,0 +1,27 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+)
+
+// NoContainers is the provider "container" of a program that was built without one.
+type NoContainers struct{}
+
+var _ Provider = NoContainers{}
+
+var errNoContainers = errors.New("this program was built without containers: put a part with Containers into its catalogue (package stores has one)")
+
+// Name is "container".
+func (NoContainers) Name() string { return ContainerName }
+
+// Available says that there are none.
+func (NoContainers) Available(Topology) error { return errNoContainers }
+
+// Prepare is never asked for.
+func (NoContainers) Prepare(context.Context, Recipe, Place) error { return errNoContainers }
+
+// Launch is never asked for.
+func (NoContainers) Launch(context.Context, Topology, Recipe, Place) (Instance, error) {
+	return nil, errNoContainers
+}

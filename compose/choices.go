@@ -1,0 +1,28 @@
+package compose
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Choices are images that stand in for those of the table, by their names.
+type Choices map[string]string
+
+// ParseChoices reads words NAME=REF.
+func ParseChoices(words []string) (Choices, error) {
+	c := Choices{}
+	for _, w := range words {
+		name, ref, ok := strings.Cut(w, "=")
+		if !ok || ref == "" {
+			return nil, fmt.Errorf("image %q: write NAME=REF, a name of the table and what to run in its place", w)
+		}
+		if _, err := Find(name); err != nil {
+			return nil, fmt.Errorf("image %q: %w", w, err)
+		}
+		if was, twice := c[name]; twice && was != ref {
+			return nil, fmt.Errorf("image %s is both %s and %s: choose one", name, was, ref)
+		}
+		c[name] = ref
+	}
+	return c, nil
+}

@@ -1,0 +1,32 @@
+package suite
+
+import (
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+// controlSeeds is how often each control is run.
+const controlSeeds = 20
+
+// Controls show that the harness itself is right, with the seeds 1 to 20 each: no lock at
+// all must fail, a correct lock without faults must pass.
+func Controls() []Case {
+	var cases []Case
+	for seed := 1; seed <= controlSeeds; seed++ {
+		for _, c := range []struct {
+			name, text string
+			expect     Expectation
+		}{
+			{"none", "no lock at all fails", Expectation{Exit: []int{harness.ExitViolation}}},
+			{"file-flock", "a lock of the kernel passes", Expectation{Exit: []int{harness.ExitPass}}},
+			{"redis-lua", "a correct lock of a server passes", Expectation{Exit: []int{harness.ExitPass}}},
+		} {
+			cases = append(cases, Case{
+				Name: fmt.Sprintf("control-%s-%d", c.name, seed), Text: c.text,
+				Run: MustLine(fmt.Sprintf("--backend %s --nemesis none --time 1s --seed %d", c.name, seed)), Expect: c.expect,
+			})
+		}
+	}
+	return cases
+}

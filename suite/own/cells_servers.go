@@ -1,0 +1,98 @@
+package own
+
+import (
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// ofClass is a violation whose overlaps are all of one class.
+func ofClass(class checker.Class) suite.Expectation {
+	return suite.Expectation{Exit: codes{harness.ExitViolation}, Classes: classes{checker.MutualExclusion: class}}
+}
+
+func serverCells() []suite.Case {
+	return []suite.Case{
+		{
+			Name: "restart", Text: "a server without persistence forgets the lock: a defect, also for the lock object",
+			Run: suite.MustLine("--backend redis-lua --nemesis server-restart --ttl 3s --topology redis-single --seed 2"),
+			Expect: suite.Expectation{
+				Exit:     codes{harness.ExitViolation},
+				Verdicts: verdicts{checker.MutualExclusion: checker.Fail, checker.LockLinearizability: checker.Fail},
+				Classes:  classes{checker.MutualExclusion: checker.Defect},
+			},
+		},
+		{
+			Name: "restart-aof", Text: "a server that persists every write remembers it",
+			Run: suite.MustLine("--backend redis-lua --nemesis server-restart --ttl 3s --topology redis-single-aof --seed 2"), Expect: passes(),
+		},
+		{
+			Name: "failover-long-lease", Text: "a lease that outlives a slow fail-over is lost by it",
+			// Whether another client is granted the lock before the old holder asks depends on the moment.
+			Run:    suite.MustLine("--backend redis-sentinel --nemesis failover-kill --ttl 5s --time 15s --seed 1"),
+			Expect: suite.Expectation{Exit: codes{harness.ExitViolation}, Classes: classes{checker.LockLinearizability: checker.Defect}},
+		},
+		{
+			Name: "server-pause", Text: "a server that stands still for a while breaks nothing",
+			Run: suite.MustLine("--backend redis-lua --nemesis server-pause --time 6s --seed 2"), Expect: passes(),
+		},
+		{
+			Name: "hit-nobody", Text: "a fault that never finds its moment leaves the run inconclusive",
+			Run: suite.MustLine("--backend redis-lua --clients 1 --nemesis client-kill:at=waiting --time 3s --seed 2"),
+			Expect: suite.Expectation{
+				Exit:     codes{harness.ExitUnknown},
+				Verdicts: verdicts{checker.Coverage: checker.Unknown},
+			},
+		},
+		{
+			Name: "many", Text: "twenty clients and four locks",
+			Run: suite.MustLine("--backend redis-lua --nemesis none --clients 20 --locks 4 --time 2s --seed 2"), Expect: passes(),
+		},
+	}
+}
+
+// combinedCells have faults that meet on the same server or client.
+func combinedCells() []suite.Case {
+	const aof = "--backend redis-lua --topology redis-single-aof --time 4s --seed 1 "
+	return []suite.Case{
+		{
+			Name: "two-faults", Text: "deaths of clients and pauses of the server in one plan",
+			Run: suite.MustLine("--backend redis-lua --nemesis client-kill --nemesis server-pause --time 6s --seed 2"), Expect: passes(),
+		},
+		{
+			Name: "two-server-faults", Text: "restarts that meet restarts of the same server",
+			Run:    suite.MustLine(aof + "--nemesis server-restart:at=random,every=200ms --nemesis server-restart:at=random,every=230ms"),
+			Expect: passes(),
+		},
+		{
+			Name: "server-pause-restart", Text: "restarts of a server that is paused",
+			Run:    suite.MustLine(aof + "--nemesis server-pause:at=random,every=300ms,for=100ms --nemesis server-restart:at=random,every=170ms"),
+			Expect: passes(),
+		},
+		{
+			Name: "client-pause-kill", Text: "kills of clients that are paused",
+			Run:    suite.MustLine("--backend file-flock --nemesis client-pause:at=random,every=500ms,for=450ms --nemesis client-kill:at=random,every=150ms --time 3s --seed 1"),
+			Expect: passes(),
+		},
+		{
+			Name: "kill-while-server-paused", Text: "kills of clients whose server is paused",
+			Run:    suite.MustLine("--backend redis-lua --nemesis server-pause:at=random,every=1.6ttl --nemesis client-kill:at=random,every=0.7ttl --time 6s --seed 1"),
+			Expect: passes(),
+		},
+	}
+}
+
+func providerCells() []suite.Case {
+	return []suite.Case{
+		{
+			Name: "embedded-pause", Text: "the embedded server shows the overlap as a real one does",
+			Run:    suite.MustLine("--backend redis-lua --nemesis client-pause --provider embedded --time 5s --seed 2"),
+			Expect: ofClass(checker.Inherent),
+		},
+		{
+			Name: "embedded-restart", Text: "the embedded server forgets the lock as a real one does",
+			Run:    suite.MustLine("--backend redis-lua --nemesis server-restart --ttl 3s --provider embedded --time 6s --seed 2"),
+			Expect: ofClass(checker.Defect),
+		},
+	}
+}

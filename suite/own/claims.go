@@ -1,0 +1,243 @@
+package own
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// Claim is what an article says of locks, in our words, and the runs that answer it. Its verdict is
+// computed from them: see [ClaimVerdict].
+type Claim struct {
+	Number   int
+	Text     string
+	Articles string // numbers of the articles that say so
+	Runs     []ClaimRun
+	// Compares are what the claim says of its runs among each other; where there are any, they bear it
+	// out, and not the runs by themselves.
+	Compares []Comparison
+	Alone    bool   // its runs are measured one after the other, with nothing beside them
+	Note     string // what the runs show, for people
+}
+
+// ClaimRun is one run of a claim. What it must show, as we expect, is that of its case; whether it
+// bears the claim out is for Claimed to say.
+type ClaimRun struct {
+	suite.Case
+	Claimed suite.Expectation
+	Figures []string // that are of interest
+}
+
+// Comparison is a figure of one run beside that of another one.
+type Comparison struct {
+	Text   string
+	Figure string
+	Of, To string  // names of runs, without that of the claim
+	Least  float64 // of is so many times what to is, or more
+}
+
+// Holds reports whether the answers bear it out, and by how much; ok is false where one is missing.
+func (c Comparison) Holds(number int, answers []Answer) (ratio float64, holds, ok bool) {
+	figure := func(run string) (int64, bool) {
+		for _, a := range answers {
+			if v, measured := a.Figures[c.Figure]; measured && a.Run == fmt.Sprintf("claim-%d/%s", number, run) {
+				return v, v > 0
+			}
+		}
+		return 0, false
+	}
+	of, ofOK := figure(c.Of)
+	to, toOK := figure(c.To)
+	if !ofOK || !toOK {
+		return 0, false, false
+	}
+	ratio = float64(of) / float64(to)
+	return ratio, ratio >= c.Least, true
+}
+
+// ClaimVerdict says what became of a claim.
+type ClaimVerdict string
+
+// The verdicts. A claim of which no run ended is open.
+const (
+	Stands ClaimVerdict = "stands"
+	InPart ClaimVerdict = "in part"
+	Falls  ClaimVerdict = "falls"
+	Open   ClaimVerdict = "open"
+)
+
+// Answer is what became of one run of a claim, as it is stored.
+type Answer struct {
+	Claim    int                `json:"claim"`
+	Run      string             `json:"run"`     // name of the case
+	Command  string             `json:"command"` // the flags after `lockstorm run`
+	Exit     int                `json:"exit_code"`
+	Supports bool               `json:"supports"` // it is as the claim says
+	AsIt     bool               `json:"as_expected"`
+	Differs  []suite.Difference `json:"differs,omitempty"` // from what we expect
+	Figures  map[string]int64   `json:"figures,omitempty"`
+	Failed   []string           `json:"failed,omitempty"` // checks that fail, with their classes
+}
+
+// Answered is the answer of a run.
+func (r ClaimRun) Answered(number, exit int, results *checker.Results) Answer {
+	a := Answer{Claim: number, Run: r.Name, Command: r.Run.Line(), Exit: exit}
+	a.Differs = r.Expect.Compare(exit, results)
+	a.AsIt = len(a.Differs) == 0
+	a.Supports = len(r.Claimed.Compare(exit, results)) == 0
+	if results == nil {
+		return a
+	}
+	a.Figures = map[string]int64{}
+	for _, name := range r.Figures {
+		if v, measured := results.Stats[name]; measured {
+			a.Figures[name] = v
+		}
+	}
+	for _, name := range results.Order {
+		if c := results.Checks[name]; c.Verdict == checker.Fail {
+			a.Failed = append(a.Failed, failedAs(name, c))
+		}
+	}
+	return a
+}
+
+// failedAs is a failed check with the classes of what it found.
+func failedAs(name string, c checker.Result) string {
+	var classes []string
+	for _, f := range c.Findings {
+		if text := string(f.Class); f.Class != checker.NoClass && !slices.Contains(classes, text) {
+			classes = append(classes, text)
+		}
+	}
+	slices.Sort(classes)
+	if len(classes) == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s %v", name, classes)
+}
+
+// Judged is the verdict of a claim by the answers of its runs.
+func (c Claim) Judged(answers []Answer) ClaimVerdict {
+	bear, all := 0, 0
+	for _, a := range answers {
+		if a.Claim != c.Number {
+			continue
+		}
+		all++
+		if a.Supports {
+			bear++
+		}
+	}
+	if all < len(c.Runs) || all == 0 {
+		return Open
+	}
+	if len(c.Compares) > 0 {
+		bear, all = 0, len(c.Compares)
+		for _, one := range c.Compares {
+			_, holds, measured := one.Holds(c.Number, answers)
+			if !measured {
+				return Open
+			}
+			if holds {
+				bear++
+			}
+		}
+	}
+	switch bear {
+	case all:
+		return Stands
+	case 0:
+		return Falls
+	}
+	return InPart
+}
+
+// FindClaim is the claim of a number; ok is false where there is none.
+func FindClaim(number int) (c Claim, ok bool) {
+	for _, c := range Claims() {
+		if c.Number == number {
+			return c, true
+		}
+	}
+	return c, false
+}
+
+// ClaimCases are the runs of all claims as cases, each of a name of its own.
+func ClaimCases() []suite.Case {
+	var out []suite.Case
+	for _, c := range Claims() {
+		for _, r := range c.Runs {
+			out = append(out, r.Case)
+		}
+	}
+	return out
+}
+
+// Claims are those of five articles on distributed locks, by number. The names of their runs begin with
+// that of the claim.
+func Claims() []Claim {
+	all := slices.Concat(claimsOfLocks(), claimsOfTokens(), claimsOfQueues(), claimsOfRedis(), claimsOfDatabases(), claimsOfUse())
+	slices.SortFunc(all, func(a, b Claim) int { return a.Number - b.Number })
+	for i := range all {
+		for j := range all[i].Runs {
+			r := &all[i].Runs[j]
+			r.Name = fmt.Sprintf("claim-%d/%s", all[i].Number, r.Name)
+			r.Text = all[i].Text
+			r.Run.Seed = 1
+		}
+	}
+	return all
+}
+
+// as is a run that bears its claim out if it ends as it must.
+func as(name, line string, must suite.Expectation, figures ...string) ClaimRun {
+	return ClaimRun{Case: suite.Case{Name: name, Run: suite.MustLine(line), Expect: must}, Claimed: must, Figures: figures}
+}
+
+// but is a run that must end otherwise than its claim says.
+func but(name, line string, must, claimed suite.Expectation, figures ...string) ClaimRun {
+	return ClaimRun{Case: suite.Case{Name: name, Run: suite.MustLine(line), Expect: must}, Claimed: claimed, Figures: figures}
+}
+
+// gives is an answer of a check.
+func gives(check string, v checker.Verdict) suite.Expectation {
+	return suite.Expectation{Verdicts: verdicts{check: v}}
+}
+
+// within is a figure in a bound.
+func within(figure string, b suite.Bound) suite.Expectation {
+	return suite.Expectation{Figures: figures{figure: b}}
+}
+
+// Figures that several claims look at.
+const (
+	figGrants    = "grants"
+	figRecovery  = "recovery_max_ns"
+	figP50       = "acquire_p50_ns"
+	figP99       = "acquire_p99_ns"
+	figOvertaken = "overtakes_per_100_waits"
+	figRequests  = "requests_per_100_handoffs"
+	figNotices   = "notices_per_100_handoffs"
+)
+
+// Figure is a figure in words: times in milliseconds or seconds, those of a hundred as a number of one.
+func Figure(name string, v int64) string {
+	switch base, isTime := strings.CutSuffix(name, "_ns"); {
+	case isTime && v >= 1e9:
+		return fmt.Sprintf("%s %.2f s", words(base), float64(v)/1e9)
+	case isTime && v >= 1e6:
+		return fmt.Sprintf("%s %.1f ms", words(base), float64(v)/1e6)
+	case isTime:
+		return fmt.Sprintf("%s %.0f us", words(base), float64(v)/1e3)
+	}
+	if base, of, found := strings.Cut(name, "_per_100_"); found {
+		return fmt.Sprintf("%s a %s %.1f", words(base), words(strings.TrimSuffix(of, "s")), float64(v)/100)
+	}
+	return fmt.Sprintf("%s %d", words(name), v)
+}
+
+func words(name string) string { return strings.ReplaceAll(name, "_", " ") }

@@ -1,0 +1,92 @@
+package own
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// claimsOfDatabases are those of rows and transactions.
+func claimsOfDatabases() []Claim {
+	return []Claim{
+		{
+			Number: 33, Text: "SELECT ... FOR UPDATE in one transaction is a lock", Articles: "004",
+			Note: "Of a row that is there, yes. One that is not there cannot be locked: in every engine and level two clients are told that nobody has it. Whether both can write depends on a key, or on the level.",
+			Runs: missingRows(),
+		},
+		{
+			Number: 34, Text: "row locks that are taken in cross order deadlock", Articles: "004",
+			Note: "The databases report it, PostgreSQL after a second and MariaDB at once; a lock with a time to live waits for that; SETNX hangs.",
+			Runs: []ClaimRun{
+				as("postgres", "--backend sql-for-update --workload two-locks --locks 2 --clients 4 --time 5s", suite.Expectation{Exit: codes{0}, Figures: figures{"deadlocks_reported": suite.AtLeast(1), "mutual_wait_max_ns": suite.AtMost(3e9)}}, "deadlocks_reported", "deadlock_report_max_ns", "mutual_wait_max_ns"),
+				as("mariadb", "--backend sql-for-update --topology mariadb --workload two-locks --locks 2 --clients 4 --time 5s", suite.Expectation{Exit: codes{0}, Figures: figures{"deadlocks_reported": suite.AtLeast(1), "mutual_wait_max_ns": suite.AtMost(1e9)}}, "deadlocks_reported", "deadlock_report_max_ns", "mutual_wait_max_ns"),
+				as("postgres-advisory", "--backend postgres-advisory --workload two-locks --locks 2 --clients 4 --time 5s", within("deadlocks_reported", suite.AtLeast(1)), "deadlocks_reported", "mutual_wait_max_ns"),
+				as("redis-lua", "--backend redis-lua --workload two-locks --locks 2 --clients 4 --time 5s", suite.Expectation{Exit: codes{0}, Figures: figures{"mutual_wait_max_ns": suite.AtLeast(2e8)}}, "deadlocks_reported", "mutual_wait_max_ns"),
+				as("redis-setnx", "--backend redis-setnx --workload two-locks --locks 2 --clients 4 --time 4s", suite.Expectation{Verdicts: verdicts{checker.Liveness: checker.Fail}, Rules: rules{checker.Liveness: {"deadlocked"}}}, "mutual_wait_max_ns"),
+			},
+		},
+		{
+			Number: 36, Text: "Redis is fastest and databases are slowest; ZooKeeper is slow", Articles: "000, 004",
+			Note:  "One client that takes the lock and gives it back, without a fault: grants, and how long an acquire took. What is written to a disk before it is answered costs that; a lock of a session in a database does not.",
+			Alone: true,
+			Compares: []Comparison{
+				{"Redis is faster than a queue of ZooKeeper", figGrants, "redis-lua", "zk-sequential", 1.5},
+				{"Redis is faster than etcd", figGrants, "redis-lua", "etcd-mutex", 1.5},
+				{"Redis is faster than a lock of a session in a database", figGrants, "redis-lua", "postgres-advisory", 1.5},
+				{"Redis that keeps what it grants (AOF) is faster than a row lock in MariaDB", figGrants, "redis-lua-aof", "sql-for-update-mariadb", 1.5},
+				{"ZooKeeper is slower than etcd", figGrants, "etcd-mutex", "zk-sequential", 1.5},
+				{"ZooKeeper is faster than a row lock in PostgreSQL", figGrants, "zk-sequential", "sql-for-update-postgres", 1},
+			},
+			Runs: speedRuns(),
+		},
+	}
+}
+
+// missingRows are the two engines and three isolation levels, with a primary key and without.
+func missingRows() []ClaimRun {
+	out := []ClaimRun{
+		as("there-postgres", "--backend sql-for-update --time 3s", passes(), figGrants),
+		as("there-mariadb", "--backend sql-for-update --topology mariadb --time 3s", passes(), figGrants),
+	}
+	for _, engine := range []string{"postgres", "mariadb"} {
+		for _, level := range []string{"read-committed", "repeatable-read", "serializable"} {
+			for _, key := range []string{"yes", "no"} {
+				line := fmt.Sprintf("--backend sql-for-update-missing-row:isolation=%s,key=%s --topology %s --locks 12 --clients 16 --workload counter:hold=300ms,think=0s,try=0 --time 4s", level, key, engine)
+				// A second row is kept out by a key, by a serializable transaction, and by the gap locks of InnoDB.
+				must := suite.Expectation{Verdicts: verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Pass}}
+				if key == "no" && (level == "read-committed" || (level == "repeatable-read" && engine == "postgres")) {
+					must.Verdicts[checker.DataPlain] = checker.Fail
+				}
+				out = append(out, but(strings.Join([]string{engine, level, "key", key}, "-"), line, must, alone, "violations", "updates_lost_plain"))
+			}
+		}
+	}
+	return out
+}
+
+// speedRuns are one client each, by what they run on.
+func speedRuns() []ClaimRun {
+	var out []ClaimRun
+	for _, b := range []struct{ name, flags string }{
+		{"redis-lua", "--backend redis-lua"},
+		{"redis-lua-aof", "--backend redis-lua --topology redis-single-aof"},
+		{"redlock", "--backend redlock"},
+		{"zk-sequential", "--backend zk-sequential"},
+		{"zk-sequential-three", "--backend zk-sequential --topology zk-three"},
+		{"etcd-mutex", "--backend etcd-mutex-shared-session"},
+		{"etcd-mutex-three", "--backend etcd-mutex-shared-session --topology etcd-three"},
+		{"postgres-advisory", "--backend postgres-advisory"},
+		{"mariadb-get-lock", "--backend mariadb-get-lock"},
+		{"sql-for-update-postgres", "--backend sql-for-update"},
+		{"sql-for-update-mariadb", "--backend sql-for-update --topology mariadb"},
+		{"sql-insert-unique", "--backend sql-insert-unique"},
+		{"sql-lease-row", "--backend sql-lease-row"},
+		{"nats-kv", "--backend nats-kv"},
+		{"file-flock", "--backend file-flock"},
+	} {
+		out = append(out, as(b.name, b.flags+" --workload mutex:hold=0s,think=0s,try=0 --clients 1 --time 3s", suite.Expectation{Exit: codes{0}}, figGrants, figP50, figP99))
+	}
+	return out
+}

@@ -1,0 +1,106 @@
+package own
+
+import (
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// claimsOfQueues are those of ZooKeeper's nodes and watches, and of what waiting costs.
+func claimsOfQueues() []Claim {
+	const crowd = " --workload handoff --clients 50 --ttl 10s --time 10s"
+	return []Claim{
+		{
+			Number: 8, Text: "who fails to take the lock should try again after a random time", Articles: "000",
+			Note: "It makes the longest waits shorter, and spares no requests: a shorter pause on average is more of them. It has nothing to do with safety.",
+			Compares: []Comparison{
+				{"the longest waits are shorter", "wait_p99_ns", "fixed", "jitter", 1.1},
+				{"fewer requests a hand-off", figRequests, "fixed", "jitter", 1.1},
+			},
+			Runs: []ClaimRun{
+				as("jitter", "--backend redis-lua"+crowd, passes(), figRequests, "wait_p50_ns", "wait_p99_ns", figOvertaken),
+				as("fixed", "--backend redis-lua:wait=fixed"+crowd, passes(), figRequests, "wait_p50_ns", "wait_p99_ns", figOvertaken),
+			},
+		},
+		{
+			Number: 18, Text: "of those who create one ephemeral node only one succeeds", Articles: "000, 001",
+			Runs: []ClaimRun{
+				as("none", "--backend zk-exclusive --time 4s", passes(), figGrants),
+				as("kill", "--backend zk-exclusive --nemesis client-kill --time 7s", passes(), figRecovery),
+			},
+		},
+		{
+			Number: 19, Text: "one fixed node wakes the whole herd, a queue wakes one", Articles: "000, 001",
+			Note: "Notices a hand-off, by the number of clients: with one node they grow with it, in a queue they do not.",
+			Runs: []ClaimRun{
+				as("exclusive-10", "--backend zk-exclusive --workload handoff --clients 10 --ttl 10s --time 5s", within(figNotices, suite.AtLeast(500)), figNotices, figRequests),
+				as("exclusive-25", "--backend zk-exclusive --workload handoff --clients 25 --ttl 10s --time 8s", within(figNotices, suite.AtLeast(1000)), figNotices, figRequests),
+				as("exclusive-50", "--backend zk-exclusive --workload handoff --clients 50 --ttl 10s --time 20s", within(figNotices, suite.AtLeast(1500)), figNotices, figRequests),
+				as("sequential-10", "--backend zk-sequential --workload handoff --clients 10 --ttl 10s --time 5s", within(figNotices, suite.AtMost(300)), figNotices, figRequests),
+				as("sequential-50", "--backend zk-sequential"+crowd, within(figNotices, suite.AtMost(300)), figNotices, figRequests),
+			},
+		},
+		{
+			Number: 20, Text: "a queue in which each watches the one before it only is enough", Articles: "all",
+			Runs: []ClaimRun{
+				as("middle-dies", "--backend zk-sequential --nemesis client-kill:at=waiting,every=2ttl --time 7s", passes(), figRecovery),
+				as("flap", "--backend zk-sequential --nemesis flap --time 7s", alone),
+			},
+		},
+		{
+			Number: 21, Text: "who is woken must look again whether it is first", Articles: "001, 002, 003",
+			Note: "Without the look, the death of a waiter in the middle lets the one after it in.",
+			Runs: []ClaimRun{
+				as("without", "--backend zk-sequential-norecheck --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s", fails(checker.MutualExclusion), "violations"),
+				as("with", "--backend zk-sequential --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s", passes()),
+			},
+		},
+		{
+			Number: 22, Text: "locks are granted in the order of requests", Articles: "000",
+			Note: "In a queue, also that of a database, yes. Who polls is granted when it happens to look.",
+			Runs: []ClaimRun{
+				as("zk-sequential", "--backend zk-sequential"+crowd, within(figOvertaken, suite.AtMost(20)), figOvertaken, "overtaken_max", "wait_p99_ns"),
+				as("etcd-mutex", "--backend etcd-mutex"+crowd, within(figOvertaken, suite.AtMost(20)), figOvertaken, "overtaken_max", "wait_p99_ns"),
+				as("mariadb-get-lock", "--backend mariadb-get-lock"+crowd, within(figOvertaken, suite.AtMost(50)), figOvertaken, "overtaken_max", "wait_p99_ns"),
+				as("postgres-advisory", "--backend postgres-advisory"+crowd, within(figOvertaken, suite.AtMost(50)), figOvertaken, "overtaken_max", "wait_p99_ns"),
+				but("redis-lua", "--backend redis-lua"+crowd, within(figOvertaken, suite.AtLeast(100)), within(figOvertaken, suite.AtMost(20)), figOvertaken, "overtaken_max", "wait_p99_ns"),
+			},
+		},
+		{
+			Number: 23, Text: "nodes with a prefix make shared and exclusive locks", Articles: "000",
+			Runs: []ClaimRun{
+				as("none", "--backend zk-rwlock --workload rwlock --time 4s", passes(), figGrants),
+				as("kill", "--backend zk-rwlock --workload rwlock --nemesis client-kill --time 7s", passes(), figRecovery),
+				as("flap", "--backend zk-rwlock --workload rwlock --nemesis flap --time 7s", alone),
+			},
+		},
+		{
+			Number: 26, Text: "exists() and then wait() is a way to wait for the node before", Articles: "001",
+			Note: "A notice that comes between the two wakes nobody: the client waits for ever.",
+			Runs: []ClaimRun{
+				but("pause", "--backend zk-seed001 --nemesis client-pause:at=between-exists-and-wait,for=0.5ttl --time 7s", blocksAll, comesBack),
+			},
+		},
+		{
+			Number: 27, Text: "a lock is reentrant if the client remembers its current node", Articles: "001",
+			Note: "It enters again. But the inner unlock deletes the node, and the next client enters while the outer section goes on.",
+			Runs: []ClaimRun{
+				but("zk-seed001", "--backend zk-seed001 --workload reentrant --time 4s", fails(checker.MutualExclusion), alone, "reentries", "violations"),
+			},
+		},
+		{
+			Number: 28, Text: "watching is better than polling", Articles: "001, 002",
+			Note: "It is fair: nobody is overtaken. It is not cheaper in requests than a poll that pauses for a fiftieth of a long time to live, and a hand-off takes longer.",
+			Compares: []Comparison{
+				{"nobody is overtaken: the longest wait of a poller is longer than that of a watcher", "wait_p99_ns", "redis-polls", "etcd-watches-one", 1.1},
+				{"fewer requests a hand-off", figRequests, "redis-polls", "zk-watches-one", 1},
+				{"more hand-offs in the same time", figGrants, "zk-watches-one", "redis-polls", 1},
+			},
+			Runs: []ClaimRun{
+				as("redis-polls", "--backend redis-lua"+crowd, passes(), figRequests, figOvertaken, "wait_p50_ns", "wait_p99_ns", figGrants),
+				as("zk-watches-one", "--backend zk-sequential"+crowd, passes(), figRequests, figOvertaken, "wait_p50_ns", "wait_p99_ns", figGrants),
+				as("zk-watches-all", "--backend zk-exclusive"+crowd, passes(), figRequests, figOvertaken, "wait_p50_ns", "wait_p99_ns", figGrants),
+				as("etcd-watches-one", "--backend etcd-mutex"+crowd, passes(), figRequests, figOvertaken, "wait_p50_ns", "wait_p99_ns", figGrants),
+			},
+		},
+	}
+}

@@ -1,0 +1,111 @@
+package own
+
+import (
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// claimsOfRedis are those of keys with a time to live.
+func claimsOfRedis() []Claim {
+	return []Claim{
+		{
+			Number: 5, Text: "SETNX and then EXPIRE is not atomic", Articles: "002, 004",
+			Runs: []ClaimRun{as("dies-between", "--backend redis-setnx-expire --nemesis client-kill:at=between-setnx-and-expire --time 4s", blocksAll)},
+		},
+		{
+			Number: 6, Text: "SET NX PX is atomic", Articles: "000, 003, 004",
+			Runs: []ClaimRun{
+				as("redis-del", "--backend redis-del --nemesis client-kill --time 5s", comesBack, figRecovery),
+				as("redis-lua", "--backend redis-lua --nemesis client-kill --time 5s", passes(), figRecovery),
+			},
+		},
+		{
+			Number: 7, Text: "the value of the key must be random", Articles: "000",
+			Note: "With one value for all, compare-and-delete is a blind DEL.",
+			Runs: []ClaimRun{
+				as("equal", "--backend redis-lua --workload counter:token=equal --nemesis client-pause:at=before-release,every=2ttl --time 5s", fails(checker.Ownership), "violations"),
+				as("unique", "--backend redis-lua --nemesis client-pause:at=before-release,every=2ttl --time 5s", owned),
+			},
+		},
+		{
+			Number: 9, Text: "a holder overruns its time to live, another one enters, the first wakes up and overwrites", Articles: "000, 003, 004",
+			Runs: []ClaimRun{as("redis-lua", "--backend redis-lua --nemesis client-pause:at=before-write --time 4s", suite.Expectation{
+				Verdicts: verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Fail}, Classes: classes{checker.MutualExclusion: checker.Inherent},
+			}, "violations", "updates_lost_plain", "first_violation_ns")},
+		},
+		{
+			Number: 10, Text: "the first one wakes up and deletes the key of the second, and a third one enters", Articles: "004",
+			Runs: []ClaimRun{as("redis-del", "--backend redis-del --nemesis client-pause:at=before-release,every=2ttl --time 5s", suite.Expectation{
+				Verdicts: verdicts{checker.Ownership: checker.Fail}, Classes: classes{checker.Ownership: checker.Defect},
+			}, "violations")},
+		},
+		{
+			Number: 11, Text: "GET and then DEL is not atomic, a script is", Articles: "ours",
+			Runs: []ClaimRun{
+				as("get-del", "--backend redis-get-del --nemesis client-pause:at=between-get-and-del,every=2ttl --time 6s", fails(checker.Ownership)),
+				as("script", "--backend redis-lua --nemesis client-pause:at=before-release,every=2ttl --time 5s", owned),
+			},
+		},
+		{
+			Number: 29, Text: "a watchdog that renews solves the problem of the time-out", Articles: "002, 004",
+			Note: "Of a section that hangs, yes: and then nobody else is ever let in. Of a process that is stopped, no: its watchdog is stopped as well.",
+			Runs: []ClaimRun{
+				as("stall", "--backend redis-watchdog --nemesis client-stall --time 5s", passes(), "wait_p100_ns"),
+				but("pause", "--backend redis-watchdog --nemesis client-pause --time 5s", doubleHolder(checker.Inherent), alone, "violations"),
+				but("hangs", "--backend redis-watchdog --nemesis client-stall:for=5ttl,every=20s --time 8s", within("wait_p100_ns", suite.AtLeast(4e9)), within("wait_p100_ns", suite.AtMost(2e9)), "wait_p100_ns"),
+			},
+		},
+		{
+			Number: 30, Text: "a time to live that is too short lets two in, one that is too long blocks for long after a death", Articles: "003, 004",
+			Note: "Sections of 300 to 600 ms that trust their lock, and holders that die: updates lost and the time until the next grant, by the time to live.",
+			Runs: ttlSweep(),
+		},
+		{
+			Number: 31, Text: "asynchronous replication loses the lock when the master fails", Articles: "003, 004",
+			Note: "It does, in Redis and in a database. Where nothing is acknowledged that a replica does not have, nothing is lost.",
+			Runs: []ClaimRun{
+				as("redis-sentinel", "--backend redis-sentinel --nemesis failover-kill --time 10s", doubleHolder(checker.Defect), "violations"),
+				as("postgres-replica", "--backend sql-lease-row --topology postgres-replica --nemesis promote-replica --time 14s", fails(checker.MutualExclusion), "violations"),
+				as("postgres-synchronous", "--backend sql-lease-row --topology postgres-replica-sync --nemesis promote-replica --time 10s", passes()),
+				as("redis-sentinel-wait", "--backend redis-sentinel-wait --nemesis failover-kill --time 10s", passes()),
+			},
+		},
+		{
+			Number: 32, Text: "Redlock, on a majority of independent nodes, solves it", Articles: "004",
+			Note: "The death of a minority, yes. Not a client that is stopped, clocks that jump, or a node that restarts with nothing.",
+			Runs: []ClaimRun{
+				as("minority", "--backend redlock --topology redis-five-aof --nemesis server-kill:nodes=2 --time 5s", passes(), figRecovery),
+				but("pause", "--backend redlock --nemesis client-pause:at=before-write --time 5s", doubleHolder(checker.Inherent), alone, "violations"),
+				but("clocks", "--backend redlock --nemesis clock-jump:nodes=3,by=15s --time 3s", doubleHolder(checker.Defect), alone, "violations"),
+				but("restart", "--backend redlock --time 5s "+threeOfFive("4s")+"--nemesis server-restart:clients=c1,grant=3,nodes=1,at=acquired,every=10s", doubleHolder(checker.Defect), alone, "violations"),
+			},
+		},
+		{
+			Number: 40, Text: "an unlock may fail to delete the node", Articles: "003",
+			Note: "A lease or a session ends it in time. A client that goes on with the same session and does not look keeps it.",
+			Runs: []ClaimRun{
+				as("redis-lua", "--backend redis-lua:retries=0 --nemesis lost-reply:at=releasing --time 5s", comesBack, "orphan_max_ns", figRecovery),
+				as("zk-exclusive", "--backend zk-exclusive --nemesis partition-client:at=releasing,for=0.5ttl --time 6s", alone, "orphan_max_ns", figRecovery),
+				as("redis-setnx", "--backend redis-setnx:retries=0 --nemesis partition-client:at=releasing,mode=blackhole,for=1.2ttl --time 5s", blocksAll, "orphan_max_ns"),
+			},
+		},
+	}
+}
+
+// ttlSweep is one run a time to live, short to long.
+func ttlSweep() []ClaimRun {
+	var out []ClaimRun
+	for _, one := range []struct {
+		ttl  string
+		must suite.Expectation
+	}{
+		{"200ms", losesData}, {"400ms", losesData}, {"800ms", keepsData}, {"1600ms", keepsData}, {"3200ms", keepsData},
+	} {
+		name := "ttl-" + one.ttl
+		out = append(out, as(name, fmt.Sprintf("--backend redis-lua --discipline trusting --workload counter:hold=600ms,think=0s --nemesis client-kill:at=acquired,every=4s --ttl %s --time 8s", one.ttl),
+			one.must, "updates_lost_plain", "updates_acked", figRecovery))
+	}
+	return out
+}

@@ -1,0 +1,50 @@
+package own
+
+import (
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// claimsOfUse are those of what people do with locks.
+func claimsOfUse() []Claim {
+	reenters := suite.Expectation{Verdicts: verdicts{checker.MutualExclusion: checker.Pass}, Figures: figures{"reentries": suite.AtLeast(1)}}
+	refuses := suite.Expectation{Verdicts: verdicts{checker.MutualExclusion: checker.Pass}, Figures: figures{"reentries": suite.AtMost(0), "reentries_refused": suite.AtLeast(1)}}
+	const again = " --workload reentrant --time 3s"
+	const try = " --workload try --nemesis partition-client:mode=blackhole,at=acquired --time 6s"
+	return []Claim{
+		{
+			Number: 37, Text: "a lock should be reentrant", Articles: "003, 004",
+			Note: "Those of a session of a database are. Most others refuse; etcd's mutex under one session lets its client in again, and the inner unlock frees the outer one.",
+			Runs: []ClaimRun{
+				as("postgres-advisory", "--backend postgres-advisory"+again, reenters, "reentries", "reentries_refused"),
+				as("mariadb-get-lock", "--backend mariadb-get-lock"+again, reenters, "reentries", "reentries_refused"),
+				as("sql-for-update", "--backend sql-for-update"+again, reenters, "reentries", "reentries_refused"),
+				but("redis-lua", "--backend redis-lua"+again, refuses, reenters, "reentries", "reentries_refused"),
+				but("redlock", "--backend redlock"+again, refuses, reenters, "reentries", "reentries_refused"),
+				but("zk-sequential", "--backend zk-sequential"+again, refuses, reenters, "reentries", "reentries_refused"),
+				but("etcd-mutex", "--backend etcd-mutex"+again, refuses, reenters, "reentries", "reentries_refused"),
+				but("etcd-mutex-shared-session", "--backend etcd-mutex-shared-session"+again, fails(checker.MutualExclusion), reenters, "reentries", "violations"),
+				but("file-flock", "--backend file-flock"+again, refuses, reenters, "reentries", "reentries_refused"),
+			},
+		},
+		{
+			Number: 38, Text: "there must be a way to try without waiting", Articles: "003",
+			Note: "There is. Under a black hole a try ends with the time-out of its client.",
+			Runs: []ClaimRun{
+				as("redis-lua", "--backend redis-lua"+try, gives(checker.Bounded, checker.Pass), "try_max_ns"),
+				as("etcd-mutex", "--backend etcd-mutex"+try, gives(checker.Bounded, checker.Pass), "try_max_ns"),
+				as("zk-exclusive", "--backend zk-exclusive"+try, gives(checker.Bounded, checker.Pass), "try_max_ns"),
+				as("postgres-advisory", "--backend postgres-advisory"+try, gives(checker.Bounded, checker.Pass), "try_max_ns"),
+			},
+		},
+		{
+			Number: 39, Text: "with a lock, the message of every hour is sent once", Articles: "003",
+			Note: "The lock keeps two from sending at once, not from sending one after the other: a clock that is a little behind is enough. Written down before it is sent, it is sent once at most; after it, once at least.",
+			Runs: []ClaimRun{
+				but("lock-alone", "--backend redis-lua --workload job --time 6s", fails(checker.Once), gives(checker.Once, checker.Pass), "periods", "jobs_twice", "jobs_missed"),
+				but("written-after-kill", "--backend redis-lua --workload job:mark=after,period=4ttl,offset=3ttl --ttl 500ms --nemesis client-kill:at=job-done,every=2s --time 9s", fails(checker.Once), gives(checker.Once, checker.Pass), "periods", "jobs_twice", "jobs_missed"),
+				as("written-before", "--backend redis-lua --workload job:mark=before --time 6s", gives(checker.Once, checker.Pass), "periods", "jobs_twice", "jobs_missed"),
+			},
+		},
+	}
+}

@@ -1,0 +1,49 @@
+package own
+
+import (
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// For is what a backend does under a fault, with default parameters, where it
+// can work; ok is false where the table does not say.
+func For(backend, fault string) (w suite.Word, ok bool) {
+	w, ok = table[fault][backend]
+	if !ok {
+		w, ok = table[fault][others]
+	}
+	return w, ok
+}
+
+// Pair is a backend under a fault on a topology, as [For] expects it to end; an empty topology is
+// the backend's default one. Where the table does not say, it expects nothing, which [Validate]
+// refuses.
+func Pair(backend, fault, topology string) suite.Case {
+	w, ok := For(backend, fault)
+	text := backend + " under " + fault + ": " + w.Doc()
+	if !ok {
+		text = backend + " under " + fault + ": nobody has said yet"
+	}
+	cfg := harness.Defaults()
+	cfg.Backend, cfg.Nemesis, cfg.Topology = backend, []string{fault}, topology
+	return suite.Case{Name: backend + "/" + fault, Text: text, Run: cfg, Expect: suite.Expectation{Outcome: w}}
+}
+
+// Table is every pair of backend and fault that can work, backend by backend, each on the topology
+// that harness.Where chooses.
+func Table(cat *harness.Catalogue) []suite.Case {
+	var cases []suite.Case
+	for _, b := range cat.Backends.All() {
+		for _, f := range cat.Nemeses.All() {
+			top, err := harness.Where(cat, b.Name, f.Name)
+			if err != nil {
+				continue
+			}
+			if top == b.Topologies[0] {
+				top = ""
+			}
+			cases = append(cases, Pair(b.Name, f.Name, top))
+		}
+	}
+	return cases
+}

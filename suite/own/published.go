@@ -1,0 +1,234 @@
+package own
+
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// Short names for the data of this package.
+type (
+	codes    = []int
+	verdicts = map[string]checker.Verdict
+	classes  = map[string]checker.Class
+	figures  = map[string]suite.Bound
+	rules    = map[string][]string
+)
+
+// Where failures were published.
+const (
+	kleppmann = "[Kleppmann 2016](https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html)"
+	redlockDo = "[Redis docs, Redlock](https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/)"
+	setDocs   = "[Redis docs, SET](https://redis.io/docs/latest/commands/set/)"
+	setnxDocs = "[Redis docs, SETNX](https://redis.io/docs/latest/commands/setnx/)"
+	kingsbury = "[Kingsbury 2013](https://aphyr.com/posts/283-jepsen-redis)"
+	waitDocs  = "[Redis docs, WAIT](https://redis.io/docs/latest/commands/wait/)"
+	eviction  = "[Redis docs, eviction](https://redis.io/docs/latest/develop/reference/eviction/)"
+)
+
+// Published are the failures, and cures, that somebody described: the rows of
+// docs/track-record.md, in that order. They hold with every seed.
+func Published() []suite.Case {
+	return slices.Concat(publishedPauses(), publishedRedlock(), publishedFailovers(), publishedProtocols(), publishedStores(), publishedSessions())
+}
+
+// doubleHolder is a violation in which two clients hold the lock, all of one class.
+func doubleHolder(class checker.Class) suite.Expectation {
+	return suite.Expectation{
+		Exit:     codes{harness.ExitViolation},
+		Verdicts: verdicts{checker.MutualExclusion: checker.Fail},
+		Classes:  classes{checker.MutualExclusion: class},
+	}
+}
+
+// fails is a violation that a check must find.
+func fails(check string) suite.Expectation {
+	return suite.Expectation{Exit: codes{harness.ExitViolation}, Verdicts: verdicts{check: checker.Fail}}
+}
+
+// passes is a run without a violation, of which nothing stayed unknown.
+func passes() suite.Expectation { return suite.Expectation{Exit: codes{harness.ExitPass}} }
+
+func publishedPauses() []suite.Case {
+	return []suite.Case{
+		{
+			Name: "pause-before-write", Source: kleppmann,
+			Text: "a client is paused between its check and its write; its lease runs out, and it writes",
+			Run:  suite.MustLine("--backend redis-lua --nemesis client-pause:at=before-write --time 4s"),
+			Expect: suite.Expectation{
+				Exit:     codes{harness.ExitViolation},
+				Verdicts: verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Fail},
+				Classes:  classes{checker.DataPlain: checker.Inherent},
+			},
+		},
+		{
+			Name: "pause-before-write-fenced", Source: kleppmann,
+			Text: "the same with fencing tokens: the resource refuses token 33 after it has seen 34",
+			Run:  suite.MustLine("--backend redis-fenced --nemesis client-pause:at=before-write --time 4s"),
+			Expect: suite.Expectation{
+				Exit:     codes{harness.ExitViolation},
+				Verdicts: verdicts{checker.DataPlain: checker.Fail, checker.DataFenced: checker.Pass},
+				Figures:  figures{"fence_refused": suite.AtLeast(1), "updates_lost_fenced": suite.AtMost(0)},
+			},
+		},
+		{
+			Name: "write-delayed", Source: kleppmann,
+			Text: "a write is delayed in the network until its lease is over",
+			Run:  suite.MustLine("--backend redis-lua --nemesis packet-delay --time 4s"),
+			Expect: suite.Expectation{
+				Exit:     codes{harness.ExitViolation},
+				Verdicts: verdicts{checker.DataPlain: checker.Fail},
+				Classes:  classes{checker.DataPlain: checker.Inherent},
+			},
+		},
+		{
+			Name: "redlock-pause", Source: kleppmann,
+			Text:   "Redlock: a client is paused until the keys have expired",
+			Run:    suite.MustLine("--backend redlock --nemesis client-pause:at=before-write --time 4s"),
+			Expect: doubleHolder(checker.Inherent),
+		},
+	}
+}
+
+// threeOfFive has c1 granted by three of five nodes: for so long it does not reach the
+// other two.
+func threeOfFive(long string) string {
+	return "--clients 3 --nemesis partition-client:clients=c1,nodes=redis-4+redis-5,at=before-acquire,for=" + long + ",every=10s "
+}
+
+func publishedRedlock() []suite.Case {
+	return []suite.Case{
+		{
+			Name: "redlock-clock-of-one-in-three", Source: kleppmann,
+			Text:   "Redlock: the clock of one of its three nodes jumps",
+			Run:    suite.MustLine("--backend redlock --time 5s " + threeOfFive("4s") + "--nemesis clock-jump:clients=c1,grant=3,nodes=1,every=10s"),
+			Expect: doubleHolder(checker.Defect),
+		},
+		{
+			Name: "redlock-restart-of-one-in-three", Source: kleppmann,
+			Text:   "Redlock: one of its three nodes restarts without persistence",
+			Run:    suite.MustLine("--backend redlock --time 5s " + threeOfFive("4s") + "--nemesis server-restart:clients=c1,grant=3,nodes=1,at=acquired,every=10s"),
+			Expect: doubleHolder(checker.Defect),
+		},
+		{
+			Name: "redlock-delayed-restart", Source: redlockDo,
+			Text: "the same with delayed restarts: safe",
+			Run:  suite.MustLine("--backend redlock-delayed --time 11s " + threeOfFive("6s") + "--nemesis server-restart:clients=c1,grant=3,nodes=1,at=acquired,every=7s"),
+			Expect: suite.Expectation{
+				Exit:     codes{harness.ExitPass},
+				Verdicts: verdicts{checker.MutualExclusion: checker.Pass},
+			},
+		},
+		{
+			Name: "redlock-clocks-of-three-in-five", Source: redlockDo,
+			Text:   "Redlock: the clocks of three of five nodes jump by 15 s",
+			Run:    suite.MustLine("--backend redlock --nemesis clock-jump:nodes=3,by=15s --time 3s"),
+			Expect: doubleHolder(checker.Defect),
+		},
+		{
+			Name: "redlock-clocks-of-two-in-five", Source: redlockDo,
+			Text:   "Redlock: the clocks of two of five nodes jump, under a grant by all five: safe",
+			Run:    suite.MustLine("--backend redlock --nemesis clock-jump:nodes=2,by=15s --time 4s"),
+			Expect: passes(),
+		},
+		{
+			Name: "redlock-minority-dies", Source: redlockDo,
+			Text:   "Redlock: a minority dies and comes back: safe",
+			Run:    suite.MustLine("--backend redlock --topology redis-five-aof --nemesis server-kill:nodes=2 --time 5s"),
+			Expect: passes(),
+		},
+	}
+}
+
+func publishedFailovers() []suite.Case {
+	return []suite.Case{
+		{
+			Name: "failover-loses-the-lock", Source: redlockDo,
+			Text:   "the master dies before its replica has the lock",
+			Run:    suite.MustLine("--backend redis-sentinel --nemesis failover-kill"),
+			Expect: doubleHolder(checker.Defect),
+		},
+		{
+			Name: "failover-with-wait", Source: waitDocs,
+			Text:   "the same with WAIT: not granted without a replica",
+			Run:    suite.MustLine("--backend redis-sentinel-wait --nemesis failover-kill"),
+			Expect: passes(),
+		},
+		{
+			Name: "split-brain", Source: kingsbury,
+			Text:   "split brain: the old master is isolated with some clients, a new one is promoted for the others",
+			Run:    suite.MustLine("--backend redis-sentinel --nemesis leader-isolate --time 9s"),
+			Expect: doubleHolder(checker.Defect),
+		},
+		{
+			Name: "failover-repeats-tokens", Source: kleppmann,
+			Text: "after a fail-over the same fencing token is issued again",
+			Run:  suite.MustLine("--backend redis-fenced --topology redis-sentinel --nemesis failover-kill"),
+			Expect: suite.Expectation{
+				Exit:     codes{harness.ExitViolation},
+				Verdicts: verdicts{checker.FencingTokens: checker.Fail, checker.DataFenced: checker.Pass},
+			},
+		},
+		{
+			Name: "repeated-tokens-pass-a-weak-fence", Source: kleppmann,
+			Text: "a fence that only wants tokens that are not lower accepts it",
+			Run:  suite.MustLine("--backend redis-fenced --topology redis-sentinel --nemesis failover-kill --workload counter:fence=at-least"),
+			Expect: suite.Expectation{
+				Exit:     codes{harness.ExitViolation},
+				Verdicts: verdicts{checker.FencingTokens: checker.Fail, checker.DataFenced: checker.Fail},
+			},
+		},
+	}
+}
+
+func publishedProtocols() []suite.Case {
+	return []suite.Case{
+		{
+			Name: "late-del", Source: setDocs,
+			Text: "a late DEL deletes the lock of the next holder",
+			Run:  suite.MustLine("--backend redis-del --nemesis client-pause:at=before-release,every=2ttl --time 6s"),
+			Expect: suite.Expectation{
+				Exit:     codes{harness.ExitViolation},
+				Verdicts: verdicts{checker.Ownership: checker.Fail},
+				Classes:  classes{checker.Ownership: checker.Defect},
+			},
+		},
+		{
+			Name: "get-compare-del", Source: setDocs,
+			Text:   "GET, compare, DEL is not atomic",
+			Run:    suite.MustLine("--backend redis-get-del --nemesis client-pause:at=between-get-and-del,every=2ttl --time 6s"),
+			Expect: fails(checker.Ownership),
+		},
+		{
+			Name: "setnx-holder-dies", Source: setnxDocs,
+			Text:   "SETNX without a time to live: a dead holder blocks all",
+			Run:    suite.MustLine("--backend redis-setnx --nemesis client-kill --time 3s"),
+			Expect: fails(checker.Liveness),
+		},
+		{
+			Name: "setnx-then-expire", Source: setnxDocs,
+			Text:   "SETNX and then EXPIRE: a death between the two blocks all",
+			Run:    suite.MustLine("--backend redis-setnx-expire --nemesis client-kill --time 3s"),
+			Expect: fails(checker.Liveness),
+		},
+	}
+}
+
+func publishedStores() []suite.Case {
+	return []suite.Case{
+		{
+			Name: "restart-forgets-the-lock", Source: redlockDo,
+			Text:   "the server restarts without persistence and has forgotten the lock",
+			Run:    suite.MustLine("--backend redis-lua --nemesis server-restart --ttl 3s --time 4s"),
+			Expect: doubleHolder(checker.Defect),
+		},
+		{
+			Name: "lock-is-evicted", Source: eviction,
+			Text:   "memory runs short and the lock is evicted",
+			Run:    suite.MustLine("--backend redis-lua --nemesis evict --time 3s"),
+			Expect: doubleHolder(checker.Defect),
+		},
+	}
+}
