@@ -35,16 +35,13 @@ func HTML(w io.Writer, t *Table) error {
 	if errStyle != nil || errScript != nil {
 		return fmt.Errorf("assets: %w, %w", errStyle, errScript)
 	}
-	plots, err := plotsOf(t)
-	if err != nil {
-		return err
-	}
+	plots := plotsOf(t)
 	d := pageData{Table: t, Style: template.CSS(style), Script: template.JS(script), Surprises: t.surprises(), Plots: plots} //nolint:gosec // our own files
 	d.Rows, d.Columns = t.axes()
 	var b bytes.Buffer
 	if err := page.Execute(&b, d); err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, visible(b.String()))
+	_, err := io.WriteString(w, visible(b.String()))
 	return err
 }
