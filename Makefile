@@ -86,6 +86,10 @@ choosing: build servers ##> locks of every store compared, CHOOSE_SEEDS (5) seed
 	$(BIN) suite examples/choose.yaml --seeds $(or $(CHOOSE_SEEDS),5) --out $(CHOOSE_OUT) --resume
 	$(GO) test -count=1 ./docs/tables -run TestChoosing -choosing $(abspath $(CHOOSE_OUT))
 
+.PHONY: release
+release: ##> dist/: static binaries of VERSION (default: the newest of CHANGELOG.md), checksums, image, bill of materials, a file GOPROXY
+	@./.ci/release
+
 .PHONY: image
 image: ##> an image of lockstorm itself: a static binary, run as an unprivileged user
 	@rm -rf bin/image && mkdir -p bin/image/runs bin/image/tmp
@@ -202,4 +206,4 @@ ci: ## everything that must hold before a change lands
 
 .PHONY: clean
 clean: ## remove what was built and every run
-	rm -rf bin lockstorm-runs
+	rm -rf bin dist lockstorm-runs
