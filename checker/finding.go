@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -95,8 +96,29 @@ func (f *Finding) Because(c Cause) {
 	f.CauseBegan, f.CauseProven, f.CauseEnded = c.Began, c.Proven, c.Ended
 }
 
-// Millis shows a time or a length in ns to people.
-func Millis(ns int64) string { return fmt.Sprintf("%.1f ms", float64(ns)/1e6) }
+// Millis shows a length in ns to people: three digits, in the unit that keeps the number between 1 and 1000.
+func Millis(ns int64) string {
+	value, unit := float64(ns), 0
+	units := []string{"ns", "us", "ms", "s"}
+	for unit < len(units)-1 && math.Abs(value) >= 999.5 {
+		value, unit = value/1000, unit+1
+	}
+	switch size := math.Abs(value); {
+	case unit == 0 || size >= 99.95:
+		return fmt.Sprintf("%.0f %s", value, units[unit])
+	case size >= 9.995:
+		return fmt.Sprintf("%.1f %s", value, units[unit])
+	}
+	return fmt.Sprintf("%.2f %s", value, units[unit])
+}
+
+// Count is a number of things for people.
+func Count[N int | int64](n N, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
 
 // Seconds shows a moment of the run to people.
 func Seconds(ns int64) string { return fmt.Sprintf("%.3f s", float64(ns)/1e9) }
@@ -112,7 +134,7 @@ type Cause struct {
 }
 
 // NoCause is the cause of what nothing on record explains.
-var NoCause = Cause{Kind: CauseNone, Text: "none found"}
+var NoCause = Cause{Kind: CauseNone, Text: "no fault in the record explains this"}
 
 // Unasked reports whether no fault is to blame: the host was late, or we were ourselves.
 func (c Cause) Unasked() bool { return c.Kind == CauseStall || c.Kind == CauseHarness }

@@ -97,7 +97,7 @@ func TestPause(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustSay(t, proof, "threads in state T")
+	mustSay(t, proof, "threads stopped")
 	if role := s.Role(); role != "down" {
 		t.Errorf("a server that does not answer is %s", role)
 	}

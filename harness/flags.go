@@ -19,7 +19,7 @@ func (c *Config) Bind(f *pflag.FlagSet) {
 	f.StringVar(&c.Provider, "provider", c.Provider, "how servers are started: "+strings.Join(ProviderNames(), ", "))
 	f.StringArrayVar(&c.Images, "image", c.Images, "another image for the servers, NAME=REF (doctor names them), with --provider container; may be given several times")
 	f.StringVar(&c.Network, "network", c.Network, "of the servers, with --provider container: host (default), or bridge: one of the run's own, where they reach nothing but links")
-	f.StringSliceVar(&c.Servers, "servers", c.Servers, "servers of somebody else, NODE=HOST:PORT,... with --provider external: only clients and links are hurt (see docs/providers.md)")
+	f.StringSliceVar(&c.Servers, "servers", c.Servers, "existing servers, NODE=HOST:PORT,... with --provider external: only clients and links are hurt (see docs/providers.md)")
 	f.StringVar(&c.Fencing, "fencing", c.Fencing, "both: plain and fenced data side by side; on: fenced only; off: plain only")
 	f.StringVar(&c.Register, "register", c.Register, "where the protected data is: in a store beside the lock, guarded by the lock's key (default: a server of our own; see: list registers)")
 	f.StringVar(&c.Discipline, "discipline", c.Discipline, "obey: stop when the lease is over; told: when the library says so; trusting: go on (default: told for libraries, else obey)")

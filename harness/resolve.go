@@ -236,7 +236,7 @@ func (r *resolved) calls() error {
 				can = append(can, b.Name)
 			}
 		}
-		return fmt.Errorf("workload %s asks for %q, which backend %s has not (these have: %s)", r.Workload, call, r.Backend, strings.Join(can, ", "))
+		return fmt.Errorf("workload %s needs %q, which backend %s does not support (supported by: %s)", r.Workload, call, r.Backend, strings.Join(can, ", "))
 	}
 	return nil
 }

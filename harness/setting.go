@@ -40,7 +40,7 @@ func (r *resolved) setting(provider string) nemesis.Setting {
 	return s
 }
 
-const theirs = "the servers are somebody else's: only clients and their links are hurt"
+const theirs = "these are existing servers: only clients and their links can be hurt"
 
 // provides reports whether the servers of a topology that hold data have a capability.
 func provides[T any](t cluster.Topology) bool {

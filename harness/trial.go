@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -50,6 +51,9 @@ func Resolve(cat *Catalogue, cfg Config) (*Trial, error) {
 
 // resolve is Resolve without the versions, for which every server is asked.
 func resolve(cat *Catalogue, cfg Config) (*Trial, error) {
+	if err := renamed(cat, cfg); err != nil {
+		return nil, usage(err)
+	}
 	r, err := complete(cat, cfg)
 	if err != nil {
 		return nil, err
@@ -59,6 +63,17 @@ func resolve(cat *Catalogue, cfg Config) (*Trial, error) {
 		return nil, r.refusedPlan(err)
 	}
 	return newTrial(r, plan)
+}
+
+// renamed refuses former names of faults, which stored trials and records may have.
+func renamed(cat *Catalogue, cfg Config) error {
+	for _, text := range cfg.Nemesis {
+		name, _ := catalog.Split(text)
+		if spec, err := cat.Nemeses.Get(name); err == nil && spec.Name != name {
+			return fmt.Errorf("nemesis %s was renamed: use %s", name, spec.Name)
+		}
+	}
+	return nil
 }
 
 func newTrial(r *resolved, plan *nemesis.Plan) (*Trial, error) {

@@ -62,7 +62,7 @@ func TestAFailureIsExplained(t *testing.T) {
 	said := fails(t, func(tb testing.TB) {
 		lockstormtest.Safe(tb, harness.New(stores.All()...), "--backend none --seed 5"+short)
 	},
-		"not as expected", "exit code: 1, expected 0", "A defect of the lock: ", "check mutual-exclusion, rule overlap, class defect, cause: none found",
+		"not as expected", "exit code: 1, expected 0", "A defect of the lock: ", "check mutual-exclusion, rule overlap, class defect, cause: no fault in the record explains this",
 		" is granted L1", "--backend none", "--seed 5", lockstormtest.EnvReplay+"=", "go test -count=1 -run '^TestAFailureIsExplained$' .",
 	)
 	m := kept.FindStringSubmatch(said)

@@ -19,7 +19,7 @@ import (
 var told = []string{"paused", "safe", "failover", "late-del", "late-del-alone", "told", "revoked"}
 
 func finding(rule string, class checker.Class, from int64, grants ...string) checker.Finding {
-	return checker.Finding{Rule: rule, Class: class, Gating: true, From: from, To: from + 1, Grants: grants, Message: rule, Events: []int64{}, Cause: "none found"}
+	return checker.Finding{Rule: rule, Class: class, Gating: true, From: from, To: from + 1, Grants: grants, Message: rule, Events: []int64{}, Cause: "no fault in the record explains this"}
 }
 
 func doubtful(f checker.Finding) checker.Finding { f.Doubtful = true; return f }

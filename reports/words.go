@@ -17,7 +17,7 @@ func headline(r *checker.Results) string {
 	case checker.Pass:
 		for _, c := range r.Checks {
 			if c.Required && c.Spared {
-				return "pass: nothing was found but what is inherent to leases, on which the run does not fail"
+				return "pass: only findings inherent to leases, which --fail-on defect ignores"
 			}
 		}
 		if c := r.Checks[checker.MutualExclusion]; c.Verdict == checker.Fail {

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -49,7 +50,8 @@ func TestRedlockMutants(t *testing.T) {
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if !defect(t, name, fault, long[name]) {
+			// Whom a fault hits is not repeated by a seed, least of all on a busy host: one of three shows the bug.
+			if !slices.ContainsFunc([]uint64{5, 6, 7}, func(seed uint64) bool { return defect(t, name, fault, long[name], seed) }) {
 				t.Errorf("%s survives %s", name, fault)
 			}
 			real := good[name]
@@ -59,7 +61,7 @@ func TestRedlockMutants(t *testing.T) {
 			if name == "redlock-first-node" {
 				fault += ",grant=all" // a grant by three does not survive the loss of one of them
 			}
-			if defect(t, real, fault, long[name]) {
+			if defect(t, real, fault, long[name], 5) {
 				t.Errorf("%s does not survive %s", real, fault)
 			}
 		})
@@ -67,9 +69,9 @@ func TestRedlockMutants(t *testing.T) {
 }
 
 // defect makes a run and reports whether any check found a defect.
-func defect(t *testing.T, backend, fault, workload string) bool {
+func defect(t *testing.T, backend, fault, workload string, seed uint64) bool {
 	cfg := harness.Defaults()
-	cfg.Backend, cfg.Nemesis, cfg.Seed, cfg.Time = backend, []string{fault}, 5, 4*time.Second
+	cfg.Backend, cfg.Nemesis, cfg.Seed, cfg.Time = backend, []string{fault}, seed, 4*time.Second
 	if workload != "" {
 		cfg.Workload, cfg.Time = workload, 10*time.Second
 	}

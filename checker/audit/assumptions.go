@@ -200,5 +200,5 @@ func (a *audit) stalls() (string, checker.Figures) {
 		return "", figures
 	}
 	figures["unplanned_stalls"], figures["unplanned_stall_max_ns"] = int64(n), longest
-	return fmt.Sprintf("the host held us up %d times without being asked to, for %s at most", n, checker.Millis(longest)), figures
+	return fmt.Sprintf("%s (max %s)", checker.Count(n, "unplanned host stall"), checker.Millis(longest)), figures
 }

@@ -47,10 +47,10 @@ func coverage(in question) checker.Result {
 			}
 		}
 		if hits == 0 {
-			missing = append(missing, fmt.Sprintf("%s: %d injections took effect, %d of them cut short, none while a client held, waited or was releasing", q.Spec, effective, short))
+			missing = append(missing, fmt.Sprintf("%s: none of %s that took effect hit a client that waited, held the lock or released it (%d cut short)", q.Spec, checker.Count(effective, "fault"), short))
 		} else {
 			notes = append(notes, leftOut(q)...)
-			notes = append(notes, fmt.Sprintf("%s: %d of %d effective injections hit a client at work, %d attempts meanwhile", q.Spec, hits, effective, attempts))
+			notes = append(notes, fmt.Sprintf("%s: %s; %s meanwhile", q.Spec, hitOf(hits, effective), checker.Count(attempts, "lock attempt")))
 		}
 	}
 	r := checker.Result{Verdict: checker.Pass, Method: "open operations and proven holds at each injection", Reason: strings.Join(notes, "; ")}
@@ -62,6 +62,17 @@ func coverage(in question) checker.Result {
 		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeNotHit, strings.Join(missing, "; ")
 	}
 	return r
+}
+
+// hitOf says how many of the faults that took effect hit an active client.
+func hitOf(hits, effective int) string {
+	switch {
+	case effective == 1:
+		return "the fault hit an active client"
+	case hits == effective:
+		return fmt.Sprintf("all %d faults hit an active client", hits)
+	}
+	return fmt.Sprintf("%d of %d faults hit an active client", hits, effective)
 }
 
 // leftOut says what a request that draws from all faults did not draw, and why: faults with

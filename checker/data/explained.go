@@ -62,7 +62,7 @@ func (in question) split(s facts.Shown) (f checker.Finding, wrong bool) {
 func (in question) lostUpdate(s facts.Shown) checker.Finding {
 	e, lost := s.Event, len(s.Others)
 	why := in.explainLoss(e, s.Others)
-	f := plainly(why.rule, s, fmt.Sprintf("the write of %s (grant %s, %d -> %d) at %s was accepted on top of what it had not read: %d acknowledged %s lost, of %s",
+	f := plainly(why.rule, s, fmt.Sprintf("the write of %s (grant %s, %d -> %d) at %s overwrote %d acknowledged %s that it had never seen, of %s",
 		e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, checker.Seconds(e.Time), lost, updates(lost), grantsOf(s.Others)))
 	f.Lost = int64(lost)
 	why.explain(&f)

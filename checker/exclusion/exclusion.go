@@ -52,7 +52,7 @@ func (in question) overlapFinding(o facts.Overlap, class checker.Class, reason c
 	}
 	f := in.asOverlap(o, class, reason)
 	f.Doubtful = class == checker.Inherent && c.Unasked() // no fault touched its client: the host did
-	f.Message = fmt.Sprintf("%s (grant %s) entered %s at %s while %s (grant %s) still acted as its holder: both inside for %s; %s",
+	f.Message = fmt.Sprintf("%s (grant %s) got %s at %s while %s (grant %s) was still using it: both inside for %s; %s",
 		second.Client, second.ID, first.Lock, checker.Seconds(o.Span.From), first.Client, first.ID, checker.Millis(o.Span.To-o.Span.From), why)
 	f.Events = events
 	f.Because(c)

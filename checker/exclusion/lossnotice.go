@@ -47,7 +47,7 @@ func lossNotice(in question) checker.Result {
 	if r.Verdict == checker.Pass {
 		r.Reason = "no grant was followed by another one before its release"
 		if lost > 0 {
-			r.Reason = fmt.Sprintf("%d grants were followed by another one before their release; each holder knew in time", lost)
+			r.Reason = fmt.Sprintf("%s followed by another one before release; every holder could know in time", checker.Count(lost, "grant"))
 		}
 	}
 	return r
@@ -94,7 +94,7 @@ func (in question) lateNotice(p succession, told int64, known bool) checker.Find
 		Rule: "late-notice", Class: checker.NoClass, Gating: true,
 		Grants: []string{p.first.ID, p.second.ID}, From: p.second.From(), To: told,
 		Events: in.HoldEvents(p.first, p.second),
-		Message: fmt.Sprintf("%s was granted %s (%s) at %s; %s, which held it (%s), could know only %s later",
+		Message: fmt.Sprintf("%s was granted %s (%s) at %s; %s, which held it (%s), had no way to detect the loss for another %s",
 			p.second.Client, p.first.Lock, p.second.ID, checker.Seconds(p.second.From()), p.first.Client, p.first.ID, checker.Millis(told-p.second.From())),
 	}
 	if c, freed := in.FreedBy(p.first, p.second.From()); freed {
@@ -134,7 +134,7 @@ func lossSignals(in question) checker.Result {
 	if r.Verdict == checker.Pass {
 		r.Reason = "no lease ran out before its release"
 		if lost > 0 {
-			r.Reason = fmt.Sprintf("%d leases ran out before their release; each holder was told in time", lost)
+			r.Reason = fmt.Sprintf("%s expired before release; every holder was told in time", checker.Count(lost, "lease"))
 		}
 	}
 	return r

@@ -163,8 +163,8 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	slices.Sort(stuck)
 	f := checker.Finding{
 		Rule: "no-recovery", Class: checker.NoClass, Gating: true, From: span.From, To: span.To, Events: []int64{}, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone,
-		Message: fmt.Sprintf("%d of %d living clients (%s) were not granted %s again within %s of %s, when all was healed",
-			len(stuck), len(in.living()), checker.Joined(stuck, nil), lock, checker.Seconds(span.To-span.From), checker.Seconds(span.From)),
+		Message: fmt.Sprintf("after the faults ended (%s) %d of %d live clients (%s) did not acquire %s within %s",
+			checker.Seconds(span.From), len(stuck), len(in.living()), checker.Joined(stuck, nil), lock, checker.Millis(span.To-span.From)),
 	}
 	if others := in.passedAround(lock, a, span.From); others {
 		f.Rule, f.Doubtful = ruleStarved, true

@@ -173,7 +173,7 @@ func (j *lockJudge) finding(lock string, us []unit) checker.Finding {
 		f.From = f.To
 	}
 	f.Because(j.in.ObjectCause(f.Rule, core[0].g, max(last.ok, f.From)))
-	f.Message = fmt.Sprintf("%s %s: no order of these operations is one of a lock: %s", lock, text, strings.Join(parts, "; "))
+	f.Message = fmt.Sprintf("%s %s: no correct lock could produce these results: %s", lock, text, strings.Join(parts, "; "))
 	slices.Sort(f.Events)
 	return f
 }

@@ -60,7 +60,7 @@ func fairness(in question) checker.Result {
 		for _, q := range []int{50, 90, 99, 100} {
 			figures[fmt.Sprintf("wait_p%d_ns", q)] = checker.Percentile(lasted, q)
 		}
-		r.Reason = cmp.Or(r.Reason, fmt.Sprintf("%d waits, in which later requests went before %d times, before one of them %d times; but for the first ones of clients they lasted %s at most", waits, total, worst, checker.Millis(lasted[len(lasted)-1])))
+		r.Reason = cmp.Or(r.Reason, overtakings(waits, total, worst)+fmt.Sprintf("; longest wait, first waits of clients excluded: %s", checker.Millis(lasted[len(lasted)-1])))
 	}
 	if other, _ := wasCounted(in); r.Verdict == checker.Pass && !in.Run.Fair && other != "" {
 		r.Quiet = true
@@ -223,4 +223,12 @@ func waitsForGrants(in question) (checker.Code, string) {
 		}
 	}
 	return checker.CodeElsewhere, "nobody was granted a lock after waiting for it"
+}
+
+// overtakings says how often requests that waited were overtaken, and the one that was most often.
+func overtakings(waits, total, worst int64) string {
+	if total == 0 {
+		return checker.Count(waits, "wait") + ", none overtaken"
+	}
+	return fmt.Sprintf("%s, overtaken %s, one of them %s", checker.Count(waits, "wait"), checker.Count(total, "time"), checker.Count(worst, "time"))
 }

@@ -118,7 +118,7 @@ func postedUnder(in *checker.Input, lock string) (out []posted, strange []checke
 // finding is one about entries, the earlier first, that nobody is blamed for yet.
 func finding(rule, message string, about ...posted) checker.Finding {
 	f := checker.Finding{
-		Rule: rule, Class: checker.NoClass, Cause: "none found", CauseKind: checker.CauseNone, Gating: true, Message: message,
+		Rule: rule, Class: checker.NoClass, Cause: "no fault in the record explains this", CauseKind: checker.CauseNone, Gating: true, Message: message,
 		From: about[0].call.Start(), To: about[len(about)-1].call.End(),
 	}
 	for _, p := range about {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // ErrGone is returned when a process that is to be stopped has ended.
@@ -25,7 +27,7 @@ func (p *Process) Pause(ctx context.Context) (string, error) {
 	if err := p.signal(syscall.SIGSTOP); err != nil {
 		return "", err
 	}
-	proof, err := p.await(ctx, "stopped", syscall.SIGSTOP, func(s threadStates) bool { return s.total > 0 && s.stopped == s.total })
+	proof, err := p.await(ctx, "paused", syscall.SIGSTOP, func(s threadStates) bool { return s.total > 0 && s.stopped == s.total })
 	if err == nil {
 		p.pauses++
 	}
@@ -43,7 +45,7 @@ func (p *Process) Resume(ctx context.Context) (string, error) {
 	if err := p.signal(syscall.SIGCONT); err != nil {
 		return "", err
 	}
-	return p.await(ctx, "running", syscall.SIGCONT, func(s threadStates) bool { return s.total > 0 && s.stopped == 0 })
+	return p.await(ctx, "resumed", syscall.SIGCONT, func(s threadStates) bool { return s.total > 0 && s.stopped == 0 })
 }
 
 // await waits for all threads to be as they were told to. A process that was started meanwhile is
@@ -62,11 +64,11 @@ func (p *Process) await(ctx context.Context, what string, sig syscall.Signal, ok
 			return "", err
 		}
 		if ok(s) {
-			return fmt.Sprintf("%s (pid %d, %d of %d threads in state T)", what, p.Pid(), s.stopped, s.total), nil
+			return fmt.Sprintf("%s (%s, pid %d: %s)", what, unix.SignalName(sig), p.Pid(), s), nil
 		}
 		select {
 		case <-ctx.Done():
-			return "", fmt.Errorf("%s (pid %d) is not %s: %d of %d threads in state T: %w", p.Name, p.Pid(), what, s.stopped, s.total, ctx.Err())
+			return "", fmt.Errorf("%s (pid %d) is not %s: %s: %w", p.Name, p.Pid(), what, s, ctx.Err())
 		case <-time.After(pollEvery):
 		}
 	}
@@ -108,6 +110,17 @@ func (p *Process) members() ([]int, error) {
 }
 
 type threadStates struct{ stopped, total int }
+
+// String says it to people.
+func (s threadStates) String() string {
+	switch s.stopped {
+	case 0:
+		return fmt.Sprintf("none of %d threads stopped", s.total)
+	case s.total:
+		return fmt.Sprintf("all %d threads stopped", s.total)
+	}
+	return fmt.Sprintf("%d of %d threads stopped", s.stopped, s.total)
+}
 
 // process is one of this host's.
 type process struct{ pid, parent, group int }

@@ -45,11 +45,11 @@ func TestPauseStopsTheWholeGroup(t *testing.T) {
 		return err == nil && len(members) == 3
 	})
 	proof, err := p.Pause(ctx)
-	if err != nil || !strings.Contains(proof, "3 of 3 threads in state T)") {
+	if err != nil || !strings.Contains(proof, "all 3 threads stopped)") {
 		t.Fatalf("pause: %q, %v", proof, err)
 	}
 	proof, err = p.Resume(ctx)
-	if err != nil || !strings.Contains(proof, "0 of 3 threads in state T)") {
+	if err != nil || !strings.Contains(proof, "none of 3 threads stopped)") {
 		t.Fatalf("resume: %q, %v", proof, err)
 	}
 }
@@ -76,7 +76,7 @@ func TestPausesAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{"stays stopped", "0 of 1 threads in state T"} {
+	for _, want := range []string{"stays stopped", "none of 1 threads stopped"} {
 		if proof, err := p.Resume(ctx); err != nil || !strings.Contains(proof, want) {
 			t.Fatalf("resume: %q, %v; want %q", proof, err, want)
 		}
@@ -192,7 +192,7 @@ func family(t *testing.T, start func(*Starter) (*Process, error)) {
 	for _, step := range []struct {
 		do   func(context.Context) (string, error)
 		want string
-	}{{p.Pause, "5 of 5 threads in state T)"}, {p.Resume, "0 of 5 threads in state T)"}, {p.Pause, "5 of 5 threads in state T)"}} {
+	}{{p.Pause, "all 5 threads stopped)"}, {p.Resume, "none of 5 threads stopped)"}, {p.Pause, "all 5 threads stopped)"}} {
 		if proof, err := step.do(ctx); err != nil || !strings.Contains(proof, step.want) {
 			t.Fatalf("%q, %v; want %q", proof, err, step.want)
 		}

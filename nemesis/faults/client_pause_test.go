@@ -10,13 +10,13 @@ import (
 func TestClientPause(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 3)
 	e := l.must("client-pause", of(l.client(1), l.client(2)))
-	l.says(e.Proof, "c1 stopped (pid ", "; c2 stopped (pid ", "threads in state T)")
+	l.says(e.Proof, "c1 paused (SIGSTOP, pid ", "; c2 paused (SIGSTOP, pid ", "threads stopped)")
 	for i, want := range []bool{true, true, false} {
 		if pid := l.client(i + 1).Pid(); stopped(t, pid) != want {
 			t.Errorf("threads of c%d: %s", i+1, threads(t, pid))
 		}
 	}
-	l.says(l.heal(e), "c1 running (pid ", "; c2 running (pid ")
+	l.says(l.heal(e), "c1 resumed (SIGCONT, pid ", "; c2 resumed (SIGCONT, pid ")
 	for i := range 3 {
 		if stopped(t, l.client(i+1).Pid()) {
 			t.Errorf("c%d does not run again", i+1)
@@ -52,7 +52,7 @@ func TestClientPauseTwice(t *testing.T) {
 	if !stopped(t, l.client(1).Pid()) {
 		t.Error("it goes on while the other pause lasts")
 	}
-	l.says(l.heal(second), "c1 running")
+	l.says(l.heal(second), "c1 resumed")
 }
 
 // What another fault killed meanwhile needs no healing.

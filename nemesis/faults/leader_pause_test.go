@@ -13,14 +13,14 @@ func TestLeaderPause(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(3, 3), 1)
 	pid := l.pid(1)
 	e := l.must("leader-pause", on(l.node(1)))
-	l.says(e.Proof, "store-1 stopped (pid ", "threads in state T); store-2 was promoted after ")
+	l.says(e.Proof, "store-1 paused (SIGSTOP, pid ", "threads stopped); store-2 was promoted after ")
 	if !stopped(t, pid) {
 		t.Errorf("threads of the old master: %s", threads(t, pid))
 	}
 	if m, err := l.Fleet().Master(l.ctx); err != nil || m.Name() != "store-2" || m.Role() != nemesis.RoleMaster {
 		t.Errorf("the master is %v, %v", m, err)
 	}
-	l.says(l.heal(e), "running (pid ")
+	l.says(l.heal(e), "resumed (SIGCONT, pid ")
 	l.await("demotion", func() bool { return l.node(1).Role() == nemesis.RoleReplica })
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Without the leader and another one nobody leads; the heal brings both back, and one leads.
 func TestQuorumLoss(t *testing.T) {
-	for mode, proof := range map[string]string{"kill": "died of SIGKILL", "pause": "threads in state T"} {
+	for mode, proof := range map[string]string{"kill": "died of SIGKILL", "pause": "threads stopped"} {
 		said := map[string]string{"kill": "store-3 says that it is replica", "pause": "no server answers"} // who is asked first stands still
 		l := newLab(t, clustertest.Replicated(3, 0), 0)
 		target := on(l.node(1), l.node(2))

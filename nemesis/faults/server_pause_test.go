@@ -23,7 +23,7 @@ func TestServerPause(t *testing.T) {
 	l := newLab(t, clustertest.Several(2), 1)
 	one, two := l.pid(1), l.pid(2)
 	e := l.must("server-pause", on(l.node(1)))
-	l.says(e.Proof, "store-1 stopped (pid ", "threads in state T)")
+	l.says(e.Proof, "store-1 paused (SIGSTOP, pid ", "threads stopped)")
 	if !stopped(t, one) || stopped(t, two) {
 		t.Errorf("threads %s and %s", threads(t, one), threads(t, two))
 	}
@@ -33,7 +33,7 @@ func TestServerPause(t *testing.T) {
 		answered <- err
 	}()
 	l.await("connection", func() bool { return l.net.Link("c1", "store-1").Open() > 0 })
-	l.says(l.heal(e), "running (pid ")
+	l.says(l.heal(e), "resumed (SIGCONT, pid ")
 	if err := <-answered; err != nil || !l.has(1, "k") {
 		t.Errorf("what was sent to the stopped server: %v", err)
 	}

@@ -26,7 +26,7 @@ func TestSlowServer(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	pid, n := l.pid(1), counted{l.node(1), new(atomic.Int64)}
 	e := l.must("slow-server:share=0.5,period=10ms", on(n))
-	l.says(e.Proof, "store-1 stopped (pid ", "threads in state T), for 5ms of every 10ms")
+	l.says(e.Proof, "store-1 paused (SIGSTOP, pid ", "threads stopped), for 5ms of every 10ms")
 	l.await("second stop", func() bool { return n.stops.Load() > 2 })
 	l.await("answer in between", func() bool { return l.reaches("c1", "store-1") })
 	text := l.heal(e)
