@@ -9,11 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
-	"syscall"
-	"time"
 
 	"github.com/lockstorm/lockstorm/internal/proc"
 )
@@ -146,33 +142,6 @@ func (r Recipe) environ(more ...string) []string {
 		env = append(env, name+"="+r.Env[name])
 	}
 	return env
-}
-
-// versionTimeout is for a program to say its version; a JVM takes a second for it.
-const versionTimeout = 10 * time.Second
-
-// VersionLine is the first line that the binary prints of its version.
-func (r Recipe) VersionLine() (string, error) {
-	path, err := r.Find()
-	if err != nil {
-		return "", err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), versionTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, r.Version...)
-	cmd.Env, cmd.WaitDelay = r.environ(), time.Second // its own children may keep its output open
-	runtime.LockOSThread()                            // on whose death the kernel kills it
-	defer runtime.UnlockOSThread()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	out, err := cmd.Output()
-	if ctx.Err() != nil {
-		return "", fmt.Errorf("%s %s does not end within %v: is %s the program that it should be?", r.Binary, strings.Join(r.Version, " "), versionTimeout, path)
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s %s: %w", r.Binary, strings.Join(r.Version, " "), err)
-	}
-	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	return line, nil
 }
 
 func (p Process) start(r Recipe, cmd *exec.Cmd) (*proc.Process, error) {
