@@ -192,7 +192,7 @@ tidy: ##> check that go mod tidy leaves no difference (docs/adr/0007 names the o
 
 .PHONY: bench
 bench: servers ## benchmarks: ratios in one run
-	$(GO) test -run '^$$' -bench . -benchtime 1s ./history ./checker ./harness ./backends/redis/tap # Container and ReadyInContainers need Docker
+	$(GO) test -run '^$$' -bench . -benchtime 1s ./history ./checker ./harness ./backends/redis/tap # with -tags series also in containers
 
 .PHONY: bench-against
 bench-against: build ##> OLD=BINARY: check of a million events by bin/lockstorm and by an older binary, in turn: the ratio of medians (1.05 at most)

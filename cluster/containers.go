@@ -16,6 +16,20 @@ type Containers interface {
 	// Ward is the work of a process of its own that outlives the run: it removes what the run has left, once it
 	// reads nothing more of in.
 	Ward(ctx context.Context, in io.Reader, run string) error
+	// State is the version of what runs containers, and the images that are here, by name.
+	State(ctx context.Context) (version string, images map[string]string, err error)
+	// Leftovers are the runs of which containers or networks are here and no living program of this host is.
+	Leftovers(ctx context.Context) ([]Leftover, error)
+	// Clean removes what dead runs have left.
+	Clean(ctx context.Context) ([]Leftover, error)
+}
+
+// Leftover is what a run has left in containers.
+type Leftover struct {
+	Run        string   `json:"run"`
+	Containers []string `json:"containers,omitempty"` // by name
+	Networks   []string `json:"networks,omitempty"`   // by name
+	Dead       bool     `json:"dead"`                 // its lockstorm is no more; else nobody here can tell
 }
 
 // ContainerOptions are what a provider of containers is made with.

@@ -16,7 +16,6 @@ import (
 	"github.com/lockstorm/lockstorm/harness/internal/worker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis/link"
-	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/workloads"
 	"github.com/lockstorm/lockstorm/workloads/register"
 )
@@ -57,7 +56,7 @@ func section(b *testing.B, backend string, c *cluster.Cluster, recorded, links b
 		addrs = throughLinks(b, addrs)
 	}
 	book.Set(addrs)
-	cat := New(stores.All()...)
+	cat := plainCatalogue()
 	spec, err := cat.Backends.Get(backend)
 	if err != nil {
 		b.Fatal(err)
@@ -145,13 +144,6 @@ func BenchmarkRecordedSection(b *testing.B) {
 	}
 }
 
-// The rate of a recorded section with the server in a container against the same with the server as a
-// process, in turn in one run, both through links. The aim: 0.8.
-func BenchmarkContainer(b *testing.B) {
-	contained, plain := startTopology(b, "redis-single", cluster.ContainerName), startTopology(b, "redis-single", cluster.ProcessName)
-	inTurn(b, section(b, "redis-fenced", contained, true, true), section(b, "redis-fenced", plain, true, true))
-}
-
 // inTurn reports the rate of one section as a part of that of another.
 func inTurn(b *testing.B, one, other func()) {
 	b.Helper()
@@ -199,14 +191,6 @@ func BenchmarkReady(b *testing.B) {
 	}
 }
 
-// The same in containers, their images present. The aim: two seconds, with Sentinels five.
-func BenchmarkReadyInContainers(b *testing.B) {
-	for _, line := range []string{"--provider container --backend redis-lua", "--provider container --backend redis-sentinel", "--provider container --backend etcd-mutex --topology etcd-three"} {
-		words := strings.Fields(line)
-		b.Run(words[len(words)-1], func(b *testing.B) { ready(b, line) })
-	}
-}
-
 func ready(b *testing.B, line string) {
 	cfg, err := ParseLine(line)
 	if err != nil {
@@ -216,7 +200,7 @@ func ready(b *testing.B, line string) {
 	for b.Loop() {
 		cfg.Time, cfg.TTL, cfg.Seed = 100*time.Millisecond, 100*time.Millisecond, 1
 		cfg.Out = filepath.Join(b.TempDir(), "run")
-		out, err := Run(context.Background(), New(stores.All()...), cfg, nil)
+		out, err := Run(context.Background(), plainCatalogue(), cfg, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

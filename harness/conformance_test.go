@@ -13,7 +13,6 @@ import (
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/points"
-	"github.com/lockstorm/lockstorm/stores"
 )
 
 // Every backend of the catalogue keeps the contract, on each of its topologies and with
@@ -63,7 +62,7 @@ type sharing struct {
 }
 
 func shared(t *testing.T) (all []*sharing) {
-	cat := New(stores.All()...)
+	cat := plainCatalogue()
 	for _, spec := range cat.Backends.All() {
 		for _, name := range spec.Topologies {
 			top, err := cat.Topologies.Get(name)

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 // testCatalogue adds a redis-lua on a bad line: one try in five is carried out or not,
 // and its answer is lost.
 func testCatalogue() *Catalogue {
-	cat := New(stores.All()...)
+	cat := plainCatalogue()
 	spec, err := cat.Backends.Get("redis-lua")
 	if err != nil {
 		panic(err)
@@ -69,7 +69,7 @@ func (b *badLine) TryAcquire(ctx context.Context, req backends.Request) (backend
 // test: it must never be skipped in silence.
 func startTopology(t testing.TB, name, provider string) *cluster.Cluster {
 	t.Helper()
-	top, err := New(stores.All()...).Topologies.Get(name)
+	top, err := plainCatalogue().Topologies.Get(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func startServers(t testing.TB, top cluster.Topology, provider string) *cluster.
 	t.Helper()
 	starter := proc.NewStarter()
 	t.Cleanup(starter.Close)
-	p, err := cluster.Choose(provider, top, New(stores.All()...).Providers(Means{Starter: starter}))
+	p, err := cluster.Choose(provider, top, plainCatalogue().Providers(Means{Starter: starter}))
 	if err != nil {
 		t.Fatalf("%v\n(make test installs what the tests need)", err)
 	}
@@ -159,4 +159,15 @@ func recordOf(t *testing.T, dir string) *history.Record {
 		t.Fatal(err)
 	}
 	return rec
+}
+
+// testContainers are nil, except for the benchmarks with containers (build tag series): their packages make every process
+// of a run slower to start.
+var testContainers cluster.Containers
+
+// plainCatalogue is what the tests run.
+func plainCatalogue() *Catalogue {
+	cat := New(stores.All()...)
+	cat.Containers = testContainers
+	return cat
 }

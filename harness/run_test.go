@@ -14,7 +14,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/stores"
 )
 
 // A safe run passes, leaves its whole directory, and is judged the same from its files.
@@ -26,7 +25,7 @@ func TestSafeRun(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	again, err := JudgeFile(New(stores.All()...), filepath.Join(out.Dir, history.File))
+	again, err := JudgeFile(plainCatalogue(), filepath.Join(out.Dir, history.File))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,9 +56,9 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, backend := range []string{"redis-lua", "redis-lua"} {
 		wg.Go(func() {
-			out, err := Run(context.Background(), New(stores.All()...), shortConfig(t, backend), nil)
+			out, err := Run(context.Background(), plainCatalogue(), shortConfig(t, backend), nil)
 			for try := 0; err == nil && out.ExitCode() == ExitUnknown && try < 5; try++ { // a busy host
-				out, err = Run(context.Background(), New(stores.All()...), shortConfig(t, backend), nil)
+				out, err = Run(context.Background(), plainCatalogue(), shortConfig(t, backend), nil)
 			}
 			if err != nil || out.ExitCode() != ExitPass {
 				t.Errorf("%v, %+v", err, out)
@@ -76,7 +75,7 @@ func TestInterrupted(t *testing.T) {
 	cfg.Time = time.Minute
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	out, err := Run(ctx, New(stores.All()...), cfg, &Progress{Tick: func(_, _ time.Duration, grants int64) {
+	out, err := Run(ctx, plainCatalogue(), cfg, &Progress{Tick: func(_, _ time.Duration, grants int64) {
 		if grants > 3 {
 			cancel()
 		}
@@ -140,7 +139,7 @@ func TestConfigErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := shortConfig(t, "redis-lua")
 			tc.change(&cfg)
-			_, err := Run(context.Background(), New(stores.All()...), cfg, nil)
+			_, err := Run(context.Background(), plainCatalogue(), cfg, nil)
 			var he *Error
 			if !errors.As(err, &he) || he.Code != ExitUsage || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want %q with exit code %d", err, tc.want, ExitUsage)
@@ -159,14 +158,14 @@ func TestWhatIsThereIsKept(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(cfg.Out, "precious"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Run(context.Background(), New(stores.All()...), cfg, nil)
+	_, err := Run(context.Background(), plainCatalogue(), cfg, nil)
 	var he *Error
 	if !errors.As(err, &he) || he.Code != ExitUsage || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("error %v", err)
 	}
 	cfg = shortConfig(t, "redis-lua")
 	cfg.Topology, cfg.Provider = "redis-single-aof", "embedded"
-	_, err = Run(context.Background(), New(stores.All()...), cfg, nil)
+	_, err = Run(context.Background(), plainCatalogue(), cfg, nil)
 	if !errors.As(err, &he) || he.Code != ExitUsage {
 		t.Errorf("error %v", err)
 	}
@@ -183,7 +182,7 @@ func TestServerDiesByItself(t *testing.T) {
 	t.Parallel()
 	cfg := shortConfig(t, "redis-lua")
 	var once sync.Once
-	out, err := Run(context.Background(), New(stores.All()...), cfg, &Progress{Tick: func(_, _ time.Duration, grants int64) {
+	out, err := Run(context.Background(), plainCatalogue(), cfg, &Progress{Tick: func(_, _ time.Duration, grants int64) {
 		if grants > 0 {
 			once.Do(func() { shutdown(t, filepath.Join(cfg.Out, nodesDir, "redis-1", "server.log")) })
 		}

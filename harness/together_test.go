@@ -13,7 +13,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends/redis"
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/stores"
 )
 
 // On a busy host a server may stand still while the set is still coming together. No Sentinel
@@ -89,7 +88,7 @@ func silent(t *testing.T, ctx context.Context, sentinel, node string, long time.
 // at whether all have found each other.
 func stallsAtStart(t *testing.T, topology, node string, stall time.Duration) cluster.Topology {
 	t.Helper()
-	top, err := New(stores.All()...).Topologies.Get(topology)
+	top, err := plainCatalogue().Topologies.Get(topology)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,13 +12,11 @@ import (
 	"github.com/lockstorm/lockstorm/backends/redislibs"
 	"github.com/lockstorm/lockstorm/backends/sql"
 	"github.com/lockstorm/lockstorm/backends/zookeeper"
-	"github.com/lockstorm/lockstorm/cluster/container"
 )
 
-// All are the parts of all stores, and containers.
+// All are the parts of all stores. Containers are a part of their own: container.Docker of package cluster/container.
 func All() []backends.Part {
 	return []backends.Part{
 		file.Part(), embedded.Part(), redislibs.Part(), nats.Part(), zookeeper.Part(), etcd.Part(), sql.Part(),
-		{Containers: container.Docker{}},
 	}
 }

@@ -39,6 +39,15 @@ func (Docker) Provider(o cluster.ContainerOptions) cluster.Provider { return New
 // Ward is [Ward].
 func (Docker) Ward(ctx context.Context, in io.Reader, run string) error { return Ward(ctx, in, run) }
 
+// State is [State].
+func (Docker) State(ctx context.Context) (string, map[string]string, error) { return State(ctx) }
+
+// Leftovers is [Leftovers].
+func (Docker) Leftovers(ctx context.Context) ([]cluster.Leftover, error) { return Leftovers(ctx) }
+
+// Clean is [Clean].
+func (Docker) Clean(ctx context.Context) ([]cluster.Leftover, error) { return Clean(ctx) }
+
 // Provider is the container provider of one run; Close ends it.
 type Provider struct {
 	o   cluster.ContainerOptions

@@ -13,6 +13,8 @@ import (
 	"github.com/containerd/errdefs"
 	dockercontainer "github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
+
+	"github.com/lockstorm/lockstorm/cluster"
 )
 
 // Labels of everything that a run makes in Docker.
@@ -149,16 +151,8 @@ func Sweep(ctx context.Context, run string, open []string) error {
 // containerName is the name of a container as it was made.
 func containerName(names []string) string { return strings.TrimPrefix(strings.Join(names, ","), "/") }
 
-// Leftover is a run whose lockstorm is dead, or not to be seen from here.
-type Leftover struct {
-	Run        string   `json:"run"`
-	Containers []string `json:"containers,omitempty"` // by name
-	Networks   []string `json:"networks,omitempty"`   // by name
-	Dead       bool     `json:"dead"`                 // its lockstorm is no more; else nobody here can tell
-}
-
 // Leftovers are the runs of which containers or networks are here and no living lockstorm of this host is.
-func Leftovers(ctx context.Context) ([]Leftover, error) {
+func Leftovers(ctx context.Context) ([]cluster.Leftover, error) {
 	d, err := connect()
 	if err != nil {
 		return nil, err
@@ -185,26 +179,26 @@ func Leftovers(ctx context.Context) ([]Leftover, error) {
 	return out, nil
 }
 
-type leftovers []Leftover
+type leftovers []cluster.Leftover
 
 // of is the run of something with labels; nil where its lockstorm lives.
-func (all *leftovers) of(labels map[string]string) *Leftover {
+func (all *leftovers) of(labels map[string]string) *cluster.Leftover {
 	f := fateOf(labels, here(), owner)
 	if f == lives {
 		return nil
 	}
 	run := labels[labelRun]
-	i := slices.IndexFunc(*all, func(l Leftover) bool { return l.Run == run })
+	i := slices.IndexFunc(*all, func(l cluster.Leftover) bool { return l.Run == run })
 	if i < 0 {
 		i = len(*all)
-		*all = append(*all, Leftover{Run: run, Dead: true})
+		*all = append(*all, cluster.Leftover{Run: run, Dead: true})
 	}
 	(*all)[i].Dead = (*all)[i].Dead && f == dead
 	return &(*all)[i]
 }
 
 // Clean removes what dead runs of this host have left, and says what.
-func Clean(ctx context.Context) (cleaned []Leftover, err error) {
+func Clean(ctx context.Context) (cleaned []cluster.Leftover, err error) {
 	all, err := Leftovers(ctx)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/cluster/container"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/cachedir"
 )
@@ -58,7 +57,11 @@ func (a *App) clean(ctx context.Context) error {
 	if unremoved != nil {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: unremoved}
 	}
-	gone, err := container.Clean(ctx)
+	var gone []cluster.Leftover
+	var err error
+	if c := a.cat.Containers; c != nil {
+		gone, err = c.Clean(ctx)
+	}
 	for _, l := range gone {
 		fmt.Fprintf(a.st.Stdout, "removed run %s: %s\n", l.Run, strings.Join(slices.Concat(l.Containers, l.Networks), ", "))
 	}
@@ -72,15 +75,19 @@ func (a *App) clean(ctx context.Context) error {
 }
 
 // docker says what Docker can do here, and what runs have left in it.
-func docker(ctx context.Context) usable {
+func (a *App) docker(ctx context.Context) usable {
 	u := usable{Tool: "docker", Versions: map[string]string{}}
-	version, images, err := container.State(ctx)
+	if a.cat.Containers == nil {
+		u.Missing = []string{"container: " + cluster.NoContainers{}.Available(cluster.Topology{}).Error()}
+		return u
+	}
+	version, images, err := a.cat.Containers.State(ctx)
 	if err != nil {
 		u.Missing = []string{"container: " + err.Error()}
 		return u
 	}
 	u.Chosen, u.Versions = "server "+version, images
-	left, err := container.Leftovers(ctx)
+	left, err := a.cat.Containers.Leftovers(ctx)
 	if err != nil {
 		u.Missing = []string{err.Error()}
 	}
@@ -105,7 +112,7 @@ func (a *App) doctor(ctx context.Context, asJSON bool) error {
 		}
 		all = append(all, u)
 	}
-	all = append(all, clocks(), cache(), docker(ctx))
+	all = append(all, clocks(), cache(), a.docker(ctx))
 	if asJSON {
 		if err := a.PrintJSON(all); err != nil {
 			return err

@@ -4,6 +4,7 @@ package main
 import (
 	"os"
 
+	"github.com/lockstorm/lockstorm/cluster/container"
 	"github.com/lockstorm/lockstorm/cmd/claims"
 	"github.com/lockstorm/lockstorm/cmd/cli"
 	"github.com/lockstorm/lockstorm/harness"
@@ -13,6 +14,7 @@ import (
 
 func main() {
 	cat := harness.New(stores.All()...)
+	cat.Containers = container.Docker{}
 	harness.WorkerMain(cat)
 	os.Exit(cli.Main(own.Book(cat), cli.System("lockstorm"), claims.Verb))
 }

@@ -1,0 +1,66 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// versionTimeout is for a program to say its version; a JVM takes a second for it.
+const versionTimeout = 10 * time.Second
+
+// told are the versions that programs have said of themselves in this process, by [program].
+var told sync.Map
+
+// program is a file on this host as it was when it was asked.
+type program struct {
+	path, args string
+	size       int64
+	changed    time.Time
+}
+
+// VersionLine is the first line that the binary prints of its version. A program that has not changed is asked once: a JVM takes a
+// second to say it, and a suite asks for every run.
+func (r Recipe) VersionLine() (string, error) {
+	path, err := r.Find()
+	if err != nil {
+		return "", err
+	}
+	key := program{path: path, args: strings.Join(r.Version, " ")}
+	if info, err := os.Stat(path); err == nil {
+		key.size, key.changed = info.Size(), info.ModTime()
+	}
+	if line, known := told.Load(key); known {
+		return line.(string), nil //nolint:errcheck,forcetypeassert // nothing else is stored
+	}
+	line, err := r.askVersion(path)
+	if err == nil {
+		told.Store(key, line)
+	}
+	return line, err
+}
+
+func (r Recipe) askVersion(path string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), versionTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, r.Version...)
+	cmd.Env, cmd.WaitDelay = r.environ(), time.Second // its own children may keep its output open
+	runtime.LockOSThread()                            // on whose death the kernel kills it
+	defer runtime.UnlockOSThread()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("%s %s does not end within %v: is %s the program that it should be?", r.Binary, strings.Join(r.Version, " "), versionTimeout, path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", r.Binary, strings.Join(r.Version, " "), err)
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return line, nil
+}
