@@ -9,8 +9,8 @@ DEMO_OUT ?= lockstorm-runs/demo-$(shell date +%Y%m%d-%H%M%S)
 export PATH := $(CURDIR)/bin/servers:$(PATH)
 # What the tests run with; make test PKG=./checker narrows it.
 PKG ?= ./...
-# The race detector needs a C compiler.
-RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
+# make test RACE=-race adds the race detector, which needs a C compiler and doubles the time; make ci does.
+RACE ?=
 TESTFLAGS ?= $(RACE) -shuffle=on
 
 .PHONY: help
@@ -41,8 +41,7 @@ servers: ## get the servers that the tests need (Debian packages, else out of a 
 	@./.ci/servers
 
 .PHONY: test
-test: servers ## run the tests (with the race detector where there is a C compiler)
-	@$(if $(RACE),true,echo "test: no C compiler, so no race detector")
+test: servers ## run the tests (RACE=-race with the race detector, as make ci does)
 	$(GO) test $(TESTFLAGS) -timeout 15m $(PKG)
 	cd examples/ownlock && $(GO) test -timeout 5m ./...
 
@@ -202,7 +201,7 @@ bench-against: build ##> OLD=BINARY: check of a million events by bin/lockstorm 
 .PHONY: ci
 ci: ## everything that must hold before a change lands
 	@mkdir -p bin; ./.ci/images >bin/images.log 2>&1 & \
-	$(MAKE) tidy vet build lint && $(MAKE) test TESTFLAGS="$(TESTFLAGS) -vet=off" && $(MAKE) fast && $(MAKE) gate && wait && cat bin/images.log && $(MAKE) containers
+	$(MAKE) tidy vet build lint && $(MAKE) test RACE="$$(command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)" TESTFLAGS='$$(RACE) -shuffle=on -vet=off' && $(MAKE) fast && $(MAKE) gate && wait && cat bin/images.log && $(MAKE) containers
 
 .PHONY: clean
 clean: ## remove what was built and every run
