@@ -8,34 +8,6 @@ import (
 	"strconv"
 )
 
-// wire is the JSON form of an event. Unknown fields are ignored, so that a newer
-// writer can be read by an older reader.
-type wire struct {
-	Index    *int64          `json:"index"`
-	Time     *int64          `json:"time"`
-	Process  json.RawMessage `json:"process"`
-	Type     Type            `json:"type"`
-	F        string          `json:"f"`
-	Value    json.RawMessage `json:"value"`
-	Error    string          `json:"error"`
-	Message  string          `json:"message"`
-	Party    string          `json:"party"`
-	Seq      *int64          `json:"seq"`
-	Client   string          `json:"client"`
-	Lock     string          `json:"lock"`
-	Mode     string          `json:"mode"`
-	Grant    string          `json:"grant"`
-	Owner    string          `json:"owner"`
-	Lease    string          `json:"lease"`
-	Sent     *int64          `json:"sent"`
-	TTL      *int64          `json:"ttl"`
-	Deadline *int64          `json:"deadline"`
-	Token    *int64          `json:"token"`
-	Nodes    []string        `json:"nodes"`
-	Register string          `json:"register"`
-	Node     string          `json:"node"`
-}
-
 // UnmarshalJSON reads one line of the record. A line that lacks time, process, type
 // or f is an error: it is not an event.
 func (e *Event) UnmarshalJSON(line []byte) error {
@@ -51,13 +23,7 @@ func (e *Event) UnmarshalJSON(line []byte) error {
 	default:
 		return fmt.Errorf("type %q is none of invoke, ok, fail, info", w.Type)
 	}
-	*e = Event{
-		Index: opt(w.Index).Or(-1), Time: *w.Time, Type: w.Type, F: w.F,
-		Error: w.Error, Message: w.Message, Party: w.Party, Seq: opt(w.Seq).Or(-1),
-		Client: w.Client, Lock: w.Lock, Mode: w.Mode, Grant: w.Grant, Owner: w.Owner,
-		Lease: w.Lease, Sent: opt(w.Sent), TTL: opt(w.TTL), Deadline: opt(w.Deadline),
-		Token: opt(w.Token), Nodes: w.Nodes, Register: w.Register, Node: w.Node,
-	}
+	*e = w.event()
 	if err := e.Process.decode(w.Process); err != nil {
 		return err
 	}

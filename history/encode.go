@@ -12,39 +12,14 @@ func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil, e.Index 
 // written by hand because it stands on the path of every operation (encoding/json
 // costs three times as much); [Event.UnmarshalJSON] is its inverse.
 func (e *Event) AppendJSON(b []byte, withIndex bool) []byte {
-	b = append(b, '{')
-	if withIndex {
-		b = appendInt(b, `"index":`, e.Index)
-		b = append(b, ',')
+	return append(e.appendFields(append(b, '{'), withIndex), '}')
+}
+
+func (p Process) appendJSON(b []byte) []byte {
+	if p.IsOp() {
+		return strconv.AppendInt(b, p.N, 10)
 	}
-	b = appendInt(b, `"time":`, e.Time)
-	b = append(b, `,"process":`...)
-	if e.Process.IsOp() {
-		b = strconv.AppendInt(b, e.Process.N, 10)
-	} else {
-		b = appendQuoted(b, e.Process.Name)
-	}
-	b = appendString(b, `,"type":`, string(e.Type))
-	b = appendString(b, `,"f":`, e.F)
-	b = e.Value.appendJSON(b)
-	b = appendString(b, `,"error":`, e.Error)
-	b = appendString(b, `,"message":`, e.Message)
-	b = appendString(b, `,"party":`, e.Party)
-	b = appendInt(b, `,"seq":`, e.Seq)
-	b = appendString(b, `,"client":`, e.Client)
-	b = appendString(b, `,"lock":`, e.Lock)
-	b = appendString(b, `,"mode":`, e.Mode)
-	b = appendString(b, `,"grant":`, e.Grant)
-	b = appendString(b, `,"owner":`, e.Owner)
-	b = appendString(b, `,"lease":`, e.Lease)
-	b = appendOpt(b, `,"sent":`, e.Sent)
-	b = appendOpt(b, `,"ttl":`, e.TTL)
-	b = appendOpt(b, `,"deadline":`, e.Deadline)
-	b = appendOpt(b, `,"token":`, e.Token)
-	b = appendNodes(b, e.Nodes)
-	b = appendString(b, `,"register":`, e.Register)
-	b = appendString(b, `,"node":`, e.Node)
-	return append(b, '}')
+	return appendQuoted(b, p.Name)
 }
 
 func (v Value) appendJSON(b []byte) []byte {
@@ -82,11 +57,11 @@ func appendString(b []byte, key, s string) []byte {
 	return appendQuoted(append(b, key...), s)
 }
 
-func appendNodes(b []byte, nodes []string) []byte {
+func appendList(b []byte, key string, nodes []string) []byte {
 	if len(nodes) == 0 {
 		return b
 	}
-	b = append(b, `,"nodes":[`...)
+	b = append(append(b, key...), '[')
 	for i, n := range nodes {
 		if i > 0 {
 			b = append(b, ',')

@@ -119,28 +119,36 @@ func (v Value) Into(dst any) error { return json.Unmarshal(v.JSON, dst) }
 
 // Event is one line of the record. Times are ns since the start of the run; TTL is in
 // ns; fields that do not apply are left out of the JSON form.
+//
+// A field is declared here and nowhere else: event_fields.go (codec, parser, fixtures as text) and the table of docs/history.md
+// are made from the tags by `make docs`, in this order.
+//
+//	rec   its key in JSON and in fixtures
+//	keep  how the parser keeps a string: word (few values), own (each by itself), again (mostly as in the event before)
+//	text  in fixtures: word, time, number, list; none where it has a place of its own there
+//	is    its type, for people; doc: what it says
 type Event struct {
-	Index    int64   // position in the merged history; not in party logs
-	Time     int64   // when the event was recorded
-	Process  Process // the logical process
-	Type     Type    //
-	F        string  // what is done: the F constants
-	Value    Value   //
-	Error    string  // closed list: the Err constants
-	Message  string  // detail of Error, for people
-	Party    string  // whose log
-	Seq      int64   // position in that log, without gaps from 0
-	Client   string  // the client that acts, or that a fault targets
-	Lock     string  //
-	Mode     string  // "" exclusive, "shared" for readers
-	Grant    string  // harness id of the acquire attempt, on every event of it
-	Owner    string  // what the store sees as the owner
-	Lease    string  // what renews and expires
-	Sent     Opt     // just before the granted request left the client
-	TTL      Opt     // time to live of the lease
-	Deadline Opt     // sent + ttl - the algorithm's own drift allowance
-	Token    Opt     // fencing token
-	Nodes    []string
-	Register string
-	Node     string
+	Index    int64    `rec:"index" is:"int" doc:"position in the history from 0 (not in party logs)"`
+	Time     int64    `rec:"time" is:"int, ns" doc:"since the start of the run, CLOCK_MONOTONIC, one base for all processes of the host"`
+	Process  Process  `rec:"process" is:"int or string" doc:"who: a number for operations, never reused; a name for parties' own notices"`
+	Type     Type     `rec:"type" is:"string" doc:"~invoke~, ~ok~, ~fail~, ~info~"`
+	F        string   `rec:"f" is:"string" doc:"what is done: see below"`
+	Value    Value    `rec:"value" is:"any" doc:"of read and write ~{base, new}~; of the others see below"`
+	Error    string   `rec:"error" keep:"word" text:"word" is:"string" doc:"~busy~, ~not-held~, ~not-sent~, ~timeout~, ~closed~, ~stale-token~, ~deadlock~, ~conflict~, ~other~"`
+	Message  string   `rec:"message" keep:"own" text:"word" is:"string" doc:"detail of the error, for people"`
+	Party    string   `rec:"party" keep:"again" is:"string" doc:"whose log"`
+	Seq      int64    `rec:"seq" is:"int" doc:"position in that log: without gaps from 0"`
+	Client   string   `rec:"client" keep:"again" text:"word" is:"string" doc:"the client that acts, or that a fault targets"`
+	Lock     string   `rec:"lock" keep:"again" text:"word" is:"string" doc:"the lock that it is about"`
+	Mode     string   `rec:"mode" keep:"word" text:"word" is:"string" doc:"~shared~ for readers; absent: exclusive"`
+	Grant    string   `rec:"grant" keep:"again" text:"word" is:"string" doc:"id of the acquire attempt, on every event of it"`
+	Owner    string   `rec:"owner" keep:"word" text:"word" is:"string" doc:"what the store sees as the owner"`
+	Lease    string   `rec:"lease" keep:"word" text:"word" is:"string" doc:"what renews and expires"`
+	Sent     Opt      `rec:"sent" text:"time" is:"int, ns" doc:"just before the granted request left the client; same base as ~time~"`
+	TTL      Opt      `rec:"ttl" text:"time" is:"int, ns" doc:"time to live of the lease"`
+	Deadline Opt      `rec:"deadline" text:"time" is:"int, ns" doc:"~sent~ + ~ttl~ - the algorithm's own drift allowance"`
+	Token    Opt      `rec:"token" text:"number" is:"64-bit int" doc:"fencing token"`
+	Nodes    []string `rec:"nodes" text:"list" is:"strings" doc:"servers"`
+	Register string   `rec:"register" keep:"word" text:"word" is:"string" doc:"~plain~ or ~fenced~; of the workload ~stock~, ~stock~ or ~ledger~"`
+	Node     string   `rec:"node" keep:"word" text:"word" is:"string" doc:"a server"`
 }

@@ -11,9 +11,9 @@ import (
 type parser struct {
 	line []byte
 	at   int
-	seen uint32            // keys, by their bits
-	kept map[string]string // strings that occurred, so that each is kept once
-	last [4]string         // the last party, client, lock and grant: mostly the next one, too
+	seen uint32              // keys, by their bits
+	kept map[string]string   // strings that occurred, so that each is kept once
+	last [againFields]string // the last party, client, lock and grant: mostly the next one, too
 }
 
 func newParser() *parser { return &parser{kept: map[string]string{}} }
@@ -49,61 +49,6 @@ func (p *parser) parse(line []byte, e *Event) bool {
 			return false
 		}
 	}
-}
-
-// field decodes the value of a key: one line of a table each.
-//
-//nolint:gocyclo // a table
-func (p *parser) field(key []byte, e *Event) bool {
-	switch string(key) {
-	case "index":
-		return p.once(4) && p.number(&e.Index)
-	case "time":
-		return p.once(0) && p.number(&e.Time)
-	case "process":
-		return p.once(1) && p.process(&e.Process)
-	case "type":
-		return p.once(2) && p.kind(&e.Type)
-	case "f":
-		return p.once(3) && p.function(&e.F)
-	case "value":
-		return p.once(5) && p.seen&bitF != 0 && p.value(e)
-	case "error":
-		return p.once(6) && p.keep(&e.Error)
-	case "message":
-		return p.once(7) && p.own(&e.Message)
-	case "party":
-		return p.once(8) && p.again(0, &e.Party)
-	case "seq":
-		return p.once(9) && p.number(&e.Seq)
-	case "client":
-		return p.once(10) && p.again(1, &e.Client)
-	case "lock":
-		return p.once(11) && p.again(2, &e.Lock)
-	case "mode":
-		return p.once(12) && p.keep(&e.Mode)
-	case "grant":
-		return p.once(13) && p.again(3, &e.Grant)
-	case "owner":
-		return p.once(14) && p.keep(&e.Owner)
-	case "lease":
-		return p.once(15) && p.keep(&e.Lease)
-	case "sent":
-		return p.once(16) && p.opt(&e.Sent)
-	case "ttl":
-		return p.once(17) && p.opt(&e.TTL)
-	case "deadline":
-		return p.once(18) && p.opt(&e.Deadline)
-	case "token":
-		return p.once(19) && p.opt(&e.Token)
-	case "nodes":
-		return p.once(20) && p.nodes(&e.Nodes)
-	case "register":
-		return p.once(21) && p.keep(&e.Register)
-	case "node":
-		return p.once(22) && p.keep(&e.Node)
-	}
-	return false
 }
 
 // once notes a key; false where it was there before.
@@ -206,7 +151,7 @@ func (p *parser) again(which int, v *string) bool {
 	return true
 }
 
-func (p *parser) nodes(v *[]string) bool {
+func (p *parser) list(v *[]string) bool {
 	if !p.byte('[') {
 		return false
 	}

@@ -126,17 +126,13 @@ func (e *Event) setField(field string) error {
 	if !ok {
 		return fmt.Errorf("field %q: want key=value", field)
 	}
-	texts := map[string]*string{
-		"lock": &e.Lock, "mode": &e.Mode, "grant": &e.Grant, "owner": &e.Owner, "lease": &e.Lease,
-		"error": &e.Error, "message": &e.Message, "register": &e.Register, "node": &e.Node, "client": &e.Client,
-	}
-	times := map[string]*Opt{"sent": &e.Sent, "ttl": &e.TTL, "deadline": &e.Deadline}
-	numbers := map[string]*Opt{"token": &e.Token, "base": &e.Value.Base, "new": &e.Value.New}
+	texts, times, numbers, lists := e.textFields()
+	numbers["base"], numbers["new"] = &e.Value.Base, &e.Value.New
 	switch {
 	case texts[key] != nil:
 		*texts[key] = val
-	case key == "nodes":
-		e.Nodes = strings.Split(val, "+")
+	case lists[key] != nil:
+		*lists[key] = strings.Split(val, "+")
 	case times[key] != nil:
 		d, err := time.ParseDuration(val)
 		*times[key] = Some(d.Nanoseconds())

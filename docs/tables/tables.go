@@ -6,6 +6,7 @@ package tables
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -228,4 +229,23 @@ func Suite(text string) string {
 		p.row("`"+f.Name+"`", f.Doc, map[tally.Unit]string{tally.Time: "time"}[f.Unit]+strings.TrimPrefix(string(f.Unit), "ns"))
 	}
 	return before + figuresBegin + p.String() + figuresEnd + after
+}
+
+const fieldsBegin, fieldsEnd = "<!-- fields: made by `make docs` -->\n", "<!-- end of fields -->\n"
+
+// History is docs/history.md with the fields that an event has, by their tags.
+func History(text string) string {
+	before, rest, found := strings.Cut(text, fieldsBegin)
+	_, after, ended := strings.Cut(rest, fieldsEnd)
+	if !found || !ended {
+		return "docs/history.md has no place for fields"
+	}
+	var p page
+	p.header("field", "type", "meaning")
+	event := reflect.TypeFor[history.Event]()
+	for i := range event.NumField() {
+		tag := event.Field(i).Tag
+		p.row("`"+tag.Get("rec")+"`", tag.Get("is"), strings.ReplaceAll(tag.Get("doc"), "~", "`"))
+	}
+	return before + fieldsBegin + p.String() + fieldsEnd + after
 }

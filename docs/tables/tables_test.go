@@ -66,6 +66,10 @@ func TestDocsAreNotStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	files["../suite.md"] = Suite(string(page))
+	if page, err = os.ReadFile("../history.md"); err != nil {
+		t.Fatal(err)
+	}
+	files["../history.md"] = History(string(page))
 	if page, err = os.ReadFile("../libraries-measured.md"); err != nil {
 		t.Fatal(err)
 	}
