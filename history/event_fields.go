@@ -149,24 +149,28 @@ func (p *parser) field(key []byte, e *Event) bool {
 
 // textFields are where the fields of an event are, by their names in fixtures.
 func (e *Event) textFields() (texts map[string]*string, times, numbers map[string]*Opt, lists map[string]*[]string) {
-	return map[string]*string{
-			"error":    &e.Error,
-			"message":  &e.Message,
-			"client":   &e.Client,
-			"lock":     &e.Lock,
-			"mode":     &e.Mode,
-			"grant":    &e.Grant,
-			"owner":    &e.Owner,
-			"lease":    &e.Lease,
-			"register": &e.Register,
-			"node":     &e.Node,
-		}, map[string]*Opt{
-			"sent":     &e.Sent,
-			"ttl":      &e.TTL,
-			"deadline": &e.Deadline,
-		}, map[string]*Opt{
-			"token": &e.Token,
-		}, map[string]*[]string{
-			"nodes": &e.Nodes,
-		}
+	texts = map[string]*string{
+		"error":    &e.Error,
+		"message":  &e.Message,
+		"client":   &e.Client,
+		"lock":     &e.Lock,
+		"mode":     &e.Mode,
+		"grant":    &e.Grant,
+		"owner":    &e.Owner,
+		"lease":    &e.Lease,
+		"register": &e.Register,
+		"node":     &e.Node,
+	}
+	times = map[string]*Opt{
+		"sent":     &e.Sent,
+		"ttl":      &e.TTL,
+		"deadline": &e.Deadline,
+	}
+	numbers = map[string]*Opt{
+		"token": &e.Token,
+	}
+	lists = map[string]*[]string{
+		"nodes": &e.Nodes,
+	}
+	return texts, times, numbers, lists
 }

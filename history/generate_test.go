@@ -153,11 +153,15 @@ return false
 
 // textFields are where the fields of an event are, by their names in fixtures.
 func (e *Event) textFields() (texts map[string]*string, times, numbers map[string]*Opt, lists map[string]*[]string) {
-return map[string]*string{
-%s}, map[string]*Opt{
-%s}, map[string]*Opt{
-%s}, map[string]*[]string{
+texts = map[string]*string{
 %s}
+times = map[string]*Opt{
+%s}
+numbers = map[string]*Opt{
+%s}
+lists = map[string]*[]string{
+%s}
+return texts, times, numbers, lists
 }
 `, again, &enc, &wire, &back, &parse, &texts, &times, &numbers, &lists)
 }
