@@ -9,6 +9,8 @@ import (
 	"net"
 	"regexp"
 	"slices"
+
+	"github.com/lockstorm/lockstorm/compose"
 )
 
 // Recipe says how one server is started, and what is peculiar to its store. Args, Files
@@ -29,6 +31,8 @@ type Recipe struct {
 	Args    []string          // arguments
 	Env     map[string]string // added to the environment
 	Image   string            // what it runs from in a container, by its name in the table of images; empty: nothing
+	// OwnImage is what a store of another module runs from, whose name is Image then.
+	OwnImage compose.Image
 	// Wrap are lines of a shell that are run before the program in a container, where images differ
 	// from the package: what they export, the program has.
 	Wrap  string
@@ -201,4 +205,12 @@ func merged(a, b map[string]string) map[string]string {
 	}
 	maps.Copy(out, b)
 	return out
+}
+
+// ContainerImage is what the server runs from in a container.
+func (r Recipe) ContainerImage() (compose.Image, error) {
+	if r.OwnImage.Name != "" {
+		return r.OwnImage, nil
+	}
+	return compose.Find(r.Image)
 }

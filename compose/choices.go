@@ -2,21 +2,22 @@ package compose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Choices are images that stand in for those of the table, by their names.
 type Choices map[string]string
 
-// ParseChoices reads words NAME=REF.
-func ParseChoices(words []string) (Choices, error) {
+// ParseChoices reads words NAME=REF. The own names are those of images of other modules.
+func ParseChoices(words []string, own ...string) (Choices, error) {
 	c := Choices{}
 	for _, w := range words {
 		name, ref, ok := strings.Cut(w, "=")
 		if !ok || ref == "" {
 			return nil, fmt.Errorf("image %q: write NAME=REF, a name of the table and what to run in its place", w)
 		}
-		if _, err := Find(name); err != nil {
+		if _, err := Find(name); err != nil && !slices.Contains(own, name) {
 			return nil, fmt.Errorf("image %q: %w", w, err)
 		}
 		if was, twice := c[name]; twice && was != ref {

@@ -21,3 +21,21 @@ func TestParseChoices(t *testing.T) {
 		t.Errorf("two of one: %v", err)
 	}
 }
+
+// An image of another module is built from its own Dockerfile, and can be chosen by its name.
+func TestOwnImage(t *testing.T) {
+	own := Image{Name: "mystore", Build: []byte("FROM debian\n")}
+	if string(own.Dockerfile()) != "FROM debian\n" || !strings.HasPrefix(own.Built(), "localhost/lockstorm-mystore:") {
+		t.Errorf("%q, built as %s", own.Dockerfile(), own.Built())
+	}
+	other := Image{Name: "mystore", Build: []byte("FROM debian:12\n")}
+	if other.Built() == own.Built() {
+		t.Error("another Dockerfile makes an image of the same name")
+	}
+	if _, err := ParseChoices([]string{"mystore=a:1"}); err == nil {
+		t.Error("an image that nobody has was chosen")
+	}
+	if c, err := ParseChoices([]string{"mystore=a:1"}, "mystore"); err != nil || c["mystore"] != "a:1" {
+		t.Errorf("%v, %v", c, err)
+	}
+}

@@ -19,16 +19,18 @@ type Image struct {
 	// Official is the name by which users pull it; empty: the default registry has none that its
 	// makers keep, and it is built.
 	Official string
+	// Build is the Dockerfile of an image of another module; nil: ours, by the name.
+	Build []byte
 }
 
 // images is the one place that names them. The versions are those with which docs/backends.md was
 // measured, where there is such an image.
 var images = []Image{
-	{"redis", "redis:7-bookworm"},
-	{"zookeeper", "zookeeper:3.8"},
-	{"etcd", ""},
-	{"mariadb", "mariadb:10.11"},
-	{"postgres", "postgres:15-bookworm"},
+	{Name: "redis", Official: "redis:7-bookworm"},
+	{Name: "zookeeper", Official: "zookeeper:3.8"},
+	{Name: "etcd"},
+	{Name: "mariadb", Official: "mariadb:10.11"},
+	{Name: "postgres", Official: "postgres:15-bookworm"},
 }
 
 // Images are all that there are.
@@ -48,6 +50,9 @@ func Find(name string) (Image, error) {
 
 // Dockerfile is what builds an image like it, with what faults need.
 func (i Image) Dockerfile() []byte {
+	if i.Build != nil {
+		return i.Build
+	}
 	text, err := files.ReadFile(path.Join("images", i.Name, "Dockerfile"))
 	if err != nil {
 		panic(fmt.Sprintf("image %s has no Dockerfile: %v", i.Name, err)) // held by a test

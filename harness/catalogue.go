@@ -10,11 +10,14 @@
 package harness
 
 import (
+	"io"
+
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/nemesis/faults"
 	"github.com/lockstorm/lockstorm/workloads"
@@ -30,7 +33,14 @@ type Catalogue struct {
 	Checks     *checker.Catalogue
 	Registers  *backends.Registers
 	Containers cluster.Containers // nil: servers run as processes
+	Renderers  []Renderer         // reports of a program's own, beside ours, in every run directory
 	Stock      []string           // names of the backends that came with parts, not added one by one
+}
+
+// Renderer writes a report of a run from its results and its record.
+type Renderer struct {
+	File  string // its name in the directory of the run
+	Write func(w io.Writer, r *checker.Results, rec *history.Record) error
 }
 
 // New is a catalogue of all faults, workloads and checks, with what some parts bring: those of package stores, or fewer, or

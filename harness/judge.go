@@ -36,6 +36,8 @@ func makeDirs(dir string) error {
 type Judged struct {
 	Results *checker.Results
 	Record  *history.Record
+
+	renderers []Renderer
 }
 
 // JudgeFile judges a history file and writes nothing.
@@ -124,7 +126,7 @@ func judge(cat *Catalogue, h *history.History) (*Judged, error) {
 	if err != nil {
 		return nil, usage(fmt.Errorf("%s: %w", h.Sources[0], err))
 	}
-	return &Judged{Results: checker.Judge(in, cat.Checks), Record: in.Record}, nil
+	return &Judged{Results: checker.Judge(in, cat.Checks), Record: in.Record, renderers: cat.Renderers}, nil
 }
 
 func (j *Judged) write(dir string) error {
@@ -136,7 +138,11 @@ func (j *Judged) write(dir string) error {
 
 // Render writes the reports of a judged run directory.
 func (j *Judged) Render(dir string) error {
-	err := errors.Join(
+	var own []error
+	for _, r := range j.renderers {
+		own = append(own, writeTo(filepath.Join(dir, r.File), func(f *os.File) error { return r.Write(f, j.Results, j.Record) }))
+	}
+	err := errors.Join(errors.Join(own...),
 		writeTo(filepath.Join(dir, ReportFile), func(f *os.File) error { return reports.HTML(f, j.Results, j.Record) }),
 		writeTo(filepath.Join(dir, JUnitFile), func(f *os.File) error { return reports.JUnit(f, j.Results) }),
 	)

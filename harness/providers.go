@@ -96,7 +96,7 @@ func (r *resolved) imagesFor() (err error) {
 	if err := r.contained("--image"); err != nil {
 		return err
 	}
-	if r.images, err = compose.ParseChoices(r.Images); err != nil {
+	if r.images, err = compose.ParseChoices(r.Images, r.ownImages()...); err != nil {
 		return fmt.Errorf("--image: %w", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.images)) {
@@ -105,6 +105,16 @@ func (r *resolved) imagesFor() (err error) {
 		}
 	}
 	return nil
+}
+
+// ownImages are the images that the topology brings itself.
+func (r *resolved) ownImages() (names []string) {
+	for _, n := range r.topology.Nodes {
+		if n.OwnImage.Name != "" {
+			names = append(names, n.OwnImage.Name)
+		}
+	}
+	return names
 }
 
 // serversFor reads --servers and how they are entered.

@@ -3,6 +3,8 @@ package harness
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -214,5 +216,33 @@ func shutdown(t *testing.T, log string) {
 	}
 	if err := conn.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A report of a program's own is written beside ours, and again when the run is judged again.
+func TestRenderers(t *testing.T) {
+	t.Parallel()
+	cat := plainCatalogue()
+	cat.Renderers = append(cat.Renderers, Renderer{File: "own.txt", Write: func(w io.Writer, r *checker.Results, rec *history.Record) error {
+		_, err := fmt.Fprintf(w, "%s, %d grants\n", r.Verdict, len(rec.Grants))
+		return err
+	}})
+	out, err := Run(context.Background(), cat, shortConfig(t, "none"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(out.Dir, "own.txt")
+	first, err := os.ReadFile(path)
+	if err != nil || !strings.HasPrefix(string(first), "fail, ") {
+		t.Fatalf("%q, %v", first, err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := JudgeDir(cat, out.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := os.ReadFile(path); err != nil || string(again) != string(first) {
+		t.Errorf("%q, %v; was %q", again, err, first)
 	}
 }

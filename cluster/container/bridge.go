@@ -152,7 +152,7 @@ func (p *Provider) network(ctx context.Context, d *daemon, r cluster.Recipe, img
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.holders[r.Name] == "" {
-		holder := cluster.Recipe{Name: holderPrefix + r.Name, Image: r.Image, Contained: r.Contained}
+		holder := cluster.Recipe{Name: holderPrefix + r.Name, Image: r.Image, OwnImage: r.OwnImage, Contained: r.Contained}
 		c, err := p.begin(ctx, d, holder, img, place, []string{"sleep", "infinity"}, b.name, b.settings(r.Name))
 		if err != nil {
 			return "", err

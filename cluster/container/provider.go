@@ -24,7 +24,6 @@ import (
 	"sync"
 
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/compose"
 	"github.com/lockstorm/lockstorm/internal/shell"
 )
 
@@ -103,7 +102,7 @@ func (p *Provider) Here(t cluster.Topology) error {
 	ctx, cancel := context.WithTimeout(context.Background(), askLimit)
 	defer cancel()
 	for _, r := range t.Nodes {
-		i, err := compose.Find(r.Image)
+		i, err := r.ContainerImage()
 		if err == nil {
 			_, err = d.here(ctx, p.o.Images, i)
 		}
@@ -138,7 +137,7 @@ func (p *Provider) Versions(ctx context.Context, t cluster.Topology) (map[string
 }
 
 func (p *Provider) image(ctx context.Context, d *daemon, r cluster.Recipe) (image, error) {
-	i, err := compose.Find(r.Image)
+	i, err := r.ContainerImage()
 	if err != nil {
 		return image{}, err
 	}

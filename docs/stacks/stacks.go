@@ -16,7 +16,6 @@ import (
 	"github.com/lockstorm/lockstorm/backends/etcd"
 	"github.com/lockstorm/lockstorm/backends/redis"
 	"github.com/lockstorm/lockstorm/cluster"
-	"github.com/lockstorm/lockstorm/compose"
 	"github.com/lockstorm/lockstorm/internal/shell"
 )
 
@@ -112,7 +111,7 @@ func shared(t cluster.Topology) bool {
 }
 
 func service(t cluster.Topology, r cluster.Recipe, place cluster.Place) (map[string]any, error) {
-	img, err := compose.Find(r.Image)
+	img, err := r.ContainerImage()
 	if err != nil {
 		return nil, err
 	}
