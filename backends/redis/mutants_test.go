@@ -25,7 +25,7 @@ func catalogue() *harness.Catalogue {
 func TestMain(m *testing.M) {
 	harness.WorkerMain(catalogue())
 	// What is tested here waits for most of a run.
-	if err := flag.Set("test.parallel", "5"); err != nil { // -parallel says otherwise
+	if err := flag.Set("test.parallel", "3"); err != nil { // -parallel says otherwise
 		panic(err)
 	}
 	os.Exit(m.Run())

@@ -47,9 +47,7 @@ func TestReplicas(t *testing.T) {
 			roles := func(want ...string) {
 				t.Helper()
 				for i, s := range servers {
-					if got := s.Role(); got != want[i] {
-						t.Fatalf("%s says that it is %s, want %s", s.Name(), got, want[i])
-					}
+					b.Await(s.Name()+" is "+want[i], func() bool { return s.Role() == want[i] })
 				}
 			}
 			do := func(s *cluster.Server, text string) {
