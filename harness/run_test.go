@@ -105,7 +105,7 @@ func TestTiedPause(t *testing.T) {
 		t.Fatalf("%d faults", len(rec.Faults))
 	}
 	f := rec.Faults[0]
-	if !f.Effective() || !slices.Equal(f.Clients, []string{"c2"}) || f.Point != "before-write" || f.HealEnd == nil || !strings.Contains(f.Proof, "in state T") {
+	if !f.Effective() || !slices.Equal(f.Clients, []string{"c2"}) || f.Point != "before-write" || f.HealEnd == nil || !strings.Contains(f.Proof, "threads stopped") {
 		t.Errorf("fault %+v", f.Fault)
 	}
 	if length := f.HealEnd.Time - f.Effect.Time; length < int64(cfg.TTL) {
