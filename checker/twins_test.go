@@ -49,7 +49,7 @@ func TestModelsAgainstBruteForce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			illegal, overlapping := 0, 0
-			n := checkertest.Histories(t, 5_000)
+			n := checkertest.Histories(t, 1_500)
 			for seed := range n {
 				d := newDice(seed)
 				r := d.grid(oneOf(d, models...))

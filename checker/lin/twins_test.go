@@ -105,7 +105,7 @@ func TestSweepAgainstPorcupine(t *testing.T) {
 	for _, kind := range []string{history.ModelExclusive, history.ModelReadWrite, history.ModelReentrant} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			legal, missed, all := 0, 0, int(checkertest.Histories(t, 5_000))
+			legal, missed, all := 0, 0, int(checkertest.Histories(t, 1_500))
 			for seed := range uint64(all) {
 				grants, ops := random(rand.New(rand.NewPCG(seed, 11)), kind == history.ModelReentrant)
 				swept, searched, differ := twins(history.Model{Kind: kind}, grants, ops)

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/aclements/go-moremath/stats"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Chance is how likely two sets of runs are to differ as much as they do if nothing had changed; ok is
@@ -35,8 +34,9 @@ func twoPoisson(a, n, b, m float64) float64 {
 	if a+b == 0 {
 		return 1
 	}
-	d := distuv.Binomial{N: a + b, P: n / (n + m)}
-	return twoSided(0, a+b, a, d.LogProb)
+	p := n / (n + m)
+	logProb := func(x float64) float64 { return choose(a+b, x) + x*math.Log(p) + (a+b-x)*math.Log1p(-p) }
+	return twoSided(0, a+b, a, logProb)
 }
 
 // fisher compares the shares a in n and b in m.

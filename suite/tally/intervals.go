@@ -3,7 +3,7 @@ package tally
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // alpha is what the intervals leave out, half at each end.
@@ -56,12 +56,19 @@ func median(f Figure, runs []Sample) (Value, bool) {
 // rank is the largest k for which the k-th smallest and the k-th largest of n values (from 0 on) have
 // the median between them in 95 of 100 cases; ok is false where not even the ends have.
 func rank(n int) (k int, ok bool) {
-	b := distuv.Binomial{N: float64(n), P: 0.5}
-	for b.CDF(float64(k)) <= alpha/2 {
+	for tossed(n, k) <= alpha/2 {
 		k++
 		ok = true
 	}
 	return max(k-1, 0), ok
+}
+
+// tossed is how likely k heads at most are in n tosses of a coin (the binomial distribution at one half).
+func tossed(n, k int) float64 {
+	if k >= n {
+		return 1
+	}
+	return mathext.RegIncBeta(float64(n-k), float64(k+1), 0.5)
 }
 
 // pooled are the events and the chances of all runs.
@@ -88,10 +95,10 @@ func binomial(f Figure, runs []Sample) (Value, bool) {
 func clopperPearson(k, n float64) (low, high float64) {
 	low, high = 0, 1
 	if k > 0 {
-		low = distuv.Beta{Alpha: k, Beta: n - k + 1}.Quantile(alpha / 2)
+		low = mathext.InvRegIncBeta(k, n-k+1, alpha/2)
 	}
 	if k < n {
-		high = distuv.Beta{Alpha: k + 1, Beta: n - k}.Quantile(1 - alpha/2)
+		high = mathext.InvRegIncBeta(k+1, n-k, 1-alpha/2)
 	}
 	return low, high
 }
@@ -104,9 +111,9 @@ func poisson(f Figure, runs []Sample) (Value, bool) {
 	}
 	low := 0.0
 	if events > 0 {
-		low = distuv.Gamma{Alpha: events, Beta: 1}.Quantile(alpha / 2)
+		low = mathext.GammaIncRegInv(events, alpha/2)
 	}
-	high := distuv.Gamma{Alpha: events + 1, Beta: 1}.Quantile(1 - alpha/2)
+	high := mathext.GammaIncRegInv(events+1, 1-alpha/2)
 	scale := 1000 / chances
 	return Value{Value: events * scale, Low: low * scale, High: high * scale, Kind: Confidence, Runs: n}, true
 }
