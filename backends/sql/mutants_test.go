@@ -51,7 +51,7 @@ func TestMutants(t *testing.T) {
 		{"a commit that is none", checker.DataPlain, "none", "", "", run{backend: "rows-forget"}, run{backend: "sql-for-update"}},
 		{
 			// The next one has read when the first wakes up and writes: a read that does not pass the fence lets it.
-			"a fence that reads do not pass", checker.DataFenced, "client-pause:at=before-write,for=1.5ttl", "counter:hold=0.9ttl", history.FencingOn,
+			"a fence that reads do not pass", checker.DataFenced, "client-pause:at=before-write,for=1.7ttl", "counter:hold=0.9ttl", history.FencingOn,
 			run{backend: "sql-lease-row", register: "postgres-read-open"},
 			run{backend: "sql-lease-row", register: "postgres"},
 		},
