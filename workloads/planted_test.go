@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { lockstormtest.Main(m, catalogue()) }
 // What each workload is there to find is found by its own check where it was planted, and the same
 // workload passes where it was not.
 func TestPlantedBugsAreFound(t *testing.T) {
-	const moment = " --ttl 400ms --time 2s --clients 4"
+	const moment = " --ttl 400ms --time 4s --clients 4" // on a busy host two of them show nothing
 	var cases []suite.Case
 	for _, c := range []struct{ name, check, bad, good string }{
 		{"try", checker.Bounded, "--backend tickets-wait --workload try:bound=0.25ttl,hold=1ttl", "--backend tickets --workload try:bound=0.25ttl,hold=1ttl"},
