@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +21,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/tests/damage"
+	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
 func TestMain(m *testing.M) {
@@ -53,7 +53,7 @@ func judgeLimit() time.Duration {
 // TestDamage spoils every run in every way. DAMAGE_N is how many records are made (600),
 // DAMAGE_SEED the seed.
 func TestDamage(t *testing.T) {
-	n, seed := number(t, "DAMAGE_N", 600), number(t, "DAMAGE_SEED", 1)
+	n, seed := setting.Number(t, "DAMAGE_N", 600), setting.Number(t, "DAMAGE_SEED", 1)
 	records := make([]record, len(runs))
 	for i, line := range runs {
 		records[i] = makeRun(t, line)
@@ -188,16 +188,4 @@ func difference(before, after damage.Logs) string {
 		fmt.Fprintf(&b, "%s at byte %d of %d, now %d: %q -> %q\n", party, i, len(old), len(now), old[max(0, i-60):min(len(old), i+20)], now[max(0, min(i, len(now))-60):min(len(now), i+20)])
 	}
 	return b.String()
-}
-
-func number(t *testing.T, name string, def int) int {
-	t.Helper()
-	if os.Getenv(name) == "" {
-		return def
-	}
-	n, err := strconv.Atoi(os.Getenv(name))
-	if err != nil || n < 1 {
-		t.Fatalf("%s=%s is not a number from 1 on", name, os.Getenv(name))
-	}
-	return n
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
 // TestSeriesBusyHost runs locks that are right, under faults that do them no harm, beside four spinning loops: the
@@ -28,7 +29,7 @@ func TestSeriesBusyHost(t *testing.T) {
 		{"--backend redlock --nemesis server-kill:nodes=2", 30, true},
 		{"--backend file-flock --nemesis client-kill", 30, true},
 	} {
-		run, seeds := suite.MustLine(s.line), number(t, "BUSY_SEEDS", s.seeds)
+		run, seeds := suite.MustLine(s.line), setting.Number(t, "BUSY_SEEDS", s.seeds)
 		var mu sync.Mutex
 		codes := map[int]int{}
 		t.Run(s.line, func(t *testing.T) {

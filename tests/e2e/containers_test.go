@@ -20,6 +20,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
 // docker is what the client prints; without Docker there is nothing to test, and the test fails.
@@ -150,7 +151,7 @@ func inContainers(t *testing.T, inherent, defect, gone suite.Expectation) {
 func TestContainersAreSweptAfterKill(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1)) // a seed
 	before := volumes(t)
-	for i := range number(t, "CONTAINER_KILLS", 4) {
+	for i := range setting.Number(t, "CONTAINER_KILLS", 4) {
 		args := []string{"run", "--provider", "container", "--backend", "redis-lua", "--nemesis", "server-restart", "--nemesis", "server-pause", "--time", "30s"}
 		if i%2 == 1 {
 			args = []string{"run", "--network", "bridge", "--backend", "redis-sentinel", "--nemesis", "failover-kill", "--time", "30s"}

@@ -8,12 +8,13 @@ import (
 
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/own"
+	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
 // TestSeriesContainersTrack runs every published failure with CONTAINER_SEEDS seeds (5) on servers in
 // containers and writes docs/containers.md anew.
 func TestSeriesContainersTrack(t *testing.T) {
-	p := page{file: "containers.md", title: "The track record in containers", maker: "containers-track", seeds: number(t, "CONTAINER_SEEDS", 5)}
+	p := page{file: "containers.md", title: "The track record in containers", maker: "containers-track", seeds: setting.Number(t, "CONTAINER_SEEDS", 5)}
 	p.intro = fmt.Sprintf(`The published failures of [the track record](track-record.md), with every server in a container of its
 own (`+"`--provider container`"+`): the same commands, with the seeds 1 to %d. "As it must" counts the runs that
 ended with the exit code, verdicts and classes that the case must have.`, p.seeds)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/suite/own"
+	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
 // TestSeriesDatabases runs what is said of locks in databases with DATABASE_SEEDS seeds (20) and writes
@@ -13,6 +14,6 @@ import (
 func TestSeriesDatabases(t *testing.T) {
 	recoveryPage(t, page{
 		file: "databases.md", title: "Locks in databases: MariaDB and PostgreSQL", maker: "databases",
-		intro: "What is said of the locks on MariaDB and PostgreSQL", seeds: number(t, "DATABASE_SEEDS", 20),
+		intro: "What is said of the locks on MariaDB and PostgreSQL", seeds: setting.Number(t, "DATABASE_SEEDS", 20),
 	}, own.Databases(), "restarts and promotions")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/suite/own"
+	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
 // TestSeriesEnsembles runs what is said of locks in sessions with ENSEMBLE_SEEDS seeds (20) and writes
@@ -13,6 +14,6 @@ import (
 func TestSeriesEnsembles(t *testing.T) {
 	recoveryPage(t, page{
 		file: "ensembles.md", title: "Locks in sessions: ZooKeeper and etcd", maker: "ensembles",
-		intro: "What is said of the locks on ZooKeeper and etcd", seeds: number(t, "ENSEMBLE_SEEDS", 20),
+		intro: "What is said of the locks on ZooKeeper and etcd", seeds: setting.Number(t, "ENSEMBLE_SEEDS", 20),
 	}, own.Ensembles(), "sessions and elections")
 }

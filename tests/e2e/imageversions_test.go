@@ -15,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/own"
+	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
 // tried is what became of a case on an image.
@@ -41,7 +42,7 @@ func TestSeriesImageVersions(t *testing.T) {
 	if len(images) == 0 {
 		t.Fatal("IMAGES names no image: see `make image-versions`")
 	}
-	seeds := number(t, "VERSION_SEEDS", 2)
+	seeds := setting.Number(t, "VERSION_SEEDS", 2)
 	cat := harness.New(stores.All()...)
 	var cases []suite.Case
 	for _, c := range own.Published() {

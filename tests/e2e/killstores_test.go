@@ -13,11 +13,13 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
 // kills are those of each store, and the seed of their moments: one, unless make kills asks for more.
 func kills(t *testing.T) (n int, seed uint64) {
-	return number(t, "KILLS", 1), uint64(number(t, "KILLS_SEED", 1))
+	return setting.Number(t, "KILLS", 1), uint64(setting.Number(t, "KILLS_SEED", 1))
 }
 
 // killable are the stores whose servers have helpers, segments of shared memory or folders of their own. Each kill of a

@@ -21,6 +21,7 @@ import (
 	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/own"
+	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
 // cell is what the seeds of one case gave.
@@ -37,7 +38,7 @@ type cell struct {
 // variants by a regular expression for what their name begins with, and LIB_FAULT faults likewise: rows of
 // others stay as they are.
 func TestSeriesLibraries(t *testing.T) {
-	seeds, cat := number(t, "LIB_SEEDS", 10), harness.New(stores.All()...)
+	seeds, cat := setting.Number(t, "LIB_SEEDS", 10), harness.New(stores.All()...)
 	path := filepath.Join("..", "..", "docs", "libraries-measured.md")
 	before, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -21,6 +21,7 @@ import (
 	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/own"
+	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
 // soakLimit is how long one run may take: one that takes longer hangs.
@@ -33,7 +34,7 @@ const maxUnknown = 10
 // all were drawn: no process may be left, no heal may hang, and no verdict may contradict
 // the table of docs/backends.md. SOAK_RUNS and SOAK_SEED change how many and which.
 func TestSeriesSoak(t *testing.T) {
-	runs, seed := number(t, "SOAK_RUNS", 200), number(t, "SOAK_SEED", 1)
+	runs, seed := setting.Number(t, "SOAK_RUNS", 200), setting.Number(t, "SOAK_SEED", 1)
 	all := pairs(t)
 	rnd := rand.New(rand.NewPCG(uint64(seed), 0)) // a seed
 	var drawn []suite.Case

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/suite/gate"
+	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
 // TestSeriesSteady runs the gate of this project STEADY_RUNS times (50), every second time beside spinning
@@ -19,7 +20,7 @@ import (
 // and of the loaded runs no more than one in 25 has an inconclusive cell. A run that is not as it must
 // be is kept, and named.
 func TestSeriesSteady(t *testing.T) {
-	runs := number(t, "STEADY_RUNS", 50)
+	runs := setting.Number(t, "STEADY_RUNS", 50)
 	inconclusive, loaded := 0, 0
 	var slowest [2]time.Duration
 	for n := range runs {

@@ -23,13 +23,14 @@ import (
 	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/own"
+	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
 // TestSeriesVersions runs the cases of the library that LIB names over its last LIB_VERSIONS releases (4),
 // each built in a copy of this module, with LIB_SEEDS seeds (3), and says which release changed how
 // a case ends.
 func TestSeriesVersions(t *testing.T) {
-	lib, last, seeds := os.Getenv("LIB"), number(t, "LIB_VERSIONS", 4), number(t, "LIB_SEEDS", 3)
+	lib, last, seeds := os.Getenv("LIB"), setting.Number(t, "LIB_VERSIONS", 4), setting.Number(t, "LIB_SEEDS", 3)
 	cases := casesOf(lib)
 	if len(cases) == 0 {
 		t.Fatalf("LIB=%q is the module of no backend: choose one of %s", lib, strings.Join(libraries(), ", "))

@@ -4,25 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
-)
 
-// HUNT_N and HUNT_SEED make the hunt longer; HUNT_WRITE=1 writes a fixture of every kind of
-// disagreement that is not listed, for testdata/known.txt.
-func setting(t *testing.T, name string, def int) int {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return def
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return n
-}
+	"github.com/lockstorm/lockstorm/tests/setting"
+)
 
 func known(t *testing.T) map[string]Known {
 	t.Helper()
@@ -39,10 +25,13 @@ func known(t *testing.T) map[string]Known {
 
 // Judge and oracle agree on every history, but for the kinds of disagreements that are
 // listed.
+//
+// HUNT_N and HUNT_SEED make the hunt longer; HUNT_WRITE=1 writes a fixture of every kind of
+// disagreement that is not listed, for testdata/known.txt.
 func TestHunt(t *testing.T) {
 	listed := known(t)
 	isKnown := func(kind string) bool { _, ok := listed[kind]; return ok }
-	table, err := Hunt(uint64(setting(t, "HUNT_SEED", 1)), setting(t, "HUNT_N", 1200), os.Stderr)
+	table, err := Hunt(uint64(setting.Number(t, "HUNT_SEED", 1)), setting.Number(t, "HUNT_N", 1200), os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +63,7 @@ func show(t *testing.T, c Case, kind string) {
 			break
 		}
 	}
-	if setting(t, "HUNT_WRITE", 0) > 0 {
+	if setting.Number(t, "HUNT_WRITE", 0) > 0 {
 		write(t, c, kind)
 	}
 }

@@ -8,26 +8,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"text/tabwriter"
 	"time"
-)
 
-func number(t *testing.T, name string, def int) int {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return def
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return n
-}
+	"github.com/lockstorm/lockstorm/tests/setting"
+)
 
 // TestJudgeMutants draws JUDGE_MUTANTS (60) mutants that compile, by JUDGE_SEED (1), JUDGE_PARALLEL (as many as
 // there are cores) at a time. Each must be caught or stand in equivalent.txt; what stands there must not be
@@ -39,8 +27,8 @@ func TestJudgeMutants(t *testing.T) {
 	}
 	all := listed(t, root)
 	equivalent := entries(t, all)
-	parallel := number(t, "JUDGE_PARALLEL", runtime.NumCPU())
-	judge := Judge{Root: root, Histories: number(t, "JUDGE_HISTORIES", 3000), Cores: max(1, runtime.NumCPU()/parallel)}
+	parallel := setting.Number(t, "JUDGE_PARALLEL", runtime.NumCPU())
+	judge := Judge{Root: root, Histories: setting.Number(t, "JUDGE_HISTORIES", 3000), Cores: max(1, runtime.NumCPU()/parallel)}
 	before, err := judge.Stamp()
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +39,7 @@ func TestJudgeMutants(t *testing.T) {
 	}
 	fmt.Printf("the judge as it is passes, in %v\n", asItIs.Took.Round(time.Second))
 
-	want, seed := number(t, "JUDGE_MUTANTS", 60), number(t, "JUDGE_SEED", 1)
+	want, seed := setting.Number(t, "JUDGE_MUTANTS", 60), setting.Number(t, "JUDGE_SEED", 1)
 	drawn := slices.DeleteFunc(Draw(all, uint64(seed)), func(m Mutant) bool { return !strings.Contains(m.Key(), os.Getenv("JUDGE_ONLY")) })
 	results, voids := tried(t, judge, drawn, want, parallel)
 	if after, err := judge.Stamp(); err != nil || after != before {

@@ -1,0 +1,22 @@
+// Package setting reads what the environment asks of a test: how many runs, which seed.
+package setting
+
+import (
+	"os"
+	"strconv"
+	"testing"
+)
+
+// Number is a whole number from 1 on that the environment sets, else the usual one.
+func Number(t testing.TB, name string, usual int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("%s=%s is not a number from 1 on", name, text)
+	}
+	return n
+}
