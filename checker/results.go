@@ -1,11 +1,10 @@
 package checker
 
 import (
-	"encoding/json"
-	"os"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/files"
 )
 
 // ResultsSchema is the version of results.json.
@@ -52,9 +51,5 @@ func notes(h *history.History) []string {
 
 // WriteFile writes results.json.
 func (r *Results) WriteFile(path string) error {
-	b, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(b, '\n'), 0o644)
+	return files.WriteJSON(path, r)
 }

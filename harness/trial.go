@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -135,11 +136,7 @@ func (t *Trial) Differs() (out []string) {
 
 // WriteFile saves the trial as JSON.
 func (t *Trial) WriteFile(path string) error {
-	b, err := json.MarshalIndent(t, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(b, '\n'), 0o644)
+	return files.WriteJSON(path, t)
 }
 
 // Run makes the run in a directory, which must be empty or absent, judges it, and writes what

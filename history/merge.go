@@ -1,16 +1,17 @@
 package history
 
 import (
-	"bufio"
 	"cmp"
 	"container/heap"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/lockstorm/lockstorm/internal/files"
 )
 
 // LogDir and File are the names of the logs' folder and of the merged history inside a
@@ -85,36 +86,18 @@ func Merge(logs []*History) (*History, error) {
 	return out, nil
 }
 
-// WriteFile writes the history as JSON lines, by way of a temporary file, so that a
-// reader never sees half of it.
-func (h *History) WriteFile(path string) (err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".history-*")
-	if err != nil {
-		return fmt.Errorf("write the history: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("write the history: %w", err), tmp.Close(), os.Remove(tmp.Name()))
+// WriteFile writes the history as JSON lines, so that a reader never sees half of it.
+func (h *History) WriteFile(path string) error {
+	return files.Write(path, func(w io.Writer) error {
+		var line []byte
+		for i := range h.Events {
+			line = append(h.Events[i].AppendJSON(line[:0], true), '\n')
+			if _, err := w.Write(line); err != nil {
+				return err
+			}
 		}
-	}()
-	w := bufio.NewWriterSize(tmp, 1<<20)
-	var line []byte
-	for i := range h.Events {
-		line = append(h.Events[i].AppendJSON(line[:0], true), '\n')
-		if _, err := w.Write(line); err != nil {
-			return err
-		}
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if err := tmp.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+		return nil
+	})
 }
 
 type mergeHead struct {

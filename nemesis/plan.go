@@ -2,16 +2,15 @@ package nemesis
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"os"
 	"time"
 
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/files"
 )
 
 // Plan is what will be tried: one list of steps for each requested fault. It is a pure
@@ -181,9 +180,5 @@ func (p *Plan) SetBack() (sum time.Duration) {
 
 // WriteFile saves the plan as JSON.
 func (p *Plan) WriteFile(path string) error {
-	b, err := json.MarshalIndent(p, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(b, '\n'), 0o644)
+	return files.WriteJSON(path, p)
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -15,6 +14,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/internal/proc"
 )
 
 // instance is a server in a container.
@@ -26,8 +26,7 @@ type instance struct {
 	pid   int
 	done  chan struct{}
 
-	pausing sync.Mutex
-	pauses  int // that are not yet resumed
+	pauses proc.Pauses
 }
 
 var _ cluster.Instance = (*instance)(nil)

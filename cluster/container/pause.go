@@ -18,46 +18,35 @@ import (
 // Pause freezes every process of the container, and returns once the kernel says so. The text is the
 // proof. A container that is paused several times goes on with the last resume.
 func (i *instance) Pause(ctx context.Context) (string, error) {
-	i.pausing.Lock()
-	defer i.pausing.Unlock()
-	if i.pauses == 0 {
-		if _, err := i.d.api.ContainerPause(ctx, i.c.id, client.ContainerPauseOptions{}); err != nil {
-			if i.gone() {
-				return "", fmt.Errorf("container %s: %w", i.c.name, proc.ErrGone)
+	return i.pauses.Begin(func(running bool) (string, error) {
+		if running {
+			if _, err := i.d.api.ContainerPause(ctx, i.c.id, client.ContainerPauseOptions{}); err != nil {
+				if i.gone() {
+					return "", fmt.Errorf("container %s: %w", i.c.name, proc.ErrGone)
+				}
+				return "", fmt.Errorf("pause container %s: %w", i.c.name, errFirst(err))
 			}
-			return "", fmt.Errorf("pause container %s: %w", i.c.name, errFirst(err))
 		}
-	}
-	proof, err := i.await(ctx, "paused", true)
-	if err == nil {
-		i.pauses++
-	}
-	return proof, err
+		return i.await(ctx, "paused", true)
+	})
 }
 
 // Resume lets the container go on, and returns once nothing of it is frozen.
 func (i *instance) Resume(ctx context.Context) (string, error) {
-	i.pausing.Lock()
-	defer i.pausing.Unlock()
-	if i.pauses = max(i.pauses-1, 0); i.pauses > 0 {
-		return fmt.Sprintf("stays paused by another pause (container %s)", i.c.name), nil
-	}
-	if _, err := i.d.api.ContainerUnpause(ctx, i.c.id, client.ContainerUnpauseOptions{}); err != nil && !ended(err) {
-		return "", fmt.Errorf("resume container %s: %w", i.c.name, errFirst(err))
-	}
-	return i.await(ctx, "running", false)
+	return i.pauses.End("container "+i.c.name, func() (string, error) {
+		if _, err := i.d.api.ContainerUnpause(ctx, i.c.id, client.ContainerUnpauseOptions{}); err != nil && !ended(err) {
+			return "", fmt.Errorf("resume container %s: %w", i.c.name, errFirst(err))
+		}
+		return i.await(ctx, "running", false)
+	})
 }
 
 // thaw lets a paused container go on, for its end.
 func (i *instance) thaw(ctx context.Context) error {
-	i.pausing.Lock()
-	defer i.pausing.Unlock()
-	if i.pauses == 0 {
-		return nil
-	}
-	i.pauses = 0
-	_, err := i.d.api.ContainerUnpause(ctx, i.c.id, client.ContainerUnpauseOptions{})
-	return err
+	return i.pauses.Over(func() error {
+		_, err := i.d.api.ContainerUnpause(ctx, i.c.id, client.ContainerUnpauseOptions{})
+		return err
+	})
 }
 
 func (i *instance) gone() bool {

@@ -214,11 +214,7 @@ func (r *claimRuns) one(ctx context.Context, number int, run own.ClaimRun) error
 }
 
 func writeAnswers(path string, answers []own.Answer) error {
-	b, err := json.MarshalIndent(answers, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(b, '\n'), 0o644)
+	return files.WriteJSON(path, answers)
 }
 
 // readAnswers reads those of a file or a directory; where there is no name, those that were measured for the

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/suite/gate"
 	"github.com/lockstorm/lockstorm/suite/plan"
 )
@@ -255,7 +256,7 @@ func (a *App) concludeSuite(r *gate.Results, out string, s suiteFlags, err error
 func (a *App) writeBaseline(r *gate.Results, path string) error {
 	b, err := marshal(r.Slim())
 	if err == nil {
-		err = gate.WriteFile(path, b)
+		err = files.WriteBytes(path, b)
 	}
 	if err != nil {
 		return fmt.Errorf("--update-baseline: %w", err)

@@ -22,30 +22,23 @@ const pollEvery = 500 * time.Microsecond
 // Pause stops every thread of the group with SIGSTOP and returns once the kernel says
 // so (state T in /proc): the signal alone is asynchronous. The text is the proof.
 func (p *Process) Pause(ctx context.Context) (string, error) {
-	p.pausing.Lock()
-	defer p.pausing.Unlock()
-	if err := p.signal(syscall.SIGSTOP); err != nil {
-		return "", err
-	}
-	proof, err := p.await(ctx, "paused", syscall.SIGSTOP, func(s threadStates) bool { return s.total > 0 && s.stopped == s.total })
-	if err == nil {
-		p.pauses++
-	}
-	return proof, err
+	return p.pauses.Begin(func(bool) (string, error) {
+		if err := p.signal(syscall.SIGSTOP); err != nil {
+			return "", err
+		}
+		return p.await(ctx, "paused", syscall.SIGSTOP, func(s threadStates) bool { return s.total > 0 && s.stopped == s.total })
+	})
 }
 
 // Resume lets the group go on with SIGCONT and returns once no thread is stopped. A group
 // that was paused several times goes on with the last resume.
 func (p *Process) Resume(ctx context.Context) (string, error) {
-	p.pausing.Lock()
-	defer p.pausing.Unlock()
-	if p.pauses = max(p.pauses-1, 0); p.pauses > 0 {
-		return fmt.Sprintf("stays stopped by another pause (pid %d)", p.Pid()), nil
-	}
-	if err := p.signal(syscall.SIGCONT); err != nil {
-		return "", err
-	}
-	return p.await(ctx, "resumed", syscall.SIGCONT, func(s threadStates) bool { return s.total > 0 && s.stopped == 0 })
+	return p.pauses.End(fmt.Sprintf("pid %d", p.Pid()), func() (string, error) {
+		if err := p.signal(syscall.SIGCONT); err != nil {
+			return "", err
+		}
+		return p.await(ctx, "resumed", syscall.SIGCONT, func(s threadStates) bool { return s.total > 0 && s.stopped == 0 })
+	})
 }
 
 // await waits for all threads to be as they were told to. A process that was started meanwhile is

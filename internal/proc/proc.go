@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -76,8 +75,7 @@ type Process struct {
 
 	sprawls bool // what it starts leaves its group
 
-	pausing sync.Mutex
-	pauses  int // that are not yet resumed
+	pauses Pauses
 }
 
 // Start starts the command in a process group of its own that dies with this process.

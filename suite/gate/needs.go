@@ -19,6 +19,7 @@ import (
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/cachedir"
+	"github.com/lockstorm/lockstorm/internal/files"
 )
 
 // What a host can bear, and a run needs, in shares. A run is mostly waiting: for leases, for faults, for
@@ -121,7 +122,7 @@ func (t *Timings) Save() error {
 	if err := os.MkdirAll(filepath.Dir(t.path), 0o755); err != nil {
 		return notAllowed(err)
 	}
-	return notAllowed(writeJSON(t.path, t.took))
+	return notAllowed(files.WriteJSON(t.path, t.took))
 }
 
 // notAllowed lets pass that a cache cannot be written here.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/suite/plan"
 )
 
@@ -225,7 +226,7 @@ func (r *running) one(ctx context.Context, j job, attempt int) (*Outcome, error)
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, err
 	}
-	return o, writeJSON(filepath.Join(path, outcomeFile), o)
+	return o, files.WriteJSON(filepath.Join(path, outcomeFile), o)
 }
 
 func (r *running) ended(j job, o *Outcome, spoilt bool) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/plan"
 	"github.com/lockstorm/lockstorm/suite/tally"
@@ -201,24 +202,6 @@ func (s *Suite) wall() (sum time.Duration) {
 	return sum
 }
 
-// writeJSON writes a file that is there as a whole, or not at all.
-func writeJSON(path string, v any) error {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	return WriteFile(path, append(b, '\n'))
-}
-
-// WriteFile writes a file that is there as a whole, or not at all.
-func WriteFile(path string, b []byte) error {
-	tmp := path + ".tmp"
-	if err := os.WriteFile(tmp, b, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(tmp, path)
-}
-
 // begin stores the definition in a directory that is empty or absent; to go on with one that is there,
 // it must be the same suite.
 func (s *Suite) begin(resume bool) error {
@@ -230,7 +213,7 @@ func (s *Suite) begin(resume bool) error {
 		if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 			return err
 		}
-		return writeJSON(filepath.Join(s.Dir, DefinitionFile), s.Definition)
+		return files.WriteJSON(filepath.Join(s.Dir, DefinitionFile), s.Definition)
 	case !resume:
 		return fmt.Errorf("--out %s is not empty: name a new directory, or go on with what is there by --resume; runs are never overwritten", s.Dir)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/reports/matrix"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/tally"
@@ -51,9 +52,9 @@ func (s *Suite) Write(dir string, before *Results) (*Results, error) {
 			err = errors.Join(err, fmt.Errorf("%s: %w", name, rerr))
 			continue
 		}
-		err = errors.Join(err, WriteFile(filepath.Join(dir, name), b.Bytes()))
+		err = errors.Join(err, files.WriteBytes(filepath.Join(dir, name), b.Bytes()))
 	}
-	return r, errors.Join(err, writeJSON(filepath.Join(dir, ResultsFile), r))
+	return r, errors.Join(err, files.WriteJSON(filepath.Join(dir, ResultsFile), r))
 }
 
 // shownFigures are the columns of the lists of cells.
