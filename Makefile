@@ -11,7 +11,9 @@ export PATH := $(CURDIR)/bin/servers:$(PATH)
 PKG ?= ./...
 # make test RACE=-race adds the race detector, which needs a C compiler and doubles the time; make ci does.
 RACE ?=
-TESTFLAGS ?= $(RACE) -shuffle=on
+# Tests of runs wait for most of their time: one package more than there are processors is tested at once.
+ATONCE ?= $(shell expr $$(nproc) + 1)
+TESTFLAGS ?= $(RACE) -shuffle=on -p $(ATONCE)
 
 .PHONY: help
 help: ## show this help

@@ -15,11 +15,29 @@ func Choose(c *Catalogue, text string) (Spec, catalog.Values, error) {
 		return s, nil, err
 	}
 	v, err := catalog.Parse("backend "+name, rest, s.Params)
-	if err != nil || s.With == nil {
+	if err != nil {
 		return s, v, err
 	}
-	if s, err = s.With(s, v); err != nil {
-		return s, v, fmt.Errorf("backend %s: %w", name, err)
+	s, err = s.as(v)
+	return s, v, err
+}
+
+// Made is the backend of a name as values make it that were parsed before.
+func Made(c *Catalogue, name string, v catalog.Values) (Spec, error) {
+	s, err := c.Get(name)
+	if err != nil {
+		return s, err
 	}
-	return s, v, nil
+	return s.as(v)
+}
+
+func (s Spec) as(v catalog.Values) (Spec, error) {
+	if s.With == nil {
+		return s, nil
+	}
+	made, err := s.With(s, v)
+	if err != nil {
+		return made, fmt.Errorf("backend %s: %w", s.Name, err)
+	}
+	return made, nil
 }

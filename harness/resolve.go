@@ -27,6 +27,7 @@ type resolved struct {
 	Config
 	cat       *Catalogue
 	backend   backends.Spec
+	values    catalog.Values // of the backend's parameters
 	topology  cluster.Topology
 	workload  workloads.Spec
 	settings  workloads.Settings
@@ -92,7 +93,7 @@ func oneOf(flag, val string, valid ...string) error {
 }
 
 func (r *resolved) names() (err error) {
-	if r.backend, _, err = backends.Choose(r.cat.Backends, r.Backend); err != nil {
+	if r.backend, r.values, err = backends.Choose(r.cat.Backends, r.Backend); err != nil {
 		return err
 	}
 	if r.Discipline == "" {

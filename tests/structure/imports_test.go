@@ -42,7 +42,7 @@ func below(path, folder string) bool {
 // Who may import whom: the direction in which data flows.
 func TestImportDirections(t *testing.T) {
 	for pkg, banned := range map[string][]string{
-		"history":       {""}, // nothing of ours
+		"history":       {"harness", "suite", "lockstormtest", "checker", "reports", "backends", "nemesis", "workloads", "cluster", "catalog", "points", "stores", "cmd", "docs"},
 		"points":        {""},
 		"catalog":       {""},
 		"cluster/...":   {"harness", "suite", "lockstormtest", "checker", "reports", "backends", "nemesis", "workloads", "cmd"},
@@ -54,8 +54,22 @@ func TestImportDirections(t *testing.T) {
 		"docs/...":      {"lockstormtest", "cmd"},
 		"internal/...":  {"harness", "suite", "lockstormtest", "checker", "reports", "backends", "nemesis", "workloads", "cmd", "history"},
 		"harness":       {"suite", "lockstormtest", "cmd", "docs"},
-		"suite":         {"lockstormtest", "cmd", "docs"},
+		"suite/...":     {"lockstormtest", "cmd", "docs"},
 		"lockstormtest": {"cmd", "docs"},
+
+		// Floors within a house: the contract of a suite at the bottom, then what expands, counts and ranks, then what runs.
+		"suite":                    {"suite/own", "suite/plan", "suite/tally", "suite/answer", "suite/gate"},
+		"suite/tally":              {"suite/own", "suite/plan", "suite/answer", "suite/gate", "harness"},
+		"suite/plan":               {"suite/own", "suite/answer", "suite/gate"},
+		"suite/answer":             {"suite/own", "suite/gate"},
+		"suite/gate":               {"suite/own"},
+		"suite/own":                {"suite/plan", "suite/tally", "suite/answer", "suite/gate"},
+		"harness/internal/control": {"harness", "suite"},
+		"harness/internal/watch":   {"harness", "suite"},
+		"harness/internal/worker":  {"suite"},
+		"nemesis/link":             {"nemesis"},
+		"nemesis":                  {"nemesis/faults"},
+		"reports/chart":            {"reports"},
 	} {
 		for _, path := range imports(t, pkg) {
 			for _, b := range banned {

@@ -56,22 +56,42 @@ const (
 	Failed    = "failed"  // I cannot go on
 )
 
-// Config is all that a worker needs to know.
+// Config is all that a worker needs to know. Names are looked up, values are parsed and defaults are filled in.
 type Config struct {
-	Register  string            `json:"register,omitempty"` // the store that the registers are in; empty: our own server
-	Client    string            `json:"client"`
-	Index     int64             `json:"index"`
-	ClockBase int64             `json:"clock_base"`
-	LogPath   string            `json:"log_path"`
-	Dir       string            `json:"dir"` // shared by all clients
-	RunID     string            `json:"run_id"`
-	Run       history.Run       `json:"run"`
-	Values    catalog.Values    `json:"values"` // of the workload
-	Registers []string          `json:"registers"`
-	Nodes     []cluster.Ref     `json:"nodes"`
-	Addrs     map[string]string `json:"addrs"` // by node name; the register is one
-	Retry     int64             `json:"retry_ns"`
-	Timeout   int64             `json:"timeout_ns"`
+	Head history.Run `json:"head"` // what its log begins with; it reads nothing of it
+
+	Client    string `json:"client"`
+	Index     int64  `json:"index"`
+	Seed      uint64 `json:"seed"`
+	RunID     string `json:"run_id"`
+	LogPath   string `json:"log_path"`
+	Dir       string `json:"dir"` // shared by all clients
+	ClockBase int64  `json:"clock_base"`
+	StallsAt  int64  `json:"stalls_at_ns"` // a ticker that late is on record
+
+	Backend Part              `json:"backend"`
+	TTL     int64             `json:"ttl_ns"`
+	Retry   int64             `json:"retry_ns"`
+	Timeout int64             `json:"timeout_ns"`
+	Nodes   []cluster.Ref     `json:"nodes"`
+	Addrs   map[string]string `json:"addrs"` // by node name; the register is one
+
+	Workload  Part     `json:"workload"`
+	Locks     []string `json:"locks"`
+	Clients   int      `json:"clients"`
+	Registers []string `json:"registers"`
+	Register  string   `json:"register,omitempty"` // the store that the registers are in; empty: our own server
+
+	Fencing  string `json:"fencing"`
+	NoTokens bool   `json:"no_tokens,omitempty"`
+	Trusting bool   `json:"trusting,omitempty"`  // it believes in its lock whatever it learns
+	OnlyTold bool   `json:"only_told,omitempty"` // it keeps no deadline
+}
+
+// Part is one of a catalogue, by name, with the values of its parameters.
+type Part struct {
+	Name   string         `json:"name"`
+	Values catalog.Values `json:"values"`
 }
 
 // Channel is one end of the control channel.

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
-	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/harness/internal/control"
 	"github.com/lockstorm/lockstorm/harness/internal/watch"
 	"github.com/lockstorm/lockstorm/history"
@@ -74,7 +73,7 @@ func (w *worker) run(cat Parts) error {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	w.cancel = cancel
-	rec, err := history.Open(w.cfg.LogPath, w.cfg.Client, history.ClockFrom(w.cfg.ClockBase), w.cfg.Run)
+	rec, err := history.Open(w.cfg.LogPath, w.cfg.Client, history.ClockFrom(w.cfg.ClockBase), w.cfg.Head)
 	if err != nil {
 		return err
 	}
@@ -87,7 +86,7 @@ func (w *worker) run(cat Parts) error {
 	work, wake := context.WithCancel(ctx)
 	defer wake()
 	w.wake = wake
-	stopWatch := watch.Stalls(rec, time.Duration(w.cfg.Run.StallLimit))
+	stopWatch := watch.Stalls(rec, time.Duration(w.cfg.StallsAt))
 	w.listening.Go(w.listen)
 	err = w.loop(ctx, work, client, workload)
 	err = errors.Join(err, closeAll(), stopWatch())
@@ -102,25 +101,24 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 	fail := func(err error) (*workloads.Client, workloads.Workload, func() error, error) {
 		return nil, nil, nil, err
 	}
-	spec, values, err := backends.Choose(cat.Backends, w.cfg.Run.Backend)
+	spec, err := backends.Made(cat.Backends, w.cfg.Backend.Name, w.cfg.Backend.Values)
 	if err != nil {
 		return fail(err)
 	}
-	name, _ := catalog.Split(w.cfg.Run.Workload)
-	wl, err := cat.Workloads.Get(name)
+	wl, err := cat.Workloads.Get(w.cfg.Workload.Name)
 	if err != nil {
 		return fail(err)
 	}
-	ttl, timeout := time.Duration(w.cfg.Run.TTL), time.Duration(w.cfg.Timeout)
-	settings, err := workloads.NewSettings(w.cfg.Values, w.cfg.Run.Locks, ttl)
+	ttl, timeout := time.Duration(w.cfg.TTL), time.Duration(w.cfg.Timeout)
+	settings, err := workloads.NewSettings(w.cfg.Workload.Values, w.cfg.Locks, ttl)
 	if err != nil {
 		return fail(err)
 	}
-	settings.Dir, settings.Rand, settings.Clients = w.cfg.Dir, w.rand(1), w.cfg.Run.Clients
+	settings.Dir, settings.Rand, settings.Clients = w.cfg.Dir, w.rand(1), w.cfg.Clients
 	w.addrs.Count(wl.Counted)
 	env := backends.Env{
 		Run: w.cfg.RunID, Client: w.cfg.Client, Nodes: w.cfg.Nodes, Dial: w.addrs.Dial, Dir: w.cfg.Dir, TTL: ttl,
-		Retry: time.Duration(w.cfg.Retry), Timeout: timeout, Now: w.rec.Clock().Now, Rand: w.rand(2), Values: values,
+		Retry: time.Duration(w.cfg.Retry), Timeout: timeout, Now: w.rec.Clock().Now, Rand: w.rand(2), Values: w.cfg.Backend.Values,
 	}
 	var resource workloads.Resource
 	if !spec.Settles {
@@ -135,9 +133,9 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 	client := workloads.NewClient(workloads.ClientConfig{
 		Wire: wire,
 		Name: w.cfg.Client, Index: w.cfg.Index, Recorder: w.rec,
-		Settles: spec.Settles, Registers: w.cfg.Registers, Fencing: w.cfg.Run.Fencing,
-		NoTokens: !w.cfg.Run.Tokens, NoTry: spec.NoTry,
-		Trusting: w.cfg.Run.Discipline == history.Trusting, OnlyTold: !w.cfg.Run.ByDeadline(), TTL: ttl, Gate: w.gate,
+		Settles: spec.Settles, Registers: w.cfg.Registers, Fencing: w.cfg.Fencing,
+		NoTokens: w.cfg.NoTokens, NoTry: spec.NoTry,
+		Trusting: w.cfg.Trusting, OnlyTold: w.cfg.OnlyTold, TTL: ttl, Gate: w.gate,
 		Rand: w.rand(3), OnLogError: func(err error) { w.cancel(err) },
 	})
 	env.Session = client.Session()
@@ -186,7 +184,7 @@ func ignoreBroken(err error) error {
 
 // rand is a generator of this client alone; n keeps its uses apart.
 func (w *worker) rand(n uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(w.cfg.Run.Seed, uint64(w.cfg.Index)<<8|n)) // reproducible on purpose
+	return rand.New(rand.NewPCG(w.cfg.Seed, uint64(w.cfg.Index)<<8|n)) // reproducible on purpose
 }
 
 // loop runs sections until the controller asks for the final ones, does those, and
@@ -205,7 +203,7 @@ func (w *worker) loop(ctx, work context.Context, c *workloads.Client, wl workloa
 			return err
 		}
 	}
-	for _, lock := range w.cfg.Run.Locks {
+	for _, lock := range w.cfg.Locks {
 		if err := w.lastSection(work, c, wl, lock); err != nil || work.Err() != nil {
 			return errors.Join(err, cause(ctx))
 		}
