@@ -204,7 +204,7 @@ bench-against: build ##> OLD=BINARY: check of a million events by bin/lockstorm 
 .PHONY: ci
 ci: ## everything that must hold before a change lands
 	@mkdir -p bin; ./.ci/images >bin/images.log 2>&1 & \
-	$(MAKE) tidy vet build lint && $(MAKE) test RACE="$$(command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)" TESTFLAGS='$$(RACE) -shuffle=on -vet=off' && $(MAKE) fast && $(MAKE) gate && wait && cat bin/images.log && $(MAKE) containers
+	$(MAKE) tidy vet build lint && $(MAKE) test RACE="$$(command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)" TESTFLAGS='$$(RACE) -shuffle=on -vet=off -p $$(ATONCE)' && $(MAKE) fast && $(MAKE) gate && wait && cat bin/images.log && $(MAKE) containers
 
 .PHONY: clean
 clean: ## remove what was built and every run
