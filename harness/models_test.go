@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends/file"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/history/beliefs"
 	"github.com/lockstorm/lockstorm/workloads"
 )
 
@@ -198,7 +199,7 @@ func TestModelsThroughTheWholePath(t *testing.T) {
 func overlapping(rec *history.Record) bool {
 	for i, a := range rec.Grants {
 		for _, b := range rec.Grants[i+1:] {
-			if !rec.ProvenHold(a).Overlap(rec.ProvenHold(b)).Empty() {
+			if !beliefs.Hold(rec, a).Overlap(beliefs.Hold(rec, b)).Empty() {
 				return true
 			}
 		}

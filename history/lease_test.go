@@ -56,8 +56,8 @@ func TestSession(t *testing.T) {
 		{"c runs out by itself", c.RunsOut(ms), 160 * ms},
 		{"the deadline before the renewal", a.DeadlineAt(31 * ms).V, 104 * ms},
 		{"the deadline after it", b.DeadlineAt(42 * ms).V, 131 * ms},
-		{"b is believed in until the loss", b.BeliefEnds(), 50 * ms},
-		{"c is believed in until its deadline", c.BeliefEnds(), 161 * ms},
+		{"b is believed in until the loss", min(b.ToldLost(), b.Lapses().Or(Forever)), 50 * ms},
+		{"c is believed in until its deadline", min(c.ToldLost(), c.Lapses().Or(Forever)), 161 * ms},
 	} {
 		if tc.got != tc.want {
 			t.Errorf("%s: %d, want %d", tc.what, tc.got, tc.want)

@@ -35,9 +35,9 @@ func (c *Call) NotHeld() bool { return c.Outcome() == Fail && c.Return.Error == 
 // Start is when the call was invoked.
 func (c *Call) Start() int64 { return c.Invoke.Time }
 
-// unanswered is when the client of a call of unknown outcome gave up on its answer; where it never did, the
+// Unanswered is when the client of a call of unknown outcome gave up on its answer; where it never did, the
 // call's invocation.
-func (c *Call) unanswered() int64 {
+func (c *Call) Unanswered() int64 {
 	if c.Return != nil {
 		return c.Return.Time
 	}
@@ -120,7 +120,7 @@ type Record struct {
 	Twice    []*Event            // invocations inside an open call of the same process
 
 	nextOnce sync.Once
-	next     map[*Grant]*Grant // see follower
+	next     map[*Grant]*Grant // see Follower
 }
 
 // released is when the store said that it had removed the grant; Forever where it did not.
@@ -140,9 +140,9 @@ func (r *Record) CutOff(client string) bool {
 	return !killed && !r.Finished[client]
 }
 
-// follower is the next attempt of the same client for the same lock in the same mode that
+// Follower is the next attempt of the same client for the same lock in the same mode that
 // was not refused; nil where there is none.
-func (r *Record) follower(g *Grant) *Grant {
+func (r *Record) Follower(g *Grant) *Grant {
 	r.nextOnce.Do(func() {
 		type key struct{ client, lock, mode string }
 		r.next = map[*Grant]*Grant{}

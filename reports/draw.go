@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/history/beliefs"
 )
 
 func (p *painter) drawFaults() {
@@ -57,7 +58,7 @@ func (p *painter) drawGrant(g *history.Grant) {
 		return
 	}
 	p.span("waiting", row, g.Acquire.Start(), g.From(), y+13.5, 2, func() string { return g.ID + " waits" })
-	hold := p.rec.ProvenHold(g)
+	hold := beliefs.Hold(p.rec, g)
 	p.span("hold", row, hold.From, hold.To, y+6, 16, func() string {
 		return fmt.Sprintf("%s: %s holds %s from %s to %s", g.ID, g.Client, g.Lock, moment(hold.From), moment(hold.To))
 	})

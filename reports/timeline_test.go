@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/history/beliefs"
 )
 
 var (
@@ -70,7 +71,7 @@ func TestEveryMomentIsDrawn(t *testing.T) {
 			holds, refusals := drawn(tl, "hold"), 0
 			missing := 0
 			for _, g := range rec.Grants {
-				x := int(p.x((rec.ProvenHold(g).From + rec.ProvenHold(g).To) / 2))
+				x := int(p.x((beliefs.Hold(rec, g).From + beliefs.Hold(rec, g).To) / 2))
 				row := holds[(p.lanes[g.Client]-laneTop)/laneHeight]
 				if !row[x] && !row[x-1] && !row[x+1] {
 					missing++

@@ -6,6 +6,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/history/beliefs"
 )
 
 // Classify is the rule of the classes: defect exactly if both grants are before their
@@ -17,7 +18,7 @@ func (in Causes) Classify(o facts.Overlap) (checker.Class, checker.Reason, strin
 	unknown := ""
 	for _, g := range []*history.Grant{o.First, o.Second} {
 		if in.Run.Ends == history.EndsConnection {
-			switch from, explained := in.Disconnected(g); {
+			switch from, explained := beliefs.Disconnected(in.Record, g); {
 			case at >= from && explained:
 				return checker.Inherent, checker.ReasonConnectionOver, fmt.Sprintf("the connection that held %s may have ended from %s on", g.ID, checker.Seconds(from))
 			case at >= from:
@@ -72,7 +73,7 @@ func (in Causes) OverlapCause(o facts.Overlap, class checker.Class) checker.Caus
 // disconnectedBy is the fault by which the connection of one of two grants may have ended.
 func (in Causes) disconnectedBy(o facts.Overlap) checker.Cause {
 	for _, g := range []*history.Grant{o.First, o.Second} {
-		if from, _ := in.Disconnected(g); o.Span.From < from {
+		if from, _ := beliefs.Disconnected(in.Record, g); o.Span.From < from {
 			continue
 		}
 		if f := in.faultOn(g, o.Span.From, o.Span.From, func(f *history.Injection) bool { return f.Hurts(g.Client) && !f.Late(g.Client) }); f != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker/causes"
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/history/beliefs"
 )
 
 // lossReason is the rule, class and cause of a lost update.
@@ -94,7 +95,7 @@ func (in question) latest(writes []*history.Event) (latest *history.Event) {
 func (in question) wroteAfterRelease(w *history.Event) bool {
 	g := in.ByID[w.Grant]
 	return g != nil && in.WentOn()[g] && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
-		return u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Invoke.Value.New == w.Value.New && g.AfterRelease(u)
+		return u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Invoke.Value.New == w.Value.New && beliefs.AfterRelease(g, u)
 	})
 }
 

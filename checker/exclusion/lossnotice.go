@@ -8,6 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/causes"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/history/beliefs"
 )
 
 // lossNotice asks whether a holder was told that it lost the lock, and how late: the
@@ -85,7 +86,7 @@ func (in question) successions(lock string) []succession {
 
 // told is when the holder could know that its lease is over.
 func (in question) told(g *history.Grant) (int64, bool) {
-	at := g.BeliefEnds()
+	at := beliefs.Ends(g)
 	return at, at < history.Forever
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/history/beliefs"
 )
 
 // Facts are what a history shows. What is dear to find is found when it is first asked for; all may ask at once, once Hold was
@@ -110,7 +111,7 @@ func (in *Facts) findClients() []string {
 func (in *Facts) Hold(g *history.Grant) history.Interval {
 	h, ok := in.holds[g]
 	if !ok {
-		h = in.ProvenHold(g)
+		h = beliefs.Hold(in.Record, g)
 		in.holds[g] = h
 	}
 	return h

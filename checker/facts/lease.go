@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/history/beliefs"
 )
 
 // ExpiryBase is the moment from which the store may let the grant expire; none where
@@ -21,7 +22,7 @@ func IsNotHeld(c *history.Call) bool { return c.NotHeld() }
 func (in *Facts) findWentOn() map[*history.Grant]bool {
 	out := map[*history.Grant]bool{}
 	for _, g := range in.Grants {
-		if len(g.Releases) > 0 && slices.ContainsFunc(g.Uses, g.AfterRelease) {
+		if len(g.Releases) > 0 && slices.ContainsFunc(g.Uses, func(u *history.Call) bool { return beliefs.AfterRelease(g, u) }) {
 			out[g] = true
 		}
 	}

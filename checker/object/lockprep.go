@@ -9,6 +9,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/checker/lin"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/history/beliefs"
 )
 
 // lockGrant is a grant of one lock, prepared: its operations, and until when its end
@@ -224,7 +225,7 @@ func (in question) endOps(lg *lockGrant) {
 	if leased {
 		lg.may(base)
 	}
-	if freed := in.Freed(lg.g); freed != history.Forever {
+	if freed := beliefs.Freed(in.Record, lg.g); freed != history.Forever {
 		lg.may(freed)
 	}
 }

@@ -1,18 +1,20 @@
-package history
+package beliefs
 
 import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lockstorm/lockstorm/history"
 )
 
-func record(t *testing.T, text string) *Record {
+func record(t *testing.T, text string) *history.Record {
 	t.Helper()
-	h, err := ParseText(strings.NewReader(text))
+	h, err := history.ParseText(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Build(h)
+	r, err := history.Build(h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +22,7 @@ func record(t *testing.T, text string) *Record {
 }
 
 // The rules of the proven hold, one history each.
-func TestProvenHold(t *testing.T) {
+func TestHold(t *testing.T) {
 	const leased = "run ends=lease ttl=100ms\n"
 	const acquire = "0ms 1 c1 invoke acquire lock=L grant=g\n2ms 1 c1 ok acquire lock=L grant=g sent=1ms ttl=100ms deadline=101ms lease=l\n"
 	tests := []struct {
@@ -52,9 +54,9 @@ func TestProvenHold(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			r := record(t, tc.run+tc.text)
-			r.End, r.Finished["c1"] = &End{}, true // complete: see TestHoldsOfACutRecord
-			got := r.ProvenHold(r.ByID["g"])
-			want := Interval{From: tc.from * int64(time.Millisecond), To: tc.to * int64(time.Millisecond)}
+			r.End, r.Finished["c1"] = &history.End{}, true // complete: see TestHoldsOfACutRecord
+			got := Hold(r, r.ByID["g"])
+			want := history.Interval{From: tc.from * int64(time.Millisecond), To: tc.to * int64(time.Millisecond)}
 			if got != want {
 				t.Errorf("hold [%d, %d) ms, want [%d, %d) ms", got.From/1e6, got.To/1e6, tc.from, tc.to)
 			}
@@ -65,30 +67,23 @@ func TestProvenHold(t *testing.T) {
 // Of a log that was cut off nobody knows what came after its last event.
 func TestHoldsOfACutRecord(t *testing.T) {
 	r := record(t, "run ends=lease ttl=1s\n0ms 1 c1 invoke acquire lock=L grant=g\n2ms 1 c1 ok acquire lock=L grant=g sent=1ms ttl=1s deadline=1001ms lease=l\n50ms 2 c2 invoke acquire lock=L grant=h\n")
-	if got, want := r.ProvenHold(r.ByID["g"]), (Interval{From: 2e6, To: 2e6}); got != want {
+	if got, want := Hold(r, r.ByID["g"]), (history.Interval{From: 2e6, To: 2e6}); got != want {
 		t.Errorf("hold %v, want %v", got, want)
-	}
-}
-
-func TestBuildListsWhatDoesNotFit(t *testing.T) {
-	r := record(t, "run\n0ms 1 c1 invoke acquire lock=L grant=a\n1ms 1 c1 invoke acquire lock=L grant=b\n2ms 1 c1 ok release grant=b\n")
-	if len(r.Twice) != 1 || len(r.Unpaired) != 1 {
-		t.Fatalf("%d overlapping, %d unpaired returns", len(r.Twice), len(r.Unpaired))
 	}
 }
 
 func TestFreedByTheHoldersDeath(t *testing.T) {
 	const text = "run ends=process\n0ms 1 c1 invoke acquire lock=L grant=g\n2ms 1 c1 ok acquire lock=L grant=g\n"
 	r := record(t, text+"9ms - nemesis info kill client=c1\n")
-	if got := r.Freed(r.ByID["g"]); got != 9e6 {
+	if got := Freed(r, r.ByID["g"]); got != 9e6 {
 		t.Errorf("killed at 9 ms, freed from %d", got)
 	}
 	r = record(t, text)
-	if got := r.Freed(r.ByID["g"]); got != 2e6 {
+	if got := Freed(r, r.ByID["g"]); got != 2e6 {
 		t.Errorf("cut off after 2 ms, freed from %d", got)
 	}
 	r = record(t, text+"end\n")
-	if got := r.Freed(r.ByID["g"]); got != 2e6 {
+	if got := Freed(r, r.ByID["g"]); got != 2e6 {
 		t.Errorf("ended after 2 ms, freed from %d", got)
 	}
 }
@@ -105,18 +100,18 @@ func TestDisconnected(t *testing.T) {
 		from       int64 // ms
 		explained  bool
 	}{
-		{"never", acquire, Forever, true},
+		{"never", acquire, history.Forever, true},
 		{"killed", acquire + "9ms - nemesis info kill client=c1\n", 9e6, true},
-		{"another one was killed", acquire + "9ms - nemesis info kill client=c2\n", Forever, true},
+		{"another one was killed", acquire + "9ms - nemesis info kill client=c2\n", history.Forever, true},
 		{"its connection was ended", fault(`{"id":1,"fault":"kill-connection","family":"store","clients":["c1"]}`), 10e6, true},
-		{"another one's was", fault(`{"id":1,"fault":"kill-connection","family":"store","clients":["c2"]}`), Forever, true},
+		{"another one's was", fault(`{"id":1,"fault":"kill-connection","family":"store","clients":["c2"]}`), history.Forever, true},
 		{"the server was killed", fault(`{"id":1,"fault":"server-restart","family":"server","nodes":["n"]}`), 10e6, true},
-		{"a pause of the client ends nothing", fault(`{"id":1,"fault":"client-pause","family":"client","clients":["c1"]}`), Forever, true},
+		{"a pause of the client ends nothing", fault(`{"id":1,"fault":"client-pause","family":"client","clients":["c1"]}`), history.Forever, true},
 		{"it noticed", acquire + "9ms - c1 info lost grant=g\n", 1e6, false},
 		{"no answer to its release", acquire + "9ms 1 c1 invoke release grant=g\n12ms 1 c1 info release grant=g error=closed\n", 1e6, false},
 	} {
 		r := record(t, run+tc.text)
-		if from, explained := r.Disconnected(r.ByID["g"]); from != tc.from || explained != tc.explained {
+		if from, explained := Disconnected(r, r.ByID["g"]); from != tc.from || explained != tc.explained {
 			t.Errorf("%s: %d, %v; want %d, %v", tc.name, from, explained, tc.from, tc.explained)
 		}
 	}

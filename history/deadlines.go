@@ -1,0 +1,148 @@
+package history
+
+import (
+	"cmp"
+	"slices"
+)
+
+// GaveBack is when the client itself asked for the first release: not the library. Forever where it
+// did not.
+func (g *Grant) GaveBack() int64 {
+	for _, rel := range g.Releases {
+		if !rel.Unasked() {
+			return rel.Start()
+		}
+	}
+	return Forever
+}
+
+// ToldLost is the first loss notice; Forever where there is none.
+func (g *Grant) ToldLost() int64 {
+	if len(g.Losses) > 0 {
+		return g.Losses[0].Time
+	}
+	return Forever
+}
+
+// Answered is when the store had first answered a release of the grant: from then on its
+// client knows that it does not hold it. Forever where it never did.
+func (g *Grant) Answered() int64 {
+	end := int64(Forever)
+	for _, rel := range g.Releases {
+		if rel.Outcome() == OK || rel.NotHeld() {
+			end = min(end, rel.End())
+		}
+	}
+	return end
+}
+
+// Lapses is the first moment at which the deadline in force has passed.
+func (g *Grant) Lapses() Opt {
+	if g.InSession() {
+		return g.Under.lapses(g.Client, g.From())
+	}
+	d := g.Acquire.Return.Deadline
+	if !d.Set {
+		return d
+	}
+	highest := d.V
+	for _, rn := range byAnswer(g.Renews) {
+		if d.Set && rn.Return.Time >= d.V {
+			break
+		}
+		d, highest = next(rn.Return.Deadline, highest)
+	}
+	return d
+}
+
+// next is the deadline in force after a renewal, and the highest so far: renewals may overtake
+// each other and never shorten it. One without a deadline leaves it unknown until the next one
+// that has one.
+func next(told Opt, highest int64) (Opt, int64) {
+	if !told.Set {
+		return told, highest
+	}
+	told.V = max(told.V, highest)
+	return told, told.V
+}
+
+// byAnswer are the renewals that succeeded, in the order in which the client learned of it.
+func byAnswer(renews []*Call) []*Call {
+	ordered := true
+	for i, rn := range renews {
+		ordered = ordered && rn.Outcome() == OK && (i == 0 || renews[i-1].Return.Time <= rn.Return.Time)
+	}
+	if ordered {
+		return renews
+	}
+	out := slices.DeleteFunc(slices.Clone(renews), func(rn *Call) bool { return rn.Outcome() != OK })
+	slices.SortStableFunc(out, func(a, b *Call) int { return cmp.Compare(a.Return.Time, b.Return.Time) })
+	return out
+}
+
+// InSession reports whether the grant runs out with a session whose times are on record:
+// then acquiring has not renewed it.
+func (g *Grant) InSession() bool {
+	return g.Under != nil && g.Under.Session() && (g.Under.Created != nil || len(g.Under.Renews) > 0)
+}
+
+// DeadlineAt is the deadline in force at time t, as far as the client had been told by
+// then; unset where it is unknown, or not granted. Grants without a lease have none: see
+// Leased.
+func (g *Grant) DeadlineAt(t int64) Opt {
+	if !g.Granted() {
+		return Opt{}
+	}
+	if g.InSession() {
+		return g.Under.deadlineAt(g.Client, t)
+	}
+	d := g.Acquire.Return.Deadline
+	if !d.Set {
+		return Opt{}
+	}
+	highest := d.V
+	for _, rn := range byAnswer(g.Renews) {
+		if rn.Return.Time > t {
+			break
+		}
+		d, highest = next(rn.Return.Deadline, highest)
+	}
+	return d
+}
+
+// RunsOut is the moment from which the store may let the grant expire: sent + ttl of the
+// acquire, or of its session's creation, or of the last renewal that is known to have been
+// applied, minus the tolerance. A lease whose times are not on record may expire at any
+// time after that.
+func (g *Grant) RunsOut(tolerance int64) int64 {
+	base := g.Acquire.Start()
+	switch {
+	case g.InSession():
+		return g.Under.RunsOut(tolerance).Or(base)
+	case g.Granted() && g.Acquire.Return.Sent.Set && g.Acquire.Return.TTL.Set:
+		base = g.Acquire.Return.Sent.V + g.Acquire.Return.TTL.V - tolerance
+	}
+	if len(g.Renews) == 0 {
+		return base
+	}
+	return renewed(Some(base), g.Renews, tolerance).V
+}
+
+// renewed carries the moment from which a lease may run out on by its renewals. One without
+// times says only that the lease was alive then.
+func renewed(base Opt, renews []*Call, tolerance int64) Opt {
+	for _, rn := range renews {
+		if rn.Outcome() != OK {
+			continue
+		}
+		until := rn.Start()
+		if rn.Return.Sent.Set && rn.Return.TTL.Set {
+			until = rn.Return.Sent.V + rn.Return.TTL.V - tolerance
+		}
+		base = Some(max(base.Or(until), until))
+	}
+	return base
+}
+
+// Leased reports whether the grants of the run run out by themselves.
+func (r *Record) Leased() bool { return r.Run.Ends == EndsLease || r.Run.Ends == EndsSession }
