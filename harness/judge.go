@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/reports"
@@ -38,6 +39,7 @@ type Judged struct {
 	Record  *history.Record
 
 	renderers []Renderer
+	backends  *backends.Catalogue
 }
 
 // JudgeFile judges a history file and writes nothing.
@@ -126,7 +128,7 @@ func judge(cat *Catalogue, h *history.History) (*Judged, error) {
 	if err != nil {
 		return nil, usage(fmt.Errorf("%s: %w", h.Sources[0], err))
 	}
-	return &Judged{Results: checker.Judge(in, cat.Checks), Record: in.Record, renderers: cat.Renderers}, nil
+	return &Judged{Results: checker.Judge(in, cat.Checks), Record: in.Record, renderers: cat.Renderers, backends: cat.Backends}, nil
 }
 
 func (j *Judged) write(dir string) error {
@@ -143,7 +145,7 @@ func (j *Judged) Render(dir string) error {
 		own = append(own, writeTo(filepath.Join(dir, r.File), func(f *os.File) error { return r.Write(f, j.Results, j.Record) }))
 	}
 	err := errors.Join(errors.Join(own...),
-		writeTo(filepath.Join(dir, ReportFile), func(f *os.File) error { return reports.HTML(f, j.Results, j.Record) }),
+		writeTo(filepath.Join(dir, ReportFile), func(f *os.File) error { return reports.HTML(f, j.Results, j.Record, j.about(dir)) }),
 		writeTo(filepath.Join(dir, JUnitFile), func(f *os.File) error { return reports.JUnit(f, j.Results) }),
 	)
 	if err != nil {

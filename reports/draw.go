@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/history/beliefs"
 )
 
 func (p *painter) drawFaults() {
@@ -42,7 +41,7 @@ func (p *painter) drawKill(party string, t int64) {
 
 func (p *painter) drawGrant(g *history.Grant) {
 	lane, ok := p.lanes[g.Client]
-	if !ok || g.Acquire == nil {
+	if !ok || g.Acquire == nil || (p.locks != nil && !p.locks[g.Lock]) {
 		return
 	}
 	row, y := p.names[lane], float64(lane)
@@ -58,10 +57,15 @@ func (p *painter) drawGrant(g *history.Grant) {
 		return
 	}
 	p.span("waiting", row, g.Acquire.Start(), g.From(), y+13.5, 2, func() string { return g.ID + " waits" })
-	hold := beliefs.Hold(p.rec, g)
+	hold := p.facts().Hold(g)
 	p.span("hold", row, hold.From, hold.To, y+6, 16, func() string {
 		return fmt.Sprintf("%s: %s holds %s from %s to %s", g.ID, g.Client, g.Lock, moment(hold.From), moment(hold.To))
 	})
+	if until, orphan := kept(p.facts(), g, hold, p.to); orphan {
+		p.span("orphan", row, hold.To, until, y+9, 10, func() string {
+			return fmt.Sprintf("%s: kept by the store until %s, believed in by nobody", g.ID, moment(until))
+		})
+	}
 	p.drawLease(g, row, y)
 	for _, u := range g.Uses {
 		p.drawUse(g, u, lane)
@@ -106,7 +110,7 @@ func (p *painter) drawLost(r *checker.Results) {
 			}
 			if g := p.rec.ByID[f.Grants[0]]; g != nil {
 				if y, ok := p.lanes[g.Client]; ok {
-					p.mark(kindCross, "lost", f.To, y, func() string { return f.Message }, "stale write")
+					p.mark(kindCross, "lost", f.To, y, func() string { return f.Message }, "update lost")
 				}
 			}
 		}

@@ -38,17 +38,19 @@ type evidence struct {
 	rows  []eventRow
 	shown map[int64]bool
 	Left  int // how many have no line
+
+	incidents map[string]int // of each finding, by its id in the page
 }
 
-// evidenceOf gathers the events of a story and of all findings, those of the worst first,
+// evidenceOf gathers the events of incidents that are told and of all findings, those of the worst first,
 // and as many of their lines as a page can hold.
-func evidenceOf(r *checker.Results, rec *history.Record, s *Story) *evidence {
+func evidenceOf(r *checker.Results, rec *history.Record, told []*happening, w *Withstood) *evidence {
 	e := &evidence{backs: map[int64][]backLink{}, shown: map[int64]bool{}}
-	for i, in := range s.Told() {
-		e.steps(fmt.Sprintf("s%d", i), in.Steps)
+	for i, h := range told {
+		e.steps(fmt.Sprintf("s%d", i), h.steps)
 	}
-	if s.Withstood != nil {
-		e.steps("w", s.Withstood.Steps)
+	if w != nil {
+		e.steps("w", w.Steps)
 	}
 	listed := map[string][]int{}
 	for _, name := range r.Order {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/history/beliefs"
 )
 
 // How many clients and servers have a row of their own, and clients where a picture is about
@@ -126,7 +125,7 @@ func (p *painter) active() map[string]bool {
 		switch {
 		case out[g.Client] || g.Acquire == nil:
 		case p.only != nil && !slices.Contains(p.only, g.Client):
-			out[g.Client] = !beliefs.Hold(p.rec, g).Overlap(window).Empty()
+			out[g.Client] = (p.locks == nil || p.locks[g.Lock]) && !p.facts().Hold(g).Overlap(window).Empty()
 		default:
 			out[g.Client] = g.Acquire.Start() <= p.to && p.rec.Last[g.Client] >= p.from
 		}

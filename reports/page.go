@@ -2,10 +2,13 @@ package reports
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,60 +16,112 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-//go:embed page.gohtml style.css
+//go:embed page.gohtml style.css timeline.js
 var assets embed.FS
 
 var page = template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
-	"sec": moment, "ms": func(ns int64) string { return fmt.Sprintf("%.1f ms", float64(ns)/1e6) },
+	"sec": moment, "ms": span,
 	"join": strings.Join, "len64": func(from, to int64) int64 { return to - from },
-	"moment": moment, "shortly": shortly, "remark": remark, "also": also, "noted": noted, "cause": causeText, "more": moreText,
+	"moment": moment, "shortly": shortly, "remark": remark, "noted": noted, "more": moreText,
 }).ParseFS(assets, "page.gohtml"))
+
+// Context is what a page says that is not in the record: what only somebody knows who knows the catalogue, or
+// the place of the page.
+type Context struct {
+	WithTokens string // a backend of the same store that issues fencing tokens, which would measure what a fence saves
+	Rate       string // how often the outcome showed again, where that is known
+	Trail      []Link // the suite that the run is of, and its neighbours
+	Replayable bool   // the run's directory has its trial
+}
+
+// Link leads somewhere from a page; without Href it is only text.
+type Link struct{ Text, Href string }
 
 // pageData is what the page shows.
 type pageData struct {
-	Results   *checker.Results
-	Style     template.CSS
-	Headline  string
-	Class     string
-	Facts     [][2]string
-	Story     *Story
-	Told      []tale // of the story's incidents that are told
-	Withstood tale
-	Timelines []*Timeline
-	Checks    []checkRow
-	Evidence  *evidence
-	Stats     [][2]string
-	Faults    faultTable
-	Notes     notes
-	Servers   bool // some have rows
+	Results  *checker.Results
+	Style    template.CSS
+	Script   template.JS
+	Policy   string
+	Data     *runData
+	Headline string
+	Class    string
+	Screen   screen
+	About    Context
+	Command  string // without anybody's path
+	Replay   string
+	Facts    [][2]string
+	Story    *Story
+
+	Told          []toldIncident // the first of the incidents
+	Rest          []toldIncident // the others of them
+	MoreIncidents int
+	Scene         *Timeline // the picture beside the story
+	Withstood     tale
+	Timelines     []*Timeline
+	Checks        []checkRow
+	Evidence      *evidence
+	Stats         [][2]string
+	Faults        faultTable
+	Notes         notes
+	Servers       bool // some have rows
 }
 
-// AtEdge reports whether a label beside x would leave the picture.
-func (pageData) AtEdge(x float64) bool { return x > rightEdge-90 }
+// toldIncident is an incident that the page tells step by step.
+type toldIncident struct {
+	tale
+
+	Head, Cause string
+}
 
 // HasFindings reports whether any check has one.
 func (d pageData) HasFindings() bool {
 	return slices.ContainsFunc(d.Checks, func(c checkRow) bool { return len(c.Result.Findings) > 0 })
 }
 
-// HTML writes one self-contained page without scripts or network access: the verdict,
-// what happened in plain words, timelines, the findings with their events. Its length is
-// bounded, whatever the length of the record: what is not shown is counted.
-func HTML(w io.Writer, r *checker.Results, rec *history.Record) error {
+// HTML writes one self-contained page that asks no network for anything: the verdict in plain words, the story and
+// picture of the incident that ranks first, a timeline that can be touched, the findings with their events. Without
+// scripts it shows the same, but for what moves. Its length is bounded, whatever the length of the record: what is not
+// shown is counted.
+func HTML(w io.Writer, r *checker.Results, rec *history.Record, about Context) error {
 	style, err := assets.ReadFile("style.css")
 	if err != nil {
 		return err
 	}
+	script, err := assets.ReadFile("timeline.js")
+	if err != nil {
+		return err
+	}
 	story := Tell(r, rec)
-	ev := evidenceOf(r, rec, story)
+	all, more := happened(r, rec)
+	told := all[:min(len(all), MaxTold)]
+	if r.Verdict == checker.Pass {
+		told = nil // what passes is noted, and in the timeline
+	}
+	ev := evidenceOf(r, rec, told, story.Withstood)
+	var first *happening
+	if len(all) > 0 {
+		first = all[0]
+	}
 	d := pageData{
-		Results: r, Style: template.CSS(style), Headline: Headline(r), Class: string(r.Verdict), //nolint:gosec // our own file
-		Facts: whatRan(r, rec), Story: story, Timelines: timelines(r, rec, story), Checks: checkRows(r, ev), Evidence: ev,
+		Results: r, Style: template.CSS(style), Script: template.JS(script), Policy: policy(style, script), //nolint:gosec // our own files
+		Data: dataOf(r, rec, all), Headline: Headline(r), Class: string(r.Verdict), Screen: screenOf(r, rec, first, about), About: about,
+		Command: withoutPath(r.Command), Facts: whatRan(r, rec), Story: story, Checks: checkRows(r, ev, all), Evidence: ev,
 		Stats: statRows(r), Faults: faultsTable(faultRows(r, rec)), Notes: notesOf(r), Servers: len(serversOf(rec)) > 0,
+		MoreIncidents: more + len(all) - len(told),
 	}
-	for i, in := range story.Told() {
-		d.Told = append(d.Told, ev.tale(fmt.Sprintf("s%d", i), in.Steps))
+	if about.Replayable {
+		d.Replay = "lockstorm replay . --out again"
 	}
+	d.Scene, d.Timelines = pictures(r, rec, story, told)
+	for i, h := range told {
+		one := toldIncident{ev.tale(fmt.Sprintf("s%d", i), h.steps), headOf(h.first().Class) + h.first().Message + ".", "Cause: " + h.first().Cause + "."}
+		if i == 0 {
+			one.number(d.Scene)
+		}
+		d.Told = append(d.Told, one)
+	}
+	d.Rest = d.Told[min(len(d.Told), 1):]
 	if story.Withstood != nil {
 		d.Withstood = ev.tale("w", story.Withstood.Steps)
 	}
@@ -76,4 +131,22 @@ func HTML(w io.Writer, r *checker.Results, rec *history.Record) error {
 	}
 	_, err = io.WriteString(w, Visible(b.String(), "\n\t"))
 	return err
+}
+
+// policy lets the page run its own script and style, and nothing that a record smuggles in; it may load nothing.
+func policy(style, script []byte) string {
+	hash := func(b []byte) string {
+		sum := sha256.Sum256(b)
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) + "; base-uri 'none'; form-action 'none'"
+}
+
+// withoutPath is a command whose program is named without the folder where somebody keeps it.
+func withoutPath(command string) string {
+	program, rest, _ := strings.Cut(command, " ")
+	if filepath.IsAbs(program) {
+		program = filepath.Base(program)
+	}
+	return strings.TrimSpace(program + " " + rest)
 }

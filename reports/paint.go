@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -15,8 +16,9 @@ const (
 	laneHeight = 40
 	laneTop    = 26
 	leftEdge   = 90
-	rightEdge  = 1160
 	picture    = 1180
+	narrowPic  = 760 // beside a story
+	margin     = 20
 	labelWidth = 80
 	// fewShapes is how many shapes a picture may have for each of them to be a stop of the
 	// keyboard; where there are more, only the rows and what matters are.
@@ -27,8 +29,11 @@ const (
 type painter struct {
 	t     *Timeline
 	rec   *history.Record
-	only  []string // clients to show, beside whoever was inside; nil: all
+	only  []string        // clients to show, beside whoever was inside; nil: all
+	locks map[string]bool // whose grants are shown; nil: all
+	known *facts.Facts
 	rank  map[string]int
+	width int
 	from  int64
 	to    int64
 	lanes map[string]int // party -> y of its row
@@ -39,6 +44,14 @@ type painter struct {
 	labels map[float64][]float64
 }
 
+// facts are what the record shows, asked for once.
+func (p *painter) facts() *facts.Facts {
+	if p.known == nil {
+		p.known = facts.Of(p.rec)
+	}
+	return p.known
+}
+
 type place struct {
 	class string
 	y, h  float64
@@ -46,14 +59,14 @@ type place struct {
 
 func newPainter(rec *history.Record, from, to int64, rank map[string]int) *painter {
 	return &painter{
-		rec: rec, rank: rank, from: from, to: max(to, from+1), lanes: map[string]int{}, names: map[int]string{},
+		rec: rec, rank: rank, width: picture, from: from, to: max(to, from+1), lanes: map[string]int{}, names: map[int]string{},
 		tracks: map[place]*track{}, labels: map[float64][]float64{},
 	}
 }
 
 // paint draws the part of the record between the painter's two moments.
 func (p *painter) paint(title string, r *checker.Results, bands []band) *Timeline {
-	p.t = &Timeline{Title: title, Width: picture}
+	p.t = &Timeline{Title: title, Width: p.width}
 	p.layLanes()
 	p.drawTicks()
 	p.drawFaults()
@@ -74,12 +87,12 @@ func (p *painter) paint(title string, r *checker.Results, bands []band) *Timelin
 }
 
 // ordinary are the classes of what every section shows.
-var ordinary = map[string]bool{"waiting": true, "hold": true, "lease": true, "read": true, "write": true}
+var ordinary = map[string]bool{"waiting": true, "orphan": true, "hold": true, "lease": true, "read": true, "write": true}
 
 // layers say what lies over what: bands at the bottom, what matters on top. Classes that
 // are not among them are roles of servers.
 var layers = map[string]int{
-	"faultall": 0, "fault": 1, "overlap": 2, "clash": 2, "down": 4, "waiting": 4, "hold": 5, "lease": 6, "read": 7, "write": 7,
+	"faultall": 0, "fault": 1, "overlap": 2, "clash": 2, "down": 4, "waiting": 4, "orphan": 4, "hold": 5, "lease": 6, "read": 7, "write": 7,
 	"unknown": 8, "refused": 9, "kill": 10, "lost": 10,
 }
 
@@ -103,7 +116,7 @@ func (p *painter) inLayers() []*track {
 
 func (p *painter) x(t int64) float64 {
 	t = min(max(t, p.from), p.to)
-	return leftEdge + float64(t-p.from)/float64(p.to-p.from)*(rightEdge-leftEdge)
+	return leftEdge + float64(t-p.from)/float64(p.to-p.from)*float64(p.width-margin-leftEdge)
 }
 
 func (p *painter) track(kind, class, row string, y, h float64) *track {
@@ -151,9 +164,9 @@ func (p *painter) mark(kind, class string, t int64, y int, text func() string, l
 	p.track(kind, class, p.names[y], mid, 0).add(item{from: t, to: t, x: x, end: x, text: text, label: label})
 }
 
-// drawTicks marks about ten round times.
+// drawTicks marks round times, about one in 118 units.
 func (p *painter) drawTicks() {
-	raw := float64(p.to-p.from) / 10
+	raw := float64(p.to-p.from) * 118 / float64(p.width)
 	step := math.Pow(10, math.Floor(math.Log10(raw)))
 	for _, m := range []float64{1, 2, 5, 10} {
 		if step*m >= raw {

@@ -2,6 +2,9 @@ package reports
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"html"
 	"encoding/xml"
 	"flag"
 	"os"
@@ -111,20 +114,30 @@ func TestJUnit(t *testing.T) {
 func TestHTML(t *testing.T) {
 	r, rec := judged(t, "paused")
 	var b bytes.Buffer
-	if err := HTML(&b, r, rec); err != nil {
+	if err := HTML(&b, r, rec, Context{}); err != nil {
 		t.Fatal(err)
 	}
 	page := b.String()
 	for _, want := range []string{
 		"VIOLATION: mutual-exclusion, data-plain", "<svg", "Around the violation", "The whole run", "class=\"fault\"",
-		"class=\"overlap inherent\"", "stale write", "the fence refuses the write of c1: its token 33 is old", "id=\"e",
+		"class=\"overlap inherent\"", "update lost", "the fence refuses the write of c1: its token 33 is old", "id=\"e",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if m := regexp.MustCompile(`(?i)<script|(src|href)="?https?:|url\(`).FindString(page); m != "" {
+	if m := regexp.MustCompile(`(?i)<(script|link|img|iframe|object)[^>]* (src|href|data)=|(src|href)="?https?:|url\(|@import`).FindString(page); m != "" {
 		t.Errorf("the page is not self-contained: %s", m)
+	}
+	for element, directive := range map[string]string{"style": "style-src", "script": "script-src"} {
+		body := regexp.MustCompile(`(?s)<`+element+`>(.*?)</`+element+`>`).FindStringSubmatch(page)
+		if body == nil {
+			t.Fatalf("no %s", element)
+		}
+		sum := sha256.Sum256([]byte(body[1]))
+		if want := directive + " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(html.UnescapeString(page), want) {
+			t.Errorf("the policy does not allow the page's own %s", element)
+		}
 	}
 	if strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "NaN") {
 		t.Error("the page has values that were not rendered")
@@ -136,7 +149,7 @@ func TestHTML(t *testing.T) {
 func TestHTMLOfServers(t *testing.T) {
 	r, rec := judged(t, "failover")
 	var b bytes.Buffer
-	if err := HTML(&b, r, rec); err != nil {
+	if err := HTML(&b, r, rec, Context{}); err != nil {
 		t.Fatal(err)
 	}
 	page := b.String()
@@ -155,10 +168,10 @@ func TestHTMLEscapes(t *testing.T) {
 	r, rec := judged(t, "paused")
 	r.Command = `<script>alert(1)</script>`
 	var b bytes.Buffer
-	if err := HTML(&b, r, rec); err != nil {
+	if err := HTML(&b, r, rec, Context{}); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(b.String(), "<script>") {
+	if strings.Contains(b.String(), "<script>alert") {
 		t.Error("a command was not escaped")
 	}
 }
@@ -167,7 +180,7 @@ func TestHTMLEscapes(t *testing.T) {
 func TestHTMLOfNothing(t *testing.T) {
 	r, rec := judged(t, "nothing")
 	var b bytes.Buffer
-	if err := HTML(&b, r, rec); err != nil || !strings.Contains(b.String(), "inconclusive") {
+	if err := HTML(&b, r, rec, Context{}); err != nil || !strings.Contains(b.String(), "inconclusive") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 }

@@ -22,8 +22,9 @@ const (
 // stepRow is a step of the story.
 type stepRow struct {
 	Step
-	ID string
-	Of []eventRef // the first event that shows it
+	ID     string
+	Of     []eventRef // the first event that shows it
+	Number int        // in the picture beside it; 0: it is not there
 }
 
 // tale is the steps of an incident or of what a lock withstood.
@@ -45,10 +46,14 @@ func (e *evidence) tale(story string, steps []Step) tale {
 // findingRow is a finding in the table of its check.
 type findingRow struct {
 	checker.Finding
-	ID   string
-	Refs []eventRef
-	More int // events that are not named
+	ID       string
+	Refs     []eventRef
+	More     int // events that are not named
+	Incident int // that it belongs to, from 0; -1: none
 }
+
+// Nth is the number of its incident for people.
+func (f findingRow) Nth() int { return f.Incident + 1 }
 
 // checkRow is one check in the table of checks, with its findings.
 type checkRow struct {
@@ -60,7 +65,13 @@ type checkRow struct {
 	More         int // findings that are left out
 }
 
-func checkRows(r *checker.Results, e *evidence) []checkRow {
+func checkRows(r *checker.Results, e *evidence, all []*happening) []checkRow {
+	e.incidents = map[string]int{}
+	for i, h := range all {
+		for _, f := range h.found {
+			e.incidents[findingID(f.Check, f.at)] = i
+		}
+	}
 	with := 0
 	for _, c := range r.Checks {
 		with += min(len(c.Findings), 1)
@@ -94,7 +105,11 @@ func (e *evidence) findings(check string, c checker.Result, which []int) []findi
 	var out []findingRow
 	for _, i := range slices.Sorted(slices.Values(which)) {
 		refs, more := e.refs(c.Findings[i].Events)
-		out = append(out, findingRow{c.Findings[i], findingID(check, i), refs, more})
+		id, incident := findingID(check, i), -1
+		if n, ok := e.incidents[id]; ok {
+			incident = n
+		}
+		out = append(out, findingRow{c.Findings[i], id, refs, more, incident})
 	}
 	return out
 }

@@ -18,7 +18,7 @@ func TestTheWorstIsListed(t *testing.T) {
 		all = append(all, finding("overlap", class, int64(i)))
 	}
 	r := failed(map[string][]checker.Finding{checker.MutualExclusion: all})
-	for _, row := range checkRows(r, evidenceOf(r, &history.Record{}, &Story{})) {
+	for _, row := range checkRows(r, evidenceOf(r, &history.Record{}, nil, nil), nil) {
 		if row.Name != checker.MutualExclusion {
 			continue
 		}
@@ -51,7 +51,7 @@ func TestBoundedTables(t *testing.T) {
 	if len(f.Open) != openFaults || len(f.Open)+len(f.Folded) != maxFaults || f.More != 7 {
 		t.Errorf("%d and %d faults, %d more", len(f.Open), len(f.Folded), f.More)
 	}
-	e := evidenceOf(r, &history.Record{}, &Story{})
+	e := evidenceOf(r, &history.Record{}, nil, nil)
 	tale := e.tale("s0", make([]Step, maxSteps+9))
 	if len(tale.Open) != openSteps || len(tale.Open)+len(tale.Folded) != maxSteps || tale.More != 9 {
 		t.Errorf("%d and %d steps, %d more", len(tale.Open), len(tale.Folded), tale.More)

@@ -215,15 +215,15 @@ func TestTerminalAndPageAgree(t *testing.T) {
 		if err := Summary(&term, r, rec); err != nil {
 			t.Fatal(err)
 		}
-		if err := HTML(&page, r, rec); err != nil {
+		if err := HTML(&page, r, rec, Context{}); err != nil {
 			t.Fatal(err)
 		}
 		text := html.UnescapeString(tags.ReplaceAllString(page.String(), ""))
 		s := Tell(r, rec)
 		for i, in := range s.Incidents {
-			has(t, name+": page", text, in.Headline, shortlyUnless(i == 0, in))
-			has(t, name+": page", text, texts(in.Steps)...)
+			has(t, name+": page", text, in.Finding.Message)
 			if i == 0 {
+				has(t, name+": page", text, append(texts(in.Steps), in.Headline)...)
 				has(t, name+": terminal", term.String(), append(texts(in.Steps), in.Headline, in.Cause)...)
 			} else {
 				has(t, name+": terminal", term.String(), also(in))
@@ -239,12 +239,6 @@ func TestTerminalAndPageAgree(t *testing.T) {
 	}
 }
 
-func shortlyUnless(not bool, in Incident) string {
-	if not {
-		return ""
-	}
-	return shortly(in)
-}
 
 func texts(steps []Step) []string {
 	var out []string

@@ -21,6 +21,8 @@ func whatRan(r *checker.Results, rec *history.Record) [][2]string {
 		{"discipline", r.Discipline},
 		{"ttl", dur(r.TTL).String()},
 		{"clients", fmt.Sprint(r.Clients)},
+		{"locks", fmt.Sprint(len(rec.Run.Locks))},
+		{"time", dur(rec.Run.Duration).String()},
 		{"seed", fmt.Sprint(r.Seed)},
 		{"started", r.Started.UTC().Format("2006-01-02 15:04:05 UTC")},
 		{"tolerance", dur(rec.Run.Tolerance).String()},

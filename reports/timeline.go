@@ -21,12 +21,34 @@ type Timeline struct {
 	Shapes []Shape
 	Ticks  []Tick
 	Folded string // which rows stand for several, if any
+	// Numbers are the steps of the story beside the picture.
+	Numbers []Number
 }
 
 // Lane is a row: of one party, or of those that share the last one.
 type Lane struct {
 	Name string
 	Y    int
+}
+
+// AtEdge reports whether a label beside x would leave the picture.
+func (t *Timeline) AtEdge(x float64) bool { return x > float64(t.Width-110) }
+
+// Short is the name as far as there is room.
+func (l Lane) Short() string {
+	const most = 11
+	if r := []rune(l.Name); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return l.Name
+}
+
+// Number is a mark for one step of a story, or for several that stand close together.
+type Number struct {
+	X, Y, R float64
+	Text    string
+	About   string
+	of      []int // places in the story
 }
 
 // Tick is a mark of the time axis.
@@ -48,21 +70,32 @@ type Shape struct {
 	Focus      bool    // a stop for the keyboard
 }
 
-// timelines are the surroundings of the finding that is told first, if there is one, and the
+// pictures are the surroundings of the incident that is told first, if there is one, with its steps numbered, and the
 // whole run.
-func timelines(r *checker.Results, rec *history.Record, story *Story) []*Timeline {
-	var out []*Timeline
+func pictures(r *checker.Results, rec *history.Record, story *Story, told []*happening) (scene *Timeline, whole []*Timeline) {
 	end := endOf(rec)
 	rank := ranked(r, rec, story)
 	bands := bandsOf(r, rec)
-	if worst := story.Worst(); worst != nil && len(worst.Grants) > 1 {
-		span, clients := around(worst, rec)
-		margin := (span.To - span.From) / 12
-		p := newPainter(rec, max(0, span.From-margin), min(span.To+margin, end), rank)
-		p.only = clients
-		out = append(out, p.paint("Around the violation", r, bands))
+	if len(told) > 0 && len(told[0].first().Grants) > 0 {
+		_, clients := around(told[0].first(), rec)
+		p := newPainter(rec, told[0].window.From, told[0].window.To, rank)
+		p.width = narrowPic
+		p.only, p.locks = clients, locksOf(told[0].first(), rec)
+		scene = p.paint("Around the violation", r, bands)
+		p.numbers(told[0].steps)
 	}
-	return append(out, newPainter(rec, 0, end, rank).paint("The whole run", r, bands))
+	return scene, []*Timeline{newPainter(rec, 0, end, rank).paint("The whole run", r, bands)}
+}
+
+// locksOf are the locks that a finding is about.
+func locksOf(f *checker.Finding, rec *history.Record) map[string]bool {
+	out := map[string]bool{}
+	for _, id := range f.Grants {
+		if g := rec.ByID[id]; g != nil {
+			out[g.Lock] = true
+		}
+	}
+	return out
 }
 
 // endOf is the last moment of a run that there is something to say of.

@@ -152,7 +152,9 @@ func TestBandsThatAreNotListed(t *testing.T) {
 // Few shapes stay as they are: one for each thing that happened.
 func TestFewShapesStay(t *testing.T) {
 	r, rec := judged(t, "failover")
-	for _, tl := range timelines(r, rec, Tell(r, rec)) {
+	all, _ := happened(r, rec)
+	scene, whole := pictures(r, rec, Tell(r, rec), all)
+	for _, tl := range append(whole, scene) {
 		for _, s := range tl.Shapes {
 			if s.Kind == "path" || stands(s) != 1 || !s.Focus || s.Text == "" {
 				t.Errorf("%+v", s)

@@ -166,7 +166,7 @@ func count(all [][]*item, of func(*item) int) int {
 // nouns say what several shapes of a class are.
 var nouns = map[string]string{
 	"hold": "holds", "lease": "leases", "waiting": "waits", "read": "reads", "write": "writes", "fault": "faults", "faultall": "faults that can hurt everybody",
-	"refused": "requests that were refused", "unknown": "acquires of unknown outcome", "kill": "kills", "lost": "stale writes",
+	"refused": "requests that were refused", "unknown": "acquires of unknown outcome", "kill": "kills", "lost": "writes by which updates were lost", "orphan": "orphans",
 	"overlap": "overlaps", "overlap defect": "overlaps that are defects", "overlap inherent": "overlaps inherent to leases",
 	"overlap undetermined": "overlaps of undetermined class", "overlap none": "overlaps", "clash": "overlaps",
 	"master": "times as master", "replica": "times as replica", "down": "times down", "role": "times in another role", "server": "times",

@@ -107,7 +107,7 @@ func TestHostileJUnit(t *testing.T) {
 func TestHostilePage(t *testing.T) {
 	r, rec := poisoned(t)
 	var b bytes.Buffer
-	if err := HTML(&b, r, rec); err != nil {
+	if err := HTML(&b, r, rec, Context{}); err != nil {
 		t.Fatal(err)
 	}
 	if m := raw.FindString(b.String()); m != "" || !utf8.ValidString(b.String()) {

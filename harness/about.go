@@ -1,0 +1,64 @@
+package harness
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/reports"
+)
+
+// about is what the page of a run says beside its record: which backend would measure a fence, and where the run
+// belongs.
+func (j *Judged) about(dir string) reports.Context {
+	c := reports.Context{Trail: trail(dir)}
+	if _, err := os.Stat(filepath.Join(dir, TrialFile)); err == nil {
+		c.Replayable = true
+	}
+	if j.backends == nil {
+		return c
+	}
+	name, _ := catalog.Split(j.Results.Backend)
+	b, err := j.backends.Get(name)
+	if err != nil || b.Tokens || len(b.Topologies) == 0 {
+		return c
+	}
+	for _, other := range j.backends.All() {
+		if other.Tokens && other.Model.Kind == b.Model.Kind && slices.Contains(other.Topologies, b.Topologies[0]) {
+			c.WithTokens = other.Name
+			break
+		}
+	}
+	return c
+}
+
+// trail leads from a run of a suite (SUITE/runs/CELL/seed-N) to its suite and to the runs of its cell that are
+// there already. Of any other run it is empty.
+func trail(dir string) []reports.Link {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return nil
+	}
+	seed := filepath.Base(full)
+	at := strings.LastIndex(full, string(filepath.Separator)+"runs"+string(filepath.Separator))
+	if at < 0 || !strings.HasPrefix(seed, "seed-") {
+		return nil
+	}
+	cell := filepath.ToSlash(filepath.Dir(full[at+len("/runs/"):]))
+	up := strings.Repeat("../", strings.Count(cell, "/")+3)
+	links := []reports.Link{{Text: "suite " + filepath.Base(full[:at]), Href: up + "index.html"}, {Text: cell, Href: up + "index.html#" + cell}}
+	others, err := filepath.Glob(filepath.Join(filepath.Dir(full), "seed-*"))
+	if err != nil {
+		return links // a name that is no pattern: no neighbours
+	}
+	for _, other := range others {
+		if name := filepath.Base(other); name != seed {
+			links = append(links, reports.Link{Text: name, Href: "../" + name + "/" + ReportFile})
+		} else {
+			links = append(links, reports.Link{Text: name})
+		}
+	}
+	return links
+}

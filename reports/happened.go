@@ -1,0 +1,138 @@
+package reports
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// happening is one thing that happened, with all findings about it, however many checks saw it. Its first
+// finding is the one that ranks first.
+type happening struct {
+	found  []listedFinding
+	window history.Interval // what a picture of it shows
+	steps  []Step
+}
+
+// listedFinding is a finding and its place in the list of its check.
+type listedFinding struct {
+	checker.Found
+	at int
+}
+
+// maxHappenings is how many incidents a page lists; how many there were in all is said by the totals.
+const maxHappenings = 200
+
+func (h *happening) first() *checker.Finding { return &h.found[0].Finding }
+
+// happened groups the findings of all checks that failed, or cannot say whether, by what happened: those that
+// share two grants with the first of a group, or are the core of it, belong to it. In the order of findings.
+func happened(r *checker.Results, rec *history.Record) (out []*happening, more int) {
+	byGrant := map[string][]*happening{}
+	for _, f := range foundIn(r) {
+		if h := home(byGrant, f); h != nil {
+			h.found = append(h.found, f)
+			continue
+		}
+		h := &happening{found: []listedFinding{f}}
+		for _, id := range f.Finding.Grants {
+			byGrant[id] = append(byGrant[id], h)
+		}
+		out = append(out, h)
+	}
+	if more = max(len(out)-maxHappenings, 0); more > 0 {
+		out = out[:maxHappenings]
+	}
+	end := endOf(rec)
+	for _, h := range out {
+		h.steps = steps(h.first(), r, rec)
+		h.window = windowOf(h, rec, end)
+	}
+	return out, more
+}
+
+// foundIn are the findings that a reader may ask about, the one to tell first first.
+func foundIn(r *checker.Results) (out []listedFinding) {
+	for _, name := range telling(r) {
+		c := r.Checks[name]
+		if c.Verdict == checker.Skipped {
+			continue
+		}
+		for i, f := range c.Findings {
+			out = append(out, listedFinding{checker.Found{Check: name, Finding: f}, i})
+		}
+	}
+	// Required checks first: what they found is what the verdict is about.
+	slices.SortStableFunc(out, func(a, b listedFinding) int {
+		if x, y := fails(r, a), fails(r, b); x != y {
+			if x {
+				return -1
+			}
+			return 1
+		}
+		return checker.RankFound(a.Found, b.Found)
+	})
+	return out
+}
+
+func fails(r *checker.Results, f listedFinding) bool {
+	c := r.Checks[f.Check]
+	return c.Required && c.Verdict == checker.Fail && f.Finding.Gating
+}
+
+// home is the incident that a finding belongs to.
+func home(byGrant map[string][]*happening, f listedFinding) *happening {
+	for _, id := range f.Finding.Grants {
+		for _, h := range byGrant[id] {
+			first := h.first()
+			n := checker.SharedGrants(&f.Finding, first)
+			if n >= 2 || (f.Check != h.found[0].Check && (isCore(h.found[0].Check, *first, n) || isCore(f.Check, f.Finding, n))) {
+				return h
+			}
+		}
+	}
+	return nil
+}
+
+// windowOf is the time that explains an incident: from the request of its first grant to the last thing that
+// its grants did, with some room at both sides.
+func windowOf(h *happening, rec *history.Record, end int64) history.Interval {
+	span, _ := around(h.first(), rec)
+	for _, s := range h.steps {
+		if s.Kind == StepFault {
+			span.From = min(span.From, s.At)
+		}
+	}
+	room := max((span.To-span.From)/10, 2_000_000)
+	return history.Interval{From: max(0, span.From-room), To: min(span.To+room, max(end, 1))}
+}
+
+// kept is until when the store kept a grant, as far as the record says, and whether nobody believed in it any
+// more at the end of that: an orphan, which still shut others out.
+func kept(in *facts.Facts, g *history.Grant, hold history.Interval, end int64) (until int64, orphan bool) {
+	for _, rel := range g.Releases {
+		if rel.Outcome() == history.OK || rel.NotHeld() {
+			return hold.To, false
+		}
+	}
+	switch {
+	case in.Run.Ends == history.EndsProcess || in.Run.Ends == history.EndsConnection:
+		return hold.To, false
+	case in.Leased():
+		until = min(g.DeadlineAt(history.Forever).Or(hold.To), end)
+	default:
+		until = end
+	}
+	later := in.ByOK(g.Lock)
+	later = later[sort.Search(len(later), func(i int) bool { return later[i].From() > hold.From }):]
+	for _, next := range later[:min(len(later), 16)] {
+		if next != g && !in.Model.Together(g, next) {
+			until = min(until, next.From())
+			break
+		}
+	}
+	return max(until, hold.To), until > hold.To
+}
