@@ -11,8 +11,8 @@ export PATH := $(CURDIR)/bin/servers:$(PATH)
 PKG ?= ./...
 # make test RACE=-race adds the race detector, which needs a C compiler and doubles the time; make ci does.
 RACE ?=
-# Tests of runs wait for most of their time: one package more than there are processors is tested at once.
-ATONCE ?= $(shell expr $$(nproc) + 1)
+# Tests of runs wait for most of their time: two packages more than there are processors are tested at once.
+ATONCE ?= $(shell expr $$(nproc) + 2)
 TESTFLAGS ?= $(RACE) -shuffle=on -p $(ATONCE)
 
 .PHONY: help
@@ -46,10 +46,23 @@ servers: ## get the servers that the tests need (Debian packages, else out of a 
 test: servers ## run the tests (RACE=-race with the race detector, as make ci does)
 	$(GO) test $(TESTFLAGS) -timeout 15m $(PKG)
 	cd examples/ownlock && $(GO) test -timeout 5m ./...
+	$(if $(filter ./...,$(PKG)),@if ./.ci/browser; then $(MAKE) --no-print-directory browser; else [ -z "$$CI" ]; fi)
+
+# Pages of eight kinds of runs, and of runs of 100,000 and of a million events.
+PAGES := $(CURDIR)/bin/pages
+.PHONY: pages
+pages:
+	@rm -rf $(PAGES); mkdir -p $(PAGES)
+	$(GO) test -count=1 ./reports -run TestWritePages -pages $(PAGES)
+
+.PHONY: browser
+browser: pages ## try the report in headless Chromium (Debian's package)
+	@./.ci/browser
+	cd tools && PAGES=$(PAGES) $(GO) test -count=1 -timeout 5m ./page
 
 .PHONY: fast
 fast: servers ## run the fast suite: the promised commands against real servers
-	$(GO) test -tags series -count=1 -timeout 15m -parallel 5 -skip '^Test(Series|Containers)' ./tests/e2e
+	$(GO) test -tags series -count=1 -timeout 15m -parallel 8 -skip '^Test(Series|Containers)' ./tests/e2e
 
 GATE_OUT ?= lockstorm-runs/gate-$(shell date +%Y%m%d-%H%M%S)
 
@@ -194,7 +207,8 @@ tidy: ##> check that go mod tidy leaves no difference (docs/adr/0007 names the o
 
 .PHONY: bench
 bench: servers ## benchmarks: ratios in one run
-	$(GO) test -run '^$$' -bench . -benchtime 1s ./history ./checker ./harness ./backends/redis/tap # with -tags series also in containers
+	$(GO) test -run '^$$' -bench . -benchtime 1s ./history ./checker ./harness ./backends/redis/tap ./reports # with -tags series also in containers
+	@$(MAKE) --no-print-directory pages && ./.ci/browser && cd tools && PAGES=$(PAGES) $(GO) test -run '^$$' -bench . -benchtime 3x ./page
 
 .PHONY: bench-against
 bench-against: build ##> OLD=BINARY: check of a million events by bin/lockstorm and by an older binary, in turn: the ratio of medians (1.05 at most)
@@ -202,9 +216,9 @@ bench-against: build ##> OLD=BINARY: check of a million events by bin/lockstorm 
 	BENCH_OLD=$(abspath $(OLD)) BENCH_NEW=$(abspath $(BIN)) $(GO) test -run '^$$' -bench '^BenchmarkAgainst$$' -benchtime 1x ./checker
 
 .PHONY: ci
-ci: ## everything that must hold before a change lands
+ci: ## everything that must hold before a change lands (lint has go vet's analyzers, too)
 	@mkdir -p bin; ./.ci/images >bin/images.log 2>&1 & \
-	$(MAKE) tidy vet build lint && $(MAKE) test RACE="$$(command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)" TESTFLAGS='$$(RACE) -shuffle=on -vet=off -p $$(ATONCE)' && $(MAKE) fast && $(MAKE) gate && wait && cat bin/images.log && $(MAKE) containers
+	$(MAKE) tidy build lint && $(MAKE) test RACE="$$(command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)" TESTFLAGS='$$(RACE) -shuffle=on -vet=off -p $$(ATONCE)' && $(MAKE) fast && $(MAKE) gate && wait && cat bin/images.log && $(MAKE) containers
 
 .PHONY: clean
 clean: ## remove what was built and every run

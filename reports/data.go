@@ -171,6 +171,9 @@ func dataOf(r *checker.Results, rec *history.Record, all []*happening) *runData 
 			d.Dead[c.of(client)] = us(t)
 		}
 	}
+	d.Ended = []int64{}
+	d.Grants = grantColumns{Client: []int{}, Number: []int{}, Lock: []int{}, Start: []int64{}, Wait: []int64{}, State: []int{}, Hold: []int64{}, Lease: []int64{}, Kept: []int64{}}
+	d.Events = eventColumns{Kinds: []string{}, Time: []int64{}, Kind: []int{}, Party: []int{}, Grant: []int{}, Value: []int64{}}
 	near := nearOf(d.Whole, rec, all)
 	g := d.grants(in, c, l, end, near)
 	d.events(rec, regs, parties, g, near)

@@ -4,13 +4,12 @@ package checkertest
 
 import (
 	"fmt"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
 // InputOf are the facts of a history that is written as a text.
@@ -46,13 +45,5 @@ func Answer(c checker.Result) string {
 // hunt does.
 func Histories(t testing.TB, usual uint64) uint64 {
 	t.Helper()
-	text := os.Getenv("LOCKSTORM_HISTORIES")
-	if text == "" {
-		return usual
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatalf("LOCKSTORM_HISTORIES: %v", err)
-	}
-	return n
+	return uint64(setting.Random(t, "LOCKSTORM_HISTORIES", int(usual)))
 }

@@ -53,7 +53,7 @@ func judgeLimit() time.Duration {
 // TestDamage spoils every run in every way. DAMAGE_N is how many records are made (600),
 // DAMAGE_SEED the seed.
 func TestDamage(t *testing.T) {
-	n, seed := setting.Number(t, "DAMAGE_N", 600), setting.Number(t, "DAMAGE_SEED", 1)
+	n, seed := setting.Random(t, "DAMAGE_N", 600), setting.Number(t, "DAMAGE_SEED", 1)
 	records := make([]record, len(runs))
 	for i, line := range runs {
 		records[i] = makeRun(t, line)

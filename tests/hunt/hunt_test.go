@@ -31,7 +31,7 @@ func known(t *testing.T) map[string]Known {
 func TestHunt(t *testing.T) {
 	listed := known(t)
 	isKnown := func(kind string) bool { _, ok := listed[kind]; return ok }
-	table, err := Hunt(uint64(setting.Number(t, "HUNT_SEED", 1)), setting.Number(t, "HUNT_N", 1200), os.Stderr)
+	table, err := Hunt(uint64(setting.Number(t, "HUNT_SEED", 1)), setting.Random(t, "HUNT_N", 1200), os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,3 +20,9 @@ func Number(t testing.TB, name string, usual int) int {
 	}
 	return n
 }
+
+// Random is Number of random records; the usual number is smaller with the race detector.
+func Random(t testing.TB, name string, usual int) int {
+	t.Helper()
+	return Number(t, name, usual/raced)
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package setting
+
+const raced = 1

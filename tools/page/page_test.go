@@ -1,0 +1,429 @@
+// Package page tests the report of a run in a real browser: Debian's Chromium, headless. The pages are written by
+// `go test ./reports -run TestWritePages -pages DIR` (make browser does both).
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// kinds are the pages of runs that are tried: a pause with and without a fence, a fail-over, a release of what is not
+// one's own, a late signal, a lease that its server lost, a pass, nothing at all, many clients.
+var kinds = []string{"paused", "failover", "late-del", "late-del-alone", "told", "revoked", "safe", "nothing", "bulk"}
+
+var browser context.Context
+
+func TestMain(m *testing.M) {
+	dir := os.Getenv("PAGES")
+	if dir == "" {
+		fmt.Println("PAGES is not set: make browser sets it")
+		os.Exit(0)
+	}
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.WindowSize(1280, 800))
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
+	var stop context.CancelFunc
+	browser, stop = chromedp.NewContext(ctx)
+	if err := chromedp.Run(browser); err != nil {
+		fmt.Fprintln(os.Stderr, "start Chromium:", err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	stop()
+	cancel()
+	os.Exit(code)
+}
+
+// tab is an open page, with what it complained of and asked for.
+type tab struct {
+	*testing.T
+
+	ctx context.Context
+	url string
+
+	mu   sync.Mutex
+	said []string
+}
+
+func open(t *testing.T, kind string, width, height int64, before ...chromedp.Action) *tab {
+	t.Helper()
+	abs, err := filepath.Abs(filepath.Join(os.Getenv("PAGES"), kind+".html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(browser)
+	ctx, stop := context.WithTimeout(ctx, 30*time.Second)
+	t.Cleanup(func() { stop(); cancel() })
+	p := &tab{T: t, ctx: ctx, url: "file://" + abs}
+	chromedp.ListenTarget(ctx, func(ev any) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		switch e := ev.(type) {
+		case *runtime.EventExceptionThrown:
+			p.said = append(p.said, "exception: "+e.ExceptionDetails.Error())
+		case *runtime.EventConsoleAPICalled:
+			p.said = append(p.said, "console: "+string(e.Type))
+		case *network.EventRequestWillBeSent:
+			if url := e.Request.URL; !strings.HasPrefix(url, p.url) {
+				p.said = append(p.said, "request: "+url)
+			}
+		}
+	})
+	p.do(network.Enable(), emulation.SetDeviceMetricsOverride(width, height, 1, false))
+	p.do(before...)
+	p.do(chromedp.Navigate(p.url))
+	return p
+}
+
+func (p *tab) do(actions ...chromedp.Action) {
+	p.Helper()
+	if err := chromedp.Run(p.ctx, actions...); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// is evaluates an expression.
+func is[T any](p *tab, js string) (out T) {
+	p.Helper()
+	if err := chromedp.Run(p.ctx, chromedp.Evaluate(js, &out)); err != nil {
+		p.Fatalf("%s: %v", js, err)
+	}
+	return out
+}
+
+// until waits for a condition in the page.
+func (p *tab) until(js string) {
+	p.Helper()
+	if err := chromedp.Run(p.ctx, chromedp.Poll(js, nil, chromedp.WithPollingTimeout(10*time.Second))); err != nil {
+		p.Errorf("never: %s: %v", js, err)
+	}
+}
+
+func (p *tab) quiet() {
+	p.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.said {
+		p.Error(s)
+	}
+}
+
+const hash = `location.hash`
+
+// view is the part of the run that is shown, in us.
+func (p *tab) view() (v [2]float64) {
+	p.Helper()
+	p.until(`/v=\d+-\d+/.test(location.hash)`)
+	time.Sleep(200 * time.Millisecond) // the fragment follows what was done by 150 ms
+	if _, err := fmt.Sscanf(is[string](p, `/v=(\d+-\d+)/.exec(location.hash)[1].replace("-"," ")`), "%g %g", &v[0], &v[1]); err != nil {
+		p.Fatal(err)
+	}
+	return v
+}
+
+func (p *tab) press(key string) { p.Helper(); p.do(chromedp.KeyEvent(key)) }
+
+// Over all kinds of runs, in both themes: no complaint, no request, and no sideways scroll on a phone.
+func TestPagesAreQuiet(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			for _, theme := range []string{"light", "dark"} {
+				p := open(t, kind, 1280, 800, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
+				p.until(`document.getElementById("tl-main").dataset.ready === "1"`)
+				if n := is[int](p, `document.documentElement.scrollWidth`); n > 1280 {
+					p.Errorf("%s: %d px wide", theme, n)
+				}
+				if dark := is[string](p, `getComputedStyle(document.body).backgroundColor`) == "rgb(19, 23, 29)"; dark != (theme == "dark") {
+					p.Errorf("%s: the page is dark: %v", theme, dark)
+				}
+				p.quiet()
+			}
+			p := open(t, kind, 390, 800)
+			p.until(`document.getElementById("tl-main").dataset.ready === "1"`)
+			if n := is[int](p, `document.documentElement.scrollWidth`); n > 390 {
+				p.Errorf("a phone: %d px wide, by %s", n, is[string](p, `[...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > 391 && !e.closest("svg") && getComputedStyle(e.parentElement).overflowX === "visible").slice(0, 5).map(e => e.tagName + "." + e.className + " " + Math.round(e.getBoundingClientRect().right)).join(", ")`))
+			}
+			p.quiet()
+		})
+	}
+}
+
+// The picture of the incident is on the first screen.
+func TestFirstScreen(t *testing.T) {
+	for _, kind := range kinds {
+		if kind == "safe" || kind == "nothing" {
+			continue
+		}
+		p := open(t, kind, 1280, 800)
+		if y := is[float64](p, `document.querySelector(".picture").getBoundingClientRect().top`); y > 400 {
+			t.Errorf("%s: the picture begins at %.0f px", kind, y)
+		}
+		if n := is[int](p, `document.querySelectorAll(".cells > div").length`); n != 6 {
+			t.Errorf("%s: %d cells", kind, n)
+		}
+	}
+}
+
+type results struct {
+	Verdict string
+	Stats   map[string]float64
+	Checks  map[string]struct {
+		Required bool
+		Verdict  string
+		Findings []struct {
+			Rule, Class, Message string
+			From                 float64 `json:"from_ns"`
+			To                   float64 `json:"to_ns"`
+			Lost                 float64
+		}
+	}
+}
+
+// The six cells say what results.json says.
+func TestCellsEqualResults(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			b, err := os.ReadFile(filepath.Join(os.Getenv("PAGES"), kind+".json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r results
+			if err := json.Unmarshal(b, &r); err != nil {
+				t.Fatal(err)
+			}
+			p := open(t, kind, 1280, 800)
+			cell := func(n int) string {
+				return is[string](p, fmt.Sprintf(`document.querySelectorAll(".cells > div")[%d].innerText`, n))
+			}
+			if r.Verdict != "fail" {
+				if got := is[string](p, `document.querySelector("h1").innerText`); strings.Contains(got, "lost") || strings.Contains(got, "held") {
+					t.Errorf("a run that %ss: %q", r.Verdict, got)
+				}
+				return
+			}
+			check := strings.TrimSuffix(strings.Fields(strings.SplitN(cell(0), "check ", 2)[1])[0], ",")
+			c, ok := r.Checks[check]
+			if !ok || c.Verdict != "fail" || !c.Required {
+				t.Fatalf("the promise is of %q, which did not fail", check)
+			}
+			found := false
+			for _, f := range c.Findings {
+				found = found || (strings.Contains(cell(0), f.Rule) && strings.Contains(cell(2), fmt.Sprintf("%.3f s", f.From/1e9)))
+			}
+			if !found {
+				t.Errorf("no finding of %s is of rule and time of %q, %q", check, cell(0), cell(2))
+			}
+			for _, want := range []string{fmt.Sprintf("%.0f overlap", r.Stats["violations"]), fmt.Sprintf("%.0f update", r.Stats["updates_lost_plain"]+r.Stats["updates_lost_fenced"])} {
+				if !strings.Contains(cell(4), want) {
+					t.Errorf("cost %q lacks %q", cell(4), want)
+				}
+			}
+			_, plain := r.Stats["updates_lost_plain"]
+			_, fenced := r.Stats["updates_lost_fenced"]
+			want := "not measured"
+			switch {
+			case plain && fenced && r.Stats["updates_lost_plain"] > 0 && r.Stats["updates_lost_fenced"] == 0:
+				want = fmt.Sprintf("%.0f lost without, 0 with, %.0f refused", r.Stats["updates_lost_plain"], r.Stats["fence_refused"])
+			case fenced && r.Stats["updates_lost_fenced"] > 0:
+				want = "did not help"
+			case fenced:
+				want = "nothing was lost"
+			}
+			if !strings.Contains(cell(5), want) {
+				t.Errorf("the fence: %q, want %q", cell(5), want)
+			}
+		})
+	}
+}
+
+// Every control can be reached and used with the keyboard alone.
+func TestKeyboard(t *testing.T) {
+	p := open(t, "late-del", 1280, 800)
+	p.until(`document.getElementById("tl-main").dataset.ready === "1"`)
+	p.do(chromedp.Focus("#tl-main", chromedp.ByQuery))
+	p.press("0")
+	whole := p.view()
+	p.press("+")
+	near := p.view()
+	if near[1]-near[0] > 0.6*(whole[1]-whole[0]) {
+		t.Errorf("+ shows %v after %v", near, whole)
+	}
+	p.press(kb.ArrowRight)
+	moved := p.view()
+	if moved[0] <= near[0] {
+		t.Errorf("the right arrow shows %v after %v", moved, near)
+	}
+	p.press(kb.ArrowLeft)
+	if back := p.view(); back[0] >= moved[0] {
+		t.Errorf("the left arrow shows %v after %v", back, moved)
+	}
+	p.press("-")
+	if far := p.view(); far[1]-far[0] <= near[1]-near[0] {
+		t.Errorf("- shows %v", far)
+	}
+	p.press(kb.Home)
+	if all := p.view(); all != whole {
+		t.Errorf("Home shows %v, want %v", all, whole)
+	}
+	p.press("n")
+	p.until(`/i=2/.test(location.hash)`)
+	p.press("p")
+	p.until(`/i=1/.test(location.hash)`)
+	p.press(".")
+	p.until(`/e=\d+/.test(location.hash)`)
+	first := is[string](p, `/e=(\d+)/.exec(location.hash)[1]`)
+	p.press(".")
+	p.until(`/e=(\d+)/.exec(location.hash)[1] !== "` + first + `"`)
+	p.press(",")
+	p.until(`/e=(\d+)/.exec(location.hash)[1] === "` + first + `"`)
+	p.press(kb.Escape)
+	p.until(`!/e=/.test(location.hash) && document.getElementById("tl-pin").hidden`)
+	// All buttons, fields and links that are shown are stops of the tabulator.
+	if bad := is[int](p, `[...document.querySelectorAll("#timeline button, #timeline select, #timeline input, a[href]")].filter(e => e.tabIndex < 0 || e.disabled).length`); bad > 0 {
+		t.Errorf("%d controls cannot be reached", bad)
+	}
+	for what, want := range map[string]string{"next": `/i=2/`, "all": `/v=0-/`} {
+		p.do(chromedp.Focus(`[data-do=`+what+`]`, chromedp.ByQuery), chromedp.KeyEvent(kb.Enter))
+		p.until(want + `.test(location.hash)`)
+	}
+	p.do(chromedp.Focus(`[data-filter=q]`, chromedp.ByQuery), chromedp.KeyEvent("no such thing"))
+	p.until(`/0 incidents/.test(document.getElementById("tl-at").textContent)`)
+	p.do(chromedp.Focus(`[data-do=clear]`, chromedp.ByQuery), chromedp.KeyEvent(kb.Enter))
+	p.until(`/2 incidents/.test(document.getElementById("tl-at").textContent)`)
+	p.quiet()
+}
+
+// Story, picture, finding and event lead to each other.
+func TestLinksBothWays(t *testing.T) {
+	p := open(t, "paused", 1280, 800)
+	p.until(`document.getElementById("tl-main").dataset.ready === "1"`)
+	// A step of the story, into the picture.
+	p.do(chromedp.Click(`#s0-5 a.t`, chromedp.ByQuery))
+	p.until(`!document.getElementById("tl-pin").hidden && /e=\d+/.test(location.hash)`)
+	// From the picture to the event as it is on record, and to the finding.
+	p.do(chromedp.Click(`#tl-pin a[href^="#e"]`, chromedp.ByQuery))
+	p.until(`/^#e\d+$/.test(location.hash) && document.querySelector(location.hash).closest("details").open`)
+	id := is[string](p, hash)
+	p.do(chromedp.Click(id+` + .show`, chromedp.ByQuery))
+	p.until(`location.hash.includes("e=" + ` + fmt.Sprintf("%q", strings.TrimPrefix(id, "#e")) + `)`)
+	p.do(chromedp.Click(`#tl-pin a[href^="#f-"]`, chromedp.ByQuery))
+	p.until(`/^#f-/.test(location.hash)`)
+	p.do(chromedp.Click(is[string](p, hash)+` [data-incident]`, chromedp.ByQuery))
+	p.until(`/i=1/.test(location.hash)`)
+	// From an event back to the story.
+	if n := is[int](p, `document.querySelectorAll('pre a[href^="#s0-"]').length`); n == 0 {
+		t.Error("no event leads to the story")
+	}
+	p.quiet()
+}
+
+// The fragment holds the view: another browser that is given it shows the same.
+func TestFragmentIsRestored(t *testing.T) {
+	p := open(t, "bulk", 1280, 800)
+	p.until(`document.getElementById("tl-main").dataset.ready === "1"`)
+	p.do(chromedp.SetValue(`[data-filter=client]`, "c3", chromedp.ByQuery), chromedp.Evaluate(`document.querySelector("[data-filter=client]").dispatchEvent(new Event("input"))`, nil))
+	p.press("n")
+	p.press("n")
+	p.do(chromedp.Focus("#tl-main", chromedp.ByQuery))
+	p.press("+")
+	p.press(".")
+	want := p.view()
+	was := is[string](p, hash)
+	q := open(t, "bulk", 1280, 800)
+	q.do(chromedp.Navigate("about:blank"), chromedp.Navigate(q.url+was))
+	q.until(`document.getElementById("tl-main").dataset.ready === "1"`)
+	q.press("x") // nothing
+	q.do(chromedp.Evaluate(`document.querySelector("[data-do=left]").click(), document.querySelector("[data-do=right]").click()`, nil))
+	if got := q.view(); got[1]-got[0] < 0.99*(want[1]-want[0]) || got[1]-got[0] > 1.01*(want[1]-want[0]) {
+		t.Errorf("restored %v, want %v", got, want)
+	}
+	if c := is[string](q, `document.querySelector("[data-filter=client]").value`); c != "c3" {
+		t.Errorf("the filter is %q", c)
+	}
+	if is[bool](q, `document.getElementById("tl-pin").hidden`) {
+		t.Error("what was pinned is not")
+	}
+	q.quiet()
+}
+
+// Dragging and the wheel work; the tooltip says what is under the pointer.
+func TestPointer(t *testing.T) {
+	p := open(t, "paused", 1280, 2000)
+	p.until(`document.getElementById("tl-main").dataset.ready === "1"`)
+	p.do(chromedp.Focus("#tl-main", chromedp.ByQuery), chromedp.Evaluate(`document.querySelector("[data-do=in]").click()`, nil))
+	before := p.view()
+	drag := `(() => { const m = document.getElementById("tl-main"), r = m.getBoundingClientRect(), at = (type, x) => m.dispatchEvent(new PointerEvent(type, {pointerId: 1, clientX: r.left + x, clientY: r.top + 60, bubbles: true})); m.setPointerCapture = () => {}; at("pointerdown", 600); at("pointermove", 500); at("pointerup", 500); })()`
+	p.do(chromedp.Evaluate(drag, nil))
+	if after := p.view(); after[0] <= before[0] {
+		t.Errorf("dragged to the left: %v after %v", after, before)
+	}
+	p.do(chromedp.Evaluate(`(() => { const m = document.getElementById("tl-main"), r = m.getBoundingClientRect(); m.focus(); m.dispatchEvent(new WheelEvent("wheel", {deltaY: 300, clientX: r.left + 600, clientY: r.top + 60, cancelable: true})); document.querySelector("[data-do=all]").click(); m.dispatchEvent(new PointerEvent("pointermove", {clientX: r.left + 600, clientY: r.top + 60})); })()`, nil))
+	p.until(`!document.getElementById("tl-tip").hidden && /held/.test(document.getElementById("tl-tip").textContent)`)
+	p.quiet()
+}
+
+// Printed, nothing is closed and nothing needs the script.
+func TestPrint(t *testing.T) {
+	p := open(t, "late-del", 1280, 800)
+	p.until(`document.getElementById("tl-main").dataset.ready === "1"`)
+	p.do(chromedp.Evaluate(`dispatchEvent(new Event("beforeprint"))`, nil))
+	if n := is[int](p, `document.querySelectorAll("details:not([open])").length`); n > 0 {
+		t.Errorf("%d parts are closed", n)
+	}
+	var pdf []byte
+	p.do(chromedp.ActionFunc(func(ctx context.Context) (err error) { pdf, _, err = page.PrintToPDF().Do(ctx); return err }))
+	if len(pdf) < 10_000 {
+		t.Errorf("a print of %d bytes", len(pdf))
+	}
+	p.quiet()
+}
+
+// In make bench: a page of 100,000 events has 3 MB at most, is usable in 1 s, a zoom step takes 30 ms at the median; of a
+// million events 5 MB and 1.5 s.
+func BenchmarkPage(b *testing.B) {
+	for kind, most := range map[string]struct {
+		bytes int64
+		ready float64 // ms
+	}{"bulk": {3 << 20, 1000}, "huge": {5 << 20, 1500}} {
+		b.Run(kind, func(b *testing.B) {
+			st, err := os.Stat(filepath.Join(os.Getenv("PAGES"), kind+".html"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				ctx, cancel := chromedp.NewContext(browser)
+				var ready, zoom float64
+				err := chromedp.Run(ctx, chromedp.EmulateViewport(1280, 800), chromedp.Navigate("file://"+filepath.Join(os.Getenv("PAGES"), kind+".html")),
+					chromedp.Poll(`document.getElementById("tl-main").dataset.ready === "1"`, nil),
+					chromedp.Evaluate(`performance.now()`, &ready),
+					chromedp.Evaluate(`(async () => { const out = [], m = document.getElementById("tl-main"); document.querySelector("[data-do=all]").click(); for (let i = 0; i < 24; i++) { document.querySelector(i % 12 < 6 ? "[data-do=in]" : "[data-do=out]").click(); await new Promise(r => requestAnimationFrame(() => setTimeout(r, 0))); out.push(+m.dataset.ms); } out.sort((a, b) => a - b); return out[12]; })()`, &zoom, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+				cancel()
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(ready, "ms-to-usable")
+				b.ReportMetric(zoom, "ms-zoom-median")
+				if ready > most.ready || zoom > 30 {
+					b.Errorf("%s: usable after %.0f ms, a zoom step of %.1f ms", kind, ready, zoom)
+				}
+			}
+			b.ReportMetric(float64(st.Size()), "bytes")
+			if st.Size() > most.bytes {
+				b.Errorf("%s has %d bytes", kind, st.Size())
+			}
+		})
+	}
+}
