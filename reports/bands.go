@@ -1,6 +1,8 @@
 package reports
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,6 +24,28 @@ func (p *painter) drawBand(b band) {
 	text := func() string { return b.text }
 	p.span(strings.TrimSpace("overlap "+string(b.class)), "", b.From, b.To, laneTop-3, float64(p.t.Height-laneTop-3), text)
 	p.span("clash", "", b.From, b.To, laneTop-6, 3, text)
+}
+
+// united are the bands with those that meet as one: a picture in which many are inside has one ground, and no deeper one
+// where more of them are. A defect among them gives it its colour.
+func united(bands []band) (out []band) {
+	bands = slices.Clone(bands)
+	slices.SortStableFunc(bands, func(a, b band) int { return cmp.Compare(a.From, b.From) })
+	together := 0
+	for _, b := range bands {
+		last := len(out) - 1
+		if last < 0 || b.From >= out[last].To {
+			out, together = append(out, b), 1
+			continue
+		}
+		together++
+		out[last].To = max(out[last].To, b.To)
+		if b.class == checker.Defect || out[last].class == "" {
+			out[last].class = b.class
+		}
+		out[last].text = fmt.Sprintf("%d overlaps from %s to %s", together, moment(out[last].From), moment(out[last].To))
+	}
+	return out
 }
 
 // bandsOf are the overlaps that are listed and, where there were more of them than are

@@ -33,8 +33,26 @@ func (p *painter) layLanes() {
 		limit = max(maxAround, len(p.only))
 	}
 	p.lay("clients", clients, min(limit, maxClients))
-	p.lay("servers", serversOf(p.rec), maxServers)
+	p.lay("servers", p.servers(), maxServers)
 	p.t.Height = laneTop + len(p.t.Lanes)*laneHeight + 10
+}
+
+// servers are those with something to show: all, but in a picture of an incident only those of which something is known.
+func (p *painter) servers() []string {
+	all := serversOf(p.rec)
+	if p.only == nil {
+		return all
+	}
+	known := map[string]bool{}
+	for _, e := range slices.Concat(p.rec.Roles, p.rec.Deaths) {
+		known[e.Node] = true
+	}
+	for _, in := range p.rec.Faults {
+		for _, n := range in.Nodes {
+			known[n] = true
+		}
+	}
+	return slices.DeleteFunc(all, func(n string) bool { return !known[n] })
 }
 
 // lay gives rows to parties of a kind: to the first by rank, in order of their names. Nobody

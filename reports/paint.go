@@ -71,7 +71,7 @@ func (p *painter) paint(title string, r *checker.Results, bands []band) *Timelin
 	p.drawTicks()
 	p.drawFaults()
 	p.drawServers()
-	for _, b := range bands {
+	for _, b := range united(bands) {
 		p.drawBand(b)
 	}
 	for _, g := range p.rec.Grants {

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
-	"html"
 	"encoding/xml"
 	"flag"
+	"html"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -130,7 +130,7 @@ func TestHTML(t *testing.T) {
 		t.Errorf("the page is not self-contained: %s", m)
 	}
 	for element, directive := range map[string]string{"style": "style-src", "script": "script-src"} {
-		body := regexp.MustCompile(`(?s)<`+element+`>(.*?)</`+element+`>`).FindStringSubmatch(page)
+		body := regexp.MustCompile(`(?s)<` + element + `>(.*?)</` + element + `>`).FindStringSubmatch(page)
 		if body == nil {
 			t.Fatalf("no %s", element)
 		}

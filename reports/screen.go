@@ -31,6 +31,9 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 	f := first.first()
 	s.Verdict = verdictSentence(r, rec, first)
 	s.Kind, s.Cure = kindOfFinding(f), cure(r, first, about)
+	if first.found[0].Check == checker.Liveness && f.Class == checker.NoClass {
+		s.Kind = "The lock did not recover from what was done to it."
+	}
 	if r.Verdict == checker.Unknown {
 		s.Kind = "The run is inconclusive: " + reasonOf(r) + "."
 		s.Cure = "Run it again, on a host with less to do; docs/inconclusive.md lists what else helps."
@@ -42,6 +45,9 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 		whyCell(first),
 		costCell(r, first),
 		fenceCell(r, about),
+	}
+	if slices.Contains([]string{checker.Liveness, checker.Deadlock, checker.Bounded, checker.Fairness}, first.found[0].Check) && lossOf(r, f) == 0 {
+		s.Cells[5].Text, s.Cells[5].More = "no, it does not help", "a fence protects data; it frees no lock"
 	}
 	if r.Verdict == checker.Unknown {
 		s.Cells[0].Name = "Promise in doubt"
@@ -161,7 +167,13 @@ func verdictSentence(r *checker.Results, rec *history.Record, h *happening) stri
 	case "lost-update", "late-write":
 		return fmt.Sprintf("%s lost: they were overwritten unseen.", capital(checker.Count(max(f.Lost, 1), "acknowledged update")+plainWas(max(f.Lost, 1))))
 	case "no-recovery":
-		text = "After the faults ended, not every client could get " + cmp.Or(lock, "the lock") + " again"
+		text = "After the faults ended, not every client could get " + lock + " again"
+	case "orphan":
+		if h.found[0].Check == checker.Liveness {
+			text = "Nobody could get " + lock + " again: a grant whose holder was gone did not end"
+		} else {
+			text = fmt.Sprintf("%s was out of reach for %s, although nobody held it", lock, span(f.To-f.From))
+		}
 	case "duplicate":
 		text = "Two grants of " + lock + " have the same fencing token"
 	case "regress":
@@ -221,11 +233,16 @@ func cure(r *checker.Results, h *happening, about Context) string {
 		return "Cure: tokens from a store that keeps them through a fail-over."
 	case f.Rule == "no-recovery" || f.Rule == "orphan":
 		return "Cure: a grant that ends by itself when its holder dies, set in the same step as the lock."
-	case slices.Contains([]string{"lost-lease", "double-grant", "overlap"}, f.Rule) && f.CauseKind == checker.CauseFault:
+	case slices.Contains(twice, f.Rule) && f.CauseKind != checker.CauseFault:
+		return "Cure: another lock. This one let two clients in although no fault explains it."
+	case slices.Contains(twice, f.Rule):
 		return "Cure: another lock. This one forgets a grant that was still running; a longer lease does not help."
 	}
 	return "Next: read the story, then the events that prove it."
 }
+
+// twice are the rules of a lock that was held, or given, twice.
+var twice = []string{"lost-lease", "double-grant", "overlap"}
 
 func whoCell(rec *history.Record, h *happening) cell {
 	var clients []string
@@ -234,7 +251,18 @@ func whoCell(rec *history.Record, h *happening) cell {
 			clients = append(clients, g.Client)
 		}
 	}
-	c := cell{Name: "Who", Text: listed(clients, 4), More: "lock " + lockOf(rec, h.first())}
+	f := h.first()
+	c := cell{Name: "Who", Text: listed(clients, 4), More: "lock " + lockOf(rec, f)}
+	switch pair := len(clients) == 2; {
+	case pair && (f.Rule == "overlap" || f.Rule == "double-grant"):
+		c.Text = clients[1] + " got it while " + clients[0] + " still used it"
+	case pair && f.Rule == "foreign-release":
+		c.Text = clients[0] + " released the lock of " + clients[1]
+	case len(clients) > 1 && (f.Rule == "lost-update" || f.Rule == "late-write"):
+		c.Text = clients[0] + " overwrote " + listed(clients[1:], 3)
+	case f.Rule == "orphan" && len(clients) == 1:
+		c.Text = "everybody, by a grant of " + clients[0]
+	}
 	if strings.HasSuffix(c.More, "the lock") {
 		c.More = ""
 	}
@@ -279,7 +307,7 @@ func whenCell(rec *history.Record, h *happening) cell {
 	if f.To-f.From > 1000 {
 		c.Text = fmt.Sprintf("%s, for %s", moment(f.From), span(f.To-f.From))
 	}
-	c.More = "of " + seconds(endOf(rec))
+	c.More = "after the start of the run, which took " + seconds(endOf(rec))
 	return c
 }
 

@@ -239,7 +239,6 @@ func TestTerminalAndPageAgree(t *testing.T) {
 	}
 }
 
-
 func texts(steps []Step) []string {
 	var out []string
 	for _, s := range steps {
