@@ -108,6 +108,9 @@ func (p *painter) drawLost(r *checker.Results) {
 			if len(f.Grants) == 0 || !strings.HasPrefix(f.Rule, "lost") && f.Rule != "late-write" {
 				continue
 			}
+			if p.about != nil && !p.about[f.Grants[0]] {
+				continue // a loss of another incident
+			}
 			if g := p.rec.ByID[f.Grants[0]]; g != nil {
 				if y, ok := p.lanes[g.Client]; ok {
 					p.mark(kindCross, "lost", f.To, y, func() string { return f.Message }, "update lost")

@@ -31,6 +31,7 @@ type painter struct {
 	rec   *history.Record
 	only  []string        // clients to show, beside whoever was inside; nil: all
 	locks map[string]bool // whose grants are shown; nil: all
+	about map[string]bool // the grants whose losses are marked; nil: all
 	known *facts.Facts
 	rank  map[string]int
 	width int

@@ -79,7 +79,10 @@ func pictures(r *checker.Results, rec *history.Record, story *Story, told []*hap
 	if len(told) > 0 && len(told[0].first().Grants) > 0 {
 		_, clients := around(told[0].first(), rec)
 		p := newPainter(rec, told[0].window.From, told[0].window.To, rank)
-		p.width = narrowPic
+		p.width, p.about = narrowPic, map[string]bool{}
+		for _, id := range told[0].first().Grants {
+			p.about[id] = true
+		}
 		p.only, p.locks = clients, locksOf(told[0].first(), rec)
 		scene = p.paint("Around the violation", r, bands)
 		p.numbers(told[0].steps)
