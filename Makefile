@@ -60,6 +60,12 @@ browser: pages ## try the report in headless Chromium (Debian's package)
 	@./.ci/browser
 	cd tools && PAGES=$(PAGES) $(GO) test -count=1 -timeout 5m ./page
 
+.PHONY: picture
+picture: build ##> make README's picture: the first screen of the report of make demo's run
+	@./.ci/browser; rm -rf bin/picture; mkdir -p docs/images
+	@$(BIN) run --backend redis-fenced --nemesis client-pause --workload counter --ttl 1s --clients 3 --time 10s --seed 1 --out bin/picture >/dev/null; [ $$? -eq 1 ]
+	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --virtual-time-budget=2000 --window-size=1280,800 --screenshot=$(CURDIR)/docs/images/report.png file://$(CURDIR)/bin/picture/report.html 2>/dev/null
+
 .PHONY: fast
 fast: servers ## run the fast suite: the promised commands against real servers
 	$(GO) test -tags series -count=1 -timeout 15m -parallel 8 -skip '^Test(Series|Containers)' ./tests/e2e
@@ -206,8 +212,9 @@ tidy: ##> check that go mod tidy leaves no difference (docs/adr/0007 names the o
 	./.ci/tidy
 
 .PHONY: bench
-bench: servers ## benchmarks: ratios in one run
-	$(GO) test -run '^$$' -bench . -benchtime 1s ./history ./checker ./harness ./backends/redis/tap ./reports # with -tags series also in containers
+bench: build servers ## benchmarks: ratios in one run
+	@rm -rf bin/bench-run; $(BIN) run --backend none --clients 8 --workload counter:hold=0ms --time 20s --seed 3 --out bin/bench-run >/dev/null 2>&1; [ $$? -eq 1 ]
+	BENCH_RUN=$(CURDIR)/bin/bench-run $(GO) test -run '^$$' -bench . -benchtime 1s ./history ./checker ./harness ./backends/redis/tap ./reports # with -tags series also in containers
 	@$(MAKE) --no-print-directory pages && ./.ci/browser && cd tools && PAGES=$(PAGES) $(GO) test -run '^$$' -bench . -benchtime 3x ./page
 
 .PHONY: bench-against

@@ -64,6 +64,13 @@ type eventColumns struct {
 	Text  map[int]string `json:"m,omitempty"` // message
 }
 
+// eventKind is what many events have in common.
+type eventKind struct {
+	f          string
+	typ        history.Type
+	reg, error string
+}
+
 type faultData struct {
 	ID      int     `json:"id"`
 	Name    string  `json:"name"`
@@ -307,8 +314,13 @@ func (d *runData) grants(in *facts.Facts, clients, locks *places, end int64, nea
 
 // events fills the columns of events.
 func (d *runData) events(rec *history.Record, regs, parties *places, grants map[string]int, near []history.Interval) {
-	kinds := placesOf(nil)
+	kinds := map[eventKind]int{}
 	e := &d.Events
+	room := len(rec.Events)
+	if !d.Whole {
+		room = maxNear
+	}
+	e.Time, e.Kind, e.Party, e.Grant, e.Index = make([]int64, 0, room), make([]int, 0, room), make([]int, 0, room), make([]int, 0, room), make([]int64, 0, room)
 	e.Text = map[int]string{}
 	last := map[int]int{}
 	var before int64
@@ -320,16 +332,24 @@ func (d *runData) events(rec *history.Record, regs, parties *places, grants map[
 		}
 		n := len(e.Time)
 		inOrder = inOrder && ev.Index == int64(n)
-		kind := ev.F + " " + string(ev.Type) + " " + ev.Register + " " + ev.Error
-		if ev.Register != "" {
-			regs.of(ev.Register)
+		key := eventKind{ev.F, ev.Type, ev.Register, ev.Error}
+		kind, known := kinds[key]
+		if !known {
+			kind = len(kinds)
+			kinds[key] = kind
+			e.Kinds = append(e.Kinds, visible(ev.F+" "+string(ev.Type)+" "+ev.Register+" "+ev.Error))
+			if ev.Register != "" {
+				regs.of(ev.Register)
+			}
 		}
 		party := parties.of(ev.Party)
 		grant := -1
-		if g, ok := grants[ev.Grant]; ok {
-			grant = g
+		if ev.Grant != "" {
+			if g, ok := grants[ev.Grant]; ok {
+				grant = g
+			}
 		}
-		e.Time, e.Kind, e.Party = append(e.Time, us(ev.Time)-before), append(e.Kind, kinds.of(kind)), append(e.Party, party)
+		e.Time, e.Kind, e.Party = append(e.Time, us(ev.Time)-before), append(e.Kind, kind), append(e.Party, party)
 		before = us(ev.Time)
 		e.Grant = append(e.Grant, grant-last[party])
 		last[party] = grant
@@ -344,7 +364,6 @@ func (d *runData) events(rec *history.Record, regs, parties *places, grants map[
 	if inOrder {
 		e.Index = nil
 	}
-	e.Kinds = shown(kinds.names)
 }
 
 func (d *runData) faults(rec *history.Record, clients, servers *places) {

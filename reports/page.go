@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
@@ -43,7 +44,7 @@ type pageData struct {
 	Style    template.CSS
 	Script   template.JS
 	Policy   string
-	Data     *runData
+	Data     template.JS
 	Headline string
 	Class    string
 	Screen   screen
@@ -103,9 +104,13 @@ func HTML(w io.Writer, r *checker.Results, rec *history.Record, about Context) e
 	if len(all) > 0 {
 		first = all[0]
 	}
+	data, err := json.Marshal(dataOf(r, rec, all)) // which escapes what could end its element
+	if err != nil {
+		return err
+	}
 	d := pageData{
 		Results: r, Style: template.CSS(style), Script: template.JS(script), Policy: policy(style, script), //nolint:gosec // our own files
-		Data: dataOf(r, rec, all), Headline: Headline(r), Class: string(r.Verdict), Screen: screenOf(r, rec, first, about), About: about,
+		Data: template.JS(data), Headline: Headline(r), Class: string(r.Verdict), Screen: screenOf(r, rec, first, about), About: about,
 		Command: withoutPath(r.Command), Facts: whatRan(r, rec), Story: story, Checks: checkRows(r, ev, all), Evidence: ev,
 		Stats: statRows(r), Faults: faultsTable(faultRows(r, rec)), Notes: notesOf(r), Servers: len(serversOf(rec)) > 0,
 		MoreIncidents: more + len(all) - len(told),

@@ -2,11 +2,14 @@ package reports
 
 import (
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -33,4 +36,35 @@ func TestWritePages(t *testing.T) {
 	write("bulk", r, rec)
 	r, rec = longRun(t, 5, 1_000_000)
 	write("huge", r, rec)
+}
+
+// What making the page costs, as a part of decoding and judging the record of a run, whose directory BENCH_RUN names:
+// make bench makes one.
+func BenchmarkHTML(b *testing.B) {
+	dir := os.Getenv("BENCH_RUN")
+	if dir == "" {
+		b.Skip("BENCH_RUN names no run: make bench does")
+	}
+	var page, judged time.Duration
+	for b.Loop() {
+		began := time.Now()
+		h, err := history.ReadFile(filepath.Join(dir, history.File))
+		if err != nil {
+			b.Fatal(err)
+		}
+		in, err := checker.NewInput(h)
+		if err != nil {
+			b.Fatal(err)
+		}
+		r := checker.Judge(in, checks.Default())
+		judged += time.Since(began)
+		began = time.Now()
+		if err := HTML(io.Discard, r, in.Record, Context{}); err != nil {
+			b.Fatal(err)
+		}
+		page += time.Since(began)
+	}
+	ratio := float64(page) / float64(judged)
+	b.ReportMetric(ratio, "of-judging")
+	b.ReportMetric(float64(page.Milliseconds())/float64(b.N), "ms-page")
 }

@@ -15,8 +15,18 @@ func visible(s string) string { return Visible(s, "") }
 // Visible makes text harmless that comes from a history: see visible. The characters to keep are our own.
 func Visible(s, keep string) string {
 	clean := func(r rune) bool { return strconv.IsPrint(r) || strings.ContainsRune(keep, r) }
+	plain := func(c byte) bool { return c >= ' ' && c < 0x7f || c < utf8.RuneSelf && strings.IndexByte(keep, c) >= 0 }
 	var b strings.Builder
+	b.Grow(len(s))
 	for i, size := 0, 0; i < len(s); i += size {
+		from := i
+		for i < len(s) && plain(s[i]) {
+			i++
+		}
+		b.WriteString(s[from:i])
+		if i == len(s) {
+			break
+		}
 		var r rune
 		r, size = utf8.DecodeRuneInString(s[i:])
 		switch {
