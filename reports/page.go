@@ -23,7 +23,7 @@ var assets embed.FS
 var page = template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
 	"sec": moment, "ms": span,
 	"join": strings.Join, "len64": func(from, to int64) int64 { return to - from },
-	"moment": moment, "shortly": shortly, "remark": remark, "noted": noted, "more": moreText,
+	"shortly": shortly, "remark": remark, "noted": noted, "more": moreText,
 }).ParseFS(assets, "page.gohtml"))
 
 // Context is what a page says that is not in the record: what only somebody knows who knows the catalogue, or

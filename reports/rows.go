@@ -25,6 +25,7 @@ type stepRow struct {
 	ID     string
 	Of     []eventRef // the first event that shows it
 	Number int        // in the picture beside it; 0: it is not there
+	Time   string     // as precise as the steps beside it need
 }
 
 // tale is the steps of an incident or of what a lock withstood.
@@ -34,10 +35,14 @@ type tale struct {
 }
 
 func (e *evidence) tale(story string, steps []Step) tale {
+	show := moment
+	if n := len(steps); n > 0 && steps[n-1].At-steps[0].At < 20_000_000 {
+		show = precisely
+	}
 	rows := make([]stepRow, 0, min(len(steps), maxSteps))
 	for i, s := range steps[:min(len(steps), maxSteps)] {
 		of, _ := e.refs(s.Events[:min(len(s.Events), 1)])
-		rows = append(rows, stepRow{Step: s, ID: stepID(story, i), Of: of})
+		rows = append(rows, stepRow{Step: s, ID: stepID(story, i), Of: of, Time: show(s.At)})
 	}
 	n := min(len(rows), openSteps)
 	return tale{Open: rows[:n], Folded: rows[n:], More: len(steps) - len(rows)}

@@ -29,7 +29,7 @@ const eindex = i => E.i ? E.i[i] : i;
 const eat = new Map(); // index in the history -> place here
 if (E.i) E.i.forEach((x, i) => eat.set(x, i));
 const place = index => E.i ? eat.get(index) : (index < nE ? index : undefined);
-const sec = t => (t / 1e6).toFixed(3) + " s";
+const sec = t => (t / 1e6).toFixed(state.to - state.from < 2e4 ? 6 : 3) + " s";
 const len = us => { const a = Math.abs(us); return a >= 999500 ? (us / 1e6).toPrecision(3) + " s" : a >= 1000 ? (us / 1e3).toPrecision(3) + " ms" : us + " us"; };
 const byClient = d.clients.map(() => []), byLock = d.locks.map(() => []);
 for (let i = 0; i < nG; i++) { byClient[G.c[i]].push(i); if (G.o[i] === 0) byLock[G.l[i]].push(i); }

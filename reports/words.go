@@ -169,4 +169,7 @@ func dur(ns int64) time.Duration {
 // at shows a moment of the run in a column, moment in a sentence.
 func at(ns int64) string { return fmt.Sprintf("%8.3f s", float64(ns)/1e9) }
 
+// precisely shows a moment to the microsecond.
+func precisely(ns int64) string { return fmt.Sprintf("%.6f s", float64(ns)/1e9) }
+
 func moment(ns int64) string { return strings.TrimSpace(at(ns)) }
