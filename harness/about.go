@@ -13,7 +13,7 @@ import (
 // about is what the page of a run says beside its record: which backend would measure a fence, and where the run
 // belongs.
 func (j *Judged) about(dir string) reports.Context {
-	c := reports.Context{Trail: trail(dir)}
+	c := reports.Context{Trail: trail(dir), Logs: serverLogs(dir, j.Record.Run.Started)}
 	if _, err := os.Stat(filepath.Join(dir, TrialFile)); err == nil {
 		c.Replayable = true
 	}

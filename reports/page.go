@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -33,6 +34,34 @@ type Context struct {
 	Rate       string // how often the outcome showed again, where that is known
 	Trail      []Link // the suite that the run is of, and its neighbours
 	Replayable bool   // the run's directory has its trial
+	Logs       []LogLine
+}
+
+// LogLine is a line that a server wrote, with the moment of the run.
+type LogLine struct {
+	At     int64
+	Server string
+	Text   string
+}
+
+// maxLogLines is how many lines of the servers a page shows.
+const maxLogLines = 60
+
+// Time is its moment for people.
+func (l LogLine) Time() string { return moment(l.At) }
+
+// near are the lines of all servers within the window of an incident, in order of time, and how many more there are.
+func near(lines []LogLine, h *happening) (out []LogLine, more int) {
+	for _, l := range lines {
+		if h.window.From <= l.At && l.At <= h.window.To {
+			out = append(out, l)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b LogLine) int { return cmp.Compare(a.At, b.At) })
+	if more = max(len(out)-maxLogLines, 0); more > 0 {
+		out = out[:maxLogLines]
+	}
+	return out, more
 }
 
 // Link leads somewhere from a page; without Href it is only text.
@@ -57,6 +86,8 @@ type pageData struct {
 	Told          []toldIncident // the first of the incidents
 	Rest          []toldIncident // the others of them
 	MoreIncidents int
+	Logs          []LogLine // of the servers, around the first of the incidents
+	MoreLogs      int
 	Scene         *Timeline // the picture beside the story
 	Withstood     tale
 	Timelines     []*Timeline
@@ -119,6 +150,9 @@ func HTML(w io.Writer, r *checker.Results, rec *history.Record, about Context) e
 		d.Replay = "lockstorm replay . --out again"
 	}
 	d.Scene, d.Timelines = pictures(r, rec, story, told)
+	if len(told) > 0 {
+		d.Logs, d.MoreLogs = near(about.Logs, told[0])
+	}
 	for i, h := range told {
 		one := toldIncident{ev.tale(fmt.Sprintf("s%d", i), h.steps), headOf(h.first().Class) + h.first().Message + ".", "Cause: " + h.first().Cause + "."}
 		if i == 0 {
