@@ -23,7 +23,7 @@ var assets embed.FS
 
 var page = template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
 	"sec": moment, "ms": span,
-	"join": strings.Join, "len64": func(from, to int64) int64 { return to - from },
+	"join": strings.Join, "cut": func(s string) string { return cut(s, maxSentence) }, "len64": func(from, to int64) int64 { return to - from },
 	"shortly": shortly, "remark": remark, "noted": noted, "more": moreText,
 }).ParseFS(assets, "page.gohtml"))
 
@@ -36,6 +36,9 @@ type Context struct {
 	Replayable bool   // the run's directory has its trial
 	Logs       []LogLine
 }
+
+// maxSentence is how much of a sentence a page shows, which may name a lock of three thousand characters.
+const maxSentence = 600
 
 // LogLine is a line that a server wrote, with the moment of the run.
 type LogLine struct {
