@@ -160,7 +160,7 @@ func (p *places) of(name string) int {
 }
 
 // dataOf is the data of a run for the script.
-func dataOf(r *checker.Results, rec *history.Record, all []*happening) *runData {
+func dataOf(rec *history.Record, all []*happening) *runData {
 	in := facts.Of(rec)
 	end := endOf(rec)
 	clients := slices.Collect(maps.Keys(rec.Last))

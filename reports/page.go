@@ -138,13 +138,13 @@ func HTML(w io.Writer, r *checker.Results, rec *history.Record, about Context) e
 	if len(all) > 0 {
 		first = all[0]
 	}
-	data, err := json.Marshal(dataOf(r, rec, all)) // which escapes what could end its element
+	data, err := json.Marshal(dataOf(rec, all)) // which escapes what could end its element
 	if err != nil {
 		return err
 	}
 	d := pageData{
 		Results: r, Style: template.CSS(style), Script: template.JS(script), Policy: policy(style, script), //nolint:gosec // our own files
-		Data: template.JS(data), Headline: Headline(r), Class: string(r.Verdict), Screen: screenOf(r, rec, first, about), About: about,
+		Data: template.JS(data), Headline: Headline(r), Class: string(r.Verdict), Screen: screenOf(r, rec, first, about), About: about, //nolint:gosec // json.Marshal escapes what could end the element
 		Command: withoutPath(r.Command), Facts: whatRan(r, rec), Story: story, Checks: checkRows(r, ev, all), Evidence: ev,
 		Stats: statRows(r), Faults: faultsTable(faultRows(r, rec)), Notes: notesOf(r), Servers: len(serversOf(rec)) > 0,
 		MoreIncidents: more + len(all) - len(told),
