@@ -3,6 +3,8 @@
 SHELL := /bin/bash
 GO ?= go
 BIN := bin/lockstorm
+# lockstorm with the libraries that make it much larger: what the series run.
+FULL := bin/lockstorm-full
 TOOL := $(GO) tool -modfile=tools/go.mod
 DEMO_OUT ?= lockstorm-runs/demo-$(shell date +%Y%m%d-%H%M%S)
 # Servers that .ci/servers took out of an image.
@@ -29,6 +31,11 @@ build: ## build bin/lockstorm
 	@mkdir -p bin
 	$(GO) build -ldflags "-s -w" -o $(BIN) ./cmd/lockstorm
 
+.PHONY: full
+full: ##> build bin/lockstorm-full, which has the library rueidislock besides
+	@mkdir -p bin
+	$(GO) build -ldflags "-s -w" -o $(FULL) ./cmd/lockstorm-full
+
 .PHONY: demo
 demo: ## pause the holder of a Redis lock and look at what is lost (installs nothing; builds lockstorm with Redis alone)
 	@if command -v redis-server >/dev/null; then echo "demo: redis-server is on PATH: using it"; \
@@ -46,7 +53,8 @@ servers: ## get the servers that the tests need (Debian packages, else out of a 
 
 .PHONY: test
 test: servers ## run the tests (RACE=-race with the race detector, as make ci does)
-	$(GO) test $(TESTFLAGS) -timeout 15m $(PKG)
+	@$(GO) build $(RACE) $(PKG) # first: runs are not timed beside a compiler
+	GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $(TESTFLAGS) -timeout 15m $(PKG) # a client with the race detector ends at once
 	cd examples/ownlock && $(GO) test -timeout 5m ./...
 	$(if $(filter ./...,$(PKG)),@if ./.ci/browser; then $(MAKE) --no-print-directory browser; else [ -z "$$CI" ]; fi)
 
@@ -97,8 +105,8 @@ kills: servers ##> kill -9 of lockstorm, KILLS (10) times each with PostgreSQL, 
 	set -o pipefail; KILLS=$(KILLS) $(GO) test -tags series -count=1 -timeout 60m -parallel 2 -run TestStoresAreGoneAfterKill ./tests/e2e -v | grep -v '^=== '
 
 .PHONY: matrix
-matrix: build servers ##> every backend under every fault, MATRIX_SEEDS seeds; writes docs/matrix.md (2 hours)
-	$(BIN) suite full --seeds $(MATRIX_SEEDS) --out lockstorm-runs/matrix --resume; code=$$?; [ $$code -le 2 ] || [ $$code -eq 5 ]
+matrix: full servers ##> every backend under every fault, MATRIX_SEEDS seeds; writes docs/matrix.md (2 hours)
+	$(FULL) suite full --seeds $(MATRIX_SEEDS) --out lockstorm-runs/matrix --resume; code=$$?; [ $$code -le 2 ] || [ $$code -eq 5 ]
 	$(GO) test ./docs/tables -run TestMatrix -matrix $(CURDIR)/lockstorm-runs/matrix
 
 CHOOSE_OUT ?= lockstorm-runs/choose

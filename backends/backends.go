@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -65,6 +66,13 @@ type Spec struct {
 	// as its users have it, by default under the discipline `told`.
 	Library string
 	Params  []catalog.Param // that may follow its name, as in redsync:tries=1
+	// Arguments: it takes arguments behind --; see [Arguments].
+	Arguments bool
+	// Beside: a program of its own runs beside each client. It reaches servers by addresses that do not change, and
+	// what it starts is ended with the client, whatever group it is in.
+	Beside   bool
+	Versions map[string]string // of what it is made of, for the record
+	Said     string            // by itself, where it is asked what it is: clients are told it as the value [ParamSaid]
 	// With is the spec as its parameters make it, and refuses values that are wrong; nil: they
 	// alter nothing that the spec says.
 	With func(s Spec, v catalog.Values) (Spec, error)
@@ -139,7 +147,13 @@ type Env struct {
 	Now     func() int64                                             // the run's clock, ns
 	Rand    *rand.Rand                                               // seeded; not for concurrent use
 	Session Session                                                  // for leases that several grants share
-	Values  catalog.Values                                           // of the spec's Params
+	Addr    func(node string) string                                 // host:port at which this client reaches a server now
+	// ClockBase is CLOCK_MONOTONIC, in ns, at time 0 of the run's clock.
+	ClockBase int64
+	// Breach says that what stands between client and lock is broken, in a sentence: nothing of the run counts.
+	Breach func(text string)
+	Log    io.Writer      // for what a program beside the client prints; nil: the standard error
+	Values catalog.Values // of the spec's Params
 }
 
 // Request is one acquire attempt.

@@ -1,14 +1,29 @@
 package backends
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/catalog"
 )
 
-// Choose finds the backend of "name" or "name:key=value,...", as its parameters make it, with
+// ParamArguments is the value under which the arguments behind -- are kept, as JSON; nobody can write it as a parameter.
+const ParamArguments = "--"
+
+// ParamSaid is the value under which clients are told what the backend has said of itself before; nobody can write it as a parameter.
+const ParamSaid = "--said"
+
+// Arguments are those that were given behind --.
+func Arguments(v catalog.Values) (args []string, err error) {
+	if text := v[ParamArguments]; text != "" {
+		err = json.Unmarshal([]byte(text), &args)
+	}
+	return args, err
+}
+
+// Choose finds the backend of "name" or "name:key=value,...", as its parameters, and arguments where it takes some, make it, with
 // the values of all of them.
-func Choose(c *Catalogue, text string) (Spec, catalog.Values, error) {
+func Choose(c *Catalogue, text string, args ...string) (Spec, catalog.Values, error) {
 	name, rest := catalog.Split(text)
 	s, err := c.Get(name)
 	if err != nil {
@@ -17,6 +32,16 @@ func Choose(c *Catalogue, text string) (Spec, catalog.Values, error) {
 	v, err := catalog.Parse("backend "+name, rest, s.Params)
 	if err != nil {
 		return s, v, err
+	}
+	if len(args) > 0 {
+		if !s.Arguments {
+			return s, v, fmt.Errorf("backend %s takes no arguments: %q is not a flag", name, args[0])
+		}
+		b, err := json.Marshal(args)
+		if err != nil {
+			return s, v, err
+		}
+		v[ParamArguments] = string(b)
 	}
 	s, err = s.as(v)
 	return s, v, err

@@ -58,3 +58,6 @@ func isClosed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNABORTED)
 }
+
+// ErrMissing says that something is not here that a lock needs: a program, a library of its language.
+var ErrMissing = errors.New("not here")

@@ -29,6 +29,9 @@ type Catalog[S Entry] struct {
 	kind    string
 	entries []S
 	byName  map[string]int
+	other   map[string]string // where to get what is not in this program, by name
+
+	unlisted map[string]bool // found by name only
 }
 
 // New is an empty catalogue of the given kind ("backend"), which errors name, filled
@@ -79,14 +82,40 @@ func (c *Catalog[S]) alias(names []string, of string) {
 	}
 }
 
+// AddUnlisted appends specs as Add does, that are found by name and not listed.
+func (c *Catalog[S]) AddUnlisted(specs ...S) {
+	c.Add(specs...)
+	if c.unlisted == nil {
+		c.unlisted = map[string]bool{}
+	}
+	for _, s := range specs {
+		c.unlisted[s.EntryName()] = true
+	}
+}
+
+// Elsewhere says where to get an entry that another program has: the error of its name says it.
+func (c *Catalog[S]) Elsewhere(name, where string) {
+	if c.other == nil {
+		c.other = map[string]string{}
+	}
+	c.other[name] = where
+}
+
 // All lists the specs in the order in which they were added.
-func (c *Catalog[S]) All() []S { return append([]S(nil), c.entries...) }
+func (c *Catalog[S]) All() (specs []S) {
+	for _, s := range c.entries {
+		if !c.unlisted[s.EntryName()] {
+			specs = append(specs, s)
+		}
+	}
+	return specs
+}
 
 // Names lists the names in the order in which they were added.
 func (c *Catalog[S]) Names() []string {
-	names := make([]string, len(c.entries))
-	for i, s := range c.entries {
-		names[i] = s.EntryName()
+	names := []string{}
+	for _, s := range c.All() {
+		names = append(names, s.EntryName())
 	}
 	return names
 }
@@ -97,5 +126,8 @@ func (c *Catalog[S]) Get(name string) (S, error) {
 		return c.entries[i], nil
 	}
 	var none S
+	if where, ok := c.other[name]; ok {
+		return none, fmt.Errorf("%s %q is not in this program: %s", c.kind, name, where)
+	}
 	return none, fmt.Errorf("unknown %s %q: %schoose one of %s", c.kind, name, DidYouMean(name, c.Names()), strings.Join(c.Names(), ", "))
 }

@@ -10,6 +10,14 @@ type entry struct{ name, doc string }
 func (e entry) EntryName() string { return e.name }
 func (e entry) EntryDoc() string  { return e.doc }
 
+func TestGetSaysWhereElse(t *testing.T) {
+	c := New("lock", entry{"a-lock", "doc"})
+	c.Elsewhere("c", "the other program has it")
+	if _, err := c.Get("c"); err == nil || err.Error() != `lock "c" is not in this program: the other program has it` {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestGetListsTheValidNames(t *testing.T) {
 	c := New("lock", entry{"a-lock", "doc"}, entry{"b", "doc"})
 	if e, err := c.Get("b"); err != nil || e.name != "b" {

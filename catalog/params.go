@@ -112,7 +112,7 @@ func (v Values) Count(name string, def int) (int, error) {
 	}
 	n, err := strconv.Atoi(v[name])
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%s=%s is not a whole number from 1 on", name, v[name])
+		return 0, fmt.Errorf("%s=%s is not a whole number, 1 or more", name, v[name])
 	}
 	return n, nil
 }

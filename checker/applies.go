@@ -5,7 +5,7 @@ import "github.com/lockstorm/lockstorm/history"
 // IsLock is [Check.Applies] of what is asked of locks, not of versions that are compared when data is written.
 func IsLock(in *Input) (Code, string) {
 	if !in.Model.Locks() {
-		return CodeNoLock, "nothing is locked: conflicts are found when the data is written"
+		return CodeNoLock, "this backend locks nothing: it detects conflicts when data is written"
 	}
 	return "", ""
 }

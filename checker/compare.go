@@ -49,7 +49,7 @@ func Compare(before, after *Results) (differs []string) {
 	}
 	for _, name := range before.Order {
 		if _, asked := after.Checks[name]; !asked {
-			add("%s: is not asked any more", name)
+			add("%s: is no longer checked", name)
 		}
 	}
 	return differs

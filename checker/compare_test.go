@@ -45,7 +45,7 @@ func TestCompare(t *testing.T) {
 	}
 	before := &Results{Verdict: Pass, Checks: map[string]Result{"x": pass}, Order: []string{"x"}}
 	after := &Results{Verdict: Fail, Checks: map[string]Result{"y": failed("a")}, Order: []string{"y"}}
-	want := []string{"the verdict was pass and is fail", "y: was not asked", "x: is not asked any more"}
+	want := []string{"the verdict was pass and is fail", "y: was not asked", "x: is no longer checked"}
 	if got := Compare(before, after); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/proof"
 )
 
 // Class says what the cure of a finding is.
@@ -48,6 +49,14 @@ type Finding struct {
 	Lost int64 `json:"lost,omitempty"`
 	// Doubtful findings make a check unknown, not failed: the host explains them.
 	Doubtful bool `json:"doubtful,omitempty"`
+
+	// Proof is the fewest events that show it, for whoever does not believe the judge; none for what is about the record itself.
+	Proof *proof.Proof `json:"proof,omitempty"`
+}
+
+// Claim is what a finding of a check claims, for its proof.
+func (f *Finding) Claim(check string) proof.Claim {
+	return proof.Claim{Check: check, Rule: f.Rule, Class: string(f.Class), Reason: string(f.Reason), Grants: f.Grants, From: f.From, To: f.To}
 }
 
 // Reason says what the class of a finding turns on, for programs.

@@ -113,7 +113,7 @@ func (r *Results) demand(run history.Run, checks *Catalogue) {
 	for _, name := range run.Required {
 		name = history.Requirement(name)
 		if c := r.Checks[name]; c.Verdict == Skipped {
-			c.Verdict, c.Reason = Unknown, "required, but it does not apply: "+c.Reason
+			c.Verdict, c.Reason = Unknown, "required, but not applicable: "+c.Reason
 			r.Checks[name] = c
 		}
 	}
@@ -129,7 +129,7 @@ func (r *Results) distrust(in *Input) {
 		}
 		switch {
 		case sound.Verdict == Unknown && sound.Code != CodeNoEnd:
-			c.Verdict, c.Code, c.Reason = Unknown, CodeUnsound, "the record is not sound: see assumptions"
+			c.Verdict, c.Code, c.Reason = Unknown, CodeUnsound, "the record is not valid: see assumptions"
 		case in.End == nil && c.Verdict == Pass:
 			c.Verdict, c.Code, c.Reason = Unknown, CodeNoEnd, "the history has no end: what was recorded shows no violation"
 		}
@@ -193,7 +193,7 @@ func (r Result) Violates() bool {
 func demanded(run history.Run, checks *Catalogue) (missing []Finding) {
 	for _, name := range run.Required {
 		if _, err := checks.Get(history.Requirement(name)); err != nil {
-			missing = append(missing, OfRecord("required", fmt.Sprintf("the run requires the check %q, which is not known here", name), nil))
+			missing = append(missing, OfRecord("required", fmt.Sprintf("the run requires the unknown check %q", name), nil))
 		}
 	}
 	return missing

@@ -31,3 +31,6 @@ const (
 	RuleDied      = "died"
 	RuleClockStep = "clock-step"
 )
+
+// RuleBreach is that of a record whose lock broke the protocol by which it is driven.
+const RuleBreach = "breach"

@@ -36,6 +36,8 @@ type Results struct {
 	Order []string `json:"order"`
 	// Notes are about the record: a torn line, damage.
 	Notes []string `json:"notes,omitempty"`
+	// Record is the SHA-256 of the history.jsonl that the proofs of findings are from; only where there are findings.
+	Record string `json:"record_sha256,omitempty"`
 }
 
 func notes(h *history.History) []string {

@@ -13,6 +13,7 @@ import (
 	"io"
 
 	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/backends/adapter"
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/checks"
@@ -63,5 +64,6 @@ func New(parts ...backends.Part) *Catalogue {
 		}
 	}
 	c.Stock = c.Backends.Names()
+	c.Backends.AddUnlisted(adapter.Spec())
 	return c
 }

@@ -30,6 +30,7 @@ type client struct {
 	done    chan struct{}
 	ended   chan struct{} // the channel was closed
 	onHit   func(*client, control.Message)
+	onFail  func()      // it cannot go on
 	errPath string      // its standard error
 	killed  atomic.Bool // by a fault, on record
 	ending  atomic.Bool // it was told to end
@@ -60,7 +61,7 @@ func (c *client) listen() {
 	for {
 		m, err := c.ch.Receive()
 		if err != nil {
-			if !c.killed.Load() && !c.ending.Load() {
+			if !c.killed.Load() && !c.ending.Load() && c.failure() == nil { // it may have said why
 				c.fail(c.howEnded(err, heard))
 			}
 			return
@@ -75,6 +76,7 @@ func (c *client) listen() {
 			close(c.done)
 		case control.Failed:
 			c.fail(errors.New(m.Text))
+			c.onFail()
 		}
 	}
 }
@@ -88,7 +90,7 @@ func (c *client) howEnded(err error, heard bool) error {
 	}
 	text, _ := os.ReadFile(c.errPath) // it only adds to the error
 	if !heard {
-		err = fmt.Errorf("%w, and was not heard of before: does main, or TestMain, call harness.WorkerMain first?", err)
+		err = fmt.Errorf("%w before it was ready: does main, or TestMain, call harness.WorkerMain first?", err)
 	}
 	if len(text) == 0 {
 		return fmt.Errorf("ended by itself: %w", err)
@@ -130,7 +132,7 @@ func (s *session) startClient(ctx context.Context) (*client, error) {
 		return nil, errors.Join(err, ours.Close())
 	}
 	c := &client{
-		Process: p, name: name, index: index, errPath: errPath, ch: ours, tail: s.tail, onHit: s.points.reached,
+		Process: p, name: name, index: index, errPath: errPath, ch: ours, tail: s.tail, onHit: s.points.reached, onFail: s.giveUp,
 		ready: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	go c.listen()
@@ -176,13 +178,20 @@ func (s *session) startWorker(name, errPath string, control *os.File) (*proc.Pro
 	}
 	defer stderr.Close() //nolint:errcheck // as above
 	cmd.ExtraFiles, cmd.Stderr = []*os.File{control}, stderr
+	if s.r.backend.Beside {
+		return s.starter.StartSprawling(name, cmd)
+	}
 	return s.starter.Start(name, cmd)
 }
 
 const readyLimit = 20 * time.Second
 
 func (s *session) awaitReady(ctx context.Context, c *client, errPath string) error {
-	ctx, cancel := context.WithTimeout(ctx, readyLimit)
+	limit := readyLimit
+	if s.r.backend.Beside { // a virtual machine, and the connections of its library
+		limit *= 3
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	select {
 	case <-c.ready:

@@ -3,6 +3,7 @@ package harness
 import (
 	"time"
 
+	"github.com/lockstorm/lockstorm/backends/adapter"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -11,7 +12,8 @@ import (
 // part of trial.json.
 type Config struct {
 	Backend    string        `json:"backend"`
-	Topology   string        `json:"topology,omitempty"` // empty: the backend's default
+	Arguments  []string      `json:"arguments,omitempty"` // of the backend, behind --
+	Topology   string        `json:"topology,omitempty"`  // empty: the backend's default
 	Provider   string        `json:"provider,omitempty"`
 	Images     []string      `json:"images,omitempty"`   // NAME=REF, in place of those of package compose
 	Network    string        `json:"network,omitempty"`  // of containers; empty: the host's
@@ -42,6 +44,9 @@ func Defaults() Config {
 		Clients: 5, FailOn: failOnAll, Locks: 1, Time: 10 * time.Second,
 	}
 }
+
+// ExecBackend is the backend that runs a program of another language.
+func ExecBackend(file string) string { return adapter.Name + ":cmd=" + file }
 
 // failOnAll is the --fail-on under which whatever is wrong fails the run.
 const failOnAll = "all"

@@ -12,7 +12,7 @@ import (
 // Bind makes every field of the configuration that a user chooses a flag of the set. What
 // the fields have now is the default.
 func (c *Config) Bind(f *pflag.FlagSet) {
-	f.StringVar(&c.Backend, "backend", c.Backend, "the lock to test (see: list backends)")
+	f.StringVar(&c.Backend, "backend", c.Backend, "the lock to test (see: list backends); exec:cmd=FILE for one in another language (docs/adapters.md)")
 	f.StringArrayVar(&c.Nemesis, "nemesis", c.Nemesis, "a fault, name[:key=value,...]; may be given several times (see: list nemeses)")
 	f.StringVar(&c.Workload, "workload", c.Workload, "what the clients do, name[:key=value,...] (see: list workloads)")
 	f.StringVar(&c.Topology, "topology", c.Topology, "the servers (default: the backend's first; see: list topologies)")
@@ -44,10 +44,19 @@ func ParseLine(line string) (Config, error) {
 	if err := f.Parse(strings.Fields(line)); err != nil {
 		return c, fmt.Errorf("%q: %w", line, err)
 	}
-	if f.NArg() > 0 {
-		return c, fmt.Errorf("%q: %q is no flag", line, f.Arg(0))
+	return c, c.Behind(f)
+}
+
+// Behind takes the words behind -- as the arguments of the backend; a word elsewhere is an error.
+func (c *Config) Behind(f *pflag.FlagSet) error {
+	words := f.Args()
+	if dash := f.ArgsLenAtDash(); len(words) > 0 && dash != 0 {
+		return fmt.Errorf("%q is not a flag", words[0])
 	}
-	return c, nil
+	if c.Arguments = nil; len(words) > 0 {
+		c.Arguments = words
+	}
+	return nil
 }
 
 // Line is the flags that make this configuration of the defaults: the inverse of
@@ -89,5 +98,8 @@ func (c Config) Args() []string {
 	add("fail-on", c.FailOn, d.FailOn)
 	add("require", strings.Join(c.Require, ","), "")
 	add("seed", strconv.FormatUint(c.Seed, 10), "0")
+	if len(c.Arguments) > 0 {
+		out = append(append(out, "--"), c.Arguments...)
+	}
 	return out
 }

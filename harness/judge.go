@@ -97,11 +97,11 @@ func besideLogs(dir string, h *history.History) string {
 	case len(differ) == 0 && !logs.Whole():
 		return ""
 	case !logs.Whole():
-		return fmt.Sprintf("%s and %s/ disagree (%s), and the logs are not whole either", history.File, history.LogDir, strings.Join(differ, "; "))
+		return fmt.Sprintf("%s and %s/ disagree (%s), and the logs are incomplete, too", history.File, history.LogDir, strings.Join(differ, "; "))
 	case len(differ) == 0:
 		differ = []string{"lines differ"}
 	}
-	return fmt.Sprintf("%s and %s/ disagree (%s), and the logs are whole: remove %s and check the directory again, which makes it anew from them",
+	return fmt.Sprintf("%s and %s/ disagree (%s), and the logs are complete: remove %s and check the directory again to rebuild it from them",
 		history.File, history.LogDir, strings.Join(differ, "; "), filepath.Join(dir, history.File))
 }
 
@@ -128,10 +128,15 @@ func judge(cat *Catalogue, h *history.History) (*Judged, error) {
 	if err != nil {
 		return nil, usage(fmt.Errorf("%s: %w", h.Sources[0], err))
 	}
-	return &Judged{Results: checker.Judge(in, cat.Checks), Record: in.Record, renderers: cat.Renderers, backends: cat.Backends}, nil
+	j := &Judged{Results: checker.Judge(in, cat.Checks), Record: in.Record, renderers: cat.Renderers, backends: cat.Backends}
+	prove(j.Results, j.Record)
+	return j, nil
 }
 
 func (j *Judged) write(dir string) error {
+	if err := sign(j.Results, filepath.Join(dir, history.File)); err != nil {
+		return environment(err)
+	}
 	if err := j.Results.WriteFile(filepath.Join(dir, ResultsFile)); err != nil {
 		return environment(err)
 	}
@@ -176,7 +181,7 @@ func judgeInto(out *Outcome, cat *Catalogue, dir string) error {
 		return err
 	}
 	if out.Trouble != nil {
-		j.Results.Notes = append(j.Results.Notes, "the run did not come to its end: "+out.Trouble.Error())
+		j.Results.Notes = append(j.Results.Notes, "the run did not finish: "+strings.ReplaceAll(out.Trouble.Error(), "\n", "; "))
 	}
 	out.Results, out.Record = j.Results, j.Record
 	return j.write(dir)

@@ -16,7 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/nemesis/link"
-	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/stores/full"
 )
 
 // The test binary starts itself again as workers and embedded servers.
@@ -167,7 +167,7 @@ var testContainers cluster.Containers
 
 // plainCatalogue is what the tests run.
 func plainCatalogue() *Catalogue {
-	cat := New(stores.All()...)
+	cat := New(full.All()...)
 	cat.Containers = testContainers
 	return cat
 }

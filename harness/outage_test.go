@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -43,7 +44,26 @@ func outage(t *testing.T, all []*bench) {
 			t.Fatal(err)
 		}
 	}
-	each("again", func(b *bench, _ int) { b.release(b.take(b.open(), "errors-again", "c")) })
+	each("again", func(b *bench, _ int) { b.grantedAgain(len(dead)) })
+}
+
+// grantedAgain takes and releases the lock, once the dead servers are back. Where another server takes the place of
+// a dead leader, the old one comes back as a leader and grants until it is told to follow: what it has granted is
+// lost with the failover, and the lock is taken again.
+func (b *bench) grantedAgain(dead int) {
+	l := b.open()
+	for {
+		err := b.released(b.take(l, "errors-again", "c"))
+		if err == nil {
+			return
+		}
+		typ, _ := backends.Outcome(err)
+		lost := errors.Is(err, backends.ErrNotHeld) || typ == history.Info
+		if failover := b.cluster.Topology.Peers() && dead == 1; !lost || !failover || b.ctx.Err() != nil {
+			b.Fatalf("release: %v", err)
+		}
+		b.Logf("the grant was lost with the failover, the lock is taken again: %v", err)
+	}
 }
 
 // struck are the servers that die: so many that nobody is granted anything, or a leader whose place

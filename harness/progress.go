@@ -5,9 +5,16 @@ import "time"
 // Progress is told how a run goes. A nil Progress, and nil fields, are silent. The
 // functions may be called at the same time.
 type Progress struct {
-	Phase func(name, text string)                          // a phase begins
-	Note  func(text string)                                // a fault struck or was healed
-	Tick  func(elapsed, total time.Duration, grants int64) // several times a second, while the workload runs
+	Phase func(name, text string)                       // a phase begins
+	Note  func(text string)                             // a fault struck or was healed
+	Tick  func(elapsed, total time.Duration, seen Seen) // several times a second, while the workload runs
+}
+
+// Seen is what the clients' logs show so far. Nothing is judged by it.
+type Seen struct {
+	Grants int64
+	// Overlaps are grants that came while another client held the lock, and went on to hold it: of locks that only one may hold.
+	Overlaps int64
 }
 
 func (p *Progress) phase(name, text string) {
@@ -22,8 +29,8 @@ func (p *Progress) note(text string) {
 	}
 }
 
-func (p *Progress) tick(elapsed, total time.Duration, grants int64) {
+func (p *Progress) tick(elapsed, total time.Duration, seen Seen) {
 	if p != nil && p.Tick != nil {
-		p.Tick(elapsed, total, grants)
+		p.Tick(elapsed, total, seen)
 	}
 }

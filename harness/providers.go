@@ -57,7 +57,7 @@ func wardenCommand(run string) (*exec.Cmd, error) { return childCommand(childWar
 
 func wardenMain(cat *Catalogue) error {
 	if cat.Containers == nil {
-		return errors.New("this program has no containers")
+		return errors.New("this program has no support for containers")
 	}
 	return cat.Containers.Ward(context.Background(), os.Stdin, os.Getenv(envRun))
 }
@@ -170,7 +170,7 @@ func (s *session) moveIn(ctx context.Context) error {
 			return fmt.Errorf("look for keys of this run on %s: %w", name, err)
 		}
 		if len(found) > 0 {
-			return fmt.Errorf("%s has %d keys under this run's name already, as %s: they are somebody's, so nothing was done", name, len(found), found[0])
+			return fmt.Errorf("%s already has %d keys under this run's name, such as %s: they may belong to somebody, so nothing was changed", name, len(found), found[0])
 		}
 	}
 	return nil

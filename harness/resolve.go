@@ -56,8 +56,11 @@ func complete(cat *Catalogue, cfg Config) (*resolved, error) {
 
 // asUsage is an error with an exit code: that of wrong usage where it has none.
 func asUsage(err error) error {
-	if errors.As(err, new(*Error)) {
+	switch {
+	case errors.As(err, new(*Error)):
 		return err
+	case errors.Is(err, backends.ErrMissing):
+		return environment(err)
 	}
 	return usage(err)
 }
@@ -93,8 +96,11 @@ func oneOf(flag, val string, valid ...string) error {
 }
 
 func (r *resolved) names() (err error) {
-	if r.backend, r.values, err = backends.Choose(r.cat.Backends, r.Backend); err != nil {
+	if r.backend, r.values, err = backends.Choose(r.cat.Backends, r.Backend, r.Arguments...); err != nil {
 		return err
+	}
+	if r.backend.Said != "" {
+		r.values[backends.ParamSaid] = r.backend.Said
 	}
 	if r.Discipline == "" {
 		r.Discipline = history.Obey
@@ -168,17 +174,17 @@ func (r *resolved) combination() error {
 	}
 	kind := cmp.Or(r.backend.Model.Kind, history.ModelExclusive)
 	if r.workload.Models != nil && !slices.Contains(r.workload.Models, kind) {
-		return fmt.Errorf("workload %s is for locks that are %s, and backend %s is %s", r.workload.Name,
+		return fmt.Errorf("workload %s needs a lock that is %s; backend %s is %s", r.workload.Name,
 			strings.Join(r.workload.Models, " or "), r.Backend, kind)
 	}
 	if r.workload.Tries && r.backend.NoTry {
-		return fmt.Errorf("workload %s tries for the lock, and backend %s can only wait", r.workload.Name, r.Backend)
+		return fmt.Errorf("workload %s needs a try that does not wait, which backend %s does not support", r.workload.Name, r.Backend)
 	}
 	if r.workload.Model != "" && kind != history.ModelExclusive && kind != r.workload.Model {
-		return fmt.Errorf("workload %s takes the lock for one that is %s, and backend %s is %s", r.workload.Name, r.workload.Model, r.Backend, kind)
+		return fmt.Errorf("workload %s needs a lock that is %s; backend %s is %s", r.workload.Name, r.workload.Model, r.Backend, kind)
 	}
 	if r.Discipline == history.Told && len(r.backend.Signals) == 0 {
-		return fmt.Errorf("--discipline told: backend %s has no signal by which its users learn of a loss: choose %s or %s",
+		return fmt.Errorf("--discipline told: backend %s does not tell its users of a loss: choose %s or %s",
 			r.Backend, history.Obey, history.Trusting)
 	}
 	if r.Fencing == history.FencingOn && !r.backend.Tokens {
@@ -188,7 +194,7 @@ func (r *resolved) combination() error {
 		return err
 	}
 	if r.Fencing == history.FencingOn && !r.workload.Fenced {
-		return fmt.Errorf("--fencing on: workload %s touches no data that could be fenced", r.workload.Name)
+		return fmt.Errorf("--fencing on: workload %s uses no data that could be fenced", r.workload.Name)
 	}
 	if err := r.register(); err != nil {
 		return err
@@ -199,7 +205,7 @@ func (r *resolved) combination() error {
 // register finds the store that the registers are in, if any.
 func (r *resolved) register() error {
 	if r.Register != "" && r.backend.Settles {
-		return fmt.Errorf("--register %s: the data of backend %s is in its own transaction", r.Register, r.Backend)
+		return fmt.Errorf("--register %s: backend %s keeps its data in its own transaction", r.Register, r.Backend)
 	}
 	r.Register = cmp.Or(r.Register, r.backend.Register)
 	if r.Register == "" || len(r.registers) == 0 {
@@ -251,7 +257,7 @@ func (r *resolved) requirements() error {
 			return fmt.Errorf("--require %s: %s", c, r.noTokens())
 		}
 		if (c == checker.DataFenced || c == checker.DataPlain) && !r.workload.Fenced {
-			return fmt.Errorf("--require %s: workload %s touches no data", c, r.workload.Name)
+			return fmt.Errorf("--require %s: workload %s uses no data", c, r.workload.Name)
 		}
 	}
 	return nil
@@ -331,6 +337,9 @@ func (r *resolved) take(plan *nemesis.Plan) error {
 		}
 		r.links |= spec.Links
 		r.jumps = r.jumps || q.Draws(history.FamilyClock, r.cat.Nemeses)
+	}
+	if r.backend.Beside { // it is told addresses once
+		r.links |= nemesis.ToServers
 	}
 	return nil
 }

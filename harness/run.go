@@ -79,6 +79,7 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 	s.tellAll(control.Message{Op: control.Start})
 	work, cancel := context.WithTimeout(ctx, s.r.Time)
 	defer cancel()
+	defer context.AfterFunc(s.hopeless, cancel)() // a client that cannot go on says so at once
 	var wg sync.WaitGroup
 	wg.Go(func() { s.ticks(work, begun) })
 	runner := &nemesis.Runner{
@@ -92,6 +93,10 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 	}
 	if ctx.Err() != nil {
 		return false, nil
+	}
+	if s.hopeless.Err() != nil {
+		s.endAll(ctx, s.living())
+		return false, s.failures()
 	}
 	if err := s.deadServers(); err != nil {
 		return false, err
@@ -126,7 +131,7 @@ const stopLimit = 20 * time.Second
 // take, and then stops them. A client that gets nothing is told to give up waiting:
 // that is on record, and judged.
 func (s *session) finish(ctx context.Context) (complete bool, err error) {
-	if err := s.phase(history.PhaseFinal, "every client finishes one last section"); err != nil {
+	if err := s.phase(history.PhaseFinal, "each client runs one last section"); err != nil {
 		return false, err
 	}
 	s.tellAll(control.Message{Op: control.Final})
@@ -134,19 +139,24 @@ func (s *session) finish(ctx context.Context) (complete bool, err error) {
 	bound, cancel := context.WithTimeout(ctx, time.Duration(s.run.LivenessBound))
 	defer cancel()
 	s.awaitDone(bound, clients)
+	s.endAll(ctx, clients)
+	return ctx.Err() == nil, errors.Join(s.failures(), s.deadServers())
+}
+
+// endAll tells every client to end, and waits until they have.
+func (s *session) endAll(ctx context.Context, clients []*client) {
 	s.stopAll()
 	ending, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), stopLimit+2*requestTimeout(s.r.TTL))
 	defer cancelEnd()
 	for _, c := range clients {
 		if c.Wait(ending) != nil && ending.Err() != nil {
-			c.fail(errors.New("does not end when it is told to"))
+			c.fail(errors.New("did not end when asked to"))
 		}
 		select {
 		case <-c.ended:
 		case <-ending.Done():
 		}
 	}
-	return ctx.Err() == nil, errors.Join(s.failures(), s.deadServers())
 }
 
 // awaitDone waits for the last sections, and says so when they take long.

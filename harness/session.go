@@ -46,12 +46,16 @@ type session struct {
 	mu         sync.Mutex
 	clients    []*client
 	lastClient int64
+
+	hopeless context.Context // ends when a client cannot go on
+	giveUp   context.CancelFunc
 }
 
 func newSession(t *Trial, dir string, p *Progress) *session {
 	s := &session{
-		r: t.r, trial: t, plan: t.Plan, dir: dir, progress: p, clock: history.NewClock(), starter: proc.NewStarter(), net: link.New(), tail: newTail(),
+		r: t.r, trial: t, plan: t.Plan, dir: dir, progress: p, clock: history.NewClock(), starter: proc.NewStarter(), net: link.New(), tail: newTail(!t.r.backend.Model.Shares()),
 	}
+	s.hopeless, s.giveUp = context.WithCancel(context.Background())
 	s.points = newLookout(s.living)
 	return s
 }
@@ -189,7 +193,7 @@ func (s *session) deadServers() error {
 	var errs []error
 	for _, n := range s.cluster.Servers() {
 		if n.Down() {
-			errs = append(errs, fmt.Errorf("server %s is down although no fault is at work (see %s)", n.Name(), filepath.Join(nodesDir, n.Name(), "server.log")))
+			errs = append(errs, fmt.Errorf("server %s is down although no fault is active (see %s)", n.Name(), filepath.Join(nodesDir, n.Name(), "server.log")))
 		}
 	}
 	return errors.Join(errs...)
@@ -197,6 +201,7 @@ func (s *session) deadServers() error {
 
 // down ends everything that was started. It is safe to call at any time, once.
 func (s *session) down(ctx context.Context) error {
+	s.giveUp()
 	var errs []error
 	s.mu.Lock()
 	clients := slices.Clone(s.clients)

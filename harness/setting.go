@@ -116,7 +116,7 @@ func carries(provider string, t cluster.Topology) bool {
 	})
 }
 
-var errElectsNone = errors.New("its servers elect no leader, and none can be promoted")
+var errElectsNone = errors.New("its servers do not elect a leader, and none can be promoted")
 
 // possible is nil where a fault can work on a topology with real servers.
 func possible(cat *Catalogue, backend, topology, fault string, elects bool) error {
@@ -162,7 +162,7 @@ func noClock(provider string, t cluster.Topology) string {
 // noLoss says why packets cannot be lost on this host.
 var noLoss = sync.OnceValue(func() string {
 	if err := link.CanLose(); err != nil {
-		return fmt.Sprintf("this host lets nobody filter what arrives at a socket (%v); mode=blackhole swallows what was taken instead", err)
+		return fmt.Sprintf("this host does not allow socket filters (%v); use mode=blackhole, which drops bytes after they were received", err)
 	}
 	return ""
 })

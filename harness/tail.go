@@ -17,7 +17,15 @@ type tail struct {
 	mu      sync.Mutex
 	files   map[string]*tailFile
 	granted map[string]map[string]int64 // lock -> client -> time of its last grant
-	grants  int64
+	seen    Seen
+	alone   bool                        // only one may hold a lock at a time
+	holding map[string]map[string]*stay // lock -> client -> its hold, until it is given back
+}
+
+// stay is a hold as its client's log tells it so far.
+type stay struct {
+	deadline int64   // until when its client believes in it; Forever: it does not go by a deadline
+	met      []int64 // when others were granted the lock meanwhile, as far as is known yet
 }
 
 type tailFile struct {
@@ -25,8 +33,8 @@ type tailFile struct {
 	doing nemesis.Doing
 }
 
-func newTail() *tail {
-	return &tail{files: map[string]*tailFile{}, granted: map[string]map[string]int64{}}
+func newTail(alone bool) *tail {
+	return &tail{files: map[string]*tailFile{}, granted: map[string]map[string]int64{}, alone: alone, holding: map[string]map[string]*stay{}}
 }
 
 // follow adds a client's log, which must exist.
@@ -78,13 +86,49 @@ func (t *tail) event(client string, f *tailFile, e *history.Event) {
 				t.granted[e.Lock] = map[string]int64{}
 			}
 			t.granted[e.Lock][client] = e.Time
-			t.grants++
+			t.seen.Grants++
+			t.enter(client, e)
 		}
 	case history.FRelease:
 		f.doing = map[history.Type]nemesis.Doing{history.Invoke: nemesis.Releasing}[e.Type]
+		if e.Type == history.Invoke {
+			t.leave(client, e)
+		}
 	}
 	if f.doing == "" {
 		f.doing = nemesis.Idle
+	}
+}
+
+// enter notes a grant, and whom it meets. The logs are read one after the other, so that a release may be read later than a
+// grant that came after it: only the release tells whether they met.
+func (t *tail) enter(client string, e *history.Event) {
+	if !t.alone {
+		return
+	}
+	if t.holding[e.Lock] == nil {
+		t.holding[e.Lock] = map[string]*stay{}
+	}
+	own := &stay{deadline: e.Deadline.Or(history.Forever)}
+	for other, hold := range t.holding[e.Lock] {
+		if other != client {
+			hold.met = append(hold.met, e.Time)
+		}
+	}
+	t.holding[e.Lock][client] = own
+}
+
+// leave ends a hold: who was granted the lock before it ended was inside with it.
+func (t *tail) leave(client string, e *history.Event) {
+	hold := t.holding[e.Lock][client]
+	if hold == nil {
+		return
+	}
+	delete(t.holding[e.Lock], client)
+	for _, at := range hold.met {
+		if at < min(e.Time, hold.deadline) {
+			t.seen.Overlaps++
+		}
 	}
 }
 
@@ -99,11 +143,11 @@ func (t *tail) doing(client string) nemesis.Doing {
 	return nemesis.Idle
 }
 
-// count is the number of grants seen so far.
-func (t *tail) count() int64 {
+// count is what was seen so far.
+func (t *tail) count() Seen {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.grants
+	return t.seen
 }
 
 const tailEvery = time.Millisecond

@@ -82,7 +82,7 @@ func newTrial(r *resolved, plan *nemesis.Plan) (*Trial, error) {
 		return nil, err
 	}
 	if bound := r.livenessBound(plan); bound > maxBound {
-		return nil, usage(fmt.Errorf("the run might wait %v for its last sections, for up to %v: choose fewer clients or locks, a shorter ttl, hold or clock jump",
+		return nil, usage(fmt.Errorf("the last sections may take %v, more than the limit of %v: choose fewer clients or locks, or a shorter ttl, hold or clock jump",
 			bound.Round(time.Second), maxBound))
 	}
 	t := &Trial{Schema: TrialSchema, Config: r.Config, Plan: plan, r: r}
@@ -97,7 +97,7 @@ func ReadTrial(cat *Catalogue, dir, version string) (*Trial, error) {
 	b, err := os.ReadFile(filepath.Join(dir, TrialFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, usage(fmt.Errorf("%s has no %s: it is not the directory of a run, or of one that an older lockstorm made", dir, TrialFile))
+		return nil, usage(fmt.Errorf("%s has no %s: it is not a run directory, or an older lockstorm made it", dir, TrialFile))
 	case err != nil:
 		return nil, usage(err)
 	}
@@ -183,7 +183,7 @@ func makeOut(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case err == nil && len(entries) > 0:
-		return usage(fmt.Errorf("--out %s is not empty: name a new directory; runs are never overwritten", dir))
+		return usage(fmt.Errorf("--out %s is not empty: choose a new directory (runs are never overwritten)", dir))
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return usage(fmt.Errorf("--out: %w", err))
 	}

@@ -10,6 +10,7 @@ import (
 // versions says what takes part, as far as it can be known before anything is fetched.
 func versions(r *resolved) map[string]string {
 	v := map[string]string{"lockstorm": r.Version, "go": runtime.Version()}
+	maps.Copy(v, r.backend.Versions)
 	if found, err := askVersions(r.provider, r.topology); err == nil {
 		maps.Copy(v, found)
 		return v

@@ -7,6 +7,11 @@ func Build(h *History) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	return BuildRun(run, h), nil
+}
+
+// BuildRun is Build for a history whose run is known.
+func BuildRun(run Run, h *History) *Record {
 	b := builder{
 		rec: &Record{
 			Run: run, Events: h.Events,
@@ -27,7 +32,7 @@ func Build(h *History) (*Record, error) {
 		b.rec.Model.Kind = ModelReadWrite // a record from before models were on record
 	}
 	b.settle()
-	return b.rec, nil
+	return b.rec
 }
 
 type builder struct {
@@ -91,7 +96,7 @@ func sameCall(in, ret *Event) bool {
 
 func (b *builder) newCall(e *Event) *Call {
 	if len(b.calls) == 0 {
-		b.calls = make([]Call, 1024)
+		b.calls = make([]Call, min(1024, len(b.rec.Events)))
 	}
 	c := &b.calls[0]
 	b.calls = b.calls[1:]
@@ -157,6 +162,8 @@ func (b *builder) addNotice(e *Event) {
 		} else {
 			b.rec.Deaths = append(b.rec.Deaths, e)
 		}
+	case FBreach:
+		b.rec.Breaches = append(b.rec.Breaches, e)
 	case FRole:
 		b.rec.Roles = append(b.rec.Roles, e)
 	case FStall:

@@ -37,6 +37,7 @@ const (
 	FFault      = "fault"       // a fault is injected (invoke), proven (ok) or not (fail): a [Fault]
 	FHeal       = "heal"        // a fault is undone: a [Fault] with the same id
 	FKill       = "kill"        // a client or a node is about to be killed
+	FBreach     = "breach"      // what stands between a client and its lock broke its protocol: nothing of the run counts
 	FRole       = "role"        // what a node says of itself changed: a JSON string
 )
 

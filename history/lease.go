@@ -14,6 +14,7 @@ type Lease struct {
 	Grants  []*Grant // under it, in the order in which they came to it
 	Renews  []*Call  // in order of their invocation
 	Losses  []*Event // notices that it was lost, in order
+	Notices []*Event // its f:lease events: of its creation, and of those who joined it; of a session only
 
 	session *session  // nil: it is the lease of its grants, which renew it
 	one     [1]*Grant // what Grants is at first: most leases are of one grant
@@ -102,6 +103,7 @@ func (l *Lease) lapses(client string, from int64) Opt {
 // settle sums up a session, once all of it is known: what its clients were told, what was
 // refused, how long it lived. Notices are its f:lease events, in order.
 func (l *Lease) settle(tolerance int64, notices []*Event) {
+	l.Notices = notices
 	s := &session{slack: tolerance, runsOut: l.base(tolerance), latest: -1, told: map[string][]deadline{}}
 	l.session = s
 	for _, g := range l.Grants {
@@ -185,7 +187,7 @@ func (b *builder) leaseOf(id, client string) *Lease {
 
 func (b *builder) newLease(id string) *Lease {
 	if len(b.spare) == 0 {
-		b.spare = make([]Lease, 256)
+		b.spare = make([]Lease, min(256, len(b.rec.Events)))
 	}
 	l := &b.spare[0]
 	b.spare = b.spare[1:]

@@ -105,6 +105,7 @@ type Record struct {
 	Locks    []string            // in order of first use
 	Kills    map[string]int64    // client -> when it was killed
 	Deaths   []*Event            // kills of nodes
+	Breaches []*Event            // of the protocol between a client and its lock
 	Roles    []*Event            // changes of what nodes say of themselves
 	Last     map[string]int64    // client -> its last own event
 	Finished map[string]bool     // parties whose log has its f:end

@@ -73,6 +73,9 @@ func Case(t testing.TB, cat *harness.Catalogue, c suite.Case, opts ...Option) *h
 	for _, o := range opts {
 		o(&j.options)
 	}
+	if j.exec != nil {
+		j.cfg.Backend, j.cfg.Arguments = harness.ExecBackend(j.exec[0]), j.exec[1:]
+	}
 	j.cfg.FailOn = cmp.Or(j.failOn, j.cfg.FailOn)
 	if err := j.valid(); err != nil {
 		t.Fatalf("lockstormtest: %v", err)

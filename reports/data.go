@@ -92,32 +92,6 @@ type roleData struct {
 	To     int64  `json:"e"`
 }
 
-type incidentData struct {
-	Head   string     `json:"head"`
-	Class  string     `json:"class"`
-	Checks []string   `json:"checks"`
-	Rules  []string   `json:"rules"`
-	Links  []string   `json:"links"` // ids of its findings in the page
-	From   int64      `json:"b"`
-	To     int64      `json:"e"`
-	Window [2]int64   `json:"w"`
-	Grants []int      `json:"g"`
-	Events []int64    `json:"ev"`
-	Fault  int        `json:"fault,omitempty"`
-	Lost   int64      `json:"lost,omitempty"`
-	Cause  string     `json:"cause"`
-	Gating bool       `json:"gating"`
-	Steps  []stepData `json:"steps"`
-}
-
-type stepData struct {
-	At    int64  `json:"t"`
-	Kind  string `json:"k"`
-	Text  string `json:"x"`
-	Bad   bool   `json:"bad,omitempty"`
-	Event int64  `json:"ev"` // -1: none
-}
-
 const (
 	// maxData is how many events are in a page, each by itself; of longer runs there are levels of density, and
 	// the events around incidents.
@@ -392,37 +366,6 @@ func (d *runData) faults(rec *history.Record, clients, servers *places) {
 		}
 		d.Faults = append(d.Faults, f)
 	}
-}
-
-func incidentOf(h *happening, grants map[string]int) incidentData {
-	f := h.first()
-	out := incidentData{
-		Head: cut(headOf(f.Class)+f.Message+".", 1000), Class: string(f.Class), From: us(f.From), To: us(f.To), Window: [2]int64{us(h.window.From), us(h.window.To)},
-		Fault: f.Fault, Lost: f.Lost, Cause: cut(capital(f.Cause), 1000), Gating: f.Gating && !f.Doubtful, Grants: []int{}, Events: []int64{}, Steps: []stepData{},
-	}
-	for _, one := range h.found {
-		if !slices.Contains(out.Checks, one.Check) {
-			out.Checks = append(out.Checks, cut(one.Check, maxText))
-		}
-		if !slices.Contains(out.Rules, one.Finding.Rule) {
-			out.Rules = append(out.Rules, cut(one.Finding.Rule, maxText))
-		}
-		out.Links = append(out.Links, findingID(one.Check, one.at))
-		for _, id := range one.Finding.Grants {
-			if g, ok := grants[id]; ok && !slices.Contains(out.Grants, g) {
-				out.Grants = append(out.Grants, g)
-			}
-		}
-	}
-	out.Events = append(out.Events, f.Events[:min(len(f.Events), 40)]...)
-	for _, s := range h.steps[:min(len(h.steps), 40)] {
-		ev := int64(-1)
-		if len(s.Events) > 0 {
-			ev = s.Events[0]
-		}
-		out.Steps = append(out.Steps, stepData{us(s.At), string(s.Kind), cut(s.Text, 1000), s.Bad, ev})
-	}
-	return out
 }
 
 // cut is text that is harmless and not too long.

@@ -64,9 +64,9 @@ func missed(in *history.Injection) string {
 	why := cmp.Or(answer.Message, answer.Error)
 	switch answer.Type {
 	case history.Invoke:
-		return "begun; whether it took effect is not on record" + standingAt(in)
+		return "started; the record does not show whether it took effect" + standingAt(in)
 	case history.Info:
-		return "begun; whether it took effect is not known" + colon(why) + standingAt(in)
+		return "started; not known whether it took effect" + colon(why) + standingAt(in)
 	default:
 		return "not injected" + colon(why) + standingAt(in)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/proof"
 )
 
 //go:embed page.gohtml style.css timeline.js
@@ -107,6 +108,9 @@ type toldIncident struct {
 	tale
 
 	Head, Cause string
+	Proof       *proofShown
+	Ledger      []ledgerRow
+	MoreLedger  int
 }
 
 // HasFindings reports whether any check has one.
@@ -156,8 +160,13 @@ func HTML(w io.Writer, r *checker.Results, rec *history.Record, about Context) e
 	if len(told) > 0 {
 		d.Logs, d.MoreLogs = near(about.Logs, told[0])
 	}
+	var record *proof.Record
+	if len(told) > 0 {
+		record = proof.New(rec)
+	}
 	for i, h := range told {
-		one := toldIncident{ev.tale(fmt.Sprintf("s%d", i), h.steps), headOf(h.first().Class) + h.first().Message + ".", "Cause: " + h.first().Cause + "."}
+		one := toldIncident{tale: ev.tale(fmt.Sprintf("s%d", i), h.steps), Head: headOf(h.first().Class) + h.first().Message + ".", Cause: "Cause: " + h.first().Cause + ".", Proof: proofOf(record, h)}
+		one.Ledger, one.MoreLedger = ledgerOf(rec, h)
 		if i == 0 {
 			one.number(d.Scene)
 		}

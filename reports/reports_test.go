@@ -6,12 +6,14 @@ import (
 	"encoding/base64"
 	"encoding/xml"
 	"flag"
+	"fmt"
 	"html"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/checks"
@@ -60,11 +62,43 @@ func TestSummary(t *testing.T) {
 	for _, name := range told {
 		r, rec := judged(t, name)
 		var b bytes.Buffer
-		if err := Summary(&b, r, rec); err != nil {
+		if err := Summary(&b, r, rec, Style{}); err != nil {
 			t.Fatal(err)
 		}
 		b.WriteString("\n" + Headline(r) + "\n")
 		golden(t, name+".summary", b.String())
+	}
+}
+
+// At every width, with and without colour: nothing is wider than the terminal but a word that is.
+func TestSummaryOfATerminal(t *testing.T) {
+	escapes := regexp.MustCompile("\x1b\\[[0-9]+m")
+	for _, width := range []int{60, 80, 200} {
+		for _, color := range []bool{false, true} {
+			var b bytes.Buffer
+			for _, name := range told[:3] {
+				r, rec := judged(t, name)
+				if err := Summary(&b, r, rec, Style{Width: width, Color: color}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			name := fmt.Sprintf("terminal-%d", width)
+			plain := escapes.ReplaceAllString(b.String(), "")
+			if color {
+				if plain == b.String() {
+					t.Error("there is no colour")
+				}
+				name += "-colour"
+			} else if plain != b.String() {
+				t.Error("there is colour")
+			}
+			for line := range strings.Lines(plain) {
+				if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > width && strings.Contains(strings.TrimSpace(line), " ") {
+					t.Errorf("wider than %d: %q", width, line)
+				}
+			}
+			golden(t, name, b.String())
+		}
 	}
 }
 

@@ -21,10 +21,10 @@ func TestSummaryOfStoredResults(t *testing.T) {
 			t.Fatal(err)
 		}
 		var want, got bytes.Buffer
-		if err := Summary(&want, r, rec); err != nil {
+		if err := Summary(&want, r, rec, Style{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := Summary(&got, &stored, rec); err != nil {
+		if err := Summary(&got, &stored, rec, Style{}); err != nil {
 			t.Fatal(err)
 		}
 		if want.String() != got.String() {

@@ -65,7 +65,7 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 		s.Kind = "Nothing was done to this lock, so the run says little."
 	}
 	if n, most := r.Stats["unplanned_stalls"], r.Stats["unplanned_stall_max_ns"]; r.TTL > 0 && most > r.TTL/10 {
-		s.Kind += fmt.Sprintf(" The host stalled %s (max %s): what happened within such a time says nothing.", times(n), span(most))
+		s.Kind += fmt.Sprintf(" The host stalled %s (max %s): shorter intervals than that prove nothing.", times(n), span(most))
 	}
 	s.Cure = "Next: more seeds, each moment of a section, longer runs (a suite does all three)."
 	if r.Verdict == checker.Unknown {
@@ -386,7 +386,7 @@ func fenceCell(r *checker.Results, about Context) cell {
 		c.Text = "no, it did not help"
 		c.More = fmt.Sprintf("%d lost behind the fence, %d refused", fenced, refused)
 	case with:
-		c.Text = "nothing was lost to prevent"
+		c.Text = "nothing was lost"
 		c.More = fmt.Sprintf("%d lost behind the fence, %d refused", fenced, refused)
 	case noTokens(r.Checks[checker.DataFenced]) || noTokens(r.Checks[checker.FencingTokens]):
 		c.Text = "not measured"

@@ -187,7 +187,7 @@ func TestNoIncident(t *testing.T) {
 		t.Fatalf("noted %v", s.Noted)
 	}
 	var b bytes.Buffer
-	(&printer{w: &b}).story(s)
+	(&printer{w: &b}).story(&history.Record{}, s)
 	if want := "  Noted: orphan; orphan (ownership), 1 finding, at 0.000 s.\n"; b.String() != want {
 		t.Errorf("the terminal says %q, want %q", b.String(), want)
 	}
@@ -212,7 +212,7 @@ func TestTerminalAndPageAgree(t *testing.T) {
 	for _, name := range told {
 		r, rec := judged(t, name)
 		var term, page bytes.Buffer
-		if err := Summary(&term, r, rec); err != nil {
+		if err := Summary(&term, r, rec, Style{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := HTML(&page, r, rec, Context{}); err != nil {

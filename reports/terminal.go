@@ -5,30 +5,23 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 )
 
 // Summary writes what happened for a terminal: the checks, the story, the figures.
-func Summary(w io.Writer, r *checker.Results, rec *history.Record) error {
-	s := &printer{w: w}
-	s.printf("\n%s\n\n", heading(r))
-	tw := tabwriter.NewWriter(s, 0, 4, 2, ' ', 0)
-	t := &printer{w: tw}
-	for _, name := range listedChecks(r) {
-		c := r.Checks[name]
-		t.printf("  %s\t%s\t%s\n", mark(c), name, oneLine(c))
-	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
-	s.printf("\n")
-	s.story(Tell(r, rec))
-	s.printf("\n  %s\n", strings.Join(figures(r), ", "))
+func Summary(w io.Writer, r *checker.Results, rec *history.Record, style Style) error {
+	s := &printer{w: w, style: style}
+	s.line(2, "\n%s\n", heading(r))
+	s.checks(r)
+	s.line(0, "")
+	s.story(rec, Tell(r, rec))
+	s.line(0, "")
+	s.figures(r)
 	for _, n := range r.Notes {
-		s.printf("  note: %s\n", n)
+		s.line(8, "  note: %s", n)
 	}
 	return s.err
 }
@@ -57,49 +50,126 @@ func heading(r *checker.Results) string {
 }
 
 type printer struct {
-	w   io.Writer
-	err error
+	w     io.Writer
+	style Style
+	err   error
 }
 
-// printf writes a line of ours; what it is given comes from a history, and is shown as
-// [visible] text.
-func (p *printer) printf(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format, visibleArgs(args)...)
+// line writes a line of ours, wrapped to the terminal; what it is given comes from a history, and is shown as [visible] text.
+func (p *printer) line(indent int, format string, args ...any) {
+	p.painted("", indent, format, args...)
+}
+
+// painted is line, in a colour.
+func (p *printer) painted(c colour, indent int, format string, args ...any) {
+	if p.err != nil {
+		return
+	}
+	lines := strings.Split(fmt.Sprintf(format, visibleArgs(args)...), "\n")
+	for i, l := range lines {
+		if l = p.style.wrap(l, indent); c != "" {
+			l = p.style.paint(c, l)
+		}
+		lines[i] = l
+	}
+	_, p.err = io.WriteString(p.w, strings.Join(lines, "\n")+"\n")
+}
+
+// checks lists the answers, in columns. Where there is little room the reason has a line of its own.
+func (p *printer) checks(r *checker.Results) {
+	marks, names := 0, 0
+	for _, name := range listedChecks(r) {
+		marks, names = max(marks, len(mark(r.Checks[name]))), max(names, utf8.RuneCountInString(visible(name)))
+	}
+	beside := 2 + marks + 2 + names + 2
+	for _, name := range listedChecks(r) {
+		c := r.Checks[name]
+		word, reason := mark(c), visible(oneLine(c))
+		head := "  " + p.style.paint(markColour(c), word) + strings.Repeat(" ", marks-len(word)+2) + visible(name)
+		pad := strings.Repeat(" ", beside-(2+marks+2+utf8.RuneCountInString(visible(name))))
+		switch {
+		case reason == "":
+			p.raw(head)
+		case p.style.Width > 0 && p.style.Width-beside < minText:
+			p.raw(head)
+			p.line(6, "      %s", oneLine(c))
+		default:
+			wrapped := p.style.wrap(strings.Repeat(" ", beside)+reason, beside)
+			p.raw(head + pad + strings.TrimLeft(wrapped, " "))
+		}
 	}
 }
 
-// Write lets a tabwriter write through the printer.
-func (p *printer) Write(b []byte) (int, error) { return p.w.Write(b) }
+// raw writes a line as it is.
+func (p *printer) raw(text string) {
+	if p.err == nil {
+		_, p.err = io.WriteString(p.w, text+"\n")
+	}
+}
 
-// story tells the worst incident step by step, and every other one in a line.
-func (p *printer) story(s *Story) {
+func markColour(c checker.Result) colour {
+	switch {
+	case c.Violates():
+		return bad
+	case c.Verdict == checker.Pass:
+		return good
+	case c.Verdict == checker.Skipped:
+		return faint
+	}
+	return vague
+}
+
+// story tells the worst incident step by step, with a drawing, and every other one in a line.
+func (p *printer) story(rec *history.Record, s *Story) {
 	for i, in := range s.Incidents {
 		if i > 0 {
-			p.printf("  %s\n", also(in))
+			p.line(4, "  %s", also(in))
 			continue
 		}
-		p.printf("  %s\n", in.Headline)
+		p.painted(bold, 4, "  %s", in.Headline)
+		if lines := sketch(rec, &in.Finding, p.style.Width-4); lines != nil {
+			for _, l := range lines {
+				p.raw("    " + visible(l))
+			}
+			p.raw("")
+		}
 		p.steps(in.Steps)
-		p.printf("    %s\n", causeText(in))
+		p.line(6, "    %s", causeText(in))
 	}
 	if w := s.Withstood; w != nil {
-		p.printf("  %s\n", w.Headline)
+		p.line(4, "  %s", w.Headline)
 		p.steps(w.Steps)
 		if w.More > 0 {
-			p.printf("    %s\n", moreText(w.More))
+			p.line(6, "    %s", moreText(w.More))
 		}
 	}
 	for _, in := range s.Noted {
-		p.printf("  %s\n", noted(in))
+		p.line(4, "  %s", noted(in))
 	}
 	for _, t := range s.Totals {
-		p.printf("  %s\n", t.Text)
+		p.line(4, "  %s", t.Text)
 	}
 }
 
+// steps are told one a line, in columns of time and text.
 func (p *printer) steps(steps []Step) {
+	const text = 16 // where it begins
 	for _, s := range steps {
-		p.printf("    %s  %s\n", at(s.At), s.Text)
+		c := colour("")
+		if s.Bad {
+			c = bad
+		}
+		p.painted(c, text, "    %s  %s", at(s.At), s.Text)
+	}
+}
+
+// figures lists what every run has, aligned.
+func (p *printer) figures(r *checker.Results) {
+	all, names := figures(r), 0
+	for _, f := range all {
+		names = max(names, len(f.name))
+	}
+	for _, f := range all {
+		p.line(names+4, "  %-*s  %s", names, f.name, f.value)
 	}
 }

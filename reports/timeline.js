@@ -58,6 +58,7 @@ const inside = byLock.map(list => {
   return out;
 });
 const apart = who => who.length > 1 && !(who.every(g => shared.has(g))) && new Set(who.map(g => G.c[g])).size > 1;
+let proven = new Set(); // indexes of the events of the proof of the incident at hand
 const badEvents = new Map(); // place of an event -> incident
 d.incidents.forEach((x, i) => x.steps.forEach(s => { if (s.bad) for (const list of evReg) for (let j = lower(list.length, n => et[list[n]], s.t); j < list.length && et[list[j]] === s.t; j++) badEvents.set(list[j], i); }));
 
@@ -223,6 +224,7 @@ function drawUses(c, list, y) {
     const i = list[j], k = kinds[E.k[i]];
     if (et[i] < state.from) continue;
     const x = X(et[i]);
+    if (proven.has(eindex(i))) { c.strokeStyle = css.blue; c.lineWidth = 2; c.strokeRect(x - 5, y - 9, 10, 18); c.lineWidth = 1; }
     if (k.type === "invoke" && (k.f === "read" || k.f === "write")) {
       if (crowd || Math.floor(x / 2) === column) continue;
       column = Math.floor(x / 2);
@@ -355,6 +357,7 @@ function next(by) {
 const el = (tag, text, attrs) => { const e = document.createElement(tag); if (text) e.textContent = text; for (const k in attrs || {}) e.setAttribute(k, attrs[k]); return e; };
 function tellIncident() {
   const x = d.incidents[state.at], out = $("tl-story"), at = $("tl-at");
+  proven = new Set(x && x.pr);
   out.replaceChildren();
   at.textContent = x ? `incident ${listed.indexOf(state.at) + 1} of ${listed.length}` : `${listed.length} incident${listed.length === 1 ? "" : "s"}`;
   if (!x) return;

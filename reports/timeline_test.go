@@ -26,7 +26,7 @@ func stands(s Shape) int {
 }
 
 // drawn are the columns of pixels that shapes of a class cover in a row, by the row's y.
-func drawn(t *Timeline, class string) map[int]map[int]bool {
+func drawnOf(t *Timeline, class string) map[int]map[int]bool {
 	out := map[int]map[int]bool{}
 	cover := func(y, x, w float64) {
 		row := int(y-laneTop) / laneHeight
@@ -68,7 +68,7 @@ func TestEveryMomentIsDrawn(t *testing.T) {
 			if len(tl.Shapes) > maxShapes {
 				t.Errorf("%d shapes", len(tl.Shapes))
 			}
-			holds, refusals := drawn(tl, "hold"), 0
+			holds, refusals := drawnOf(tl, "hold"), 0
 			missing := 0
 			for _, g := range rec.Grants {
 				x := int(p.x((beliefs.Hold(rec, g).From + beliefs.Hold(rec, g).To) / 2))

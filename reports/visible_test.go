@@ -62,7 +62,7 @@ func poisoned(t *testing.T) (*checker.Results, *history.Record) {
 func TestHostileTerminal(t *testing.T) {
 	r, rec := poisoned(t)
 	var b bytes.Buffer
-	if err := Summary(&b, r, rec); err != nil {
+	if err := Summary(&b, r, rec, Style{}); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String() + Headline(r)

@@ -129,23 +129,27 @@ func causeText(in Incident) string { return "Cause: " + in.Cause + "." }
 
 func moreText(n int) string { return fmt.Sprintf("... and %d more faults.", n) }
 
+// figure is a number with its name.
+type figure struct{ name, value string }
+
 // figures are the statistics that every run has.
-func figures(r *checker.Results) []string {
-	out := []string{
-		fmt.Sprintf("%d events", r.Stats["events"]), fmt.Sprintf("%d grants", r.Stats["grants"]),
-		fmt.Sprintf("faults: %d injected, %d effective", r.Stats["faults_injected"], r.Stats["faults_effective"]),
+func figures(r *checker.Results) []figure {
+	out := []figure{
+		{"events", fmt.Sprint(r.Stats["events"])},
+		{"grants", fmt.Sprint(r.Stats["grants"])},
+		{"faults", fmt.Sprintf("%d injected, %d effective", r.Stats["faults_injected"], r.Stats["faults_effective"])},
 	}
 	if v, ok := r.Stats["acquire_p50_ns"]; ok {
-		out = append(out, fmt.Sprintf("acquire p50 %v, p99 %v", dur(v), dur(r.Stats["acquire_p99_ns"])))
+		out = append(out, figure{"acquire", fmt.Sprintf("p50 %s, p99 %s", checker.Millis(v), checker.Millis(r.Stats["acquire_p99_ns"]))})
 	}
 	if n := r.Stats["renewals"]; n > 0 {
-		out = append(out, fmt.Sprintf("renew p50 %v, p99 %v, %d of %d not granted", dur(r.Stats["renew_p50_ns"]), dur(r.Stats["renew_p99_ns"]), r.Stats["renewals_failed"], n))
+		out = append(out, figure{"renew", fmt.Sprintf("p50 %s, p99 %s, %d of %d not granted", checker.Millis(r.Stats["renew_p50_ns"]), checker.Millis(r.Stats["renew_p99_ns"]), r.Stats["renewals_failed"], n)})
 	}
 	if v, ok := r.Stats["recovery_max_ns"]; ok {
-		out = append(out, fmt.Sprintf("recovery %v at most", dur(v)))
+		out = append(out, figure{"recovery", checker.Millis(v) + " at most"})
 	}
 	if v, ok := r.Stats["ready_ns"]; ok {
-		out = append(out, fmt.Sprintf("first grant after %v", dur(v)))
+		out = append(out, figure{"first grant", "after " + checker.Millis(v)})
 	}
 	return out
 }

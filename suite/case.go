@@ -60,9 +60,9 @@ func Validate(cat *harness.Catalogue, cases ...Case) error {
 	for i, c := range cases {
 		switch {
 		case !goodName.MatchString(c.Name):
-			errs = append(errs, fmt.Errorf("case %d: %q is no name: want lower case words joined by - or /", i+1, c.Name))
+			errs = append(errs, fmt.Errorf("case %d: %q is not a valid name: want lower case words joined by - or /", i+1, c.Name))
 		case seen[c.Name]:
-			errs = append(errs, fmt.Errorf("case %s: there are two of this name", c.Name))
+			errs = append(errs, fmt.Errorf("case %s: two cases have this name", c.Name))
 		}
 		seen[c.Name] = true
 		if err := c.valid(cat); err != nil {
@@ -75,7 +75,7 @@ func Validate(cat *harness.Catalogue, cases ...Case) error {
 func (c Case) valid(cat *harness.Catalogue) error {
 	var errs []error
 	if c.Text == "" {
-		errs = append(errs, errors.New("it does not say what it shows"))
+		errs = append(errs, errors.New("the text that says what it shows is missing"))
 	}
 	if err := c.Expect.Validate(cat.Checks); err != nil {
 		errs = append(errs, err)

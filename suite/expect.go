@@ -76,7 +76,7 @@ func (e Expectation) Validate(checks *checker.Catalogue) error {
 	var errs []error
 	complain := func(format string, args ...any) { errs = append(errs, fmt.Errorf("expect: "+format, args...)) }
 	if !e.asks() && len(e.Exit) == 0 {
-		complain("nothing: every run would do")
+		complain("it is empty, so every run would satisfy it")
 	}
 	if e.Outcome != "" && e.Outcome.Doc() == "" {
 		complain("outcome %q: choose one of %v", e.Outcome, Words())
@@ -128,7 +128,7 @@ func (e Expectation) validAnswers() (errs []error) {
 		}
 		for _, r := range rules {
 			if !goodRule.MatchString(r) {
-				errs = append(errs, fmt.Errorf("expect: rule %q of %s is no name", r, name))
+				errs = append(errs, fmt.Errorf("expect: rule %q of %s is not a valid name", r, name))
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func (e Expectation) validFigures() (errs []error) {
 		case b.AtLeast == nil && b.AtMost == nil:
 			errs = append(errs, fmt.Errorf("expect: figure %s has no bound", name))
 		case b.AtLeast != nil && b.AtMost != nil && *b.AtLeast > *b.AtMost:
-			errs = append(errs, fmt.Errorf("expect: figure %s: no number is %v", name, b))
+			errs = append(errs, fmt.Errorf("expect: figure %s: %v is not a number", name, b))
 		}
 	}
 	return errs

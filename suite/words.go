@@ -23,9 +23,9 @@ func Words() []Word { return []Word{Safe, Inherent, Mostly, Defect, Blocks, Viol
 func (w Word) Doc() string {
 	return map[Word]string{
 		Safe:     "no violation",
-		Inherent: "a violation that leases have by nature: the cure is a fence",
-		Defect:   "the lock breaks its promise while leases still run: the cure is another lock or topology",
-		Blocks:   "nobody gets the lock any more",
+		Inherent: "a violation that any lease allows: the cure is a fence",
+		Defect:   "the lock breaks its promise although the lease is still running: the cure is another lock or topology",
+		Blocks:   "no client gets the lock any more",
 		Any:      "depends on the moment that the fault strikes: safe, or a violation of any kind",
 		Violated: "a violation of any kind",
 		Mostly:   "depends on the moment: safe or inherent, never a defect",

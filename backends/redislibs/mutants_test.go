@@ -11,13 +11,13 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/lockstormtest"
-	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/stores/full"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 func catalogue() *harness.Catalogue {
-	c := harness.New(stores.All()...)
+	c := harness.New(full.All()...)
 	c.Backends.Add(redislibs.Minis()...)
 	return c
 }
@@ -51,7 +51,7 @@ func mutantSeeds(t *testing.T) []uint64 {
 // Each bug that a library could have is found by a finding of its own, which the library without
 // it does not get under the same.
 func TestMutants(t *testing.T) {
-	seeds := lockstormtest.Seeds(mutantSeeds(t)...)
+	seeds := mutantSeeds(t)
 	const lin, mutex = checker.LockLinearizability, checker.MutualExclusion
 	for _, c := range []struct{ bug, run, check, rule string }{
 		// It says that a lease runs that has run out: others are granted what it was told it has.
@@ -70,7 +70,9 @@ func TestMutants(t *testing.T) {
 			if c.rule == "" {
 				want = suite.Expectation{Verdicts: map[string]checker.Verdict{c.check: checker.Fail}, Classes: map[string]checker.Class{c.check: checker.Defect}}
 			}
-			lockstormtest.Run(t, catalogue(), "--backend mini-"+c.bug+" "+c.run, want, seeds)
+			for _, seed := range seeds { // the fault hits by chance: on a busy host it may take more than one run
+				lockstormtest.Run(t, catalogue(), "--backend mini-"+c.bug+" "+c.run, want, lockstormtest.FirstOf(seed, seed+1000, seed+2000))
+			}
 		})
 		if c.check == checker.Liveness {
 			continue // a lost answer leaves an orphan without retries as well

@@ -1,5 +1,5 @@
-// Package redislibs holds published Redis lock libraries, made into backends: redsync,
-// redislock (bsm) and rueidislock. Each is run as its README shows it, with its own defaults and
+// Package redislibs holds published Redis lock libraries, made into backends: redsync
+// and redislock (bsm); package rueidislib has a third one. Each is run as its README shows it, with its own defaults and
 // those of its Redis client, retries included: only the time to live, the names of the keys and
 // the dialler are ours (docs/adr/0015). Each adapter records what its library tells and nothing
 // more; what the library hides is read from its connections (package tap).
@@ -25,7 +25,6 @@ const goredisRecovery = 6 * time.Second
 
 // Specs are the libraries for the catalogue.
 func Specs() []backends.Spec {
-	single := []string{redis.Single, redis.Single + redis.AOF, redis.Replica, redis.Replica + redis.AOF, redis.Sentinel, redis.Sentinel + redis.AOF}
 	five := []string{redis.Five, redis.Five + redis.AOF, redis.Single, redis.Single + redis.AOF}
 	return []backends.Spec{
 		{
@@ -42,18 +41,14 @@ func Specs() []backends.Spec {
 			Signals:    []backends.Signal{{Kind: backends.SignalMethod, Name: "TTL"}, {Kind: backends.SignalError, Name: "Refresh"}},
 			Calls:      []string{backends.CallExtend, backends.CallAsk, backends.CallToken},
 			Notes:      "Its TTL asks the server: it would say no from the moment at which the lease is over. A lock whose token begins with the token that is given is taken over: that is how an Obtain that is sent again finds its own key, and what tokens of one's own have to be safe against.",
-			Topologies: single, Ends: history.EndsLease, Keys: redis.Keys, Open: openRedislock, Recovery: goredisRecovery,
-		},
-		{
-			Name: "rueidislock", Doc: "redis/rueidis/rueidislock v1.0.79: two of three keys on one server, extended in the background, a context that ends with the loss",
-			Library: "github.com/redis/rueidis v1.0.79", Params: rueidisParams, With: withRueidis,
-			Signals:    []backends.Signal{{Kind: backends.SignalContext, Name: "the context of WithContext"}},
-			Notes:      "A majority of keys on one server. What it extends and deletes is read from its Redis commands by a hook of its client. The extension ends, and its context with it, when a majority of the keys is lost; an extension that is not answered is waited for until the deadline that it asked for, which is later than the one that it had.",
-			Topologies: single, Ends: history.EndsLease, Renews: true, Open: openRueidis,
-			RealServer: "the embedded server knows no CLIENT TRACKING, by which this library waits",
-			Recovery:   10 * time.Second, // ConnWriteTimeout of rueidis
+			Topologies: Single(), Ends: history.EndsLease, Keys: redis.Keys, Open: openRedislock, Recovery: goredisRecovery,
 		},
 	}
+}
+
+// Single are the topologies of a lock on one server, or on the master of several.
+func Single() []string {
+	return []string{redis.Single, redis.Single + redis.AOF, redis.Replica, redis.Replica + redis.AOF, redis.Sentinel, redis.Sentinel + redis.AOF}
 }
 
 // client is a go-redis client of a node with an address and nothing else, or of the master that Sentinels
@@ -66,11 +61,12 @@ func client(env backends.Env, node string, t *tap.Tap) *goredis.Client {
 	return goredis.NewClient(&goredis.Options{Addr: node, Dialer: redis.Dialer(env, node, t)})
 }
 
-var errNoServer = errors.New("this lock needs Redis servers: choose a redis-... topology")
+// ErrNoServer says that there is no Redis server for the lock.
+var ErrNoServer = errors.New("this lock needs Redis servers: choose a redis-... topology")
 
-// untilGranted is a context that ends with ctx for as long as the caller waits: some libraries
+// UntilGranted is a context that ends with ctx for as long as the caller waits: some libraries
 // keep what they were given for as long as the lock.
-func untilGranted(ctx context.Context) (waiting context.Context, granted func()) {
+func UntilGranted(ctx context.Context) (waiting context.Context, granted func()) {
 	waiting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, cancel)
 	return waiting, func() { stop() }

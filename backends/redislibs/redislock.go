@@ -35,7 +35,7 @@ type redislockLock struct {
 
 func openRedislock(_ context.Context, env backends.Env) (backends.Locker, error) {
 	if len(env.Nodes) == 0 {
-		return nil, errNoServer
+		return nil, ErrNoServer
 	}
 	backoff, err := env.Values.Length("backoff", env.TTL)
 	if err != nil {

@@ -33,7 +33,7 @@ type redsyncLock struct {
 
 func openRedsync(_ context.Context, env backends.Env) (backends.Locker, error) {
 	if len(env.Nodes) == 0 {
-		return nil, errNoServer
+		return nil, ErrNoServer
 	}
 	options, err := redsyncOptions(env.Values)
 	if err != nil {

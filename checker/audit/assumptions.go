@@ -15,7 +15,7 @@ import (
 func assumptions(in question) checker.Result {
 	a := &audit{in: in}
 	for _, rules := range []func(){
-		a.damage, a.run, a.sequence, a.ends, a.parties, a.calls, a.events, a.afterInfo, a.grants, a.presented, a.renewals, a.faults, a.values, a.twoLogs, a.clock,
+		a.breaches, a.damage, a.run, a.sequence, a.ends, a.parties, a.calls, a.events, a.afterInfo, a.grants, a.presented, a.renewals, a.faults, a.values, a.twoLogs, a.clock,
 	} {
 		rules()
 	}
@@ -45,6 +45,13 @@ func (a *audit) add(rule, message string, e *history.Event) {
 	a.findings = append(a.findings, checker.OfRecord(rule, message, e))
 }
 
+// breaches tells of clients whose lock was not driven as the protocol says: what they say of it is worth nothing.
+func (a *audit) breaches() {
+	for _, e := range a.in.Breaches {
+		a.add(checker.RuleBreach, e.Client+": "+e.Message, e)
+	}
+}
+
 func (a *audit) damage() {
 	for _, d := range a.in.Raw.Damage {
 		a.add("damaged", d.String(), nil)
@@ -66,7 +73,7 @@ func (a *audit) sequence() {
 	for i := range a.in.Events {
 		e := &a.in.Events[i]
 		if e.Index != int64(i) {
-			a.add("index", fmt.Sprintf("event %d stands at place %d: lines were removed, doubled or moved", e.Index, i), e)
+			a.add("index", fmt.Sprintf("event %d is at position %d: lines were removed, duplicated or moved", e.Index, i), e)
 			return // everything after it would be reported too
 		}
 		if e.Time < last {
@@ -79,7 +86,7 @@ func (a *audit) sequence() {
 			logs[e.Party] = l
 		}
 		if e.Seq != l.next {
-			a.add("seq", fmt.Sprintf("the log of %s goes from %d to %d: events are missing or doubled", e.Party, l.next-1, e.Seq), e)
+			a.add("seq", fmt.Sprintf("the log of %s goes from %d to %d: events are missing or duplicated", e.Party, l.next-1, e.Seq), e)
 			return
 		}
 		l.next++
@@ -105,7 +112,7 @@ func (a *audit) sequence() {
 // calls checks that every process is sequential and keeps to one party.
 func (a *audit) calls() {
 	for _, e := range a.in.Twice {
-		a.add("overlap", fmt.Sprintf("process %v begins an operation inside another one (event %d)", e.Process, e.Index), e)
+		a.add("overlap", fmt.Sprintf("process %v starts an operation before its previous one ended (event %d)", e.Process, e.Index), e)
 	}
 	for _, e := range a.in.Mixed {
 		a.add("grant", fmt.Sprintf("event %d uses the grant %s again, or for another lock or client", e.Index, e.Grant), e)
@@ -117,10 +124,10 @@ func (a *audit) calls() {
 	for _, c := range a.in.Calls {
 		e := c.Invoke
 		if !operation(e.F) {
-			a.add("function", fmt.Sprintf("event %d performs %q, which is no operation", e.Index, e.F), e)
+			a.add("function", fmt.Sprintf("event %d has the operation %q, which does not exist", e.Index, e.F), e)
 		}
 		if e.Client != e.Party {
-			a.add("party", fmt.Sprintf("event %d of client %q stands in the log of %q", e.Index, e.Client, e.Party), e)
+			a.add("party", fmt.Sprintf("event %d of client %q is in the log of %q", e.Index, e.Client, e.Party), e)
 		}
 		p, known := party[e.Process.N]
 		if known && p != e.Party {
@@ -148,7 +155,7 @@ func (a *audit) parties() {
 	}
 	for _, party := range slices.Sorted(maps.Keys(a.in.End.Parties)) {
 		if _, killed := a.in.Kills[party]; !killed && !a.in.Finished[party] {
-			a.add(checker.RuleDied, fmt.Sprintf("%s stopped recording and nobody killed it", party), nil)
+			a.add(checker.RuleDied, fmt.Sprintf("%s stopped recording although no fault killed it", party), nil)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (a *audit) events() {
 		switch e.Type {
 		case history.Invoke, history.OK, history.Fail, history.Info:
 		default:
-			a.add("type", fmt.Sprintf("event %d has the type %q, which is none", e.Index, e.Type), e)
+			a.add("type", fmt.Sprintf("event %d has the type %q, which does not exist", e.Index, e.Type), e)
 		}
 		switch {
 		case op && !e.Process.IsOp() && e.Party != history.PartyRegister:
@@ -31,9 +31,9 @@ func (a *audit) events() {
 		case e.Error != "" && !errorCodes[e.Error]:
 			a.add("error", fmt.Sprintf("event %d has the error %q, which is not on the list", e.Index, e.Error), e)
 		case op && e.Type == history.Fail && e.Error == "":
-			a.add("error", fmt.Sprintf("event %d says that a %s failed, and not why", e.Index, e.F), e)
+			a.add("error", fmt.Sprintf("event %d: a %s failed, but the event gives no error", e.Index, e.F), e)
 		case op && e.Type == history.OK && e.Error != "":
-			a.add("error", fmt.Sprintf("event %d says that a %s succeeded, with the error %q", e.Index, e.F, e.Error), e)
+			a.add("error", fmt.Sprintf("event %d: a %s succeeded, yet the event has the error %q", e.Index, e.F, e.Error), e)
 		}
 		if e.Register != "" && op {
 			a.register(e)
@@ -49,7 +49,7 @@ func (a *audit) register(e *history.Event) {
 	_, listed := a.in.Run.Registers[e.Register]
 	switch {
 	case !a.in.Run.Resource:
-		a.add("register", fmt.Sprintf("event %d uses the register %q, and the run says that its workload touches no data", e.Index, e.Register), e)
+		a.add("register", fmt.Sprintf("event %d uses the register %q, but the run's workload uses no data", e.Index, e.Register), e)
 	case !listed:
 		a.add("register", fmt.Sprintf("event %d uses the register %q, which the run does not list", e.Index, e.Register), e)
 	}
@@ -80,7 +80,7 @@ func (a *audit) afterInfo() {
 		n := c.Invoke.Process.N
 		was, is := unknown[n], c.Return != nil && c.Return.Type == history.Info
 		if was {
-			a.add("process-after-info", fmt.Sprintf("process %d goes on at event %d after an operation of unknown outcome", n, c.Invoke.Index), c.Invoke)
+			a.add("process-after-info", fmt.Sprintf("process %d continues at event %d after an operation with an unknown outcome: it must stop there", n, c.Invoke.Index), c.Invoke)
 		}
 		if was != is {
 			unknown[n] = is
@@ -102,7 +102,7 @@ func (a *audit) grants() {
 			a.add("lease-times", fmt.Sprintf("the lease of %s has no sent, ttl or deadline on record, and the run does not say that they are unknown", g.ID), e)
 		}
 		if own && e.Deadline.Set && e.Deadline.V <= 0 {
-			a.add("lease-times", fmt.Sprintf("the lease of %s ends before the run has begun: its deadline is to be a time of the run's clock, the send and what remains of its time to live", g.ID), e)
+			a.add("lease-times", fmt.Sprintf("the lease of %s ends before the run has begun: a deadline is a time on the run's clock: the time of the send plus the remaining time to live", g.ID), e)
 		}
 		switch {
 		case run.Tokens && !e.Token.Set && g.Mode != history.ModeShared:
@@ -120,7 +120,7 @@ func (a *audit) renewals() {
 			if rn.Outcome() == history.OK {
 				a.times(rn.Return, rn.Invoke)
 				if e := rn.Return; e.Deadline.Set && (!e.Sent.Set || !e.TTL.Set) {
-					a.add("lease-times", fmt.Sprintf("event %d has a deadline, and not of what: sent or ttl is missing", e.Index), e)
+					a.add("lease-times", fmt.Sprintf("event %d has a deadline without sent or ttl", e.Index), e)
 				}
 			}
 		}
@@ -131,7 +131,7 @@ func (a *audit) renewals() {
 func (a *audit) faults() {
 	for _, f := range a.in.Faults {
 		if began := f.Fault.Began; began != 0 && f.Effect != nil && (began < f.Invoke.Time || began > f.Effect.Time) {
-			a.add("began", fmt.Sprintf("fault %d is said to have begun at %s: it was asked for at %s and proven at %s", f.ID, checker.Seconds(began), checker.Seconds(f.Invoke.Time), checker.Seconds(f.Effect.Time)), f.Effect)
+			a.add("began", fmt.Sprintf("fault %d has the begin time %s, which is not between its request (%s) and its proof (%s)", f.ID, checker.Seconds(began), checker.Seconds(f.Invoke.Time), checker.Seconds(f.Effect.Time)), f.Effect)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func (a *audit) times(e, invoke *history.Event) {
 		latest = max(latest, min(g.Under.RunsOut(0).Or(latest), e.Time+e.TTL.V))
 	}
 	if e.Deadline.V > latest {
-		a.add("deadline", fmt.Sprintf("the deadline %s of event %d is later than its lease lasts, until %s", checker.Seconds(e.Deadline.V), e.Index, checker.Seconds(latest)), e)
+		a.add("deadline", fmt.Sprintf("the deadline %s of event %d is later than the end of its lease (%s)", checker.Seconds(e.Deadline.V), e.Index, checker.Seconds(latest)), e)
 	}
 }
 
@@ -170,11 +170,11 @@ func (a *audit) values() {
 		}
 		for _, e := range []*history.Event{e, c.Return} {
 			if !e.Value.Base.Set || !e.Value.New.Set {
-				a.add("value", fmt.Sprintf("event %d of an acknowledged write says not what it replaced by what", e.Index), e)
+				a.add("value", fmt.Sprintf("event %d is an acknowledged write without its old and new value", e.Index), e)
 			}
 		}
 		if c.Invoke.Value.Base != c.Return.Value.Base || c.Invoke.Value.New != c.Return.Value.New {
-			a.add("value", fmt.Sprintf("the write of event %d was invoked with other values than it returned with", e.Index), c.Return)
+			a.add("value", fmt.Sprintf("the write of event %d returned with values other than those it was invoked with", e.Index), c.Return)
 		}
 	}
 }

@@ -26,11 +26,11 @@ func (a *audit) run() {
 		{"fencing", run.Fencing, []string{history.FencingBoth, history.FencingOn, history.FencingOff}},
 	} {
 		if !slices.Contains(w.valid, w.value) {
-			a.add("run", fmt.Sprintf("the run says %q for %s: that is none of %v", w.value, w.field, w.valid), nil)
+			a.add("run", fmt.Sprintf("the run has %q for %s: choose one of %v", w.value, w.field, w.valid), nil)
 		}
 	}
 	if kind := run.Model.Kind; !run.Model.Known() {
-		a.add("model", fmt.Sprintf("the run says that its lock is %q: no model of that name is known here", kind), nil)
+		a.add("model", fmt.Sprintf("the run has the unknown lock model %q", kind), nil)
 	}
 	least := int64(1)
 	if a.in.Leased() {
@@ -75,7 +75,7 @@ func (a *audit) runs() {
 		if err := e.Value.Into(&run); err != nil {
 			a.add("run", fmt.Sprintf("the run of %s (event %d) cannot be read: %v", e.Party, e.Index, err), e)
 		} else if !reflect.DeepEqual(first, judged(run)) {
-			a.add("runs-differ", fmt.Sprintf("%s says other things of the run than the first log (event %d)", e.Party, e.Index), e)
+			a.add("runs-differ", fmt.Sprintf("%s describes another run than the first log does (event %d)", e.Party, e.Index), e)
 		}
 	}
 	if len(told) == 1 && told[history.PartyController] {
@@ -121,7 +121,7 @@ func (a *audit) ends() {
 	}
 	for party := range count {
 		if _, counted := a.in.End.Parties[party]; !counted && party != history.PartyController {
-			a.add("uncounted", fmt.Sprintf("the end of the history does not know the log of %s", party), nil)
+			a.add("uncounted", fmt.Sprintf("the end of the history does not list the log of %s", party), nil)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (in Causes) Classify(o facts.Overlap) (checker.Class, checker.Reason, strin
 		return checker.Undetermined, checker.ReasonDeadlineUnknown, fmt.Sprintf("the deadline of %s is not on record", unknown)
 	}
 	if !in.Leased() {
-		return checker.Defect, checker.ReasonNoLease, "the grants have no lease that could run out"
+		return checker.Defect, checker.ReasonNoLease, "these grants have no lease that could expire"
 	}
 	return checker.Defect, checker.ReasonBothValid, "both leases were still running"
 }

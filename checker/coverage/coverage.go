@@ -15,9 +15,9 @@ import (
 func coverage(in question) checker.Result {
 	if len(in.Run.RequestedFaults) == 0 {
 		if asked := slices.DeleteFunc(slices.Clone(in.Run.Nemesis), func(n string) bool { return n == "none" }); len(asked) > 0 {
-			return checker.Undecided(checker.CodeNotHit, fmt.Sprintf("%s was asked for, and the record does not say what became of it", strings.Join(asked, ", ")))
+			return checker.Undecided(checker.CodeNotHit, fmt.Sprintf("%s was requested, but the record does not show what happened to it", strings.Join(asked, ", ")))
 		}
-		return checker.Result{Verdict: checker.Pass, Reason: "no faults were asked for"}
+		return checker.Result{Verdict: checker.Pass, Reason: "no faults were requested"}
 	}
 	var missing, notes []string
 	busy := in.busySpans()
@@ -47,7 +47,7 @@ func coverage(in question) checker.Result {
 			}
 		}
 		if hits == 0 {
-			missing = append(missing, fmt.Sprintf("%s: none of %s that took effect hit a client that waited, held the lock or released it (%d cut short)", q.Spec, checker.Count(effective, "fault"), short))
+			missing = append(missing, fmt.Sprintf("%s: %s took effect, but none hit a client while it waited for, held or released the lock (%d were cut short)", q.Spec, checker.Count(effective, "fault"), short))
 		} else {
 			notes = append(notes, leftOut(q)...)
 			notes = append(notes, fmt.Sprintf("%s: %s; %s meanwhile", q.Spec, hitOf(hits, effective), checker.Count(attempts, "lock attempt")))
@@ -56,7 +56,7 @@ func coverage(in question) checker.Result {
 	r := checker.Result{Verdict: checker.Pass, Method: "open operations and proven holds at each injection", Reason: strings.Join(notes, "; ")}
 	r.Figures = checker.Figures{"faults_on_holder": onHolder}
 	if !slices.ContainsFunc(in.Run.RequestedFaults, func(q history.RequestedFault) bool { return q.Skipped == "" }) {
-		missing = append(missing, "every fault that was asked for was skipped: "+strings.Join(notes, "; "))
+		missing = append(missing, "every requested fault was skipped: "+strings.Join(notes, "; "))
 	}
 	if len(missing) > 0 {
 		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeNotHit, strings.Join(missing, "; ")

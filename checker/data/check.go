@@ -35,7 +35,7 @@ func Fenced() checker.Check {
 // Stock is the check [checker.Stock].
 func Stock() checker.Check {
 	return checker.Check{
-		Name: checker.Stock, Doc: "are a stock and its ledger whole, where values come back?",
+		Name: checker.Stock, Doc: "do a stock and its ledger agree?",
 		Gates:   keepsStock,
 		Applies: func(in *checker.Input) (checker.Code, string) { return hasStock(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return stock(of(in)) },
@@ -45,7 +45,7 @@ func Stock() checker.Check {
 // Once is the check [checker.Once].
 func Once() checker.Check {
 	return checker.Check{
-		Name: checker.Once, Doc: "was the job of each period done once?",
+		Name: checker.Once, Doc: "was the job of each period done exactly once?",
 		Gates:   doesJobs,
 		Applies: func(in *checker.Input) (checker.Code, string) { return hasJobs(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return once(of(in)) },

@@ -30,7 +30,7 @@ func usesFenced(in question) (checker.Code, string) {
 // uses says why a register has nothing to be judged by.
 func (in question) uses(register, otherwise string) (checker.Code, string) {
 	if !in.Run.Resource {
-		return checker.CodeNoData, fmt.Sprintf("workload %s touches no data", in.Run.Workload)
+		return checker.CodeNoData, fmt.Sprintf("workload %s uses no data", in.Run.Workload)
 	}
 	if _, used := in.Run.Registers[register]; !used {
 		return checker.CodeUnused, otherwise
@@ -59,11 +59,11 @@ func (in question) data(register string) checker.Result {
 	switch {
 	case r.Verdict == checker.Pass && answer == checker.Fail:
 		// The two views contradict each other: suspect the record, not the lock.
-		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeContradiction, "there is no order for what the clients saw, but the register's log explains it: suspect the record"
+		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeContradiction, "no order of operations explains what the clients saw, but the register's log does: suspect the record"
 	case r.Verdict == checker.Pass && answer == checker.Unknown:
 		r.Reason = "by the register's log alone: " + why
 	case r.Verdict == checker.Fail && answer == checker.Pass:
-		r.Reason = "the damage shows in the register's log; what the clients were told does not contradict one order"
+		r.Reason = "the register's log shows the damage; the answers to the clients alone would not"
 	}
 	r.Proof = checker.NewProof(checker.DataProof{Clients: answer})
 	return r

@@ -34,7 +34,7 @@ func (in question) explainLoss(e *history.Event, overwritten []*history.Event) l
 	}
 	for _, w := range append([]*history.Event{e}, overwritten...) {
 		if in.wroteAfterRelease(w) {
-			return suspect(checker.ReasonUsedAfterRelease, fmt.Sprintf("the client of %s wrote after the release of its own grant was answered: it is wrong, not the lock", w.Grant))
+			return suspect(checker.ReasonUsedAfterRelease, fmt.Sprintf("the client of %s wrote after the release of its own grant was acknowledged: the client is wrong, not the lock", w.Grant))
 		}
 	}
 	if in.Run.OwnFence {

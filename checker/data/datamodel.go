@@ -41,7 +41,7 @@ func (v *view) judge() (checker.Verdict, string) {
 	switch answer {
 	case lin.Legal:
 		if err := chain.Replay(v.start, v.sections, order); err != nil {
-			return checker.Unknown, fmt.Sprintf("the order that the sweep claims is wrong: %v", err)
+			return checker.Unknown, fmt.Sprintf("the order found by the sweep is invalid: %v", err)
 		}
 		return checker.Pass, ""
 	case lin.Illegal:
@@ -51,7 +51,7 @@ func (v *view) judge() (checker.Verdict, string) {
 		return checker.Fail, ""
 	}
 	if len(v.sections) > lin.MaxOps {
-		return checker.Unknown, fmt.Sprintf("values come back, and %d sections are too many for Porcupine", len(v.sections))
+		return checker.Unknown, fmt.Sprintf("values repeat, and %d sections are too many for Porcupine", len(v.sections))
 	}
 	switch v.search(v.start, v.sections) {
 	case lin.Illegal:

@@ -66,7 +66,7 @@ func (in question) stockIsOff(lock string) (checker.Finding, bool) {
 	if seen := last.Return.Value.Base.V; seen != sum {
 		return checker.Finding{
 			Rule: "stock-off", Class: checker.NoClass, Gating: true, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Events: []int64{last.Return.Index}, Grants: []string{last.Invoke.Grant},
-			Message: fmt.Sprintf("%s read a stock of %d in the end, and the changes that were acknowledged make %d", last.Invoke.Client, seen, sum), From: last.Start(), To: last.End(),
+			Message: fmt.Sprintf("%s read a final stock of %d, but the acknowledged changes add up to %d", last.Invoke.Client, seen, sum), From: last.Start(), To: last.End(),
 		}, true
 	}
 	return checker.Finding{}, false

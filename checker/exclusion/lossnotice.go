@@ -46,7 +46,7 @@ func lossNotice(in question) checker.Result {
 	r := in.Conclude("first loss notice or deadline of each grant, against the next grant to another client", findings, len(findings))
 	r.Figures = figures
 	if r.Verdict == checker.Pass {
-		r.Reason = "no grant was followed by another one before its release"
+		r.Reason = "no lock was granted to somebody else before its release"
 		if lost > 0 {
 			r.Reason = fmt.Sprintf("%s followed by another one before release; every holder could know in time", checker.Count(lost, "grant"))
 		}

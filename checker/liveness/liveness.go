@@ -35,7 +35,7 @@ func (in question) final(recoveries []checker.Recovery, figures checker.Figures)
 		return checker.Undecided(checker.CodeNoFinal, "the history has no final phase")
 	}
 	if healed := in.lastHeal(); healed > from {
-		return checker.Undecided(checker.CodeStillHurt, "a fault was at work after the final sections began, at "+checker.Seconds(from)+", or nobody knows whether it was healed")
+		return checker.Undecided(checker.CodeStillHurt, "a fault was active after the final sections began, at "+checker.Seconds(from)+", or its end is not on record")
 	}
 	var findings []checker.Finding
 	untried := ""
@@ -47,13 +47,13 @@ func (in question) final(recoveries []checker.Recovery, figures checker.Figures)
 	r := checker.Conclude("grants of the final sections", findings, len(findings))
 	switch {
 	case r.Verdict == checker.Unknown && !slices.ContainsFunc(findings, func(f checker.Finding) bool { return f.Rule != ruleStarved }):
-		r.Code, r.Reason = checker.CodeStarved, "others were granted the lock, and some clients never: "+findings[0].Message
+		r.Code, r.Reason = checker.CodeStarved, "some clients never got the lock although others did: "+findings[0].Message
 	case r.Verdict == checker.Pass && untried != "":
 		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeUntried, untried
 	}
 	if r.Verdict == checker.Pass { // else the findings name who stands in the way
 		r.Findings = append(r.Findings, in.orphans(figures)...)
-		r.Reason = fmt.Sprintf("every client was granted every lock again within %s, once all was healed; bound %s", checker.Seconds(in.slowest(from)), checker.Seconds(in.Run.LivenessBound))
+		r.Reason = fmt.Sprintf("after the faults ended every client acquired every lock within %s (bound %s)", checker.Seconds(in.slowest(from)), checker.Seconds(in.Run.LivenessBound))
 	}
 	if len(recoveries) > 0 {
 		r.Proof = checker.NewProof(recoveries)
@@ -114,7 +114,7 @@ func (in question) comesBack(lock string, span history.Interval, figures checker
 	any, hardly := map[string]bool{}, ""
 	for _, a := range groups {
 		if len(a.late) > 0 {
-			hardly = ", or only when half of their bound was over"
+			hardly = ", or asked only after half of the bound"
 		}
 		for client := range a.asked {
 			any[client] = true
@@ -168,7 +168,7 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	}
 	if others := in.passedAround(lock, a, span.From); others {
 		f.Rule, f.Doubtful = ruleStarved, true
-		f.Cause = "others were granted it meanwhile"
+		f.Cause = "others acquired it meanwhile"
 		figures["starved_clients"] += int64(len(stuck))
 		return f, true
 	}
@@ -179,18 +179,18 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 			return f, true
 		}
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("%s of %s was in force nearly all the time, and its client gave it back too late or not at all", g.ID, g.Client)})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("%s of %s was held nearly all the time: its client released it too late or not at all", g.ID, g.Client)})
 		return f, true
 	}
 	suspects := in.suspect(lock, &f)
 	if last := in.Events[len(in.Events)-1].Time; last < span.To {
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the record ends before the bound is over"})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the record ends before the bound"})
 		return f, true
 	}
 	if in.hostMade(suspects) {
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host was busy while their answers were awaited, which came too late: something waited for a processor or a disk most of the time"})
+		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host was busy (tasks waited for a processor or a disk most of the time), and the answers came too late"})
 		return f, true
 	}
 	// A lock that cannot end by itself is not waited for in vain because of a hiccup.
@@ -198,13 +198,13 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	again := slices.ContainsFunc(in.ByLock[lock], func(g *history.Grant) bool { return g.Granted() && g.From() >= span.From })
 	if !forGood && again && !slices.ContainsFunc(stuck, func(client string) bool { return a.heard[client] }) {
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "their requests were sent before all was healed, and may be lost, or had no time left"})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "their requests were sent before the faults ended and may be lost, or had no time left"})
 		return f, true
 	}
 	if f.Doubtful = !forGood && in.HeldUp(span, in.LongStalls()) > in.Run.LivenessBound/4; f.Doubtful {
-		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host held the run up"})
+		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host stalled the run"})
 	} else if f.Doubtful = !forGood && in.HeldUp(span, in.Busy()) > (span.To-span.From)/2; f.Doubtful {
-		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host was busy: something waited for a processor or a disk most of the time, and the store may not have had its turn"})
+		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host was busy (tasks waited for a processor or a disk most of the time): the store may not have run"})
 	}
 	return f, true
 }

@@ -72,7 +72,7 @@ func (in question) orphanFinding(lock string, asker *history.Grant, who []keeper
 		names = append(names, fmt.Sprintf("%s (%s)", k.g.ID, in.abandoned(k.g)))
 	}
 	slices.Sort(f.Events)
-	f.Message = fmt.Sprintf("%s was out of reach for %s: %s asked for it all the time and no client believed that it held it; it may have been kept by %s",
+	f.Message = fmt.Sprintf("%s was unavailable for %s: %s asked for it all the time and no client believed it held it; it may have been kept by %s",
 		lock, checker.Millis(span.To-span.From), asker.Client, orOthers(names))
 	f.Because(in.orphanCause(who[0].g))
 	return f
@@ -88,7 +88,7 @@ func (in question) abandoned(g *history.Grant) string {
 	case killed:
 		return "its holder died"
 	}
-	return "its client no longer believed in it"
+	return "its client no longer considered it its own"
 }
 
 // freeSpans are the times in which nobody provably holds the lock or is about to give it back,

@@ -47,7 +47,7 @@ func (in question) suspect(lock string, f *checker.Finding) []*history.Grant {
 	}
 	slices.Sort(f.Events)
 	f.Because(in.orphanCause(found[0]))
-	f.Message += fmt.Sprintf("; %s and was never given back", orOthers(names))
+	f.Message += fmt.Sprintf("; %s and was never released", orOthers(names))
 	return found
 }
 

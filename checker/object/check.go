@@ -22,7 +22,7 @@ func InPieces(size int) checker.Check {
 		size = pieceSize
 	}
 	return checker.Check{
-		Name: checker.LockLinearizability, Doc: "did the lock object behave as a lock?",
+		Name: checker.LockLinearizability, Doc: "is there a legal order of all lock operations?",
 		Slow: true, Gates: checker.Always,
 		Applies: checker.IsLock,
 		Run:     func(in *checker.Input) checker.Result { return judgeLocks(of(in), size) },

@@ -89,7 +89,7 @@ func (j *lockJudge) legal(prepared []lockGrant) bool {
 	}
 	order := j.sweep.Order(j.ops)
 	if err := lin.Replay(j.in.Model, j.grants, j.ops, order); err != nil {
-		j.giveUp(checker.CodeContradiction, fmt.Sprintf("the order that the sweep claims is wrong: %v", err))
+		j.giveUp(checker.CodeContradiction, fmt.Sprintf("the order found by the sweep is invalid: %v", err))
 		return true
 	}
 	j.proof.Replayed += len(order)
@@ -137,7 +137,7 @@ func (j *lockJudge) giveUp(code checker.Code, why string) {
 func (j *lockJudge) finding(lock string, us []unit) checker.Finding {
 	core := grantsOfUnits(us)
 	slices.SortStableFunc(core, func(a, b *lockGrant) int { return cmp.Compare(a.from, b.from) })
-	rule, reason, text := "double-grant", checker.ReasonNotOver, "was granted again while a grant was neither released nor expired"
+	rule, reason, text := "double-grant", checker.ReasonNotOver, "was granted again before the earlier grant was released or had expired"
 	lenient := func(kind lin.Kind) bool {
 		return j.search(us, func(op lin.Op) lin.Op {
 			if op.Kind == kind {
@@ -149,11 +149,11 @@ func (j *lockJudge) finding(lock string, us []unit) checker.Finding {
 	}
 	switch {
 	case lenient(lin.NotHeld):
-		rule, reason, text = "lost-lease", checker.ReasonGoneEarly, "was gone before its lease ran out, and nobody had released it"
+		rule, reason, text = "lost-lease", checker.ReasonGoneEarly, "was lost before its lease expired, although nobody had released it"
 	case lenient(lin.Release):
-		rule, reason, text = "foreign-release", checker.ReasonNotOwner, "was released by somebody who no longer held it"
+		rule, reason, text = "foreign-release", checker.ReasonNotOwner, "was released by a client that no longer held it"
 	case revived(core):
-		rule, reason, text = "revived-lease", checker.ReasonRenewedLate, "was renewed by somebody after somebody else was granted"
+		rule, reason, text = "revived-lease", checker.ReasonRenewedLate, "was renewed by a client after another client had been granted the lock"
 	}
 	f := checker.Finding{Rule: rule, Class: checker.Defect, Reason: reason, Gating: !j.in.Run.OwnFence}
 	var parts []string

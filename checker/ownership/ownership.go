@@ -44,7 +44,7 @@ func (in question) releasesOfNone() []checker.Finding {
 			}
 			f := checker.Finding{
 				Rule: "release-of-none", Class: checker.Defect, Reason: checker.ReasonNotOwner, Gating: true,
-				Message: fmt.Sprintf("the release of %s by %s at %s was carried out, although that grant of %s %s: it removed something that was not this client's",
+				Message: fmt.Sprintf("the release of %s by %s at %s was carried out, although that grant of %s %s: it removed another client's lock",
 					g.ID, g.Client, checker.Seconds(rel.Start()), g.Lock, what),
 				Events: []int64{rel.Invoke.Index, rel.Return.Index}, Grants: []string{g.ID}, From: rel.Start(), To: rel.End(),
 			}

@@ -14,7 +14,7 @@ func of(in *checker.Input) question { return question{causes.Of(in)} }
 // Check is the check [checker.FencingTokens].
 func Check() checker.Check {
 	return checker.Check{
-		Name: checker.FencingTokens, Doc: "are the tokens a fence: unique, growing, never refused when valid?",
+		Name: checker.FencingTokens, Doc: "are tokens unique and growing, and never refused while valid?",
 		Gates:   checker.WithFence,
 		Applies: checker.HasTokens,
 		Run:     func(in *checker.Input) checker.Result { return fencingTokens(of(in)) },

@@ -44,7 +44,7 @@ func (in question) tokenOrder(lock string) []checker.Finding {
 		}
 		token, before := g.Token().V, in.newest(highest, g)
 		if twin := seen[token]; twin != nil && !in.Model.Together(twin, g) {
-			out = append(out, in.tokenFinding("duplicate", twin, g, fmt.Sprintf("%s got the token %d, which %s has already", g.ID, token, twin.ID)))
+			out = append(out, in.tokenFinding("duplicate", twin, g, fmt.Sprintf("%s got the token %d, which %s already has", g.ID, token, twin.ID)))
 		} else if before != nil && before.Token().V > token {
 			out = append(out, in.tokenFinding("regress", before, g,
 				fmt.Sprintf("%s got the token %d after %s was granted with %d: tokens went back", g.ID, token, before.ID, before.Token().V)))

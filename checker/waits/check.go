@@ -15,7 +15,7 @@ func of(in *checker.Input) question { return question{causes.Of(in)} }
 // Fairness is the check [checker.Fairness].
 func Fairness() checker.Check {
 	return checker.Check{
-		Name: checker.Fairness, Doc: "who is next: how often was a client that waited overtaken by one that asked later? (reported; it gates where it is required)",
+		Name: checker.Fairness, Doc: "how often was a waiting client overtaken by one that asked later? (reported; gates where required)",
 		Applies: func(in *checker.Input) (checker.Code, string) { return waitsForGrants(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return fairness(of(in)) },
 	}
@@ -24,7 +24,7 @@ func Fairness() checker.Check {
 // Cost is the check [checker.Cost].
 func Cost() checker.Check {
 	return checker.Check{
-		Name: checker.Cost, Doc: "what did a hand-off cost, in requests and notices? (reported)",
+		Name: checker.Cost, Doc: "how many requests and notices did a hand-off take? (reported)",
 		Applies: func(in *checker.Input) (checker.Code, string) { return wasCounted(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return cost(of(in)) },
 	}
@@ -33,7 +33,7 @@ func Cost() checker.Check {
 // Deadlock is the check [checker.Deadlock].
 func Deadlock() checker.Check {
 	return checker.Check{
-		Name: checker.Deadlock, Doc: "how did clients that waited for each other get out of it? (reported; liveness judges those that never do)",
+		Name: checker.Deadlock, Doc: "how were deadlocks between clients resolved? (reported; liveness judges those that last)",
 		Applies: func(in *checker.Input) (checker.Code, string) { return takesTwo(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return deadlock(of(in)) },
 	}
@@ -42,7 +42,7 @@ func Deadlock() checker.Check {
 // Bounded is the check [checker.Bounded].
 func Bounded() checker.Check {
 	return checker.Check{
-		Name: checker.Bounded, Doc: "was every try answered within its bound?",
+		Name: checker.Bounded, Doc: "was every try answered in time?",
 		Gates:   statesBounds,
 		Applies: func(in *checker.Input) (checker.Code, string) { return boundsTries(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return bounded(of(in)) },

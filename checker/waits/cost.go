@@ -61,5 +61,5 @@ func wasCounted(in question) (checker.Code, string) {
 			return "", ""
 		}
 	}
-	return checker.CodeElsewhere, "the workload has no requests counted: see workload handoff"
+	return checker.CodeElsewhere, "this workload does not count requests: see workload handoff"
 }

@@ -210,7 +210,7 @@ func (in question) excusedWait(w waiter) bool {
 func overtaken(g *history.Grant, n int64) checker.Finding {
 	return checker.Finding{
 		Rule: "overtaken", Class: checker.NoClass, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Grants: []string{g.ID},
-		Message: fmt.Sprintf("%s waited for %s from %s on and was granted it at %s: %d that asked later were granted it before", g.Client, g.Lock, checker.Seconds(g.Acquire.Start()), checker.Seconds(g.From()), n),
+		Message: fmt.Sprintf("%s waited for %s from %s to %s; %d clients that asked later got it first", g.Client, g.Lock, checker.Seconds(g.Acquire.Start()), checker.Seconds(g.From()), n),
 		Events:  []int64{g.Acquire.Invoke.Index, g.Acquire.Return.Index}, From: g.Acquire.Start(), To: g.From(),
 	}
 }

@@ -45,7 +45,7 @@ func deadlock(in question) checker.Result {
 		}
 	}
 	slices.SortStableFunc(findings, func(a, b checker.Finding) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
-	r := checker.Result{Verdict: checker.Pass, Method: "who waits for a lock while he holds another one, pair by pair", Figures: figures}
+	r := checker.Result{Verdict: checker.Pass, Method: "pairs of clients that hold one lock and wait for another", Figures: figures}
 	r.Findings = findings[:min(len(findings), checker.MaxFindings)]
 	r.Reason = fmt.Sprintf("clients waited for each other %d times, for %s at most; the store reported %d deadlocks", figures["mutual_waits"], checker.Millis(figures["mutual_wait_max_ns"]), figures["deadlocks_reported"])
 	return r
@@ -61,7 +61,7 @@ func mutualWait(a, b facts.NestedWait, both history.Interval) checker.Finding {
 
 func takesTwo(in question) (checker.Code, string) {
 	if len(in.NestedWaits()) == 0 {
-		return checker.CodeElsewhere, "nobody waited for a lock while he held another one"
+		return checker.CodeElsewhere, "no client waited for one lock while holding another"
 	}
 	return "", ""
 }

@@ -113,7 +113,7 @@ func chooseClaims(numbers []string) ([]own.Claim, error) {
 // runClaims makes the runs of claims, several at once, and says what became of them.
 func (a *verb) runClaims(ctx context.Context, claims []own.Claim, out string, jobs int, asJSON bool) error {
 	if entries, err := os.ReadDir(out); err == nil && len(entries) > 0 {
-		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("--out %s is not empty: name a new directory; runs are never overwritten", out)}
+		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("--out %s is not empty: choose a new directory (runs are never overwritten)", out)}
 	}
 	r := &claimRuns{a: a, out: out, begun: time.Now()}
 	for _, c := range claims {

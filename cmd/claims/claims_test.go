@@ -10,12 +10,12 @@ import (
 
 	"github.com/lockstorm/lockstorm/cmd/cli"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/stores/full"
 	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 func TestMain(m *testing.M) {
-	harness.WorkerMain(harness.New(stores.All()...))
+	harness.WorkerMain(harness.New(full.All()...))
 	os.Exit(m.Run())
 }
 
@@ -24,7 +24,7 @@ func lockstorm(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	st := cli.State{Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs}
-	code = cli.Main(own.Book(harness.New(stores.All()...)), st, Verb)
+	code = cli.Main(own.Book(harness.New(full.All()...)), st, Verb)
 	return code, out.String(), errs.String()
 }
 
@@ -37,7 +37,7 @@ func TestUsage(t *testing.T) {
 		{"claims nine", 3, `there is no claim "nine"`},
 		{"claims --run --from x", 3, "choose one of them"},
 		{"claims --from nowhere", 3, "--from: open nowhere"},
-		{"claims --run --jobs 0 9", 3, "--jobs 0: want a whole number from 1 on"},
+		{"claims --run --jobs 0 9", 3, "--jobs 0: want a whole number, 1 or more"},
 		{"claims", 0, "42  in part  5 runs   etcd can do it too"},
 		{"claims 9 --json", 0, `"verdict": "stands"`},
 		{"claims 99", 3, `there is no claim "99": see "claims"`},

@@ -34,7 +34,7 @@ from being judged.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.check(cmd.Context(), args, asJSON) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on stdout; of several, an array")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on stdout (an array for several runs)")
 	return cmd
 }
 
@@ -65,10 +65,11 @@ func (a *App) check(ctx context.Context, paths []string, asJSON bool) error {
 		if asJSON {
 			continue
 		}
-		if err := reports.Summary(a.st.Stdout, j.Results, j.Record); err != nil {
+		if err := reports.Summary(a.st.Stdout, j.Results, j.Record, a.st.Style); err != nil {
 			return err
 		}
-		a.lastLine(false, reports.Headline(j.Results), where)
+		a.lastLine(false, a.coloured(false, j.Results.ExitCode, reports.Headline(j.Results)), where)
+		a.sayAgain(false, j.Results.Command)
 	}
 	if err := a.printResults(all, asJSON, len(paths)); err != nil {
 		return err
@@ -98,7 +99,7 @@ func interrupted(err error) bool {
 func (a *App) sayJudged(path string, judged bool, err error) int {
 	text := err.Error()
 	if judged {
-		text = path + " was judged, but not everything could be written: " + text
+		text = path + " was judged, but not all files could be written: " + text
 	}
 	fmt.Fprintf(a.st.Stderr, "%s: %s\n", a.st.Name, text)
 	var he *harness.Error

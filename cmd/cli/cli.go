@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/reports"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
@@ -33,6 +34,7 @@ type State struct {
 	Stderr   io.Writer
 	Terminal bool                // stderr is one that can erase a line
 	Width    int                 // of the terminal, in columns; 0: not known
+	Style    reports.Style       // of what is written to stdout
 	Env      func(string) string // the environment; nil: empty
 }
 
@@ -42,6 +44,12 @@ func System(name string) State {
 	st.Terminal = term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != ""
 	if width, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil {
 		st.Width = width
+	}
+	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
+		if width, _, err := term.GetSize(fd); err == nil {
+			st.Style.Width = width
+		}
+		st.Style.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != ""
 	}
 	return st
 }
@@ -142,7 +150,7 @@ missing here, 5 an expectation missed (suite, claims), 70 a bug of this program,
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	defer onceEach(root)
 	root.AddCommand(a.runCommand(), a.replayCommand(), a.checkCommand(), a.reportCommand(), a.listCommand(), a.doctorCommand(), a.serveCommand(),
-		a.suiteCommand(), a.mergeCommand(), a.compareCommand(), a.initCommand(), a.versionCommand())
+		a.verifyCommand(), a.adapterCommand(), a.suiteCommand(), a.mergeCommand(), a.compareCommand(), a.initCommand(), a.versionCommand())
 	for _, verb := range a.verbs {
 		root.AddCommand(verb(a))
 	}

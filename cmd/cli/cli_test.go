@@ -13,12 +13,12 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/stores/full"
 	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 func TestMain(m *testing.M) {
-	harness.WorkerMain(harness.New(stores.All()...))
+	harness.WorkerMain(harness.New(full.All()...))
 	// What is missing here must not depend on which images Docker has.
 	if err := os.Setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock"); err != nil {
 		panic(err)
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 func lockstorm(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = Main(own.Book(harness.New(stores.All()...)), State{Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs})
+	code = Main(own.Book(harness.New(full.All()...)), State{Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs})
 	return code, out.String(), errs.String()
 }
 
@@ -48,7 +48,7 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lua --nemesis meteor", 3, `unknown nemesis "meteor"`},
 		{"run --backend redis-lua --nemesis client-pause:x=1", 3, "choose from at, nth, every, for, clients"},
 		{"run --backend redis-lua --fencing on", 3, "issues no tokens"},
-		{"run --backend redis-lua --ttl 0s", 3, "leases must live for a while"},
+		{"run --backend redis-lua --ttl 0s", 3, "a lease needs a time to live"},
 		{"run --backend redis-lua --nemesis server-restart:nodes=granted", 3, "does not say which servers granted"},
 		{"run --backend redis-lua --wrong", 3, "unknown flag: --wrong"},
 		{"run --backend redis-lua extra", 3, `"extra" is no flag`},
@@ -56,12 +56,12 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lau", 3, `did you mean "redis-lua"?`},
 		{"run --backend redis-lua --nemesis client-puase", 3, `did you mean "client-pause"?`},
 		{"run --backend redis-lua --nemesis client-pause:evry=1s", 3, `did you mean "every"?`},
-		{"run --backend redis-lua --backend redis-del", 3, `--backend "redis-del": it is given twice`},
+		{"run --backend redis-lua --backend redis-del", 3, `--backend "redis-del": given twice`},
 		{"run --bakend redis-lua", 3, "unknown flag --bakend: did you mean --backend?"},
-		{"run --backend redis-lua --time 99999999h", 3, "--time 99999999h: that is longer than any duration can be"},
+		{"run --backend redis-lua --time 99999999h", 3, "--time 99999999h: too long for a duration"},
 		{"run --backend redis-lua --nemesis client-pause:for=0s", 3, "for must be longer than 0"},
-		{"run --backend sql-for-update --register postgres", 3, "the data of backend sql-for-update is in its own transaction"},
-		{"run --backend etcd-election --workload try", 3, "backend etcd-election can only wait"},
+		{"run --backend sql-for-update --register postgres", 3, "backend sql-for-update keeps its data in its own transaction"},
+		{"run --backend etcd-election --workload try", 3, "which backend etcd-election does not support"},
 		{"run --backend zk-rwlock --workload reentrant", 3, "backend zk-rwlock is read-write"},
 		{"run --backend redis-lua --workload two-locks", 3, "it takes two locks: --locks 2"},
 		{"run --backend redis-lua --workload job:mark=maybe", 3, "mark=maybe: choose no, after or before"},
@@ -70,7 +70,7 @@ func TestUsage(t *testing.T) {
 		// Plans, parameters and waits are bounded.
 		{"run --backend redis-lua --nemesis client-pause:every=1ns --time 3s", 3, "every=1ns makes 3000000000 injections in a run of 3s: 100000 at most"},
 		{"run --backend redis-lua --nemesis chaos:every=1ns --time 3s", 3, "every=1ns draws up to"},
-		{"run --backend redis-lua --workload counter:hold=1h --ttl 1s --time 2s", 3, "wait 5h0m"},
+		{"run --backend redis-lua --workload counter:hold=1h --ttl 1s --time 2s", 3, "may take 5h0m"},
 		{"run --backend redis-lua --ttl 10h", 3, "--ttl 10h0m0s is too long: up to 10m0s"},
 		{"run --backend redis-lua --time 100h", 3, "--time 100h0m0s is too long"},
 		{"run --backend redis-lua --nemesis client-pause:for=infttl", 3, "for=infttl is too long: 24h0m0s at most"},
@@ -83,7 +83,7 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lua --require=", 3, "--require needs the name of a check"},
 		// Values are named with what they should be, and whose they are.
 		{"run --backend redis-lua --clients two", 3, `--clients "two": want a whole number`},
-		{"run --backend redis-lua --seed -1", 3, `--seed "-1": want a whole number from 0 on`},
+		{"run --backend redis-lua --seed -1", 3, `--seed "-1": want a whole number, 0 or more`},
 		{"run --backend redis-lua --json=maybe", 3, `--json "maybe": want true or false`},
 		{"run --backend redis-lua --ttl soon", 3, `--ttl "soon": want a duration`},
 		{"run --backend redis-lua --workload counter:hold=abc", 3, "workload counter: hold=abc is not a length"},
@@ -170,7 +170,7 @@ func TestCheckOfSeveral(t *testing.T) {
 // A panic has a code of its own, which says nothing of a lock, and tells what to report.
 func TestPanic(t *testing.T) {
 	var errs bytes.Buffer
-	a := &App{cat: harness.New(stores.All()...), st: State{Name: "lockstorm", Stderr: &errs}}
+	a := &App{cat: harness.New(full.All()...), st: State{Name: "lockstorm", Stderr: &errs}}
 	if code := a.guarded(func() error { panic("the moon") }); code != harness.ExitPanic || !strings.Contains(errs.String(), "the moon") || !strings.Contains(errs.String(), "cli_test.go") {
 		t.Errorf("exit %d\n%s", code, errs.String())
 	}
@@ -180,7 +180,7 @@ func TestPanic(t *testing.T) {
 func TestLiveLine(t *testing.T) {
 	var out bytes.Buffer
 	v := newView(State{Stderr: &out, Terminal: true, Width: 20})
-	v.progress().Tick(time.Second, 10*time.Second, 123456)
+	v.progress().Tick(time.Second, 10*time.Second, harness.Seen{Grants: 123456, Overlaps: 7})
 	if text := out.String(); len(text) != 19 {
 		t.Errorf("%q has %d columns", text, len(text))
 	}
@@ -219,8 +219,8 @@ func TestRunCheckReport(t *testing.T) {
 	if want := "seed 5, again with: lockstorm run --backend none --time 300ms --ttl=200ms --json --seed 5"; first != want {
 		t.Errorf("first line %q, want %q", first, want)
 	}
-	if !strings.HasSuffix(strings.TrimSpace(errs), "report: "+filepath.Join(dir, "report.html")) {
-		t.Errorf("last line of %s", errs)
+	if end := "report: " + filepath.Join(dir, "report.html") + "\nagain: lockstorm run --backend none --time 300ms --ttl=200ms --json --seed 5"; !strings.HasSuffix(strings.TrimSpace(errs), end) {
+		t.Errorf("last lines of %s, want %s", errs, end)
 	}
 	for _, path := range []string{dir, filepath.Join(dir, "history.jsonl")} {
 		code, out, _ = lockstorm(t, "check", path)
@@ -298,7 +298,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		"run --backend file-flock" + short + filepath.Join(dir, "b"): filepath.Join(dir, "b"),
 	} {
 		var errs bytes.Buffer
-		code := Main(own.Book(harness.New(stores.All()...)), State{Context: t.Context(), Name: "lockstorm", Args: strings.Fields(line), Stdout: &broken{10}, Stderr: &errs})
+		code := Main(own.Book(harness.New(full.All()...)), State{Context: t.Context(), Name: "lockstorm", Args: strings.Fields(line), Stdout: &broken{10}, Stderr: &errs})
 		want := harness.ExitEnvironment
 		if out != "" {
 			r, err := harness.ReadResults(out)
@@ -373,7 +373,7 @@ func TestACacheThatCannotBeWritten(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", file)
 	t.Setenv("TMPDIR", t.TempDir())
 	code, _, errs := lockstorm(t, "run", "--backend", "none", "--nemesis", "none", "--time", "300ms", "--ttl", "300ms", "--out", filepath.Join(t.TempDir(), "run"))
-	if code == harness.ExitEnvironment || !strings.Contains(errs, "the user's cache cannot be written") {
+	if code == harness.ExitEnvironment || !strings.Contains(errs, "the user's cache is not writable") {
 		t.Errorf("exit %d\n%s", code, errs)
 	}
 }

@@ -48,6 +48,6 @@ worse or a cell of A is missing or was not measured in B, else 0.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	cmd.Flags().BoolVar(&fail, "fail", false, "exit code 1 for a new violation, 5 for what is significantly worse or gone")
+	cmd.Flags().BoolVar(&fail, "fail", false, "exit with 1 for a new violation, with 5 for a figure that is significantly worse or missing")
 	return cmd
 }

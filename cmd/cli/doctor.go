@@ -29,7 +29,7 @@ func (a *App) doctorCommand() *cobra.Command {
 	var asJSON, clean bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "which servers are usable here, and how to get the rest",
+		Short: "which servers can be used here, and how to get the others",
 		Long: `Says for every topology which provider --provider auto would take, and what the others
 lack; what the fault clock-jump needs; what Docker can do here, and what runs whose lockstorm
 was killed have left: containers, and folders in a cache. --clean removes those, and nothing else.
@@ -43,7 +43,7 @@ Exit code 4 when a topology cannot be started at all.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	cmd.Flags().BoolVar(&clean, "clean", false, "remove what runs that are dead have left, and say what")
+	cmd.Flags().BoolVar(&clean, "clean", false, "remove and list what dead runs left behind")
 	cmd.MarkFlagsMutuallyExclusive("json", "clean")
 	return cmd
 }
@@ -52,7 +52,7 @@ Exit code 4 when a topology cannot be started at all.`,
 func (a *App) clean(ctx context.Context) error {
 	half, unremoved := cachedir.Clean()
 	for _, dir := range half {
-		fmt.Fprintf(a.st.Stdout, "removed %s, which a run that was killed had begun to make\n", dir)
+		fmt.Fprintf(a.st.Stdout, "removed %s, left unfinished by a killed run\n", dir)
 	}
 	if unremoved != nil {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: unremoved}
@@ -69,7 +69,7 @@ func (a *App) clean(ctx context.Context) error {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
 	}
 	if len(gone)+len(half) == 0 {
-		fmt.Fprintln(a.st.Stdout, "nothing is left of dead runs")
+		fmt.Fprintln(a.st.Stdout, "no leftovers of dead runs")
 	}
 	return nil
 }
@@ -94,10 +94,10 @@ func (a *App) docker(ctx context.Context) usable {
 	for _, l := range left {
 		names := strings.Join(slices.Concat(l.Containers, l.Networks), ", ")
 		if l.Dead {
-			u.Missing = append(u.Missing, fmt.Sprintf("run %s is dead and has left %s: doctor --clean removes it", l.Run, names))
+			u.Missing = append(u.Missing, fmt.Sprintf("run %s is dead and left %s behind: doctor --clean removes it", l.Run, names))
 			continue
 		}
-		u.Missing = append(u.Missing, fmt.Sprintf("run %s was started elsewhere (on another machine, in another container) and has %s: only there can anybody tell whether it is alive", l.Run, names))
+		u.Missing = append(u.Missing, fmt.Sprintf("run %s was started on another machine or in another container and has %s: check there whether it is alive", l.Run, names))
 	}
 	return u
 }
@@ -157,7 +157,7 @@ func cache() usable {
 		u.Missing = append(u.Missing, err.Error())
 	}
 	for _, half := range left {
-		u.Missing = append(u.Missing, fmt.Sprintf("a run that was killed had begun to make %s: doctor --clean removes it", half))
+		u.Missing = append(u.Missing, fmt.Sprintf("a killed run left %s unfinished: doctor --clean removes it", half))
 	}
 	return u
 }

@@ -28,7 +28,7 @@ func (o *once) Set(s string) error {
 	return o.Value.Set(s)
 }
 
-var errTwice = errors.New("it is given twice, and takes one value")
+var errTwice = errors.New("given twice, but takes one value")
 
 // onceEach makes every flag of one value refuse a second one, in all verbs. What is set or not may be said
 // again.
@@ -66,13 +66,13 @@ func (a *App) plainFlagError(err error) error {
 		return fmt.Errorf("--%s %s: %w", bad.GetFlag().Name, bad.GetValue(), errors.Unwrap(bad))
 	}
 	want := map[string]string{
-		"int": "a whole number", "uint64": "a whole number from 0 on", "bool": "true or false", "duration": "a duration, as 750ms or 1m30s",
+		"int": "a whole number", "uint64": "a whole number, 0 or more", "bool": "true or false", "duration": "a duration, as 750ms or 1m30s",
 	}[value.Type()]
 	switch {
 	case want == "":
 		return err
 	case value.Type() == "duration" && overflows(bad.GetValue()):
-		return fmt.Errorf("--%s %s: that is longer than any duration can be", bad.GetFlag().Name, bad.GetValue())
+		return fmt.Errorf("--%s %s: too long for a duration", bad.GetFlag().Name, bad.GetValue())
 	}
 	return fmt.Errorf("--%s %q: want %s", bad.GetFlag().Name, bad.GetValue(), want)
 }
@@ -132,7 +132,7 @@ func (a atLeast) Type() string { return "int" }
 func (a atLeast) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < a.least {
-		return fmt.Errorf("want a whole number from %d on", a.least)
+		return fmt.Errorf("want a whole number, %d or more", a.least)
 	}
 	*a.value = n
 	return nil

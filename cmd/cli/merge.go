@@ -85,7 +85,7 @@ func (a *App) initCommand() *cobra.Command {
 			}
 			f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 			if errors.Is(err, fs.ErrExist) {
-				return usage(fmt.Errorf("%s is there already: name another file", path))
+				return usage(fmt.Errorf("%s already exists: choose another file", path))
 			}
 			if err != nil {
 				return usage(err)

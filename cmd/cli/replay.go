@@ -34,7 +34,7 @@ and 0.`,
 			return a.replay(cmd.Context(), args[0], out, times)
 		},
 	}
-	Number(cmd.Flags(), &times, "times", 1, 1, "how often, one run after the other")
+	Number(cmd.Flags(), &times, "times", 1, 1, "number of runs, one after the other")
 	cmd.Flags().StringVar(&out, "out", "", "directory of the run, or of the runs; it must be empty or absent (default: "+runsDir+"/replay-BACKEND-TIME)")
 	return cmd
 }
@@ -59,6 +59,7 @@ func (a *App) replay(ctx context.Context, dir, out string, times int) error {
 		one := out
 		if times > 1 {
 			one = filepath.Join(out, strconv.Itoa(n+1))
+			view.next(n+1, times)
 		}
 		o, err := a.make(ctx, t, one, view)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,18 +28,22 @@ func (a *App) runCommand() *cobra.Command {
 	cfg := harness.Defaults()
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "run --backend NAME",
-		Short: "drive a lock, hurt it, judge it",
+		Use:   "run --backend NAME [-- ARGUMENT...]",
+		Short: "run a lock under faults and judge it",
 		Long: `Runs one backend under faults and judges the record.
 
 The directory of the run holds trial.json, plan.json, logs/, history.jsonl, nodes/, results.json,
-report.html and junit.xml. The last line on stdout is the verdict and the report's path.
+report.html and junit.xml. The last lines on stdout are the verdict with the report's path, and the command that makes the same run.
 See replay for how to run it again.`,
 		Example: fmt.Sprintf(`  %[1]s run --backend redis-lua --nemesis client-pause --ttl 1s --clients 3
   %[1]s run --backend redis-fenced --nemesis client-pause --fencing on
-  %[1]s run --backend redis-lua --nemesis client-pause:at=before-write,for=2ttl --nemesis server-restart`, a.st.Name),
-		Args: a.noArgs,
+  %[1]s run --backend redis-lua --nemesis client-pause:at=before-write,for=2ttl --nemesis server-restart
+  %[1]s run --backend exec:cmd=./my-lock.py --nemesis client-pause -- an argument of my-lock.py`, a.st.Name),
+		Args: a.noWords,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cfg.Behind(cmd.Flags()); err != nil {
+				return err
+			}
 			if cfg.Backend == "" {
 				return errors.New(`required flag(s) "backend" not set`)
 			}
@@ -52,9 +57,9 @@ See replay for how to run it again.`,
 	return cmd
 }
 
-// noArgs refuses words that are no flags, and says what was meant where it is plain.
-func (a *App) noArgs(_ *cobra.Command, args []string) error {
-	if len(args) == 0 {
+// noWords refuses words that are no flags, and says what was meant where it is plain. Those behind -- are the backend's.
+func (a *App) noWords(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 || cmd.ArgsLenAtDash() == 0 {
 		return nil
 	}
 	if _, err := a.cat.Backends.Get(args[0]); err == nil {
@@ -83,7 +88,7 @@ func (a *App) complete(cmd *cobra.Command) {
 func (a *App) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 	cfg.Version = Version()
 	if cmd.Flags().Changed("ttl") && cfg.TTL == 0 { // to the harness 0 is the default
-		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--ttl 0s: leases must live for a while; leave it out for the topology's default")}
+		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--ttl 0s: a lease needs a time to live; leave --ttl out for the topology's default")}
 	}
 	if cmd.Flags().Changed("require") && len(cfg.Require) == 0 {
 		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--require needs the name of a check (see: list checks)")}
@@ -98,7 +103,7 @@ func (a *App) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 	view.caches()
 	view.line("seed %d, again with: %s", t.Config.Seed, t.Config.Command)
 	if cfg.Clients == 1 {
-		view.line("note: a single client can never meet another one inside")
+		view.line("note: a single client can never violate mutual exclusion")
 	}
 	o, err := a.make(cmd.Context(), t, out, view)
 	if err != nil {
@@ -136,7 +141,8 @@ func (a *App) tell(o *harness.Outcome, asJSON bool) error {
 	if o.Interrupted {
 		headline = "interrupted (what was recorded is kept); " + headline
 	}
-	a.lastLine(asJSON, headline, absolute(filepath.Join(o.Dir, harness.ReportFile)))
+	a.lastLine(asJSON, a.coloured(asJSON, o.ExitCode(), headline), absolute(filepath.Join(o.Dir, harness.ReportFile)))
+	a.sayAgain(asJSON, o.Results.Command)
 	return a.Exit(o.ExitCode())
 }
 
@@ -144,7 +150,7 @@ func (a *App) summary(o *harness.Outcome, asJSON bool) error {
 	if asJSON {
 		return a.PrintJSON(o.Results)
 	}
-	return reports.Summary(a.st.Stdout, o.Results, o.Record)
+	return reports.Summary(a.st.Stdout, o.Results, o.Record, a.st.Style)
 }
 
 // lastLine is the verdict and the report's path; on stderr where stdout carries JSON.
@@ -154,6 +160,25 @@ func (a *App) lastLine(asJSON bool, headline, path string) {
 		w = a.st.Stderr
 	}
 	fmt.Fprintf(w, "\n%s; report: %s\n", headline, path)
+}
+
+// coloured sets a verdict off on a terminal.
+func (a *App) coloured(asJSON bool, code int, headline string) string {
+	if asJSON { // on stderr, of which nothing is known
+		return headline
+	}
+	return a.st.Style.Status(code, headline)
+}
+
+// sayAgain is the command that makes the run again: the last thing that is said of it.
+func (a *App) sayAgain(asJSON bool, command string) {
+	w := a.st.Stdout
+	if asJSON {
+		w = a.st.Stderr
+	}
+	if command != "" {
+		fmt.Fprintf(w, "again: %s\n", reports.Visible(command, ""))
+	}
 }
 
 // absolute is a path that can be opened from anywhere.
@@ -176,8 +201,12 @@ func (a *App) Exit(code int) error {
 // again is the command that makes the same run: the flags as given, and the seed.
 func (a *App) again(seed uint64) string {
 	words := []string{cmp.Or(a.st.Program, a.st.Name), "run"}
-	for i := 0; i < len(a.st.Args); i++ {
-		w := a.st.Args[i]
+	args, behind := a.st.Args, []string(nil)
+	if dash := slices.Index(args, "--"); dash >= 0 {
+		args, behind = args[:dash], args[dash:]
+	}
+	for i := 0; i < len(args); i++ {
+		w := args[i]
 		name, _, inline := strings.Cut(w, "=")
 		switch {
 		case w == "run" && i == 0:
@@ -189,5 +218,9 @@ func (a *App) again(seed uint64) string {
 			words = append(words, shell.Quote(w))
 		}
 	}
-	return strings.Join(append(words, "--seed", strconv.FormatUint(seed, 10)), " ")
+	words = append(words, "--seed", strconv.FormatUint(seed, 10))
+	for _, w := range behind {
+		words = append(words, shell.Quote(w))
+	}
+	return strings.Join(words, " ")
 }

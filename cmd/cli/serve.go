@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/reports/site"
 )
 
 const (
@@ -24,13 +25,14 @@ func (a *App) serveCommand() *cobra.Command {
 	addr := serveAddr
 	cmd := &cobra.Command{
 		Use:   "serve DIR",
-		Short: "show the reports of a directory in a browser",
-		Long: `Serves the files of a run, of a suite, or of a folder of them, over HTTP until it is interrupted:
-for machines whose files a browser cannot open. It only reads.`,
+		Short: "show the runs and suites of a directory in a browser",
+		Long: `Lists the runs and suites below a directory with their verdicts, shows their reports, and goes on while runs are
+made, over HTTP until it is interrupted. It only reads, answers only for its own address, and follows no link out of
+the directory.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.serve(cmd.Context(), args[0], addr) },
 	}
-	cmd.Flags().StringVar(&addr, "addr", addr, "where to listen; of another host's addresses everybody there can read the reports")
+	cmd.Flags().StringVar(&addr, "addr", addr, "address to listen on; whoever can reach it can read the reports")
 	return cmd
 }
 
@@ -42,7 +44,16 @@ func (a *App) serve(ctx context.Context, dir, addr string) error {
 	if err != nil {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("--addr %s: %w", addr, err)}
 	}
-	s := &http.Server{Handler: http.FileServer(http.Dir(dir)), ReadHeaderTimeout: headerTime}
+	machine, err := os.Hostname()
+	if err != nil {
+		machine = "localhost" // it is asked by its address
+	}
+	shown, err := site.Open(dir, site.Hosts(l.Addr(), machine))
+	if err != nil {
+		return &harness.Error{Code: harness.ExitUsage, Err: errors.Join(err, l.Close())}
+	}
+	defer shown.Close() //nolint:errcheck // it was only read
+	s := &http.Server{Handler: shown, ReadHeaderTimeout: headerTime, BaseContext: func(net.Listener) context.Context { return ctx }}
 	stop := context.AfterFunc(ctx, func() {
 		closing, cancel := context.WithTimeout(context.Background(), closeTime)
 		defer cancel()

@@ -41,7 +41,7 @@ func (a *App) suiteCommand() *cobra.Command {
 	var s suiteFlags
 	cmd := &cobra.Command{
 		Use:   "suite [FILE|PRESET]",
-		Short: "run a suite of cells, judge them by what is expected, compare them",
+		Short: "run many cells and compare the outcomes with what is expected",
 		Long: `Runs every cell of a suite file (default: ` + suiteFile + `) or of a preset: backends under faults,
 each with several seeds, several at a time, and says which came out as expected.
 
@@ -82,15 +82,15 @@ Of several: 1 before 4, 2, 5.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.out, "out", "", "directory of the suite; it must be empty or absent (default: "+runsDir+"/NAME-TIME)")
-	f.StringVar(&s.shard, "shard", "", "run a part only, i/n; merge puts the parts together")
-	Number(f, &s.jobs, "jobs", 1, 0, "runs at once, at most (default: what the processors and the memory bear)")
+	f.StringVar(&s.shard, "shard", "", "run only shard i of n (i/n); merge combines the shards")
+	Number(f, &s.jobs, "jobs", 1, 0, "maximum number of parallel runs (default: by processors and memory)")
 	Number(f, &s.retry, "retry", 0, 4, "how often to retry runs disturbed by the host (exit code 4, once; or 2, or 0 without an effective fault, on a busy host), alone and after all others; never a run that says anything of the lock")
-	f.BoolVar(&s.failFast, "fail-fast", false, "begin no more runs after the first violation that nobody expected")
-	Number(f, &s.failures, "max-failures", 1, 0, "begin no more runs after so many of them (default: all are made)")
-	positive(f, &s.budget, "budget", "begin no more runs after this time (default: that of the file)")
+	f.BoolVar(&s.failFast, "fail-fast", false, "start no more runs after the first unexpected violation")
+	Number(f, &s.failures, "max-failures", 1, 0, "start no more runs after this many (default: no limit)")
+	positive(f, &s.budget, "budget", "start no more runs after this time (default: that of the file)")
 	f.StringVar(&s.seeds, "seeds", "", "seeds of each cell that chooses none itself, in place of those of the file: 5 for 1 to 5, 6-10, or 1,4,9")
-	f.BoolVar(&s.resume, "resume", false, "go on with a suite that was cut off: --out names its directory")
-	f.StringVar(&s.baseline, "baseline", "", "results.json of an earlier suite: what was as it is now does not fail; what is new does")
+	f.BoolVar(&s.resume, "resume", false, "continue an interrupted suite; --out names its directory")
+	f.StringVar(&s.baseline, "baseline", "", "results.json of an earlier suite: only new failures fail this one")
 	f.BoolVar(&s.update, "update-baseline", false, "write the results to the baseline")
 	f.StringArrayVar(&s.replace, "replace", nil, "OLD=NEW: run the backend NEW wherever the suite says OLD, with the same expectations")
 	f.BoolVar(&s.list, "list", false, "list the cells, with what is expected of them, and how long they will take; run nothing")
@@ -156,7 +156,7 @@ func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 	out := s.out
 	if out == "" {
 		if s.resume {
-			return usage(errors.New("--resume needs --out: the directory of the suite to go on with"))
+			return usage(errors.New("--resume needs --out: the directory of the suite to continue"))
 		}
 		out = RunDir(def.Name)
 	}
@@ -244,7 +244,7 @@ func (a *App) concludeSuite(r *gate.Results, out string, s suiteFlags, err error
 		err = errors.Join(err, a.writeBaseline(r, s.baseline))
 	}
 	err = errors.Join(err, a.summarizeSuite(r, s.asJSON), a.tellCI(r, out, s.asJSON))
-	a.lastLine(s.asJSON, r.Verdict, absolute(filepath.Join(out, gate.IndexFile)))
+	a.lastLine(s.asJSON, a.coloured(s.asJSON, r.ExitCode, r.Verdict), absolute(filepath.Join(out, gate.IndexFile)))
 	code := r.ExitCode
 	if err != nil {
 		fmt.Fprintf(a.st.Stderr, "%s: %v\n", a.st.Name, err)

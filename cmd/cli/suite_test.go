@@ -14,7 +14,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/stores/full"
 	"github.com/lockstorm/lockstorm/suite/gate"
 	"github.com/lockstorm/lockstorm/suite/own"
 )
@@ -39,7 +39,7 @@ func written(t *testing.T, text string) string {
 func inCI(t *testing.T, env map[string]string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = Main(own.Book(harness.New(stores.All()...)), State{
+	code = Main(own.Book(harness.New(full.All()...)), State{
 		Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs, Env: func(name string) string { return env[name] },
 	})
 	return code, out.String(), errs.String()
@@ -89,7 +89,7 @@ func TestSurprises(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	for text, want := range map[string]string{
 		quick + "expect: [{outcome: violated}]\n":  "unexpectedly",
-		quick + "thresholds: [grants > 1000000]\n": "threshold grants > 1000000: it is",
+		quick + "thresholds: [grants > 1000000]\n": "threshold grants > 1000000 missed: ",
 	} {
 		code, out, errs := unhindered(t, "suite", written(t, text))
 		if code != gate.ExitMissed || (want != "unexpectedly" && !strings.Contains(out, want)) {
@@ -138,22 +138,22 @@ func TestSuiteUsage(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"suite"}, 3, "there is no suite file lockstorm.yaml"},
+		{[]string{"suite"}, 3, "no suite file and no preset named lockstorm.yaml"},
 		{[]string{"init", "-"}, 0, "\naxes:"},
 		{[]string{"init"}, 0, "lockstorm.yaml written"},
-		{[]string{"init"}, 3, "is there already"},
+		{[]string{"init"}, 3, "already exists"},
 		{[]string{"suite", "--list"}, 0, "redis-fenced/client-pause"},
 		{[]string{"suite", "cii"}, 3, "presets are ci, full, published, smoke"},
 		{[]string{"suite", "ci", "--print"}, 0, "name: ci"},
 		{[]string{"suite", "ci", "--print-matrix", "3"}, 0, `"2/3"`},
 		{[]string{"suite", "--schema"}, 0, `"$schema"`},
 		{[]string{"suite", written(t, "axes: {backend: redis-lau}\n"), "--list"}, 3, `did you mean "redis-lua"`},
-		{[]string{"suite", file, "--jobs", "-1"}, 3, "--jobs -1: want a whole number from 1 on"},
-		{[]string{"suite", file, "--jobs", "0"}, 3, "--jobs 0: want a whole number from 1 on"},
-		{[]string{"suite", file, "--retry", "-1"}, 3, "--retry -1: want a whole number from 0 on"},
-		{[]string{"suite", file, "--max-failures", "0"}, 3, "--max-failures 0: want a whole number from 1 on"},
+		{[]string{"suite", file, "--jobs", "-1"}, 3, "--jobs -1: want a whole number, 1 or more"},
+		{[]string{"suite", file, "--jobs", "0"}, 3, "--jobs 0: want a whole number, 1 or more"},
+		{[]string{"suite", file, "--retry", "-1"}, 3, "--retry -1: want a whole number, 0 or more"},
+		{[]string{"suite", file, "--max-failures", "0"}, 3, "--max-failures 0: want a whole number, 1 or more"},
 		{[]string{"suite", file, "--budget", "-5s"}, 3, "--budget -5s: want a duration above 0"},
-		{[]string{"suite", file, "--print-matrix", "0"}, 3, "--print-matrix 0: want a whole number from 1 on"},
+		{[]string{"suite", file, "--print-matrix", "0"}, 3, "--print-matrix 0: want a whole number, 1 or more"},
 		{[]string{"suite", file, "--print", "--list"}, 3, "choose one of them"},
 		{[]string{"suite", file, "--seeds", "0"}, 3, "--seeds 0: want 5 for 1 to 5"},
 		{[]string{"suite", file, "--seeds", "9-6"}, 3, "--seeds 9-6: want 5 for 1 to 5"},
@@ -168,7 +168,7 @@ func TestSuiteUsage(t *testing.T) {
 		{[]string{"compare", pipe, pipe}, 3, "is a named pipe"},
 		{[]string{"suite", file, "--shard", "4/3"}, 3, "--shard 4/3: want i/n"},
 		{[]string{"suite", file, "--replace", "x"}, 3, "want OLD=NEW"},
-		{[]string{"suite", file, "--replace", "redsync=redis-lua"}, 3, "no cell is of backend redsync"},
+		{[]string{"suite", file, "--replace", "redsync=redis-lua"}, 3, "no cell has backend redsync"},
 		{[]string{"suite", file, "--baseline", "nowhere.json"}, 3, "--update-baseline writes one"},
 		{[]string{"suite", file, "--update-baseline"}, 3, "needs --baseline"},
 		{[]string{"suite", file, "--out", full}, 3, "is not empty"},
@@ -191,7 +191,7 @@ func TestSuiteUsage(t *testing.T) {
 func TestNothingJudged(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	for text, want := range map[string]string{
-		quick + "exclude: [{backend: '*'}]\n": "0 cells; nothing was judged: there are no cells",
+		quick + "exclude: [{backend: '*'}]\n": "0 cells; nothing was judged: the suite has no cells",
 		"impossible: skip\nrun: {time: 500ms}\naxes: {backend: file-flock, nemesis: server-restart}\n": "1 cell: 1 skipped; nothing was judged: every cell was skipped",
 	} {
 		code, out, errs := lockstorm(t, "suite", written(t, text), "--out", filepath.Join(t.TempDir(), "out"))

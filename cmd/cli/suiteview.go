@@ -155,9 +155,9 @@ func (a *App) summarizeSuite(r *gate.Results, asJSON bool) error {
 		if j.Status.Code() == 0 && (!j.Control || j.Status == gate.Expected) {
 			continue
 		}
-		fmt.Fprintf(w, "%s: %s\n", j.Status, j.Name)
+		fmt.Fprintf(w, "%s: %s\n", a.st.Style.Status(j.Status.Code(), string(j.Status)), j.Name)
 		for _, why := range j.Why {
-			fmt.Fprintf(w, "    %s\n", reports.Visible(why, ""))
+			fmt.Fprintf(w, "%s\n", a.st.Style.Wrap("    "+reports.Visible(why, ""), 6))
 		}
 		fmt.Fprintf(w, "    %s run %s\n", a.st.Name, j.Line())
 	}
@@ -176,7 +176,7 @@ func (a *App) summarizeSuite(r *gate.Results, asJSON bool) error {
 		fmt.Fprintf(w, "servers by provider (runs): %s\n", p)
 	}
 	if r.Wall > 0 {
-		fmt.Fprintf(w, "%v for %v of runs: %.1f at once on %d processors\n", r.Wall.Round(100*time.Millisecond), r.Work.Round(100*time.Millisecond), r.Parallel(), r.CPUs)
+		fmt.Fprintf(w, "%v for %v of runs: %.1f in parallel on %d processors\n", r.Wall.Round(100*time.Millisecond), r.Work.Round(100*time.Millisecond), r.Parallel(), r.CPUs)
 	}
 	return nil
 }

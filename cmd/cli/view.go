@@ -20,6 +20,7 @@ type view struct {
 	phase    string
 	live     bool // a live line stands on the terminal
 	faults   int
+	of       string // which of several runs it is, each of which has a line: phases and faults have none
 }
 
 func newView(st State) *view { return &view{w: st.Stderr, terminal: st.Terminal, width: st.Width} }
@@ -30,8 +31,15 @@ func (v *view) caches() {
 	case err != nil:
 		v.line("note: %v", err)
 	case why != "":
-		v.line("note: the user's cache cannot be written (%s): using %s", why, dir)
+		v.line("note: the user's cache is not writable (%s): using %s", why, dir)
 	}
+}
+
+// next begins one of several runs.
+func (v *view) next(n, of int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.of, v.faults, v.phase = fmt.Sprintf("run %d of %d:", n, of), 0, ""
 }
 
 func (v *view) progress() *harness.Progress {
@@ -40,13 +48,17 @@ func (v *view) progress() *harness.Progress {
 			v.mu.Lock()
 			v.phase = name
 			v.mu.Unlock()
-			v.line("%-8s %s", name, text)
+			if v.of == "" {
+				v.line("%-8s %s", name, text)
+			}
 		},
 		Note: func(text string) {
 			v.mu.Lock()
 			v.faults++
 			v.mu.Unlock()
-			v.line("         %s", text)
+			if v.of == "" {
+				v.line("         %s", text)
+			}
 		},
 		Tick: v.tick,
 	}
@@ -60,14 +72,20 @@ func (v *view) line(format string, args ...any) {
 	fmt.Fprintf(v.w, format+"\n", args...) // progress that nobody can read is no reason to stop
 }
 
-func (v *view) tick(elapsed, total time.Duration, grants int64) {
+func (v *view) tick(elapsed, total time.Duration, seen harness.Seen) {
 	if !v.terminal {
 		return
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.erase()
-	text := fmt.Sprintf("%-8s %4.1f of %.0f s, %d grants, %d fault events", v.phase, elapsed.Seconds(), total.Seconds(), grants, v.faults)
+	text := fmt.Sprintf("%-8s %4.1f of %.0f s, %d grants, %d fault events", v.phase, elapsed.Seconds(), total.Seconds(), seen.Grants, v.faults)
+	if seen.Overlaps > 0 {
+		text += fmt.Sprintf(", %d overlaps seen", seen.Overlaps)
+	}
+	if v.of != "" {
+		text = v.of + " " + text
+	}
 	if v.width > 1 && len(text) >= v.width { // a line that wraps cannot be erased
 		text = text[:v.width-1]
 	}

@@ -48,7 +48,7 @@ lock ([suite.md](suite.md)), and with more seeds: they tell more locks apart.
 
 In brackets: an interval of 95 %%, or the range of fewer than six runs. Updates lost are a share of the acknowledged ones. "With the
 fence" is a second register that refuses tokens older than the newest it has seen; a lock that issues none could not be measured
-with it. Blocked is the longest time in which nobody held the lock and nobody could get it.
+with it. Blocked is the longest time in which the lock was free but nobody could get it.
 `)
 	p.header(append([]string{"group", "lock"}, answer.Columns...)...)
 	for _, l := range answer.Locks {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/stores/full"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/answer"
 	"github.com/lockstorm/lockstorm/suite/gate"
@@ -51,7 +51,7 @@ func TestMatrix(t *testing.T) {
 
 // The docs say what the catalogue says.
 func TestDocsAreNotStale(t *testing.T) {
-	cat := harness.New(stores.All()...)
+	cat := harness.New(full.All()...)
 	b, err := os.ReadFile("../claims.json")
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestDocsAreNotStale(t *testing.T) {
 
 // Every fault says how it is proven, and every cell of the table says something.
 func TestNothingIsMissing(t *testing.T) {
-	cat := harness.New(stores.All()...)
+	cat := harness.New(full.All()...)
 	for _, f := range cat.Nemeses.All() {
 		if f.Fault != nil && f.Proven == "" {
 			t.Errorf("fault %s does not say how it is proven", f.Name)
@@ -118,7 +118,7 @@ func TestLibrariesAreExplained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, unmeasured := libraryRows(string(page), harness.New(stores.All()...), nil)
+	rows, unmeasured := libraryRows(string(page), harness.New(full.All()...), nil)
 	if len(unmeasured) > 0 {
 		t.Errorf("not measured (run `make libraries`): %s", strings.Join(unmeasured, "; "))
 	}

@@ -79,7 +79,7 @@ func TestRefused(t *testing.T) {
 		"--backend file-flock --nemesis stale-file":                   "nemesis stale-file cannot work here: backend file-flock keeps no file that it knows",
 		"--backend own-lock --workload ledger:accounts=1":             "workload ledger: accounts=1: money moves between 2 accounts at least",
 		"--backend own-lock --workload ledger:opening=none":           "workload ledger: opening=none is not a whole number",
-		"--backend own-lock --workload ledger --fencing on":           "workload ledger touches no data that could be fenced",
+		"--backend own-lock --workload ledger --fencing on":           "workload ledger uses no data that could be fenced",
 		"--backend own-lock --nemesis client-pause:at=entry-numbered": "at=entry-numbered is no point of this run",
 		"--backend own-lock --require ledger-hole":                    `unknown check "ledger-hole"`,
 	} {

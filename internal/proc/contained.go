@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"sync"
 	"syscall"
 )
@@ -22,6 +23,16 @@ func (s *Starter) StartContained(name string, cmd *exec.Cmd) (*Process, error) {
 		cmd.SysProcAttr = namespaces()
 	} else if os.Getuid() == 0 {
 		return nil, fmt.Errorf("start %s: it refuses to run as root, and %w: run as another user", name, err)
+	}
+	return s.start(name, cmd, true)
+}
+
+// StartSprawling starts a command that may start anything: where the kernel gives out namespaces, all of it dies with the command,
+// whatever has killed that; elsewhere what has left its group is found below it, as long as it lives.
+func (s *Starter) StartSprawling(name string, cmd *exec.Cmd) (*Process, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	if Containable() == nil {
+		cmd.SysProcAttr = namespaces()
 	}
 	return s.start(name, cmd, true)
 }
@@ -55,7 +66,18 @@ func (p *Process) strays(all []process) (out []int) {
 	if !p.sprawls {
 		return nil
 	}
-	below := map[int]bool{p.Pid(): true}
+	below := under(p.Pid(), all)
+	for _, one := range all {
+		if below[one.pid] && one.group != p.Pid() {
+			out = append(out, one.pid)
+		}
+	}
+	return out
+}
+
+// under are a process and all that are below it.
+func under(pid int, all []process) map[int]bool {
+	below := map[int]bool{pid: true}
 	for grown := true; grown; { // a child may be listed before its parent
 		grown = false
 		for _, one := range all {
@@ -64,12 +86,21 @@ func (p *Process) strays(all []process) (out []int) {
 			}
 		}
 	}
-	for _, one := range all {
-		if below[one.pid] && one.group != p.Pid() {
-			out = append(out, one.pid)
-		}
+	return below
+}
+
+// Below is how many processes are below this one, whatever their group.
+func Below() (int, error) {
+	self, err := os.Readlink("/proc/self") // as /proc has it: in a namespace of our own we are 1
+	if err != nil {
+		return 0, err
 	}
-	return out
+	pid, err := strconv.Atoi(self)
+	if err != nil {
+		return 0, err
+	}
+	all, err := processes()
+	return len(under(pid, all)) - 1, err
 }
 
 // signalEach reaches processes that have left the group; those that are gone are no error.

@@ -57,7 +57,7 @@ func (p *Process) await(ctx context.Context, what string, sig syscall.Signal, ok
 			return "", err
 		}
 		if ok(s) {
-			return fmt.Sprintf("%s (%s, pid %d: %s)", what, unix.SignalName(sig), p.Pid(), s), nil
+			return fmt.Sprintf("%s (%s, %s: %s)", what, unix.SignalName(sig), p.among(len(members)), s), nil
 		}
 		select {
 		case <-ctx.Done():
@@ -65,6 +65,15 @@ func (p *Process) await(ctx context.Context, what string, sig syscall.Signal, ok
 		case <-time.After(pollEvery):
 		}
 	}
+}
+
+// among names the process, and how many others there are with it.
+func (p *Process) among(all int) string {
+	text := fmt.Sprintf("pid %d", p.Pid())
+	if all > 1 {
+		text += fmt.Sprintf(" and %d beside it", all-1)
+	}
+	return text
 }
 
 // tellNew signals those that have left the group and were not told yet, and lists all.

@@ -85,14 +85,24 @@ func (s *Starter) Start(name string, cmd *exec.Cmd) (*Process, error) {
 	return s.start(name, cmd, false)
 }
 
+// Run starts the command as it is: in our process group, where it does not say otherwise. It dies with this process.
+// Waiting for it is left to the caller.
+func (s *Starter) Run(cmd *exec.Cmd) error {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	r := request{cmd: cmd, errs: make(chan error, 1)}
+	s.requests <- r
+	return <-r.errs
+}
+
 func (s *Starter) start(name string, cmd *exec.Cmd, sprawls bool) (*Process, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
-	cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Pdeathsig = true, syscall.SIGKILL
-	r := request{cmd: cmd, errs: make(chan error, 1)}
-	s.requests <- r
-	if err := <-r.errs; err != nil {
+	cmd.SysProcAttr.Setpgid = true
+	if err := s.Run(cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	p := &Process{Name: name, cmd: cmd, done: make(chan struct{}), sprawls: sprawls}

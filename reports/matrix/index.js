@@ -2,7 +2,7 @@
 (() => {
   const table = document.getElementById("cells"), body = table.tBodies[0], rows = [...body.rows];
   const filter = document.getElementById("filter"), odd = document.getElementById("odd"), shown = document.getElementById("shown");
-  const texts = rows.map(r => (r.id + " " + [...r.cells].slice(0, 4).map(c => c.textContent).join(" ")).toLowerCase());
+  const texts = rows.map(r => (r.id + " " + [...r.cells].slice(0, 5).map(c => c.textContent).join(" ")).toLowerCase());
   const show = () => {
     const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     let n = 0;

@@ -27,7 +27,7 @@ func plotsOf(t *Table) (out []plotted) {
 		of          func(Cell) bool
 	}{
 		{
-			"Time to acquire, without faults", "Half of all (dark) and 99 of 100 acquires (light) were granted within this time: medians of the runs, with their intervals.",
+			"Time to acquire, without faults", "50th (dark) and 99th percentile (light) of the time to acquire: medians of the runs, with their intervals.",
 			[]string{"acquire.p50", "acquire.p99"},
 			func(c Cell) bool { return c.Column == "none" && c.Word == "safe" },
 		},

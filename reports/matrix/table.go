@@ -4,6 +4,7 @@ package matrix
 
 import (
 	"cmp"
+	"net/url"
 	"slices"
 )
 
@@ -70,6 +71,7 @@ type Cell struct {
 	Word        string // what it shows: safe, inherent, defect, blocks, skipped, unknown
 	Expected    string
 	Rate        string // the figure that stands in the matrix
+	Weak        bool   // it is safe by few exposures: hardly anything is shown by it
 	Why         []string
 	AsIt, Of    int
 	Values      map[string]Value
@@ -80,6 +82,40 @@ type Cell struct {
 
 // Line is the command to repeat.
 func (c Cell) Line() string { return cmp.Or(c.Again, c.Command) }
+
+// Door is where a cell leads: to the report of its run, where it has one; else to its row in the list.
+func (c Cell) Door() string {
+	if doors := c.linked(); len(doors) == 1 {
+		return doors[0].Link
+	}
+	return (&url.URL{Fragment: c.Name}).String()
+}
+
+// maxDoors is how many runs a cell of the matrix leads to itself.
+const maxDoors = 5
+
+// Doors are the reports of several runs of a cell, those that are not as expected first.
+func (c Cell) Doors() []Run {
+	doors := c.linked()
+	if len(doors) < 2 {
+		return nil
+	}
+	slices.SortStableFunc(doors, func(a, b Run) int {
+		good := func(r Run) int { return map[string]int{"good": 1}[r.Kind] }
+		return cmp.Compare(good(a), good(b))
+	})
+	return doors[:min(len(doors), maxDoors)]
+}
+
+// linked are the runs that have a report.
+func (c Cell) linked() (out []Run) {
+	for _, r := range c.Runs {
+		if r.Link != "" {
+			out = append(out, r)
+		}
+	}
+	return out
+}
 
 // Run is the evidence of a cell.
 type Run struct {

@@ -74,9 +74,9 @@ func TestSentences(t *testing.T) {
 		cells []Cell
 		want  []string
 	}{
-		"all survived":     {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil), runsOf("l", "flap", suite.Safe, 0, 5, nil)}, []string{"l survived all it was tried with (flap): 0 of 10 runs violated a promise (95 % interval: up to 30.8 %)"}},
+		"all survived":     {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil), runsOf("l", "flap", suite.Safe, 0, 5, nil)}, []string{"l survived all faults it was run under (flap): 0 of 10 runs violated a promise (95 % interval: up to 30.8 %)"}},
 		"no faults":        {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil)}, []string{"kept its promises without faults in 5 runs"}},
-		"inherent":         {[]Cell{runsOf("l", "client-pause", suite.Inherent, 4, 5, both)}, []string{"survived no fault", "violated under client-pause (4 of 5 runs), inherent to leases: a fence is the cure", "without a fence it lost 10 updates, 2 % (", "with the fence no update, 15 stale requests refused", "granted again 50.0 ms after a fault"}},
+		"inherent":         {[]Cell{runsOf("l", "client-pause", suite.Inherent, 4, 5, both)}, []string{"survived none of the faults", "violated under client-pause (4 of 5 runs), inherent to leases: a fence is the cure", "without a fence it lost 10 updates, 2 % (", "with the fence no update, 15 stale requests refused", "granted again 50.0 ms after a fault"}},
 		"no tokens":        {[]Cell{runsOf("l", "client-pause", suite.Inherent, 5, 5, plain)}, []string{"fencing was not measured: it issues no tokens here"}},
 		"blocked":          {[]Cell{blocked}, []string{"nobody got the lock again", "blocked for good in 5 of 5 runs"}},
 		"open and untried": {[]Cell{open, {Lock: "l", Fault: "server-restart", Skipped: true}}, []string{"not run under server-restart, 3 runs inconclusive"}},

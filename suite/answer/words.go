@@ -31,11 +31,11 @@ func (l Lock) survived() string {
 	faults := slices.DeleteFunc(slices.Clone(l.Survived), func(f string) bool { return f == idle })
 	switch {
 	case len(l.Violated) == 0 && len(faults) > 0:
-		return fmt.Sprintf("survived all it was tried with (%s): 0 of %s violated a promise (95 %% interval: up to %s)", join(faults), runs(l.Runs), Text("violating.runs", l.Rate.High))
+		return fmt.Sprintf("survived all faults it was run under (%s): 0 of %s violated a promise (95 %% interval: up to %s)", join(faults), runs(l.Runs), Text("violating.runs", l.Rate.High))
 	case len(l.Violated) == 0:
 		return fmt.Sprintf("kept its promises without faults in %s", runs(l.Runs))
 	case len(faults) == 0:
-		return "survived no fault that it was tried with"
+		return "survived none of the faults it was run under"
 	}
 	return "survived " + join(faults)
 }
@@ -97,7 +97,7 @@ func (l Lock) blocks() []string {
 		return []string{fmt.Sprintf("blocked for good in %d of %s", l.Blocked, runs(l.Runs))}
 	}
 	if l.Orphan != nil && l.Orphan.Value > 0 {
-		return []string{"for at most " + Text("orphan", l.Orphan.Value) + " nobody held it and nobody could get it"}
+		return []string{"for at most " + Text("orphan", l.Orphan.Value) + " it was free, but nobody could get it"}
 	}
 	return nil
 }

@@ -202,11 +202,11 @@ func (j *Judged) figures(c plan.Cell, least int64) {
 		j.NoneIn = tally.NoneIn(j.Exposures)
 	}
 	if updates, measured := j.Figures["updates"]; measured && updates.Value == 0 && j.Word == suite.Safe && j.Status == Expected && judges(c) {
-		j.say(Inconclusive, nil, "no update was acknowledged in %.0f grants: the data had nothing to show", j.Figures["grants"].Value)
+		j.say(Inconclusive, nil, "no update was acknowledged in %.0f grants: the data check says nothing", j.Figures["grants"].Value)
 	}
 	least = max(least, 1)
 	if shows(c) && len(all) > 0 && j.Exposures < least && j.Status == Expected {
-		j.say(Inconclusive, nil, "faults took effect %d times, at least %d needed", j.Exposures, least)
+		j.say(Inconclusive, nil, "only %d faults took effect, at least %d are needed", j.Exposures, least)
 	}
 }
 
@@ -229,10 +229,10 @@ func (j *Judged) thresholds(c plan.Cell) {
 		case errors.Is(err, tally.ErrNotMeasured):
 			j.say(Inconclusive, nil, "threshold %s: %v", t.Text, err)
 		case !holds && t.Figure.Timed() && slices.ContainsFunc(j.Runs, busyRun):
-			j.say(Inconclusive, nil, "threshold %s: it is %s, on a busy host", t.Text, t.Figure.With(got))
+			j.say(Inconclusive, nil, "threshold %s missed: %s, on a busy host", t.Text, t.Figure.With(got))
 		case !holds:
 			j.Broken = append(j.Broken, t.Text)
-			j.say(Missed, []suite.Deviation{{Threshold: t.Text}}, "threshold %s: it is %s", t.Text, t.Figure.With(got))
+			j.say(Missed, []suite.Deviation{{Threshold: t.Text}}, "threshold %s missed: %s", t.Text, t.Figure.With(got))
 		}
 	}
 }

@@ -157,7 +157,7 @@ func (r *Results) conclude() {
 	switch {
 	case len(r.Controls) > 0:
 		r.ExitCode = harness.ExitEnvironment
-		r.Verdict = "a control misbehaves (" + strings.Join(r.Controls, ", ") + "): no verdict of this suite counts"
+		r.Verdict = "a control misbehaves (" + strings.Join(r.Controls, ", ") + "): the verdicts of this suite do not count"
 	case r.Interrupted:
 		r.ExitCode = harness.ExitInterrupted
 		r.Verdict = "interrupted (what was run is kept); " + r.Verdict
@@ -175,7 +175,7 @@ func (r *Results) nothing() string {
 	case len(r.Shards) == 1 && len(r.Lacks) == 0:
 		return ""
 	}
-	return "nothing was judged: there are no cells"
+	return "nothing was judged: the suite has no cells"
 }
 
 // sentence counts the cells.

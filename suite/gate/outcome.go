@@ -170,5 +170,5 @@ func (o *Outcome) unknown() string {
 			return name + ": " + c.Reason
 		}
 	}
-	return "inconclusive, and no required check says why"
+	return "inconclusive for an unknown reason"
 }

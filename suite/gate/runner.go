@@ -310,7 +310,7 @@ func (e Event) String() string {
 		text += "; no fault took effect"
 	}
 	if e.Again {
-		text += "; once more, after the others"
+		text += "; retried after the others"
 	}
 	return text
 }

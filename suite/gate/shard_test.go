@@ -144,7 +144,7 @@ func TestMergeOfAnotherSuite(t *testing.T) {
 	base := t.TempDir()
 	for name, change := range map[string]func(*Definition){
 		"has the suite b":   func(d *Definition) { d.Name = "b" },
-		"another text":      func(d *Definition) { d.Source = "y" },
+		"another version":   func(d *Definition) { d.Source = "y" },
 		"has --replace":     func(d *Definition) { d.Replaced = map[string]string{"a": "b"} },
 		"has lockstorm v2,": func(d *Definition) { d.Version = "v2" },
 	} {

@@ -215,7 +215,7 @@ func (s *Suite) begin(resume bool) error {
 		}
 		return files.WriteJSON(filepath.Join(s.Dir, DefinitionFile), s.Definition)
 	case !resume:
-		return fmt.Errorf("--out %s is not empty: name a new directory, or go on with what is there by --resume; runs are never overwritten", s.Dir)
+		return fmt.Errorf("--out %s is not empty: choose a new directory, or continue that suite with --resume (runs are never overwritten)", s.Dir)
 	}
 	before, err := Load(s.Dir)
 	if err != nil {

@@ -123,11 +123,15 @@ var kinds = map[Status]string{
 	Worse: "bad", Broken: "open", Inconclusive: "open", NotRun: "open", Missed: "odd", Passed: "odd", Expected: "good", Known: "good", Skipped: "off",
 }
 
+// weak is the highest chance of a violation that few exposures leave: above it a safe cell looks as weak as it is.
+const weak = 0.05
+
 func (j Judged) shownAs(runs, page string) matrix.Cell {
 	c := matrix.Cell{
 		Name: j.Name, Text: j.Text, Row: j.Row, Column: j.Column, Control: j.Control, Status: string(j.Status), Kind: kinds[j.Status], Word: j.wordShown(),
 		Expected: Wanted(j.Expected), Rate: j.rate(), Why: j.Why, AsIt: j.AsIt, Of: j.Of, Values: map[string]matrix.Value{}, Command: j.Command, Again: j.Again,
 	}
+	c.Weak = j.Word == suite.Safe && (j.NoneIn == 0 || j.NoneIn > weak)
 	if j.NoneIn > 0 {
 		c.Why = append(slices.Clone(c.Why), fmt.Sprintf("0 violations in %d exposures (95 %% upper bound: %.2g %%)", j.Exposures, 100*j.NoneIn))
 	}
@@ -176,7 +180,7 @@ func (j Judged) wordShown() string {
 // the test: overlaps that no check gates on are in the list of cells.
 func (j Judged) rate() string {
 	if j.NoneIn > 0 {
-		return fmt.Sprintf("0 in %d", j.Exposures)
+		return fmt.Sprintf("0 in %d, up to %.2g %%", j.Exposures, 100*j.NoneIn)
 	}
 	for _, one := range [][2]string{{"violations.rate", " per 1000 grants"}, {"lost-updates.percent", " of updates lost"}, {"violating.runs", " of runs"}} {
 		f, _ := tally.Find(one[0])

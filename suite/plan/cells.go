@@ -123,11 +123,14 @@ func runFlags() (out []string) {
 			out = append(out, f.Name)
 		}
 	})
-	return out
+	return append(out, execKey)
 }
 
 // set gives a configuration the words of a flag; all of a catalogue are resolved before.
 func (x *expansion) set(cfg *harness.Config, flag text, words list) bool {
+	if flag.Value == execKey {
+		return x.exec(cfg, flag, words)
+	}
 	fs := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	cfg.Bind(fs)
 	known := fs.Lookup(flag.Value)
@@ -139,7 +142,7 @@ func (x *expansion) set(cfg *harness.Config, flag text, words list) bool {
 		x.wrong(flag.Line, "unknown key %s: %s`lockstorm run --help` lists the flags", flag.Value, catalog.DidYouMean(flag.Value, runFlags()))
 		return false
 	case len(words) > 1 && !many(flag.Value):
-		x.wrong(flag.Line, "%s takes one value, and not %d at once", flag.Value, len(words))
+		x.wrong(flag.Line, "%s takes one value, not %d", flag.Value, len(words))
 		return false
 	}
 	for _, w := range words {
@@ -147,6 +150,21 @@ func (x *expansion) set(cfg *harness.Config, flag text, words list) bool {
 			x.wrong(w.Line, "%s: %w", flag.Value, err)
 			return false
 		}
+	}
+	return true
+}
+
+// execKey is a lock in another language, with its arguments: exec: [FILE, ARGUMENT...].
+const execKey = "exec"
+
+func (x *expansion) exec(cfg *harness.Config, flag text, words list) bool {
+	if len(words) == 0 || words[0].Value == "" {
+		x.wrong(flag.Line, "exec: it needs a program, as in exec: [./my-lock.py, an-argument]")
+		return false
+	}
+	cfg.Backend, cfg.Arguments = harness.ExecBackend(words[0].Value), nil
+	for _, w := range words[1:] {
+		cfg.Arguments = append(cfg.Arguments, w.Value)
 	}
 	return true
 }
@@ -184,8 +202,8 @@ func (x *expansion) axes() {
 	for _, v := range x.f.Run {
 		x.set(&base, v.flag, flat(v.choices))
 	}
-	if !slices.ContainsFunc(x.f.Axes, func(v values) bool { return v.flag.Value == "backend" }) && base.Backend == "" {
-		x.wrong(x.f.Axes[0].flag.Line, "the axes have no backend")
+	if !slices.ContainsFunc(x.f.Axes, func(v values) bool { return v.flag.Value == "backend" || v.flag.Value == execKey }) && base.Backend == "" {
+		x.wrong(x.f.Axes[0].flag.Line, "the axes need a backend")
 		return
 	}
 	x.product(base, x.f.Axes, nil, 0)
@@ -216,7 +234,7 @@ func (x *expansion) product(cfg harness.Config, axes flags, extra []string, line
 			continue
 		}
 		parts := extra
-		if flag := axis.flag.Value; flag != "backend" && flag != "nemesis" && len(axis.choices) > 1 {
+		if flag := axis.flag.Value; flag != "backend" && flag != execKey && flag != "nemesis" && len(axis.choices) > 1 {
 			parts = append(slices.Clone(extra), slug(flag+"-"+joined(words)))
 		}
 		x.product(next, axes[1:], parts, cmp.Or(words[0].Line, line))
@@ -257,11 +275,11 @@ func slug(s string) string {
 // add takes a cell with a name that nobody has.
 func (x *expansion) add(c Cell) {
 	if slices.ContainsFunc(x.cells, func(d Cell) bool { return d.Name == c.Name }) {
-		x.wrong(c.line, "there are two cells %s: give one another name, or leave it out", c.Name)
+		x.wrong(c.line, "two cells are named %s: rename or remove one", c.Name)
 		return
 	}
 	if len(x.cells) == maxCells {
-		x.wrong(c.line, "there are more than %d cells", maxCells)
+		x.wrong(c.line, "more than %d cells: narrow the axes", maxCells)
 	}
 	c.Row, c.Column = row(c.Run), strings.Join(c.Run.Nemesis, " + ")
 	switch {

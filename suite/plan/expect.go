@@ -79,12 +79,12 @@ func (x *expansion) outcome(word string, c *Cell) (suite.Word, error) {
 	}
 	backend, _ := catalog.Split(c.Run.Backend)
 	if len(c.Run.Nemesis) != 1 {
-		return "", fmt.Errorf("%s: nobody has documented several faults at once", c.Name)
+		return "", fmt.Errorf("%s: no documented expectation for several faults at once", c.Name)
 	}
 	fault, _ := catalog.Split(c.Run.Nemesis[0])
 	w, ok := x.cat.Documented(backend, fault)
 	if !ok {
-		return "", fmt.Errorf("%s: nothing is documented of it", c.Name)
+		return "", fmt.Errorf("%s: no documented expectation", c.Name)
 	}
 	return w, nil
 }
@@ -138,12 +138,12 @@ func (x *expansion) coverage() {
 	}
 	for _, b := range x.f.Coverage.Backends {
 		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(b.Value, []string{c.Run.Backend}) }) {
-			x.wrong(b.Line, "no cell is of backend %s", b.Value)
+			x.wrong(b.Line, "no cell has backend %s", b.Value)
 		}
 	}
 	for _, n := range x.f.Coverage.Nemeses {
 		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(n.Value, c.Run.Nemesis) }) {
-			x.wrong(n.Line, "no cell is of nemesis %s", n.Value)
+			x.wrong(n.Line, "no cell has nemesis %s", n.Value)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func Read(name string, source []byte) (*File, error) {
 		return nil, located(name, err)
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: there is more than one document in it", name)
+		return nil, fmt.Errorf("%s has more than one YAML document", name)
 	}
 	return f, f.valid()
 }
@@ -123,7 +123,7 @@ func Open(b *suite.Book, name string, stdin io.Reader) (*File, error) {
 		text, err = files.Read(name, maxFile)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no suite file %s, and no preset of this name: presets are %s; `lockstorm init` writes a file to begin with", name, cmp.Or(strings.Join(b.PresetNames(), ", "), "none"))
+		return nil, fmt.Errorf("no suite file and no preset named %s; presets are %s; `lockstorm init` writes a file to begin with", name, cmp.Or(strings.Join(b.PresetNames(), ", "), "none"))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("suite file: %w; - reads the standard input", err)
@@ -172,7 +172,7 @@ func (f *File) valid() error {
 	}
 	if f.Coverage.Exposures.Line > 0 {
 		if n, err := strconv.Atoi(f.Coverage.Exposures.Value); err != nil || n < 1 {
-			errs = append(errs, f.at(f.Coverage.Exposures.Line, fmt.Errorf("exposures %q: want a whole number, from 1 on", f.Coverage.Exposures.Value)))
+			errs = append(errs, f.at(f.Coverage.Exposures.Line, fmt.Errorf("exposures %q: want a whole number, 1 or more", f.Coverage.Exposures.Value)))
 		}
 	}
 	if len(f.Axes) == 0 && len(f.Include) == 0 {

@@ -26,7 +26,7 @@ func (x *expansion) include(in inclusion) {
 func (x *expansion) includeSet(in inclusion) {
 	cases, ok := x.cat.Sets[in.Cases.Value]
 	if !ok {
-		x.wrong(in.Cases.Line, "there is no set of cases %q: choose one of %s", in.Cases.Value, strings.Join(x.cat.SetNames(), ", "))
+		x.wrong(in.Cases.Line, "unknown set of cases %q: choose one of %s", in.Cases.Value, strings.Join(x.cat.SetNames(), ", "))
 		return
 	}
 	seeds, err := x.f.seedsOf(in.Seeds, nil)
@@ -73,7 +73,7 @@ func (x *expansion) includeRun(in inclusion) {
 	name := cmp.Or(in.Name.Value, slug(cfg.Backend)+"/"+slug(strings.Join(cfg.Nemesis, "-")))
 	doc := cmp.Or(in.Doc.Value, cfg.Backend+" under "+strings.Join(cfg.Nemesis, " and "))
 	if !suite.GoodName(name) {
-		x.wrong(max(in.Name.Line, line), "%q is no name: want lower case words joined by - or /", name)
+		x.wrong(max(in.Name.Line, line), "%q is not a valid name: want lower case words joined by - or /", name)
 		return
 	}
 	x.add(Cell{Case: suite.Case{Name: name, Text: doc, Run: cfg, Expect: suite.Expectation{Outcome: suite.Safe}}, Seeds: seeds, line: line})

@@ -17,7 +17,7 @@ import (
 func Init(b *suite.Book, program string) ([]byte, error) {
 	own := ownBackends(b.Catalogue)
 	if len(own) == 0 && len(b.First) == 0 {
-		return nil, errors.New("this program has no lock of its own, and no suite to begin with")
+		return nil, errors.New("this program has no lock of its own and no suite to start from")
 	}
 	if len(own) == 0 {
 		return b.First, nil

@@ -13,13 +13,13 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/stores/full"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 func TestMain(m *testing.M) {
-	harness.WorkerMain(harness.New(stores.All()...))
+	harness.WorkerMain(harness.New(full.All()...))
 	os.Exit(m.Run())
 }
 
@@ -29,7 +29,7 @@ func cellsOf(t *testing.T, text string) []Cell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
+	cells, err := f.Cells(own.Book(harness.New(full.All()...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,8 +119,8 @@ var wrong = map[string][]string{
 	"axes:\n  backend: redis-lua\n  seed: 3\n":                                                                          {"s.yaml:3:", "seeds:"},
 	"axes:\n  backend: redis-lua\n  ttl: [1s, fast]\n":                                                                  {"s.yaml:3:", "fast"},
 	"axes:\n  backend: []\n":                                                                                            {"s.yaml:2: backend has no values"},
-	"axes:\n  backend: redis-lua\n  backend: redsync\n":                                                                 {"s.yaml:3:", "stands here twice"},
-	"axes:\n  nemesis: none\n":                                                                                          {"s.yaml:2: the axes have no backend"},
+	"axes:\n  backend: redis-lua\n  backend: redsync\n":                                                                 {"s.yaml:3:", "appears twice"},
+	"axes:\n  nemesis: none\n":                                                                                          {"s.yaml:2: the axes need a backend"},
 	"axes:\n  backend: file-flock\n  nemesis: flush\n":                                                                  {"s.yaml:3: file-flock/flush:"},
 	"axes:\n  backend: redis-lua\n  clients: [[1, 2]]\n":                                                                {"s.yaml:3: clients takes one value"},
 	"seeds: 0\naxes: {backend: redis-lua}\n":                                                                            {"s.yaml:1: seed \"0\""},
@@ -134,8 +134,8 @@ var wrong = map[string][]string{
 	"axes: {backend: redis-lua}\nexpect:\n  - checks: {mutual-exclusion: maybe}\n":                                      {"s.yaml:3: maybe of mutual-exclusion"},
 	"axes: {backend: redis-lua}\nexpect:\n  - checks: {mutual: safe}\n":                                                 {"s.yaml:3: unknown check \"mutual\""},
 	"axes: {backend: redis-lua}\nthresholds:\n  - acquire.p98 < 1s\n":                                                   {"s.yaml:3:", `did you mean "acquire.p99"?`},
-	"axes: {backend: redis-lua}\ncoverage: {backends: redsync}\n":                                                       {"s.yaml:2: no cell is of backend redsync"},
-	"axes: {backend: redis-lua}\ncoverage: {nemeses: flap}\n":                                                           {"s.yaml:2: no cell is of nemesis flap"},
+	"axes: {backend: redis-lua}\ncoverage: {backends: redsync}\n":                                                       {"s.yaml:2: no cell has backend redsync"},
+	"axes: {backend: redis-lua}\ncoverage: {nemeses: flap}\n":                                                           {"s.yaml:2: no cell has nemesis flap"},
 	"axes: {backend: redis-lua}\ncoverage: {exposures: none}\n":                                                         {"s.yaml:2: exposures \"none\""},
 	"include:\n  - cases: everything\n":                                                                                 {"s.yaml:2:", "choose one of"},
 	"include:\n  - cases: published\n    only: late-dell\n":                                                             {"s.yaml:3: no case of published"},
@@ -143,13 +143,13 @@ var wrong = map[string][]string{
 	"include:\n  - name: x\n":                                                                                           {"s.yaml:2:", "needs cases: or run:"},
 	"include:\n  - run: {nemesis: none}\n":                                                                              {"s.yaml:2: run has no backend"},
 	"include:\n  - {name: Bad Name, run: {backend: redis-lua}}\n  - {name: x, run: {backend: redis-lua}}\n":             {"s.yaml:2:", "Bad Name"},
-	"include:\n  - {name: x, run: {backend: redis-lua}}\n  - {name: x, run: {backend: redsync}}\n":                      {"s.yaml:3: there are two cells x"},
+	"include:\n  - {name: x, run: {backend: redis-lua}}\n  - {name: x, run: {backend: redsync}}\n":                      {"s.yaml:3: two cells are named x"},
 	"include:\n  - {run: {backend: redis-lua}, of: {backend: redis-lua}}\n":                                             {"s.yaml:2: of: belongs to expect:"},
 	"name: ../../x\naxes: {backend: redis-lua}\n":                                                                       {"s.yaml:1: name", "no /"},
-	"name: .x\naxes: {backend: redis-lua}\n":                                                                            {"s.yaml:1: name", "begins with no dot"},
+	"name: .x\naxes: {backend: redis-lua}\n":                                                                            {"s.yaml:1: name", "no leading dot"},
 	"name: ''\naxes: {backend: redis-lua}\n":                                                                            {"s.yaml:1: name is empty"},
-	"name: \"a\\e[2Jb\"\naxes: {backend: redis-lua}\n":                                                                  {"s.yaml:1: name has a character that cannot be seen: '\\x1b'"},
-	"doc: \"a\\u202eb\"\naxes: {backend: redis-lua}\n":                                                                  {"s.yaml:1: doc has a character that cannot be seen: '\\u202e'"},
+	"name: \"a\\e[2Jb\"\naxes: {backend: redis-lua}\n":                                                                  {"s.yaml:1: name has an invisible character: '\\x1b'"},
+	"doc: \"a\\u202eb\"\naxes: {backend: redis-lua}\n":                                                                  {"s.yaml:1: doc has an invisible character: '\\u202e'"},
 	"seeds: [1, 1, 1]\naxes: {backend: redis-lua}\n":                                                                    {"s.yaml:1: seed 1 is listed twice"},
 	"include:\n  - {run: {backend: redis-lua}, seeds: [3, 4, 3]}\n":                                                     {"s.yaml:2: seed 3 is listed twice"},
 	"compare: maybe\naxes: {backend: redis-lua}\n":                                                                      {"s.yaml:1: compare \"maybe\""},
@@ -159,7 +159,7 @@ var wrong = map[string][]string{
 	"- a\n- b\n":                                                                                                        {"s.yaml:1: this is a list: want keys and values here"},
 	"axes: {backend: redis-lua}\nexpect:\n  - {outcom: safe}\n":                                                         {"s.yaml:3: unknown key outcom (did you mean outcome?)"},
 	"axes: {backend: redis-lua, nemsis: none}\n":                                                                        {"s.yaml:1: unknown key nemsis: did you mean \"nemesis\"?"},
-	"axes: {backend: redis-lua}\n---\naxes: {backend: redsync}\n":                                                       {"more than one document"},
+	"axes: {backend: redis-lua}\n---\naxes: {backend: redsync}\n":                                                       {"more than one YAML document"},
 	"include:\n  - {run: {backend: redis-lua, nemesis: [none, flap]}, outcome: documented}\n":                           {"s.yaml:2:", "several faults at once"},
 	"axes: {backend: all, nemesis: all, clients: [2, 3, 4, 5, 6, 7], locks: [1, 2, 3], fencing: [both, 'on', 'off']}\n": {"more than 5000 cells"},
 }
@@ -171,7 +171,7 @@ func TestWhatFollowsIsNotSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.Cells(own.Book(harness.New(stores.All()...)))
+	_, err = f.Cells(own.Book(harness.New(full.All()...)))
 	if err == nil || strings.Count(err.Error(), "s.yaml:") != 1 || !strings.Contains(err.Error(), "s.yaml:1:") {
 		t.Errorf("%v", err)
 	}
@@ -182,7 +182,7 @@ func TestWhatIsWrong(t *testing.T) {
 	for text, wants := range wrong {
 		f, err := Read("s.yaml", []byte(text))
 		if err == nil {
-			_, err = f.Cells(own.Book(harness.New(stores.All()...)))
+			_, err = f.Cells(own.Book(harness.New(full.All()...)))
 		}
 		if err == nil {
 			t.Errorf("%q is taken", text)
@@ -201,12 +201,12 @@ func TestWhatIsWrong(t *testing.T) {
 func TestFilesAreSound(t *testing.T) {
 	t.Parallel()
 	schema := compiled(t)
-	book := own.Book(harness.New(stores.All()...))
+	book := own.Book(harness.New(full.All()...))
 	for _, name := range append(book.PresetNames(), "init") {
 		text, ok := book.Presets[name]
 		if !ok {
 			var err error
-			if text, err = Init(own.Book(harness.New(stores.All()...)), "lockstorm"); err != nil {
+			if text, err = Init(own.Book(harness.New(full.All()...)), "lockstorm"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -214,7 +214,7 @@ func TestFilesAreSound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
+		cells, err := f.Cells(own.Book(harness.New(full.All()...)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +234,7 @@ func TestFilesAreSound(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		if _, err := f.Cells(own.Book(harness.New(stores.All()...))); err != nil {
+		if _, err := f.Cells(own.Book(harness.New(full.All()...))); err != nil {
 			t.Errorf("%v: %v\n%s", faults, err, text)
 		}
 	}
@@ -253,7 +253,7 @@ func TestFilesAreSound(t *testing.T) {
 
 func compiled(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	b, err := json.Marshal(Schema(own.Book(harness.New(stores.All()...))))
+	b, err := json.Marshal(Schema(own.Book(harness.New(full.All()...))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,13 +296,13 @@ func TestReplace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
+	cells, err := f.Cells(own.Book(harness.New(full.All()...)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	cells = cells[3:] // controls
 	cells[0].Skip = "no server of the old one"
-	if err := f.Replace(harness.New(stores.All()...), cells, "redis-lua", "redis-del"); err != nil {
+	if err := f.Replace(harness.New(full.All()...), cells, "redis-lua", "redis-del"); err != nil {
 		t.Fatal(err)
 	}
 	if cells[0].Run.Backend != "redis-del" || cells[0].Name != "redis-lua/client-pause" || cells[0].Expect.Outcome != suite.Inherent || cells[1].Run.Backend != "redsync" {
@@ -312,7 +312,7 @@ func TestReplace(t *testing.T) {
 		t.Errorf("what could be run is skipped: %s", cells[0].Skip)
 	}
 	for _, pair := range [][2]string{{"redis-lua", "redis-de"}, {"zk-exclusive", "redis-del"}} {
-		if err := f.Replace(harness.New(stores.All()...), cells, pair[0], pair[1]); err == nil {
+		if err := f.Replace(harness.New(full.All()...), cells, pair[0], pair[1]); err == nil {
 			t.Errorf("%v was replaced", pair)
 		}
 	}
@@ -330,16 +330,29 @@ func TestReplaceImpossible(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
+		cells, err := f.Cells(own.Book(harness.New(full.All()...)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = f.Replace(harness.New(stores.All()...), cells, "redis-lua", "file-flock")
+		err = f.Replace(harness.New(full.All()...), cells, "redis-lua", "file-flock")
 		if (err == nil) != c.ok {
 			t.Errorf("%q: %v", c.text, err)
 		}
 		if last := cells[len(cells)-2:]; c.ok && (last[0].Skip == "" || last[1].Skip != "") {
 			t.Errorf("skipped: %q, %q", last[0].Skip, last[1].Skip)
 		}
+	}
+}
+
+// A lock in another language, with its arguments, takes the place of a backend.
+func TestExec(t *testing.T) {
+	c := named(t, cellsOf(t, `
+name: exec
+include:
+  - name: one
+    run: {exec: [../../adapters/python/flock.py, an, argument], nemesis: client-pause}
+`), "one")
+	if want := "--backend exec:cmd=../../adapters/python/flock.py --nemesis client-pause -- an argument"; c.Run.Line() != want {
+		t.Errorf("%s, want %s", c.Run.Line(), want)
 	}
 }

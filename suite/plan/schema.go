@@ -22,7 +22,7 @@ func Schema(cat *suite.Book) map[string]any {
 		checks[name] = object{"enum": []string{"safe", "violated", "inherent", "defect", "skipped", "any"}}
 	}
 	rule := object{
-		"outcome":    object{"enum": append(outcomes, Documented), "description": "how each run must end: see docs/suite.md"},
+		"outcome":    object{"enum": append(outcomes, Documented), "description": "the expected outcome of each run: see docs/suite.md"},
 		"checks":     object{"type": "object", "properties": checks, "additionalProperties": false, "description": "what single checks must say"},
 		"thresholds": described(words, "bounds of figures, as in acquire.p99 < 50ms or recovery < 2*ttl"),
 	}
@@ -47,9 +47,9 @@ func Schema(cat *suite.Book) map[string]any {
 		"properties": object{
 			"name": object{"type": "string", "maxLength": maxName, "pattern": `^[^./\\][^/\\]*$`}, "doc": object{"type": "string"}, "seeds": seeds,
 			"compare":    object{"type": "boolean", "description": "true: nothing is expected of the locks, they are compared; controls count"},
-			"budget":     object{"type": "string", "description": "a duration after which no more runs are begun"},
-			"missing":    object{"enum": []string{Fail, Skip}, "description": "what becomes of cells whose servers are not here"},
-			"impossible": object{"enum": []string{Fail, Skip}, "description": "what becomes of pairs that cannot work"},
+			"budget":     object{"type": "string", "description": "a duration after which no more runs start"},
+			"missing":    object{"enum": []string{Fail, Skip}, "description": "what to do with cells whose servers are missing"},
+			"impossible": object{"enum": []string{Fail, Skip}, "description": "what to do with pairs that cannot run"},
 			"run":        described(run, "flags of run, for all cells of the axes and of include: run"),
 			"axes":       described(flagSchema(cat.Catalogue, words, true), "flags of run, each with a list of values: every combination is a cell"),
 			"include": object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "properties": with(object{

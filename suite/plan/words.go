@@ -19,14 +19,14 @@ func (f *File) validWords() (errs []error) {
 		case strings.TrimSpace(name) == "":
 			errs = append(errs, f.at(f.Name.Line, errors.New("name is empty: leave it out, or name the suite")))
 		case strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, "."):
-			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name %q: a directory is called after it, so it has no / and begins with no dot", name)))
+			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name %q: it becomes the name of a directory: no / and no leading dot", name)))
 		case len([]rune(name)) > maxName:
 			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name has more than %d characters", maxName)))
 		}
 	}
 	for key, t := range map[string]text{"name": f.Name, "doc": f.Doc} {
 		if i := strings.IndexFunc(t.Value, hidden); i >= 0 {
-			errs = append(errs, f.at(t.Line, fmt.Errorf("%s has a character that cannot be seen: %+q", key, []rune(t.Value[i:])[0])))
+			errs = append(errs, f.at(t.Line, fmt.Errorf("%s has an invisible character: %+q", key, []rune(t.Value[i:])[0])))
 		}
 	}
 	if f.Compare.Line > 0 && f.Compare.Value != "true" && f.Compare.Value != "false" {
@@ -55,7 +55,7 @@ func (f *File) seedsOf(l list, def []uint64) ([]uint64, error) {
 		n, err := strconv.ParseUint(t.Value, 10, 64)
 		switch {
 		case err != nil || n == 0:
-			return nil, f.at(t.Line, fmt.Errorf("seed %q: want a whole number, from 1 on", t.Value))
+			return nil, f.at(t.Line, fmt.Errorf("seed %q: want a whole number, 1 or more", t.Value))
 		case slices.Contains(out, n):
 			return nil, f.at(t.Line, fmt.Errorf("seed %d is listed twice: each seed makes one run", n))
 		}

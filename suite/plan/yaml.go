@@ -71,7 +71,7 @@ func (f *flags) UnmarshalYAML(n *yaml.Node) error {
 		}
 		for _, before := range *f {
 			if before.flag.Value == v.flag.Value {
-				return fmt.Errorf("line %d: %s stands here twice", v.flag.Line, v.flag.Value)
+				return fmt.Errorf("line %d: %s appears twice", v.flag.Line, v.flag.Value)
 			}
 		}
 		nodes := []*yaml.Node{n.Content[i+1]}

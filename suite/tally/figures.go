@@ -69,28 +69,28 @@ const (
 // Figures are all that there are, in the order of reports.
 func Figures() []Figure {
 	return []Figure{
-		{Name: "grants", Doc: "grants of the lock, of all runs", Unit: Count, More: true, of: stat("grants"), over: sum},
+		{Name: "grants", Doc: "grants of the lock in all runs", Unit: Count, More: true, of: stat("grants"), over: sum},
 		{Name: "throughput", Doc: "grants a second: median of the runs", Unit: PerSec, More: true, of: perSecond, over: median},
 		{Name: "exposures", Doc: "faults that took effect, or grants where none was asked for", Unit: Count, More: true, of: exposures, over: sum},
 		{Name: "violations", Doc: "pairs of holds that overlap, of all runs", Unit: Count, of: stat("violations"), over: sum},
-		{Name: "violations.rate", Doc: "the same for a thousand grants", Unit: PerMille, of: rate(violationShare, 1000), over: poisson, share: violationShare},
+		{Name: "violations.rate", Doc: "the same, per thousand grants", Unit: PerMille, of: rate(violationShare, 1000), over: poisson, share: violationShare},
 		{Name: "violating.runs", Doc: "runs that end with a violation, in percent", Unit: Percent, of: rate(failedShare, 100), over: binomial, share: failedShare},
 		{Name: "overlap", Doc: "the longest overlap", Unit: Time, of: stat("overlap_max_ns"), over: most},
 		{Name: "first-violation", Doc: "time to the first violation: median of the runs that have one", Unit: Time, More: true, of: stat("first_violation_ns"), over: median},
 		{Name: "updates", Doc: "acknowledged updates of the protected data, of all runs", Unit: Count, More: true, of: stat("updates_acked"), over: sum},
 		{Name: "lost-updates.plain", Doc: "acknowledged updates of unfenced data that were overwritten unseen", Unit: Count, of: stat("updates_lost_plain"), over: sum},
-		{Name: "lost-updates.fenced", Doc: "the same of fenced data", Unit: Count, of: stat("updates_lost_fenced"), over: sum},
+		{Name: "lost-updates.fenced", Doc: "the same for fenced data", Unit: Count, of: stat("updates_lost_fenced"), over: sum},
 		{Name: "lost-updates.plain.percent", Doc: "lost updates of unfenced data, of all acknowledged ones", Unit: Percent, of: rate(lostOf("updates_lost_plain"), 100), over: binomial, share: lostOf("updates_lost_plain")},
 		{Name: "lost-updates.fenced.percent", Doc: "lost updates of fenced data, of all acknowledged ones", Unit: Percent, of: rate(lostOf("updates_lost_fenced"), 100), over: binomial, share: lostOf("updates_lost_fenced")},
 		{Name: "lost-updates.percent", Doc: "lost updates of all acknowledged ones", Unit: Percent, of: rate(lostShare, 100), over: binomial, share: lostShare},
 		{Name: "fence.refused", Doc: "requests that the fence refused", Unit: Count, More: true, of: stat("fence_refused"), over: sum},
-		{Name: "loss-notice", Doc: "how late a holder could know that it had lost the lock, at most", Unit: Time, of: stat("loss_notice_late_max_ns"), over: most},
+		{Name: "loss-notice", Doc: "longest time before a holder could know that it had lost the lock", Unit: Time, of: stat("loss_notice_late_max_ns"), over: most},
 		{Name: "recovery", Doc: "the longest time from the end of a fault to the next grant", Unit: Time, of: stat("recovery_max_ns"), over: most},
 		{Name: "recovery.median", Doc: "the same: median of the runs", Unit: Time, of: stat("recovery_max_ns"), over: median},
-		{Name: "orphan", Doc: "the longest time in which nobody held the lock and nobody could", Unit: Time, of: stat("orphan_max_ns"), over: most},
-		{Name: "acquire.p50", Doc: "time to acquire, half of all: median of the runs", Unit: Time, of: stat("acquire_p50_ns"), over: median},
-		{Name: "acquire.p99", Doc: "time to acquire, 99 of 100: median of the runs", Unit: Time, of: stat("acquire_p99_ns"), over: median},
-		{Name: "renew.p99", Doc: "time of an extension, 99 of 100: median of the runs", Unit: Time, of: stat("renew_p99_ns"), over: median},
+		{Name: "orphan", Doc: "longest time in which the lock was free but nobody could get it", Unit: Time, of: stat("orphan_max_ns"), over: most},
+		{Name: "acquire.p50", Doc: "time to acquire, 50th percentile: median of the runs", Unit: Time, of: stat("acquire_p50_ns"), over: median},
+		{Name: "acquire.p99", Doc: "time to acquire, 99th percentile: median of the runs", Unit: Time, of: stat("acquire_p99_ns"), over: median},
+		{Name: "renew.p99", Doc: "time to extend, 99th percentile: median of the runs", Unit: Time, of: stat("renew_p99_ns"), over: median},
 	}
 }
 

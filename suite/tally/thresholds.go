@@ -36,7 +36,7 @@ func ParseThreshold(s string) (Threshold, error) {
 	}
 	f, ok := Find(m[1])
 	if !ok {
-		return Threshold{}, fmt.Errorf("%q: there is no figure %s: %schoose one of %s", s, m[1], catalog.DidYouMean(m[1], Names()), strings.Join(Names(), ", "))
+		return Threshold{}, fmt.Errorf("%q: unknown figure %s: %schoose one of %s", s, m[1], catalog.DidYouMean(m[1], Names()), strings.Join(Names(), ", "))
 	}
 	t := Threshold{Text: strings.TrimSpace(s), Figure: f, Op: m[2]}
 	if err := t.read(m[3]); err != nil {
@@ -62,14 +62,14 @@ func (t *Threshold) read(limit string) error {
 		}
 		d, err := time.ParseDuration(limit)
 		if err != nil {
-			return fmt.Errorf("%s is a time: want 50ms, 1.5s or 2*ttl, and not %q", t.Figure.Name, limit)
+			return fmt.Errorf("%s is a time: want 50ms, 1.5s or 2*ttl, not %q", t.Figure.Name, limit)
 		}
 		t.limit = float64(d)
 	default:
 		v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(limit, "%")), 64)
 		switch {
 		case err != nil:
-			return fmt.Errorf("%s is a number: %q is none", t.Figure.Name, limit)
+			return fmt.Errorf("%s is a number: %q is not one", t.Figure.Name, limit)
 		case strings.HasSuffix(limit, "%") && t.Figure.Unit != Percent:
 			return fmt.Errorf("%s is not in percent, but %s", t.Figure.Name, t.Figure.Unit)
 		}

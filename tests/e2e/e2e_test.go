@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binary = filepath.Join(dir, "lockstorm")
-	build := exec.Command("go", "build", "-o", binary, "../../cmd/lockstorm")
+	build := exec.Command("go", "build", "-o", binary, "../../cmd/lockstorm-full")
 	build.Stderr = os.Stderr
 	code := 1
 	if err := build.Run(); err == nil {
@@ -41,13 +42,13 @@ func TestMain(m *testing.M) {
 
 // runCase makes the run of a case with the real binary, compares, and returns the results
 // for more: nil where there are none. Of a run that the host made inconclusive nothing can be expected: it is made
-// again, twice at most.
+// again, five times at most.
 func runCase(t *testing.T, c suite.Case) *checker.Results {
 	t.Helper()
 	var dir, out string
 	var code int
 	var r *checker.Results
-	for range 3 {
+	for range 6 {
 		dir = filepath.Join(t.TempDir(), "run")
 		code, out = lockstorm(t, slices.Concat([]string{"run"}, c.Run.Args(), []string{"--out", dir})...)
 		if r = results(t, dir); code != harness.ExitUnknown || r == nil || !hostMadeIt(r) || len(c.Expect.Compare(code, r)) == 0 {
@@ -59,8 +60,19 @@ func runCase(t *testing.T, c suite.Case) *checker.Results {
 	if differ := c.Expect.Compare(code, r); len(differ) > 0 {
 		t.Errorf("%s\nlockstorm run %s\n%s", suite.Sentences(differ), c.Run.Line(), out)
 	}
+	if r != nil {
+		verifies(t, dir)
+	}
 	nothingLeft(t, dir)
 	return r
+}
+
+// verifies wants every proof of a run to hold; what only a search through the record shows is left to the judge.
+func verifies(t *testing.T, dir string) {
+	t.Helper()
+	if code, out := lockstorm(t, "verify", dir); code != harness.ExitPass && (code != harness.ExitUnknown || !strings.Contains(out, "needs a search")) {
+		t.Errorf("its proofs do not hold: exit %d\n%s", code, out)
+	}
 }
 
 // hostMadeIt reports whether a check has no answer since the host, or the record, may explain all that it found.

@@ -18,7 +18,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/docs/tables"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/stores/full"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/own"
 	"github.com/lockstorm/lockstorm/tests/setting"
@@ -38,7 +38,7 @@ type cell struct {
 // variants by a regular expression for what their name begins with, and LIB_FAULT faults likewise: rows of
 // others stay as they are.
 func TestSeriesLibraries(t *testing.T) {
-	seeds, cat := setting.Number(t, "LIB_SEEDS", 10), harness.New(stores.All()...)
+	seeds, cat := setting.Number(t, "LIB_SEEDS", 10), harness.New(full.All()...)
 	path := filepath.Join("..", "..", "docs", "libraries-measured.md")
 	before, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

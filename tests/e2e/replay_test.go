@@ -74,7 +74,7 @@ func TestReplayRefuses(t *testing.T) {
 	dir := t.TempDir()
 	trial := filepath.Join(dir, "trial.json")
 	for content, want := range map[string]string{
-		"":               "it is not the directory of a run",
+		"":               "it is not a run directory",
 		"{":              "unexpected end of JSON",
 		`{"schema": 99}`: "this lockstorm reads 1",
 		`{"schema":1,"config":{"backend":"melted","provider":"auto","fencing":"both","discipline":"obey","workload":"counter","clients":1,"locks":1,"time_ns":1000000000},"plan":{}}`:                                               "unknown backend",

@@ -23,7 +23,7 @@ axes:
 expect:
   - {of: {nemesis: client-pause}, outcome: mostly}
 include:
-  - {name: bad, run: {backend: redis-del, nemesis: client-pause, time: 4s}}
+  - {name: bad, run: {backend: none, nemesis: client-pause, time: 4s}}
 `
 
 // kill -9 of a suite in the middle: nothing of it lives on, what has ended is judged, a violation among it

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Number is a whole number from 1 on that the environment sets, else the usual one.
+// Number is a whole number, 1 or more that the environment sets, else the usual one.
 func Number(t testing.TB, name string, usual int) int {
 	t.Helper()
 	text := os.Getenv(name)

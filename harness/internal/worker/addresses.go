@@ -43,6 +43,13 @@ func (a *AddressBook) Set(addrs map[string]string) {
 	}
 }
 
+// Addr is where a server is now, for this client; empty: it is not known.
+func (a *AddressBook) Addr(node string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.addrs[node]
+}
+
 // Dial connects to a server by its name, or by its announced address: then that is what
 // the connection says of its other end, as clients compare it with what is announced.
 func (a *AddressBook) Dial(ctx context.Context, node string) (net.Conn, error) {

@@ -119,6 +119,7 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 	env := backends.Env{
 		Run: w.cfg.RunID, Client: w.cfg.Client, Nodes: w.cfg.Nodes, Dial: w.addrs.Dial, Dir: w.cfg.Dir, TTL: ttl,
 		Retry: time.Duration(w.cfg.Retry), Timeout: timeout, Now: w.rec.Clock().Now, Rand: w.rand(2), Values: w.cfg.Backend.Values,
+		Addr: w.addrs.Addr, ClockBase: w.cfg.ClockBase, Breach: w.breach,
 	}
 	var resource workloads.Resource
 	if !spec.Settles {
@@ -158,6 +159,12 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 		return errors.Join(resource.Close(), ignoreBroken(locker.Close()))
 	}
 	return client, wl.New(settings), closeAll, nil
+}
+
+// breach puts on record that nothing of the run counts, and ends this client.
+func (w *worker) breach(text string) {
+	err := w.rec.Notice(history.Event{F: history.FBreach, Client: w.cfg.Client, Message: text})
+	w.cancel(errors.Join(errors.New(text), err))
 }
 
 // resource is what the lock protects: in a store, or the server of ours.

@@ -12,23 +12,27 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 )
 
 // Stage is a part of what shall notice a mutant.
 type Stage struct {
-	Name string
-	Args []string // of go test
+	Name  string
+	Args  []string // of go test
+	Proof bool     // it is of what checks proofs, and is asked of nothing else
 }
 
 // Stages are in the order in which they are asked, the fastest first.
 func Stages() []Stage {
 	return []Stage{
-		{"fixtures", []string{"-run", "^Test(Fixtures|Figures)$", "./checker"}},
-		{"tests of checker/lin", []string{"-short", "./checker/lin/..."}},
-		{"tests of history", []string{"-short", "./history"}},
-		{"tests of checker", []string{"-short", "./checker/..."}},
-		{"hunt", []string{"-run", "^(TestHunt|TestKnown)$", "./tests/hunt"}},
+		{"fixtures", []string{"-run", "^Test(Fixtures|Figures)$", "./checker"}, false},
+		{"tests of checker/lin", []string{"-short", "./checker/lin/..."}, false},
+		{"tests of history", []string{"-short", "./history"}, false},
+		{"tests of checker", []string{"-short", "./checker/..."}, false},
+		{"tests of proof", []string{"./proof"}, true},
+		{"hunted proofs", []string{"-run", "^TestProofs$", "./tests/hunt"}, true},
+		{"hunt", []string{"-run", "^(TestHunt|TestKnown)$", "./tests/hunt"}, false},
 	}
 }
 
@@ -73,7 +77,7 @@ func (j Judge) Try(ctx context.Context, m *Mutant) (r Result, err error) {
 	}
 	if m != nil {
 		r.Mutant = *m
-		_, err := j.run(ctx, "build", "-overlay", overlay, "./checker/...", "./history")
+		_, err := j.run(ctx, "build", "-overlay", overlay, "./checker/...", "./history/...", "./proof")
 		if failed(err) {
 			r.Void = true
 			return r, nil
@@ -83,6 +87,9 @@ func (j Judge) Try(ctx context.Context, m *Mutant) (r Result, err error) {
 		}
 	}
 	for _, s := range Stages() {
+		if m != nil && s.Proof != strings.HasPrefix(m.File, proofs+"/") {
+			continue
+		}
 		args := append([]string{"test", "-overlay", overlay, "-vet=off", "-ldflags=-s -w", "-failfast", "-timeout", wall.String()}, s.Args...)
 		text, err := j.run(ctx, args...)
 		if err == nil {
@@ -109,7 +116,7 @@ func (j Judge) Stamp() (string, error) {
 		return "", err
 	}
 	defer root.Close() //nolint:errcheck // it was only read
-	for _, dir := range []string{"checker", "history", "tests/hunt"} {
+	for _, dir := range []string{"checker", "history", "proof", "tests/hunt"} {
 		err := fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err

@@ -19,10 +19,13 @@ type Scope struct {
 	Only []string
 }
 
-// Scopes are what judges: the checker with its engine, and of the history what is said about holds and leases.
+// Scopes are what judges: the checker with its engine, of the history what is said about holds and leases, and what checks proofs.
 func Scopes() []Scope {
-	return []Scope{{Dir: "checker"}, {Dir: "history", Only: []string{"holds.go", "lease.go"}}}
+	return []Scope{{Dir: "checker"}, {Dir: "history/beliefs"}, {Dir: "history", Only: []string{"deadlines.go", "lease.go"}}, {Dir: proofs}}
 }
+
+// proofs is the folder of what checks proofs, which is tried by tests of its own.
+const proofs = "proof"
 
 // List asks gremlins for every place of the scopes, all of its kinds enabled, in the order of the files.
 func List(ctx context.Context, root string, scopes []Scope) ([]Place, error) {

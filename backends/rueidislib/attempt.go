@@ -1,4 +1,4 @@
-package redislibs
+package rueidislib
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package redislibs
+package rueidislib
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/backends/redis"
 	"github.com/lockstorm/lockstorm/backends/redis/tap"
+	"github.com/lockstorm/lockstorm/backends/redislibs"
 	"github.com/lockstorm/lockstorm/catalog"
 )
 
@@ -77,7 +78,7 @@ const maxMajority = 50
 // library connects at once, and a server that is down is no reason to give up.
 func openRueidis(_ context.Context, env backends.Env) (backends.Locker, error) {
 	if len(env.Nodes) == 0 {
-		return nil, errNoServer
+		return nil, redislibs.ErrNoServer
 	}
 	o, err := rueidisOptions(env.Values, env.TTL)
 	if err != nil {
@@ -144,13 +145,13 @@ func (r *rueidisLock) lock(ctx context.Context, req backends.Request, take rueid
 		return nil, err
 	}
 	r.spy.begin(req)
-	waiting, granted := untilGranted(ctx)
+	waiting, granted := redislibs.UntilGranted(ctx)
 	held, cancel, err := take(r.locker, waiting, req.Lock)
 	granted()
 	a := r.spy.latest()
 	switch {
 	case err != nil && a.maySucceed():
-		return nil, unknown(err)
+		return nil, fmt.Errorf("no majority either way: %v", err) //nolint:errorlint // hidden on purpose
 	case err != nil && !a.refused(): // a majority of the keys is certainly not ours
 		return nil, fmt.Errorf("%w: %w", backends.ErrNotSent, err)
 	case err != nil:

@@ -1,0 +1,89 @@
+package adapters_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/cmd/cli"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// atOnce bounds what runs beside each other: each has servers, and some have virtual machines.
+const atOnce = "2"
+
+func catalogue() *harness.Catalogue { return harness.New(stores.All()...) }
+
+// TestMain lets this binary start itself as the workers of the runs below.
+func TestMain(m *testing.M) {
+	harness.WorkerMain(catalogue())
+	if err := flag.Set("test.parallel", atOnce); err != nil { // -parallel says otherwise
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// kept is an adapter with what a run without faults must end with.
+type kept struct {
+	words string
+	exit  int
+}
+
+func lockstorm(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	var out bytes.Buffer
+	code := cli.Main(&suite.Book{Catalogue: catalogue()}, cli.State{Context: t.Context(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &out})
+	return code, out.String()
+}
+
+// Every adapter keeps the protocol, but the one that is no lock.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	for _, k := range []kept{
+		{"python/flock.py", harness.ExitPass},
+		{"python/null.py", harness.ExitViolation},
+		{"python/setnx.py", harness.ExitPass},
+		{"python/redis_py.py", harness.ExitPass},
+		{"python/kazoo_lock.py", harness.ExitPass},
+		{"java/curator", harness.ExitPass},
+	} {
+		t.Run(k.words, func(t *testing.T) {
+			t.Parallel()
+			code, out := lockstorm(t, append([]string{"adapter", "check", "--"}, strings.Fields(k.words)...)...)
+			if code != k.exit {
+				t.Errorf("exit %d\n%s", code, out)
+			}
+		})
+	}
+}
+
+// An adapter is a lock, but the one that is none. What a busy host makes inconclusive says nothing about it.
+func TestRuns(t *testing.T) {
+	t.Parallel()
+	for _, k := range []kept{
+		{"python/null.py", harness.ExitViolation},
+		{"python/redis_py.py", harness.ExitPass},
+		{"java/curator", harness.ExitPass},
+	} {
+		t.Run(k.words, func(t *testing.T) {
+			t.Parallel()
+			code, out := run(t, k.words)
+			if code != k.exit && code != harness.ExitUnknown {
+				t.Errorf("exit %d\n%s", code, out)
+			}
+		})
+	}
+}
+
+// run makes a short run of an adapter.
+func run(t *testing.T, words string, more ...string) (int, string) {
+	t.Helper()
+	w := strings.Fields(words)
+	args := []string{"run", "--backend", "exec:cmd=" + w[0], "--clients", "3", "--time", "2s", "--seed", "1", "--out", filepath.Join(t.TempDir(), "run")}
+	return lockstorm(t, append(append(append(args, more...), "--"), w[1:]...)...)
+}

@@ -1,0 +1,50 @@
+//go:build series
+
+package adapters_test
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+// kazoo 2.8.0 lets a reader wait for writers that came after it, which wait for the reader (python-zk/kazoo issue 649).
+func TestKazooReadersWaitForEver(t *testing.T) {
+	version, err := exec.Command("/usr/bin/python3", "-c", "import kazoo.version; print(kazoo.version.__version__)").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := harness.ExitPass
+	if strings.TrimSpace(string(version)) == "2.8.0" {
+		want = harness.ExitViolation
+	}
+	if code, out := run(t, "python/kazoo_lock.py rwlock", "--workload", "rwlock"); code != want {
+		t.Errorf("kazoo %s: exit %d\n%s", version, code, out)
+	}
+}
+
+// Each bug that is planted in a lock of Python is found, by its own finding, ten times of ten.
+func TestPlanted(t *testing.T) {
+	for way, c := range map[string]struct {
+		flags, finds string
+	}{
+		"foreign": {"--nemesis client-pause:at=before-release,for=1.5ttl", "FAIL     ownership"},
+		"split":   {"--nemesis client-pause:at=compared,for=1.5ttl", "FAIL     ownership"},
+		"late":    {"--nemesis delete-key --discipline told --require +loss-notice --workload counter:hold=3ttl --time 12s", "FAIL     loss-notice"},
+		"count":   {"--workload reentrant", "FAIL     mutual-exclusion"},
+	} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			for seed := range 10 {
+				args := append(strings.Fields(c.flags), "--seed", fmt.Sprint(seed+1))
+				code, out := run(t, "testdata/planted.py "+way, args...)
+				if code != harness.ExitViolation || !strings.Contains(strings.ReplaceAll(out, "  ", " "), strings.ReplaceAll(c.finds, "     ", " ")) {
+					t.Errorf("seed %d: exit %d\n%s", seed+1, code, out)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,213 @@
+// Package adaptertest is an adapter for tests: a lock by files that are created and removed, and ways to lie about it.
+package adaptertest
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// AsAdapter begins the first argument by which a test binary is an adapter; the way in which it lies follows.
+const AsAdapter = "adapter:"
+
+// Honest is the way that does not lie; Lies are those that a conformance program must find.
+const Honest = "honest"
+
+// Lies are ways to break the protocol.
+func Lies() []string {
+	return []string{"early", "false-not-sent", "noise", "neither", "long", "dies", "clock", "backdated", "reused", "ok", "timeless", "token", "late-deadline", "twice", "renamed", "releases-twice", "stays", "knows-all"}
+}
+
+// Main turns this process into an adapter where it was started as one, and then never returns. Call it first in TestMain.
+func Main() {
+	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], AsAdapter) {
+		fake{way: strings.TrimPrefix(os.Args[1], AsAdapter), held: map[int64]string{}}.serve()
+		os.Exit(0)
+	}
+	// A binary with the race detector sleeps for a second before it ends.
+	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) //nolint:errcheck // a sound name
+}
+
+// fake is a lock by files that are created and removed, and ways to lie about it.
+type fake struct {
+	way  string
+	dir  string
+	held map[int64]string // path by attempt
+}
+
+type asked struct {
+	ID   int64  `json:"id"`
+	Op   string `json:"op"`
+	Lock string `json:"lock"`
+	Hold int64  `json:"hold"`
+	Dir  string `json:"dir"`
+	N    int64  `json:"n"`
+}
+
+func (f fake) serve() {
+	in, out := os.NewFile(3, "in"), os.NewFile(4, "out")
+	say := func(id int64, format string, args ...any) {
+		fmt.Fprintf(out, `{"id":%d,"unheard-of":1,%s}`+"\n", id, fmt.Sprintf(format, args...))
+	}
+	tries, n := 0, int64(0)
+	var later func()
+	for s := bufio.NewScanner(in); s.Scan(); {
+		var q asked
+		if err := json.Unmarshal(s.Bytes(), &q); err != nil {
+			panic(err)
+		}
+		if later != nil {
+			later()
+			later = nil
+		}
+		switch q.Op {
+		case "hello":
+			f.hello(q, say)
+		case "open":
+			f.dir = q.Dir
+			say(q.ID, `"answer":"ok"`)
+		case "ping":
+			now := mono()
+			if f.way == "clock" {
+				now = time.Now().UnixNano()
+			}
+			say(q.ID, `"answer":"ok","now":"%d"`, now)
+		case "try":
+			tries++
+			later = f.try(q, tries, out, say)
+			if f.way == "renews" {
+				n++
+				fmt.Fprintf(out, `{"notice":"renewing","hold":%d,"n":%d}`+"\n", q.ID, n)
+			}
+		case "go":
+			fmt.Fprintf(out, `{"notice":"renewed","n":%d,"sent":%d}`+"\n", q.N, mono())
+			fmt.Fprintf(out, `{"notice":"lost","hold":%d,"message":"for the test"}`+"\n", 23)
+		case "release":
+			f.release(q, say)
+		case "extend":
+			say(q.ID, `"answer":"ok","sent":%d,"ttl_ns":"2000000000"`, mono())
+		case "ask":
+			_, held := f.held[q.Hold]
+			say(q.ID, `"answer":"ok","held":%t`, held)
+		default:
+			if f.way == "knows-all" {
+				say(q.ID, `"answer":"ok"`)
+				continue
+			}
+			say(q.ID, `"answer":"unsupported"`)
+		}
+	}
+	for f.way == "stays" {
+		unix.Pause() //nolint:errcheck // a signal that is none for us
+	}
+}
+
+func (f fake) hello(q asked, say func(int64, string, ...any)) {
+	switch f.way {
+	case "missing":
+		fmt.Fprintln(os.Stderr, "apt install what-it-needs")
+		os.Exit(69)
+	case "crash":
+		fmt.Fprintln(os.Stderr, "boom")
+		os.Exit(3)
+	case "old":
+		say(q.ID, `"answer":"ok","about":{"protocol":0,"name":"fake","ends":"lease"}`)
+		return
+	case "flood":
+		for range 3 << 10 {
+			fmt.Fprintln(os.Stdout, strings.Repeat("x", 1<<10))
+		}
+	}
+	version := "2"
+	if f.way == "renamed" {
+		version = time.Now().String()
+	}
+	say(q.ID, `"answer":"ok","about":{"protocol":1,"name":"fake","version":"%s","ends":"lease","clock":"monotonic","calls":["extend","ask"],"renews":true}`, version)
+}
+
+// try makes one try; what it returns is to be said with the next request.
+func (f fake) try(q asked, tries int, out *os.File, say func(int64, string, ...any)) (later func()) {
+	switch f.way {
+	case "dies":
+		if tries == 2 {
+			fmt.Fprintln(os.Stderr, "killed by a bug")
+			os.Exit(7)
+		}
+	case "noise":
+		if tries == 2 {
+			fmt.Fprintln(out, "Connected to the server.")
+		}
+	case "neither":
+		fmt.Fprintf(out, "{\"id\":%d}\n", q.ID)
+	case "long":
+		fmt.Fprintln(out, strings.Repeat("x", 100<<10))
+	}
+	sent, path := mono(), filepath.Join(f.dir, q.Lock)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) && f.way != "early" {
+		say(q.ID, `"answer":"busy"`)
+		return nil
+	}
+	file.Close() //nolint:errcheck // only its name counts
+	f.held[q.ID] = path
+	switch f.way {
+	case "false-not-sent":
+		say(q.ID, `"answer":"not-sent"`)
+	case "backdated":
+		say(q.ID, `"answer":"granted","sent":%d`, sent-int64(time.Second))
+	case "reused":
+		say(q.ID-1, `"answer":"granted","sent":%d`, sent)
+	case "ok":
+		say(q.ID, `"answer":"ok","sent":%d`, sent)
+	case "timeless":
+		say(q.ID, `"answer":"granted"`)
+	case "token":
+		say(q.ID, `"answer":"granted","sent":%d,"token":"12"`, sent)
+	case "late-deadline":
+		say(q.ID, `"answer":"granted","sent":%d,"ttl_ns":1000000000,"deadline":%d`, sent, sent+1e9+1)
+	case "twice":
+		say(q.ID, `"answer":"granted","sent":%d`, sent)
+		say(q.ID, `"answer":"granted","sent":%d`, sent)
+	case "late": // the first one is told of with the next request
+		grant := func() { say(q.ID, `"answer":"granted","sent":%d`, sent) }
+		if tries > 1 {
+			grant()
+			break
+		}
+		return grant
+	default:
+		say(q.ID, `"answer":"granted","sent":%d,"ttl_ns":1000000000`, sent)
+	}
+	return nil
+}
+
+func (f fake) release(q asked, say func(int64, string, ...any)) {
+	path, ok := f.held[q.Hold]
+	if f.way == "releases-twice" {
+		os.Remove(path) //nolint:errcheck // that is the lie
+		say(q.ID, `"answer":"ok"`)
+		return
+	}
+	if !ok || os.Remove(path) != nil {
+		say(q.ID, `"answer":"not-held"`)
+		return
+	}
+	delete(f.held, q.Hold)
+	say(q.ID, `"answer":"ok"`)
+}
+
+func mono() int64 {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+		panic(err)
+	}
+	return ts.Nano()
+}

@@ -1,0 +1,199 @@
+package conform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/backends/adapter"
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Target is an adapter, and what it is held against.
+type Target struct {
+	Argv    []string
+	Dir     string            // for locks in files
+	Servers map[string]string // node -> host:port
+	Nodes   []cluster.Ref
+	TTL     time.Duration
+	Seed    uint64
+	Log     io.Writer // for what the adapter prints
+}
+
+// Result is what became of one rule.
+type Result struct {
+	Rule     string // what an adapter must do, in a sentence
+	Broken   string // how it did not; empty: it did
+	Skipped  string // why it does not apply
+	NotTried bool   // a rule before it is broken, without which it makes no sense
+}
+
+// Broken counts the rules that are broken.
+func Broken(all []Result) (n int) {
+	for _, r := range all {
+		if r.Broken != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// bench is two adapters of one lock, and what they have said.
+type bench struct {
+	t     Target
+	about adapter.Description
+	spec  backends.Spec
+	clock history.Clock
+
+	mu     sync.Mutex
+	broke  []string
+	owners int
+
+	a, b    backends.Locker
+	relayed map[backends.Locker][]*relay
+	relays  []*relay
+}
+
+// shared is a log that several adapters write to.
+type shared struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+// Write writes one piece after the other.
+func (s *shared) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.to.Write(b)
+}
+
+// errSkip says why a rule does not apply.
+type errSkip struct{ why string }
+
+func (e errSkip) Error() string { return e.why }
+
+func skip(format string, args ...any) error { return errSkip{fmt.Sprintf(format, args...)} }
+
+// Check holds an adapter against every rule. Where one is broken in a way that ends the adapter, those after it are not tried.
+func Check(ctx context.Context, t Target) (all []Result) {
+	t.Log = &shared{to: t.Log}
+	x := &bench{t: t, clock: history.NewClock(), relayed: map[backends.Locker][]*relay{}}
+	defer x.close()
+	stop := false
+	for _, r := range rules {
+		one := Result{Rule: r.text, NotTried: stop}
+		if stop {
+			all = append(all, one)
+			continue
+		}
+		err := r.try(x, ctx)
+		said := x.breaches()
+		var skipped errSkip
+		switch {
+		case said != "":
+			one.Broken, stop = said, true
+		case errors.As(err, &skipped):
+			one.Skipped = skipped.why
+		case err != nil:
+			one.Broken, stop = err.Error(), r.needed
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// breaches are those that were told since the last question.
+func (x *bench) breaches() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	said := strings.Join(x.broke, "; ")
+	x.broke = nil
+	return said
+}
+
+// open starts one more adapter, behind relays of its own.
+func (x *bench) open(ctx context.Context, client string) (backends.Locker, error) {
+	addrs := map[string]string{}
+	var own []*relay
+	for name, upstream := range x.t.Servers {
+		r, err := newRelay(upstream)
+		if err != nil {
+			return nil, err
+		}
+		addrs[name] = r.addr()
+		own = append(own, r)
+	}
+	x.relays = append(x.relays, own...)
+	l, err := x.spec.Open(ctx, backends.Env{
+		Run: fmt.Sprintf("check-%x", x.t.Seed), Client: client, Nodes: x.t.Nodes, Dir: x.t.Dir, TTL: x.t.TTL, Retry: x.t.TTL / 50, Timeout: max(x.t.TTL, 500*time.Millisecond),
+		Now: x.clock.Now, ClockBase: x.clock.Base(), Rand: rand.New(rand.NewPCG(x.t.Seed, 1)), Addr: func(node string) string { return addrs[node] },
+		Log: x.t.Log,
+		Session: backends.Session{
+			Opened:   func(string, backends.Renewal) error { return nil },
+			Renewing: func(string) (func(backends.Renewal, error), error) { return func(backends.Renewal, error) {}, nil },
+			Lost:     func(string, string) {},
+		},
+		Breach: func(text string) {
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			x.broke = append(x.broke, text)
+		},
+	})
+	if err == nil {
+		x.relayed[l] = own
+	}
+	return l, err
+}
+
+func (x *bench) close() {
+	for _, l := range []backends.Locker{x.a, x.b} {
+		if l != nil {
+			l.Close() //nolint:errcheck // it may be broken: that was told
+		}
+	}
+	for _, r := range x.relays {
+		r.close() //nolint:errcheck // it may be closed
+	}
+}
+
+// patience is how long something is waited for that is not to come. A time to live is much longer, so that no lease runs out on a busy host.
+const patience = 300 * time.Millisecond
+
+// request is one attempt, with an owner of its own.
+func (x *bench) request(lock string) backends.Request {
+	x.owners++
+	return backends.Request{Lock: lock, Owner: fmt.Sprintf("check-%x-%d", x.t.Seed, x.owners), TTL: x.t.TTL, Hooks: backends.Hooks{
+		Lost:     func(string, string) {},
+		Renewing: func(string) (func(backends.Renewal, error), error) { return func(backends.Renewal, error) {}, nil },
+		GivingUp: func(string, string) (func(error), error) { return func(error) {}, nil },
+	}}
+}
+
+// try is one try, or, of a lock that can only wait, a short wait.
+func (x *bench) try(ctx context.Context, l backends.Locker, lock string) (backends.Lease, error) {
+	if !x.spec.NoTry {
+		return l.TryAcquire(ctx, x.request(lock))
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return l.Acquire(ctx, x.request(lock))
+}
+
+// within runs f, and says what where it takes longer than it may.
+func within(d time.Duration, what string, f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(d):
+		return fmt.Errorf("%s took longer than %v", what, d)
+	}
+}

@@ -1,0 +1,56 @@
+package conform_test
+
+import (
+	"cmp"
+	"io"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/backends/adapter/adaptertest"
+	"github.com/lockstorm/lockstorm/backends/adapter/conform"
+)
+
+// TestMain lets this binary start itself as an adapter.
+func TestMain(m *testing.M) {
+	adaptertest.Main()
+	os.Exit(m.Run())
+}
+
+func check(t *testing.T, way string, seed uint64) []conform.Result {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conform.Check(t.Context(), conform.Target{Argv: []string{self, adaptertest.AsAdapter + way}, Dir: t.TempDir(), TTL: 10 * time.Second, Seed: seed, Log: io.Discard})
+}
+
+func TestHonestAdapter(t *testing.T) {
+	t.Parallel()
+	for _, r := range check(t, adaptertest.Honest, 1) {
+		if r.Broken != "" || r.NotTried {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// Every lie is found, each time (CONFORM_SEEDS=10).
+func TestLies(t *testing.T) {
+	t.Parallel()
+	seeds, err := strconv.ParseUint(cmp.Or(os.Getenv("CONFORM_SEEDS"), "1"), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, way := range adaptertest.Lies() {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			for seed := range seeds {
+				if all := check(t, way, seed); conform.Broken(all) == 0 {
+					t.Fatalf("seed %d: %+v", seed, all)
+				}
+			}
+		})
+	}
+}

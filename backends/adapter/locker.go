@@ -1,0 +1,394 @@
+package adapter
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"reflect"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/proc"
+)
+
+// locker is one client's adapter.
+type locker struct {
+	*program
+
+	about Description
+	env   backends.Env
+	limit time.Duration // of an answer that nobody can hurry
+	clock bool          // its times are used
+	once  sync.Once     // for the first breach
+
+	mu       sync.Mutex
+	sessions map[string]backends.Renewal            // the last of each lease that grants share
+	holds    map[int64]*hold                        // by the id of the attempt
+	asked    map[int64]func(l line, at int64) error // renewals and giving up that are under way, by number
+}
+
+// hold is an attempt, and the lease that it becomes.
+type hold struct {
+	l    *locker
+	id   int64
+	req  backends.Request
+	info backends.Info
+}
+
+var (
+	_ backends.Locker   = (*locker)(nil)
+	_ backends.Lease    = (*hold)(nil)
+	_ backends.Extender = (*hold)(nil)
+	_ backends.Asker    = (*hold)(nil)
+)
+
+// pings are how often the clock is held against ours, at the beginning and at the end.
+const pings = 20
+
+// open starts the adapter of a client, which must be what it said that it is.
+func open(_ context.Context, d Description, argv []string, env backends.Env) (backends.Locker, error) {
+	l := &locker{
+		about: d, env: env, limit: 10*time.Second + env.Timeout, clock: d.Clock == clockMonotonic,
+		holds: map[int64]*hold{}, sessions: map[string]backends.Renewal{}, asked: map[int64]func(line, int64) error{},
+	}
+	opening := Opening{
+		Run: env.Run, Client: env.Client, Nodes: []Node{}, Dir: env.Dir, Lease: env.TTL.Nanoseconds(), Retry: env.Retry.Nanoseconds(),
+		Timeout: env.Timeout.Nanoseconds(), Seed: env.Rand.Uint64() >> 12, // every language has it without loss
+	}
+	for _, n := range env.Nodes {
+		node, err := nodeOf(n.Name, env.Addr(n.Name))
+		if err != nil {
+			return nil, err
+		}
+		opening.Nodes = append(opening.Nodes, node)
+	}
+	log := env.Log
+	if log == nil {
+		log = os.Stderr
+	}
+	p, err := start(argv, true, log, env.Now, l.noticed)
+	if err != nil {
+		return nil, err
+	}
+	l.program = p
+	p.mu.Lock()
+	p.unwanted = l.giveBack
+	p.mu.Unlock()
+	go l.watch()
+	if err := l.opened(opening); err != nil {
+		l.kill()
+		l.end()
+		return nil, err
+	}
+	return l, nil
+}
+
+// An adapter may start processes of its own, so many and no more.
+const (
+	maxProcesses = 200
+	countEvery   = time.Second
+)
+
+// watch ends an adapter that starts processes without end.
+func (l *locker) watch() {
+	tick := time.NewTicker(countEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-l.exited:
+			return
+		case <-tick.C:
+		}
+		if n, err := proc.Below(); err == nil && n > maxProcesses {
+			l.broke(breach("it has started more than %d processes", maxProcesses)) //nolint:errcheck // it is told
+			return
+		}
+	}
+}
+
+func nodeOf(name, addr string) (Node, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return Node{}, fmt.Errorf("the address of %s: %w", name, err)
+	}
+	n, err := strconv.Atoi(port)
+	return Node{Name: name, Host: host, Port: n}, err
+}
+
+func (l *locker) opened(o Opening) error {
+	again, err := l.hello()
+	if err != nil {
+		return err
+	}
+	if !reflect.DeepEqual(again, l.about) {
+		return errors.New("the adapter describes itself otherwise than a moment ago")
+	}
+	if a := l.call(request{Op: opOpen, Opening: &o}, describeLimit); a.err != nil || a.Answer != ansOK {
+		if errors.Is(a.err, errEnded) {
+			return fmt.Errorf("the adapter ended when it was opened: %w", l.howEnded())
+		}
+		return errors.Join(fmt.Errorf("the adapter could not be opened: %s%s", a.Answer, after(a.Message)), a.err)
+	}
+	return l.ping()
+}
+
+// ping proves that the adapter's clock is ours.
+func (l *locker) ping() error {
+	if !l.clock {
+		return nil
+	}
+	for range pings {
+		a := l.call(request{Op: opPing}, l.limit)
+		switch {
+		case a.err != nil:
+			return a.err
+		case a.Now == nil:
+			return breach("it answered ping without its time")
+		}
+		if err := l.within("now", *a.Now, a.sent, a.at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// within refuses a time that is not between two moments of ours.
+func (l *locker) within(what string, t nanos, from, to int64) error {
+	at := int64(t) - l.env.ClockBase
+	switch {
+	case at < from:
+		return breach("its clock is not ours: %q lies %v before what it answers", what, time.Duration(from-at))
+	case at > to:
+		return breach("its clock is not ours: %q lies %v after its own answer", what, time.Duration(at-to))
+	}
+	return nil
+}
+
+// broke passes an error on. Of the first breach, and of an end that nobody asked for, it tells the client: nothing of the run
+// counts then.
+func (l *locker) broke(err error) error {
+	if err == nil || (!isBreach(err) && !errors.Is(err, errEnded)) {
+		return err
+	}
+	l.once.Do(func() {
+		said := err
+		if errors.Is(err, errEnded) {
+			said = breach("it ended by itself: %v", l.howEnded())
+		}
+		l.fail(err) //nolint:errcheck // it is the error
+		l.kill()
+		l.env.Breach(said.Error())
+	})
+	return err
+}
+
+// Acquire waits for the lock: in the library where that can wait, else by trying.
+func (l *locker) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	if !l.about.Waits {
+		return backends.Poll(ctx, l.env, req, l.TryAcquire)
+	}
+	return l.attempt(ctx, opAcquire, req)
+}
+
+// TryAcquire makes one try.
+func (l *locker) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
+	return l.attempt(ctx, opTry, req)
+}
+
+func (l *locker) attempt(ctx context.Context, op string, req backends.Request) (backends.Lease, error) {
+	h := &hold{l: l, req: req}
+	id, one, err := l.begin(request{Op: op, Lock: req.Lock, Owner: req.Owner, Mode: req.Mode, TTL: req.TTL.Nanoseconds()}, h)
+	if err != nil {
+		return nil, l.broke(err)
+	}
+	var a answer
+	if op == opAcquire {
+		a = l.waitFor(ctx, id, one)
+	} else {
+		a = l.await(id, one, l.limit)
+	}
+	if a.err == nil && a.Answer == ansGranted {
+		if a.err = h.granted(a); a.err == nil {
+			return h, nil
+		}
+	} else if a.err == nil && a.Answer == ansOK {
+		a.err = breach("it answered %s with ok: an attempt is granted, or it is not", op)
+	}
+	if a.err == nil {
+		l.forget(id)
+		a.err = definite(a.Answer, a.Message)
+	}
+	return nil, l.broke(a.err)
+}
+
+// begin asks for the lock. The attempt is known before its answer can come.
+func (l *locker) begin(r request, h *hold) (int64, *call, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	id, one, err := l.ask(r)
+	h.id = id
+	l.holds[id] = h
+	return id, one, err
+}
+
+// waitFor waits until the attempt ends, or ctx does: then it is cancelled, and its answer is waited for.
+func (l *locker) waitFor(ctx context.Context, id int64, one *call) answer {
+	select {
+	case a := <-one.answer:
+		return a
+	case <-ctx.Done():
+	}
+	if err := l.send(request{Op: opCancel, Hold: id}); err != nil {
+		return answer{err: err}
+	}
+	return l.await(id, one, l.limit)
+}
+
+// giveBack releases what was granted after its attempt had been given up, as a program does whose call returns late: else it would
+// be held for ever by somebody who does not know of it. The attempt is of unknown outcome on record.
+func (l *locker) giveBack(attempt int64) {
+	l.broke(l.leave(request{Op: opRelease, Hold: attempt})) //nolint:errcheck // it is told
+}
+
+func (l *locker) forget(id int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.holds, id)
+}
+
+// granted takes over what the adapter says of a grant.
+func (h *hold) granted(a answer) error {
+	info := backends.Info{Owner: a.Owner, Nodes: a.Nodes}
+	if a.Token != nil {
+		n, err := strconv.ParseInt(*a.Token, 10, 64)
+		if err != nil {
+			return breach("its token is %q: a token is a whole number, as a string", *a.Token)
+		}
+		info.Token, info.HasToken = n, true
+	}
+	if h.l.about.Tokens != info.HasToken {
+		return breach("it says tokens: %t, and its grant has a token: %t", h.l.about.Tokens, info.HasToken)
+	}
+	r, err := h.l.lived(a.line, h.req.TTL, a.sent, a.at)
+	if err != nil {
+		return err
+	}
+	info.Sent = r.Sent
+	h.l.mu.Lock()
+	defer h.l.mu.Unlock()
+	switch {
+	case h.l.about.Model.Session:
+		session, known := h.l.sessions[a.Lease]
+		if !known {
+			return breach("its grant is under the session %q, which it never told of", a.Lease)
+		}
+		info.Lease, info.TTL, info.Deadline = a.Lease, session.TTL, session.Deadline
+	case h.l.about.Ends == history.EndsLease:
+		info.Lease, info.TTL, info.Deadline = cmp.Or(a.Lease, h.req.LeaseName()), r.TTL, r.Deadline
+	}
+	h.info = info // the reader names its lease
+	return nil
+}
+
+// lived is how long a grant or a renewal lives by what the adapter says, between two moments of ours. Without a clock it counts from
+// the first of them: no hold is made longer than it is.
+func (l *locker) lived(said line, ttl time.Duration, from, to int64) (backends.Renewal, error) {
+	r := backends.Renewal{Sent: from, TTL: ttl, Nodes: said.Nodes}
+	if said.TTL != nil {
+		r.TTL = time.Duration(*said.TTL)
+	}
+	if r.TTL <= 0 || r.TTL > maxTTL {
+		return r, breach("its lease lives %v: from 1 ns to %v", r.TTL, maxTTL)
+	}
+	if l.clock && said.Sent == nil {
+		return r, breach("its grant does not say when the request was sent")
+	}
+	if l.clock && said.Sent != nil {
+		if err := l.within("sent", *said.Sent, from, to); err != nil {
+			return r, err
+		}
+		r.Sent = int64(*said.Sent) - l.env.ClockBase
+	}
+	r.Deadline = r.Sent + r.TTL.Nanoseconds()
+	if l.clock && said.Deadline != nil {
+		if d := int64(*said.Deadline) - l.env.ClockBase; d <= r.Deadline {
+			r.Deadline = d
+		} else {
+			return r, breach("its deadline lies %v after the end of its lease", time.Duration(d-r.Deadline))
+		}
+	}
+	return r, nil
+}
+
+const maxTTL = 24 * time.Hour
+
+// Info is what was granted.
+func (h *hold) Info() backends.Info { return h.info }
+
+// on asks something under the grant.
+func (h *hold) on(op string) answer {
+	a := h.l.call(request{Op: op, Hold: h.id}, h.l.limit)
+	switch {
+	case a.err != nil:
+	case a.Answer == ansGranted, a.Answer == ansBusy:
+		a.err = breach("it answered %s with %s", op, a.Answer)
+	default:
+		return a
+	}
+	a.err = h.l.broke(a.err)
+	return a
+}
+
+// Release gives the lock back.
+func (h *hold) Release(context.Context) error {
+	a := h.on(opRelease)
+	if a.err != nil {
+		return a.err
+	}
+	return definite(a.Answer, a.Message)
+}
+
+// Extend extends the lease.
+func (h *hold) Extend(context.Context) (backends.Renewal, error) {
+	a := h.on(opExtend)
+	if a.err != nil {
+		return backends.Renewal{}, a.err
+	}
+	if err := definite(a.Answer, a.Message); err != nil {
+		return backends.Renewal{}, err
+	}
+	r, err := h.l.lived(a.line, h.req.TTL, a.sent, a.at)
+	return r, h.l.broke(err)
+}
+
+// Held asks whether the lock is still held.
+func (h *hold) Held(context.Context) (bool, error) {
+	a := h.on(opAsk)
+	if a.err != nil {
+		return false, a.err
+	}
+	if err := definite(a.Answer, a.Message); err != nil {
+		return false, err
+	}
+	if a.Held == nil {
+		return false, h.l.broke(breach("it answered ask without held"))
+	}
+	return *a.Held, nil
+}
+
+// Close holds the clocks against each other once more, and ends the adapter. Leases that are still held are not released.
+func (l *locker) Close() error {
+	err := l.why()
+	if err == nil {
+		err = l.ping()
+	}
+	err = l.broke(err)
+	l.end()
+	return err
+}

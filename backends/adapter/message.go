@@ -1,0 +1,221 @@
+package adapter
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Protocol is the version that this package speaks.
+const Protocol = 1
+
+// The environment by which an adapter finds its pipes, and where they are.
+const (
+	EnvIn  = "LOCKSTORM_IN"
+	EnvOut = "LOCKSTORM_OUT"
+
+	fdIn, fdOut = 3, 4
+)
+
+// maxLine is the longest line that is read, in bytes.
+const maxLine = 64 << 10
+
+// What is asked of an adapter.
+const (
+	opHello   = "hello"   // what are you?
+	opOpen    = "open"    // who you serve, and where the servers are
+	opPing    = "ping"    // what time is it?
+	opAcquire = "acquire" // wait for the lock
+	opTry     = "try"     // one try
+	opRelease = "release"
+	opExtend  = "extend"
+	opAsk     = "ask"    // do you still hold it?
+	opCancel  = "cancel" // no longer wait; the acquire itself is answered
+	opGo      = "go"     // go on after a notice with a number
+)
+
+// What an adapter answers.
+const (
+	ansOK          = "ok"
+	ansGranted     = "granted"
+	ansBusy        = "busy"
+	ansNotHeld     = "not-held"
+	ansNotSent     = "not-sent"
+	ansError       = "error" // nobody can tell whether it happened
+	ansUnsupported = "unsupported"
+)
+
+// What an adapter tells unasked. Those with a number wait for go.
+const (
+	noteLost     = "lost"
+	noteOpened   = "opened"    // a session, by its lease
+	noteRenewing = "renewing"  // with a number
+	noteRenewed  = "renewed"   // of that number
+	noteGivingUp = "giving-up" // with a number
+	noteGaveUp   = "gave-up"   // of that number
+	notePoint    = "point"     // with a number
+)
+
+// clockMonotonic is the clock of an adapter whose times are CLOCK_MONOTONIC in ns.
+const clockMonotonic = "monotonic"
+
+// request is a line to an adapter.
+type request struct {
+	ID       int64  `json:"id,omitempty"`
+	Op       string `json:"op"`
+	Protocol int    `json:"protocol,omitempty"` // hello
+	*Opening        // open
+	Lock     string `json:"lock,omitempty"`
+	Owner    string `json:"owner,omitempty"` // unique to the attempt
+	Mode     string `json:"mode,omitempty"`
+	TTL      int64  `json:"ttl_ns,omitempty"`
+	Hold     int64  `json:"hold,omitempty"` // the id of the attempt that was granted, or that is to be cancelled
+	N        int64  `json:"n,omitempty"`    // go
+}
+
+// Opening is what an adapter is told before its first attempt.
+type Opening struct {
+	Run     string `json:"run"`
+	Client  string `json:"client"`
+	Nodes   []Node `json:"nodes"`
+	Dir     string `json:"dir"` // shared by all clients of the run
+	Lease   int64  `json:"lease_ns"`
+	Retry   int64  `json:"retry_ns"`
+	Timeout int64  `json:"timeout_ns"`
+	Seed    uint64 `json:"seed"`
+}
+
+// Node is a server as this client reaches it.
+type Node struct {
+	Name string `json:"name"`
+	Host string `json:"host"`
+	Port int    `json:"port"`
+}
+
+// line is one from an adapter: an answer, or a notice. Fields that are not known are left alone.
+type line struct {
+	ID       int64       `json:"id"`
+	Answer   string      `json:"answer"`
+	Notice   string      `json:"notice"`
+	N        int64       `json:"n"`
+	Hold     int64       `json:"hold"`
+	Message  string      `json:"message"`
+	Sent     *nanos      `json:"sent"`
+	Deadline *nanos      `json:"deadline"`
+	TTL      *nanos      `json:"ttl_ns"`
+	Now      *nanos      `json:"now"`
+	Token    *string     `json:"token"`
+	Lease    string      `json:"lease"`
+	Owner    string      `json:"owner"`
+	Nodes    []string    `json:"nodes"`
+	Held     *bool       `json:"held"`
+	Name     string      `json:"name"`   // of a point
+	Failed   string      `json:"failed"` // renewed, gave-up: an answer other than ok
+	About    Description `json:"about"`  // hello
+}
+
+// Description is what an adapter says of its lock: what [backends.Spec] has.
+type Description struct {
+	Protocol   int               `json:"protocol"`
+	Name       string            `json:"name"`
+	Version    string            `json:"version"`
+	Doc        string            `json:"doc"`
+	Library    string            `json:"library"` // with its version; empty: it is the adapter's own
+	Topologies []string          `json:"topologies"`
+	Ends       string            `json:"ends"`
+	Model      history.Model     `json:"model"`
+	Tokens     bool              `json:"tokens"`
+	Fair       bool              `json:"fair"`
+	Renews     bool              `json:"renews"`
+	Buffers    bool              `json:"buffers"`
+	Waits      bool              `json:"waits"`  // it has acquire; else it is tried again and again
+	NoTry      bool              `json:"no_try"` // it has no try
+	Calls      []string          `json:"calls"`
+	Signals    []Signal          `json:"signals"`
+	Points     []Point           `json:"points"`
+	Clock      string            `json:"clock"` // "monotonic", or empty: its times are not used
+	Keys       []string          `json:"keys"`  // of a lock in its store, with {run} and {lock} in them
+	Recovery   int64             `json:"recovery_ns"`
+	Notes      string            `json:"notes"`
+	Versions   map[string]string `json:"versions"` // of what else is behind it, for the record
+}
+
+// Signal is a [backends.Signal].
+type Signal struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+// Point is a [backends.Point].
+type Point struct {
+	Name string `json:"name"`
+	Doc  string `json:"doc"`
+}
+
+// nanos is a time in ns, as a number or, where a language has no such numbers, as a string.
+type nanos int64
+
+// UnmarshalJSON reads either.
+func (n *nanos) UnmarshalJSON(b []byte) error {
+	v, err := strconv.ParseInt(string(bytes.Trim(b, `"`)), 10, 64)
+	if err != nil {
+		return fmt.Errorf("%s is no number of ns", b)
+	}
+	*n = nanos(v)
+	return nil
+}
+
+// parse reads a line.
+func parse(b []byte) (line, error) {
+	var l line
+	if err := json.Unmarshal(b, &l); err != nil {
+		return l, fmt.Errorf("it wrote a line that cannot be read: %w: %s", err, shown(b))
+	}
+	if (l.Answer == "") == (l.Notice == "") {
+		return l, fmt.Errorf("it wrote a line that is neither an answer nor a notice: %s", shown(b))
+	}
+	return l, nil
+}
+
+// shown is a line as errors quote it.
+func shown(b []byte) string {
+	const most = 120
+	if len(b) > most {
+		return fmt.Sprintf("%q and %d bytes more", b[:most], len(b)-most)
+	}
+	return fmt.Sprintf("%q", b)
+}
+
+// definite is the error that an answer stands for.
+func definite(answer, message string) error {
+	var err error
+	switch answer {
+	case ansOK, ansGranted:
+		return nil
+	case ansBusy:
+		err = backends.ErrBusy
+	case ansNotHeld:
+		err = backends.ErrNotHeld
+	case ansNotSent:
+		err = backends.ErrNotSent
+	case ansUnsupported:
+		return fmt.Errorf("%w: the adapter does not support it%s", backends.ErrNotSent, after(message))
+	default:
+		return fmt.Errorf("the adapter says: %s", message)
+	}
+	if message == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, message)
+}
+
+func after(message string) string {
+	if message == "" {
+		return ""
+	}
+	return ": " + message
+}

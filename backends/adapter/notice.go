@@ -1,0 +1,185 @@
+package adapter
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/lockstorm/lockstorm/backends"
+)
+
+// noticed takes what the adapter tells unasked. It is called by the reader, which it must not keep: what may block goes on beside it.
+func (l *locker) noticed(n line, at int64) error {
+	switch n.Notice {
+	case noteRenewed, noteGaveUp:
+		return l.finished(n, at)
+	}
+	if n.Lease != "" && n.Hold == 0 {
+		return l.ofSession(n, at)
+	}
+	l.mu.Lock()
+	h := l.holds[n.Hold]
+	l.mu.Unlock()
+	if h == nil {
+		return breach("it told %s of the attempt %d, which was not made", n.Notice, n.Hold)
+	}
+	if n.Notice == noteLost {
+		h.req.Hooks.Lost(h.leaseName(), n.Message)
+		return nil
+	}
+	if n.N <= 0 {
+		return breach("it told %s without a number to go on by", n.Notice)
+	}
+	switch n.Notice {
+	case notePoint:
+		if !l.hasPoint(n.Name) {
+			return breach("it stands at the point %q, which its description does not have", n.Name)
+		}
+		go func() {
+			h.req.Reach(context.Background(), n.Name)
+			l.goOn(n.N)
+		}()
+		return nil
+	case noteRenewing:
+		return l.starts(n, func() (func(line, int64) error, error) { return h.renewing() })
+	case noteGivingUp:
+		return l.starts(n, func() (func(line, int64) error, error) { return h.givingUp(n.Message) })
+	}
+	return breach("it told %q, which the protocol does not know", n.Notice)
+}
+
+func (l *locker) hasPoint(name string) bool {
+	for _, p := range l.about.Points {
+		if p.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// ofSession takes what is told of a lease that several grants share.
+func (l *locker) ofSession(n line, at int64) error {
+	l.mu.Lock()
+	_, known := l.sessions[n.Lease]
+	l.mu.Unlock()
+	switch {
+	case !l.about.Model.Session:
+		return breach("it told %s of the lease %q, and its model has no session", n.Notice, n.Lease)
+	case known == (n.Notice == noteOpened):
+		return breach("it told %s of the lease %q, known: %t", n.Notice, n.Lease, known)
+	case n.Notice == noteOpened:
+		r, err := l.lived(n, l.env.TTL, 0, at)
+		if err != nil {
+			return err
+		}
+		l.mu.Lock()
+		l.sessions[n.Lease] = r
+		l.mu.Unlock()
+		return l.env.Session.Opened(n.Lease, r)
+	case n.Notice == noteLost:
+		l.env.Session.Lost(n.Lease, n.Message)
+		return nil
+	case n.Notice == noteRenewing && n.N > 0:
+		return l.starts(n, func() (func(line, int64) error, error) { return l.renewingSession(n.Lease) })
+	}
+	return breach("it told %q of the lease %q", n.Notice, n.Lease)
+}
+
+func (l *locker) renewingSession(lease string) (func(line, int64) error, error) {
+	done, err := l.env.Session.Renewing(lease)
+	begun := l.env.Now()
+	return func(end line, at int64) error {
+		l.mu.Lock()
+		last := l.sessions[lease]
+		l.mu.Unlock()
+		if err := failed(end); err != nil {
+			done(backends.Renewal{}, err)
+			return nil
+		}
+		r, err := l.lived(end, last.TTL, begun, at)
+		if err == nil {
+			l.mu.Lock()
+			if r.Deadline > last.Deadline {
+				l.sessions[lease] = r
+			}
+			l.mu.Unlock()
+		}
+		done(r, err)
+		return err
+	}, err
+}
+
+// starts puts a renewal, or a release that nobody asked for, on record, and lets it go. One that could not be recorded never goes.
+func (l *locker) starts(n line, begin func() (func(line, int64) error, error)) error {
+	l.mu.Lock()
+	_, twice := l.asked[n.N]
+	l.mu.Unlock()
+	if twice {
+		return breach("it used the number %d twice", n.N)
+	}
+	end, err := begin()
+	if err != nil {
+		return nil //nolint:nilerr // the client is stopping
+	}
+	l.mu.Lock()
+	l.asked[n.N] = end
+	l.mu.Unlock()
+	go l.goOn(n.N)
+	return nil
+}
+
+func (h *hold) givingUp(why string) (func(line, int64) error, error) {
+	done, err := h.req.Hooks.GivingUp(h.leaseName(), why)
+	return func(end line, _ int64) error {
+		done(failed(end))
+		return nil
+	}, err
+}
+
+func (h *hold) renewing() (func(line, int64) error, error) {
+	done, err := h.req.Hooks.Renewing(h.leaseName())
+	begun := h.l.env.Now()
+	return func(end line, at int64) error {
+		if err := failed(end); err != nil {
+			done(backends.Renewal{Nodes: end.Nodes}, err)
+			return nil
+		}
+		r, err := h.l.lived(end, h.req.TTL, begun, at)
+		done(r, err)
+		return err
+	}, err
+}
+
+// failed is what became of a renewal by what the adapter says.
+func failed(end line) error {
+	if end.Failed == "" {
+		return nil
+	}
+	return definite(end.Failed, end.Message)
+}
+
+// finished is the end of what was started under a number.
+func (l *locker) finished(n line, at int64) error {
+	l.mu.Lock()
+	done := l.asked[n.N]
+	delete(l.asked, n.N)
+	l.mu.Unlock()
+	if done == nil {
+		return breach("it told %s of the number %d, under which nothing was begun", n.Notice, n.N)
+	}
+	return done(n, at)
+}
+
+// goOn lets the adapter go on.
+func (l *locker) goOn(n int64) {
+	if err := l.send(request{Op: opGo, N: n}); err != nil && !errors.Is(err, errEnded) {
+		l.broke(err) //nolint:errcheck // it was told
+	}
+}
+
+// leaseName is what the grant's lease is called, before the answer of the attempt too.
+func (h *hold) leaseName() string {
+	h.l.mu.Lock()
+	defer h.l.mu.Unlock()
+	return cmp.Or(h.info.Lease, h.req.LeaseName())
+}

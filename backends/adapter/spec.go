@@ -1,0 +1,237 @@
+package adapter
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+// Name is the name of the backend: exec:cmd=FILE, with the arguments of FILE behind --.
+const Name = "exec"
+
+const (
+	paramCmd = "cmd"
+	local    = "local" // the topology without servers
+)
+
+// Spec is the backend that runs adapters. What it is, its adapter says: With starts it, asks, and ends it.
+func Spec() backends.Spec {
+	return backends.Spec{
+		Name: Name, Doc: "a lock in any language: a program that speaks JSON lines over two pipes (docs/adapters.md)",
+		Topologies: []string{local}, Ends: history.EndsNever, Arguments: true,
+		Params: []catalog.Param{{Name: paramCmd, Doc: "the program; its arguments follow --"}},
+		With:   with,
+		Open: func(context.Context, backends.Env) (backends.Locker, error) {
+			return nil, errors.New("it needs cmd=FILE, the program that is started")
+		},
+	}
+}
+
+// with is the spec as the adapter describes itself. Without a program it is as it is.
+func with(s backends.Spec, v catalog.Values) (backends.Spec, error) {
+	if v[paramCmd] == "" {
+		if v[backends.ParamArguments] != "" {
+			return s, errors.New("it needs cmd=FILE, the program that is started")
+		}
+		return s, nil
+	}
+	argv, err := command(v)
+	if err != nil {
+		return s, err
+	}
+	var d Description
+	if said := v[backends.ParamSaid]; said != "" { // we are a client
+		err = json.Unmarshal([]byte(said), &d)
+	} else {
+		d, err = Describe(argv)
+	}
+	if err != nil {
+		return s, err
+	}
+	return d.spec(s, argv)
+}
+
+// command is the program with its arguments.
+func command(v catalog.Values) ([]string, error) {
+	args, err := backends.Arguments(v)
+	if err != nil {
+		return nil, err
+	}
+	file, err := exec.LookPath(v[paramCmd])
+	if err != nil {
+		if _, stat := os.Stat(v[paramCmd]); stat == nil {
+			return nil, fmt.Errorf("cmd=%s cannot be run: is it executable (chmod +x)?", v[paramCmd])
+		}
+		return nil, fmt.Errorf("cmd=%s: there is no such program: give its path, as in ./%s", v[paramCmd], v[paramCmd])
+	}
+	return append([]string{file}, args...), nil
+}
+
+// describeLimit is how long an adapter may take to say what it is: a virtual machine takes its time to start.
+const describeLimit = 30 * time.Second
+
+// described remembers what programs have said of themselves, as long as they stay the same.
+var described struct {
+	sync.Mutex
+	by map[string]Description
+}
+
+// Describe asks an adapter what it is.
+func Describe(argv []string) (Description, error) {
+	key, err := identity(argv)
+	if err != nil {
+		return Description{}, err
+	}
+	described.Lock()
+	defer described.Unlock()
+	if d, ok := described.by[key]; ok {
+		return d, nil
+	}
+	var log strings.Builder
+	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error { return breach("it told something before it was opened") })
+	if err != nil {
+		return Description{}, err
+	}
+	d, err := p.hello()
+	p.end()
+	syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) //nolint:errcheck // what it has left of its group, if anything
+	if err == nil {
+		if described.by == nil {
+			described.by = map[string]Description{}
+		}
+		described.by[key] = d
+	}
+	return d, err
+}
+
+// identity is the command, and the file as it is now.
+func identity(argv []string) (string, error) {
+	info, err := os.Stat(argv[0])
+	if err != nil {
+		return "", err
+	}
+	b, err := json.Marshal(argv)
+	return fmt.Sprintf("%s %d %d", b, info.Size(), info.ModTime().UnixNano()), err
+}
+
+// hello asks a program that was started what it is.
+func (p *program) hello() (Description, error) {
+	a := p.call(request{Op: opHello, Protocol: Protocol}, describeLimit)
+	switch {
+	case errors.Is(a.err, errEnded):
+		how := p.howEnded()
+		select {
+		case <-p.exited:
+			if p.unavailable() {
+				return Description{}, fmt.Errorf("%w: %s: %w", backends.ErrMissing, p.cmd.Path, how)
+			}
+		default:
+		}
+		return Description{}, fmt.Errorf("%s ended before it had said what it is: %w", p.cmd.Path, how)
+	case a.err != nil:
+		return Description{}, fmt.Errorf("%s does not say what it is: %w", p.cmd.Path, a.err)
+	case a.Answer != ansOK:
+		return Description{}, fmt.Errorf("%s does not say what it is: it answers hello with %q%s", p.cmd.Path, a.Answer, after(a.Message))
+	}
+	return a.About, a.About.valid()
+}
+
+// valid says what is wrong with a description, beside what every spec is asked.
+func (d Description) valid() error {
+	switch {
+	case d.Protocol != Protocol:
+		return fmt.Errorf("it speaks protocol %d: this lockstorm speaks %d", d.Protocol, Protocol)
+	case d.Name == "":
+		return errors.New("its description has no name")
+	case d.Clock != "" && d.Clock != clockMonotonic:
+		return fmt.Errorf("its clock is %q: choose %q, or leave it out", d.Clock, clockMonotonic)
+	case d.NoTry && !d.Waits:
+		return errors.New("it can neither wait nor try: one of acquire and try is needed")
+	}
+	for _, c := range d.Calls {
+		if c != backends.CallExtend && c != backends.CallAsk {
+			return fmt.Errorf("it has the call %q: choose from %s, %s", c, backends.CallExtend, backends.CallAsk)
+		}
+	}
+	for _, s := range d.Signals {
+		switch backends.SignalKind(s.Kind) {
+		case backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod:
+		default:
+			return fmt.Errorf("it has the signal %q: choose from %s, %s, %s, %s", s.Kind, backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod)
+		}
+	}
+	return nil
+}
+
+// spec is a backend as an adapter describes it.
+func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error) {
+	s.Doc, s.Ends, s.Model, s.Tokens, s.Fair = cmp.Or(d.Doc, s.Doc), d.Ends, d.Model, d.Tokens, d.Fair
+	s.Renews, s.Buffers, s.NoTry, s.Calls = d.Renews, d.Buffers, d.NoTry, d.Calls
+	s.Library, s.Notes, s.Recovery = d.Library, d.Notes, time.Duration(d.Recovery)
+	if len(d.Topologies) > 0 {
+		s.Topologies = d.Topologies
+	}
+	s.Signals, s.Points = nil, nil
+	for _, one := range d.Signals {
+		s.Signals = append(s.Signals, backends.Signal{Kind: backends.SignalKind(one.Kind), Name: one.Name})
+	}
+	for _, one := range d.Points {
+		s.Points = append(s.Points, points.Point{Name: one.Name, Doc: one.Doc})
+	}
+	s.Versions = map[string]string{"adapter": strings.TrimSpace(d.Name + " " + d.Version)}
+	for name, version := range d.Versions {
+		s.Versions[name] = version
+	}
+	if len(d.Keys) > 0 {
+		s.Keys = func(run, lock string) (keys []string) {
+			for _, k := range d.Keys {
+				keys = append(keys, strings.NewReplacer("{run}", run, "{lock}", lock).Replace(k))
+			}
+			return keys
+		}
+	}
+	said, err := json.Marshal(d)
+	if err != nil {
+		return s, err
+	}
+	s.Beside, s.With, s.Said = true, nil, string(said)
+	s.Open = func(ctx context.Context, env backends.Env) (backends.Locker, error) { return open(ctx, d, argv, env) }
+	return s, s.Valid()
+}
+
+// SpecOf is the backend of an adapter that has described itself.
+func SpecOf(d Description, argv []string) (backends.Spec, error) { return d.spec(Spec(), argv) }
+
+// Probe asks an adapter what nobody has heard of: it must say so, and go on.
+func Probe(argv []string) error {
+	var log strings.Builder
+	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error { return breach("it told something before it was opened") })
+	if err != nil {
+		return err
+	}
+	defer p.end()
+	if _, err := p.hello(); err != nil {
+		return err
+	}
+	a := p.call(request{Op: "unheard-of", Owner: "nobody"}, describeLimit)
+	switch {
+	case a.err != nil:
+		return fmt.Errorf("asked for an operation that does not exist: %w", a.err)
+	case a.Answer != ansUnsupported:
+		return fmt.Errorf("asked for an operation that does not exist, it answers %q", a.Answer)
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/backends"
+	"github.com/lockstorm/lockstorm/backends/adapter"
+	"github.com/lockstorm/lockstorm/backends/adapter/conform"
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+type adapterFlags struct {
+	topology string
+	provider string
+	ttl      time.Duration
+	seed     uint64
+}
+
+func (a *App) adapterCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "adapter",
+		Short: "work on a lock in another language",
+		Long:  "Works on adapters: programs by which locks of other languages are put under test, with --backend exec:cmd=FILE (docs/adapters.md).",
+	}
+	f := adapterFlags{provider: cluster.Auto, ttl: 10 * time.Second, seed: 1}
+	check := &cobra.Command{
+		Use:   "check [--topology NAME] [--] CMD [ARGUMENT...]",
+		Short: "hold an adapter against the protocol",
+		Long: `Runs two of the adapter beside each other on servers of its topology, behind relays that count what leaves and keep answers back, and
+says for each rule of the protocol whether it holds.
+
+Exit codes: 0 all rules hold, 1 one is broken, 3 wrong usage, 4 it cannot be run here.`,
+		Example: fmt.Sprintf("  %[1]s adapter check adapters/python/flock.py\n  %[1]s adapter check --topology zk-single -- java -jar my-lock.jar", a.st.Name),
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.checkAdapter(cmd, args, f) },
+	}
+	check.Flags().SetInterspersed(false)
+	check.Flags().StringVar(&f.topology, "topology", "", "the servers (default: the first that the adapter names)")
+	check.Flags().StringVar(&f.provider, "provider", f.provider, "how servers are started")
+	check.Flags().DurationVar(&f.ttl, "ttl", f.ttl, "time to live of leases")
+	check.Flags().Uint64Var(&f.seed, "seed", f.seed, "seed of owners' names")
+	cmd.AddCommand(check)
+	return cmd
+}
+
+func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) error {
+	file, err := exec.LookPath(argv[0])
+	if err != nil {
+		return usage(fmt.Errorf("there is no program %s: %w", argv[0], err))
+	}
+	argv[0] = file
+	t := conform.Target{Argv: argv, TTL: f.ttl, Seed: f.seed}
+	about, err := adapter.Describe(argv)
+	switch {
+	case errors.Is(err, backends.ErrMissing):
+		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+	case err == nil:
+		if f.topology == "" && len(about.Topologies) > 0 {
+			f.topology = about.Topologies[0]
+		}
+	}
+	if f.topology != "" {
+		servers, err := harness.StartServers(cmd.Context(), a.cat, f.topology, f.provider)
+		if err != nil {
+			return err
+		}
+		defer servers.Stop() //nolint:errcheck // what was found counts
+		t.Servers, t.Nodes = servers.Addrs, servers.Nodes
+	}
+	if t.Dir, err = os.MkdirTemp("", "lockstorm-adapter-"); err != nil {
+		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+	}
+	defer os.RemoveAll(t.Dir) //nolint:errcheck // as above
+	var log strings.Builder
+	t.Log = &log
+	all := conform.Check(cmd.Context(), t)
+	notTried := 0
+	for _, r := range all {
+		switch {
+		case r.NotTried:
+			notTried++
+		case r.Broken != "":
+			fmt.Fprintf(a.st.Stdout, "BROKEN   %s: %s\n", r.Rule, r.Broken)
+		case r.Skipped != "":
+			fmt.Fprintf(a.st.Stdout, "skipped  %s: %s\n", r.Rule, r.Skipped)
+		default:
+			fmt.Fprintf(a.st.Stdout, "ok       %s\n", r.Rule)
+		}
+	}
+	if n := conform.Broken(all); n > 0 {
+		fmt.Fprintf(a.st.Stdout, "\n%d of %d rules broken, %d not tried after that\n", n, len(all), notTried)
+		if said := strings.TrimSpace(log.String()); said != "" {
+			fmt.Fprintf(a.st.Stderr, "what it printed, at last:\n%s\n", lastLines(said, 12))
+		}
+		return a.Exit(harness.ExitViolation)
+	}
+	return nil
+}
+
+// lastLines are so many of a text.
+func lastLines(text string, n int) string {
+	lines := strings.Split(text, "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

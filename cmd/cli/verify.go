@@ -1,0 +1,299 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/proof"
+	"github.com/lockstorm/lockstorm/suite/tally"
+)
+
+// verifyFlags are those of verify.
+type verifyFlags struct {
+	record, save string
+	finding      int
+	all          bool
+}
+
+func (a *App) verifyCommand() *cobra.Command {
+	var s verifyFlags
+	cmd := &cobra.Command{
+		Use:   "verify DIR|FILE...",
+		Short: "check the proofs of a run, a suite, or one that was mailed",
+		Long: `Checks proofs without the code that found the violations: each finding names a few events of the record and a rule,
+and they show it or they do not.
+
+A directory of a run: each proof is held against the whole record. A directory of a suite: so is each of its runs. A
+file that --save has written: the proof brings its events; --record names the record that it is from.
+
+Exit codes: 0 every proof holds, 1 one does not, 2 one needs the record or a search through it, 3 wrong usage.`,
+		Example: fmt.Sprintf("  %[1]s verify lockstorm-runs/run-1\n  %[1]s verify lockstorm-runs/run-1 --finding 3 --save proof.json\n  %[1]s verify proof.json --record history.jsonl", a.st.Name),
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.verify(args, s) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&s.all, "all", false, "print the events of every proof, not only of the first of each check")
+	f.IntVar(&s.finding, "finding", 0, "the number of a finding, as printed: check and print its proof alone")
+	f.StringVar(&s.record, "record", "", "the run directory or history.jsonl that a proof in a file is from")
+	f.StringVar(&s.save, "save", "", "write the proof of --finding (default: the first) to a file that can be mailed")
+	return cmd
+}
+
+// verify checks what is at each path; the worst code counts.
+func (a *App) verify(paths []string, s verifyFlags) error {
+	if (s.save != "" || s.finding > 0) && len(paths) > 1 {
+		return usage(errors.New("--finding and --save are about one run: name one directory"))
+	}
+	worst := harness.ExitPass
+	for _, path := range paths {
+		code, err := a.verifyPath(path, s)
+		if err != nil {
+			return err
+		}
+		worst = worse(worst, code)
+	}
+	return a.Exit(worst)
+}
+
+func (a *App) verifyPath(path string, s verifyFlags) (int, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return 0, usage(fmt.Errorf("verify: %w", err))
+	}
+	if !st.IsDir() {
+		if s.save != "" || s.finding > 0 {
+			return 0, usage(fmt.Errorf("--finding and --save need a run directory, and %s is a file", path))
+		}
+		return a.verifyLetter(path, s.record)
+	}
+	if s.record != "" {
+		return 0, usage(fmt.Errorf("--record is for a proof in a file; the record of %s is in it", path))
+	}
+	runs, err := runsIn(path)
+	if err != nil {
+		return 0, usage(err)
+	}
+	if len(runs) > 1 && (s.save != "" || s.finding > 0) {
+		return 0, usage(fmt.Errorf("--finding and --save are about one run, and %s has %d: name one of them, as %s", path, len(runs), runs[0]))
+	}
+	worst, holds := harness.ExitPass, 0
+	for _, dir := range runs {
+		v, err := harness.VerifyDir(dir)
+		if err != nil {
+			return 0, err
+		}
+		code, err := a.sayVerified(v, s, len(runs) > 1)
+		if err != nil {
+			return 0, err
+		}
+		worst = worse(worst, code)
+		for _, p := range v.Proofs {
+			if p.Err == nil {
+				holds++
+			}
+		}
+	}
+	if len(runs) > 1 {
+		a.println("%s: %s, %s", path, checker.Count(len(runs), "run"), checker.Count(holds, "proof")+" that hold")
+	}
+	return worst, nil
+}
+
+func (a *App) println(format string, args ...any) { fmt.Fprintf(a.st.Stdout, format+"\n", args...) }
+
+// runsIn are the run directories at or below a directory.
+func runsIn(dir string) (runs []string, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		_, results := os.Stat(filepath.Join(path, harness.ResultsFile))
+		_, record := os.Stat(filepath.Join(path, "history.jsonl"))
+		if results == nil && record == nil {
+			runs = append(runs, path)
+			return filepath.SkipDir
+		}
+		return nil
+	})
+	if err == nil && len(runs) == 0 {
+		err = fmt.Errorf("%s has no run with a %s and a history.jsonl", dir, harness.ResultsFile)
+	}
+	return runs, err
+}
+
+// codeOf is the exit code for what became of a proof.
+func codeOf(err error) int {
+	switch {
+	case err == nil:
+		return harness.ExitPass
+	case errors.Is(err, proof.ErrRecord) || errors.Is(err, proof.ErrJudge) || errors.Is(err, harness.ErrNoProof):
+		return harness.ExitUnknown
+	}
+	return harness.ExitViolation
+}
+
+// sayVerified tells what became of the proofs of a run. Brief, of many runs, it is a line a run and what does not hold.
+func (a *App) sayVerified(v *harness.Verified, s verifyFlags, brief bool) (worst int, err error) {
+	if s.finding > len(v.Proofs) {
+		return 0, usage(fmt.Errorf("--finding %d: %s has %s with a proof", s.finding, v.Dir, checker.Count(len(v.Proofs), "finding")))
+	}
+	worst = codeOf(v.Wrong)
+	holds := 0
+	var like *alike
+	for i, p := range v.Proofs {
+		if s.finding > 0 && s.finding != i+1 {
+			continue
+		}
+		code := codeOf(p.Err)
+		worst = worse(worst, code)
+		if code == harness.ExitPass {
+			holds++
+		}
+		one := &alike{first: i + 1, last: i + 1, check: p.Check, rule: p.Finding.Rule, class: p.Finding.Class, verdict: verdict(p)}
+		switch {
+		case brief && code == harness.ExitPass:
+			continue
+		case like != nil && !s.all && like.joins(one):
+			continue
+		}
+		a.sayAlike(like)
+		if like = one; code == harness.ExitPass {
+			a.println("%s\n   %s\n", like, strings.Join(p.Story, "\n   "))
+			like.first = i + 2
+		}
+	}
+	a.sayAlike(like)
+	switch {
+	case v.Wrong != nil:
+		a.println("%s: DOES NOT HOLD: %v", v.Dir, v.Wrong)
+	case len(v.Proofs) == 0:
+		a.println("%s: %s; it has no findings to prove", v.Dir, v.Results.Verdict)
+	case s.finding == 0:
+		a.println("%s: %d of %s hold, checked against the whole record", v.Dir, holds, checker.Count(len(v.Proofs), "proof"))
+	}
+	if !brief && s.finding == 0 {
+		a.restsOn(v)
+	}
+	return worst, a.saveLetter(v, s)
+}
+
+// alike are findings one after the other of which the same is said.
+type alike struct {
+	first, last          int
+	check, rule, verdict string
+	class                checker.Class
+}
+
+// joins adds a finding to those before it, if the same is said of it.
+func (l *alike) joins(next *alike) bool {
+	same := l.check == next.check && l.rule == next.rule && l.class == next.class && l.verdict == next.verdict
+	if same {
+		l.last = next.last
+	}
+	return same
+}
+
+func (l *alike) String() string {
+	numbers := fmt.Sprint(l.first)
+	if l.last > l.first {
+		numbers += fmt.Sprintf(" to %d", l.last)
+	}
+	return fmt.Sprintf("%s. %s, %s (%s): %s", numbers, l.check, l.rule, l.class, l.verdict)
+}
+
+// sayAlike says what was not said yet.
+func (a *App) sayAlike(l *alike) {
+	if l != nil && l.first <= l.last {
+		a.println("%s", l)
+	}
+}
+
+func verdict(p harness.VerifiedProof) string {
+	switch codeOf(p.Err) {
+	case harness.ExitPass:
+		if p.Finding.Proof.Record {
+			return "holds, by the whole record"
+		}
+		return "holds, by a few events"
+	case harness.ExitUnknown:
+		return "not checked: " + p.Err.Error()
+	}
+	return "DOES NOT HOLD: " + p.Err.Error()
+}
+
+// restsOn says what a verdict rests on: how much was looked at, and what was not.
+func (a *App) restsOn(v *harness.Verified) {
+	r := v.Results
+	if v.Grants > 0 && v.Wrong == nil {
+		a.println("  mutual exclusion: %s looked at again, no two clients took themselves for the holder at once", checker.Count(v.Grants, "grant"))
+	}
+	var lock checker.LockProof
+	if c := r.Checks[checker.LockLinearizability]; c.Verdict == checker.Pass && c.ProofInto(&lock) == nil {
+		a.println("  lock-linearizability: an order of %s on %s was found", checker.Count(lock.Operations, "operation"), checker.Count(lock.Locks, "lock"))
+	}
+	if n, hit := r.Stats["faults_on_holder"]; hit && r.Verdict == checker.Pass && n > 0 {
+		a.println("  exposures: %s hit an active client; with 95 %% confidence at most %.2g %% of such faults break this lock", checker.Count(n, "fault"), 100*tally.NoneIn(n))
+	} else if len(v.Run.RequestedFaults) == 0 && r.Verdict == checker.Pass {
+		a.println("  exposures: none; no fault was injected, so this says nothing about faults")
+	}
+	for _, f := range v.Run.RequestedFaults {
+		if f.Skipped != "" {
+			a.println("  not tried: %s: %s", f.Spec, f.Skipped)
+		}
+	}
+	for _, name := range r.Order {
+		c := r.Checks[name]
+		if (c.Verdict == checker.Unknown || c.Verdict == checker.Skipped) && !c.Quiet && c.Code != checker.CodeElsewhere {
+			a.println("  %s: %s: %s", c.Verdict, name, c.Reason)
+		}
+	}
+}
+
+func (a *App) saveLetter(v *harness.Verified, s verifyFlags) error {
+	if s.save == "" {
+		return nil
+	}
+	if len(v.Proofs) == 0 {
+		return usage(fmt.Errorf("--save: %s has no findings to prove", v.Dir))
+	}
+	l, err := v.Letter(max(s.finding, 1) - 1)
+	if err != nil {
+		return err
+	}
+	if err := files.WriteJSON(s.save, l); err != nil {
+		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+	}
+	a.println("saved: %s (check it with: %s verify %s)", s.save, a.st.Name, s.save)
+	return nil
+}
+
+// verifyLetter checks a proof in a file of its own.
+func (a *App) verifyLetter(path, record string) (int, error) {
+	l, story, err := harness.VerifyLetter(path, record)
+	if l == nil {
+		return 0, err
+	}
+	code := codeOf(err)
+	what := fmt.Sprintf("%s, %s (%s)", l.Claim.Check, l.Claim.Rule, l.Claim.Class)
+	switch code {
+	case harness.ExitPass:
+		a.println("%s: %s: holds, %s\n   %s", path, what, checker.Count(len(l.Events), "event"), strings.Join(story, "\n   "))
+		if record == "" {
+			a.println("Checked by its events alone. To hold it against the whole record: %s verify %s --record DIR (SHA-256 %s)", a.st.Name, path, l.Record)
+		}
+	case harness.ExitUnknown:
+		a.println("%s: %s: not checked: %v (SHA-256 %s; --record DIR)", path, what, err, l.Record)
+	default:
+		a.println("%s: %s: DOES NOT HOLD: %v", path, what, err)
+	}
+	return code, nil
+}

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/proof"
+)
+
+// violated is a run directory with violations.
+func violated(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "run")
+	if code, _, errs := lockstorm(t, "run", "--backend", "none", "--time", "300ms", "--seed", "5", "--ttl=200ms", "--out", dir); code != harness.ExitViolation {
+		t.Fatalf("exit %d\n%s", code, errs)
+	}
+	return dir
+}
+
+// Proofs hold in the run directory, one by one, and mailed; what was tampered with is refused.
+func TestVerify(t *testing.T) {
+	dir := violated(t)
+	mailed := filepath.Join(t.TempDir(), "proof.json")
+	code, out, errs := lockstorm(t, "verify", dir, "--save", mailed)
+	for _, want := range []string{"1. mutual-exclusion, overlap (defect): holds", "both took themselves for the holder from", "proofs hold, checked against the whole record", "saved: " + mailed} {
+		if code != 0 || !strings.Contains(out, want) {
+			t.Errorf("exit %d, want %q in\n%s%s", code, want, out, errs)
+		}
+	}
+	for _, tc := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{mailed}, 0, "Checked by its events alone"},
+		{[]string{mailed, "--record", dir}, 0, "holds, "},
+		{[]string{mailed, "--record", filepath.Join(dir, "history.jsonl")}, 0, "holds, "},
+		{[]string{dir, "--finding", "2"}, 0, "2. mutual-exclusion"},
+		{[]string{dir, "--all"}, 0, "2. mutual-exclusion"},
+		{[]string{filepath.Dir(dir)}, 0, "proofs hold"},
+		{[]string{dir, dir}, 0, "proofs hold"},
+		{[]string{dir, "--finding", "100000"}, 3, "--finding 100000: "},
+		{[]string{dir, "--record", dir}, 3, "--record is for a proof in a file"},
+		{[]string{dir, dir, "--save", mailed}, 3, "name one directory"},
+		{[]string{mailed, "--save", mailed}, 3, "need a run directory"},
+		{[]string{filepath.Join(dir, "logs")}, 3, "has no run with a results.json"},
+		{[]string{filepath.Join(dir, "results.json")}, 3, "it is not a proof of lockstorm"},
+		{[]string{filepath.Join(dir, "nothing")}, 3, "no such file"},
+		{nil, 3, "requires at least 1 arg"},
+	} {
+		code, out, errs := lockstorm(t, append([]string{"verify"}, tc.args...)...)
+		if code != tc.code || !strings.Contains(out+errs, tc.want) {
+			t.Errorf("verify %v: exit %d, want %d and %q in\n%s%s", tc.args, code, tc.code, tc.want, out, errs)
+		}
+	}
+	rewrite(t, mailed, `"class": "defect"`, `"class": "inherent"`)
+	if code, out, _ := lockstorm(t, "verify", mailed); code != 1 || !strings.Contains(out, "DOES NOT HOLD: the seal does not fit") {
+		t.Errorf("a proof that was tampered with: exit %d\n%s", code, out)
+	}
+	rewrite(t, mailed, `"lockstorm_proof": 1`, `"lockstorm_proof": 99`)
+	if code, _, errs := lockstorm(t, "verify", mailed); code != 3 || !strings.Contains(errs, "schema 99") {
+		t.Errorf("a proof of a later version: exit %d\n%s", code, errs)
+	}
+}
+
+// rewrite changes a text in a file, once.
+func rewrite(t *testing.T, path, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := bytes.Replace(text, []byte(from), []byte(to), 1)
+	if bytes.Equal(changed, text) {
+		t.Fatalf("%s has no %s", path, from)
+	}
+	if err := os.WriteFile(path, changed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A stored run is refused where its record, its results or a proof are not as they were.
+func TestVerifyOfAnAlteredRun(t *testing.T) {
+	for name, tc := range map[string]struct {
+		file, from, to, want string
+		code                 int
+	}{
+		"class":  {"results.json", `"class": "defect"`, `"class": "inherent"`, "DOES NOT HOLD: it is defect (no-lease), not inherent", 1},
+		"record": {"history.jsonl", `"f":"release"`, `"f":"release" `, "is damaged", 3},
+		"seed":   {"results.json", `"seed": 5`, `"seed": 6`, "is of another run than the record", 1},
+		"digest": {"results.json", `"record_sha256": "`, `"record_sha256": "0`, "its SHA-256 differs", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := violated(t)
+			rewrite(t, filepath.Join(dir, tc.file), tc.from, tc.to)
+			if code, out, errs := lockstorm(t, "verify", dir); code != tc.code || !strings.Contains(out+errs, tc.want) {
+				t.Errorf("exit %d, want %d and %q in\n%s%s", code, tc.code, tc.want, out, errs)
+			}
+		})
+	}
+}
+
+// A pass says what it rests on; results without proofs, of an older version, say what to do.
+func TestVerifyOfAPass(t *testing.T) {
+	dir := passed(t)
+	code, out, _ := lockstorm(t, "verify", dir)
+	for _, want := range []string{"it has no findings to prove", "grants looked at again", "an order of ", "no fault was injected"} {
+		if code != 0 || !strings.Contains(out, want) {
+			t.Errorf("exit %d, want %q in\n%s", code, want, out)
+		}
+	}
+	if code, _, errs := lockstorm(t, "verify", dir, "--save", filepath.Join(t.TempDir(), "p")); code != 3 || !strings.Contains(errs, "has no findings to prove") {
+		t.Errorf("a proof of nothing: exit %d\n%s", code, errs)
+	}
+	old := violated(t)
+	path := filepath.Join(old, harness.ResultsFile)
+	r, err := checker.ReadResults(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Checks {
+		for i := range c.Findings {
+			c.Findings[i].Proof = nil
+		}
+	}
+	if err := r.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := lockstorm(t, "verify", old); code != 2 || !strings.Contains(out, "the finding has no proof: judge the run again") {
+		t.Errorf("results without proofs: exit %d\n%s", code, out)
+	}
+	// A run of which mutual exclusion is said to have passed, and did not.
+	c := r.Checks[checker.MutualExclusion]
+	c.Verdict, c.Findings = checker.Pass, nil
+	r.Checks[checker.MutualExclusion] = c
+	if err := r.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := lockstorm(t, "verify", old); code != 1 || !strings.Contains(out, "says that mutual exclusion held, but") {
+		t.Errorf("a pass that is none: exit %d\n%s", code, out)
+	}
+}
+
+// A proof that rests on what did not happen needs its record.
+func TestVerifyOfAnAbsence(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	if code, _, errs := lockstorm(t, "run", "--backend", "file-excl", "--nemesis", "client-kill:at=acquired", "--time", "1s", "--seed", "5", "--ttl=200ms", "--out", dir); code != harness.ExitViolation {
+		t.Fatalf("exit %d\n%s", code, errs)
+	}
+	mailed := filepath.Join(t.TempDir(), "proof.json")
+	code, out, _ := lockstorm(t, "verify", dir, "--save", mailed)
+	if code != 0 || !strings.Contains(out, "holds, by the whole record") {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+	if code, out, _ := lockstorm(t, "verify", mailed); code != 2 || !strings.Contains(out, "needs the whole record") {
+		t.Errorf("without the record: exit %d\n%s", code, out)
+	}
+	if code, out, _ := lockstorm(t, "verify", mailed, "--record", dir); code != 0 {
+		t.Errorf("with the record: exit %d\n%s", code, out)
+	}
+	if code, out, _ := lockstorm(t, "verify", mailed, "--record", violated(t)); code != 1 || !strings.Contains(out, "this is not the record") {
+		t.Errorf("with another record: exit %d\n%s", code, out)
+	}
+	var l proof.Letter
+	text, err := os.ReadFile(mailed)
+	if err != nil || json.Unmarshal(text, &l) != nil || !l.NeedsRecord {
+		t.Errorf("the letter does not say that it needs the record: %v\n%s", err, text)
+	}
+}

@@ -1,0 +1,57 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/internal/proc"
+	"github.com/lockstorm/lockstorm/nemesis/link"
+)
+
+// Servers are those of a topology, without a run.
+type Servers struct {
+	Provider string
+	Nodes    []cluster.Ref
+	Addrs    map[string]string // host:port by node
+
+	stop func() error
+}
+
+// Stop ends them.
+func (s *Servers) Stop() error { return s.stop() }
+
+// StartServers starts the servers of a topology in a directory of their own, which goes with them. The error, if any, is an [Error].
+func StartServers(ctx context.Context, cat *Catalogue, topology, provider string) (*Servers, error) {
+	t, err := cat.Topologies.Get(topology)
+	if err != nil {
+		return nil, usage(err)
+	}
+	dir, err := os.MkdirTemp("", "lockstorm-servers-")
+	if err != nil {
+		return nil, environment(err)
+	}
+	starter, net := proc.NewStarter(), link.New()
+	var c *cluster.Cluster
+	stop := func() error {
+		var err error
+		if c != nil {
+			err = c.Stop(context.WithoutCancel(ctx))
+		}
+		starter.Close()
+		return errors.Join(err, net.Close(), os.RemoveAll(dir))
+	}
+	p, err := cluster.Choose(provider, t, cat.Providers(Means{Starter: starter, Say: func(string) {}}))
+	if err == nil {
+		c, err = cluster.Start(ctx, t, p, dir, cluster.Options{Network: net})
+	}
+	if err != nil {
+		return nil, environment(errors.Join(err, stop()))
+	}
+	s := &Servers{Provider: p.Name(), Addrs: map[string]string{}, stop: stop}
+	for _, n := range c.Servers() {
+		s.Nodes, s.Addrs[n.Name()] = append(s.Nodes, cluster.Ref{Name: n.Name(), Role: n.Recipe().Role, Announced: n.Announced()}), n.Addr()
+	}
+	return s, nil
+}

@@ -1,0 +1,233 @@
+package proof
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+const (
+	lateWrite  = "late-write"
+	ownFence   = "own-fence"
+	applied    = "applied-late"
+	plainReg   = "plain"
+	fencedReg  = "fenced"
+	lostUpdate = "lost-update"
+	split      = "split-section"
+)
+
+// logged are the accepted requests of a grant in the log of a register, in order.
+func (s *scene) logged(grant string) (out []*history.Event) {
+	for i := range s.Events {
+		if e := &s.Events[i]; e.Party == history.PartyRegister && e.Type == history.OK && e.Grant == grant && (e.F == history.FRead || e.F == history.FWrite) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// at is the one of some events that came at a moment.
+func at(events []*history.Event, when int64, kind ...string) *history.Event {
+	for _, e := range events {
+		if e.Time == when && slices.Contains(kind, e.F) {
+			return e
+		}
+	}
+	return nil
+}
+
+// lost: the client of the second grant read, the first one's write was accepted and acknowledged, and then the second one's write
+// was accepted that was computed from what it had read before: what the first had written is lost. Or nothing was lost, and the
+// section of the second grant was cut in two.
+func (s *scene) lost(c Claim) (span history.Interval, err error) {
+	of, err := s.granted(c, 2)
+	if err != nil {
+		return span, err
+	}
+	span = history.Interval{From: c.From, To: c.To}
+	if len(s.logged(of[1].ID)) == 0 {
+		return span, s.replaced(c, of[0], of[1])
+	}
+	w, e := at(s.logged(of[0].ID), c.From, history.FWrite), (*history.Event)(nil)
+	kinds := []string{history.FWrite}
+	if c.Rule == split {
+		kinds = append(kinds, history.FRead)
+	}
+	if e = at(s.logged(of[1].ID), c.To, kinds...); e == nil || w == nil || w.Index >= e.Index {
+		return span, errors.New("the register did not accept these two requests, one after the other")
+	}
+	if w.Register != e.Register || w.Lock != e.Lock {
+		return span, errors.New("the two requests are of two registers")
+	}
+	read, err := s.readBefore(c, of, w, e)
+	if err != nil {
+		return span, err
+	}
+	switch {
+	case read == nil || read.Index >= w.Index:
+		return span, fmt.Errorf("%s had not read before the write of %s", of[1].Client, of[0].Client)
+	case c.Rule != split && e.Value.Base.Set && e.Value.Base != saw(read):
+		return span, fmt.Errorf("%s did not compute its write from what it read", of[1].Client)
+	case c.Rule != split && !s.acknowledged(of[0], w):
+		return span, fmt.Errorf("%s was not told that its write was accepted", of[0].Client)
+	}
+	return span, s.lossClass(c, w, e)
+}
+
+// readBefore is the request by which the second client knew the value before the write of the first: the last one, or the first
+// at all where it is asked whether its section was cut in two.
+func (s *scene) readBefore(c Claim, of []*history.Grant, w, e *history.Event) (read *history.Event, err error) {
+	for _, r := range s.logged(of[1].ID) {
+		if r.Register != e.Register || r.Index >= e.Index || (c.Rule == split && r.F != history.FRead) {
+			continue
+		}
+		if r.Index > w.Index && c.Rule != split {
+			return nil, fmt.Errorf("%s had read what %s wrote", of[1].Client, of[0].Client)
+		}
+		if read == nil || c.Rule != split {
+			read = r
+		}
+	}
+	return read, nil
+}
+
+// saw is the value that a client knew after a request.
+func saw(e *history.Event) history.Opt {
+	if e.F == history.FWrite {
+		return e.Value.New
+	}
+	return e.Value.Base
+}
+
+// acknowledged reports whether a client was told that its write was accepted.
+func (s *scene) acknowledged(g *history.Grant, w *history.Event) bool {
+	return slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
+		return u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Outcome() == history.OK && u.Invoke.Value.New == w.Value.New
+	})
+}
+
+// replaced: of a register that keeps no log, two acknowledged writes replaced the same value, and each client had read it.
+func (s *scene) replaced(c Claim, a, b *history.Grant) error {
+	find := func(g *history.Grant, when int64) (write *history.Call, read bool) {
+		for _, u := range g.Uses {
+			if u.Invoke.F == history.FWrite && u.Outcome() == history.OK && u.End() == when {
+				write = u
+			}
+		}
+		return write, write != nil && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
+			return u.Invoke.F == history.FRead && u.Outcome() == history.OK && u.Invoke.Register == write.Invoke.Register && u.Return.Value.Base == write.Invoke.Value.Base
+		})
+	}
+	w, wRead := find(a, c.From)
+	e, eRead := find(b, c.To)
+	if w == nil || e == nil || !wRead || !eRead || w.Invoke.Register != e.Invoke.Register || w.Invoke.Value.Base != e.Invoke.Value.Base {
+		return errors.New("these are no two acknowledged writes of one value that both had read")
+	}
+	return s.lossClass(c, w.Return, e.Return)
+}
+
+// lossClass: a loss is of the class of the overlap of its two grants; where they did not meet, one of the writes was asked for inside
+// its own hold and applied after it, which is inherent. Where the lock's own transaction is the fence, it is a defect.
+func (s *scene) lossClass(c Claim, w, e *history.Event) error {
+	first, second := s.ByID[w.Grant], s.ByID[e.Grant]
+	if s.Run.OwnFence {
+		return same(c, defect, ownFence)
+	}
+	for _, g := range []*history.Grant{first, second} {
+		if rel := g.Answered(); rel < history.Forever && slices.ContainsFunc(g.Uses, func(u *history.Call) bool { return u.Start() > rel }) {
+			return fmt.Errorf("%s wrote after its own release was answered: it is wrong, not the lock", g.Client)
+		}
+	}
+	if second.From() < first.From() {
+		first, second = second, first
+	}
+	if both := s.belief(first).Overlap(s.belief(second)); !both.Empty() {
+		if s.Model.Together(first, second) {
+			return errors.New("the two grants may be held together")
+		}
+		if c.Rule == lateWrite {
+			return errors.New("the two clients believed at the same time: no write came late")
+		}
+		return s.classed(c, first, second, both.From)
+	}
+	if !s.appliedLate(w) && !s.appliedLate(e) {
+		return errors.New("the two clients never believed at the same time, and no write came late")
+	}
+	if logged := len(s.logged(e.Grant)) > 0; c.Rule == lostUpdate && logged {
+		return errors.New("the two clients never believed at the same time: the write came late")
+	}
+	return same(c, inherent, applied)
+}
+
+// same: a claim has the class and the reason that it must have.
+func same(c Claim, class, reason string) error {
+	if c.Class != class || c.Reason != reason {
+		return fmt.Errorf("it is %s (%s), not %s (%s)", class, reason, c.Class, c.Reason)
+	}
+	return nil
+}
+
+// appliedLate: a write was asked for inside the hold of its grant and applied after it.
+func (s *scene) appliedLate(w *history.Event) bool {
+	g := s.ByID[w.Grant]
+	hold := s.belief(g)
+	return w.Time >= hold.To && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
+		return u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Start() <= hold.To
+	})
+}
+
+// fence: the fenced register accepted what it must refuse, by its own log.
+func (s *scene) fence(c Claim) (span history.Interval, err error) {
+	if len(c.Grants) != 1 {
+		return span, errors.New("it is about one grant")
+	}
+	span = history.Interval{From: c.From, To: c.To}
+	e := at(s.logged(c.Grants[0]), c.To, history.FRead, history.FWrite)
+	if e == nil {
+		return span, errors.New("the register accepted nothing of this grant then")
+	}
+	span.From = e.Time
+	switch {
+	case c.Rule == "log-mismatch":
+		return span, s.mismatch(c, e)
+	case e.Register != fencedReg:
+		return span, fmt.Errorf("register %s knows no tokens", e.Register)
+	case c.Rule == "no-token" && e.Token.Set:
+		return span, errors.New("it brought a token")
+	case c.Rule == "no-token":
+		return span, none(c)
+	case c.Rule == "stale-accepted":
+		return span, s.contradicted(c, e, func(o *history.Event) bool { return o.Token.Set && o.Token.V > e.Token.V })
+	}
+	return span, s.contradicted(c, e, func(o *history.Event) bool {
+		a, b := s.ByID[o.Grant], s.ByID[e.Grant]
+		return o.Token == e.Token && o.Grant != e.Grant && (a == nil || b == nil || !s.Model.Together(a, b))
+	})
+}
+
+// contradicted: a register accepted something before that it must not have accepted another request after.
+func (s *scene) contradicted(c Claim, e *history.Event, by func(o *history.Event) bool) error {
+	for i := range s.Events {
+		o := &s.Events[i]
+		if o.Index < e.Index && o.Party == history.PartyRegister && o.Type == history.OK && o.Register == e.Register && o.Lock == e.Lock && by(o) {
+			return none(c)
+		}
+	}
+	return errors.New("nothing that the register accepted before contradicts it")
+}
+
+// mismatch: a read was answered with something else than was written last.
+func (s *scene) mismatch(c Claim, e *history.Event) error {
+	value := s.Run.Registers[e.Register]
+	for i := range s.Events {
+		if o := &s.Events[i]; o.Index < e.Index && o.Party == history.PartyRegister && o.Type == history.OK && o.F == history.FWrite && o.Register == e.Register && o.Lock == e.Lock {
+			value = o.Value.New.V
+		}
+	}
+	if e.F != history.FRead || !e.Value.Base.Set || e.Value.Base.V == value {
+		return errors.New("the read was answered with what was written last")
+	}
+	return none(c)
+}

@@ -1,0 +1,141 @@
+package proof
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// LetterSchema is the version of a proof in a file of its own.
+const LetterSchema = 1
+
+// Letter is a proof that can be mailed: with its events, and the digest of the record that they are from.
+type Letter struct {
+	Schema int   `json:"lockstorm_proof"`
+	Claim  Claim `json:"claim"`
+	// Message is what the judge said of it; the proof does not need it.
+	Message string `json:"message"`
+	// NeedsRecord: it rests on what did not happen, and holds only with the whole record.
+	NeedsRecord bool `json:"needs_record,omitempty"`
+	// Record is the SHA-256 of the record's history.jsonl.
+	Record string          `json:"record_sha256"`
+	Events []history.Event `json:"events"`
+	// Seal is the SHA-256 of all of the above: it shows that the letter was damaged on its way, not who wrote it.
+	Seal string `json:"seal"`
+}
+
+// Letter is a proof of a finding with its events.
+func (r *Record) Letter(finding Claim, p *Proof, message, digest string) (*Letter, error) {
+	events, err := r.pick(p)
+	if err != nil {
+		return nil, err
+	}
+	if p.Record && r.run != nil && (len(events) == 0 || events[0].F != history.FRun) {
+		events = slices.Insert(events, 0, *r.run)
+	}
+	l := &Letter{Schema: LetterSchema, Claim: p.Of(finding), Message: message, NeedsRecord: p.Record, Record: digest, Events: events}
+	l.Seal, err = l.seal()
+	return l, err
+}
+
+// SealAgain seals a letter after a change: it is for tests of what shows tampering beside the seal.
+func (l *Letter) SealAgain() (err error) {
+	l.Seal, err = l.seal()
+	return err
+}
+
+// seal is what the seal of a letter must be.
+func (l *Letter) seal() (string, error) {
+	open := *l
+	open.Seal = ""
+	text, err := json.Marshal(open)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), err
+}
+
+// ErrNoLetter is the answer for files that are no proof.
+var ErrNoLetter = errors.New("it is not a proof of lockstorm")
+
+// ReadLetter reads a proof from a file.
+func ReadLetter(path string) (*Letter, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var l Letter
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&l); err != nil || l.Schema == 0 {
+		return nil, fmt.Errorf("%s: %w", path, errors.Join(ErrNoLetter, err))
+	}
+	if l.Schema > LetterSchema {
+		return nil, fmt.Errorf("%s has schema %d; this lockstorm reads up to %d: use a newer one", path, l.Schema, LetterSchema)
+	}
+	for i := range l.Events { // as a record has them: its files are indented
+		var compact bytes.Buffer
+		if v := &l.Events[i].Value; len(v.JSON) > 0 && json.Compact(&compact, v.JSON) == nil {
+			v.JSON = compact.Bytes()
+		}
+	}
+	return &l, nil
+}
+
+// Verify checks a letter by itself: it is whole, its events prove its claim, and none of them can be left out. The answer is [ErrRecord]
+// where they alone prove nothing.
+func (l *Letter) Verify() (story []string, err error) {
+	seal, err := l.seal()
+	switch {
+	case err != nil:
+		return nil, err
+	case seal != l.Seal:
+		return nil, errors.New("the seal does not fit: the proof was changed after it was written")
+	case l.NeedsRecord:
+		return nil, ErrRecord
+	}
+	if story, err = Check(l.Events, l.Claim); err != nil {
+		return nil, err
+	}
+	return story, Minimal(l.Events, l.Claim)
+}
+
+// Against holds a letter against the record that it is from, of which the digest is given.
+func (l *Letter) Against(r *Record, digest string) (story []string, err error) {
+	if seal, err := l.seal(); err != nil || seal != l.Seal {
+		return nil, errors.Join(errors.New("the seal does not fit: the proof was changed after it was written"), err)
+	}
+	if digest != l.Record {
+		return nil, errors.New("this is not the record that the proof is from, or it was altered: its SHA-256 differs")
+	}
+	p := &Proof{Grants: l.Claim.Grants, From: l.Claim.From, To: l.Claim.To, Record: l.NeedsRecord}
+	for i := range l.Events {
+		e := &l.Events[i]
+		own := r.at(e.Index)
+		if own == nil || !bytes.Equal(own.AppendJSON(nil, true), e.AppendJSON(nil, true)) {
+			return nil, fmt.Errorf("event %d is another one in the record", e.Index)
+		}
+		p.Events = append(p.Events, e.Index)
+	}
+	return r.Verify(l.Claim, p)
+}
+
+// Digest is the SHA-256 of a record's file.
+func Digest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

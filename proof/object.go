@@ -1,0 +1,356 @@
+package proof
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/history/beliefs"
+)
+
+// kind says what an operation on a lock did.
+type kind uint8
+
+const (
+	takes   kind = iota // the grant takes the lock
+	frees               // the store removed it: it was held
+	renews              // it was held at one moment
+	notHeld             // the store said that it is not held
+	may                 // it may have ended, or not: an expiry, a release of unknown outcome, a death
+)
+
+// operation took effect once between its call and its return, both included.
+type operation struct {
+	kind      kind
+	grant     int
+	call, ret int64
+}
+
+// mostOperations is how many the search takes: more are no proof for people.
+const mostOperations = 60
+
+// object: no lock could have answered so. Each operation takes effect at one moment between its request and its answer; no order of
+// them is one of a lock.
+func (s *scene) object(c Claim) (span history.Interval, err error) {
+	if len(c.Grants) == 0 {
+		return span, errors.New("it names no grant")
+	}
+	var of []*history.Grant
+	for _, id := range c.Grants {
+		g := s.ByID[id]
+		if g == nil || g.Acquire == nil {
+			return span, fmt.Errorf("nobody asks for grant %s", id)
+		}
+		if len(of) > 0 && g.Lock != of[0].Lock {
+			return span, fmt.Errorf("grants %s and %s are of two locks", of[0].ID, id)
+		}
+		if slices.Contains(of, g) {
+			return span, fmt.Errorf("it names grant %s twice", id)
+		}
+		of = append(of, g)
+	}
+	t := &tale{s: s, of: of}
+	if err := t.prepare(); err != nil {
+		return span, err
+	}
+	if t.legal(nil) {
+		return span, errors.New("a correct lock could have answered so")
+	}
+	s.order, s.stuck = t.longest()
+	if rule := t.rule(); rule != c.Rule {
+		return span, fmt.Errorf("it breaks the rule %s, not %s", rule, c.Rule)
+	}
+	return t.span, same(c, defect, reasons[c.Rule])
+}
+
+var reasons = map[string]string{"double-grant": "not-over", "lost-lease": "gone-early", "foreign-release": "not-owner", "revived-lease": "renewed-late"}
+
+// tale is what some grants of a lock did.
+type tale struct {
+	s    *scene
+	of   []*history.Grant
+	ops  []operation
+	span history.Interval
+	ok   []int64 // when each grant was known
+}
+
+// prepare makes the operations: the wait for a lock is not part of taking it, which is from its request to its answer. Unless
+// something shows that it did, a grant of unknown outcome took nothing.
+func (t *tale) prepare() error {
+	for n, g := range t.of {
+		sent, ok := g.Sent(), int64(0)
+		switch {
+		case g.Granted():
+			ok = g.From()
+		case g.Acquire.Outcome() == history.Fail:
+			return fmt.Errorf("grant %s was refused", g.ID)
+		case t.s.Model.Counts(): // it is not known whether its owner has one more: only what it gave back counts
+			t.ok = append(t.ok, history.Forever)
+			t.after(n, g)
+			continue
+		default:
+			if ok = firstSign(g); ok == history.Forever {
+				return fmt.Errorf("nothing shows that grant %s was given", g.ID)
+			}
+		}
+		t.ok = append(t.ok, ok)
+		t.add(takes, n, min(sent, ok), ok)
+		t.span.To = max(t.span.To, returned(g.Acquire))
+		t.span.From = max(t.span.From, ok)
+		t.after(n, g)
+	}
+	if len(t.of) == 1 {
+		t.span.From = t.span.To
+	}
+	if len(t.ops) > mostOperations {
+		return fmt.Errorf("%d operations are too many for this proof (%d at most)", len(t.ops), mostOperations)
+	}
+	return nil
+}
+
+func returned(c *history.Call) int64 {
+	if c.Return == nil {
+		return 0
+	}
+	return c.Return.Time
+}
+
+func firstSign(g *history.Grant) int64 {
+	sign := int64(history.Forever)
+	for _, calls := range [][]*history.Call{g.Renews, g.Releases} {
+		for _, c := range calls {
+			if c.Outcome() == history.OK {
+				sign = min(sign, c.End())
+			}
+		}
+	}
+	return sign
+}
+
+func (t *tale) add(k kind, grant int, call, ret int64) {
+	t.ops = append(t.ops, operation{kind: k, grant: grant, call: call, ret: ret})
+}
+
+// after is what was done under a grant, and what may have ended it.
+func (t *tale) after(n int, g *history.Grant) {
+	base := g.RunsOut(t.s.Run.Tolerance)
+	for _, rn := range g.Renews {
+		switch {
+		case rn.Outcome() == history.OK:
+			t.add(renews, n, rn.Start(), rn.End())
+			if t.s.Model.Counts() { // it may have been of another grant of the owner
+				base = min(base, g.Sent()+t.s.Run.TTL-t.s.Run.Tolerance)
+			}
+		case rn.NotHeld():
+			t.add(notHeld, n, rn.Start(), rn.End())
+		}
+	}
+	for _, rel := range g.Releases {
+		switch {
+		case rel.Outcome() == history.OK:
+			t.add(frees, n, rel.Start(), rel.End())
+		case rel.NotHeld():
+			t.add(notHeld, n, rel.Start(), rel.End())
+		case rel.Outcome() == history.Info:
+			t.add(may, n, rel.Start(), history.Forever)
+		}
+		t.span.To = max(t.span.To, returned(rel))
+	}
+	if g.InSession() {
+		for _, rn := range g.Under.Refused() {
+			if rn.End() >= g.Sent() {
+				t.add(notHeld, n, rn.Start(), rn.End())
+				t.span.To = max(t.span.To, returned(rn))
+			}
+		}
+	}
+	if t.s.Leased() {
+		t.add(may, n, base, history.Forever)
+	}
+	if freed := beliefs.Freed(t.s.Record, g); freed != history.Forever {
+		t.add(may, n, freed, history.Forever)
+	}
+}
+
+// rule names what is wrong after the answer that, taken back, makes it right.
+func (t *tale) rule() string {
+	back := func(k kind) bool {
+		return t.legal(func(op operation) operation {
+			if op.kind == k {
+				op.kind, op.ret = may, history.Forever
+			}
+			return op
+		})
+	}
+	switch {
+	case back(notHeld):
+		return "lost-lease"
+	case back(frees):
+		return "foreign-release"
+	case t.revived():
+		return "revived-lease"
+	}
+	return "double-grant"
+}
+
+// revived reports whether a grant was renewed after another one, which came later, was known.
+func (t *tale) revived() bool {
+	for n, g := range t.of {
+		for _, rn := range g.Renews {
+			for m, o := range t.of {
+				if m != n && rn.Outcome() == history.OK && t.ok[m] < rn.Start() && min(o.Sent(), t.ok[m]) > t.ok[n] {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// legal looks for an order of the operations that is one of a lock, as each is after a change.
+func (t *tale) legal(change func(operation) operation) bool {
+	q := &search{t: t, seen: map[state]bool{}}
+	for _, op := range t.ops {
+		if change != nil {
+			op = change(op)
+		}
+		q.ops = append(q.ops, op)
+	}
+	return q.from(state{}, nil)
+}
+
+// longest is the longest order that is one of a lock, where there is none of all operations, and the first answer that cannot follow it.
+func (t *tale) longest() (order []string, stuck string) {
+	q := &search{t: t, seen: map[state]bool{}, ops: t.ops}
+	q.from(state{}, nil)
+	done := map[int]bool{}
+	for _, i := range q.best {
+		done[i] = true
+		order = append(order, t.says(q.ops[i]))
+	}
+	first := -1
+	for i, op := range q.ops {
+		if !done[i] && op.kind != may && (first < 0 || op.ret < q.ops[first].ret) {
+			first = i
+		}
+	}
+	if first >= 0 {
+		stuck = t.says(q.ops[first])
+	}
+	return order, stuck
+}
+
+// says what an operation is.
+func (t *tale) says(op operation) string {
+	g := t.of[op.grant]
+	switch op.kind {
+	case takes:
+		return fmt.Sprintf("%s takes %s (%s)", g.Client, g.Lock, g.ID)
+	case frees:
+		return fmt.Sprintf("%s frees it (%s)", g.Client, g.ID)
+	case renews:
+		return g.ID + " is renewed"
+	case notHeld:
+		return g.ID + " is said not to be held"
+	}
+	return g.ID + " runs out"
+}
+
+// state is how far a search has come: the operations that have taken effect, and the grants that hold the lock.
+type state struct{ done, held uint64 }
+
+type search struct {
+	t    *tale
+	ops  []operation
+	seen map[state]bool
+
+	best  []int // the longest order so far, of operations that had to take effect
+	fixed int   // how many of them
+}
+
+// reached notes an order that is longer than all before.
+func (q *search) reached(path []int) {
+	n := 0
+	for _, i := range path {
+		if q.ops[i].kind != may {
+			n++
+		}
+	}
+	if n > q.fixed {
+		q.best, q.fixed = slices.Clone(path), n
+	}
+}
+
+// from reports whether the rest can take effect in some order. What takes effect next was requested before any of the rest
+// was answered; what may be need not be.
+func (q *search) from(at state, path []int) bool {
+	if q.seen[at] {
+		return false
+	}
+	q.seen[at] = true
+	q.reached(path)
+	first, left := int64(history.Forever), false
+	for i, op := range q.ops {
+		if at.done&(1<<i) == 0 && op.kind != may {
+			first, left = min(first, op.ret), true
+		}
+	}
+	if !left {
+		return true
+	}
+	for i, op := range q.ops {
+		if at.done&(1<<i) != 0 || op.call > first {
+			continue
+		}
+		for _, held := range q.step(at.held, op) {
+			if q.from(state{at.done | 1<<i, held}, append(path, i)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// step is who may hold the lock after an operation; nothing where it cannot take effect.
+func (q *search) step(held uint64, op operation) []uint64 {
+	mine, own := held&(1<<op.grant) != 0, uint64(1)<<op.grant
+	switch op.kind {
+	case takes:
+		for m, o := range q.t.of {
+			if held&(1<<m) != 0 && (!q.t.s.Model.Shares() || !q.t.s.Model.Together(o, q.t.of[op.grant])) {
+				return nil
+			}
+		}
+		return []uint64{held | own}
+	case frees:
+		if mine {
+			return []uint64{held &^ own}
+		}
+		return q.ofOwner(held, op)
+	case renews:
+		if mine || (q.t.s.Model.Counts() && held != 0 && len(q.ofOwner(held, op)) > 0) {
+			return []uint64{held}
+		}
+		return nil
+	case notHeld:
+		if mine {
+			return nil
+		}
+		return []uint64{held}
+	}
+	return []uint64{held &^ own}
+}
+
+// ofOwner is what a release leaves that gives back another grant of its owner: of a counted lock, which one it is does not matter.
+func (q *search) ofOwner(held uint64, op operation) (out []uint64) {
+	if !q.t.s.Model.Counts() {
+		return nil
+	}
+	for m, o := range q.t.of {
+		if held&(1<<m) != 0 && history.SameOwner(o, q.t.of[op.grant]) {
+			out = append(out, held&^(1<<m))
+		}
+	}
+	return out
+}

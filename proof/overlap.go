@@ -1,0 +1,141 @@
+package proof
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/history/beliefs"
+)
+
+// Classes and reasons of an overlap, as in results.json.
+const (
+	inherent     = "inherent"
+	defect       = "defect"
+	undetermined = "undetermined"
+	noClass      = "none"
+
+	leaseOver         = "lease-over"
+	toldLate          = "told-late"
+	bothValid         = "both-valid"
+	noLease           = "no-lease"
+	deadlineUnknown   = "deadline-unknown"
+	connectionOver    = "connection-over"
+	connectionUnknown = "connection-unknown"
+)
+
+// overlap: two clients took themselves for the holder at once.
+func (s *scene) overlap(c Claim) (history.Interval, error) {
+	of, err := s.granted(c, 2)
+	if err != nil {
+		return history.Interval{}, err
+	}
+	a, b := of[0], of[1]
+	if s.Model.Shares() && s.Model.Together(a, b) {
+		return history.Interval{}, fmt.Errorf("grants %s and %s may be held together", a.ID, b.ID)
+	}
+	first, second := s.belief(a), s.belief(b)
+	both := first.Overlap(second)
+	switch {
+	case first.From > second.From:
+		return both, fmt.Errorf("grant %s came before %s", b.ID, a.ID)
+	case first.Empty() || second.Empty() || both.Empty():
+		return both, errors.New("the two clients do not believe at the same time")
+	}
+	return both, s.classed(c, a, b, both.From)
+}
+
+// classed: two grants that met at a moment are of the class of the claim, for its reason.
+func (s *scene) classed(c Claim, a, b *history.Grant, at int64) error {
+	class, reason := s.class(a, b, at)
+	return same(c, class, reason)
+}
+
+// class says what the cure of an overlap is. Who looks for the first grant whose lease was over finds the one that the class
+// turns on.
+func (s *scene) class(a, b *history.Grant, at int64) (class, reason string) {
+	unknown := false
+	for _, g := range []*history.Grant{a, b} {
+		if s.Run.Ends == history.EndsConnection {
+			from, explained := beliefs.Disconnected(s.Record, g)
+			if at >= from && explained {
+				return inherent, connectionOver
+			}
+			unknown = unknown || at >= from
+		}
+		if !s.Leased() {
+			continue
+		}
+		switch d := g.DeadlineAt(at); {
+		case !d.Set:
+			unknown = true
+		case at >= d.V-s.Run.Tolerance:
+			if s.toldLate(g) {
+				return defect, toldLate
+			}
+			return inherent, leaseOver
+		}
+	}
+	switch {
+	case unknown && s.Run.Ends == history.EndsConnection:
+		return undetermined, connectionUnknown
+	case unknown:
+		return undetermined, deadlineUnknown
+	case !s.Leased():
+		return defect, noLease
+	}
+	return defect, bothValid
+}
+
+// toldLate: the library was to tell its user that the lease had run out, and did not in time. That its client, or the host, stood
+// still excuses it, so a proof has no such event where it says this, and at least one where it does not.
+func (s *scene) toldLate(g *history.Grant) bool {
+	late, promised := s.signalLate(g)
+	return promised && late > s.Run.Tolerance && !s.excused(g)
+}
+
+// signalLate is how long after the end of a lease its client was told, or ended its tenure untold. It counts only where the library
+// renews its leases by itself and is to tell.
+func (s *scene) signalLate(g *history.Grant) (late int64, promised bool) {
+	if s.Run.Discipline != history.Told || !s.Run.Renews || s.Run.ByDeadline() {
+		return 0, false
+	}
+	end := min(g.ToldLost(), s.gaveUp(g))
+	d := g.DeadlineAt(end)
+	if !d.Set || end <= d.V {
+		return 0, false
+	}
+	return end - d.V, true
+}
+
+// gaveUp is when a client ended its tenure itself, as far as is known.
+func (s *scene) gaveUp(g *history.Grant) int64 {
+	end := min(g.GaveBack(), s.Last[g.Client]+1)
+	if kill, killed := s.Kills[g.Client]; killed {
+		end = min(end, kill)
+	}
+	return end
+}
+
+// excused reports whether something that held a client up is here: a stall of the host, a fault of its own, a point at which we kept it.
+func (s *scene) excused(g *history.Grant) bool {
+	for i := range s.Events {
+		if s.excuses(&s.Events[i], g.Client) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *scene) excuses(e *history.Event, client string) bool {
+	switch e.F {
+	case history.FStall:
+		return e.Party == client || history.ClientOf(e.Party) == ""
+	case history.FPoint:
+		return e.Party == client && e.Type == history.Invoke
+	case history.FFault:
+		var f history.Fault
+		return e.Type == history.Invoke && e.Value.Into(&f) == nil && (&history.Injection{Fault: f}).Late(client)
+	}
+	return false
+}

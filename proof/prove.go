@@ -1,0 +1,373 @@
+package proof
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Finding is a claim of the judge, and the events that it names.
+type Finding struct {
+	Claim
+	Events []int64
+}
+
+// Record is a whole record, in which proofs are looked for and against which they are held.
+type Record struct {
+	rec   *history.Record
+	run   *history.Event
+	last  map[string]*history.Event   // the last event of each client
+	ends  map[string]*history.Event   // the end of its log
+	kills map[string]*history.Event   // its death
+	logs  map[string][]*history.Event // by grant: what registers accepted of it
+}
+
+// New looks a record through.
+func New(rec *history.Record) *Record {
+	r := &Record{rec: rec, last: map[string]*history.Event{}, ends: map[string]*history.Event{}, kills: map[string]*history.Event{}, logs: map[string][]*history.Event{}}
+	for i := range rec.Events {
+		e := &rec.Events[i]
+		switch {
+		case e.F == history.FRun && r.run == nil:
+			r.run = e
+		case e.F == history.FEnd:
+			r.ends[e.Party] = e
+		case e.F == history.FKill && e.Client != "" && r.kills[e.Client] == nil:
+			r.kills[e.Client] = e
+		case e.Party == history.PartyRegister:
+			r.logs[e.Grant] = append(r.logs[e.Grant], e)
+		}
+		if e.Client != "" && e.Party == e.Client {
+			r.last[e.Client] = e
+		}
+	}
+	return r
+}
+
+// Prove finds the fewest events that prove a finding: none of them can be left out. Where there are none, the proof rests on
+// the record, and why says so.
+func (r *Record) Prove(f Finding) (proven *Proof) {
+	err := ErrRecord
+	defer func() {
+		if p := recover(); p != nil { // the judgement stands without
+			proven = &Proof{Grants: f.Grants, From: f.From, To: f.To, Events: f.Events, Record: true, Why: fmt.Sprintf("looking for it panicked: %v", p)}
+		}
+	}()
+	if rules[f.Check][f.Rule] != nil {
+		for _, c := range r.claims(f) {
+			var p *Proof
+			if p, err = r.prove(c, f.Events); err == nil {
+				return p
+			}
+		}
+	}
+	p := &Proof{Grants: f.Grants, From: f.From, To: f.To, Events: slices.Clone(f.Events), Record: true}
+	if !errors.Is(err, ErrRecord) {
+		p.Why = err.Error()
+	}
+	return p
+}
+
+// ProveAll finds the proofs of findings, of several at once.
+func (r *Record) ProveAll(findings []Finding) []*Proof {
+	out := make([]*Proof, len(findings))
+	var next atomic.Int64
+	var done sync.WaitGroup
+	for range min(len(findings), runtime.GOMAXPROCS(0)) {
+		done.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(findings)); i = next.Add(1) - 1 {
+				out[i] = r.Prove(findings[i])
+			}
+		})
+	}
+	done.Wait()
+	return out
+}
+
+// mostClaims is how many pairs of grants are tried for a finding about many.
+const mostClaims = 20
+
+// claims are what a finding claims, or what of it can be shown: of a loss that is about many writes, that of one of them.
+func (r *Record) claims(f Finding) []Claim {
+	c := f.Claim
+	switch {
+	case f.Check == "lock-linearizability":
+		c.From, c.To = unset, unset
+	case f.Rule == lostUpdate || f.Rule == lateWrite || f.Rule == split:
+		return r.losses(f)
+	}
+	return []Claim{c}
+}
+
+func (r *Record) losses(f Finding) (out []Claim) {
+	var e *history.Event
+	var others []*history.Event
+	for _, i := range f.Events {
+		switch o := r.at(i); {
+		case o == nil:
+		case o.Time == f.To && (o.Grant == f.Grants[0] || o.Party != history.PartyRegister) && e == nil:
+			e = o
+		default:
+			others = append(others, o)
+		}
+	}
+	for _, w := range others[:min(len(others), mostClaims)] {
+		if e != nil {
+			c := f.Claim
+			c.Grants, c.From, c.To = []string{w.Grant, e.Grant}, w.Time, e.Time
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// at is the event of an index.
+func (r *Record) at(index int64) *history.Event {
+	i, found := slices.BinarySearchFunc(r.rec.Events, index, func(e history.Event, i int64) int { return cmp.Compare(e.Index, i) })
+	if !found {
+		return nil
+	}
+	return &r.rec.Events[i]
+}
+
+// prove reduces all events about the grants of a claim to those that prove it. Mostly it is enough to look at those that the finding
+// names.
+func (r *Record) prove(c Claim, named []int64) (*Proof, error) {
+	events, err := r.proven(c)
+	if err != nil {
+		return nil, err
+	}
+	holds := func(events []history.Event) bool {
+		s := built(r.rec.Run, events)
+		return s.fits() == nil && s.proves(c) == nil
+	}
+	if near := r.near(c, named); len(near) < len(events) && holds(near) {
+		events = near
+	}
+	events = reduce(events, holds)
+	if c.To == unset {
+		span, _ := rules[c.Check][c.Rule](built(r.rec.Run, events), c)
+		c.From, c.To = span.From, span.To
+	}
+	p := &Proof{Grants: c.Grants, From: c.From, To: c.To}
+	for i := range events {
+		p.Events = append(p.Events, events[i].Index)
+	}
+	return p, nil
+}
+
+// proven are the events of the record that are about a claim, which they prove.
+func (r *Record) proven(c Claim) (events []history.Event, err error) {
+	for _, wide := range []bool{false, true} {
+		events = r.about(c, wide)
+		s := built(r.rec.Run, events)
+		if err = s.proves(c); err == nil {
+			return events, nil
+		}
+	}
+	return nil, err
+}
+
+// near are the acquires of the grants of a claim, and the calls of the events that its finding names, and what registers accepted
+// of them.
+func (r *Record) near(c Claim, named []int64) []history.Event {
+	a := &gathering{r: r, claim: c, taken: map[*history.Event]bool{}}
+	a.add(r.run)
+	wanted := map[int64]bool{}
+	for _, i := range named {
+		wanted[i] = true
+		a.add(r.at(i))
+	}
+	for _, id := range c.Grants {
+		g := r.rec.ByID[id]
+		if g == nil {
+			continue
+		}
+		a.calls(g.Acquire)
+		if ofData[c.Rule] != nil {
+			a.add(r.logs[id]...)
+		}
+		for _, calls := range [][]*history.Call{g.Renews, g.Releases, g.Uses} {
+			for _, call := range calls {
+				if wanted[call.Invoke.Index] || (call.Return != nil && wanted[call.Return.Index]) || (ofData[c.Rule] != nil && call.Invoke.F == history.FWrite) {
+					a.calls(call)
+				}
+			}
+		}
+	}
+	a.others()
+	return a.events()
+}
+
+// reduce leaves events out, first many at once and the latest first, for as long as the rest holds. The first one stays.
+func reduce(events []history.Event, holds func([]history.Event) bool) []history.Event {
+	events, less := slices.Clone(events), make([]history.Event, 0, len(events)) // nothing of them is kept
+	for size := max(len(events)/2, 1); ; size = max(size/2, 1) {
+		gone := false
+		for end := len(events); end > 1; end = max(end-size, 1) {
+			less = append(append(less[:0], events[:max(end-size, 1)]...), events[end:]...)
+			if holds(less) {
+				events, less, gone = less, events, true
+			}
+		}
+		if size == 1 && !gone {
+			return events
+		}
+	}
+}
+
+// mostNeighbours is how many grants of a lock are looked at beside those of a claim.
+const mostNeighbours = 40
+
+// about are the events of a record that have something to say about a claim, in order: all of its grants, their leases and
+// their clients. Wide, it takes those of the grants around them as well.
+func (r *Record) about(c Claim, wide bool) []history.Event {
+	a := &gathering{r: r, claim: c, taken: map[*history.Event]bool{}}
+	a.add(r.run)
+	var of []*history.Grant
+	for _, id := range c.Grants {
+		if g := r.rec.ByID[id]; g != nil && !slices.Contains(of, g) {
+			of = append(of, g)
+		}
+	}
+	if wide && len(of) > 0 {
+		of = r.around(of)
+	}
+	for _, g := range of {
+		a.grant(g)
+	}
+	a.others()
+	return a.events()
+}
+
+// around adds grants of the same lock that were asked for before those at hand, the latest first.
+func (r *Record) around(of []*history.Grant) []*history.Grant {
+	to := int64(0)
+	for _, g := range of {
+		to = max(to, g.Acquire.Start())
+	}
+	for _, g := range slices.Backward(r.rec.ByLock[of[0].Lock]) {
+		if len(of) < mostNeighbours && g.Acquire != nil && g.Acquire.Start() <= to && !slices.Contains(of, g) {
+			of = append(of, g)
+		}
+	}
+	return of
+}
+
+// gathering collects events.
+type gathering struct {
+	r     *Record
+	claim Claim
+	taken map[*history.Event]bool
+}
+
+func (a *gathering) add(events ...*history.Event) {
+	for _, e := range events {
+		if e != nil {
+			a.taken[e] = true
+		}
+	}
+}
+
+func (a *gathering) calls(calls ...*history.Call) {
+	for _, c := range calls {
+		if c != nil {
+			a.add(c.Invoke, c.Return)
+		}
+	}
+}
+
+// grant adds what was done under a grant, what happened to its lease, and what became of its client.
+func (a *gathering) grant(g *history.Grant) {
+	rec := a.r.rec
+	a.calls(g.Acquire)
+	a.calls(g.Renews...)
+	a.calls(g.Releases...)
+	a.calls(g.Uses...)
+	a.add(g.Losses...)
+	a.add(a.r.logs[g.ID]...)
+	if l := g.Under; l != nil {
+		a.add(l.Created)
+		if g.InSession() {
+			a.calls(l.Renews...)
+		}
+		a.add(l.Notices...)
+	}
+	if next := rec.Follower(g); next != nil {
+		a.calls(next.Acquire)
+	}
+	a.add(a.r.kills[g.Client], a.r.last[g.Client], a.r.ends[g.Client])
+	if rec.Run.Ends == history.EndsConnection || (a.claim.Reason == leaseOver && rec.Run.Discipline == history.Told) {
+		for _, f := range rec.Faults {
+			if f.Hurts(g.Client) && (f.Family != history.FamilyClient || a.claim.Reason == leaseOver) {
+				a.add(f.Invoke, f.Effect, f.HealEnd)
+			}
+		}
+	}
+	if a.claim.Reason == leaseOver && rec.Run.Discipline == history.Told {
+		a.excuses(g)
+	}
+}
+
+// excuses adds what held a client up in the life of a grant.
+func (a *gathering) excuses(g *history.Grant) {
+	s := &scene{Record: a.r.rec}
+	from, to := g.Sent(), max(a.claim.To, s.gaveUp(g))
+	for i := range a.r.rec.Events {
+		e := &a.r.rec.Events[i]
+		if (e.F == history.FStall || e.F == history.FPoint) && e.Time >= from && e.Time <= to && s.excuses(e, g.Client) {
+			a.add(e)
+		}
+	}
+}
+
+// others adds what a register accepted of others, where the claim is that it should not have accepted this one.
+func (a *gathering) others() {
+	if len(a.claim.Grants) == 0 || (a.claim.Rule != "log-mismatch" && a.claim.Rule != "stale-accepted" && a.claim.Rule != "equal-token") {
+		return
+	}
+	e := at(a.r.logs[a.claim.Grants[0]], a.claim.To, history.FRead, history.FWrite)
+	if e == nil {
+		return
+	}
+	events := a.r.rec.Events
+	for i := range slices.Backward(events) {
+		o := &events[i]
+		if o.Index >= e.Index || o.Party != history.PartyRegister || o.Type != history.OK || o.Register != e.Register || o.Lock != e.Lock {
+			continue
+		}
+		wanted := map[string]bool{"log-mismatch": o.F == history.FWrite, "stale-accepted": o.Token.V > e.Token.V, "equal-token": o.Token == e.Token && o.Grant != e.Grant}
+		if wanted[a.claim.Rule] {
+			a.add(o)
+			return
+		}
+	}
+}
+
+func (a *gathering) events() []history.Event {
+	out := make([]history.Event, 0, len(a.taken))
+	for e := range a.taken {
+		out = append(out, *e)
+	}
+	slices.SortFunc(out, func(x, y history.Event) int { return cmp.Compare(x.Index, y.Index) })
+	return out
+}
+
+// pick are the events of a proof.
+func (r *Record) pick(p *Proof) ([]history.Event, error) {
+	var out []history.Event
+	for _, i := range p.Events {
+		e := r.at(i)
+		if e == nil {
+			return nil, fmt.Errorf("the record has no event %d", i)
+		}
+		out = append(out, *e)
+	}
+	return out, nil
+}

@@ -1,0 +1,51 @@
+package proof
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// scene is a few events, put together.
+type scene struct {
+	*history.Record
+	digits int // of seconds, in what is told; 0: three
+
+	order []string // the longest that a lock allows, where it does not allow what was answered
+	stuck string   // the first answer that cannot follow it
+}
+
+// read puts events together. They come in order, each once.
+func read(events []history.Event) (*scene, error) {
+	if len(events) == 0 || events[0].F != history.FRun {
+		return nil, errors.New("the first event does not say what was run")
+	}
+	for i := range events[1:] {
+		if events[i+1].Index <= events[i].Index || events[i+1].Time < events[i].Time {
+			return nil, fmt.Errorf("event %d is out of order", events[i+1].Index)
+		}
+	}
+	rec, err := history.Build(&history.History{Events: events})
+	if err != nil {
+		return nil, err
+	}
+	s := &scene{Record: rec}
+	return s, s.fits()
+}
+
+// fits says what of the events does not belong together.
+func (s *scene) fits() error {
+	switch {
+	case len(s.Mixed) > 0:
+		return fmt.Errorf("event %d names another client or lock than its grant", s.Mixed[0].Index)
+	case len(s.Unpaired) > 0:
+		return fmt.Errorf("event %d answers a call that is not there", s.Unpaired[0].Index)
+	}
+	return nil
+}
+
+// built is a scene of events that are known to be in order, of a run that is known.
+func built(run history.Run, events []history.Event) *scene {
+	return &scene{Record: history.BuildRun(run, &history.History{Events: events})}
+}

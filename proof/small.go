@@ -1,0 +1,129 @@
+package proof
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// usedAfterRelease: a client used a grant after its own release of it was answered.
+func (s *scene) usedAfterRelease(c Claim) (span history.Interval, err error) {
+	of, err := s.granted(c, 1)
+	if err != nil {
+		return span, err
+	}
+	answered := of[0].Answered()
+	for _, use := range of[0].Uses {
+		if use.Start() > answered && use.Start() == c.From {
+			return history.Interval{From: use.Start(), To: use.Start()}, none(c)
+		}
+	}
+	return span, errors.New("no use of the grant comes after the answer to its release")
+}
+
+// none: the class of a claim is that of what no lock can be blamed for, or for which it is not asked.
+func none(c Claim) error {
+	if c.Class != noClass {
+		return fmt.Errorf("the rule %s has no class %s", c.Rule, c.Class)
+	}
+	return nil
+}
+
+// lateTry: a try was answered later than its bound.
+func (s *scene) lateTry(c Claim) (span history.Interval, err error) {
+	if len(c.Grants) != 1 || s.ByID[c.Grants[0]] == nil || s.ByID[c.Grants[0]].Acquire == nil {
+		return span, errors.New("it names no try")
+	}
+	call := s.ByID[c.Grants[0]].Acquire
+	if call.Invoke.F != history.FTryAcquire {
+		return span, errors.New("it is no try")
+	}
+	span = history.Interval{From: call.Start(), To: s.Last[call.Invoke.Client]}
+	if kill, killed := s.Kills[call.Invoke.Client]; killed {
+		span.To = kill
+	}
+	if call.Return != nil {
+		span.To = call.Return.Time
+	}
+	if bound := s.Run.Bounds["try"]; bound == 0 || span.To-span.From <= bound+s.Run.Tolerance {
+		return span, errors.New("the try was answered in time")
+	}
+	return span, none(c)
+}
+
+// doneTwice: the job of one period was done more than once.
+func (s *scene) doneTwice(c Claim) (span history.Interval, err error) {
+	var done []*history.Call
+	period := int64(0)
+	for _, call := range s.Calls {
+		var job struct {
+			Period *int64 `json:"period"`
+		}
+		if call.Invoke.F != history.FWork || call.Outcome() != history.OK || !slices.Contains(c.Grants, call.Invoke.Grant) || call.Invoke.Value.Into(&job) != nil || job.Period == nil {
+			continue
+		}
+		if len(done) > 0 && *job.Period != period {
+			return span, errors.New("the jobs are of two periods")
+		}
+		done, period = append(done, call), *job.Period
+	}
+	if len(done) < 2 || len(done) != len(c.Grants) {
+		return span, errors.New("no job was done twice")
+	}
+	for i, call := range done {
+		if call.Invoke.Grant != c.Grants[i] {
+			return span, errors.New("the jobs were done in another order")
+		}
+	}
+	return history.Interval{From: done[0].Start(), To: done[len(done)-1].End()}, none(c)
+}
+
+// lateNotice: who held the lock could not know in time that somebody else was granted it; of one grant alone, its library told it
+// later than its lease had run out.
+func (s *scene) lateNotice(c Claim) (span history.Interval, err error) {
+	if len(c.Grants) == 1 {
+		return s.lateSignal(c)
+	}
+	of, err := s.granted(c, 2)
+	if err != nil {
+		return span, err
+	}
+	a, b := of[0], of[1]
+	told := a.ToldLost()
+	if lapse := a.Lapses(); lapse.Set {
+		told = min(told, lapse.V)
+	}
+	span = history.Interval{From: b.From(), To: told}
+	if c.Rule == "no-notice" {
+		span.To = s.gaveUp(a)
+	}
+	switch {
+	case (c.Rule == "no-notice") != (told == history.Forever):
+		return span, errors.New("the rule is about holders who are told late, or not at all")
+	case a.Client == b.Client || s.Model.Together(a, b):
+		return span, errors.New("the second grant takes nothing from the first")
+	case s.gaveUp(a) <= b.From():
+		return span, fmt.Errorf("%s had given it back", a.Client)
+	case told-b.From() <= s.Run.Tolerance:
+		return span, errors.New("it could know in time")
+	}
+	return span, none(c)
+}
+
+func (s *scene) lateSignal(c Claim) (span history.Interval, err error) {
+	of, err := s.granted(c, 1)
+	if err != nil {
+		return span, err
+	}
+	late, promised := s.signalLate(of[0])
+	if !promised || late <= s.Run.Tolerance {
+		return span, errors.New("it was told in time")
+	}
+	if told := of[0].ToldLost() < history.Forever; told != (c.Rule == "late-notice") {
+		return span, errors.New("the rule is about holders who are told late, or not at all")
+	}
+	end := of[0].DeadlineAt(min(of[0].ToldLost(), s.gaveUp(of[0]))).V
+	return history.Interval{From: end, To: end + late}, none(c)
+}

@@ -1,0 +1,205 @@
+package proof
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// tell is what the events of a proof show, a line each, and what follows from them.
+func (s *scene) tell(c Claim) (lines []string) {
+	if n := len(s.Events); n > 1 && s.Events[n-1].Time-s.Events[1].Time < soon {
+		s.digits = 6
+	}
+	for i := range s.Events {
+		if e := &s.Events[i]; e.F != history.FRun {
+			lines = append(lines, fmt.Sprintf("%12s  %s", s.seconds(e.Time), s.sentence(e)))
+		}
+	}
+	return append(lines, s.follows(c)...)
+}
+
+// soon is how close events are whose times are told by the microsecond.
+const soon = int64(100 * time.Millisecond)
+
+func (s *scene) seconds(ns int64) string {
+	return fmt.Sprintf("%.*f s", max(s.digits, 3), float64(ns)/1e9)
+}
+
+// sentence says what an event is.
+func (s *scene) sentence(e *history.Event) string {
+	of := s.ByID[e.Grant]
+	lock := e.Lock
+	if lock == "" && of != nil {
+		lock = of.Lock
+	}
+	who := e.Client
+	if e.Party == history.PartyRegister {
+		who = "the register"
+	}
+	switch e.F {
+	case history.FAcquire, history.FTryAcquire:
+		return s.asked(e, who, lock)
+	case history.FRelease:
+		return s.answered(e, who, fmt.Sprintf("to release %s (%s)", lock, e.Grant), fmt.Sprintf("%s was released by %s (%s)", lock, who, e.Grant))
+	case history.FRenew:
+		what := e.Grant
+		if what == "" {
+			what = "lease " + e.Lease
+		}
+		done := fmt.Sprintf("%s was renewed by %s", what, who)
+		if e.Deadline.Set {
+			done += ", now until " + s.seconds(e.Deadline.V)
+		}
+		return s.answered(e, who, "to renew "+what, done)
+	case history.FRead, history.FWrite:
+		return s.used(e, who)
+	case history.FWork:
+		return fmt.Sprintf("%s worked under %s (%s)", who, e.Grant, e.Type)
+	case history.FLost:
+		return fmt.Sprintf("%s was told that it had lost %s", who, firstOf(e.Grant, e.Lease))
+	case history.FLease:
+		return fmt.Sprintf("%s has lease %s until %s", who, e.Lease, s.seconds(e.Deadline.V))
+	case history.FKill:
+		return fmt.Sprintf("%s was killed", firstOf(e.Client, e.Node))
+	case history.FEnd:
+		return fmt.Sprintf("the log of %s ends", e.Party)
+	case history.FPoint:
+		return fmt.Sprintf("%s reached a point of its section", e.Party)
+	case history.FStall:
+		return fmt.Sprintf("the host had held %s up", e.Party)
+	case history.FFault, history.FHeal:
+		var f history.Fault
+		if e.Value.Into(&f) == nil {
+			return fmt.Sprintf("%s of fault %s (%d): %s", e.F, f.Fault, f.ID, e.Type)
+		}
+	}
+	return fmt.Sprintf("%s: %s of %s", e.Party, e.Type, e.F)
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return "it"
+}
+
+func (s *scene) asked(e *history.Event, who, lock string) string {
+	if e.Type == history.Invoke {
+		return fmt.Sprintf("%s asked for %s (%s)", who, lock, e.Grant)
+	}
+	if e.Type != history.OK {
+		return fmt.Sprintf("%s was not granted %s (%s): %s", who, lock, e.Grant, firstOf(e.Error, string(e.Type)))
+	}
+	text := fmt.Sprintf("%s was granted %s (%s", who, lock, e.Grant)
+	if e.Token.Set {
+		text += fmt.Sprintf(", token %d", e.Token.V)
+	}
+	text += ")"
+	if e.Deadline.Set {
+		text += ", its lease until " + s.seconds(e.Deadline.V)
+	}
+	return text
+}
+
+// answered is a request, or what its answer says.
+func (s *scene) answered(e *history.Event, who, what, done string) string {
+	switch e.Type {
+	case history.Invoke:
+		return who + " asked " + what
+	case history.OK:
+		return done
+	}
+	return fmt.Sprintf("%s asked %s: %s", who, what, firstOf(e.Error, string(e.Type)))
+}
+
+func (s *scene) used(e *history.Event, who string) string {
+	var text string
+	if e.Party == history.PartyRegister {
+		text = fmt.Sprintf("register %s ", e.Register)
+		verb := map[history.Type]string{history.OK: "accepted", history.Fail: "refused"}[e.Type]
+		text += firstOf(verb, "received") + " a " + e.F + " under " + e.Grant
+	} else {
+		verb := map[history.Type]string{history.Invoke: "sent", history.OK: "was answered", history.Fail: "was refused"}[e.Type]
+		text = fmt.Sprintf("%s %s a %s of %s under %s", who, firstOf(verb, "got no answer to"), e.F, e.Register, e.Grant)
+	}
+	switch v := e.Value; {
+	case v.Base.Set && v.New.Set:
+		text += fmt.Sprintf(": %d -> %d", v.Base.V, v.New.V)
+	case v.New.Set:
+		text += fmt.Sprintf(": %d", v.New.V)
+	case v.Base.Set:
+		text += fmt.Sprintf(": it is %d", v.Base.V)
+	}
+	if e.Token.Set {
+		text += fmt.Sprintf(" (token %d)", e.Token.V)
+	}
+	return text
+}
+
+// follows is what the events prove.
+func (s *scene) follows(c Claim) []string {
+	of := func(i int) string {
+		if g := s.ByID[c.Grants[i]]; g != nil {
+			return fmt.Sprintf("%s (%s)", g.Client, g.ID)
+		}
+		return c.Grants[i]
+	}
+	span := fmt.Sprintf("from %s to %s", s.seconds(c.From), s.seconds(c.To))
+	switch {
+	case c.Check == "mutual-exclusion":
+		return []string{fmt.Sprintf("So %s and %s both took themselves for the holder %s.", of(0), of(1), span), s.why(c, c.From)}
+	case c.Check == "lock-linearizability":
+		out := []string{"So no correct lock could produce these results: no order of them, each taking effect between its request and its answer, is possible (" + c.Rule + ")."}
+		if len(s.order) > 0 {
+			out = append(out, fmt.Sprintf("The longest order that a lock allows: %s. What cannot follow: %s.", strings.Join(s.order, ", "), s.stuck))
+		}
+		return out
+	case c.Rule == lostUpdate || c.Rule == lateWrite:
+		return []string{fmt.Sprintf("So %s overwrote an acknowledged update of %s that it had never seen.", of(1), of(0)), s.why(c, c.To)}
+	case c.Rule == split:
+		return []string{fmt.Sprintf("So %s wrote inside the section of %s.", of(0), of(1)), s.why(c, c.To)}
+	case c.Check == "fencing-tokens":
+		return []string{fmt.Sprintf("So the tokens of %s and %s are no fence (%s).", of(0), of(1), c.Rule)}
+	case c.Check == "ownership":
+		return []string{fmt.Sprintf("So the release of %s freed the lock of %s.", of(0), of(1))}
+	case c.Check == "loss-notice" && len(c.Grants) > 1:
+		return []string{fmt.Sprintf("So %s held on to the lock of %s, and had no way to know, %s.", of(0), of(1), span)}
+	case c.Check == "loss-notice":
+		return []string{fmt.Sprintf("So the library of %s was late %s.", of(0), span)}
+	}
+	return []string{fmt.Sprintf("So the rule %s is broken %s.", c.Rule, span)}
+}
+
+// why says what the class of a claim turns on.
+func (s *scene) why(c Claim, at int64) string {
+	switch c.Reason {
+	case bothValid:
+		return "Class defect: both leases were still running, by " + s.deadlines(c, at) + "."
+	case noLease:
+		return "Class defect: these grants have no lease that could run out."
+	case leaseOver, toldLate:
+		return fmt.Sprintf("Class %s: a lease had run out by %s (%s).", c.Class, s.seconds(at), s.deadlines(c, at))
+	case ownFence:
+		return "Class defect: the lock's own transaction was to prevent it."
+	case applied:
+		return "Class inherent: the write was sent in time and applied after its client's turn."
+	case "":
+		return "Class " + c.Class + "."
+	}
+	return fmt.Sprintf("Class %s: %s.", c.Class, c.Reason)
+}
+
+func (s *scene) deadlines(c Claim, at int64) string {
+	var parts []string
+	for _, id := range c.Grants {
+		if g := s.ByID[id]; g != nil && g.DeadlineAt(at).Set {
+			parts = append(parts, fmt.Sprintf("%s until %s", id, s.seconds(g.DeadlineAt(at).V)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

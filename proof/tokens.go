@@ -1,0 +1,35 @@
+package proof
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// tokens: two grants have one token (duplicate), or a later one a lower token (regress).
+func (s *scene) tokens(c Claim) (span history.Interval, err error) {
+	of, err := s.granted(c, 2)
+	if err != nil {
+		return span, err
+	}
+	a, b := of[0], of[1]
+	span = history.Interval{From: b.Sent(), To: b.From()}
+	switch before, after := a.Token(), b.Token(); {
+	case !before.Set || !after.Set:
+		return span, errors.New("a grant has no token")
+	case c.Class != defect:
+		return span, errors.New("tokens that are no fence are a defect")
+	case c.Rule == "duplicate" && s.Model.Together(a, b):
+		return span, fmt.Errorf("grants %s and %s may be held together", a.ID, b.ID)
+	case c.Rule == "duplicate" && before.V != after.V:
+		return span, fmt.Errorf("the tokens differ: %d and %d", before.V, after.V)
+	case c.Rule == "duplicate" && a.Sent() > b.Sent():
+		return span, fmt.Errorf("grant %s was asked for before %s", b.ID, a.ID)
+	case c.Rule == "regress" && a.Mode == history.ModeShared && b.Mode == history.ModeShared && s.Model.Together(a, b):
+		return span, errors.New("readers who hold the lock together come in any order")
+	case c.Rule == "regress" && (a.From() >= b.Sent() || before.V <= after.V):
+		return span, fmt.Errorf("token %d was not asked for after %d was known, or is not lower", after.V, before.V)
+	}
+	return span, nil
+}

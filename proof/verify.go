@@ -1,0 +1,57 @@
+package proof
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Verify holds a proof of a finding against the whole record: its events show the claim, none of them can be left out, and nothing else
+// in the record about the same grants says otherwise.
+func (r *Record) Verify(finding Claim, p *Proof) (story []string, err error) {
+	c := p.Of(finding)
+	if err := narrows(finding, c); err != nil {
+		return nil, err
+	}
+	if p.Record {
+		if _, err := r.pick(p); err != nil {
+			return nil, err
+		}
+		if rules[c.Check][c.Rule] == nil {
+			return (&scene{Record: r.rec}).absence(c)
+		}
+		return nil, fmt.Errorf("%w (%s)", ErrJudge, p.Why)
+	}
+	events, err := r.pick(p)
+	if err != nil {
+		return nil, err
+	}
+	if story, err = Check(events, c); err != nil {
+		return nil, err
+	}
+	if err := Minimal(events, c); err != nil {
+		return nil, err
+	}
+	whole := c
+	if c.Check == "lock-linearizability" {
+		whole.From, whole.To = unset, unset // the answers to the rest may come later
+	}
+	if _, err := r.proven(whole); err != nil {
+		return nil, fmt.Errorf("the rest of the record says otherwise: %w", err)
+	}
+	return story, nil
+}
+
+// narrows says whether a claim is about grants of a finding, within its span.
+func narrows(finding, c Claim) error {
+	for _, id := range c.Grants {
+		if !slices.Contains(finding.Grants, id) {
+			return fmt.Errorf("grant %s is not of the finding", id)
+		}
+	}
+	switch {
+	case c.Check == "lock-linearizability":
+	case c.From < finding.From || c.To > finding.To:
+		return fmt.Errorf("it is about %s to %s, the finding about %s to %s", seconds(c.From), seconds(c.To), seconds(finding.From), seconds(finding.To))
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/proof"
+)
+
+// ledgerRow is what a register did with one request.
+type ledgerRow struct {
+	Time, Register, Client, What, Note string
+	Bad                                bool
+}
+
+// maxLedger is how many requests of an incident are shown.
+const maxLedger = 60
+
+// ledgerOf is what the registers of an incident's lock did in its window, in the order in which they did it: who read what, who
+// wrote what, whose write was overwritten by whom without having been seen, and what was refused.
+func ledgerOf(rec *history.Record, h *happening) (rows []ledgerRow, more int) {
+	lock := ""
+	for _, id := range h.first().Grants {
+		if g := rec.ByID[id]; g != nil {
+			lock = g.Lock
+		}
+	}
+	notes := lossNotes(rec)
+	for i := range rec.Events {
+		e := &rec.Events[i]
+		if e.Party != history.PartyRegister || e.Lock != lock || e.Time < h.window.From || e.Time > h.window.To || (e.F != history.FRead && e.F != history.FWrite) {
+			continue
+		}
+		if len(rows) == maxLedger {
+			more++
+			continue
+		}
+		row := ledgerRow{Time: moment(e.Time), Register: e.Register, Client: e.Client, What: "reads"}
+		if g := rec.ByID[e.Grant]; row.Client == "" && g != nil {
+			row.Client = g.Client
+		}
+		if e.F == history.FWrite {
+			row.What = "writes"
+		}
+		row.What += " " + valueText(e.Value)
+		switch note := notes[e.Index]; {
+		case e.Error == history.ErrStaleToken:
+			row.Note = fmt.Sprintf("refused: token %d is old", e.Token.V)
+		case e.Type == history.Fail:
+			row.Note = "refused: " + e.Error
+		case note != "":
+			row.Note, row.Bad = note, true
+		}
+		rows = append(rows, row)
+	}
+	return rows, more
+}
+
+func valueText(v history.Value) string {
+	switch {
+	case v.Base.Set && v.New.Set:
+		return fmt.Sprintf("%d → %d", v.Base.V, v.New.V)
+	case v.New.Set:
+		return fmt.Sprint(v.New.V)
+	case v.Base.Set:
+		return fmt.Sprint(v.Base.V)
+	}
+	return ""
+}
+
+// lossNotes says of each write, by its index, that it was overwritten unseen, or that it overwrote others.
+func lossNotes(rec *history.Record) map[int64]string {
+	in, out := facts.Of(rec), map[int64]string{}
+	for _, register := range []string{facts.RegPlain, facts.RegFenced} {
+		for _, s := range in.Replayed(register).Shown {
+			if s.What != facts.ShowsLoss {
+				continue
+			}
+			out[s.Event.Index] = "overwrites " + checker.Count(len(s.Others), "acknowledged update") + " that it had never seen"
+			for _, o := range s.Others {
+				out[o.Index] = fmt.Sprintf("lost: overwritten by %s at %s", s.Event.Client, moment(s.Event.Time))
+			}
+		}
+	}
+	return out
+}
+
+// proofShown is the proof of an incident, for people.
+type proofShown struct {
+	Events  []int64
+	Lines   []string // an event each
+	Follows []string
+}
+
+// proofOf is the proof of the finding that ranks first of an incident; nil where no few events prove it.
+func proofOf(record *proof.Record, h *happening) *proofShown {
+	f := h.first()
+	if f.Proof == nil || f.Proof.Record {
+		return nil
+	}
+	story, err := record.Verify(f.Claim(h.found[0].Check), f.Proof)
+	if err != nil {
+		return nil // verify says why
+	}
+	out := &proofShown{Events: f.Proof.Events}
+	for _, line := range story {
+		if strings.HasPrefix(line, " ") {
+			out.Lines = append(out.Lines, strings.TrimSpace(line))
+		} else {
+			out.Follows = append(out.Follows, line)
+		}
+	}
+	return out
+}
+
+// provenOf are the events of the proof of an incident that the timeline lights up.
+func provenOf(h *happening) []int64 {
+	p := h.first().Proof
+	if p == nil || p.Record || len(p.Events) == 0 {
+		return nil
+	}
+	return slices.Clone(p.Events[1:]) // the first one says what was run
+}

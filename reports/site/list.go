@@ -1,0 +1,156 @@
+package site
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var pages = template.Must(template.New("").ParseFS(assets, "list.gohtml"))
+
+// urlPath is a path as a link has it.
+type urlPath struct{ path string }
+
+func (p *urlPath) String() string {
+	return strings.TrimPrefix((&url.URL{Path: "/" + p.path}).EscapedPath(), "/")
+}
+
+// perPage is how many entries a page shows.
+const perPage = 100
+
+// listPage is the list.
+type listPage struct {
+	Name            string
+	Query, Verdict  string
+	Verdicts        []string
+	Entries         []row
+	Found, From, To int
+	Earlier, Later  string // links to other pages; empty: none
+	Counts          []count
+	Cut             bool
+	Running         int
+}
+
+type count struct {
+	Verdict string
+	N       int
+}
+
+// row is an entry as it is shown.
+type row struct {
+	Entry
+	Age string
+}
+
+var verdicts = []string{"fail", "unknown", "running", "cut off", "pass"}
+
+func (s *Site) list(w http.ResponseWriter, r *http.Request) {
+	now := time.Now()
+	all, cut := s.scan.all(now)
+	q := r.URL.Query()
+	p := listPage{Name: s.name, Query: q.Get("q"), Verdict: q.Get("verdict"), Verdicts: verdicts, Cut: cut}
+	counts := map[string]int{}
+	var found []Entry
+	for _, e := range all {
+		counts[e.Verdict]++
+		if matches(e, p.Query, p.Verdict) {
+			found = append(found, e)
+		}
+	}
+	for _, v := range verdicts {
+		if counts[v] > 0 {
+			p.Counts = append(p.Counts, count{v, counts[v]})
+		}
+	}
+	p.Running, p.Found = counts["running"], len(found)
+	page, err := strconv.Atoi(q.Get("page"))
+	if err != nil || page < 0 || page*perPage >= len(found) {
+		page = 0
+	}
+	for _, e := range found[page*perPage : min((page+1)*perPage, len(found))] {
+		p.Entries = append(p.Entries, row{e, age(now.Sub(e.When))})
+	}
+	p.From, p.To = page*perPage+1, page*perPage+len(p.Entries)
+	to := func(n int) string {
+		q.Set("page", strconv.Itoa(n))
+		return "/?" + q.Encode()
+	}
+	if p.To < len(found) {
+		p.Earlier = to(page + 1)
+	}
+	if page > 0 {
+		p.Later = to(page - 1)
+	}
+	s.show(w, "list", p)
+}
+
+// matches reports whether an entry has all words of a query.
+func matches(e Entry, query, verdict string) bool {
+	if verdict != "" && e.Verdict != verdict {
+		return false
+	}
+	text := strings.ToLower(e.Path + " " + e.What + " " + e.Kind)
+	for word := range strings.FieldsSeq(strings.ToLower(query)) {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// age is how long ago something was.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s ago", int(max(d, 0).Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}
+
+// events tells what changes, as server-sent events, for as long as somebody listens.
+func (s *Site) events(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	said := map[string]Entry{}
+	first := true
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		all, _ := s.scan.all(time.Now())
+		for _, e := range all {
+			before, known := said[e.Path]
+			said[e.Path] = e
+			if first || (known && before == e) {
+				continue
+			}
+			text, err := json.Marshal(struct {
+				Entry
+				Href string `json:"href"`
+			}{e, e.Href()})
+			if err != nil {
+				return
+			}
+			if _, err := fmt.Fprintf(w, "event: entry\ndata: %s\n\n", text); err != nil {
+				return
+			}
+		}
+		first = false
+		if _, err := fmt.Fprint(w, ": still here\n\n"); err != nil || out.Flush() != nil {
+			return
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package reports
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Style is how text is written for a terminal. The zero value is for files and pipes: lines as long as they are, and no colour.
+type Style struct {
+	Width int // of the terminal, in columns; 0: lines are not wrapped
+	Color bool
+}
+
+// colour is a way to set text off.
+type colour string
+
+// The colours of sixteen that every terminal has, in whatever shade its user has chosen.
+const (
+	bad   colour = "31" // red
+	good  colour = "32" // green
+	vague colour = "33" // yellow
+	faint colour = "2"
+	bold  colour = "1"
+)
+
+// paint sets text off where the terminal can.
+func (s Style) paint(c colour, text string) string {
+	if !s.Color || text == "" {
+		return text
+	}
+	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
+}
+
+// minText is the least room for text beside an indentation.
+const minText = 24
+
+// Status sets a word off by the exit code that it stands for.
+func (s Style) Status(code int, word string) string {
+	switch code {
+	case 0:
+		return s.paint(good, word)
+	case 2, 130:
+		return s.paint(vague, word)
+	}
+	return s.paint(bad, word)
+}
+
+// Wrap breaks a line at spaces so that it fits the width.
+func (s Style) Wrap(line string, indent int) string { return s.wrap(line, indent) }
+
+// wrap breaks a line at spaces so that it fits the width; what follows the first line is indented. A word that is longer than
+// a line stands on one of its own, whole: it may be a path or a command that is copied.
+func (s Style) wrap(line string, indent int) string {
+	if s.Width <= 0 || utf8.RuneCountInString(line) <= s.Width {
+		return line
+	}
+	if s.Width-indent < minText {
+		indent = max(s.Width-minText, 0) / 4
+	}
+	var b strings.Builder
+	room := s.Width
+	for rest, first := line, true; rest != ""; first = false {
+		word := strings.TrimLeft(rest, " ")
+		gap := len(rest) - len(word)
+		if end := strings.IndexByte(word, ' '); end >= 0 {
+			word = word[:end]
+		}
+		rest = rest[gap+len(word):]
+		n := utf8.RuneCountInString(word)
+		if !first && n > 0 && room < gap+n {
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			room, gap = s.Width-indent, 0
+		}
+		b.WriteString(strings.Repeat(" ", gap) + word)
+		room -= gap + n
+	}
+	return b.String()
+}
