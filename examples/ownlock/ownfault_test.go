@@ -59,7 +59,7 @@ func TestAFaultWithoutProof(t *testing.T) {
 		Exit: []int{harness.ExitUnknown}, Verdicts: map[string]checker.Verdict{checker.Coverage: checker.Unknown},
 	})
 	for _, f := range out.Record.Faults {
-		if f.Effective() || !strings.Contains(f.Effect.Message, "gave no proof") {
+		if f.Effective() || !strings.Contains(f.Effect.Message, "returned no proof") {
 			t.Errorf("the fault: %+v", f.Effect)
 		}
 	}

@@ -80,7 +80,7 @@ func TestRefused(t *testing.T) {
 		"--backend own-lock --workload ledger:accounts=1":             "workload ledger: accounts=1: money moves between 2 accounts at least",
 		"--backend own-lock --workload ledger:opening=none":           "workload ledger: opening=none is not a whole number",
 		"--backend own-lock --workload ledger --fencing on":           "workload ledger uses no data that could be fenced",
-		"--backend own-lock --nemesis client-pause:at=entry-numbered": "at=entry-numbered is no point of this run",
+		"--backend own-lock --nemesis client-pause:at=entry-numbered": "at=entry-numbered: this run has no such point",
 		"--backend own-lock --require ledger-hole":                    `unknown check "ledger-hole"`,
 	} {
 		cfg, err := harness.ParseLine(line)
