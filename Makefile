@@ -54,8 +54,11 @@ servers: ## get the servers that the tests need (Debian packages, else out of a 
 .PHONY: test
 test: servers ## run the tests (RACE=-race with the race detector, as make ci does)
 	@$(GO) build $(RACE) $(PKG) # first: runs are not timed beside a compiler
-	GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $(TESTFLAGS) -timeout 15m $(PKG) # a client with the race detector ends at once
-	cd examples/ownlock && $(GO) test -timeout 5m ./...
+	@mkdir -p bin; : >bin/examples.log; pid=; \
+	$(if $(filter ./...,$(PKG)),(cd examples/ownlock && $(GO) test -timeout 5m ./...) >bin/examples.log 2>&1 & pid=$$!;) \
+	echo "$(GO) test $(TESTFLAGS) $(PKG)"; code=0; \
+	GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $(TESTFLAGS) -timeout 15m $(PKG) || code=$$?; \
+	{ [ -z "$$pid" ] || wait $$pid; } || code=1; cat bin/examples.log; exit $$code # a client with the race detector would end a second later
 	$(if $(filter ./...,$(PKG)),@if ./.ci/browser; then $(MAKE) --no-print-directory browser; else [ -z "$$CI" ]; fi)
 
 # Pages of eight kinds of runs, and of runs of 100,000 and of a million events.
@@ -190,7 +193,7 @@ HUNT_SEED ?= 1000001
 .PHONY: hunt
 hunt: ##> 200,000 random histories a lock model against brute force and Porcupine, then HUNT_N simulated services and their bugs
 	LOCKSTORM_HISTORIES=200000 $(GO) test -count=1 -timeout 60m -run 'AgainstBruteForce|AgainstPorcupine' -v ./checker/...
-	cd hunt && HUNT_N=$(HUNT_N) HUNT_SEED=$(HUNT_SEED) $(GO) test -count=1 -timeout 10h -run TestHunt -v .
+	cd tests/hunt && HUNT_N=$(HUNT_N) HUNT_SEED=$(HUNT_SEED) $(GO) test -count=1 -timeout 10h -run TestHunt -v .
 
 JUDGE_MUTANTS ?= 60
 JUDGE_SEED ?= 1
@@ -234,8 +237,12 @@ bench-against: build ##> OLD=BINARY: check of a million events by bin/lockstorm 
 
 .PHONY: ci
 ci: ## everything that must hold before a change lands (lint has go vet's analyzers, too)
-	@mkdir -p bin; ./.ci/images >bin/images.log 2>&1 & \
-	$(MAKE) tidy build lint && $(MAKE) test RACE="$$(command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)" TESTFLAGS='$$(RACE) -shuffle=on -vet=off -p $$(ATONCE)' && $(MAKE) fast && $(MAKE) gate && wait && cat bin/images.log && $(MAKE) containers
+	@./.ci/prepare bin/prepare & \
+	step() { ./.ci/step "$$@"; }; make() { step "make $$1" $(MAKE) --no-print-directory "$$@"; }; \
+	race=$$(command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race); \
+	make tidy && make build && make lint && step "get servers and browser" ./.ci/await bin/prepare servers && \
+	make test RACE=$$race TESTFLAGS="$$race -shuffle=on -vet=off -ldflags=-w -p $(ATONCE)" && \
+	make fast && make gate && step "get images" ./.ci/await bin/prepare images && make containers
 
 .PHONY: clean
 clean: ## remove what was built and every run
