@@ -26,25 +26,27 @@ func TestKazooReadersWaitForEver(t *testing.T) {
 	}
 }
 
-// Each bug that is planted in a lock of Python is found, by its own finding, ten times of ten.
+// Each bug that is planted in a lock of Python and of Java is found, by its own finding, ten times of ten.
 func TestPlanted(t *testing.T) {
 	for way, c := range map[string]struct {
 		flags, finds string
 	}{
-		"foreign": {"--nemesis client-pause:at=before-release,for=1.5ttl", "FAIL     ownership"},
-		"split":   {"--nemesis client-pause:at=compared,for=1.5ttl", "FAIL     ownership"},
-		"late":    {"--nemesis delete-key --discipline told --require +loss-notice --workload counter:hold=3ttl --time 12s", "FAIL     loss-notice"},
-		"count":   {"--workload reentrant", "FAIL     mutual-exclusion"},
+		"foreign": {"--nemesis client-pause:at=before-release,for=1.5ttl", "FAIL ownership"},
+		"split":   {"--nemesis client-pause:at=compared,for=1.5ttl", "FAIL ownership"},
+		"late":    {"--nemesis delete-key --discipline told --require +loss-notice --workload counter:hold=3ttl --time 12s", "FAIL loss-notice"},
+		"count":   {"--workload reentrant", "FAIL mutual-exclusion"},
 	} {
-		t.Run(way, func(t *testing.T) {
-			t.Parallel()
-			for seed := range 10 {
-				args := append(strings.Fields(c.flags), "--seed", fmt.Sprint(seed+1))
-				code, out := run(t, "testdata/planted.py "+way, args...)
-				if code != harness.ExitViolation || !strings.Contains(strings.ReplaceAll(out, "  ", " "), strings.ReplaceAll(c.finds, "     ", " ")) {
-					t.Errorf("seed %d: exit %d\n%s", seed+1, code, out)
+		for _, program := range []string{"testdata/planted.py", "testdata/java/planted"} {
+			t.Run(program+" "+way, func(t *testing.T) {
+				t.Parallel()
+				for seed := range 10 {
+					args := append(strings.Fields(c.flags), "--seed", fmt.Sprint(seed+1))
+					code, out := run(t, program+" "+way, args...)
+					if code != harness.ExitViolation || !strings.Contains(strings.Join(strings.Fields(out), " "), c.finds) {
+						t.Errorf("seed %d: exit %d\n%s", seed+1, code, out)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }

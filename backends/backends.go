@@ -44,6 +44,9 @@ type Spec struct {
 	// Settles: its Locker is the [Resource] as well, and what is written takes effect with the
 	// release, in one transaction or statement. Then the data is judged, and not who believed what.
 	Settles bool
+	// NoClock: what it says of times is not used. Each lease then counts from its request, so that no hold is longer than it
+	// is; how late its users were told of a loss is undetermined.
+	NoClock bool
 	// Fair: it promises to be granted in the order of requests.
 	Fair bool
 	// Connected: every grant's Info has the Connection that it is on.
@@ -99,12 +102,12 @@ func (s Spec) Valid() error {
 	case !slices.Contains(ends, s.Ends):
 		return fmt.Errorf("the field Ends is %q: choose one of %v (constants of package history)", s.Ends, ends)
 	case !s.Model.Known():
-		return fmt.Errorf("its model is %q: choose one of the history.Model constants, which can be judged", s.Model.Kind)
+		return fmt.Errorf("its model %q cannot be judged: choose one of the history.Model constants", s.Model.Kind)
 	}
 	for i, p := range s.Points {
 		taken := slices.Contains(points.Names(s.Points[:i]), p.Name) || slices.Contains(points.Names(points.Section()), p.Name)
 		if p.Name == "" || p.Doc == "" || taken {
-			return fmt.Errorf("point %q: a point has a doc and a name of its own, other than those of every section", p.Name)
+			return fmt.Errorf("point %q: a point needs a doc, and a name that no other point and no point of every section has", p.Name)
 		}
 	}
 	return s.validParams()

@@ -13,12 +13,12 @@ import (
 
 // Definite errors: what they say did certainly not happen.
 var (
-	ErrBusy       = errors.New("the lock is held by somebody else")
-	ErrNotHeld    = errors.New("the store says that the lock is not held by the caller")
+	ErrBusy       = errors.New("another client holds the lock")
+	ErrNotHeld    = errors.New("the store says that the caller does not hold the lock")
 	ErrNotSent    = errors.New("the request was not sent")
 	ErrStaleToken = errors.New("the resource refused an old fencing token")
-	ErrDeadlock   = errors.New("the store refused it: clients waited for each other")
-	ErrConflict   = errors.New("the store undid it: another one was first")
+	ErrDeadlock   = errors.New("the store refused the request: clients waited for each other")
+	ErrConflict   = errors.New("the store undid the request: another client was first")
 )
 
 // Outcome turns an error into what the record may say: ok, fail (certainly did not

@@ -55,7 +55,7 @@ func (w *Watchdog) run(ctx context.Context) {
 		case <-tick.C:
 		}
 		if w.now() >= deadline {
-			w.req.Hooks.Lost(lease, "its deadline passed before a renewal")
+			w.req.Hooks.Lost(lease, "the lease's deadline passed before a renewal")
 			return
 		}
 		r, held, err := w.renew(ctx, lease)

@@ -53,7 +53,7 @@ func (c *Catalog[S]) Add(specs ...S) {
 		_, taken := c.byName[name]
 		switch {
 		case !goodName.MatchString(name):
-			panic(fmt.Sprintf("catalogue: %q is no name for a %s: want lower case words joined by -", name, c.kind))
+			panic(fmt.Sprintf("catalogue: %q is not a valid name for a %s: want lower case words joined by -", name, c.kind))
 		case taken:
 			panic(fmt.Sprintf("catalogue: there are two %ss named %q", c.kind, name))
 		case strings.TrimSpace(s.EntryDoc()) == "":
@@ -76,7 +76,7 @@ func (c *Catalog[S]) Add(specs ...S) {
 func (c *Catalog[S]) alias(names []string, of string) {
 	for _, name := range names {
 		if _, taken := c.byName[name]; taken {
-			panic(fmt.Sprintf("catalogue: %s %q has another name, %q, which is taken", c.kind, of, name))
+			panic(fmt.Sprintf("catalogue: %s %q has the alias %q, which is already taken", c.kind, of, name))
 		}
 		c.byName[name] = c.byName[of]
 	}

@@ -44,7 +44,7 @@ func Parse(what, text string, valid []Param) (Values, error) {
 	}
 	given := map[string]bool{}
 	if text == "," {
-		return nil, fmt.Errorf("%s: parameters are missing after the colon: as in name:key=value, or leave the colon out", what)
+		return nil, fmt.Errorf("%s: no parameters after the colon: write name:key=value, or leave out the colon", what)
 	}
 	for pair := range strings.SplitSeq(text, ",") {
 		key, val, ok := strings.Cut(pair, "=")
@@ -75,7 +75,7 @@ func (v Values) Length(name string, ttl time.Duration) (time.Duration, error) {
 		return 0, nil
 	}
 	bad := fmt.Errorf("%s=%s is not a length: want a duration (750ms) or a multiple of the ttl (1.5ttl)", name, text)
-	tooLong := fmt.Errorf("%s=%s is too long: %v at most", name, text, maxLength)
+	tooLong := fmt.Errorf("%s=%s is too long: the maximum is %v", name, text, maxLength)
 	if times, ok := strings.CutSuffix(text, "ttl"); ok {
 		f, err := strconv.ParseFloat(times, 64)
 		if err != nil || math.IsNaN(f) || f < 0 {
@@ -143,7 +143,7 @@ func CheckParams(params []Param) error {
 	for _, p := range params {
 		switch {
 		case !goodName.MatchString(p.Name):
-			return fmt.Errorf("%q is no name for a parameter: want lower case words joined by -", p.Name)
+			return fmt.Errorf("%q is not a valid name for a parameter: want lower case words joined by -", p.Name)
 		case seen[p.Name]:
 			return fmt.Errorf("it has two parameters named %q", p.Name)
 		case strings.TrimSpace(p.Doc) == "":

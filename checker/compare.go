@@ -19,7 +19,7 @@ func ReadResults(path string) (*Results, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if r.Schema > ResultsSchema {
-		return nil, fmt.Errorf("%s has schema %d; this lockstorm reads up to %d: use a newer one", path, r.Schema, ResultsSchema)
+		return nil, fmt.Errorf("%s has schema %d, but this lockstorm reads only up to schema %d: use a newer lockstorm", path, r.Schema, ResultsSchema)
 	}
 	return &r, nil
 }
@@ -30,7 +30,7 @@ func ReadResults(path string) (*Results, error) {
 func Compare(before, after *Results) (differs []string) {
 	add := func(format string, args ...any) { differs = append(differs, fmt.Sprintf(format, args...)) }
 	if before.Verdict != after.Verdict {
-		add("the verdict was %s and is %s", before.Verdict, after.Verdict)
+		add("the verdict was %s and is now %s", before.Verdict, after.Verdict)
 	}
 	for _, name := range after.Order {
 		old, known := before.Checks[name]
@@ -40,11 +40,11 @@ func Compare(before, after *Results) (differs []string) {
 		}
 		switch {
 		case !known:
-			add("%s: was not asked", name)
+			add("%s: was not checked before", name)
 		case old.Verdict != now.Verdict:
-			add("%s: was %s and is %s", name, old.Verdict, now.Verdict)
+			add("%s: was %s and is now %s", name, old.Verdict, now.Verdict)
 		case !slices.Equal(old.rules(), now.rules()):
-			add("%s: the rules were %s and are %s", name, strings.Join(old.rules(), ", "), strings.Join(now.rules(), ", "))
+			add("%s: the rules were %s and are now %s", name, strings.Join(old.rules(), ", "), strings.Join(now.rules(), ", "))
 		}
 	}
 	for _, name := range before.Order {

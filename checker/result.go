@@ -33,6 +33,7 @@ const (
 	CodeNoData        Code = "no-data"        // the workload touches none
 	CodeUnused        Code = "unused"         // the run does not use that register
 	CodeNoLease       Code = "no-lease"       // nothing that could be lost
+	CodeNoClock       Code = "no-clock"       // the lock's own times are not known
 	CodeNoLock        Code = "no-lock"        // nothing is locked
 	CodeElsewhere     Code = "elsewhere"      // it is about another kind of workload: reports leave it out
 	CodePanicked      Code = "panicked"       // the check itself failed
@@ -117,12 +118,12 @@ func Conclude(method string, findings []Finding, total int) Result {
 	case len(findings) == 0:
 	case findings[0].Gating && findings[0].Doubtful:
 		r.Verdict, r.Code = Unknown, CodeDoubtful
-		r.Reason = "every finding has an explanation in the host or in the record: " + findings[0].Cause
+		r.Reason = "the host or the record explains every finding: " + findings[0].Cause
 	default:
 		r.Verdict = Fail
 	}
 	if total > len(r.Findings) && r.Reason == "" {
-		r.Reason = fmt.Sprintf("%d findings, the worst %d are listed", total, len(r.Findings))
+		r.Reason = fmt.Sprintf("%d findings; the worst %d are listed", total, len(r.Findings))
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
 	return r

@@ -40,7 +40,7 @@ func (f elected) Master(ctx context.Context) (*Server, error) {
 	}
 	wg.Wait()
 	leader := -1
-	errs := []error{errors.New("no server says that it leads")}
+	errs := []error{errors.New("no server reports itself as leader")}
 	for i, a := range said {
 		errs = append(errs, a.err)
 		if a.err == nil && a.leads && (leader < 0 || a.term > said[leader].term) {
@@ -61,7 +61,7 @@ func (f elected) Promote(ctx context.Context) error {
 	}
 	m, ok := As[Mover](old)
 	if !ok {
-		return fmt.Errorf("%s cannot be told to hand over: its store has no such call", old.Name())
+		return fmt.Errorf("%s cannot be told to hand over leadership: its store has no such call", old.Name())
 	}
 	var errs []error
 	for _, s := range f.servers {
@@ -74,5 +74,5 @@ func (f elected) Promote(ctx context.Context) error {
 		}
 		return nil
 	}
-	return errors.Join(append(errs, errors.New("nobody took over"))...)
+	return errors.Join(append(errs, errors.New("no server took over"))...)
 }

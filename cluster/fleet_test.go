@@ -126,7 +126,7 @@ func TestJump(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustSay(t, proof, "the clock of store-1 jumped by 1h0m0s and is ")
+	mustSay(t, proof, "the clock of store-1 jumped by 1h0m0s; it now differs from the host's by ")
 	if now, err := store(t, jumps).Clock(b.ctx); err != nil || time.Until(now) < 59*time.Minute {
 		t.Errorf("it shows %v, %v", now, err)
 	}
@@ -136,7 +136,7 @@ func TestJump(t *testing.T) {
 	if proof, err = jumps.Jump(b.ctx, -time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	mustSay(t, proof, "jumped by -1h0m0s and is ")
+	mustSay(t, proof, "jumped by -1h0m0s; it now differs ")
 }
 
 // A clock cannot jump where there is no shim, or where nobody can read it back.

@@ -26,7 +26,7 @@ func (Process) Name() string { return ProcessName }
 func (Process) Available(t Topology) error {
 	for _, r := range t.Nodes {
 		if r.Binary == "" {
-			return fmt.Errorf("%s of %s is no program of its own: it runs embedded only", r.Name, t.Name)
+			return fmt.Errorf("%s of %s has no program of its own: use --provider embedded", r.Name, t.Name)
 		}
 		if _, err := r.Find(); err != nil {
 			return err
@@ -36,7 +36,7 @@ func (Process) Available(t Topology) error {
 		}
 		for _, file := range r.Needs {
 			if _, err := os.Stat(file); err != nil {
-				return fmt.Errorf("%s is not here (Debian: apt-get install %s)", file, r.Package)
+				return fmt.Errorf("%s is missing (Debian: apt-get install %s)", file, r.Package)
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func (Embedded) Name() string { return EmbeddedName }
 func (Embedded) Available(t Topology) error {
 	for _, r := range t.Nodes {
 		if r.Embedded == nil {
-			return fmt.Errorf("no embedded server can stand in for %s of %s", r.Name, t.Name)
+			return fmt.Errorf("there is no embedded server for %s of %s", r.Name, t.Name)
 		}
 	}
 	return nil

@@ -135,7 +135,7 @@ func (t Topology) Valid() error {
 		}
 	}
 	if (t.FailOver > 0) != (t.Fleet != nil) {
-		return errors.New("FailOver and Fleet belong together: who replaces masters, and how long that takes")
+		return errors.New("FailOver and Fleet must be set together: how long a fail-over takes, and which servers decide on it")
 	}
 	return nil
 }
@@ -145,11 +145,11 @@ func (r Recipe) valid() error {
 	case !goodNode.MatchString(r.Name):
 		return errors.New("its name must be lower case letters, digits and -, as in store-1")
 	case r.Binary == "" && r.Embedded == nil:
-		return errors.New("it has neither a Binary nor an Embedded server: nobody could start it")
+		return errors.New("it has neither a Binary nor an Embedded server: there is nothing to start")
 	case r.Ready == nil:
-		return errors.New("it has no Ready: nobody could tell when it serves")
+		return errors.New("it has no Ready: lockstorm could not tell when it serves")
 	case r.Embedded != nil && r.EmbeddedVersion == "":
-		return errors.New("EmbeddedVersion is empty: the record must say what served")
+		return errors.New("EmbeddedVersion is empty: the record must name the version of the server")
 	}
 	return errors.Join(r.validPorts(), r.validTemplates())
 }
@@ -159,7 +159,7 @@ func (r Recipe) validPorts() error {
 	for _, p := range r.Ports {
 		switch {
 		case p.Name == "":
-			return errors.New("a port of Ports has no name: only the main port has none")
+			return errors.New("a port of Ports has no name: only the main port may have none")
 		case seen[p.Name]:
 			return fmt.Errorf("it has two ports named %q", p.Name)
 		}
@@ -173,7 +173,7 @@ func (r Recipe) validTemplates() error {
 	texts := slices.Clone(r.Args)
 	for _, command := range r.Commands() {
 		if len(command) == 0 {
-			return errors.New("a command of Prepare is empty, or one of its Template")
+			return errors.New("Prepare or Template has an empty command")
 		}
 		texts = append(texts, command...)
 	}

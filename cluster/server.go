@@ -183,7 +183,7 @@ func (s *Server) start(ctx context.Context) error {
 	return err
 }
 
-var errEnded = errors.New("it ended before it served")
+var errEnded = errors.New("the server ended before it was ready")
 
 func (s *Server) startAt(ctx context.Context, place Place) error {
 	in, err := s.provider.Launch(ctx, s.topology, s.recipe, place)
@@ -210,9 +210,9 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 			return fmt.Errorf("start %s: %w (see %s): %s", s.Name(), errEnded, log, s.lastWords(log))
 		case <-ctx.Done():
 			if Foreign(s.provider) {
-				return fmt.Errorf("%s does not serve as it should: %w", s.Name(), last)
+				return fmt.Errorf("%s does not answer as expected: %w", s.Name(), last)
 			}
-			return errors.Join(fmt.Errorf("%s does not serve at %s within %v: %w (see %s)%s", s.Name(), place.Addr(), startTimeout, last, log, tail(log)), in.Kill(context.WithoutCancel(ctx)))
+			return errors.Join(fmt.Errorf("%s was not ready at %s within %v: %w (see %s)%s", s.Name(), place.Addr(), startTimeout, last, log, tail(log)), in.Kill(context.WithoutCancel(ctx)))
 		case <-time.After(probeEvery):
 		}
 	}
@@ -304,14 +304,14 @@ func (s *Server) Promote(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("promote %s: %w", s.Name(), err)
 	}
 	s.setFollows(false)
-	return s.Name() + " was told to lead, and takes writes", nil
+	return s.Name() + " was promoted, and takes writes", nil
 }
 
 // Rejoin starts a dead server again as a follower, with nothing of what it had: it may have
 // what the one that leads now has not.
 func (s *Server) Rejoin(ctx context.Context) (string, error) {
 	if !s.Down() {
-		return "", fmt.Errorf("%s runs: only a dead server is made a follower", s.Name())
+		return "", fmt.Errorf("%s is running: only a dead server can be made a follower", s.Name())
 	}
 	s.op.Lock()
 	var err error
@@ -325,7 +325,7 @@ func (s *Server) Rejoin(ctx context.Context) (string, error) {
 		return "", err
 	}
 	proof, err := s.Restart(ctx)
-	return proof + ", as a follower, with nothing of what it had", err
+	return proof + ", as a follower, without its former data", err
 }
 
 func (s *Server) setFollows(follows bool) {

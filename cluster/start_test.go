@@ -96,7 +96,7 @@ func TestAServerThatAlwaysEndsIsGivenUp(t *testing.T) {
 	}
 	text := b.fails(top)
 	mustSay(t, text, ": bad luck; take an umbrella")
-	mustSay(t, text, "start store-1: it ended before it served")
+	mustSay(t, text, "start store-1: the server ended before it was ready")
 	mustSay(t, text, "bad luck")
 	mustSay(t, text, b.path("store-1", "server.log"))
 	tries, err := os.ReadFile(b.path("store-1", "tries"))
@@ -127,7 +127,7 @@ func TestAServerThatNeverServesIsGivenUp(t *testing.T) {
 	if !errors.Is(err, deaf) {
 		t.Fatalf("error %v", err)
 	}
-	mustSay(t, err.Error(), "store-1 does not serve at 127.0.0.1:")
+	mustSay(t, err.Error(), "store-1 was not ready at 127.0.0.1:")
 	mustSay(t, err.Error(), "  word 3\n  word 4\n  word 5\n  word 6\n  word 7")
 	if pid := <-launched; alive(pid) {
 		t.Errorf("process %d lives", pid)
@@ -147,7 +147,7 @@ func TestARestartThatFails(t *testing.T) {
 	if err == nil {
 		t.Fatal("it serves")
 	}
-	mustSay(t, err.Error(), "store-1 does not serve at 127.0.0.1:")
+	mustSay(t, err.Error(), "store-1 was not ready at 127.0.0.1:")
 	if !s.Down() {
 		t.Error("it was left running")
 	}
@@ -178,7 +178,7 @@ func TestServersThatDoNotComeTogether(t *testing.T) {
 	if err == nil {
 		t.Fatal("it was started")
 	}
-	mustSay(t, err.Error(), "topology test-2 does not come together: store-2 is alone")
+	mustSay(t, err.Error(), "the servers of topology test-2 did not find each other: store-2 is alone")
 	for name, addr := range <-addrs {
 		if _, err := clustertest.Ask(b.ctx, addr, "PID"); err == nil {
 			t.Errorf("%s still serves", name)
@@ -239,7 +239,7 @@ func TestAProgramThatSaysNoVersion(t *testing.T) {
 	r := one(func(r *cluster.Recipe) { r.Binary, r.Version = "sh", []string{"-c", "sleep 60 & sleep 60"} }).Nodes[0]
 	began := time.Now()
 	_, err := r.VersionLine()
-	if err == nil || !strings.Contains(err.Error(), "does not end within") || time.Since(began) > 40*time.Second {
+	if err == nil || !strings.Contains(err.Error(), "did not end within") || time.Since(began) > 40*time.Second {
 		t.Errorf("after %v: %v", time.Since(began), err)
 	}
 }

@@ -79,5 +79,5 @@ func (r Recipe) MakeTemplate(by string, run func(dir string) error) (string, err
 	if _, there := os.Stat(path); there == nil {
 		return path, nil // made by us, or by another run meanwhile
 	}
-	return "", errors.Join(err, fmt.Errorf("the commands of the template of %s have not made %s", r.Name, r.Template.Dir))
+	return "", errors.Join(err, fmt.Errorf("the commands of the template of %s did not create %s", r.Name, r.Template.Dir))
 }

@@ -58,7 +58,7 @@ func TestTemplateThatIsNotMade(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	top := templated(filepath.Join(t.TempDir(), "made"))
 	top.Nodes[0].Template.Make = [][]string{{"true"}}
-	mustSay(t, newBench(t).fails(top), "have not made data")
+	mustSay(t, newBench(t).fails(top), "did not create data")
 }
 
 // A binary that is not on PATH is found in the folders of its package.

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +14,7 @@ import (
 // about is what the page of a run says beside its record: which backend would measure a fence, and where the run
 // belongs.
 func (j *Judged) about(dir string) reports.Context {
-	c := reports.Context{Trail: trail(dir), Logs: serverLogs(dir, j.Record.Run.Started)}
+	c := reports.Context{Trail: Trail(dir), Logs: serverLogs(dir, j.Record.Run.Started)}
 	if _, err := os.Stat(filepath.Join(dir, TrialFile)); err == nil {
 		c.Replayable = true
 	}
@@ -34,9 +35,9 @@ func (j *Judged) about(dir string) reports.Context {
 	return c
 }
 
-// trail leads from a run of a suite (SUITE/runs/CELL/seed-N) to its suite and to the runs of its cell that are
+// Trail leads from a run of a suite (SUITE/runs/CELL/seed-N) to its suite and to the runs of its cell that are
 // there already. Of any other run it is empty.
-func trail(dir string) []reports.Link {
+func Trail(dir string) []reports.Link {
 	full, err := filepath.Abs(dir)
 	if err != nil {
 		return nil
@@ -53,6 +54,7 @@ func trail(dir string) []reports.Link {
 	if err != nil {
 		return links // a name that is no pattern: no neighbours
 	}
+	slices.SortFunc(others, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }) // seed-10 is after seed-2
 	for _, other := range others {
 		if name := filepath.Base(other); name != seed {
 			links = append(links, reports.Link{Text: name, Href: "../" + name + "/" + ReportFile})

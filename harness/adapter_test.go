@@ -22,7 +22,7 @@ func TestAdapter(t *testing.T) {
 	if v := rec.Run.Versions; v["adapter"] != "flock.py 1" || !strings.HasPrefix(v["python"], "3.") {
 		t.Errorf("versions %v", v)
 	}
-	if len(rec.Faults) == 0 || !rec.Faults[0].Effective() || !strings.Contains(rec.Faults[0].Proof, " and 1 beside it: all ") {
+	if len(rec.Faults) == 0 || !rec.Faults[0].Effective() || !strings.Contains(rec.Faults[0].Proof, " and 1 more: all ") {
 		t.Errorf("faults %+v", rec.Faults)
 	}
 }

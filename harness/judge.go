@@ -101,7 +101,7 @@ func besideLogs(dir string, h *history.History) string {
 	case len(differ) == 0:
 		differ = []string{"lines differ"}
 	}
-	return fmt.Sprintf("%s and %s/ disagree (%s), and the logs are complete: remove %s and check the directory again to rebuild it from them",
+	return fmt.Sprintf("%s and %s/ disagree (%s), but the logs are complete: remove %s and check the directory again to rebuild it from the logs",
 		history.File, history.LogDir, strings.Join(differ, "; "), filepath.Join(dir, history.File))
 }
 

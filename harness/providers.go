@@ -69,7 +69,7 @@ func (r *resolved) contained(flag string) error {
 		r.Provider = cluster.ContainerName
 	}
 	if r.Provider != cluster.ContainerName {
-		return fmt.Errorf("%s goes with --provider %s, not %s", flag, cluster.ContainerName, r.Provider)
+		return fmt.Errorf("%s needs --provider %s, not %s", flag, cluster.ContainerName, r.Provider)
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (r *resolved) imagesFor() (err error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.images)) {
 		if !r.topology.Any(func(n cluster.Recipe) bool { return n.Image == name }) {
-			return fmt.Errorf("--image %s=%s: topology %s runs nothing from that image", name, r.images[name], r.Topology)
+			return fmt.Errorf("--image %s=%s: topology %s runs no server from that image", name, r.images[name], r.Topology)
 		}
 	}
 	return nil
@@ -124,7 +124,7 @@ func (r *resolved) serversFor() (err error) {
 	}
 	if r.Provider != cluster.ExternalName {
 		if len(r.Servers) > 0 {
-			return fmt.Errorf("--servers goes with --provider %s, not %s", cluster.ExternalName, r.Provider)
+			return fmt.Errorf("--servers needs --provider %s, not %s", cluster.ExternalName, r.Provider)
 		}
 		return nil
 	}
@@ -170,7 +170,7 @@ func (s *session) moveIn(ctx context.Context) error {
 			return fmt.Errorf("look for keys of this run on %s: %w", name, err)
 		}
 		if len(found) > 0 {
-			return fmt.Errorf("%s already has %d keys under this run's name, such as %s: they may belong to somebody, so nothing was changed", name, len(found), found[0])
+			return fmt.Errorf("%s already has %d keys under this run's name, such as %s: they may belong to others, so nothing was changed", name, len(found), found[0])
 		}
 	}
 	return nil

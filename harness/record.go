@@ -17,7 +17,7 @@ func (t *Trial) run(provider string, started time.Time) history.Run {
 		StallLimit:    tolerance.Nanoseconds(), // from there on lateness counts
 		LivenessBound: r.livenessBound(t.Plan).Nanoseconds(),
 		Recovery:      r.topology.Recovery.Nanoseconds(),
-		Ends:          r.backend.Ends, Renews: r.backend.Renews, Signals: r.backend.SignalKinds(), Tokens: r.backend.Tokens, Resource: len(r.registers) > 0, OwnFence: r.backend.Settles, Fair: r.backend.Fair,
+		Ends:          r.backend.Ends, Renews: r.backend.Renews, NoClock: r.backend.NoClock, Signals: r.backend.SignalKinds(), Tokens: r.backend.Tokens, Resource: len(r.registers) > 0, OwnFence: r.backend.Settles, Fair: r.backend.Fair,
 		Required: r.Require, Started: started, Versions: t.Versions, Command: t.Config.Command,
 		Registers: map[string]int64{},
 	}

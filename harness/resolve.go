@@ -127,17 +127,17 @@ func (r *resolved) numbers() error {
 	r.TTL = cmp.Or(r.TTL, r.topology.TTL, defaultTTL)
 	switch {
 	case r.TTL < minTTL:
-		return fmt.Errorf("--ttl %v is too short: from %v on", r.TTL, minTTL)
+		return fmt.Errorf("--ttl %v is too short: the minimum is %v", r.TTL, minTTL)
 	case r.TTL > maxTTL:
-		return fmt.Errorf("--ttl %v is too long: up to %v", r.TTL, maxTTL)
+		return fmt.Errorf("--ttl %v is too long: the maximum is %v", r.TTL, maxTTL)
 	case r.Time > maxTime:
-		return fmt.Errorf("--time %v is too long: up to %v", r.Time, maxTime)
+		return fmt.Errorf("--time %v is too long: the maximum is %v", r.Time, maxTime)
 	case r.Clients < 1 || r.Clients > maxClients:
 		return fmt.Errorf("--clients %d: choose from 1 to %d", r.Clients, maxClients)
 	case r.Locks < 1 || r.Locks > maxLocks:
 		return fmt.Errorf("--locks %d: choose from 1 to %d", r.Locks, maxLocks)
 	case r.Time < minTTL:
-		return fmt.Errorf("--time %v is too short: from %v on", r.Time, minTTL)
+		return fmt.Errorf("--time %v is too short: the minimum is %v", r.Time, minTTL)
 	}
 	r.locks = numbered("L", r.Locks)
 	return r.workloadSettings()
@@ -158,7 +158,7 @@ func (r *resolved) workloadSettings() (err error) {
 	for i, reg := range r.registers {
 		twice := slices.ContainsFunc(r.registers[:i], func(o workloads.Register) bool { return o.Name == reg.Name })
 		if reg.Name == "" || twice {
-			return fmt.Errorf("workload %s: register %q: each needs a name of its own", r.workload.Name, reg.Name)
+			return fmt.Errorf("workload %s: register %q: each register needs a name of its own", r.workload.Name, reg.Name)
 		}
 	}
 	return nil
@@ -184,7 +184,7 @@ func (r *resolved) combination() error {
 		return fmt.Errorf("workload %s needs a lock that is %s; backend %s is %s", r.workload.Name, r.workload.Model, r.Backend, kind)
 	}
 	if r.Discipline == history.Told && len(r.backend.Signals) == 0 {
-		return fmt.Errorf("--discipline told: backend %s does not tell its users of a loss: choose %s or %s",
+		return fmt.Errorf("--discipline told: backend %s does not report a loss to its users: choose %s or %s",
 			r.Backend, history.Obey, history.Trusting)
 	}
 	if r.Fencing == history.FencingOn && !r.backend.Tokens {
@@ -212,14 +212,14 @@ func (r *resolved) register() error {
 		return nil
 	}
 	if r.cat.Registers == nil {
-		return fmt.Errorf("--register %s: this catalogue has none", r.Register)
+		return fmt.Errorf("--register %s: this program has no registers", r.Register)
 	}
 	reg, err := r.cat.Registers.Get(r.Register)
 	if err != nil {
 		return fmt.Errorf("--register: %w", err)
 	}
 	if !slices.Contains(reg.Topologies, r.Topology) {
-		return fmt.Errorf("--register %s: it is beside the lock, on %s, and this run is on %s", r.Register, strings.Join(reg.Topologies, " or "), r.Topology)
+		return fmt.Errorf("--register %s needs topology %s, but this run is on %s", r.Register, strings.Join(reg.Topologies, " or "), r.Topology)
 	}
 	r.store = &reg
 	return nil
@@ -284,7 +284,7 @@ func (r *resolved) chooseProvider() error {
 		return environment(err)
 	case p.Name() != cluster.EmbeddedName || r.backend.RealServer == "":
 	case r.Provider == cluster.EmbeddedName:
-		return fmt.Errorf("backend %s cannot be run with provider %s: %s", r.Backend, r.Provider, r.backend.RealServer)
+		return fmt.Errorf("backend %s does not run with provider %s: %s", r.Backend, r.Provider, r.backend.RealServer)
 	default:
 		_, err := cluster.Choose(cluster.ProcessName, r.topology, r.cat.Providers(Means{}))
 		return environment(fmt.Errorf("%s, and %w", r.backend.RealServer, err))

@@ -101,7 +101,7 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 	if err := s.deadServers(); err != nil {
 		return false, err
 	}
-	if err := s.phase(history.PhaseQuiet, "all is healed"); err != nil {
+	if err := s.phase(history.PhaseQuiet, "all faults are healed"); err != nil {
 		return false, err
 	}
 	if !nemesis.Wait(ctx, s.r.TTL/2) {

@@ -128,7 +128,7 @@ func ReadTrial(cat *Catalogue, dir, version string) (*Trial, error) {
 func (t *Trial) Differs() (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(t.made)) {
 		if now := t.Versions[name]; now != t.made[name] && t.made[name] != "" {
-			out = append(out, fmt.Sprintf("%s was %s and is %s", name, t.made[name], cmp.Or(now, "not here")))
+			out = append(out, fmt.Sprintf("%s was %s, now %s", name, t.made[name], cmp.Or(now, "missing")))
 		}
 	}
 	return out

@@ -91,7 +91,7 @@ func (v *Verified) whole(path string) error {
 		}
 	}
 	if v.Results.Seed != v.Run.Seed || v.Results.Backend != v.Run.Backend {
-		return fmt.Errorf("%s is of another run than the record", ResultsFile)
+		return fmt.Errorf("%s and the record belong to different runs", ResultsFile)
 	}
 	if v.Results.Checks[checker.MutualExclusion].Verdict != checker.Pass {
 		return nil

@@ -66,7 +66,7 @@ func findBlocks(f io.ReaderAt, size int64) ([]block, error) {
 		if at+int64(n) < size {
 			if end = bytes.LastIndexByte(buf[:n], '\n') + 1; end == 0 {
 				if len(buf) > maxLine {
-					return nil, fmt.Errorf("line %d: %w: a line of more than %d MB is no event", line, ErrTooLarge, maxLine>>20)
+					return nil, fmt.Errorf("line %d: %w: the line is longer than %d MB", line, ErrTooLarge, maxLine>>20)
 				}
 				buf = make([]byte, 2*len(buf))
 				continue
@@ -89,11 +89,11 @@ const besideEvents = 120
 // affordable refuses what would not fit into the memory of this machine.
 func affordable(lines int, size int64) error {
 	if lines > maxEvents {
-		return fmt.Errorf("%w: %d lines, of %d at most", ErrTooLarge, lines, maxEvents)
+		return fmt.Errorf("%w: it has %d lines, the limit is %d", ErrTooLarge, lines, maxEvents)
 	}
 	need := int64(lines)*(int64(unsafe.Sizeof(Event{}))+besideEvents) + size/8
 	if free, known := memoryAvailable(); known && need > free {
-		return fmt.Errorf("%w: judging its %d lines needs about %d MB of memory, and %d MB are free", ErrTooLarge, lines, need>>20, free>>20)
+		return fmt.Errorf("%w: judging its %d lines needs about %d MB of memory, but only %d MB are free", ErrTooLarge, lines, need>>20, free>>20)
 	}
 	return nil
 }

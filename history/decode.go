@@ -21,7 +21,7 @@ func (e *Event) UnmarshalJSON(line []byte) error {
 	switch w.Type {
 	case Invoke, OK, Fail, Info:
 	default:
-		return fmt.Errorf("type %q is none of invoke, ok, fail, info", w.Type)
+		return fmt.Errorf("type %q is unknown: it must be invoke, ok, fail or info", w.Type)
 	}
 	*e = w.event()
 	if err := e.Process.decode(w.Process); err != nil {

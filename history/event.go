@@ -131,20 +131,20 @@ func (v Value) Into(dst any) error { return json.Unmarshal(v.JSON, dst) }
 type Event struct {
 	Index    int64    `rec:"index" is:"int" doc:"position in the history from 0 (not in party logs)"`
 	Time     int64    `rec:"time" is:"int, ns" doc:"since the start of the run, CLOCK_MONOTONIC, one base for all processes of the host"`
-	Process  Process  `rec:"process" is:"int or string" doc:"who: a number for operations, never reused; a name for parties' own notices"`
+	Process  Process  `rec:"process" is:"int or string" doc:"a number, never reused, for operations; a name for a party's own notices"`
 	Type     Type     `rec:"type" is:"string" doc:"~invoke~, ~ok~, ~fail~, ~info~"`
-	F        string   `rec:"f" is:"string" doc:"what is done: see below"`
+	F        string   `rec:"f" is:"string" doc:"the operation or notice: see below"`
 	Value    Value    `rec:"value" is:"any" doc:"of read and write ~{base, new}~; of the others see below"`
 	Error    string   `rec:"error" keep:"word" text:"word" is:"string" doc:"~busy~, ~not-held~, ~not-sent~, ~timeout~, ~closed~, ~stale-token~, ~deadlock~, ~conflict~, ~other~"`
 	Message  string   `rec:"message" keep:"own" text:"word" is:"string" doc:"detail of the error, for people"`
-	Party    string   `rec:"party" keep:"again" is:"string" doc:"whose log"`
+	Party    string   `rec:"party" keep:"again" is:"string" doc:"the party whose log has the event"`
 	Seq      int64    `rec:"seq" is:"int" doc:"position in that log: without gaps from 0"`
 	Client   string   `rec:"client" keep:"again" text:"word" is:"string" doc:"the client that acts, or that a fault targets"`
-	Lock     string   `rec:"lock" keep:"again" text:"word" is:"string" doc:"the lock that it is about"`
+	Lock     string   `rec:"lock" keep:"again" text:"word" is:"string" doc:"the lock concerned"`
 	Mode     string   `rec:"mode" keep:"word" text:"word" is:"string" doc:"~shared~ for readers; absent: exclusive"`
 	Grant    string   `rec:"grant" keep:"again" text:"word" is:"string" doc:"id of the acquire attempt, on every event of it"`
 	Owner    string   `rec:"owner" keep:"word" text:"word" is:"string" doc:"what the store sees as the owner"`
-	Lease    string   `rec:"lease" keep:"word" text:"word" is:"string" doc:"what renews and expires"`
+	Lease    string   `rec:"lease" keep:"word" text:"word" is:"string" doc:"the lease, which is renewed and expires"`
 	Sent     Opt      `rec:"sent" text:"time" is:"int, ns" doc:"just before the granted request left the client; same base as ~time~"`
 	TTL      Opt      `rec:"ttl" text:"time" is:"int, ns" doc:"time to live of the lease"`
 	Deadline Opt      `rec:"deadline" text:"time" is:"int, ns" doc:"~sent~ + ~ttl~ - the algorithm's own drift allowance"`

@@ -30,7 +30,7 @@ func MergeDir(dir string) (*History, error) {
 		return nil, fmt.Errorf("list the logs: %w", err)
 	}
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("%s has neither %s nor logs in %s/: it is not the directory of a run", dir, File, LogDir)
+		return nil, fmt.Errorf("%s has neither %s nor logs in %s/: it is not a run directory", dir, File, LogDir)
 	}
 	slices.Sort(paths)
 	var logs []*History

@@ -120,7 +120,7 @@ func readLine(br *bufio.Reader) ([]byte, error) {
 			return line, err
 		}
 		if len(line) > maxLine {
-			return nil, fmt.Errorf("%w: a line of more than %d MB is no event", ErrTooLarge, maxLine>>20)
+			return nil, fmt.Errorf("%w: the line is longer than %d MB", ErrTooLarge, maxLine>>20)
 		}
 	}
 }
@@ -136,7 +136,7 @@ func finish(name string, parts []*decoder) (*History, error) {
 			continue
 		}
 		if n := len(h.Events); i == len(parts)-1 && n > 0 && h.Events[n-1].F == FEnd {
-			h.Damage = append(h.Damage, Damage{File: name, Line: d.last, What: "something follows the end"})
+			h.Damage = append(h.Damage, Damage{File: name, Line: d.last, What: "there is more after the end event"})
 			continue
 		}
 		h.Torn = d.torn

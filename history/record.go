@@ -122,6 +122,15 @@ type Record struct {
 
 	nextOnce sync.Once
 	next     map[*Grant]*Grant // see Follower
+
+	derivedOnce sync.Once
+	derived     any
+}
+
+// Derived is what f made of the record when it was first asked for: package facts keeps what it finds there.
+func (r *Record) Derived(f func() any) any {
+	r.derivedOnce.Do(func() { r.derived = f() })
+	return r.derived
 }
 
 // released is when the store said that it had removed the grant; Forever where it did not.

@@ -132,7 +132,7 @@ func TestMergeDirTolerates(t *testing.T) {
 	if len(h.Events) != 2 || h.Torn == "" || len(h.Damage) != 0 {
 		t.Fatalf("%d events, torn %q, damage %v", len(h.Events), h.Torn, h.Damage)
 	}
-	if _, err := MergeDir(t.TempDir()); err == nil || !strings.Contains(err.Error(), "not the directory of a run") {
+	if _, err := MergeDir(t.TempDir()); err == nil || !strings.Contains(err.Error(), "it is not a run directory") {
 		t.Fatalf("an empty directory: %v", err)
 	}
 }

@@ -176,7 +176,7 @@ func (r *Run) set(key, val string) error {
 		"backend": &r.Backend, "ends": &r.Ends, "discipline": &r.Discipline, "fencing": &r.Fencing, "workload": &r.Workload,
 		"model": &r.Model.Kind, "fail-on": &r.FailOn,
 	}
-	flags := map[string]*bool{"tokens": &r.Tokens, "client-faults": &r.ClientFaults, "resource": &r.Resource, "session": &r.Model.Session, "no-deadlines": &r.NoDeadlines, "renews": &r.Renews, "own-fence": &r.OwnFence, "fair": &r.Fair}
+	flags := map[string]*bool{"tokens": &r.Tokens, "client-faults": &r.ClientFaults, "resource": &r.Resource, "session": &r.Model.Session, "no-deadlines": &r.NoDeadlines, "no-clock": &r.NoClock, "renews": &r.Renews, "own-fence": &r.OwnFence, "fair": &r.Fair}
 	switch {
 	case durations[key] != nil:
 		d, err := time.ParseDuration(val)

@@ -95,6 +95,7 @@ type Run struct {
 	Model           Model             `json:"model,omitzero"`         // what the lock is
 	Ends            string            `json:"ends"`                   // how a grant ends without a release
 	NoDeadlines     bool              `json:"no_deadlines,omitempty"` // the times of its leases are hidden: what turns on them is undetermined
+	NoClock         bool              `json:"no_clock,omitempty"`     // its own times are not used: each lease counts from its request, and is longer than believed
 	Signals         []string          `json:"signals,omitempty"`      // the kinds of signals by which its users learn of a loss
 	Renews          bool              `json:"renews,omitempty"`       // whether the lock renews its leases by itself
 	Tokens          bool              `json:"tokens"`                 // whether the lock issues fencing tokens

@@ -37,12 +37,12 @@ func TestExcuse(t *testing.T) {
 	}{
 		"a quiet host":                  {checker.MutualExclusion, inherent, passes, 0, nil, ""},
 		"a short stall":                 {checker.MutualExclusion, inherent, passes, 2e8, nil, ""},
-		"a long stall":                  {checker.MutualExclusion, inherent, passes, 3e8, nil, "held a party up for 300ms"},
+		"a long stall":                  {checker.MutualExclusion, inherent, passes, 3e8, nil, "stalled a process for 300ms"},
 		"a broken run":                  {checker.MutualExclusion, inherent, passes, 0, errors.New("no disk"), "the run broke: no disk"},
 		"a defect":                      {checker.MutualExclusion, defect, passes, 3e8, nil, ""},
-		"a defect that was expected":    {checker.MutualExclusion, defect, violates, 3e8, nil, "held a party up"},
+		"a defect that was expected":    {checker.MutualExclusion, defect, violates, 3e8, nil, "stalled a process"},
 		"a defect in a check that must": {checker.Ownership, defect, violates, 3e8, nil, ""},
-		"a lock that comes back late":   {checker.Liveness, defect, passes, 3e8, nil, "held a party up"},
+		"a lock that comes back late":   {checker.Liveness, defect, passes, 3e8, nil, "stalled a process"},
 	} {
 		out := outcome(tc.check, tc.finding)
 		out.Results.Stats["unplanned_stall_max_ns"], out.Trouble = tc.stall, tc.trouble

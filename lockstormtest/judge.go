@@ -73,7 +73,7 @@ func (j *judge) judged(trial *harness.Trial) *harness.Outcome {
 		f := j.folder()
 		out, err := trial.Run(ctx, f.dir, nil)
 		if err != nil {
-			j.t.Logf("lockstormtest: what there is of the run is kept: %s", f.dir)
+			j.t.Logf("lockstormtest: the unfinished run is kept in %s", f.dir)
 			j.refused(err)
 			return nil
 		}
@@ -86,16 +86,16 @@ func (j *judge) judged(trial *harness.Trial) *harness.Outcome {
 		why := j.excuse(out)
 		switch {
 		case j.more && !out.Interrupted && !j.defect(out.Results):
-			j.t.Logf("not as expected with seed %d: the next one is tried%s", out.Seed, j.explain(trial, out, differ))
+			j.t.Logf("not as expected with seed %d; trying the next seed%s", out.Seed, j.explain(trial, out, differ))
 			return out
 		case out.Interrupted:
-			j.t.Fatalf("interrupted before it was done%s", j.explain(trial, out, differ))
+			j.t.Fatalf("interrupted before the run was done%s", j.explain(trial, out, differ))
 		case why == "":
 			j.t.Fatalf("not as expected%s", j.explain(trial, out, differ))
 		case n == j.attempts:
-			j.t.Fatalf("inconclusive, %d times: %s%s", n, why, j.explain(trial, out, differ))
+			j.t.Fatalf("inconclusive in all %d attempts: %s%s", n, why, j.explain(trial, out, differ))
 		}
-		j.t.Logf("made again, for it proves nothing: %s%s", why, j.explain(trial, out, differ))
+		j.t.Logf("this run proves nothing, so it is made again: %s%s", why, j.explain(trial, out, differ))
 	}
 }
 
@@ -125,7 +125,7 @@ func (j *judge) excuse(out *harness.Outcome) string {
 	case out.Trouble != nil:
 		return fmt.Sprintf("the run broke: %v", out.Trouble)
 	case stalled > time.Duration(out.Results.TTL)/4:
-		return fmt.Sprintf("the host held a party up for %v", stalled.Round(time.Millisecond))
+		return fmt.Sprintf("the host stalled a process for %v", stalled.Round(time.Millisecond))
 	case sound.Verdict != checker.Pass:
 		return "the record is in doubt: " + sound.Reason
 	default:

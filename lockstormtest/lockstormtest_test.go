@@ -115,7 +115,7 @@ func TestViolates(t *testing.T) {
 func TestFirstOf(t *testing.T) {
 	t.Parallel()
 	cat := harness.New(stores.All()...)
-	line, seeds, next := "--backend %s"+short, lockstormtest.FirstOf(5, 6), "not as expected with seed 5: the next one is tried"
+	line, seeds, next := "--backend %s"+short, lockstormtest.FirstOf(5, 6), "not as expected with seed 5; trying the next seed"
 	none, flock := fmt.Sprintf(line, "none"), fmt.Sprintf(line, "file-flock")
 	if out := lockstormtest.Violates(t, cat, none, checker.MutualExclusion, checker.Defect, seeds); out.Seed != 5 {
 		t.Errorf("ended with seed %d, and the first was as expected", out.Seed)
@@ -139,8 +139,8 @@ func TestRefused(t *testing.T) {
 		`unknown backend "nobodys-lock": choose one of none`: func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--backend nobodys-lock") },
 		"unknown flag: --bckend":                             func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--bckend none") },
 		"choose from 1 to 10":                                func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--backend none", lockstormtest.Attempts(0)) },
-		"Seeds: 0 stands for":                                func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--backend none", lockstormtest.Seeds(0)) },
-		"101 seeds: 100 at most": func(tb testing.TB) {
+		"Seeds: 0 means":                                     func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--backend none", lockstormtest.Seeds(0)) },
+		"101 seeds: the limit is 100": func(tb testing.TB) {
 			lockstormtest.Safe(tb, cat, "--backend none", lockstormtest.Seeds(make([]uint64, 101)...))
 		},
 		"it is empty, so every run would satisfy it": func(tb testing.TB) { lockstormtest.Run(tb, cat, "--backend none", suite.Expectation{}) },
@@ -215,7 +215,7 @@ func TestReplay(t *testing.T) {
 			t.Errorf("another run: seed %d", out.Seed)
 		}
 	})
-	if failed || !strings.Contains(said, "is another run") {
+	if failed || !strings.Contains(said, "has another configuration") {
 		t.Errorf("another run: failed %v, said %s", failed, said)
 	}
 	t.Setenv(lockstormtest.EnvReplay, filepath.Dir(dir))

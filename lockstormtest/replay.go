@@ -29,7 +29,7 @@ func (j *judge) saved() *harness.Trial {
 		return nil // it will be refused
 	}
 	if unseeded(mine.Config) != unseeded(saved.Config) {
-		j.t.Logf("lockstormtest: %s is another run: made as ever: %s", dir, j.cfg.Line())
+		j.t.Logf("lockstormtest: %s has another configuration, so this run is made anew: %s", dir, j.cfg.Line())
 		return nil
 	}
 	for _, d := range saved.Differs() {

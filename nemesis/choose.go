@@ -139,7 +139,7 @@ func byName[T interface{ Name() string }](all []T, names []string, kind string) 
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(t T) bool { return t.Name() == name })
 		if i < 0 {
-			return nil, fmt.Errorf("there is no %s %q now", kind, name)
+			return nil, fmt.Errorf("there is no %s %q at this moment", kind, name)
 		}
 		out = append(out, all[i])
 	}

@@ -61,7 +61,7 @@ func TestElsewhereIsNobodyElse(t *testing.T) {
 	for _, whom := range []Whom{0, Clients | Elsewhere, Nodes | Elsewhere, 8} {
 		s := stray()
 		s.Whom = whom
-		if err := s.Valid(); err == nil || !strings.Contains(err.Error(), "Whom must be Clients, Nodes or ClientsAndNodes, or Elsewhere") {
+		if err := s.Valid(); err == nil || !strings.Contains(err.Error(), "Whom must be Clients, Nodes, ClientsAndNodes or Elsewhere") {
 			t.Errorf("Whom %d: %v", whom, err)
 		}
 	}

@@ -20,7 +20,7 @@ type active struct {
 }
 
 // errNoProof is what an effect without a proof is worth.
-var errNoProof = errors.New("the fault gave no proof of its effect")
+var errNoProof = errors.New("the fault returned no proof of its effect")
 
 // PanicError is a bug of a fault: it says nothing about the lock.
 type PanicError struct {

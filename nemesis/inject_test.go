@@ -107,8 +107,8 @@ func TestABareFaultRuns(t *testing.T) {
 // once, not after the fault's time.
 func TestWhatIsNotProvenFailed(t *testing.T) {
 	for message, p := range map[string]plain{
-		"the fault gave no proof of its effect": {mute: true},
-		"it is made of stone":                   {err: errors.New("it is made of stone")},
+		"the fault returned no proof of its effect": {mute: true},
+		"it is made of stone":                       {err: errors.New("it is made of stone")},
 	} {
 		record, _, err := carryOut(t, nil, bareSpec(p), Step{For: time.Hour.Nanoseconds()})
 		if err != nil {
@@ -143,7 +143,7 @@ func TestAFaultThatHitsNobody(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	same(t, record, "fail fault no client reached acquired (nth 2) in time", `fail fault there is no node "n9" now`, "fail fault there is no node to hurt")
+	same(t, record, "fail fault no client reached acquired (nth 2) in time", `fail fault there is no node "n9" at this moment`, "fail fault no node to strike at this moment")
 	any := Step{Tied: true, Nth: 1, Until: time.Millisecond.Nanoseconds()}
 	record, _, _ = carryOut(t, nil, with(func(s *Spec) { s.Whom, s.Gates = Clients, true }), any) // checked above
 	same(t, record, "fail fault no client reached a point (nth 1) in time")

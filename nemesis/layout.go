@@ -49,7 +49,7 @@ func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
 		return nil, errNoLength
 	}
 	if l.every > 0 && in.Duration/l.every > maxSteps {
-		return nil, fmt.Errorf("every=%s makes %d injections in a run of %v: %d at most", v[paramEvery], in.Duration/l.every, in.Duration, maxSteps)
+		return nil, fmt.Errorf("every=%s would make %d injections in a run of %v; the limit is %d", v[paramEvery], in.Duration/l.every, in.Duration, maxSteps)
 	}
 	if err := errors.Join(checkPoint(v[paramAt], in), checkTargets(s, v, in), checkVoters(v, in)); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func checkPoint(at string, in Input) error {
 	if at == "" || at == points.Random || slices.Contains(known, at) {
 		return nil
 	}
-	return fmt.Errorf("at=%s is no point of this run: choose %s, or one of %s", at, points.Random, strings.Join(known, ", "))
+	return fmt.Errorf("at=%s: this run has no such point; choose %s, or one of %s", at, points.Random, strings.Join(known, ", "))
 }
 
 // planSteps lays out the steps: the first soon after the start, then one every period,
@@ -78,13 +78,13 @@ func planSteps(s Spec, v catalog.Values, in Input, rnd *rand.Rand) ([]Step, erro
 	}
 	first := in.FirstStrike()
 	if l.last < first {
-		return nil, fmt.Errorf("it lasts %v, for which a run of %v is too short: use --time %v or more, or a shorter for=",
+		return nil, fmt.Errorf("the fault takes %v and does not fit into a run of %v: use --time %v or longer, or a shorter for=",
 			l.length+s.takes(in.TTL), in.Duration, shortest(in, l.length+s.takes(in.TTL)))
 	}
 	var steps []Step
 	for k := 0; ; k++ {
 		if err := checkPoint(l.where(k), in); err != nil {
-			return nil, fmt.Errorf("where it strikes: %w", err)
+			return nil, fmt.Errorf("the fault's own choice of a point: %w", err)
 		}
 		begin := first + time.Duration(k)*l.every
 		if begin > l.last || begin >= in.Duration {

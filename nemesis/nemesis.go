@@ -76,19 +76,19 @@ func (s Spec) Valid() error {
 	switch {
 	case s.Fault == nil && s.Draw == nil:
 		if s.Family != "" || s.Proven != "" || s.Whom != 0 || s.Links != 0 || len(s.Params) > 0 {
-			return errors.New("it says how it hurts, but has neither a Fault nor a Draw: it would hurt nobody")
+			return errors.New("it describes a fault, but has neither a Fault nor a Draw: it would inject nothing")
 		}
 		return nil
 	case !slices.Contains(families, s.Family):
 		return fmt.Errorf("family %q: choose one of %v (constants of package history)", s.Family, families)
 	case s.Proven == "":
-		return errors.New("the field Proven is empty: a fault says how its effect is proven")
+		return errors.New("the field Proven is empty: describe how the effect of the fault is proven")
 	case s.Fault != nil && !slices.Contains([]Whom{Clients, Nodes, ClientsAndNodes, Elsewhere}, s.Whom):
-		return errors.New("Whom must be Clients, Nodes or ClientsAndNodes, or Elsewhere")
+		return errors.New("Whom must be Clients, Nodes, ClientsAndNodes or Elsewhere")
 	case s.Links&^(ToServers|ToRegister) != 0:
-		return errors.New("Links must be made of ToServers and ToRegister")
+		return errors.New("Links must be a combination of ToServers and ToRegister")
 	case s.Fault != nil && s.Family == history.FamilyMixed:
-		return errors.New("family mixed is that of a request that draws from several faults")
+		return errors.New("family mixed is reserved for specs with a Draw, which draw from several faults")
 	}
 	return errors.Join(s.validTogether(), s.validStrikes(), s.validParams())
 }
@@ -97,13 +97,13 @@ func (s Spec) Valid() error {
 func (s Spec) validTogether() error {
 	switch {
 	case s.Gates && s.Whom != Clients:
-		return errors.New("only a fault of clients can have Gates: it keeps one at its point")
+		return errors.New("the field Gates needs Whom: Clients, because the fault keeps a client at its point")
 	case s.Fault != nil && s.Family == history.FamilyClient && s.Whom&Clients == 0:
-		return errors.New("a fault of the family client chooses Clients: it would be taken to hurt nobody")
+		return errors.New("family client needs Clients in Whom: otherwise no client would count as hit")
 	case s.Delays && s.Links == 0:
-		return errors.New("it Delays what clients ask for, and touches no Links")
+		return errors.New("the field Delays is set, but Links is empty: name the links whose requests are delayed")
 	case s.OfMaster && s.Whom&Nodes == 0:
-		return errors.New("only a fault of nodes can be OfMaster")
+		return errors.New("the field OfMaster needs Nodes in Whom")
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (s Spec) validStrikes() (err error) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the field Strikes must name a point, or points.Random, for a backend without points of its own, too: %v", p)
+			err = fmt.Errorf("the field Strikes must return a point or points.Random, even for a backend without points of its own: %v", p)
 		}
 	}()
 	for k := range 10 {
@@ -147,8 +147,8 @@ func (s Spec) validParams() error {
 }
 
 var (
-	errNoPeriod = errors.New("every must be longer than 0")
-	errNoLength = errors.New("for must be longer than 0: a fault that does not last strikes nobody; leave it out for the default")
+	errNoPeriod = errors.New("every= must be greater than 0")
+	errNoLength = errors.New("for= must be greater than 0, because a fault that does not last hits nobody; leave it out for the default")
 )
 
 // takes is Takes, or nothing.

@@ -194,7 +194,7 @@ func (r *Runner) targetNodes(ctx context.Context, st Step, t *Target, f *history
 
 func nonEmpty(n int, kind string) error {
 	if n == 0 {
-		return errors.New("there is no " + kind + " to hurt")
+		return errors.New("no " + kind + " to strike at this moment")
 	}
 	return nil
 }

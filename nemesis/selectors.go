@@ -33,16 +33,16 @@ func byVote(v catalog.Values) bool {
 
 // checkVoters refuses to look for nodes that granted where nobody tells them.
 func checkVoters(v catalog.Values, in Input) error {
-	leave := fmt.Sprintf("leave out nodes=%s and a number in %s=", RoleGranted, paramGrant)
+	leave := fmt.Sprintf("leave out nodes=%s and a number for %s=", RoleGranted, paramGrant)
 	switch at := v[paramAt]; {
 	case !byVote(v):
 		return nil
 	case !in.Setting.Voters:
-		return fmt.Errorf("backend %s does not say which servers granted a lock: %s", in.Setting.Backend, leave)
+		return fmt.Errorf("backend %s does not report which servers granted a lock: %s", in.Setting.Backend, leave)
 	case at == points.BeforeAcquire || at == points.Waiting:
-		return fmt.Errorf("at %s nobody has granted the client a lock yet: name a later point, or %s", at, leave)
+		return fmt.Errorf("at %s the client has no grant yet: name a later point, or %s", at, leave)
 	case at == points.Random:
-		return fmt.Errorf("at a random time no servers have granted a lock just now: name a point instead of at=%s, or %s", points.Random, leave)
+		return fmt.Errorf("at=%s has no grant to refer to: name a point instead, or %s", points.Random, leave)
 	default:
 		return nil
 	}
@@ -52,13 +52,13 @@ func checkVoters(v catalog.Values, in Input) error {
 func checkTargets(s Spec, v catalog.Values, in Input) error {
 	clients, nodes := v[paramClients], v[paramNodes]
 	if s.Whom&Clients == 0 && clients != "" && pinned(clients) == nil { // it hurts servers: whose points count
-		return fmt.Errorf("clients=%s: here they are those whose points count: choose of %s joined by +", clients, strings.Join(in.Clients, ", "))
+		return fmt.Errorf("clients=%s: this fault hits servers, and clients= names the clients whose points count: choose from %s, joined by +", clients, strings.Join(in.Clients, ", "))
 	}
 	if s.Gates && (clients == RoleAll || clients == RoleHalf || howMany(clients, 1) > 1) {
-		return fmt.Errorf("clients=%s: it holds the one client that stands at the point: choose 1, %s, or names joined by + (one of them)", clients, RoleHolder)
+		return fmt.Errorf("clients=%s: this fault holds only the one client that stands at the point: choose 1, %s, or names joined by + (one of them is held)", clients, RoleHolder)
 	}
 	if _, err := strconv.Atoi(nodes); s.OfMaster && (err == nil || slices.Contains([]string{RoleReplica, RoleFollower, RoleMajority, RoleAll, RoleGranted}, nodes)) {
-		return fmt.Errorf("nodes=%s: it strikes the master and nobody else: leave nodes=%s", nodes, RoleMaster)
+		return fmt.Errorf("nodes=%s: this fault strikes only the master: use nodes=%s", nodes, RoleMaster)
 	}
 	if err := checkSelector(paramClients, clients, in.Clients, len(in.Clients), clientRoles); err != nil {
 		return err
@@ -83,7 +83,7 @@ func checkSelector(param, selector string, names []string, most int, roles []str
 			return fmt.Errorf("%s=%s: %s is named twice", param, selector, name)
 		}
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("%s=%s: there is no %q at the start of the run: choose a number, %s, or of %s joined by +",
+			return fmt.Errorf("%s=%s: there is no %q at the start of the run: choose a number, %s, or names from %s joined by +",
 				param, selector, name, strings.Join(roles, ", "), strings.Join(names, ", "))
 		}
 	}

@@ -62,36 +62,36 @@ func added(s Spec) (said string) {
 
 // A wrong spec is refused when it is added to a catalogue, with a sentence.
 func TestWrongSpecs(t *testing.T) {
-	const nobody = "it says how it hurts, but has neither a Fault nor a Draw: it would hurt nobody"
+	const nobody = "it describes a fault, but has neither a Fault nor a Draw: it would inject nothing"
 	for _, c := range []struct {
 		want string
 		spec Spec
 	}{
-		{`"Melt" is no name for a nemesis`, with(func(s *Spec) { s.Name = "Melt" })},
-		{`"" is no name for a nemesis`, with(func(s *Spec) { s.Name = "" })},
+		{`"Melt" is not a valid name for a nemesis`, with(func(s *Spec) { s.Name = "Melt" })},
+		{`"" is not a valid name for a nemesis`, with(func(s *Spec) { s.Name = "" })},
 		{`nemesis "melt" has no doc`, with(func(s *Spec) { s.Doc = " " })},
 		{nobody, with(func(s *Spec) { s.Fault = nil })},
 		{nobody, Spec{Name: "melt", Doc: "d", Params: CommonParams(AtOnce, "1s")}},
 		{nobody, Spec{Name: "melt", Doc: "d", Links: ToServers}},
 		{`family "": choose one of [client server link clock store mixed]`, with(func(s *Spec) { s.Family = "" })},
 		{`family "sun"`, with(func(s *Spec) { s.Family = "sun" })},
-		{"the field Proven is empty: a fault says how its effect is proven", with(func(s *Spec) { s.Proven = "" })},
-		{"Whom must be Clients, Nodes or ClientsAndNodes, or Elsewhere", with(func(s *Spec) { s.Whom = 0 })},
-		{"Whom must be Clients, Nodes or ClientsAndNodes, or Elsewhere", with(func(s *Spec) { s.Whom = Clients | Elsewhere })},
-		{"Whom must be Clients, Nodes or ClientsAndNodes, or Elsewhere", with(func(s *Spec) { s.Whom = 16 })},
-		{"Links must be made of ToServers and ToRegister", with(func(s *Spec) { s.Links = 4 })},
-		{"only a fault of clients can have Gates: it keeps one at its point", with(func(s *Spec) { s.Gates = true })},
-		{"only a fault of clients can have Gates: it keeps one at its point", with(func(s *Spec) { s.Gates, s.Whom = true, ClientsAndNodes })},
-		{"only a fault of nodes can be OfMaster", with(func(s *Spec) { s.OfMaster, s.Whom = true, Clients })},
+		{"the field Proven is empty: describe how the effect of the fault is proven", with(func(s *Spec) { s.Proven = "" })},
+		{"Whom must be Clients, Nodes, ClientsAndNodes or Elsewhere", with(func(s *Spec) { s.Whom = 0 })},
+		{"Whom must be Clients, Nodes, ClientsAndNodes or Elsewhere", with(func(s *Spec) { s.Whom = Clients | Elsewhere })},
+		{"Whom must be Clients, Nodes, ClientsAndNodes or Elsewhere", with(func(s *Spec) { s.Whom = 16 })},
+		{"Links must be a combination of ToServers and ToRegister", with(func(s *Spec) { s.Links = 4 })},
+		{"the field Gates needs Whom: Clients, because the fault keeps a client at its point", with(func(s *Spec) { s.Gates = true })},
+		{"the field Gates needs Whom: Clients, because the fault keeps a client at its point", with(func(s *Spec) { s.Gates, s.Whom = true, ClientsAndNodes })},
+		{"the field OfMaster needs Nodes in Whom", with(func(s *Spec) { s.OfMaster, s.Whom = true, Clients })},
 		{`it has two parameters named "every"`, with(func(s *Spec) { s.Params = append(ServerParams("1s", "1s", "1"), TimeParams("1s", "1s")...) })},
-		{`"By" is no name for a parameter`, with(func(s *Spec) { s.Params = params(catalog.Param{Name: "By", Doc: "d"}) })},
+		{`"By" is not a valid name for a parameter`, with(func(s *Spec) { s.Params = params(catalog.Param{Name: "By", Doc: "d"}) })},
 		{`parameter "by" has no doc`, with(func(s *Spec) { s.Params = params(catalog.Param{Name: "by"}) })},
 		{"for=long is not a length", with(func(s *Spec) { s.Params = ServerParams("long", "1s", "1") })},
 		{"every=often is not a length", with(func(s *Spec) { s.Params = ServerParams("1s", "often", "1") })},
-		{"every must be longer than 0", with(func(s *Spec) { s.Params = ServerParams("1s", "0s", "1") })},
+		{"every= must be greater than 0", with(func(s *Spec) { s.Params = ServerParams("1s", "0s", "1") })},
 		{"nth=first is not a whole number", with(func(s *Spec) { s.Params = params(catalog.Param{Name: "nth", Default: "first", Doc: "d"}) })},
 		{"stay=-1s is not a length", with(func(s *Spec) { s.Params = params(catalog.Param{Name: "stay", Default: "-1s", Doc: "d"}) })},
-		{"the field Strikes must name a point, or points.Random, for a backend without points of its own, too: runtime error: index out of range", with(func(s *Spec) {
+		{"the field Strikes must return a point or points.Random, even for a backend without points of its own: runtime error: index out of range", with(func(s *Spec) {
 			s.Strikes = func(k int, own []string) string { return own[k] }
 		})},
 	} {
@@ -219,17 +219,17 @@ func TestCheckOfASavedPlan(t *testing.T) {
 		t.Errorf("a good plan is refused: %v", err)
 	}
 	for want, change := range map[string]func(q *Request, st *Step){
-		`unknown nemesis "gone"`:                                  func(q *Request, _ *Step) { q.Fault = "gone" },
-		`step 1 of melt: unknown nemesis "gone"`:                  func(_ *Request, st *Step) { st.Fault = "gone" },
-		"step 1 of melt: none injects nothing":                    func(_ *Request, st *Step) { st.Fault = "none" },
-		"step 1 of melt: freeze cannot work here: it is summer":   func(_ *Request, st *Step) { st.Fault = "freeze" },
-		"step 1 of melt: at=moon is no point of this run: choose": func(_ *Request, st *Step) { st.Point = "moon" },
-		"step 1 of melt: too hot: heat=99":                        func(_ *Request, st *Step) { st.Params = catalog.Values{"heat": "99"} },
-		"step 1 of melt: too hot: heat=":                          func(_ *Request, st *Step) { st.Params = nil },
-		"request 1 of the plan is melt:every=1s, and that of":     func(q *Request, _ *Step) { q.Spec = "melt:every=1s" },
-		"request 1 of the plan is melt, and that of":              func(q *Request, _ *Step) { q.Family = "bogus" },
-		"step 1 of melt: its times and counts are not below 0":    func(_ *Request, st *Step) { st.For = -5 },
-		"step 1 of melt: nodes=n9: there is no":                   func(_ *Request, st *Step) { st.Nodes = "n9" },
+		`unknown nemesis "gone"`:                                               func(q *Request, _ *Step) { q.Fault = "gone" },
+		`step 1 of melt: unknown nemesis "gone"`:                               func(_ *Request, st *Step) { st.Fault = "gone" },
+		"step 1 of melt: none injects nothing":                                 func(_ *Request, st *Step) { st.Fault = "none" },
+		"step 1 of melt: freeze cannot work here: it is summer":                func(_ *Request, st *Step) { st.Fault = "freeze" },
+		"step 1 of melt: at=moon: this run has no such point; choose":          func(_ *Request, st *Step) { st.Point = "moon" },
+		"step 1 of melt: too hot: heat=99":                                     func(_ *Request, st *Step) { st.Params = catalog.Values{"heat": "99"} },
+		"step 1 of melt: too hot: heat=":                                       func(_ *Request, st *Step) { st.Params = nil },
+		"request 1 differs: the plan has melt:every=1s, the configuration has": func(q *Request, _ *Step) { q.Spec = "melt:every=1s" },
+		"request 1 differs: the plan has melt, the configuration has":          func(q *Request, _ *Step) { q.Family = "bogus" },
+		"step 1 of melt: its times and counts must not be negative":            func(_ *Request, st *Step) { st.For = -5 },
+		"step 1 of melt: nodes=n9: there is no":                                func(_ *Request, st *Step) { st.Nodes = "n9" },
 	} {
 		p := mustPlan(t, c, someInput("melt"))
 		change(&p.Requests[0], &p.Requests[0].Steps[0])
@@ -241,15 +241,15 @@ func TestCheckOfASavedPlan(t *testing.T) {
 	if err := p.Check(c, someInput("melt", "none", "freeze")); err == nil || err.Error() != "step 1 of none: none injects nothing" {
 		t.Errorf("steps of a request for no faults: %v", err)
 	}
-	if err := (&Plan{}).Check(c, someInput("melt")); err == nil || !strings.Contains(err.Error(), "of another configuration") {
+	if err := (&Plan{}).Check(c, someInput("melt")); err == nil || !strings.Contains(err.Error(), "belongs to another configuration") {
 		t.Errorf("an empty plan: %v", err)
 	}
 	p.Requests = nil
-	if err := p.Check(c, someInput("melt")); err == nil || !strings.Contains(err.Error(), "the plan has 0 requests, and the configuration 1") {
+	if err := p.Check(c, someInput("melt")); err == nil || !strings.Contains(err.Error(), "the plan has 0 requests, the configuration has 1") {
 		t.Errorf("a plan without requests: %v", err)
 	}
 	typo := with(func(s *Spec) { s.Strikes = func(int, []string) string { return "before-wirte" } })
-	if _, err := NewPlan(catalog.New("nemesis", typo), someInput("melt")); err == nil || !strings.Contains(err.Error(), "where it strikes: at=before-wirte is no point") {
+	if _, err := NewPlan(catalog.New("nemesis", typo), someInput("melt")); err == nil || !strings.Contains(err.Error(), "the fault's own choice of a point: at=before-wirte: this run has no such point") {
 		t.Errorf("a fault that strikes nowhere: %v", err)
 	}
 }

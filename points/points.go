@@ -28,13 +28,13 @@ const Random = "random"
 // Section lists the points of every section.
 func Section() []Point {
 	return []Point{
-		{Name: BeforeAcquire, Doc: "the acquire is not invoked yet"},
+		{Name: BeforeAcquire, Doc: "just before the acquire is invoked"},
 		{Name: Waiting, Doc: "the lock was found busy; the client begins to wait"},
 		{Name: Acquired, Doc: "the lock was just granted"},
-		{Name: BeforeRead, Doc: "the lease was checked; the read is about to leave"},
-		{Name: BeforeWrite, Doc: "the lease was checked; the write is about to leave"},
-		{Name: BeforeRelease, Doc: "the section is done; the release is not invoked yet"},
-		{Name: Releasing, Doc: "the release is invoked and about to leave"},
+		{Name: BeforeRead, Doc: "the lease was checked; the read is about to be sent"},
+		{Name: BeforeWrite, Doc: "the lease was checked; the write is about to be sent"},
+		{Name: BeforeRelease, Doc: "the section is done; just before the release is invoked"},
+		{Name: Releasing, Doc: "the release is invoked, and about to be sent"},
 	}
 }
 

@@ -9,14 +9,14 @@ import (
 )
 
 // ErrJudge is the answer where even the whole record proves nothing at a glance.
-var ErrJudge = errors.New("this rule needs a search through the whole record: judge it again with `lockstorm check`")
+var ErrJudge = errors.New("only a search through the whole record can show this: run `lockstorm check` on it")
 
 // absence holds a claim that rests on what did not happen against the whole record.
 func (s *scene) absence(c Claim) (story []string, err error) {
 	window := fmt.Sprintf("from %s to %s", seconds(c.From), seconds(c.To))
 	switch {
 	case c.Check == "liveness" && c.Rule == "orphan" && s.nobody(c):
-		return []string{fmt.Sprintf("No client took itself for the holder of %s %s.", s.ByID[c.Grants[0]].Lock, window)}, none(c)
+		return []string{fmt.Sprintf("No client believed that it held %s %s.", s.ByID[c.Grants[0]].Lock, window)}, none(c)
 	case c.Check == "liveness":
 		return s.inVain(c, window)
 	case c.Rule == "refused-valid":
@@ -37,7 +37,7 @@ func (s *scene) mutualWait(c Claim, window string) (story []string, err error) {
 	for _, id := range c.Grants {
 		g := s.ByID[id]
 		if g == nil || g.Acquire == nil || g.Acquire.Start() > c.From || (g.Acquire.Return != nil && g.Acquire.Return.Time < c.To) {
-			return nil, fmt.Errorf("grant %s was not waited for %s", id, window)
+			return nil, fmt.Errorf("the client of grant %s did not wait all the time %s", id, window)
 		}
 		story = append(story, fmt.Sprintf("%s waited for %s %s.", g.Client, g.Lock, window))
 	}
@@ -57,15 +57,15 @@ func (s *scene) overtaken(c Claim) (story []string, err error) {
 		}
 	}
 	if n == 0 || g.Acquire.Start() != c.From || g.From() != c.To {
-		return nil, fmt.Errorf("nobody who asked later than %s was granted %s first", g.ID, g.Lock)
+		return nil, fmt.Errorf("no client that asked after the client of grant %s got %s first, or the finding gives other times", g.ID, g.Lock)
 	}
-	return []string{fmt.Sprintf("%s waited for %s from %s to %s; %d grants to clients that asked later came first.", g.Client, g.Lock, seconds(c.From), seconds(c.To), n)}, none(c)
+	return []string{fmt.Sprintf("%s waited for %s from %s to %s; clients that asked later got %d grants first.", g.Client, g.Lock, seconds(c.From), seconds(c.To), n)}, none(c)
 }
 
 // stockOff: what the last client read is not the sum of what was acknowledged before.
 func (s *scene) stockOff(c Claim) (story []string, err error) {
 	if len(c.Grants) != 1 || s.ByID[c.Grants[0]] == nil {
-		return nil, errors.New("it names no grant")
+		return nil, errors.New("the finding must name one grant of the record")
 	}
 	g, sum := s.ByID[c.Grants[0]], s.Run.Registers["stock"]
 	for _, of := range s.ByLock[g.Lock] {
@@ -73,7 +73,7 @@ func (s *scene) stockOff(c Claim) (story []string, err error) {
 			switch {
 			case u.Invoke.Register != "stock" || u.Invoke.F != history.FWrite || u.Outcome() == history.Fail || u.Start() > c.To:
 			case u.Outcome() != history.OK || u.End() >= c.From:
-				return nil, fmt.Errorf("it is not known whether the write of %s counts", of.ID)
+				return nil, fmt.Errorf("it is unknown whether the write of grant %s took effect before the stock was read", of.ID)
 			default:
 				sum += u.Invoke.Value.New.V - u.Invoke.Value.Base.V
 			}
@@ -84,7 +84,7 @@ func (s *scene) stockOff(c Claim) (story []string, err error) {
 			return []string{fmt.Sprintf("%s read a stock of %d; the acknowledged changes add up to %d.", g.Client, u.Return.Value.Base.V, sum)}, none(c)
 		}
 	}
-	return nil, errors.New("what was read is the sum of what was acknowledged")
+	return nil, errors.New("no read of the stock at that time differs from the sum of the acknowledged changes")
 }
 
 // nobody reports whether no client believed that it held the lock of the grants in the span of a claim.
@@ -116,12 +116,12 @@ func (s *scene) inVain(c Claim, window string) (story []string, err error) {
 		}
 		for who := range asked {
 			if !got[who] {
-				story = append(story, fmt.Sprintf("%s asked for %s and was granted it at no time %s.", who.client, lock, window))
+				story = append(story, fmt.Sprintf("%s asked for %s and never got it %s.", who.client, lock, window))
 			}
 		}
 	}
 	if len(story) == 0 {
-		return nil, fmt.Errorf("whoever asked for a lock was granted it %s", window)
+		return nil, fmt.Errorf("every client that asked for a lock got it %s", window)
 	}
 	slices.Sort(story)
 	return story, none(c)
@@ -139,28 +139,28 @@ func (s *scene) refusedValid(c Claim) (story []string, err error) {
 		refused = refused || (e.Party == history.PartyRegister && e.Grant == g.ID && e.Error == history.ErrStaleToken && e.Time == c.From)
 	}
 	if !refused || c.Class != defect || (s.Leased() && c.From >= g.RunsOut(s.Run.Tolerance)) {
-		return nil, fmt.Errorf("the fence did not refuse %s then, or its lease was over", g.ID)
+		return nil, fmt.Errorf("the fence did not refuse grant %s at that time, or the grant's lease had run out", g.ID)
 	}
 	for _, o := range s.ByLock[g.Lock] {
 		if o != g && o.Granted() && o.Sent() <= c.From && o.From() >= g.Sent() {
-			return nil, fmt.Errorf("%s is newer than %s", o.ID, g.ID)
+			return nil, fmt.Errorf("grant %s is newer than grant %s", o.ID, g.ID)
 		}
 	}
-	return []string{fmt.Sprintf("The fence refused %s at %s, and no other grant of %s is newer.", g.ID, seconds(c.From), g.Lock)}, nil
+	return []string{fmt.Sprintf("The fence refused grant %s at %s, although no other grant of %s is newer.", g.ID, seconds(c.From), g.Lock)}, nil
 }
 
 func (s *scene) releaseOfNone(c Claim) (story []string, err error) {
 	if len(c.Grants) != 1 || c.Class != defect || s.ByID[c.Grants[0]] == nil {
-		return nil, errors.New("it names no release")
+		return nil, errors.New("the finding must have class defect and name one grant of the record")
 	}
 	g := s.ByID[c.Grants[0]]
 	if g.Acquire != nil && g.Acquire.Outcome() != history.Fail {
-		return nil, fmt.Errorf("%s may have been given", g.ID)
+		return nil, fmt.Errorf("the request for grant %s may have succeeded", g.ID)
 	}
 	for _, rel := range g.Releases {
 		if rel.Outcome() == history.OK && rel.Start() == c.From && rel.End() == c.To {
-			return []string{fmt.Sprintf("The release of %s was carried out at %s, and nobody was given that grant.", g.ID, seconds(c.To))}, nil
+			return []string{fmt.Sprintf("The store carried out the release of grant %s at %s, although no client was given that grant.", g.ID, seconds(c.To))}, nil
 		}
 	}
-	return nil, fmt.Errorf("no release of %s was carried out then", g.ID)
+	return nil, fmt.Errorf("no release of grant %s was carried out at that time", g.ID)
 }

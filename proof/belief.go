@@ -9,20 +9,20 @@ import (
 // granted are the grants of a claim, each of which was given to its client, all of one lock.
 func (s *scene) granted(c Claim, n int) ([]*history.Grant, error) {
 	if len(c.Grants) != n {
-		return nil, fmt.Errorf("it names %d grants, and the rule %s is about %d", len(c.Grants), c.Rule, n)
+		return nil, fmt.Errorf("the finding names %d grants, but rule %s is about %d", len(c.Grants), c.Rule, n)
 	}
 	var out []*history.Grant
 	for i, id := range c.Grants {
 		g := s.ByID[id]
 		switch {
 		case g == nil || g.Acquire == nil:
-			return nil, fmt.Errorf("nobody asks for grant %s", id)
+			return nil, fmt.Errorf("no client asked for grant %s", id)
 		case !g.Granted():
-			return nil, fmt.Errorf("grant %s was not given to anybody", id)
+			return nil, fmt.Errorf("the request for grant %s did not succeed", id)
 		case i > 0 && g.Lock != out[0].Lock:
-			return nil, fmt.Errorf("grants %s and %s are of two locks", out[0].ID, id)
+			return nil, fmt.Errorf("grants %s and %s belong to different locks", out[0].ID, id)
 		case i > 0 && g.ID == out[0].ID:
-			return nil, fmt.Errorf("it names grant %s twice", id)
+			return nil, fmt.Errorf("the finding names grant %s twice", id)
 		}
 		out = append(out, g)
 	}

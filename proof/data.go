@@ -56,10 +56,10 @@ func (s *scene) lost(c Claim) (span history.Interval, err error) {
 		kinds = append(kinds, history.FRead)
 	}
 	if e = at(s.logged(of[1].ID), c.To, kinds...); e == nil || w == nil || w.Index >= e.Index {
-		return span, errors.New("the register did not accept these two requests, one after the other")
+		return span, errors.New("the register did not accept two such requests at these times and in this order")
 	}
 	if w.Register != e.Register || w.Lock != e.Lock {
-		return span, errors.New("the two requests are of two registers")
+		return span, errors.New("the two requests went to different registers")
 	}
 	read, err := s.readBefore(c, of, w, e)
 	if err != nil {
@@ -67,11 +67,11 @@ func (s *scene) lost(c Claim) (span history.Interval, err error) {
 	}
 	switch {
 	case read == nil || read.Index >= w.Index:
-		return span, fmt.Errorf("%s had not read before the write of %s", of[1].Client, of[0].Client)
+		return span, fmt.Errorf("%s had not read the register before %s wrote to it", of[1].Client, of[0].Client)
 	case c.Rule != split && e.Value.Base.Set && e.Value.Base != saw(read):
-		return span, fmt.Errorf("%s did not compute its write from what it read", of[1].Client)
+		return span, fmt.Errorf("%s did not write what follows from the value that it had read", of[1].Client)
 	case c.Rule != split && !s.acknowledged(of[0], w):
-		return span, fmt.Errorf("%s was not told that its write was accepted", of[0].Client)
+		return span, fmt.Errorf("the write of %s was not acknowledged", of[0].Client)
 	}
 	return span, s.lossClass(c, w, e)
 }
@@ -84,7 +84,7 @@ func (s *scene) readBefore(c Claim, of []*history.Grant, w, e *history.Event) (r
 			continue
 		}
 		if r.Index > w.Index && c.Rule != split {
-			return nil, fmt.Errorf("%s had read what %s wrote", of[1].Client, of[0].Client)
+			return nil, fmt.Errorf("%s had read the value that %s wrote", of[1].Client, of[0].Client)
 		}
 		if read == nil || c.Rule != split {
 			read = r
@@ -123,7 +123,7 @@ func (s *scene) replaced(c Claim, a, b *history.Grant) error {
 	w, wRead := find(a, c.From)
 	e, eRead := find(b, c.To)
 	if w == nil || e == nil || !wRead || !eRead || w.Invoke.Register != e.Invoke.Register || w.Invoke.Value.Base != e.Invoke.Value.Base {
-		return errors.New("these are no two acknowledged writes of one value that both had read")
+		return errors.New("these are not two acknowledged writes that replaced the same value, which both clients had read")
 	}
 	return s.lossClass(c, w.Return, e.Return)
 }
@@ -137,7 +137,7 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 	}
 	for _, g := range []*history.Grant{first, second} {
 		if rel := g.Answered(); rel < history.Forever && slices.ContainsFunc(g.Uses, func(u *history.Call) bool { return u.Start() > rel }) {
-			return fmt.Errorf("%s wrote after its own release was answered: it is wrong, not the lock", g.Client)
+			return fmt.Errorf("%s wrote after its own release was answered: the client is at fault, not the lock", g.Client)
 		}
 	}
 	if second.From() < first.From() {
@@ -145,18 +145,18 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 	}
 	if both := s.belief(first).Overlap(s.belief(second)); !both.Empty() {
 		if s.Model.Together(first, second) {
-			return errors.New("the two grants may be held together")
+			return errors.New("the two grants may be held together: that breaks no rule")
 		}
 		if c.Rule == lateWrite {
-			return errors.New("the two clients believed at the same time: no write came late")
+			return errors.New("the two clients believed at the same time that they held the lock: no write came late")
 		}
 		return s.classed(c, first, second, both.From)
 	}
 	if !s.appliedLate(w) && !s.appliedLate(e) {
-		return errors.New("the two clients never believed at the same time, and no write came late")
+		return errors.New("the two clients never believed at the same time that they held the lock, and no write came late")
 	}
 	if logged := len(s.logged(e.Grant)) > 0; c.Rule == lostUpdate && logged {
-		return errors.New("the two clients never believed at the same time: the write came late")
+		return errors.New("the two clients never believed at the same time that they held the lock: the write came late, which is rule late-write")
 	}
 	return same(c, inherent, applied)
 }
@@ -164,7 +164,7 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 // same: a claim has the class and the reason that it must have.
 func same(c Claim, class, reason string) error {
 	if c.Class != class || c.Reason != reason {
-		return fmt.Errorf("it is %s (%s), not %s (%s)", class, reason, c.Class, c.Reason)
+		return fmt.Errorf("the events show class %s (%s), not %s (%s)", class, reason, c.Class, c.Reason)
 	}
 	return nil
 }
@@ -181,21 +181,21 @@ func (s *scene) appliedLate(w *history.Event) bool {
 // fence: the fenced register accepted what it must refuse, by its own log.
 func (s *scene) fence(c Claim) (span history.Interval, err error) {
 	if len(c.Grants) != 1 {
-		return span, errors.New("it is about one grant")
+		return span, errors.New("the finding must name one grant")
 	}
 	span = history.Interval{From: c.From, To: c.To}
 	e := at(s.logged(c.Grants[0]), c.To, history.FRead, history.FWrite)
 	if e == nil {
-		return span, errors.New("the register accepted nothing of this grant then")
+		return span, errors.New("the register accepted no request of this grant at that time")
 	}
 	span.From = e.Time
 	switch {
 	case c.Rule == "log-mismatch":
 		return span, s.mismatch(c, e)
 	case e.Register != fencedReg:
-		return span, fmt.Errorf("register %s knows no tokens", e.Register)
+		return span, fmt.Errorf("register %s does not check tokens", e.Register)
 	case c.Rule == "no-token" && e.Token.Set:
-		return span, errors.New("it brought a token")
+		return span, errors.New("the request carried a token")
 	case c.Rule == "no-token":
 		return span, none(c)
 	case c.Rule == "stale-accepted":
@@ -215,7 +215,7 @@ func (s *scene) contradicted(c Claim, e *history.Event, by func(o *history.Event
 			return none(c)
 		}
 	}
-	return errors.New("nothing that the register accepted before contradicts it")
+	return errors.New("no request that the register accepted earlier forbids this one")
 }
 
 // mismatch: a read was answered with something else than was written last.
@@ -227,7 +227,7 @@ func (s *scene) mismatch(c Claim, e *history.Event) error {
 		}
 	}
 	if e.F != history.FRead || !e.Value.Base.Set || e.Value.Base.V == value {
-		return errors.New("the read was answered with what was written last")
+		return errors.New("the read returned the value that was written last")
 	}
 	return none(c)
 }

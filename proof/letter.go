@@ -62,7 +62,7 @@ func (l *Letter) seal() (string, error) {
 }
 
 // ErrNoLetter is the answer for files that are no proof.
-var ErrNoLetter = errors.New("it is not a proof of lockstorm")
+var ErrNoLetter = errors.New("not a lockstorm proof")
 
 // ReadLetter reads a proof from a file.
 func ReadLetter(path string) (*Letter, error) {
@@ -77,7 +77,7 @@ func ReadLetter(path string) (*Letter, error) {
 		return nil, fmt.Errorf("%s: %w", path, errors.Join(ErrNoLetter, err))
 	}
 	if l.Schema > LetterSchema {
-		return nil, fmt.Errorf("%s has schema %d; this lockstorm reads up to %d: use a newer one", path, l.Schema, LetterSchema)
+		return nil, fmt.Errorf("%s has schema %d, but this lockstorm reads only up to schema %d: use a newer lockstorm", path, l.Schema, LetterSchema)
 	}
 	for i := range l.Events { // as a record has them: its files are indented
 		var compact bytes.Buffer
@@ -96,7 +96,7 @@ func (l *Letter) Verify() (story []string, err error) {
 	case err != nil:
 		return nil, err
 	case seal != l.Seal:
-		return nil, errors.New("the seal does not fit: the proof was changed after it was written")
+		return nil, errors.New("the seal does not match: the proof was changed after it was written")
 	case l.NeedsRecord:
 		return nil, ErrRecord
 	}
@@ -109,17 +109,17 @@ func (l *Letter) Verify() (story []string, err error) {
 // Against holds a letter against the record that it is from, of which the digest is given.
 func (l *Letter) Against(r *Record, digest string) (story []string, err error) {
 	if seal, err := l.seal(); err != nil || seal != l.Seal {
-		return nil, errors.Join(errors.New("the seal does not fit: the proof was changed after it was written"), err)
+		return nil, errors.Join(errors.New("the seal does not match: the proof was changed after it was written"), err)
 	}
 	if digest != l.Record {
-		return nil, errors.New("this is not the record that the proof is from, or it was altered: its SHA-256 differs")
+		return nil, errors.New("the record's SHA-256 differs from the one in the proof: it is another record, or it was altered")
 	}
 	p := &Proof{Grants: l.Claim.Grants, From: l.Claim.From, To: l.Claim.To, Record: l.NeedsRecord}
 	for i := range l.Events {
 		e := &l.Events[i]
 		own := r.at(e.Index)
 		if own == nil || !bytes.Equal(own.AppendJSON(nil, true), e.AppendJSON(nil, true)) {
-			return nil, fmt.Errorf("event %d is another one in the record", e.Index)
+			return nil, fmt.Errorf("event %d differs between the proof and the record", e.Index)
 		}
 		p.Events = append(p.Events, e.Index)
 	}

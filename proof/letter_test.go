@@ -59,19 +59,19 @@ func TestLetter(t *testing.T) {
 	if _, err := again.Against(record, "digest"); err != nil {
 		t.Error(err)
 	}
-	if _, err := again.Against(record, "another"); err == nil || !strings.Contains(err.Error(), "not the record") {
+	if _, err := again.Against(record, "another"); err == nil || !strings.Contains(err.Error(), "another record") {
 		t.Errorf("another record: %v", err)
 	}
 	other := recordOf(t, strings.Replace(late, "130ms", "131ms", 1))
-	if _, err := again.Against(other, "digest"); err == nil || !strings.Contains(err.Error(), "is another one in the record") {
+	if _, err := again.Against(other, "digest"); err == nil || !strings.Contains(err.Error(), "differs between the proof and the record") {
 		t.Errorf("an altered record: %v", err)
 	}
-	if _, err := again.Against(recordOf(t, late[:strings.LastIndex(late, "130ms")]), "digest"); err == nil || !strings.Contains(err.Error(), "is another one in the record") {
+	if _, err := again.Against(recordOf(t, late[:strings.LastIndex(late, "130ms")]), "digest"); err == nil || !strings.Contains(err.Error(), "differs between the proof and the record") {
 		t.Errorf("a shorter record: %v", err)
 	}
 	again.Claim.Class = "defect"
 	for _, verify := range []func() ([]string, error){again.Verify, func() ([]string, error) { return again.Against(record, "digest") }} {
-		if _, err := verify(); err == nil || !strings.Contains(err.Error(), "the seal does not fit") {
+		if _, err := verify(); err == nil || !strings.Contains(err.Error(), "the seal does not match") {
 			t.Errorf("a letter that was tampered with: %v", err)
 		}
 	}
@@ -115,36 +115,36 @@ func TestAbsences(t *testing.T) {
 	swap := func(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }
 	for _, w := range []wrong{
 		{"no recovery", inVain, claim("liveness", "no-recovery", "none", 20, 29), ""},
-		{"no recovery as a defect", inVain, claim("liveness", "no-recovery", "defect", 20, 29), "has no class defect"},
-		{"a recovery", swap(inVain, "info acquire lock=L grant=b error=timeout", "ok acquire lock=L grant=b"), claim("liveness", "no-recovery", "none", 20, 30), "whoever asked for a lock was granted it"},
+		{"no recovery as a defect", inVain, claim("liveness", "no-recovery", "defect", 20, 29), "cannot have class defect"},
+		{"a recovery", swap(inVain, "info acquire lock=L grant=b error=timeout", "ok acquire lock=L grant=b"), claim("liveness", "no-recovery", "none", 20, 30), "every client that asked for a lock got it"},
 		{"granted later", swap(inVain, "info acquire lock=L grant=b error=timeout", "ok acquire lock=L grant=b"), claim("liveness", "no-recovery", "none", 20, 29), ""},
-		{"granted at once", swap(inVain, "30ms 2 c2 info acquire lock=L grant=b error=timeout", "20ms 2 c2 ok acquire lock=L grant=b"), claim("liveness", "no-recovery", "none", 20, 29), "whoever asked for a lock was granted it"},
-		{"asked later", inVain, claim("liveness", "no-recovery", "none", 4, 9), "whoever asked for a lock was granted it"},
-		{"refused before", swap(inVain, "info acquire lock=L grant=b error=timeout", "fail acquire lock=L grant=b error=busy"), claim("liveness", "no-recovery", "none", 31, 40), "whoever asked for a lock was granted it"},
+		{"granted at once", swap(inVain, "30ms 2 c2 info acquire lock=L grant=b error=timeout", "20ms 2 c2 ok acquire lock=L grant=b"), claim("liveness", "no-recovery", "none", 20, 29), "every client that asked for a lock got it"},
+		{"asked later", inVain, claim("liveness", "no-recovery", "none", 4, 9), "every client that asked for a lock got it"},
+		{"refused before", swap(inVain, "info acquire lock=L grant=b error=timeout", "fail acquire lock=L grant=b error=busy"), claim("liveness", "no-recovery", "none", 31, 40), "every client that asked for a lock got it"},
 		{"orphan", inVain, claim("liveness", "orphan", "none", 10, 30, "a"), ""},
-		{"orphan that is held", inVain, claim("liveness", "orphan", "none", 2, 9, "a"), "whoever asked for a lock was granted it"},
+		{"orphan that is held", inVain, claim("liveness", "orphan", "none", 2, 9, "a"), "every client that asked for a lock got it"},
 		{"refused", refused, claim("fencing-tokens", "refused-valid", "defect", 5, 5, "a"), ""},
 		{"refused, inherent", refused, claim("fencing-tokens", "refused-valid", "inherent", 5, 5, "a"), "the fence did not refuse"},
 		{"refused at another time", refused, claim("fencing-tokens", "refused-valid", "defect", 6, 6, "a"), "the fence did not refuse"},
-		{"refused when it was over", swap(refused, "ttl=100ms deadline=101ms", "ttl=4ms deadline=5ms"), claim("fencing-tokens", "refused-valid", "defect", 5, 5, "a"), "or its lease was over"},
-		{"refused for a newer one", swap(refused, "5ms - ", "2ms 2 c2 invoke acquire lock=L grant=b\n4ms 2 c2 ok acquire lock=L grant=b lease=b sent=3ms ttl=100ms deadline=103ms token=2\n5ms - "), claim("fencing-tokens", "refused-valid", "defect", 5, 5, "a"), "b is newer than a"},
+		{"refused when it was over", swap(refused, "ttl=100ms deadline=101ms", "ttl=4ms deadline=5ms"), claim("fencing-tokens", "refused-valid", "defect", 5, 5, "a"), "lease had run out"},
+		{"refused for a newer one", swap(refused, "5ms - ", "2ms 2 c2 invoke acquire lock=L grant=b\n4ms 2 c2 ok acquire lock=L grant=b lease=b sent=3ms ttl=100ms deadline=103ms token=2\n5ms - "), claim("fencing-tokens", "refused-valid", "defect", 5, 5, "a"), "grant b is newer than grant a"},
 		{"release of none", ofNone, claim("ownership", "release-of-none", "defect", 5, 6, "a"), ""},
-		{"release of none, inherent", ofNone, claim("ownership", "release-of-none", "inherent", 5, 6, "a"), "names no release"},
-		{"release of none, too late", ofNone, claim("ownership", "release-of-none", "defect", 5, 7, "a"), "was carried out then"},
-		{"release of none, too early", ofNone, claim("ownership", "release-of-none", "defect", 4, 6, "a"), "was carried out then"},
-		{"release of one", swap(ofNone, "fail acquire lock=L grant=a error=busy", "ok acquire lock=L grant=a"), claim("ownership", "release-of-none", "defect", 5, 6, "a"), "may have been given"},
+		{"release of none, inherent", ofNone, claim("ownership", "release-of-none", "inherent", 5, 6, "a"), "must have class defect and name one grant"},
+		{"release of none, too late", ofNone, claim("ownership", "release-of-none", "defect", 5, 7, "a"), "was carried out at that time"},
+		{"release of none, too early", ofNone, claim("ownership", "release-of-none", "defect", 4, 6, "a"), "was carried out at that time"},
+		{"release of one", swap(ofNone, "fail acquire lock=L grant=a error=busy", "ok acquire lock=L grant=a"), claim("ownership", "release-of-none", "defect", 5, 6, "a"), "may have succeeded"},
 		{"mutual wait", wait, claim("deadlock", "mutual-wait", "none", 2, 30, "a", "b"), ""},
-		{"mutual wait, too long", wait, claim("deadlock", "mutual-wait", "none", 2, 31, "a", "b"), "grant a was not waited for"},
-		{"mutual wait, too early", wait, claim("deadlock", "mutual-wait", "none", 1, 30, "a", "b"), "grant b was not waited for"},
+		{"mutual wait, too long", wait, claim("deadlock", "mutual-wait", "none", 2, 31, "a", "b"), "the client of grant a did not wait all the time"},
+		{"mutual wait, too early", wait, claim("deadlock", "mutual-wait", "none", 1, 30, "a", "b"), "the client of grant b did not wait all the time"},
 		{"overtaken", overtakes, claim("fairness", "overtaken", "none", 0, 9, "a"), ""},
-		{"overtaken, too late", overtakes, claim("fairness", "overtaken", "none", 0, 10, "a"), "nobody who asked later"},
-		{"overtaken by who asked before", swap(overtakes, "0ms 1", "1ms 1", "2ms 2", "1ms 2", "sent=2ms", "sent=1ms"), claim("fairness", "overtaken", "none", 1, 9, "a"), "nobody who asked later"},
-		{"the other one", overtakes, claim("fairness", "overtaken", "none", 2, 5, "b"), "nobody who asked later"},
+		{"overtaken, too late", overtakes, claim("fairness", "overtaken", "none", 0, 10, "a"), "no client that asked after"},
+		{"overtaken by who asked before", swap(overtakes, "0ms 1", "1ms 1", "2ms 2", "1ms 2", "sent=2ms", "sent=1ms"), claim("fairness", "overtaken", "none", 1, 9, "a"), "no client that asked after"},
+		{"the other one", overtakes, claim("fairness", "overtaken", "none", 2, 5, "b"), "no client that asked after"},
 		{"stock", stock, claim("stock", "stock-off", "none", 13, 14, "b"), ""},
-		{"stock that is right", swap(stock, "register=stock base=0\n", "register=stock base=9\n"), claim("stock", "stock-off", "none", 13, 14, "b"), "is the sum"},
-		{"stock of an unknown write", swap(stock, "4ms 1 c1 ok write", "4ms 1 c1 info write"), claim("stock", "stock-off", "none", 13, 14, "b"), "is not known whether"},
-		{"stock at another time", stock, claim("stock", "stock-off", "none", 13, 15, "b"), "is the sum"},
-		{"a loss without a log", late, proof.Claim{Check: "data-plain", Rule: "no-order"}, "needs a search"},
+		{"stock that is right", swap(stock, "register=stock base=0\n", "register=stock base=9\n"), claim("stock", "stock-off", "none", 13, 14, "b"), "differs from the sum"},
+		{"stock of an unknown write", swap(stock, "4ms 1 c1 ok write", "4ms 1 c1 info write"), claim("stock", "stock-off", "none", 13, 14, "b"), "is unknown whether"},
+		{"stock at another time", stock, claim("stock", "stock-off", "none", 13, 15, "b"), "differs from the sum"},
+		{"a loss without a log", late, proof.Claim{Check: "data-plain", Rule: "no-order"}, "only a search"},
 	} {
 		t.Run(w.name, func(t *testing.T) {
 			p := &proof.Proof{Grants: w.claim.Grants, From: w.claim.From, To: w.claim.To, Record: true}

@@ -34,19 +34,19 @@ const mostOperations = 60
 // them is one of a lock.
 func (s *scene) object(c Claim) (span history.Interval, err error) {
 	if len(c.Grants) == 0 {
-		return span, errors.New("it names no grant")
+		return span, errors.New("the finding names no grant")
 	}
 	var of []*history.Grant
 	for _, id := range c.Grants {
 		g := s.ByID[id]
 		if g == nil || g.Acquire == nil {
-			return span, fmt.Errorf("nobody asks for grant %s", id)
+			return span, fmt.Errorf("no client asked for grant %s", id)
 		}
 		if len(of) > 0 && g.Lock != of[0].Lock {
-			return span, fmt.Errorf("grants %s and %s are of two locks", of[0].ID, id)
+			return span, fmt.Errorf("grants %s and %s belong to different locks", of[0].ID, id)
 		}
 		if slices.Contains(of, g) {
-			return span, fmt.Errorf("it names grant %s twice", id)
+			return span, fmt.Errorf("the finding names grant %s twice", id)
 		}
 		of = append(of, g)
 	}
@@ -55,11 +55,11 @@ func (s *scene) object(c Claim) (span history.Interval, err error) {
 		return span, err
 	}
 	if t.legal(nil) {
-		return span, errors.New("a correct lock could have answered so")
+		return span, errors.New("a correct lock could have given these answers")
 	}
 	s.order, s.stuck = t.longest()
 	if rule := t.rule(); rule != c.Rule {
-		return span, fmt.Errorf("it breaks the rule %s, not %s", rule, c.Rule)
+		return span, fmt.Errorf("the events break rule %s, not rule %s", rule, c.Rule)
 	}
 	return t.span, same(c, defect, reasons[c.Rule])
 }
@@ -84,14 +84,14 @@ func (t *tale) prepare() error {
 		case g.Granted():
 			ok = g.From()
 		case g.Acquire.Outcome() == history.Fail:
-			return fmt.Errorf("grant %s was refused", g.ID)
+			return fmt.Errorf("the request for grant %s was refused", g.ID)
 		case t.s.Model.Counts(): // it is not known whether its owner has one more: only what it gave back counts
 			t.ok = append(t.ok, history.Forever)
 			t.after(n, g)
 			continue
 		default:
 			if ok = firstSign(g); ok == history.Forever {
-				return fmt.Errorf("nothing shows that grant %s was given", g.ID)
+				return fmt.Errorf("no event shows that the request for grant %s succeeded", g.ID)
 			}
 		}
 		t.ok = append(t.ok, ok)
@@ -104,7 +104,7 @@ func (t *tale) prepare() error {
 		t.span.From = t.span.To
 	}
 	if len(t.ops) > mostOperations {
-		return fmt.Errorf("%d operations are too many for this proof (%d at most)", len(t.ops), mostOperations)
+		return fmt.Errorf("the grants have %d operations, too many for a proof by events (at most %d)", len(t.ops), mostOperations)
 	}
 	return nil
 }
@@ -248,13 +248,13 @@ func (t *tale) says(op operation) string {
 	case takes:
 		return fmt.Sprintf("%s takes %s (%s)", g.Client, g.Lock, g.ID)
 	case frees:
-		return fmt.Sprintf("%s frees it (%s)", g.Client, g.ID)
+		return fmt.Sprintf("%s releases it (%s)", g.Client, g.ID)
 	case renews:
-		return g.ID + " is renewed"
+		return "grant " + g.ID + " is renewed"
 	case notHeld:
-		return g.ID + " is said not to be held"
+		return "the store says that grant " + g.ID + " is not held"
 	}
-	return g.ID + " runs out"
+	return "grant " + g.ID + " ends"
 }
 
 // state is how far a search has come: the operations that have taken effect, and the grants that hold the lock.

@@ -32,15 +32,15 @@ func (s *scene) overlap(c Claim) (history.Interval, error) {
 	}
 	a, b := of[0], of[1]
 	if s.Model.Shares() && s.Model.Together(a, b) {
-		return history.Interval{}, fmt.Errorf("grants %s and %s may be held together", a.ID, b.ID)
+		return history.Interval{}, fmt.Errorf("grants %s and %s may be held together: that breaks no rule", a.ID, b.ID)
 	}
 	first, second := s.belief(a), s.belief(b)
 	both := first.Overlap(second)
 	switch {
 	case first.From > second.From:
-		return both, fmt.Errorf("grant %s came before %s", b.ID, a.ID)
+		return both, fmt.Errorf("grant %s came before grant %s: the finding must name the earlier one first", b.ID, a.ID)
 	case first.Empty() || second.Empty() || both.Empty():
-		return both, errors.New("the two clients do not believe at the same time")
+		return both, errors.New("the two clients never believed at the same time that they held the lock")
 	}
 	return both, s.classed(c, a, b, both.From)
 }

@@ -14,9 +14,9 @@ func (s *scene) foreignRelease(c Claim) (span history.Interval, err error) {
 		return span, err
 	}
 	if c.Class != defect {
-		return span, errors.New("a release that frees the lock of another client is a defect")
+		return span, errors.New("a release that frees another client's lock is a defect, but the finding has another class")
 	}
-	err = errors.New("no release of it was carried out")
+	err = errors.New("no release of the first grant was carried out at that time")
 	for _, rel := range of[0].Releases {
 		if rel.Outcome() != history.OK || rel.End() != c.To {
 			continue
@@ -35,21 +35,21 @@ func (s *scene) robs(g, victim *history.Grant, rel *history.Call, asked map[stri
 	base := g.RunsOut(s.Run.Tolerance)
 	switch {
 	case s.Model.Together(g, victim) || !after:
-		return errors.New("the two grants may be held together, or the second is not later")
+		return errors.New("the two grants may be held together, or the second one is not the later one")
 	case victim.From() > rel.End() || s.seen(victim.Client) < rel.End():
-		return fmt.Errorf("%s is not known to hold the lock then", victim.Client)
+		return fmt.Errorf("it is not known that %s held the lock at that time", victim.Client)
 	case s.Leased() && rel.End() >= victim.RunsOut(s.Run.Tolerance):
-		return fmt.Errorf("the lease of %s was over", victim.ID)
+		return fmt.Errorf("the lease of grant %s had run out", victim.ID)
 	case s.Leased() && victim.From() < min(g.From(), base):
-		return fmt.Errorf("%s came before %s", victim.ID, g.ID)
+		return fmt.Errorf("grant %s came before grant %s", victim.ID, g.ID)
 	}
 	for _, own := range victim.Releases {
 		if own.Start() <= rel.End() {
-			return fmt.Errorf("%s had begun to release it itself", victim.Client)
+			return fmt.Errorf("%s had already begun to release the lock itself", victim.Client)
 		}
 	}
 	if kill, killed := s.Kills[victim.Client]; killed && s.Run.Ends == history.EndsProcess && kill <= rel.End() {
-		return fmt.Errorf("%s was dead", victim.Client)
+		return fmt.Errorf("%s was already dead", victim.Client)
 	}
 	if victim.From() <= rel.Start() && s.gone(g, rel.Start(), asked) {
 		return nil
@@ -57,7 +57,7 @@ func (s *scene) robs(g, victim *history.Grant, rel *history.Call, asked map[stri
 	if (victim.From() <= rel.Start() || s.gone(g, rel.End(), asked)) && s.denied(victim, rel) {
 		return nil
 	}
-	return errors.New("the grant of the release was not over, and the other client was not told that it had lost the lock")
+	return errors.New("the released grant may still have been in force, and the other client was not told that it had lost the lock")
 }
 
 // gone reports whether a grant was over: its lease had run out, or a release of somebody else took its lock away.

@@ -19,7 +19,7 @@ type scene struct {
 // read puts events together. They come in order, each once.
 func read(events []history.Event) (*scene, error) {
 	if len(events) == 0 || events[0].F != history.FRun {
-		return nil, errors.New("the first event does not say what was run")
+		return nil, errors.New("the first event is not the run event, which every proof begins with")
 	}
 	for i := range events[1:] {
 		if events[i+1].Index <= events[i].Index || events[i+1].Time < events[i].Time {
@@ -38,9 +38,9 @@ func read(events []history.Event) (*scene, error) {
 func (s *scene) fits() error {
 	switch {
 	case len(s.Mixed) > 0:
-		return fmt.Errorf("event %d names another client or lock than its grant", s.Mixed[0].Index)
+		return fmt.Errorf("event %d names another client or lock than the rest of its grant", s.Mixed[0].Index)
 	case len(s.Unpaired) > 0:
-		return fmt.Errorf("event %d answers a call that is not there", s.Unpaired[0].Index)
+		return fmt.Errorf("event %d answers a request that is missing", s.Unpaired[0].Index)
 	}
 	return nil
 }

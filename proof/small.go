@@ -20,13 +20,13 @@ func (s *scene) usedAfterRelease(c Claim) (span history.Interval, err error) {
 			return history.Interval{From: use.Start(), To: use.Start()}, none(c)
 		}
 	}
-	return span, errors.New("no use of the grant comes after the answer to its release")
+	return span, errors.New("the grant was not used at that time, or its release had not been answered yet")
 }
 
 // none: the class of a claim is that of what no lock can be blamed for, or for which it is not asked.
 func none(c Claim) error {
 	if c.Class != noClass {
-		return fmt.Errorf("the rule %s has no class %s", c.Rule, c.Class)
+		return fmt.Errorf("a finding of rule %s cannot have class %s", c.Rule, c.Class)
 	}
 	return nil
 }
@@ -34,11 +34,11 @@ func none(c Claim) error {
 // lateTry: a try was answered later than its bound.
 func (s *scene) lateTry(c Claim) (span history.Interval, err error) {
 	if len(c.Grants) != 1 || s.ByID[c.Grants[0]] == nil || s.ByID[c.Grants[0]].Acquire == nil {
-		return span, errors.New("it names no try")
+		return span, errors.New("the finding names no try")
 	}
 	call := s.ByID[c.Grants[0]].Acquire
 	if call.Invoke.F != history.FTryAcquire {
-		return span, errors.New("it is no try")
+		return span, errors.New("the grant was not requested by a try")
 	}
 	span = history.Interval{From: call.Start(), To: s.Last[call.Invoke.Client]}
 	if kill, killed := s.Kills[call.Invoke.Client]; killed {
@@ -65,7 +65,7 @@ func (s *scene) doneTwice(c Claim) (span history.Interval, err error) {
 			continue
 		}
 		if len(done) > 0 && *job.Period != period {
-			return span, errors.New("the jobs are of two periods")
+			return span, errors.New("the jobs belong to two different periods")
 		}
 		done, period = append(done, call), *job.Period
 	}
@@ -74,7 +74,7 @@ func (s *scene) doneTwice(c Claim) (span history.Interval, err error) {
 	}
 	for i, call := range done {
 		if call.Invoke.Grant != c.Grants[i] {
-			return span, errors.New("the jobs were done in another order")
+			return span, errors.New("the jobs were done in another order than the finding says")
 		}
 	}
 	return history.Interval{From: done[0].Start(), To: done[len(done)-1].End()}, none(c)
@@ -101,13 +101,13 @@ func (s *scene) lateNotice(c Claim) (span history.Interval, err error) {
 	}
 	switch {
 	case (c.Rule == "no-notice") != (told == history.Forever):
-		return span, errors.New("the rule is about holders who are told late, or not at all")
+		return span, errors.New("rule late-notice is about holders that were told late, rule no-notice about holders that were never told")
 	case a.Client == b.Client || s.Model.Together(a, b):
-		return span, errors.New("the second grant takes nothing from the first")
+		return span, errors.New("the second grant does not take the lock from the first one")
 	case s.gaveUp(a) <= b.From():
-		return span, fmt.Errorf("%s had given it back", a.Client)
+		return span, fmt.Errorf("%s had already given up the lock", a.Client)
 	case told-b.From() <= s.Run.Tolerance:
-		return span, errors.New("it could know in time")
+		return span, errors.New("the holder could know in time")
 	}
 	return span, none(c)
 }
@@ -119,10 +119,10 @@ func (s *scene) lateSignal(c Claim) (span history.Interval, err error) {
 	}
 	late, promised := s.signalLate(of[0])
 	if !promised || late <= s.Run.Tolerance {
-		return span, errors.New("it was told in time")
+		return span, errors.New("the holder was told in time, or its library does not promise to tell it")
 	}
 	if told := of[0].ToldLost() < history.Forever; told != (c.Rule == "late-notice") {
-		return span, errors.New("the rule is about holders who are told late, or not at all")
+		return span, errors.New("rule late-notice is about holders that were told late, rule no-notice about holders that were never told")
 	}
 	end := of[0].DeadlineAt(min(of[0].ToldLost(), s.gaveUp(of[0]))).V
 	return history.Interval{From: end, To: end + late}, none(c)

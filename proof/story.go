@@ -35,6 +35,10 @@ func (s *scene) sentence(e *history.Event) string {
 	if lock == "" && of != nil {
 		lock = of.Lock
 	}
+	held := "grant " + e.Grant
+	if e.Grant == "" {
+		held = "lease " + e.Lease
+	}
 	who := e.Client
 	if e.Party == history.PartyRegister {
 		who = "the register"
@@ -43,23 +47,22 @@ func (s *scene) sentence(e *history.Event) string {
 	case history.FAcquire, history.FTryAcquire:
 		return s.asked(e, who, lock)
 	case history.FRelease:
-		return s.answered(e, who, fmt.Sprintf("to release %s (%s)", lock, e.Grant), fmt.Sprintf("%s was released by %s (%s)", lock, who, e.Grant))
+		return s.answered(e, who, fmt.Sprintf("to release %s (%s)", lock, e.Grant), fmt.Sprintf("%s released %s (%s)", who, lock, e.Grant))
 	case history.FRenew:
-		what := e.Grant
-		if what == "" {
-			what = "lease " + e.Lease
-		}
-		done := fmt.Sprintf("%s was renewed by %s", what, who)
+		done := fmt.Sprintf("%s renewed %s", who, held)
 		if e.Deadline.Set {
 			done += ", now until " + s.seconds(e.Deadline.V)
 		}
-		return s.answered(e, who, "to renew "+what, done)
+		return s.answered(e, who, "to renew "+held, done)
 	case history.FRead, history.FWrite:
 		return s.used(e, who)
 	case history.FWork:
-		return fmt.Sprintf("%s worked under %s (%s)", who, e.Grant, e.Type)
+		if e.Type == history.Invoke {
+			return fmt.Sprintf("%s began work under grant %s", who, e.Grant)
+		}
+		return fmt.Sprintf("%s ended its work under grant %s: %s", who, e.Grant, e.Type)
 	case history.FLost:
-		return fmt.Sprintf("%s was told that it had lost %s", who, firstOf(e.Grant, e.Lease))
+		return fmt.Sprintf("%s was told that it had lost %s", who, held)
 	case history.FLease:
 		return fmt.Sprintf("%s has lease %s until %s", who, e.Lease, s.seconds(e.Deadline.V))
 	case history.FKill:
@@ -67,13 +70,13 @@ func (s *scene) sentence(e *history.Event) string {
 	case history.FEnd:
 		return fmt.Sprintf("the log of %s ends", e.Party)
 	case history.FPoint:
-		return fmt.Sprintf("%s reached a point of its section", e.Party)
+		return fmt.Sprintf("%s reached a fault point of its section", e.Party)
 	case history.FStall:
-		return fmt.Sprintf("the host had held %s up", e.Party)
+		return fmt.Sprintf("the host stalled %s", e.Party)
 	case history.FFault, history.FHeal:
 		var f history.Fault
 		if e.Value.Into(&f) == nil {
-			return fmt.Sprintf("%s of fault %s (%d): %s", e.F, f.Fault, f.ID, e.Type)
+			return fmt.Sprintf("%s %s #%d: %s", e.F, f.Fault, f.ID, e.Type)
 		}
 	}
 	return fmt.Sprintf("%s: %s of %s", e.Party, e.Type, e.F)
@@ -101,7 +104,7 @@ func (s *scene) asked(e *history.Event, who, lock string) string {
 	}
 	text += ")"
 	if e.Deadline.Set {
-		text += ", its lease until " + s.seconds(e.Deadline.V)
+		text += ", lease until " + s.seconds(e.Deadline.V)
 	}
 	return text
 }
@@ -114,7 +117,7 @@ func (s *scene) answered(e *history.Event, who, what, done string) string {
 	case history.OK:
 		return done
 	}
-	return fmt.Sprintf("%s asked %s: %s", who, what, firstOf(e.Error, string(e.Type)))
+	return fmt.Sprintf("%s asked %s; the answer: %s", who, what, firstOf(e.Error, string(e.Type)))
 }
 
 func (s *scene) used(e *history.Event, who string) string {
@@ -122,10 +125,13 @@ func (s *scene) used(e *history.Event, who string) string {
 	if e.Party == history.PartyRegister {
 		text = fmt.Sprintf("register %s ", e.Register)
 		verb := map[history.Type]string{history.OK: "accepted", history.Fail: "refused"}[e.Type]
-		text += firstOf(verb, "received") + " a " + e.F + " under " + e.Grant
+		text += firstOf(verb, "received") + " a " + e.F + " under grant " + e.Grant
 	} else {
-		verb := map[history.Type]string{history.Invoke: "sent", history.OK: "was answered", history.Fail: "was refused"}[e.Type]
-		text = fmt.Sprintf("%s %s a %s of %s under %s", who, firstOf(verb, "got no answer to"), e.F, e.Register, e.Grant)
+		what := fmt.Sprintf("%s of %s under grant %s", e.F, e.Register, e.Grant)
+		verb := map[history.Type]string{history.OK: "was acknowledged", history.Fail: "was refused"}[e.Type]
+		if text = fmt.Sprintf("%s's %s %s", who, what, firstOf(verb, "got no answer")); e.Type == history.Invoke {
+			text = fmt.Sprintf("%s sent a %s", who, what)
+		}
 	}
 	switch v := e.Value; {
 	case v.Base.Set && v.New.Set:
@@ -133,7 +139,7 @@ func (s *scene) used(e *history.Event, who string) string {
 	case v.New.Set:
 		text += fmt.Sprintf(": %d", v.New.V)
 	case v.Base.Set:
-		text += fmt.Sprintf(": it is %d", v.Base.V)
+		text += fmt.Sprintf(": value %d", v.Base.V)
 	}
 	if e.Token.Set {
 		text += fmt.Sprintf(" (token %d)", e.Token.V)
@@ -152,11 +158,11 @@ func (s *scene) follows(c Claim) []string {
 	span := fmt.Sprintf("from %s to %s", s.seconds(c.From), s.seconds(c.To))
 	switch {
 	case c.Check == "mutual-exclusion":
-		return []string{fmt.Sprintf("So %s and %s both took themselves for the holder %s.", of(0), of(1), span), s.why(c, c.From)}
+		return []string{fmt.Sprintf("So %s and %s both believed that they held the lock %s.", of(0), of(1), span), s.why(c, c.From)}
 	case c.Check == "lock-linearizability":
-		out := []string{"So no correct lock could produce these results: no order of them, each taking effect between its request and its answer, is possible (" + c.Rule + ")."}
+		out := []string{"So no correct lock could produce these results (" + c.Rule + "): there is no order in which each operation takes effect between its request and its answer."}
 		if len(s.order) > 0 {
-			out = append(out, fmt.Sprintf("The longest order that a lock allows: %s. What cannot follow: %s.", strings.Join(s.order, ", "), s.stuck))
+			out = append(out, fmt.Sprintf("A correct lock could get as far as this: %s. This could not come next: %s.", strings.Join(s.order, ", "), s.stuck))
 		}
 		return out
 	case c.Rule == lostUpdate || c.Rule == lateWrite:
@@ -164,30 +170,30 @@ func (s *scene) follows(c Claim) []string {
 	case c.Rule == split:
 		return []string{fmt.Sprintf("So %s wrote inside the section of %s.", of(0), of(1)), s.why(c, c.To)}
 	case c.Check == "fencing-tokens":
-		return []string{fmt.Sprintf("So the tokens of %s and %s are no fence (%s).", of(0), of(1), c.Rule)}
+		return []string{fmt.Sprintf("So the tokens of %s and %s do not work as a fence (%s).", of(0), of(1), c.Rule)}
 	case c.Check == "ownership":
-		return []string{fmt.Sprintf("So the release of %s freed the lock of %s.", of(0), of(1))}
+		return []string{fmt.Sprintf("So the release by %s freed the lock of %s.", of(0), of(1))}
 	case c.Check == "loss-notice" && len(c.Grants) > 1:
-		return []string{fmt.Sprintf("So %s held on to the lock of %s, and had no way to know, %s.", of(0), of(1), span)}
+		return []string{fmt.Sprintf("So %s had no way to know that the lock had gone to %s, %s.", of(0), of(1), span)}
 	case c.Check == "loss-notice":
-		return []string{fmt.Sprintf("So the library of %s was late %s.", of(0), span)}
+		return []string{fmt.Sprintf("So the library of %s did not report the loss of the lock in time, %s.", of(0), span)}
 	}
-	return []string{fmt.Sprintf("So the rule %s is broken %s.", c.Rule, span)}
+	return []string{fmt.Sprintf("So rule %s is broken, %s.", c.Rule, span)}
 }
 
 // why says what the class of a claim turns on.
 func (s *scene) why(c Claim, at int64) string {
 	switch c.Reason {
 	case bothValid:
-		return "Class defect: both leases were still running, by " + s.deadlines(c, at) + "."
+		return "Class defect: both leases were still running (" + s.deadlines(c, at) + ")."
 	case noLease:
-		return "Class defect: these grants have no lease that could run out."
+		return "Class defect: these grants have no lease that could expire."
 	case leaseOver, toldLate:
 		return fmt.Sprintf("Class %s: a lease had run out by %s (%s).", c.Class, s.seconds(at), s.deadlines(c, at))
 	case ownFence:
-		return "Class defect: the lock's own transaction was to prevent it."
+		return "Class defect: the condition or transaction under which the data is written should have prevented this."
 	case applied:
-		return "Class inherent: the write was sent in time and applied after its client's turn."
+		return "Class inherent: the write was sent in time, but applied after its client's hold had ended."
 	case "":
 		return "Class " + c.Class + "."
 	}

@@ -17,19 +17,19 @@ func (s *scene) tokens(c Claim) (span history.Interval, err error) {
 	span = history.Interval{From: b.Sent(), To: b.From()}
 	switch before, after := a.Token(), b.Token(); {
 	case !before.Set || !after.Set:
-		return span, errors.New("a grant has no token")
+		return span, errors.New("one of the grants has no token")
 	case c.Class != defect:
-		return span, errors.New("tokens that are no fence are a defect")
+		return span, errors.New("duplicate or falling tokens are a defect, but the finding has another class")
 	case c.Rule == "duplicate" && s.Model.Together(a, b):
-		return span, fmt.Errorf("grants %s and %s may be held together", a.ID, b.ID)
+		return span, fmt.Errorf("grants %s and %s may be held together: that breaks no rule", a.ID, b.ID)
 	case c.Rule == "duplicate" && before.V != after.V:
 		return span, fmt.Errorf("the tokens differ: %d and %d", before.V, after.V)
 	case c.Rule == "duplicate" && a.Sent() > b.Sent():
-		return span, fmt.Errorf("grant %s was asked for before %s", b.ID, a.ID)
+		return span, fmt.Errorf("grant %s was requested before grant %s", b.ID, a.ID)
 	case c.Rule == "regress" && a.Mode == history.ModeShared && b.Mode == history.ModeShared && s.Model.Together(a, b):
-		return span, errors.New("readers who hold the lock together come in any order")
+		return span, errors.New("readers that hold the lock together may get their tokens in any order")
 	case c.Rule == "regress" && (a.From() >= b.Sent() || before.V <= after.V):
-		return span, fmt.Errorf("token %d was not asked for after %d was known, or is not lower", after.V, before.V)
+		return span, fmt.Errorf("token %d was not requested after token %d was known, or is not lower", after.V, before.V)
 	}
 	return span, nil
 }

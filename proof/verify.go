@@ -36,7 +36,7 @@ func (r *Record) Verify(finding Claim, p *Proof) (story []string, err error) {
 		whole.From, whole.To = unset, unset // the answers to the rest may come later
 	}
 	if _, err := r.proven(whole); err != nil {
-		return nil, fmt.Errorf("the rest of the record says otherwise: %w", err)
+		return nil, fmt.Errorf("the rest of the record contradicts the proof: %w", err)
 	}
 	return story, nil
 }
@@ -45,13 +45,13 @@ func (r *Record) Verify(finding Claim, p *Proof) (story []string, err error) {
 func narrows(finding, c Claim) error {
 	for _, id := range c.Grants {
 		if !slices.Contains(finding.Grants, id) {
-			return fmt.Errorf("grant %s is not of the finding", id)
+			return fmt.Errorf("the proof is about grant %s, which the finding does not name", id)
 		}
 	}
 	switch {
 	case c.Check == "lock-linearizability":
 	case c.From < finding.From || c.To > finding.To:
-		return fmt.Errorf("it is about %s to %s, the finding about %s to %s", seconds(c.From), seconds(c.To), seconds(finding.From), seconds(finding.To))
+		return fmt.Errorf("the proof covers %s to %s, but the finding covers only %s to %s", seconds(c.From), seconds(c.To), seconds(finding.From), seconds(finding.To))
 	}
 	return nil
 }

@@ -170,8 +170,8 @@ func dataOf(rec *history.Record, all []*happening) *runData {
 	}
 	if !d.Whole {
 		d.Density = densityOf(in, c, l, end)
-		d.Left = "The run has " + grouped3(len(rec.Events)) + " events. The page has the " + grouped3(len(d.Events.Time)) +
-			" around its incidents, each by itself, and how dense the others are; history.jsonl has all."
+		d.Left = "The run has " + grouped3(len(rec.Events)) + " events. This page shows the " + grouped3(len(d.Events.Time)) +
+			" around its incidents individually and only the density of the others; history.jsonl has all of them."
 	}
 	d.Clients, d.Servers, d.Locks, d.Registers, d.Parties = shown(c.names), shown(s.names), shown(l.names), shown(regs.names), shown(parties.names)
 	return d

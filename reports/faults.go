@@ -39,7 +39,7 @@ func faultRows(r *checker.Results, rec *history.Record) []faultRow {
 			row.Missed, row.What, row.Whom = true, missed(in), cmp.Or(row.Whom, "nobody")
 		}
 		if rc, ok := took[in.ID]; ok {
-			row.Recovery = dur(rc.Took).String()
+			row.Recovery = checker.Millis(rc.Took)
 		}
 		out = append(out, row)
 	}
@@ -64,9 +64,9 @@ func missed(in *history.Injection) string {
 	why := cmp.Or(answer.Message, answer.Error)
 	switch answer.Type {
 	case history.Invoke:
-		return "started; the record does not show whether it took effect" + standingAt(in)
+		return "started, but the record does not show whether it took effect" + standingAt(in)
 	case history.Info:
-		return "started; not known whether it took effect" + colon(why) + standingAt(in)
+		return "started, but it is unknown whether it took effect" + colon(why) + standingAt(in)
 	default:
 		return "not injected" + colon(why) + standingAt(in)
 	}

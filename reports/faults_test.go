@@ -39,8 +39,8 @@ func TestMissedFaults(t *testing.T) {
 	want := []struct{ whom, what string }{
 		{"nobody", "not injected: no client reached waiting (nth 1) in time"},
 		{"n1", "not injected: denied (just after c2 was granted the lock)"},
-		{"c1", "started; the record does not show whether it took effect"},
-		{"c1", "started; not known whether it took effect: other"},
+		{"c1", "started, but the record does not show whether it took effect"},
+		{"c1", "started, but it is unknown whether it took effect: other"},
 		{"c1", "cut (as c1 began to wait)"},
 		{"nobody", "not injected: not-sent"},
 	}

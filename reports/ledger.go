@@ -20,19 +20,34 @@ type ledgerRow struct {
 // maxLedger is how many requests of an incident are shown.
 const maxLedger = 60
 
-// ledgerOf is what the registers of an incident's lock did in its window, in the order in which they did it: who read what, who
+// ledger is what the registers of a run did: their reads and writes in order, and what became of each write.
+type ledger struct {
+	rec    *history.Record
+	events map[string][]*history.Event // by lock
+	notes  map[int64]string
+}
+
+func newLedger(rec *history.Record) *ledger {
+	l := &ledger{rec: rec, events: map[string][]*history.Event{}, notes: lossNotes(rec)}
+	for i := range rec.Events {
+		if e := &rec.Events[i]; e.Party == history.PartyRegister && (e.F == history.FRead || e.F == history.FWrite) {
+			l.events[e.Lock] = append(l.events[e.Lock], e)
+		}
+	}
+	return l
+}
+
+// of is what the registers of an incident's lock did in its window, in the order in which they did it: who read what, who
 // wrote what, whose write was overwritten by whom without having been seen, and what was refused.
-func ledgerOf(rec *history.Record, h *happening) (rows []ledgerRow, more int) {
+func (l *ledger) of(h *happening) (rows []ledgerRow, more int) {
 	lock := ""
 	for _, id := range h.first().Grants {
-		if g := rec.ByID[id]; g != nil {
+		if g := l.rec.ByID[id]; g != nil {
 			lock = g.Lock
 		}
 	}
-	notes := lossNotes(rec)
-	for i := range rec.Events {
-		e := &rec.Events[i]
-		if e.Party != history.PartyRegister || e.Lock != lock || e.Time < h.window.From || e.Time > h.window.To || (e.F != history.FRead && e.F != history.FWrite) {
+	for _, e := range l.events[lock] {
+		if e.Time < h.window.From || e.Time > h.window.To {
 			continue
 		}
 		if len(rows) == maxLedger {
@@ -40,14 +55,14 @@ func ledgerOf(rec *history.Record, h *happening) (rows []ledgerRow, more int) {
 			continue
 		}
 		row := ledgerRow{Time: moment(e.Time), Register: e.Register, Client: e.Client, What: "reads"}
-		if g := rec.ByID[e.Grant]; row.Client == "" && g != nil {
+		if g := l.rec.ByID[e.Grant]; row.Client == "" && g != nil {
 			row.Client = g.Client
 		}
 		if e.F == history.FWrite {
 			row.What = "writes"
 		}
 		row.What += " " + valueText(e.Value)
-		switch note := notes[e.Index]; {
+		switch note := l.notes[e.Index]; {
 		case e.Error == history.ErrStaleToken:
 			row.Note = fmt.Sprintf("refused: token %d is old", e.Token.V)
 		case e.Type == history.Fail:

@@ -7,14 +7,17 @@ import (
 	"embed"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/proof"
 )
@@ -77,7 +80,7 @@ type pageData struct {
 	Style    template.CSS
 	Script   template.JS
 	Policy   string
-	Data     template.JS
+	data     string // of the timeline, as JSON
 	Headline string
 	Class    string
 	Screen   screen
@@ -123,13 +126,37 @@ func (d pageData) HasFindings() bool {
 // scripts it shows the same, but for what moves. Its length is bounded, whatever the length of the record: what is not
 // shown is counted.
 func HTML(w io.Writer, r *checker.Results, rec *history.Record, about Context) error {
-	style, err := assets.ReadFile("style.css")
+	d, err := pageOf(r, rec, about)
 	if err != nil {
 		return err
 	}
-	script, err := assets.ReadFile("timeline.js")
-	if err != nil {
+	var b bytes.Buffer
+	if err := page.Execute(&b, d); err != nil {
 		return err
+	}
+	// The data is ours, harmless already, and by far the longest part.
+	before, after, _ := strings.Cut(b.String(), dataMark)
+	for _, part := range []string{Visible(before, "\n\t"), d.data, Visible(after, "\n\t")} {
+		if _, err := io.WriteString(w, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dataMark stands in the template where the data of the timeline goes.
+const dataMark = `"timeline-data"`
+
+// pageOf is all that the page shows. What is drawn is made beside what is written: both only read.
+func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, error) {
+	style, errStyle := assets.ReadFile("style.css")
+	script, errScript := assets.ReadFile("timeline.js")
+	if err := errors.Join(errStyle, errScript); err != nil {
+		return nil, err
+	}
+	known := facts.Of(rec)
+	for _, g := range rec.Grants {
+		known.Hold(g) // after that all may ask at once
 	}
 	story := Tell(r, rec)
 	all, more := happened(r, rec)
@@ -137,51 +164,56 @@ func HTML(w io.Writer, r *checker.Results, rec *history.Record, about Context) e
 	if r.Verdict == checker.Pass {
 		told = nil // what passes is noted, and in the timeline
 	}
-	ev := evidenceOf(r, rec, told, story.Withstood)
+	d := &pageData{
+		Results: r, Style: template.CSS(style), Script: template.JS(script), Policy: policy(style, script), //nolint:gosec // our own files
+		Headline: Headline(r), Class: string(r.Verdict), About: about, Command: withoutPath(r.Command), Story: story,
+		MoreIncidents: more + len(all) - len(told),
+	}
+	var drawing sync.WaitGroup
+	var data []byte
+	var err error
+	drawing.Go(func() { data, err = json.Marshal(dataOf(rec, all)) }) // which escapes what could end its element
+	drawing.Go(func() { d.Scene, d.Timelines = pictures(r, rec, story, told) })
 	var first *happening
 	if len(all) > 0 {
 		first = all[0]
 	}
-	data, err := json.Marshal(dataOf(rec, all)) // which escapes what could end its element
-	if err != nil {
-		return err
-	}
-	d := pageData{
-		Results: r, Style: template.CSS(style), Script: template.JS(script), Policy: policy(style, script), //nolint:gosec // our own files
-		Data: template.JS(data), Headline: Headline(r), Class: string(r.Verdict), Screen: screenOf(r, rec, first, about), About: about, //nolint:gosec // json.Marshal escapes what could end the element
-		Command: withoutPath(r.Command), Facts: whatRan(r, rec), Story: story, Checks: checkRows(r, ev, all), Evidence: ev,
-		Stats: statRows(r), Faults: faultsTable(faultRows(r, rec)), Notes: notesOf(r), Servers: len(serversOf(rec)) > 0,
-		MoreIncidents: more + len(all) - len(told),
-	}
+	ev := evidenceOf(r, rec, told, story.Withstood)
+	d.Screen, d.Facts, d.Checks, d.Evidence = screenOf(r, rec, first, about), whatRan(r, rec), checkRows(r, ev, all), ev
+	d.Stats, d.Faults, d.Notes, d.Servers = statRows(r), faultsTable(faultRows(r, rec)), notesOf(r), len(serversOf(rec)) > 0
 	if about.Replayable {
 		d.Replay = "lockstorm replay . --out again"
 	}
-	d.Scene, d.Timelines = pictures(r, rec, story, told)
 	if len(told) > 0 {
 		d.Logs, d.MoreLogs = near(about.Logs, told[0])
 	}
-	var record *proof.Record
-	if len(told) > 0 {
-		record = proof.New(rec)
-	}
-	for i, h := range told {
-		one := toldIncident{tale: ev.tale(fmt.Sprintf("s%d", i), h.steps), Head: headOf(h.first().Class) + h.first().Message + ".", Cause: "Cause: " + h.first().Cause + ".", Proof: proofOf(record, h)}
-		one.Ledger, one.MoreLedger = ledgerOf(rec, h)
-		if i == 0 {
-			one.number(d.Scene)
-		}
-		d.Told = append(d.Told, one)
-	}
-	d.Rest = d.Told[min(len(d.Told), 1):]
+	d.tell(rec, told, ev)
 	if story.Withstood != nil {
 		d.Withstood = ev.tale("w", story.Withstood.Steps)
 	}
-	var b bytes.Buffer
-	if err := page.Execute(&b, d); err != nil {
-		return err
+	drawing.Wait()
+	if err != nil {
+		return nil, err
 	}
-	_, err = io.WriteString(w, Visible(b.String(), "\n\t"))
-	return err
+	if len(d.Told) > 0 {
+		d.Told[0].number(d.Scene)
+		d.Rest = d.Told[1:]
+	}
+	d.data = string(data)
+	return d, nil
+}
+
+// tell tells the first of the incidents step by step, each with its proof and its ledger.
+func (d *pageData) tell(rec *history.Record, told []*happening, ev *evidence) {
+	if len(told) == 0 {
+		return
+	}
+	record, registers := proof.New(rec), newLedger(rec)
+	for i, h := range told {
+		one := toldIncident{tale: ev.tale(fmt.Sprintf("s%d", i), h.steps), Head: headOf(h.first().Class) + h.first().Message + ".", Cause: "Cause: " + h.first().Cause + ".", Proof: proofOf(record, h)}
+		one.Ledger, one.MoreLedger = registers.of(h)
+		d.Told = append(d.Told, one)
+	}
 }
 
 // policy lets the page run its own script and style, and nothing that a record smuggles in; it may load nothing.

@@ -32,7 +32,6 @@ type painter struct {
 	only  []string        // clients to show, beside whoever was inside; nil: all
 	locks map[string]bool // whose grants are shown; nil: all
 	about map[string]bool // the grants whose losses are marked; nil: all
-	known *facts.Facts
 	rank  map[string]int
 	width int
 	from  int64
@@ -45,13 +44,8 @@ type painter struct {
 	labels map[float64][]float64
 }
 
-// facts are what the record shows, asked for once.
-func (p *painter) facts() *facts.Facts {
-	if p.known == nil {
-		p.known = facts.Of(p.rec)
-	}
-	return p.known
-}
+// facts are what the record shows.
+func (p *painter) facts() *facts.Facts { return facts.Of(p.rec) }
 
 type place struct {
 	class string

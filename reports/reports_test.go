@@ -189,7 +189,7 @@ func TestHTMLOfServers(t *testing.T) {
 	page := b.String()
 	for _, want := range []string{
 		">redis-1</text>", ">redis-2</text>", "class=\"master\"", "class=\"down\"", "redis-1 is killed", "redis-2 is first seen as master",
-		"was never on redis-2", "<h2>Faults</h2>", "902ms",
+		"was never on redis-2", "<h2>Faults</h2>", "902 ms",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)

@@ -32,11 +32,11 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 	s.Verdict = verdictSentence(r, rec, first)
 	s.Kind, s.Cure = kindOfFinding(f), cure(r, first, about)
 	if first.found[0].Check == checker.Liveness && f.Class == checker.NoClass {
-		s.Kind = "The lock did not recover from what was done to it."
+		s.Kind = "The lock did not recover from the faults."
 	}
 	if r.Verdict == checker.Unknown {
 		s.Kind = "The run is inconclusive: " + reasonOf(r) + "."
-		s.Cure = "Run it again, on a host with less to do; docs/inconclusive.md lists what else helps."
+		s.Cure = "Run it again on a host with less load; docs/inconclusive.md lists what else helps."
 	}
 	s.Cells = []cell{
 		{"Promise broken", promiseOf(first.found[0].Check), "check " + first.found[0].Check + ", rule " + f.Rule},
@@ -47,7 +47,7 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 		fenceCell(r, about),
 	}
 	if slices.Contains([]string{checker.Liveness, checker.Deadlock, checker.Bounded, checker.Fairness}, first.found[0].Check) && lossOf(r, f) == 0 {
-		s.Cells[5].Text, s.Cells[5].More = "no, it does not help", "a fence protects data; it frees no lock"
+		s.Cells[5].Text, s.Cells[5].More = "no, it does not help", "a fence protects data, but cannot free a lock"
 	}
 	if r.Verdict == checker.Unknown {
 		s.Cells[0].Name = "Promise in doubt"
@@ -59,31 +59,31 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first *happening, about Context) screen {
 	effective := r.Stats["faults_effective"]
 	s.Verdict = fmt.Sprintf("No violation in %s under %s.", checker.Count(r.Stats["grants"], "grant"), checker.Count(effective, "effective fault"))
-	s.Kind = "One run that passes is no proof: other seeds and other faults may show more."
+	s.Kind = "A single passing run proves little: other seeds and other faults may show a violation."
 	if effective == 0 {
 		s.Verdict = fmt.Sprintf("No violation in %s without any fault.", checker.Count(r.Stats["grants"], "grant"))
-		s.Kind = "Nothing was done to this lock, so the run says little."
+		s.Kind = "No fault took effect, so the run says little about this lock."
 	}
 	if n, most := r.Stats["unplanned_stalls"], r.Stats["unplanned_stall_max_ns"]; r.TTL > 0 && most > r.TTL/10 {
-		s.Kind += fmt.Sprintf(" The host stalled %s (max %s): shorter intervals than that prove nothing.", times(n), span(most))
+		s.Kind += fmt.Sprintf(" The host stalled %s (max %s), so anything shorter than that proves nothing.", times(n), span(most))
 	}
-	s.Cure = "Next: more seeds, each moment of a section, longer runs (a suite does all three)."
+	s.Cure = "Next: try more seeds, faults at each point of a section, and longer runs (a suite does all three)."
 	if r.Verdict == checker.Unknown {
-		s.Verdict = "Nobody can say: " + reasonOf(r) + "."
-		s.Kind = "The run is inconclusive. It is neither safe nor a violation."
-		s.Cure = "Run it again, on a host with less to do; docs/inconclusive.md lists what else helps."
+		s.Verdict = "No verdict: " + reasonOf(r) + "."
+		s.Kind = "The run is inconclusive: it shows neither that the lock is safe nor a violation."
+		s.Cure = "Run it again on a host with less load; docs/inconclusive.md lists what else helps."
 	} else if n := r.Stats["violations"]; n > 0 {
-		s.Verdict = fmt.Sprintf("Clients overlapped %s, and nothing that this run requires was broken.", times(n))
+		s.Verdict = fmt.Sprintf("Clients overlapped %s, but every check that this run requires passed.", times(n))
 		s.Kind = strings.TrimSpace(strings.Trim(notGating(r), " ()"))
-		s.Cure = "The data was protected by the store or by its fence; without one, the overlaps would count."
+		s.Cure = "The store or the fence protected the data; without such protection, the overlaps would count."
 	}
 	who := cell{"Who", fmt.Sprintf("%s, %s", checker.Count(int64(max(r.Clients, len(rec.Last))), "client"), checker.Count(int64(len(rec.Locks)), "lock")), strings.Join(rec.Locks[:min(len(rec.Locks), 8)], ", ")}
-	when := cell{"When", seconds(r.Duration) + " of run", fmt.Sprintf("seed %d", r.Seed)}
+	when := cell{"When", "a run of " + seconds(r.Duration), fmt.Sprintf("seed %d", r.Seed)}
 	why := cell{"Faults", checker.Count(effective, "effective fault"), strings.Join(faultNames(rec), ", ")}
 	cost := cell{"Cost", "no acknowledged update lost", checker.Count(r.Stats["updates_acked"], "update") + " acknowledged"}
 	switch n, counted := r.Stats["updates_lost_plain"]; {
 	case !counted && r.Stats["updates_acked"] == 0:
-		cost = cell{"Cost", "not measured", "this run kept no data whose loss would show"}
+		cost = cell{"Cost", "not measured", "this run kept no data that could be lost"}
 	case n > 0:
 		cost = cell{"Cost", checker.Count(n, "acknowledged update") + " lost without a fence", ""}
 	}
@@ -116,7 +116,7 @@ func required(r *checker.Results) (n int) {
 func reasonOf(r *checker.Results) string {
 	for _, name := range r.Order {
 		if c := r.Checks[name]; c.Required && c.Verdict == checker.Unknown {
-			return name + ": " + cmp.Or(c.Reason, "the host or the record explains what was found")
+			return name + ": " + cmp.Or(c.Reason, "the host or the record explains every finding")
 		}
 	}
 	return "a required check gave no answer"
@@ -136,16 +136,16 @@ var promises = map[string]string{
 	checker.Assumptions:         "The record can be trusted",
 	checker.Coverage:            "The faults hit an active client",
 	checker.MutualExclusion:     "One holder at a time",
-	checker.LockLinearizability: "Every answer fits one order of a correct lock",
+	checker.LockLinearizability: "A correct lock could have given all answers",
 	checker.DataPlain:           "No acknowledged update is lost",
 	checker.DataFenced:          "No acknowledged update is lost behind the fence",
-	checker.FencingTokens:       "Each grant has a higher token than all before",
-	checker.LossNotice:          "A holder is told of its loss before another one is let in",
+	checker.FencingTokens:       "Each grant has a higher token than all earlier ones",
+	checker.LossNotice:          "A holder is told of a loss before another client gets the lock",
 	checker.Ownership:           "Only the holder can release",
-	checker.Liveness:            "The lock can be had again after every fault",
-	checker.Fairness:            "Nobody who asked later is served first",
-	checker.Deadlock:            "Nobody waits for each other for ever",
-	checker.Bounded:             "A try ends within its time",
+	checker.Liveness:            "The lock can be acquired again after every fault",
+	checker.Fairness:            "No client that asked later gets the lock first",
+	checker.Deadlock:            "No clients wait for each other forever",
+	checker.Bounded:             "A try ends within its bound",
 	checker.Once:                "Each job is done once",
 	checker.Stock:               "The stock agrees with its ledger",
 }
@@ -165,14 +165,14 @@ func verdictSentence(r *checker.Results, rec *history.Record, h *happening) stri
 	case "foreign-release":
 		text = fmt.Sprintf("A client released %s while another one held it", lock)
 	case "lost-update", "late-write":
-		return fmt.Sprintf("%s lost: they were overwritten unseen.", capital(checker.Count(max(f.Lost, 1), "acknowledged update")+plainWas(max(f.Lost, 1))))
+		return fmt.Sprintf("%s lost: a client that had not seen the latest value overwrote it.", capital(checker.Count(max(f.Lost, 1), "acknowledged update")+plainWas(max(f.Lost, 1))))
 	case "no-recovery":
 		text = "After the faults ended, not every client could get " + lock + " again"
 	case "orphan":
 		if h.found[0].Check == checker.Liveness {
-			text = "Nobody could get " + lock + " again: a grant whose holder was gone did not end"
+			text = "No client could get " + lock + " again: a grant whose holder was gone did not end"
 		} else {
-			text = fmt.Sprintf("%s was out of reach for %s, although nobody held it", lock, span(f.To-f.From))
+			text = fmt.Sprintf("%s was unavailable for %s, although no client held it", lock, span(f.To-f.From))
 		}
 	case "duplicate":
 		text = "Two grants of " + lock + " have the same fencing token"
@@ -209,7 +209,7 @@ func kindOfFinding(f *checker.Finding) string {
 	case checker.Defect:
 		return "A defect of the lock: a correct lock would not have done this."
 	case checker.Undetermined:
-		return "Whether it is a defect cannot be told: a deadline is not on record."
+		return "It is unknown whether this is a defect: a deadline is not on record."
 	}
 	return ""
 }
@@ -261,7 +261,7 @@ func whoCell(rec *history.Record, h *happening) cell {
 	case len(clients) > 1 && (f.Rule == "lost-update" || f.Rule == "late-write"):
 		c.Text = clients[0] + " overwrote " + listed(clients[1:], 3)
 	case f.Rule == "orphan" && len(clients) == 1:
-		c.Text = "everybody, by a grant of " + clients[0]
+		c.Text = "all clients, because of a grant of " + clients[0]
 	}
 	if strings.HasSuffix(c.More, "the lock") {
 		c.More = ""
@@ -364,7 +364,7 @@ func costCell(r *checker.Results, h *happening) cell {
 	case lost > 0:
 		c.Text = checker.Count(lost, "acknowledged update") + " lost"
 	case counted || r.Stats["updates_acked"] > 0:
-		c.Text = "no update lost by this"
+		c.Text = "this lost no update"
 	default:
 		c.Text = "not measured: this run kept no data"
 	}
@@ -381,13 +381,13 @@ func fenceCell(r *checker.Results, about Context) cell {
 	switch {
 	case with && without && plain > 0 && fenced == 0:
 		c.Text = "yes, it prevented the loss"
-		c.More = fmt.Sprintf("%d lost without, 0 with, %d refused", plain, refused)
+		c.More = fmt.Sprintf("%d updates lost without it, 0 with it; it refused %d requests", plain, refused)
 	case with && fenced > 0:
 		c.Text = "no, it did not help"
-		c.More = fmt.Sprintf("%d lost behind the fence, %d refused", fenced, refused)
+		c.More = fmt.Sprintf("%d updates lost behind the fence; it refused %d requests", fenced, refused)
 	case with:
 		c.Text = "nothing was lost"
-		c.More = fmt.Sprintf("%d lost behind the fence, %d refused", fenced, refused)
+		c.More = fmt.Sprintf("%d updates lost behind the fence; it refused %d requests", fenced, refused)
 	case noTokens(r.Checks[checker.DataFenced]) || noTokens(r.Checks[checker.FencingTokens]):
 		c.Text = "not measured"
 		c.More = "backend " + r.Backend + " issues no tokens"

@@ -38,7 +38,7 @@ func (p *painter) drawServers() {
 	told := map[string]bool{}
 	for _, t := range tenures(p.rec) {
 		told[t.node] = true
-		p.standing(t.node, t.role, t.Interval, "says so since "+moment(t.From))
+		p.standing(t.node, t.role, t.Interval, "reported since "+moment(t.From))
 	}
 	for _, node := range slices.SortedFunc(maps.Keys(p.lanes), byName) {
 		if _, client := p.rec.Last[node]; !client && !told[node] {

@@ -44,7 +44,7 @@ func statRows(r *checker.Results) [][2]string {
 	for name, v := range r.Stats {
 		text := strconv.FormatInt(v, 10)
 		if strings.HasSuffix(name, "_ns") {
-			text = dur(v).String()
+			text = checker.Millis(v)
 		}
 		out = append(out, [2]string{name, text})
 	}

@@ -381,7 +381,7 @@ const about = g => {
   const state0 = ["granted", "refused", "of unknown outcome"][G.o[g]];
   const out = [`${gname(g)}: ${d.clients[G.c[g]]}, ${d.locks[G.l[g]]}${shared.has(g) ? ", shared" : ""}, ${state0}`, `asked ${sec(gs[g])}` + (gf[g] >= 0 ? `, answered ${sec(gf[g])}` : ", no answer")];
   if (G.o[g] === 0) out.push(`held ${sec(gf[g])} to ${sec(gt[g])} (${len(gt[g] - gf[g])})`);
-  if (gd[g] >= 0) out.push(`lease until ${sec(gd[g])}` + (gd[g] < gt[g] ? `: over ${len(gt[g] - gd[g])} before the client stopped` : ""));
+  if (gd[g] >= 0) out.push(`lease until ${sec(gd[g])}` + (gd[g] < gt[g] ? `: it ran out ${len(gt[g] - gd[g])} before the client stopped` : ""));
   if (gk[g] > gt[g]) out.push(`kept by the store until ${sec(gk[g])}: an orphan`);
   if (tokens[g]) out.push("token " + tokens[g]);
   return out;
@@ -389,7 +389,7 @@ const about = g => {
 const aboutEvent = i => {
   const k = kinds[E.k[i]], out = [`event ${eindex(i)} at ${(et[i] / 1e6).toFixed(6)} s: ${k.f} ${k.type}${k.err ? " (" + k.err + ")" : ""}`, "by " + d.parties[E.p[i]]];
   if (k.reg) out.push("register " + k.reg + (ev[i] >= 0 ? (k.f === "write" ? `: ${E.v[ev[i]]} \u2192 ${E.v[ev[i] + 1]}` : `: ${E.v[ev[i]]}`) : ""));
-  if (eg[i] >= 0) out.push("grant " + gname(eg[i]) + (tokens[eg[i]] ? ", token " + tokens[eg[i]] : "") + (gd[eg[i]] >= 0 ? `, rest of its lease ${len(gd[eg[i]] - et[i])}` : ""));
+  if (eg[i] >= 0) out.push("grant " + gname(eg[i]) + (tokens[eg[i]] ? ", token " + tokens[eg[i]] : "") + (gd[eg[i]] >= 0 ? `, lease left: ${len(gd[eg[i]] - et[i])}` : ""));
   if (texts[i]) out.push(texts[i]);
   return out;
 };
@@ -437,13 +437,13 @@ function panel(lines, g, fault) {
   if (g >= 0) {
     const met = byLock[G.l[g]].filter(o => o !== g && gf[o] < gt[g] && gf[g] < gt[o]);
     if (met.length) { const p = el("div", "inside meanwhile: "); met.slice(0, 8).forEach(o => { const b = el("button", gname(o)); b.addEventListener("click", () => pinGrant(o)); p.append(b, " "); }); pinBox.append(p); }
-    for (const f of d.faults) if (f.ok && f.c.includes(G.c[g]) && f.b < gt[g] && (f.e < 0 ? d.end : f.e) > gs[g]) { const b = el("button", f.name + " #" + f.id); b.addEventListener("click", () => pinFault(f)); const p = el("div", "hurt by "); p.append(b); pinBox.append(p); }
+    for (const f of d.faults) if (f.ok && f.c.includes(G.c[g]) && f.b < gt[g] && (f.e < 0 ? d.end : f.e) > gs[g]) { const b = el("button", f.name + " #" + f.id); b.addEventListener("click", () => pinFault(f)); const p = el("div", "affected by "); p.append(b); pinBox.append(p); }
     const mine = evClient[G.c[g]].filter(i => eg[i] === g), p = el("div", "events: ");
     mine.slice(0, 24).forEach(i => { const b = el("button", String(eindex(i)), {title: aboutEvent(i)[0]}); b.addEventListener("click", () => pinEvent(i)); p.append(b, " "); }); pinBox.append(p);
     d.incidents.forEach((x, i) => { if (!x.g.includes(g)) return; const b = el("button", "incident " + (i + 1)); b.addEventListener("click", () => go(i)); const p = el("div", "in "); p.append(b, " "); x.links.slice(0, 4).forEach(id => { if ($(id)) p.append(el("a", id.replace(/^f-/, ""), {href: "#" + id}), " "); }); pinBox.append(p); });
   }
   const index = state.pin && state.pin.e !== undefined ? eindex(state.pin.e) : -1, line = index >= 0 && $("e" + index);
-  if (line) { const p = el("div"); p.append(el("a", "event " + index + " as it is on record", {href: "#e" + index})); pinBox.append(p); }
+  if (line) { const p = el("div"); p.append(el("a", "event " + index + " in the evidence", {href: "#e" + index})); pinBox.append(p); }
   const close = el("button", "close (Esc)"); close.addEventListener("click", unpin); pinBox.append(close);
   say.textContent = lines.join("; "); save(); draw();
 }

@@ -14,7 +14,11 @@ func totals(r *checker.Results) []Total {
 		out = append(out, Total{Kind: kind, Count: n, Text: fmt.Sprintf(format, args...)})
 	}
 	if n := r.Stats["violations"]; n > 0 {
-		add(TotalOverlaps, n, "In the whole run clients overlapped %d %s, for %v at most.%s", n, plural(int(n), "time"), dur(r.Stats["overlap_max_ns"]), notGating(r))
+		format := "In the whole run clients overlapped %s (max %s).%s"
+		if n == 1 {
+			format = "In the whole run clients overlapped %s, for %s.%s"
+		}
+		add(TotalOverlaps, n, format, times(n), checker.Millis(r.Stats["overlap_max_ns"]), notGating(r))
 	}
 	plain, ok := r.Stats["updates_lost_plain"]
 	if ok {
@@ -39,11 +43,11 @@ func notGating(r *checker.Results) string {
 	case r.Fencing == history.FencingOn:
 		return " (Reported, not gating: with --fencing on only the fenced data counts.)"
 	case c.Spared:
-		return " (Reported, not gating: --fail-on defect ignores what is inherent to leases.)"
+		return " (Reported, not gating: --fail-on defect ignores findings inherent to leases.)"
 	case !c.Required:
 		return " (Reported, not gating: the run does not require mutual-exclusion.)"
 	}
-	return " (Reported, not gating: the data is written under a condition or in a transaction of its own.)"
+	return " (Reported, not gating: the store protects each write by a condition or a transaction.)"
 }
 
 // noTokens reports whether a check does not apply because the lock issues no tokens.
@@ -56,7 +60,7 @@ const maxWithstood = 8
 
 // withstood tells what a lock withstood.
 func withstood(r *checker.Results, rec *history.Record) *Withstood {
-	w := &Withstood{Headline: fmt.Sprintf("%d grants, no two clients inside at once.", r.Stats["grants"])}
+	w := &Withstood{Headline: checker.Count(r.Stats["grants"], "grant") + "; no lock was held by two clients at once."}
 	for _, in := range rec.Faults {
 		switch {
 		case !in.Effective():
@@ -76,7 +80,7 @@ func survived(in *history.Injection) string {
 		text += ", triggered " + trigger
 	}
 	if in.HealEnd != nil {
-		text += ", for " + dur(in.HealEnd.Time-in.Began()).String()
+		text += ", for " + checker.Millis(in.HealEnd.Time-in.Began())
 	}
 	return text + "."
 }

@@ -165,11 +165,11 @@ func count(all [][]*item, of func(*item) int) int {
 
 // nouns say what several shapes of a class are.
 var nouns = map[string]string{
-	"hold": "holds", "lease": "leases", "waiting": "waits", "read": "reads", "write": "writes", "fault": "faults", "faultall": "faults that can hurt everybody",
-	"refused": "requests that were refused", "unknown": "acquires of unknown outcome", "kill": "kills", "lost": "writes by which updates were lost", "orphan": "orphans",
+	"hold": "holds", "lease": "leases", "waiting": "waits", "read": "reads", "write": "writes", "fault": "faults", "faultall": "faults that can affect every client",
+	"refused": "refused requests", "unknown": "acquires of unknown outcome", "kill": "kills", "lost": "writes that lost updates", "orphan": "orphans",
 	"overlap": "overlaps", "overlap defect": "overlaps that are defects", "overlap inherent": "overlaps inherent to leases",
 	"overlap undetermined": "overlaps of undetermined class", "overlap none": "overlaps", "clash": "overlaps",
-	"master": "times as master", "replica": "times as replica", "down": "times down", "role": "times in another role", "server": "times",
+	"master": "periods as master", "replica": "periods as replica", "down": "periods down", "role": "periods in another role", "server": "periods",
 }
 
 func (t *track) shape(it *item) Shape {

@@ -146,7 +146,7 @@ func figures(r *checker.Results) []figure {
 		out = append(out, figure{"renew", fmt.Sprintf("p50 %s, p99 %s, %d of %d not granted", checker.Millis(r.Stats["renew_p50_ns"]), checker.Millis(r.Stats["renew_p99_ns"]), r.Stats["renewals_failed"], n)})
 	}
 	if v, ok := r.Stats["recovery_max_ns"]; ok {
-		out = append(out, figure{"recovery", checker.Millis(v) + " at most"})
+		out = append(out, figure{"recovery", "max " + checker.Millis(v)})
 	}
 	if v, ok := r.Stats["ready_ns"]; ok {
 		out = append(out, figure{"first grant", "after " + checker.Millis(v)})

@@ -124,7 +124,7 @@ func (e Expectation) validAnswers() (errs []error) {
 	}
 	for name, rules := range sorted(e.Rules) {
 		if len(rules) == 0 {
-			errs = append(errs, fmt.Errorf("expect: no rule of %s", name))
+			errs = append(errs, fmt.Errorf("expect: the list of rules of %s is empty", name))
 		}
 		for _, r := range rules {
 			if !goodRule.MatchString(r) {
@@ -139,11 +139,11 @@ func (e Expectation) validFigures() (errs []error) {
 	for name, b := range sorted(e.Figures) {
 		switch {
 		case !goodFigure.MatchString(name):
-			errs = append(errs, fmt.Errorf("expect: figure %q is no name: want lower case words joined by _", name))
+			errs = append(errs, fmt.Errorf("expect: figure %q is not a valid name: want lower case words joined by _", name))
 		case b.AtLeast == nil && b.AtMost == nil:
 			errs = append(errs, fmt.Errorf("expect: figure %s has no bound", name))
 		case b.AtLeast != nil && b.AtMost != nil && *b.AtLeast > *b.AtMost:
-			errs = append(errs, fmt.Errorf("expect: figure %s: %v is not a number", name, b))
+			errs = append(errs, fmt.Errorf("expect: figure %s: no number lies in the range %v", name, b))
 		}
 	}
 	return errs

@@ -49,11 +49,11 @@ const (
 // CallParams are the parameters that make a workload's sections make [Calls].
 func CallParams() []catalog.Param {
 	return []catalog.Param{
-		{Name: "extend", Default: ExtendNone, Doc: "half: the user extends the lock once, half way between read and write; background: every third of the ttl, beside the section"},
+		{Name: "extend", Default: ExtendNone, Doc: "half: the user extends the lock once, halfway between read and write; background: every third of the ttl, in parallel with the section"},
 		{Name: "ask", Default: "no", Doc: "yes: the user asks the library whether the lock is held before each write"},
-		{Name: "token", Default: TokenUnique, Doc: "the owner that the user gives the lock: unique, equal for all clients, or prefix: each the beginning of the next client's"},
-		{Name: "release", Default: ReleaseEnd, Doc: "late: when the lease is over; extending: while an extension is under way"},
-		{Name: "cancel", Default: "0", Doc: "part of the waits (0 to 1) that the user cancels"},
+		{Name: "token", Default: TokenUnique, Doc: "the owner token that the user gives the lock: unique; equal: the same for all clients; prefix: each is the beginning of the next client's"},
+		{Name: "release", Default: ReleaseEnd, Doc: "when the user releases the lock: end: at the end of the section; late: when the lease is over; extending: while an extension is under way"},
+		{Name: "cancel", Default: "0", Doc: "fraction of the waits (0 to 1) that the user cancels"},
 		{Name: "reuse", Default: "no", Doc: "yes: one lock object for all sections of a client"},
 		{Name: "pair", Default: "no", Doc: "yes: inside the section the client tries for a second lock, and holds both (with --locks 2 or more)"},
 	}
@@ -146,9 +146,9 @@ func (h *Hold) Ask(ctx context.Context) {
 	}
 	switch held, err := asker.Held(context.WithoutCancel(ctx)); {
 	case err != nil:
-		h.loss(h.info.Lease, "the library was asked, and did not say that the lock is held: "+err.Error())
+		h.loss(h.info.Lease, "the library did not answer whether the lock is held: "+err.Error())
 	case !held:
-		h.loss(h.info.Lease, "the library was asked, and said that the lock is not held")
+		h.loss(h.info.Lease, "the library answered that the lock is not held")
 	}
 }
 

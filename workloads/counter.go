@@ -19,12 +19,12 @@ func Specs() []Spec {
 			Calls: func(s Settings) []string { return s.Calls.Needs() },
 			Params: append(slices.Concat(Params(), CallParams()), catalog.Param{
 				Name: paramFence, Default: string(register.Strict),
-				Doc: "strict: a token that is equal to the highest counts only from the grant that brought it; at-least: from anybody",
+				Doc: "strict: a token equal to the highest one is accepted only from the grant that first presented it; at-least: from any grant",
 			}),
 			New: func(s Settings) Workload { return &counter{s} },
 		},
 		{
-			Name: "mutex", Doc: "acquire, stay, act as the holder, release; touches no data",
+			Name: "mutex", Doc: "acquire, stay, act as the holder, release; uses no data",
 			Calls:  func(s Settings) []string { return s.Calls.Needs() },
 			Params: slices.Concat(Params(), CallParams()), New: func(s Settings) Workload { return &mutex{s} },
 		},

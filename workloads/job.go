@@ -32,13 +32,13 @@ const (
 
 func jobSpec() Spec {
 	return Spec{
-		Name: "job", Doc: "a job is to be done once in each period: each client tries for the lock when a period begins by its own clock, and does the job if it is granted",
+		Name: "job", Doc: "a job must be done once in each period: each client tries for the lock when a period begins by its own clock, and does the job if it is granted the lock",
 		Params: []catalog.Param{
 			{Name: paramPeriod, Default: "1ttl", Doc: "length of a period"},
-			{Name: paramOffset, Default: "0.1ttl", Doc: "how far the clock of the last client is behind that of the first; those of the others are in between"},
-			{Name: paramMark, Default: markNone, Doc: "whether the period is written down: no; after the job, or before it, and looked up first"},
+			{Name: paramOffset, Default: "0.1ttl", Doc: "how far the last client's clock is behind the first client's; the other clocks lie in between"},
+			{Name: paramMark, Default: markNone, Doc: "whether a client records the period and skips a recorded one: no; after: recorded after the job; before: recorded before the job"},
 		},
-		Points:    []points.Point{{Name: PointSent, Doc: "the job is done, and the period is not written down yet"}},
+		Points:    []points.Point{{Name: PointSent, Doc: "the job is done, but the period is not recorded yet"}},
 		Registers: func(string, bool) []Register { return []Register{{Name: register.Plain}} },
 		Tries:     true,
 		Check: func(s Settings) error {
@@ -47,7 +47,7 @@ func jobSpec() Spec {
 			}
 			period, err := s.Values.Length(paramPeriod, s.TTL)
 			if err == nil && period < 10*time.Millisecond {
-				err = errors.New("period: 10ms at least")
+				err = errors.New("period= must be at least 10ms")
 			}
 			_, offErr := s.Values.Length(paramOffset, s.TTL)
 			return errors.Join(err, offErr)

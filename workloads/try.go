@@ -14,7 +14,7 @@ const BoundTry = "try"
 
 func trySpec() Spec {
 	return Spec{
-		Name: "try", Doc: "clients never wait: they try, and go on within a bound, whatever happens; touches no data",
+		Name: "try", Doc: "clients never wait: they try, and each try must return within a bound, whatever happens; uses no data",
 		Params: []catalog.Param{
 			{Name: "hold", Default: "0.1ttl", Doc: "longest time in the section"},
 			{Name: "think", Default: "0.05ttl", Doc: "longest pause between two sections of a client"},

@@ -9,10 +9,10 @@ import (
 
 func twoLocksSpec() Spec {
 	return Spec{
-		Name: "two-locks", Doc: "each section takes two locks, half of the clients in the other order, and works under both (with --locks 2)",
+		Name: "two-locks", Doc: "each section acquires two locks, half of the clients in the opposite order, and works while it holds both (with --locks 2)",
 		Params: Params(), Check: func(s Settings) error {
 			if len(s.Locks) == 1 {
-				return errors.New("it takes two locks: --locks 2")
+				return errors.New("it needs two locks: use --locks 2")
 			}
 			return nil
 		},

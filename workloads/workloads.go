@@ -77,12 +77,12 @@ func (s Spec) Valid() error {
 	for i, p := range s.Points {
 		taken := slices.Contains(points.Names(s.Points[:i]), p.Name) || slices.Contains(points.Names(points.Section()), p.Name)
 		if p.Name == "" || p.Doc == "" || taken {
-			return fmt.Errorf("point %q: a point has a doc and a name of its own, other than those of every section", p.Name)
+			return fmt.Errorf("point %q: a point needs a doc, and a name that no other point and no point of every section has", p.Name)
 		}
 	}
 	for _, kind := range s.Models {
 		if m := (history.Model{Kind: kind}); kind == "" || !m.Known() {
-			return fmt.Errorf("model %q: choose of the history.Model constants, which can be judged", kind)
+			return fmt.Errorf("model %q cannot be judged: choose from the history.Model constants", kind)
 		}
 	}
 	return s.validParams()
@@ -138,7 +138,7 @@ func Params() []catalog.Param {
 	return []catalog.Param{
 		{Name: "hold", Default: "0.1ttl", Doc: "longest time that a client stays in its section"},
 		{Name: "think", Default: "0.05ttl", Doc: "longest pause between two sections of a client"},
-		{Name: "try", Default: "0.1", Doc: "part of the attempts (0 to 1) that do not wait for the lock"},
+		{Name: "try", Default: "0.1", Doc: "fraction of the attempts (0 to 1) that do not wait for the lock"},
 	}
 }
 

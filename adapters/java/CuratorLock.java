@@ -8,6 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.LeaderLatchListener;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
@@ -16,21 +18,23 @@ import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
 /**
- * The locks of Curator as an adapter of lockstorm: mutex (InterProcessMutex), semaphore (InterProcessSemaphoreMutex) or rwlock
- * (InterProcessReadWriteLock). The client is told of a loss when the state of the connection is SUSPENDED, as Curator's documentation asks
+ * The locks of Curator as an adapter of lockstorm: mutex (InterProcessMutex), semaphore (InterProcessSemaphoreMutex), rwlock
+ * (InterProcessReadWriteLock) or latch (LeaderLatch: to lead is to hold). The client is told of a loss when the state of the connection is SUSPENDED, as Curator's documentation asks
  * of its users; with lost-on=lost, when it is LOST. The retry policy is that of its getting-started page.
  */
 final class CuratorLock implements Lockstorm.Lock {
-    private final String kind;
+    private final String kind, collects;
     private final ConnectionState lostOn;
     private Lockstorm to;
     private String run;
     private CuratorFramework client;
     private Tap.Session session;
     private final Map<Long, InterProcessLock> held = new ConcurrentHashMap<>();
+    private final Map<Long, LeaderLatch> leading = new ConcurrentHashMap<>();
 
     private CuratorLock(List<String> args) {
-        kind = args.contains("rwlock") ? "rwlock" : args.contains("semaphore") ? "semaphore" : "mutex";
+        kind = List.of("rwlock", "semaphore", "latch").stream().filter(args::contains).findFirst().orElse("mutex");
+        collects = args.stream().filter(a -> a.startsWith("collect=")).map(a -> a.substring("collect=".length())).findFirst().orElse("");
         lostOn = args.contains("lost-on=lost") ? ConnectionState.LOST : ConnectionState.SUSPENDED;
     }
 
@@ -45,20 +49,27 @@ final class CuratorLock implements Lockstorm.Lock {
         String version = System.getProperty("lockstorm.curator", "?");
         ObjectNode about = Lockstorm.JSON.createObjectNode().put("protocol", 1).put("name", "curator").put("version", "1")
                 .put("library", "Apache Curator " + version)
-                .put("doc", Map.of("mutex", "InterProcessMutex", "semaphore", "InterProcessSemaphoreMutex", "rwlock", "InterProcessReadWriteLock").get(kind) + " of Curator")
+                .put("doc", Map.of("mutex", "InterProcessMutex", "semaphore", "InterProcessSemaphoreMutex", "rwlock", "InterProcessReadWriteLock", "latch", "LeaderLatch").get(kind) + " of Curator")
                 .put("ends", "session").put("renews", true).put("waits", true).put("clock", "monotonic").put("recovery_ns", 8_000_000_000L);
         about.putArray("topologies").add("zk-single").add("zk-three");
         ObjectNode model = about.putObject("model").put("session", true);
         if (kind.equals("rwlock")) {
             model.put("kind", "read-write");
         }
-        about.putArray("signals").addObject().put("kind", "channel").put("name", "the ConnectionStateListener, at " + lostOn);
+        if (kind.equals("latch")) {
+            about.put("no_try", true);
+        }
+        about.putArray("signals").addObject().put("kind", "channel")
+                .put("name", kind.equals("latch") ? "notLeader of the LeaderLatchListener" : "the ConnectionStateListener, at " + lostOn);
         about.putObject("versions").put("java", System.getProperty("java.version")).put("curator", version);
         return about;
     }
 
     @Override
     public void open(JsonNode request) throws Exception {
+        if (request.path("client").asText().equals(collects)) {
+            Collector.start(request.path("lease_ns").asLong());
+        }
         run = request.path("run").asText();
         List<String> servers = new ArrayList<>();
         session = new Tap.Session(to, request.path("nodes").size() > 1);
@@ -76,7 +87,7 @@ final class CuratorLock implements Lockstorm.Lock {
         });
         client.start();
         if (!client.blockUntilConnected(20, TimeUnit.SECONDS)) {
-            throw new IllegalStateException("there is no connection");
+            throw new IllegalStateException("no connection to ZooKeeper within 20 s");
         }
     }
 
@@ -93,8 +104,42 @@ final class CuratorLock implements Lockstorm.Lock {
         }
     }
 
+    /** Waits for the leadership. The library makes its node in the background, and tells its listener when it leads no more. */
+    private ObjectNode lead(JsonNode request) throws Exception {
+        long attempt = request.path("id").asLong();
+        LeaderLatch latch = new LeaderLatch(client, "/" + run + "/" + request.path("lock").asText());
+        latch.addListener(new LeaderLatchListener() {
+            @Override
+            public void isLeader() {
+                // await returns
+            }
+
+            @Override
+            public void notLeader() {
+                if (leading.containsKey(attempt)) { // and was not closed by its user
+                    to.say(Lockstorm.notice("lost").put("hold", attempt).put("message", "the latch is no longer the leader"));
+                }
+            }
+        });
+        latch.start();
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            latch.close();
+            throw new Lockstorm.Known("busy", "the wait was cancelled");
+        }
+        leading.put(attempt, latch);
+        if (!latch.hasLeadership()) { // lost before its listener could say of what
+            to.say(Lockstorm.notice("lost").put("hold", attempt).put("message", "the latch is no longer the leader"));
+        }
+        return Lockstorm.JSON.createObjectNode().put("sent", session.asked).put("lease", session.lease());
+    }
+
     @Override
     public ObjectNode attempt(JsonNode request, boolean wait) throws Exception {
+        if (kind.equals("latch")) {
+            return lead(request);
+        }
         InterProcessLock lock = of(request);
         try {
             if (wait) {
@@ -111,6 +156,11 @@ final class CuratorLock implements Lockstorm.Lock {
 
     @Override
     public void release(long hold) throws Exception {
+        LeaderLatch latch = leading.remove(hold);
+        if (latch != null) {
+            latch.close(); // which deletes its node in the background
+            return;
+        }
         InterProcessLock lock = held.remove(hold);
         if (lock == null) {
             throw new Lockstorm.Known("not-held", "it was released");
@@ -118,10 +168,10 @@ final class CuratorLock implements Lockstorm.Lock {
         session.noNode = session.unsure = false;
         lock.release();
         if (session.noNode && session.unsure) {
-            throw new IllegalStateException("there is no node any more, and an earlier deletion was not answered");
+            throw new IllegalStateException("the node is gone, and an earlier deletion got no answer");
         }
         if (session.noNode) {
-            throw new Lockstorm.Known("not-held", "there is no node of that grant");
+            throw new Lockstorm.Known("not-held", "the node of the grant is gone");
         }
     }
 }

@@ -179,9 +179,9 @@ class Kazoo(lockstorm.Adapter):
         self.held.pop(attempt, None)
         released = lock.release()
         if lock.gone and lock.unsure:
-            raise RuntimeError("there is no node any more, and an earlier deletion was not answered")
+            raise RuntimeError("the node is gone, and an earlier deletion got no answer")
         if not released or lock.gone:
-            raise lockstorm.NotHeld("there is no node of that grant")
+            raise lockstorm.NotHeld("the node of the grant is gone")
 
 
 lockstorm.serve(Kazoo())

@@ -43,7 +43,7 @@ def need(module, package):
         debian = "/usr/bin/python3"
         if os.path.exists(debian) and os.path.realpath(sys.executable) != os.path.realpath(debian):
             os.execv(debian, [debian] + sys.argv)
-        print(f"there is no module {module}: apt-get install {package}", file=sys.stderr)
+        print(f"module {module} is missing: apt-get install {package}", file=sys.stderr)
         sys.exit(69)
 
 

@@ -27,7 +27,7 @@ class RedisPy(lockstorm.Adapter):
         "topologies": ["redis-single", "redis-single-aof"], "ends": "lease", "waits": True, "clock": "monotonic", "keys": ["{run}:{lock}"],
         "calls": ["extend", "ask"], "signals": [{"kind": "method", "name": "owned"}, {"kind": "error", "name": "LockNotOwnedError of extend"}],
         "versions": {"python": sys.version.split()[0], "redis-py": redis.__version__},
-        "notes": "Its owned asks the server. It renews nothing by itself: its users extend it.",
+        "notes": "owned asks the server. The library renews nothing by itself: its users extend the lock.",
     }
 
     def open(self, request):

@@ -25,7 +25,7 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) return 1"""
 class Planted(setnx.SetNX):
     ABOUT = {
         **setnx.SetNX.ABOUT, "name": "planted.py",
-        **({"points": [{"name": "compared", "doc": "the owner was compared, and nothing is deleted yet"}]} if WAY == "split" else {}),
+        **({"points": [{"name": "compared", "doc": "the owner was compared, but nothing is deleted yet"}]} if WAY == "split" else {}),
         **({"renews": True, "signals": [{"kind": "channel", "name": "a call-back"}]} if WAY == "late" else {}),
         **({"model": {"kind": "reentrant"}} if WAY == "count" else {}),
     }
@@ -64,7 +64,7 @@ class Planted(setnx.SetNX):
             self.program.say(notice="renewed", n=number, failed="not-held")
             time.sleep(2)  # the bug
             if not stop.is_set():
-                self.program.lost(attempt, "the key is another one's, or gone")
+                self.program.lost(attempt, "the key is gone, or belongs to another client")
             return
 
     def release(self, hold):

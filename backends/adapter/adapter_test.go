@@ -152,7 +152,7 @@ func TestRenewalsAndLosses(t *testing.T) {
 func TestBreaches(t *testing.T) {
 	for way, want := range map[string]string{
 		"noise": "cannot be read", "neither": "neither an answer nor a notice", "long": "more than", "dies": "ended by itself: exit status 7: killed by a bug",
-		"backdated": "its clock is not ours", "reused": "which was not made|twice", "ok": "an attempt is granted, or it is not", "timeless": "does not say when",
+		"backdated": "its clock is not CLOCK_MONOTONIC of this host", "reused": "which was never made|twice", "ok": "an attempt is answered with granted", "timeless": "does not say when",
 		"token": "its grant has a token: true", "late-deadline": "after the end of its lease", "twice": "twice",
 	} {
 		t.Run(way, func(t *testing.T) {
@@ -206,7 +206,7 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
-		"exec": "needs cmd=FILE", "exec:cmd=/no/such/file": "there is no such program", "exec:cmd=" + text: "is no program",
+		"exec": "cmd=FILE is missing", "exec:cmd=/no/such/file": "there is no such program", "exec:cmd=" + text: "is not a program",
 	} {
 		if _, _, err := backends.Choose(c, line, "x"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)
@@ -220,9 +220,13 @@ func TestClockIsProven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	without, err := adapter.SpecOf(adapter.Description{Protocol: adapter.Protocol, Name: "fake", Ends: history.EndsLease}, []string{"fake"})
+	if err != nil || spec.NoClock || !without.NoClock {
+		t.Errorf("a clock that is said, and one that is not: %v, %v (%v)", !spec.NoClock, !without.NoClock, err)
+	}
 	clock := history.NewClock()
 	_, err = spec.Open(t.Context(), backends.Env{Dir: t.TempDir(), TTL: time.Second, Now: clock.Now, ClockBase: clock.Base(), Rand: rand.New(rand.NewPCG(1, 2))})
-	if err == nil || !strings.Contains(err.Error(), "its clock is not ours") {
+	if err == nil || !strings.Contains(err.Error(), "its clock is not CLOCK_MONOTONIC of this host") {
 		t.Errorf("%v", err)
 	}
 }

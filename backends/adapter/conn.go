@@ -192,9 +192,9 @@ func (c *conn) take(b []byte, at int64) error {
 		}
 		return nil
 	case l.ID > 0 && l.ID <= c.last:
-		return breach("it answered the request %d twice", l.ID)
+		return breach("it answered request %d twice", l.ID)
 	}
-	return breach("it answered the request %d, which was not made", l.ID)
+	return breach("it answered request %d, which was never made", l.ID)
 }
 
 // fail ends the connection: nothing is asked any more, and what waits is of unknown outcome. It returns

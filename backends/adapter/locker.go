@@ -127,11 +127,11 @@ func (l *locker) opened(o Opening) error {
 		return err
 	}
 	if !reflect.DeepEqual(again, l.about) {
-		return errors.New("the adapter describes itself otherwise than a moment ago")
+		return errors.New("the adapter's answer to hello differs from the one a moment ago: it must always describe itself alike")
 	}
 	if a := l.call(request{Op: opOpen, Opening: &o}, describeLimit); a.err != nil || a.Answer != ansOK {
 		if errors.Is(a.err, errEnded) {
-			return fmt.Errorf("the adapter ended when it was opened: %w", l.howEnded())
+			return fmt.Errorf("the adapter ended during open: %w", l.howEnded())
 		}
 		return errors.Join(fmt.Errorf("the adapter could not be opened: %s%s", a.Answer, after(a.Message)), a.err)
 	}
@@ -149,7 +149,7 @@ func (l *locker) ping() error {
 		case a.err != nil:
 			return a.err
 		case a.Now == nil:
-			return breach("it answered ping without its time")
+			return breach("it answered ping without now")
 		}
 		if err := l.within("now", *a.Now, a.sent, a.at); err != nil {
 			return err
@@ -163,9 +163,9 @@ func (l *locker) within(what string, t nanos, from, to int64) error {
 	at := int64(t) - l.env.ClockBase
 	switch {
 	case at < from:
-		return breach("its clock is not ours: %q lies %v before what it answers", what, time.Duration(from-at))
+		return breach("its clock is not CLOCK_MONOTONIC of this host: %q is %v before the request", what, time.Duration(from-at))
 	case at > to:
-		return breach("its clock is not ours: %q lies %v after its own answer", what, time.Duration(at-to))
+		return breach("its clock is not CLOCK_MONOTONIC of this host: %q is %v after the arrival of its message", what, time.Duration(at-to))
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func (l *locker) attempt(ctx context.Context, op string, req backends.Request) (
 			return h, nil
 		}
 	} else if a.err == nil && a.Answer == ansOK {
-		a.err = breach("it answered %s with ok: an attempt is granted, or it is not", op)
+		a.err = breach("it answered %s with ok: an attempt is answered with granted, or with the reason why not", op)
 	}
 	if a.err == nil {
 		l.forget(id)
@@ -268,12 +268,12 @@ func (h *hold) granted(a answer) error {
 	if a.Token != nil {
 		n, err := strconv.ParseInt(*a.Token, 10, 64)
 		if err != nil {
-			return breach("its token is %q: a token is a whole number, as a string", *a.Token)
+			return breach("its token is %q: a token must be a whole number, as a string", *a.Token)
 		}
 		info.Token, info.HasToken = n, true
 	}
 	if h.l.about.Tokens != info.HasToken {
-		return breach("it says tokens: %t, and its grant has a token: %t", h.l.about.Tokens, info.HasToken)
+		return breach("its description says tokens: %t, but its grant has a token: %t", h.l.about.Tokens, info.HasToken)
 	}
 	r, err := h.l.lived(a.line, h.req.TTL, a.sent, a.at)
 	if err != nil {
@@ -286,7 +286,7 @@ func (h *hold) granted(a answer) error {
 	case h.l.about.Model.Session:
 		session, known := h.l.sessions[a.Lease]
 		if !known {
-			return breach("its grant is under the session %q, which it never told of", a.Lease)
+			return breach("its grant is under the session %q, which it never announced (notice opened)", a.Lease)
 		}
 		info.Lease, info.TTL, info.Deadline = a.Lease, session.TTL, session.Deadline
 	case h.l.about.Ends == history.EndsLease:
@@ -304,7 +304,7 @@ func (l *locker) lived(said line, ttl time.Duration, from, to int64) (backends.R
 		r.TTL = time.Duration(*said.TTL)
 	}
 	if r.TTL <= 0 || r.TTL > maxTTL {
-		return r, breach("its lease lives %v: from 1 ns to %v", r.TTL, maxTTL)
+		return r, breach("its lease lives %v: it must be from 1 ns to %v", r.TTL, maxTTL)
 	}
 	if l.clock && said.Sent == nil {
 		return r, breach("its grant does not say when the request was sent")
@@ -320,7 +320,7 @@ func (l *locker) lived(said line, ttl time.Duration, from, to int64) (backends.R
 		if d := int64(*said.Deadline) - l.env.ClockBase; d <= r.Deadline {
 			r.Deadline = d
 		} else {
-			return r, breach("its deadline lies %v after the end of its lease", time.Duration(d-r.Deadline))
+			return r, breach("its deadline is %v after the end of its lease", time.Duration(d-r.Deadline))
 		}
 	}
 	return r, nil
@@ -337,7 +337,7 @@ func (h *hold) on(op string) answer {
 	switch {
 	case a.err != nil:
 	case a.Answer == ansGranted, a.Answer == ansBusy:
-		a.err = breach("it answered %s with %s", op, a.Answer)
+		a.err = breach("it answered %s with %s, which is not an answer to it", op, a.Answer)
 	default:
 		return a
 	}

@@ -163,7 +163,7 @@ type nanos int64
 func (n *nanos) UnmarshalJSON(b []byte) error {
 	v, err := strconv.ParseInt(string(bytes.Trim(b, `"`)), 10, 64)
 	if err != nil {
-		return fmt.Errorf("%s is no number of ns", b)
+		return fmt.Errorf("%s is not a number of ns", b)
 	}
 	*n = nanos(v)
 	return nil

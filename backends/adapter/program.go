@@ -72,13 +72,13 @@ func startError(file string, err error) error {
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
 		if _, stat := os.Stat(file); stat == nil {
-			return fmt.Errorf("%w: the program that runs %s (its first line names it)", backends.ErrMissing, file)
+			return fmt.Errorf("%w: the interpreter of %s, which its first line names", backends.ErrMissing, file)
 		}
 		return fmt.Errorf("there is no program %s", file)
 	case errors.Is(err, os.ErrPermission):
 		return fmt.Errorf("%s cannot be run: is it executable (chmod +x)?", file)
 	case errors.Is(err, syscall.ENOEXEC):
-		return fmt.Errorf("%s is no program: a script begins with a line that names what runs it, as in #!/usr/bin/env python3", file)
+		return fmt.Errorf("%s is not a program: the first line of a script must name its interpreter, as in #!/usr/bin/env python3", file)
 	}
 	return fmt.Errorf("start %s: %w", file, err)
 }
@@ -112,7 +112,7 @@ func (p *program) howEnded() error {
 	select {
 	case <-p.exited:
 	case <-time.After(EndLimit):
-		return errors.New("it closed its pipe and runs on")
+		return errors.New("it closed its pipe, but is still running")
 	}
 	how := "exit 0"
 	if p.err != nil {

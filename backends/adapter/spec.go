@@ -35,7 +35,7 @@ func Spec() backends.Spec {
 		Params: []catalog.Param{{Name: paramCmd, Doc: "the program; its arguments follow --"}},
 		With:   with,
 		Open: func(context.Context, backends.Env) (backends.Locker, error) {
-			return nil, errors.New("it needs cmd=FILE, the program that is started")
+			return nil, errors.New("cmd=FILE is missing: name the program to start")
 		},
 	}
 }
@@ -44,7 +44,7 @@ func Spec() backends.Spec {
 func with(s backends.Spec, v catalog.Values) (backends.Spec, error) {
 	if v[paramCmd] == "" {
 		if v[backends.ParamArguments] != "" {
-			return s, errors.New("it needs cmd=FILE, the program that is started")
+			return s, errors.New("cmd=FILE is missing: name the program to start")
 		}
 		return s, nil
 	}
@@ -101,7 +101,7 @@ func Describe(argv []string) (Description, error) {
 		return d, nil
 	}
 	var log strings.Builder
-	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error { return breach("it told something before it was opened") })
+	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error { return breach("it sent a notice before it was opened") })
 	if err != nil {
 		return Description{}, err
 	}
@@ -140,11 +140,11 @@ func (p *program) hello() (Description, error) {
 			}
 		default:
 		}
-		return Description{}, fmt.Errorf("%s ended before it had said what it is: %w", p.cmd.Path, how)
+		return Description{}, fmt.Errorf("%s ended before it answered hello: %w", p.cmd.Path, how)
 	case a.err != nil:
-		return Description{}, fmt.Errorf("%s does not say what it is: %w", p.cmd.Path, a.err)
+		return Description{}, fmt.Errorf("%s did not answer hello: %w", p.cmd.Path, a.err)
 	case a.Answer != ansOK:
-		return Description{}, fmt.Errorf("%s does not say what it is: it answers hello with %q%s", p.cmd.Path, a.Answer, after(a.Message))
+		return Description{}, fmt.Errorf("%s does not describe itself: it answered hello with %q%s", p.cmd.Path, a.Answer, after(a.Message))
 	}
 	return a.About, a.About.valid()
 }
@@ -159,18 +159,18 @@ func (d Description) valid() error {
 	case d.Clock != "" && d.Clock != clockMonotonic:
 		return fmt.Errorf("its clock is %q: choose %q, or leave it out", d.Clock, clockMonotonic)
 	case d.NoTry && !d.Waits:
-		return errors.New("it can neither wait nor try: one of acquire and try is needed")
+		return errors.New("it supports neither acquire nor try: it needs one of them")
 	}
 	for _, c := range d.Calls {
 		if c != backends.CallExtend && c != backends.CallAsk {
-			return fmt.Errorf("it has the call %q: choose from %s, %s", c, backends.CallExtend, backends.CallAsk)
+			return fmt.Errorf("its description has an unknown call %q: choose from %s, %s", c, backends.CallExtend, backends.CallAsk)
 		}
 	}
 	for _, s := range d.Signals {
 		switch backends.SignalKind(s.Kind) {
 		case backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod:
 		default:
-			return fmt.Errorf("it has the signal %q: choose from %s, %s, %s, %s", s.Kind, backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod)
+			return fmt.Errorf("its description has an unknown signal %q: choose from %s, %s, %s, %s", s.Kind, backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod)
 		}
 	}
 	return nil
@@ -180,6 +180,7 @@ func (d Description) valid() error {
 func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error) {
 	s.Doc, s.Ends, s.Model, s.Tokens, s.Fair = cmp.Or(d.Doc, s.Doc), d.Ends, d.Model, d.Tokens, d.Fair
 	s.Renews, s.Buffers, s.NoTry, s.Calls = d.Renews, d.Buffers, d.NoTry, d.Calls
+	s.NoClock = d.Clock == ""
 	s.Library, s.Notes, s.Recovery = d.Library, d.Notes, time.Duration(d.Recovery)
 	if len(d.Topologies) > 0 {
 		s.Topologies = d.Topologies
@@ -218,7 +219,7 @@ func SpecOf(d Description, argv []string) (backends.Spec, error) { return d.spec
 // Probe asks an adapter what nobody has heard of: it must say so, and go on.
 func Probe(argv []string) error {
 	var log strings.Builder
-	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error { return breach("it told something before it was opened") })
+	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error { return breach("it sent a notice before it was opened") })
 	if err != nil {
 		return err
 	}
@@ -229,9 +230,9 @@ func Probe(argv []string) error {
 	a := p.call(request{Op: "unheard-of", Owner: "nobody"}, describeLimit)
 	switch {
 	case a.err != nil:
-		return fmt.Errorf("asked for an operation that does not exist: %w", a.err)
+		return fmt.Errorf("it failed on an unknown operation: %w", a.err)
 	case a.Answer != ansUnsupported:
-		return fmt.Errorf("asked for an operation that does not exist, it answers %q", a.Answer)
+		return fmt.Errorf("it answered an unknown operation with %q", a.Answer)
 	}
 	return nil
 }

@@ -160,7 +160,7 @@ func (a admin) Clear(ctx context.Context, run string) (int64, error) {
 func (a admin) EndSession(ctx context.Context, lease string) error {
 	id, err := strconv.ParseInt(lease, 0, 64)
 	if err != nil {
-		return fmt.Errorf("lease %q is none of etcd's: %w", lease, err)
+		return fmt.Errorf("%q is not the id of an etcd lease: %w", lease, err)
 	}
 	return with(a.addr(), func(c *clientv3.Client) error {
 		_, err := c.Revoke(ctx, clientv3.LeaseID(id))

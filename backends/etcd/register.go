@@ -14,7 +14,7 @@ import (
 // key, by its create revision, in the same step: a client whose key is gone changes nothing.
 func Register() backends.Register {
 	return backends.Register{
-		Name: "etcd", Doc: "keys of etcd; the fenced one is read and written in transactions that ask for the lock's key, by its create revision",
+		Name: "etcd", Doc: "keys of etcd; the fenced one is read and written in transactions that check the create revision of the lock's key",
 		Topologies: []string{Single, Three},
 		Open: func(_ context.Context, env backends.Env) (backends.Resource, error) {
 			return &register{c: newClient(env)}, nil
@@ -46,7 +46,7 @@ func (a *access) guard(name string) ([]clientv3.Cmp, error) {
 		return nil, nil
 	}
 	if a.lease.Guard == "" || !a.lease.HasToken {
-		return nil, fmt.Errorf("%w: the lock has no key here that could guard it", backends.ErrNotSent)
+		return nil, fmt.Errorf("%w: this lock has no key in etcd that could guard the data", backends.ErrNotSent)
 	}
 	return []clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(a.lease.Guard), "=", a.lease.Token)}, nil
 }

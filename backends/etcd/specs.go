@@ -13,28 +13,28 @@ const module = "go.etcd.io/etcd/client/v3 v3.7.3"
 
 // Specs are the locks on etcd for the catalogue.
 func Specs() []backends.Spec {
-	one := spec("etcd-mutex", "concurrency.NewSession, NewMutex, Lock or TryLock, Unlock: a session for each time that the lock is taken",
+	one := spec("etcd-mutex", "concurrency.NewSession, NewMutex, Lock or TryLock, Unlock; a new session for each acquire",
 		func(env backends.Env) backends.Locker { return mutex{newSessions(env, false)} })
-	shared := spec("etcd-mutex-shared-session", "the same with one session for all locks of a client",
+	shared := spec("etcd-mutex-shared-session", "as etcd-mutex, with one session for all locks of a client",
 		func(env backends.Env) backends.Locker { return mutex{newSessions(env, true)} })
-	service := spec("etcd-lock-rpc", "the lock service of the server: Lock and Unlock, under a lease of its own for each attempt, which the client keeps alive",
+	service := spec("etcd-lock-rpc", "the server's lock service: Lock and Unlock; each attempt has a lease of its own, which the client keeps alive",
 		func(env backends.Env) backends.Locker { return rpc{newSessions(env, false)} })
-	office := spec("etcd-election", "concurrency.NewElection: Campaign takes the lock, Resign gives it back",
+	office := spec("etcd-election", "concurrency.NewElection: Campaign acquires the lock, Resign releases it",
 		func(env backends.Env) backends.Locker { return election{newSessions(env, true)} })
 	service.NoTry, office.NoTry = true, true
 	one.Fair, service.Fair, office.Fair = true, true, true // by the revision at which each asked
-	control := spec("etcd-txn", "one key, created and deleted in transactions, under a lease for each try; the data is in etcd, and each write asks for the lock's key in its own transaction",
+	control := spec("etcd-txn", "one key, created and deleted in transactions, with a lease for each attempt; the data is in etcd, and each write checks the lock's key in the same transaction",
 		func(env backends.Env) backends.Locker { return txn{newSessions(env, false)} })
 	control.Register = "etcd"
 	all := []backends.Spec{one, shared, service, office, control}
 	for i := range all {
-		all[i].Notes = "Times to live are whole seconds: others are rounded up. "
+		all[i].Notes = "Times to live are rounded up to whole seconds. "
 	}
-	all[0].Notes += "Lock blocks while there is no connection, also when its context has ended: it deletes its key first, with a context that has no end."
-	all[1].Notes += "A key under the session is its client's: an attempt whose answer was lost is taken up again by the next one."
-	all[2].Notes += "A release is known to have freed the lock only if the lease still lives after it."
-	all[4].Notes += "The positive control: two clients may believe that they hold it, but with --fencing on neither overwrites what it has not read."
-	all[3].Notes += "As for etcd-lock-rpc, a release is known only if the lease lives."
+	all[0].Notes += "Without a connection, Lock blocks even after its context has ended: it first deletes its key, with a context that never ends."
+	all[1].Notes += "A key under the session belongs to the client: if the answer to an attempt was lost, the next attempt takes over its key."
+	all[2].Notes += "A release is known to have freed the lock only if the lease is still alive afterwards."
+	all[4].Notes += "The positive control: two clients may believe that they hold the lock, but with --fencing on neither overwrites a value that it has not read."
+	all[3].Notes += "As with etcd-lock-rpc, a release is known to have freed the lock only if the lease is still alive afterwards."
 	return all
 }
 

@@ -25,7 +25,7 @@ const (
 // Topologies are the sets of etcd servers that the locks run on.
 func Topologies() []cluster.Topology {
 	ensemble := cluster.Topology{
-		Name: Three, Doc: "a cluster of three etcd servers (heartbeat 50 ms, election 250 ms); every change is on the disks of two before it is answered",
+		Name: Three, Doc: "a cluster of three etcd servers (heartbeat 50 ms, election 250 ms); every change is on the disks of two servers before it is acknowledged",
 		Recovery: 5 * time.Second, FailOver: time.Second, TTL: 2 * time.Second,
 		Fleet: cluster.Elected, Ready: together,
 	}
@@ -34,7 +34,7 @@ func Topologies() []cluster.Topology {
 	}
 	return []cluster.Topology{
 		{
-			Name: Single, Doc: "one etcd server; what it holds is on disk, and is there after a restart",
+			Name: Single, Doc: "one etcd server; its data is on disk and survives a restart",
 			Nodes: []cluster.Recipe{node(1, 1)}, Recovery: 3 * time.Second,
 		},
 		ensemble,
@@ -129,7 +129,7 @@ func together(ctx context.Context, addrs map[string]string) error {
 		leaders[s.Leader] = true
 	}
 	if len(leaders) != 1 || leaders[0] {
-		return errors.New("they do not agree on a leader yet")
+		return errors.New("the servers do not agree on a leader yet")
 	}
 	for _, addr := range addrs {
 		if err := serves(ctx, addr, 0); err != nil {

@@ -75,7 +75,7 @@ func (t txn) try(ctx context.Context, req backends.Request) (backends.Lease, int
 			return outcome(err)
 		}
 		if !del.Succeeded {
-			return fmt.Errorf("%w: the key is gone, or another one's", backends.ErrNotHeld)
+			return fmt.Errorf("%w: the key is gone, or belongs to another client", backends.ErrNotHeld)
 		}
 		return nil
 	}

@@ -21,7 +21,7 @@ const Local = "local"
 
 // Topologies is the one without servers.
 func Topologies() []cluster.Topology {
-	return []cluster.Topology{{Name: Local, Doc: "no server: the clients share a folder of this host"}}
+	return []cluster.Topology{{Name: Local, Doc: "no server: the clients share a directory of this host"}}
 }
 
 // Specs are the file locks for the catalogue, and none.
@@ -33,7 +33,7 @@ func Specs() []backends.Spec {
 			Ends: history.EndsNever, Open: opener(takeNothing),
 		},
 		{
-			Name: "file-excl", Doc: "creates a file with O_EXCL and removes it: a dead holder blocks all for ever",
+			Name: "file-excl", Doc: "creates a file with O_EXCL and removes it: a dead holder blocks all clients forever",
 			Notes:      "A dead holder's file stays.",
 			Topologies: []string{Local}, Ends: history.EndsNever, Open: opener(takeExcl),
 		},

@@ -21,14 +21,14 @@ import (
 // Specs are the locks on NATS for the catalogue.
 func Specs() []backends.Spec {
 	return []backends.Spec{{
-		Name: "nats-kv", Doc: "nats.go v1.55.0: Create of a key in a bucket whose values live for one ttl; Delete by revision; the revision is the token",
+		Name: "nats-kv", Doc: "nats.go v1.55.0: Create of a key in a bucket whose values live for one ttl, Delete by revision; the revision is the token",
 		Library:    "github.com/nats-io/nats.go v1.55.0",
 		Signals:    []backends.Signal{{Kind: backends.SignalMethod, Name: "Get"}, {Kind: backends.SignalError, Name: "Update"}},
 		Calls:      []string{backends.CallExtend, backends.CallAsk, backends.CallToken},
 		Topologies: []string{Single}, Ends: history.EndsLease, Tokens: true, Buffers: true, Open: open,
 		// The calls wait 5 s for an answer, and a client that was cut off waits 2 s before it dials again.
 		Recovery: 8 * time.Second,
-		Notes:    "The time to live is that of the bucket. A waiting client polls: what expires is not told to watchers. What a client asks for while it is cut off is kept, and sent when it is connected again: the call has returned an error by then, and a Create that was given up may still take the lock.",
+		Notes:    "The bucket sets the time to live. A waiting client polls, because watchers are not told of expired keys. Requests of a client that is cut off are kept, and sent once it is connected again: by then the call has returned an error, and a Create that was given up may still take the lock.",
 	}}
 }
 

@@ -21,7 +21,7 @@ const Single = "nats-single"
 // a child of our own binary it is the real one.
 func Topologies() []cluster.Topology {
 	return []cluster.Topology{{
-		Name: Single, Doc: "one NATS server with JetStream, from inside our own binary; what it holds is on disk, and is there after a restart",
+		Name: Single, Doc: "one NATS server with JetStream, embedded in lockstorm; its data is on disk and survives a restart",
 		Recovery: 2 * time.Second,
 		Nodes: []cluster.Recipe{{
 			Name: "nats-1", Data: true, Ready: ready, Embedded: serve, EmbeddedVersion: "nats-server " + server.VERSION + ", embedded",

@@ -122,7 +122,7 @@ func (a store) InSync(ctx context.Context, replicas int) (ok bool, text string, 
 		}
 		info, err := c.Info(ctx, "replication").Result()
 		ok = have >= int64(replicas) && strings.Count(info, "state=online") >= replicas
-		text = fmt.Sprintf("%d of %d replicas have all up to offset %s", have, replicas, infoField(info, "master_repl_offset"))
+		text = fmt.Sprintf("%d of %d replicas have everything up to offset %s", have, replicas, infoField(info, "master_repl_offset"))
 		return err
 	})
 	return ok, text, err
@@ -173,7 +173,7 @@ func infoNumber(ctx context.Context, c *goredis.Client, section, name string) (i
 	}
 	n, err := strconv.ParseInt(infoField(info, name), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("the server does not say %s", name)
+		return 0, fmt.Errorf("the server does not report %s", name)
 	}
 	return n, nil
 }

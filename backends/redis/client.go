@@ -127,13 +127,13 @@ const (
 // retriesParam is what all locks on one server have, with the default of go-redis.
 var retriesParam = catalog.Param{
 	Name: paramRetries, Default: "3",
-	Doc: "times that the Redis client sends a command again whose answer did not come, as go-redis does by itself; 0: never",
+	Doc: "how many times the Redis client resends a command that got no answer, as go-redis does by default; 0: never",
 }
 
 // waitParam is what all locks that poll have.
 var waitParam = catalog.Param{
 	Name: backends.ParamWait, Default: "jitter",
-	Doc: "the pause before a waiting client tries again: jitter: a random part of a fiftieth of the ttl; fixed: all of it",
+	Doc: "the pause before a waiting client tries again: fixed: a fiftieth of the ttl; jitter: a random part of that",
 }
 
 // checkRetries refuses wrong values before anything is started.

@@ -60,11 +60,11 @@ func (a store) Evict(ctx context.Context, policy string, keys []string) (text st
 // back.
 func listen(ctx context.Context, c *goredis.Client) (*goredis.PubSub, error) {
 	if err := c.ConfigSet(ctx, "notify-keyspace-events", "Ee").Err(); err != nil {
-		return nil, fmt.Errorf("have evictions told: %w", err)
+		return nil, fmt.Errorf("enable notices of evictions: %w", err)
 	}
 	sub := c.Subscribe(ctx, "__keyevent@0__:evicted")
 	if _, err := sub.Receive(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("listen to evictions: %w", err), sub.Close())
+		return nil, errors.Join(fmt.Errorf("subscribe to notices of evictions: %w", err), sub.Close())
 	}
 	return sub, nil
 }
@@ -79,7 +79,7 @@ func sawAll(ctx context.Context, sub *goredis.PubSub, keys []string) error {
 			return cluster.ErrNotEvicted
 		}
 		if err != nil {
-			return fmt.Errorf("listen to evictions: %w", err)
+			return fmt.Errorf("subscribe to notices of evictions: %w", err)
 		}
 		if m, ok := told.(*goredis.Message); ok {
 			left = slices.DeleteFunc(left, func(key string) bool { return key == m.Payload })
@@ -105,7 +105,7 @@ func fill(ctx context.Context, c *goredis.Client, keys []string) (int, error) {
 			return i + 1, nil
 		}
 	}
-	return fillMax, fmt.Errorf("%s not evicted after %d keys of %d kB", strings.Join(keys, ", "), fillMax, fillSize>>10)
+	return fillMax, fmt.Errorf("%s was not evicted after %d keys of %d kB", strings.Join(keys, ", "), fillMax, fillSize>>10)
 }
 
 // MakeRoom takes the limit and the filling away.

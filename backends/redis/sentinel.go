@@ -73,7 +73,7 @@ func takeWait(ctx context.Context, l *lock, req backends.Request) (backends.Leas
 		relErr = nil // the server that had set it says that it is gone
 	}
 	if relErr != nil { // or another server was asked: a fail-over may lie in between
-		return nil, unknown(fmt.Errorf("no replica took it, and cleaning up failed: %w", relErr))
+		return nil, unknown(fmt.Errorf("no replica confirmed the key, and deleting it failed: %w", relErr))
 	}
-	return nil, fmt.Errorf("%w, or rather by nobody: no replica took the key within %v, and it was given back", backends.ErrBusy, limit)
+	return nil, fmt.Errorf("%w, or none does: no replica confirmed the key within %v, so it was deleted again", backends.ErrBusy, limit)
 }

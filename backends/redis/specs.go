@@ -47,13 +47,13 @@ func sentinelSpecs() []backends.Spec {
 	topologies := withAOF(Sentinel)
 	return []backends.Spec{
 		{
-			Name: "redis-sentinel", Doc: "redis-lua on the master that Sentinel names: replication is asynchronous, a fail-over may lose the lock",
-			Notes:      "A grant is answered before any replica has it. A lease must outlive the fail-over, about two seconds here, for the loss to be provable: the default ttl on this topology is 3s. In a split brain the new master still has the key of the last holder; from its end on both masters grant. After an isolation heals, go-redis clients that missed the switch go on with the old master until Sentinel makes it a replica.",
+			Name: "redis-sentinel", Doc: "redis-lua on the master that Sentinel names; replication is asynchronous, so a fail-over may lose the lock",
+			Notes:      "A grant is acknowledged before any replica has it. The loss can be proven only if the lease outlives the fail-over, which takes about two seconds here: the default ttl on this topology is 3s. In a split brain the new master still has the key of the last holder; once that key expires, both masters grant the lock. After an isolation heals, go-redis clients that missed the switch go on with the old master until Sentinel makes it a replica.",
 			Topologies: topologies, Open: opener(takePX(releaseLua)),
 		},
 		{
-			Name: "redis-sentinel-wait", Doc: "redis-sentinel that takes a lock only when WAIT says that one replica has it, and else gives it back",
-			Notes:      "WAIT tells that one replica has the key, not that it will be the one that is promoted: Sentinel prefers the replica with the highest offset, which is what makes it hold here. A key that no replica confirmed within a tenth of the ttl is given back. While replication is cut, nobody is granted anything.",
+			Name: "redis-sentinel-wait", Doc: "redis-sentinel that keeps a lock only if WAIT confirms that one replica has it, and otherwise gives it back",
+			Notes:      "WAIT confirms that one replica has the key, not that this replica will be promoted. The lock holds here because Sentinel prefers the replica with the highest offset. A key that no replica confirms within a tenth of the ttl is given back. While replication is cut, no client is granted the lock.",
 			Topologies: topologies, Open: opener(takeWait),
 		},
 	}
@@ -64,8 +64,8 @@ func redlockSpecs() []backends.Spec {
 	topologies := withAOF(Five)
 	return []backends.Spec{
 		{
-			Name: "redlock", Doc: "Redlock, as published: SET NX PX on a majority of five masters, valid for the ttl less the time it took and an allowance for drift",
-			Notes:      "Safe while a minority is dead. Not against a pause of its client, clocks that jump, or nodes that restart empty: one such node is enough where the grant was by three. How many clocks may jump depends on the grant: a grant by all five nodes survives two jumps, for three nodes still have the key; a grant by four survives one, a grant by three none, because one more free node makes another majority. With five clients in contention some grants come from three or four nodes. `clock-jump` strikes grants by all nodes unless `grant=` says otherwise. With a minority down, and with two nodes cut off, every grant is one by three.",
+			Name: "redlock", Doc: "Redlock as published: SET NX PX on a majority of five masters; valid for the ttl minus the time that the acquire took and an allowance for clock drift",
+			Notes:      "Safe while a minority is dead. Not safe against a pause of the client, clocks that jump, or nodes that restart empty: one such node is enough if only three nodes granted the lock. How many clocks may jump depends on the grant: a grant by all five nodes survives two jumps, because three nodes still have the key; a grant by four survives one; a grant by three survives none, because one more free node makes another majority. With five contending clients some grants come from three or four nodes. `clock-jump` strikes grants by all nodes unless `grant=` says otherwise. With a minority down, or with two nodes cut off, every grant comes from three nodes.",
 			Topologies: topologies, Voters: true, Open: openRedlock(),
 		},
 		{
@@ -74,11 +74,11 @@ func redlockSpecs() []backends.Spec {
 			Topologies: topologies, Voters: true, Renews: true, Open: openRedlock(func(r *redlock) { r.renews = true }),
 		},
 		{
-			Name: "redlock-delayed", Doc: "redlock in which a node that was started less than one time to live ago has no vote",
-			Notes:      "Kleppmann's and antirez's delayed restart, done by the clients: INFO server on the same connection says how long the node has been up, in whole seconds, so a node has no vote for one ttl and up to two seconds more. It also has no vote on whether the key is there. At the start of a run all nodes are young: nobody is granted anything for that long. A clock jump forward makes a node look old.",
+			Name: "redlock-delayed", Doc: "redlock that ignores the vote of a node that was started less than one time to live ago",
+			Notes:      "The delayed restart of Kleppmann and antirez, done by the clients: INFO server on the same connection gives the node's uptime in whole seconds, so a node has no vote for one ttl and up to two seconds more. It also has no vote on whether the key exists. At the start of a run all nodes are young, so that no client is granted the lock for that long. A clock jump forward makes a node look old.",
 			Topologies: topologies, Voters: true, Open: openRedlock(func(r *redlock) { r.quarantine = true }),
 			Recovery:   2 * time.Second, // uptimes come in whole seconds
-			RealServer: "the embedded server does not say how long it has been up",
+			RealServer: "the embedded server does not report its uptime",
 		},
 	}
 }
@@ -88,22 +88,22 @@ func singleSpecs() []backends.Spec {
 	topologies := withAOF(Single, Replica, Sentinel)
 	return []backends.Spec{
 		{
-			Name: "redis-setnx", Doc: "SETNX without a time to live, DEL: a dead holder blocks all for ever",
-			Notes:      "Nothing ends it but its holder.",
+			Name: "redis-setnx", Doc: "SETNX without a time to live, DEL: a dead holder blocks all clients forever",
+			Notes:      "Only its holder can end it.",
 			Topologies: topologies, Ends: history.EndsNever, Open: opener(takeSetnx),
 		},
 		{
-			Name: "redis-setnx-expire", Doc: "SETNX, then EXPIRE as a second command: a death between the two blocks all for ever",
+			Name: "redis-setnx-expire", Doc: "SETNX, then EXPIRE as a second command: a client that dies between the two blocks all others forever",
 			Topologies: topologies, Open: opener(takeSetnxExpire),
-			Points: []backends.Point{{Name: pointSetnxExpire, Doc: "the key is set and has no time to live yet"}},
+			Points: []backends.Point{{Name: pointSetnxExpire, Doc: "the key is set, but has no time to live yet"}},
 		},
 		{
 			Name: "redis-get-del", Doc: "SET NX PX; release by GET, compare, DEL: may delete the lock of the next holder",
 			Topologies: topologies, Open: opener(takePX(releaseGetDel)),
-			Points: []backends.Point{{Name: pointGetDel, Doc: "the key was seen to be ours and is not deleted yet"}},
+			Points: []backends.Point{{Name: pointGetDel, Doc: "GET has shown that the client still owns the key, which is not deleted yet"}},
 		},
 		{
-			Name: "redis-del", Doc: "SET NX PX; release by a blind DEL: a late release frees somebody else's lock",
+			Name: "redis-del", Doc: "SET NX PX; release by a blind DEL: a late release frees another client's lock",
 			Topologies: topologies, Open: opener(takePX(releaseDel)),
 		},
 		{
@@ -111,13 +111,13 @@ func singleSpecs() []backends.Spec {
 			Topologies: topologies, Open: opener(takePX(releaseLua)),
 		},
 		{
-			Name: "redis-watchdog", Doc: "redis-lua, renewed every third of its time to live by a watchdog that tells of the loss",
-			Notes:      "The renewals stop with the process: a pause of the whole client is as bad as without them.",
+			Name: "redis-watchdog", Doc: "redis-lua with a watchdog that renews the lease every third of its time to live, and reports the loss",
+			Notes:      "The renewals stop with the process: a pause of the whole client is as harmful as without them.",
 			Topologies: topologies, Renews: true, Open: opener(takeWatchdog),
 		},
 		{
 			Name: "redis-fenced", Doc: "redis-lua with a fencing token from INCR in the acquire script",
-			Notes:      "The token is INCR in the acquire script. It lives in the same memory as the lock: what loses the lock without persistence loses the count as well, and then tokens repeat or go back. A fence that takes a token that is only not lower accepts the duplicate (`--workload counter:fence=at-least`).",
+			Notes:      "The acquire script takes the token from INCR. The count lives in the same memory as the lock: without persistence, whatever loses the lock loses the count as well, and then tokens repeat or go back. A fence that accepts an equal token accepts the duplicate (`--workload counter:fence=at-least`).",
 			Topologies: topologies, Tokens: true, Open: opener(takeFenced),
 		},
 	}

@@ -45,7 +45,7 @@ var (
 	}
 	// No automatic rewrite: it would fork a child that does not die with the server.
 	persistAlways = persistence{
-		suffix: AOF, doc: "; every write is on disk before it is answered (appendfsync always)",
+		suffix: AOF, doc: "; every write is on disk before it is acknowledged (appendfsync always)",
 		config: "save \"\"\nappendonly yes\nappendfsync always\nauto-aof-rewrite-percentage 0\n",
 	}
 )
@@ -58,7 +58,7 @@ func single(p persistence) cluster.Topology {
 }
 
 func five(p persistence) cluster.Topology {
-	t := cluster.Topology{Name: Five, Doc: "five Redis masters that know nothing of each other, for Redlock", Recovery: time.Second}
+	t := cluster.Topology{Name: Five, Doc: "five independent Redis masters, for Redlock", Recovery: time.Second}
 	for i := range 5 {
 		t.Nodes = append(t.Nodes, master(nodeName(i), p))
 	}
@@ -67,7 +67,7 @@ func five(p persistence) cluster.Topology {
 
 func replica(p persistence) cluster.Topology {
 	return cluster.Topology{
-		Name: Replica, Doc: "a Redis master and a replica that follows it asynchronously; nobody replaces the master",
+		Name: Replica, Doc: "a Redis master and a replica that follows it asynchronously; no automatic fail-over",
 		Nodes: replicated(p, 2), Recovery: 2 * time.Second, Ready: replicasReady(2),
 	}
 }
@@ -115,7 +115,7 @@ func node(name, config string, args ...string) cluster.Recipe {
 // hint tells of the one setting that old servers do not know.
 func hint(said string) string {
 	if strings.Contains(said, "bind-source-addr") {
-		return "before version 7 a server cannot be told from which address to call the others: with --network bridge (and --provider container) each has one of its own"
+		return "before version 7 the source address of a server cannot be set: use --provider container --network bridge, which gives each server an address of its own"
 	}
 	return ""
 }

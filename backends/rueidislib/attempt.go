@@ -113,7 +113,7 @@ func (a *attempt) beforeDelete(k *keyState) (func(reply), error) {
 	if !a.isReleased() && !a.gaveUp && a.goneOrGoing() >= a.need {
 		a.gaveUp = true
 		if a.granted {
-			recorded, err := a.req.Hooks.GivingUp(a.req.Owner, "the library gives the lock up after an error")
+			recorded, err := a.req.Hooks.GivingUp(a.req.Owner, "the library gives up the lock after an error")
 			if err != nil {
 				return nil, err
 			}
@@ -122,7 +122,7 @@ func (a *attempt) beforeDelete(k *keyState) (func(reply), error) {
 	}
 	return func(r reply) {
 		a.freed(k, r)
-		done(errors.New("what became of all keys is not known"))
+		done(errors.New("the fate of the keys is not known"))
 	}, nil
 }
 
@@ -312,7 +312,7 @@ func (a *attempt) stop() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.done != nil {
-		a.done(backends.Renewal{Sent: a.began, TTL: a.env.TTL}, errors.New("the lock was given back meanwhile"))
+		a.done(backends.Renewal{Sent: a.began, TTL: a.env.TTL}, errors.New("the lock was released in the meantime"))
 		a.done = nil
 	}
 }
@@ -340,7 +340,7 @@ func (a *attempt) outcome() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.gaveUp {
-		return fmt.Errorf("%w: the library had given the lock up already", backends.ErrNotSent)
+		return fmt.Errorf("%w: the library had already given up the lock", backends.ErrNotSent)
 	}
 	gone, foreignKeys := 0, 0
 	for _, k := range a.keys {

@@ -18,12 +18,12 @@ func Part() backends.Part { return backends.Part{Backends: Specs()} }
 func Specs() []backends.Spec {
 	return []backends.Spec{
 		{
-			Name: "rueidislock", Doc: "redis/rueidis/rueidislock v1.0.79: two of three keys on one server, extended in the background, a context that ends with the loss",
+			Name: "rueidislock", Doc: "redis/rueidis/rueidislock v1.0.79: two of three keys on one server, extended in the background; its context ends when the lock is lost",
 			Library: "github.com/redis/rueidis v1.0.79", Params: rueidisParams, With: withRueidis,
 			Signals:    []backends.Signal{{Kind: backends.SignalContext, Name: "the context of WithContext"}},
-			Notes:      "It is in `lockstorm-full` alone. A majority of keys on one server. What it extends and deletes is read from its Redis commands by a hook of its client. The extension ends, and its context with it, when a majority of the keys is lost; an extension that is not answered is waited for until the deadline that it asked for, which is later than the one that it had.",
+			Notes:      "Only `lockstorm-full` has it. It holds a majority of keys on one server. A hook of its Redis client reads from the commands what it extends and deletes. When a majority of the keys is lost, the extension ends, and the context with it. An extension without an answer is waited for until the deadline that it asked for, which is later than the current one.",
 			Topologies: redislibs.Single(), Ends: history.EndsLease, Renews: true, Open: openRueidis,
-			RealServer: "the embedded server knows no CLIENT TRACKING, by which this library waits",
+			RealServer: "the embedded server does not support CLIENT TRACKING, which this library needs to wait",
 			Recovery:   10 * time.Second, // ConnWriteTimeout of rueidis
 		},
 	}

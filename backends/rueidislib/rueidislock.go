@@ -22,11 +22,11 @@ import (
 func rueidisPrefix(run string) string { return strings.TrimSuffix(redis.Keys(run, "")[0], ":") }
 
 var rueidisParams = []catalog.Param{
-	{Name: "majority", Default: "2", Doc: "KeyMajority: of 2n-1 keys so many must be had"},
+	{Name: "majority", Default: "2", Doc: "KeyMajority: how many of 2n-1 keys a client must get"},
 	{Name: "try-next-after", Default: "20ms", Doc: "TryNextAfter: how long the acquire of one key may take"},
 	{Name: "extend-interval", Default: "0.5ttl", Doc: "ExtendInterval: how often it extends"},
 	{Name: "no-loop-tracking", Default: "no", Doc: "NoLoopTracking: the server does not tell a client of its own changes"},
-	{Name: "disable-cache", Default: "no", Doc: "DisableCache: no client-side caching; who waits asks again every TryNextAfter"},
+	{Name: "disable-cache", Default: "no", Doc: "DisableCache: no client-side caching; a waiting client asks again every TryNextAfter"},
 	{Name: "setpx", Default: "no", Doc: "FallbackSETPX: SET PX instead of SET PXAT"},
 	{Name: "retry", Default: "yes", Doc: "no: DisableRetry of its Redis client"},
 }
@@ -49,7 +49,7 @@ func rueidisOptions(v catalog.Values, ttl time.Duration) (o rueidislock.LockerOp
 		return o, err
 	}
 	if majority > maxMajority {
-		return o, fmt.Errorf("majority=%d is too many: up to %d", majority, maxMajority)
+		return o, fmt.Errorf("majority=%d: choose at most %d", majority, maxMajority)
 	}
 	o.KeyMajority = int32(majority)
 	if o.TryNextAfter, err = v.Length("try-next-after", ttl); err != nil {
@@ -151,7 +151,7 @@ func (r *rueidisLock) lock(ctx context.Context, req backends.Request, take rueid
 	a := r.spy.latest()
 	switch {
 	case err != nil && a.maySucceed():
-		return nil, fmt.Errorf("no majority either way: %v", err) //nolint:errorlint // hidden on purpose
+		return nil, fmt.Errorf("no majority for success or for failure: %v", err) //nolint:errorlint // hidden on purpose
 	case err != nil && !a.refused(): // a majority of the keys is certainly not ours
 		return nil, fmt.Errorf("%w: %w", backends.ErrNotSent, err)
 	case err != nil:
@@ -160,7 +160,7 @@ func (r *rueidisLock) lock(ctx context.Context, req backends.Request, take rueid
 	sent, kept := a.grant()
 	if !kept {
 		cancel() // waits until the library has done with it
-		return nil, errors.New("the library gave the lock up before it had handed it over")
+		return nil, errors.New("the library gave up the lock before it returned it")
 	}
 	l := &rueidisLease{attempt: a, cancel: cancel, lost: make(chan struct{})}
 	l.info = backends.Info{

@@ -282,7 +282,7 @@ func (l leader) drained(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(errors.New("the replica has not applied all that it has received"), err)
+			return errors.Join(errors.New("the replica has not applied everything that it has received"), err)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}

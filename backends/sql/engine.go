@@ -36,7 +36,7 @@ func engineOf(node string) (*engine, error) {
 			return e, nil
 		}
 	}
-	return nil, fmt.Errorf("%s is no server of %s or %s", node, postgres.name, mariadb.name)
+	return nil, fmt.Errorf("%s is not a server of %s or %s", node, postgres.name, mariadb.name)
 }
 
 // text is a statement in the engine's own words.
@@ -61,7 +61,7 @@ func (e *engine) text(statement string) string {
 }
 
 // errRefused says that the server took a statement and refused it: the connection lives.
-var errRefused = errors.New("the server refused it")
+var errRefused = errors.New("the server refused the statement")
 
 // errGone says that the connection on which a lock was held has ended.
 var errGone = errors.New("the connection has ended")

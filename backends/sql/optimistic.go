@@ -53,7 +53,7 @@ func (o *optimistic) TryAcquire(ctx context.Context, req backends.Request) (back
 // Open is the row of the last grant.
 func (o *optimistic) Open(_ context.Context, lock, _ string, info backends.Info) (backends.Access, error) {
 	if o.last == nil || o.last.id != o.id(lock) || o.last.info.Owner != info.Owner {
-		return nil, fmt.Errorf("%w: the row of another section", backends.ErrNotSent)
+		return nil, fmt.Errorf("%w: the row belongs to another section", backends.ErrNotSent)
 	}
 	return o.last, nil
 }
@@ -141,7 +141,7 @@ func (s *snapshot) update(ctx context.Context, conn *stdsql.Conn) error {
 	stamp := fmt.Sprintf("{now} - {now} %% %d", max(s.o.resolution, 1))
 	n, err := s.o.changed(ctx, conn, "UPDATE ls_data SET value = ?, ledger = ?, version = version + 1, changed = "+stamp+" WHERE "+s.o.condition, args...)
 	if err == nil && n == 0 {
-		err = fmt.Errorf("%w: the row is not as it was read", backends.ErrStaleToken)
+		err = fmt.Errorf("%w: the row has changed since it was read", backends.ErrStaleToken)
 	}
 	return err
 }

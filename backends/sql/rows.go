@@ -130,7 +130,7 @@ func (r *rows) undo(ctx context.Context, t *transaction, why error) {
 	if _, err := r.exec(ctx, t.conn, "ROLLBACK"); err != nil {
 		t.given = err
 		if r.alive(t.conn) {
-			r.over(t.conn, "a transaction that cannot be rolled back")
+			r.over(t.conn, "the transaction could not be rolled back")
 		}
 		return
 	}
@@ -233,7 +233,7 @@ func (l *rowLease) Write(ctx context.Context, register string, _, value int64) e
 	}
 	n, err := l.r.changed(ctx, l.t.conn, text, args...)
 	if err == nil && n == 0 && !l.absent {
-		err = fmt.Errorf("%w: the row is not there any more", errRefused)
+		err = fmt.Errorf("%w: the row is gone", errRefused)
 	}
 	l.absent = false
 	if err = l.broke(ctx, err); err != nil {

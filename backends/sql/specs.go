@@ -32,11 +32,11 @@ var isolations = map[string]string{
 }
 
 var (
-	isolationParam = catalog.Param{Name: paramIsolation, Default: "default", Doc: "of the transactions: default, read-committed, repeatable-read or serializable"}
-	watchParam     = catalog.Param{Name: paramWatch, Default: "0s", Doc: "how often a holder asks the server for nothing, to see whether its connection lives; 0s: never"}
-	idleParam      = catalog.Param{Name: paramIdle, Default: "0s", Doc: "after so long without a statement the server ends the connection (idle_session_timeout, wait_timeout): the lock has a lease then; 0s: never"}
-	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "after so long without a packet the server's kernel asks that of the client, once, and ends the connection if nothing comes in so long again (tcp_keepalives_idle, _interval, _count=1; whole seconds; with user-timeout, when that is over); 0s: as the kernel has it, two hours"}
-	unheardParam   = catalog.Param{Name: paramUnheard, Default: "0s", Doc: "after so long without acknowledgement of what it sent the server's kernel ends the connection (tcp_user_timeout); 0s: as the kernel has it, a quarter of an hour"}
+	isolationParam = catalog.Param{Name: paramIsolation, Default: "default", Doc: "isolation level of the transactions: default, read-committed, repeatable-read or serializable"}
+	watchParam     = catalog.Param{Name: paramWatch, Default: "0s", Doc: "how often a holder sends an empty statement, to see whether its connection is alive; 0s: never"}
+	idleParam      = catalog.Param{Name: paramIdle, Default: "0s", Doc: "the server ends the connection after this long without a statement (idle_session_timeout, wait_timeout), so that the lock has a lease; 0s: never"}
+	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "after this long without a packet the server's kernel probes the client's kernel once, and ends the connection if it hears nothing for as long again (tcp_keepalives_idle, _interval, _count=1; whole seconds; with user-timeout, after that time); 0s: the kernel's default, two hours"}
+	unheardParam   = catalog.Param{Name: paramUnheard, Default: "0s", Doc: "the server's kernel ends the connection if data that it sent is not acknowledged for this long (tcp_user_timeout); 0s: the kernel's default, a quarter of an hour"}
 )
 
 // both are all topologies of both engines.
@@ -64,15 +64,15 @@ func spec(name, doc string, open func(env backends.Env) (backends.Locker, error)
 }
 
 func rowSpecs() []backends.Spec {
-	rowLock := spec("sql-for-update", "SELECT ... FOR UPDATE of a row that is there; the data is read and written in the same transaction",
+	rowLock := spec("sql-for-update", "SELECT ... FOR UPDATE of an existing row; the data is read and written in the same transaction",
 		func(env backends.Env) (backends.Locker, error) {
 			s, err := newSession(env)
 			return &rows{session: s, table: tableData, isolation: isolations[env.Values[paramIsolation]]}, err
 		})
 	rowLock.Settles, rowLock.Params, rowLock.With = true, []catalog.Param{isolationParam}, withIsolation
-	rowLock.Notes = "What counts is what is committed: two clients may believe that they hold the row, where the server has ended the connection of one, and only one of them can commit."
+	rowLock.Notes = "Only committed changes count: if the server has ended the connection of a holder, two clients may believe that they hold the row, but only one of them can commit."
 
-	missing := spec("sql-for-update-missing-row", "SELECT ... FOR UPDATE of a row that need not be there: who finds none believes that nobody has it, and inserts it in the same transaction",
+	missing := spec("sql-for-update-missing-row", "SELECT ... FOR UPDATE of a row that may not exist: a client that finds no row believes that the lock is free, and inserts the row in the same transaction",
 		func(env backends.Env) (backends.Locker, error) {
 			s, err := newSession(env)
 			table := map[string]string{"yes": tableData, "no": tableKeyless}[env.Values[paramKey]]
@@ -81,7 +81,7 @@ func rowSpecs() []backends.Spec {
 	missing.Topologies = alone()
 	missing.Settles, missing.With = true, withIsolation
 	missing.Params = []catalog.Param{isolationParam, {Name: paramKey, Default: "yes", Doc: "whether the table has a primary key, which refuses a second row: yes or no"}}
-	missing.Notes = "Flawed: a row that is not there cannot be locked by most engines and levels. With many locks (--locks 200) each is missing once."
+	missing.Notes = "Flawed: most engines and isolation levels cannot lock a row that does not exist. With many locks (--locks 200) each row is missing once."
 	return []backends.Spec{rowLock, missing}
 }
 
@@ -106,51 +106,51 @@ func optimisticSpecs() []backends.Spec {
 		}
 		return s
 	}
-	stamp := of("sql-timestamp", "no lock: an update is applied if the row has the time stamp that it was read with", byTimestamp)
-	stamp.Params = []catalog.Param{{Name: paramResolution, Default: "1s", Doc: "of the time stamps: a second is what columns without a fraction have"}}
+	stamp := of("sql-timestamp", "no lock: an update is applied if the row still has the time stamp that was read", byTimestamp)
+	stamp.Params = []catalog.Param{{Name: paramResolution, Default: "1s", Doc: "resolution of the time stamps; columns without a fraction have 1s"}}
 	stamp.With = func(s backends.Spec, v catalog.Values) (backends.Spec, error) {
 		_, err := v.Length(paramResolution, time.Second)
 		return s, err
 	}
 	stamp.Notes = "Flawed: two updates within one tick of the stamp cannot be told apart."
-	noID := of("sql-optimistic-noid", "no lock: an update is applied if the version is the one that was read, of whatever row", byNoID)
+	noID := of("sql-optimistic-noid", "no lock: an update is applied to every row whose version is the one that was read", byNoID)
 	noID.Notes = "Flawed on purpose: WHERE version = v without an id updates the rows of others (--locks 2)."
-	cas := of("sql-value-cas", "no lock: an update is applied if the value is the one that was read", byValue)
-	cas.Notes = "A value that comes back (A, B, A) is taken for one that was never changed: what was derived from it may be wrong."
+	cas := of("sql-value-cas", "no lock: an update is applied if the row still has the value that was read", byValue)
+	cas.Notes = "A value that comes back (A, B, A) looks as if it had never changed: data derived from it may be wrong."
 	return []backends.Spec{
-		of("sql-optimistic", "no lock: an update is applied if the row has the version that it was read with", byVersion),
+		of("sql-optimistic", "no lock: an update is applied if the row still has the version that was read", byVersion),
 		noID, cas, stamp,
 	}
 }
 
 func lockSpecs() []backends.Spec {
-	insert := spec("sql-insert-unique", "INSERT of a row with a primary key takes the lock, DELETE of the owner's row gives it back",
+	insert := spec("sql-insert-unique", "INSERT of a row with a primary key acquires the lock, DELETE of the owner's row releases it",
 		func(env backends.Env) (backends.Locker, error) {
 			s, err := newSession(env)
 			return unique{s}, err
 		})
 	insert.Ends, insert.Keys = history.EndsNever, keys(tableLock)
-	insert.Notes = "The row of a dead holder stays for ever."
+	insert.Notes = "The row of a dead holder stays forever."
 
-	lease := spec("sql-lease-row", "a row with an owner and a time until which it is his: UPDATE ... WHERE the time is over; extended by a heart-beat; each grant has the row's next token",
+	lease := spec("sql-lease-row", "a row with an owner and an expiry time: UPDATE ... WHERE the row has expired; extended by a heartbeat; each grant takes the row's next token",
 		func(env backends.Env) (backends.Locker, error) {
 			s, err := newSession(env)
 			return &leases{session: s, heartbeat: env.Values[paramHeartbeat] == "yes", byClient: env.Values[paramClock] == clockClient}, err
 		})
 	lease.Ends, lease.Tokens, lease.Keys, lease.Renews = history.EndsLease, true, keys(tableLease), true
 	lease.Params = []catalog.Param{
-		{Name: paramHeartbeat, Default: "yes", Doc: "yes: extended in the background every third of the ttl; no: never"},
-		{Name: paramClock, Default: clockServer, Doc: "whose clock says when a lease is over: that of the server, or of the client"},
+		{Name: paramHeartbeat, Default: "yes", Doc: "yes: the lease is extended in the background every third of the ttl; no: never"},
+		{Name: paramClock, Default: clockServer, Doc: "whose clock decides when a lease is over: server or client"},
 	}
 	lease.With = withLease
 
-	advisoryLock := spec("postgres-advisory", "pg_advisory_lock, which PostgreSQL keeps for a session, or a transaction of it", openAdvisory)
+	advisoryLock := spec("postgres-advisory", "pg_advisory_lock, which PostgreSQL keeps for a session or a transaction", openAdvisory)
 	advisoryLock.Topologies, advisoryLock.With = ofPostgres(), withAdvisory
-	advisoryLock.Params = []catalog.Param{{Name: paramScope, Default: scopeSession, Doc: "session: until it is unlocked; transaction: until the commit"}, watchParam, idleParam, keepaliveParam, unheardParam}
+	advisoryLock.Params = []catalog.Param{{Name: paramScope, Default: scopeSession, Doc: "session: held until the unlock; transaction: held until the commit"}, watchParam, idleParam, keepaliveParam, unheardParam}
 	getLock := spec("mariadb-get-lock", "GET_LOCK and RELEASE_LOCK, which MariaDB keeps for a session", openAdvisory)
 	getLock.Topologies, getLock.With, getLock.Params = ofMariaDB(), withAdvisory, []catalog.Param{watchParam, idleParam}
 	for _, s := range []*backends.Spec{&advisoryLock, &getLock} {
-		s.Notes = "The lock ends with the connection, whoever ends it, and its holder learns of that with its next statement, unless it watches. A replica knows nothing of it."
+		s.Notes = "The lock ends with the connection, whichever side ends it. Without watch= its holder learns of that only with its next statement. A replica knows nothing of the lock."
 	}
 	return []backends.Spec{insert, lease, advisoryLock, getLock}
 }
@@ -245,7 +245,7 @@ func withAdvisory(s backends.Spec, v catalog.Values) (backends.Spec, error) {
 			return s, err
 		}
 		if idle, err := v.Length(paramIdle, time.Second); err == nil && idle > 0 && scope == scopeTransaction {
-			return s, fmt.Errorf("%s=%s is of sessions: a transaction has another time-out", paramIdle, v[paramIdle])
+			return s, fmt.Errorf("%s=%s applies only to scope=session: a transaction has another timeout", paramIdle, v[paramIdle])
 		}
 	}
 	watch, err := v.Length(paramWatch, time.Second)

@@ -29,8 +29,8 @@ const (
 // acknowledged over a kill.
 func Topologies() []cluster.Topology {
 	const (
-		async = "; the replica follows asynchronously, and is promoted by us"
-		sync  = "; nothing is acknowledged that the replica does not have, which is promoted by us"
+		async = "; the replica follows asynchronously, and lockstorm promotes it"
+		sync  = "; the replica has every commit before it is acknowledged, and lockstorm promotes it"
 	)
 	return []cluster.Topology{
 		{

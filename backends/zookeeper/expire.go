@@ -17,7 +17,7 @@ import (
 func (a admin) EndSession(ctx context.Context, lease string) error {
 	id, err := strconv.ParseUint(lease, 0, 64)
 	if err != nil {
-		return fmt.Errorf("lease %q is no session: %w", lease, err)
+		return fmt.Errorf("%q is not the id of a session: %w", lease, err)
 	}
 	d := net.Dialer{Timeout: adminTimeout}
 	conn, err := d.DialContext(ctx, "tcp", a.addr())
@@ -33,7 +33,7 @@ func (a admin) EndSession(ctx context.Context, lease string) error {
 	case err != nil:
 		return err
 	case len(joined) < 16 || binary.BigEndian.Uint64(joined[8:]) == 0:
-		return errors.New("the server knows no such session any more")
+		return errors.New("the server no longer has this session")
 	}
 	_, err = exchange(conn, closeRequest())
 	return err

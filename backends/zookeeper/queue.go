@@ -121,7 +121,7 @@ func (q *queue) enter(ctx context.Context, req backends.Request) (ticket, error)
 		case err == nil:
 			t, ok := parse(made[len(path)+1:])
 			if !ok {
-				return t, fmt.Errorf("the node is named %s", made)
+				return t, fmt.Errorf("the new node has an unexpected name: %s", made)
 			}
 			return t, nil
 		case errors.Is(err, zk.ErrNoNode):

@@ -100,7 +100,7 @@ func (s *session) event(e zk.Event) {
 		}
 		s.mu.Unlock()
 		for _, h := range hit {
-			h.hooks.Lost(h.lease, "the connection to the servers is lost")
+			h.hooks.Lost(h.lease, "the connection to the servers was lost")
 		}
 	case zk.StateExpired:
 		s.mu.Lock()

@@ -21,7 +21,7 @@ const (
 )
 
 func lostOnParam(def string) catalog.Param {
-	return catalog.Param{Name: paramLostOn, Default: def, Doc: "what a client takes for the loss of what it holds: disconnect (the connection is lost) or expiry (a server says that the session has ended)"}
+	return catalog.Param{Name: paramLostOn, Default: def, Doc: "what a client treats as the loss of its lock: disconnect (the connection is lost) or expiry (a server says that the session has ended)"}
 }
 
 func tokenParam(of ...string) catalog.Param {
@@ -44,29 +44,29 @@ func Specs() []backends.Spec {
 	}
 	queued := []catalog.Param{lostOnParam(onDisconnect), tokenParam(tokenCzxid, tokenSequence, tokenVersion)}
 	fixed := []catalog.Param{lostOnParam(onDisconnect), tokenParam(tokenCzxid, tokenVersion)}
-	rw := spec("zk-rwlock", "a queue of sequential nodes for readers and writers: a reader waits for the last writer before it, a writer for the node before it",
+	rw := spec("zk-rwlock", "a queue of sequential nodes for readers and writers: a reader waits for the last writer before it, a writer for the node just before it",
 		queued, inQueue(queue{recheck: true, shared: true}))
 	rw.Model.Kind = history.ModelReadWrite
-	article := spec("zk-seed001", "the lock of an article (seed 001): sequential nodes, exists() and then wait(), in which a wake-up is lost",
+	article := spec("zk-seed001", "the lock of an article (seed 001): sequential nodes, exists() and then wait(); a wake-up between the two is lost",
 		[]catalog.Param{lostOnParam(onDisconnect)}, func(s *session, _ catalog.Values) backends.Locker {
 			return &seed001{s: s, current: map[string]string{}}
 		})
-	article.Points = []backends.Point{{Name: pointBetween, Doc: "the watch of the node before is set, and nobody waits for it yet"}}
-	article.Notes = "Flawed on purpose: a notice that comes between exists() and wait() wakes nobody, and the lock is not asked for again. A tryLock that fails leaves its node in the queue until the object takes the lock, or its session ends."
+	article.Points = []backends.Point{{Name: pointBetween, Doc: "the watch on the node before is set, but the client does not wait for it yet"}}
+	article.Notes = "Flawed on purpose: a notice that comes between exists() and wait() wakes no client, and the client does not look again. A tryLock that fails leaves its node in the queue until the object acquires the lock, or its session ends."
 	shipped := spec("zk-library", "zk.NewLock, Lock and Unlock of go-zookeeper/zk v1.0.4", []catalog.Param{lostOnParam(onExpiry)},
 		func(s *session, _ catalog.Values) backends.Locker { return &library{s} })
 	shipped.NoTry = true
-	shipped.Notes = "Lock knows no context and no time-out. After an error of Unlock the node may stay, and blocks all others for as long as the session lives. The library has no token: it is the czxid of the node that is found again by what was written into it."
-	one := spec("zk-exclusive", "one fixed ephemeral node: who makes it holds the lock; all others watch it, and all are woken", fixed, ofNode(true))
-	one.Notes = "All nodes have one name: among several servers, a deletion that waited for a connection until its session had expired is sent under the next session, and deletes another client's node."
+	shipped.Notes = "Lock takes no context and no timeout. After an error of Unlock the node may stay, and then blocks all other clients as long as the session lives. The library has no token: lockstorm takes the czxid of the node, which it finds by the data written into it."
+	one := spec("zk-exclusive", "one fixed ephemeral node: the client that creates it holds the lock; all others watch it, and all are woken", fixed, ofNode(true))
+	one.Notes = "All clients use the same node name: with several servers, a deletion that waits for a connection until its session has expired is sent under the next session, and deletes another client's node."
 	return []backends.Spec{
 		one,
-		flawed(spec("zk-exclusive-norecheck", "one fixed ephemeral node; a client that is woken takes the lock for its own whatever the store says", fixed, ofNode(false)),
-			"a client that is woken does not look whether it made the node."),
-		fair(spec("zk-sequential", "a queue of sequential ephemeral nodes: each client watches the one before its own and looks again when it goes",
+		flawed(spec("zk-exclusive-norecheck", "one fixed ephemeral node; a client that is woken believes that it holds the lock, whatever the store says", fixed, ofNode(false)),
+			"a client that is woken does not check whether it created the node."),
+		fair(spec("zk-sequential", "a queue of sequential ephemeral nodes: each client watches the node before its own, and checks again when that node goes",
 			queued, inQueue(queue{recheck: true}))),
-		flawed(spec("zk-sequential-norecheck", "a queue of sequential ephemeral nodes; a client whose predecessor goes takes the lock for its own",
-			queued, inQueue(queue{})), "the node before may have gone because its client died while it waited: then somebody else holds the lock."),
+		flawed(spec("zk-sequential-norecheck", "a queue of sequential ephemeral nodes; a client whose predecessor goes believes that it holds the lock",
+			queued, inQueue(queue{})), "the node before may have gone because its client died while it waited: then another client holds the lock."),
 		rw, article, shipped,
 	}
 }

@@ -37,7 +37,7 @@ func Topologies() []cluster.Topology {
 	single.Role, single.Ready = history.RoleLeader, serves
 	single.Fresh = map[string]string{"zoo.cfg": config + "clientPort={{.Port}}\nclientPortAddress={{.Host}}\n"}
 	ensemble := cluster.Topology{
-		Name: Three, Doc: "an ensemble of three ZooKeeper servers (tickTime 100, syncLimit 5); every change is on the disks of two before it is answered",
+		Name: Three, Doc: "an ensemble of three ZooKeeper servers (tickTime 100, syncLimit 5); every change is on the disks of two servers before it is acknowledged",
 		// A first round of an election may choose a leader that never gets its followers; it is given up
 		// after a second.
 		Recovery: 10 * time.Second, FailOver: 3 * time.Second, TTL: 2 * time.Second,
@@ -48,7 +48,7 @@ func Topologies() []cluster.Topology {
 	}
 	return []cluster.Topology{
 		{
-			Name: Single, Doc: "one ZooKeeper server (tickTime 100); what it holds is on disk, and is there after a restart",
+			Name: Single, Doc: "one ZooKeeper server (tickTime 100); its data is on disk and survives a restart",
 			Nodes: []cluster.Recipe{single}, Recovery: 4 * time.Second,
 		},
 		ensemble,
@@ -119,7 +119,7 @@ func introduce(said io.Reader, back string) ([]byte, error) {
 	}
 	n := binary.BigEndian.Uint32(head[16:])
 	if n > maxAddress {
-		return nil, fmt.Errorf("an introduction with an address of %d bytes", n)
+		return nil, fmt.Errorf("the first message of a peer has an address of %d bytes", n)
 	}
 	if _, err := io.CopyN(io.Discard, said, int64(n)); err != nil {
 		return nil, err

@@ -86,12 +86,12 @@ func (a *audit) sequence() {
 			logs[e.Party] = l
 		}
 		if e.Seq != l.next {
-			a.add("seq", fmt.Sprintf("the log of %s goes from %d to %d: events are missing or duplicated", e.Party, l.next-1, e.Seq), e)
+			a.add("seq", fmt.Sprintf("the log of %s jumps from event %d to event %d: events are missing or duplicated", e.Party, l.next-1, e.Seq), e)
 			return
 		}
 		l.next++
 		if l.ended {
-			a.add("after-end", fmt.Sprintf("%s recorded event %d after its end", e.Party, e.Index), e)
+			a.add("after-end", fmt.Sprintf("%s recorded event %d after the end of its log", e.Party, e.Index), e)
 		}
 		l.ended = e.F == history.FEnd
 	}
@@ -104,7 +104,7 @@ func (a *audit) sequence() {
 			has = l.next
 		}
 		if has != n {
-			a.add("count", fmt.Sprintf("the log of %s has %d events, of which the history has %d", party, n, has), nil)
+			a.add("count", fmt.Sprintf("the log of %s has %d events, but the history contains %d of them", party, n, has), nil)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func (a *audit) calls() {
 		a.add("overlap", fmt.Sprintf("process %v starts an operation before its previous one ended (event %d)", e.Process, e.Index), e)
 	}
 	for _, e := range a.in.Mixed {
-		a.add("grant", fmt.Sprintf("event %d uses the grant %s again, or for another lock or client", e.Index, e.Grant), e)
+		a.add("grant", fmt.Sprintf("event %d reuses grant %s, or uses it for another lock or client", e.Index, e.Grant), e)
 	}
 	for _, e := range a.in.Unpaired {
 		a.add("orphan", fmt.Sprintf("event %d returns from an operation that was not invoked", e.Index), e)
@@ -131,7 +131,7 @@ func (a *audit) calls() {
 		}
 		p, known := party[e.Process.N]
 		if known && p != e.Party {
-			a.add("process", fmt.Sprintf("process %v is used by %s and by %s", e.Process, p, e.Party), e)
+			a.add("process", fmt.Sprintf("process %v is used by both %s and %s", e.Process, p, e.Party), e)
 		}
 		if p != e.Party || !known {
 			party[e.Process.N] = e.Party
@@ -172,7 +172,7 @@ func (in question) usedAfterRelease() []checker.Finding {
 			out = append(out, checker.Finding{
 				Rule: "used-after-release", Class: checker.NoClass, Cause: "the client", CauseKind: checker.CauseNone, Events: []int64{u.Invoke.Index}, Grants: []string{g.ID},
 				From: u.Start(), To: u.Start(),
-				Message: fmt.Sprintf("%s went on with a %s under %s at %s, after the release of that grant was answered", g.Client, u.Invoke.F, g.ID, checker.Seconds(u.Start())),
+				Message: fmt.Sprintf("%s performed a %s operation under grant %s at %s, although that grant's release had already been answered", g.Client, u.Invoke.F, g.ID, checker.Seconds(u.Start())),
 			})
 		}
 	}

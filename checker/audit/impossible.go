@@ -29,7 +29,7 @@ func (a *audit) events() {
 		case op && !e.Process.IsOp() && e.Party != history.PartyRegister:
 			a.add("named-process", fmt.Sprintf("event %d is a %s of %q: operations are performed by numbered processes", e.Index, e.F, e.Process.Name), e)
 		case e.Error != "" && !errorCodes[e.Error]:
-			a.add("error", fmt.Sprintf("event %d has the error %q, which is not on the list", e.Index, e.Error), e)
+			a.add("error", fmt.Sprintf("event %d has the error %q, which is not a known error code", e.Index, e.Error), e)
 		case op && e.Type == history.Fail && e.Error == "":
 			a.add("error", fmt.Sprintf("event %d: a %s failed, but the event gives no error", e.Index, e.F), e)
 		case op && e.Type == history.OK && e.Error != "":
@@ -65,9 +65,9 @@ func (a *audit) presented() {
 			switch e := u.Invoke; {
 			case !e.Token.Set || e.Token == given:
 			case !given.Set:
-				a.add("token", fmt.Sprintf("event %d presents the token %d under %s, which was given none", e.Index, e.Token.V, g.ID), e)
+				a.add("token", fmt.Sprintf("event %d presents token %d for grant %s, which has no token", e.Index, e.Token.V, g.ID), e)
 			default:
-				a.add("token", fmt.Sprintf("event %d presents the token %d under %s, which was given %d", e.Index, e.Token.V, g.ID, given.V), e)
+				a.add("token", fmt.Sprintf("event %d presents token %d for grant %s, whose token is %d", e.Index, e.Token.V, g.ID, given.V), e)
 			}
 		}
 	}
@@ -99,16 +99,16 @@ func (a *audit) grants() {
 		a.times(e, g.Acquire.Invoke)
 		own := run.Ends == history.EndsLease && !run.Model.Session
 		if !run.NoDeadlines && (own || e.Deadline.Set) && (!e.Sent.Set || !e.TTL.Set || !e.Deadline.Set) {
-			a.add("lease-times", fmt.Sprintf("the lease of %s has no sent, ttl or deadline on record, and the run does not say that they are unknown", g.ID), e)
+			a.add("lease-times", fmt.Sprintf("the lease of %s has no sent, ttl or deadline on record, although the run does not declare them unknown", g.ID), e)
 		}
 		if own && e.Deadline.Set && e.Deadline.V <= 0 {
-			a.add("lease-times", fmt.Sprintf("the lease of %s ends before the run has begun: a deadline is a time on the run's clock: the time of the send plus the remaining time to live", g.ID), e)
+			a.add("lease-times", fmt.Sprintf("the lease of %s ends before the run begins: a deadline must be a time on the run's clock (when the request was sent, plus the remaining time to live)", g.ID), e)
 		}
 		switch {
 		case run.Tokens && !e.Token.Set && g.Mode != history.ModeShared:
-			a.add("token", fmt.Sprintf("%s was granted without a token, although the lock issues them", g.ID), e)
+			a.add("token", fmt.Sprintf("grant %s has no token, although the lock issues tokens", g.ID), e)
 		case !run.Tokens && e.Token.Set:
-			a.add("token", fmt.Sprintf("%s was granted with a token, although the lock issues none", g.ID), e)
+			a.add("token", fmt.Sprintf("grant %s has a token, although the lock issues none", g.ID), e)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func (a *audit) renewals() {
 			if rn.Outcome() == history.OK {
 				a.times(rn.Return, rn.Invoke)
 				if e := rn.Return; e.Deadline.Set && (!e.Sent.Set || !e.TTL.Set) {
-					a.add("lease-times", fmt.Sprintf("event %d has a deadline without sent or ttl", e.Index), e)
+					a.add("lease-times", fmt.Sprintf("event %d has a deadline, but lacks sent or ttl", e.Index), e)
 				}
 			}
 		}
@@ -146,7 +146,7 @@ func (a *audit) times(e, invoke *history.Event) {
 	case e.Sent.Set && e.Sent.V > e.Time:
 		a.add("sent", fmt.Sprintf("event %d was sent at %s, after it was answered", e.Index, checker.Seconds(e.Sent.V)), e)
 	case e.TTL.Set && e.TTL.V <= 0:
-		a.add("ttl", fmt.Sprintf("event %d has a ttl of %s", e.Index, checker.Millis(e.TTL.V)), e)
+		a.add("ttl", fmt.Sprintf("event %d has a ttl of %s: a ttl must be above 0", e.Index, checker.Millis(e.TTL.V)), e)
 	}
 	if !e.Deadline.Set || !e.Sent.Set || !e.TTL.Set {
 		return
@@ -174,7 +174,7 @@ func (a *audit) values() {
 			}
 		}
 		if c.Invoke.Value.Base != c.Return.Value.Base || c.Invoke.Value.New != c.Return.Value.New {
-			a.add("value", fmt.Sprintf("the write of event %d returned with values other than those it was invoked with", e.Index), c.Return)
+			a.add("value", fmt.Sprintf("the write of event %d returned other values than it was invoked with", e.Index), c.Return)
 		}
 	}
 }

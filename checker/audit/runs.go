@@ -48,7 +48,7 @@ func (a *audit) run() {
 		{"bound of liveness", run.LivenessBound, least, longest},
 	} {
 		if n.value < n.lo || n.value > n.hi {
-			a.add("run", fmt.Sprintf("the run says %s for its %s: from %s to %s make sense", checker.Millis(n.value), n.field, checker.Millis(n.lo), checker.Millis(n.hi)), nil)
+			a.add("run", fmt.Sprintf("the run has %s as its %s: want %s to %s", checker.Millis(n.value), n.field, checker.Millis(n.lo), checker.Millis(n.hi)), nil)
 		}
 	}
 	a.runs()
@@ -75,7 +75,7 @@ func (a *audit) runs() {
 		if err := e.Value.Into(&run); err != nil {
 			a.add("run", fmt.Sprintf("the run of %s (event %d) cannot be read: %v", e.Party, e.Index, err), e)
 		} else if !reflect.DeepEqual(first, judged(run)) {
-			a.add("runs-differ", fmt.Sprintf("%s describes another run than the first log does (event %d)", e.Party, e.Index), e)
+			a.add("runs-differ", fmt.Sprintf("%s describes another run than the first log (event %d)", e.Party, e.Index), e)
 		}
 	}
 	if len(told) == 1 && told[history.PartyController] {
@@ -83,7 +83,7 @@ func (a *audit) runs() {
 	}
 	for _, p := range parties {
 		if !told[p] {
-			a.add("no-run", fmt.Sprintf("the log of %s does not say which run it is of", p), nil)
+			a.add("no-run", fmt.Sprintf("the log of %s does not say which run it belongs to", p), nil)
 		}
 	}
 }
@@ -106,14 +106,14 @@ func (a *audit) ends() {
 		}
 		*n++
 		if last := a.in.End != nil && i == len(a.in.Events)-1; last && (e.F != history.FEnd || e.Party != history.PartyController) {
-			a.add("after-end", fmt.Sprintf("event %d stands after the end of the history", e.Index), e)
+			a.add("after-end", fmt.Sprintf("event %d comes after the end of the history", e.Index), e)
 		}
 		if e.F != history.FEnd {
 			continue
 		}
 		var end history.End
 		if err := e.Value.Into(&end); err != nil || end.Events != *n {
-			a.add("end", fmt.Sprintf("the end of %s counts %d events, and its log has %d", e.Party, end.Events, *n), e)
+			a.add("end", fmt.Sprintf("the end event of %s counts %d events, but its log has %d", e.Party, end.Events, *n), e)
 		}
 	}
 	if a.in.End == nil {

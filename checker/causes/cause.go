@@ -82,7 +82,7 @@ func FaultCause(f *history.Injection) checker.Cause {
 
 func overrun(g *history.Grant, until int64) checker.Cause {
 	if d := g.DeadlineAt(until); d.Set && until >= d.V {
-		return checker.Cause{Kind: checker.CauseOverrun, Text: "overrun: the client worked longer than its lease lasts"}
+		return checker.Cause{Kind: checker.CauseOverrun, Text: "overrun: the client worked for longer than its lease lasts"}
 	}
 	return checker.NoCause
 }
@@ -110,7 +110,7 @@ func describeFault(f *history.Injection) string {
 func activeTime(f *history.Injection) string {
 	switch from := checker.Seconds(f.Began()); {
 	case f.Effect == nil:
-		return ", asked for at " + from
+		return ", requested at " + from
 	case f.HealEnd != nil:
 		return fmt.Sprintf(", active from %s to %s", from, checker.Seconds(f.HealEnd.Time))
 	case f.Instant():

@@ -20,7 +20,7 @@ func (in Causes) Classify(o facts.Overlap) (checker.Class, checker.Reason, strin
 		if in.Run.Ends == history.EndsConnection {
 			switch from, explained := beliefs.Disconnected(in.Record, g); {
 			case at >= from && explained:
-				return checker.Inherent, checker.ReasonConnectionOver, fmt.Sprintf("the connection that held %s may have ended from %s on", g.ID, checker.Seconds(from))
+				return checker.Inherent, checker.ReasonConnectionOver, fmt.Sprintf("the connection that held %s may have ended as early as %s", g.ID, checker.Seconds(from))
 			case at >= from:
 				unknown = g.ID
 			}
@@ -88,7 +88,7 @@ func (in Causes) overlapLate(late *history.Grant, o facts.Overlap) checker.Cause
 	until := in.Hold(late).To
 	c := in.LateCause(Lateness{Grant: late, From: late.Sent(), Until: until, Begun: o.Span.From, Due: late.DeadlineAt(o.Span.From)})
 	if ns, known := in.SignalLate(late); known && ns > in.Run.Tolerance && !in.heldItself(late, c) && in.hostLate(late, ns) {
-		return checker.Cause{Kind: checker.CauseStall, Text: "unplanned stalls of the host, which held " + late.Client + " and its library up"}
+		return checker.Cause{Kind: checker.CauseStall, Text: "unplanned host stalls, which delayed " + late.Client + " and its library"}
 	}
 	return c
 }

@@ -42,7 +42,7 @@ func (in Causes) ReleaseCause(r facts.ForeignRelease, g *history.Grant) checker.
 	text := fmt.Sprintf("the release of %s by %s at %s, which freed the lock of %s (%s)",
 		r.By.ID, r.By.Client, checker.Seconds(r.Release.Start()), r.Victim.ID, why.Text)
 	if r.Victim != g {
-		text += fmt.Sprintf(" and led to that of %s", g.ID)
+		text += fmt.Sprintf(" and, in consequence, the lock of %s", g.ID)
 	}
 	return checker.Cause{Kind: checker.CauseRelease, Fault: why.Fault, Text: text}
 }
@@ -56,7 +56,7 @@ func (in Causes) mayBeFreedBy(o facts.Overlap) (checker.Cause, bool) {
 		third := g != o.First && g != o.Second && g.Lock == o.First.Lock
 		if third && rel.Start() < o.Span.From && rel.End() > o.First.Sent() {
 			why := in.CauseOf(g, rel.End())
-			return checker.Cause{Kind: checker.CauseRelease, Fault: why.Fault, Text: fmt.Sprintf("perhaps the late release of %s by %s, carried out by %s (%s)",
+			return checker.Cause{Kind: checker.CauseRelease, Fault: why.Fault, Text: fmt.Sprintf("perhaps the late release of %s by %s, carried out no later than %s (%s)",
 				g.ID, g.Client, checker.Seconds(rel.End()), why.Text)}, true
 		}
 	}

@@ -38,7 +38,7 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 		return FaultCause(f)
 	}
 	if held := in.HeldUp(span, in.Stands()[client], in.StallsOf(client)); l.Due.Set && held > 0 && held >= behind {
-		return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("unplanned stall of the host, which held %s up for %s", client, checker.Millis(held))}
+		return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("unplanned host stall, which held up %s for %s", client, checker.Millis(held))}
 	}
 	indirect := func(f *history.Injection) bool { return f.Hurts(client) && !f.Late(client) }
 	if f := in.faultOn(l.Grant, l.Until, l.Begun, indirect); f != nil {

@@ -62,7 +62,7 @@ func (in Causes) SignalLate(g *history.Grant) (late int64, known bool) {
 func (in Causes) Signal(g *history.Grant) string {
 	late, _ := in.SignalLate(g)
 	if g.ToldLost() < history.Forever {
-		return fmt.Sprintf("told of it %s later", checker.Millis(late))
+		return fmt.Sprintf("reported the loss %s later", checker.Millis(late))
 	}
-	return fmt.Sprintf("had not told of it %s later", checker.Millis(late))
+	return fmt.Sprintf("had still not reported the loss %s later", checker.Millis(late))
 }

@@ -69,6 +69,8 @@ func hitOf(hits, effective int) string {
 	switch {
 	case effective == 1:
 		return "the fault hit an active client"
+	case hits == effective && hits == 2:
+		return "both faults hit an active client"
 	case hits == effective:
 		return fmt.Sprintf("all %d faults hit an active client", hits)
 	}

@@ -61,7 +61,7 @@ func (in question) data(register string) checker.Result {
 		// The two views contradict each other: suspect the record, not the lock.
 		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeContradiction, "no order of operations explains what the clients saw, but the register's log does: suspect the record"
 	case r.Verdict == checker.Pass && answer == checker.Unknown:
-		r.Reason = "by the register's log alone: " + why
+		r.Reason = "judged by the register's log alone: " + why
 	case r.Verdict == checker.Fail && answer == checker.Pass:
 		r.Reason = "the register's log shows the damage; the answers to the clients alone would not"
 	}

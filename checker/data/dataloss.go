@@ -34,7 +34,7 @@ func (in question) explainLoss(e *history.Event, overwritten []*history.Event) l
 	}
 	for _, w := range append([]*history.Event{e}, overwritten...) {
 		if in.wroteAfterRelease(w) {
-			return suspect(checker.ReasonUsedAfterRelease, fmt.Sprintf("the client of %s wrote after the release of its own grant was acknowledged: the client is wrong, not the lock", w.Grant))
+			return suspect(checker.ReasonUsedAfterRelease, fmt.Sprintf("the client of %s wrote after its own release was acknowledged: the client is at fault, not the lock", w.Grant))
 		}
 	}
 	if in.Run.OwnFence {
@@ -69,7 +69,7 @@ func (in question) explainLoss(e *history.Event, overwritten []*history.Event) l
 		return lossReason{"late-write", checker.Inherent, checker.ReasonAppliedLate, in.lateWriteCause(in.ByID[latest.Grant], latest)}
 	}
 	if together {
-		return suspect(checker.ReasonTogether, "suspect the workload: its grants may be held at once")
+		return suspect(checker.ReasonTogether, "suspect the workload: its grants may be held at the same time")
 	}
 	return suspect(checker.ReasonNoOverlap, "suspect the record: the two grants do not overlap")
 }

@@ -17,11 +17,11 @@ func (in question) explained(s facts.Shown) (f checker.Finding, wrong bool) {
 	case facts.ShowsMismatch:
 		return plainly("log-mismatch", s, fmt.Sprintf("the register returned %d to the read of %s, but its log has %d", e.Value.Base.V, e.Grant, s.Value)), true
 	case facts.ShowsNoToken:
-		return plainly("no-token", s, fmt.Sprintf("the fenced register accepted a %s of %s without a token", e.F, e.Grant)), true
+		return plainly("no-token", s, fmt.Sprintf("the fenced register accepted a %s of grant %s without a token", e.F, e.Grant)), true
 	case facts.ShowsStale:
 		return plainly("stale-accepted", s, fmt.Sprintf("the fenced register accepted the %s of %s with token %d after token %d: the fence does not work", e.F, e.Grant, e.Token.V, s.Value)), true
 	case facts.ShowsEqual:
-		return plainly("equal-token", s, fmt.Sprintf("the fenced register accepted the token %d from %s and from %s", s.Value, s.Holder, e.Grant)), true
+		return plainly("equal-token", s, fmt.Sprintf("the fenced register accepted token %d from both %s and %s", s.Value, s.Holder, e.Grant)), true
 	case facts.ShowsSplit:
 		return in.split(s)
 	case facts.ShowsLoss:
@@ -84,7 +84,7 @@ func (in question) replacedUnseen(s facts.Shown) checker.Finding {
 	f := checker.Finding{
 		Rule: "lost-update", Class: why.class, Reason: why.reason, Gating: true, Events: []int64{w.Index, e.Index}, Lost: 1,
 		Grants: []string{w.Grant, e.Grant}, From: w.Time, To: e.Time,
-		Message: fmt.Sprintf("%s and %s both replaced %d: one of two acknowledged updates was lost", w.Grant, e.Grant, e.Value.Base.V),
+		Message: fmt.Sprintf("%s and %s both replaced the value %d: one of two acknowledged updates was lost", w.Grant, e.Grant, e.Value.Base.V),
 	}
 	f.Because(why.cause)
 	f.Doubtful = why.class == checker.Inherent && why.cause.Unasked() || why.reason == checker.ReasonUsedAfterRelease

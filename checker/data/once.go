@@ -37,7 +37,7 @@ func once(in question) checker.Result {
 			figures["jobs_missed"] += p - periods[i-1] - 1
 		}
 	}
-	r := in.Conclude("the work events of the job, by period", findings, int(figures["jobs_twice"]))
+	r := in.Conclude("the job's work events, grouped by period", findings, int(figures["jobs_twice"]))
 	r.Figures = figures
 	if r.Verdict == checker.Pass {
 		r.Reason = fmt.Sprintf("%d periods; in %d of them the job was not done", figures["periods"], figures["jobs_missed"])
@@ -76,7 +76,7 @@ func doneTwice(period int64, done []*history.Call) checker.Finding {
 
 func hasJobs(in question) (checker.Code, string) {
 	if len(in.jobs()) == 0 {
-		return checker.CodeElsewhere, "the workload has no periodic job: see workload job"
+		return checker.CodeElsewhere, "this workload has no periodic job: --workload job does"
 	}
 	return "", ""
 }

@@ -21,6 +21,9 @@ import (
 //
 // A client that does not obey has no use for the notice, and is judged all the same.
 func lossNotice(in question) checker.Result {
+	if in.Run.NoClock {
+		return checker.Undecided(checker.CodeNoClock, "the lock runs without a trusted clock: its leases may last longer than the record shows")
+	}
 	if in.Run.Discipline == history.Told && !in.Run.ByDeadline() {
 		return lossSignals(in)
 	}
@@ -46,7 +49,7 @@ func lossNotice(in question) checker.Result {
 	r := in.Conclude("first loss notice or deadline of each grant, against the next grant to another client", findings, len(findings))
 	r.Figures = figures
 	if r.Verdict == checker.Pass {
-		r.Reason = "no lock was granted to somebody else before its release"
+		r.Reason = "no lock was granted to another client before its release"
 		if lost > 0 {
 			r.Reason = fmt.Sprintf("%s followed by another one before release; every holder could know in time", checker.Count(lost, "grant"))
 		}
@@ -130,7 +133,7 @@ func lossSignals(in question) checker.Result {
 			}
 		}
 	}
-	r := in.Conclude("first signal of the library after each lease that ran out, against its end", findings, len(findings))
+	r := in.Conclude("the library's first signal after each lease that ran out, against the end of that lease", findings, len(findings))
 	r.Figures = figures
 	if r.Verdict == checker.Pass {
 		r.Reason = "no lease ran out before its release"
@@ -145,7 +148,7 @@ func (in question) lateSignal(g *history.Grant, late int64) checker.Finding {
 	end := g.DeadlineAt(min(g.ToldLost(), in.GaveUp(g))).V
 	f := checker.Finding{
 		Rule: "late-notice", Class: checker.NoClass, Gating: true, Grants: []string{g.ID}, From: end, To: end + late, Events: in.HoldEvents(g),
-		Message: fmt.Sprintf("the lease of %s on %s (%s) had run out, as far as it was confirmed, at %s, and its library %s", g.Client, g.Lock, g.ID, checker.Seconds(end), in.Signal(g)),
+		Message: fmt.Sprintf("the last confirmed lease of %s on %s (%s) ran out at %s, and its library %s", g.Client, g.Lock, g.ID, checker.Seconds(end), in.Signal(g)),
 	}
 	if g.ToldLost() == history.Forever {
 		f.Rule = "no-notice"

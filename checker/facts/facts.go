@@ -44,8 +44,13 @@ func New(h *history.History) (*Facts, error) {
 	return in, nil
 }
 
-// Of are the facts of a record, without the history that it was made from.
+// Of are the facts of a record, without the history that it was made from. They are found once: whoever asks for those
+// of the same record later gets the same.
 func Of(rec *history.Record) *Facts {
+	return rec.Derived(func() any { return of(rec) }).(*Facts) //nolint:forcetypeassert // nobody else derives anything
+}
+
+func of(rec *history.Record) *Facts {
 	in := &Facts{Record: rec, Limit: 10 * time.Second, holds: make(map[*history.Grant]history.Interval, len(rec.Grants))}
 	in.Unplanned = in.unplannedStalls()
 	in.lazy = lazily{

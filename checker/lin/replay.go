@@ -17,14 +17,14 @@ func Replay(m history.Model, grants []*history.Grant, ops []Op, order []int) err
 	latest := int64(math.MinInt64)
 	for _, i := range order {
 		if i < 0 || i >= len(ops) || done[i] {
-			return fmt.Errorf("operation %d is not there, or stands twice", i)
+			return fmt.Errorf("operation %d does not exist, or appears twice", i)
 		}
 		op := &ops[i]
 		if done[i] = true; op.Ret < latest {
-			return fmt.Errorf("the %s of %s stands after what was invoked when it had returned", kindNames[op.Kind], op.ID)
+			return fmt.Errorf("the %s of %s comes after an operation that was invoked only when it had returned", kindNames[op.Kind], op.ID)
 		}
 		if latest = max(latest, op.Call); !l.step(op) {
-			return fmt.Errorf("the %s of %s is not what the lock allows then", kindNames[op.Kind], op.ID)
+			return fmt.Errorf("the lock does not allow the %s of %s at that place", kindNames[op.Kind], op.ID)
 		}
 	}
 	for i := range ops {

@@ -114,13 +114,13 @@ func (in question) comesBack(lock string, span history.Interval, figures checker
 	any, hardly := map[string]bool{}, ""
 	for _, a := range groups {
 		if len(a.late) > 0 {
-			hardly = ", or asked only after half of the bound"
+			hardly = ", or asked only after half of the bound had passed"
 		}
 		for client := range a.asked {
 			any[client] = true
 		}
 		if len(a.asked) == 0 {
-			untried = fmt.Sprintf("nobody asked for %s in the final sections%s as others did before (mode %q)", lock, hardly, a.mode)
+			untried = fmt.Sprintf("nobody asked for %s in mode %q in the final sections%s, although clients did before", lock, a.mode, hardly)
 		}
 		if f, bad := in.waitsInVain(lock, a, span, figures); bad {
 			findings = append(findings, f)
@@ -179,7 +179,7 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 			return f, true
 		}
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("%s of %s was held nearly all the time: its client released it too late or not at all", g.ID, g.Client)})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("grant %s of %s was held for nearly all of that time: its client released it too late or not at all", g.ID, g.Client)})
 		return f, true
 	}
 	suspects := in.suspect(lock, &f)
@@ -198,7 +198,7 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	again := slices.ContainsFunc(in.ByLock[lock], func(g *history.Grant) bool { return g.Granted() && g.From() >= span.From })
 	if !forGood && again && !slices.ContainsFunc(stuck, func(client string) bool { return a.heard[client] }) {
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "their requests were sent before the faults ended and may be lost, or had no time left"})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "their requests were sent before the faults ended and may be lost, or were sent too late to be answered within the bound"})
 		return f, true
 	}
 	if f.Doubtful = !forGood && in.HeldUp(span, in.LongStalls()) > in.Run.LivenessBound/4; f.Doubtful {

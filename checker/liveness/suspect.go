@@ -39,15 +39,15 @@ func (in question) suspect(lock string, f *checker.Finding) []*history.Grant {
 	for _, g := range found {
 		f.Grants = append(f.Grants, g.ID)
 		f.Events = append(f.Events, g.Acquire.Invoke.Index)
-		what := "was granted"
+		what := "granted"
 		if !g.Granted() {
 			what = "may have been granted"
 		}
-		names = append(names, fmt.Sprintf("%s of %s %s at %s", g.ID, g.Client, what, checker.Seconds(g.Sent())))
+		names = append(names, fmt.Sprintf("grant %s of %s (%s at %s)", g.ID, g.Client, what, checker.Seconds(g.Sent())))
 	}
 	slices.Sort(f.Events)
 	f.Because(in.orphanCause(found[0]))
-	f.Message += fmt.Sprintf("; %s and was never released", orOthers(names))
+	f.Message += fmt.Sprintf("; it may still be held by %s", orOthers(names))
 	return found
 }
 
@@ -84,7 +84,7 @@ func (in question) hostMade(found []*history.Grant) bool {
 // maxNamed is how many that may have kept a lock a message names.
 const maxNamed = 3
 
-// orOthers names the first of some of which it may be any.
+// orOthers lists the first candidates and counts the rest.
 func orOthers(names []string) string {
 	if more := len(names) - maxNamed; more > 0 {
 		names = append(slices.Clone(names[:maxNamed]), fmt.Sprintf("%d more", more))

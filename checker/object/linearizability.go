@@ -26,9 +26,9 @@ func judgeLocks(in question, size int) checker.Result {
 	for _, lock := range in.Locks {
 		j.lock(lock)
 	}
-	r := in.Conclude("a sweep over "+lin.Lock(in.Model)+", one lock at a time; Porcupine confirms what it finds", j.findings, len(j.findings))
+	r := in.Conclude("a sweep over "+lin.Lock(in.Model)+", one lock at a time; Porcupine confirms each violation", j.findings, len(j.findings))
 	if len(j.findings) == MaxFindings {
-		r.Reason = fmt.Sprintf("the first %d violations are listed", MaxFindings)
+		r.Reason = fmt.Sprintf("only the first %d violations are listed", MaxFindings)
 	}
 	j.proof.Locks = len(in.Locks)
 	r.Proof = checker.NewProof(j.proof)
@@ -123,7 +123,7 @@ func (j *lockJudge) piece(lock string, us []unit) {
 }
 
 func (j *lockJudge) outOfTime(lock string) {
-	j.giveUp(checker.CodeTimeout, fmt.Sprintf("lock %s could not be judged within %v and %d operations at once", lock, j.in.Limit, lin.MaxOps))
+	j.giveUp(checker.CodeTimeout, fmt.Sprintf("lock %s could not be judged within the limits of %v and %d operations in one search", lock, j.in.Limit, lin.MaxOps))
 }
 
 func (j *lockJudge) giveUp(code checker.Code, why string) {

@@ -21,7 +21,7 @@ func fencingTokens(in question) checker.Result {
 		findings = append(findings, in.tokenOrder(lock)...)
 	}
 	findings = append(findings, in.refusedValid(figures)...)
-	r := in.Conclude("sweep by sent and ok of the grants; refusals against the newest grant", in.Weigh(findings), len(findings))
+	r := in.Conclude("sweep over the grants by the times of request and answer; refusals against the newest grant", in.Weigh(findings), len(findings))
 	r.Figures = figures
 	return r
 }
@@ -44,10 +44,10 @@ func (in question) tokenOrder(lock string) []checker.Finding {
 		}
 		token, before := g.Token().V, in.newest(highest, g)
 		if twin := seen[token]; twin != nil && !in.Model.Together(twin, g) {
-			out = append(out, in.tokenFinding("duplicate", twin, g, fmt.Sprintf("%s got the token %d, which %s already has", g.ID, token, twin.ID)))
+			out = append(out, in.tokenFinding("duplicate", twin, g, fmt.Sprintf("grant %s got token %d, which grant %s already has", g.ID, token, twin.ID)))
 		} else if before != nil && before.Token().V > token {
 			out = append(out, in.tokenFinding("regress", before, g,
-				fmt.Sprintf("%s got the token %d after %s was granted with %d: tokens went back", g.ID, token, before.ID, before.Token().V)))
+				fmt.Sprintf("grant %s got token %d after grant %s had got token %d: tokens went backwards", g.ID, token, before.ID, before.Token().V)))
 		}
 		seen[token] = g
 	}

@@ -32,12 +32,12 @@ func cost(in question) checker.Result {
 	if handoffs == 0 {
 		return checker.Undecided(checker.CodeUntried, "nobody was granted the lock while requests were counted")
 	}
-	r := checker.Conclude("what clients wrote to and read from their connections to servers, in pieces, from each acquire to its return", nil, 0)
+	r := checker.Conclude("count of the writes and reads on the clients' connections to servers, from each acquire to its return", nil, 0)
 	r.Figures = checker.Figures{
 		"handoffs": handoffs, "requests_per_100_handoffs": sum.Requests * 100 / handoffs,
 		"answers_per_100_handoffs": sum.Answers * 100 / handoffs, "notices_per_100_handoffs": unasked * 100 / handoffs,
 	}
-	r.Reason = fmt.Sprintf("%.1f requests and %.1f answers and notices a hand-off, of %d", float64(sum.Requests)/float64(handoffs), float64(sum.Answers)/float64(handoffs), handoffs)
+	r.Reason = fmt.Sprintf("%.1f requests and %.1f answers and notices per hand-off, in %d hand-offs", float64(sum.Requests)/float64(handoffs), float64(sum.Answers)/float64(handoffs), handoffs)
 	return r
 }
 
@@ -61,5 +61,5 @@ func wasCounted(in question) (checker.Code, string) {
 			return "", ""
 		}
 	}
-	return checker.CodeElsewhere, "this workload does not count requests: see workload handoff"
+	return checker.CodeElsewhere, "this workload does not count requests: --workload handoff does"
 }

@@ -222,7 +222,7 @@ func waitsForGrants(in question) (checker.Code, string) {
 			return "", ""
 		}
 	}
-	return checker.CodeElsewhere, "nobody was granted a lock after waiting for it"
+	return checker.CodeElsewhere, "no client was granted a lock after waiting for it"
 }
 
 // overtakings says how often requests that waited were overtaken, and the one that was most often.

@@ -54,7 +54,7 @@ func deadlock(in question) checker.Result {
 func mutualWait(a, b facts.NestedWait, both history.Interval) checker.Finding {
 	return checker.Finding{
 		Rule: "mutual-wait", Class: checker.NoClass, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Grants: []string{a.Wait.ID, b.Wait.ID},
-		Message: fmt.Sprintf("%s held %s and waited for %s, and %s the other way round, for %s", a.Client, a.Has, a.Wants, b.Client, checker.Millis(both.To-both.From)),
+		Message: fmt.Sprintf("%s held %s and waited for %s, while %s held %s and waited for %s, for %s", a.Client, a.Has, a.Wants, b.Client, b.Has, b.Wants, checker.Millis(both.To-both.From)),
 		Events:  []int64{a.Wait.Acquire.Invoke.Index, b.Wait.Acquire.Invoke.Index}, From: both.From, To: both.To,
 	}
 }

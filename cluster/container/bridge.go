@@ -130,7 +130,7 @@ func gatewayIn(pools []network.IPAMConfig) (netip.Prefix, error) {
 			return netip.PrefixFrom(c.Subnet.Masked().Addr().Next(), c.Subnet.Bits()), nil
 		}
 	}
-	return netip.Prefix{}, errors.New("Docker's default-address-pools have no subnet of IPv4 with 256 addresses") //nolint:staticcheck // a name
+	return netip.Prefix{}, errors.New("Docker's default-address-pools have no IPv4 subnet with 256 addresses") //nolint:staticcheck // a name
 }
 
 // settings are how a server is on the bridge.

@@ -67,7 +67,7 @@ func TestElsewhere(t *testing.T) {
 	}{
 		{here, "Debian GNU/Linux 12", []string{"name=seccomp,profile=default"}, ""},
 		{"tcp://10.0.0.1:2376", "Debian GNU/Linux 12", nil, "is not on this host"},
-		{here, "Docker Desktop", nil, "a machine of its own"},
+		{here, "Docker Desktop", nil, "in a virtual machine"},
 		{here, "Debian GNU/Linux 12", []string{"name=rootless"}, "rootless Docker"},
 		{here, "Debian GNU/Linux 12", []string{"name=userns"}, ""},
 	} {
@@ -92,8 +92,8 @@ func TestUnreachable(t *testing.T) {
 	for err, want := range map[error]string{
 		fmt.Errorf("dial: %w", fs.ErrPermission):             "add you to the group docker",
 		errors.New("permission denied while trying\nmore"):   "add you to the group docker",
-		errors.New("Cannot connect to the Docker daemon at"): "start it, or say with DOCKER_HOST",
-		errors.New("an answer of 200 pages\nof which"):       "Docker does not answer as it should",
+		errors.New("Cannot connect to the Docker daemon at"): "start it, or set DOCKER_HOST",
+		errors.New("an answer of 200 pages\nof which"):       "unexpected answer from Docker",
 	} {
 		if text := unreachable(err).Error(); !strings.Contains(text, want) || strings.Contains(text, "\n") {
 			t.Errorf("%q", text)

@@ -96,11 +96,11 @@ func unreachable(err error) error {
 	text := err.Error()
 	switch {
 	case errors.Is(err, fs.ErrPermission) || strings.Contains(text, "permission denied"):
-		return fmt.Errorf("Docker's socket may not be used by this user: have an administrator add you to the group docker, and log in again%s: %w", or, errFirst(err)) //nolint:staticcheck // a name
+		return fmt.Errorf("this user may not use Docker's socket: have an administrator add you to the group docker, and log in again%s: %w", or, errFirst(err))
 	case client.IsErrConnectionFailed(err) || strings.Contains(text, "Cannot connect to the Docker daemon") || strings.Contains(text, "docker socket not found") || strings.Contains(text, "no such file"):
-		return fmt.Errorf("no Docker daemon answers: start it, or say with DOCKER_HOST where it is%s: %w", or, errFirst(err))
+		return fmt.Errorf("no Docker daemon answers: start it, or set DOCKER_HOST to its address%s: %w", or, errFirst(err))
 	}
-	return fmt.Errorf("Docker does not answer as it should%s: %w", or, errFirst(err))
+	return fmt.Errorf("unexpected answer from Docker: check its daemon%s: %w", or, errFirst(err))
 }
 
 // errFirst is the first line of an error: some have a page for every place that was tried.
@@ -113,11 +113,11 @@ func errFirst(err error) error {
 func elsewhere(host, system string, security []string) error {
 	switch {
 	case !strings.HasPrefix(host, "unix://"):
-		return fmt.Errorf("the Docker daemon at %s is not on this host: its servers could not be reached through links here", host)
+		return fmt.Errorf("the Docker daemon at %s is not on this host: its servers could not be reached through lockstorm's links", host)
 	case strings.Contains(system, "Docker Desktop"):
-		return errors.New("Docker Desktop runs containers in a machine of its own: run lockstorm inside it, or on Linux")
+		return errors.New("Docker Desktop runs containers in a virtual machine: run lockstorm inside it, or on Linux")
 	case slices.ContainsFunc(security, func(s string) bool { return strings.Contains(s, "rootless") }):
-		return errors.New("rootless Docker has a network of its own, in which lockstorm's links are not: use the system's daemon")
+		return errors.New("rootless Docker has a network of its own, from which lockstorm's links cannot be reached: use the system's daemon")
 	}
 	return nil
 }

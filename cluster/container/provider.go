@@ -290,7 +290,7 @@ func (p *Provider) Close() error {
 	}
 	if err != nil {
 		p.end()
-		err = fmt.Errorf("containers of the run may be left (see: doctor): %w", err)
+		err = fmt.Errorf("containers of the run may be left over (see: doctor): %w", err)
 	}
 	p.work.Wait()
 	if d != nil {

@@ -61,7 +61,7 @@ func FromEnv() (Access, error) {
 		a.Password = strings.TrimRight(string(text), "\r\n")
 	}
 	if a.User != "" && a.Password == "" {
-		return a, fmt.Errorf("%s is set, and no password: set %s or %s", envUser, envPassword, envPasswordFile)
+		return a, fmt.Errorf("%s is set without a password: set %s or %s", envUser, envPassword, envPasswordFile)
 	}
 	err := a.readTLS()
 	return a, err
@@ -74,7 +74,7 @@ func (a *Access) readTLS() error {
 	case said == "" && !wanted:
 		return nil
 	case said == "no" && wanted:
-		return fmt.Errorf("%s is no, and another %s_... is set", envTLS, envTLS)
+		return fmt.Errorf("%s=no, but another %s_... is set: unset one of them", envTLS, envTLS)
 	case said == "no":
 		return nil
 	case said != "":
@@ -88,12 +88,12 @@ func (a *Access) readTLS() error {
 		}
 		a.TLS.RootCAs = x509.NewCertPool()
 		if !a.TLS.RootCAs.AppendCertsFromPEM(text) {
-			return fmt.Errorf("%s: %s holds no certificate in PEM", envCA, file)
+			return fmt.Errorf("%s: %s contains no PEM certificate", envCA, file)
 		}
 	}
 	cert, key := os.Getenv(envCert), os.Getenv(envKey)
 	if (cert == "") != (key == "") {
-		return fmt.Errorf("%s and %s belong together", envCert, envKey)
+		return fmt.Errorf("%s and %s must be set together", envCert, envKey)
 	}
 	if cert != "" {
 		pair, err := tls.LoadX509KeyPair(cert, key)

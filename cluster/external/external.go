@@ -74,18 +74,18 @@ func (p *Provider) Available(t cluster.Topology) error {
 	}
 	for _, r := range t.Nodes {
 		if p.servers[r.Name] == "" {
-			return fmt.Errorf("--servers does not say where %s is: topology %s has %s", r.Name, t.Name, strings.Join(nodes(t), ", "))
+			return fmt.Errorf("--servers gives no address for %s: topology %s has %s", r.Name, t.Name, strings.Join(nodes(t), ", "))
 		}
 		if !cluster.Can[cluster.Tenant](r) {
-			return fmt.Errorf("%s of %s cannot be shared with others: what a run leaves there cannot be told from theirs", r.Name, t.Name)
+			return fmt.Errorf("%s of %s cannot be an existing server: lockstorm could not tell its own data there from other data", r.Name, t.Name)
 		}
 		if p.access.Password != "" && r.Login == nil {
-			return fmt.Errorf("%s is set, and lockstorm cannot log in to %s with a password", envPassword, r.Name)
+			return fmt.Errorf("%s is set, but lockstorm cannot log in to %s with a password", envPassword, r.Name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.servers)) {
 		if _, ok := t.Node(name); !ok {
-			return fmt.Errorf("--servers names %s, and topology %s has %s", name, t.Name, strings.Join(nodes(t), ", "))
+			return fmt.Errorf("--servers names %s, but topology %s has %s", name, t.Name, strings.Join(nodes(t), ", "))
 		}
 	}
 	return nil
@@ -193,7 +193,7 @@ func (*instance) Pid() int { return 0 }
 func (i *instance) Done() <-chan struct{} { return i.done }
 
 func (i *instance) theirs(what string) error {
-	return fmt.Errorf("%s is not ours: it is not %s", i.name, what)
+	return fmt.Errorf("%s is an existing server, which must not be %s", i.name, what)
 }
 
 // Kill does not.

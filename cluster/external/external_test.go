@@ -51,12 +51,12 @@ func TestFromEnv(t *testing.T) {
 		{[]string{envServerName, "redis.example"}, "", true, ""},
 		{[]string{envTLS, "no"}, "", false, ""},
 		{[]string{envTLS, "true"}, "", false, "choose yes or no"},
-		{[]string{envTLS, "no", envCA, file}, "", false, "is no, and another"},
+		{[]string{envTLS, "no", envCA, file}, "", false, "=no, but another"},
 		{[]string{envPassword, "a", envPasswordFile, file}, "", false, "choose one"},
 		{[]string{envPasswordFile, file + "x"}, "", false, "no such file"},
-		{[]string{envUser, "me"}, "", false, "and no password"},
-		{[]string{envCA, file}, "", false, "holds no certificate"},
-		{[]string{envCert, file}, "", false, "belong together"},
+		{[]string{envUser, "me"}, "", false, "without a password"},
+		{[]string{envCA, file}, "", false, "contains no PEM certificate"},
+		{[]string{envCert, file}, "", false, "must be set together"},
 		{[]string{envCert, file, envKey, file}, "", false, envCert},
 	} {
 		t.Run(fmt.Sprint(c.env), func(t *testing.T) {

@@ -53,10 +53,10 @@ func (a *verb) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "claims [NUMBER...]",
 		Short: "the claims of articles on locks, put to the test",
-		Long: `Lists what articles say of distributed locks, with the verdicts that were measured for the documentation
-(docs/claims.md): stands, in part, falls, or open. With --run it makes the runs anew: each claim has its
-own backends, faults and workloads, and its verdict is computed from the runs. A run that ends otherwise than this program expects is named (exit code 5).
-The answers are kept as ` + answersFile + ` in the directory of the runs; --from shows them again.`,
+		Long: `Lists claims that articles make about distributed locks, with the verdicts that were measured for the
+documentation (docs/claims.md): stands, in part, falls, or open. With --run it makes the runs again: each claim has its
+own backends, faults and workloads, and its verdict is computed from the runs. Runs with an unexpected result are listed (exit code 5).
+The answers are saved as ` + answersFile + ` in the directory of the runs; --from shows them again.`,
 		Example: fmt.Sprintf("  %[1]s claims\n  %[1]s claims --run 9 12\n  %[1]s claims --from lockstorm-runs/claims", a.st.Name),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			chosen, err := chooseClaims(args)
@@ -73,7 +73,7 @@ The answers are kept as ` + answersFile + ` in the directory of the runs; --from
 				return &harness.Error{Code: harness.ExitUsage, Err: err}
 			}
 			if keep != "" && from == "" {
-				return errors.New("--keep needs --from: the directory of the runs whose answers are to be kept")
+				return errors.New("--keep needs --from: name the directory of the runs whose answers to keep")
 			}
 			if keep != "" {
 				if err := writeAnswers(keep, answers); err != nil {
@@ -85,9 +85,9 @@ The answers are kept as ` + answersFile + ` in the directory of the runs; --from
 	}
 	f := cmd.Flags()
 	f.BoolVar(&run, "run", false, "make the runs")
-	cli.Number(f, &jobs, "jobs", 1, claimJobs, "how many runs are made at once")
+	cli.Number(f, &jobs, "jobs", 1, claimJobs, "maximum number of parallel runs")
 	f.StringVar(&out, "out", "", "directory of the runs; it must be empty or absent")
-	f.StringVar(&from, "from", "", "show the answers that are kept in a directory, or in a file")
+	f.StringVar(&from, "from", "", "show answers that were saved in a directory or a file")
 	f.StringVar(&keep, "keep", "", "with --from: write the answers to a file")
 	f.BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
@@ -257,7 +257,7 @@ func answersOf(dir string) (answers []own.Answer, err error) {
 		}
 	}
 	if len(answers) == 0 {
-		return nil, fmt.Errorf("--from %s: there is no %s, and no run of a claim", dir, answersFile)
+		return nil, fmt.Errorf("--from %s: it has neither %s nor the run of a claim", dir, answersFile)
 	}
 	return answers, nil
 }
@@ -298,7 +298,7 @@ func (a *verb) showClaims(claims []own.Claim, answers []own.Answer, asJSON, brie
 			continue
 		}
 		for _, one := range j.Answers {
-			bears := "bears it out"
+			bears := "supports it"
 			if !one.Supports {
 				bears = "does not"
 			}
@@ -308,7 +308,7 @@ func (a *verb) showClaims(claims []own.Claim, answers []own.Answer, asJSON, brie
 	if err := w.Flush(); err != nil || !brief {
 		return err
 	}
-	fmt.Fprintf(a.st.Stdout, "\n%s claims 9 shows the runs of one, %s claims --run makes them anew.\n", a.st.Name, a.st.Name)
+	fmt.Fprintf(a.st.Stdout, "\n%s claims 9 shows the runs of claim 9; %s claims --run makes all runs again.\n", a.st.Name, a.st.Name)
 	return nil
 }
 

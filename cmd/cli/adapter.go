@@ -27,26 +27,26 @@ type adapterFlags struct {
 func (a *App) adapterCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "adapter",
-		Short: "work on a lock in another language",
-		Long:  "Works on adapters: programs by which locks of other languages are put under test, with --backend exec:cmd=FILE (docs/adapters.md).",
+		Short: "test a lock that is written in another language",
+		Long:  "Commands for adapters: programs through which lockstorm tests locks that are written in other languages, with --backend exec:cmd=FILE (docs/adapters.md).",
 	}
 	f := adapterFlags{provider: cluster.Auto, ttl: 10 * time.Second, seed: 1}
 	check := &cobra.Command{
 		Use:   "check [--topology NAME] [--] CMD [ARGUMENT...]",
-		Short: "hold an adapter against the protocol",
-		Long: `Runs two of the adapter beside each other on servers of its topology, behind relays that count what leaves and keep answers back, and
-says for each rule of the protocol whether it holds.
+		Short: "check that an adapter keeps to the protocol",
+		Long: `Runs two processes of the adapter side by side on servers of its topology, behind relays that count requests and hold answers back, and
+says for each rule of the protocol whether the adapter keeps it.
 
-Exit codes: 0 all rules hold, 1 one is broken, 3 wrong usage, 4 it cannot be run here.`,
+Exit codes: 0 the adapter keeps all rules, 1 it breaks a rule, 3 wrong usage, 4 it cannot be run here.`,
 		Example: fmt.Sprintf("  %[1]s adapter check adapters/python/flock.py\n  %[1]s adapter check --topology zk-single -- java -jar my-lock.jar", a.st.Name),
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.checkAdapter(cmd, args, f) },
 	}
 	check.Flags().SetInterspersed(false)
-	check.Flags().StringVar(&f.topology, "topology", "", "the servers (default: the first that the adapter names)")
+	check.Flags().StringVar(&f.topology, "topology", "", "topology of the servers (default: the first one that the adapter names)")
 	check.Flags().StringVar(&f.provider, "provider", f.provider, "how servers are started")
 	check.Flags().DurationVar(&f.ttl, "ttl", f.ttl, "time to live of leases")
-	check.Flags().Uint64Var(&f.seed, "seed", f.seed, "seed of owners' names")
+	check.Flags().Uint64Var(&f.seed, "seed", f.seed, "seed for the names of owners")
 	cmd.AddCommand(check)
 	return cmd
 }
@@ -96,9 +96,9 @@ func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) er
 		}
 	}
 	if n := conform.Broken(all); n > 0 {
-		fmt.Fprintf(a.st.Stdout, "\n%d of %d rules broken, %d not tried after that\n", n, len(all), notTried)
+		fmt.Fprintf(a.st.Stdout, "\n%d of %d rules broken, %d not tried because of that\n", n, len(all), notTried)
 		if said := strings.TrimSpace(log.String()); said != "" {
-			fmt.Fprintf(a.st.Stderr, "what it printed, at last:\n%s\n", lastLines(said, 12))
+			fmt.Fprintf(a.st.Stderr, "last output of the adapter:\n%s\n", lastLines(said, 12))
 		}
 		return a.Exit(harness.ExitViolation)
 	}

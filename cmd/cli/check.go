@@ -25,12 +25,12 @@ func (a *App) checkCommand() *cobra.Command {
 		Long: `Judges histories that were recorded before, here or elsewhere.
 
 A directory of a run: its history is judged and results.json and the reports are
-written anew; where the controller died before it merged the logs, they are merged
-first. A file: nothing is written.
+written anew; if the controller died before it merged the logs, they are merged
+first. For a file, nothing is written.
 
-Of several, the worst exit code is returned: 1 (violation) before 4 (something could not be
-written), 3 (could not be read), 2 and 0. One that cannot be read does not keep the others
-from being judged.`,
+For several histories the worst exit code is returned: 1 (violation) before 4 (something could
+not be written), 3 (could not be read), 2 and 0. If one cannot be read, the others are judged
+all the same.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.check(cmd.Context(), args, asJSON) },
 	}

@@ -3,26 +3,47 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/reports"
+	"github.com/lockstorm/lockstorm/reports/matrix"
 	"github.com/lockstorm/lockstorm/suite/gate"
 )
 
+// writeSides writes the page of the later suite, with what differs from the earlier one.
+func writeSides(after *gate.Results, d *gate.Against, dir, page string) error {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		dir = filepath.Dir(dir)
+	}
+	after.Baseline = d
+	err := files.Write(page, func(w io.Writer) error { return matrix.HTML(w, after.Table(dir, filepath.Dir(page))) })
+	if err != nil {
+		return &harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("--page: %w", err)}
+	}
+	return nil
+}
+
 func (a *App) compareCommand() *cobra.Command {
 	var asJSON, fail bool
+	var page string
 	cmd := &cobra.Command{
 		Use:   "compare A B",
 		Short: "two stored suites side by side",
-		Long: `Says what differs from suite A to suite B, each a directory or its results.json: two versions of a lock, two
-time-outs, two machines. Violations that came or went, and statistically significant differences of figures:
-less than 5 of 100 such comparisons would find one where nothing has changed, all figures of the suite
-taken together, and the difference is a fifth at least. More seeds see smaller differences.
+		Long: `Lists the differences between suites A and B: two versions of a lock, two time-outs, two machines. Each is a
+directory or its results.json. The differences are violations that came or went, and figures that differ by a
+fifth at least and significantly: if nothing had changed, fewer than 5 of 100 such comparisons, of all figures
+of the suite together, would report any figure. More seeds show smaller differences.
 
-With --fail the exit code is 1 where B has a violation that A has not, else 5 where a figure is significantly
-worse or a cell of A is missing or was not measured in B, else 0.`,
+With --fail the exit code is 1 if B has a violation that A does not have, else 5 if a figure is significantly
+worse, or a cell of A is missing or was not measured in B, else 0.
+
+With --page FILE both are put side by side in a web page: the verdict and the figures of each cell.`,
 		Example: fmt.Sprintf("  %[1]s compare lockstorm-runs/before lockstorm-runs/after --fail", a.st.Name),
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -41,6 +62,12 @@ worse or a cell of A is missing or was not measured in B, else 0.`,
 					fmt.Fprintln(a.st.Stdout, reports.Visible(l, ""))
 				}
 			}
+			if page != "" {
+				if err := writeSides(after, d, args[1], page); err != nil {
+					return err
+				}
+				fmt.Fprintf(a.st.Stderr, "page: %s\n", absolute(page))
+			}
 			if code := d.Code(); fail && code != harness.ExitPass {
 				return a.Exit(code)
 			}
@@ -48,6 +75,7 @@ worse or a cell of A is missing or was not measured in B, else 0.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	cmd.Flags().StringVar(&page, "page", "", "write a web page with both suites side by side to `FILE`")
 	cmd.Flags().BoolVar(&fail, "fail", false, "exit with 1 for a new violation, with 5 for a figure that is significantly worse or missing")
 	return cmd
 }

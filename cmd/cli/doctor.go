@@ -30,10 +30,10 @@ func (a *App) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "which servers can be used here, and how to get the others",
-		Long: `Says for every topology which provider --provider auto would take, and what the others
-lack; what the fault clock-jump needs; what Docker can do here, and what runs whose lockstorm
-was killed have left: containers, and folders in a cache. --clean removes those, and nothing else.
-Exit code 4 when a topology cannot be started at all.`,
+		Long: `Says for every topology which provider --provider auto would take and what the other providers
+lack, what the fault clock-jump needs, what Docker can do here, and what killed runs have left
+behind: containers, and folders in a cache. --clean removes these leftovers and nothing else.
+Exit code 4 if a topology cannot be started at all.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if clean {

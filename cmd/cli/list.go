@@ -34,13 +34,13 @@ func (a *App) listCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:       "list " + strings.Join(kinds, "|"),
-		Short:     "what can be run, with parameters and defaults",
+		Short:     "list what can be run, with parameters and defaults",
 		ValidArgs: kinds,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 && lists[args[0]] != nil {
 				return nil
 			}
-			return fmt.Errorf("list what? choose one of %s", strings.Join(kinds, ", "))
+			return fmt.Errorf("name what to list: one of %s", strings.Join(kinds, ", "))
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			items := lists[args[0]]()
@@ -108,7 +108,7 @@ func (a *App) printList(items []listed) error {
 		if len(l.Topologies) > 0 {
 			facts := ""
 			if l.Ends != "" {
-				facts = "; without a release it ends: " + l.Ends
+				facts = "; if it is never released, it ends: " + l.Ends
 			}
 			if l.Tokens {
 				facts += "; issues fencing tokens"

@@ -17,10 +17,10 @@ func (a *App) mergeCommand() *cobra.Command {
 	var s suiteFlags
 	cmd := &cobra.Command{
 		Use:   "merge DIR... --out DIR",
-		Short: "one report from the shards of a suite, or from one that was cut off",
-		Long: `Judges the runs that are in the directories of suites, together: the shards of one suite, or one that was
-killed. The runs stay where they are; the report links to them, so keep the directories beside each
-other. The exit code is that of the whole suite. What was not run is named (exit code 2).`,
+		Short: "one report from the shards of a suite, or from a suite that was cut off",
+		Long: `Judges the runs in several suite directories together: the shards of one suite, or a suite that was
+killed. The runs stay where they are and the report links to them, so keep the directories next to each
+other. The exit code is that of the whole suite. The report lists the cells that were not run (exit code 2).`,
 		Example: fmt.Sprintf("  %[1]s merge shard-1 shard-2 shard-3 --out all\n  %[1]s merge killed --out killed", a.st.Name),
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -43,8 +43,8 @@ other. The exit code is that of the whole suite. What was not run is named (exit
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.out, "out", "", "directory of the report; it must be empty, absent or one of those that are merged")
-	f.StringVar(&s.baseline, "baseline", "", "results.json of an earlier suite to hold the whole against")
+	f.StringVar(&s.out, "out", "", "directory of the report; it must be empty, absent or one of the merged directories")
+	f.StringVar(&s.baseline, "baseline", "", "results.json of an earlier suite: only new failures fail the whole suite")
 	f.BoolVar(&s.update, "update-baseline", false, "write the results to the baseline")
 	f.BoolVar(&s.asJSON, "json", false, "print results.json on stdout")
 	return cmd
@@ -67,8 +67,8 @@ func newOrSame(out string, dirs []string) error {
 func (a *App) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [FILE]",
-		Short: "write a commented suite file to begin with",
-		Long:  "Writes " + suiteFile + ", or the file that is named: of the locks that this program has beside those of lockstorm, or else of two of those. With - it is printed. One that is there is never overwritten.",
+		Short: "write a commented suite file as a starting point",
+		Long:  "Writes " + suiteFile + ", or FILE. The suite is about this program's own locks or, if it has only those of lockstorm, about two of these. With - it is printed. An existing file is never overwritten.",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := suiteFile
@@ -94,7 +94,7 @@ func (a *App) initCommand() *cobra.Command {
 			if err = errors.Join(err, f.Close()); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.st.Stdout, "%s written: read it, and then: %s suite %s\n", path, a.st.Name, path)
+			fmt.Fprintf(a.st.Stdout, "%s written: review it, then run: %s suite %s\n", path, a.st.Name, path)
 			return nil
 		},
 	}

@@ -23,10 +23,10 @@ func (a *App) replayCommand() *cobra.Command {
 		Use:   "replay DIR",
 		Short: "run the saved trial of a run again",
 		Long: `Runs the trial of a run directory again: the same configuration, seed and plan, as saved in
-its trial.json, in a new directory. The same plan is carried out; whom a fault hits and how
-processes interleave is not repeated, unless the plan pins it.
+its trial.json, in a new directory. The plan is the same, but a fault may hit another client
+unless the plan pins it, and processes may interleave in another order.
 
-Says for each run whether it ended as the saved one did: the same verdicts, and the same rules
+Says for each run whether it ended as the saved run did: with the same verdicts, and the same rules
 in the findings of each check. The exit code is the worst of the runs: 1 (violation) before 2
 and 0.`,
 		Args: cobra.ExactArgs(1),
@@ -78,8 +78,31 @@ func (a *App) replay(ctx context.Context, dir, out string, times int) error {
 	}
 	if before != nil {
 		fmt.Fprintf(a.st.Stdout, "\n%d of %d runs ended as %s did\n", same, times, dir)
+		if err := sayRate(out, same, times); err != nil {
+			return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+		}
 	}
 	return a.Exit(worst)
+}
+
+// sayRate writes into the pages of the replays, which are neighbours, how many ended as the saved run did.
+func sayRate(out string, same, times int) (err error) {
+	about := reports.Context{Rate: fmt.Sprintf("%d of %s of this trial ended as the original run did.", same, Plural(times, "replay"))}
+	if times == 1 {
+		return reports.Retrail(filepath.Join(out, harness.ReportFile), about)
+	}
+	for n := range times {
+		about.Trail = nil
+		for other := range times {
+			link := reports.Link{Text: fmt.Sprintf("replay %d", other+1)}
+			if other != n {
+				link.Href = fmt.Sprintf("../%d/%s", other+1, harness.ReportFile)
+			}
+			about.Trail = append(about.Trail, link)
+		}
+		err = errors.Join(err, reports.Retrail(filepath.Join(out, strconv.Itoa(n+1), harness.ReportFile), about))
+	}
+	return err
 }
 
 // sayReplayed prints a line about one run, and what differs from the saved one.

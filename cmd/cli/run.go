@@ -33,8 +33,8 @@ func (a *App) runCommand() *cobra.Command {
 		Long: `Runs one backend under faults and judges the record.
 
 The directory of the run holds trial.json, plan.json, logs/, history.jsonl, nodes/, results.json,
-report.html and junit.xml. The last lines on stdout are the verdict with the report's path, and the command that makes the same run.
-See replay for how to run it again.`,
+report.html and junit.xml. The last lines on stdout are the verdict with the report's path, and the command that repeats the run.
+The command replay runs the same plan again.`,
 		Example: fmt.Sprintf(`  %[1]s run --backend redis-lua --nemesis client-pause --ttl 1s --clients 3
   %[1]s run --backend redis-fenced --nemesis client-pause --fencing on
   %[1]s run --backend redis-lua --nemesis client-pause:at=before-write,for=2ttl --nemesis server-restart
@@ -63,12 +63,12 @@ func (a *App) noWords(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if _, err := a.cat.Backends.Get(args[0]); err == nil {
-		return fmt.Errorf("%q is no flag: did you mean --backend %s?", args[0], args[0])
+		return fmt.Errorf("%q is not a flag: did you mean --backend %s?", args[0], args[0])
 	}
 	if _, err := a.cat.Nemeses.Get(args[0]); err == nil {
-		return fmt.Errorf("%q is no flag: did you mean --nemesis %s?", args[0], args[0])
+		return fmt.Errorf("%q is not a flag: did you mean --nemesis %s?", args[0], args[0])
 	}
-	return fmt.Errorf("%q is no flag", args[0])
+	return fmt.Errorf("%q is not a flag", args[0])
 }
 
 // complete offers the names of the catalogue to the shell.
@@ -91,7 +91,7 @@ func (a *App) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--ttl 0s: a lease needs a time to live; leave --ttl out for the topology's default")}
 	}
 	if cmd.Flags().Changed("require") && len(cfg.Require) == 0 {
-		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--require needs the name of a check (see: list checks)")}
+		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--require needs the name of a check: `lockstorm list checks` shows the names")}
 	}
 	t, err := harness.Resolve(a.cat, cfg)
 	if err != nil {

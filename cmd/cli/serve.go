@@ -26,19 +26,19 @@ func (a *App) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve DIR",
 		Short: "show the runs and suites of a directory in a browser",
-		Long: `Lists the runs and suites below a directory with their verdicts, shows their reports, and goes on while runs are
-made, over HTTP until it is interrupted. It only reads, answers only for its own address, and follows no link out of
-the directory.`,
+		Long: `Serves a directory over HTTP until it is interrupted: lists the runs and suites below it with their verdicts, also
+while runs are being made, and shows their reports. It only reads, answers only requests for its own address, and
+follows no link out of the directory.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.serve(cmd.Context(), args[0], addr) },
 	}
-	cmd.Flags().StringVar(&addr, "addr", addr, "address to listen on; whoever can reach it can read the reports")
+	cmd.Flags().StringVar(&addr, "addr", addr, "address to listen on; anyone who can reach it can read the reports")
 	return cmd
 }
 
 func (a *App) serve(ctx context.Context, dir, addr string) error {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is no directory", dir)}
+		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is not a directory", dir)}
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -62,7 +62,7 @@ func (a *App) serve(ctx context.Context, dir, addr string) error {
 		}
 	})
 	defer stop()
-	fmt.Fprintf(a.st.Stdout, "%s at http://%s/, until Ctrl-C\n", dir, l.Addr())
+	fmt.Fprintf(a.st.Stdout, "%s at http://%s/ (Ctrl-C stops it)\n", dir, l.Addr())
 	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
 	}

@@ -41,22 +41,22 @@ func (a *App) suiteCommand() *cobra.Command {
 	var s suiteFlags
 	cmd := &cobra.Command{
 		Use:   "suite [FILE|PRESET]",
-		Short: "run many cells and compare the outcomes with what is expected",
-		Long: `Runs every cell of a suite file (default: ` + suiteFile + `) or of a preset: backends under faults,
-each with several seeds, several at a time, and says which came out as expected.
+		Short: "run many backends under many faults and compare the outcomes with expectations",
+		Long: `Runs every cell of a suite file (default: ` + suiteFile + `) or of a preset. A cell is a backend
+under faults, with several seeds. Several runs are made at a time. Says which cells came out as expected.
 
-Presets: ` + cmp.Or(strings.Join(a.book.PresetNames(), ", "), "none") + `. --print shows one, to begin with; so does init.
+Presets: ` + cmp.Or(strings.Join(a.book.PresetNames(), ", "), "none") + `. To write your own suite, start from a preset (--print) or from what init writes.
 
 The directory of the suite holds suite.json, runs/CELL/seed-N (each the directory of a run), results.json,
-index.html, matrix.md, matrix.csv and junit.xml. Every suite carries controls: where one misbehaves,
-no verdict counts.
+index.html, matrix.md, matrix.csv and junit.xml. Every suite has controls, whose outcome is known:
+if one misbehaves, no verdict counts.
 
-With compare: true in the file nothing is expected of the locks: the page says which one to choose.
+With compare: true in the file the suite expects nothing of the locks, but compares them: the page says which one to choose.
 
-Exit codes: 0 all as expected; 1 a violation that nobody expected; 2 a cell is inconclusive, or nothing was
+Exit codes: 0 all as expected; 1 an unexpected violation; 2 a cell is inconclusive, or nothing was
 judged; 3 wrong usage; 4 something is missing or broken here, or a control misbehaves; 5 a cell that should
 fail has passed, or an expectation or a threshold is missed; 70 a bug of this program; 130 interrupted.
-Of several: 1 before 4, 2, 5.`,
+If several apply: the first one of 1, 4, 2, 5.`,
 		Example: fmt.Sprintf(`  %[1]s suite smoke
   %[1]s suite lockstorm.yaml --out results --baseline baseline.json
   %[1]s suite ci --shard 1/3 --out shard-1
@@ -84,16 +84,16 @@ Of several: 1 before 4, 2, 5.`,
 	f.StringVar(&s.out, "out", "", "directory of the suite; it must be empty or absent (default: "+runsDir+"/NAME-TIME)")
 	f.StringVar(&s.shard, "shard", "", "run only shard i of n (i/n); merge combines the shards")
 	Number(f, &s.jobs, "jobs", 1, 0, "maximum number of parallel runs (default: by processors and memory)")
-	Number(f, &s.retry, "retry", 0, 4, "how often to retry runs disturbed by the host (exit code 4, once; or 2, or 0 without an effective fault, on a busy host), alone and after all others; never a run that says anything of the lock")
+	Number(f, &s.retry, "retry", 0, 4, "how often to retry runs disturbed by the host, alone and after all others: exit code 4 (once), and on a busy host exit code 2, or 0 without an effective fault; a run with a verdict on the lock is never retried")
 	f.BoolVar(&s.failFast, "fail-fast", false, "start no more runs after the first unexpected violation")
 	Number(f, &s.failures, "max-failures", 1, 0, "start no more runs after this many (default: no limit)")
 	positive(f, &s.budget, "budget", "start no more runs after this time (default: that of the file)")
-	f.StringVar(&s.seeds, "seeds", "", "seeds of each cell that chooses none itself, in place of those of the file: 5 for 1 to 5, 6-10, or 1,4,9")
+	f.StringVar(&s.seeds, "seeds", "", "seeds for the cells without seeds of their own, in place of those of the file: 5 for 1 to 5, 6-10, or 1,4,9")
 	f.BoolVar(&s.resume, "resume", false, "continue an interrupted suite; --out names its directory")
 	f.StringVar(&s.baseline, "baseline", "", "results.json of an earlier suite: only new failures fail this one")
 	f.BoolVar(&s.update, "update-baseline", false, "write the results to the baseline")
 	f.StringArrayVar(&s.replace, "replace", nil, "OLD=NEW: run the backend NEW wherever the suite says OLD, with the same expectations")
-	f.BoolVar(&s.list, "list", false, "list the cells, with what is expected of them, and how long they will take; run nothing")
+	f.BoolVar(&s.list, "list", false, "list the cells with their expectations and the time that they will take; run nothing")
 	f.BoolVar(&s.print, "print", false, "print the suite file; run nothing")
 	Number(f, &s.matrix, "print-matrix", 1, 0, "print n shards as JSON, for a dynamic matrix; run nothing")
 	f.BoolVar(&s.schema, "schema", false, "print the JSON schema of suite files, for editors; run nothing")

@@ -170,13 +170,13 @@ func (a *App) summarizeSuite(r *gate.Results, asJSON bool) error {
 		}
 	}
 	if again := r.Again(); len(again) > 0 {
-		fmt.Fprintf(w, "made again: %s\n", strings.Join(again, ", "))
+		fmt.Fprintf(w, "retried: %s\n", strings.Join(again, ", "))
 	}
 	if p := r.Providers(); p != "" {
 		fmt.Fprintf(w, "servers by provider (runs): %s\n", p)
 	}
 	if r.Wall > 0 {
-		fmt.Fprintf(w, "%v for %v of runs: %.1f in parallel on %d processors\n", r.Wall.Round(100*time.Millisecond), r.Work.Round(100*time.Millisecond), r.Parallel(), r.CPUs)
+		fmt.Fprintf(w, "took %v for %v of runs: %.1f in parallel on %d processors\n", r.Wall.Round(100*time.Millisecond), r.Work.Round(100*time.Millisecond), r.Parallel(), r.CPUs)
 	}
 	return nil
 }
@@ -209,7 +209,7 @@ func (a *App) tellCI(r *gate.Results, out string, asJSON bool) error {
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
-		return fmt.Errorf("the summary of the step: %w", err)
+		return fmt.Errorf("write the summary of the CI step: %w", err)
 	}
 	err = matrix.Markdown(f, r.Table(out, out), false)
 	if cerr := f.Close(); err == nil {

@@ -28,21 +28,21 @@ func (a *App) verifyCommand() *cobra.Command {
 	var s verifyFlags
 	cmd := &cobra.Command{
 		Use:   "verify DIR|FILE...",
-		Short: "check the proofs of a run, a suite, or one that was mailed",
+		Short: "check the proofs of a run or a suite, or a mailed proof",
 		Long: `Checks proofs without the code that found the violations: each finding names a few events of the record and a rule,
-and they show it or they do not.
+and either the events show that the rule was broken or they do not.
 
-A directory of a run: each proof is held against the whole record. A directory of a suite: so is each of its runs. A
-file that --save has written: the proof brings its events; --record names the record that it is from.
+For the directory of a run, each proof is checked against the whole record; for that of a suite, each of its runs is. A
+file that --save wrote contains the events of its proof; --record names the record that they were taken from.
 
-Exit codes: 0 every proof holds, 1 one does not, 2 one needs the record or a search through it, 3 wrong usage.`,
+Exit codes: 0 every proof holds, 1 a proof does not hold, 2 a proof needs the record or a search through it, 3 wrong usage.`,
 		Example: fmt.Sprintf("  %[1]s verify lockstorm-runs/run-1\n  %[1]s verify lockstorm-runs/run-1 --finding 3 --save proof.json\n  %[1]s verify proof.json --record history.jsonl", a.st.Name),
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.verify(args, s) },
 	}
 	f := cmd.Flags()
 	f.BoolVar(&s.all, "all", false, "print the events of every proof, not only of the first of each check")
-	f.IntVar(&s.finding, "finding", 0, "the number of a finding, as printed: check and print its proof alone")
+	f.IntVar(&s.finding, "finding", 0, "check and print only the proof of this finding (its number, as printed)")
 	f.StringVar(&s.record, "record", "", "the run directory or history.jsonl that a proof in a file is from")
 	f.StringVar(&s.save, "save", "", "write the proof of --finding (default: the first) to a file that can be mailed")
 	return cmd
@@ -51,7 +51,7 @@ Exit codes: 0 every proof holds, 1 one does not, 2 one needs the record or a sea
 // verify checks what is at each path; the worst code counts.
 func (a *App) verify(paths []string, s verifyFlags) error {
 	if (s.save != "" || s.finding > 0) && len(paths) > 1 {
-		return usage(errors.New("--finding and --save are about one run: name one directory"))
+		return usage(errors.New("--finding and --save work on one run: name one directory"))
 	}
 	worst := harness.ExitPass
 	for _, path := range paths {
@@ -71,19 +71,19 @@ func (a *App) verifyPath(path string, s verifyFlags) (int, error) {
 	}
 	if !st.IsDir() {
 		if s.save != "" || s.finding > 0 {
-			return 0, usage(fmt.Errorf("--finding and --save need a run directory, and %s is a file", path))
+			return 0, usage(fmt.Errorf("--finding and --save need a run directory, but %s is a file", path))
 		}
 		return a.verifyLetter(path, s.record)
 	}
 	if s.record != "" {
-		return 0, usage(fmt.Errorf("--record is for a proof in a file; the record of %s is in it", path))
+		return 0, usage(fmt.Errorf("--record is for a proof in a file: the directory %s contains its own record", path))
 	}
 	runs, err := runsIn(path)
 	if err != nil {
 		return 0, usage(err)
 	}
 	if len(runs) > 1 && (s.save != "" || s.finding > 0) {
-		return 0, usage(fmt.Errorf("--finding and --save are about one run, and %s has %d: name one of them, as %s", path, len(runs), runs[0]))
+		return 0, usage(fmt.Errorf("--finding and --save work on one run, but %s has %d: name one of them, such as %s", path, len(runs), runs[0]))
 	}
 	worst, holds := harness.ExitPass, 0
 	for _, dir := range runs {
@@ -144,7 +144,7 @@ func codeOf(err error) int {
 // sayVerified tells what became of the proofs of a run. Brief, of many runs, it is a line a run and what does not hold.
 func (a *App) sayVerified(v *harness.Verified, s verifyFlags, brief bool) (worst int, err error) {
 	if s.finding > len(v.Proofs) {
-		return 0, usage(fmt.Errorf("--finding %d: %s has %s with a proof", s.finding, v.Dir, checker.Count(len(v.Proofs), "finding")))
+		return 0, usage(fmt.Errorf("--finding %d: %s has only %s with a proof", s.finding, v.Dir, checker.Count(len(v.Proofs), "finding")))
 	}
 	worst = codeOf(v.Wrong)
 	holds := 0
@@ -221,9 +221,9 @@ func verdict(p harness.VerifiedProof) string {
 	switch codeOf(p.Err) {
 	case harness.ExitPass:
 		if p.Finding.Proof.Record {
-			return "holds, by the whole record"
+			return "holds, checked against the whole record"
 		}
-		return "holds, by a few events"
+		return "holds, shown by a few events"
 	case harness.ExitUnknown:
 		return "not checked: " + p.Err.Error()
 	}
@@ -234,11 +234,11 @@ func verdict(p harness.VerifiedProof) string {
 func (a *App) restsOn(v *harness.Verified) {
 	r := v.Results
 	if v.Grants > 0 && v.Wrong == nil {
-		a.println("  mutual exclusion: %s looked at again, no two clients took themselves for the holder at once", checker.Count(v.Grants, "grant"))
+		a.println("  mutual exclusion: %s checked again; no two clients believed that they held the lock at once", checker.Count(v.Grants, "grant"))
 	}
 	var lock checker.LockProof
 	if c := r.Checks[checker.LockLinearizability]; c.Verdict == checker.Pass && c.ProofInto(&lock) == nil {
-		a.println("  lock-linearizability: an order of %s on %s was found", checker.Count(lock.Operations, "operation"), checker.Count(lock.Locks, "lock"))
+		a.println("  lock-linearizability: a legal order was found for %s on %s", checker.Count(lock.Operations, "operation"), checker.Count(lock.Locks, "lock"))
 	}
 	if n, hit := r.Stats["faults_on_holder"]; hit && r.Verdict == checker.Pass && n > 0 {
 		a.println("  exposures: %s hit an active client; with 95 %% confidence at most %.2g %% of such faults break this lock", checker.Count(n, "fault"), 100*tally.NoneIn(n))
@@ -288,7 +288,7 @@ func (a *App) verifyLetter(path, record string) (int, error) {
 	case harness.ExitPass:
 		a.println("%s: %s: holds, %s\n   %s", path, what, checker.Count(len(l.Events), "event"), strings.Join(story, "\n   "))
 		if record == "" {
-			a.println("Checked by its events alone. To hold it against the whole record: %s verify %s --record DIR (SHA-256 %s)", a.st.Name, path, l.Record)
+			a.println("Checked by its own events alone. To check it against the whole record: %s verify %s --record DIR (SHA-256 %s)", a.st.Name, path, l.Record)
 		}
 	case harness.ExitUnknown:
 		a.println("%s: %s: not checked: %v (SHA-256 %s; --record DIR)", path, what, err, l.Record)

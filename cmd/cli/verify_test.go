@@ -28,7 +28,7 @@ func TestVerify(t *testing.T) {
 	dir := violated(t)
 	mailed := filepath.Join(t.TempDir(), "proof.json")
 	code, out, errs := lockstorm(t, "verify", dir, "--save", mailed)
-	for _, want := range []string{"1. mutual-exclusion, overlap (defect): holds", "both took themselves for the holder from", "proofs hold, checked against the whole record", "saved: " + mailed} {
+	for _, want := range []string{"1. mutual-exclusion, overlap (defect): holds", "both believed that they held the lock from", "proofs hold, checked against the whole record", "saved: " + mailed} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit %d, want %q in\n%s%s", code, want, out, errs)
 		}
@@ -38,7 +38,7 @@ func TestVerify(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{mailed}, 0, "Checked by its events alone"},
+		{[]string{mailed}, 0, "Checked by its own events alone"},
 		{[]string{mailed, "--record", dir}, 0, "holds, "},
 		{[]string{mailed, "--record", filepath.Join(dir, "history.jsonl")}, 0, "holds, "},
 		{[]string{dir, "--finding", "2"}, 0, "2. mutual-exclusion"},
@@ -50,7 +50,7 @@ func TestVerify(t *testing.T) {
 		{[]string{dir, dir, "--save", mailed}, 3, "name one directory"},
 		{[]string{mailed, "--save", mailed}, 3, "need a run directory"},
 		{[]string{filepath.Join(dir, "logs")}, 3, "has no run with a results.json"},
-		{[]string{filepath.Join(dir, "results.json")}, 3, "it is not a proof of lockstorm"},
+		{[]string{filepath.Join(dir, "results.json")}, 3, "not a lockstorm proof"},
 		{[]string{filepath.Join(dir, "nothing")}, 3, "no such file"},
 		{nil, 3, "requires at least 1 arg"},
 	} {
@@ -60,7 +60,7 @@ func TestVerify(t *testing.T) {
 		}
 	}
 	rewrite(t, mailed, `"class": "defect"`, `"class": "inherent"`)
-	if code, out, _ := lockstorm(t, "verify", mailed); code != 1 || !strings.Contains(out, "DOES NOT HOLD: the seal does not fit") {
+	if code, out, _ := lockstorm(t, "verify", mailed); code != 1 || !strings.Contains(out, "DOES NOT HOLD: the seal does not match") {
 		t.Errorf("a proof that was tampered with: exit %d\n%s", code, out)
 	}
 	rewrite(t, mailed, `"lockstorm_proof": 1`, `"lockstorm_proof": 99`)
@@ -91,9 +91,9 @@ func TestVerifyOfAnAlteredRun(t *testing.T) {
 		file, from, to, want string
 		code                 int
 	}{
-		"class":  {"results.json", `"class": "defect"`, `"class": "inherent"`, "DOES NOT HOLD: it is defect (no-lease), not inherent", 1},
+		"class":  {"results.json", `"class": "defect"`, `"class": "inherent"`, "DOES NOT HOLD: the events show class defect (no-lease), not inherent", 1},
 		"record": {"history.jsonl", `"f":"release"`, `"f":"release" `, "is damaged", 3},
-		"seed":   {"results.json", `"seed": 5`, `"seed": 6`, "is of another run than the record", 1},
+		"seed":   {"results.json", `"seed": 5`, `"seed": 6`, "and the record belong to different runs", 1},
 		"digest": {"results.json", `"record_sha256": "`, `"record_sha256": "0`, "its SHA-256 differs", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestVerifyOfAnAlteredRun(t *testing.T) {
 func TestVerifyOfAPass(t *testing.T) {
 	dir := passed(t)
 	code, out, _ := lockstorm(t, "verify", dir)
-	for _, want := range []string{"it has no findings to prove", "grants looked at again", "an order of ", "no fault was injected"} {
+	for _, want := range []string{"it has no findings to prove", "grants checked again", "a legal order was found for ", "no fault was injected"} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit %d, want %q in\n%s", code, want, out)
 		}
@@ -155,7 +155,7 @@ func TestVerifyOfAnAbsence(t *testing.T) {
 	}
 	mailed := filepath.Join(t.TempDir(), "proof.json")
 	code, out, _ := lockstorm(t, "verify", dir, "--save", mailed)
-	if code != 0 || !strings.Contains(out, "holds, by the whole record") {
+	if code != 0 || !strings.Contains(out, "holds, checked against the whole record") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	if code, out, _ := lockstorm(t, "verify", mailed); code != 2 || !strings.Contains(out, "needs the whole record") {
@@ -164,7 +164,7 @@ func TestVerifyOfAnAbsence(t *testing.T) {
 	if code, out, _ := lockstorm(t, "verify", mailed, "--record", dir); code != 0 {
 		t.Errorf("with the record: exit %d\n%s", code, out)
 	}
-	if code, out, _ := lockstorm(t, "verify", mailed, "--record", violated(t)); code != 1 || !strings.Contains(out, "this is not the record") {
+	if code, out, _ := lockstorm(t, "verify", mailed, "--record", violated(t)); code != 1 || !strings.Contains(out, "it is another record") {
 		t.Errorf("with another record: exit %d\n%s", code, out)
 	}
 	var l proof.Letter

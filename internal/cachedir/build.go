@@ -35,7 +35,7 @@ func Build(cache string) (dir string, done func(), err error) {
 	}
 }
 
-var errTaken = errors.New("somebody else has it")
+var errTaken = errors.New("another process has it")
 
 // claim locks a folder. The kernel unlocks it when we die.
 func claim(dir string) (unlock func(), err error) {

@@ -26,7 +26,7 @@ func Dir() (dir, why string, err error) {
 	}
 	dir = inTemp()
 	if second := own(dir); second != nil {
-		return "", "", fmt.Errorf("no folder for a cache: %w; %w: set XDG_CACHE_HOME to a directory that can be written", first, second)
+		return "", "", fmt.Errorf("no folder for a cache: %w; %w: set XDG_CACHE_HOME to a writable directory", first, second)
 	}
 	return dir, first.Error(), nil
 }
@@ -73,7 +73,7 @@ func own(dir string) error {
 		return err
 	}
 	if sys, ok := st.Sys().(*syscall.Stat_t); !ok || !st.IsDir() || int(sys.Uid) != os.Getuid() || st.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("%s is not a folder of this user alone", dir)
+		return fmt.Errorf("%s is not a folder that only this user can write", dir)
 	}
 	return usable(dir)
 }

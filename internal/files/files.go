@@ -40,7 +40,7 @@ func Limited(name string, r io.Reader, most int64) ([]byte, error) {
 }
 
 // ErrLarge says that a file is larger than what is looked for can be.
-var ErrLarge = errors.New("it is not such a file")
+var ErrLarge = errors.New("too large for this kind of file")
 
 func kind(m fs.FileMode) string {
 	switch {
@@ -51,5 +51,5 @@ func kind(m fs.FileMode) string {
 	case m&fs.ModeDevice != 0:
 		return "a device"
 	}
-	return "no regular file"
+	return "not a regular file"
 }

@@ -42,7 +42,7 @@ var Containable = sync.OnceValue(func() error {
 	cmd := exec.Command("true")
 	cmd.SysProcAttr = namespaces()
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("the kernel gives no namespaces of one's own (user, pid, ipc): %w", err)
+		return fmt.Errorf("the kernel does not allow new namespaces (user, pid, ipc): %w", err)
 	}
 	return nil
 })

@@ -71,7 +71,7 @@ func (p *Process) await(ctx context.Context, what string, sig syscall.Signal, ok
 func (p *Process) among(all int) string {
 	text := fmt.Sprintf("pid %d", p.Pid())
 	if all > 1 {
-		text += fmt.Sprintf(" and %d beside it", all-1)
+		text += fmt.Sprintf(" and %d more", all-1)
 	}
 	return text
 }

@@ -32,10 +32,10 @@ const (
 // modeParams are those of faults that break links in a way that the user chooses.
 func modeParams() []catalog.Param {
 	return []catalog.Param{
-		{Name: paramMode, Default: modeCut, Doc: "cut: closed and refused; blackhole: taken and swallowed in silence; loss: every packet is lost, and sent again by who sent it; hold: kept and delivered late; latency"},
-		{Name: paramWay, Default: string(link.Both), Doc: "both; to: only requests; from: only answers (cut and loss are always both)"},
-		{Name: paramLatency, Default: "0.2ttl", Doc: "of mode=latency: how much later everything comes"},
-		{Name: paramJitter, Default: "0.1ttl", Doc: "of mode=latency: more or less by up to this"},
+		{Name: paramMode, Default: modeCut, Doc: "cut: connections are closed and new ones refused; blackhole: connections stay open, and everything sent is dropped silently; loss: every packet is lost, and its sender retransmits it; hold: everything is held back and delivered late; latency: everything is delayed"},
+		{Name: paramWay, Default: string(link.Both), Doc: "the direction: both, to (only requests) or from (only answers); cut and loss always break both"},
+		{Name: paramLatency, Default: "0.2ttl", Doc: "for mode=latency: by how much everything is delayed"},
+		{Name: paramJitter, Default: "0.1ttl", Doc: "for mode=latency: the delay varies by up to this much, up or down"},
 	}
 }
 
@@ -60,7 +60,7 @@ func checkMode(own catalog.Values, in nemesis.Input) error {
 		return err
 	}
 	if latency < time.Millisecond {
-		return fmt.Errorf("%s=%s: a millisecond at least", paramLatency, own[paramLatency])
+		return fmt.Errorf("%s=%s: must be at least 1 ms", paramLatency, own[paramLatency])
 	}
 	_, err = own.Length(paramJitter, in.TTL)
 	return err
@@ -97,9 +97,9 @@ func (b *broken) breakLink(ctx context.Context, l *link.Link, p catalog.Values, 
 	way := link.Way(p[paramWay])
 	switch p[paramMode] {
 	case modeBlackHole:
-		return b.apply(l, "swallows everything", func() (*link.Applied, error) { return l.BlackHole(way) })
+		return b.apply(l, "drops everything", func() (*link.Applied, error) { return l.BlackHole(way) })
 	case modeHold:
-		return b.apply(l, "keeps everything", func() (*link.Applied, error) { return l.Hold(way) })
+		return b.apply(l, "holds everything back", func() (*link.Applied, error) { return l.Hold(way) })
 	case modeLatency:
 		latency, err := p.Length(paramLatency, ttl)
 		if err != nil {
@@ -109,7 +109,7 @@ func (b *broken) breakLink(ctx context.Context, l *link.Link, p catalog.Values, 
 		if err != nil {
 			return err
 		}
-		return b.apply(l, fmt.Sprintf("is slower by %v +- %v", latency, jitter), func() (*link.Applied, error) { return l.Slow(way, latency, jitter) })
+		return b.apply(l, fmt.Sprintf("delays everything by %v +- %v", latency, jitter), func() (*link.Applied, error) { return l.Slow(way, latency, jitter) })
 	case modeLoss:
 		return b.lose(ctx, l)
 	default:
@@ -155,7 +155,7 @@ func (b *broken) apply(l *link.Link, what string, apply func() (*link.Applied, e
 	if err != nil {
 		return err
 	}
-	b.proofs = append(b.proofs, fmt.Sprintf("%s %s, on %d connections and every new one", l, what, l.Open()))
+	b.proofs = append(b.proofs, fmt.Sprintf("%s %s, on %d open connections and on every new one", l, what, l.Open()))
 	return nil
 }
 
@@ -177,7 +177,7 @@ func (b *broken) proof() string {
 // again: that is said and is no failure.
 func (b *broken) mend(ctx context.Context) (string, error) {
 	var errs []error
-	text := fmt.Sprintf("%d links carry again", len(b.mends))
+	text := fmt.Sprintf("%d links restored", len(b.mends))
 	for i := len(b.mends) - 1; i >= 0; i-- {
 		switch err := b.mends[i](ctx); {
 		case errors.Is(err, link.ErrReplaced):

@@ -24,11 +24,11 @@ const maxDrawn = 100_000
 
 func chaos() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "chaos", Doc: "one fault after the other, drawn by the seed from all that can work here, each with its defaults",
-		Proven: "Each fault as it does alone. What cannot work is left out, with its reason in plan.json and in coverage.",
+		Name: "chaos", Doc: "one fault after another, drawn by the seed from all faults that work here, each with its defaults",
+		Proven: "Each fault proves its effect as it does alone. Faults that cannot work here are left out; plan.json and the coverage give the reasons.",
 		Family: history.FamilyMixed, Links: nemesis.ToServers | nemesis.ToRegister, Draw: drawChaos,
 		Params: []catalog.Param{
-			{Name: paramEvery, Default: "2ttl", Doc: "from the end of one injection to the next, at least"},
+			{Name: paramEvery, Default: "2ttl", Doc: "shortest time from the end of one injection to the next"},
 			{Name: paramOnly, Doc: "faults to draw from, joined by + (default: all)"},
 		},
 	}
@@ -41,7 +41,7 @@ func drawChaos(c *nemesis.Catalogue, v catalog.Values, in nemesis.Input, rnd *ra
 		return nemesis.Drawn{}, fmt.Errorf("nemesis chaos: %w", err)
 	}
 	if every <= 0 {
-		return nemesis.Drawn{}, errors.New("nemesis chaos: every must be longer than 0")
+		return nemesis.Drawn{}, errors.New("nemesis chaos: every= must be greater than 0")
 	}
 	from, without, err := drawable(c, v[paramOnly], in)
 	if err != nil {
@@ -49,7 +49,7 @@ func drawChaos(c *nemesis.Catalogue, v catalog.Values, in nemesis.Input, rnd *ra
 	}
 	d := nemesis.Drawn{Without: without}
 	if in.Duration/every > maxDrawn {
-		return d, fmt.Errorf("nemesis chaos: every=%s draws up to %d injections in a run of %v: %d at most", v[paramEvery], in.Duration/every, in.Duration, maxDrawn)
+		return d, fmt.Errorf("nemesis chaos: every=%s would draw up to %d injections in a run of %v; the limit is %d", v[paramEvery], in.Duration/every, in.Duration, maxDrawn)
 	}
 	for begin := in.FirstStrike(); begin < in.Duration; {
 		st, end, err := nemesis.OneStep(from[rnd.IntN(len(from))], in, begin, rnd)
@@ -110,7 +110,7 @@ func wantedFaults(c *nemesis.Catalogue, only string) ([]string, error) {
 			return nil, fmt.Errorf("nemesis chaos: only=%s: %w", only, err)
 		}
 		if s.Fault == nil {
-			return nil, fmt.Errorf("nemesis chaos: only=%s: %s is no fault that can be drawn", only, name)
+			return nil, fmt.Errorf("nemesis chaos: only=%s: %s is not a fault that chaos can draw", only, name)
 		}
 	}
 	return wanted, nil

@@ -13,7 +13,7 @@ import (
 func clientKill() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "client-kill", Doc: "kill -9 of a client while it waits, holds or releases; a new client takes its place",
-		Proven: "The process has been waited for, and a new client has taken its place. The kill is on record before its signal. There is nothing to heal.",
+		Proven: "lockstorm has waited for the process to end, and a new client has taken its place. The kill is recorded before the signal is sent. Nothing to heal.",
 		Family: history.FamilyClient, Whom: nemesis.Clients, Params: nemesis.ClientParams(nemesis.AtOnce, "2.5ttl"),
 		Strikes: strikeKill, Fault: ClientKill{},
 	}

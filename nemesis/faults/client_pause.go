@@ -10,8 +10,8 @@ import (
 
 func clientPause() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "client-pause", Doc: "SIGSTOP of a whole client process, its renewer included: what a long GC pause does",
-		Proven: "Every thread of the process group is in state T, read from /proc. Healed by SIGCONT.",
+		Name: "client-pause", Doc: "stops a whole client process (SIGSTOP), its renewer included, as a long GC pause does",
+		Proven: "/proc shows every thread of the process group in state T. The heal is SIGCONT.",
 		Family: history.FamilyClient, Whom: nemesis.Clients, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
 		Strikes: strikeHolder, Fault: ClientPause{},
 	}

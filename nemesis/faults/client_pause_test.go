@@ -60,7 +60,7 @@ func TestClientPauseThenKill(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	e := l.must("client-pause", of(l.client(1)))
 	l.check(l.client(1).Process.Kill(l.ctx))
-	l.says(l.heal(e), "c1 was killed meanwhile")
+	l.says(l.heal(e), "c1 was killed in the meantime")
 }
 
 func TestClientPausePlans(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 
 func clientStall() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "client-stall", Doc: "only the goroutine in the critical section stops; the client's renewer lives",
-		Proven: "The client's own log shows it at the point. Healed by letting it go on.",
+		Name: "client-stall", Doc: "stops only the goroutine in the critical section; the client's renewer keeps running",
+		Proven: "The client's own log shows that it stands at the point. The heal lets it go on.",
 		Family: history.FamilyClient, Whom: nemesis.Clients, Gates: true, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
 		Strikes: strikeHolder, Fault: ClientStall{},
 	}
@@ -33,11 +33,11 @@ func (ClientStall) Available(nemesis.Setting) error { return nil }
 // Inject does nothing more: the client stands at its point, which its log shows.
 func (ClientStall) Inject(_ context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	if t.Hit == nil {
-		return nemesis.Effect{}, errors.New("a stall needs a point")
+		return nemesis.Effect{}, errors.New("client-stall needs a client at a point")
 	}
 	h := t.Hit
 	return nemesis.Effect{
-		Proof: fmt.Sprintf("%s stands at %s and waits to be let go", h.Client.Name(), h.Point),
+		Proof: fmt.Sprintf("%s is held at %s", h.Client.Name(), h.Point),
 		Heal: func(context.Context) (string, error) {
 			h.Go()
 			return h.Client.Name() + " goes on", nil

@@ -15,7 +15,7 @@ func TestClientStall(t *testing.T) {
 	hit, err := l.Arm(l.ctx, nemesis.Arm{Point: points.Acquired})
 	l.check(err)
 	e := l.must("client-stall", nemesis.Target{Clients: l.Clients(), Hit: hit})
-	l.says(e.Proof, "c1 stands at acquired and waits to be let go")
+	l.says(e.Proof, "c1 is held at acquired")
 	if !l.has(1, labLock) || stopped(t, l.client(1).Pid()) {
 		t.Error("it does not hold the lock, or does not run")
 	}
@@ -27,9 +27,9 @@ func TestClientStallPlans(t *testing.T) {
 	cannot(t, ClientStall{}, nil)
 	l := newLab(t, clustertest.Single(), 1)
 	e, err := l.inject("client-stall", of(l.client(1)))
-	l.fails(e, err, "a stall needs a point")
+	l.fails(e, err, "client-stall needs a client at a point")
 	planned(t, map[string]string{
 		"client-stall:at=random": "", "client-stall:clients=holder": "", "client-stall:clients=c1+c2": "",
-		"client-stall:clients=half": "it holds the one client that stands at the point",
+		"client-stall:clients=half": "this fault holds only the one client that stands at the point",
 	})
 }

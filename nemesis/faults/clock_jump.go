@@ -23,12 +23,12 @@ const (
 
 func clockJump() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "clock-jump", Doc: "the wall clock of servers jumps, forward or back; keys that it passes expire at once",
-		Proven: "The server's own TIME shows the jump. Not undone unless undo=yes.",
+		Name: "clock-jump", Doc: "the wall clock of servers jumps forward or back; a key whose expiry the clock passes expires at once",
+		Proven: "The time that the server itself reports shows the jump. It is not undone unless undo=yes.",
 		Family: history.FamilyClock, Whom: nemesis.Nodes, Fault: ClockJump{},
 		Strikes: strikeAcquired, Check: checkJump, SetsBack: setsBack,
 		Params: nemesis.StrikingGrants(nemesis.GrantAll, nemesis.ServerParams("1s", "2.5ttl", "1",
-			catalog.Param{Name: paramBy, Default: "15s", Doc: "how far: a duration, or a multiple of the ttl; with a minus sign, back"},
+			catalog.Param{Name: paramBy, Default: "15s", Doc: "how far: a duration or a multiple of the ttl; with a minus sign, back"},
 			catalog.Param{Name: paramUndo, Default: no, Doc: "yes: the clock jumps back after `for`"})),
 	}
 }
@@ -87,7 +87,7 @@ func jumpBy(own catalog.Values, ttl time.Duration) (time.Duration, error) {
 		return 0, err
 	}
 	if d < minJump {
-		return 0, fmt.Errorf("%s=%s: %v at least, forward or back: less cannot be told from drift", paramBy, own[paramBy], minJump)
+		return 0, fmt.Errorf("%s=%s: must be at least %v, forward or back: a smaller jump looks like drift", paramBy, own[paramBy], minJump)
 	}
 	if back {
 		d = -d

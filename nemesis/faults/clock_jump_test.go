@@ -20,7 +20,7 @@ func (l *lab) ahead(i int) time.Duration {
 func TestClockJump(t *testing.T) {
 	l := newJumpingLab(t, clustertest.Several(3))
 	e := l.must("clock-jump:by=1h", on(l.node(1), l.node(2)))
-	l.says(e.Proof, "the clock of store-1 jumped by 1h0m0s and is ", "; the clock of store-2 jumped by 1h0m0s")
+	l.says(e.Proof, "the clock of store-1 jumped by 1h0m0s; it now differs from the host's by ", "; the clock of store-2 jumped by 1h0m0s")
 	if e.Heal != nil {
 		t.Error("a clock that was set right is set back")
 	}
@@ -72,7 +72,7 @@ func TestClockJumpPlans(t *testing.T) {
 	cannot(t, ClockJump{}, map[string]func(*nemesis.Setting){
 		withoutServer: noServer, "no compiler": func(s *nemesis.Setting) { s.NoClock = "no compiler" },
 	})
-	const tooShort = "20ms at least, forward or back: less cannot be told from drift"
+	const tooShort = "must be at least 20ms, forward or back: a smaller jump looks like drift"
 	planned(t, map[string]string{
 		"clock-jump:by=2ttl": "", "clock-jump:by=-15s,undo=yes": "", "clock-jump:by=20ms": "",
 		"clock-jump:by=19ms": "by=19ms: " + tooShort, "clock-jump:by=-1ms": "by=-1ms: " + tooShort, "clock-jump:by=0s": tooShort,

@@ -15,7 +15,7 @@ import (
 func deleteKey() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "delete-key", Doc: "an operator deletes the lock's key by mistake",
-		Proven: "The server says that it deleted the key. There is nothing to heal.",
+		Proven: "The server confirms that it deleted the key. Nothing to heal.",
 		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired,
 		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster), Fault: DeleteKey{},
 	}
@@ -34,7 +34,7 @@ func (DeleteKey) Available(s nemesis.Setting) error { return needsKeys(s) }
 func (DeleteKey) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	keys := struckKeys(w, t)
 	var began int64
-	proof, err := onEach(t.Nodes, "keeps no keys", func(_ nemesis.Node, s cluster.Keeper) (string, error) {
+	proof, err := onEach(t.Nodes, "stores no keys", func(_ nemesis.Node, s cluster.Keeper) (string, error) {
 		text, at, err := deleteOne(ctx, w, s, keys)
 		began = cmp.Or(began, at)
 		return text, err
@@ -54,5 +54,5 @@ func deleteOne(ctx context.Context, w nemesis.World, s cluster.Keeper, keys []st
 	if err != nil && ctx.Err() != nil {
 		return "", 0, errors.New("none of " + strings.Join(keys, ", ") + " exists")
 	}
-	return fmt.Sprintf("deleted %d of %s", n, strings.Join(keys, ", ")), at, err
+	return fmt.Sprintf("deleted %d of these keys: %s", n, strings.Join(keys, ", ")), at, err
 }

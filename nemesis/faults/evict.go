@@ -19,10 +19,10 @@ const paramPolicy = "policy"
 func evict() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "evict", Doc: "memory runs short on a server (maxmemory) and its policy evicts the lock's key",
-		Proven: "The key was there and is gone while memory was full. Room is made again at once, for while it is short nobody can acquire anything.",
+		Proven: "The key existed, and was gone while memory was full. The heal frees memory at once, because no client can acquire a lock while memory is short.",
 		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired, Fault: Evict{}, Check: checkPolicy,
 		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster,
-			catalog.Param{Name: paramPolicy, Doc: "which keys go first, in the words of the store (default: those whose time to live is shortest)"}),
+			catalog.Param{Name: paramPolicy, Doc: "which keys are evicted first, in the store's own words (default: the keys with the shortest time to live)"}),
 	}
 }
 
@@ -38,9 +38,9 @@ func (Evict) Available(s nemesis.Setting) error {
 	case needsStore(s) != nil:
 		return needsStore(s)
 	case s.Stores && len(s.Policies) == 0:
-		return fmt.Errorf("the servers of %s never evict", s.Topology)
+		return fmt.Errorf("the servers of %s never evict keys", s.Topology)
 	case s.Stores && !s.RealOnly:
-		return errors.New("the embedded server never evicts: it needs the real one")
+		return errors.New("the embedded server never evicts keys: this fault needs a real server")
 	}
 	return needsKeys(s)
 }
@@ -59,7 +59,7 @@ func (Evict) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nem
 	keys := struckKeys(w, t)
 	var filled []filledNode
 	var began int64
-	proof, err := onEach(t.Nodes, "never evicts", func(n nemesis.Node, s cluster.Evictor) (string, error) {
+	proof, err := onEach(t.Nodes, "never evicts keys", func(n nemesis.Node, s cluster.Evictor) (string, error) {
 		filled = append(filled, filledNode{n.Name(), s})
 		return evictKeys(ctx, n, s, t.Params[paramPolicy], keys, func() { began = cmp.Or(began, w.Now()) })
 	})
@@ -81,7 +81,7 @@ func makeRoom(ctx context.Context, filled []filledNode) (string, error) {
 			errs = append(errs, fmt.Errorf("%s: %w", f.name, err))
 			continue
 		}
-		proofs = append(proofs, f.name+" has room again")
+		proofs = append(proofs, f.name+" has free memory again")
 	}
 	return strings.Join(proofs, "; "), errors.Join(errs...)
 }
@@ -90,7 +90,7 @@ func makeRoom(ctx context.Context, filled []filledNode) (string, error) {
 func evictKeys(ctx context.Context, n nemesis.Node, s cluster.Evictor, policy string, keys []string, fills func()) (string, error) {
 	k, ok := nemesis.As[cluster.Keeper](n)
 	if !ok {
-		return "", errors.New("it keeps no keys")
+		return "", errors.New("it stores no keys")
 	}
 	var text string
 	err := nemesis.Until(ctx, func() (bool, error) {
@@ -106,7 +106,7 @@ func evictKeys(ctx context.Context, n nemesis.Node, s cluster.Evictor, policy st
 		return true, err
 	})
 	if err != nil && ctx.Err() != nil {
-		return "", errors.New("none of " + strings.Join(keys, ", ") + " exists for long enough")
+		return "", errors.New("none of " + strings.Join(keys, ", ") + " existed long enough to be evicted")
 	}
 	return text, err
 }

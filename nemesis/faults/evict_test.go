@@ -27,7 +27,7 @@ func TestEvict(t *testing.T) {
 			t.Error("the key is still there, or there is room")
 		}
 	}
-	if text := l.heal(e); text != "store-1 has room again; store-2 has room again" {
+	if text := l.heal(e); text != "store-1 has free memory again; store-2 has free memory again" {
 		t.Errorf("healed: %q", text)
 	}
 	for i := range 2 {
@@ -65,13 +65,13 @@ func TestEvictTriesAgain(t *testing.T) {
 // What is in the way is said, and the servers that were filled have room again.
 func TestEvictInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(1, 1), 0)
-	l.givesUp("evict", on(l.node(1)), "none of lock-0 exists for long enough")
+	l.givesUp("evict", on(l.node(1)), "none of lock-0 existed long enough to be evicted")
 	l.check(l.set(1, labLock))
 	e, err := l.inject("evict", on(l.node(1), l.node(2)))
-	l.fails(e, err, "node supervisor-1 never evicts")
+	l.fails(e, err, "node supervisor-1 never evicts keys")
 	l.check(l.set(1, labLock))
 	e, err = l.inject("evict", on(evictedBy{l.node(1), keyless{l.store(1)}}))
-	l.fails(e, err, "store-1: it keeps no keys")
+	l.fails(e, err, "store-1: it stores no keys")
 }
 
 // A server that cannot make room does not keep the others from it.
@@ -93,8 +93,8 @@ func TestEvictHealsWhatItCan(t *testing.T) {
 func TestEvictPlans(t *testing.T) {
 	cannot(t, Evict{}, map[string]func(*nemesis.Setting){
 		withoutServer: noServer, withoutStore: noStore, withoutKeys: noKeys,
-		"the servers of t never evict":                            func(s *nemesis.Setting) { s.Policies = nil },
-		"the embedded server never evicts: it needs the real one": func(s *nemesis.Setting) { s.RealOnly = false },
+		"the servers of t never evict keys":                                     func(s *nemesis.Setting) { s.Policies = nil },
+		"the embedded server never evicts keys: this fault needs a real server": func(s *nemesis.Setting) { s.RealOnly = false },
 	})
 	planned(t, map[string]string{
 		"evict": "", "evict:policy=oldest,nodes=all": "", "evict:policy=newest": "policy=newest: choose one of oldest",

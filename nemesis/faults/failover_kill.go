@@ -18,8 +18,8 @@ import (
 
 func failoverKillSpec() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "failover-kill", Doc: "the master dies before its replicas have the lock: replication is cut, one client acquires, kill -9, promotion",
-		Proven: "The master has died, the replicas did not have the holder's key, most supervisors name another master and it says so itself. The client that was granted stays at `acquired` until another one is granted or 0.9 of its lease is over. The heal starts the old master and lets replication through.",
+		Name: "failover-kill", Doc: "the master dies before its replicas have the lock: replication is cut, one client acquires the lock, the master is killed (kill -9), a replica is promoted",
+		Proven: "The master has died, the replicas did not have the holder's key, and most supervisors name another master, which reports itself as master. The holder is kept at `acquired` until another client is granted the lock or 0.9 of its lease is over. The heal starts the old master and restores replication.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: killTakes, Fault: FailoverKill{},
 		Strikes: func(int, []string) string { return points.Random },
 		Params:  append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),
@@ -48,7 +48,7 @@ func (FailoverKill) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Follows || !s.Keys {
-		return fmt.Errorf("on %s nothing is granted that its followers do not have: use leader-kill", s.Topology)
+		return fmt.Errorf("on %s the followers have every lock before it is granted: use leader-kill", s.Topology)
 	}
 	return nil
 }
@@ -134,10 +134,10 @@ func (k *failoverKill) strike(ctx context.Context, t nemesis.Target) (string, er
 func (k *failoverKill) prepare(ctx context.Context) error {
 	var err error
 	if k.hits, err = k.w.ArmAll(ctx, points.BeforeAcquire); err != nil {
-		return fmt.Errorf("not every client came to %s: %w", points.BeforeAcquire, err)
+		return fmt.Errorf("not every client reached %s: %w", points.BeforeAcquire, err)
 	}
 	if len(k.hits) == 0 {
-		return errors.New("there is no client that could acquire")
+		return errors.New("there is no client that could acquire the lock")
 	}
 	if err := k.settle(ctx); err != nil {
 		return err
@@ -149,13 +149,13 @@ func (k *failoverKill) prepare(ctx context.Context) error {
 // proof says what happened to whom.
 func (k *failoverKill) proof(killed, promotion string, heir nemesis.Node, lacking []string) (string, error) {
 	if k.holder == nil {
-		return killed + " while nobody was granted the lock within a ttl; " + promotion, nil
+		return killed + " after no client had been granted the lock for one ttl; " + promotion, nil
 	}
 	if len(k.w.Keys(k.holder.Lock)) == 0 {
-		return fmt.Sprintf("%s while %s held the lock, which was cut off from its replica before; %s", killed, k.holder.Client.Name(), promotion), nil
+		return fmt.Sprintf("%s while %s held the lock; its replica had been cut off before the grant; %s", killed, k.holder.Client.Name(), promotion), nil
 	}
 	if !slices.Contains(lacking, heir.Name()) {
-		return "", fmt.Errorf("%s was promoted, which had the key of %s", heir.Name(), k.holder.Client.Name())
+		return "", fmt.Errorf("%s was promoted, but it had the key of %s", heir.Name(), k.holder.Client.Name())
 	}
 	return fmt.Sprintf("%s while %s held the lock; its key %s was never on %s; %s", killed, k.holder.Client.Name(),
 		strings.Join(k.w.Keys(k.holder.Lock), ", "), strings.Join(lacking, ", "), promotion), nil

@@ -41,7 +41,7 @@ func failsOver(t *testing.T) (another bool) {
 	l.mu.Lock()
 	heir := l.grants[slices.IndexFunc(l.grants, func(g labGrant) bool { return g.node == "store-2" })]
 	l.mu.Unlock()
-	l.says(l.heal(e), "2 links carry again; store-1 was pid", "answers again")
+	l.says(l.heal(e), "2 links restored; store-1 was pid", "answers again")
 	l.await("demotion", func() bool { return l.node(1).Role() == nemesis.RoleReplica && l.follows(2) == 2 })
 	before := l.grantsAt("store-2")
 	l.await("work", func() bool { return l.grantsAt("store-2") > before+2 })
@@ -54,7 +54,7 @@ func TestFailoverKillWithoutAGrant(t *testing.T) {
 	l.check(l.store(1).Set(l.ctx, labLock, "another"))
 	l.work()
 	e := l.must("failover-kill", on(l.node(1)))
-	l.says(e.Proof, "store-1 died of SIGKILL while nobody was granted the lock within a ttl; store-2 was promoted")
+	l.says(e.Proof, "store-1 died of SIGKILL after no client had been granted the lock for one ttl; store-2 was promoted")
 	l.heal(e)
 }
 
@@ -62,8 +62,8 @@ func TestFailoverKillWithoutAGrant(t *testing.T) {
 func TestFailoverKillInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 2)
 	e, err := l.inject("failover-kill", on(l.node(2)))
-	l.fails(e, err, "the target is not the master, which is store-1: leave nodes=master")
-	l.givesUp("failover-kill", on(l.node(1)), "not every client came to before-acquire")
+	l.fails(e, err, "the target is not the master (store-1): use nodes=master")
+	l.givesUp("failover-kill", on(l.node(1)), "not every client reached before-acquire")
 	l.work()
 	l.check(l.node(2).Kill(l.ctx))
 	l.await("loss of the replica", func() bool { return l.follows(1) == 0 })
@@ -77,7 +77,7 @@ func TestFailoverKillInTheWay(t *testing.T) {
 func TestFailoverKillWithoutClients(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 0)
 	e, err := l.inject("failover-kill", on(l.node(1)))
-	l.fails(e, err, "there is no client that could acquire")
+	l.fails(e, err, "there is no client that could acquire the lock")
 }
 
 // Replicas that do not catch up, and a promotion that does not come, are no fault of a lock:
@@ -129,7 +129,7 @@ func TestFailoverKillOfAnHeirWithTheKey(t *testing.T) {
 	if err != nil || !slices.Equal(lacking, []string{"store-3"}) {
 		t.Fatalf("the key is not on %v, %v", lacking, err)
 	}
-	if _, err := k.proof("killed", "promoted", l.node(2), lacking); err == nil || err.Error() != "store-2 was promoted, which had the key of c1" {
+	if _, err := k.proof("killed", "promoted", l.node(2), lacking); err == nil || err.Error() != "store-2 was promoted, but it had the key of c1" {
 		t.Errorf("error %v", err)
 	}
 	if text, err := k.proof("killed", "promoted", l.node(3), lacking); err != nil || text != "killed while c1 held the lock; its key lock-0 was never on store-3; promoted" {
@@ -139,10 +139,10 @@ func TestFailoverKillOfAnHeirWithTheKey(t *testing.T) {
 
 func TestFailoverKillPlans(t *testing.T) {
 	cannot(t, FailoverKill{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
-	const leave = "it strikes the master and nobody else: leave nodes=master"
+	const leave = "this fault strikes only the master: use nodes=master"
 	planned(t, map[string]string{
 		"failover-kill:every=6s,for=1s": "", "failover-kill:nodes=redis-1": "",
 		"failover-kill:nodes=all": leave, "failover-kill:nodes=1": leave, "failover-kill:at=acquired": `has no parameter "at"`,
-		"failover-kill:for=29s": "it lasts 33.5s, for which a run of 30s is too short",
+		"failover-kill:for=29s": "the fault takes 33.5s and does not fit into a run of 30s",
 	})
 }

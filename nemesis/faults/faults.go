@@ -31,7 +31,7 @@ func Specs() []nemesis.Spec {
 // needsServer says that there is none.
 func needsServer(s nemesis.Setting) error {
 	if s.Nodes == 0 {
-		return fmt.Errorf("the topology %s of %s has no server", s.Topology, s.Backend)
+		return fmt.Errorf("topology %s of backend %s has no server", s.Topology, s.Backend)
 	}
 	return nil
 }
@@ -42,7 +42,7 @@ func needsStore(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Stores {
-		return fmt.Errorf("the servers of %s cannot be told to forget", s.Topology)
+		return fmt.Errorf("the servers of %s offer no way to delete their data", s.Topology)
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func needsKeys(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Keys {
-		return fmt.Errorf("backend %s does not say under which keys its locks are", s.Backend)
+		return fmt.Errorf("backend %s does not name the keys of its locks", s.Backend)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func resume(ctx context.Context, p interface {
 ) (string, error) {
 	proof, err := p.Resume(ctx)
 	if errors.Is(err, proc.ErrGone) {
-		return "was killed meanwhile", nil
+		return "was killed in the meantime", nil
 	}
 	return proof, err
 }

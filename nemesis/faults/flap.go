@@ -16,9 +16,9 @@ import (
 func flap() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "flap", Doc: "the connections of clients to servers are reset again and again",
-		Proven: "A connection was reset. The heal ends the resets and counts them.",
+		Proven: "At least one connection was reset. The heal ends the resets and counts them.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeHolder, Fault: Flap{},
-		Params: onLinks("1.5ttl", "3ttl", catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "from one reset to the next, on average"}),
+		Params: onLinks("1.5ttl", "3ttl", catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "average time from one reset to the next"}),
 		Check: func(own catalog.Values, in nemesis.Input) error {
 			_, err := flapPeriod(own, in.TTL)
 			return err
@@ -37,7 +37,7 @@ func (Flap) Available(s nemesis.Setting) error { return needsServer(s) }
 func flapPeriod(own catalog.Values, ttl time.Duration) (time.Duration, error) {
 	d, err := own.Length(paramPeriod, ttl)
 	if err == nil && d < time.Millisecond {
-		err = fmt.Errorf("%s=%s: a millisecond at least", paramPeriod, own[paramPeriod])
+		err = fmt.Errorf("%s=%s: must be at least 1 ms", paramPeriod, own[paramPeriod])
 	}
 	return d, err
 }
@@ -70,7 +70,7 @@ func (Flap) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (neme
 	})
 	return nemesis.Effect{
 		Began: began,
-		Proof: fmt.Sprintf("%d connections on %d links were reset, and will be every %v or so", first, len(links), period),
+		Proof: fmt.Sprintf("%d connections on %d links were reset; resets repeat about every %v", first, len(links), period),
 		Heal: func(context.Context) (string, error) {
 			cancel()
 			wg.Wait()

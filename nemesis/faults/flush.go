@@ -12,7 +12,7 @@ import (
 func flush() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "flush", Doc: "everything on a server is deleted (FLUSHALL)",
-		Proven: "The server said how many keys there were and that they are deleted. There is nothing to heal.",
+		Proven: "The server reported how many keys it had, and that it deleted them. Nothing to heal.",
 		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired,
 		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster), Fault: Flush{},
 	}
@@ -28,7 +28,7 @@ func (Flush) Available(s nemesis.Setting) error { return needsStore(s) }
 
 // Inject flushes and says how many keys there were.
 func (Flush) Inject(ctx context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
-	proof, err := onEach(t.Nodes, "cannot forget", func(_ nemesis.Node, s cluster.Forgetter) (string, error) {
+	proof, err := onEach(t.Nodes, "cannot delete its data", func(_ nemesis.Node, s cluster.Forgetter) (string, error) {
 		n, err := s.Flush(ctx)
 		return fmt.Sprintf("deleted all of its %d keys", n), err
 	})

@@ -25,7 +25,7 @@ func TestFlush(t *testing.T) {
 func TestFlushInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(1, 1), 0)
 	e, err := l.inject("flush", on(l.node(2)))
-	l.fails(e, err, "node supervisor-1 cannot forget")
+	l.fails(e, err, "node supervisor-1 cannot delete its data")
 	l.check(l.node(1).Kill(l.ctx))
 	e, err = l.inject("flush", on(l.node(1)))
 	l.fails(e, err, "store-1: ")

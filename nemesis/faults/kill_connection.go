@@ -13,7 +13,7 @@ import (
 func killConnection() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "kill-connection", Doc: "the server ends the connection of a client that holds the lock, as an operator or a time-out would (pg_terminate_backend, KILL)",
-		Proven: "The server has ended it at our request, which it refuses where there is no such connection. There is nothing to heal.",
+		Proven: "The server confirmed that it ended the connection; it refuses if there is no such connection. Nothing to heal.",
 		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: KillConnection{},
 		Strikes: func(k int, _ []string) string { return []string{points.Acquired, points.BeforeWrite}[k%2] },
 		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()),
@@ -31,7 +31,7 @@ func (KillConnection) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Connections {
-		return fmt.Errorf("grants of %s are on no connection that the servers of %s could end", s.Backend, s.Topology)
+		return fmt.Errorf("backend %s does not tie its grants to a connection that the servers of %s can end", s.Backend, s.Topology)
 	}
 	return nil
 }

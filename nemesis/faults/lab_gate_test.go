@@ -213,10 +213,10 @@ func noKeys(s *nemesis.Setting)      { s.Keys = false }
 func nobodyRules(s *nemesis.Setting) { s.FailOver = 0 }
 
 const (
-	withoutServer = "the topology t of b has no server"
-	withoutStore  = "the servers of t cannot be told to forget"
-	withoutKeys   = "backend b does not say under which keys its locks are"
-	withoutFleet  = "on t nobody replaces a master: it needs a topology whose master is supervised"
+	withoutServer = "topology t of backend b has no server"
+	withoutStore  = "the servers of t offer no way to delete their data"
+	withoutKeys   = "backend b does not name the keys of its locks"
+	withoutFleet  = "t has no automatic fail-over: choose a topology whose servers replace a failed leader"
 )
 
 // planned plans requests: the value is what the error says, empty where there is none.

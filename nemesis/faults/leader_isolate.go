@@ -14,8 +14,8 @@ import (
 
 func leaderIsolate() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "leader-isolate", Also: []string{"isolate-master"}, Doc: "split brain: the leader, a supervisor if there are any, and half of the clients on one side, all others on the other",
-		Proven: "Every link between the two sides is cut, or what mode says, and the other side has a leader of its own: the proof names both and what each says of itself. The heal lets all links carry again.",
+		Name: "leader-isolate", Also: []string{"isolate-master"}, Doc: "split brain: the leader, one supervisor (if there are any) and half of the clients on one side; everyone else on the other",
+		Proven: "Every link between the two sides is cut (or broken as mode says), and the other side has a leader of its own. The proof names both leaders and the role that each reports. The heal restores all links.",
 		Family: history.FamilyLink, Whom: nemesis.Nodes, Links: nemesis.ToServers, OfMaster: true, Takes: failoverTakes, Fault: LeaderIsolate{},
 		Params: nemesis.ServerParams("1.5ttl", "4ttl", nemesis.RoleMaster, modeParams()...),
 		Check: func(own catalog.Values, in nemesis.Input) error {
@@ -64,11 +64,11 @@ func (LeaderIsolate) Inject(ctx context.Context, w nemesis.World, t nemesis.Targ
 	e := b.effect()
 	role := old.Role()
 	if _, alone := nemesis.As[cluster.Leader](old); alone && !history.Leads(role) {
-		return e, fmt.Errorf("%s is isolated and answers as %s, not as master", old.Name(), role)
+		return e, fmt.Errorf("%s is isolated, but reports itself as %s, not as master", old.Name(), role)
 	}
-	both := fmt.Sprintf("both %s and %s answer as %s", old.Name(), heir.Name(), role)
+	both := fmt.Sprintf("both %s and %s report themselves as %s", old.Name(), heir.Name(), role)
 	if !history.Leads(role) {
-		both = fmt.Sprintf("%s answers as %s, %s as %s", old.Name(), role, heir.Name(), heir.Role())
+		both = fmt.Sprintf("%s reports itself as %s, %s as %s", old.Name(), role, heir.Name(), heir.Role())
 	}
 	var with []string
 	for _, c := range w.Clients() {

@@ -9,8 +9,8 @@ import (
 
 func leaderKill() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "leader-kill", Doc: "the leader dies (kill -9); it is started again when another one leads",
-		Proven: "The leader has died of SIGKILL, and another one is chosen, by its peers or by most supervisors, and says so itself. The heal starts the old one.",
+		Name: "leader-kill", Doc: "the leader is killed (kill -9), and started again once another server leads",
+		Proven: "The leader has died of SIGKILL. Its peers or most supervisors have chosen another leader, which reports itself as leader. The heal starts the old one.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes, Fault: LeaderKill{},
 		Params: nemesis.ServerParams("0.5ttl", "4ttl", nemesis.RoleLeader),
 	}

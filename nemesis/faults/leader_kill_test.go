@@ -24,7 +24,7 @@ func TestLeaderKill(t *testing.T) {
 func TestLeaderKillInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 0)
 	e, err := l.inject("leader-kill", on(l.node(2)))
-	l.fails(e, err, "the target is not the master, which is store-1")
+	l.fails(e, err, "the target is not the master (store-1)")
 	e, err = LeaderKill{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
 	l.fails(e, err, errNobody.Error())
 	if l.node(1).Role() == history.RoleDown {
@@ -34,5 +34,5 @@ func TestLeaderKillInTheWay(t *testing.T) {
 
 func TestLeaderKillPlans(t *testing.T) {
 	cannot(t, LeaderKill{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
-	planned(t, map[string]string{"leader-kill:at=before-write,stay=0.5ttl": "", "leader-kill:nodes=leader": "", "leader-kill:nodes=follower": "leave nodes=master"})
+	planned(t, map[string]string{"leader-kill:at=before-write,stay=0.5ttl": "", "leader-kill:nodes=leader": "", "leader-kill:nodes=follower": "use nodes=master"})
 }

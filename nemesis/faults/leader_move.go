@@ -10,8 +10,8 @@ import (
 
 func leaderMove() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "leader-move", Also: []string{"failover-planned"}, Doc: "an operator has the leader replaced although it is well",
-		Proven: "Another leader is chosen, by its peers or by most supervisors, and says so itself. There is nothing to heal.",
+		Name: "leader-move", Also: []string{"failover-planned"}, Doc: "an operator replaces a healthy leader",
+		Proven: "The peers or most supervisors have chosen another leader, which reports itself as leader. Nothing to heal.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes, Fault: LeaderMove{},
 		Params: nemesis.ServerParams(nemesis.AtOnce, "3ttl", nemesis.RoleMaster),
 	}
@@ -28,7 +28,7 @@ func (LeaderMove) Available(s nemesis.Setting) error {
 		return err
 	}
 	if s.Elects > 0 && !s.Moves {
-		return fmt.Errorf("the leader of %s cannot be told to hand over: its store has no such call", s.Topology)
+		return fmt.Errorf("the leader of %s cannot be told to hand over leadership: its store has no such call", s.Topology)
 	}
 	return nil
 }
@@ -43,5 +43,5 @@ func (LeaderMove) Inject(ctx context.Context, w nemesis.World, t nemesis.Target)
 		return nemesis.Effect{Began: since}, err
 	}
 	_, text, err := promoted(ctx, w, t.Nodes[0].Name(), since)
-	return nemesis.Effect{Proof: "in the place of " + t.Nodes[0].Name() + " " + text, Began: since}, err
+	return nemesis.Effect{Proof: "in place of " + t.Nodes[0].Name() + ", " + text, Began: since}, err
 }

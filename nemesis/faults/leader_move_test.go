@@ -13,7 +13,7 @@ func TestLeaderMove(t *testing.T) {
 	l.check(l.set(1, "k"))
 	l.await("replication", func() bool { return l.has(2, "k") })
 	e := l.must("leader-move", on(l.node(1)))
-	l.says(e.Proof, "in the place of store-1 store-2 was promoted after ")
+	l.says(e.Proof, "in place of store-1, store-2 was promoted after ")
 	if e.Heal != nil {
 		t.Error("there is something to heal")
 	}
@@ -26,7 +26,7 @@ func TestLeaderMove(t *testing.T) {
 func TestLeaderMoveInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 0)
 	e, err := l.inject("leader-move", on(l.node(2)))
-	l.fails(e, err, "the target is not the master, which is store-1")
+	l.fails(e, err, "the target is not the master (store-1)")
 	e, err = LeaderMove{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
 	l.fails(e, err, errNobody.Error())
 	l.check(l.node(2).Kill(l.ctx))
@@ -41,5 +41,5 @@ func TestLeaderMoveInTheWay(t *testing.T) {
 
 func TestLeaderMovePlans(t *testing.T) {
 	cannot(t, LeaderMove{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
-	planned(t, map[string]string{"failover-planned:at=acquired": "", "leader-move:every=3s": "", "leader-move:for=1s": `has no parameter "for"`, "leader-move:nodes=all": "leave nodes=master"})
+	planned(t, map[string]string{"failover-planned:at=acquired": "", "leader-move:every=3s": "", "leader-move:for=1s": `has no parameter "for"`, "leader-move:nodes=all": "use nodes=master"})
 }

@@ -30,7 +30,7 @@ func TestLeaderPauseInTheWay(t *testing.T) {
 	one, two := l.pid(1), l.pid(2)
 	for _, target := range []nemesis.Target{on(l.node(2)), on(l.node(1), l.node(2)), on()} {
 		e, err := l.inject("leader-pause", target)
-		l.fails(e, err, "the target is not the master, which is store-1")
+		l.fails(e, err, "the target is not the master (store-1)")
 	}
 	e, err := LeaderPause{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
 	if !stopped(t, one) || stopped(t, two) {
@@ -44,5 +44,5 @@ func TestLeaderPauseInTheWay(t *testing.T) {
 
 func TestLeaderPausePlans(t *testing.T) {
 	cannot(t, LeaderPause{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
-	planned(t, map[string]string{"failover-pause:at=acquired": "", "leader-pause:at=before-write,stay=0.5ttl": "", "leader-pause:nodes=replica": "leave nodes=master"})
+	planned(t, map[string]string{"failover-pause:at=acquired": "", "leader-pause:at=before-write,stay=0.5ttl": "", "leader-pause:nodes=replica": "use nodes=master"})
 }

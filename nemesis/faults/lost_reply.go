@@ -13,8 +13,8 @@ import (
 
 func lostReply() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "lost-reply", Doc: "servers do what a client asks for, and the next answer of each that is no refusal is lost with its connection",
-		Proven: "An answer was swallowed and its connection closed; the proof quotes it. The fault lets the client at the point go and then lies in wait.",
+		Name: "lost-reply", Doc: "servers carry out what a client asks for, but the next answer of each that is not a refusal is lost with its connection",
+		Proven: "An answer was dropped and its connection closed; the proof quotes the answer. The fault lets the client at the point go on, and drops the next such answer.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeReply, Fault: LostReply{},
 		Params: onLinks("1.5ttl", "1ttl"),
 	}
@@ -38,7 +38,7 @@ func (LostReply) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Answers {
-		return fmt.Errorf("nobody says which answers of the servers of %s are refusals", s.Topology)
+		return fmt.Errorf("topology %s does not define which answers of its servers are refusals", s.Topology)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (LostReply) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) 
 	})
 	if err != nil {
 		e.Began = 0
-		return e, errors.New("no answer that could be lost came in time")
+		return e, errors.New("no answer that the fault could drop came in time")
 	}
 	return e, nil
 }
@@ -85,11 +85,11 @@ func (b *broken) layTraps(w nemesis.World, t nemesis.Target) (traps []trap, err 
 	for _, n := range t.Nodes {
 		a, ok := nemesis.As[nemesis.Answerer](n)
 		if !ok || a.Refusal() == nil {
-			return nil, fmt.Errorf("node %s: nobody says which of its answers are refusals", n.Name())
+			return nil, fmt.Errorf("node %s: its topology does not define which answers are refusals", n.Name())
 		}
 		for _, c := range t.Clients {
 			l := w.Net().Link(c.Name(), n.Name())
-			if err := b.apply(l, "loses an answer", func() (*link.Applied, error) {
+			if err := b.apply(l, "drops the next answer", func() (*link.Applied, error) {
 				set, err := l.LoseReply(a.Refusal())
 				traps = append(traps, trap{set, l})
 				return set, err

@@ -40,7 +40,7 @@ func TestLostReply(t *testing.T) {
 	if !l.has(1, "k") {
 		t.Error("nothing was done")
 	}
-	if text := l.heal(e); text != "1 links carry again" || !l.reaches("c1", "store-1") {
+	if text := l.heal(e); text != "1 links restored" || !l.reaches("c1", "store-1") {
 		t.Errorf("healed: %q", text)
 	}
 }
@@ -49,13 +49,13 @@ func TestLostReply(t *testing.T) {
 // alone.
 func TestLostReplyInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(1, 1), 1)
-	l.givesUp("lost-reply", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()[:1]}, "no answer that could be lost came in time")
+	l.givesUp("lost-reply", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()[:1]}, "no answer that the fault could drop came in time")
 	if !l.reaches("c1", "store-1") {
 		t.Error("an answer after the heal is lost")
 	}
 	for name, n := range map[string]nemesis.Node{"supervisor-1": l.node(2), "rock": bare{"rock"}} {
 		e, err := l.inject("lost-reply", nemesis.Target{Clients: l.Clients(), Nodes: []nemesis.Node{l.node(1), n}})
-		l.fails(e, err, "node "+name+": nobody says which of its answers are refusals")
+		l.fails(e, err, "node "+name+": its topology does not define which answers are refusals")
 		if !l.reaches("c1", "store-1") {
 			t.Error("the answer of another server is lost")
 		}
@@ -65,7 +65,7 @@ func TestLostReplyInTheWay(t *testing.T) {
 func TestLostReplyPlans(t *testing.T) {
 	cannot(t, LostReply{}, map[string]func(*nemesis.Setting){
 		withoutServer: noServer,
-		"nobody says which answers of the servers of t are refusals": func(s *nemesis.Setting) { s.Answers = false },
+		"topology t does not define which answers of its servers are refusals": func(s *nemesis.Setting) { s.Answers = false },
 	})
 	planned(t, map[string]string{"lost-reply:at=waiting": "", "lost-reply:at=random,clients=all": "", "lost-reply:mode=cut": `no parameter "mode"`})
 }

@@ -14,8 +14,8 @@ import (
 
 func packetDelay() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "packet-delay", Doc: "a client's requests to the resource are held and delivered late, in order: Kleppmann's delayed write",
-		Proven: "Bytes of the client are being held; the proof says how many. The fault lets the client at the point go, and its write runs into it. The heal delivers them.",
+		Name: "packet-delay", Doc: "a client's requests to the resource are held back and delivered late, in order (Kleppmann's delayed write)",
+		Proven: "The proof says how many bytes of the client are being held back. The fault lets the client at the point go on, so that its write is held. The heal delivers the bytes.",
 		Family: history.FamilyLink, Whom: nemesis.Clients, Links: nemesis.ToRegister, Delays: true, Fault: PacketDelay{},
 		Strikes: func(int, []string) string { return points.BeforeWrite }, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
 	}
@@ -33,7 +33,7 @@ var _ nemesis.Fault = PacketDelay{}
 // Available says whether clients send anything to the resource.
 func (PacketDelay) Available(s nemesis.Setting) error {
 	if !s.Resource {
-		return errors.New("the workload touches no data: there is nothing to delay")
+		return errors.New("the workload uses no data: there is no request to delay")
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func (PacketDelay) Inject(ctx context.Context, w nemesis.World, t nemesis.Target
 	held := map[string]*link.Applied{}
 	for _, c := range t.Clients {
 		l := w.Net().Link(c.Name(), history.PartyRegister)
-		if err := b.apply(l, "keeps requests", func() (*link.Applied, error) {
+		if err := b.apply(l, "holds requests back", func() (*link.Applied, error) {
 			a, err := l.Hold(link.To)
 			held[c.Name()] = a
 			return a, err
@@ -66,7 +66,7 @@ func (PacketDelay) Inject(ctx context.Context, w nemesis.World, t nemesis.Target
 		return len(proofs) > 0, nil
 	})
 	if err != nil {
-		return b.effect(), errors.New("the client sent nothing that could be held")
+		return b.effect(), errors.New("the client sent no request that could be held")
 	}
 	e := b.effect()
 	e.Proof = strings.Join(proofs, "; ")

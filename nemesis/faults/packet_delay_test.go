@@ -40,7 +40,7 @@ func TestPacketDelayOfTwo(t *testing.T) {
 // A client that sends nothing proves nothing.
 func TestPacketDelayInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
-	l.givesUp("packet-delay", of(l.client(1)), "the client sent nothing that could be held")
+	l.givesUp("packet-delay", of(l.client(1)), "the client sent no request that could be held")
 	if !l.reaches("c1", history.PartyRegister) {
 		t.Error("its way is still held")
 	}
@@ -48,7 +48,7 @@ func TestPacketDelayInTheWay(t *testing.T) {
 
 func TestPacketDelayPlans(t *testing.T) {
 	cannot(t, PacketDelay{}, map[string]func(*nemesis.Setting){
-		"the workload touches no data: there is nothing to delay": func(s *nemesis.Setting) { s.Resource = false },
+		"the workload uses no data: there is no request to delay": func(s *nemesis.Setting) { s.Resource = false },
 	})
 	planned(t, map[string]string{"packet-delay:for=2ttl,nth=3": "", "packet-delay:mode=hold": `no parameter "mode"`})
 }

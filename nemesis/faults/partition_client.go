@@ -9,8 +9,8 @@ import (
 
 func partitionClient() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "partition-client", Doc: "clients are cut off from servers: one, some or all; the others go on",
-		Proven: "cut: connections closed, dialling refused; loss: the kernel drops what arrives at the link, as a call shows, and the heal says how many packets; the other modes: the toxic is in place on the connections there are and on every new one. The heal of blackhole closes its connections, that of hold delivers what was kept, in order, that of loss lets what was lost be sent again.",
+		Name: "partition-client", Doc: "one, some or all clients are cut off from servers; the others go on",
+		Proven: "mode=cut: connections are closed, and dialling is refused. loss: the kernel drops every packet that arrives at the link, as a call without an answer shows; the heal says how many packets were lost. Other modes: the toxic is in place on all open connections and on every new one. The heal of blackhole closes the connections; the heal of hold delivers everything in order; after the heal of loss the senders retransmit.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeHolder, Fault: PartitionClient{},
 		Params: onLinks("1.5ttl", "3ttl", modeParams()...), Check: checkMode,
 	}

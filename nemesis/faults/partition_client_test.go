@@ -74,7 +74,7 @@ func TestPartitionClientCut(t *testing.T) {
 	if !l.reaches("c1", "store-2") || !l.reaches("c2", "store-1") {
 		t.Error("others are cut off, too")
 	}
-	if text := l.heal(e); text != "1 links carry again" || !l.reaches("c1", "store-1") {
+	if text := l.heal(e); text != "1 links restored" || !l.reaches("c1", "store-1") {
 		t.Errorf("healed: %q", text)
 	}
 }
@@ -99,7 +99,7 @@ func TestPartitionClientBlackHole(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	c := l.openConn("c1", "store-1")
 	e := l.must("partition-client:mode=blackhole", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
-	l.says(e.Proof, "c1->store-1 swallows everything, on 1 connections and every new one")
+	l.says(e.Proof, "c1->store-1 drops everything, on 1 open connections and on every new one")
 	fresh := l.dial("c1", "store-1")
 	for _, conn := range []net.Conn{c, fresh} {
 		l.send(conn, "SETNX k c1")
@@ -123,7 +123,7 @@ func TestPartitionClientHold(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	c := l.openConn("c1", "store-1")
 	e := l.must("partition-client:mode=hold,way=to", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
-	l.says(e.Proof, "c1->store-1 keeps everything, on 1 connections")
+	l.says(e.Proof, "c1->store-1 holds everything back, on 1 open connections")
 	l.send(c, "SETNX k first")
 	l.send(c, "SETNX k second")
 	if _, err := l.line(c, silence); !isTimeout(err) || l.has(1, "k") {
@@ -162,7 +162,7 @@ func TestPartitionClientHoldsAnswers(t *testing.T) {
 func TestPartitionClientLatency(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	e := l.must("partition-client:mode=latency,latency=60ms,jitter=0s,way=to", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
-	l.says(e.Proof, "c1->store-1 is slower by 60ms +- 0s, on 0 connections and every new one")
+	l.says(e.Proof, "c1->store-1 delays everything by 60ms +- 0s, on 0 open connections and on every new one")
 	sent := l.Now()
 	if !l.reaches("c1", "store-1") {
 		t.Error("it does not carry")
@@ -182,7 +182,7 @@ func TestLongProofs(t *testing.T) {
 	l := newLab(t, clustertest.Several(3), 3)
 	e := l.must("partition-client", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
 	l.says(e.Proof, "c1->store-1: ", "; and 3 more links")
-	l.says(l.heal(e), "9 links carry again")
+	l.says(l.heal(e), "9 links restored")
 }
 
 // A length that cannot be read breaks nothing.
@@ -205,7 +205,7 @@ func TestPartitionClientPlans(t *testing.T) {
 		"partition-client:mode=hold,way=from,nodes=master,clients=half": "", "partition-client:mode=latency,latency=0.5ttl,jitter=0s": "",
 		"partition-client:mode=melt":             "mode=melt: choose cut, blackhole, loss, hold or latency",
 		"partition-client:way=up":                "way=up: choose both, to or from",
-		"partition-client:latency=10us":          "latency=10us: a millisecond at least",
+		"partition-client:latency=10us":          "latency=10us: must be at least 1 ms",
 		"partition-client:latency=x":             "latency=x is not a length",
 		"partition-client:mode=latency,jitter=x": "jitter=x is not a length",
 	})
@@ -222,13 +222,13 @@ func TestPartitionClientLoss(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	c := l.openConn("c1", "store-1")
 	e := l.must("partition-client:mode=loss", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
-	l.says(e.Proof, "c1->store-1 loses every packet, on 1 connections and every new one; a call is not answered")
+	l.says(e.Proof, "c1->store-1 loses every packet, on 1 open connections and on every new one; a call gets no answer")
 	l.send(c, "SETNX k c1")
 	if _, err := l.line(c, silence); !isTimeout(err) || l.has(1, "k") {
 		t.Errorf("it is not lost: %v", err)
 	}
 	text := l.heal(e)
-	l.says(text, "1 links carry again; ", " packets were lost")
+	l.says(text, "1 links restored; ", " packets were lost")
 	if strings.Contains(text, "; 0 packets") {
 		t.Error(text)
 	}

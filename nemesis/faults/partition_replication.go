@@ -14,7 +14,7 @@ import (
 func partitionReplication() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "partition-replication", Doc: "replicas are cut off from the master; its supervisors and clients still reach it",
-		Proven: "cut: the master itself says that it has no replica. Supervisors call from other addresses and notice nothing.",
+		Proven: "mode=cut: the master itself reports that it has no replica. Supervisors connect from other addresses and notice nothing.",
 		Family: history.FamilyLink, Whom: nemesis.Nodes, Fault: PartitionReplication{}, Check: checkMode,
 		Params: nemesis.ServerParams("1.5ttl", "3ttl", nemesis.RoleMaster, modeParams()...),
 	}
@@ -34,7 +34,7 @@ func (PartitionReplication) Available(s nemesis.Setting) error {
 	case !s.Peers:
 		return fmt.Errorf("the servers of %s do not replicate", s.Topology)
 	case !s.Follows:
-		return fmt.Errorf("a leader of %s that loses its followers leads no more: use leader-isolate", s.Topology)
+		return fmt.Errorf("a leader of %s steps down when it loses its followers: use leader-isolate", s.Topology)
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func (PartitionReplication) Inject(ctx context.Context, w nemesis.World, t nemes
 			return b.effect(), err
 		}
 		if followers == 0 {
-			return b.effect(), fmt.Errorf("%s has no replica that could be cut off: nodes=master is meant", n.Name())
+			return b.effect(), fmt.Errorf("%s has no replica that could be cut off: use nodes=master", n.Name())
 		}
 		b.began = cmp.Or(b.began, w.Now())
 		if err := b.unfollow(ctx, w, n, t.Params); err != nil {
@@ -67,7 +67,7 @@ func (PartitionReplication) Inject(ctx context.Context, w nemesis.World, t nemes
 func leaderOf(n nemesis.Node) (cluster.Leader, error) {
 	l, ok := nemesis.As[cluster.Leader](n)
 	if !ok {
-		return nil, fmt.Errorf("node %s does not say who follows it", n.Name())
+		return nil, fmt.Errorf("node %s does not list its replicas", n.Name())
 	}
 	return l, nil
 }
@@ -96,7 +96,7 @@ func (b *broken) unfollow(ctx context.Context, w nemesis.World, master nemesis.N
 	})
 	switch {
 	case err == nil:
-		b.proofs = append(b.proofs, master.Name()+" has no replica any more")
+		b.proofs = append(b.proofs, master.Name()+" has no replica left")
 		return nil
 	case left > 0 && ctx.Err() != nil:
 		return fmt.Errorf("%s still has %d replicas", master.Name(), left)

@@ -20,7 +20,7 @@ func (l *lab) follows(i int) int {
 func TestPartitionReplication(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(3, 1), 1)
 	e := l.must("partition-replication", on(l.node(1)))
-	l.says(e.Proof, "store-2->store-1: 1 connections closed, new ones are closed at once", "store-3->store-1: ", "store-1 has no replica any more")
+	l.says(e.Proof, "store-2->store-1: 1 connections closed, new ones are closed at once", "store-3->store-1: ", "store-1 has no replica left")
 	l.check(l.store(1).Set(l.ctx, "k", "c1"))
 	if l.has(2, "k") || l.has(3, "k") || !l.reaches("c1", "store-1") {
 		t.Error("replicas have what the master was told, or a client is cut off")
@@ -28,7 +28,7 @@ func TestPartitionReplication(t *testing.T) {
 	if m, err := l.Fleet().Master(l.ctx); err != nil || m.Name() != "store-1" {
 		t.Errorf("the master is %v, %v", m, err)
 	}
-	l.says(l.heal(e), "2 links carry again")
+	l.says(l.heal(e), "2 links restored")
 	l.await("replication", func() bool { return l.follows(1) == 2 && l.has(2, "k") && l.has(3, "k") })
 }
 
@@ -36,7 +36,7 @@ func TestPartitionReplication(t *testing.T) {
 func TestPartitionReplicationHold(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 0), 0)
 	e := l.must("partition-replication:mode=hold", on(l.node(1)))
-	l.says(e.Proof, "store-2->store-1 keeps everything, on 1 connections")
+	l.says(e.Proof, "store-2->store-1 holds everything back, on 1 open connections")
 	l.check(l.store(1).Set(l.ctx, "k", "c1"))
 	if ok, text, err := l.store(1).InSync(l.ctx, 1); err != nil || ok || l.has(2, "k") {
 		t.Errorf("it was replicated: %s, %v", text, err)
@@ -49,8 +49,8 @@ func TestPartitionReplicationHold(t *testing.T) {
 func TestPartitionReplicationInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 1), 0)
 	for want, n := range map[string]nemesis.Node{
-		"store-2 has no replica that could be cut off: nodes=master is meant": l.node(2),
-		"node supervisor-1 does not say who follows it":                       l.node(3),
+		"store-2 has no replica that could be cut off: use nodes=master": l.node(2),
+		"node supervisor-1 does not list its replicas":                   l.node(3),
 	} {
 		e, err := l.inject("partition-replication", on(n))
 		l.fails(e, err, want)

@@ -106,14 +106,14 @@ func TestPlanErrors(t *testing.T) {
 	for spec, want := range map[string]string{
 		"meteor":                  `unknown nemesis "meteor": choose one of none, client-pause`,
 		"client-pause:speed=1":    `has no parameter "speed": choose from at, nth, every, for, clients`,
-		"client-pause:at=nowhere": "at=nowhere is no point of this run: choose random, or one of before-acquire",
+		"client-pause:at=nowhere": "at=nowhere: this run has no such point; choose random, or one of before-acquire",
 		"client-pause:for=long":   "for=long is not a length",
-		"client-pause:for=20s":    "it lasts 20s, for which a run of 10s is too short: use --time 20.3s or more",
+		"client-pause:for=20s":    "the fault takes 20s and does not fit into a run of 10s: use --time 20.3s or longer",
 		"client-pause:clients=4":  "clients=4: choose from 1 to 3",
 		"client-pause:clients=0":  "clients=0: choose from 1 to 3",
-		"client-kill:clients=bob": `there is no "bob" at the start of the run: choose a number, holder, all, half, or of c1, c2, c3`,
+		"client-kill:clients=bob": `there is no "bob" at the start of the run: choose a number, holder, all, half, or names from c1, c2, c3`,
 		"server-pause:nodes=r9":   `there is no "r9"`,
-		"client-pause:every=0s":   "every must be longer than 0",
+		"client-pause:every=0s":   "every= must be greater than 0",
 		"client-kill:nth=0":       "nth=0 is not a whole number",
 		"server-restart:mode=cut": `no parameter "mode"`,
 	} {
@@ -200,7 +200,7 @@ func TestChaosLeavesOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := p.Requests[0]
-	if why := q.Without["failover-kill"]; !strings.Contains(why, "nobody replaces a master") || len(q.Without) != 1 {
+	if why := q.Without["failover-kill"]; !strings.Contains(why, "no automatic fail-over") || len(q.Without) != 1 {
 		t.Errorf("without %v", q.Without)
 	}
 	for _, s := range q.Steps {
@@ -209,7 +209,7 @@ func TestChaosLeavesOut(t *testing.T) {
 		}
 	}
 	for spec, want := range map[string]string{
-		"chaos:only=melt": "unknown nemesis", "chaos:every=0s": "longer than 0", "chaos:only=failover-kill": "no fault can work here",
+		"chaos:only=melt": "unknown nemesis", "chaos:every=0s": "greater than 0", "chaos:only=failover-kill": "no fault can work here",
 	} {
 		if _, err := nemesis.NewPlan(all(), input(spec)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", spec, err, want)
@@ -250,19 +250,19 @@ func TestVotersOfAPlan(t *testing.T) {
 		}
 		silent := wide(spec)
 		silent.Setting.Voters = false
-		if _, err := nemesis.NewPlan(all(), silent); err == nil || !strings.Contains(err.Error(), "does not say which servers granted") {
+		if _, err := nemesis.NewPlan(all(), silent); err == nil || !strings.Contains(err.Error(), "does not report which servers granted") {
 			t.Errorf("%s of a lock that names no voters: %v", spec, err)
 		}
-		if _, err := nemesis.NewPlan(all(), wide(spec+",at=random")); err == nil || !strings.Contains(err.Error(), "at a random time") {
+		if _, err := nemesis.NewPlan(all(), wide(spec+",at=random")); err == nil || !strings.Contains(err.Error(), "at=random has no grant to refer to") {
 			t.Errorf("%s at a random time: %v", spec, err)
 		}
 	}
 	for spec, want := range map[string]string{
-		"clock-jump:grant=3,at=waiting": "nobody has granted the client a lock yet",
-		"client-stall:clients=all":      "it holds the one client",
-		"client-stall:clients=2":        "it holds the one client",
-		"failover-kill:nodes=2":         "it strikes the master",
-		"isolate-master:nodes=replica":  "it strikes the master",
+		"clock-jump:grant=3,at=waiting": "at waiting the client has no grant yet",
+		"client-stall:clients=all":      "this fault holds only the one client",
+		"client-stall:clients=2":        "this fault holds only the one client",
+		"failover-kill:nodes=2":         "this fault strikes only the master",
+		"isolate-master:nodes=replica":  "this fault strikes only the master",
 	} {
 		if _, err := nemesis.NewPlan(all(), wide(spec)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", spec, err, want)

@@ -15,8 +15,8 @@ import (
 
 func promoteReplica() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "promote-replica", Doc: "the master dies before its replica has what was written last, and we promote the replica: replication is cut, one client acquires, kill -9, promotion",
-		Proven: "The master said that it had no replica any more, and has died; the replica did not have the holder's key, where the lock has one, and takes writes. The client that was granted stays at `acquired` until another one is granted or 0.9 of its lease is over. The heal makes the old master anew as a replica of the new one, and waits until it has everything.",
+		Name: "promote-replica", Doc: "the master dies before its replica has the last writes, and lockstorm promotes the replica: replication is cut, one client acquires the lock, the master is killed (kill -9), the replica is promoted",
+		Proven: "The master reported that it had no replica left, and has died. The replica did not have the holder's key (if the lock has one), and takes writes. The holder is kept at `acquired` until another client is granted the lock or 0.9 of its lease is over. The heal rebuilds the old master as a replica of the new one, and waits until it has caught up.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: promoteTakes, Fault: PromoteReplica{},
 		Strikes: func(int, []string) string { return points.Random },
 		Params:  append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),
@@ -36,7 +36,7 @@ var _ nemesis.Fault = PromoteReplica{}
 // Available says whether we can promote.
 func (PromoteReplica) Available(s nemesis.Setting) error {
 	if !s.Promotes {
-		return fmt.Errorf("on %s there is no replica that we could promote", s.Topology)
+		return fmt.Errorf("%s has no replica that lockstorm could promote", s.Topology)
 	}
 	return nil
 }
@@ -49,7 +49,7 @@ func (PromoteReplica) Inject(ctx context.Context, w nemesis.World, t nemesis.Tar
 		return nemesis.Effect{}, err
 	}
 	if len(t.Nodes) != 1 || t.Nodes[0].Name() != master.Name() {
-		return nemesis.Effect{}, fmt.Errorf("the target is not the master, which is %s: leave nodes=master", master.Name())
+		return nemesis.Effect{}, fmt.Errorf("the target is not the master (%s): use nodes=master", master.Name())
 	}
 	k := &failoverKill{w: w, master: master}
 	k.promote = func(ctx context.Context, since int64) (nemesis.Node, string, error) {
@@ -96,7 +96,7 @@ func pair(w nemesis.World) (master, heir nemesis.Node, err error) {
 		case role == history.RoleReplica && heir == nil:
 			heir = n
 		default:
-			return nil, nil, fmt.Errorf("%s says that it is %s: a master and a replica are needed", n.Name(), role)
+			return nil, nil, fmt.Errorf("%s reports itself as %s: this fault needs a master and a replica", n.Name(), role)
 		}
 	}
 	if master == nil || heir == nil {
@@ -136,7 +136,7 @@ func rejoin(ctx context.Context, dead []nemesis.Restarter, old, heir nemesis.Nod
 	}
 	p, ok := nemesis.As[cluster.Promoter](heir)
 	if !ok {
-		return text, fmt.Errorf("%s is none that was promoted", heir.Name())
+		return text, fmt.Errorf("%s is not a server that can be promoted", heir.Name())
 	}
 	return strings.Join([]string{text, said}, "; "), p.Secure(ctx)
 }

@@ -16,12 +16,12 @@ func TestPromoteReplica(t *testing.T) {
 	l.work()
 	l.await("work", func() bool { return l.grantsAt("store-1") > 2 })
 	e := l.must("promote-replica", on(l.node(1)))
-	l.says(e.Proof, "store-1 died of SIGKILL while c", " held the lock; its key lock-0 was never on store-2; store-2 was told to lead, and takes writes after ")
+	l.says(e.Proof, "store-1 died of SIGKILL while c", " held the lock; its key lock-0 was never on store-2; store-2 was promoted, and takes writes after ")
 	if !slices.Equal(l.kills, []string{"store-1"}) || !l.node(1).Down() {
 		t.Errorf("on record are kills of %v", l.kills)
 	}
 	l.await("grant by the new master", func() bool { return l.grantsAt("store-2") > 0 })
-	l.says(l.heal(e), "1 links carry again; store-1 was pid", "as a follower, with nothing of what it had; 1 of 1 replicas have all")
+	l.says(l.heal(e), "1 links restored; store-1 was pid", "as a follower, without its former data; 1 of 1 replicas have all")
 	if l.node(1).Role() != nemesis.RoleReplica || l.node(2).Role() != history.RoleMaster {
 		t.Errorf("they are %s and %s", l.node(1).Role(), l.node(2).Role())
 	}
@@ -33,17 +33,17 @@ func TestPromoteReplica(t *testing.T) {
 func TestPromoteReplicaInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Pair(), 1)
 	e, err := l.inject("promote-replica", on(l.node(2)))
-	l.fails(e, err, "the target is not the master, which is store-1: leave nodes=master")
+	l.fails(e, err, "the target is not the master (store-1): use nodes=master")
 	l.check(l.node(2).Kill(l.ctx))
 	e, err = l.inject("promote-replica", on(l.node(1)))
-	l.fails(e, err, "store-2 says that it is down: a master and a replica are needed")
+	l.fails(e, err, "store-2 reports itself as down: this fault needs a master and a replica")
 	if l.node(1).Down() {
 		t.Error("the master was killed")
 	}
 }
 
 func TestPromoteReplicaPlans(t *testing.T) {
-	cannot(t, PromoteReplica{}, map[string]func(*nemesis.Setting){"on t there is no replica that we could promote": func(s *nemesis.Setting) { s.Promotes = false }})
-	const leave = "it strikes the master and nobody else: leave nodes=master"
+	cannot(t, PromoteReplica{}, map[string]func(*nemesis.Setting){"t has no replica that lockstorm could promote": func(s *nemesis.Setting) { s.Promotes = false }})
+	const leave = "this fault strikes only the master: use nodes=master"
 	planned(t, map[string]string{"promote-replica:every=6s,for=1s": "", "promote-replica:nodes=all": leave, "promote-replica:at=acquired": `has no parameter "at"`})
 }

@@ -21,8 +21,8 @@ const (
 
 func quorumLoss() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "quorum-loss", Doc: "a majority of the servers that elect a leader is dead, stopped or cut off from all others; then it is back",
-		Proven: "No server that can be asked says that it leads. The heal brings the servers or the links back; how long it took until one leads again is in its text.",
+		Name: "quorum-loss", Doc: "a majority of the servers that elect a leader is killed, paused or cut off from all others, and then comes back",
+		Proven: "No server that answers reports itself as leader. The heal brings the servers or the links back; its message says how long it took until a server led again.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Takes: failoverTakes, Fault: QuorumLoss{},
 		Params: nemesis.ServerParams("1ttl", "5ttl", nemesis.RoleMajority,
 			catalog.Param{Name: paramMode, Default: lossKill, Doc: "kill (-9), pause (SIGSTOP), cut (every link between the chosen and all other servers), or loss (of every packet on them)"}),
@@ -58,7 +58,7 @@ func (QuorumLoss) Available(s nemesis.Setting) error {
 // Inject takes the chosen servers away and waits until nobody leads.
 func (QuorumLoss) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	if len(t.Nodes) <= len(w.Nodes())/2 {
-		return nemesis.Effect{}, fmt.Errorf("%d of %d servers are no majority: leave nodes=%s", len(t.Nodes), len(w.Nodes()), nemesis.RoleMajority)
+		return nemesis.Effect{}, fmt.Errorf("%d of %d servers are not a majority: use nodes=%s", len(t.Nodes), len(w.Nodes()), nemesis.RoleMajority)
 	}
 	e, err := takeAway(ctx, w, t)
 	heal := e.Heal
@@ -124,7 +124,7 @@ func somebodyLeads(ctx context.Context, w nemesis.World) (leader string, err err
 		return leader != "", nil
 	})
 	if err != nil {
-		err = fmt.Errorf("nobody leads yet: %s: %w", answers(said), err)
+		err = fmt.Errorf("no server leads yet: %s: %w", answers(said), err)
 	}
 	return leader, err
 }
@@ -141,9 +141,9 @@ func nobodyLeads(ctx context.Context, w nemesis.World) (string, error) {
 		return asked && leader == "", nil
 	})
 	if err != nil && ctx.Err() != nil {
-		err = errors.Join(errors.New("somebody still leads: "+answers(said)), err)
+		err = errors.Join(errors.New("a server still leads: "+answers(said)), err)
 	}
-	return "nobody leads: " + answers(said), err
+	return "no server leads: " + answers(said), err
 }
 
 // elected is the first server that says that it leads, if any, and what all that answer say of themselves.
@@ -160,7 +160,7 @@ func elected(ctx context.Context, w nemesis.World) (leader string, said []string
 		if is && leader == "" {
 			leader = n.Name()
 		}
-		said = append(said, n.Name()+" says that it is "+n.Role())
+		said = append(said, n.Name()+" reports itself as "+n.Role())
 	}
 	return leader, said
 }

@@ -14,7 +14,7 @@ import (
 // Without the leader and another one nobody leads; the heal brings both back, and one leads.
 func TestQuorumLoss(t *testing.T) {
 	for mode, proof := range map[string]string{"kill": "died of SIGKILL", "pause": "threads stopped"} {
-		said := map[string]string{"kill": "store-3 says that it is replica", "pause": "no server answers"} // who is asked first stands still
+		said := map[string]string{"kill": "store-3 reports itself as replica", "pause": "no server answers"} // who is asked first stands still
 		l := newLab(t, clustertest.Replicated(3, 0), 0)
 		target := on(l.node(1), l.node(2))
 		target.Params = map[string]string{paramMode: mode}
@@ -23,11 +23,11 @@ func TestQuorumLoss(t *testing.T) {
 			t.Fatalf("%s: %v", mode, err)
 		}
 		l.says(e.Proof, proof)
-		l.says(e.Proof, "nobody leads: ")
-		l.says(e.Proof, "store-3 says that it is replica")
+		l.says(e.Proof, "no server leads: ")
+		l.says(e.Proof, "store-3 reports itself as replica")
 		brief, cancel := context.WithTimeout(l.ctx, 100*time.Millisecond)
-		if _, err := somebodyLeads(brief, l); err == nil || !strings.Contains(err.Error(), "nobody leads yet: "+said[mode]) {
-			t.Errorf("while nobody leads: %v", err)
+		if _, err := somebodyLeads(brief, l); err == nil || !strings.Contains(err.Error(), "no server leads yet: "+said[mode]) {
+			t.Errorf("while no server leads: %v", err)
 		}
 		cancel()
 		l.says(l.heal(e), "store-1 leads after ")
@@ -45,7 +45,7 @@ func TestQuorumLossCut(t *testing.T) {
 	l.says(b.proof(), "connections closed")
 	_, err := b.mend(l.ctx)
 	l.check(err)
-	l.givesUp("quorum-loss:mode=cut", target, "somebody still leads: store-1 says that it is master")
+	l.givesUp("quorum-loss:mode=cut", target, "a server still leads: store-1 reports itself as master")
 	l.await("all follow again", func() bool { return l.follows(1) == 2 })
 }
 
@@ -53,7 +53,7 @@ func TestQuorumLossCut(t *testing.T) {
 func TestQuorumLossInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(3, 0), 0)
 	e, err := l.inject("quorum-loss", on(l.node(1)))
-	l.fails(e, err, "1 of 3 servers are no majority")
+	l.fails(e, err, "1 of 3 servers are not a majority")
 	if l.node(1).Role() == history.RoleDown {
 		t.Error("it was killed all the same")
 	}

@@ -9,8 +9,8 @@ import (
 
 func serverKill() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "server-kill", Doc: "kill -9 of a server, which stays down and is then started with what its topology kept",
-		Proven: "The process has been waited for. Healed by starting it again, until it answers.",
+		Name: "server-kill", Doc: "kill -9 of a server, which stays down and is then started with the data that its topology keeps",
+		Proven: "lockstorm has waited for the process to end. The heal starts the server again, and waits until it answers.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams("1.5ttl", "3ttl", "1"), Fault: ServerKill{},
 	}
 }

@@ -11,7 +11,7 @@ import (
 func serverPause() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "server-pause", Doc: "SIGSTOP of a server, then SIGCONT",
-		Proven: "Every thread is in state T. Its sockets still accept and buffer: what clients send meanwhile is carried out after SIGCONT, the heal.",
+		Proven: "Every thread is in state T. The server's sockets still accept and buffer requests; the server carries them out after SIGCONT, the heal.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams("1.5ttl", "3ttl", "1"), Fault: ServerPause{},
 	}
 }

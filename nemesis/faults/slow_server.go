@@ -22,12 +22,12 @@ const (
 
 func slowServer() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "slow-server", Doc: "a server that runs only a part of the time: stopped and resumed again and again",
-		Proven: "Every thread is in state T for the first time. Healed when it runs for good.",
+		Name: "slow-server", Doc: "a server is stopped and resumed again and again, so that it runs only part of the time",
+		Proven: "At the first stop every thread is in state T. The heal lets the server run without stops.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Fault: SlowServer{},
 		Params: nemesis.ServerParams("1.5ttl", "3ttl", "1",
-			catalog.Param{Name: paramShare, Default: "0.8", Doc: "the part of the time in which it is stopped"},
-			catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "one stop and one run together"}),
+			catalog.Param{Name: paramShare, Default: "0.8", Doc: "fraction of the time for which the server is stopped"},
+			catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "length of one stop and one run together"}),
 		Check: func(own catalog.Values, in nemesis.Input) error {
 			_, _, err := dutyCycle(own, in.TTL)
 			return err
@@ -56,7 +56,7 @@ func dutyCycle(own catalog.Values, ttl time.Duration) (stopped, runs time.Durati
 	}
 	stopped = time.Duration(share * float64(period))
 	if runs = period - stopped; stopped <= 0 || runs < time.Millisecond {
-		return 0, 0, fmt.Errorf("%s=%s of %s=%s: it must be stopped for a while and run for a millisecond at least",
+		return 0, 0, fmt.Errorf("%s=%s of %s=%s: in each period the server must be stopped for some time and run for at least 1 ms",
 			paramShare, own[paramShare], paramPeriod, own[paramPeriod])
 	}
 	return stopped, runs, nil

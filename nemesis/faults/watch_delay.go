@@ -12,8 +12,8 @@ import (
 
 func watchDelay() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "watch-delay", Doc: "what servers tell a client is kept back while its own requests pass: it learns late that it holds the lock, or no longer does",
-		Proven: "The links from the servers to the client keep everything, on the connections there are and on every new one. The heal delivers what was kept, in order.",
+		Name: "watch-delay", Doc: "everything that servers send to a client is held back, while its requests pass: it learns late that it holds the lock, or has lost it",
+		Proven: "The links from the servers to the client hold everything back, on all open connections and on every new one. The heal delivers it in order.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Fault: WatchDelay{},
 		Strikes: func(k int, _ []string) string { return []string{points.Waiting, points.Acquired}[k%2] },
 		Params:  onLinks("0.4ttl", "2ttl"),
@@ -37,7 +37,7 @@ func (WatchDelay) Inject(_ context.Context, w nemesis.World, t nemesis.Target) (
 	for _, c := range t.Clients {
 		for _, n := range t.Nodes {
 			l := w.Net().Link(c.Name(), n.Name())
-			err := b.apply(l, fmt.Sprintf("keeps what %s says", n.Name()), func() (*link.Applied, error) { return l.Hold(link.From) })
+			err := b.apply(l, fmt.Sprintf("holds back what %s sends", n.Name()), func() (*link.Applied, error) { return l.Hold(link.From) })
 			if err != nil {
 				return b.effect(), err
 			}

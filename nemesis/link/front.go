@@ -50,7 +50,7 @@ func openFront(host string, route func(net.Conn) *Link) (*front, error) {
 func reservePort(host string) (fd, port int, err error) {
 	at, err := netip.ParseAddr(host)
 	if err == nil && !at.Is4() {
-		err = fmt.Errorf("%s is no address of IPv4", host)
+		err = fmt.Errorf("%s is not an IPv4 address", host)
 	}
 	if err != nil {
 		return 0, 0, err

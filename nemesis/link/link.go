@@ -78,7 +78,7 @@ func (l *Link) greeting(client net.Conn) ([]byte, error) {
 	f := back.front
 	back.mu.Unlock()
 	if f == nil {
-		return nil, fmt.Errorf("link %v: there is no way back", l.Pair)
+		return nil, fmt.Errorf("link %v: there is no link in the other direction", l.Pair)
 	}
 	if err := client.SetReadDeadline(time.Now().Add(dialTimeout)); err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (l *Link) drained(ctx context.Context) error {
 	case <-idle:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("link %v: %d connections do not end", l.Pair, l.Open())
+		return fmt.Errorf("link %v: %d connections are still open", l.Pair, l.Open())
 	}
 }
 
@@ -250,7 +250,7 @@ func (l *Link) proveRefused(ctx context.Context, addr string) (string, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return "", errors.Join(fmt.Errorf("link %v is cut and yet dialling is not refused", l.Pair), err)
+			return "", errors.Join(fmt.Errorf("link %v is cut, but dialling is not refused", l.Pair), err)
 		case <-time.After(proveEvery):
 		}
 	}

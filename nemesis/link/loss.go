@@ -45,7 +45,7 @@ func CanLose() error {
 func ofSocket(c any, do func(fd int) error) error {
 	s, ok := c.(syscall.Conn)
 	if !ok {
-		return fmt.Errorf("%T is no socket", c)
+		return fmt.Errorf("%T is not a socket", c)
 	}
 	raw, err := s.SyscallConn()
 	if err != nil {
@@ -183,7 +183,7 @@ func (x *Loss) Prove(ctx context.Context) (string, error) {
 	l.mu.Lock()
 	f, open := l.front, len(l.pipes)
 	l.mu.Unlock()
-	text := fmt.Sprintf("loses every packet, on %d connections and every new one", open)
+	text := fmt.Sprintf("loses every packet, on %d open connections and on every new one", open)
 	if f == nil {
 		return text, nil
 	}
@@ -207,13 +207,13 @@ func (x *Loss) Prove(ctx context.Context) (string, error) {
 		select {
 		case err := <-answered:
 			if err == nil {
-				return "", fmt.Errorf("link %v should lose every packet, and yet somebody answers there", l.Pair)
+				return "", fmt.Errorf("link %v should lose every packet, but a call to it was answered", l.Pair)
 			}
-			return "", fmt.Errorf("link %v should lose every packet, and it could not be shown that it does: %w", l.Pair, err)
+			return "", fmt.Errorf("link %v should lose every packet, but this could not be shown: %w", l.Pair, err)
 		case <-time.After(proveEvery):
 		}
 	}
 	cancel()
 	<-answered //nolint:errcheck // it was given up
-	return text + "; a call is not answered", nil
+	return text + "; a call gets no answer", nil
 }

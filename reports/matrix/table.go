@@ -18,6 +18,7 @@ type Table struct {
 	Facts    [][2]string
 	Alerts   []string // what makes the whole doubtful: controls, coverage
 	Changes  []string // beside a baseline or another suite
+	Sides    *Sides   // that one and this one, figure by figure; nil: there is none
 	Answer   *Answer  // which lock; nil: there is none
 	Figures  []Figure // the columns of the list of cells
 	Cells    []Cell

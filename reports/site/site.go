@@ -96,10 +96,10 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", textPolicy)
 	switch {
 	case !s.hosts(r.Host):
-		http.Error(w, "this server does not answer for that host: open it by the address that lockstorm serve printed", http.StatusMisdirectedRequest)
+		http.Error(w, "this server answers only for its own address: open the one that lockstorm serve printed", http.StatusMisdirectedRequest)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		h.Set("Allow", "GET, HEAD")
-		http.Error(w, "it can only be read", http.StatusMethodNotAllowed)
+		http.Error(w, "this server is read-only: use GET or HEAD", http.StatusMethodNotAllowed)
 	case r.URL.Path == "/":
 		h.Set("Content-Security-Policy", ownPolicy)
 		s.list(w, r)
@@ -132,7 +132,7 @@ func (s *Site) file(w http.ResponseWriter, r *http.Request) {
 	case info.IsDir():
 		s.folder(w, r, name)
 	case !info.Mode().IsRegular():
-		http.Error(w, "it is not a file", http.StatusForbidden)
+		http.Error(w, "not a regular file", http.StatusForbidden)
 	default:
 		kind, policy := kindOf(name)
 		w.Header().Set("Content-Type", kind)

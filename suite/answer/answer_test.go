@@ -78,7 +78,7 @@ func TestSentences(t *testing.T) {
 		"no faults":        {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil)}, []string{"kept its promises without faults in 5 runs"}},
 		"inherent":         {[]Cell{runsOf("l", "client-pause", suite.Inherent, 4, 5, both)}, []string{"survived none of the faults", "violated under client-pause (4 of 5 runs), inherent to leases: a fence is the cure", "without a fence it lost 10 updates, 2 % (", "with the fence no update, 15 stale requests refused", "granted again 50.0 ms after a fault"}},
 		"no tokens":        {[]Cell{runsOf("l", "client-pause", suite.Inherent, 5, 5, plain)}, []string{"fencing was not measured: it issues no tokens here"}},
-		"blocked":          {[]Cell{blocked}, []string{"nobody got the lock again", "blocked for good in 5 of 5 runs"}},
+		"blocked":          {[]Cell{blocked}, []string{"no client got the lock again", "blocked forever in 5 of 5 runs"}},
 		"open and untried": {[]Cell{open, {Lock: "l", Fault: "server-restart", Skipped: true}}, []string{"not run under server-restart, 3 runs inconclusive"}},
 		"without faults":   {[]Cell{runsOf("l", "none", suite.Defect, 1, 5, nil)}, []string{"violated under no fault at all (1 of 5 runs), a defect"}},
 		"nothing":          {[]Cell{{Lock: "l", Fault: "none", Skipped: true}}, []string{"l was not measured, not run under none."}},

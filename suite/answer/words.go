@@ -44,7 +44,7 @@ func (l Lock) survived() string {
 var cures = map[suite.Word]string{
 	suite.Inherent: "inherent to leases: a fence is the cure",
 	suite.Defect:   "a defect: another lock or topology is the cure",
-	suite.Blocks:   "nobody got the lock again: a lease or another lock is the cure",
+	suite.Blocks:   "no client got the lock again: a lease or another lock is the cure",
 }
 
 // violations tells the faults under which promises were broken, by how bad it was.
@@ -94,10 +94,10 @@ func loss(n, share *tally.Value, figure string) string {
 
 func (l Lock) blocks() []string {
 	if l.Blocked > 0 {
-		return []string{fmt.Sprintf("blocked for good in %d of %s", l.Blocked, runs(l.Runs))}
+		return []string{fmt.Sprintf("blocked forever in %d of %s", l.Blocked, runs(l.Runs))}
 	}
 	if l.Orphan != nil && l.Orphan.Value > 0 {
-		return []string{"for at most " + Text("orphan", l.Orphan.Value) + " it was free, but nobody could get it"}
+		return []string{"for at most " + Text("orphan", l.Orphan.Value) + " it was free, but no client could get it"}
 	}
 	return nil
 }

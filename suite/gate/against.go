@@ -19,6 +19,9 @@ type Against struct {
 	Only     []string `json:"only,omitempty"`     // cells that one of the two has not
 	Figures  []Change `json:"figures,omitempty"`  // that differ beyond chance
 	Compared int      `json:"compared"`           // figures
+
+	all  []Change    // that were compared, with P as measured
+	said [][3]string // of each cell that both have: its name, and its word in either
 }
 
 // Change is a figure of a cell that differs beyond chance.
@@ -67,6 +70,7 @@ func Compare(before, after *Results) *Against {
 			a.Only = append(a.Only, j.Name+unmeasured)
 		}
 		a.words(b, j)
+		a.said = append(a.said, [3]string{j.Name, b.wordShown(), j.wordShown()})
 		all = append(all, changes(b, j)...)
 	}
 	for _, name := range sortedKeys(old) {
@@ -77,7 +81,7 @@ func Compare(before, after *Results) *Against {
 	if len(after.Controls) > 0 {
 		a.Only = append(a.Only, "controls misbehave: "+strings.Join(after.Controls, ", ")+unmeasured)
 	}
-	a.Compared = len(all)
+	a.Compared, a.all = len(all), slices.Clone(all)
 	a.Figures = significant(all)
 	return a
 }
@@ -93,13 +97,13 @@ func (a *Against) words(b, j Judged) {
 	case was != is && suite.Worse(was, is) == is:
 		a.New = append(a.New, fmt.Sprintf("%s: %s, was %s", j.Name, is, was))
 	case len(more) > 0:
-		a.New = append(a.New, fmt.Sprintf("%s: %s fails, and did not", j.Name, strings.Join(more, ", ")))
+		a.New = append(a.New, fmt.Sprintf("%s: %s fails now, and did not before", j.Name, strings.Join(more, ", ")))
 	case len(defects(j, b)) > 0:
-		a.New = append(a.New, fmt.Sprintf("%s: %s, in no run before", j.Name, strings.Join(defects(j, b), ", ")))
+		a.New = append(a.New, fmt.Sprintf("%s: %s, and in no earlier run", j.Name, strings.Join(defects(j, b), ", ")))
 	case was != is:
 		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: %s, was %s", j.Name, is, was))
 	case len(less) > 0:
-		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: %s failed, and does not", j.Name, strings.Join(less, ", ")))
+		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: %s failed before, and does not now", j.Name, strings.Join(less, ", ")))
 	}
 }
 

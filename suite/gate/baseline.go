@@ -87,7 +87,7 @@ func (j *Judged) against(b known, a *Against) {
 		}
 	}
 	if less := j.cured(b, a); wasExpected && b.wasSurprising() && less != "" {
-		j.say(Passed, nil, "compared with the baseline: %s; --update-baseline keeps it so", less)
+		j.say(Passed, nil, "compared with the baseline: %s; to accept this, use --update-baseline", less)
 	}
 	for _, c := range a.Figures {
 		if c.Cell == j.Name && c.Worse {
@@ -105,7 +105,7 @@ func (j *Judged) cured(b known, a *Against) string {
 	}
 	for _, d := range b.Deviates {
 		if t, err := tally.ParseThreshold(d.Threshold); err == nil && !t.Figure.Timed() && !slices.Contains(j.Broken, d.Threshold) {
-			return "threshold " + d.Threshold + " was missed, and holds"
+			return "threshold " + d.Threshold + " was missed, and now holds"
 		}
 	}
 	return ""

@@ -45,7 +45,7 @@ func (r *Results) Again() (out []string) {
 	for _, j := range r.Cells {
 		for _, o := range j.Runs {
 			if o.Attempt > 0 {
-				out = append(out, fmt.Sprintf("%s seed %d (%d times)", j.Name, o.Seed, o.Attempt+1))
+				out = append(out, fmt.Sprintf("%s seed %d (%d attempts)", j.Name, o.Seed, o.Attempt+1))
 			}
 		}
 	}
@@ -200,7 +200,7 @@ func (r *Results) sentence() string {
 		text += "; " + why
 	}
 	if len(r.Lacks) > 0 {
-		text += "; not shown: " + strings.Join(r.Lacks, ", ")
+		text += "; required coverage not shown: " + strings.Join(r.Lacks, ", ")
 	}
 	return text
 }

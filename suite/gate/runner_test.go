@@ -101,7 +101,12 @@ func TestASuite(t *testing.T) {
 	if second := judged(t, again); !slices.Equal(verdicts(first), verdicts(second)) {
 		t.Errorf("read again: %v, was %v", verdicts(second), verdicts(first))
 	}
-	for _, o := range again.Outcomes {
+	for _, o := range again.Outcomes { // the page of the first run leads to the last, which was not there when it was made
+		page, err := os.ReadFile(filepath.Join(s.Dir, o.Dir, harness.ReportFile))
+		alone := strings.HasPrefix(o.Cell, "control")
+		if err != nil || strings.Contains(string(page), "of the 2 runs of this cell") == alone || (o.Seed == 1 && strings.Contains(string(page), `href="../seed-2/report.html"`) == alone) {
+			t.Errorf("%s: its page does not lead to its neighbours (%v)", o.Dir, err)
+		}
 		j, err := harness.JudgeDir(harness.New(stores.All()...), filepath.Join(s.Dir, o.Dir))
 		if err != nil || j.Results.ExitCode != o.Exit {
 			t.Errorf("%s: %v", o.Dir, err)

@@ -54,6 +54,9 @@ func (s *Suite) Write(dir string, before *Results) (*Results, error) {
 		}
 		err = errors.Join(err, files.WriteBytes(filepath.Join(dir, name), b.Bytes()))
 	}
+	if !s.merged { // the runs of shards stay what they are
+		err = errors.Join(err, s.trails())
+	}
 	return r, errors.Join(err, files.WriteJSON(filepath.Join(dir, ResultsFile), r))
 }
 
@@ -66,17 +69,17 @@ var shownFigures = []string{
 func (r *Results) Table(runs, page string) *matrix.Table {
 	t := &matrix.Table{Title: r.Name, Program: cmp.Or(r.Program, program), Doc: r.Doc, Verdict: r.Verdict, Class: classOf(r.ExitCode)}
 	if len(r.Controls) > 0 {
-		t.Alerts = append(t.Alerts, "Controls misbehave: "+strings.Join(r.Controls, ", ")+". They show that the harness is right on this machine; no verdict of this suite counts.")
+		t.Alerts = append(t.Alerts, "Controls misbehave: "+strings.Join(r.Controls, ", ")+". Controls show whether the harness works on this machine; no verdict of this suite counts.")
 	}
 	if len(r.Lacks) > 0 {
-		t.Alerts = append(t.Alerts, "Required, and not shown: "+strings.Join(r.Lacks, ", "))
+		t.Alerts = append(t.Alerts, "Required coverage that was not shown: "+strings.Join(r.Lacks, ", "))
 	}
 	for _, name := range sortedKeys(r.Replaced) {
 		t.Alerts = append(t.Alerts, fmt.Sprintf("%[2]s was run in place of %[1]s, with the same expectations.", name, r.Replaced[name]))
 	}
 	t.Facts, t.Answer = r.facts(), locks(r.Answer)
 	if r.Baseline != nil {
-		t.Changes = r.Baseline.Lines()
+		t.Changes, t.Sides = r.Baseline.Lines(), r.Baseline.sides(r.Name)
 	}
 	for _, name := range shownFigures {
 		f, _ := tally.Find(name)
@@ -104,10 +107,10 @@ func classOf(code int) string {
 func (r *Results) facts() [][2]string {
 	out := [][2]string{{"exit code", fmt.Sprint(r.ExitCode)}, {"started", r.Started.UTC().Format("2006-01-02 15:04:05 UTC")}, {"lockstorm", r.Version}, {"processors", fmt.Sprint(r.CPUs)}}
 	if r.Wall > 0 {
-		out = append(out, [2]string{"took", r.Wall.Round(100 * time.Millisecond).String()}, [2]string{"runs at once", fmt.Sprintf("%.1f (%v of runs)", r.Parallel(), r.Work.Round(time.Second))})
+		out = append(out, [2]string{"took", r.Wall.Round(100 * time.Millisecond).String()}, [2]string{"runs in parallel", fmt.Sprintf("%.1f (%v of runs)", r.Parallel(), r.Work.Round(time.Second))})
 	}
 	if p := r.Providers(); p != "" {
-		out = append(out, [2]string{"servers by (runs)", p})
+		out = append(out, [2]string{"servers by provider (runs)", p})
 	}
 	if len(r.Shards) > 0 {
 		out = append(out, [2]string{"shards", strings.Join(r.Shards, ", ")})
@@ -138,11 +141,7 @@ func (j Judged) shownAs(runs, page string) matrix.Cell {
 	for _, name := range shownFigures {
 		f, _ := tally.Find(name)
 		if v, ok := j.Figures[name]; ok {
-			shown := matrix.Value{Text: f.Text(v.Value), Value: v.Value, Low: v.Low, High: v.High}
-			if f.Unit != tally.Count && v.Low != v.High {
-				shown.Interval = f.Text(v.Low) + " to " + f.Text(v.High)
-			}
-			c.Values[name] = shown
+			c.Values[name] = valueShown(f, v)
 		}
 	}
 	for _, o := range j.Runs {
@@ -154,6 +153,15 @@ func (j Judged) shownAs(runs, page string) matrix.Cell {
 		c.Runs = append(c.Runs, run)
 	}
 	return c
+}
+
+// valueShown is a figure with its interval. A count is exact.
+func valueShown(f tally.Figure, v tally.Value) matrix.Value {
+	shown := matrix.Value{Text: f.Text(v.Value), Value: v.Value, Low: v.Low, High: v.High}
+	if f.Unit != tally.Count && v.Low != v.High {
+		shown.Interval = f.Text(v.Low) + " to " + f.Text(v.High)
+	}
+	return shown
 }
 
 // linkFrom is the way from a directory to a file, as a link.
@@ -228,5 +236,5 @@ func (a *Against) Lines() []string {
 	for _, l := range a.Only {
 		out = append(out, "not compared: "+l)
 	}
-	return append(out, fmt.Sprintf("%d figures compared with %s: %d significantly different (corrected p < 0.05, and by a fifth)", a.Compared, a.Before, len(a.Figures)))
+	return append(out, fmt.Sprintf("%d figures compared with %s: %d significantly different (corrected p < 0.05, and a difference of a fifth or more)", a.Compared, a.Before, len(a.Figures)))
 }

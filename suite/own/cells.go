@@ -18,7 +18,7 @@ func fenceCells() []suite.Case {
 	const pause = "--nemesis client-pause --ttl 1s --clients 3 --time 10s --seed 1 "
 	return []suite.Case{
 		{
-			Name: "lua-pause", Text: "a lease runs out while its holder is paused: the clients overlap, the lock object does not err",
+			Name: "lua-pause", Text: "a lease runs out while its holder is paused: the clients overlap, but every answer of the lock is correct",
 			Run: suite.MustLine("--backend redis-lua --workload counter " + pause),
 			Expect: suite.Expectation{
 				Exit: codes{harness.ExitViolation},
@@ -32,7 +32,7 @@ func fenceCells() []suite.Case {
 			},
 		},
 		{
-			Name: "fenced-on", Text: "with the fence alone the same pause gates nothing: stale requests are refused",
+			Name: "fenced-on", Text: "with the fence alone the same pause fails nothing: stale requests are refused",
 			Run: suite.MustLine("--backend redis-fenced --fencing on " + pause),
 			Expect: suite.Expectation{
 				Exit: codes{harness.ExitPass},
@@ -78,11 +78,11 @@ func onlyBlocks() suite.Expectation {
 func killCells() []suite.Case {
 	return []suite.Case{
 		{
-			Name: "setnx-kill", Text: "a dead holder without a time to live blocks all",
+			Name: "setnx-kill", Text: "without a time to live a dead holder blocks all other clients",
 			Run: suite.MustLine("--backend redis-setnx --nemesis client-kill --time 4s --seed 2"), Expect: onlyBlocks(),
 		},
 		{
-			Name: "setnx-expire-kill", Text: "so does one that died between SETNX and EXPIRE",
+			Name: "setnx-expire-kill", Text: "a holder that dies between SETNX and EXPIRE blocks them, too",
 			Run: suite.MustLine("--backend redis-setnx-expire --nemesis client-kill --time 4s --seed 2"), Expect: onlyBlocks(),
 		},
 		{
@@ -98,7 +98,7 @@ func killCells() []suite.Case {
 			Run: suite.MustLine("--backend file-flock --nemesis client-kill --time 4s --seed 2"), Expect: passes(),
 		},
 		{
-			Name: "excl-kill", Text: "a lock file outlives its holder and blocks all",
+			Name: "excl-kill", Text: "a lock file outlives its holder and blocks all other clients",
 			Run: suite.MustLine("--backend file-excl --nemesis client-kill --time 4s --seed 2"), Expect: fails(checker.Liveness),
 		},
 	}
@@ -112,11 +112,11 @@ func pauseCells() []suite.Case {
 	}
 	return []suite.Case{
 		{
-			Name: "del-pause", Text: "a blind DEL after a pause frees somebody else's lock",
+			Name: "del-pause", Text: "a blind DEL after a pause frees another client's lock",
 			Run: suite.MustLine("--backend redis-del --nemesis client-pause --seed 2"), Expect: foreignRelease,
 		},
 		{
-			Name: "get-del-pause", Text: "so does a DEL whose GET was right a moment ago",
+			Name: "get-del-pause", Text: "a DEL whose GET was right a moment ago frees it, too",
 			Run: suite.MustLine("--backend redis-get-del --nemesis client-pause:at=between-get-and-del --seed 2"), Expect: foreignRelease,
 		},
 		{
@@ -137,7 +137,7 @@ func pauseCells() []suite.Case {
 			Run: suite.MustLine("--backend file-flock --nemesis client-pause --time 5s --seed 2"), Expect: passes(),
 		},
 		{
-			Name: "mutex-workload", Text: "without data, the overlap itself is found",
+			Name: "mutex-workload", Text: "without data, the overlap alone is found",
 			Run: suite.MustLine("--backend redis-lua --workload mutex --nemesis client-pause --time 5s --seed 2"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},

@@ -10,20 +10,20 @@ import (
 func databaseCells() []suite.Case {
 	return []suite.Case{
 		{
-			Name: "sql-for-update-killed", Text: "the connection of a holder is ended: two believe, and only what is committed counts",
+			Name: "sql-for-update-killed", Text: "the connection of a holder is ended: two clients believe that they hold the lock, but only committed writes count",
 			Run:    suite.MustLine("--backend sql-for-update --clients 3 --nemesis kill-connection --time 8s --seed 1"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitPass}, Verdicts: verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Pass}},
 		},
 		{
-			Name: "postgres-advisory-killed", Text: "an advisory lock ends with its connection: two holders, until the first one asks",
+			Name: "postgres-advisory-killed", Text: "an advisory lock ends with its connection: two holders, until the first one checks",
 			Run: suite.MustLine("--backend postgres-advisory --clients 3 --nemesis kill-connection --time 8s --seed 1"), Expect: doubleHolder(checker.Inherent),
 		},
 		{
-			Name: "mariadb-get-lock-restart", Text: "so does GET_LOCK with its server",
+			Name: "mariadb-get-lock-restart", Text: "a lock of GET_LOCK ends with its server",
 			Run: suite.MustLine("--backend mariadb-get-lock --nemesis server-restart --time 5s --seed 1"), Expect: doubleHolder(checker.Inherent),
 		},
 		{
-			Name: "sql-optimistic-restart", Text: "a version in the row needs no lock",
+			Name: "sql-optimistic-restart", Text: "with a version in the row no lock is needed",
 			Run: suite.MustLine("--backend sql-optimistic --topology mariadb --nemesis server-restart --time 5s --seed 1"), Expect: passes(),
 		},
 		{
@@ -41,7 +41,7 @@ func databaseCells() []suite.Case {
 			Expect: suite.Expectation{Verdicts: verdicts{checker.Liveness: checker.Fail}, Rules: rules{checker.Liveness: {"deadlocked"}}},
 		},
 		{
-			Name: "job-twice", Text: "a lock does not make a job be done once",
+			Name: "job-twice", Text: "a lock alone does not ensure that a job is done once",
 			Run: suite.MustLine("--backend redis-lua --workload job --time 4s --seed 1"), Expect: fails(checker.Once),
 		},
 		{

@@ -16,7 +16,7 @@ func libraryCells() []suite.Case {
 	}
 	return []suite.Case{
 		{
-			Name: "retried-ghost", Text: "a SET NX that is sent again finds its own key: told as refused, unknown on record, an orphan for one ttl",
+			Name: "retried-ghost", Text: "a SET NX that is sent again finds its own key: the client is told that it was refused, on record its outcome is unknown, and the key is an orphan for one ttl",
 			Run:    suite.MustLine("--backend redis-lua --nemesis lost-reply:at=before-acquire --time 9s --seed 3"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitPass}, Rules: map[string][]string{checker.Liveness: {"orphan"}}},
 		},
@@ -26,7 +26,7 @@ func libraryCells() []suite.Case {
 			Expect: late,
 		},
 		{
-			Name: "redislock-prefix", Text: "redislock takes a lock over whose token begins with its own",
+			Name: "redislock-prefix", Text: "redislock takes over a lock whose token begins with its own",
 			Run:    suite.MustLine("--backend redislock --workload counter:token=prefix --time 3s --seed 3"),
 			Expect: doubleHolder(checker.Defect),
 		},
@@ -47,11 +47,11 @@ func libraryCells() []suite.Case {
 			Run: suite.MustLine("--backend rueidislock --nemesis client-pause --time 4s --seed 3"), Expect: inherent,
 		},
 		{
-			Name: "rueidislock-asleep", Text: "rueidislock: a server that is away for two times to live leaves all who wait asleep for good",
+			Name: "rueidislock-asleep", Text: "rueidislock: after a server was away for two times to live, all waiting clients sleep forever",
 			Run: suite.MustLine("--backend rueidislock" + away), Expect: fails(checker.Liveness),
 		},
 		{
-			Name: "rueidislock-no-cache", Text: "the same without client-side caching: who waits asks again",
+			Name: "rueidislock-no-cache", Text: "the same without client-side caching: waiting clients ask again",
 			Run: suite.MustLine("--backend rueidislock:disable-cache=yes" + away), Expect: passes(),
 		},
 	}

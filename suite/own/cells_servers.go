@@ -14,7 +14,7 @@ func ofClass(class checker.Class) suite.Expectation {
 func serverCells() []suite.Case {
 	return []suite.Case{
 		{
-			Name: "restart", Text: "a server without persistence forgets the lock: a defect, also for the lock object",
+			Name: "restart", Text: "a server without persistence forgets the lock: a defect, which lock-linearizability finds as well",
 			Run: suite.MustLine("--backend redis-lua --nemesis server-restart --ttl 3s --topology redis-single --seed 2"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},
@@ -27,7 +27,7 @@ func serverCells() []suite.Case {
 			Run: suite.MustLine("--backend redis-lua --nemesis server-restart --ttl 3s --topology redis-single-aof --seed 2"), Expect: passes(),
 		},
 		{
-			Name: "failover-long-lease", Text: "a lease that outlives a slow fail-over is lost by it",
+			Name: "failover-long-lease", Text: "a lease that lasts longer than a slow fail-over is lost in it",
 			// Whether another client is granted the lock before the old holder asks depends on the moment.
 			Run:    suite.MustLine("--backend redis-sentinel --nemesis failover-kill --ttl 5s --time 15s --seed 1"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitViolation}, Classes: classes{checker.LockLinearizability: checker.Defect}},
@@ -37,7 +37,7 @@ func serverCells() []suite.Case {
 			Run: suite.MustLine("--backend redis-lua --nemesis server-pause --time 6s --seed 2"), Expect: passes(),
 		},
 		{
-			Name: "hit-nobody", Text: "a fault that never finds its moment leaves the run inconclusive",
+			Name: "hit-nobody", Text: "a fault whose trigger never occurs leaves the run inconclusive",
 			Run: suite.MustLine("--backend redis-lua --clients 1 --nemesis client-kill:at=waiting --time 3s --seed 2"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitUnknown},
@@ -60,7 +60,7 @@ func combinedCells() []suite.Case {
 			Run: suite.MustLine("--backend redis-lua --nemesis client-kill --nemesis server-pause --time 6s --seed 2"), Expect: passes(),
 		},
 		{
-			Name: "two-server-faults", Text: "restarts that meet restarts of the same server",
+			Name: "two-server-faults", Text: "restarts that overlap restarts of the same server",
 			Run:    suite.MustLine(aof + "--nemesis server-restart:at=random,every=200ms --nemesis server-restart:at=random,every=230ms"),
 			Expect: passes(),
 		},

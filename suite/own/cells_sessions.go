@@ -15,16 +15,16 @@ func sessionCells() []suite.Case {
 			Run: suite.MustLine("--backend zk-sequential --nemesis client-pause:at=before-write --time 5s --seed 1"), Expect: inherentLoss(),
 		},
 		{
-			Name: "zk-expiry", Text: "a client that is cut off and waits to be told that its session has expired is not alone",
+			Name: "zk-expiry", Text: "a client that is cut off and goes on until it is told that its session has expired is not the only holder",
 			Run:    suite.MustLine("--backend zk-sequential:lost-on=expiry --nemesis partition-client:at=acquired,for=3ttl,every=5ttl --workload counter:hold=3ttl --clients 3 --time 6s --seed 1"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitViolation}, Rules: rules{checker.MutualExclusion: {"late-notice"}}},
 		},
 		{
-			Name: "zk-leader-kill", Text: "an ensemble of three loses its leader: nobody is let in twice",
+			Name: "zk-leader-kill", Text: "an ensemble of three loses its leader: two clients never hold the lock at once",
 			Run: suite.MustLine("--backend zk-sequential --topology zk-three --nemesis leader-kill --time 10s --seed 1"), Expect: passes(),
 		},
 		{
-			Name: "etcd-embedded", Text: "etcd from inside our own binary, its lease beyond a pause, and its create revision as the fence",
+			Name: "etcd-embedded", Text: "embedded etcd, a pause beyond its lease, and its create revision as the fence",
 			Run: suite.MustLine("--backend etcd-mutex --provider embedded --fencing on --nemesis client-pause --time 5s --seed 1"), Expect: passes(),
 		},
 		{
@@ -37,7 +37,7 @@ func sessionCells() []suite.Case {
 			Expect: fails(checker.LockLinearizability),
 		},
 		{
-			Name: "etcd-txn-chaos", Text: "data that is written in transactions which ask for the lock's key: no update is lost",
+			Name: "etcd-txn-chaos", Text: "data that is written in transactions which check the lock's key: no update is lost",
 			Run:    suite.MustLine("--backend etcd-txn --fencing on --nemesis chaos --time 8s --seed 1"),
 			Expect: suite.Expectation{Verdicts: verdicts{checker.DataFenced: checker.Pass}},
 		},

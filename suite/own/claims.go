@@ -235,7 +235,7 @@ func Figure(name string, v int64) string {
 		return fmt.Sprintf("%s %.0f us", words(base), float64(v)/1e3)
 	}
 	if base, of, found := strings.Cut(name, "_per_100_"); found {
-		return fmt.Sprintf("%s a %s %.1f", words(base), words(strings.TrimSuffix(of, "s")), float64(v)/100)
+		return fmt.Sprintf("%s per %s %.1f", words(base), words(strings.TrimSuffix(of, "s")), float64(v)/100)
 	}
 	return fmt.Sprintf("%s %d", words(name), v)
 }

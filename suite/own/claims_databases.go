@@ -13,12 +13,12 @@ func claimsOfDatabases() []Claim {
 	return []Claim{
 		{
 			Number: 33, Text: "SELECT ... FOR UPDATE in one transaction is a lock", Articles: "004",
-			Note: "Of a row that is there, yes. One that is not there cannot be locked: in every engine and level two clients are told that nobody has it. Whether both can write depends on a key, or on the level.",
+			Note: "True for an existing row. A missing row cannot be locked: in every engine and at every isolation level two clients are told that it is free. Whether both can write depends on a unique key, or on the level.",
 			Runs: missingRows(),
 		},
 		{
-			Number: 34, Text: "row locks that are taken in cross order deadlock", Articles: "004",
-			Note: "The databases report it, PostgreSQL after a second and MariaDB at once; a lock with a time to live waits for that; SETNX hangs.",
+			Number: 34, Text: "row locks that are taken in opposite orders deadlock", Articles: "004",
+			Note: "The databases report the deadlock, PostgreSQL after a second and MariaDB at once. A lock with a time to live waits until that runs out; SETNX hangs.",
 			Runs: []ClaimRun{
 				as("postgres", "--backend sql-for-update --workload two-locks --locks 2 --clients 4 --time 5s", suite.Expectation{Exit: codes{0}, Figures: figures{"deadlocks_reported": suite.AtLeast(1), "mutual_wait_max_ns": suite.AtMost(3e9)}}, "deadlocks_reported", "deadlock_report_max_ns", "mutual_wait_max_ns"),
 				as("mariadb", "--backend sql-for-update --topology mariadb --workload two-locks --locks 2 --clients 4 --time 5s", suite.Expectation{Exit: codes{0}, Figures: figures{"deadlocks_reported": suite.AtLeast(1), "mutual_wait_max_ns": suite.AtMost(1e9)}}, "deadlocks_reported", "deadlock_report_max_ns", "mutual_wait_max_ns"),
@@ -29,13 +29,13 @@ func claimsOfDatabases() []Claim {
 		},
 		{
 			Number: 36, Text: "Redis is fastest and databases are slowest; ZooKeeper is slow", Articles: "000, 004",
-			Note:  "One client that takes the lock and gives it back, without a fault: grants, and how long an acquire took. What is written to a disk before it is answered costs that; a lock of a session in a database does not.",
+			Note:  "Measured with one client that takes and releases the lock, without faults: the grants, and the time to acquire. A lock that is written to disk before the answer pays for the write; a session lock in a database does not.",
 			Alone: true,
 			Compares: []Comparison{
-				{"Redis is faster than a queue of ZooKeeper", figGrants, "redis-lua", "zk-sequential", 1.5},
+				{"Redis is faster than a queue in ZooKeeper", figGrants, "redis-lua", "zk-sequential", 1.5},
 				{"Redis is faster than etcd", figGrants, "redis-lua", "etcd-mutex", 1.5},
-				{"Redis is faster than a lock of a session in a database", figGrants, "redis-lua", "postgres-advisory", 1.5},
-				{"Redis that keeps what it grants (AOF) is faster than a row lock in MariaDB", figGrants, "redis-lua-aof", "sql-for-update-mariadb", 1.5},
+				{"Redis is faster than a session lock in a database", figGrants, "redis-lua", "postgres-advisory", 1.5},
+				{"Redis with persistence (AOF) is faster than a row lock in MariaDB", figGrants, "redis-lua-aof", "sql-for-update-mariadb", 1.5},
 				{"ZooKeeper is slower than etcd", figGrants, "etcd-mutex", "zk-sequential", 1.5},
 				{"ZooKeeper is faster than a row lock in PostgreSQL", figGrants, "zk-sequential", "sql-for-update-postgres", 1},
 			},

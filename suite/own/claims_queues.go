@@ -10,11 +10,11 @@ func claimsOfQueues() []Claim {
 	const crowd = " --workload handoff --clients 50 --ttl 10s --time 10s"
 	return []Claim{
 		{
-			Number: 8, Text: "who fails to take the lock should try again after a random time", Articles: "000",
-			Note: "It makes the longest waits shorter, and spares no requests: a shorter pause on average is more of them. It has nothing to do with safety.",
+			Number: 8, Text: "a client that fails to take the lock should try again after a random time", Articles: "000",
+			Note: "It makes the longest waits shorter, but saves no requests: a pause that is shorter on average makes more of them. It has nothing to do with safety.",
 			Compares: []Comparison{
 				{"the longest waits are shorter", "wait_p99_ns", "fixed", "jitter", 1.1},
-				{"fewer requests a hand-off", figRequests, "fixed", "jitter", 1.1},
+				{"fewer requests per hand-off", figRequests, "fixed", "jitter", 1.1},
 			},
 			Runs: []ClaimRun{
 				as("jitter", "--backend redis-lua"+crowd, passes(), figRequests, "wait_p50_ns", "wait_p99_ns", figOvertaken),
@@ -22,7 +22,7 @@ func claimsOfQueues() []Claim {
 			},
 		},
 		{
-			Number: 18, Text: "of those who create one ephemeral node only one succeeds", Articles: "000, 001",
+			Number: 18, Text: "of the clients that create the same ephemeral node only one succeeds", Articles: "000, 001",
 			Runs: []ClaimRun{
 				as("none", "--backend zk-exclusive --time 4s", passes(), figGrants),
 				as("kill", "--backend zk-exclusive --nemesis client-kill --time 7s", passes(), figRecovery),
@@ -30,7 +30,7 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 19, Text: "one fixed node wakes the whole herd, a queue wakes one", Articles: "000, 001",
-			Note: "Notices a hand-off, by the number of clients: with one node they grow with it, in a queue they do not.",
+			Note: "Notices per hand-off, by the number of clients: with one node they grow with that number, in a queue they do not.",
 			Runs: []ClaimRun{
 				as("exclusive-10", "--backend zk-exclusive --workload handoff --clients 10 --ttl 10s --time 5s", within(figNotices, suite.AtLeast(500)), figNotices, figRequests),
 				as("exclusive-25", "--backend zk-exclusive --workload handoff --clients 25 --ttl 10s --time 8s", within(figNotices, suite.AtLeast(1000)), figNotices, figRequests),
@@ -40,15 +40,15 @@ func claimsOfQueues() []Claim {
 			},
 		},
 		{
-			Number: 20, Text: "a queue in which each watches the one before it only is enough", Articles: "all",
+			Number: 20, Text: "a queue in which each client watches only the one before it is enough", Articles: "all",
 			Runs: []ClaimRun{
 				as("middle-dies", "--backend zk-sequential --nemesis client-kill:at=waiting,every=2ttl --time 7s", passes(), figRecovery),
 				as("flap", "--backend zk-sequential --nemesis flap --time 7s", alone),
 			},
 		},
 		{
-			Number: 21, Text: "who is woken must look again whether it is first", Articles: "001, 002, 003",
-			Note: "Without the look, the death of a waiter in the middle lets the one after it in.",
+			Number: 21, Text: "a client that is woken must check again whether it is first", Articles: "001, 002, 003",
+			Note: "Without this check, the death of a waiter in the middle lets the next one in.",
 			Runs: []ClaimRun{
 				as("without", "--backend zk-sequential-norecheck --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s", fails(checker.MutualExclusion), "violations"),
 				as("with", "--backend zk-sequential --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s", passes()),
@@ -56,7 +56,7 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 22, Text: "locks are granted in the order of requests", Articles: "000",
-			Note: "In a queue, also that of a database, yes. Who polls is granted when it happens to look.",
+			Note: "Yes for queues, including a database's lock queue. A polling client gets the lock only if it happens to poll at the right moment.",
 			Runs: []ClaimRun{
 				as("zk-sequential", "--backend zk-sequential"+crowd, within(figOvertaken, suite.AtMost(20)), figOvertaken, "overtaken_max", "wait_p99_ns"),
 				as("etcd-mutex", "--backend etcd-mutex"+crowd, within(figOvertaken, suite.AtMost(20)), figOvertaken, "overtaken_max", "wait_p99_ns"),
@@ -74,25 +74,25 @@ func claimsOfQueues() []Claim {
 			},
 		},
 		{
-			Number: 26, Text: "exists() and then wait() is a way to wait for the node before", Articles: "001",
-			Note: "A notice that comes between the two wakes nobody: the client waits for ever.",
+			Number: 26, Text: "exists() and then wait() is a way to wait for the preceding node", Articles: "001",
+			Note: "A notice that arrives between the two calls wakes no client: the waiter waits forever.",
 			Runs: []ClaimRun{
 				but("pause", "--backend zk-seed001 --nemesis client-pause:at=between-exists-and-wait,for=0.5ttl --time 7s", blocksAll, comesBack),
 			},
 		},
 		{
 			Number: 27, Text: "a lock is reentrant if the client remembers its current node", Articles: "001",
-			Note: "It enters again. But the inner unlock deletes the node, and the next client enters while the outer section goes on.",
+			Note: "The client enters again. But the inner unlock deletes the node, and the next client enters while the outer section is still running.",
 			Runs: []ClaimRun{
 				but("zk-seed001", "--backend zk-seed001 --workload reentrant --time 4s", fails(checker.MutualExclusion), alone, "reentries", "violations"),
 			},
 		},
 		{
 			Number: 28, Text: "watching is better than polling", Articles: "001, 002",
-			Note: "It is fair: nobody is overtaken. It is not cheaper in requests than a poll that pauses for a fiftieth of a long time to live, and a hand-off takes longer.",
+			Note: "It is fair: no client is overtaken. It does not need fewer requests than polling at intervals of a fiftieth of a long time to live, and a hand-off takes longer.",
 			Compares: []Comparison{
-				{"nobody is overtaken: the longest wait of a poller is longer than that of a watcher", "wait_p99_ns", "redis-polls", "etcd-watches-one", 1.1},
-				{"fewer requests a hand-off", figRequests, "redis-polls", "zk-watches-one", 1},
+				{"no client is overtaken: the longest wait of a poller is longer than that of a watcher", "wait_p99_ns", "redis-polls", "etcd-watches-one", 1.1},
+				{"fewer requests per hand-off", figRequests, "redis-polls", "zk-watches-one", 1},
 				{"more hand-offs in the same time", figGrants, "zk-watches-one", "redis-polls", 1},
 			},
 			Runs: []ClaimRun{

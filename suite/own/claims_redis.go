@@ -23,7 +23,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 7, Text: "the value of the key must be random", Articles: "000",
-			Note: "With one value for all, compare-and-delete is a blind DEL.",
+			Note: "If all clients use the same value, compare-and-delete is a blind DEL.",
 			Runs: []ClaimRun{
 				as("equal", "--backend redis-lua --workload counter:token=equal --nemesis client-pause:at=before-release,every=2ttl --time 5s", fails(checker.Ownership), "violations"),
 				as("unique", "--backend redis-lua --nemesis client-pause:at=before-release,every=2ttl --time 5s", owned),
@@ -50,7 +50,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 29, Text: "a watchdog that renews solves the problem of the time-out", Articles: "002, 004",
-			Note: "Of a section that hangs, yes: and then nobody else is ever let in. Of a process that is stopped, no: its watchdog is stopped as well.",
+			Note: "Yes if a section hangs, but then no other client ever gets the lock. No if a process is stopped: its watchdog is stopped as well.",
 			Runs: []ClaimRun{
 				as("stall", "--backend redis-watchdog --nemesis client-stall --time 5s", passes(), "wait_p100_ns"),
 				but("pause", "--backend redis-watchdog --nemesis client-pause --time 5s", doubleHolder(checker.Inherent), alone, "violations"),
@@ -59,12 +59,12 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 30, Text: "a time to live that is too short lets two in, one that is too long blocks for long after a death", Articles: "003, 004",
-			Note: "Sections of 300 to 600 ms that trust their lock, and holders that die: updates lost and the time until the next grant, by the time to live.",
+			Note: "Measured with sections of 300 to 600 ms that trust their lock, and with holders that die: lost updates and the time until the next grant, for each time to live.",
 			Runs: ttlSweep(),
 		},
 		{
 			Number: 31, Text: "asynchronous replication loses the lock when the master fails", Articles: "003, 004",
-			Note: "It does, in Redis and in a database. Where nothing is acknowledged that a replica does not have, nothing is lost.",
+			Note: "It does, in Redis and in a database. If nothing is acknowledged before a replica has it, nothing is lost.",
 			Runs: []ClaimRun{
 				as("redis-sentinel", "--backend redis-sentinel --nemesis failover-kill --time 10s", doubleHolder(checker.Defect), "violations"),
 				as("postgres-replica", "--backend sql-lease-row --topology postgres-replica --nemesis promote-replica --time 14s", fails(checker.MutualExclusion), "violations"),
@@ -74,7 +74,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 32, Text: "Redlock, on a majority of independent nodes, solves it", Articles: "004",
-			Note: "The death of a minority, yes. Not a client that is stopped, clocks that jump, or a node that restarts with nothing.",
+			Note: "It survives the death of a minority. It does not survive a client that is stopped, clocks that jump, or a node that restarts empty.",
 			Runs: []ClaimRun{
 				as("minority", "--backend redlock --topology redis-five-aof --nemesis server-kill:nodes=2 --time 5s", passes(), figRecovery),
 				but("pause", "--backend redlock --nemesis client-pause:at=before-write --time 5s", doubleHolder(checker.Inherent), alone, "violations"),
@@ -84,7 +84,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 40, Text: "an unlock may fail to delete the node", Articles: "003",
-			Note: "A lease or a session ends it in time. A client that goes on with the same session and does not look keeps it.",
+			Note: "A lease or a session ends the lock in time. A client that goes on with the same session, without checking, keeps the lock.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua:retries=0 --nemesis lost-reply:at=releasing --time 5s", comesBack, "orphan_max_ns", figRecovery),
 				as("zk-exclusive", "--backend zk-exclusive --nemesis partition-client:at=releasing,for=0.5ttl --time 6s", alone, "orphan_max_ns", figRecovery),

@@ -57,16 +57,16 @@ func connectionLocks() []suite.Case {
 		}
 		for _, fault := range []string{"kill-connection", "server-restart"} {
 			out = append(out, suite.Case{
-				Name: backend + "/" + fault, Text: "the lock ends with the connection: two holders until the first one asks",
+				Name: backend + "/" + fault, Text: "the lock ends with the connection: two holders until the first one checks",
 				Run: suite.MustLine("--backend " + backend + " --nemesis " + fault + " --time 6s"), Expect: doubleHolder(checker.Inherent),
 			})
 		}
 		out = append(out, suite.Case{
-			Name: backend + "/watched", Text: "a holder that asks every tenth of the ttl learns of it in that time",
+			Name: backend + "/watched", Text: "a holder that checks its connection every tenth of the ttl learns of its end in that time",
 			Run:    suite.MustLine("--backend " + backend + ":watch=0.1ttl --workload counter:hold=0.5ttl --nemesis kill-connection --time 6s"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitPass, harness.ExitViolation}, Verdicts: verdicts{checker.LockLinearizability: checker.Pass}},
 		}, suite.Case{
-			Name: backend + "/idle", Text: "with an idle time-out of the server, a swallowed connection frees the lock; it is a lease then",
+			Name: backend + "/idle", Text: "with an idle time-out in the server, the lock of a connection that is cut off is freed; it is a lease then",
 			Run:    suite.MustLine("--backend " + backend + ":idle=1s,watch=300ms --nemesis partition-client:mode=blackhole,at=acquired,for=3ttl --time 7s"),
 			Expect: suite.Expectation{Verdicts: verdicts{checker.Liveness: checker.Pass}},
 		})
@@ -90,7 +90,7 @@ func lostPackets() []suite.Case {
 			Run: suite.MustLine("--backend mariadb-get-lock" + loss), Expect: taken,
 		},
 		{
-			Name: "postgres-advisory/lost-user-timeout", Text: "tcp_user_timeout is of what was sent, and on an idle connection nothing is: the lock stays taken",
+			Name: "postgres-advisory/lost-user-timeout", Text: "tcp_user_timeout covers only data that was sent, and an idle connection sends none: the lock stays taken",
 			Run: suite.MustLine("--backend postgres-advisory:user-timeout=1500ms" + loss), Expect: taken,
 		},
 		{
@@ -98,11 +98,11 @@ func lostPackets() []suite.Case {
 			Run: suite.MustLine("--backend postgres-advisory:keepalive=1s" + loss), Expect: freed,
 		},
 		{
-			Name: "postgres-advisory/lost-both", Text: "with both of them, the same",
+			Name: "postgres-advisory/lost-both", Text: "both settings together free the lock, too",
 			Run: suite.MustLine("--backend postgres-advisory:keepalive=1s,user-timeout=1500ms" + loss), Expect: freed,
 		},
 		{
-			Name: "postgres-advisory/lost-holding", Text: "the keepalive frees the lock of one who goes on working: two holders until he asks",
+			Name: "postgres-advisory/lost-holding", Text: "the keepalive frees the lock of a client that goes on working: two holders until it checks",
 			Run:    suite.MustLine("--backend postgres-advisory:keepalive=1s --clients 2 --workload counter:hold=4ttl --nemesis partition-client:mode=loss,at=acquired,for=4ttl,every=1ttl --time 14s"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitViolation}, Verdicts: verdicts{checker.MutualExclusion: checker.Fail}, Classes: classes{checker.MutualExclusion: checker.Inherent}},
 		},
@@ -117,7 +117,7 @@ func replicaCases() []suite.Case {
 			Name: "sql-lease-row/" + engine + "/asynchronous", Text: "the replica is promoted and never had the lease",
 			Run: suite.MustLine("--backend sql-lease-row --topology " + engine + "-replica --nemesis promote-replica --time 14s"), Expect: doubleHolder(checker.Defect),
 		}, suite.Case{
-			Name: "sql-lease-row/" + engine + "/synchronous", Text: "nothing is acknowledged that the replica does not have",
+			Name: "sql-lease-row/" + engine + "/synchronous", Text: "nothing is acknowledged before the replica has it",
 			Run: suite.MustLine("--backend sql-lease-row --topology " + engine + "-replica-sync --nemesis promote-replica --time 10s"), Expect: passes(),
 		})
 	}

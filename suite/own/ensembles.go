@@ -31,13 +31,13 @@ func ensembleControls() []suite.Case {
 	for _, b := range []struct{ name, three string }{{"zk-sequential", "zk-three"}, {"etcd-lock-rpc", "etcd-three"}} {
 		for _, fault := range []string{"none", "client-kill", "server-restart", "partition-client"} {
 			out = append(out, suite.Case{
-				Name: b.name + "/" + fault, Text: "a lock that is right, on one server", Expect: passes(),
+				Name: b.name + "/" + fault, Text: "a correct lock on one server", Expect: passes(),
 				Run: suite.MustLine("--backend " + b.name + " --nemesis " + fault + " " + onSingle),
 			})
 		}
 		for _, fault := range []string{"leader-kill", "leader-isolate", "leader-isolate:mode=loss", "quorum-loss", "partition-client"} {
 			out = append(out, suite.Case{
-				Name: b.name + "/" + strings.NewReplacer(":", "-", "=", "-").Replace(fault) + "/three", Text: "a lock that is right, on an ensemble of three", Expect: passes(),
+				Name: b.name + "/" + strings.NewReplacer(":", "-", "=", "-").Replace(fault) + "/three", Text: "a correct lock on an ensemble of three", Expect: passes(),
 				Run: suite.MustLine("--backend " + b.name + " --topology " + b.three + " --nemesis " + fault + " " + onThree),
 			})
 		}
@@ -64,7 +64,7 @@ func sessionPauses() []suite.Case {
 				Run: suite.MustLine("--backend " + b + pause), Expect: inherentLoss(),
 			},
 			suite.Case{
-				Name: b + "/pause-fenced", Text: "the same with czxid or create revision as the token: the fence keeps the data",
+				Name: b + "/pause-fenced", Text: "the same with czxid or create revision as the token: the fence protects the data",
 				Run: suite.MustLine("--backend " + b + " --fencing on" + pause), Expect: passes(),
 			})
 	}
@@ -85,7 +85,7 @@ func sessionSignals() []suite.Case {
 			},
 		},
 		{
-			Name: "lost-on-disconnect", Text: "the same client stops when its connection is lost: never two",
+			Name: "lost-on-disconnect", Text: "the same client stops when its connection is lost: never two holders",
 			Run: suite.MustLine("--backend zk-sequential:lost-on=disconnect" + cut), Expect: passes(),
 		},
 	}
@@ -95,15 +95,15 @@ func flawedQueues() []suite.Case {
 	const kill = " --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s"
 	return []suite.Case{
 		{
-			Name: "norecheck/queue", Text: "a waiter dies, and the one behind it takes that for its turn",
+			Name: "norecheck/queue", Text: "a waiter dies, and the one behind it believes that this is its turn",
 			Run: suite.MustLine("--backend zk-sequential-norecheck" + kill), Expect: doubleHolder(checker.Defect),
 		},
 		{
-			Name: "norecheck/herd", Text: "all are woken, and each takes the lock for its own",
+			Name: "norecheck/herd", Text: "all waiters are woken, and each believes that it holds the lock",
 			Run: suite.MustLine("--backend zk-exclusive-norecheck" + kill), Expect: doubleHolder(checker.Defect),
 		},
 		{
-			Name: "seed001/missed", Text: "the notice comes between exists() and wait(): the lock is dead for as long as that session lives",
+			Name: "seed001/missed", Text: "the notice comes between exists() and wait(): the lock is blocked for as long as that session lives",
 			Run:    suite.MustLine("--backend zk-seed001 --nemesis client-stall:at=between-exists-and-wait,for=1ttl " + onSingle),
 			Expect: fails(checker.Liveness),
 		},
@@ -134,7 +134,7 @@ func guardedData() []suite.Case {
 		}
 		if top == "etcd-single" {
 			out = append(out, suite.Case{
-				Name: "etcd-txn/" + fault.Name, Text: "each write asks for the lock's key in its own transaction: no update is lost",
+				Name: "etcd-txn/" + fault.Name, Text: "each write checks the lock's key in its own transaction: no update is lost",
 				Run: suite.MustLine("--backend etcd-txn --fencing on --nemesis " + fault.Name + " " + onSingle), Expect: kept,
 			})
 		}

@@ -18,19 +18,19 @@ func linkCells() []suite.Case {
 	const run = "--backend redis-lua --time 6s --seed 3 --nemesis "
 	return []suite.Case{
 		{
-			Name: "partition-cut", Text: "a client whose link is cut blocks nobody for longer than its lease",
+			Name: "partition-cut", Text: "a client whose link is cut blocks no other client for longer than its lease",
 			Run: suite.MustLine(run + "partition-client"), Expect: passes(),
 		},
 		{
-			Name: "partition-blackhole-all", Text: "nobody reaches the server, and nobody is told so",
+			Name: "partition-blackhole-all", Text: "no client reaches the server, and none is told so",
 			Run: suite.MustLine(run + "partition-client:mode=blackhole,clients=all"), Expect: passes(),
 		},
 		{
-			Name: "partition-blackhole-answers", Text: "requests arrive, and answers do not",
+			Name: "partition-blackhole-answers", Text: "requests arrive, but answers do not",
 			Run: suite.MustLine(run + "partition-client:mode=blackhole,way=from"), Expect: passes(),
 		},
 		{
-			Name: "partition-loss", Text: "packets are lost, and sent again: what was asked for arrives late",
+			Name: "partition-loss", Text: "packets are lost and sent again: requests arrive late",
 			Run: suite.MustLine(run + "partition-client:mode=loss"), Expect: passes(),
 		},
 		{
@@ -51,7 +51,7 @@ func linkCells() []suite.Case {
 func lostReplyCells() []suite.Case {
 	return []suite.Case{
 		{
-			Name: "lost-reply", Text: "a grant that nobody knows of blocks all for no longer than its lease; whether a grant is lost, or a refusal, is chance",
+			Name: "lost-reply", Text: "a grant whose answer is lost blocks all clients for no longer than its lease; whether the lost answer is a grant or a refusal is chance",
 			Run: suite.MustLine("--backend redis-lua --nemesis lost-reply:at=before-acquire --time 5s --seed 3"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitPass},
@@ -59,7 +59,7 @@ func lostReplyCells() []suite.Case {
 			},
 		},
 		{
-			Name: "lost-reply-setnx", Text: "without a time to live it blocks them for ever",
+			Name: "lost-reply-setnx", Text: "without a time to live it blocks them forever",
 			Run: suite.MustLine("--backend redis-setnx --nemesis lost-reply:at=before-acquire --time 7s --seed 3"), Expect: onlyBlocks(),
 		},
 	}
@@ -110,11 +110,11 @@ func storeCells() []suite.Case {
 func mixedCells() []suite.Case {
 	return []suite.Case{
 		{
-			Name: "chaos-flock", Text: "a file lock takes all that clients can suffer",
+			Name: "chaos-flock", Text: "a file lock withstands every fault of clients",
 			Run: suite.MustLine("--backend file-flock --nemesis chaos:only=client-pause+client-kill+client-stall --time 6s --seed 3"), Expect: passes(),
 		},
 		{
-			Name: "skipped", Text: "a fault that cannot work is skipped beside one that can",
+			Name: "skipped", Text: "of two faults, the one that cannot work is skipped and the other is injected",
 			Run: suite.MustLine("--backend redis-lua --nemesis failover-kill --nemesis client-kill --time 5s --seed 3"), Expect: passes(),
 		},
 	}

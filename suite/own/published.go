@@ -152,7 +152,7 @@ func publishedFailovers() []suite.Case {
 		},
 		{
 			Name: "failover-with-wait", Source: waitDocs,
-			Text:   "the same with WAIT: not granted without a replica",
+			Text:   "the same with WAIT: no grant without a replica",
 			Run:    suite.MustLine("--backend redis-sentinel-wait --nemesis failover-kill"),
 			Expect: passes(),
 		},
@@ -173,7 +173,7 @@ func publishedFailovers() []suite.Case {
 		},
 		{
 			Name: "repeated-tokens-pass-a-weak-fence", Source: kleppmann,
-			Text: "a fence that only wants tokens that are not lower accepts it",
+			Text: "a fence that accepts equal tokens lets that token in",
 			Run:  suite.MustLine("--backend redis-fenced --topology redis-sentinel --nemesis failover-kill --workload counter:fence=at-least"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},

@@ -27,32 +27,32 @@ func publishedSessions() []suite.Case {
 	return []suite.Case{
 		{
 			Name: "zk-pause-beyond-session", Source: curatorTN,
-			Text: "ZooKeeper: a client is paused for longer than its session: two hold the lock, and an update is lost",
+			Text: "ZooKeeper: a client is paused for longer than its session: two clients hold the lock, and an update is lost",
 			Run:  suite.MustLine("--backend zk-sequential" + pause), Expect: inherentLoss(),
 		},
 		{
 			Name: "zk-pause-fenced", Source: kleppmann,
-			Text: "the same with the transaction's number (zxid) of the node as the token: the resource refuses the late write",
+			Text: "the same with the node's transaction number (zxid) as the token: the resource refuses the late write",
 			Run:  suite.MustLine("--backend zk-sequential --fencing on" + pause), Expect: fenced,
 		},
 		{
 			Name: "zk-herd", Source: zkRecipes,
-			Text: "ZooKeeper: all watch one node, and each release wakes them all (two notices a hand-off and more, of ten clients)",
+			Text: "ZooKeeper: all clients watch one node, and each release wakes them all (two or more notices per hand-off, with ten clients)",
 			Run:  suite.MustLine("--backend zk-exclusive" + crowd), Expect: herd,
 		},
 		{
 			Name: "zk-no-herd", Source: zkRecipes,
-			Text: "each watches the one before it: one is woken",
+			Text: "each client watches only the one before it: one is woken",
 			Run:  suite.MustLine("--backend zk-sequential" + crowd), Expect: queue,
 		},
 		{
 			Name: "zk-waiter-dies", Source: zkRecipes,
-			Text: "ZooKeeper: a waiter dies, and the one behind it does not look again whether it is first: two hold the lock",
+			Text: "ZooKeeper: a waiter dies, and the one behind it does not check again whether it is first: two clients hold the lock",
 			Run:  suite.MustLine("--backend zk-sequential-norecheck" + dies), Expect: doubleHolder(checker.Defect),
 		},
 		{
 			Name: "etcd-pause-beyond-lease", Source: jepsen343,
-			Text: "etcd: pauses of 3 s and a lease of 1 s: two hold the lock, and an update is lost",
+			Text: "etcd: pauses of 3 s and a lease of 1 s: two clients hold the lock, and an update is lost",
 			Run:  suite.MustLine("--backend etcd-mutex" + longer + "1s"), Expect: inherentLoss(),
 		},
 		{
@@ -62,7 +62,7 @@ func publishedSessions() []suite.Case {
 		},
 		{
 			Name: "etcd-guarded", Source: jepsen343,
-			Text: "etcd: each write asks for the lock's key in its own transaction: nothing is lost, however long the pause",
+			Text: "etcd: each write checks the lock's key in its own transaction: nothing is lost, however long the pause",
 			Run:  suite.MustLine("--backend etcd-txn --fencing on" + longer + "1s"), Expect: guarded,
 		},
 	}

@@ -111,7 +111,7 @@ func (x *expansion) wrong(line int, format string, args ...any) {
 
 // notHere are the flags of run that a suite says in another way.
 var notHere = map[string]string{
-	"seed": "seeds stand under seeds:", "out": "the suite chooses the directories of its runs",
+	"seed": "list seeds under seeds: instead", "out": "the suite chooses the directories of its runs",
 }
 
 // runFlags are those that a suite file can set.

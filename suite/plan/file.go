@@ -90,7 +90,7 @@ func Read(name string, source []byte) (*File, error) {
 	d.KnownFields(true)
 	switch err := d.Decode(f); {
 	case errors.Is(err, io.EOF):
-		return nil, fmt.Errorf("%s is empty: `lockstorm init` writes a file to begin with", name)
+		return nil, fmt.Errorf("%s is empty: `lockstorm init` writes a file to start from", name)
 	case err != nil:
 		return nil, located(name, err)
 	}
@@ -123,7 +123,7 @@ func Open(b *suite.Book, name string, stdin io.Reader) (*File, error) {
 		text, err = files.Read(name, maxFile)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no suite file and no preset named %s; presets are %s; `lockstorm init` writes a file to begin with", name, cmp.Or(strings.Join(b.PresetNames(), ", "), "none"))
+		return nil, fmt.Errorf("no suite file and no preset named %s; presets are %s; `lockstorm init` writes a file to start from", name, cmp.Or(strings.Join(b.PresetNames(), ", "), "none"))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("suite file: %w; - reads the standard input", err)
@@ -167,7 +167,7 @@ func (f *File) valid() error {
 	errs = append(errs, f.validWords()...)
 	if f.Budget.Line > 0 {
 		if d, err := time.ParseDuration(f.Budget.Value); err != nil || d <= 0 {
-			errs = append(errs, f.at(f.Budget.Line, fmt.Errorf("budget %q: want a duration, as 90s or 10m", f.Budget.Value)))
+			errs = append(errs, f.at(f.Budget.Line, fmt.Errorf("budget %q: want a duration, such as 90s or 10m", f.Budget.Value)))
 		}
 	}
 	if f.Coverage.Exposures.Line > 0 {

@@ -13,7 +13,7 @@ import (
 func (x *expansion) include(in inclusion) {
 	switch {
 	case in.Cases.Line > 0 && len(in.Run) > 0:
-		x.wrong(in.Cases.Line, "cases and run in one entry: make it two")
+		x.wrong(in.Cases.Line, "cases and run in one entry: make two entries of it")
 	case in.Cases.Line > 0:
 		x.includeSet(in)
 	case len(in.Run) > 0:

@@ -29,7 +29,7 @@ func Schema(cat *suite.Book) map[string]any {
 	seeds := object{"anyOf": []any{
 		object{"type": "integer", "minimum": 1, "maximum": maxSeeds},
 		object{"type": "array", "items": object{"type": "integer", "minimum": 1}, "minItems": 1, "uniqueItems": true},
-	}, "description": "a number: seeds 1 to that; a list: those"}
+	}, "description": "a number n: the seeds 1 to n; a list: the seeds in it"}
 	run := flagSchema(cat.Catalogue, words, false)
 	with := func(more object) object {
 		out := object{}
@@ -46,7 +46,7 @@ func Schema(cat *suite.Book) map[string]any {
 		"anyOf": []any{object{"required": []string{"axes"}}, object{"required": []string{"include"}}},
 		"properties": object{
 			"name": object{"type": "string", "maxLength": maxName, "pattern": `^[^./\\][^/\\]*$`}, "doc": object{"type": "string"}, "seeds": seeds,
-			"compare":    object{"type": "boolean", "description": "true: nothing is expected of the locks, they are compared; controls count"},
+			"compare":    object{"type": "boolean", "description": "true: the locks are compared, and nothing is expected of them; controls still count"},
 			"budget":     object{"type": "string", "description": "a duration after which no more runs start"},
 			"missing":    object{"enum": []string{Fail, Skip}, "description": "what to do with cells whose servers are missing"},
 			"impossible": object{"enum": []string{Fail, Skip}, "description": "what to do with pairs that cannot run"},

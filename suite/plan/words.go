@@ -19,7 +19,7 @@ func (f *File) validWords() (errs []error) {
 		case strings.TrimSpace(name) == "":
 			errs = append(errs, f.at(f.Name.Line, errors.New("name is empty: leave it out, or name the suite")))
 		case strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, "."):
-			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name %q: it becomes the name of a directory: no / and no leading dot", name)))
+			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name %q: it becomes the name of a directory, so it must not contain / or \\, or start with a dot", name)))
 		case len([]rune(name)) > maxName:
 			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name has more than %d characters", maxName)))
 		}
@@ -62,13 +62,13 @@ func (f *File) seedsOf(l list, def []uint64) ([]uint64, error) {
 		out = append(out, n)
 	}
 	if len(out) > maxSeeds {
-		return nil, f.at(l[0].Line, fmt.Errorf("%d seeds for each cell: up to %d", len(out), maxSeeds))
+		return nil, f.at(l[0].Line, fmt.Errorf("%d seeds for each cell: at most %d are allowed", len(out), maxSeeds))
 	}
 	if len(out) > 1 {
 		return out, nil
 	}
 	if out[0] > maxSeeds {
-		return nil, f.at(l[0].Line, fmt.Errorf("%d seeds for each cell: up to %d; a list chooses single ones", out[0], maxSeeds))
+		return nil, f.at(l[0].Line, fmt.Errorf("%d seeds for each cell: at most %d are allowed; a list chooses single seeds", out[0], maxSeeds))
 	}
 	return counted(1, out[0]), nil
 }
@@ -92,11 +92,11 @@ func (f *File) SetSeeds(spec string) error {
 			b, errB = strconv.ParseUint(to, 10, 64)
 		}
 		if errA != nil || errB != nil || a == 0 || b < a || b-a >= maxSeeds {
-			return fmt.Errorf("--seeds %s: want 5 for 1 to 5, 6-10, or 1,4,9; up to %d", spec, maxSeeds)
+			return fmt.Errorf("--seeds %s: want 5 for 1 to 5, 6-10, or 1,4,9; at most %d", spec, maxSeeds)
 		}
 		if !span && !strings.Contains(spec, ",") {
 			if b > maxSeeds {
-				return fmt.Errorf("--seeds %s: up to %d for each cell", spec, maxSeeds)
+				return fmt.Errorf("--seeds %s: at most %d for each cell", spec, maxSeeds)
 			}
 			a = 1
 		}

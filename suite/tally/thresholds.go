@@ -69,9 +69,9 @@ func (t *Threshold) read(limit string) error {
 		v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(limit, "%")), 64)
 		switch {
 		case err != nil:
-			return fmt.Errorf("%s is a number: %q is not one", t.Figure.Name, limit)
+			return fmt.Errorf("%s is a number, but %q is not one", t.Figure.Name, limit)
 		case strings.HasSuffix(limit, "%") && t.Figure.Unit != Percent:
-			return fmt.Errorf("%s is not in percent, but %s", t.Figure.Name, t.Figure.Unit)
+			return fmt.Errorf("%s has the unit %s, not percent", t.Figure.Name, t.Figure.Unit)
 		}
 		t.limit = v
 	}

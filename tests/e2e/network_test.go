@@ -112,21 +112,21 @@ func overlaps(rec *history.Record, span history.Interval) (out []int64) {
 func TestWhatCannotWorkSaysWhy(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"--backend redis-lua --nemesis failover-kill":                         "nobody replaces a master",
+		"--backend redis-lua --nemesis failover-kill":                         "no automatic fail-over",
 		"--backend redis-lua --nemesis partition-replication":                 "do not replicate",
 		"--backend file-flock --nemesis flush":                                "has no server",
 		"--backend redis-lua --provider embedded --nemesis clock-jump":        "clock shim",
 		"--backend redis-lua --provider embedded --nemesis evict":             "never evicts",
-		"--backend redis-lua --workload mutex --nemesis packet-delay":         "touches no data",
+		"--backend redis-lua --workload mutex --nemesis packet-delay":         "uses no data",
 		"--backend redis-lua --nemesis partition-client:mode=melt":            "choose cut, blackhole, loss, hold or latency",
-		"--backend redis-lua --nemesis clock-jump:by=1ms":                     "20ms at least",
+		"--backend redis-lua --nemesis clock-jump:by=1ms":                     "at least 20ms",
 		"--backend redlock --nemesis server-kill:nodes=6":                     "choose from 1 to 5",
 		"--backend redlock --nemesis clock-jump:grant=9":                      "a number from 1 to 5",
 		"--backend rueidislock --provider embedded --nemesis none":            "CLIENT TRACKING",
 		"--backend redis-lua --nemesis chaos:only=melt":                       "unknown nemesis",
 		"--backend redis-lua --nemesis evict:policy=noeviction":               "choose one of volatile-ttl",
-		"--backend redis-sentinel --nemesis slow-server:share=1":              "run for a millisecond",
-		"--backend redis-sentinel --nemesis leader-isolate:for=9s --time 10s": "too short",
+		"--backend redis-sentinel --nemesis slow-server:share=1":              "run for at least 1 ms",
+		"--backend redis-sentinel --nemesis leader-isolate:for=9s --time 10s": "does not fit",
 	} {
 		code, out := lockstorm(t, append(append([]string{"run"}, strings.Fields(args)...), "--out", filepath.Join(t.TempDir(), "run"))...)
 		if code != harness.ExitUsage || !strings.Contains(out, want) {
@@ -134,7 +134,7 @@ func TestWhatCannotWorkSaysWhy(t *testing.T) {
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, out := lockstorm(t, strings.Fields("run --backend redis-lua --nemesis chaos --time 3s --seed 1 --out "+dir)...); !strings.Contains(out, "nobody replaces a master") {
+	if _, out := lockstorm(t, strings.Fields("run --backend redis-lua --nemesis chaos --time 3s --seed 1 --out "+dir)...); !strings.Contains(out, "no automatic fail-over") {
 		t.Errorf("chaos does not say what it leaves out:\n%s", out)
 	}
 }

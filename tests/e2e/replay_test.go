@@ -78,7 +78,7 @@ func TestReplayRefuses(t *testing.T) {
 		"{":              "unexpected end of JSON",
 		`{"schema": 99}`: "this lockstorm reads 1",
 		`{"schema":1,"config":{"backend":"melted","provider":"auto","fencing":"both","discipline":"obey","workload":"counter","clients":1,"locks":1,"time_ns":1000000000},"plan":{}}`:                                               "unknown backend",
-		`{"schema":1,"config":{"backend":"redis-lua","provider":"auto","fencing":"both","discipline":"obey","workload":"counter","clients":1,"locks":1,"time_ns":1000000000},"plan":{"requests":[{"fault":"melt","spec":"melt"}]}}`: "is of another configuration",
+		`{"schema":1,"config":{"backend":"redis-lua","provider":"auto","fencing":"both","discipline":"obey","workload":"counter","clients":1,"locks":1,"time_ns":1000000000},"plan":{"requests":[{"fault":"melt","spec":"melt"}]}}`: "belongs to another configuration",
 	} {
 		if content != "" {
 			if err := os.WriteFile(trial, []byte(content), 0o644); err != nil {

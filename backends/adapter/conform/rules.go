@@ -24,19 +24,19 @@ type rule struct {
 const answerLimit = 5 * time.Second
 
 var rules = []rule{
-	{"it says what it is", true, (*bench).describes},
-	{"it answers what it does not know with unsupported, and leaves unknown fields alone", false, (*bench).unknown},
-	{"it opens, and its clock is CLOCK_MONOTONIC where it says so", true, (*bench).opens},
-	{"it is granted a free lock", true, (*bench).free},
-	{"it is refused what another one holds", true, (*bench).exclusive},
-	{"it releases what it holds, and who waits is granted it", true, (*bench).handsOver},
-	{"tokens grow", false, (*bench).tokens},
-	{"a wait that is cancelled ends", false, (*bench).cancels},
-	{"a second release is no release", false, (*bench).releasesOnce},
-	{"extend and ask say what is so", false, (*bench).calls},
-	{"it is granted nothing before the store has answered", false, (*bench).early},
-	{"not-sent means that nothing left", false, (*bench).notSent},
-	{"it ends with its pipe, and releases nothing", false, (*bench).ends},
+	{"it describes itself", true, (*bench).describes},
+	{"it answers an unknown operation with unsupported, and ignores unknown fields", false, (*bench).unknown},
+	{"it opens, and its clock is CLOCK_MONOTONIC if it says so", true, (*bench).opens},
+	{"a free lock is granted", true, (*bench).free},
+	{"a held lock is refused", true, (*bench).exclusive},
+	{"a released lock is granted to the client that waits for it", true, (*bench).handsOver},
+	{"tokens increase", false, (*bench).tokens},
+	{"a cancelled wait ends", false, (*bench).cancels},
+	{"a second release is not answered with ok", false, (*bench).releasesOnce},
+	{"extend and ask answer correctly", false, (*bench).calls},
+	{"no lock is granted before the store has answered", false, (*bench).early},
+	{"not-sent is answered only if nothing was sent", false, (*bench).notSent},
+	{"it ends when its pipe closes, and releases nothing", false, (*bench).ends},
 }
 
 func (x *bench) describes(context.Context) (err error) {
@@ -61,10 +61,10 @@ func (x *bench) opens(ctx context.Context) (err error) {
 func (x *bench) free(ctx context.Context) error {
 	lease, err := x.try(ctx, x.a, "free")
 	if err != nil {
-		return fmt.Errorf("asked for a lock that nobody has, on servers that all are well, it says: %w", err)
+		return fmt.Errorf("an attempt on a free lock, with all servers healthy, failed: %w", err)
 	}
 	if err := lease.Release(ctx); err != nil {
-		return fmt.Errorf("asked to release it, it says: %w", err)
+		return fmt.Errorf("the release failed: %w", err)
 	}
 	return nil
 }
@@ -79,9 +79,9 @@ func (x *bench) exclusive(ctx context.Context) error {
 	}
 	for range 3 {
 		if lease, err := x.try(ctx, x.b, "exclusive"); err == nil {
-			return errors.Join(errors.New("a second client was granted what the first one holds"), lease.Release(ctx))
+			return errors.Join(errors.New("a second client was granted the lock that the first one holds"), lease.Release(ctx))
 		} else if !errors.Is(err, backends.ErrBusy) {
-			return fmt.Errorf("asked for what another one holds, it says: %w", err)
+			return fmt.Errorf("an attempt on a held lock was not answered with busy: %w", err)
 		}
 	}
 	return held.Release(ctx)
@@ -106,22 +106,22 @@ func (x *bench) handsOver(ctx context.Context) error {
 	}()
 	select {
 	case a := <-got:
-		return fmt.Errorf("it was to wait, and has ended at once: %w", cmp.Or(a.err, errors.New("it was granted what another one holds")))
+		return fmt.Errorf("an acquire of a held lock ended at once instead of waiting: %w", cmp.Or(a.err, errors.New("it was granted the lock that another client holds")))
 	case <-time.After(patience):
 	}
 	if err := held.Release(ctx); err != nil {
-		return fmt.Errorf("asked to release what it holds, it says: %w", err)
+		return fmt.Errorf("the release of a held lock failed: %w", err)
 	}
 	a := <-got
 	if a.err != nil {
-		return fmt.Errorf("the lock is free, and who waited for it is told: %w", a.err)
+		return fmt.Errorf("the lock was released, but the client that waited for it got: %w", a.err)
 	}
 	return a.lease.Release(ctx)
 }
 
 func (x *bench) tokens(ctx context.Context) error {
 	if !x.about.Tokens {
-		return skip("it says that it has none")
+		return skip("it issues no tokens")
 	}
 	var last int64
 	for i := range 5 {
@@ -131,7 +131,7 @@ func (x *bench) tokens(ctx context.Context) error {
 			return err
 		}
 		if now := lease.Info().Token; i > 0 && now <= last {
-			return fmt.Errorf("after the token %d came %d", last, now)
+			return fmt.Errorf("token %d was followed by token %d", last, now)
 		} else {
 			last = now
 		}
@@ -149,10 +149,10 @@ func (x *bench) cancels(ctx context.Context) error {
 	}
 	short, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	err = within(answerLimit, "a wait that was cancelled", func() error {
+	err = within(answerLimit, "a cancelled wait", func() error {
 		lease, err := x.b.Acquire(short, x.request("cancel"))
 		if err == nil {
-			return errors.Join(errors.New("a wait that was cancelled was granted what another one holds"), lease.Release(ctx))
+			return errors.Join(errors.New("a cancelled wait was granted the lock that another client holds"), lease.Release(ctx))
 		}
 		return nil
 	})
@@ -168,14 +168,14 @@ func (x *bench) releasesOnce(ctx context.Context) error {
 		return err
 	}
 	if lease.Release(ctx) == nil {
-		return errors.New("asked twice to release one grant, it answers ok twice")
+		return errors.New("it answered two releases of one grant with ok")
 	}
 	return nil
 }
 
 func (x *bench) calls(ctx context.Context) error {
 	if len(x.about.Calls) == 0 {
-		return skip("it says that it has neither")
+		return skip("it supports neither")
 	}
 	lease, err := x.try(ctx, x.a, "calls")
 	if err != nil {
@@ -183,13 +183,13 @@ func (x *bench) calls(ctx context.Context) error {
 	}
 	if slices.Contains(x.about.Calls, backends.CallExtend) {
 		if _, err := lease.(backends.Extender).Extend(ctx); err != nil {
-			return fmt.Errorf("asked to extend what it holds, it says: %w", err)
+			return fmt.Errorf("the extension of a held lock failed: %w", err)
 		}
 	}
 	asks := slices.Contains(x.about.Calls, backends.CallAsk)
 	if asks {
 		if held, err := lease.(backends.Asker).Held(ctx); err != nil || !held {
-			return fmt.Errorf("asked whether it holds what it was granted, it says: %t, %w", held, cmp.Or(err, errors.New("without an error")))
+			return fmt.Errorf("ask for a held lock answered held: %t, %w", held, cmp.Or(err, errors.New("no error")))
 		}
 	}
 	if err := lease.Release(ctx); err != nil {
@@ -197,7 +197,7 @@ func (x *bench) calls(ctx context.Context) error {
 	}
 	if asks {
 		if held, err := lease.(backends.Asker).Held(ctx); err == nil && held {
-			return errors.New("it says that it holds what it has released")
+			return errors.New("ask for a released lock answered held: true")
 		}
 	}
 	return nil
@@ -232,15 +232,15 @@ func (x *bench) early(ctx context.Context) error {
 	case err = <-got:
 		x.holdAll(x.a, false)
 		if err == nil {
-			return errors.New("it was granted a lock while every answer of the store was kept back")
+			return errors.New("it was granted a lock while every answer of the store was held back")
 		}
 		return nil // it has given up
 	case <-time.After(patience):
 	}
 	x.holdAll(x.a, false)
-	return within(answerLimit+x.t.TTL, "the answer, once the store's had come,", func() error {
+	return within(answerLimit+x.t.TTL, "the attempt, once the store had answered,", func() error {
 		if err := <-got; errors.Is(err, backends.ErrBusy) {
-			return errors.New("asked for a lock that nobody has, whose answer came late, it says: busy")
+			return errors.New("an attempt on a free lock, with a late answer of the store, was answered with busy")
 		}
 		return nil // or it has given up: nobody can tell
 	})
@@ -288,7 +288,7 @@ func (x *bench) notSent(ctx context.Context) error {
 		after += r.sent.Load()
 	}
 	if errors.Is(err, backends.ErrNotSent) && after > before {
-		return fmt.Errorf("it says not-sent, and %d bytes had left", after-before)
+		return fmt.Errorf("it answered not-sent, but it had sent %d bytes", after-before)
 	}
 	return nil
 }
@@ -314,13 +314,13 @@ func (x *bench) ends(ctx context.Context) error {
 		return err
 	}
 	if took > adapter.EndLimit {
-		return fmt.Errorf("its pipe has ended, and it ran on for %v, until it was told to end by a signal", took.Round(time.Millisecond))
+		return fmt.Errorf("its pipe was closed, but it ran on for %v, until a signal ended it", took.Round(time.Millisecond))
 	}
 	if x.spec.Ends != history.EndsLease || time.Since(began) > x.t.TTL/2 {
 		return nil
 	}
 	if next, err := x.try(ctx, x.a, "ends"); err == nil && x.clock.Now() < lease.Info().Deadline {
-		return errors.Join(errors.New("its pipe has ended, and it has released what it held"), next.Release(ctx))
+		return errors.Join(errors.New("when its pipe was closed, it released the lock that it held"), next.Release(ctx))
 	}
 	return nil
 }

@@ -99,5 +99,5 @@ func (tr *Trail) text(is func(Send) bool) string {
 			}
 		}
 	}
-	return fmt.Sprintf("it was sent %d times, %d of them without an answer", n, lost)
+	return fmt.Sprintf("times sent: %d, without an answer: %d", n, lost)
 }

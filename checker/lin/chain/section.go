@@ -68,14 +68,14 @@ func Replay(start int64, sections []Section, order []int) error {
 	latest, state := int64(math.MinInt64), start
 	for _, i := range order {
 		if i < 0 || i >= len(sections) || done[i] {
-			return fmt.Errorf("section %d is not there, or stands twice", i)
+			return fmt.Errorf("section %d does not exist, or appears twice", i)
 		}
 		s := sections[i]
 		if done[i] = true; s.Ret < latest {
-			return fmt.Errorf("section %d stands after what began when it was over", i)
+			return fmt.Errorf("section %d comes after a section that began only when it had ended", i)
 		}
 		if latest = max(latest, s.Call); s.Reads && s.Base != state {
-			return fmt.Errorf("section %d finds %d, and it has read %d", i, state, s.Base)
+			return fmt.Errorf("section %d would find %d there, but it read %d", i, state, s.Base)
 		}
 		state = s.leaves(state)
 	}

@@ -74,7 +74,7 @@ func (a *AddressBook) Dial(ctx context.Context, node string) (net.Conn, error) {
 	tcp, ok := c.(*net.TCPConn)
 	seen, err := net.ResolveTCPAddr("tcp", node)
 	if !ok || err != nil {
-		return nil, errors.Join(fmt.Errorf("dial %s: %T is no TCP connection", node, c), err, c.Close())
+		return nil, errors.Join(fmt.Errorf("dial %s: %T is not a TCP connection", node, c), err, c.Close())
 	}
 	return announcedConn{tcp, seen}, nil
 }

@@ -147,7 +147,7 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 	if spec.Settles {
 		own, is := locker.(workloads.Resource)
 		if !is {
-			return fail(fmt.Errorf("backend %s says that its data is in its own transaction, and its locker is no resource", spec.Name))
+			return fail(fmt.Errorf("backend %s keeps its data in its own transaction (Settles), but its locker is not a Resource", spec.Name))
 		}
 		resource = own
 	}
