@@ -66,12 +66,13 @@ func coverage(in question) checker.Result {
 
 // hitOf says how many of the faults that took effect hit an active client.
 func hitOf(hits, effective int) string {
-	switch {
-	case effective == 1:
-		return "the fault hit an active client"
-	case hits == effective && hits == 2:
-		return "both faults hit an active client"
-	case hits == effective:
+	if hits == effective {
+		switch hits {
+		case 1:
+			return "the fault hit an active client"
+		case 2:
+			return "both faults hit an active client"
+		}
 		return fmt.Sprintf("all %d faults hit an active client", hits)
 	}
 	return fmt.Sprintf("%d of %d faults hit an active client", hits, effective)
