@@ -181,6 +181,12 @@ libraries: servers ##> every library, option and discipline under faults with LI
 versions: servers ##> LIB=MODULE: the cases of a library over its last releases, each built in a module of its own
 	LIB=$(LIB) $(GO) test -tags series -count=1 -timeout 180m -run TestSeriesVersions -v ./tests/e2e
 
+.PHONY: adapter-libraries
+adapter-libraries: build servers ##> the libraries of other languages under faults, what is installed and what trixie has; planted bugs, the reference
+	./.ci/trixie bin/trixie
+	set -o pipefail; $(GO) test -tags series -count=1 -timeout 60m -v -run 'TestPlanted|TestReference|TestKazoo' ./adapters | grep -v '^=== '
+	$(BIN) suite adapters/releases.yaml --out lockstorm-runs/adapters --resume
+
 MUTANT_SEEDS ?= 20
 
 .PHONY: mutants
@@ -242,7 +248,8 @@ ci: ## everything that must hold before a change lands (lint has go vet's analyz
 	race=$$(command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race); \
 	make tidy && make build && make lint && step "get servers and browser" ./.ci/await bin/prepare servers && \
 	make test RACE=$$race TESTFLAGS="$$race -shuffle=on -vet=off -ldflags=-w -p $(ATONCE)" && \
-	make fast && make gate && step "get images" ./.ci/await bin/prepare images && make containers
+	make fast && step "get images" ./.ci/await bin/prepare images && \
+	{ make containers >bin/containers.log 2>&1 & containers=$$!; code=0; make gate || code=1; wait $$containers || code=1; cat bin/containers.log; exit $$code; } # both wait for most of their time
 
 .PHONY: clean
 clean: ## remove what was built and every run

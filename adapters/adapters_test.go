@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,10 +83,15 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// run makes a short run of an adapter.
+// run makes a short run of an adapter; flags that are given take the place of its own.
 func run(t *testing.T, words string, more ...string) (int, string) {
 	t.Helper()
 	w := strings.Fields(words)
-	args := []string{"run", "--backend", "exec:cmd=" + w[0], "--clients", "3", "--time", "2s", "--seed", "1", "--out", filepath.Join(t.TempDir(), "run")}
+	args := []string{"run", "--backend", "exec:cmd=" + w[0], "--out", filepath.Join(t.TempDir(), "run")}
+	for _, own := range [][]string{{"--clients", "3"}, {"--time", "2s"}, {"--seed", "1"}} {
+		if !slices.Contains(more, own[0]) {
+			args = append(args, own...)
+		}
+	}
 	return lockstorm(t, append(append(append(args, more...), "--"), w[1:]...)...)
 }

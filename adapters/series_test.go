@@ -50,3 +50,26 @@ func TestPlanted(t *testing.T) {
 		}
 	}
 }
+
+// The reference withstands twenty seeds of each fault that strikes clients. What a busy host made inconclusive says nothing.
+func TestReference(t *testing.T) {
+	for _, fault := range []string{"client-pause", "client-pause:at=before-write", "client-pause:at=before-release,for=1.5ttl", "client-kill", "client-kill:at=before-write"} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			passed := 0
+			for seed := range 20 {
+				code, out := run(t, "python/flock.py", "--nemesis", fault, "--time", "4s", "--seed", fmt.Sprint(seed+1))
+				switch code {
+				case harness.ExitPass:
+					passed++
+				case harness.ExitUnknown:
+				default:
+					t.Errorf("seed %d: exit %d\n%s", seed+1, code, out)
+				}
+			}
+			if t.Logf("%d of 20 passed", passed); passed < 15 {
+				t.Errorf("only %d of 20 passed: the others were inconclusive", passed)
+			}
+		})
+	}
+}

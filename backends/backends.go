@@ -96,18 +96,18 @@ var ends = []string{history.EndsNever, history.EndsLease, history.EndsProcess, h
 func (s Spec) Valid() error {
 	switch {
 	case s.Open == nil:
-		return errors.New("it has no Open")
+		return errors.New("the backend has no Open")
 	case len(s.Topologies) == 0:
-		return errors.New("it names no topology: a lock that needs no server runs on \"local\"")
+		return errors.New("the backend names no topology: a lock that needs no server runs on \"local\"")
 	case !slices.Contains(ends, s.Ends):
 		return fmt.Errorf("the field Ends is %q: choose one of %v (constants of package history)", s.Ends, ends)
 	case !s.Model.Known():
-		return fmt.Errorf("its model %q cannot be judged: choose one of the history.Model constants", s.Model.Kind)
+		return fmt.Errorf("the backend's model %q cannot be judged: choose one of the history.Model constants", s.Model.Kind)
 	}
 	for i, p := range s.Points {
 		taken := slices.Contains(points.Names(s.Points[:i]), p.Name) || slices.Contains(points.Names(points.Section()), p.Name)
 		if p.Name == "" || p.Doc == "" || taken {
-			return fmt.Errorf("point %q: a point needs a doc, and a name that no other point and no point of every section has", p.Name)
+			return fmt.Errorf("point %q: a point needs a doc, and a name that neither another point nor a point of package points has", p.Name)
 		}
 	}
 	return s.validParams()
@@ -155,8 +155,10 @@ type Env struct {
 	ClockBase int64
 	// Breach says that what stands between client and lock is broken, in a sentence: nothing of the run counts.
 	Breach func(text string)
-	Log    io.Writer      // for what a program beside the client prints; nil: the standard error
-	Values catalog.Values // of the spec's Params
+	// Stalled says that the client was held up for so long until now, although its own process was not; nil: nobody asks.
+	Stalled func(late time.Duration)
+	Log     io.Writer      // for what a program beside the client prints; nil: the standard error
+	Values  catalog.Values // of the spec's Params
 }
 
 // Request is one acquire attempt.

@@ -145,7 +145,7 @@ func CheckParams(params []Param) error {
 		case !goodName.MatchString(p.Name):
 			return fmt.Errorf("%q is not a valid name for a parameter: want lower case words joined by -", p.Name)
 		case seen[p.Name]:
-			return fmt.Errorf("it has two parameters named %q", p.Name)
+			return fmt.Errorf("two parameters are named %q", p.Name)
 		case strings.TrimSpace(p.Doc) == "":
 			return fmt.Errorf("parameter %q has no doc", p.Name)
 		}

@@ -131,7 +131,7 @@ func (r *Results) distrust(in *Input) {
 		case sound.Verdict == Unknown && sound.Code != CodeNoEnd:
 			c.Verdict, c.Code, c.Reason = Unknown, CodeUnsound, "the record is not valid: see assumptions"
 		case in.End == nil && c.Verdict == Pass:
-			c.Verdict, c.Code, c.Reason = Unknown, CodeNoEnd, "the history has no end, because the run was cut off; the recorded part shows no violation"
+			c.Verdict, c.Code, c.Reason = Unknown, CodeNoEnd, "the history has no end event, because the run was cut off; the recorded part shows no violation"
 		}
 		r.Checks[name] = c
 	}

@@ -107,7 +107,7 @@ func (c *Cluster) announce(o Options) error {
 // openTo opens the addresses by which the others reach one port of a server.
 func (c *Cluster) openTo(n Network, to *Server, p Port) error {
 	if n == nil && p.Peering != NoPeers {
-		return errors.New("its peers connect to it, but Options.Network is not set")
+		return errors.New("the peers of this server connect to it, but Options.Network is not set")
 	}
 	switch p.Peering {
 	case Announced, BySocket:

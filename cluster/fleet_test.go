@@ -41,7 +41,7 @@ func TestSupervisedFleet(t *testing.T) {
 	if err == nil {
 		t.Fatal("one of three supervisors is a majority")
 	}
-	mustSay(t, err.Error(), "no majority for one master")
+	mustSay(t, err.Error(), "no majority of the supervisors names the same master")
 	mustSay(t, err.Error(), "supervisor-1:")
 	if err := supervisors[2].Kill(b.ctx); err != nil {
 		t.Fatal(err)

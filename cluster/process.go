@@ -26,7 +26,7 @@ func (Process) Name() string { return ProcessName }
 func (Process) Available(t Topology) error {
 	for _, r := range t.Nodes {
 		if r.Binary == "" {
-			return fmt.Errorf("%s of %s has no program of its own: use --provider embedded", r.Name, t.Name)
+			return fmt.Errorf("%s of %s runs only inside lockstorm: use --provider embedded", r.Name, t.Name)
 		}
 		if _, err := r.Find(); err != nil {
 			return err

@@ -127,7 +127,7 @@ func (t Topology) Valid() error {
 	seen := map[string]bool{}
 	for _, r := range t.Nodes {
 		if seen[r.Name] {
-			return fmt.Errorf("it has two nodes named %q", r.Name)
+			return fmt.Errorf("two nodes of the topology are named %q", r.Name)
 		}
 		seen[r.Name] = true
 		if err := r.valid(); err != nil {
@@ -143,11 +143,11 @@ func (t Topology) Valid() error {
 func (r Recipe) valid() error {
 	switch {
 	case !goodNode.MatchString(r.Name):
-		return errors.New("its name must be lower case letters, digits and -, as in store-1")
+		return errors.New("the name of a node must be lower case letters, digits and -, as in store-1")
 	case r.Binary == "" && r.Embedded == nil:
-		return errors.New("it has neither a Binary nor an Embedded server: there is nothing to start")
+		return errors.New("the node has neither a Binary nor an Embedded server: there is nothing to start")
 	case r.Ready == nil:
-		return errors.New("it has no Ready: lockstorm could not tell when it serves")
+		return errors.New("the node has no Ready: lockstorm could not tell when the server answers")
 	case r.Embedded != nil && r.EmbeddedVersion == "":
 		return errors.New("EmbeddedVersion is empty: the record must name the version of the server")
 	}
@@ -161,7 +161,7 @@ func (r Recipe) validPorts() error {
 		case p.Name == "":
 			return errors.New("a port of Ports has no name: only the main port may have none")
 		case seen[p.Name]:
-			return fmt.Errorf("it has two ports named %q", p.Name)
+			return fmt.Errorf("two ports of the node are named %q", p.Name)
 		}
 		seen[p.Name] = true
 	}

@@ -142,7 +142,7 @@ func (s *Server) Restart(ctx context.Context) (string, error) {
 	if after != before && moved != nil {
 		moved(after)
 	}
-	return fmt.Sprintf("%s was pid %d, answers again as pid %d at %s after %v", s.Name(), old, s.current().Pid(), after,
+	return fmt.Sprintf("%s, which was pid %d, answers again as pid %d at %s after %v", s.Name(), old, s.current().Pid(), after,
 		time.Since(begun).Round(time.Millisecond)), nil
 }
 

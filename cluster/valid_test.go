@@ -15,19 +15,19 @@ import (
 func TestWrongTopologies(t *testing.T) {
 	embedded := func(context.Context, string) error { return nil }
 	for want, top := range map[string]cluster.Topology{
-		`it has two nodes named "store-1"`:                  twice(),
-		`node "Store": its name must be lower case letters`: one(func(r *cluster.Recipe) { r.Name = "Store" }),
-		`node "": its name must be lower case letters`:      one(func(r *cluster.Recipe) { r.Name = "" }),
-		"neither a Binary nor an Embedded server":           one(func(r *cluster.Recipe) { r.Binary = "" }),
-		"it has no Ready":                          one(func(r *cluster.Recipe) { r.Ready = nil }),
-		"EmbeddedVersion is empty":                 one(func(r *cluster.Recipe) { r.Embedded = embedded }),
-		"FailOver and Fleet must be set together":  {Name: "test", Doc: "d", FailOver: time.Second},
-		"Prepare or Template has an empty command": one(func(r *cluster.Recipe) { r.Prepare = [][]string{{}} }),
-		`it has two ports named "peers"`:           one(func(r *cluster.Recipe) { r.Ports = []cluster.Port{{Name: "peers"}, {Name: "peers"}} }),
-		"a port of Ports has no name":              one(func(r *cluster.Recipe) { r.Ports = []cluster.Port{{}} }),
-		`"{{.Port": `:                              one(func(r *cluster.Recipe) { r.Args = []string{"{{.Port"} }),
-		`file conf: `:                              one(func(r *cluster.Recipe) { r.Files = map[string]string{"conf": "{{end}}"} }),
-		`"{{else}}": `:                             one(func(r *cluster.Recipe) { r.Prepare = [][]string{{"sh", "{{else}}"}} }),
+		`two nodes of the topology are named "store-1"`:               twice(),
+		`node "Store": the name of a node must be lower case letters`: one(func(r *cluster.Recipe) { r.Name = "Store" }),
+		`node "": the name of a node must be lower case letters`:      one(func(r *cluster.Recipe) { r.Name = "" }),
+		"neither a Binary nor an Embedded server":                     one(func(r *cluster.Recipe) { r.Binary = "" }),
+		"the node has no Ready":                                       one(func(r *cluster.Recipe) { r.Ready = nil }),
+		"EmbeddedVersion is empty":                                    one(func(r *cluster.Recipe) { r.Embedded = embedded }),
+		"FailOver and Fleet must be set together":                     {Name: "test", Doc: "d", FailOver: time.Second},
+		"Prepare or Template has an empty command":                    one(func(r *cluster.Recipe) { r.Prepare = [][]string{{}} }),
+		`two ports of the node are named "peers"`:                     one(func(r *cluster.Recipe) { r.Ports = []cluster.Port{{Name: "peers"}, {Name: "peers"}} }),
+		"a port of Ports has no name":                                 one(func(r *cluster.Recipe) { r.Ports = []cluster.Port{{}} }),
+		`"{{.Port": `:                                                 one(func(r *cluster.Recipe) { r.Args = []string{"{{.Port"} }),
+		`file conf: `:                                                 one(func(r *cluster.Recipe) { r.Files = map[string]string{"conf": "{{end}}"} }),
+		`"{{else}}": `:                                                one(func(r *cluster.Recipe) { r.Prepare = [][]string{{"sh", "{{else}}"}} }),
 	} {
 		if err := top.Valid(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -82,7 +82,7 @@ func TestChooseAProvider(t *testing.T) {
 	}{
 		`unknown provider "moon": choose one of auto, process, embedded`:                                     {"moon", real},
 		"embedded: there is no embedded server for store-1 of test-1":                                        {cluster.EmbeddedName, real},
-		"process: store-1 of test-1 has no program of its own: use --provider embedded":                      {cluster.ProcessName, only},
+		"process: store-1 of test-1 runs only inside lockstorm: use --provider embedded":                     {cluster.ProcessName, only},
 		"no-such-program is not on PATH (Debian: apt-get install no-such-package); embedded: there is no em": {cluster.Auto, missing},
 	} {
 		if _, err := cluster.Choose(c.name, c.top, providers); err == nil || !strings.Contains(err.Error(), want) {

@@ -15,7 +15,7 @@ func ParseChoices(words []string, own ...string) (Choices, error) {
 	for _, w := range words {
 		name, ref, ok := strings.Cut(w, "=")
 		if !ok || ref == "" {
-			return nil, fmt.Errorf("image %q: write NAME=REF, a name of the table and what to run in its place", w)
+			return nil, fmt.Errorf("image %q: write NAME=REF (a name that doctor lists, and the image to run instead)", w)
 		}
 		if _, err := Find(name); err != nil && !slices.Contains(own, name) {
 			return nil, fmt.Errorf("image %q: %w", w, err)

@@ -116,7 +116,7 @@ func carries(provider string, t cluster.Topology) bool {
 	})
 }
 
-var errElectsNone = errors.New("its servers do not elect a leader, and none can be promoted")
+var errElectsNone = errors.New("the servers of this topology do not elect a leader, and none can be promoted")
 
 // possible is nil where a fault can work on a topology with real servers.
 func possible(cat *Catalogue, backend, topology, fault string, elects bool) error {

@@ -89,11 +89,11 @@ const besideEvents = 120
 // affordable refuses what would not fit into the memory of this machine.
 func affordable(lines int, size int64) error {
 	if lines > maxEvents {
-		return fmt.Errorf("%w: it has %d lines, the limit is %d", ErrTooLarge, lines, maxEvents)
+		return fmt.Errorf("%w: the history has %d lines, the limit is %d", ErrTooLarge, lines, maxEvents)
 	}
 	need := int64(lines)*(int64(unsafe.Sizeof(Event{}))+besideEvents) + size/8
 	if free, known := memoryAvailable(); known && need > free {
-		return fmt.Errorf("%w: judging its %d lines needs about %d MB of memory, but only %d MB are free", ErrTooLarge, lines, need>>20, free>>20)
+		return fmt.Errorf("%w: judging the %d lines of the history needs about %d MB of memory, but only %d MB are free", ErrTooLarge, lines, need>>20, free>>20)
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func finish(name string, parts []*decoder) (*History, error) {
 			continue
 		}
 		if n := len(h.Events); i == len(parts)-1 && n > 0 && h.Events[n-1].F == FEnd {
-			h.Damage = append(h.Damage, Damage{File: name, Line: d.last, What: "there is more after the end event"})
+			h.Damage = append(h.Damage, Damage{File: name, Line: d.last, What: "the history goes on after the end event"})
 			continue
 		}
 		h.Torn = d.torn

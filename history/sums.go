@@ -100,7 +100,7 @@ func (h *History) compareMerged() {
 }
 
 func (h *History) changed(party string) {
-	what := fmt.Sprintf("the lines of %s differ from what it wrote (their checksum differs)", party)
+	what := fmt.Sprintf("the log lines of %s were changed after they were written (their checksum differs)", party)
 	if !slices.ContainsFunc(h.Damage, func(d Damage) bool { return d.What == what }) {
 		h.Damage = append(h.Damage, Damage{File: cmp.Or(h.files[party], h.Sources[0]), What: what})
 	}

@@ -84,7 +84,7 @@ func planSteps(s Spec, v catalog.Values, in Input, rnd *rand.Rand) ([]Step, erro
 	var steps []Step
 	for k := 0; ; k++ {
 		if err := checkPoint(l.where(k), in); err != nil {
-			return nil, fmt.Errorf("the fault's own choice of a point: %w", err)
+			return nil, fmt.Errorf("the point that the fault chooses by itself: %w", err)
 		}
 		begin := first + time.Duration(k)*l.every
 		if begin > l.last || begin >= in.Duration {

@@ -76,7 +76,7 @@ func (s Spec) Valid() error {
 	switch {
 	case s.Fault == nil && s.Draw == nil:
 		if s.Family != "" || s.Proven != "" || s.Whom != 0 || s.Links != 0 || len(s.Params) > 0 {
-			return errors.New("it describes a fault, but has neither a Fault nor a Draw: it would inject nothing")
+			return errors.New("the spec describes a fault, but has neither a Fault nor a Draw: it would inject nothing")
 		}
 		return nil
 	case !slices.Contains(families, s.Family):

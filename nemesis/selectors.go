@@ -33,7 +33,7 @@ func byVote(v catalog.Values) bool {
 
 // checkVoters refuses to look for nodes that granted where nobody tells them.
 func checkVoters(v catalog.Values, in Input) error {
-	leave := fmt.Sprintf("leave out nodes=%s and a number for %s=", RoleGranted, paramGrant)
+	leave := fmt.Sprintf("leave out nodes=%s, and give no number for %s=", RoleGranted, paramGrant)
 	switch at := v[paramAt]; {
 	case !byVote(v):
 		return nil

@@ -64,7 +64,7 @@ func (s *scene) sentence(e *history.Event) string {
 	case history.FLost:
 		return fmt.Sprintf("%s was told that it had lost %s", who, held)
 	case history.FLease:
-		return fmt.Sprintf("%s has lease %s until %s", who, e.Lease, s.seconds(e.Deadline.V))
+		return fmt.Sprintf("%s holds lease %s until %s", who, e.Lease, s.seconds(e.Deadline.V))
 	case history.FKill:
 		return fmt.Sprintf("%s was killed", firstOf(e.Client, e.Node))
 	case history.FEnd:

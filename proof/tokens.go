@@ -29,7 +29,7 @@ func (s *scene) tokens(c Claim) (span history.Interval, err error) {
 	case c.Rule == "regress" && a.Mode == history.ModeShared && b.Mode == history.ModeShared && s.Model.Together(a, b):
 		return span, errors.New("readers that hold the lock together may get their tokens in any order")
 	case c.Rule == "regress" && (a.From() >= b.Sent() || before.V <= after.V):
-		return span, fmt.Errorf("token %d was not requested after token %d was known, or is not lower", after.V, before.V)
+		return span, fmt.Errorf("token %[1]d was not requested after token %[2]d was known, or is not lower than token %[2]d", after.V, before.V)
 	}
 	return span, nil
 }

@@ -63,7 +63,7 @@ func (p *painter) drawGrant(g *history.Grant) {
 	})
 	if until, orphan := kept(p.facts(), g, hold, p.to); orphan {
 		p.span("orphan", row, hold.To, until, y+9, 10, func() string {
-			return fmt.Sprintf("%s: kept by the store until %s, although no client considered it its own", g.ID, moment(until))
+			return fmt.Sprintf("%s: kept by the store until %s, although no client believed that it held the lock", g.ID, moment(until))
 		})
 	}
 	p.drawLease(g, row, y)

@@ -96,6 +96,7 @@ type pageData struct {
 	Logs          []LogLine // of the servers, around the first of the incidents
 	MoreLogs      int
 	Scene         *Timeline // the picture beside the story
+	Registers     string    // what the clients write to, in a sentence
 	Withstood     tale
 	Timelines     []*Timeline
 	Checks        []checkRow
@@ -166,7 +167,7 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, 
 	}
 	d := &pageData{
 		Results: r, Style: template.CSS(style), Script: template.JS(script), Policy: policy(style, script), //nolint:gosec // our own files
-		Headline: Headline(r), Class: string(r.Verdict), About: about, Command: withoutPath(r.Command), Story: story,
+		Headline: headOfPage(r), Class: string(r.Verdict), About: about, Command: withoutPath(r.Command), Story: story,
 		MoreIncidents: more + len(all) - len(told),
 	}
 	var drawing sync.WaitGroup
@@ -181,6 +182,7 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, 
 	ev := evidenceOf(r, rec, told, story.Withstood)
 	d.Screen, d.Facts, d.Checks, d.Evidence = screenOf(r, rec, first, about), whatRan(r, rec), checkRows(r, ev, all), ev
 	d.Stats, d.Faults, d.Notes, d.Servers = statRows(r), faultsTable(faultRows(r, rec)), notesOf(r), len(serversOf(rec)) > 0
+	d.Registers = registersOf(rec)
 	if about.Replayable {
 		d.Replay = "lockstorm replay . --out again"
 	}
@@ -214,6 +216,29 @@ func (d *pageData) tell(rec *history.Record, told []*happening, ev *evidence) {
 		one.Ledger, one.MoreLedger = registers.of(h)
 		d.Told = append(d.Told, one)
 	}
+}
+
+// headOfPage stands above the verdict, which says more.
+func headOfPage(r *checker.Results) string {
+	if name, _ := unanswered(r); r.Verdict == checker.Unknown && name != "" {
+		return "inconclusive: check " + name
+	}
+	return Headline(r)
+}
+
+// registersOf says what the clients of a run write to.
+func registersOf(rec *history.Record) string {
+	_, plain := rec.Run.Registers[facts.RegPlain]
+	_, fenced := rec.Run.Registers[facts.RegFenced]
+	switch {
+	case plain && fenced:
+		return "Each client writes to two registers: plain accepts every write; fenced refuses a write whose token is old."
+	case plain:
+		return "The clients write to a register, plain, which accepts every write."
+	case fenced:
+		return "The clients write to a register, fenced, which refuses a write whose token is old."
+	}
+	return ""
 }
 
 // policy lets the page run its own script and style, and nothing that a record smuggles in; it may load nothing.

@@ -66,7 +66,7 @@ func (p *painter) silent(node string) {
 		p.standing(node, t.role, t.Interval, "as seen by a fault at "+moment(t.event))
 	}
 	if len(found) == 0 {
-		p.standing(node, "", whole, "its role is not on record")
+		p.standing(node, "", whole, "the server's role is not on record")
 	}
 	for _, e := range p.rec.Deaths {
 		if e.Node == node {

@@ -23,8 +23,22 @@ func steps(f *checker.Finding, r *checker.Results, rec *history.Record) []Step {
 	out = append(out, faultSteps(f, rec)...)
 	out = append(out, serverSteps(rec, spanOf(f, rec))...)
 	out = append(out, lossSteps(f, r, rec)...)
+	blame(out, f, rec)
 	slices.SortStableFunc(out, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
 	return slices.CompactFunc(out, func(a, b Step) bool { return a.At == b.At && a.Text == b.Text })
+}
+
+// blame marks the release that freed the lock of another client.
+func blame(out []Step, f *checker.Finding, rec *history.Record) {
+	clients := clientsOf(rec, f)
+	if f.Rule != "foreign-release" || len(clients) != 2 {
+		return
+	}
+	for i := range out {
+		if s := &out[i]; s.Kind == StepRelease && s.Party == clients[0] && f.From <= s.At && s.At <= f.To {
+			s.Bad, s.Text = true, strings.TrimSuffix(s.Text, ".")+", although "+clients[1]+" holds "+lockOf(rec, f)+"."
+		}
+	}
 }
 
 // spanOf is the time that the story of a finding tells: from the first acquire of its

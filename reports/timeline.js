@@ -68,7 +68,7 @@ const state = {from: 0, to: d.end, at: -1, pin: null, lock: "", client: "", chec
 const main = $("tl-main"), over = $("tl-over"), tip = $("tl-tip"), say = $("tl-say"), pinBox = $("tl-pin");
 const left = 96, top = 22, row = 30;
 let css = {}, lanes = [], hover = null, frame = 0, width = 0, listed = [], drawMS = 0;
-const palette = ["#3d8fd1", "#1d9e78", "#b76ba3", "#c58a00", "#5ab4e0", "#8a8f2a", "#7d6ad6", "#9c6b4e"];
+const palette = ["#2a9063", "#b76ba3", "#c58a00", "#3d8fd1", "#7d6ad6", "#8a8f2a", "#5ab4e0", "#9c6b4e"];
 const lockColour = l => palette[l % palette.length];
 
 function colours() {
@@ -395,7 +395,8 @@ const aboutEvent = i => {
 };
 function under(x, y) {
   const l = lanes.find(l => y >= l.y && y < l.y + l.h), t = T(x);
-  if (!l || x < left) return null;
+  if (!l) return null;
+  if (x < left) return {lane: l, label: true, text: [l.name]}; // which may be cut
   const slack = (state.to - state.from) / (width - left) * 5, hit = {t, lane: l, text: []};
   const near = list => { const a = lower(list.length, i => et[list[i]], t - slack); let best, gap = Infinity; for (let j = a; j < list.length && et[list[j]] <= t + slack && j < a + 400; j++) { const g = Math.abs(et[list[j]] - t); if (g < gap) { gap = g; best = list[j]; } } return best; };
   if (l.kind === "client" || l.kind === "register") {
@@ -422,6 +423,7 @@ function showTip(hit, x, y) {
 }
 function pinHit(hit) {
   if (!hit) return;
+  if (hit.label) return;
   if (hit.e !== undefined) pinEvent(hit.e, false); else if (hit.g !== undefined) pinGrant(hit.g); else if (hit.f) pinFault(hit.f);
 }
 function pinEvent(i, move = true) {

@@ -41,13 +41,13 @@ func notGating(r *checker.Results) string {
 	case gates(c) || c.Verdict != checker.Fail:
 		return "" // or the check itself says why it gives no verdict
 	case r.Fencing == history.FencingOn:
-		return " (Reported, not gating: with --fencing on only the fenced data counts.)"
+		return " (This does not fail the run: with --fencing on only the fenced data counts.)"
 	case c.Spared:
-		return " (Reported, not gating: --fail-on defect ignores findings inherent to leases.)"
+		return " (This does not fail the run: --fail-on defect ignores findings inherent to leases.)"
 	case !c.Required:
-		return " (Reported, not gating: the run does not require mutual-exclusion.)"
+		return " (This does not fail the run: the run does not require mutual-exclusion.)"
 	}
-	return " (Reported, not gating: the store protects each write by a condition or a transaction.)"
+	return " (This does not fail the run: the store protects each write by a condition or a transaction.)"
 }
 
 // noTokens reports whether a check does not apply because the lock issues no tokens.

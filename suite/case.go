@@ -75,7 +75,7 @@ func Validate(cat *harness.Catalogue, cases ...Case) error {
 func (c Case) valid(cat *harness.Catalogue) error {
 	var errs []error
 	if c.Text == "" {
-		errs = append(errs, errors.New("it has no Text: say there what the case shows"))
+		errs = append(errs, errors.New("the case has no Text: say in Text what the case shows"))
 	}
 	if err := c.Expect.Validate(cat.Checks); err != nil {
 		errs = append(errs, err)

@@ -76,7 +76,7 @@ func (e Expectation) Validate(checks *checker.Catalogue) error {
 	var errs []error
 	complain := func(format string, args ...any) { errs = append(errs, fmt.Errorf("expect: "+format, args...)) }
 	if !e.asks() && len(e.Exit) == 0 {
-		complain("it is empty, so every run would satisfy it")
+		complain("the expectation is empty, so every run would satisfy it")
 	}
 	if e.Outcome != "" && e.Outcome.Doc() == "" {
 		complain("outcome %q: choose one of %v", e.Outcome, Words())
@@ -143,7 +143,7 @@ func (e Expectation) validFigures() (errs []error) {
 		case b.AtLeast == nil && b.AtMost == nil:
 			errs = append(errs, fmt.Errorf("expect: figure %s has no bound", name))
 		case b.AtLeast != nil && b.AtMost != nil && *b.AtLeast > *b.AtMost:
-			errs = append(errs, fmt.Errorf("expect: figure %s: no number lies in the range %v", name, b))
+			errs = append(errs, fmt.Errorf("expect: figure %s: the range %v is empty (its minimum is above its maximum)", name, b))
 		}
 	}
 	return errs

@@ -25,10 +25,10 @@ func (w Word) Doc() string {
 		Safe:     "no violation",
 		Inherent: "a violation that any lease allows: the cure is a fence",
 		Defect:   "the lock breaks its promise although the lease is still running: the cure is another lock or topology",
-		Blocks:   "no client gets the lock any more",
-		Any:      "depends on the moment that the fault strikes: safe, or a violation of any kind",
+		Blocks:   "after the fault no client ever gets the lock again",
+		Any:      "depends on the moment at which the fault strikes: safe, or a violation of any kind",
 		Violated: "a violation of any kind",
-		Mostly:   "depends on the moment: safe or inherent, never a defect",
+		Mostly:   "depends on the moment at which the fault strikes: safe or inherent, never a defect",
 	}[w]
 }
 

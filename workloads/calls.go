@@ -51,7 +51,7 @@ func CallParams() []catalog.Param {
 	return []catalog.Param{
 		{Name: "extend", Default: ExtendNone, Doc: "half: the user extends the lock once, halfway between read and write; background: every third of the ttl, in parallel with the section"},
 		{Name: "ask", Default: "no", Doc: "yes: the user asks the library whether the lock is held before each write"},
-		{Name: "token", Default: TokenUnique, Doc: "the owner token that the user gives the lock: unique; equal: the same for all clients; prefix: each is the beginning of the next client's"},
+		{Name: "token", Default: TokenUnique, Doc: "the owner token that the user gives the lock: unique; equal: the same for all clients; prefix: each client's token is the beginning of the next client's token"},
 		{Name: "release", Default: ReleaseEnd, Doc: "when the user releases the lock: end: at the end of the section; late: when the lease is over; extending: while an extension is under way"},
 		{Name: "cancel", Default: "0", Doc: "fraction of the waits (0 to 1) that the user cancels"},
 		{Name: "reuse", Default: "no", Doc: "yes: one lock object for all sections of a client"},

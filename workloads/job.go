@@ -36,7 +36,7 @@ func jobSpec() Spec {
 		Params: []catalog.Param{
 			{Name: paramPeriod, Default: "1ttl", Doc: "length of a period"},
 			{Name: paramOffset, Default: "0.1ttl", Doc: "how far the last client's clock is behind the first client's; the other clocks lie in between"},
-			{Name: paramMark, Default: markNone, Doc: "whether a client records the period and skips a recorded one: no; after: recorded after the job; before: recorded before the job"},
+			{Name: paramMark, Default: markNone, Doc: "whether a client records each period and skips periods that are already recorded: no; after: recorded after the job; before: recorded before the job"},
 		},
 		Points:    []points.Point{{Name: PointSent, Doc: "the job is done, but the period is not recorded yet"}},
 		Registers: func(string, bool) []Register { return []Register{{Name: register.Plain}} },

@@ -12,7 +12,7 @@ func twoLocksSpec() Spec {
 		Name: "two-locks", Doc: "each section acquires two locks, half of the clients in the opposite order, and works while it holds both (with --locks 2)",
 		Params: Params(), Check: func(s Settings) error {
 			if len(s.Locks) == 1 {
-				return errors.New("it needs two locks: use --locks 2")
+				return errors.New("this workload needs two locks: use --locks 2")
 			}
 			return nil
 		},

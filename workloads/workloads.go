@@ -69,15 +69,15 @@ func (s Spec) EntryDoc() string { return s.Doc }
 // to a catalogue.
 func (s Spec) Valid() error {
 	if s.New == nil {
-		return errors.New("it has no New")
+		return errors.New("the workload has no New")
 	}
 	if s.Fenced && s.Registers == nil {
-		return errors.New("it is Fenced without Registers: there is nothing to fence")
+		return errors.New("the workload is Fenced, but has no Registers: there is nothing to fence")
 	}
 	for i, p := range s.Points {
 		taken := slices.Contains(points.Names(s.Points[:i]), p.Name) || slices.Contains(points.Names(points.Section()), p.Name)
 		if p.Name == "" || p.Doc == "" || taken {
-			return fmt.Errorf("point %q: a point needs a doc, and a name that no other point and no point of every section has", p.Name)
+			return fmt.Errorf("point %q: a point needs a doc, and a name that neither another point nor a point of package points has", p.Name)
 		}
 	}
 	for _, kind := range s.Models {

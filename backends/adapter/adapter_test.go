@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 
 // seen is what a client is told by its lock.
 type seen struct {
+	stalled  chan time.Duration
 	mu       sync.Mutex
 	breaches []string
 	lost     chan string
@@ -66,11 +67,17 @@ func opened(t *testing.T, way string) (backends.Locker, *seen) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &seen{lost: make(chan string, 10), renewed: make(chan backends.Renewal, 10)}
+	s := &seen{stalled: make(chan time.Duration, 1), lost: make(chan string, 10), renewed: make(chan backends.Renewal, 10)}
 	clock := history.NewClock()
 	l, err := spec.Open(t.Context(), backends.Env{
 		Run: "run", Client: "c1", Dir: t.TempDir(), TTL: time.Second, Retry: 20 * time.Millisecond, Timeout: time.Second,
 		Now: clock.Now, ClockBase: clock.Base(), Rand: rand.New(rand.NewPCG(1, 2)),
+		Stalled: func(late time.Duration) {
+			select {
+			case s.stalled <- late:
+			default:
+			}
+		},
 		Breach: func(text string) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -81,6 +88,22 @@ func opened(t *testing.T, way string) (backends.Locker, *seen) {
 		t.Fatal(err)
 	}
 	return l, s
+}
+
+// Of an adapter that is held up while nothing is asked of it, the record says so.
+func TestStalls(t *testing.T) {
+	l, s := opened(t, "sleepy")
+	select {
+	case late := <-s.stalled:
+		if late < 60*time.Millisecond {
+			t.Errorf("held up for %v", late)
+		}
+	case <-time.After(time.Minute):
+		t.Error("nobody noticed")
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestHonestAdapter(t *testing.T) {
@@ -152,8 +175,8 @@ func TestRenewalsAndLosses(t *testing.T) {
 func TestBreaches(t *testing.T) {
 	for way, want := range map[string]string{
 		"noise": "cannot be read", "neither": "neither an answer nor a notice", "long": "more than", "dies": "ended by itself: exit status 7: killed by a bug",
-		"backdated": "its clock is not CLOCK_MONOTONIC of this host", "reused": "which was never made|twice", "ok": "an attempt is answered with granted", "timeless": "does not say when",
-		"token": "its grant has a token: true", "late-deadline": "after the end of its lease", "twice": "twice",
+		"backdated": "adapter's clock is not CLOCK_MONOTONIC of this host", "reused": "which was never made|twice", "ok": "an attempt is answered with granted", "timeless": "does not say when",
+		"token": "a grant has a token: true", "late-deadline": "after the end of the lease", "twice": "twice",
 	} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
@@ -226,7 +249,7 @@ func TestClockIsProven(t *testing.T) {
 	}
 	clock := history.NewClock()
 	_, err = spec.Open(t.Context(), backends.Env{Dir: t.TempDir(), TTL: time.Second, Now: clock.Now, ClockBase: clock.Base(), Rand: rand.New(rand.NewPCG(1, 2))})
-	if err == nil || !strings.Contains(err.Error(), "its clock is not CLOCK_MONOTONIC of this host") {
+	if err == nil || !strings.Contains(err.Error(), "adapter's clock is not CLOCK_MONOTONIC of this host") {
 		t.Errorf("%v", err)
 	}
 }

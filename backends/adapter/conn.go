@@ -53,7 +53,7 @@ var (
 type BreachError struct{ Text string }
 
 // Error is the sentence.
-func (e *BreachError) Error() string { return "the adapter broke the protocol: " + e.Text }
+func (e *BreachError) Error() string { return "protocol violation: " + e.Text }
 
 func breach(format string, args ...any) error { return &BreachError{fmt.Sprintf(format, args...)} }
 
@@ -100,7 +100,7 @@ func (c *conn) send(r request) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return c.fail(breach("it read nothing for %v", writeLimit))
+		return c.fail(breach("the adapter read nothing for %v", writeLimit))
 	}
 	return c.fail(errEnded)
 }
@@ -124,6 +124,13 @@ func (c *conn) await(id int64, one *call, limit time.Duration) answer {
 	delete(c.waiting, id)
 	c.late[id] = true
 	return answer{err: errNoTime}
+}
+
+// idle reports whether everything is answered.
+func (c *conn) idle() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.broken == nil && len(c.waiting)+len(c.late) == 0
 }
 
 // leave asks for something whose answer nobody waits for.
@@ -163,7 +170,7 @@ func (c *conn) read() {
 	}
 	err := errEnded
 	if errors.Is(s.Err(), bufio.ErrTooLong) {
-		err = breach("it wrote a line of more than %d bytes", maxLine)
+		err = breach("the adapter wrote a line of more than %d bytes", maxLine)
 	}
 	c.fail(err) //nolint:errcheck // it is the error
 }
@@ -192,9 +199,9 @@ func (c *conn) take(b []byte, at int64) error {
 		}
 		return nil
 	case l.ID > 0 && l.ID <= c.last:
-		return breach("it answered request %d twice", l.ID)
+		return breach("the adapter answered request %d twice", l.ID)
 	}
-	return breach("it answered request %d, which was never made", l.ID)
+	return breach("the adapter answered request %d, which was never made", l.ID)
 }
 
 // fail ends the connection: nothing is asked any more, and what waits is of unknown outcome. It returns

@@ -14,7 +14,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/proc"
 )
 
 // locker is one client's adapter.
@@ -86,30 +85,8 @@ func open(_ context.Context, d Description, argv []string, env backends.Env) (ba
 		l.end()
 		return nil, err
 	}
+	go l.pulse()
 	return l, nil
-}
-
-// An adapter may start processes of its own, so many and no more.
-const (
-	maxProcesses = 200
-	countEvery   = time.Second
-)
-
-// watch ends an adapter that starts processes without end.
-func (l *locker) watch() {
-	tick := time.NewTicker(countEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-l.exited:
-			return
-		case <-tick.C:
-		}
-		if n, err := proc.Below(); err == nil && n > maxProcesses {
-			l.broke(breach("it has started more than %d processes", maxProcesses)) //nolint:errcheck // it is told
-			return
-		}
-	}
 }
 
 func nodeOf(name, addr string) (Node, error) {
@@ -127,7 +104,7 @@ func (l *locker) opened(o Opening) error {
 		return err
 	}
 	if !reflect.DeepEqual(again, l.about) {
-		return errors.New("the adapter's answer to hello differs from the one a moment ago: it must always describe itself alike")
+		return errors.New("the adapter answered hello twice with different descriptions: its description must not change")
 	}
 	if a := l.call(request{Op: opOpen, Opening: &o}, describeLimit); a.err != nil || a.Answer != ansOK {
 		if errors.Is(a.err, errEnded) {
@@ -149,7 +126,7 @@ func (l *locker) ping() error {
 		case a.err != nil:
 			return a.err
 		case a.Now == nil:
-			return breach("it answered ping without now")
+			return breach("the adapter answered ping without now")
 		}
 		if err := l.within("now", *a.Now, a.sent, a.at); err != nil {
 			return err
@@ -163,9 +140,9 @@ func (l *locker) within(what string, t nanos, from, to int64) error {
 	at := int64(t) - l.env.ClockBase
 	switch {
 	case at < from:
-		return breach("its clock is not CLOCK_MONOTONIC of this host: %q is %v before the request", what, time.Duration(from-at))
+		return breach("the adapter's clock is not CLOCK_MONOTONIC of this host: time %q is %v before the request", what, time.Duration(from-at))
 	case at > to:
-		return breach("its clock is not CLOCK_MONOTONIC of this host: %q is %v after the arrival of its message", what, time.Duration(at-to))
+		return breach("the adapter's clock is not CLOCK_MONOTONIC of this host: time %q is %v after the message arrived", what, time.Duration(at-to))
 	}
 	return nil
 }
@@ -179,7 +156,7 @@ func (l *locker) broke(err error) error {
 	l.once.Do(func() {
 		said := err
 		if errors.Is(err, errEnded) {
-			said = breach("it ended by itself: %v", l.howEnded())
+			said = breach("the adapter ended by itself: %v", l.howEnded())
 		}
 		l.fail(err) //nolint:errcheck // it is the error
 		l.kill()
@@ -218,7 +195,7 @@ func (l *locker) attempt(ctx context.Context, op string, req backends.Request) (
 			return h, nil
 		}
 	} else if a.err == nil && a.Answer == ansOK {
-		a.err = breach("it answered %s with ok: an attempt is answered with granted, or with the reason why not", op)
+		a.err = breach("the adapter answered %s with ok: an attempt is answered with granted, or with the reason why not", op)
 	}
 	if a.err == nil {
 		l.forget(id)
@@ -268,12 +245,12 @@ func (h *hold) granted(a answer) error {
 	if a.Token != nil {
 		n, err := strconv.ParseInt(*a.Token, 10, 64)
 		if err != nil {
-			return breach("its token is %q: a token must be a whole number, as a string", *a.Token)
+			return breach("a grant of the adapter has the token %q: a token must be a whole number, as a string", *a.Token)
 		}
 		info.Token, info.HasToken = n, true
 	}
 	if h.l.about.Tokens != info.HasToken {
-		return breach("its description says tokens: %t, but its grant has a token: %t", h.l.about.Tokens, info.HasToken)
+		return breach("the adapter's description says tokens: %t, but a grant has a token: %t", h.l.about.Tokens, info.HasToken)
 	}
 	r, err := h.l.lived(a.line, h.req.TTL, a.sent, a.at)
 	if err != nil {
@@ -286,7 +263,7 @@ func (h *hold) granted(a answer) error {
 	case h.l.about.Model.Session:
 		session, known := h.l.sessions[a.Lease]
 		if !known {
-			return breach("its grant is under the session %q, which it never announced (notice opened)", a.Lease)
+			return breach("a grant of the adapter is under the session %q, which no notice opened has announced", a.Lease)
 		}
 		info.Lease, info.TTL, info.Deadline = a.Lease, session.TTL, session.Deadline
 	case h.l.about.Ends == history.EndsLease:
@@ -304,10 +281,10 @@ func (l *locker) lived(said line, ttl time.Duration, from, to int64) (backends.R
 		r.TTL = time.Duration(*said.TTL)
 	}
 	if r.TTL <= 0 || r.TTL > maxTTL {
-		return r, breach("its lease lives %v: it must be from 1 ns to %v", r.TTL, maxTTL)
+		return r, breach("a lease of the adapter has the time to live %v: a time to live must be from 1 ns to %v", r.TTL, maxTTL)
 	}
 	if l.clock && said.Sent == nil {
-		return r, breach("its grant does not say when the request was sent")
+		return r, breach("a grant or renewal of the adapter does not say when the request was sent")
 	}
 	if l.clock && said.Sent != nil {
 		if err := l.within("sent", *said.Sent, from, to); err != nil {
@@ -320,7 +297,7 @@ func (l *locker) lived(said line, ttl time.Duration, from, to int64) (backends.R
 		if d := int64(*said.Deadline) - l.env.ClockBase; d <= r.Deadline {
 			r.Deadline = d
 		} else {
-			return r, breach("its deadline is %v after the end of its lease", time.Duration(d-r.Deadline))
+			return r, breach("the deadline that the adapter gives is %v after the end of the lease", time.Duration(d-r.Deadline))
 		}
 	}
 	return r, nil
@@ -337,7 +314,7 @@ func (h *hold) on(op string) answer {
 	switch {
 	case a.err != nil:
 	case a.Answer == ansGranted, a.Answer == ansBusy:
-		a.err = breach("it answered %s with %s, which is not an answer to it", op, a.Answer)
+		a.err = breach("the adapter answered %s with %s, which is not an answer to this operation", op, a.Answer)
 	default:
 		return a
 	}
@@ -377,7 +354,7 @@ func (h *hold) Held(context.Context) (bool, error) {
 		return false, err
 	}
 	if a.Held == nil {
-		return false, h.l.broke(breach("it answered ask without held"))
+		return false, h.l.broke(breach("the adapter answered ask without held"))
 	}
 	return *a.Held, nil
 }

@@ -173,10 +173,10 @@ func (n *nanos) UnmarshalJSON(b []byte) error {
 func parse(b []byte) (line, error) {
 	var l line
 	if err := json.Unmarshal(b, &l); err != nil {
-		return l, fmt.Errorf("it wrote a line that cannot be read: %w: %s", err, shown(b))
+		return l, fmt.Errorf("the adapter wrote a line that cannot be read: %w: %s", err, shown(b))
 	}
 	if (l.Answer == "") == (l.Notice == "") {
-		return l, fmt.Errorf("it wrote a line that is neither an answer nor a notice: %s", shown(b))
+		return l, fmt.Errorf("the adapter wrote a line that is neither an answer nor a notice: %s", shown(b))
 	}
 	return l, nil
 }
@@ -203,7 +203,7 @@ func definite(answer, message string) error {
 	case ansNotSent:
 		err = backends.ErrNotSent
 	case ansUnsupported:
-		return fmt.Errorf("%w: the adapter does not support it%s", backends.ErrNotSent, after(message))
+		return fmt.Errorf("%w: the adapter does not support this operation%s", backends.ErrNotSent, after(message))
 	default:
 		return fmt.Errorf("the adapter says: %s", message)
 	}

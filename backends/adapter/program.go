@@ -72,7 +72,7 @@ func startError(file string, err error) error {
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
 		if _, stat := os.Stat(file); stat == nil {
-			return fmt.Errorf("%w: the interpreter of %s, which its first line names", backends.ErrMissing, file)
+			return fmt.Errorf("%w: the interpreter that the first line of %s names", backends.ErrMissing, file)
 		}
 		return fmt.Errorf("there is no program %s", file)
 	case errors.Is(err, os.ErrPermission):
@@ -112,7 +112,7 @@ func (p *program) howEnded() error {
 	select {
 	case <-p.exited:
 	case <-time.After(EndLimit):
-		return errors.New("it closed its pipe, but is still running")
+		return errors.New("the adapter closed its pipe, but is still running")
 	}
 	how := "exit 0"
 	if p.err != nil {
@@ -152,7 +152,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	if n := min(len(p), b.left); n > 0 {
 		b.to.Write(p[:n]) //nolint:errcheck // only a log
 		if b.left -= n; b.left == 0 {
-			fmt.Fprintf(b.to, "\n[the adapter printed more than %d bytes: the rest is not kept]\n", maxLog)
+			fmt.Fprintf(b.to, "\n[the adapter printed more than %d bytes: the rest of its output was not kept]\n", maxLog)
 		}
 	}
 	return len(p), nil

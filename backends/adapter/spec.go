@@ -32,7 +32,7 @@ func Spec() backends.Spec {
 	return backends.Spec{
 		Name: Name, Doc: "a lock in any language: a program that speaks JSON lines over two pipes (docs/adapters.md)",
 		Topologies: []string{local}, Ends: history.EndsNever, Arguments: true,
-		Params: []catalog.Param{{Name: paramCmd, Doc: "the program; its arguments follow --"}},
+		Params: []catalog.Param{{Name: paramCmd, Doc: "the program to start; its arguments follow after --"}},
 		With:   with,
 		Open: func(context.Context, backends.Env) (backends.Locker, error) {
 			return nil, errors.New("cmd=FILE is missing: name the program to start")
@@ -101,7 +101,7 @@ func Describe(argv []string) (Description, error) {
 		return d, nil
 	}
 	var log strings.Builder
-	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error { return breach("it sent a notice before it was opened") })
+	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error { return breach("the adapter sent a notice before it was opened") })
 	if err != nil {
 		return Description{}, err
 	}
@@ -144,7 +144,7 @@ func (p *program) hello() (Description, error) {
 	case a.err != nil:
 		return Description{}, fmt.Errorf("%s did not answer hello: %w", p.cmd.Path, a.err)
 	case a.Answer != ansOK:
-		return Description{}, fmt.Errorf("%s does not describe itself: it answered hello with %q%s", p.cmd.Path, a.Answer, after(a.Message))
+		return Description{}, fmt.Errorf("%s did not describe itself, but answered hello with %q%s", p.cmd.Path, a.Answer, after(a.Message))
 	}
 	return a.About, a.About.valid()
 }
@@ -153,24 +153,24 @@ func (p *program) hello() (Description, error) {
 func (d Description) valid() error {
 	switch {
 	case d.Protocol != Protocol:
-		return fmt.Errorf("it speaks protocol %d: this lockstorm speaks %d", d.Protocol, Protocol)
+		return fmt.Errorf("the adapter speaks protocol %d, but this lockstorm speaks protocol %d", d.Protocol, Protocol)
 	case d.Name == "":
-		return errors.New("its description has no name")
+		return errors.New("the adapter's description has no name")
 	case d.Clock != "" && d.Clock != clockMonotonic:
-		return fmt.Errorf("its clock is %q: choose %q, or leave it out", d.Clock, clockMonotonic)
+		return fmt.Errorf("the adapter's description has the clock %q: choose %q, or leave out clock", d.Clock, clockMonotonic)
 	case d.NoTry && !d.Waits:
-		return errors.New("it supports neither acquire nor try: it needs one of them")
+		return errors.New("the adapter supports neither acquire nor try: an adapter needs one of them")
 	}
 	for _, c := range d.Calls {
 		if c != backends.CallExtend && c != backends.CallAsk {
-			return fmt.Errorf("its description has an unknown call %q: choose from %s, %s", c, backends.CallExtend, backends.CallAsk)
+			return fmt.Errorf("the adapter's description has an unknown call %q: choose from %s, %s", c, backends.CallExtend, backends.CallAsk)
 		}
 	}
 	for _, s := range d.Signals {
 		switch backends.SignalKind(s.Kind) {
 		case backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod:
 		default:
-			return fmt.Errorf("its description has an unknown signal %q: choose from %s, %s, %s, %s", s.Kind, backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod)
+			return fmt.Errorf("the adapter's description has an unknown signal %q: choose from %s, %s, %s, %s", s.Kind, backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod)
 		}
 	}
 	return nil
@@ -219,7 +219,7 @@ func SpecOf(d Description, argv []string) (backends.Spec, error) { return d.spec
 // Probe asks an adapter what nobody has heard of: it must say so, and go on.
 func Probe(argv []string) error {
 	var log strings.Builder
-	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error { return breach("it sent a notice before it was opened") })
+	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error { return breach("the adapter sent a notice before it was opened") })
 	if err != nil {
 		return err
 	}
@@ -230,9 +230,9 @@ func Probe(argv []string) error {
 	a := p.call(request{Op: "unheard-of", Owner: "nobody"}, describeLimit)
 	switch {
 	case a.err != nil:
-		return fmt.Errorf("it failed on an unknown operation: %w", a.err)
+		return fmt.Errorf("the adapter failed on an unknown operation: %w", a.err)
 	case a.Answer != ansUnsupported:
-		return fmt.Errorf("it answered an unknown operation with %q", a.Answer)
+		return fmt.Errorf("the adapter answered an unknown operation with %q", a.Answer)
 	}
 	return nil
 }

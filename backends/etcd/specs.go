@@ -30,10 +30,10 @@ func Specs() []backends.Spec {
 	for i := range all {
 		all[i].Notes = "Times to live are rounded up to whole seconds. "
 	}
-	all[0].Notes += "Without a connection, Lock blocks even after its context has ended: it first deletes its key, with a context that never ends."
-	all[1].Notes += "A key under the session belongs to the client: if the answer to an attempt was lost, the next attempt takes over its key."
+	all[0].Notes += "Without a connection, Lock blocks even after its context has ended, because Lock first deletes its key with a context that never ends."
+	all[1].Notes += "A key under the session belongs to the client. If the answer to an attempt was lost, the next attempt of the client takes over the key of the lost attempt."
 	all[2].Notes += "A release is known to have freed the lock only if the lease is still alive afterwards."
-	all[4].Notes += "The positive control: two clients may believe that they hold the lock, but with --fencing on neither overwrites a value that it has not read."
+	all[4].Notes += "This backend is the positive control. Two clients may believe that they hold the lock, but with --fencing on no client overwrites a value that it has not read."
 	all[3].Notes += "As with etcd-lock-rpc, a release is known to have freed the lock only if the lease is still alive afterwards."
 	return all
 }

@@ -29,17 +29,17 @@ func Specs() []backends.Spec {
 	return []backends.Spec{
 		{
 			Name: "none", Doc: "no lock at all: the control that must fail",
-			Notes: "The control that must fail.", Topologies: []string{Local},
+			Notes: "This backend is the control that must fail.", Topologies: []string{Local},
 			Ends: history.EndsNever, Open: opener(takeNothing),
 		},
 		{
 			Name: "file-excl", Doc: "creates a file with O_EXCL and removes it: a dead holder blocks all clients forever",
-			Notes:      "A dead holder's file stays.",
+			Notes:      "The file of a dead holder stays.",
 			Topologies: []string{Local}, Ends: history.EndsNever, Open: opener(takeExcl),
 		},
 		{
 			Name: "file-flock", Doc: "flock(2) on a file: the kernel frees it when the holder dies; the control that must pass",
-			Notes:      "The control that must pass: freed by the kernel when its holder dies, never before.",
+			Notes:      "This backend is the control that must pass. The kernel frees the lock when the holder dies, and never before.",
 			Topologies: []string{Local}, Ends: history.EndsProcess, Open: opener(takeFlock),
 		},
 	}

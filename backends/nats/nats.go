@@ -28,7 +28,7 @@ func Specs() []backends.Spec {
 		Topologies: []string{Single}, Ends: history.EndsLease, Tokens: true, Buffers: true, Open: open,
 		// The calls wait 5 s for an answer, and a client that was cut off waits 2 s before it dials again.
 		Recovery: 8 * time.Second,
-		Notes:    "The bucket sets the time to live. A waiting client polls, because watchers are not told of expired keys. Requests of a client that is cut off are kept, and sent once it is connected again: by then the call has returned an error, and a Create that was given up may still take the lock.",
+		Notes:    "The bucket sets the time to live. A waiting client polls, because watchers are not told of expired keys. The library keeps requests of a client that is cut off, and sends them when the client is connected again. By then the call has returned an error. So a Create that was given up may still take the lock.",
 	}}
 }
 

@@ -52,7 +52,7 @@ func serve(ctx context.Context, addr string) error {
 	s.ConfigureLogger()
 	go s.Start()
 	if !s.ReadyForConnections(startTimeout) {
-		return fmt.Errorf("embedded nats at %s does not accept connections after %v", addr, startTimeout)
+		return fmt.Errorf("embedded nats at %s did not accept connections within %v", addr, startTimeout)
 	}
 	<-ctx.Done()
 	s.Shutdown()

@@ -141,7 +141,7 @@ func (r *redlock) giveUp(ctx context.Context, req backends.Request, votes []answ
 			left++
 		}
 	}
-	got := fmt.Sprintf("%d of %d nodes granted, %d did not answer", tally(votes, yes), len(votes), tally(votes, unheard))
+	got := fmt.Sprintf("%d of %d nodes granted the lock, %d did not answer", tally(votes, yes), len(votes), tally(votes, unheard))
 	if left >= r.quorum {
 		return errors.New(got + ", and the attempt could not be cleaned up")
 	}
@@ -274,6 +274,6 @@ func (l *redlockLease) majority(answers []answer) error {
 	case tally(answers, no) >= l.r.quorum:
 		return backends.ErrNotHeld
 	default:
-		return fmt.Errorf("%d of %d nodes confirmed, %d said no", tally(answers, yes), len(answers), tally(answers, no))
+		return fmt.Errorf("%d of %d nodes confirmed the request, %d refused it", tally(answers, yes), len(answers), tally(answers, no))
 	}
 }

@@ -48,12 +48,12 @@ func sentinelSpecs() []backends.Spec {
 	return []backends.Spec{
 		{
 			Name: "redis-sentinel", Doc: "redis-lua on the master that Sentinel names; replication is asynchronous, so a fail-over may lose the lock",
-			Notes:      "A grant is acknowledged before any replica has it. The loss can be proven only if the lease outlives the fail-over, which takes about two seconds here: the default ttl on this topology is 3s. In a split brain the new master still has the key of the last holder; once that key expires, both masters grant the lock. After an isolation heals, go-redis clients that missed the switch go on with the old master until Sentinel makes it a replica.",
+			Notes:      "A grant is acknowledged before any replica has it. So a fail-over may lose the lock. This loss can be proven only if the lease outlives the fail-over. A fail-over takes about two seconds on this topology, so its default ttl is 3s. In a split brain the new master still has the key of the last holder. Once that key expires, both masters grant the lock. After an isolation heals, go-redis clients that missed the switch go on with the old master until Sentinel makes it a replica.",
 			Topologies: topologies, Open: opener(takePX(releaseLua)),
 		},
 		{
 			Name: "redis-sentinel-wait", Doc: "redis-sentinel that keeps a lock only if WAIT confirms that one replica has it, and otherwise gives it back",
-			Notes:      "WAIT confirms that one replica has the key, not that this replica will be promoted. The lock holds here because Sentinel prefers the replica with the highest offset. A key that no replica confirms within a tenth of the ttl is given back. While replication is cut, no client is granted the lock.",
+			Notes:      "WAIT confirms that one replica has the key, not that this replica will be promoted. Still, a confirmed lock survives a fail-over, because Sentinel prefers the replica with the highest offset. A key that no replica confirms within a tenth of the ttl is given back. While replication is cut, no client is granted the lock.",
 			Topologies: topologies, Open: opener(takeWait),
 		},
 	}
@@ -65,17 +65,17 @@ func redlockSpecs() []backends.Spec {
 	return []backends.Spec{
 		{
 			Name: "redlock", Doc: "Redlock as published: SET NX PX on a majority of five masters; valid for the ttl minus the time that the acquire took and an allowance for clock drift",
-			Notes:      "Safe while a minority is dead. Not safe against a pause of the client, clocks that jump, or nodes that restart empty: one such node is enough if only three nodes granted the lock. How many clocks may jump depends on the grant: a grant by all five nodes survives two jumps, because three nodes still have the key; a grant by four survives one; a grant by three survives none, because one more free node makes another majority. With five contending clients some grants come from three or four nodes. `clock-jump` strikes grants by all nodes unless `grant=` says otherwise. With a minority down, or with two nodes cut off, every grant comes from three nodes.",
+			Notes:      "Redlock is safe while a minority of the nodes is dead. It is not safe against a pause of the client, clocks that jump, or nodes that restart empty. One node that restarts empty is enough if only three nodes granted the lock. The number of clocks that may jump depends on the grant. A grant by all five nodes survives two jumps, because three nodes still have the key. A grant by four nodes survives one jump. A grant by three nodes survives no jump, because one more free node makes another majority. With five contending clients some grants come from three or four nodes. `clock-jump` strikes grants by all nodes unless `grant=` says otherwise. With a minority down, or with two nodes cut off, every grant comes from three nodes.",
 			Topologies: topologies, Voters: true, Open: openRedlock(),
 		},
 		{
 			Name: "redlock-watchdog", Doc: "redlock, extended every third of its time to live",
-			Notes:      "As redlock. An extension counts when a majority confirms it before the new deadline.",
+			Notes:      "redlock-watchdog has the same weaknesses as redlock. An extension counts when a majority confirms it before the new deadline.",
 			Topologies: topologies, Voters: true, Renews: true, Open: openRedlock(func(r *redlock) { r.renews = true }),
 		},
 		{
 			Name: "redlock-delayed", Doc: "redlock that ignores the vote of a node that was started less than one time to live ago",
-			Notes:      "The delayed restart of Kleppmann and antirez, done by the clients: INFO server on the same connection gives the node's uptime in whole seconds, so a node has no vote for one ttl and up to two seconds more. It also has no vote on whether the key exists. At the start of a run all nodes are young, so that no client is granted the lock for that long. A clock jump forward makes a node look old.",
+			Notes:      "This is the delayed restart of Kleppmann and antirez, done by the clients. INFO server on the same connection gives the node's uptime in whole seconds. So a node that has just started has no vote for one ttl and up to two seconds more. Such a node also has no vote on whether the key exists. At the start of a run all nodes have just started, so no client is granted the lock during that time. A clock jump forward makes a node look old.",
 			Topologies: topologies, Voters: true, Open: openRedlock(func(r *redlock) { r.quarantine = true }),
 			Recovery:   2 * time.Second, // uptimes come in whole seconds
 			RealServer: "the embedded server does not report its uptime",
@@ -89,7 +89,7 @@ func singleSpecs() []backends.Spec {
 	return []backends.Spec{
 		{
 			Name: "redis-setnx", Doc: "SETNX without a time to live, DEL: a dead holder blocks all clients forever",
-			Notes:      "Only its holder can end it.",
+			Notes:      "Only the holder can end the lock.",
 			Topologies: topologies, Ends: history.EndsNever, Open: opener(takeSetnx),
 		},
 		{
@@ -112,12 +112,12 @@ func singleSpecs() []backends.Spec {
 		},
 		{
 			Name: "redis-watchdog", Doc: "redis-lua with a watchdog that renews the lease every third of its time to live, and reports the loss",
-			Notes:      "The renewals stop with the process: a pause of the whole client is as harmful as without them.",
+			Notes:      "The watchdog stops with the process. So a pause of the whole client is as harmful as without a watchdog.",
 			Topologies: topologies, Renews: true, Open: opener(takeWatchdog),
 		},
 		{
 			Name: "redis-fenced", Doc: "redis-lua with a fencing token from INCR in the acquire script",
-			Notes:      "The acquire script takes the token from INCR. The count lives in the same memory as the lock: without persistence, whatever loses the lock loses the count as well, and then tokens repeat or go back. A fence that accepts an equal token accepts the duplicate (`--workload counter:fence=at-least`).",
+			Notes:      "The acquire script takes the token from INCR. The counter of INCR is in the same memory as the lock. Without persistence, any event that loses the lock loses the counter as well. Then tokens repeat or go back. A fence that accepts an equal token accepts such a duplicate (`--workload counter:fence=at-least`).",
 			Topologies: topologies, Tokens: true, Open: opener(takeFenced),
 		},
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 var redislockParams = []catalog.Param{
-	{Name: "backoff", Default: "100ms", Doc: "LinearBackoff of a waiting Obtain, as in its README; a try that does not wait has no backoff"},
+	{Name: "backoff", Default: "100ms", Doc: "LinearBackoff of an Obtain that waits, as in redislock's README; an Obtain that does not wait has no backoff"},
 }
 
 func withRedislock(s backends.Spec, v catalog.Values) (backends.Spec, error) {

@@ -190,7 +190,9 @@ func mayHold(sends []tap.Send, node string) bool {
 }
 
 // unknown hides the definite errors of single nodes: together they say nothing.
-func unknown(err error) error { return fmt.Errorf("no majority for success or for failure: %v", err) } //nolint:errorlint // hidden on purpose
+func unknown(err error) error {
+	return fmt.Errorf("neither success nor failure has a majority of the answers: %v", err) //nolint:errorlint // hidden on purpose
+}
 
 // Close closes the connections.
 func (l *redsyncLock) Close() error {

@@ -18,13 +18,13 @@ const (
 
 // redsyncParams are the options of redsync, with its defaults.
 var redsyncParams = []catalog.Param{
-	{Name: paramClient, Default: clientGoRedis, Doc: "the Redis client that redsync uses, with its own defaults: go-redis, or redigo (whose connections have no timeout)"},
+	{Name: paramClient, Default: clientGoRedis, Doc: "the Redis client that redsync uses, with the defaults of that client: go-redis, or redigo (whose connections have no timeout)"},
 	{Name: "tries", Default: "32", Doc: "WithTries: how many times a waiting Lock tries"},
 	{Name: "drift-factor", Default: "0.01", Doc: "WithDriftFactor: fraction of the time to live that is reserved for clock drift"},
-	{Name: "timeout-factor", Default: "0.05", Doc: "WithTimeoutFactor: fraction of the time to live that Lock allows all nodes together"},
-	{Name: "setnx-extend", Default: "no", Doc: "WithSetNXOnExtend: an extension sets keys that are gone again"},
-	{Name: "fail-fast", Default: "no", Doc: "WithFailFast: it waits for no more nodes once a majority has given the same answer"},
-	{Name: "shuffle", Default: "no", Doc: "WithShufflePools: it asks the nodes in random order"},
+	{Name: "timeout-factor", Default: "0.05", Doc: "WithTimeoutFactor: fraction of the time to live that Lock waits for all nodes together"},
+	{Name: "setnx-extend", Default: "no", Doc: "WithSetNXOnExtend: an extension restores keys that have disappeared"},
+	{Name: "fail-fast", Default: "no", Doc: "WithFailFast: redsync waits for no more nodes once a majority has given the same answer"},
+	{Name: "shuffle", Default: "no", Doc: "WithShufflePools: redsync asks the nodes in random order"},
 }
 
 func withRedsync(s backends.Spec, v catalog.Values) (backends.Spec, error) {

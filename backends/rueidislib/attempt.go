@@ -122,7 +122,7 @@ func (a *attempt) beforeDelete(k *keyState) (func(reply), error) {
 	}
 	return func(r reply) {
 		a.freed(k, r)
-		done(errors.New("the fate of the keys is not known"))
+		done(errors.New("it is not known which keys were deleted"))
 	}, nil
 }
 
@@ -357,6 +357,6 @@ func (a *attempt) outcome() error {
 	case foreignKeys >= a.need:
 		return backends.ErrNotHeld
 	default:
-		return fmt.Errorf("%d of %d keys were deleted, %d were not ours", gone, len(a.keys), foreignKeys)
+		return fmt.Errorf("%d of %d keys were deleted, %d belonged to other clients", gone, len(a.keys), foreignKeys)
 	}
 }

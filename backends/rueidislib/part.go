@@ -18,10 +18,10 @@ func Part() backends.Part { return backends.Part{Backends: Specs()} }
 func Specs() []backends.Spec {
 	return []backends.Spec{
 		{
-			Name: "rueidislock", Doc: "redis/rueidis/rueidislock v1.0.79: two of three keys on one server, extended in the background; its context ends when the lock is lost",
+			Name: "rueidislock", Doc: "redis/rueidis/rueidislock v1.0.79: two of three keys on one server, extended in the background; the lock's context ends when the lock is lost",
 			Library: "github.com/redis/rueidis v1.0.79", Params: rueidisParams, With: withRueidis,
 			Signals:    []backends.Signal{{Kind: backends.SignalContext, Name: "the context of WithContext"}},
-			Notes:      "Only `lockstorm-full` has it. It holds a majority of keys on one server. A hook of its Redis client reads from the commands what it extends and deletes. When a majority of the keys is lost, the extension ends, and the context with it. An extension without an answer is waited for until the deadline that it asked for, which is later than the current one.",
+			Notes:      "Only `lockstorm-full` has this library. The library holds a majority of the keys of a lock on one server. A hook in its Redis client sees which keys the library extends and deletes. When a majority of the keys is lost, the library stops the extension and ends the context. If an extension gets no answer, the library waits until the deadline that the extension asked for, which is later than the current deadline.",
 			Topologies: redislibs.Single(), Ends: history.EndsLease, Renews: true, Open: openRueidis,
 			RealServer: "the embedded server does not support CLIENT TRACKING, which this library needs to wait",
 			Recovery:   10 * time.Second, // ConnWriteTimeout of rueidis

@@ -22,13 +22,13 @@ import (
 func rueidisPrefix(run string) string { return strings.TrimSuffix(redis.Keys(run, "")[0], ":") }
 
 var rueidisParams = []catalog.Param{
-	{Name: "majority", Default: "2", Doc: "KeyMajority: how many of 2n-1 keys a client must get"},
+	{Name: "majority", Default: "2", Doc: "KeyMajority n: a client must get n of 2n-1 keys"},
 	{Name: "try-next-after", Default: "20ms", Doc: "TryNextAfter: how long the acquire of one key may take"},
-	{Name: "extend-interval", Default: "0.5ttl", Doc: "ExtendInterval: how often it extends"},
-	{Name: "no-loop-tracking", Default: "no", Doc: "NoLoopTracking: the server does not tell a client of its own changes"},
+	{Name: "extend-interval", Default: "0.5ttl", Doc: "ExtendInterval: how often the library extends the lock"},
+	{Name: "no-loop-tracking", Default: "no", Doc: "NoLoopTracking: the server does not notify a client of that client's own changes"},
 	{Name: "disable-cache", Default: "no", Doc: "DisableCache: no client-side caching; a waiting client asks again every TryNextAfter"},
 	{Name: "setpx", Default: "no", Doc: "FallbackSETPX: SET PX instead of SET PXAT"},
-	{Name: "retry", Default: "yes", Doc: "no: DisableRetry of its Redis client"},
+	{Name: "retry", Default: "yes", Doc: "no: sets DisableRetry of the library's Redis client"},
 }
 
 func withRueidis(s backends.Spec, v catalog.Values) (backends.Spec, error) {
@@ -151,7 +151,7 @@ func (r *rueidisLock) lock(ctx context.Context, req backends.Request, take rueid
 	a := r.spy.latest()
 	switch {
 	case err != nil && a.maySucceed():
-		return nil, fmt.Errorf("no majority for success or for failure: %v", err) //nolint:errorlint // hidden on purpose
+		return nil, fmt.Errorf("neither success nor failure has a majority of the answers: %v", err) //nolint:errorlint // hidden on purpose
 	case err != nil && !a.refused(): // a majority of the keys is certainly not ours
 		return nil, fmt.Errorf("%w: %w", backends.ErrNotSent, err)
 	case err != nil:

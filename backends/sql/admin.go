@@ -249,7 +249,7 @@ func (l leader) promotePostgres(ctx context.Context) error {
 			return err
 		}
 		if !done {
-			return errors.New("it is still a standby")
+			return errors.New("the server is still a standby")
 		}
 		return nil
 	})

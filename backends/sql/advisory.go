@@ -216,7 +216,7 @@ func (l *advisoryLease) give(ctx context.Context) error {
 	}
 	err := l.a.granted(ctx, l.conn, l.a.env.Timeout, text, l.key)
 	if errors.Is(err, backends.ErrBusy) {
-		return fmt.Errorf("%w: the server says that this connection does not hold it", backends.ErrNotHeld)
+		return fmt.Errorf("%w: the server says that this connection does not hold the lock", backends.ErrNotHeld)
 	}
 	return err
 }

@@ -14,7 +14,7 @@ import (
 func Registers() []backends.Register {
 	of := func(e *engine, topologies ...string) backends.Register {
 		return backends.Register{
-			Name: e.register, Doc: "rows of " + e.name + "; each statement on the fenced one has the token in its condition, and is refused if the row has seen a higher token",
+			Name: e.register, Doc: "rows of " + e.name + "; each statement on a fenced row has the token in its condition, and is refused if the row has seen a higher token",
 			Topologies: topologies,
 			Open: func(_ context.Context, env backends.Env) (backends.Resource, error) {
 				s, err := newSession(env)

@@ -75,7 +75,7 @@ func (r *rows) lock(ctx context.Context, req backends.Request, how string) (back
 	case errors.Is(err, stdsql.ErrNoRows) && r.missing:
 		l.absent = true
 	case errors.Is(err, stdsql.ErrNoRows):
-		err = fmt.Errorf("%w: the row is not there", errRefused)
+		err = fmt.Errorf("%w: the row does not exist", errRefused)
 		fallthrough
 	case err != nil:
 		r.undo(ctx, t, err)

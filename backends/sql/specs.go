@@ -70,7 +70,7 @@ func rowSpecs() []backends.Spec {
 			return &rows{session: s, table: tableData, isolation: isolations[env.Values[paramIsolation]]}, err
 		})
 	rowLock.Settles, rowLock.Params, rowLock.With = true, []catalog.Param{isolationParam}, withIsolation
-	rowLock.Notes = "Only committed changes count: if the server has ended the connection of a holder, two clients may believe that they hold the row, but only one of them can commit."
+	rowLock.Notes = "Only committed changes count. If the server has ended the connection of a holder, two clients may believe that they hold the row. But only one of these clients can commit."
 
 	missing := spec("sql-for-update-missing-row", "SELECT ... FOR UPDATE of a row that may not exist: a client that finds no row believes that the lock is free, and inserts the row in the same transaction",
 		func(env backends.Env) (backends.Locker, error) {
@@ -81,7 +81,7 @@ func rowSpecs() []backends.Spec {
 	missing.Topologies = alone()
 	missing.Settles, missing.With = true, withIsolation
 	missing.Params = []catalog.Param{isolationParam, {Name: paramKey, Default: "yes", Doc: "whether the table has a primary key, which refuses a second row: yes or no"}}
-	missing.Notes = "Flawed: most engines and isolation levels cannot lock a row that does not exist. With many locks (--locks 200) each row is missing once."
+	missing.Notes = "This lock is flawed, because most engines and isolation levels cannot lock a row that does not exist. With many locks (--locks 200) each row is missing once."
 	return []backends.Spec{rowLock, missing}
 }
 
@@ -112,11 +112,11 @@ func optimisticSpecs() []backends.Spec {
 		_, err := v.Length(paramResolution, time.Second)
 		return s, err
 	}
-	stamp.Notes = "Flawed: two updates within one tick of the stamp cannot be told apart."
+	stamp.Notes = "This lock is flawed, because two updates within one tick of the time stamp cannot be told apart."
 	noID := of("sql-optimistic-noid", "no lock: an update is applied to every row whose version is the one that was read", byNoID)
-	noID.Notes = "Flawed on purpose: WHERE version = v without an id updates the rows of others (--locks 2)."
+	noID.Notes = "This lock is flawed on purpose: WHERE version = v without an id updates the rows of other locks (--locks 2)."
 	cas := of("sql-value-cas", "no lock: an update is applied if the row still has the value that was read", byValue)
-	cas.Notes = "A value that comes back (A, B, A) looks as if it had never changed: data derived from it may be wrong."
+	cas.Notes = "A value that comes back (A, B, A) looks as if it had never changed. So data derived from the value may be wrong."
 	return []backends.Spec{
 		of("sql-optimistic", "no lock: an update is applied if the row still has the version that was read", byVersion),
 		noID, cas, stamp,
@@ -150,7 +150,7 @@ func lockSpecs() []backends.Spec {
 	getLock := spec("mariadb-get-lock", "GET_LOCK and RELEASE_LOCK, which MariaDB keeps for a session", openAdvisory)
 	getLock.Topologies, getLock.With, getLock.Params = ofMariaDB(), withAdvisory, []catalog.Param{watchParam, idleParam}
 	for _, s := range []*backends.Spec{&advisoryLock, &getLock} {
-		s.Notes = "The lock ends with the connection, whichever side ends it. Without watch= its holder learns of that only with its next statement. A replica knows nothing of the lock."
+		s.Notes = "The lock ends with the connection, whichever side ends it. Without watch= the holder learns of this end only with its next statement. A replica knows nothing of the lock."
 	}
 	return []backends.Spec{insert, lease, advisoryLock, getLock}
 }

@@ -32,9 +32,9 @@ type queue struct {
 type flaw string
 
 const (
-	readersIgnoreWriters flaw = "a reader comes in although an earlier writer waits or holds"
-	writersIgnoreReaders flaw = "a writer comes in although readers hold"
-	downgradeLetsIn      flaw = "a writer becomes a reader at the end of the queue, past the writers that wait, and still writes"
+	readersIgnoreWriters flaw = "a reader gets the lock although an earlier writer waits for it or holds it"
+	writersIgnoreReaders flaw = "a writer gets the lock although readers hold it"
+	downgradeLetsIn      flaw = "a writer becomes a reader at the end of the queue, behind the waiting writers, and still writes"
 )
 
 // Kinds of nodes.

@@ -15,7 +15,7 @@ import (
 // node is there, in the same step: a client whose session has ended changes nothing.
 func Register() backends.Register {
 	return backends.Register{
-		Name: "zk", Doc: "nodes of ZooKeeper; the fenced one is read and written together with a check that the lock's node exists",
+		Name: "zk", Doc: "nodes of ZooKeeper; a fenced node is read and written together with a check that the lock's node exists",
 		Topologies: []string{Single, Three},
 		Open: func(_ context.Context, env backends.Env) (backends.Resource, error) {
 			env.Session = backends.Session{ // its session is none of the lock's
@@ -52,7 +52,7 @@ type access struct {
 // open returns the library's client, for a request that can be made.
 func (a *access) open(name string) (*zk.Conn, error) {
 	if name == backends.Fenced && a.lease.Guard == "" {
-		return nil, fmt.Errorf("%w: this lock has no node of its own that could guard the data", backends.ErrNotSent)
+		return nil, fmt.Errorf("%w: this lock has no node in ZooKeeper that could guard the data", backends.ErrNotSent)
 	}
 	return a.s.client()
 }

@@ -52,21 +52,21 @@ func Specs() []backends.Spec {
 			return &seed001{s: s, current: map[string]string{}}
 		})
 	article.Points = []backends.Point{{Name: pointBetween, Doc: "the watch on the node before is set, but the client does not wait for it yet"}}
-	article.Notes = "Flawed on purpose: a notice that comes between exists() and wait() wakes no client, and the client does not look again. A tryLock that fails leaves its node in the queue until the object acquires the lock, or its session ends."
+	article.Notes = "This lock is flawed on purpose. A notice that comes between exists() and wait() wakes no client, and the client does not look again. A tryLock that fails leaves its node in the queue until the client acquires the lock with the same object, or the session ends."
 	shipped := spec("zk-library", "zk.NewLock, Lock and Unlock of go-zookeeper/zk v1.0.4", []catalog.Param{lostOnParam(onExpiry)},
 		func(s *session, _ catalog.Values) backends.Locker { return &library{s} })
 	shipped.NoTry = true
-	shipped.Notes = "Lock takes no context and no timeout. After an error of Unlock the node may stay, and then blocks all other clients as long as the session lives. The library has no token: lockstorm takes the czxid of the node, which it finds by the data written into it."
+	shipped.Notes = "Lock takes no context and no timeout. After an error of Unlock the node may stay, and then blocks all other clients as long as the session lives. The library has no token, so lockstorm takes the czxid of the node as the token. lockstorm finds the node by the data written into it."
 	one := spec("zk-exclusive", "one fixed ephemeral node: the client that creates it holds the lock; all others watch it, and all are woken", fixed, ofNode(true))
-	one.Notes = "All clients use the same node name: with several servers, a deletion that waits for a connection until its session has expired is sent under the next session, and deletes another client's node."
+	one.Notes = "All clients use the same node name. With several servers, a deletion may wait for a connection until its session has expired. The deletion is then sent under the next session, and deletes another client's node."
 	return []backends.Spec{
 		one,
 		flawed(spec("zk-exclusive-norecheck", "one fixed ephemeral node; a client that is woken believes that it holds the lock, whatever the store says", fixed, ofNode(false)),
-			"a client that is woken does not check whether it created the node."),
+			"a client that is woken does not check whether it has created the node."),
 		fair(spec("zk-sequential", "a queue of sequential ephemeral nodes: each client watches the node before its own, and checks again when that node goes",
 			queued, inQueue(queue{recheck: true}))),
 		flawed(spec("zk-sequential-norecheck", "a queue of sequential ephemeral nodes; a client whose predecessor goes believes that it holds the lock",
-			queued, inQueue(queue{})), "the node before may have gone because its client died while it waited: then another client holds the lock."),
+			queued, inQueue(queue{})), "if the node before is gone, its client may have died while it waited, and another client may hold the lock."),
 		rw, article, shipped,
 	}
 }
@@ -78,7 +78,7 @@ func fair(s backends.Spec) backends.Spec {
 }
 
 func flawed(s backends.Spec, why string) backends.Spec {
-	s.Notes = "Flawed on purpose: " + why
+	s.Notes = "This lock is flawed on purpose: " + why
 	return s
 }
 

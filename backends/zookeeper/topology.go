@@ -134,7 +134,7 @@ const maxAddress = 4096
 func answers(ctx context.Context, addr string, pid int) error {
 	said, err := ask(ctx, addr, "ruok")
 	if err == nil && said != "imok" {
-		err = fmt.Errorf("it answers %q", said)
+		err = fmt.Errorf("the server answers %q", said)
 	}
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func serves(ctx context.Context, addr string, pid int) error {
 	}
 	s, err := status(ctx, addr)
 	if err == nil && s.mode == "" {
-		err = errors.New("it is not serving yet")
+		err = errors.New("the server is not serving yet")
 	}
 	return err
 }

@@ -26,7 +26,7 @@ func assumptions(in question) checker.Result {
 	case len(a.findings) > 0:
 		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeUnsound, a.findings[0].Message
 	case in.End == nil:
-		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeNoEnd, "the history has no end: the run was cut off"
+		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeNoEnd, "the history has no end event: the run was cut off"
 	default:
 		r.Reason = why
 	}
@@ -57,7 +57,7 @@ func (a *audit) damage() {
 		a.add("damaged", d.String(), nil)
 	}
 	if e := &a.in.Events[0]; e.F != history.FRun {
-		a.add("no-run", fmt.Sprintf("the first event is %s, not run: the beginning is missing", e.F), e)
+		a.add("no-run", fmt.Sprintf("the first event of the history is %s, not run: the beginning of the history is missing", e.F), e)
 	}
 }
 

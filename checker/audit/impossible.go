@@ -27,7 +27,7 @@ func (a *audit) events() {
 		}
 		switch {
 		case op && !e.Process.IsOp() && e.Party != history.PartyRegister:
-			a.add("named-process", fmt.Sprintf("event %d is a %s of %q: operations are performed by numbered processes", e.Index, e.F, e.Process.Name), e)
+			a.add("named-process", fmt.Sprintf("event %d is the operation %s of the process %q: only numbered processes perform operations", e.Index, e.F, e.Process.Name), e)
 		case e.Error != "" && !errorCodes[e.Error]:
 			a.add("error", fmt.Sprintf("event %d has the error %q, which is not a known error code", e.Index, e.Error), e)
 		case op && e.Type == history.Fail && e.Error == "":
@@ -80,7 +80,7 @@ func (a *audit) afterInfo() {
 		n := c.Invoke.Process.N
 		was, is := unknown[n], c.Return != nil && c.Return.Type == history.Info
 		if was {
-			a.add("process-after-info", fmt.Sprintf("process %d continues at event %d after an operation with an unknown outcome: it must stop there", n, c.Invoke.Index), c.Invoke)
+			a.add("process-after-info", fmt.Sprintf("process %d continues at event %d after an operation with an unknown outcome: a process must end with such an operation", n, c.Invoke.Index), c.Invoke)
 		}
 		if was != is {
 			unknown[n] = is
@@ -142,9 +142,9 @@ func (a *audit) faults() {
 func (a *audit) times(e, invoke *history.Event) {
 	switch {
 	case e.Sent.Set && invoke != nil && e.Sent.V < invoke.Time:
-		a.add("sent", fmt.Sprintf("event %d was sent at %s, before its operation was invoked", e.Index, checker.Seconds(e.Sent.V)), e)
+		a.add("sent", fmt.Sprintf("event %d says that its request was sent at %s, which is before the operation was invoked", e.Index, checker.Seconds(e.Sent.V)), e)
 	case e.Sent.Set && e.Sent.V > e.Time:
-		a.add("sent", fmt.Sprintf("event %d was sent at %s, after it was answered", e.Index, checker.Seconds(e.Sent.V)), e)
+		a.add("sent", fmt.Sprintf("event %d says that its request was sent at %s, which is after the answer", e.Index, checker.Seconds(e.Sent.V)), e)
 	case e.TTL.Set && e.TTL.V <= 0:
 		a.add("ttl", fmt.Sprintf("event %d has a ttl of %s: a ttl must be above 0", e.Index, checker.Millis(e.TTL.V)), e)
 	}

@@ -26,11 +26,11 @@ func (a *audit) run() {
 		{"fencing", run.Fencing, []string{history.FencingBoth, history.FencingOn, history.FencingOff}},
 	} {
 		if !slices.Contains(w.valid, w.value) {
-			a.add("run", fmt.Sprintf("the run has %q for %s: choose one of %v", w.value, w.field, w.valid), nil)
+			a.add("run", fmt.Sprintf("the run event has the value %q for %s: choose one of %v", w.value, w.field, w.valid), nil)
 		}
 	}
 	if kind := run.Model.Kind; !run.Model.Known() {
-		a.add("model", fmt.Sprintf("the run has the unknown lock model %q", kind), nil)
+		a.add("model", fmt.Sprintf("the run event has the unknown lock model %q", kind), nil)
 	}
 	least := int64(1)
 	if a.in.Leased() {
@@ -48,7 +48,7 @@ func (a *audit) run() {
 		{"bound of liveness", run.LivenessBound, least, longest},
 	} {
 		if n.value < n.lo || n.value > n.hi {
-			a.add("run", fmt.Sprintf("the run has %s as its %s: want %s to %s", checker.Millis(n.value), n.field, checker.Millis(n.lo), checker.Millis(n.hi)), nil)
+			a.add("run", fmt.Sprintf("the run event has the value %s for the %s: want %s to %s", checker.Millis(n.value), n.field, checker.Millis(n.lo), checker.Millis(n.hi)), nil)
 		}
 	}
 	a.runs()
@@ -73,7 +73,7 @@ func (a *audit) runs() {
 		told[e.Party] = true
 		var run history.Run
 		if err := e.Value.Into(&run); err != nil {
-			a.add("run", fmt.Sprintf("the run of %s (event %d) cannot be read: %v", e.Party, e.Index, err), e)
+			a.add("run", fmt.Sprintf("the run event of %s (event %d) cannot be read: %v", e.Party, e.Index, err), e)
 		} else if !reflect.DeepEqual(first, judged(run)) {
 			a.add("runs-differ", fmt.Sprintf("%s describes another run than the first log (event %d)", e.Party, e.Index), e)
 		}
@@ -106,7 +106,7 @@ func (a *audit) ends() {
 		}
 		*n++
 		if last := a.in.End != nil && i == len(a.in.Events)-1; last && (e.F != history.FEnd || e.Party != history.PartyController) {
-			a.add("after-end", fmt.Sprintf("event %d comes after the end of the history", e.Index), e)
+			a.add("after-end", fmt.Sprintf("event %d comes after the end event of the history", e.Index), e)
 		}
 		if e.F != history.FEnd {
 			continue
@@ -121,7 +121,7 @@ func (a *audit) ends() {
 	}
 	for party := range count {
 		if _, counted := a.in.End.Parties[party]; !counted && party != history.PartyController {
-			a.add("uncounted", fmt.Sprintf("the end of the history does not list the log of %s", party), nil)
+			a.add("uncounted", fmt.Sprintf("the last record of the history does not list the log of %s", party), nil)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (in Causes) Classify(o facts.Overlap) (checker.Class, checker.Reason, strin
 		case !d.Set:
 			unknown = g.ID
 		case at >= d.V-in.Run.Tolerance && in.toldLate(g, o):
-			return checker.Defect, checker.ReasonToldLate, fmt.Sprintf("the lease of %s had run out at %s, and its library %s", g.ID, checker.Seconds(d.V), in.Signal(g))
+			return checker.Defect, checker.ReasonToldLate, fmt.Sprintf("the lease of %s had run out at %s, and the client's library %s", g.ID, checker.Seconds(d.V), in.Signal(g))
 		case at >= d.V-in.Run.Tolerance:
 			return checker.Inherent, checker.ReasonLeaseOver, fmt.Sprintf("the lease of %s had run out at %s", g.ID, checker.Seconds(d.V))
 		}

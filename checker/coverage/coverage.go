@@ -47,7 +47,7 @@ func coverage(in question) checker.Result {
 			}
 		}
 		if hits == 0 {
-			missing = append(missing, fmt.Sprintf("%s: %s took effect, but none hit a client while it waited for, held or released the lock (%d were cut short)", q.Spec, checker.Count(effective, "fault"), short))
+			missing = append(missing, q.Spec+": "+missed(effective, short))
 		} else {
 			notes = append(notes, leftOut(q)...)
 			notes = append(notes, fmt.Sprintf("%s: %s; %s meanwhile", q.Spec, hitOf(hits, effective), checker.Count(attempts, "lock attempt")))
@@ -62,6 +62,18 @@ func coverage(in question) checker.Result {
 		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeNotHit, strings.Join(missing, "; ")
 	}
 	return r
+}
+
+// missed says that no fault that took effect hit an active client.
+func missed(effective, short int) string {
+	if effective == 0 {
+		return "no fault took effect"
+	}
+	text := checker.Count(effective, "fault") + " took effect, but none hit a client while it waited for, held or released the lock"
+	if short > 0 {
+		text += fmt.Sprintf(" (%d of them ended early)", short)
+	}
+	return text
 }
 
 // hitOf says how many of the faults that took effect hit an active client.

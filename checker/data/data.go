@@ -53,13 +53,13 @@ func (in question) data(register string) checker.Result {
 	if !played.Logged {
 		return in.unlogged(register, acked, findings)
 	}
-	r := in.Conclude("replay of the register's log, confirmed by a sweep over the clients' view", findings, len(findings))
+	r := in.Conclude("replay of the register's log, compared with what the clients saw", findings, len(findings))
 	r.Figures = checker.Figures{"updates_acked": int64(acked), "updates_lost_" + register: int64(len(lost))}
 	answer, why := in.linearizableData(register)
 	switch {
 	case r.Verdict == checker.Pass && answer == checker.Fail:
 		// The two views contradict each other: suspect the record, not the lock.
-		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeContradiction, "no order of operations explains what the clients saw, but the register's log does: suspect the record"
+		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeContradiction, "the register's log shows no damage, but no order of operations explains what the clients saw: the record may be wrong"
 	case r.Verdict == checker.Pass && answer == checker.Unknown:
 		r.Reason = "judged by the register's log alone: " + why
 	case r.Verdict == checker.Fail && answer == checker.Pass:

@@ -30,7 +30,7 @@ func suspect(reason checker.Reason, text string) lossReason {
 func (in question) explainLoss(e *history.Event, overwritten []*history.Event) lossReason {
 	g := in.ByID[e.Grant]
 	if g == nil || !g.Granted() {
-		return suspect(checker.ReasonNotGranted, "suspect the record: nobody was granted "+e.Grant)
+		return suspect(checker.ReasonNotGranted, "the record may be wrong: nobody was granted "+e.Grant)
 	}
 	for _, w := range append([]*history.Event{e}, overwritten...) {
 		if in.wroteAfterRelease(w) {
@@ -69,9 +69,9 @@ func (in question) explainLoss(e *history.Event, overwritten []*history.Event) l
 		return lossReason{"late-write", checker.Inherent, checker.ReasonAppliedLate, in.lateWriteCause(in.ByID[latest.Grant], latest)}
 	}
 	if together {
-		return suspect(checker.ReasonTogether, "suspect the workload: its grants may be held at the same time")
+		return suspect(checker.ReasonTogether, "the workload may be wrong: its grants may be held at the same time")
 	}
-	return suspect(checker.ReasonNoOverlap, "suspect the record: the two grants do not overlap")
+	return suspect(checker.ReasonNoOverlap, "the record may be wrong: the two grants do not overlap")
 }
 
 // latest is the write that was applied longest after its own hold, of those that were: it is the one worth

@@ -41,12 +41,12 @@ func (v *view) judge() (checker.Verdict, string) {
 	switch answer {
 	case lin.Legal:
 		if err := chain.Replay(v.start, v.sections, order); err != nil {
-			return checker.Unknown, fmt.Sprintf("the order found by the sweep is invalid: %v", err)
+			return checker.Unknown, fmt.Sprintf("the order of operations that the checker found is invalid: %v", err)
 		}
 		return checker.Pass, ""
 	case lin.Illegal:
 		if v.search(breach.Start, breach.Sections) != lin.Illegal {
-			return checker.Unknown, "Porcupine does not confirm what the sweep finds"
+			return checker.Unknown, "Porcupine does not confirm the violation that the checker found"
 		}
 		return checker.Fail, ""
 	}

@@ -52,7 +52,7 @@ func (in question) split(s facts.Shown) (f checker.Finding, wrong bool) {
 	if why.reason == checker.ReasonTogether {
 		return f, false
 	}
-	f = plainly("split-section", s, fmt.Sprintf("the section of %s (grant %s) was not atomic: %s wrote between its first read and its %s at %s",
+	f = plainly("split-section", s, fmt.Sprintf("the section of %s (grant %s) was not atomic: %s wrote between the section's first read and its %s at %s",
 		e.Client, e.Grant, grantsOf(s.Others), e.F, checker.Seconds(e.Time)))
 	why.explain(&f)
 	return f, true
@@ -62,7 +62,7 @@ func (in question) split(s facts.Shown) (f checker.Finding, wrong bool) {
 func (in question) lostUpdate(s facts.Shown) checker.Finding {
 	e, lost := s.Event, len(s.Others)
 	why := in.explainLoss(e, s.Others)
-	f := plainly(why.rule, s, fmt.Sprintf("the write of %s (grant %s, %d -> %d) at %s overwrote %d acknowledged %s that it had never seen, of %s",
+	f := plainly(why.rule, s, fmt.Sprintf("the write of %s (grant %s, %d -> %d) at %s overwrote %d acknowledged %s of %s that it had never seen",
 		e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, checker.Seconds(e.Time), lost, updates(lost), grantsOf(s.Others)))
 	f.Lost = int64(lost)
 	why.explain(&f)

@@ -24,7 +24,7 @@ func stock(in question) checker.Result {
 			findings = append(findings, f)
 		}
 	}
-	r := in.Conclude("replay of the ledger, whose values only grow; the stock against the sum of the acknowledged changes", findings, len(findings))
+	r := in.Conclude("replay of the ledger, whose values only grow; comparison of the stock with the sum of the acknowledged changes", findings, len(findings))
 	if r.Verdict == checker.Pass && ledger.Verdict == checker.Unknown {
 		return ledger
 	}
@@ -74,7 +74,7 @@ func (in question) stockIsOff(lock string) (checker.Finding, bool) {
 
 func hasStock(in question) (checker.Code, string) {
 	if _, used := in.Run.Registers[regLedger]; !used {
-		return checker.CodeElsewhere, "this workload keeps no stock: --workload stock does"
+		return checker.CodeElsewhere, "this workload keeps no stock: use --workload stock"
 	}
 	return "", ""
 }

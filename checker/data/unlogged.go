@@ -23,7 +23,7 @@ func (in question) unlogged(register string, acked int, findings []checker.Findi
 		})
 		lost = 1
 	}
-	r := in.Conclude("only the clients' view: the resource keeps no log", findings, len(findings))
+	r := in.Conclude("judged only by what the clients saw: the resource keeps no log", findings, len(findings))
 	r.Figures = checker.Figures{"updates_acked": int64(acked), "updates_lost_" + register: int64(lost)}
 	r.Proof = checker.NewProof(checker.DataProof{Clients: answer})
 	if r.Verdict == checker.Pass && answer == checker.Unknown {

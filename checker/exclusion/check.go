@@ -25,7 +25,7 @@ func MutualExclusion() checker.Check {
 // LossNotice is the check [checker.LossNotice].
 func LossNotice() checker.Check {
 	return checker.Check{
-		Name: checker.LossNotice, Doc: "was a holder told that it lost the lock, and how late? (reported; gates where required)",
+		Name: checker.LossNotice, Doc: "was a holder told that it lost the lock, and how late? (reported; fails a run only if --require names this check)",
 		Applies: func(in *checker.Input) (checker.Code, string) { return hasLeases(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return lossNotice(of(in)) },
 	}

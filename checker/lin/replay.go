@@ -17,19 +17,19 @@ func Replay(m history.Model, grants []*history.Grant, ops []Op, order []int) err
 	latest := int64(math.MinInt64)
 	for _, i := range order {
 		if i < 0 || i >= len(ops) || done[i] {
-			return fmt.Errorf("operation %d does not exist, or appears twice", i)
+			return fmt.Errorf("operation %d does not exist, or appears twice in the order", i)
 		}
 		op := &ops[i]
 		if done[i] = true; op.Ret < latest {
-			return fmt.Errorf("the %s of %s comes after an operation that was invoked only when it had returned", kindNames[op.Kind], op.ID)
+			return fmt.Errorf("the order places the %[1]s of %[2]s after an operation that was invoked only when this %[1]s had returned", kindNames[op.Kind], op.ID)
 		}
 		if latest = max(latest, op.Call); !l.step(op) {
-			return fmt.Errorf("the lock does not allow the %s of %s at that place", kindNames[op.Kind], op.ID)
+			return fmt.Errorf("the lock does not allow the %s of %s in this order", kindNames[op.Kind], op.ID)
 		}
 	}
 	for i := range ops {
 		if !done[i] && ops[i].Kind != May {
-			return fmt.Errorf("the %s of %s is missing", kindNames[ops[i].Kind], ops[i].ID)
+			return fmt.Errorf("the %s of %s is missing from the order", kindNames[ops[i].Kind], ops[i].ID)
 		}
 	}
 	return nil

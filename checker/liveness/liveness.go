@@ -32,7 +32,7 @@ func (in question) final(recoveries []checker.Recovery, figures checker.Figures)
 	}
 	from, ok := in.Phases[history.PhaseFinal]
 	if !ok {
-		return checker.Undecided(checker.CodeNoFinal, "the history has no final phase")
+		return checker.Undecided(checker.CodeNoFinal, "the history does not contain the final sections")
 	}
 	if healed := in.lastHeal(); healed > from {
 		return checker.Undecided(checker.CodeStillHurt, "a fault was active after the final sections began, at "+checker.Seconds(from)+", or its end is not on record")
@@ -179,13 +179,13 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 			return f, true
 		}
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("grant %s of %s was held for nearly all of that time: its client released it too late or not at all", g.ID, g.Client)})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("grant %s of %s was held for nearly all of the time after the faults: its client released the lock too late or not at all", g.ID, g.Client)})
 		return f, true
 	}
 	suspects := in.suspect(lock, &f)
 	if last := in.Events[len(in.Events)-1].Time; last < span.To {
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the record ends before the bound"})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the record ends before the bound has passed"})
 		return f, true
 	}
 	if in.hostMade(suspects) {
@@ -198,7 +198,7 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	again := slices.ContainsFunc(in.ByLock[lock], func(g *history.Grant) bool { return g.Granted() && g.From() >= span.From })
 	if !forGood && again && !slices.ContainsFunc(stuck, func(client string) bool { return a.heard[client] }) {
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "their requests were sent before the faults ended and may be lost, or were sent too late to be answered within the bound"})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the clients' requests were sent before the faults ended and may be lost, or were sent too late to be answered within the bound"})
 		return f, true
 	}
 	if f.Doubtful = !forGood && in.HeldUp(span, in.LongStalls()) > in.Run.LivenessBound/4; f.Doubtful {

@@ -72,7 +72,7 @@ func (in question) orphanFinding(lock string, asker *history.Grant, who []keeper
 		names = append(names, fmt.Sprintf("%s (%s)", k.g.ID, in.abandoned(k.g)))
 	}
 	slices.Sort(f.Events)
-	f.Message = fmt.Sprintf("%s was unavailable for %s: %s asked for it all the time and no client believed it held it; it may have been kept by %s",
+	f.Message = fmt.Sprintf("%s was unavailable for %s: %s asked for the lock all the time, and no client believed that it held the lock; the store may have kept the lock for %s",
 		lock, checker.Millis(span.To-span.From), asker.Client, orOthers(names))
 	f.Because(in.orphanCause(who[0].g))
 	return f
@@ -82,13 +82,13 @@ func (in question) orphanFinding(lock string, asker *history.Grant, who []keeper
 func (in question) abandoned(g *history.Grant) string {
 	switch _, killed := in.Kills[g.Client]; {
 	case !g.Granted():
-		return "its acquire has no known outcome"
+		return "the outcome of its acquire is unknown"
 	case len(g.Releases) > 0 && g.Releases[len(g.Releases)-1].Outcome() == history.Info:
-		return "its release has no known outcome"
+		return "the outcome of its release is unknown"
 	case killed:
 		return "its holder died"
 	}
-	return "its client no longer considered it its own"
+	return "its client no longer believed that it held the lock"
 }
 
 // freeSpans are the times in which nobody provably holds the lock or is about to give it back,

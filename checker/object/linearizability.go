@@ -89,7 +89,7 @@ func (j *lockJudge) legal(prepared []lockGrant) bool {
 	}
 	order := j.sweep.Order(j.ops)
 	if err := lin.Replay(j.in.Model, j.grants, j.ops, order); err != nil {
-		j.giveUp(checker.CodeContradiction, fmt.Sprintf("the order found by the sweep is invalid: %v", err))
+		j.giveUp(checker.CodeContradiction, fmt.Sprintf("the order of operations that the checker found is invalid: %v", err))
 		return true
 	}
 	j.proof.Replayed += len(order)
@@ -114,7 +114,7 @@ func (j *lockJudge) piece(lock string, us []unit) {
 			j.outOfTime(lock)
 			return
 		case lin.Legal:
-			j.giveUp(checker.CodeContradiction, fmt.Sprintf("the sweep finds a violation of lock %s that Porcupine does not confirm", lock))
+			j.giveUp(checker.CodeContradiction, fmt.Sprintf("the checker found a violation of lock %s that Porcupine does not confirm", lock))
 			return
 		}
 		j.findings = append(j.findings, j.finding(lock, core))
@@ -191,7 +191,7 @@ func revived(core []*lockGrant) bool {
 }
 
 func (j *lockJudge) describe(lg *lockGrant) string {
-	text := fmt.Sprintf("%s sent %s, granted by %s", lg.g.ID, checker.Seconds(lg.from), checker.Seconds(lg.ok))
+	text := fmt.Sprintf("%s was requested at %s and granted by %s", lg.g.ID, checker.Seconds(lg.from), checker.Seconds(lg.ok))
 	if base, leased := j.in.ExpiryBase(lg.g); leased {
 		text += ", lease until " + checker.Seconds(base+j.in.Run.Tolerance)
 	}

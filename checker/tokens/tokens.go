@@ -21,7 +21,7 @@ func fencingTokens(in question) checker.Result {
 		findings = append(findings, in.tokenOrder(lock)...)
 	}
 	findings = append(findings, in.refusedValid(figures)...)
-	r := in.Conclude("sweep over the grants by the times of request and answer; refusals against the newest grant", in.Weigh(findings), len(findings))
+	r := in.Conclude("grants compared by the times of their requests and answers; refusals compared with the newest grant", in.Weigh(findings), len(findings))
 	r.Figures = figures
 	return r
 }

@@ -56,7 +56,7 @@ func (in question) heldBack(client string, span history.Interval) int64 {
 
 func boundsTries(in question) (checker.Code, string) {
 	if in.Run.Bounds[boundTry] == 0 {
-		return checker.CodeElsewhere, "this workload sets no bound for a try: --workload try does"
+		return checker.CodeElsewhere, "this workload sets no bound for a try: use --workload try"
 	}
 	return "", ""
 }

@@ -52,7 +52,7 @@ func fairness(in question) checker.Result {
 		}
 	}
 	slices.SortStableFunc(findings, func(a, b checker.Finding) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
-	r := checker.Conclude("grants in order of their answers, against the order of their requests", findings, len(findings))
+	r := checker.Conclude("order of the answers to grants, compared with the order of their requests", findings, len(findings))
 	r.Figures = figures
 	if slices.Sort(lasted); len(lasted) > 0 {
 		figures["waits"], figures["overtakes"], figures["overtaken_max"] = waits, total, worst
@@ -60,7 +60,7 @@ func fairness(in question) checker.Result {
 		for _, q := range []int{50, 90, 99, 100} {
 			figures[fmt.Sprintf("wait_p%d_ns", q)] = checker.Percentile(lasted, q)
 		}
-		r.Reason = cmp.Or(r.Reason, overtakings(waits, total, worst)+fmt.Sprintf("; longest wait, first waits of clients excluded: %s", checker.Millis(lasted[len(lasted)-1])))
+		r.Reason = cmp.Or(r.Reason, overtakings(waits, total, worst)+fmt.Sprintf("; longest wait (the first wait of each client excluded): %s", checker.Millis(lasted[len(lasted)-1])))
 	}
 	if other, _ := wasCounted(in); r.Verdict == checker.Pass && !in.Run.Fair && other != "" {
 		r.Quiet = true
@@ -230,5 +230,5 @@ func overtakings(waits, total, worst int64) string {
 	if total == 0 {
 		return checker.Count(waits, "wait") + ", none overtaken"
 	}
-	return fmt.Sprintf("%s, overtaken %s, one of them %s", checker.Count(waits, "wait"), checker.Count(total, "time"), checker.Count(worst, "time"))
+	return fmt.Sprintf("%s, overtaken %s in total, at most %s in one wait", checker.Count(waits, "wait"), checker.Count(total, "time"), checker.Count(worst, "time"))
 }

@@ -47,7 +47,7 @@ func deadlock(in question) checker.Result {
 	slices.SortStableFunc(findings, func(a, b checker.Finding) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
 	r := checker.Result{Verdict: checker.Pass, Method: "pairs of clients that hold one lock and wait for another", Figures: figures}
 	r.Findings = findings[:min(len(findings), checker.MaxFindings)]
-	r.Reason = fmt.Sprintf("clients waited for each other %d times, for %s at most; the store reported %d deadlocks", figures["mutual_waits"], checker.Millis(figures["mutual_wait_max_ns"]), figures["deadlocks_reported"])
+	r.Reason = fmt.Sprintf("%s between clients, %s at most; the store reported %s", checker.Count(figures["mutual_waits"], "mutual wait"), checker.Millis(figures["mutual_wait_max_ns"]), checker.Count(figures["deadlocks_reported"], "deadlock"))
 	return r
 }
 

@@ -113,7 +113,7 @@ func errFirst(err error) error {
 func elsewhere(host, system string, security []string) error {
 	switch {
 	case !strings.HasPrefix(host, "unix://"):
-		return fmt.Errorf("the Docker daemon at %s is not on this host: its servers could not be reached through lockstorm's links", host)
+		return fmt.Errorf("the Docker daemon at %s is not on this host: lockstorm's links could not reach servers there", host)
 	case strings.Contains(system, "Docker Desktop"):
 		return errors.New("Docker Desktop runs containers in a virtual machine: run lockstorm inside it, or on Linux")
 	case slices.ContainsFunc(security, func(s string) bool { return strings.Contains(s, "rootless") }):

@@ -130,7 +130,7 @@ func frozenBy(group, file string, is func(string) bool) (bool, string, error) {
 	}
 	n := len(strings.Fields(string(procs)))
 	if is(strings.TrimSpace(string(state))) {
-		return true, fmt.Sprintf("its cgroup of %d processes is frozen", n), nil
+		return true, fmt.Sprintf("the cgroup of its %d processes is frozen", n), nil
 	}
-	return false, fmt.Sprintf("its cgroup of %d processes is not frozen", n), nil
+	return false, fmt.Sprintf("the cgroup of its %d processes is not frozen", n), nil
 }

@@ -107,7 +107,7 @@ func (p *Provider) Here(t cluster.Topology) error {
 			_, err = d.here(ctx, p.o.Images, i)
 		}
 		if err != nil {
-			return fmt.Errorf("%w: --provider container would fetch it", err)
+			return fmt.Errorf("%w: a run with --provider container would fetch the image", err)
 		}
 	}
 	return nil
@@ -290,7 +290,7 @@ func (p *Provider) Close() error {
 	}
 	if err != nil {
 		p.end()
-		err = fmt.Errorf("containers of the run may be left over (see: doctor): %w", err)
+		err = fmt.Errorf("containers of the run may be left over (see: lockstorm doctor): %w", err)
 	}
 	p.work.Wait()
 	if d != nil {

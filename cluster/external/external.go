@@ -70,14 +70,14 @@ func (*Provider) Name() string { return cluster.ExternalName }
 // Available is nil when every node was named, and each can be shared with others.
 func (p *Provider) Available(t cluster.Topology) error {
 	if len(p.servers) == 0 {
-		return errors.New("it needs --servers NODE=HOST:PORT,... for each of " + strings.Join(nodes(t), ", "))
+		return errors.New("--servers is missing: write NODE=HOST:PORT,... with an address for each of " + strings.Join(nodes(t), ", "))
 	}
 	for _, r := range t.Nodes {
 		if p.servers[r.Name] == "" {
 			return fmt.Errorf("--servers gives no address for %s: topology %s has %s", r.Name, t.Name, strings.Join(nodes(t), ", "))
 		}
 		if !cluster.Can[cluster.Tenant](r) {
-			return fmt.Errorf("%s of %s cannot be an existing server: lockstorm could not tell its own data there from other data", r.Name, t.Name)
+			return fmt.Errorf("%s of %s cannot be an existing server: lockstorm could not tell the data of a run there from other data", r.Name, t.Name)
 		}
 		if p.access.Password != "" && r.Login == nil {
 			return fmt.Errorf("%s is set, but lockstorm cannot log in to %s with a password", envPassword, r.Name)

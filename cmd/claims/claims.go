@@ -52,7 +52,7 @@ func (a *verb) command() *cobra.Command {
 	var out, from, keep string
 	cmd := &cobra.Command{
 		Use:   "claims [NUMBER...]",
-		Short: "the claims of articles on locks, put to the test",
+		Short: "test the claims that articles make about locks",
 		Long: `Lists claims that articles make about distributed locks, with the verdicts that were measured for the
 documentation (docs/claims.md): stands, in part, falls, or open. With --run it makes the runs again: each claim has its
 own backends, faults and workloads, and its verdict is computed from the runs. Runs with an unexpected result are listed (exit code 5).
@@ -257,7 +257,7 @@ func answersOf(dir string) (answers []own.Answer, err error) {
 		}
 	}
 	if len(answers) == 0 {
-		return nil, fmt.Errorf("--from %s: it has neither %s nor the run of a claim", dir, answersFile)
+		return nil, fmt.Errorf("--from %s: the directory has neither %s nor the run of a claim", dir, answersFile)
 	}
 	return answers, nil
 }

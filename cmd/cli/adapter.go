@@ -96,7 +96,7 @@ func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) er
 		}
 	}
 	if n := conform.Broken(all); n > 0 {
-		fmt.Fprintf(a.st.Stdout, "\n%d of %d rules broken, %d not tried because of that\n", n, len(all), notTried)
+		fmt.Fprintf(a.st.Stdout, "\n%d of %d rules broken; %d later rules not tried, because an earlier rule is broken\n", n, len(all), notTried)
 		if said := strings.TrimSpace(log.String()); said != "" {
 			fmt.Fprintf(a.st.Stderr, "last output of the adapter:\n%s\n", lastLines(said, 12))
 		}

@@ -63,7 +63,7 @@ func TestUsage(t *testing.T) {
 		{"run --backend sql-for-update --register postgres", 3, "backend sql-for-update keeps its data in its own transaction"},
 		{"run --backend etcd-election --workload try", 3, "which backend etcd-election does not support"},
 		{"run --backend zk-rwlock --workload reentrant", 3, "backend zk-rwlock is read-write"},
-		{"run --backend redis-lua --workload two-locks", 3, "it needs two locks: use --locks 2"},
+		{"run --backend redis-lua --workload two-locks", 3, "this workload needs two locks: use --locks 2"},
 		{"run --backend redis-lua --workload job:mark=maybe", 3, "mark=maybe: choose no, after or before"},
 		{"run --backend redis-lua --nemesis kill-connection", 3, "to a connection that the servers of redis-single can end"},
 		{"run --backend sql-lease-row --nemesis promote-replica", 3, "postgres has no replica that lockstorm could promote"},

@@ -34,7 +34,7 @@ func (a *App) compareCommand() *cobra.Command {
 	var page string
 	cmd := &cobra.Command{
 		Use:   "compare A B",
-		Short: "two stored suites side by side",
+		Short: "show two stored suites side by side",
 		Long: `Lists the differences between suites A and B: two versions of a lock, two time-outs, two machines. Each is a
 directory or its results.json. The differences are violations that came or went, and figures that differ by a
 fifth at least and significantly: if nothing had changed, fewer than 5 of 100 such comparisons, of all figures

@@ -29,7 +29,7 @@ func (a *App) doctorCommand() *cobra.Command {
 	var asJSON, clean bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "which servers can be used here, and how to get the others",
+		Short: "show which servers can be used here, and how to get the others",
 		Long: `Says for every topology which provider --provider auto would take and what the other providers
 lack, what the fault clock-jump needs, what Docker can do here, and what killed runs have left
 behind: containers, and folders in a cache. --clean removes these leftovers and nothing else.
@@ -94,10 +94,10 @@ func (a *App) docker(ctx context.Context) usable {
 	for _, l := range left {
 		names := strings.Join(slices.Concat(l.Containers, l.Networks), ", ")
 		if l.Dead {
-			u.Missing = append(u.Missing, fmt.Sprintf("run %s is dead and left %s behind: doctor --clean removes it", l.Run, names))
+			u.Missing = append(u.Missing, fmt.Sprintf("run %s is dead and left %s behind: doctor --clean removes what it left", l.Run, names))
 			continue
 		}
-		u.Missing = append(u.Missing, fmt.Sprintf("run %s was started on another machine or in another container and has %s: check there whether it is alive", l.Run, names))
+		u.Missing = append(u.Missing, fmt.Sprintf("run %s was started on another machine or in another container and still has %s: check there whether the run is alive", l.Run, names))
 	}
 	return u
 }

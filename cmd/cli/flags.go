@@ -28,7 +28,7 @@ func (o *once) Set(s string) error {
 	return o.Value.Set(s)
 }
 
-var errTwice = errors.New("given twice, but takes one value")
+var errTwice = errors.New("the flag is given twice, but takes one value")
 
 // onceEach makes every flag of one value refuse a second one, in all verbs. What is set or not may be said
 // again.
@@ -66,7 +66,7 @@ func (a *App) plainFlagError(err error) error {
 		return fmt.Errorf("--%s %s: %w", bad.GetFlag().Name, bad.GetValue(), errors.Unwrap(bad))
 	}
 	want := map[string]string{
-		"int": "a whole number", "uint64": "a whole number, 0 or more", "bool": "true or false", "duration": "a duration, as 750ms or 1m30s",
+		"int": "a whole number", "uint64": "a whole number, 0 or more", "bool": "true or false", "duration": "a duration, such as 750ms or 1m30s",
 	}[value.Type()]
 	switch {
 	case want == "":
@@ -157,7 +157,7 @@ func (l longer) Type() string { return "duration" }
 func (l longer) Set(s string) error {
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 {
-		return fmt.Errorf("want a duration above 0, as 90s or 10m")
+		return fmt.Errorf("want a duration above 0, such as 90s or 10m")
 	}
 	*l.value = d
 	return nil

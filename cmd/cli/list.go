@@ -108,7 +108,7 @@ func (a *App) printList(items []listed) error {
 		if len(l.Topologies) > 0 {
 			facts := ""
 			if l.Ends != "" {
-				facts = "; if it is never released, it ends: " + l.Ends
+				facts = "; end of a grant that is never released: " + l.Ends
 			}
 			if l.Tokens {
 				facts += "; issues fencing tokens"

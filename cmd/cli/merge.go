@@ -17,7 +17,7 @@ func (a *App) mergeCommand() *cobra.Command {
 	var s suiteFlags
 	cmd := &cobra.Command{
 		Use:   "merge DIR... --out DIR",
-		Short: "one report from the shards of a suite, or from a suite that was cut off",
+		Short: "make one report from the shards of a suite, or from a suite that was cut off",
 		Long: `Judges the runs in several suite directories together: the shards of one suite, or a suite that was
 killed. The runs stay where they are and the report links to them, so keep the directories next to each
 other. The exit code is that of the whole suite. The report lists the cells that were not run (exit code 2).`,
@@ -68,7 +68,7 @@ func (a *App) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [FILE]",
 		Short: "write a commented suite file as a starting point",
-		Long:  "Writes " + suiteFile + ", or FILE. The suite is about this program's own locks or, if it has only those of lockstorm, about two of these. With - it is printed. An existing file is never overwritten.",
+		Long:  "Writes " + suiteFile + ", or FILE. The suite tests this program's own locks or, in a program that has only the locks of lockstorm, two of these. With -, the suite is printed. An existing file is never overwritten.",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := suiteFile

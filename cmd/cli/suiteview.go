@@ -176,7 +176,7 @@ func (a *App) summarizeSuite(r *gate.Results, asJSON bool) error {
 		fmt.Fprintf(w, "servers by provider (runs): %s\n", p)
 	}
 	if r.Wall > 0 {
-		fmt.Fprintf(w, "took %v for %v of runs: %.1f in parallel on %d processors\n", r.Wall.Round(100*time.Millisecond), r.Work.Round(100*time.Millisecond), r.Parallel(), r.CPUs)
+		fmt.Fprintf(w, "took %v for runs of %v in total: %.1f runs in parallel on %d processors\n", r.Wall.Round(100*time.Millisecond), r.Work.Round(100*time.Millisecond), r.Parallel(), r.CPUs)
 	}
 	return nil
 }

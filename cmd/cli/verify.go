@@ -43,7 +43,7 @@ Exit codes: 0 every proof holds, 1 a proof does not hold, 2 a proof needs the re
 	f := cmd.Flags()
 	f.BoolVar(&s.all, "all", false, "print the events of every proof, not only of the first of each check")
 	f.IntVar(&s.finding, "finding", 0, "check and print only the proof of this finding (its number, as printed)")
-	f.StringVar(&s.record, "record", "", "the run directory or history.jsonl that a proof in a file is from")
+	f.StringVar(&s.record, "record", "", "the run directory or history.jsonl from which a proof in a file was taken")
 	f.StringVar(&s.save, "save", "", "write the proof of --finding (default: the first) to a file that can be mailed")
 	return cmd
 }
@@ -243,7 +243,7 @@ func (a *App) restsOn(v *harness.Verified) {
 	if n, hit := r.Stats["faults_on_holder"]; hit && r.Verdict == checker.Pass && n > 0 {
 		a.println("  exposures: %s hit an active client; with 95 %% confidence at most %.2g %% of such faults break this lock", checker.Count(n, "fault"), 100*tally.NoneIn(n))
 	} else if len(v.Run.RequestedFaults) == 0 && r.Verdict == checker.Pass {
-		a.println("  exposures: none; no fault was injected, so this says nothing about faults")
+		a.println("  exposures: none; no fault was injected, so the run says nothing about faults")
 	}
 	for _, f := range v.Run.RequestedFaults {
 		if f.Skipped != "" {
@@ -288,7 +288,7 @@ func (a *App) verifyLetter(path, record string) (int, error) {
 	case harness.ExitPass:
 		a.println("%s: %s: holds, %s\n   %s", path, what, checker.Count(len(l.Events), "event"), strings.Join(story, "\n   "))
 		if record == "" {
-			a.println("Checked by its own events alone. To check it against the whole record: %s verify %s --record DIR (SHA-256 %s)", a.st.Name, path, l.Record)
+			a.println("This proof was checked only by the events that it contains. To check it against the whole record: %s verify %s --record DIR (SHA-256 %s)", a.st.Name, path, l.Record)
 		}
 	case harness.ExitUnknown:
 		a.println("%s: %s: not checked: %v (SHA-256 %s; --record DIR)", path, what, err, l.Record)

@@ -38,7 +38,7 @@ func TestVerify(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{mailed}, 0, "Checked by its own events alone"},
+		{[]string{mailed}, 0, "This proof was checked only by the events that it contains"},
 		{[]string{mailed, "--record", dir}, 0, "holds, "},
 		{[]string{mailed, "--record", filepath.Join(dir, "history.jsonl")}, 0, "holds, "},
 		{[]string{dir, "--finding", "2"}, 0, "2. mutual-exclusion"},

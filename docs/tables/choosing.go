@@ -20,17 +20,17 @@ func Choosing(r *gate.Results) string {
 	p.line(`Two questions decide more than the choice of a lock:
 
 1. **What happens when a holder is late?** Every lock whose lease, session or connection can end lets a second client in
-   while the first one still believes that it holds the lock. A faster store, a longer time to live or a watchdog makes
-   that rarer and never impossible. If it costs money, the data needs a fence: a resource that refuses old tokens, a
+   while the first client still believes that it holds the lock. A faster store, a longer time to live or a watchdog makes
+   such an overlap rarer, but never impossible. If an overlap would cost money, the data needs a fence: a resource that refuses old tokens, a
    condition in the write itself, or a transaction that holds the lock and writes the data.
-2. **What happens when a holder dies?** A lock without a lease waits for it for ever.
+2. **What happens when a holder dies?** A lock without a lease then blocks all other clients forever.
 
-The rest is measured. %s without faults and under four, %d seeds each, by
+Everything below is measured: %s without faults and under four faults, with %d seeds each, by
 
     lockstorm suite examples/choose.yaml
 
-on %s, on a machine with %d processors: %s. Make it again with your time to live, your faults and your own
-lock ([suite.md](suite.md)), and with more seeds: they tell more locks apart.
+on %s, on a machine with %d processors: %s. Repeat the comparison with your time to live, your faults and your own
+lock ([suite.md](suite.md)). With more seeds, more locks differ significantly.
 `, locksOf(r), seeds, r.Started.UTC().Format("2006-01-02"), r.CPUs, r.Verdict)
 	answer := r.Table("", "").Answer
 	if answer == nil {
@@ -46,9 +46,9 @@ lock ([suite.md](suite.md)), and with more seeds: they tell more locks apart.
 	}
 	p.line(`## In figures
 
-In brackets: an interval of 95 %%, or the range of fewer than six runs. Updates lost are a share of the acknowledged ones. "With the
-fence" is a second register that refuses tokens older than the newest it has seen; a lock that issues none could not be measured
-with it. Blocked is the longest time in which the lock was free but nobody could get it.
+The brackets have an interval of 95 %%, or the range of fewer than six runs. Lost updates are a share of the acknowledged updates. "With the
+fence" is a second register that refuses tokens older than the newest token that it has seen. A lock that issues no tokens could not be measured
+with this register. "Blocked" is the longest time in which the lock was free but no client could get it.
 `)
 	p.header(append([]string{"group", "lock"}, answer.Columns...)...)
 	for _, l := range answer.Locks {
@@ -65,11 +65,11 @@ with it. Blocked is the longest time in which the lock was free but nobody could
 	p.line(`
 ## What this does not say
 
-- A group is as fine as the number of runs allows. Locks of one group may differ; these runs do not show it.
-- All violations count alike here. A defect and what is inherent to leases have different cures: the sentences name them.
-- Each lock ran on its smallest topology, one server where that is possible. Fail-over is another question:
-  [ensembles.md](ensembles.md), [databases.md](databases.md), [matrix.md](matrix.md).
-- Times are of this machine. Compare them within a column.
+- The number of runs limits how many locks differ significantly. Locks of one group may differ, although these runs do not show a difference.
+- All violations count alike on this page. A defect and a weakness inherent to leases have different cures. The entry of each lock above says which cure applies.
+- Each lock ran on its smallest topology, with one server if possible. For fail-over see
+  [ensembles.md](ensembles.md), [databases.md](databases.md) and [matrix.md](matrix.md).
+- The times were measured on one machine. Compare only times within a column.
 
 %s.
 `, versionsOf(r))

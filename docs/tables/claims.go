@@ -14,11 +14,14 @@ func Claims(answers []own.Answer) string {
 	var p page
 	p.line("# What articles say of distributed locks, put to the test\n\n%s", `<!-- Made from docs/claims.json by `+"`make docs`"+`; `+"`make claims`"+` measures anew. Do not edit. -->
 
-Five articles on distributed locks (numbered 000 to 004 here) make these claims. Each is a case in code, with
-backends, faults and workloads of its own; `+"`lockstorm claims --run N`"+` makes its runs, `+"`lockstorm claims --run`"+` makes those
-of all. A verdict is computed from the runs: a claim **stands** if every run bears it out, **falls** if none does, and stands **in
-part** otherwise. What a run must bear out is stated in code (suite/claims*.go), and so is what it must show, which
-tests hold it to. Where a claim compares, its comparisons bear it out, or not. The figures are those of one run each, seed 1, on a machine with two cores.
+Five articles on distributed locks (numbered 000 to 004 on this page) make these claims. Each claim is a case in code, with its own
+backends, faults and workloads. `+"`lockstorm claims --run N`"+` makes the runs of claim N, `+"`lockstorm claims --run`"+` makes those
+of all claims.
+
+A verdict is computed from the runs: a claim **stands** if every run supports it, **falls** if no run does, and stands **in
+part** otherwise. The code (suite/own/claims*.go) states which outcome of a run supports the claim. It also states the outcome
+that each run must have, and tests compare the runs with it. If a claim is a comparison, measured ratios support it or not.
+Each figure comes from one run, with seed 1, on a machine with two cores.
 `)
 	p.header("", "claim", "verdict", "what the runs show")
 	claims := own.Claims()
@@ -49,14 +52,14 @@ func (p *page) claim(c own.Claim, answers []own.Answer) {
 	}
 	for _, one := range c.Compares {
 		if ratio, holds, ok := one.Holds(c.Number, answers); ok {
-			p.line("- %s (%s of %s is %.2g times that of %s; %.2g at least would bear it out): %s", upper(one.Text), strings.ReplaceAll(strings.TrimSuffix(one.Figure, "_ns"), "_", " "), one.Of, ratio, one.To, one.Least,
+			p.line("- %s: %[7]s. (%[2]s of %[3]s is %[4].2g times that of %[5]s. A factor of at least %[6].2g would support the claim.)", upper(one.Text), strings.ReplaceAll(strings.TrimSuffix(one.Figure, "_ns"), "_", " "), one.Of, ratio, one.To, one.Least,
 				map[bool]string{true: "yes", false: "**no**"}[holds])
 		}
 	}
 	if len(c.Compares) > 0 {
 		p.line("")
 	}
-	p.header("`lockstorm run ...`", "exit", "bears it out", "failed", "figures")
+	p.header("`lockstorm run ...`", "exit", "supports the claim", "failed", "figures")
 	for _, r := range c.Runs {
 		i := slices.IndexFunc(answers, func(a own.Answer) bool { return a.Run == r.Name })
 		if i < 0 {

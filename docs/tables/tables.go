@@ -42,21 +42,23 @@ func (p *page) header(cells ...string) {
 // Faults is docs/faults.md.
 func Faults(c *harness.Catalogue) string {
 	var p page
-	p.line("# Faults\n\n%s"+`Ask for one with `+"`--nemesis NAME[:key=value,...]`"+`; several may be combined in one plan. A fault
-proves that it took effect, or counts as not injected; what it hurt and the proof are events of the
-history. A fault that cannot work on a topology is skipped with its reason; as the only fault it is
+	p.line("# Faults\n\n%s"+`Ask for a fault with `+"`--nemesis NAME[:key=value,...]`"+`. A plan can combine several faults. A fault must prove that
+it took effect. A fault without this proof counts as not injected. The targets of a fault and its proof are events of the
+history. A fault that cannot work on a topology is skipped with its reason. If the only fault of a run cannot work, the run is
 refused (exit code 3).
 
-`+"`at`"+` ties a fault to a point of a client (`+"`list workloads`"+` and `+"`list backends`"+` name them) or, with
-`+"`random`"+`, to random times; `+"`nth`"+`, `+"`every`"+` and `+"`for`"+` say when and how long. A length is a duration or a
-multiple of the ttl. A fault of servers, stores or clocks that is tied to a point keeps its client
-there until another one was granted, at most for `+"`stay`"+` and never beyond 0.9 of its lease: a race that
-is rare otherwise becomes certain. `+"`nodes`"+` takes the servers that granted the lock first, where the
-lock says which they were. Servers without data (Sentinels) are hurt only when they are named.
+The parameter `+"`at`"+` ties a fault to a point that a client reaches (`+"`list workloads`"+` and `+"`list backends`"+` list the points). With
+`+"`at=random`"+` the fault strikes at random times. `+"`nth`"+`, `+"`every`"+` and `+"`for`"+` say when and how long the fault acts. A length is a duration or a
+multiple of the ttl. The parameter `+"`nodes`"+` selects servers. If the lock reports which servers granted it, these servers are
+selected first. Servers without data (Sentinels) are hurt only if `+"`nodes`"+` names them.
 
-Links run through toxiproxy inside our own process: one for each client and server, one for each client
-and the protected resource, and one for each pair of servers that talk to each other. Links of clients
-that no fault of the plan touches lead past it.
+A fault of servers, stores or clocks that is tied to a point holds the client at this point until another client
+was granted the lock. So a race that is otherwise rare becomes certain. The fault holds the client for at most `+"`stay`"+`, and never
+beyond 0.9 of the client's lease.
+
+Links run through toxiproxy inside lockstorm's own process. There is a link for each client and server, for each client
+and the protected resource, and for each pair of servers that talk to each other. A client that no fault of the plan
+affects has direct connections instead.
 `, generated)
 	p.byProvider(c)
 	for _, family := range families {
@@ -75,7 +77,7 @@ that no fault of the plan touches lead past it.
 // byProvider says which provider of servers each fault needs.
 func (p *page) byProvider(c *harness.Catalogue) {
 	providers := harness.ProviderNames()[1:] // without auto
-	p.line("\n## By provider of servers\n\nWhat [a provider](providers.md) can do for some backend and topology; what it cannot, a run says with the reason.\n")
+	p.line("\n## By provider of servers\n\nThe table says which faults each [provider](providers.md) of servers can inject for some backend and topology. If a fault cannot work in a run, the run gives the reason.\n")
 	p.header(append([]string{"fault"}, providers...)...)
 	for _, s := range c.Nemeses.All() {
 		if s.Fault == nil {
@@ -124,11 +126,12 @@ func Backends(c *harness.Catalogue) string {
 	var p page
 	p.line(`# Backends
 
-%sA backend is a way to lock. Run one with `+"`--backend NAME`"+`; the first of its topologies is the default.
-"Ends" is how a grant ends when nobody releases it: by its lease, with its holder's process, or never.
+%sA backend is a way to lock. Run a backend with `+"`--backend NAME`"+`. The first of its topologies is the default.
+"Ends" says how a grant ends if no client releases it: by its lease, with its holder's process, session or connection, or never.
 
-Clients send again by themselves what was not answered, as those of users do: a SET NX whose answer was lost is told
-as "held by somebody else", and is of unknown outcome on record. `+"`redis-lua:retries=0`"+` does not.
+Redis clients resend commands that were not answered, as those of users do. So a SET NX whose answer was lost is
+reported as "held by another client". In the record the outcome of such an attempt is unknown. With `+"`redis-lua:retries=0`"+` the client
+resends nothing.
 `, generated)
 	p.header("backend", "what it is", "ends", "tokens", "renews", "topologies")
 	for _, b := range c.Backends.All() {
@@ -171,10 +174,10 @@ func (p *page) matrix(c *harness.Catalogue) {
 	p.line(`
 ## What they do under faults
 
-With default parameters, on the default topology (faults of leaders and quorums: on the ensemble), ` + "`--fencing both`" + `: the plain register has no fence, so what is
-inherent shows. ` + "`make soak`" + ` measures 200 cells of this table, drawn by a seed, and fails on every one
-that a run contradicts; a run that ends inconclusive contradicts nothing. A dash: the fault cannot work
-there (the reason is what ` + "`lockstorm run`" + ` answers).
+The tables hold for default parameters and the default topology. Faults of leaders and quorums run on the ensemble. With ` + "`--fencing both`" + ` the plain register has
+no fence, so the tables show findings that are inherent to leases. ` + "`make soak`" + ` measures 200 cells of these tables, drawn by a seed, and fails on every cell
+that a run contradicts. An inconclusive run contradicts nothing. A dash means that the fault cannot work
+on that backend. ` + "`lockstorm run`" + ` gives the reason.
 `)
 	p.header("word", "meaning")
 	for _, w := range suite.Words() {

@@ -72,7 +72,7 @@ func TestWrongSpecs(t *testing.T) {
 			s.Ends = "soon"
 			c.Backends.Add(s)
 		},
-		`backend "small-lock": it names no topology`: func(c *harness.Catalogue) {
+		`backend "small-lock": the backend names no topology`: func(c *harness.Catalogue) {
 			s := smallBackend()
 			s.Topologies = nil
 			c.Backends.Add(s)
@@ -87,12 +87,12 @@ func TestWrongSpecs(t *testing.T) {
 			s.Params = nemesis.CommonParams("1s", "often")
 			c.Nemeses.Add(s)
 		},
-		`workload "small-work": it has no New`: func(c *harness.Catalogue) {
+		`workload "small-work": the workload has no New`: func(c *harness.Catalogue) {
 			s := smallWorkload()
 			s.New = nil
 			c.Workloads.Add(s)
 		},
-		`check "small-check": it has no Run`: func(c *harness.Catalogue) {
+		`check "small-check": the check has no Run`: func(c *harness.Catalogue) {
 			s := smallCheck()
 			s.Run = nil
 			c.Checks.Add(s)

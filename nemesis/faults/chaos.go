@@ -24,8 +24,8 @@ const maxDrawn = 100_000
 
 func chaos() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "chaos", Doc: "one fault after another, drawn by the seed from all faults that work here, each with its defaults",
-		Proven: "Each fault proves its effect as it does alone. Faults that cannot work here are left out; plan.json and the coverage give the reasons.",
+		Name: "chaos", Doc: "injects one fault after another, drawn by the seed from all faults that can work in the run, each with its default parameters",
+		Proven: "Each fault proves its effect in the same way as alone. Faults that cannot work in the run are left out. plan.json and the check coverage give the reasons.",
 		Family: history.FamilyMixed, Links: nemesis.ToServers | nemesis.ToRegister, Draw: drawChaos,
 		Params: []catalog.Param{
 			{Name: paramEvery, Default: "2ttl", Doc: "shortest time from the end of one injection to the next"},

@@ -12,8 +12,8 @@ import (
 
 func clientKill() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "client-kill", Doc: "kill -9 of a client while it waits, holds or releases; a new client takes its place",
-		Proven: "lockstorm has waited for the process to end, and a new client has taken its place. The kill is recorded before the signal is sent. Nothing to heal.",
+		Name: "client-kill", Doc: "kills a client (kill -9) while it waits for the lock, holds it or releases it; a new client replaces the killed client",
+		Proven: "lockstorm has waited for the client's process to end, and a new client has replaced the killed client. The kill is recorded before the signal is sent. There is nothing to heal.",
 		Family: history.FamilyClient, Whom: nemesis.Clients, Params: nemesis.ClientParams(nemesis.AtOnce, "2.5ttl"),
 		Strikes: strikeKill, Fault: ClientKill{},
 	}

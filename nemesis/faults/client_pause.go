@@ -10,8 +10,8 @@ import (
 
 func clientPause() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "client-pause", Doc: "stops a whole client process (SIGSTOP), its renewer included, as a long GC pause does",
-		Proven: "/proc shows every thread of the process group in state T. The heal is SIGCONT.",
+		Name: "client-pause", Doc: "stops a whole client process (SIGSTOP), with the thread that renews its lease, as a long pause of a garbage collector does",
+		Proven: "/proc shows every thread of the client's process group in state T (stopped). The heal is SIGCONT.",
 		Family: history.FamilyClient, Whom: nemesis.Clients, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
 		Strikes: strikeHolder, Fault: ClientPause{},
 	}

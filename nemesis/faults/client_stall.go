@@ -11,8 +11,8 @@ import (
 
 func clientStall() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "client-stall", Doc: "stops only the goroutine in the critical section; the client's renewer keeps running",
-		Proven: "The client's own log shows that it stands at the point. The heal lets it go on.",
+		Name: "client-stall", Doc: "stops only the client's goroutine in the critical section; the goroutine that renews the lease keeps running",
+		Proven: "The client's own log shows that the client stands at the point. The heal lets the client go on.",
 		Family: history.FamilyClient, Whom: nemesis.Clients, Gates: true, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
 		Strikes: strikeHolder, Fault: ClientStall{},
 	}
@@ -33,7 +33,7 @@ func (ClientStall) Available(nemesis.Setting) error { return nil }
 // Inject does nothing more: the client stands at its point, which its log shows.
 func (ClientStall) Inject(_ context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	if t.Hit == nil {
-		return nemesis.Effect{}, errors.New("client-stall needs a client at a point")
+		return nemesis.Effect{}, errors.New("client-stall can hold only a client that has reached a point")
 	}
 	h := t.Hit
 	return nemesis.Effect{

@@ -23,8 +23,8 @@ const (
 
 func clockJump() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "clock-jump", Doc: "the wall clock of servers jumps forward or back; a key whose expiry the clock passes expires at once",
-		Proven: "The time that the server itself reports shows the jump. It is not undone unless undo=yes.",
+		Name: "clock-jump", Doc: "makes the wall clock of servers jump forward or back; a key expires at once if the clock jumps past the end of its time to live",
+		Proven: "The time that the server itself reports shows the jump. The jump is not undone unless undo=yes.",
 		Family: history.FamilyClock, Whom: nemesis.Nodes, Fault: ClockJump{},
 		Strikes: strikeAcquired, Check: checkJump, SetsBack: setsBack,
 		Params: nemesis.StrikingGrants(nemesis.GrantAll, nemesis.ServerParams("1s", "2.5ttl", "1",

@@ -18,8 +18,8 @@ const paramPolicy = "policy"
 
 func evict() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "evict", Doc: "memory runs short on a server (maxmemory) and its policy evicts the lock's key",
-		Proven: "The key existed, and was gone while memory was full. The heal frees memory at once, because no client can acquire a lock while memory is short.",
+		Name: "evict", Doc: "makes memory run short on a server (maxmemory), so that the server's policy evicts the lock's key",
+		Proven: "The lock's key existed, and was gone while memory was full. The heal frees memory at once, because no client can acquire a lock while memory is short.",
 		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired, Fault: Evict{}, Check: checkPolicy,
 		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster,
 			catalog.Param{Name: paramPolicy, Doc: "which keys are evicted first, in the store's own words (default: the keys with the shortest time to live)"}),
@@ -90,7 +90,7 @@ func makeRoom(ctx context.Context, filled []filledNode) (string, error) {
 func evictKeys(ctx context.Context, n nemesis.Node, s cluster.Evictor, policy string, keys []string, fills func()) (string, error) {
 	k, ok := nemesis.As[cluster.Keeper](n)
 	if !ok {
-		return "", errors.New("it stores no keys")
+		return "", errors.New("the server stores no keys")
 	}
 	var text string
 	err := nemesis.Until(ctx, func() (bool, error) {

@@ -71,7 +71,7 @@ func TestEvictInTheWay(t *testing.T) {
 	l.fails(e, err, "node supervisor-1 never evicts keys")
 	l.check(l.set(1, labLock))
 	e, err = l.inject("evict", on(evictedBy{l.node(1), keyless{l.store(1)}}))
-	l.fails(e, err, "store-1: it stores no keys")
+	l.fails(e, err, "store-1: the server stores no keys")
 }
 
 // A server that cannot make room does not keep the others from it.

@@ -18,8 +18,8 @@ import (
 
 func failoverKillSpec() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "failover-kill", Doc: "the master dies before its replicas have the lock: replication is cut, one client acquires the lock, the master is killed (kill -9), a replica is promoted",
-		Proven: "The master has died, the replicas did not have the holder's key, and most supervisors name another master, which reports itself as master. The holder is kept at `acquired` until another client is granted the lock or 0.9 of its lease is over. The heal starts the old master and restores replication.",
+		Name: "failover-kill", Doc: "makes the master die before its replicas have the lock. lockstorm cuts the replication, one client acquires the lock, lockstorm kills the master (kill -9), and the supervisors promote a replica",
+		Proven: "The master has died, and the replicas did not have the holder's key. Most supervisors name another server as master, and this server reports itself as master. The fault holds the holder at the point `acquired` until another client is granted the lock, or until 0.9 of the holder's lease is over. The heal starts the old master and restores replication.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: killTakes, Fault: FailoverKill{},
 		Strikes: func(int, []string) string { return points.Random },
 		Params:  append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),

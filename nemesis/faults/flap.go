@@ -15,8 +15,8 @@ import (
 
 func flap() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "flap", Doc: "the connections of clients to servers are reset again and again",
-		Proven: "At least one connection was reset. The heal ends the resets and counts them.",
+		Name: "flap", Doc: "resets the connections of clients to servers again and again",
+		Proven: "At least one connection was reset. The heal ends the resets, and reports their number.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeHolder, Fault: Flap{},
 		Params: onLinks("1.5ttl", "3ttl", catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "average time from one reset to the next"}),
 		Check: func(own catalog.Values, in nemesis.Input) error {
@@ -56,7 +56,7 @@ func (Flap) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (neme
 	}
 	first, began := 0, int64(0) // a client that has no connection now opens one soon
 	if nemesis.Until(ctx, func() (bool, error) { began, first = w.Now(), resetAll(links); return first > 0, nil }) != nil {
-		return nemesis.Effect{}, fmt.Errorf("there was no connection to reset on %d links", len(links))
+		return nemesis.Effect{}, fmt.Errorf("none of the %d links had a connection to reset", len(links))
 	}
 	flapping, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup

@@ -12,8 +12,8 @@ import (
 
 func killConnection() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "kill-connection", Doc: "the server ends the connection of a client that holds the lock, as an operator or a time-out would (pg_terminate_backend, KILL)",
-		Proven: "The server confirmed that it ended the connection; it refuses if there is no such connection. Nothing to heal.",
+		Name: "kill-connection", Doc: "makes the server end the connection of a client that holds the lock, as an operator or a time-out would do (pg_terminate_backend, KILL)",
+		Proven: "The server confirmed that it ended the connection. A server refuses if there is no such connection. There is nothing to heal.",
 		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: KillConnection{},
 		Strikes: func(k int, _ []string) string { return []string{points.Acquired, points.BeforeWrite}[k%2] },
 		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()),

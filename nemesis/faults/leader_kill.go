@@ -9,8 +9,8 @@ import (
 
 func leaderKill() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "leader-kill", Doc: "the leader is killed (kill -9), and started again once another server leads",
-		Proven: "The leader has died of SIGKILL. Its peers or most supervisors have chosen another leader, which reports itself as leader. The heal starts the old one.",
+		Name: "leader-kill", Doc: "kills the leader (kill -9), and starts the killed server again when another server leads",
+		Proven: "The leader has died of SIGKILL. The other servers or most supervisors have chosen another leader, which reports itself as leader. The heal starts the old leader again.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes, Fault: LeaderKill{},
 		Params: nemesis.ServerParams("0.5ttl", "4ttl", nemesis.RoleLeader),
 	}

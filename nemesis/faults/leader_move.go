@@ -10,8 +10,8 @@ import (
 
 func leaderMove() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "leader-move", Also: []string{"failover-planned"}, Doc: "an operator replaces a healthy leader",
-		Proven: "The peers or most supervisors have chosen another leader, which reports itself as leader. Nothing to heal.",
+		Name: "leader-move", Also: []string{"failover-planned"}, Doc: "replaces a healthy leader by another server, as an operator would do",
+		Proven: "The other servers or most supervisors have chosen another leader, which reports itself as leader. There is nothing to heal.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes, Fault: LeaderMove{},
 		Params: nemesis.ServerParams(nemesis.AtOnce, "3ttl", nemesis.RoleMaster),
 	}

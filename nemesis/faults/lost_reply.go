@@ -13,8 +13,8 @@ import (
 
 func lostReply() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "lost-reply", Doc: "servers carry out what a client asks for, but the next answer of each that is not a refusal is lost with its connection",
-		Proven: "An answer was dropped and its connection closed; the proof quotes the answer. The fault lets the client at the point go on, and drops the next such answer.",
+		Name: "lost-reply", Doc: "loses answers: servers carry out a client's requests, but the next answer of each server that is not a refusal is lost, together with its connection",
+		Proven: "An answer was dropped, and its connection was closed. The proof quotes the answer. If the fault is tied to a point, it lets the client at the point go on, and drops the next answer that is not a refusal.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeReply, Fault: LostReply{},
 		Params: onLinks("1.5ttl", "1ttl"),
 	}

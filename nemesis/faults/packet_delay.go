@@ -14,8 +14,8 @@ import (
 
 func packetDelay() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "packet-delay", Doc: "a client's requests to the resource are held back and delivered late, in order (Kleppmann's delayed write)",
-		Proven: "The proof says how many bytes of the client are being held back. The fault lets the client at the point go on, so that its write is held. The heal delivers the bytes.",
+		Name: "packet-delay", Doc: "holds back a client's requests to the resource, and delivers them late, in order (Kleppmann's delayed write)",
+		Proven: "The proof says how many bytes of the client are being held back. If the fault is tied to a point, it lets the client at the point go on, so that the client's write is held back. The heal delivers the bytes.",
 		Family: history.FamilyLink, Whom: nemesis.Clients, Links: nemesis.ToRegister, Delays: true, Fault: PacketDelay{},
 		Strikes: func(int, []string) string { return points.BeforeWrite }, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
 	}
@@ -60,7 +60,7 @@ func (PacketDelay) Inject(ctx context.Context, w nemesis.World, t nemesis.Target
 	err := nemesis.Until(ctx, func() (bool, error) {
 		for _, c := range t.Clients {
 			if n := held[c.Name()].Held(); n > 0 {
-				proofs = append(proofs, fmt.Sprintf("%d bytes from %s to the register are being held", n, c.Name()))
+				proofs = append(proofs, fmt.Sprintf("%d bytes from %s to the register are being held back", n, c.Name()))
 			}
 		}
 		return len(proofs) > 0, nil

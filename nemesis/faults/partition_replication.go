@@ -13,8 +13,8 @@ import (
 
 func partitionReplication() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "partition-replication", Doc: "replicas are cut off from the master; its supervisors and clients still reach it",
-		Proven: "mode=cut: the master itself reports that it has no replica. Supervisors connect from other addresses and notice nothing.",
+		Name: "partition-replication", Doc: "cuts replicas off from the master; the master's supervisors and clients still reach it",
+		Proven: "With mode=cut, the master itself reports that it has no replica. Supervisors connect from other addresses, and notice nothing of the cut.",
 		Family: history.FamilyLink, Whom: nemesis.Nodes, Fault: PartitionReplication{}, Check: checkMode,
 		Params: nemesis.ServerParams("1.5ttl", "3ttl", nemesis.RoleMaster, modeParams()...),
 	}

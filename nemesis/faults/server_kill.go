@@ -9,8 +9,8 @@ import (
 
 func serverKill() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "server-kill", Doc: "kill -9 of a server, which stays down and is then started with the data that its topology keeps",
-		Proven: "lockstorm has waited for the process to end. The heal starts the server again, and waits until it answers.",
+		Name: "server-kill", Doc: "kills a server (kill -9), which stays down for a while and is then started again with the data that its topology keeps",
+		Proven: "lockstorm has waited for the server's process to end. The heal starts the server again, and waits until it answers.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams("1.5ttl", "3ttl", "1"), Fault: ServerKill{},
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 func serverPause() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "server-pause", Doc: "SIGSTOP of a server, then SIGCONT",
-		Proven: "Every thread is in state T. The server's sockets still accept and buffer requests; the server carries them out after SIGCONT, the heal.",
+		Name: "server-pause", Doc: "pauses a server (SIGSTOP), and then resumes it (SIGCONT)",
+		Proven: "Every thread of the server is in state T (stopped). Meanwhile the server's sockets still accept and buffer requests. The server carries these requests out after the heal (SIGCONT).",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams("1.5ttl", "3ttl", "1"), Fault: ServerPause{},
 	}
 }

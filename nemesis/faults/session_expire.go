@@ -13,8 +13,8 @@ import (
 
 func sessionExpire() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "session-expire", Doc: "the servers end the session, or revoke the lease, of a client that holds the lock",
-		Proven: "A server confirmed that it ended the session; it refuses if there is no such session. Nothing to heal.",
+		Name: "session-expire", Doc: "makes the servers end the session, or revoke the lease, of a client that holds the lock",
+		Proven: "A server confirmed that it ended the session. A server refuses if there is no such session. There is nothing to heal.",
 		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: SessionExpire{},
 		Strikes: func(k int, _ []string) string { return []string{points.Acquired, points.BeforeWrite}[k%2] },
 		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()),

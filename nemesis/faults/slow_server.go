@@ -22,8 +22,8 @@ const (
 
 func slowServer() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "slow-server", Doc: "a server is stopped and resumed again and again, so that it runs only part of the time",
-		Proven: "At the first stop every thread is in state T. The heal lets the server run without stops.",
+		Name: "slow-server", Doc: "stops and resumes a server again and again, so that the server runs only part of the time",
+		Proven: "At the first stop every thread of the server is in state T (stopped). The heal lets the server run without stops.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Fault: SlowServer{},
 		Params: nemesis.ServerParams("1.5ttl", "3ttl", "1",
 			catalog.Param{Name: paramShare, Default: "0.8", Doc: "fraction of the time for which the server is stopped"},

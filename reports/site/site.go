@@ -96,7 +96,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", textPolicy)
 	switch {
 	case !s.hosts(r.Host):
-		http.Error(w, "this server answers only for its own address: open the one that lockstorm serve printed", http.StatusMisdirectedRequest)
+		http.Error(w, "this server answers only under its own address: open the address that lockstorm serve printed", http.StatusMisdirectedRequest)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		h.Set("Allow", "GET, HEAD")
 		http.Error(w, "this server is read-only: use GET or HEAD", http.StatusMethodNotAllowed)

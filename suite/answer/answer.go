@@ -171,9 +171,9 @@ func (l *Lock) violated(v Violation) {
 
 // What the groups are made of, where there are three, and where there is one.
 const (
-	rankedBy = "Ranked by the share of runs that ended with a violation (95 % intervals of Clopper and Pearson; two locks differ significantly where theirs do not overlap)."
-	groups   = " Group 1: not significantly worse than the best lock, and significantly better than the worst one. Group 3: the reverse. Group 2: between them. More seeds separate more locks."
-	oneGroup = " There is one group: not even the best and the worst lock differ significantly. More seeds separate more locks."
+	rankedBy = "The locks are ranked by the share of their runs that ended with a violation. Two locks differ significantly if the intervals of their shares do not overlap (95 % intervals of Clopper and Pearson)."
+	groups   = " Locks of group 1 are not significantly worse than the best lock, and significantly better than the worst lock. For group 3 it is the reverse. Group 2 is in between. With more seeds, more locks differ significantly."
+	oneGroup = " There is only one group, because not even the best and the worst lock differ significantly. With more seeds, more locks differ significantly."
 )
 
 // rank sorts the locks and makes the groups. Two locks differ where their intervals do not
@@ -197,7 +197,7 @@ func (a *Answer) rank() {
 		return cmp.Or(cmp.Compare(place(x), place(y)), cmp.Compare(x.share(), y.share()), cmp.Compare(x.wait(), y.wait()))
 	})
 	if uneven(a.Locks) {
-		a.RankedBy += " Not every lock was run under every fault: the sentences name what was skipped."
+		a.RankedBy += " Not every lock was run under every fault: the entry of a lock names the skipped faults."
 	}
 }
 

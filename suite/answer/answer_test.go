@@ -74,14 +74,14 @@ func TestSentences(t *testing.T) {
 		cells []Cell
 		want  []string
 	}{
-		"all survived":     {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil), runsOf("l", "flap", suite.Safe, 0, 5, nil)}, []string{"l survived all faults it was run under (flap): 0 of 10 runs violated a promise (95 % interval: up to 30.8 %)"}},
+		"all survived":     {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil), runsOf("l", "flap", suite.Safe, 0, 5, nil)}, []string{"l survived all faults under which it was run (flap): of 10 runs none violated a promise (95 % interval of the share: up to 30.8 %)."}},
 		"no faults":        {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil)}, []string{"kept its promises without faults in 5 runs"}},
-		"inherent":         {[]Cell{runsOf("l", "client-pause", suite.Inherent, 4, 5, both)}, []string{"survived none of the faults", "violated under client-pause (4 of 5 runs), inherent to leases: a fence is the cure", "without a fence it lost 10 updates, 2 % (", "with the fence no update, 15 stale requests refused", "granted again 50.0 ms after a fault"}},
-		"no tokens":        {[]Cell{runsOf("l", "client-pause", suite.Inherent, 5, 5, plain)}, []string{"fencing was not measured: it issues no tokens here"}},
-		"blocked":          {[]Cell{blocked}, []string{"no client got the lock again", "blocked forever in 5 of 5 runs"}},
-		"open and untried": {[]Cell{open, {Lock: "l", Fault: "server-restart", Skipped: true}}, []string{"not run under server-restart, 3 runs inconclusive"}},
-		"without faults":   {[]Cell{runsOf("l", "none", suite.Defect, 1, 5, nil)}, []string{"violated under no fault at all (1 of 5 runs), a defect"}},
-		"nothing":          {[]Cell{{Lock: "l", Fault: "none", Skipped: true}}, []string{"l was not measured, not run under none."}},
+		"inherent":         {[]Cell{runsOf("l", "client-pause", suite.Inherent, 4, 5, both)}, []string{"survived none of the faults", "The lock broke a promise under client-pause (4 of 5 runs): this is inherent to leases, sessions and connections that can end, and the cure is a fence.", "Without a fence 10 updates were lost: 2 % of all updates (", "With a fence no update was lost, and the fence refused 15 stale requests.", "After a fault the lock was granted again within 50.0 ms (median)."}},
+		"no tokens":        {[]Cell{runsOf("l", "client-pause", suite.Inherent, 5, 5, plain)}, []string{"Fencing was not measured, because this backend issues no tokens."}},
+		"blocked":          {[]Cell{blocked}, []string{"no client got the lock again", "blocked all clients forever in 5 of 5 runs."}},
+		"open and untried": {[]Cell{open, {Lock: "l", Fault: "server-restart", Skipped: true}}, []string{"The lock was not run under server-restart. 3 runs were inconclusive."}},
+		"without faults":   {[]Cell{runsOf("l", "none", suite.Defect, 1, 5, nil)}, []string{"The lock broke a promise under no fault at all (1 of 5 runs): this is a defect"}},
+		"nothing":          {[]Cell{{Lock: "l", Fault: "none", Skipped: true}}, []string{"l was not measured. The lock was not run under none."}},
 	} {
 		got := find(t, Of(c.cells), "l").Sentence
 		for _, want := range c.want {
@@ -136,7 +136,7 @@ func TestGroupsAreSteady(t *testing.T) {
 // Where even the best and the worst lock cannot be told apart, there is one group.
 func TestOneGroup(t *testing.T) {
 	a := Of([]Cell{runsOf("a", "flap", suite.Safe, 0, 2, nil), runsOf("b", "flap", suite.Defect, 2, 2, nil)})
-	if a.Groups != 1 || a.Locks[0].Group != 1 || a.Locks[1].Group != 1 || !strings.Contains(a.RankedBy, "one group") {
+	if a.Groups != 1 || a.Locks[0].Group != 1 || a.Locks[1].Group != 1 || !strings.Contains(a.RankedBy, "only one group") {
 		t.Errorf("%+v", a)
 	}
 }

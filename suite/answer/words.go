@@ -9,42 +9,47 @@ import (
 	"github.com/lockstorm/lockstorm/suite/tally"
 )
 
-// sentence is the lock in one sentence, made of its figures.
+// sentence is the lock in a few sentences, made of its figures.
 func (l Lock) sentence() string {
 	if l.Runs == 0 {
-		return l.Name + " was not measured" + l.untried() + "."
+		return strings.Join(append([]string{l.Name + " was not measured."}, l.untried()...), " ")
 	}
-	parts := []string{l.Name + " " + l.survived()}
+	parts := []string{l.Name + " " + l.survived() + "."}
 	parts = append(parts, l.violations()...)
 	parts = append(parts, l.losses()...)
 	parts = append(parts, l.blocks()...)
 	if l.Recovery != nil {
-		parts = append(parts, "granted again "+With("recovery.median", l.Recovery)+" after a fault (median)")
+		parts = append(parts, "After a fault the lock was granted again within "+typical(With("recovery.median", l.Recovery))+".")
 	}
-	if rest := l.untried(); rest != "" {
-		parts = append(parts, strings.TrimPrefix(rest, ", "))
+	return strings.Join(append(parts, l.untried()...), " ")
+}
+
+// typical says of a value with its interval that it is a median.
+func typical(with string) string {
+	if value, interval, ok := strings.Cut(with, " ("); ok {
+		return value + " (median; " + interval
 	}
-	return strings.Join(parts, "; ") + "."
+	return with + " (median)"
 }
 
 func (l Lock) survived() string {
 	faults := slices.DeleteFunc(slices.Clone(l.Survived), func(f string) bool { return f == idle })
 	switch {
 	case len(l.Violated) == 0 && len(faults) > 0:
-		return fmt.Sprintf("survived all faults it was run under (%s): 0 of %s violated a promise (95 %% interval: up to %s)", join(faults), runs(l.Runs), Text("violating.runs", l.Rate.High))
+		return fmt.Sprintf("survived all faults under which it was run (%s): of %s none violated a promise (95 %% interval of the share: up to %s)", join(faults), runs(l.Runs), Text("violating.runs", l.Rate.High))
 	case len(l.Violated) == 0:
 		return fmt.Sprintf("kept its promises without faults in %s", runs(l.Runs))
 	case len(faults) == 0:
-		return "survived none of the faults it was run under"
+		return "survived none of the faults under which it was run"
 	}
 	return "survived " + join(faults)
 }
 
 // cures are what helps against a violation.
 var cures = map[suite.Word]string{
-	suite.Inherent: "inherent to leases: a fence is the cure",
-	suite.Defect:   "a defect: another lock or topology is the cure",
-	suite.Blocks:   "no client got the lock again: a lease or another lock is the cure",
+	suite.Inherent: "this is inherent to leases, sessions and connections that can end, and the cure is a fence",
+	suite.Defect:   "this is a defect, and the cure is another lock or topology",
+	suite.Blocks:   "no client got the lock again, and the cure is a lease or another lock",
 }
 
 // violations tells the faults under which promises were broken, by how bad it was.
@@ -62,7 +67,7 @@ func (l Lock) violations() (out []string) {
 			faults = append(faults, fmt.Sprintf("%s (%d of %s)", name, v.Violating, runs(v.Runs)))
 		}
 		if len(faults) > 0 {
-			out = append(out, "violated under "+join(faults)+", "+cures[w])
+			out = append(out, "The lock broke a promise under "+join(faults)+": "+cures[w]+".")
 		}
 	}
 	return out
@@ -70,48 +75,66 @@ func (l Lock) violations() (out []string) {
 
 func (l Lock) losses() (out []string) {
 	if l.Plain != nil {
-		out = append(out, "without a fence it lost "+loss(l.Plain, l.PlainShare, "lost-updates.plain.percent"))
+		out = append(out, "Without a fence "+loss(l.Plain, l.PlainShare, "lost-updates.plain.percent")+".")
 	}
 	switch {
 	case l.Fenced == nil && l.Plain != nil && l.Plain.Value > 0:
-		out = append(out, "fencing was not measured: it issues no tokens here")
+		out = append(out, "Fencing was not measured, because this backend issues no tokens.")
 	case l.Fenced != nil:
-		text := "with the fence " + loss(l.Fenced, l.FencedShare, "lost-updates.fenced.percent")
+		text := "With a fence " + loss(l.Fenced, l.FencedShare, "lost-updates.fenced.percent")
 		if l.Refused != nil && l.Refused.Value > 0 {
-			text += fmt.Sprintf(", %.0f stale requests refused", l.Refused.Value)
+			text += fmt.Sprintf(", and the fence refused %s", count(l.Refused.Value, "stale request"))
 		}
-		out = append(out, text)
+		out = append(out, text+".")
 	}
 	return out
 }
 
+// loss says how many updates were lost, and which share that is of all.
 func loss(n, share *tally.Value, figure string) string {
 	if n.Value == 0 || share == nil {
-		return "no update"
+		return "no update was lost"
 	}
-	return fmt.Sprintf("%.0f updates, %s", n.Value, With(figure, share))
+	was := "were lost"
+	if n.Value == 1 {
+		was = "was lost"
+	}
+	part, interval, ok := strings.Cut(With(figure, share), " (")
+	if part += " of all updates"; ok {
+		part += " (" + interval
+	}
+	return fmt.Sprintf("%s %s: %s", count(n.Value, "update"), was, part)
+}
+
+func count(n float64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%.0f %ss", n, what)
 }
 
 func (l Lock) blocks() []string {
 	if l.Blocked > 0 {
-		return []string{fmt.Sprintf("blocked forever in %d of %s", l.Blocked, runs(l.Runs))}
+		return []string{fmt.Sprintf("The lock blocked all clients forever in %d of %s.", l.Blocked, runs(l.Runs))}
 	}
 	if l.Orphan != nil && l.Orphan.Value > 0 {
-		return []string{"for at most " + Text("orphan", l.Orphan.Value) + " it was free, but no client could get it"}
+		return []string{"For up to " + Text("orphan", l.Orphan.Value) + " the lock was free, but no client could get it."}
 	}
 	return nil
 }
 
 // untried is what nothing is known of.
-func (l Lock) untried() string {
-	text := ""
+func (l Lock) untried() (out []string) {
 	if len(l.Skipped) > 0 {
-		text += ", not run under " + join(l.Skipped)
+		out = append(out, "The lock was not run under "+join(l.Skipped)+".")
 	}
-	if l.Open > 0 {
-		text += fmt.Sprintf(", %s inconclusive", runs(l.Open))
+	switch {
+	case l.Open == 1:
+		out = append(out, "1 run was inconclusive.")
+	case l.Open > 1:
+		out = append(out, runs(l.Open)+" were inconclusive.")
 	}
-	return text
+	return out
 }
 
 func runs(n int) string {

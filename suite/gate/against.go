@@ -99,7 +99,7 @@ func (a *Against) words(b, j Judged) {
 	case len(more) > 0:
 		a.New = append(a.New, fmt.Sprintf("%s: %s fails now, and did not before", j.Name, strings.Join(more, ", ")))
 	case len(defects(j, b)) > 0:
-		a.New = append(a.New, fmt.Sprintf("%s: %s, and in no earlier run", j.Name, strings.Join(defects(j, b), ", ")))
+		a.New = append(a.New, fmt.Sprintf("%s: %s, which no earlier run showed", j.Name, strings.Join(defects(j, b), ", ")))
 	case was != is:
 		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: %s, was %s", j.Name, is, was))
 	case len(less) > 0:

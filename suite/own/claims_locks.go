@@ -20,7 +20,7 @@ func claimsOfLocks() []Claim {
 	return []Claim{
 		{
 			Number: 1, Text: "at any time only one client holds the lock", Articles: "000, 003, 004",
-			Note: "True for all of them as long as nothing goes wrong. With any lock that has a lease or a session, a client that is stopped for longer than that is inside together with the next one.",
+			Note: "This is true for all tested locks as long as nothing goes wrong. If a lock has a lease or a session, and its holder is stopped for longer than the lease or the session, the next client gets the lock while the stopped client still believes that it holds it.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua --time 3s", passes(), figGrants),
 				as("redlock", "--backend redlock --time 3s", passes(), figGrants),
@@ -37,7 +37,7 @@ func claimsOfLocks() []Claim {
 		},
 		{
 			Number: 2, Text: "only the locker may unlock", Articles: "000",
-			Note: "A DEL without a check deletes any client's key; an atomic compare-and-delete does not.",
+			Note: "A DEL without a check deletes any client's key. An atomic compare-and-delete deletes only the key of its own client.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua --nemesis client-pause:at=before-release,every=2ttl --time 5s", owned),
 				but("redis-del", "--backend redis-del --nemesis client-pause:at=before-release,every=2ttl --time 5s", fails(checker.Ownership), owned, "violations"),
@@ -45,7 +45,7 @@ func claimsOfLocks() []Claim {
 		},
 		{
 			Number: 3, Text: "without a time-out a dead holder blocks all others", Articles: "000, 002, 003, 004",
-			Note: "True for a key in a store. A lock that ends with the connection or the process of its holder needs no time-out.",
+			Note: "This is true for a key in a store. A lock that ends with the connection or the process of its holder needs no time-out.",
 			Runs: []ClaimRun{
 				as("redis-setnx", "--backend redis-setnx --nemesis client-kill --time 4s", blocksAll),
 				but("postgres-advisory", "--backend postgres-advisory --nemesis client-kill --time 4s", passes(), blocksAll, figRecovery),
@@ -54,7 +54,7 @@ func claimsOfLocks() []Claim {
 		},
 		{
 			Number: 4, Text: "while a majority of the nodes lives, the lock works", Articles: "000, 003",
-			Note: "The death of a minority costs a fail-over at most. While the majority is gone no client gets the lock, and two clients never hold it at once.",
+			Note: "The death of a minority costs at most a fail-over. While the majority is gone, no client gets the lock, and two clients never hold the lock at once.",
 			Runs: []ClaimRun{
 				as("redlock-minority", "--backend redlock --topology redis-five-aof --nemesis server-kill:nodes=2 --time 5s", passes(), figRecovery),
 				as("etcd-leader", "--backend etcd-mutex --topology etcd-three --nemesis leader-kill --time 9s", alone, figRecovery),
@@ -65,7 +65,7 @@ func claimsOfLocks() []Claim {
 		},
 		{
 			Number: 24, Text: "when its session ends, the lock of a dead client is freed", Articles: "000, 002, 003",
-			Note: "True, but only after the time-out of the session, not at once.",
+			Note: "This is true, but the lock is freed only after the time-out of the session, not at once.",
 			Runs: []ClaimRun{
 				as("zk-kill", "--backend zk-sequential --ttl 2s --nemesis client-kill:at=before-write,every=5s --time 8s", suite.Expectation{Exit: codes{0}, Figures: figures{figRecovery: suite.AtLeast(1e9)}}, figRecovery),
 				as("zk-cut", "--backend zk-exclusive --nemesis partition-client:at=acquired,for=3ttl --time 7s", alone, figRecovery),
@@ -73,7 +73,7 @@ func claimsOfLocks() []Claim {
 		},
 		{
 			Number: 25, Text: "with ZooKeeper a lock needs no time-out", Articles: "000, 002",
-			Note: "The time-out of the session is the time-out of the lock. A client that is stopped for longer is inside together with the next one.",
+			Note: "The time-out of the session is the time-out of the lock. If a holder is stopped for longer than this time-out, the next client gets the lock while the stopped client still believes that it holds it.",
 			Runs: []ClaimRun{
 				but("zk-pause", "--backend zk-sequential --nemesis client-pause:for=3ttl --time 8s", doubleHolder(checker.Inherent), alone, "violations", "overlap_max_ns"),
 				but("zk-pause-exclusive", "--backend zk-exclusive --nemesis client-pause:for=3ttl --time 8s", doubleHolder(checker.Inherent), alone, "violations", "overlap_max_ns"),
@@ -81,7 +81,7 @@ func claimsOfLocks() []Claim {
 		},
 		{
 			Number: 41, Text: "creating a file is a lock", Articles: "002",
-			Note: "It keeps other clients out, but the file of a dead holder stays. The kernel frees an flock.",
+			Note: "A file keeps other clients out, but the file of a dead holder stays. With flock(2) the kernel frees the lock.",
 			Runs: []ClaimRun{
 				as("excl", "--backend file-excl --time 3s", passes(), figGrants),
 				but("excl-kill", "--backend file-excl --nemesis client-kill --time 4s", fails(checker.Liveness), comesBack),
@@ -89,8 +89,8 @@ func claimsOfLocks() []Claim {
 			},
 		},
 		{
-			Number: 42, Text: "etcd can do it too, and there are ready-made libraries", Articles: "000, 001, 003, 004",
-			Note: "Their locks keep other clients out. Under a pause they behave like every lock with a lease.",
+			Number: 42, Text: "etcd can be used for locks, too, and there are ready-made libraries", Articles: "000, 001, 003, 004",
+			Note: "The locks of etcd and of these libraries keep other clients out. Under a pause these locks behave like every lock with a lease.",
 			Runs: []ClaimRun{
 				as("etcd-mutex", "--backend etcd-mutex --time 3s", passes(), figGrants),
 				as("etcd-mutex-kill", "--backend etcd-mutex --nemesis client-kill --time 6s", passes(), figRecovery),
@@ -117,8 +117,8 @@ func claimsOfTokens() []Claim {
 			},
 		},
 		{
-			Number: 13, Text: "the zxid or the version of a node is such a token", Articles: "000",
-			Note: "The zxid of the node's creation is a token. The version of its data is none: it is 0 in every grant.",
+			Number: 13, Text: "the zxid or the version of a node can be such a growing version: a fencing token", Articles: "000",
+			Note: "The zxid of the node's creation can serve as a fencing token. The data version of the node cannot: it is 0 in every grant.",
 			Runs: []ClaimRun{
 				as("czxid", "--backend zk-sequential:token=czxid --time 3s", gives(checker.FencingTokens, checker.Pass)),
 				but("version", "--backend zk-sequential:token=version --time 3s", fails(checker.FencingTokens), gives(checker.FencingTokens, checker.Pass)),
@@ -137,7 +137,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 15, Text: "UPDATE ... WHERE version = v, without an id, is enough", Articles: "000",
-			Note: "It updates every row that has that version.",
+			Note: "This statement updates every row that has that version.",
 			Runs: []ClaimRun{
 				but("two-rows", "--backend sql-optimistic-noid --locks 2 --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain"),
 				but("two-rows-mariadb", "--backend sql-optimistic-noid --topology mariadb --locks 2 --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain"),
@@ -145,7 +145,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 16, Text: "a time stamp can take the place of the version", Articles: "000",
-			Note: "With whole seconds, the default of such columns, updates are lost; with microseconds none was lost.",
+			Note: "With whole seconds, the default of time stamp columns, updates are lost. With microseconds no update was lost.",
 			Runs: []ClaimRun{
 				but("seconds", "--backend sql-timestamp --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain", "updates_acked"),
 				but("milliseconds-crowd", "--backend sql-timestamp:resolution=100ms --clients 30 --workload counter:hold=2ms,think=0s --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain", "updates_acked"),
@@ -154,7 +154,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 17, Text: "the old value can take the place of the version", Articles: "000",
-			Note: "The value itself is safe. Data derived from it is not safe if an old value can come back: stock that was sold and refilled in between looks unchanged.",
+			Note: "The value itself is safe. Data derived from the value is not safe if an old value can come back. For example, stock that was sold and refilled in between looks unchanged.",
 			Runs: []ClaimRun{
 				as("counter", "--backend sql-value-cas --time 3s", passes(), "updates_lost_plain"),
 				but("restock", "--backend sql-value-cas --workload stock --time 3s", fails(checker.Stock), gives(checker.Stock, checker.Pass), "ledger_lost"),
@@ -162,8 +162,8 @@ func claimsOfTokens() []Claim {
 			},
 		},
 		{
-			Number: 35, Text: "an optimistic update that changes one row has won, one that changes none has lost", Articles: "004",
-			Note: "True, also if the answer is lost; the client then does not know whether it has won. (A client that simply repeats the statement applies it twice: docs/libraries.md shows a driver that does so.)",
+			Number: 35, Text: "an optimistic update that changes one row has won, and an update that changes no row has lost", Articles: "004",
+			Note: "This is true, also if the answer is lost. In that case the client does not know whether it has won. (A client that simply repeats the statement applies the update twice. docs/libraries.md shows a driver that does so.)",
 			Runs: []ClaimRun{
 				as("lost-reply", "--backend sql-optimistic --nemesis lost-reply:every=1ttl --time 5s", passes(), "updates_acked"),
 				as("lost-reply-mariadb", "--backend sql-optimistic --topology mariadb --nemesis lost-reply:every=1ttl --time 5s", passes(), "updates_acked"),

@@ -11,7 +11,7 @@ func claimsOfQueues() []Claim {
 	return []Claim{
 		{
 			Number: 8, Text: "a client that fails to take the lock should try again after a random time", Articles: "000",
-			Note: "It makes the longest waits shorter, but saves no requests: a pause that is shorter on average makes more of them. It has nothing to do with safety.",
+			Note: "A random pause makes the longest waits shorter. It saves no requests: if the pauses are shorter on average, the client sends more requests. The pause has no influence on safety.",
 			Compares: []Comparison{
 				{"the longest waits are shorter", "wait_p99_ns", "fixed", "jitter", 1.1},
 				{"fewer requests per hand-off", figRequests, "fixed", "jitter", 1.1},
@@ -29,8 +29,8 @@ func claimsOfQueues() []Claim {
 			},
 		},
 		{
-			Number: 19, Text: "one fixed node wakes the whole herd, a queue wakes one", Articles: "000, 001",
-			Note: "Notices per hand-off, by the number of clients: with one node they grow with that number, in a queue they do not.",
+			Number: 19, Text: "one fixed node wakes all waiting clients (the herd), a queue wakes one client", Articles: "000, 001",
+			Note: "The picture shows the notices per hand-off, by the number of clients. With one node the number of notices grows with the number of clients. In a queue it does not.",
 			Runs: []ClaimRun{
 				as("exclusive-10", "--backend zk-exclusive --workload handoff --clients 10 --ttl 10s --time 5s", within(figNotices, suite.AtLeast(500)), figNotices, figRequests),
 				as("exclusive-25", "--backend zk-exclusive --workload handoff --clients 25 --ttl 10s --time 8s", within(figNotices, suite.AtLeast(1000)), figNotices, figRequests),
@@ -40,7 +40,7 @@ func claimsOfQueues() []Claim {
 			},
 		},
 		{
-			Number: 20, Text: "a queue in which each client watches only the one before it is enough", Articles: "all",
+			Number: 20, Text: "a queue in which each client watches only the client before it is enough", Articles: "all",
 			Runs: []ClaimRun{
 				as("middle-dies", "--backend zk-sequential --nemesis client-kill:at=waiting,every=2ttl --time 7s", passes(), figRecovery),
 				as("flap", "--backend zk-sequential --nemesis flap --time 7s", alone),
@@ -48,7 +48,7 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 21, Text: "a client that is woken must check again whether it is first", Articles: "001, 002, 003",
-			Note: "Without this check, the death of a waiter in the middle lets the next one in.",
+			Note: "Without this check, the death of a waiting client in the middle of the queue lets the next client in too early.",
 			Runs: []ClaimRun{
 				as("without", "--backend zk-sequential-norecheck --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s", fails(checker.MutualExclusion), "violations"),
 				as("with", "--backend zk-sequential --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s", passes()),
@@ -56,7 +56,7 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 22, Text: "locks are granted in the order of requests", Articles: "000",
-			Note: "Yes for queues, including a database's lock queue. A polling client gets the lock only if it happens to poll at the right moment.",
+			Note: "This is true for queues, including a database's lock queue. A polling client gets the lock only if it happens to poll at the right moment.",
 			Runs: []ClaimRun{
 				as("zk-sequential", "--backend zk-sequential"+crowd, within(figOvertaken, suite.AtMost(20)), figOvertaken, "overtaken_max", "wait_p99_ns"),
 				as("etcd-mutex", "--backend etcd-mutex"+crowd, within(figOvertaken, suite.AtMost(20)), figOvertaken, "overtaken_max", "wait_p99_ns"),
@@ -75,21 +75,21 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 26, Text: "exists() and then wait() is a way to wait for the preceding node", Articles: "001",
-			Note: "A notice that arrives between the two calls wakes no client: the waiter waits forever.",
+			Note: "A notice that arrives between the two calls wakes no client. The waiting client then waits forever.",
 			Runs: []ClaimRun{
 				but("pause", "--backend zk-seed001 --nemesis client-pause:at=between-exists-and-wait,for=0.5ttl --time 7s", blocksAll, comesBack),
 			},
 		},
 		{
 			Number: 27, Text: "a lock is reentrant if the client remembers its current node", Articles: "001",
-			Note: "The client enters again. But the inner unlock deletes the node, and the next client enters while the outer section is still running.",
+			Note: "The client does get the lock again. But the inner unlock deletes the node, and the next client gets the lock while the outer section is still running.",
 			Runs: []ClaimRun{
 				but("zk-seed001", "--backend zk-seed001 --workload reentrant --time 4s", fails(checker.MutualExclusion), alone, "reentries", "violations"),
 			},
 		},
 		{
 			Number: 28, Text: "watching is better than polling", Articles: "001, 002",
-			Note: "It is fair: no client is overtaken. It does not need fewer requests than polling at intervals of a fiftieth of a long time to live, and a hand-off takes longer.",
+			Note: "Watching is fair: no client is overtaken. It does not need fewer requests than polling at intervals of a fiftieth of a long time to live. A hand-off by watching takes longer.",
 			Compares: []Comparison{
 				{"no client is overtaken: the longest wait of a poller is longer than that of a watcher", "wait_p99_ns", "redis-polls", "etcd-watches-one", 1.1},
 				{"fewer requests per hand-off", figRequests, "redis-polls", "zk-watches-one", 1},

@@ -23,26 +23,26 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 7, Text: "the value of the key must be random", Articles: "000",
-			Note: "If all clients use the same value, compare-and-delete is a blind DEL.",
+			Note: "If all clients use the same value, compare-and-delete deletes any client's key, like a DEL without a check.",
 			Runs: []ClaimRun{
 				as("equal", "--backend redis-lua --workload counter:token=equal --nemesis client-pause:at=before-release,every=2ttl --time 5s", fails(checker.Ownership), "violations"),
 				as("unique", "--backend redis-lua --nemesis client-pause:at=before-release,every=2ttl --time 5s", owned),
 			},
 		},
 		{
-			Number: 9, Text: "a holder overruns its time to live, another one enters, the first wakes up and overwrites", Articles: "000, 003, 004",
+			Number: 9, Text: "a holder overruns its time to live, another client gets the lock, and the first holder wakes up and overwrites data", Articles: "000, 003, 004",
 			Runs: []ClaimRun{as("redis-lua", "--backend redis-lua --nemesis client-pause:at=before-write --time 4s", suite.Expectation{
 				Verdicts: verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Fail}, Classes: classes{checker.MutualExclusion: checker.Inherent},
 			}, "violations", "updates_lost_plain", "first_violation_ns")},
 		},
 		{
-			Number: 10, Text: "the first one wakes up and deletes the key of the second, and a third one enters", Articles: "004",
+			Number: 10, Text: "a holder that overran its time to live wakes up and deletes the key of the second holder, and a third client gets the lock", Articles: "004",
 			Runs: []ClaimRun{as("redis-del", "--backend redis-del --nemesis client-pause:at=before-release,every=2ttl --time 5s", suite.Expectation{
 				Verdicts: verdicts{checker.Ownership: checker.Fail}, Classes: classes{checker.Ownership: checker.Defect},
 			}, "violations")},
 		},
 		{
-			Number: 11, Text: "GET and then DEL is not atomic, a script is", Articles: "ours",
+			Number: 11, Text: "GET and then DEL is not atomic, but a script is atomic", Articles: "ours",
 			Runs: []ClaimRun{
 				as("get-del", "--backend redis-get-del --nemesis client-pause:at=between-get-and-del,every=2ttl --time 6s", fails(checker.Ownership)),
 				as("script", "--backend redis-lua --nemesis client-pause:at=before-release,every=2ttl --time 5s", owned),
@@ -50,7 +50,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 29, Text: "a watchdog that renews solves the problem of the time-out", Articles: "002, 004",
-			Note: "Yes if a section hangs, but then no other client ever gets the lock. No if a process is stopped: its watchdog is stopped as well.",
+			Note: "This is true if a section hangs, but then no other client ever gets the lock. It is not true if a process is stopped, because the watchdog is stopped as well.",
 			Runs: []ClaimRun{
 				as("stall", "--backend redis-watchdog --nemesis client-stall --time 5s", passes(), "wait_p100_ns"),
 				but("pause", "--backend redis-watchdog --nemesis client-pause --time 5s", doubleHolder(checker.Inherent), alone, "violations"),
@@ -58,13 +58,13 @@ func claimsOfRedis() []Claim {
 			},
 		},
 		{
-			Number: 30, Text: "a time to live that is too short lets two in, one that is too long blocks for long after a death", Articles: "003, 004",
-			Note: "Measured with sections of 300 to 600 ms that trust their lock, and with holders that die: lost updates and the time until the next grant, for each time to live.",
+			Number: 30, Text: "a time to live that is too short lets two clients in, and a time to live that is too long blocks the lock for long after a death", Articles: "003, 004",
+			Note: "The runs have sections of 300 to 600 ms that trust their lock, and holders that die. They measure the lost updates and the time until the next grant, for each time to live.",
 			Runs: ttlSweep(),
 		},
 		{
 			Number: 31, Text: "asynchronous replication loses the lock when the master fails", Articles: "003, 004",
-			Note: "It does, in Redis and in a database. If nothing is acknowledged before a replica has it, nothing is lost.",
+			Note: "This is true in Redis and in a database. If no grant is acknowledged before a replica has the lock, no lock is lost.",
 			Runs: []ClaimRun{
 				as("redis-sentinel", "--backend redis-sentinel --nemesis failover-kill --time 10s", doubleHolder(checker.Defect), "violations"),
 				as("postgres-replica", "--backend sql-lease-row --topology postgres-replica --nemesis promote-replica --time 14s", fails(checker.MutualExclusion), "violations"),
@@ -73,8 +73,8 @@ func claimsOfRedis() []Claim {
 			},
 		},
 		{
-			Number: 32, Text: "Redlock, on a majority of independent nodes, solves it", Articles: "004",
-			Note: "It survives the death of a minority. It does not survive a client that is stopped, clocks that jump, or a node that restarts empty.",
+			Number: 32, Text: "Redlock, on a majority of independent nodes, solves the problem of a failing master", Articles: "004",
+			Note: "Redlock survives the death of a minority. It does not survive a client that is stopped, clocks that jump, or a node that restarts empty.",
 			Runs: []ClaimRun{
 				as("minority", "--backend redlock --topology redis-five-aof --nemesis server-kill:nodes=2 --time 5s", passes(), figRecovery),
 				but("pause", "--backend redlock --nemesis client-pause:at=before-write --time 5s", doubleHolder(checker.Inherent), alone, "violations"),
@@ -84,7 +84,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 40, Text: "an unlock may fail to delete the node", Articles: "003",
-			Note: "A lease or a session ends the lock in time. A client that goes on with the same session, without checking, keeps the lock.",
+			Note: "If the unlock fails, the end of the lease or the session frees the lock. A client that goes on with the same session, without checking, keeps the lock.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua:retries=0 --nemesis lost-reply:at=releasing --time 5s", comesBack, "orphan_max_ns", figRecovery),
 				as("zk-exclusive", "--backend zk-exclusive --nemesis partition-client:at=releasing,for=0.5ttl --time 6s", alone, "orphan_max_ns", figRecovery),

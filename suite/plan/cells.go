@@ -111,7 +111,7 @@ func (x *expansion) wrong(line int, format string, args ...any) {
 
 // notHere are the flags of run that a suite says in another way.
 var notHere = map[string]string{
-	"seed": "list seeds under seeds: instead", "out": "the suite chooses the directories of its runs",
+	"seed": "list seeds under seeds: instead", "out": "leave it out, because the suite chooses the directories of its runs",
 }
 
 // runFlags are those that a suite file can set.
@@ -159,7 +159,7 @@ const execKey = "exec"
 
 func (x *expansion) exec(cfg *harness.Config, flag text, words list) bool {
 	if len(words) == 0 || words[0].Value == "" {
-		x.wrong(flag.Line, "exec: it needs a program, as in exec: [./my-lock.py, an-argument]")
+		x.wrong(flag.Line, "exec: the program is missing; write it as in exec: [./my-lock.py, an-argument]")
 		return false
 	}
 	cfg.Backend, cfg.Arguments = harness.ExecBackend(words[0].Value), nil
@@ -223,8 +223,8 @@ func (x *expansion) product(cfg harness.Config, axes flags, extra []string, line
 		return
 	}
 	if len(axes) == 0 {
-		name := strings.Join(append([]string{slug(cfg.Backend), slug(strings.Join(cfg.Nemesis, "-"))}, extra...), "/")
-		x.add(Cell{Case: suite.Case{Name: name, Text: cfg.Backend + " under " + strings.Join(cfg.Nemesis, " and "), Run: cfg, Expect: suite.Expectation{Outcome: suite.Safe}}, line: line})
+		name := strings.Join(append([]string{slug(lockOf(cfg)), slug(strings.Join(cfg.Nemesis, "-"))}, extra...), "/")
+		x.add(Cell{Case: suite.Case{Name: name, Text: lockOf(cfg) + " under " + strings.Join(cfg.Nemesis, " and "), Run: cfg, Expect: suite.Expectation{Outcome: suite.Safe}}, line: line})
 		return
 	}
 	axis := axes[0]
@@ -291,9 +291,18 @@ func (x *expansion) add(c Cell) {
 	x.cells = append(x.cells, c)
 }
 
+// lockOf is the backend; of a program of another language with its arguments, of paths their last part.
+func lockOf(cfg harness.Config) string {
+	name := cfg.Backend
+	for _, a := range cfg.Arguments {
+		name += " " + path.Base(a)
+	}
+	return name
+}
+
 // row is the backend, with what makes it another one: where it runs and how it is used.
 func row(cfg harness.Config) string {
-	d, name := harness.Defaults(), cfg.Backend
+	d, name := harness.Defaults(), lockOf(cfg)
 	for _, more := range []struct{ text, value, def string }{
 		{" on ", cfg.Topology, ""},
 		{" with ", cfg.Provider, d.Provider},
@@ -331,7 +340,7 @@ func (x *expansion) fits(of flags, c Cell) bool {
 	for _, v := range of {
 		got, ok := flagOf(c, v.flag.Value)
 		if !ok {
-			x.wrong(v.flag.Line, "unknown key %s: %swant a flag of run, or name", v.flag.Value, catalog.DidYouMean(v.flag.Value, append(runFlags(), "name")))
+			x.wrong(v.flag.Line, "unknown key %s: %swant a flag of lockstorm run, or the key name", v.flag.Value, catalog.DidYouMean(v.flag.Value, append(runFlags(), "name")))
 			return false
 		}
 		bare := make([]string, len(got))

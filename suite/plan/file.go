@@ -126,7 +126,7 @@ func Open(b *suite.Book, name string, stdin io.Reader) (*File, error) {
 		return nil, fmt.Errorf("no suite file and no preset named %s; presets are %s; `lockstorm init` writes a file to start from", name, cmp.Or(strings.Join(b.PresetNames(), ", "), "none"))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("suite file: %w; - reads the standard input", err)
+		return nil, fmt.Errorf("suite file: %w (to read the standard input, write - as its name)", err)
 	}
 	return Read(name, text)
 }

@@ -13,7 +13,7 @@ import (
 func (x *expansion) include(in inclusion) {
 	switch {
 	case in.Cases.Line > 0 && len(in.Run) > 0:
-		x.wrong(in.Cases.Line, "cases and run in one entry: make two entries of it")
+		x.wrong(in.Cases.Line, "this entry of include has both cases: and run: (make two entries of it)")
 	case in.Cases.Line > 0:
 		x.includeSet(in)
 	case len(in.Run) > 0:
@@ -41,7 +41,7 @@ func (x *expansion) includeSet(in inclusion) {
 	}
 	for _, t := range in.Only {
 		if !used[t] {
-			x.wrong(t.Line, "no case of %s is called %q", in.Cases.Value, t.Value)
+			x.wrong(t.Line, "the set %s has no case named %q", in.Cases.Value, t.Value)
 		}
 	}
 	x.apply(in.rule, x.cells[from:])

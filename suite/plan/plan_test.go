@@ -138,7 +138,7 @@ var wrong = map[string][]string{
 	"axes: {backend: redis-lua}\ncoverage: {nemeses: flap}\n":                                                           {"s.yaml:2: no cell has nemesis flap"},
 	"axes: {backend: redis-lua}\ncoverage: {exposures: none}\n":                                                         {"s.yaml:2: exposures \"none\""},
 	"include:\n  - cases: everything\n":                                                                                 {"s.yaml:2:", "choose one of"},
-	"include:\n  - cases: published\n    only: late-dell\n":                                                             {"s.yaml:3: no case of published"},
+	"include:\n  - cases: published\n    only: late-dell\n":                                                             {"s.yaml:3: the set published has no case named"},
 	"include:\n  - cases: published\n    run: {backend: redis-lua}\n":                                                   {"s.yaml:2: cases and run"},
 	"include:\n  - name: x\n":                                                                                           {"s.yaml:2:", "needs cases: or run:"},
 	"include:\n  - run: {nemesis: none}\n":                                                                              {"s.yaml:2: run has no backend"},
@@ -341,6 +341,27 @@ func TestReplaceImpossible(t *testing.T) {
 		if last := cells[len(cells)-2:]; c.ok && (last[0].Skip == "" || last[1].Skip != "") {
 			t.Errorf("skipped: %q, %q", last[0].Skip, last[1].Skip)
 		}
+	}
+}
+
+// The arguments of a program tell its cells apart, and its rows.
+func TestExecAxis(t *testing.T) {
+	cells := slices.DeleteFunc(cellsOf(t, `
+name: exec
+axes:
+  exec:
+    - [../../adapters/python/flock.py]
+    - [../../adapters/python/flock.py, first]
+    - [../../adapters/python/flock.py, a/second]
+  nemesis: client-pause
+`), func(c Cell) bool { return c.Control })
+	var rows []string
+	for _, c := range cells {
+		rows = append(rows, c.Row)
+	}
+	flock := "exec:cmd=../../adapters/python/flock.py"
+	if want := []string{flock, flock + " first", flock + " second"}; !slices.Equal(rows, want) {
+		t.Errorf("rows %q, want %q", rows, want)
 	}
 }
 

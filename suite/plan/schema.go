@@ -49,9 +49,9 @@ func Schema(cat *suite.Book) map[string]any {
 			"compare":    object{"type": "boolean", "description": "true: the locks are compared, and nothing is expected of them; controls still count"},
 			"budget":     object{"type": "string", "description": "a duration after which no more runs start"},
 			"missing":    object{"enum": []string{Fail, Skip}, "description": "what to do with cells whose servers are missing"},
-			"impossible": object{"enum": []string{Fail, Skip}, "description": "what to do with pairs that cannot run"},
-			"run":        described(run, "flags of run, for all cells of the axes and of include: run"),
-			"axes":       described(flagSchema(cat.Catalogue, words, true), "flags of run, each with a list of values: every combination is a cell"),
+			"impossible": object{"enum": []string{Fail, Skip}, "description": "what to do with pairs of backend and fault that cannot run"},
+			"run":        described(run, "flags of lockstorm run, for all cells from axes: and from the entries of include: that have run:"),
+			"axes":       described(flagSchema(cat.Catalogue, words, true), "flags of lockstorm run, each with a list of values: every combination is a cell"),
 			"include": object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "properties": with(object{
 				"cases": object{"enum": cat.SetNames()}, "only": words, "name": object{"type": "string"}, "doc": object{"type": "string"}, "run": run, "seeds": seeds,
 			})}},

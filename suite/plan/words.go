@@ -68,7 +68,7 @@ func (f *File) seedsOf(l list, def []uint64) ([]uint64, error) {
 		return out, nil
 	}
 	if out[0] > maxSeeds {
-		return nil, f.at(l[0].Line, fmt.Errorf("%d seeds for each cell: at most %d are allowed; a list chooses single seeds", out[0], maxSeeds))
+		return nil, f.at(l[0].Line, fmt.Errorf("%d seeds for each cell: at most %d are allowed (to choose single seeds, write a list of them)", out[0], maxSeeds))
 	}
 	return counted(1, out[0]), nil
 }

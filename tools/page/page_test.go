@@ -236,7 +236,7 @@ func TestCellsEqualResults(t *testing.T) {
 			want := "not measured"
 			switch {
 			case plain && fenced && r.Stats["updates_lost_plain"] > 0 && r.Stats["updates_lost_fenced"] == 0:
-				want = fmt.Sprintf("%.0f updates lost without it, 0 with it; it refused %.0f requests", r.Stats["updates_lost_plain"], r.Stats["fence_refused"])
+				want = fmt.Sprintf("%.0f updates lost without the fence, 0 with it; the fence refused %.0f requests", r.Stats["updates_lost_plain"], r.Stats["fence_refused"])
 			case fenced && r.Stats["updates_lost_fenced"] > 0:
 				want = "did not help"
 			case fenced:

@@ -76,8 +76,11 @@ func (f fake) serve() {
 			say(q.ID, `"answer":"ok"`)
 		case "ping":
 			now := mono()
-			if f.way == "clock" {
+			switch f.way {
+			case "clock":
 				now = time.Now().UnixNano()
+			case "sleepy": // as one that collects garbage
+				time.Sleep(60 * time.Millisecond)
 			}
 			say(q.ID, `"answer":"ok","now":"%d"`, now)
 		case "try":

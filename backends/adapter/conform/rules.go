@@ -24,19 +24,19 @@ type rule struct {
 const answerLimit = 5 * time.Second
 
 var rules = []rule{
-	{"it describes itself", true, (*bench).describes},
-	{"it answers an unknown operation with unsupported, and ignores unknown fields", false, (*bench).unknown},
-	{"it opens, and its clock is CLOCK_MONOTONIC if it says so", true, (*bench).opens},
+	{"the adapter describes itself", true, (*bench).describes},
+	{"the adapter answers an unknown operation with unsupported, and ignores unknown fields", false, (*bench).unknown},
+	{"the adapter opens, and its clock is CLOCK_MONOTONIC if its description says so", true, (*bench).opens},
 	{"a free lock is granted", true, (*bench).free},
 	{"a held lock is refused", true, (*bench).exclusive},
 	{"a released lock is granted to the client that waits for it", true, (*bench).handsOver},
-	{"tokens increase", false, (*bench).tokens},
+	{"the tokens of later grants are higher", false, (*bench).tokens},
 	{"a cancelled wait ends", false, (*bench).cancels},
 	{"a second release is not answered with ok", false, (*bench).releasesOnce},
 	{"extend and ask answer correctly", false, (*bench).calls},
 	{"no lock is granted before the store has answered", false, (*bench).early},
 	{"not-sent is answered only if nothing was sent", false, (*bench).notSent},
-	{"it ends when its pipe closes, and releases nothing", false, (*bench).ends},
+	{"the adapter ends when its pipe closes, and releases nothing", false, (*bench).ends},
 }
 
 func (x *bench) describes(context.Context) (err error) {
@@ -71,7 +71,7 @@ func (x *bench) free(ctx context.Context) error {
 
 func (x *bench) exclusive(ctx context.Context) error {
 	if !x.about.Model.Locks() {
-		return skip("its model is %s", x.about.Model.Kind)
+		return skip("the lock's model is %s", x.about.Model.Kind)
 	}
 	held, err := x.try(ctx, x.a, "exclusive")
 	if err != nil {
@@ -106,7 +106,7 @@ func (x *bench) handsOver(ctx context.Context) error {
 	}()
 	select {
 	case a := <-got:
-		return fmt.Errorf("an acquire of a held lock ended at once instead of waiting: %w", cmp.Or(a.err, errors.New("it was granted the lock that another client holds")))
+		return fmt.Errorf("an acquire of a held lock returned at once instead of waiting: %w", cmp.Or(a.err, errors.New("the client was granted the lock that another client holds")))
 	case <-time.After(patience):
 	}
 	if err := held.Release(ctx); err != nil {
@@ -114,14 +114,14 @@ func (x *bench) handsOver(ctx context.Context) error {
 	}
 	a := <-got
 	if a.err != nil {
-		return fmt.Errorf("the lock was released, but the client that waited for it got: %w", a.err)
+		return fmt.Errorf("the lock was released, but the client that waited for the lock got: %w", a.err)
 	}
 	return a.lease.Release(ctx)
 }
 
 func (x *bench) tokens(ctx context.Context) error {
 	if !x.about.Tokens {
-		return skip("it issues no tokens")
+		return skip("the adapter issues no tokens")
 	}
 	var last int64
 	for i := range 5 {
@@ -131,7 +131,7 @@ func (x *bench) tokens(ctx context.Context) error {
 			return err
 		}
 		if now := lease.Info().Token; i > 0 && now <= last {
-			return fmt.Errorf("token %d was followed by token %d", last, now)
+			return fmt.Errorf("a grant with token %d was followed by a grant with token %d", last, now)
 		} else {
 			last = now
 		}
@@ -168,14 +168,14 @@ func (x *bench) releasesOnce(ctx context.Context) error {
 		return err
 	}
 	if lease.Release(ctx) == nil {
-		return errors.New("it answered two releases of one grant with ok")
+		return errors.New("the adapter answered two releases of one grant with ok")
 	}
 	return nil
 }
 
 func (x *bench) calls(ctx context.Context) error {
 	if len(x.about.Calls) == 0 {
-		return skip("it supports neither")
+		return skip("the adapter supports neither extend nor ask")
 	}
 	lease, err := x.try(ctx, x.a, "calls")
 	if err != nil {
@@ -189,7 +189,7 @@ func (x *bench) calls(ctx context.Context) error {
 	asks := slices.Contains(x.about.Calls, backends.CallAsk)
 	if asks {
 		if held, err := lease.(backends.Asker).Held(ctx); err != nil || !held {
-			return fmt.Errorf("ask for a held lock answered held: %t, %w", held, cmp.Or(err, errors.New("no error")))
+			return fmt.Errorf("the adapter answered ask for a held lock with held: %t, %w", held, cmp.Or(err, errors.New("no error")))
 		}
 	}
 	if err := lease.Release(ctx); err != nil {
@@ -197,7 +197,7 @@ func (x *bench) calls(ctx context.Context) error {
 	}
 	if asks {
 		if held, err := lease.(backends.Asker).Held(ctx); err == nil && held {
-			return errors.New("ask for a released lock answered held: true")
+			return errors.New("the adapter answered ask for a released lock with held: true")
 		}
 	}
 	return nil
@@ -206,7 +206,7 @@ func (x *bench) calls(ctx context.Context) error {
 // early keeps the store's answers back.
 func (x *bench) early(ctx context.Context) error {
 	if len(x.t.Servers) == 0 {
-		return skip("it needs no server")
+		return skip("the adapter needs no server")
 	}
 	warm, err := x.try(ctx, x.a, "early-warm") // it is connected
 	if err != nil {
@@ -232,7 +232,7 @@ func (x *bench) early(ctx context.Context) error {
 	case err = <-got:
 		x.holdAll(x.a, false)
 		if err == nil {
-			return errors.New("it was granted a lock while every answer of the store was held back")
+			return errors.New("the adapter granted a lock while every answer of the store was held back")
 		}
 		return nil // it has given up
 	case <-time.After(patience):
@@ -255,7 +255,7 @@ func (x *bench) holdAll(l backends.Locker, on bool) {
 // notSent swallows what leaves, and closes the connections then.
 func (x *bench) notSent(ctx context.Context) error {
 	if len(x.t.Servers) == 0 {
-		return skip("it needs no server")
+		return skip("the adapter needs no server")
 	}
 	before := int64(0)
 	for _, r := range x.relayed[x.a] {
@@ -288,7 +288,7 @@ func (x *bench) notSent(ctx context.Context) error {
 		after += r.sent.Load()
 	}
 	if errors.Is(err, backends.ErrNotSent) && after > before {
-		return fmt.Errorf("it answered not-sent, but it had sent %d bytes", after-before)
+		return fmt.Errorf("the adapter answered not-sent, but had sent %d bytes", after-before)
 	}
 	return nil
 }
@@ -314,13 +314,13 @@ func (x *bench) ends(ctx context.Context) error {
 		return err
 	}
 	if took > adapter.EndLimit {
-		return fmt.Errorf("its pipe was closed, but it ran on for %v, until a signal ended it", took.Round(time.Millisecond))
+		return fmt.Errorf("the adapter ran on for %v after its pipe had closed, until a signal ended it", took.Round(time.Millisecond))
 	}
 	if x.spec.Ends != history.EndsLease || time.Since(began) > x.t.TTL/2 {
 		return nil
 	}
 	if next, err := x.try(ctx, x.a, "ends"); err == nil && x.clock.Now() < lease.Info().Deadline {
-		return errors.Join(errors.New("when its pipe was closed, it released the lock that it held"), next.Release(ctx))
+		return errors.Join(errors.New("the adapter released its lock when its pipe closed"), next.Release(ctx))
 	}
 	return nil
 }

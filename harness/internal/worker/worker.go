@@ -119,7 +119,7 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 	env := backends.Env{
 		Run: w.cfg.RunID, Client: w.cfg.Client, Nodes: w.cfg.Nodes, Dial: w.addrs.Dial, Dir: w.cfg.Dir, TTL: ttl,
 		Retry: time.Duration(w.cfg.Retry), Timeout: timeout, Now: w.rec.Clock().Now, Rand: w.rand(2), Values: w.cfg.Backend.Values,
-		Addr: w.addrs.Addr, ClockBase: w.cfg.ClockBase, Breach: w.breach,
+		Addr: w.addrs.Addr, ClockBase: w.cfg.ClockBase, Breach: w.breach, Stalled: w.stalled,
 	}
 	var resource workloads.Resource
 	if !spec.Settles {
@@ -165,6 +165,14 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 func (w *worker) breach(text string) {
 	err := w.rec.Notice(history.Event{F: history.FBreach, Client: w.cfg.Client, Message: text})
 	w.cancel(errors.Join(errors.New(text), err))
+}
+
+// stalled puts on record that what stands between client and lock was held up. Where that cannot be written, the log's next
+// event fails as well, and ends the client.
+func (w *worker) stalled(late time.Duration) {
+	if err := w.rec.Notice(history.Event{F: history.FStall, Client: w.cfg.Client, Value: history.ValueOf(history.Stall{Late: late.Nanoseconds()})}); err != nil {
+		w.cancel(err)
+	}
 }
 
 // resource is what the lock protects: in a store, or the server of ours.

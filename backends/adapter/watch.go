@@ -1,0 +1,65 @@
+package adapter
+
+import (
+	"errors"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/proc"
+)
+
+// An adapter may start processes of its own, so many and no more.
+const (
+	maxProcesses = 200
+	countEvery   = time.Second
+)
+
+// watch ends an adapter that starts processes without end.
+func (l *locker) watch() {
+	tick := time.NewTicker(countEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-l.exited:
+			return
+		case <-tick.C:
+		}
+		if n, err := proc.Below(); err == nil && n > maxProcesses {
+			l.broke(breach("the adapter has started more than %d processes", maxProcesses)) //nolint:errcheck // it is told
+			return
+		}
+	}
+}
+
+// While nothing is asked of an adapter it is pinged, so often. Of answers that take longer than slow it is on record that the
+// client was held up: by a collector of its language, by a host that gave it no turn. Our own tickers do not see that.
+const (
+	pulseEvery = 25 * time.Millisecond
+	slow       = 20 * time.Millisecond
+)
+
+func (l *locker) pulse() {
+	if l.env.Stalled == nil {
+		return
+	}
+	tick := time.NewTicker(pulseEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-l.exited:
+			return
+		case <-tick.C:
+		}
+		if !l.idle() {
+			continue // an adapter with a single thread is not late: it is at work
+		}
+		a := l.call(request{Op: opPing}, l.limit)
+		switch took := time.Duration(a.at - a.sent); {
+		case errors.Is(a.err, errNoTime):
+			l.env.Stalled(l.limit)
+		case a.err != nil:
+			return // it has ended, or is ended for what it did
+		case took > slow:
+			l.env.Stalled(took)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// clientsOf are the clients of a finding's grants, in the order of the grants.
+func clientsOf(rec *history.Record, f *checker.Finding) (clients []string) {
+	for _, id := range f.Grants {
+		if g := rec.ByID[id]; g != nil && !slices.Contains(clients, g.Client) {
+			clients = append(clients, g.Client)
+		}
+	}
+	return clients
+}
+
+func whoCell(rec *history.Record, h *happening) cell {
+	f := h.first()
+	clients := clientsOf(rec, f)
+	c := cell{Name: "Who", Text: listed(clients, 4), More: "lock " + lockOf(rec, f)}
+	switch pair := len(clients) == 2; {
+	case pair && (f.Rule == "overlap" || f.Rule == "double-grant" || (f.Rule == "late-notice" && h.found[0].Check == checker.MutualExclusion)):
+		c.Text = clients[1] + " got it while " + clients[0] + " still used it"
+	case pair && f.Rule == "foreign-release":
+		c.Text = clients[0] + " released the lock of " + clients[1]
+	case len(clients) > 1 && (f.Rule == "lost-update" || f.Rule == "late-write"):
+		c.Text = clients[0] + " overwrote " + listed(clients[1:], 3)
+	case f.Rule == "orphan" && len(clients) == 1:
+		c.Text = "all clients, because of a grant of " + clients[0]
+	}
+	if strings.HasSuffix(c.More, "the lock") {
+		c.More = ""
+	}
+	if len(clients) == 0 {
+		c.Text = "the lock service"
+	}
+	return c
+}
+
+// listed names the first of several.
+func listed(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, " and ")
+	}
+	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+}
+
+func lockOf(rec *history.Record, f *checker.Finding) string {
+	for _, id := range f.Grants {
+		if g := rec.ByID[id]; g != nil {
+			return shortened(g.Lock)
+		}
+	}
+	if len(rec.Locks) == 1 {
+		return shortened(rec.Locks[0])
+	}
+	return "the lock"
+}
+
+// shortened is a name cut to what a sentence can bear.
+func shortened(name string) string {
+	const most = 60
+	if r := []rune(name); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return name
+}
+
+func whenCell(rec *history.Record, h *happening) cell {
+	f := h.first()
+	c := cell{Name: "When", Text: moment(f.From)}
+	if f.To-f.From > 1000 && f.Rule != "foreign-release" { // which is a moment
+		c.Text = fmt.Sprintf("%s, for %s", moment(f.From), span(f.To-f.From))
+	}
+	c.More = "since the start of the run, which took " + seconds(endOf(rec))
+	return c
+}
+
+// stages name the steps that make a mechanism.
+var stages = map[StepKind]string{
+	StepLeaseOver: "lease over", StepTold: "holder told", StepRefused: "stale request refused", StepLost: "update lost", StepRole: "new leader",
+}
+
+// toldLate is how long after the end of its lease the first holder was told of the loss.
+func toldLate(h *happening) (late int64, known bool) {
+	over := int64(-1)
+	for _, s := range h.steps {
+		switch {
+		case s.Kind == StepLeaseOver && over < 0:
+			over = s.At
+		case s.Kind == StepTold && over >= 0:
+			return s.At - over, true
+		}
+	}
+	return 0, false
+}
+
+// neverOn finds in the proof of a fail-over that the new leader did not have the lock.
+var neverOn = regexp.MustCompile(`its key (\S+) was never on (\S+);`)
+
+// whyCell is the mechanism in order, from the fault to the damage.
+func whyCell(h *happening) cell {
+	f := h.first()
+	c := cell{Name: "Why", More: capital(briefly(f.Cause))}
+	var parts []string
+	add := func(text string) {
+		if len(parts) == 0 || parts[len(parts)-1] != text {
+			parts = append(parts, text)
+		}
+	}
+	holder, granted, struck := "", 0, !slices.ContainsFunc(h.steps, func(s Step) bool { return s.Kind == StepFault })
+	for _, s := range h.steps {
+		if struck = struck || s.Kind == StepFault; !struck {
+			if s.Kind == StepGranted {
+				granted++
+				holder = cmp.Or(holder, s.Party)
+			}
+			continue
+		}
+		switch s.Kind {
+		case StepFault:
+			name, _, _ := strings.Cut(s.Text, " ")
+			add(name)
+			if m := neverOn.FindStringSubmatch(f.Cause); m != nil {
+				add(shortened(m[1]) + " never reached " + m[2])
+			}
+		case StepGranted:
+			granted++
+			holder = cmp.Or(holder, s.Party)
+			switch {
+			case granted == 2 && f.Reason == checker.ReasonBothValid:
+				add("grant to " + s.Party + " during the lease of " + holder)
+			case granted > 1:
+				add("grant to " + s.Party)
+			}
+		case StepRelease:
+			if f.Rule == "foreign-release" && s.At <= f.To && s.At >= f.From {
+				add("release by " + s.Party)
+			}
+		case StepTold:
+			if late, known := toldLate(h); known && late > 0 {
+				add("holder told " + span(late) + " too late")
+			} else if f.Reason != checker.ReasonBothValid { // there it ends what was wrong already
+				add(stages[s.Kind])
+			}
+		case StepLeaseOver, StepRefused, StepLost, StepRole:
+			add(stages[s.Kind])
+		}
+	}
+	c.Text = strings.Join(parts, " → ")
+	if len(parts) < 2 {
+		c.Text, c.More = cmp.Or(capital(f.Cause), "no fault in the record explains this"), ""
+	}
+	return c
+}
+
+// briefly is a cause without its proof, which the story has.
+func briefly(cause string) string {
+	for _, end := range []string{", proven at ", ", triggered ", " (", "; "} {
+		cause, _, _ = strings.Cut(cause, end)
+	}
+	return strings.TrimSuffix(cause, " on")
+}
+
+func costCell(r *checker.Results, h *happening) cell {
+	c := cell{Name: "Cost"}
+	lost, whole := lossOf(r, h.first()), r.Stats["updates_lost_plain"]+r.Stats["updates_lost_fenced"]
+	switch _, counted := r.Stats["updates_lost_plain"]; {
+	case lost > 0:
+		c.Text = checker.Count(lost, "acknowledged update") + " lost"
+	case counted && r.Stats["updates_acked"] == 0:
+		c.Text = "none: no update was acknowledged"
+	case counted || r.Stats["updates_acked"] > 0:
+		c.Text = "this lost no update"
+	default:
+		c.Text = "not measured: this run kept no data"
+	}
+	c.More = fmt.Sprintf("whole run: %s lost, %s", checker.Count(whole, "update"), checker.Count(r.Stats["violations"], "overlap"))
+	return c
+}
+
+// fenceCell has three answers: prevented, did not help, not measured.
+func fenceCell(r *checker.Results, about Context) cell {
+	c := cell{Name: "Would a fence have helped?"}
+	plain, without := r.Stats["updates_lost_plain"]
+	fenced, with := r.Stats["updates_lost_fenced"]
+	refused := r.Stats["fence_refused"]
+	switch {
+	case with && without && plain > 0 && fenced == 0:
+		c.Text = "yes, it prevented the loss"
+		c.More = fmt.Sprintf("%s lost without the fence, 0 with it; the fence refused %s", checker.Count(plain, "update"), checker.Count(refused, "request"))
+	case with && fenced > 0:
+		c.Text = "no, it did not help"
+		c.More = fmt.Sprintf("%s lost behind the fence; the fence refused %s", checker.Count(fenced, "update"), checker.Count(refused, "request"))
+	case with:
+		c.Text = "nothing was lost"
+		c.More = fmt.Sprintf("%s lost behind the fence; the fence refused %s", checker.Count(fenced, "update"), checker.Count(refused, "request"))
+	case noTokens(r.Checks[checker.DataFenced]) || noTokens(r.Checks[checker.FencingTokens]):
+		c.Text = "not measured"
+		c.More = r.Backend + " issues no fencing tokens"
+		if about.WithTokens != "" {
+			c.More += "; try " + about.WithTokens
+		}
+	case r.Fencing == history.FencingOff:
+		c.Text, c.More = "not measured", "the run was made with --fencing off"
+	default:
+		c.Text, c.More = "not measured", "this workload has no data behind a fence"
+	}
+	return c
+}

@@ -1,0 +1,152 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// promises say what each check holds a lock to.
+var promises = map[string]string{
+	checker.Assumptions:         "The record can be trusted",
+	checker.Coverage:            "The faults hit an active client",
+	checker.MutualExclusion:     "One holder at a time",
+	checker.LockLinearizability: "A correct lock could have given all answers",
+	checker.DataPlain:           "No acknowledged update is lost",
+	checker.DataFenced:          "No acknowledged update is lost behind the fence",
+	checker.FencingTokens:       "Each grant has a higher token than all earlier ones",
+	checker.LossNotice:          "A holder is told of a loss before another client gets the lock",
+	checker.Ownership:           "Only the holder can release",
+	checker.Liveness:            "The lock can be acquired again after every fault",
+	checker.Fairness:            "No client that asked later gets the lock first",
+	checker.Deadlock:            "No clients wait for each other forever",
+	checker.Bounded:             "A try ends within its bound",
+	checker.Once:                "Each job is done once",
+	checker.Stock:               "The stock agrees with its ledger",
+}
+
+func promiseOf(check string) string { return cmp.Or(promises[check], check) }
+
+// verdictSentence is what happened, and what was lost by it.
+func verdictSentence(r *checker.Results, rec *history.Record, h *happening) string {
+	f := h.first()
+	lock := lockOf(rec, f)
+	var text string
+	switch f.Rule {
+	case "overlap":
+		text = fmt.Sprintf("Two clients held %s at once for %s", lock, span(f.To-f.From))
+	case "double-grant":
+		text = fmt.Sprintf("%s was granted to two clients at once", lock)
+	case "foreign-release":
+		text = fmt.Sprintf("A client released %s while another one held it", lock)
+		if clients := clientsOf(rec, f); len(clients) == 2 {
+			text = fmt.Sprintf("%s released %s while %s held it", capital(clients[0]), lock, clients[1])
+		}
+	case "late-notice":
+		late, known := toldLate(h)
+		if h.found[0].Check != checker.MutualExclusion || !known {
+			return capital(f.Message) + "."
+		}
+		text = fmt.Sprintf("Two clients held %s at once for %s: the library told the first one %s too late", lock, span(f.To-f.From), span(late))
+	case "lost-update", "late-write":
+		return fmt.Sprintf("%s lost: a client that had not seen the latest value overwrote it.", capital(checker.Count(max(f.Lost, 1), "acknowledged update")+plainWas(max(f.Lost, 1))))
+	case "no-recovery":
+		text = "After the faults ended, not every client could get " + lock + " again"
+	case "orphan":
+		if h.found[0].Check == checker.Liveness {
+			text = "No client could get " + lock + " again: a grant whose holder was gone did not end"
+		} else {
+			text = fmt.Sprintf("%s was unavailable for %s, although no client held it", lock, span(f.To-f.From))
+		}
+	case "duplicate":
+		text = "Two grants of " + lock + " have the same fencing token"
+	case "regress":
+		text = "A later grant of " + lock + " has a lower fencing token"
+	default:
+		return capital(f.Message) + "."
+	}
+	if lost := lossOf(r, f); lost > 0 {
+		text += fmt.Sprintf("; %s%s lost", checker.Count(lost, "acknowledged update"), plainWas(lost))
+	}
+	return text + "."
+}
+
+func plainWas(n int64) string {
+	if n == 1 {
+		return " was"
+	}
+	return " were"
+}
+
+// lossOf is how many acknowledged updates were lost by a finding.
+func lossOf(r *checker.Results, f *checker.Finding) int64 {
+	if d := r.LossOf(f); d != nil {
+		return max(f.Lost, d.Lost)
+	}
+	return f.Lost
+}
+
+func kindOfFinding(f *checker.Finding) string {
+	switch f.Class {
+	case checker.Inherent:
+		return "Inherent to leases: any lock with a time-out can do this when its holder is late."
+	case checker.Defect:
+		return "A defect of the lock: a correct lock would not have done this."
+	case checker.Undetermined:
+		return "It is unknown whether this is a defect: a deadline is not on record."
+	}
+	return ""
+}
+
+// cure is one sentence: what ends this kind of violation.
+func cure(r *checker.Results, h *happening, about Context) string {
+	f := h.first()
+	fenced := r.Checks[checker.DataFenced].Verdict == checker.Pass
+	switch {
+	case f.Class == checker.Inherent && fenced:
+		return "Cure: let the data refuse old tokens; in this run the fence did, and nothing was lost behind it."
+	case f.Class == checker.Inherent && about.WithTokens != "":
+		return "Cure: a lock that issues fencing tokens (" + about.WithTokens + "), and data that refuses old ones."
+	case f.Class == checker.Inherent:
+		return "Cure: data that refuses old fencing tokens. A longer lease only makes the violation rarer."
+	case f.Rule == "foreign-release" || f.Rule == "release-of-none" || f.CauseKind == checker.CauseRelease:
+		return "Cure: delete the lock only if it is still your own, by comparing its owner and deleting it in one step."
+	case f.Reason == checker.ReasonToldLate:
+		return "Cure: a library that tells its user before the lease ends; until then, stop by your own clock."
+	case f.Rule == "duplicate" || f.Rule == "regress":
+		return "Cure: tokens from a store that keeps them through a fail-over."
+	case f.Rule == "no-recovery" || f.Rule == "orphan":
+		return "Cure: a grant that ends by itself when its holder dies, set in the same step as the lock."
+	case slices.Contains(twice, f.Rule) && f.CauseKind != checker.CauseFault:
+		return "Cure: another lock. This one let two clients in although no fault explains it."
+	case slices.Contains(twice, f.Rule):
+		return "Cure: another lock. This one forgets a grant that was still running; a longer lease does not help."
+	}
+	return "Next: read the story, then the events that prove it."
+}
+
+// twice are the rules of a lock that was held, or given, twice.
+var twice = []string{"lost-lease", "double-grant", "overlap"}
+
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// span is a length for people, with three digits.
+func span(ns int64) string { return checker.Millis(ns) }
+
+func seconds(ns int64) string { return checker.Millis(ns) }
