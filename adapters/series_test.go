@@ -31,8 +31,8 @@ func TestPlanted(t *testing.T) {
 	for way, c := range map[string]struct {
 		flags, finds string
 	}{
-		"foreign": {"--nemesis client-pause:at=before-release,for=1.5ttl", "FAIL ownership"},
-		"split":   {"--nemesis client-pause:at=compared,for=1.5ttl", "FAIL ownership"},
+		"foreign": {"--nemesis client-pause:at=before-release,for=1.5ttl --time 8s", "FAIL ownership"},
+		"split":   {"--nemesis client-pause:at=compared,for=1.5ttl --time 8s", "FAIL ownership"},
 		"late":    {"--nemesis delete-key --discipline told --require +loss-notice --workload counter:hold=3ttl --time 12s", "FAIL loss-notice"},
 		"count":   {"--workload reentrant", "FAIL mutual-exclusion"},
 	} {

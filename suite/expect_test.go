@@ -54,7 +54,7 @@ func TestWrongCases(t *testing.T) {
 		"two cases have this name":       {good, good},
 		`"Good one" is not a valid name`: with(func(c *Case) { c.Name = "Good one" }),
 		`"" is not a valid name`:         with(func(c *Case) { c.Name = "" }),
-		"it has no Text":                 with(func(c *Case) { c.Text = "" }),
+		"the case has no Text":           with(func(c *Case) { c.Text = "" }),
 		"every run would satisfy it":     with(func(c *Case) { c.Expect = Expectation{} }),
 		`unknown backend "redix"`:        with(func(c *Case) { c.Run.Backend = "redix" }),
 		"has no server":                  with(func(c *Case) { c.Run.Nemesis = []string{"flush"} }),

@@ -32,7 +32,7 @@ func Specs() []backends.Spec {
 			Library: "github.com/go-redsync/redsync/v4 v4.18.1", Params: redsyncParams, With: withRedsync,
 			Signals: []backends.Signal{{Kind: backends.SignalMethod, Name: "Until"}, {Kind: backends.SignalError, Name: "Extend"}},
 			Calls:   []string{backends.CallExtend, backends.CallAsk, backends.CallToken, backends.CallReuse},
-			Notes:   "Until is the deadline. The connections of redsync show which nodes granted a lock. redsync extends nothing by itself; with `--workload counter:extend=background` the client extends the lock, as users of redsync do. redsync asks all nodes at once and, unless `fail-fast=yes`, waits for the last answer. go-redis ignores the deadline that redsync sets for each node, so that this wait lasts for the read timeout of go-redis: 5 s, tried 4 times.",
+			Notes:   "Until is the deadline. The connections of redsync show which nodes granted a lock. The library redsync extends no lock by itself. With `--workload counter:extend=background` the client extends the lock, as users of redsync do. The library asks all nodes at once. Unless `fail-fast=yes`, the library waits for the last answer. The Redis client go-redis ignores the deadline that redsync sets for each node. So this wait lasts for the read timeout of go-redis: 5 s, tried 4 times.",
 			Voters:  true, Topologies: five, Ends: history.EndsLease, Keys: redis.Keys, Open: openRedsync, Recovery: goredisRecovery,
 		},
 		{
@@ -40,7 +40,7 @@ func Specs() []backends.Spec {
 			Library: "github.com/bsm/redislock v0.9.4", Params: redislockParams, With: withRedislock,
 			Signals:    []backends.Signal{{Kind: backends.SignalMethod, Name: "TTL"}, {Kind: backends.SignalError, Name: "Refresh"}},
 			Calls:      []string{backends.CallExtend, backends.CallAsk, backends.CallToken},
-			Notes:      "TTL asks the server, which says no from the moment at which the lease is over. Obtain takes over a lock if the holder's token begins with the caller's token: in this way an Obtain that is sent again finds the key that it has already set. Users who choose their own tokens must make sure that no token begins with another one.",
+			Notes:      "TTL asks the server, which says no from the moment at which the lease is over. Obtain takes over a lock if the holder's token begins with the caller's token. In this way an Obtain that is sent again finds the key that it has already set. Users who choose their own tokens must make sure that no token begins with another one.",
 			Topologies: Single(), Ends: history.EndsLease, Keys: redis.Keys, Open: openRedislock, Recovery: goredisRecovery,
 		},
 	}

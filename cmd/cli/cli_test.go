@@ -56,7 +56,7 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lau", 3, `did you mean "redis-lua"?`},
 		{"run --backend redis-lua --nemesis client-puase", 3, `did you mean "client-pause"?`},
 		{"run --backend redis-lua --nemesis client-pause:evry=1s", 3, `did you mean "every"?`},
-		{"run --backend redis-lua --backend redis-del", 3, `--backend "redis-del": given twice`},
+		{"run --backend redis-lua --backend redis-del", 3, `--backend "redis-del": the flag is given twice`},
 		{"run --bakend redis-lua", 3, "unknown flag --bakend: did you mean --backend?"},
 		{"run --backend redis-lua --time 99999999h", 3, "--time 99999999h: too long for a duration"},
 		{"run --backend redis-lua --nemesis client-pause:for=0s", 3, "for= must be greater than 0"},

@@ -230,7 +230,7 @@ func TestTheRightFindingIsQuoted(t *testing.T) {
 			told[name] = string(b)
 		}
 		for _, seed := range shown {
-			quoted := regexp.MustCompile(fmt.Sprintf(`(?s)seed %d.{0,400}?ownership \(defect\): the release of \S+ by \S+ at .{0,300}?it freed somebody else`, seed))
+			quoted := regexp.MustCompile(fmt.Sprintf(`(?s)seed %d.{0,400}?ownership \(defect\): the release of \S+ by \S+ at .{0,300}?the release freed another client`, seed))
 			for name, text := range told {
 				if !quoted.MatchString(text) {
 					t.Errorf("%s does not quote the foreign release of seed %d:\n%s", name, seed, text)

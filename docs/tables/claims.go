@@ -19,8 +19,8 @@ backends, faults and workloads. `+"`lockstorm claims --run N`"+` makes the runs 
 of all claims.
 
 A verdict is computed from the runs: a claim **stands** if every run supports it, **falls** if no run does, and stands **in
-part** otherwise. The code (suite/own/claims*.go) states which outcome of a run supports the claim. It also states the outcome
-that each run must have, and tests compare the runs with it. If a claim is a comparison, measured ratios support it or not.
+part** otherwise. The code (suite/own/claims*.go) states which outcome of a run supports the claim. The code also states the outcome
+that each run must have, and tests compare the runs with this outcome. If a claim is a comparison, measured ratios support it or not.
 Each figure comes from one run, with seed 1, on a machine with two cores.
 `)
 	p.header("", "claim", "verdict", "what the runs show")
@@ -52,8 +52,8 @@ func (p *page) claim(c own.Claim, answers []own.Answer) {
 	}
 	for _, one := range c.Compares {
 		if ratio, holds, ok := one.Holds(c.Number, answers); ok {
-			p.line("- %s: %[7]s. (%[2]s of %[3]s is %[4].2g times that of %[5]s. A factor of at least %[6].2g would support the claim.)", upper(one.Text), strings.ReplaceAll(strings.TrimSuffix(one.Figure, "_ns"), "_", " "), one.Of, ratio, one.To, one.Least,
-				map[bool]string{true: "yes", false: "**no**"}[holds])
+			p.line("- %s: %s. (The figure \"%s\" of %s is %.2g times that of %s. A factor of at least %.2g would support the claim.)", upper(one.Text), map[bool]string{true: "yes", false: "**no**"}[holds],
+				strings.ReplaceAll(strings.TrimSuffix(one.Figure, "_ns"), "_", " "), one.Of, ratio, one.To, one.Least)
 		}
 	}
 	if len(c.Compares) > 0 {

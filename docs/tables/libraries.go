@@ -21,10 +21,11 @@ const nothing = "-"
 func Libraries(before, machine string, cat *harness.Catalogue, measured map[string]Measured) string {
 	p := &page{}
 	p.line("# Libraries under faults, as measured\n\n<!-- Written by `make libraries`. Do not edit. -->\n")
-	p.line("Each row is as many runs as it counts, with the seeds from 1 on. How runs ended: safe, inherent (to leases), blocks, defect, or")
-	p.line("unknown; in brackets how many of them had findings of which rule. \"Told late\" is the latest signal after the end of a")
-	p.line("lease (discipline told), or after the next grant. \"Why\" is the section of [libraries.md](libraries.md) that explains what is a defect, blocks or")
-	p.line("was told late. An orphan is a key or node of nobody, which is noted, and lives for one time to live at most where nothing is said to block.")
+	p.line("The column \"runs\" says how the runs of a row ended: safe, inherent (to leases), blocks, defect, or unknown. The brackets count the runs")
+	p.line("with findings of each rule. A row has as many runs as it counts, with the seeds from 1 on. \"Told late\" is the longest time from the")
+	p.line("end of a lease to the signal of its loss (discipline told) or, with another discipline, from the next grant to that signal. \"Why\" links to the")
+	p.line("section of [libraries.md](libraries.md) that explains a defect, a blocked lock or a late signal. An orphan is a key or node that no client owns.")
+	p.line("An orphan is only noted. Unless the row says that the lock blocks, an orphan lives for at most one time to live.")
 	p.line("%s%s.\n", measuredOn, cmp.Or(machine, machineOf(before)))
 	p.header("variant", "discipline", "fault", "runs", "told late", "acquire p99", "why")
 	rows, _ := libraryRows(before, cat, measured)
@@ -32,9 +33,10 @@ func Libraries(before, machine string, cat *harness.Catalogue, measured map[stri
 		links, _ := r.why()
 		p.row(r.variant, r.discipline, "`"+r.fault+"`", r.Runs, r.Late, r.Acquire, strings.Join(links, ", "))
 	}
-	p.line("\nThe commands: `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`, with these flags:\n")
+	p.line("\nThe runs were made by `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`, with these flags:\n")
+	p.header("variant", "flags")
 	for _, v := range own.Variants() {
-		p.line("- %s: `%s`", v.Name, v.Flags())
+		p.row(v.Name, "`"+v.Flags()+"`")
 	}
 	return p.String()
 }

@@ -28,18 +28,19 @@ func Matrix(r *gate.Results) string {
 		cells[j.Row] = append(cells[j.Row], j)
 		seeds = max(seeds, j.Of)
 	}
-	p.line(`Every lock under every fault that can work on it, with default parameters and `+"`--fencing both`"+`: so the plain data have no fence, and what is
-inherent shows. %d seeds for each pair; measured on %s, on a machine with %d processors. What is expected of each pair, and what the words mean: [backends.md](backends.md).
-A pair is made again by `+"`lockstorm run`"+` with the flags of its line; all of them by `+"`make matrix`"+`.
+	p.line(`This page has every lock under every fault that can work on it, with default parameters and `+"`--fencing both`"+`. So the plain register has no fence, and the
+tables show findings that are inherent to leases. Each pair of lock and fault was run with %s, on %s, on a machine with %d processors.
+[backends.md](backends.md) says what is expected of each pair, and explains the words.
+`+"`lockstorm run`"+` with the flags of a line repeats the run of this pair. `+"`make matrix`"+` repeats all runs.
 
-- **violations**: pairs of holds that overlap, for a thousand grants, with an interval of 95 %%. "0 in N" is none in N exposures (faults that
-  took effect; grants where there is no fault), and the highest chance of one that this leaves.
-- **lost**: acknowledged updates of unfenced data that were overwritten unseen, of all.
-- **recovery**: the longest time from the end of a fault to the next grant, median of the runs.
-- **notice**: how much later than the next grant a holder could know that it had lost the lock, at most.
+- **violations** is the number of pairs of holds that overlap, per thousand grants, with a 95 %% interval. "0 in N" means no violation in N exposures, and
+  is followed by the upper bound of the chance of a violation. (Exposures are faults that took effect or, without a fault, grants.)
+- **lost** is the share of acknowledged updates of unfenced data that were overwritten unseen.
+- **recovery** is the longest time from the end of a fault to the next grant: the median of the runs.
+- **notice** is the longest time from the next grant until the previous holder could know that it had lost the lock.
 
 %s. %s.
-`, seeds, r.Started.UTC().Format("2006-01-02"), r.CPUs, r.Verdict, versionsOf(r))
+`, seedsOf(seeds), r.Started.UTC().Format("2006-01-02"), r.CPUs, r.Verdict, versionsOf(r))
 	for _, row := range rows {
 		p.line("\n## %s\n", row)
 		p.header("fault", "word", "as expected", "violations", "lost", "recovery", "notice", "`lockstorm run ...`")
@@ -50,6 +51,14 @@ A pair is made again by `+"`lockstorm run`"+` with the flags of its line; all of
 	return p.String()
 }
 
+// seedsOf names the seeds of a suite that has so many.
+func seedsOf(n int) string {
+	if n == 1 {
+		return "seed 1"
+	}
+	return fmt.Sprintf("the seeds 1 to %d", n)
+}
+
 func versionsOf(r *gate.Results) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(r.Versions)) {
@@ -57,7 +66,7 @@ func versionsOf(r *gate.Results) string {
 			parts = append(parts, name+" "+strings.TrimPrefix(v, name+" "))
 		}
 	}
-	return "Versions: " + strings.Join(parts, "; ")
+	return "The runs used these versions: " + strings.Join(parts, "; ")
 }
 
 // wordOf is the word of a cell; one that is not as expected says so.

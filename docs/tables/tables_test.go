@@ -32,7 +32,7 @@ func TestMatrix(t *testing.T) {
 		Figures: map[string]tally.Value{"violations.rate": {Value: 12, Low: 3, High: 40}, "recovery.median": {Value: 1e9, Low: 1e9, High: 1e9}},
 	}
 	r := &gate.Results{Verdict: "1 cells", Cells: []gate.Judged{cell}, CPUs: 2, Versions: map[string]string{"redis-server": "redis-server v=7"}}
-	for _, want := range []string{"## a", "| flush | **defect** (violation) | 1 of 3 | 12 (3 to 40) |", "1.00 s", "Versions: redis-server v=7."} {
+	for _, want := range []string{"## a", "| flush | **defect** (violation) | 1 of 3 | 12 (3 to 40) |", "1.00 s", "The runs used these versions: redis-server v=7."} {
 		if text := Matrix(r); !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}

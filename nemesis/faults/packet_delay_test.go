@@ -31,7 +31,7 @@ func TestPacketDelayOfTwo(t *testing.T) {
 	c := l.openConn("c2", history.PartyRegister)
 	hit := &nemesis.Hit{Client: l.client(2), Go: func() { l.send(c, "SETNX k c2") }}
 	e := l.must("packet-delay:clients=2", nemesis.Target{Clients: l.Clients(), Hit: hit})
-	if e.Proof != "11 bytes from c2 to the register are being held" {
+	if e.Proof != "11 bytes from c2 to the register are being held back" {
 		t.Errorf("proof %q", e.Proof)
 	}
 	l.heal(e)

@@ -12,7 +12,7 @@ import (
 
 func watchDelay() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "watch-delay", Doc: "holds back all data that servers send to a client, while the client's requests pass; so the client learns late that it holds the lock, or has lost it",
+		Name: "watch-delay", Doc: "holds back all data that servers send to a client, while the client's requests pass, so that the client learns late that it holds the lock, or has lost it",
 		Proven: "The links from the servers to the client hold all data back, on all open connections and on every new connection. The heal delivers the data in order.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Fault: WatchDelay{},
 		Strikes: func(k int, _ []string) string { return []string{points.Waiting, points.Acquired}[k%2] },

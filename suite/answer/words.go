@@ -47,7 +47,7 @@ func (l Lock) survived() string {
 
 // cures are what helps against a violation.
 var cures = map[suite.Word]string{
-	suite.Inherent: "this is inherent to leases, sessions and connections that can end, and the cure is a fence",
+	suite.Inherent: "this is inherent to locks that can end without a release, and the cure is a fence",
 	suite.Defect:   "this is a defect, and the cure is another lock or topology",
 	suite.Blocks:   "no client got the lock again, and the cure is a lease or another lock",
 }

@@ -20,7 +20,7 @@ func claimsOfLocks() []Claim {
 	return []Claim{
 		{
 			Number: 1, Text: "at any time only one client holds the lock", Articles: "000, 003, 004",
-			Note: "This is true for all tested locks as long as nothing goes wrong. If a lock has a lease or a session, and its holder is stopped for longer than the lease or the session, the next client gets the lock while the stopped client still believes that it holds it.",
+			Note: "This is true for all tested locks as long as nothing goes wrong. If a holder is stopped for longer than its lease or session, the next client gets the lock. The stopped client still believes that it holds the lock.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua --time 3s", passes(), figGrants),
 				as("redlock", "--backend redlock --time 3s", passes(), figGrants),
@@ -73,7 +73,7 @@ func claimsOfLocks() []Claim {
 		},
 		{
 			Number: 25, Text: "with ZooKeeper a lock needs no time-out", Articles: "000, 002",
-			Note: "The time-out of the session is the time-out of the lock. If a holder is stopped for longer than this time-out, the next client gets the lock while the stopped client still believes that it holds it.",
+			Note: "The time-out of the session is the time-out of the lock. If a holder is stopped for longer than this time-out, the next client gets the lock. The stopped client still believes that it holds the lock.",
 			Runs: []ClaimRun{
 				but("zk-pause", "--backend zk-sequential --nemesis client-pause:for=3ttl --time 8s", doubleHolder(checker.Inherent), alone, "violations", "overlap_max_ns"),
 				but("zk-pause-exclusive", "--backend zk-exclusive --nemesis client-pause:for=3ttl --time 8s", doubleHolder(checker.Inherent), alone, "violations", "overlap_max_ns"),

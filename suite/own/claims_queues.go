@@ -11,7 +11,7 @@ func claimsOfQueues() []Claim {
 	return []Claim{
 		{
 			Number: 8, Text: "a client that fails to take the lock should try again after a random time", Articles: "000",
-			Note: "A random pause makes the longest waits shorter. It saves no requests: if the pauses are shorter on average, the client sends more requests. The pause has no influence on safety.",
+			Note: "A random pause makes the longest waits shorter. A random pause saves no requests: if the pauses are shorter on average, the client sends more requests. The pause has no influence on safety.",
 			Compares: []Comparison{
 				{"the longest waits are shorter", "wait_p99_ns", "fixed", "jitter", 1.1},
 				{"fewer requests per hand-off", figRequests, "fixed", "jitter", 1.1},
@@ -30,7 +30,7 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 19, Text: "one fixed node wakes all waiting clients (the herd), a queue wakes one client", Articles: "000, 001",
-			Note: "The picture shows the notices per hand-off, by the number of clients. With one node the number of notices grows with the number of clients. In a queue it does not.",
+			Note: "The picture shows the notices per hand-off, by the number of clients. With one node the number of notices grows with the number of clients. In a queue the number of notices does not grow.",
 			Runs: []ClaimRun{
 				as("exclusive-10", "--backend zk-exclusive --workload handoff --clients 10 --ttl 10s --time 5s", within(figNotices, suite.AtLeast(500)), figNotices, figRequests),
 				as("exclusive-25", "--backend zk-exclusive --workload handoff --clients 25 --ttl 10s --time 8s", within(figNotices, suite.AtLeast(1000)), figNotices, figRequests),
@@ -89,7 +89,7 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 28, Text: "watching is better than polling", Articles: "001, 002",
-			Note: "Watching is fair: no client is overtaken. It does not need fewer requests than polling at intervals of a fiftieth of a long time to live. A hand-off by watching takes longer.",
+			Note: "Watching is fair: no client is overtaken. Watching does not need fewer requests than polling at intervals of a fiftieth of a long time to live. A hand-off by watching takes longer.",
 			Compares: []Comparison{
 				{"no client is overtaken: the longest wait of a poller is longer than that of a watcher", "wait_p99_ns", "redis-polls", "etcd-watches-one", 1.1},
 				{"fewer requests per hand-off", figRequests, "redis-polls", "zk-watches-one", 1},

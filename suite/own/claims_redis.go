@@ -50,7 +50,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 29, Text: "a watchdog that renews solves the problem of the time-out", Articles: "002, 004",
-			Note: "This is true if a section hangs, but then no other client ever gets the lock. It is not true if a process is stopped, because the watchdog is stopped as well.",
+			Note: "The claim is true if a section hangs, but then no other client ever gets the lock. The claim is not true if a process is stopped, because the watchdog is stopped as well.",
 			Runs: []ClaimRun{
 				as("stall", "--backend redis-watchdog --nemesis client-stall --time 5s", passes(), "wait_p100_ns"),
 				but("pause", "--backend redis-watchdog --nemesis client-pause --time 5s", doubleHolder(checker.Inherent), alone, "violations"),
@@ -59,7 +59,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 30, Text: "a time to live that is too short lets two clients in, and a time to live that is too long blocks the lock for long after a death", Articles: "003, 004",
-			Note: "The runs have sections of 300 to 600 ms that trust their lock, and holders that die. They measure the lost updates and the time until the next grant, for each time to live.",
+			Note: "The runs have sections of 300 to 600 ms that trust their lock, and holders that die. The runs measure the lost updates and the time until the next grant, for each time to live.",
 			Runs: ttlSweep(),
 		},
 		{
@@ -74,7 +74,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 32, Text: "Redlock, on a majority of independent nodes, solves the problem of a failing master", Articles: "004",
-			Note: "Redlock survives the death of a minority. It does not survive a client that is stopped, clocks that jump, or a node that restarts empty.",
+			Note: "Redlock survives the death of a minority. Redlock does not survive a client that is stopped, clocks that jump, or a node that restarts empty.",
 			Runs: []ClaimRun{
 				as("minority", "--backend redlock --topology redis-five-aof --nemesis server-kill:nodes=2 --time 5s", passes(), figRecovery),
 				but("pause", "--backend redlock --nemesis client-pause:at=before-write --time 5s", doubleHolder(checker.Inherent), alone, "violations"),

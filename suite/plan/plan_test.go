@@ -139,7 +139,7 @@ var wrong = map[string][]string{
 	"axes: {backend: redis-lua}\ncoverage: {exposures: none}\n":                                                         {"s.yaml:2: exposures \"none\""},
 	"include:\n  - cases: everything\n":                                                                                 {"s.yaml:2:", "choose one of"},
 	"include:\n  - cases: published\n    only: late-dell\n":                                                             {"s.yaml:3: the set published has no case named"},
-	"include:\n  - cases: published\n    run: {backend: redis-lua}\n":                                                   {"s.yaml:2: cases and run"},
+	"include:\n  - cases: published\n    run: {backend: redis-lua}\n":                                                   {"s.yaml:2: this entry of include has both"},
 	"include:\n  - name: x\n":                                                                                           {"s.yaml:2:", "needs cases: or run:"},
 	"include:\n  - run: {nemesis: none}\n":                                                                              {"s.yaml:2: run has no backend"},
 	"include:\n  - {name: Bad Name, run: {backend: redis-lua}}\n  - {name: x, run: {backend: redis-lua}}\n":             {"s.yaml:2:", "Bad Name"},

@@ -138,10 +138,11 @@ func writeVersions(t *testing.T, cases []suite.Case, images, versions []string, 
 
 <!-- Written by %[1]smake image-versions%[1]s. Do not edit. -->
 
-The published failures of [the track record](track-record.md), and what must hold on etcd, on servers of other versions: each in containers
-(%[1]s--network bridge --image NAME=REF%[1]s), the images made from releases of Debian that have them. How many of %[2]d runs ended with the
-exit code, verdicts and classes that the case must have; else what was different in the first that did not. Measured on a machine with %[3]s,
-three runs at a time: a restart or a fail-over (of Redis 6: 2.9 s alone) may then take longer than the lease that it is to break.
+This page repeats the published failures of [the track record](track-record.md) on servers of other versions. It also has cases that must hold on etcd.
+All servers run in containers (%[1]s--network bridge --image NAME=REF%[1]s). The images are made from releases of Debian that have these versions. A cell
+counts how many of %[2]d runs ended with the exit code, verdicts and classes that the case must have. If a run ended otherwise, the cell
+says what was different in the first such run. The runs were made on a machine with %[3]s, three at a time. So a restart or a fail-over may take
+longer than the lease that it is to break. (A fail-over of Redis 6 takes 2.9 s if it runs alone.)
 
 `, "`", seeds, cpus())
 	for _, name := range []string{"redis", "etcd"} {

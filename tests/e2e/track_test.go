@@ -15,10 +15,10 @@ import (
 // docs/track-record.md anew.
 func TestSeriesTrackRecord(t *testing.T) {
 	p := page{file: "track-record.md", title: "Track record", maker: "track-record", seeds: setting.Number(t, "TRACK_SEEDS", 20)}
-	p.intro = fmt.Sprintf(`Published failures of locks, each with the command that shows it. Every command was run with the seeds
-1 to %d; "as it must" counts the runs that ended with the exit code, verdicts and classes that the case
-must have. The time to the first violation is from the start of the workload's run, servers included:
-median, and the range.`, p.seeds)
+	p.intro = fmt.Sprintf(`The table lists published failures of locks, each with the command that shows the failure. Every command was run with the seeds
+1 to %d. "As it must" counts the runs that ended with the exit code, verdicts and classes that the case
+must have. The time to the first violation runs from the start of the run, including the start of its servers. The
+column has the median and the range of this time.`, p.seeds)
 	p.write(t, own.Published(), `| # | published failure | source | command: `+"`lockstorm run ...`"+` | exit | as it must | first violation |
 | --- | --- | --- | --- | --- | --- | --- |
 `, func(i int, c suite.Case, s *shown) string {
