@@ -181,7 +181,7 @@ func TestClaimsOfDamage(t *testing.T) {
 		{"of a client of which nothing more is known", swap(double, "20ms 1 c1 invoke release lock=L grant=a\n", ""), lock, "a correct lock could have given these answers"},
 		{"of an acquire of unknown outcome", swap(double, "12ms 2 c2 ok     acquire lock=L grant=b", "12ms 2 c2 info   acquire lock=L grant=b error=timeout"), lock, "no event shows that the request for grant b succeeded"},
 		{"... that was released later", swap(double, "12ms 2 c2 ok     acquire lock=L grant=b", "12ms 2 c2 info   acquire lock=L grant=b error=timeout", "20ms 1", "14ms 3 c2 invoke release lock=L grant=b\n15ms 3 c2 ok release lock=L grant=b\n20ms 1"), with(lock, func(c *proof.Claim) { c.From, c.To = 15*ms, 15*ms }), ""},
-		{"of a refused one", swap(double, "12ms 2 c2 ok     acquire lock=L grant=b", "12ms 2 c2 fail   acquire lock=L grant=b error=busy"), lock, "grant b was refused"},
+		{"of a refused one", swap(double, "12ms 2 c2 ok     acquire lock=L grant=b", "12ms 2 c2 fail   acquire lock=L grant=b error=busy"), lock, "grant b, but the lock refused"},
 		{"as another rule", double, rule(lock, "lost-lease", "gone-early"), "the events break rule double-grant"},
 		{"as inherent", double, with(lock, func(c *proof.Claim) { c.Class = "inherent" }), "the events show class defect (not-over)"},
 		{"of readers", strings.ReplaceAll(swap(double, "ends=never", "ends=never model=read-write"), "lock=L", "lock=L mode=shared"), lock, "a correct lock could have given these answers"},

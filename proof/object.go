@@ -84,7 +84,7 @@ func (t *tale) prepare() error {
 		case g.Granted():
 			ok = g.From()
 		case g.Acquire.Outcome() == history.Fail:
-			return fmt.Errorf("the request for grant %s was refused", g.ID)
+			return fmt.Errorf("the proof names grant %s, but the lock refused that acquire", g.ID)
 		case t.s.Model.Counts(): // it is not known whether its owner has one more: only what it gave back counts
 			t.ok = append(t.ok, history.Forever)
 			t.after(n, g)

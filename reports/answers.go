@@ -109,56 +109,81 @@ var neverOn = regexp.MustCompile(`its key (\S+) was never on (\S+);`)
 func whyCell(h *happening) cell {
 	f := h.first()
 	c := cell{Name: "Why", More: capital(briefly(f.Cause))}
-	var parts []string
-	add := func(text string) {
-		if len(parts) == 0 || parts[len(parts)-1] != text {
-			parts = append(parts, text)
-		}
-	}
-	holder, granted, struck := "", 0, !slices.ContainsFunc(h.steps, func(s Step) bool { return s.Kind == StepFault })
+	m := mechanism{h: h, f: f}
+	struck := !slices.ContainsFunc(h.steps, func(s Step) bool { return s.Kind == StepFault })
 	for _, s := range h.steps {
-		if struck = struck || s.Kind == StepFault; !struck {
-			if s.Kind == StepGranted {
-				granted++
-				holder = cmp.Or(holder, s.Party)
-			}
-			continue
-		}
-		switch s.Kind {
-		case StepFault:
-			name, _, _ := strings.Cut(s.Text, " ")
-			add(name)
-			if m := neverOn.FindStringSubmatch(f.Cause); m != nil {
-				add(shortened(m[1]) + " never reached " + m[2])
-			}
-		case StepGranted:
-			granted++
-			holder = cmp.Or(holder, s.Party)
-			switch {
-			case granted == 2 && f.Reason == checker.ReasonBothValid:
-				add("grant to " + s.Party + " during the lease of " + holder)
-			case granted > 1:
-				add("grant to " + s.Party)
-			}
-		case StepRelease:
-			if f.Rule == "foreign-release" && s.At <= f.To && s.At >= f.From {
-				add("release by " + s.Party)
-			}
-		case StepTold:
-			if late, known := toldLate(h); known && late > 0 {
-				add("holder told " + span(late) + " too late")
-			} else if f.Reason != checker.ReasonBothValid { // there it ends what was wrong already
-				add(stages[s.Kind])
-			}
-		case StepLeaseOver, StepRefused, StepLost, StepRole:
-			add(stages[s.Kind])
+		struck = struck || s.Kind == StepFault
+		switch {
+		case s.Kind == StepGranted:
+			m.granted(s, struck)
+		case struck:
+			m.step(s)
 		}
 	}
-	c.Text = strings.Join(parts, " → ")
-	if len(parts) < 2 {
+	if f.Reason == checker.ReasonBothValid && neverOn.FindString(f.Cause) == "" {
+		c.More += "; the record does not show how the lock forgot the first grant"
+	}
+	c.Text = strings.Join(m.parts, " → ")
+	if len(m.parts) < 2 {
 		c.Text, c.More = cmp.Or(capital(f.Cause), "no fault in the record explains this"), ""
 	}
 	return c
+}
+
+// mechanism is how a violation came about, in a few words each.
+type mechanism struct {
+	h      *happening
+	f      *checker.Finding
+	parts  []string
+	holder string // the first
+	grants int
+}
+
+func (m *mechanism) add(text string) {
+	if len(m.parts) == 0 || m.parts[len(m.parts)-1] != text {
+		m.parts = append(m.parts, text)
+	}
+}
+
+// granted adds the grants after the first one.
+func (m *mechanism) granted(s Step, struck bool) {
+	m.grants++
+	m.holder = cmp.Or(m.holder, s.Party)
+	switch {
+	case !struck || m.grants == 1:
+	case m.grants == 2 && m.f.Reason == checker.ReasonBothValid:
+		m.add("grant to " + s.Party + " during the lease of " + m.holder)
+	default:
+		m.add("grant to " + s.Party)
+	}
+}
+
+func (m *mechanism) step(s Step) {
+	switch s.Kind {
+	case StepFault:
+		name, _, _ := strings.Cut(s.Text, " ")
+		m.add(name)
+		if found := neverOn.FindStringSubmatch(m.f.Cause); found != nil {
+			m.add(shortened(found[1]) + " never reached " + found[2])
+		}
+	case StepHeal:
+		if m.grants < 2 { // else it ends what has done its harm
+			name, _, _ := strings.Cut(s.Text, " ")
+			m.add(name + " over")
+		}
+	case StepRelease:
+		if m.f.Rule == "foreign-release" && s.At <= m.f.To && s.At >= m.f.From {
+			m.add("release by " + s.Party)
+		}
+	case StepTold:
+		if late, known := toldLate(m.h); known && late > 0 {
+			m.add("holder told " + span(late) + " too late")
+		} else if m.f.Reason != checker.ReasonBothValid { // there it ends what was wrong already
+			m.add(stages[s.Kind])
+		}
+	case StepLeaseOver, StepRefused, StepLost, StepRole:
+		m.add(stages[s.Kind])
+	}
 }
 
 // briefly is a cause without its proof, which the story has.

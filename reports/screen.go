@@ -65,12 +65,15 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 		s.Kind = "No fault took effect, so the run says little about this lock."
 	}
 	if n, most := r.Stats["unplanned_stalls"], r.Stats["unplanned_stall_max_ns"]; r.TTL > 0 && most > r.TTL/10 {
-		s.Kind += fmt.Sprintf(" The host stalled %s (max %s), so anything shorter than that proves nothing.", times(n), span(most))
+		s.Kind += fmt.Sprintf(" The host stalled %s (max %s), so times shorter than that say nothing about the lock.", times(n), span(most))
 	}
 	if max(r.Clients, len(rec.Last)) == 1 {
 		s.Kind = "Only one client ran: two clients could not overlap."
 	}
 	s.Cure = "Next: try more seeds, faults at each point of a section, and longer runs (a suite does all three)."
+	if max(r.Clients, len(rec.Last)) == 1 {
+		s.Cure = "Next: run two clients or more (--clients), with faults."
+	}
 	if r.Verdict == checker.Unknown {
 		s.Verdict = "No verdict: " + why(r) + "."
 		s.Kind = "The run is inconclusive: it shows neither that the lock is safe nor a violation."

@@ -89,7 +89,7 @@ func singleSpecs() []backends.Spec {
 	return []backends.Spec{
 		{
 			Name: "redis-setnx", Doc: "SETNX without a time to live, DEL: a dead holder blocks all clients forever",
-			Notes:      "Only the holder can end the lock.",
+			Notes:      "The key has no time to live: the lock lasts until its holder releases it.",
 			Topologies: topologies, Ends: history.EndsNever, Open: opener(takeSetnx),
 		},
 		{
