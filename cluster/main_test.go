@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/lockstorm/lockstorm/internal/leaktest"
 
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/cluster/clustertest"
@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) {
 	clustertest.Main()
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // testLimit is for one test: what does not come by then does not come.

@@ -33,7 +33,10 @@ type client struct {
 	onFail  func()      // it cannot go on
 	errPath string      // its standard error
 	killed  atomic.Bool // by a fault, on record
-	ending  atomic.Bool // it was told to end
+	// collected has the answers to what Collect asks, one at a time.
+	collected  chan control.Message
+	collecting sync.Mutex
+	ending     atomic.Bool // it was told to end
 
 	mu     sync.Mutex
 	failed error
@@ -72,6 +75,11 @@ func (c *client) listen() {
 			close(c.ready)
 		case control.Reached:
 			c.onHit(c, m)
+		case control.Collected:
+			select {
+			case c.collected <- m:
+			default: // nobody waits for it any more
+			}
 		case control.Done:
 			close(c.done)
 		case control.Failed:
@@ -132,7 +140,8 @@ func (s *session) startClient(ctx context.Context) (*client, error) {
 		return nil, errors.Join(err, ours.Close())
 	}
 	c := &client{
-		Process: p, name: name, index: index, errPath: errPath, ch: ours, tail: s.tail, onHit: s.points.reached, onFail: s.giveUp,
+		collected: make(chan control.Message, 1),
+		Process:   p, name: name, index: index, errPath: errPath, ch: ours, tail: s.tail, onHit: s.points.reached, onFail: s.giveUp,
 		ready: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	go c.listen()

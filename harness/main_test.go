@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/lockstorm/lockstorm/internal/leaktest"
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/cluster"
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "4"); err != nil { // -parallel says otherwise
 		panic(err)
 	}
-	goleak.VerifyTestMain(m) // every goroutine of a run has an owner that waits for it
+	leaktest.Main(m) // every goroutine of a run has an owner that waits for it
 }
 
 // testCatalogue adds a redis-lua on a bad line: one try in five is carried out or not,

@@ -205,6 +205,7 @@ type Setting struct {
 	Policies    []string // by which the servers drop keys when memory runs short, the default first
 	Keys        bool     // the backend says under which keys its locks are
 	Voters      bool     // it says which nodes gave a grant
+	Collects    bool     // its clients are [Collector]s
 	Resource    bool     // clients use the register
 	NoClock     string   // why the servers' clocks cannot jump; empty: they can
 	NoLoss      string   // why packets cannot be lost; empty: they can

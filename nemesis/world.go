@@ -65,6 +65,12 @@ const (
 	Releasing Doing = "releasing"
 )
 
+// Collector is a client whose lock can be stopped by the collector of its own language.
+type Collector interface {
+	// Collect makes the collector run for so long, and returns when it has; the text is the proof.
+	Collect(ctx context.Context, length time.Duration) (string, error)
+}
+
 // Node is a server as faults see it. What else can be done to it is found with [As].
 type Node interface {
 	Name() string

@@ -23,7 +23,8 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
  * of its users; with lost-on=lost, when it is LOST. The retry policy is that of its getting-started page.
  */
 final class CuratorLock implements Lockstorm.Lock {
-    private final String kind, collects;
+    private final String kind;
+    private final Collector collector; // null: it is not asked for, and the virtual machine has little memory
     private final ConnectionState lostOn;
     private Lockstorm to;
     private String run;
@@ -34,7 +35,7 @@ final class CuratorLock implements Lockstorm.Lock {
 
     private CuratorLock(List<String> args) {
         kind = List.of("rwlock", "semaphore", "latch").stream().filter(args::contains).findFirst().orElse("mutex");
-        collects = args.stream().filter(a -> a.startsWith("collect=")).map(a -> a.substring("collect=".length())).findFirst().orElse("");
+        collector = args.contains("collector") ? new Collector() : null;
         lostOn = args.contains("lost-on=lost") ? ConnectionState.LOST : ConnectionState.SUSPENDED;
     }
 
@@ -61,15 +62,15 @@ final class CuratorLock implements Lockstorm.Lock {
         }
         about.putArray("signals").addObject().put("kind", "channel")
                 .put("name", kind.equals("latch") ? "notLeader of the LeaderLatchListener" : "the ConnectionStateListener, at " + lostOn);
+        if (collector != null) {
+            about.putArray("calls").add("collect");
+        }
         about.putObject("versions").put("java", System.getProperty("java.version")).put("curator", version);
         return about;
     }
 
     @Override
     public void open(JsonNode request) throws Exception {
-        if (request.path("client").asText().equals(collects)) {
-            Collector.start(request.path("lease_ns").asLong());
-        }
         run = request.path("run").asText();
         List<String> servers = new ArrayList<>();
         session = new Tap.Session(to, request.path("nodes").size() > 1);
@@ -152,6 +153,11 @@ final class CuratorLock implements Lockstorm.Lock {
         }
         held.put(request.path("id").asLong(), lock);
         return Lockstorm.JSON.createObjectNode().put("sent", session.asked).put("lease", session.lease());
+    }
+
+    @Override
+    public ObjectNode collect(long nanos) throws Exception {
+        return collector == null ? Lockstorm.Lock.super.collect(nanos) : collector.stop(nanos);
     }
 
     @Override

@@ -31,6 +31,11 @@ final class Lockstorm {
         ObjectNode attempt(JsonNode request, boolean wait) throws Exception;
 
         void release(long hold) throws Exception;
+
+        /** Has the collector stop the program for so long, and says from when to when it did, and what it logged. */
+        default ObjectNode collect(long nanos) throws Exception {
+            throw new Known("unsupported", "");
+        }
     }
 
     /** An answer that says for certain what did not happen. */
@@ -116,6 +121,11 @@ final class Lockstorm {
                             worker.interrupt();
                         }
                         break;
+                    case "collect": // beside the thread that makes the calls, which it stops as well
+                        Thread collects = new Thread(() -> answerTo(request), "collect");
+                        collects.setDaemon(true);
+                        collects.start();
+                        break;
                     default:
                         calls.add(request);
                 }
@@ -136,20 +146,26 @@ final class Lockstorm {
             } catch (InterruptedException e) {
                 continue; // a cancel that came late
             }
-            ObjectNode said;
             try {
-                said = call(request);
-            } catch (Known e) {
-                said = answer(request, e.answer).put("message", e.getMessage());
-            } catch (Exception e) {
-                e.printStackTrace();
-                said = answer(request, "error").put("message", e.toString());
+                answerTo(request);
             } finally {
                 waiting = 0;
                 Thread.interrupted();
             }
-            say(said);
         }
+    }
+
+    private void answerTo(JsonNode request) {
+        ObjectNode said;
+        try {
+            said = call(request);
+        } catch (Known e) {
+            said = answer(request, e.answer).put("message", e.getMessage());
+        } catch (Exception e) {
+            e.printStackTrace();
+            said = answer(request, "error").put("message", e.toString());
+        }
+        say(said);
     }
 
     private ObjectNode call(JsonNode request) throws Exception {
@@ -165,6 +181,8 @@ final class Lockstorm {
             case "release":
                 lock.release(request.path("hold").asLong());
                 return answer(request, "ok");
+            case "collect":
+                return answer(request, "ok").setAll(lock.collect(request.path("length_ns").asLong()));
             default:
                 return answer(request, "unsupported");
         }

@@ -33,9 +33,10 @@ const (
 	opTry     = "try"     // one try
 	opRelease = "release"
 	opExtend  = "extend"
-	opAsk     = "ask"    // do you still hold it?
-	opCancel  = "cancel" // no longer wait; the acquire itself is answered
-	opGo      = "go"     // go on after a notice with a number
+	opAsk     = "ask"     // do you still hold it?
+	opCollect = "collect" // run your garbage collector
+	opCancel  = "cancel"  // no longer wait; the acquire itself is answered
+	opGo      = "go"      // go on after a notice with a number
 )
 
 // What an adapter answers.
@@ -73,8 +74,9 @@ type request struct {
 	Owner    string `json:"owner,omitempty"` // unique to the attempt
 	Mode     string `json:"mode,omitempty"`
 	TTL      int64  `json:"ttl_ns,omitempty"`
-	Hold     int64  `json:"hold,omitempty"` // the id of the attempt that was granted, or that is to be cancelled
-	N        int64  `json:"n,omitempty"`    // go
+	Hold     int64  `json:"hold,omitempty"`      // the id of the attempt that was granted, or that is to be cancelled
+	N        int64  `json:"n,omitempty"`         // go
+	Length   int64  `json:"length_ns,omitempty"` // collect
 }
 
 // Opening is what an adapter is told before its first attempt.
@@ -113,6 +115,8 @@ type line struct {
 	Owner    string      `json:"owner"`
 	Nodes    []string    `json:"nodes"`
 	Held     *bool       `json:"held"`
+	From     *nanos      `json:"from"`   // collect: when the collector began to stop the program, ...
+	To       *nanos      `json:"to"`     // ... and when it let it go on
 	Name     string      `json:"name"`   // of a point
 	Failed   string      `json:"failed"` // renewed, gave-up: an answer other than ok
 	About    Description `json:"about"`  // hello

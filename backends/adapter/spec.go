@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -162,8 +163,8 @@ func (d Description) valid() error {
 		return errors.New("the adapter supports neither acquire nor try: an adapter needs one of them")
 	}
 	for _, c := range d.Calls {
-		if c != backends.CallExtend && c != backends.CallAsk {
-			return fmt.Errorf("the adapter's description has an unknown call %q: choose from %s, %s", c, backends.CallExtend, backends.CallAsk)
+		if !slices.Contains(calls, c) {
+			return fmt.Errorf("the adapter's description has an unknown call %q: choose from %s", c, strings.Join(calls, ", "))
 		}
 	}
 	for _, s := range d.Signals {
@@ -176,10 +177,14 @@ func (d Description) valid() error {
 	return nil
 }
 
+// calls are what a description may name.
+var calls = []string{backends.CallExtend, backends.CallAsk, opCollect}
+
 // spec is a backend as an adapter describes it.
 func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error) {
 	s.Doc, s.Ends, s.Model, s.Tokens, s.Fair = cmp.Or(d.Doc, s.Doc), d.Ends, d.Model, d.Tokens, d.Fair
-	s.Renews, s.Buffers, s.NoTry, s.Calls = d.Renews, d.Buffers, d.NoTry, d.Calls
+	s.Renews, s.Buffers, s.NoTry, s.Collects = d.Renews, d.Buffers, d.NoTry, slices.Contains(d.Calls, opCollect)
+	s.Calls = slices.DeleteFunc(slices.Clone(d.Calls), func(c string) bool { return c == opCollect }) // which is none of its users
 	s.NoClock = d.Clock == ""
 	s.Library, s.Notes, s.Recovery = d.Library, d.Notes, time.Duration(d.Recovery)
 	if len(d.Topologies) > 0 {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/internal/leaktest"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/goleak"
 
 	"github.com/lockstorm/lockstorm/nemesis/ensembletest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // One server leads itself, and keeps what it has over a kill.
 func TestSingle(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/lockstorm/lockstorm/internal/leaktest"
 
 	"github.com/lockstorm/lockstorm/backends/zookeeper"
 	"github.com/lockstorm/lockstorm/checker"
@@ -22,7 +22,7 @@ func catalogue() *harness.Catalogue {
 // TestMain lets this binary start itself as the workers of the runs below.
 func TestMain(m *testing.M) {
 	harness.WorkerMain(catalogue())
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // Every mutant of the lock for readers and writers is caught by an overlap of those that it lets

@@ -12,13 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/lockstorm/lockstorm/internal/leaktest"
 
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/internal/certtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func TestParseServers(t *testing.T) {
 	s, err := ParseServers([]string{"redis-1=127.0.0.1:6379,redis-2=[::1]:6380", "redis-3=host.example:1"})

@@ -2,19 +2,46 @@ package faults
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
+	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/points"
 )
 
+// By what a client is paused.
+const (
+	paramHow    = "how"
+	bySignal    = "signal"
+	byCollector = "collector"
+)
+
 func clientPause() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "client-pause", Doc: "stops a whole client process (SIGSTOP), with the thread that renews its lease, as a long pause of a garbage collector does",
-		Proven: "/proc shows every thread of the client's process group in state T (stopped). The heal is SIGCONT.",
-		Family: history.FamilyClient, Whom: nemesis.Clients, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
-		Strikes: strikeHolder, Fault: ClientPause{},
+		Name: "client-pause", Doc: "stops a whole client process (SIGSTOP), its renewer included, as a long GC pause does",
+		Proven: "/proc shows every thread of the process group in state T. The heal is SIGCONT. With how=collector the garbage collector of the lock's language stops the lock for real, and reports how long it took.",
+		Family: history.FamilyClient, Whom: nemesis.Clients,
+		Params: append(nemesis.ClientParams("1.5ttl", "2.5ttl"), catalog.Param{
+			Name: paramHow, Default: bySignal, Doc: "signal: SIGSTOP; collector: the garbage collector of a lock in another language (of an adapter whose description has the call collect)",
+		}),
+		Strikes: strikeHolder, Fault: ClientPause{}, Check: checkHow,
 	}
+}
+
+func checkHow(own catalog.Values, in nemesis.Input) error {
+	switch own[paramHow] {
+	case bySignal:
+		return nil
+	case byCollector:
+		if !in.Setting.Collects {
+			return fmt.Errorf("%s=%s: backend %s has no garbage collector that can be made to run: its adapter needs the call collect", paramHow, byCollector, in.Setting.Backend)
+		}
+		return nil
+	}
+	return fmt.Errorf("%s=%s: choose %s or %s", paramHow, own[paramHow], bySignal, byCollector)
 }
 
 // strikeHolder ties every other step to a holder that is about to write or to release.
@@ -35,10 +62,33 @@ func (ClientPause) Available(nemesis.Setting) error { return nil }
 
 // Inject sends SIGSTOP to the process groups and reads back that every thread stopped.
 // A client that stood at a point is let go only then: it goes on when it is resumed.
-func (ClientPause) Inject(ctx context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+func (ClientPause) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	if t.Params[paramHow] == byCollector {
+		return collect(ctx, w, t)
+	}
 	var all stops
 	for _, c := range t.Clients {
 		all = append(all, stop{c.Name(), c})
 	}
 	return all.pause(ctx)
+}
+
+// collect has the collectors of the clients run, one after the other, for as long as the fault lasts. A client that stands at
+// a point stays there until they have: its section is stopped as well.
+func collect(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
+	e := nemesis.Effect{Began: w.Now()}
+	var proofs []string
+	for _, c := range t.Clients {
+		can, is := c.(nemesis.Collector)
+		if !is {
+			return e, errors.New("client " + c.Name() + " has no garbage collector that can be made to run")
+		}
+		proof, err := can.Collect(ctx, t.For)
+		if err != nil {
+			return e, fmt.Errorf("the garbage collector of %s: %w", c.Name(), err)
+		}
+		proofs = append(proofs, c.Name()+" was stopped by its garbage collector: "+proof)
+	}
+	e.Proof = strings.Join(proofs, "; ")
+	return e, nil
 }

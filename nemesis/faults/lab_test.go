@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/lockstorm/lockstorm/internal/leaktest"
 
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/cluster/clustertest"
@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) {
 	clustertest.Main()
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 const (

@@ -3,7 +3,7 @@ package gate
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/lockstorm/lockstorm/internal/leaktest"
 
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/stores"
@@ -12,5 +12,5 @@ import (
 // The test binary starts itself again as the workers of its runs.
 func TestMain(m *testing.M) {
 	harness.WorkerMain(harness.New(stores.All()...))
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }

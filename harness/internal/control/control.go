@@ -1,8 +1,8 @@
 // Package control is what the controller of a run and its workers say to each other: one
 // JSON [Message] a line over a socket pair. Events do not travel here: they go to the logs.
 //
-//	controller: config, start, arm, disarm, go, move, final, stop
-//	worker:     ready, reached, done, failed
+//	controller: config, start, arm, disarm, go, move, final, stop, collect
+//	worker:     ready, reached, done, failed, collected
 package control
 
 import (
@@ -37,7 +37,9 @@ type Message struct {
 	GrantedBy  int      `json:"granted_by,omitempty"` // arm: only under a grant of so many nodes; -1: of all
 	Node       string   `json:"node,omitempty"`       // move: this node ...
 	Addr       string   `json:"addr,omitempty"`       // ... is now here
-	Text       string   `json:"text,omitempty"`       // failed: why
+	Text       string   `json:"text,omitempty"`       // failed: why; collected: the proof
+	Length     int64    `json:"length_ns,omitempty"`  // collect: for how long
+	Error      string   `json:"error,omitempty"`      // collected: why not
 }
 
 // The operations of the control channel.
@@ -54,6 +56,8 @@ const (
 	Done      = "done"    // I have
 	Stop      = "stop"    // give up waiting, close your log, end
 	Failed    = "failed"  // I cannot go on
+	Collect   = "collect" // have the garbage collector of your lock run
+	Collected = "collected"
 )
 
 // Config is all that a worker needs to know. Names are looked up, values are parsed and defaults are filled in.

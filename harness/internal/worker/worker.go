@@ -32,6 +32,7 @@ type worker struct {
 	addrs   AddressBook
 	started chan struct{}
 	final   atomic.Bool
+	locker  backends.Locker    // once it is open
 	wake    context.CancelFunc // ends the waits of the workload
 
 	listening sync.WaitGroup
@@ -152,6 +153,7 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 		resource = own
 	}
 	client.Use(locker, resource)
+	w.locker = locker
 	closeAll := func() error {
 		if spec.Settles {
 			return ignoreBroken(locker.Close())
@@ -165,6 +167,19 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 func (w *worker) breach(text string) {
 	err := w.rec.Notice(history.Event{F: history.FBreach, Client: w.cfg.Client, Message: text})
 	w.cancel(errors.Join(errors.New(text), err))
+}
+
+// collect has the garbage collector of the lock run, and says what came of it.
+func (w *worker) collect(length time.Duration) {
+	m := control.Message{Op: control.Collected}
+	if can, is := w.locker.(backends.Collector); !is {
+		m.Error = "the lock has no garbage collector that can be made to run"
+	} else if proof, err := can.Collect(context.Background(), length); err != nil {
+		m.Error = err.Error()
+	} else {
+		m.Text = proof
+	}
+	w.ch.Send(m) //nolint:errcheck // a controller that has gone asks for nothing any more
 }
 
 // stalled puts on record that what stands between client and lock was held up. Where that cannot be written, the log's next
@@ -279,6 +294,8 @@ func (w *worker) listen() {
 			w.addrs.Set(map[string]string{m.Node: m.Addr})
 		case control.Final:
 			w.final.Store(true)
+		case control.Collect:
+			w.listening.Go(func() { w.collect(time.Duration(m.Length)) })
 		case control.Stop:
 			w.gate.openAll()
 			w.wake()
