@@ -184,7 +184,7 @@ versions: servers ##> LIB=MODULE: the cases of a library over its last releases,
 .PHONY: adapter-libraries
 adapter-libraries: build servers ##> the libraries of other languages under faults, what is installed and what trixie has; planted bugs, the reference
 	./.ci/trixie bin/trixie
-	set -o pipefail; $(GO) test -tags series -count=1 -timeout 60m -v -run 'TestPlanted|TestReference|TestKazoo' ./adapters | grep -v '^=== '
+	set -o pipefail; $(GO) test -tags series -count=1 -timeout 60m -v -run 'TestPlanted|TestReference|TestKazoo|TestCollector' ./adapters | grep -v '^=== '
 	$(BIN) suite adapters/releases.yaml --out lockstorm-runs/adapters --resume
 
 MUTANT_SEEDS ?= 20

@@ -73,3 +73,12 @@ func TestReference(t *testing.T) {
 		})
 	}
 }
+
+// The collector of a virtual machine pauses a lock as SIGSTOP does, with the same class of violation.
+func TestCollector(t *testing.T) {
+	code, out := run(t, "java/curator collector", "--nemesis", "client-pause:how=collector,at=before-write", "--ttl", "500ms", "--time", "12s")
+	text := strings.Join(strings.Fields(out), " ")
+	if code != harness.ExitViolation || !strings.Contains(text, "was stopped by its garbage collector: for ") || !strings.Contains(text, "Inherent to leases") || strings.Contains(text, "A defect") {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+}

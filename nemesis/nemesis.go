@@ -36,6 +36,9 @@ type Spec struct {
 	// Gates: its effect is that the client stays at its point. It is always tied to one, and
 	// the client goes on when it is healed.
 	Gates bool
+	// Keeps says by the fault's own parameters whether the fault itself keeps the client of a tied step at its point, and lets
+	// it go when it is injected, however long that takes; nil: it does not.
+	Keeps func(own catalog.Values) bool
 	// OfMaster: it strikes the master and nobody else.
 	OfMaster bool
 	Params   []catalog.Param // see ClientParams and ServerParams for those that most have
@@ -211,6 +214,9 @@ type Setting struct {
 	NoLoss      string   // why packets cannot be lost; empty: they can
 	Theirs      string   // why the servers must not be hurt; empty: they are ours
 }
+
+// keeps reports whether a step of the fault lets its client go itself.
+func (s Spec) keeps(own catalog.Values) bool { return s.Gates || (s.Keeps != nil && s.Keeps(own)) }
 
 // Fault is one way to hurt.
 type Fault interface {

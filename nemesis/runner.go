@@ -91,7 +91,7 @@ func (r *Runner) step(ctx context.Context, index int, spec Spec, st Step) {
 	if !ok {
 		return
 	}
-	if !spec.Gates {
+	if !spec.keeps(st.Params) {
 		r.bound(ctx, hit) // first of all: choosing takes time, too
 	}
 	target, err := r.target(ctx, spec, st, hit, &f)
@@ -103,7 +103,7 @@ func (r *Runner) step(ctx context.Context, index int, spec Spec, st Step) {
 		return
 	}
 	a, ok := r.inject(ctx, spec, target, f)
-	if !spec.Gates || !ok {
+	if !spec.keeps(st.Params) || !ok {
 		r.release(ctx, hit, st, ok)
 	}
 	if !ok || a.effect.Heal == nil {
@@ -160,7 +160,7 @@ func (r *Runner) targetClients(spec Spec, st Step, t *Target, f *history.Fault) 
 	if t.Clients, err = chooseClients(r.World.Clients(), st.Clients, t.Hit, st.Draw); err != nil {
 		return err
 	}
-	if spec.Gates && t.Hit != nil {
+	if spec.keeps(st.Params) && t.Hit != nil {
 		t.Clients = []Client{t.Hit.Client} // nobody else stands there
 	}
 	for _, c := range t.Clients {

@@ -171,13 +171,8 @@ final class CuratorLock implements Lockstorm.Lock {
         if (lock == null) {
             throw new Lockstorm.Known("not-held", "it was released");
         }
-        session.noNode = session.unsure = false;
+        session.releasing();
         lock.release();
-        if (session.noNode && session.unsure) {
-            throw new IllegalStateException("the node is gone, and an earlier deletion got no answer");
-        }
-        if (session.noNode) {
-            throw new Lockstorm.Known("not-held", "the node of the grant is gone");
-        }
+        session.released();
     }
 }

@@ -5,7 +5,11 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -25,12 +29,45 @@ final class Tap {
         private long renewing, sent; // the number of the renewal that is on record and not answered; 0: none
         private int xid;
         volatile long asked; // when the last request left that was no ping
-        volatile boolean noNode; // the last deletion found nothing
-        volatile boolean unsure; // a deletion was not answered
+        private final Map<String, Integer> deletions = new HashMap<>(); // by node: how often it was asked for since a release began
+        private final Set<String> deleted = new HashSet<>();
+        private String missing = ""; // the node that the last deletion did not find
 
         Session(Lockstorm to, boolean ensemble) {
             this.to = to;
             this.ensemble = ensemble;
+        }
+
+        synchronized void releasing() {
+            deletions.clear();
+            deleted.clear();
+            missing = "";
+        }
+
+        synchronized void deletes(String node) {
+            deletions.merge(node, 1, Integer::sum);
+        }
+
+        synchronized void deletion(String node, int code) {
+            if (code == 0) {
+                deleted.add(node);
+            } else if (code == NO_NODE) {
+                missing = node;
+            }
+        }
+
+        /**
+         * What became of a release whose call has returned. A deletion that is made again finds nothing where the first one was carried out,
+         * whether its answer has reached the library or not.
+         */
+        synchronized void released() throws Exception {
+            if (missing.isEmpty() || deleted.contains(missing)) {
+                return;
+            }
+            if (deletions.getOrDefault(missing, 0) > 1) {
+                throw new IllegalStateException("the node is gone, and an earlier deletion got no answer");
+            }
+            throw new Lockstorm.Known("not-held", "the node of the grant is gone");
         }
 
         synchronized String lease() {
@@ -128,7 +165,7 @@ final class Tap {
     }
 
     private void serve(Socket client) {
-        Map<Integer, Integer> deletions = new ConcurrentHashMap<>();
+        Map<Integer, String> deletions = new ConcurrentHashMap<>();
         try (client; Socket server = new Socket(host, port)) {
             client.setTcpNoDelay(true);
             server.setTcpNoDelay(true);
@@ -140,8 +177,9 @@ final class Tap {
                             return;
                         }
                         int id = frame.getInt(0);
-                        if (deletions.remove(id) != null) {
-                            session.noNode = frame.getInt(12) == NO_NODE;
+                        String node = deletions.remove(id);
+                        if (node != null) {
+                            session.deletion(node, frame.getInt(12));
                         }
                         session.comes(id);
                     });
@@ -153,8 +191,10 @@ final class Tap {
             });
             pass(client, server, (first, frame) -> {
                 int id = first ? CONNECT : frame.getInt(0);
-                if (!first && frame.remaining() >= 8 && frame.getInt(4) == DELETE) {
-                    deletions.put(id, id);
+                if (!first && frame.remaining() >= 12 && frame.getInt(4) == DELETE) {
+                    String node = new String(frame.array(), 12, frame.getInt(8), StandardCharsets.UTF_8);
+                    deletions.put(id, node);
+                    session.deletes(node);
                 }
                 session.leaves(id, first);
             });
@@ -162,7 +202,6 @@ final class Tap {
             // the connection is over, or there is none
         } finally {
             session.renewed("error");
-            session.unsure |= !deletions.isEmpty();
         }
     }
 

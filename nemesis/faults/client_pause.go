@@ -28,6 +28,7 @@ func clientPause() nemesis.Spec {
 			Name: paramHow, Default: bySignal, Doc: "signal: SIGSTOP; collector: the garbage collector of a lock in another language (of an adapter whose description has the call collect)",
 		}),
 		Strikes: strikeHolder, Fault: ClientPause{}, Check: checkHow,
+		Keeps: func(own catalog.Values) bool { return own[paramHow] == byCollector },
 	}
 }
 
@@ -90,5 +91,8 @@ func collect(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Ef
 		proofs = append(proofs, c.Name()+" was stopped by its garbage collector: "+proof)
 	}
 	e.Proof = strings.Join(proofs, "; ")
+	if t.Hit != nil {
+		t.Hit.Go()
+	}
 	return e, nil
 }

@@ -83,6 +83,8 @@ func (f fake) serve() {
 				time.Sleep(60 * time.Millisecond)
 			}
 			say(q.ID, `"answer":"ok","now":"%d"`, now)
+		case "collect":
+			f.collect(q, say)
 		case "try":
 			tries++
 			later = f.try(q, tries, out, say)
@@ -190,6 +192,22 @@ func (f fake) try(q asked, tries int, out *os.File, say func(int64, string, ...a
 		say(q.ID, `"answer":"granted","sent":%d,"ttl_ns":1000000000`, sent)
 	}
 	return nil
+}
+
+// collect stands still, as if its garbage were collected, and says so in the way that it has.
+func (f fake) collect(q asked, say func(int64, string, ...any)) {
+	from := mono()
+	time.Sleep(60 * time.Millisecond)
+	switch f.way {
+	case "collects":
+		say(q.ID, `"answer":"ok","from":%d,"to":%d,"message":"full collection"`, from, mono())
+	case "collects-before": // it was asked
+		say(q.ID, `"answer":"ok","from":%d,"to":%d,"message":"full collection"`, from-time.Hour.Nanoseconds(), mono())
+	case "collects-silently":
+		say(q.ID, `"answer":"ok"`)
+	default:
+		say(q.ID, `"answer":"unsupported"`)
+	}
 }
 
 func (f fake) release(q asked, say func(int64, string, ...any)) {
