@@ -192,6 +192,14 @@ type results struct {
 	}
 }
 
+// counted is a number with its noun.
+func counted(n float64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%.0f %s", n, noun)
+}
+
 // The six cells say what results.json says.
 func TestCellsEqualResults(t *testing.T) {
 	for _, kind := range kinds {
@@ -236,7 +244,7 @@ func TestCellsEqualResults(t *testing.T) {
 			want := "not measured"
 			switch {
 			case plain && fenced && r.Stats["updates_lost_plain"] > 0 && r.Stats["updates_lost_fenced"] == 0:
-				want = fmt.Sprintf("%.0f updates lost without the fence, 0 with it; the fence refused %.0f requests", r.Stats["updates_lost_plain"], r.Stats["fence_refused"])
+				want = fmt.Sprintf("%s lost without the fence, 0 with it; the fence refused %s", counted(r.Stats["updates_lost_plain"], "update"), counted(r.Stats["fence_refused"], "request"))
 			case fenced && r.Stats["updates_lost_fenced"] > 0:
 				want = "did not help"
 			case fenced:
