@@ -45,8 +45,11 @@ func Defaults() Config {
 	}
 }
 
+// ExecName is the backend that runs a program of another language.
+const ExecName = adapter.Name
+
 // ExecBackend is the backend that runs a program of another language.
-func ExecBackend(file string) string { return adapter.Name + ":cmd=" + file }
+func ExecBackend(file string) string { return ExecName + ":cmd=" + file }
 
 // failOnAll is the --fail-on under which whatever is wrong fails the run.
 const failOnAll = "all"

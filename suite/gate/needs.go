@@ -46,6 +46,10 @@ func needs(cat *harness.Catalogue, cfg harness.Config) int64 {
 	if cfg.Clients >= manyClients {
 		return 1 << 30
 	}
+	if bare, _ := catalog.Split(cfg.Backend); bare == harness.ExecName {
+		// Which servers it needs only the program knows. Beside each client it runs, and may be a virtual machine.
+		return 2 + int64(max(nodes(cat, cfg), 1)) + int64(cfg.Clients)
+	}
 	return 1 + int64(nodes(cat, cfg)) + int64((cfg.Clients+perClients-1)/perClients)
 }
 
