@@ -41,6 +41,7 @@ type Topology struct {
 	// must outlive it for a lost lock to be provable: TTL is the default for such runs.
 	FailOver time.Duration
 	TTL      time.Duration // default time to live of leases; 0: that of the run
+	Volatile bool          // its servers keep nothing on disk: a restart loses every lock
 	// Fleet knows the master and can have it replaced; needed exactly where there is FailOver.
 	Fleet func(servers []*Server) Fleet
 	// Ready returns nil once the servers at these addresses serve together; nil: each for

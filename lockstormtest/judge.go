@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/reports"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
@@ -80,6 +81,7 @@ func (j *judge) judged(trial *harness.Trial) *harness.Outcome {
 		differ := j.want.Compare(out.ExitCode(), out.Results)
 		f.settle(len(differ) == 0)
 		if len(differ) == 0 {
+			j.t.Logf("lockstormtest: as expected with seed %d: %s (%d grants, %d effective faults)", out.Seed, reports.Headline(out.Results), out.Results.Stats["grants"], out.Results.Stats["faults_effective"])
 			j.more = false
 			return out
 		}

@@ -184,7 +184,8 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, 
 	d.Stats, d.Faults, d.Notes, d.Servers = statRows(r), faultsTable(faultRows(r, rec)), notesOf(r), len(serversOf(rec)) > 0
 	d.Registers = registersOf(rec)
 	if about.Replayable {
-		d.Replay = "lockstorm replay . --out again"
+		program, _, _ := strings.Cut(d.Command, " ")
+		d.Replay = cmp.Or(program, "lockstorm") + " replay . --out again"
 	}
 	if len(told) > 0 {
 		d.Logs, d.MoreLogs = near(about.Logs, told[0])

@@ -124,7 +124,7 @@ func cure(r *checker.Results, h *happening, about Context) string {
 	case slices.Contains(twice, f.Rule) && f.CauseKind != checker.CauseFault:
 		return "Cure: another lock. This one let two clients in although no fault explains it."
 	case slices.Contains(twice, f.Rule):
-		return "Cure: another lock. This one forgets a grant that was still running; a longer lease does not help."
+		return "Cure: a store that keeps the lock through this fault (another topology), or another lock. A longer lease does not help."
 	}
 	return "Next: read the story, then the events that prove it."
 }

@@ -27,7 +27,7 @@ func Topologies() []cluster.Topology {
 	for _, make := range []func(persistence) cluster.Topology{single, replica, sentinel, five} {
 		for _, p := range []persistence{persistNothing, persistAlways} {
 			t := make(p)
-			t.Name, t.Doc = t.Name+p.suffix, t.Doc+p.doc
+			t.Name, t.Doc, t.Volatile = t.Name+p.suffix, t.Doc+p.doc, p.suffix == ""
 			out = append(out, t)
 		}
 	}

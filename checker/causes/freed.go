@@ -11,7 +11,7 @@ import (
 // WhyReleasedLate is why a release came when its grant was over: what held its client up, or
 // its request, until the store had carried it out.
 func (in Causes) WhyReleasedLate(r facts.ForeignRelease) checker.Cause {
-	return in.CauseOf(r.By, r.Release.End())
+	return delayed(in.CauseOf(r.By, r.Release.End()), r.Release.Start(), r.By.DeadlineAt(r.Release.Start()))
 }
 
 // FreedBy is the release that took the lock of a grant away, as the cause of what came

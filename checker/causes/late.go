@@ -44,7 +44,18 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 	if f := in.faultOn(l.Grant, l.Until, l.Begun, indirect); f != nil {
 		return FaultCause(f)
 	}
+	if l.OnItsWay {
+		return delayed(overrun(l.Grant, l.Until), l.From, l.Due)
+	}
 	return overrun(l.Grant, l.Until)
+}
+
+// delayed tells a request that was sent in time, and took effect late, from a client that worked too long.
+func delayed(c checker.Cause, sent int64, due history.Opt) checker.Cause {
+	if c.Kind == checker.CauseOverrun && due.Set && sent < due.V {
+		c.Text = "late request: the client sent it before its lease ended, and it took effect after that; no fault in the record explains the delay"
+	}
+	return c
 }
 
 // heldBy is the fault that held a client up longest, where all of them together did so for

@@ -24,7 +24,7 @@ func Init(b *suite.Book, program string) ([]byte, error) {
 	}
 	var faults []string
 	for _, n := range []string{"none", "client-pause", "client-kill", "partition-client", "server-restart"} {
-		if bearsAll(b, own, n) {
+		if bearsAll(b, own, n) && (n != "server-restart" || !forgets(b.Catalogue, own)) {
 			faults = append(faults, n)
 		}
 	}
@@ -44,6 +44,18 @@ func initOwn(program string, own, faults []string) ([]byte, error) {
 		"Struck": slices.DeleteFunc(slices.Clone(faults), func(n string) bool { return n == "none" }),
 	})
 	return b.Bytes(), err
+}
+
+// forgets reports whether a restart of the servers loses the locks of any of the backends, however right they are.
+func forgets(cat *harness.Catalogue, backends []string) bool {
+	return slices.ContainsFunc(backends, func(name string) bool {
+		b, err := cat.Backends.Get(name)
+		if err != nil || len(b.Topologies) == 0 {
+			return false
+		}
+		t, err := cat.Topologies.Get(b.Topologies[0])
+		return err == nil && t.Volatile
+	})
 }
 
 func ownBackends(cat *harness.Catalogue) []string {
