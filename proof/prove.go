@@ -165,13 +165,22 @@ func (r *Record) prove(c Claim, named []int64) (*Proof, error) {
 // proven are the events of the record that are about a claim, which they prove.
 func (r *Record) proven(c Claim) (events []history.Event, err error) {
 	for _, wide := range []bool{false, true} {
-		events = r.about(c, wide)
+		events = r.paired(r.about(c, wide))
 		s := built(r.rec.Run, events)
-		if err = s.proves(c); err == nil {
+		if err = errors.Join(s.fits(), s.proves(c)); err == nil {
 			return events, nil
 		}
 	}
 	return nil, err
+}
+
+// paired are events without the answers whose requests are not among them: the last event of a client may be one, and no events
+// with it are a proof, however few they are.
+func (r *Record) paired(events []history.Event) []history.Event {
+	alone := built(r.rec.Run, events).Unpaired
+	return slices.DeleteFunc(events, func(e history.Event) bool {
+		return slices.ContainsFunc(alone, func(a *history.Event) bool { return a.Index == e.Index })
+	})
 }
 
 // near are the acquires of the grants of a claim, and the calls of the events that its finding names, and what registers accepted
