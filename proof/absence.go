@@ -151,7 +151,7 @@ func (s *scene) refusedValid(c Claim) (story []string, err error) {
 
 func (s *scene) releaseOfNone(c Claim) (story []string, err error) {
 	if len(c.Grants) != 1 || c.Class != defect || s.ByID[c.Grants[0]] == nil {
-		return nil, errors.New("the finding must have class defect and name one grant of the record")
+		return nil, errors.New("the finding must have the class \"defect\", and name exactly one grant that is in the record")
 	}
 	g := s.ByID[c.Grants[0]]
 	if g.Acquire != nil && g.Acquire.Outcome() != history.Fail {

@@ -129,7 +129,7 @@ func TestAbsences(t *testing.T) {
 		{"refused when it was over", swap(refused, "ttl=100ms deadline=101ms", "ttl=4ms deadline=5ms"), claim("fencing-tokens", "refused-valid", "defect", 5, 5, "a"), "lease had run out"},
 		{"refused for a newer one", swap(refused, "5ms - ", "2ms 2 c2 invoke acquire lock=L grant=b\n4ms 2 c2 ok acquire lock=L grant=b lease=b sent=3ms ttl=100ms deadline=103ms token=2\n5ms - "), claim("fencing-tokens", "refused-valid", "defect", 5, 5, "a"), "grant b is newer than grant a"},
 		{"release of none", ofNone, claim("ownership", "release-of-none", "defect", 5, 6, "a"), ""},
-		{"release of none, inherent", ofNone, claim("ownership", "release-of-none", "inherent", 5, 6, "a"), "must have class defect and name one grant"},
+		{"release of none, inherent", ofNone, claim("ownership", "release-of-none", "inherent", 5, 6, "a"), "must have the class \"defect\", and name exactly one grant"},
 		{"release of none, too late", ofNone, claim("ownership", "release-of-none", "defect", 5, 7, "a"), "was carried out at that time"},
 		{"release of none, too early", ofNone, claim("ownership", "release-of-none", "defect", 4, 6, "a"), "was carried out at that time"},
 		{"release of one", swap(ofNone, "fail acquire lock=L grant=a error=busy", "ok acquire lock=L grant=a"), claim("ownership", "release-of-none", "defect", 5, 6, "a"), "may have succeeded"},

@@ -14,7 +14,7 @@ import (
 // The lock of a client is lost for certain: the master dies with it, and another client is
 // granted by the replica that never had it.
 func TestFailoverKill(t *testing.T) {
-	for range 3 { // on a busy host the holder may have come to its end, and be the first one again
+	for range 5 { // on a busy host the holder may have come to its end, and be the first one again, or nobody was granted the lock in time
 		if failsOver(t) {
 			return
 		}
@@ -31,6 +31,10 @@ func failsOver(t *testing.T) (another bool) {
 	e := l.must("failover-kill", on(l.node(1)))
 	if e.Began <= asked || e.Began >= l.Now() {
 		t.Errorf("asked for at %d, it began at %d", asked, e.Began)
+	}
+	if strings.Contains(e.Proof, "after no client had been granted the lock for one ttl") {
+		l.heal(e)
+		return false
 	}
 	l.says(e.Proof, "store-1 died of SIGKILL while c", " held the lock; its key lock-0 was never on store-2, store-3; store-2 was promoted after ")
 	if !slices.Equal(l.kills, []string{"store-1"}) || !l.node(1).Down() {

@@ -82,7 +82,7 @@ func killCells() []suite.Case {
 			Run: suite.MustLine("--backend redis-setnx --nemesis client-kill --time 4s --seed 2"), Expect: onlyBlocks(),
 		},
 		{
-			Name: "setnx-expire-kill", Text: "a holder that dies between SETNX and EXPIRE blocks them, too",
+			Name: "setnx-expire-kill", Text: "a holder that dies between SETNX and EXPIRE blocks the other clients forever",
 			Run: suite.MustLine("--backend redis-setnx-expire --nemesis client-kill --time 4s --seed 2"), Expect: onlyBlocks(),
 		},
 		{
