@@ -80,7 +80,7 @@ type pageData struct {
 	Style    template.CSS
 	Script   template.JS
 	Policy   string
-	data     string // of the timeline, as JSON
+	data     func() (string, error) // of the timeline, as JSON, once it is made
 	Headline string
 	Class    string
 	Screen   screen
@@ -135,9 +135,13 @@ func HTML(w io.Writer, r *checker.Results, rec *history.Record, about Context) e
 	if err := page.Execute(&b, d); err != nil {
 		return err
 	}
+	data, err := d.data()
+	if err != nil {
+		return err
+	}
 	// The data is ours, harmless already, and by far the longest part.
 	before, after, _ := strings.Cut(b.String(), dataMark)
-	for _, part := range []string{Visible(before, "\n\t"), d.data, Visible(after, "\n\t")} {
+	for _, part := range []string{Visible(before, "\n\t"), data, Visible(after, "\n\t")} {
 		if _, err := io.WriteString(w, part); err != nil {
 			return err
 		}
@@ -170,10 +174,11 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, 
 		Headline: headOfPage(r), Class: string(r.Verdict), About: about, Command: withoutPath(r.Command), Story: story,
 		MoreIncidents: more + len(all) - len(told),
 	}
+	d.data = meanwhile(func() (string, error) {
+		data, err := json.Marshal(dataOf(rec, all)) // which escapes what could end its element
+		return string(data), err
+	})
 	var drawing sync.WaitGroup
-	var data []byte
-	var err error
-	drawing.Go(func() { data, err = json.Marshal(dataOf(rec, all)) }) // which escapes what could end its element
 	drawing.Go(func() { d.Scene, d.Timelines = pictures(r, rec, story, told) })
 	var first *happening
 	if len(all) > 0 {
@@ -195,15 +200,18 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, 
 		d.Withstood = ev.tale("w", story.Withstood.Steps)
 	}
 	drawing.Wait()
-	if err != nil {
-		return nil, err
-	}
 	if len(d.Told) > 0 {
 		d.Told[0].number(d.Scene)
 		d.Rest = d.Told[1:]
 	}
-	d.data = string(data)
 	return d, nil
+}
+
+// meanwhile begins to make something, and returns what waits for it.
+func meanwhile(f func() (string, error)) func() (string, error) {
+	wait := sync.OnceValues(f)
+	go wait() //nolint:errcheck // whoever waits is told
+	return wait
 }
 
 // tell tells the first of the incidents step by step, each with its proof and its ledger.
