@@ -260,3 +260,22 @@ func TestFate(t *testing.T) {
 		}
 	}
 }
+
+// A call to the daemon that was given up leaves its name open, for whoever sweeps after us.
+func TestOpenNames(t *testing.T) {
+	p := &Provider{run: "r"}
+	first, made, err := p.guarded("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, _, err := p.guarded("b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(p.open, []string{first, second}) {
+		t.Errorf("open: %v", p.open)
+	}
+	if made(); !slices.Equal(p.open, []string{second}) {
+		t.Errorf("open: %v", p.open)
+	}
+}

@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -59,8 +60,9 @@ type Provider struct {
 	mu     sync.Mutex
 	guard  *Guard
 	count  int
-	bridge *bridge // nil: this host's network
-	errs   []error // of removals
+	open   []string // names whose call to the daemon has not ended: it may be carried out when we are gone
+	bridge *bridge  // nil: this host's network
+	errs   []error  // of removals
 }
 
 var _ cluster.Provider = (*Provider)(nil)
@@ -273,11 +275,12 @@ func (p *Provider) remove(d *daemon, id string) {
 	})
 }
 
-// Close removes what is left of the run, and ends the warden. Where that fails, the warden goes on.
+// Close removes what is left of the run, and ends the warden. Where that fails, or where the daemon may still
+// carry out a call that was given up, the warden goes on.
 func (p *Provider) Close() error {
 	defer p.end()
 	p.mu.Lock()
-	guard, count := p.guard, p.count
+	guard, count, open := p.guard, p.count, slices.Clone(p.open)
 	p.mu.Unlock()
 	if count == 0 {
 		return nil
@@ -296,5 +299,8 @@ func (p *Provider) Close() error {
 	if d != nil {
 		err = errors.Join(err, d.api.Close()) // its idle connections; it can be asked again
 	}
-	return errors.Join(append(p.errs, err, guard.Release(err == nil))...)
+	if guard == nil && len(open) > 0 {
+		err = errors.Join(err, Sweep(context.Background(), p.run, open))
+	}
+	return errors.Join(append(p.errs, err, guard.Release(err == nil && len(open) == 0))...)
 }

@@ -50,7 +50,13 @@ func (p *Provider) guarded(node string) (name string, made func(), err error) {
 		return "", nil, fmt.Errorf("the process that would remove the containers after a kill of lockstorm has exited: %w", err)
 	}
 	guard := p.guard
-	return name, func() { guard.tell(closing + name) }, nil //nolint:errcheck // without it the guard only waits longer
+	p.open = append(p.open, name)
+	return name, func() {
+		p.mu.Lock()
+		p.open = slices.DeleteFunc(p.open, func(o string) bool { return o == name })
+		p.mu.Unlock()
+		guard.tell(closing + name) //nolint:errcheck // without it the guard only waits longer
+	}, nil
 }
 
 // uncut is the context of a call that makes something: a call that was cut off might be carried out when nobody
@@ -59,8 +65,9 @@ func uncut(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), makeLimit)
 }
 
-// makeLimit is for the daemon to make a container or a network, which takes it milliseconds.
-const makeLimit = 10 * time.Second
+// makeLimit is for the daemon to make a container or a network, which takes it milliseconds; seconds, where
+// several runs share two busy processors.
+const makeLimit = 20 * time.Second
 
 // remove takes a container and its volumes away, running or not.
 func (d *daemon) remove(ctx context.Context, id string) error {
