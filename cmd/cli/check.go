@@ -19,6 +19,7 @@ import (
 
 func (a *App) checkCommand() *cobra.Command {
 	var asJSON bool
+	var other modelFlags
 	cmd := &cobra.Command{
 		Use:   "check DIR|FILE...",
 		Short: "judge stored histories again",
@@ -28,12 +29,26 @@ A directory of a run: its history is judged and results.json and the reports are
 written anew; if the controller died before it merged the logs, they are merged
 first. For a file, nothing is written.
 
+With --model, each FILE is a history of another tool: operations with process, type (invoke, ok, fail, info), f and value,
+in order of index, time or place; EDN as Jepsen's history.edn, or JSON. Is there an order of all operations in which each
+does what the model allows? Models:
+` + modelHelp() + `
 For several histories the worst exit code is returned: 1 (violation) before 4 (something could
 not be written), 3 (could not be read), 2 and 0. If one cannot be read, the others are judged
 all the same.`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.check(cmd.Context(), args, asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case other.model != "":
+				return a.checkModel(cmd.Context(), args, other, asJSON)
+			case other.independent:
+				return usage(errors.New("--independent is for histories of other tools: name their --model as well"))
+			}
+			return a.check(cmd.Context(), args, asJSON)
+		},
 	}
+	cmd.Flags().StringVar(&other.model, "model", "", "judge histories of other tools (EDN or JSON) by this model: see above")
+	cmd.Flags().BoolVar(&other.independent, "independent", false, "with --model: each value is [key value], as jepsen.independent writes it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on stdout (an array for several runs)")
 	return cmd
 }

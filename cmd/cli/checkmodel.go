@@ -1,0 +1,265 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/operations"
+	"github.com/lockstorm/lockstorm/operations/models"
+)
+
+// modelFlags are those of check for histories of other tools.
+type modelFlags struct {
+	model       string
+	independent bool
+}
+
+// modelHelp lists the models.
+func modelHelp() string {
+	var b strings.Builder
+	for _, m := range models.Catalogue() {
+		fmt.Fprintf(&b, "  %-16s %s\n", m.Name, m.Doc)
+	}
+	return b.String()
+}
+
+// modelResult is what --json prints for one file.
+type modelResult struct {
+	File       string           `json:"file"`
+	Model      string           `json:"model"`
+	Format     string           `json:"format"`
+	Verdict    models.Verdict   `json:"verdict"`
+	ExitCode   int              `json:"exit_code"`
+	Operations int              `json:"operations"`
+	Unknown    int              `json:"unknown"`
+	Failed     int              `json:"failed"`
+	Objects    []modelledObject `json:"objects"`
+	NotJudged  []string         `json:"not_judged"`
+}
+
+type modelledObject struct {
+	Key     string         `json:"key"`
+	Verdict models.Verdict `json:"verdict"`
+	Line    int            `json:"line,omitempty"`   // of the operation that cannot follow
+	Before  []string       `json:"before,omitempty"` // what the object can be before it
+	Proof   []int          `json:"proof,omitempty"`  // lines of the operations that cannot be ordered
+	Minimal bool           `json:"minimal,omitempty"`
+}
+
+// checkModel judges histories of other tools by a model.
+func (a *App) checkModel(ctx context.Context, paths []string, f modelFlags, asJSON bool) error {
+	m, err := models.Parse(f.model)
+	if err != nil {
+		return usage(fmt.Errorf("--model: %w", err))
+	}
+	worst := harness.ExitPass
+	var all []modelResult
+	for _, path := range paths {
+		r, err := a.modelled(ctx, m, path, f, asJSON)
+		switch {
+		case ctx.Err() != nil:
+			return errors.Join(a.printModelled(all, asJSON, len(paths)), a.Exit(harness.ExitInterrupted))
+		case err != nil:
+			fmt.Fprintf(a.st.Stderr, "%s: check: %s: %s\n", a.st.Name, path, err)
+			worst = worse(worst, harness.ExitUsage)
+			continue
+		}
+		worst = worse(worst, r.ExitCode)
+		all = append(all, r)
+	}
+	if err := a.printModelled(all, asJSON, len(paths)); err != nil {
+		return err
+	}
+	return a.Exit(worst)
+}
+
+func (a *App) printModelled(all []modelResult, asJSON bool, asked int) error {
+	switch {
+	case !asJSON || (asked == 1 && len(all) == 0):
+		return nil
+	case asked == 1:
+		return a.PrintJSON(all[0])
+	}
+	return a.PrintJSON(all)
+}
+
+func (a *App) modelled(ctx context.Context, m models.Model, path string, f modelFlags, asJSON bool) (modelResult, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return modelResult{}, err
+	}
+	defer file.Close() //nolint:errcheck // only read
+	if st, err := file.Stat(); err == nil && st.IsDir() {
+		return modelResult{}, errors.New("it is a directory: --model judges a file of operations (Jepsen's history.edn, or JSON)")
+	}
+	h, err := operations.Read(file, operations.Options{Keyed: f.independent})
+	if err != nil {
+		return modelResult{}, err
+	}
+	judged, err := models.Judge(ctx, m, h)
+	if err != nil {
+		return modelResult{}, err
+	}
+	r := modelResult{
+		File: path, Model: m.Name, Format: h.Format, Verdict: models.Worst(judged), Operations: len(h.Calls), Unknown: h.Unknown(), Failed: h.Failed,
+		NotJudged: notJudged(m), Objects: []modelledObject{},
+	}
+	r.ExitCode = map[models.Verdict]int{models.Pass: harness.ExitPass, models.Failed: harness.ExitViolation, models.Unknown: harness.ExitUnknown}[r.Verdict]
+	for _, o := range judged {
+		r.Objects = append(r.Objects, objectOf(o))
+	}
+	if !asJSON {
+		tellModelled(a.st.Stdout, m, h, r, judged)
+		fmt.Fprintln(a.st.Stdout, a.coloured(false, r.ExitCode, headOfModel(m, r)))
+	}
+	return r, nil
+}
+
+func objectOf(o models.Result) modelledObject {
+	out := modelledObject{Key: o.Key, Verdict: o.Verdict, Before: o.Before, Minimal: o.Minimal}
+	if o.At != nil {
+		out.Line = o.At.Invoke.Line
+	}
+	for _, c := range o.Proof {
+		out.Proof = append(out.Proof, c.Invoke.Line)
+	}
+	return out
+}
+
+// notJudged is what a history of operations does not say.
+func notJudged(m models.Model) []string {
+	out := []string{
+		"leases: the history does not say until when a grant was valid, so a lock that was granted again after a lease had ended is a violation here",
+		"data: the history does not say what was written under the lock",
+		"liveness and fairness: the history does not say when faults ended",
+	}
+	if !strings.HasPrefix(m.Name, "register") && m.Name != "fenced-mutex" {
+		out = append(out, "fencing tokens: model fenced-mutex judges them")
+	}
+	return out
+}
+
+const mostKeys = 20 // listed
+
+// tellModelled prints what was read and found.
+func tellModelled(w io.Writer, m models.Model, h *operations.History, r modelResult, judged []models.Result) {
+	fmt.Fprintf(w, "%s: %s, %s by %s (%d of unknown outcome; %d failed and are left out", r.File, h.Format, count(len(h.Calls), "operation"), count(h.Processes(), "process"), r.Unknown, r.Failed)
+	if h.Skipped > 0 {
+		fmt.Fprintf(w, "; %s of the nemesis skipped", count(h.Skipped, "event"))
+	}
+	fmt.Fprintf(w, ")\n\n  model         %s: %s\n", m.Name, m.Doc)
+	listed := 0
+	for i, o := range judged {
+		if len(judged) > 1 && o.Verdict == models.Pass {
+			continue
+		}
+		if listed++; listed > mostKeys {
+			fmt.Fprintf(w, "  and %s more that did not pass\n", count(len(judged)-i, "key"))
+			break
+		}
+		tellObject(w, o)
+	}
+	if n := orderly(judged); n > 0 && len(judged) > 1 {
+		fmt.Fprintf(w, "  %-12s  %d of %s\n", "pass", n, count(len(judged), "key"))
+	}
+	for i, text := range r.NotJudged {
+		name := ""
+		if i == 0 {
+			name = "not judged"
+		}
+		fmt.Fprintf(w, "  %-12s  %s\n", name, text)
+	}
+	fmt.Fprintln(w)
+}
+
+func orderly(judged []models.Result) (n int) {
+	for _, o := range judged {
+		if o.Verdict == models.Pass {
+			n++
+		}
+	}
+	return n
+}
+
+func tellObject(w io.Writer, o models.Result) {
+	of := ""
+	if o.Key != "" {
+		of = "key " + o.Key + ": "
+	}
+	fmt.Fprintf(w, "  %-12s  ", o.Verdict)
+	switch o.Verdict {
+	case models.Pass:
+		fmt.Fprintf(w, "%sthe operations can be ordered so that each does what the model allows\n", of)
+		return
+	case models.Unknown:
+		fmt.Fprintf(w, "%sthere were too many possible orders to try them all\n", of)
+		return
+	}
+	before := strings.Join(o.Before, ", or ")
+	if o.More > 0 {
+		before += fmt.Sprintf(", or one of %d other states", o.More)
+	}
+	fmt.Fprintf(w, "%s%s cannot have happened: before it, %s\n", of, described(o.At), before)
+	if len(o.Proof) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "                no order explains %s, whatever the other operations did:\n", these(len(o.Proof), o.Minimal))
+	for i, c := range o.Proof {
+		if i == mostKeys {
+			fmt.Fprintf(w, "                  and %d more\n", len(o.Proof)-i)
+			break
+		}
+		fmt.Fprintf(w, "                  %s\n", described(c))
+	}
+}
+
+func these(n int, minimal bool) string {
+	switch {
+	case n == 1:
+		return "this operation"
+	case minimal:
+		return fmt.Sprintf("these %d operations", n)
+	}
+	return fmt.Sprintf("these %d operations (perhaps fewer would do)", n)
+}
+
+// described is an operation in words.
+func described(c *operations.Call) string {
+	text := fmt.Sprintf("%s by process %s", c.F, c.Process)
+	for _, v := range []any{c.In, c.Out} {
+		if v != nil {
+			text += " " + operations.Text(v)
+			break
+		}
+	}
+	if c.Return == nil || c.Unknown() {
+		return text + fmt.Sprintf(" (line %d, outcome unknown)", c.Invoke.Line)
+	}
+	return text + fmt.Sprintf(" (lines %d to %d)", c.Invoke.Line, c.Return.Line)
+}
+
+func count(n int, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "s"):
+		return fmt.Sprintf("%d %ses", n, noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// headOfModel is the last line.
+func headOfModel(m models.Model, r modelResult) string {
+	switch r.Verdict {
+	case models.Pass:
+		return "pass: linearizable as " + m.Name
+	case models.Failed:
+		return "violation: not linearizable as " + m.Name
+	}
+	return "inconclusive: too many possible orders"
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+// A history of another tool is judged, or refused with its line.
+func TestCheckModel(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	event := func(typ, f, process, value string) string {
+		return "{:type :" + typ + ", :f :" + f + ", :process " + process + ", :value " + value + "}\n"
+	}
+	once := event("invoke", "acquire", "1", "nil") + event("ok", "acquire", "1", "{:fence 3}")
+	again := event("invoke", "acquire", "2", "nil") + event("ok", "acquire", "2", "{:fence 3}")
+	release := event("invoke", "release", "1", "nil") + event("ok", "release", "1", "nil")
+	good, bad, token := file("good", once+release+again), file("bad", once+again), file("token", once+release+again)
+	keyed := file("keyed", event("invoke", "write", "1", "[a 1]")+event("ok", "write", "1", "[a 1]")+event("invoke", "read", "2", "[b nil]")+event("ok", "read", "2", "[b 7]"))
+	wrong := file("wrong", event("invoke", "cas", "1", "3")+event("ok", "cas", "1", "3"))
+	for _, tc := range []struct {
+		args []string
+		code int
+		want []string
+	}{
+		{[]string{"--model", "mutex", good}, 0, []string{"EDN, 3 operations by 2 processes", "pass: linearizable as mutex", "leases: the history does not say"}},
+		{[]string{"--model", "mutex", bad}, 1, []string{`acquire by process 2 {"fence":3} (lines 3 to 4) cannot have happened: before it, the lock is held`, "these 2 operations", "violation: not linearizable as mutex"}},
+		{[]string{"--model", "fenced-mutex", token}, 1, []string{"the lock is free, and the highest token is 3"}},
+		{[]string{"--model", "register", "--independent", keyed}, 1, []string{"key b: read by process 2 7", "the value is nil", "1 of 2 keys"}},
+		{[]string{"--model", "mutex", good, bad}, 1, []string{"pass: linearizable", "violation: not linearizable"}},
+		{[]string{"--model", "register", wrong}, 3, []string{"wrong: line 2: cas of process 1: the value of its invocation must be [expected new]"}},
+		{[]string{"--model", "register", good}, 3, []string{`line 1: model register has no operation "acquire": it has cas`}},
+		{[]string{"--model", "mutx", good}, 3, []string{`there is no model "mutx": use one of mutex`}},
+		{[]string{"--model", "semaphore", good}, 3, []string{"--model semaphore:permits=3"}},
+		{[]string{"--model", "mutex", dir}, 3, []string{"it is a directory"}},
+		{[]string{"--model", "mutex", filepath.Join(dir, "none")}, 3, []string{"no such file"}},
+		{[]string{"--independent", good}, 3, []string{"name their --model as well"}},
+	} {
+		code, out, errs := lockstorm(t, append([]string{"check"}, tc.args...)...)
+		for _, want := range tc.want {
+			if code != tc.code || !strings.Contains(out+errs, want) {
+				t.Errorf("check %v: exit %d, want %d and %q in\n%s%s", tc.args, code, tc.code, want, out, errs)
+			}
+		}
+	}
+	code, out, _ := lockstorm(t, "check", "--model", "mutex", "--json", bad)
+	var r modelResult
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 1 || r.ExitCode != 1 || len(r.Objects) != 1 || r.Objects[0].Line != 3 || len(r.Objects[0].Proof) != 2 || !r.Objects[0].Minimal {
+		t.Errorf("%d, %+v, %v", code, r, err)
+	}
+}
+
+// A run is exported, and what is read back is judged as the run was.
+func TestExport(t *testing.T) {
+	dir := violated(t)
+	file := filepath.Join(t.TempDir(), "history.edn")
+	if code, out, errs := lockstorm(t, "export", dir, "--out", file); code != 0 || !strings.Contains(errs, "check --model mutex "+file) {
+		t.Errorf("%d %s %s", code, out, errs)
+	}
+	if code, out, errs := lockstorm(t, "check", "--model", "mutex", file); code != harness.ExitViolation {
+		t.Errorf("%d %s %s", code, out, errs)
+	}
+	code, out, _ := lockstorm(t, "export", filepath.Join(dir, "history.jsonl"), "--as", "porcupine")
+	var ops []map[string]any
+	if err := json.Unmarshal([]byte(out), &ops); err != nil || code != 0 || len(ops) < 10 || ops[0]["Call"] == nil {
+		t.Errorf("%d, %d operations, %v", code, len(ops), err)
+	}
+	for _, args := range [][]string{{dir, "--as", "text"}, {filepath.Join(dir, "nothing")}, {filepath.Join(dir, "results.json")}} {
+		if code, _, errs := lockstorm(t, append([]string{"export"}, args...)...); code != harness.ExitUsage {
+			t.Errorf("export %v: %d %s", args, code, errs)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/operations"
+	"github.com/lockstorm/lockstorm/operations/export"
+)
+
+func (a *App) exportCommand() *cobra.Command {
+	var format, out string
+	cmd := &cobra.Command{
+		Use:   "export DIR|FILE",
+		Short: "write a run's lock operations as a history for other tools",
+		Long: `Writes the acquires and releases of a run for tools that know no leases.
+
+  jepsen     history.edn as Jepsen writes it, one map in each line; with several locks each value is [lock value], as
+             jepsen.independent writes it
+  porcupine  a JSON array of porcupine.Operation, with f, key and client as input
+
+Each grant is a process of its own; its client is in the value. Where a hold ended without a release, because its lease
+was over or its client died, a release of unknown outcome is written: from then on the lock may have been free. Locks
+that several clients may hold (read-write locks) cannot be written.`,
+		Example: fmt.Sprintf("  %[1]s export lockstorm-runs/run-1 --as jepsen --out history.edn\n  %[1]s check --model mutex history.edn", a.st.Name),
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.export(args[0], format, out) },
+	}
+	cmd.Flags().StringVar(&format, "as", "jepsen", "jepsen or porcupine")
+	cmd.Flags().StringVar(&out, "out", "", "the file to write (default: standard output)")
+	return cmd
+}
+
+func (a *App) export(path, format, out string) error {
+	if format != "jepsen" && format != "porcupine" {
+		return usage(fmt.Errorf("--as is %q: it must be jepsen or porcupine", format))
+	}
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		path = filepath.Join(path, history.File)
+	}
+	h, err := history.ReadFile(path)
+	if err != nil {
+		return usage(fmt.Errorf("export: %w", err))
+	}
+	rec, err := history.Build(h)
+	if err != nil {
+		return usage(fmt.Errorf("export: %s: %w", path, err))
+	}
+	x, err := export.Of(rec)
+	if err != nil {
+		return usage(fmt.Errorf("export: %s: %w", path, err))
+	}
+	write := func(w io.Writer) error {
+		if format == "porcupine" {
+			return operations.WritePorcupine(w, x.Steps)
+		}
+		return operations.WriteJepsen(w, x.Steps, x.Keyed)
+	}
+	if out == "" {
+		return write(a.st.Stdout)
+	}
+	if err := files.Write(out, write); err != nil {
+		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+	}
+	keyed := ""
+	if x.Keyed {
+		keyed = " --independent"
+	}
+	fmt.Fprintf(a.st.Stderr, "%s: %d events", out, len(x.Steps))
+	if format == "jepsen" {
+		fmt.Fprintf(a.st.Stderr, "; judge them with: %s check --model %s%s %s", a.st.Name, x.Model, keyed, out)
+	}
+	fmt.Fprintln(a.st.Stderr)
+	return nil
+}

@@ -1,0 +1,177 @@
+package operations
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"olympos.io/encoding/edn"
+)
+
+// fields are those of the map of an event, by name.
+func fields(p part, isJSON bool) (map[string]any, error) {
+	if isJSON {
+		d := json.NewDecoder(bytes.NewReader(p.text))
+		d.UseNumber()
+		var m map[string]any
+		if err := d.Decode(&m); err != nil {
+			return nil, fmt.Errorf("line %d: this is no JSON object: %w", p.line, err)
+		}
+		return plainMap(m), nil
+	}
+	var m map[any]any
+	if err := edn.Unmarshal(p.text, &m); err != nil {
+		return nil, fmt.Errorf("line %d: this is no EDN map: %w", p.line, err)
+	}
+	named, ok := plain(m).(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("line %d: the fields of an operation have names", p.line)
+	}
+	return named, nil
+}
+
+func plainMap(m map[string]any) map[string]any {
+	out := make(map[string]any, len(m))
+	for k, v := range m {
+		out[k] = plain(v)
+	}
+	return out
+}
+
+// plain is a value without what is special to a format. A map whose keys have no names is written as text.
+func plain(v any) any {
+	switch x := v.(type) {
+	case json.Number:
+		return numeral(x)
+	case edn.Tag:
+		return plain(x.Value)
+	case *big.Int, *big.Float, edn.Keyword, edn.Symbol:
+		return strings.TrimPrefix(fmt.Sprint(x), ":")
+	case rune:
+		return string(x)
+	case int:
+		return int64(x)
+	case []any:
+		out := make([]any, len(x))
+		for i := range x {
+			out[i] = plain(x[i])
+		}
+		return out
+	case map[string]any:
+		return plainMap(x)
+	case map[any]any:
+		out := make(map[string]any, len(x))
+		for k, e := range x {
+			out[fmt.Sprint(plain(k))] = plain(e)
+		}
+		return out
+	case nil, bool, int64, float64, string:
+		return x
+	}
+	return fmt.Sprint(v)
+}
+
+func numeral(x json.Number) any {
+	if n, err := x.Int64(); err == nil {
+		return n
+	}
+	if f, err := x.Float64(); err == nil {
+		return f
+	}
+	return x.String()
+}
+
+// eventOf is the event of a map. keyed: its value is [key value], as jepsen.independent writes it.
+func eventOf(p part, isJSON, keyed bool) (*Event, error) {
+	m, err := fields(p, isJSON)
+	if err != nil {
+		return nil, err
+	}
+	e := &Event{Line: p.line, Value: m["value"]}
+	var okType, okF bool
+	e.Type, okType = m["type"].(string)
+	e.F, okF = m["f"].(string)
+	process, okProcess := m["process"]
+	for name, ok := range map[string]bool{"process": okProcess, "type": okType, "f": okF} {
+		if _, there := m[name]; !ok && !there {
+			return nil, fmt.Errorf("line %d: this is no operation, for it has no field %q: an operation has process, type, f and value", p.line, name)
+		}
+	}
+	switch {
+	case !okType || !slices.Contains([]string{Invoke, OK, Fail, Info}, e.Type):
+		return nil, fmt.Errorf("line %d: type is %v: it must be invoke, ok, fail or info", p.line, m["type"])
+	case !okF:
+		return nil, fmt.Errorf("line %d: f is %v: it must be the name of an operation", p.line, m["f"])
+	}
+	if e.Process, err = processOf(p, process); err != nil {
+		return nil, err
+	}
+	if e.Time, e.TimeSet, err = number(p, m, "time"); err != nil {
+		return nil, err
+	}
+	if e.index, e.indexed, err = number(p, m, "index"); err != nil {
+		return nil, err
+	}
+	if err := e.keyOf(m["key"], keyed); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// processOf is the name of a process: a number or a text.
+func processOf(p part, v any) (string, error) {
+	switch x := v.(type) {
+	case string:
+		return strings.TrimPrefix(x, ":"), nil
+	case int64:
+		return strconv.FormatInt(x, 10), nil
+	}
+	return "", fmt.Errorf("line %d: process is %s: it must be a number or a name", p.line, Text(v))
+}
+
+// keyOf finds the object of an event: it is named, or stands before the value.
+func (e *Event) keyOf(named any, keyed bool) error {
+	if named != nil {
+		e.Key = fmt.Sprint(named)
+	}
+	if !keyed || e.Nemesis() {
+		return nil
+	}
+	pair, ok := e.Value.([]any)
+	if !ok || len(pair) != 2 {
+		return fmt.Errorf("line %d: value is %s: with --independent it must be [key value]", e.Line, Text(e.Value))
+	}
+	e.Key, e.Value = fmt.Sprint(pair[0]), pair[1]
+	return nil
+}
+
+// number is a field that may be absent.
+func number(p part, m map[string]any, name string) (int64, bool, error) {
+	switch x := m[name].(type) {
+	case nil:
+		return 0, false, nil
+	case int64:
+		return x, true, nil
+	case float64:
+		if x == float64(int64(x)) {
+			return int64(x), true, nil
+		}
+	}
+	return 0, false, fmt.Errorf("line %d: %s is %v: it must be a whole number", p.line, name, m[name])
+}
+
+// Nemesis reports whether the event is of the one that causes faults, which has no part in what is judged.
+func (e *Event) Nemesis() bool { return e.Process == "nemesis" }
+
+// Text is a value in a message.
+func Text(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}

@@ -1,0 +1,111 @@
+package operations
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Options say how a file is read.
+type Options struct {
+	// Keyed: the value of each operation is [key value], as jepsen.independent writes it; each key is an object of its own.
+	Keyed bool
+}
+
+// Read reads a history to its end. An error names the line.
+func Read(r io.Reader, o Options) (*History, error) {
+	s := newSplitter(r)
+	h := &History{Format: "EDN"}
+	var events []*Event
+	for {
+		p, err := s.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		e, err := eventOf(p, s.json, o.Keyed)
+		if err != nil {
+			return nil, err
+		}
+		if e.Nemesis() {
+			h.Skipped++
+			continue
+		}
+		events = append(events, e)
+	}
+	if s.json {
+		h.Format = "JSON"
+	}
+	if len(events) == 0 {
+		return nil, errors.New("the file holds no operation")
+	}
+	h.Events = len(events)
+	if err := order(events); err != nil {
+		return nil, err
+	}
+	return h, h.pair(events)
+}
+
+// order brings events into the order in which they happened: by index where each has one, else by time where each has
+// one, else as they stand.
+func order(events []*Event) error {
+	indexed, timed := true, true
+	for _, e := range events {
+		indexed, timed = indexed && e.indexed, timed && e.TimeSet
+	}
+	switch {
+	case indexed:
+		slices.SortStableFunc(events, func(a, b *Event) int { return cmp.Compare(a.index, b.index) })
+		for i := 1; i < len(events); i++ {
+			if a, b := events[i-1], events[i]; a.index == b.index {
+				return fmt.Errorf("line %d: index %d is that of line %d already", b.Line, b.index, a.Line)
+			}
+		}
+	case timed:
+		slices.SortStableFunc(events, func(a, b *Event) int { return cmp.Compare(a.Time, b.Time) })
+	}
+	return nil
+}
+
+// pair puts invocations and their ends together.
+func (h *History) pair(events []*Event) error {
+	open, keys := map[string]*Call{}, map[string]bool{}
+	failed := map[*Call]bool{}
+	for place, e := range events {
+		c := open[e.Process]
+		if e.Type == Invoke {
+			if c != nil {
+				return fmt.Errorf("line %d: process %s begins %s while its %s of line %d is still open: a process has one operation at a time", e.Line, e.Process, e.F, c.F, c.Invoke.Line)
+			}
+			c = &Call{F: e.F, Process: e.Process, Key: e.Key, In: e.Value, From: place, To: Open, Invoke: e}
+			open[e.Process], h.Calls = c, append(h.Calls, c)
+			if !keys[e.Key] {
+				keys[e.Key], h.Keys = true, append(h.Keys, e.Key)
+			}
+			continue
+		}
+		switch {
+		case c == nil:
+			return fmt.Errorf("line %d: process %s ends %s (%s), which it did not begin", e.Line, e.Process, e.F, e.Type)
+		case c.F != e.F:
+			return fmt.Errorf("line %d: process %s ends %s, but line %d began %s", e.Line, e.Process, e.F, c.Invoke.Line, c.F)
+		case c.Key != e.Key:
+			return fmt.Errorf("line %d: process %s ends an operation on key %s, but line %d began one on key %s", e.Line, e.Process, e.Key, c.Invoke.Line, c.Key)
+		}
+		delete(open, e.Process)
+		c.Return = e
+		switch e.Type {
+		case OK:
+			c.To, c.Out = place, e.Value
+		case Fail:
+			failed[c] = true
+		}
+	}
+	h.Failed = len(failed)
+	h.Calls = slices.DeleteFunc(h.Calls, func(c *Call) bool { return failed[c] })
+	return nil
+}
