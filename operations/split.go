@@ -36,11 +36,8 @@ func newSplitter(r io.Reader) *splitter {
 func (s *splitter) next() (part, error) {
 	for {
 		b, err := s.read()
-		if errors.Is(err, io.EOF) && s.inList {
-			return part{}, fmt.Errorf("line %d: the file ends inside its list of operations: it was cut off", s.line)
-		}
 		if err != nil {
-			return part{}, err
+			return part{}, s.over(err)
 		}
 		switch {
 		case blank(b):
@@ -50,7 +47,7 @@ func (s *splitter) next() (part, error) {
 			}
 		case s.listDone:
 			return part{}, fmt.Errorf("line %d: %q follows the end of the list of operations", s.line, b)
-		case (b == '[' || b == '(') && !s.inList && !s.json && !s.edn:
+		case s.begins(b):
 			s.inList = true
 		case (b == ']' || b == ')') && s.inList:
 			s.inList, s.listDone = false, true
@@ -64,6 +61,19 @@ func (s *splitter) next() (part, error) {
 			return part{}, fmt.Errorf("line %d: an operation begins with {, not with %q: this is neither an EDN nor a JSON history", s.line, b)
 		}
 	}
+}
+
+// over is the error of a file that is over, or cannot be read.
+func (s *splitter) over(err error) error {
+	if errors.Is(err, io.EOF) && s.inList {
+		return fmt.Errorf("line %d: the file ends inside its list of operations: it was cut off", s.line)
+	}
+	return err
+}
+
+// begins reports whether a list of operations begins, the only one of the file.
+func (s *splitter) begins(b byte) bool {
+	return (b == '[' || b == '(') && !s.inList && !s.json && !s.edn
 }
 
 func blank(b byte) bool { return b == ' ' || b == '\t' || b == '\r' || b == '\n' || b == ',' }
