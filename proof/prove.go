@@ -144,6 +144,9 @@ func (r *Record) prove(c Claim, named []int64) (*Proof, error) {
 		return nil, err
 	}
 	holds := func(events []history.Event) bool {
+		if unasked(events) {
+			return false
+		}
 		s := built(r.rec.Run, events)
 		return s.fits() == nil && s.proves(c) == nil
 	}
@@ -160,6 +163,34 @@ func (r *Record) prove(c Claim, named []int64) (*Proof, error) {
 		p.Events = append(p.Events, events[i].Index)
 	}
 	return p, nil
+}
+
+// unasked reports whether there is an answer without its request: what [scene.fits] would say, without building anything.
+func unasked(events []history.Event) bool {
+	const few = 100 // of more it would take longer than building
+	if len(events) > few {
+		return false
+	}
+	for i := range events {
+		e := &events[i]
+		if !e.Process.IsOp() || e.Type == history.Invoke {
+			continue
+		}
+		asked := false
+		for k := i - 1; k >= 0 && !asked; k-- {
+			o := &events[k]
+			if o.Process == e.Process {
+				if o.Type != history.Invoke || o.F != e.F {
+					break
+				}
+				asked = true
+			}
+		}
+		if !asked {
+			return true
+		}
+	}
+	return false
 }
 
 // proven are the events of the record that are about a claim, which they prove.
@@ -214,18 +245,25 @@ func (r *Record) near(c Claim, named []int64) []history.Event {
 	return a.events()
 }
 
-// reduce leaves events out, first many at once and the latest first, for as long as the rest holds. The first one stays.
+// reduce leaves events out, first many at once and the latest first, for as long as the rest holds. The first one stays. It ends
+// when each that is left was tried after the last one that was left out.
 func reduce(events []history.Event, holds func([]history.Event) bool) []history.Event {
 	events, less := slices.Clone(events), make([]history.Event, 0, len(events)) // nothing of them is kept
+	tried := 0 // one by one, since an event was left out
 	for size := max(len(events)/2, 1); ; size = max(size/2, 1) {
-		gone := false
 		for end := len(events); end > 1; end = max(end-size, 1) {
 			less = append(append(less[:0], events[:max(end-size, 1)]...), events[end:]...)
-			if holds(less) {
-				events, less, gone = less, events, true
+			switch {
+			case holds(less):
+				events, less, tried = less, events, 0
+			case size == 1:
+				tried++
+			}
+			if tried >= len(events)-1 && size == 1 {
+				return events
 			}
 		}
-		if size == 1 && !gone {
+		if size == 1 && len(events) == 1 {
 			return events
 		}
 	}
