@@ -81,6 +81,7 @@ type pageData struct {
 	Script   template.JS
 	Policy   string
 	data     func() (string, error) // of the timeline, as JSON, once it is made
+	still    func() (string, error) // the picture of the whole run, as HTML, likewise
 	Headline string
 	Class    string
 	Screen   screen
@@ -98,13 +99,11 @@ type pageData struct {
 	Scene         *Timeline // the picture beside the story
 	Registers     string    // what the clients write to, in a sentence
 	Withstood     tale
-	Timelines     []*Timeline
 	Checks        []checkRow
 	Evidence      *evidence
 	Stats         [][2]string
 	Faults        faultTable
 	Notes         notes
-	Servers       bool // some have rows
 }
 
 // toldIncident is an incident that the page tells step by step.
@@ -135,13 +134,15 @@ func HTML(w io.Writer, r *checker.Results, rec *history.Record, about Context) e
 	if err := page.Execute(&b, d); err != nil {
 		return err
 	}
-	data, err := d.data()
-	if err != nil {
+	still, errStill := d.still()
+	data, errData := d.data()
+	if err := errors.Join(errStill, errData); err != nil {
 		return err
 	}
 	// The data is ours, harmless already, and by far the longest part.
-	before, after, _ := strings.Cut(b.String(), dataMark)
-	for _, part := range []string{Visible(before, "\n\t"), data, Visible(after, "\n\t")} {
+	before, rest, _ := strings.Cut(b.String(), stillMark)
+	between, after, _ := strings.Cut(rest, dataMark)
+	for _, part := range []string{Visible(before+stillBegins+still+between, "\n\t"), data, Visible(after, "\n\t")} {
 		if _, err := io.WriteString(w, part); err != nil {
 			return err
 		}
@@ -149,8 +150,19 @@ func HTML(w io.Writer, r *checker.Results, rec *history.Record, about Context) e
 	return nil
 }
 
-// dataMark stands in the template where the data of the timeline goes.
-const dataMark = `"timeline-data"`
+// The marks in the template where that goes which is made meanwhile: the picture of the whole run, and the data of the
+// timeline. What comes from a record cannot hold one: its quotes and brackets are escaped.
+const (
+	stillBegins = `<div class="still">`
+	stillMark   = stillBegins + "still-picture"
+	dataMark    = `"timeline-data"`
+)
+
+// stillData is the picture of the whole run, and whether it has rows of servers.
+type stillData struct {
+	*Timeline
+	Servers bool
+}
 
 // pageOf is all that the page shows. What is drawn is made beside what is written: both only read.
 func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, error) {
@@ -179,14 +191,20 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, 
 		return string(data), err
 	})
 	var drawing sync.WaitGroup
-	drawing.Go(func() { d.Scene, d.Timelines = pictures(r, rec, story, told) })
+	draw := newDrawer(r, rec, story)
+	d.still = meanwhile(func() (string, error) {
+		var b strings.Builder
+		err := page.ExecuteTemplate(&b, "still", stillData{draw.whole(), len(serversOf(rec)) > 0})
+		return b.String(), err
+	})
+	drawing.Go(func() { d.Scene = draw.scene(told) })
 	var first *happening
 	if len(all) > 0 {
 		first = all[0]
 	}
 	ev := evidenceOf(r, rec, told, story.Withstood)
 	d.Screen, d.Facts, d.Checks, d.Evidence = screenOf(r, rec, first, about), whatRan(r, rec), checkRows(r, ev, all), ev
-	d.Stats, d.Faults, d.Notes, d.Servers = statRows(r), faultsTable(faultRows(r, rec)), notesOf(r), len(serversOf(rec)) > 0
+	d.Stats, d.Faults, d.Notes = statRows(r), faultsTable(faultRows(r, rec)), notesOf(r)
 	d.Registers = registersOf(rec)
 	if about.Replayable {
 		program, _, _ := strings.Cut(d.Command, " ")

@@ -70,24 +70,38 @@ type Shape struct {
 	Focus      bool    // a stop for the keyboard
 }
 
-// pictures are the surroundings of the incident that is told first, if there is one, with its steps numbered, and the
-// whole run.
-func pictures(r *checker.Results, rec *history.Record, story *Story, told []*happening) (scene *Timeline, whole []*Timeline) {
-	end := endOf(rec)
-	rank := ranked(r, rec, story)
-	bands := bandsOf(r, rec)
-	if len(told) > 0 && len(told[0].first().Grants) > 0 {
-		_, clients := around(told[0].first(), rec)
-		p := newPainter(rec, told[0].window.From, told[0].window.To, rank)
-		p.width, p.about = narrowPic, map[string]bool{}
-		for _, id := range told[0].first().Grants {
-			p.about[id] = true
-		}
-		p.only, p.locks = clients, locksOf(told[0].first(), rec)
-		scene = p.paint("Around the violation", r, bands)
-		p.numbers(told[0].steps)
+// drawer draws a run; whole and scene may draw at once.
+type drawer struct {
+	r     *checker.Results
+	rec   *history.Record
+	rank  map[string]int
+	bands []band
+}
+
+func newDrawer(r *checker.Results, rec *history.Record, story *Story) drawer {
+	return drawer{r, rec, ranked(r, rec, story), bandsOf(r, rec)}
+}
+
+// whole is the whole run.
+func (d drawer) whole() *Timeline {
+	return newPainter(d.rec, 0, endOf(d.rec), d.rank).paint("The whole run", d.r, d.bands)
+}
+
+// scene are the surroundings of the incident that is told first, if there is one, with its steps numbered.
+func (d drawer) scene(told []*happening) *Timeline {
+	if len(told) == 0 || len(told[0].first().Grants) == 0 {
+		return nil
 	}
-	return scene, []*Timeline{newPainter(rec, 0, end, rank).paint("The whole run", r, bands)}
+	_, clients := around(told[0].first(), d.rec)
+	p := newPainter(d.rec, told[0].window.From, told[0].window.To, d.rank)
+	p.width, p.about = narrowPic, map[string]bool{}
+	for _, id := range told[0].first().Grants {
+		p.about[id] = true
+	}
+	p.only, p.locks = clients, locksOf(told[0].first(), d.rec)
+	scene := p.paint("Around the violation", d.r, d.bands)
+	p.numbers(told[0].steps)
+	return scene
 }
 
 // locksOf are the locks that a finding is about.

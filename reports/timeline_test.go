@@ -153,8 +153,8 @@ func TestBandsThatAreNotListed(t *testing.T) {
 func TestFewShapesStay(t *testing.T) {
 	r, rec := judged(t, "failover")
 	all, _ := happened(r, rec)
-	scene, whole := pictures(r, rec, Tell(r, rec), all)
-	for _, tl := range append(whole, scene) {
+	draw := newDrawer(r, rec, Tell(r, rec))
+	for _, tl := range []*Timeline{draw.whole(), draw.scene(all)} {
 		for _, s := range tl.Shapes {
 			if s.Kind == "path" || stands(s) != 1 || !s.Focus || s.Text == "" {
 				t.Errorf("%+v", s)
