@@ -49,6 +49,9 @@ func TestConformance(t *testing.T) {
 		{"python/flock.py", harness.ExitPass},
 		{"python/null.py", harness.ExitViolation},
 		{"python/setnx.py", harness.ExitPass},
+		{"python/sqlite_lock.py", harness.ExitPass},
+		{"testdata/planted_sqlite.py forgets", harness.ExitViolation},
+		{"testdata/planted_sqlite.py autocommit", harness.ExitViolation},
 		{"python/redis_py.py", harness.ExitPass},
 		{"python/kazoo_lock.py", harness.ExitPass},
 		{"python/etcd3_lock.py", harness.ExitPass},
@@ -72,6 +75,9 @@ func TestRuns(t *testing.T) {
 		{"python/null.py", harness.ExitViolation},
 		{"python/redis_py.py", harness.ExitPass},
 		{"java/curator", harness.ExitPass},
+		{"python/sqlite_lock.py", harness.ExitPass},
+		{"testdata/planted_sqlite.py autocommit", harness.ExitViolation},
+		{"testdata/planted_sqlite.py forgets", harness.ExitViolation},
 	} {
 		t.Run(k.words, func(t *testing.T) {
 			t.Parallel()

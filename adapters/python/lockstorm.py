@@ -1,8 +1,9 @@
 """What adapters of lockstorm in Python share: the pipes, the clock, and a thread that makes the calls.
 
 An adapter is a class with ABOUT and some of: open(request), attempt(request, cancelled), release(hold),
-extend(hold, ttl), ask(hold). What they raise says what is known: Busy, NotHeld, NotSent; anything
-else is of unknown outcome. All calls come from one thread, as those of a user would: locks that keep
+extend(hold, ttl), ask(hold), and, where the store is its own fence, read(hold, register) and
+write(hold, register, base, value). What they raise says what is known: Busy, NotHeld, NotSent,
+Conflict; anything else is of unknown outcome. All calls come from one thread, as those of a user would: locks that keep
 their token by thread need that. The protocol is docs/adapters.md.
 """
 import json
@@ -28,11 +29,15 @@ class NotSent(Exception):
     """The request has certainly not left."""
 
 
+class Conflict(Exception):
+    """The store has undone what was written: another client was first."""
+
+
 class Unsupported(Exception):
     """Nobody knows that operation."""
 
 
-DEFINITE = {Busy: "busy", NotHeld: "not-held", NotSent: "not-sent"}
+DEFINITE = {Busy: "busy", NotHeld: "not-held", NotSent: "not-sent", Conflict: "conflict"}
 
 
 def need(module, package):
@@ -130,13 +135,17 @@ class Program:
                 self.cancelled.pop(request["id"], None)
             self.holds[request["id"]] = hold
             return more
-        if op not in ("release", "extend", "ask"):
+        if op not in ("release", "extend", "ask", "read", "write"):
             raise Unsupported
         hold = self.holds[request["hold"]]
         if op == "release":
             return self.adapter.release(hold)
         if op == "extend":
             return self.adapter.extend(hold)
+        if op == "read":
+            return {"value": str(self.adapter.read(hold, request["register"]))}
+        if op == "write":
+            return self.adapter.write(hold, request["register"], int(request["base"]), int(request["value"]))
         return {"held": bool(self.adapter.ask(hold))}
 
 

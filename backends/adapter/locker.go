@@ -309,8 +309,11 @@ const maxTTL = 24 * time.Hour
 func (h *hold) Info() backends.Info { return h.info }
 
 // on asks something under the grant.
-func (h *hold) on(op string) answer {
-	a := h.l.call(request{Op: op, Hold: h.id}, h.l.limit)
+func (h *hold) on(op string) answer { return h.ask(request{Op: op, Hold: h.id}) }
+
+func (h *hold) ask(r request) answer {
+	op := r.Op
+	a := h.l.call(r, h.l.limit)
 	switch {
 	case a.err != nil:
 	case a.Answer == ansGranted, a.Answer == ansBusy:

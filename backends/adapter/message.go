@@ -34,6 +34,8 @@ const (
 	opRelease = "release"
 	opExtend  = "extend"
 	opAsk     = "ask"     // do you still hold it?
+	opRead    = "read"    // a register of the store, under a grant
+	opWrite   = "write"   // likewise
 	opCollect = "collect" // run your garbage collector
 	opCancel  = "cancel"  // no longer wait; the acquire itself is answered
 	opGo      = "go"      // go on after a notice with a number
@@ -46,7 +48,8 @@ const (
 	ansBusy        = "busy"
 	ansNotHeld     = "not-held"
 	ansNotSent     = "not-sent"
-	ansError       = "error" // nobody can tell whether it happened
+	ansConflict    = "conflict" // the store has undone it: another client was first
+	ansError       = "error"    // nobody can tell whether it happened
 	ansUnsupported = "unsupported"
 )
 
@@ -77,6 +80,9 @@ type request struct {
 	Hold     int64  `json:"hold,omitempty"`      // the id of the attempt that was granted, or that is to be cancelled
 	N        int64  `json:"n,omitempty"`         // go
 	Length   int64  `json:"length_ns,omitempty"` // collect
+	Register string `json:"register,omitempty"`  // read, write
+	Base     string `json:"base,omitempty"`      // write: what was read
+	Value    string `json:"value,omitempty"`     // write
 }
 
 // Opening is what an adapter is told before its first attempt.
@@ -115,6 +121,7 @@ type line struct {
 	Owner    string      `json:"owner"`
 	Nodes    []string    `json:"nodes"`
 	Held     *bool       `json:"held"`
+	Value    *string     `json:"value"`  // read
 	From     *nanos      `json:"from"`   // collect: when the collector began to stop the program, ...
 	To       *nanos      `json:"to"`     // ... and when it let it go on
 	Name     string      `json:"name"`   // of a point
@@ -136,8 +143,9 @@ type Description struct {
 	Fair       bool              `json:"fair"`
 	Renews     bool              `json:"renews"`
 	Buffers    bool              `json:"buffers"`
-	Waits      bool              `json:"waits"`  // it has acquire; else it is tried again and again
-	NoTry      bool              `json:"no_try"` // it has no try
+	Waits      bool              `json:"waits"`   // it has acquire; else it is tried again and again
+	NoTry      bool              `json:"no_try"`  // it has no try
+	Settles    bool              `json:"settles"` // it has read and write, and what is written takes effect with the release
 	Calls      []string          `json:"calls"`
 	Signals    []Signal          `json:"signals"`
 	Points     []Point           `json:"points"`
@@ -206,6 +214,8 @@ func definite(answer, message string) error {
 		err = backends.ErrNotHeld
 	case ansNotSent:
 		err = backends.ErrNotSent
+	case ansConflict:
+		err = backends.ErrConflict
 	case ansUnsupported:
 		return fmt.Errorf("%w: the adapter does not support this operation%s", backends.ErrNotSent, after(message))
 	default:

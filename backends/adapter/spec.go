@@ -183,7 +183,7 @@ var calls = []string{backends.CallExtend, backends.CallAsk, opCollect}
 // spec is a backend as an adapter describes it.
 func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error) {
 	s.Doc, s.Ends, s.Model, s.Tokens, s.Fair = cmp.Or(d.Doc, s.Doc), d.Ends, d.Model, d.Tokens, d.Fair
-	s.Renews, s.Buffers, s.NoTry, s.Collects = d.Renews, d.Buffers, d.NoTry, slices.Contains(d.Calls, opCollect)
+	s.Renews, s.Buffers, s.NoTry, s.Settles, s.Collects = d.Renews, d.Buffers, d.NoTry, d.Settles, slices.Contains(d.Calls, opCollect)
 	s.Calls = slices.DeleteFunc(slices.Clone(d.Calls), func(c string) bool { return c == opCollect }) // which is none of its users
 	s.NoClock = d.Clock == ""
 	s.Library, s.Notes, s.Recovery = d.Library, d.Notes, time.Duration(d.Recovery)

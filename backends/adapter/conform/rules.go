@@ -34,6 +34,7 @@ var rules = []rule{
 	{"a cancelled wait ends", false, (*bench).cancels},
 	{"a second release is not answered with ok", false, (*bench).releasesOnce},
 	{"extend and ask answer correctly", false, (*bench).calls},
+	{"what was written under a released grant is read under the next one", false, (*bench).settles},
 	{"no lock is granted before the store has answered", false, (*bench).early},
 	{"not-sent is answered only if nothing was sent", false, (*bench).notSent},
 	{"the adapter ends when its pipe closes, and releases nothing", false, (*bench).ends},
@@ -169,6 +170,38 @@ func (x *bench) releasesOnce(ctx context.Context) error {
 	}
 	if lease.Release(ctx) == nil {
 		return errors.New("the adapter answered two releases of one grant with ok")
+	}
+	return nil
+}
+
+// settles writes and releases, reads and writes as another client, and reads again; what a client writes it reads itself.
+func (x *bench) settles(ctx context.Context) error {
+	if !x.about.Settles {
+		return skip("the adapter has neither read nor write")
+	}
+	const register = "plain"
+	for i := range int64(3) {
+		l := []backends.Locker{x.a, x.b}[i%2]
+		lease, err := x.try(ctx, l, "settles")
+		if err != nil {
+			return err
+		}
+		access, err := l.(backends.Resource).Open(ctx, "settles", "", lease.Info()) //nolint:forcetypeassert // every adapter's is one
+		if err != nil {
+			return err
+		}
+		if got, err := access.Read(ctx, register); err != nil || got != i {
+			return fmt.Errorf("a register in which %d was written under a released grant was read as %d: %w", i, got, cmp.Or(err, errors.New("no error")))
+		}
+		if err := access.Write(ctx, register, i, i+1); err != nil {
+			return fmt.Errorf("a write under a held lock failed: %w", err)
+		}
+		if got, err := access.Read(ctx, register); err != nil || got != i+1 {
+			return fmt.Errorf("a client that wrote %d read %d: %w", i+1, got, cmp.Or(err, errors.New("no error")))
+		}
+		if err := lease.Release(ctx); err != nil {
+			return fmt.Errorf("the release failed: %w", err)
+		}
 	}
 	return nil
 }
