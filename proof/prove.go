@@ -249,7 +249,7 @@ func (r *Record) near(c Claim, named []int64) []history.Event {
 // when each that is left was tried after the last one that was left out.
 func reduce(events []history.Event, holds func([]history.Event) bool) []history.Event {
 	events, less := slices.Clone(events), make([]history.Event, 0, len(events)) // nothing of them is kept
-	tried := 0 // one by one, since an event was left out
+	tried := 0                                                                  // one by one, since an event was left out
 	for size := max(len(events)/2, 1); ; size = max(size/2, 1) {
 		for end := len(events); end > 1; end = max(end-size, 1) {
 			less = append(append(less[:0], events[:max(end-size, 1)]...), events[end:]...)
