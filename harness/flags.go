@@ -12,7 +12,7 @@ import (
 // Bind makes every field of the configuration that a user chooses a flag of the set. What
 // the fields have now is the default.
 func (c *Config) Bind(f *pflag.FlagSet) {
-	f.StringVar(&c.Backend, "backend", c.Backend, "the lock to test (see: list backends); exec:cmd=FILE for one in another language (docs/adapters.md)")
+	f.StringVar(&c.Backend, "backend", c.Backend, "the lock to test (see: list backends); exec:cmd=FILE for a lock in another language (docs/adapters.md)")
 	f.StringArrayVar(&c.Nemesis, "nemesis", c.Nemesis, "a fault, name[:key=value,...]; may be given several times (see: list nemeses)")
 	f.StringVar(&c.Workload, "workload", c.Workload, "what the clients do, name[:key=value,...] (see: list workloads)")
 	f.StringVar(&c.Topology, "topology", c.Topology, "the servers (default: the backend's first topology; see: list topologies)")
@@ -30,7 +30,7 @@ func (c *Config) Bind(f *pflag.FlagSet) {
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "seed of all random choices (default: a random seed, which is printed)")
 	f.StringVar(&c.Out, "out", c.Out, "directory of the run; it must be empty or absent (default: lockstorm-runs/BACKEND-TIME)")
 	f.StringVar(&c.FailOn, "fail-on", c.FailOn, "all: every finding fails the run; defect: findings inherent to leases are reported, but do not fail the run")
-	f.StringSliceVar(&c.Require, "require", c.Require, "checks that can fail the run, instead of the default ones; with a + before the name, in addition to them (see: list checks)")
+	f.StringSliceVar(&c.Require, "require", c.Require, "checks that can fail the run, instead of the default checks; with a + before the name: in addition to the default checks (see: list checks)")
 }
 
 // ParseLine reads a configuration from the flags of `run`, as in

@@ -64,7 +64,7 @@ func ServerParams(length, every, nodes string, own ...catalog.Param) []catalog.P
 // StayParam keeps the client of a tied fault at its point until the fault shows in what another
 // client is granted: for faults of what clients share.
 func StayParam() catalog.Param {
-	return catalog.Param{Name: paramStay, Default: "0.9ttl", Doc: "longest time that the client is kept at the point; it goes on earlier if another client is granted the lock"}
+	return catalog.Param{Name: paramStay, Default: "0.9ttl", Doc: "longest time that the fault holds the client at the point; the client goes on earlier if another client is granted the lock"}
 }
 
 // What `grant` may say beside a number.

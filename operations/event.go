@@ -19,17 +19,17 @@ func fields(p part, isJSON bool) (map[string]any, error) {
 		d.UseNumber()
 		var m map[string]any
 		if err := d.Decode(&m); err != nil {
-			return nil, fmt.Errorf("line %d: this is no JSON object: %w", p.line, err)
+			return nil, fmt.Errorf("line %d: not a JSON object: %w", p.line, err)
 		}
 		return plainMap(m), nil
 	}
 	var m map[any]any
 	if err := edn.Unmarshal(p.text, &m); err != nil {
-		return nil, fmt.Errorf("line %d: this is no EDN map: %w", p.line, err)
+		return nil, fmt.Errorf("line %d: not an EDN map: %w", p.line, err)
 	}
 	named, ok := plain(m).(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("line %d: the fields of an operation have names", p.line)
+		return nil, fmt.Errorf("line %d: each field of an operation must have a name", p.line)
 	}
 	return named, nil
 }
@@ -98,7 +98,7 @@ func eventOf(p part, isJSON, keyed bool) (*Event, error) {
 	process, okProcess := m["process"]
 	for name, ok := range map[string]bool{"process": okProcess, "type": okType, "f": okF} {
 		if _, there := m[name]; !ok && !there {
-			return nil, fmt.Errorf("line %d: this is no operation, for it has no field %q: an operation has process, type, f and value", p.line, name)
+			return nil, fmt.Errorf("line %d: not an operation, because the field %q is missing: an operation has process, type, f and value", p.line, name)
 		}
 	}
 	switch {

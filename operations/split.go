@@ -119,7 +119,7 @@ func (s *splitter) tag() error {
 			return err
 		}
 	}
-	return fmt.Errorf("line %d: a tag (#) that is not the name of a record", s.line)
+	return fmt.Errorf("line %d: the tag after # is not the name of a record", s.line)
 }
 
 // event reads a map to its end; its first byte is read already.

@@ -203,7 +203,7 @@ func costCell(r *checker.Results, h *happening) cell {
 	case counted && r.Stats["updates_acked"] == 0:
 		c.Text = "none: no update was acknowledged"
 	case counted || r.Stats["updates_acked"] > 0:
-		c.Text = "this lost no update"
+		c.Text = "this finding lost no update"
 	default:
 		c.Text = "not measured: this run kept no data"
 	}
@@ -219,10 +219,10 @@ func fenceCell(r *checker.Results, about Context) cell {
 	refused := r.Stats["fence_refused"]
 	switch {
 	case with && without && plain > 0 && fenced == 0:
-		c.Text = "yes, it prevented the loss"
+		c.Text = "yes, the fence prevented the loss"
 		c.More = fmt.Sprintf("%s lost without the fence, 0 with it; the fence refused %s", checker.Count(plain, "update"), checker.Count(refused, "request"))
 	case with && fenced > 0:
-		c.Text = "no, it did not help"
+		c.Text = "no, the fence did not help"
 		c.More = fmt.Sprintf("%s lost behind the fence; the fence refused %s", checker.Count(fenced, "update"), checker.Count(refused, "request"))
 	case with:
 		c.Text = "nothing was lost"

@@ -47,7 +47,7 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 		fenceCell(r, about),
 	}
 	if slices.Contains([]string{checker.Liveness, checker.Deadlock, checker.Bounded, checker.Fairness}, first.found[0].Check) && lossOf(r, f) == 0 {
-		s.Cells[5].Text, s.Cells[5].More = "no, it does not help", "a fence protects data, but cannot free a lock"
+		s.Cells[5].Text, s.Cells[5].More = "no, a fence does not help", "a fence protects data, but cannot free a lock"
 	}
 	if r.Verdict == checker.Unknown {
 		s.Cells[0].Name = "Promise in doubt"
@@ -81,7 +81,7 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 	} else if n := r.Stats["violations"]; n > 0 {
 		s.Verdict = fmt.Sprintf("Clients overlapped %s, but every check that this run requires passed.", times(n))
 		s.Kind = strings.TrimSpace(strings.Trim(notGating(r), " ()"))
-		s.Cure = "The store or the fence protected the data; without such protection, the overlaps would count."
+		s.Cure = "The store or the fence protected the data; without such protection, the overlaps would fail the run."
 	}
 	who := cell{"Who", fmt.Sprintf("%s, %s", checker.Count(int64(max(r.Clients, len(rec.Last))), "client"), checker.Count(int64(len(rec.Locks)), "lock")), strings.Join(rec.Locks[:min(len(rec.Locks), 8)], ", ")}
 	when := cell{"When", "a run of " + seconds(r.Duration), fmt.Sprintf("seed %d", r.Seed)}
@@ -152,12 +152,12 @@ func why(r *checker.Results) string {
 
 // whatNow is what to do after a run without a verdict.
 func whatNow(r *checker.Results) string {
-	const more = " docs/inconclusive.md in lockstorm's repository lists what else helps."
+	const more = " docs/inconclusive.md in lockstorm's repository lists other remedies."
 	switch _, c := unanswered(r); c.Code {
 	case checker.CodeNoEnd:
 		return "Repeat the run, and let it run to its end." + more
 	case checker.CodeUnsound:
-		return "Read the check \"assumptions\" below: it says what is wrong with the record." + more
+		return "Read the check \"assumptions\" below: this check says what is wrong with the record." + more
 	case checker.CodeNotHit:
 		return "Repeat the run with a longer --time or with another seed." + more
 	}

@@ -18,7 +18,7 @@ var promises = map[string]string{
 	checker.LockLinearizability: "A correct lock could have given all answers",
 	checker.DataPlain:           "No acknowledged update is lost",
 	checker.DataFenced:          "No acknowledged update is lost behind the fence",
-	checker.FencingTokens:       "Each grant has a higher token than all earlier ones",
+	checker.FencingTokens:       "Each grant has a higher token than all earlier grants",
 	checker.LossNotice:          "A holder is told of a loss before another client gets the lock",
 	checker.Ownership:           "Only the holder can release",
 	checker.Liveness:            "The lock can be acquired again after every fault",
@@ -42,7 +42,7 @@ func verdictSentence(r *checker.Results, rec *history.Record, h *happening) stri
 	case "double-grant":
 		text = fmt.Sprintf("%s was granted to two clients at once", lock)
 	case "foreign-release":
-		text = fmt.Sprintf("A client released %s while another one held it", lock)
+		text = fmt.Sprintf("A client released %s while another client held it", lock)
 		if clients := clientsOf(rec, f); len(clients) == 2 {
 			text = fmt.Sprintf("%s released %s while %s held it", capital(clients[0]), lock, clients[1])
 		}
@@ -51,7 +51,7 @@ func verdictSentence(r *checker.Results, rec *history.Record, h *happening) stri
 		if h.found[0].Check != checker.MutualExclusion || !known {
 			return capital(f.Message) + "."
 		}
-		text = fmt.Sprintf("Two clients held %s at once for %s: the library told the first one %s too late", lock, span(f.To-f.From), span(late))
+		text = fmt.Sprintf("Two clients held %s at once for %s: the library told the first client %s too late", lock, span(f.To-f.From), span(late))
 	case "lost-update", "late-write":
 		return fmt.Sprintf("%s lost: a client that had not seen the latest value overwrote it.", capital(checker.Count(max(f.Lost, 1), "acknowledged update")+plainWas(max(f.Lost, 1))))
 	case "no-recovery":
@@ -93,11 +93,11 @@ func lossOf(r *checker.Results, f *checker.Finding) int64 {
 func kindOfFinding(f *checker.Finding) string {
 	switch f.Class {
 	case checker.Inherent:
-		return "Inherent to leases: any lock with a time-out can do this when its holder is late."
+		return "Inherent to leases: any lock with a time-out can break this promise when its holder is late."
 	case checker.Defect:
-		return "A defect of the lock: a correct lock would not have done this."
+		return "A defect of the lock: a correct lock would have kept this promise."
 	case checker.Undetermined:
-		return "It is unknown whether this is a defect: a deadline is not on record."
+		return "It is unknown whether the violation is a defect: a deadline is not on record."
 	}
 	return ""
 }
@@ -108,25 +108,25 @@ func cure(r *checker.Results, h *happening, about Context) string {
 	fenced := r.Checks[checker.DataFenced].Verdict == checker.Pass
 	switch {
 	case f.Class == checker.Inherent && fenced:
-		return "Cure: let the data refuse old tokens; in this run the fence did, and nothing was lost behind it."
+		return "Cure: let the data refuse old tokens; in this run the fence refused old tokens, and no update behind the fence was lost."
 	case f.Class == checker.Inherent && about.WithTokens != "":
-		return "Cure: a lock that issues fencing tokens (" + about.WithTokens + "), and data that refuses old ones."
+		return "Cure: a lock that issues fencing tokens (" + about.WithTokens + "), and data that refuses old tokens."
 	case f.Class == checker.Inherent:
 		return "Cure: data that refuses old fencing tokens. A longer lease only makes the violation rarer."
 	case f.Rule == "foreign-release" || f.Rule == "release-of-none" || f.CauseKind == checker.CauseRelease:
-		return "Cure: delete the lock only if it is still your own, by comparing its owner and deleting it in one step."
+		return "Cure: a client must delete only its own lock: compare the lock's owner and delete the lock in one step."
 	case f.Reason == checker.ReasonToldLate:
-		return "Cure: a library that tells its user before the lease ends; until then, stop by your own clock."
+		return "Cure: a library that reports the loss before the lease ends. With the tested library, stop by your own clock."
 	case f.Rule == "duplicate" || f.Rule == "regress":
 		return "Cure: tokens from a store that keeps them through a fail-over."
 	case f.Rule == "no-recovery" || f.Rule == "orphan":
 		return "Cure: a grant that ends by itself when its holder dies, set in the same step as the lock."
 	case slices.Contains(twice, f.Rule) && f.CauseKind != checker.CauseFault:
-		return "Cure: another lock. This one let two clients in although no fault explains it."
+		return "Cure: another lock. The tested lock let two clients in at once, and no fault explains this."
 	case slices.Contains(twice, f.Rule):
 		return "Cure: a store that keeps the lock through this fault (another topology), or another lock. A longer lease does not help."
 	}
-	return "Next: read the story, then the events that prove it."
+	return "Next: read the story of the violation, then the events that prove the violation."
 }
 
 // twice are the rules of a lock that was held, or given, twice.

@@ -14,7 +14,7 @@ const paramReaders = "readers"
 
 func rwlockSpec() Spec {
 	return Spec{
-		Name: "rwlock", Doc: "readers read a counter, stay, and read it again; writers read it, stay, and write it back plus one",
+		Name: "rwlock", Doc: "readers read a counter, stay, and read the counter again; writers read the counter, stay, and write it back plus one",
 		Registers: SideBySide, Fenced: true, Models: []string{history.ModelReadWrite},
 		Params: append(Params(), catalog.Param{Name: paramReaders, Default: "0.7", Doc: "fraction of the sections (0 to 1) that are readers' sections"}),
 		Check: func(s Settings) error {

@@ -15,7 +15,7 @@ func of(in *checker.Input) question { return question{causes.Of(in)} }
 // Fairness is the check [checker.Fairness].
 func Fairness() checker.Check {
 	return checker.Check{
-		Name: checker.Fairness, Doc: "how often was a waiting client overtaken by one that asked later? (reported; fails a run only if --require names this check)",
+		Name: checker.Fairness, Doc: "how often was a waiting client overtaken by a client that asked later? (reported; fails a run only if --require names this check)",
 		Applies: func(in *checker.Input) (checker.Code, string) { return waitsForGrants(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return fairness(of(in)) },
 	}

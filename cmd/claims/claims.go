@@ -54,7 +54,7 @@ func (a *verb) command() *cobra.Command {
 		Use:   "claims [NUMBER...]",
 		Short: "test the claims that articles make about locks",
 		Long: `Lists claims that articles make about distributed locks, with the verdicts that were measured for the
-documentation (docs/claims.md): stands, in part, falls, or open. With --run it makes the runs again: each claim has its
+documentation (docs/claims.md): stands, in part, falls, or open. With --run the command makes the runs of the claims again: each claim has its
 own backends, faults and workloads, and its verdict is computed from the runs. Runs with an unexpected result are listed (exit code 5).
 The answers are saved as ` + answersFile + ` in the directory of the runs; --from shows them again.`,
 		Example: fmt.Sprintf("  %[1]s claims\n  %[1]s claims --run 9 12\n  %[1]s claims --from lockstorm-runs/claims", a.st.Name),
@@ -64,7 +64,7 @@ The answers are saved as ` + answersFile + ` in the directory of the runs; --fro
 			case err != nil:
 				return err
 			case run && from != "":
-				return errors.New("--run makes new answers and --from shows old ones: choose one of them")
+				return errors.New("--run makes new answers and --from shows old answers: choose one of the two flags")
 			case run:
 				return a.runClaims(cmd.Context(), chosen, cmp.Or(out, cli.RunDir("claims")), jobs, asJSON)
 			}

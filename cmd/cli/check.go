@@ -25,29 +25,29 @@ func (a *App) checkCommand() *cobra.Command {
 		Short: "judge stored histories again",
 		Long: `Judges histories that were recorded before, here or elsewhere.
 
-A directory of a run: its history is judged and results.json and the reports are
-written anew; if the controller died before it merged the logs, they are merged
-first. For a file, nothing is written.
+For the directory of a run, check judges the history, and writes results.json and the reports
+again. If the controller died before it merged the logs of the run, check merges these logs
+first. For a history file, check writes nothing.
 
 With --model, each FILE is a history of another tool: operations with process, type (invoke, ok, fail, info), f and value,
-in order of index, time or place; EDN as Jepsen's history.edn, or JSON. Is there an order of all operations in which each
-does what the model allows? Models:
+in order of index, time or place; EDN as Jepsen's history.edn, or JSON. A history passes if all its operations have an
+order in which each operation does what the model allows. Models:
 ` + modelHelp() + `
 For several histories the worst exit code is returned: 1 (violation) before 4 (something could
-not be written), 3 (could not be read), 2 and 0. If one cannot be read, the others are judged
-all the same.`,
+not be written), 3 (could not be read), 2 and 0. If one history cannot be read, the other
+histories are still judged.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case other.model != "":
 				return a.checkModel(cmd.Context(), args, other, asJSON)
 			case other.independent:
-				return usage(errors.New("--independent is for histories of other tools: name their --model as well"))
+				return usage(errors.New("--independent applies only to histories of other tools: name a --model as well"))
 			}
 			return a.check(cmd.Context(), args, asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&other.model, "model", "", "judge histories of other tools (EDN or JSON) by this model: see above")
+	cmd.Flags().StringVar(&other.model, "model", "", "judge histories of other tools (EDN or JSON) by this model (check --help describes the models)")
 	cmd.Flags().BoolVar(&other.independent, "independent", false, "with --model: each value is [key value], as jepsen.independent writes it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on stdout (an array for several runs)")
 	return cmd

@@ -95,7 +95,7 @@ func (a *App) modelled(ctx context.Context, m models.Model, path string, f model
 	}
 	defer file.Close() //nolint:errcheck // only read
 	if st, err := file.Stat(); err == nil && st.IsDir() {
-		return modelResult{}, errors.New("it is a directory: --model judges a file of operations (Jepsen's history.edn, or JSON)")
+		return modelResult{}, errors.New("this is a directory, but --model judges a file of operations (Jepsen's history.edn, or JSON)")
 	}
 	h, err := operations.Read(file, operations.Options{Keyed: f.independent})
 	if err != nil {
@@ -134,12 +134,12 @@ func objectOf(o models.Result) modelledObject {
 // notJudged is what a history of operations does not say.
 func notJudged(m models.Model) []string {
 	out := []string{
-		"leases: the history does not say until when a grant was valid, so a lock that was granted again after a lease had ended is a violation here",
+		"leases: the history does not say until when a grant was valid, so a lock that was granted again after a lease had ended counts as a violation",
 		"data: the history does not say what was written under the lock",
 		"liveness and fairness: the history does not say when faults ended",
 	}
 	if !strings.HasPrefix(m.Name, "register") && m.Name != "fenced-mutex" {
-		out = append(out, "fencing tokens: model fenced-mutex judges them")
+		out = append(out, "fencing tokens: the model fenced-mutex judges fencing tokens")
 	}
 	return out
 }
@@ -194,7 +194,7 @@ func tellObject(w io.Writer, o models.Result) {
 	fmt.Fprintf(w, "  %-12s  ", o.Verdict)
 	switch o.Verdict {
 	case models.Pass:
-		fmt.Fprintf(w, "%sthe operations can be ordered so that each does what the model allows\n", of)
+		fmt.Fprintf(w, "%sthe operations can be ordered so that each operation does what the model allows\n", of)
 		return
 	case models.Unknown:
 		fmt.Fprintf(w, "%sthere were too many possible orders to try them all\n", of)
@@ -225,7 +225,7 @@ func these(n int, minimal bool) string {
 	case minimal:
 		return fmt.Sprintf("these %d operations", n)
 	}
-	return fmt.Sprintf("these %d operations (perhaps fewer would do)", n)
+	return fmt.Sprintf("these %d operations (perhaps fewer of them are enough)", n)
 }
 
 // described is an operation in words.

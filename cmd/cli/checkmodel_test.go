@@ -43,9 +43,9 @@ func TestCheckModel(t *testing.T) {
 		{[]string{"--model", "register", good}, 3, []string{`line 1: model register has no operation "acquire": it has cas`}},
 		{[]string{"--model", "mutx", good}, 3, []string{`there is no model "mutx": use one of mutex`}},
 		{[]string{"--model", "semaphore", good}, 3, []string{"--model semaphore:permits=3"}},
-		{[]string{"--model", "mutex", dir}, 3, []string{"it is a directory"}},
+		{[]string{"--model", "mutex", dir}, 3, []string{"this is a directory"}},
 		{[]string{"--model", "mutex", filepath.Join(dir, "none")}, 3, []string{"no such file"}},
-		{[]string{"--independent", good}, 3, []string{"name their --model as well"}},
+		{[]string{"--independent", good}, 3, []string{"name a --model as well"}},
 	} {
 		code, out, errs := lockstorm(t, append([]string{"check"}, tc.args...)...)
 		for _, want := range tc.want {

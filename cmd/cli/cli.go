@@ -135,12 +135,12 @@ func (a *App) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   a.st.Name,
 		Short: "a crash-test lab for distributed locks",
-		Long: `lockstorm drives concurrent clients through a lock implementation, hurts clients
-and servers on purpose, records everything, and proves from the record
-whether the lock kept its promises, with and without fencing tokens.
+		Long: `lockstorm runs concurrent clients against a lock, injects faults into clients and
+servers, records every event, and judges from the record whether the lock kept its
+promises, with and without fencing tokens.
 
-Exit codes: 0 pass, 1 violation, 2 inconclusive, 3 wrong usage, 4 something is
-missing here, 5 an expectation missed (suite, claims), 70 a bug of this program, 130 interrupted (what was recorded is kept).`,
+Exit codes: 0 pass, 1 violation, 2 inconclusive, 3 wrong usage, 4 a server or tool is missing on
+this host, 5 an expectation missed (suite, claims), 70 a bug of this program, 130 interrupted (the events recorded so far are kept).`,
 		Example: fmt.Sprintf(`  %[1]s run --backend redis-lua --nemesis client-pause
   %[1]s list backends
   %[1]s doctor`, a.st.Name),

@@ -35,15 +35,15 @@ func (a *App) compareCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare A B",
 		Short: "show two stored suites side by side",
-		Long: `Lists the differences between suites A and B: two versions of a lock, two time-outs, two machines. Each is a
-directory or its results.json. The differences are violations that came or went, and figures that differ by a
+		Long: `Lists the differences between suites A and B: two versions of a lock, two time-outs, two machines. A and B
+are each the directory of a suite or its results.json. The differences are violations that came or went, and figures that differ by a
 fifth at least and significantly: if nothing had changed, fewer than 5 of 100 such comparisons, of all figures
 of the suite together, would report any figure. More seeds show smaller differences.
 
 With --fail the exit code is 1 if B has a violation that A does not have, else 5 if a figure is significantly
 worse, or a cell of A is missing or was not measured in B, else 0.
 
-With --page FILE both are put side by side in a web page: the verdict and the figures of each cell.`,
+With --page FILE, compare writes a web page with both suites side by side: the verdict and the figures of each cell.`,
 		Example: fmt.Sprintf("  %[1]s compare lockstorm-runs/before lockstorm-runs/after --fail", a.st.Name),
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -30,8 +30,8 @@ func (a *App) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "show which servers can be used here, and how to get the others",
-		Long: `Says for every topology which provider --provider auto would take and what the other providers
-lack, what the fault clock-jump needs, what Docker can do here, and what killed runs have left
+		Long: `Says for every topology (a set of servers) which provider --provider auto would take and what the
+other providers lack, what the fault clock-jump needs, what Docker can do here, and what killed runs have left
 behind: containers, and folders in a cache. --clean removes these leftovers and nothing else.
 Exit code 4 if a topology cannot be started at all.`,
 		Args: cobra.NoArgs,
@@ -94,7 +94,7 @@ func (a *App) docker(ctx context.Context) usable {
 	for _, l := range left {
 		names := strings.Join(slices.Concat(l.Containers, l.Networks), ", ")
 		if l.Dead {
-			u.Missing = append(u.Missing, fmt.Sprintf("run %s is dead and left %s behind: doctor --clean removes what it left", l.Run, names))
+			u.Missing = append(u.Missing, fmt.Sprintf("run %s is dead and left %s behind: doctor --clean removes these leftovers", l.Run, names))
 			continue
 		}
 		u.Missing = append(u.Missing, fmt.Sprintf("run %s was started on another machine or in another container and still has %s: check there whether the run is alive", l.Run, names))
@@ -157,7 +157,7 @@ func cache() usable {
 		u.Missing = append(u.Missing, err.Error())
 	}
 	for _, half := range left {
-		u.Missing = append(u.Missing, fmt.Sprintf("a killed run left %s unfinished: doctor --clean removes it", half))
+		u.Missing = append(u.Missing, fmt.Sprintf("a killed run left %s unfinished: doctor --clean removes this leftover", half))
 	}
 	return u
 }

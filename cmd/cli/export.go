@@ -20,15 +20,15 @@ func (a *App) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export DIR|FILE",
 		Short: "write a run's lock operations as a history for other tools",
-		Long: `Writes the acquires and releases of a run for tools that know no leases.
+		Long: `Writes the acquires and releases of a run for tools that do not support leases.
 
   jepsen     history.edn as Jepsen writes it, one map in each line; with several locks each value is [lock value], as
              jepsen.independent writes it
   porcupine  a JSON array of porcupine.Operation, with f, key and client as input
 
-Each grant is a process of its own; its client is in the value. Where a hold ended without a release, because its lease
-was over or its client died, a release of unknown outcome is written: from then on the lock may have been free. Locks
-that several clients may hold (read-write locks) cannot be written.`,
+Each grant is written as a process of its own, and the value names its client. If a hold ended without a release, because
+its lease expired or its client died, export writes a release of unknown outcome, because the lock may have been free from
+that moment on. Locks that several clients may hold at once (read-write locks) cannot be exported.`,
 		Example: fmt.Sprintf("  %[1]s export lockstorm-runs/run-1 --as jepsen --out history.edn\n  %[1]s check --model mutex history.edn", a.st.Name),
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.export(args[0], format, out) },

@@ -24,7 +24,7 @@ func (a *App) replayCommand() *cobra.Command {
 		Short: "run the saved trial of a run again",
 		Long: `Runs the trial of a run directory again: the same configuration, seed and plan, as saved in
 its trial.json, in a new directory. The plan is the same, but a fault may hit another client
-unless the plan pins it, and processes may interleave in another order.
+unless the plan names the client, and processes may interleave in another order.
 
 Says for each run whether it ended as the saved run did: with the same verdicts, and the same rules
 in the findings of each check. The exit code is the worst of the runs: 1 (violation) before 2

@@ -27,8 +27,8 @@ func (a *App) serveCommand() *cobra.Command {
 		Use:   "serve DIR",
 		Short: "show the runs and suites of a directory in a browser",
 		Long: `Serves a directory over HTTP until it is interrupted: lists the runs and suites below it with their verdicts, also
-while runs are being made, and shows their reports. It only reads, answers only requests for its own address, and
-follows no link out of the directory.`,
+while runs are being made, and shows their reports. The server only reads files, answers only requests for its own
+address, and follows no link out of the directory.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.serve(cmd.Context(), args[0], addr) },
 	}

@@ -43,24 +43,24 @@ func (a *App) suiteCommand() *cobra.Command {
 		Use:   "suite [FILE|PRESET]",
 		Short: "run many backends under many faults and compare the outcomes with expectations",
 		Long: `Runs every cell of a suite file (default: ` + suiteFile + `) or of a preset. A cell is a backend
-under faults, with several seeds. Several runs are made at a time. Says which cells came out as expected.
+under faults, with several seeds. Several runs are made at a time. suite says which cells had the expected outcome.
 
 Presets: ` + cmp.Or(strings.Join(a.book.PresetNames(), ", "), "none") + `. To write your own suite, start from a preset (--print) or from what init writes.
 
 The directory of the suite holds suite.json, runs/CELL/seed-N (each the directory of a run), results.json,
 index.html, matrix.md, matrix.csv and junit.xml. Every suite has controls, whose outcome is known:
-if one misbehaves, no verdict counts.
+if a control misbehaves, no verdict counts.
 
-With compare: true in the file the suite expects nothing of the locks, but compares them: the page says which one to choose.
+With compare: true in the file the suite expects nothing of the locks, but compares them: the page says which lock to choose.
 
 Exit codes: 0 all as expected; 1 an unexpected violation; 2 a cell is inconclusive, or nothing was
-judged; 3 wrong usage; 4 something is missing or broken here, or a control misbehaves; 5 a cell that should
+judged; 3 wrong usage; 4 something is missing or broken on this host, or a control misbehaves; 5 a cell that should
 fail has passed, or an expectation or a threshold is missed; 70 a bug of this program; 130 interrupted.
-If several apply: the first one of 1, 4, 2, 5.`,
+If several codes apply, the first of 1, 4, 2, 5 is used.`,
 		Example: fmt.Sprintf(`  %[1]s suite smoke
   %[1]s suite lockstorm.yaml --out results --baseline baseline.json
   %[1]s suite ci --shard 1/3 --out shard-1
-  %[1]s suite ci --replace redis-lua=redis-del     (a worse lock in its place turns it red)`, a.st.Name),
+  %[1]s suite ci --replace redis-lua=redis-del     (a worse lock must turn the suite red)`, a.st.Name),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if s.schema {
@@ -110,7 +110,7 @@ func (s suiteFlags) alone(f *pflag.FlagSet) error {
 		}
 	}
 	if len(given) > 1 {
-		return fmt.Errorf("%s: choose one of them", strings.Join(given, " and "))
+		return fmt.Errorf("%s: choose one of these flags", strings.Join(given, " and "))
 	}
 	return nil
 }

@@ -154,7 +154,7 @@ func TestSuiteUsage(t *testing.T) {
 		{[]string{"suite", file, "--max-failures", "0"}, 3, "--max-failures 0: want a whole number, 1 or more"},
 		{[]string{"suite", file, "--budget", "-5s"}, 3, "--budget -5s: want a duration above 0"},
 		{[]string{"suite", file, "--print-matrix", "0"}, 3, "--print-matrix 0: want a whole number, 1 or more"},
-		{[]string{"suite", file, "--print", "--list"}, 3, "choose one of them"},
+		{[]string{"suite", file, "--print", "--list"}, 3, "choose one of these flags"},
 		{[]string{"suite", file, "--seeds", "0"}, 3, "--seeds 0: want 5 for 1 to 5"},
 		{[]string{"suite", file, "--seeds", "9-6"}, 3, "--seeds 9-6: want 5 for 1 to 5"},
 		{[]string{"suite", file, "--seeds", "1,4,1"}, 3, "listed twice"},

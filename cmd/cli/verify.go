@@ -32,8 +32,9 @@ func (a *App) verifyCommand() *cobra.Command {
 		Long: `Checks proofs without the code that found the violations: each finding names a few events of the record and a rule,
 and either the events show that the rule was broken or they do not.
 
-For the directory of a run, each proof is checked against the whole record; for that of a suite, each of its runs is. A
-file that --save wrote contains the events of its proof; --record names the record that they were taken from.
+For the directory of a run, each proof is checked against the whole record. For the directory of a suite, the proofs of
+all its runs are checked. A file that --save wrote contains the events of its proof; --record names the record from which
+these events were taken.
 
 Exit codes: 0 every proof holds, 1 a proof does not hold, 2 a proof needs the record or a search through it, 3 wrong usage.`,
 		Example: fmt.Sprintf("  %[1]s verify lockstorm-runs/run-1\n  %[1]s verify lockstorm-runs/run-1 --finding 3 --save proof.json\n  %[1]s verify proof.json --record history.jsonl", a.st.Name),

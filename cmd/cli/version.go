@@ -30,7 +30,7 @@ func (a *App) versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "print the version of this program, and of the files that it writes",
-		Long: `Prints the version, the revision it was built from and whether that had uncommitted changes,
+		Long: `Prints the version of this program, the revision of its source, whether the source had uncommitted changes,
 the version of Go, the platform, and the schema versions of history.jsonl and results.json.`,
 		Example: fmt.Sprintf(`  %[1]s version
   %[1]s version --json`, a.st.Name),

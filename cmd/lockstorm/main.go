@@ -15,7 +15,7 @@ import (
 func main() {
 	cat := harness.New(stores.All()...)
 	cat.Containers = container.Docker{}
-	cat.Backends.Elsewhere("rueidislock", "lockstorm-full has it (go install github.com/lockstorm/lockstorm/cmd/lockstorm-full@latest)")
+	cat.Backends.Elsewhere("rueidislock", "the program lockstorm-full has this lock (go install github.com/lockstorm/lockstorm/cmd/lockstorm-full@latest)")
 	harness.WorkerMain(cat)
 	os.Exit(cli.Main(own.Book(cat), cli.System("lockstorm"), claims.Verb))
 }

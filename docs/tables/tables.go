@@ -43,7 +43,7 @@ func (p *page) header(cells ...string) {
 func Faults(c *harness.Catalogue) string {
 	var p page
 	p.line("# Faults\n\n%s"+`Ask for a fault with `+"`--nemesis NAME[:key=value,...]`"+`. A plan can combine several faults. A fault must prove that
-it took effect. A fault without this proof counts as not injected. The targets of a fault and its proof are events of the
+it took effect. A fault that does not prove its effect counts as not injected. The targets of a fault and its proof are events of the
 history. A fault that cannot work on a topology is skipped with its reason. If the only fault of a run cannot work, the run is
 refused (exit code 3).
 
@@ -53,7 +53,7 @@ multiple of the ttl. The parameter `+"`nodes`"+` selects servers. If the lock re
 selected first. Servers without data (Sentinels) are hurt only if `+"`nodes`"+` names them.
 
 A fault of servers, stores or clocks that is tied to a point holds the client at this point until another client
-was granted the lock. So a race that is otherwise rare becomes certain. The fault holds the client for at most `+"`stay`"+`, and never
+was granted the lock. Holding the client makes a race certain that is otherwise rare. The fault holds the client for at most `+"`stay`"+`, and never
 beyond 0.9 of the client's lease.
 
 Links run through toxiproxy inside lockstorm's own process. There is a link for each client and server, for each client

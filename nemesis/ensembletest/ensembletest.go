@@ -102,7 +102,7 @@ func (b *Bench) Keeps(write func(addr string) error, there func(addr string) (bo
 	b.Helper()
 	s := b.Cluster.Servers()[0]
 	if role := s.Role(); !history.Leads(role) {
-		b.Errorf("it says that it is %s", role)
+		b.Errorf("the server reports itself as %s", role)
 	}
 	if err := write(s.Addr()); err != nil {
 		b.Fatal(err)

@@ -25,7 +25,7 @@ const maxDrawn = 100_000
 func chaos() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "chaos", Doc: "injects one fault after another, drawn by the seed from all faults that can work in the run, each with its default parameters",
-		Proven: "Each fault proves its effect in the same way as alone. Faults that cannot work in the run are left out. plan.json and the check coverage give the reasons.",
+		Proven: "Each fault that chaos injects proves its effect in the same way as when the fault is requested by name. Faults that cannot work in the run are left out. plan.json and the check coverage give the reasons.",
 		Family: history.FamilyMixed, Links: nemesis.ToServers | nemesis.ToRegister, Draw: drawChaos,
 		Params: []catalog.Param{
 			{Name: paramEvery, Default: "2ttl", Doc: "shortest time from the end of one injection to the next"},

@@ -22,7 +22,7 @@ const (
 func clientPause() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "client-pause", Doc: "stops a whole client process (SIGSTOP), its renewer included, as a long GC pause does",
-		Proven: "/proc shows every thread of the process group in state T. The heal is SIGCONT. With how=collector the garbage collector of the lock's language stops the lock for real, and reports how long it took.",
+		Proven: "/proc shows every thread of the client's process group in state T (stopped). The heal resumes the client (SIGCONT). With how=collector the garbage collector of the lock's own language stops the client, and reports how long the collection took.",
 		Family: history.FamilyClient, Whom: nemesis.Clients,
 		Params: append(nemesis.ClientParams("1.5ttl", "2.5ttl"), catalog.Param{
 			Name: paramHow, Default: bySignal, Doc: "signal: SIGSTOP; collector: the garbage collector of a lock in another language (of an adapter whose description has the call collect)",

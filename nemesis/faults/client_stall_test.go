@@ -27,7 +27,7 @@ func TestClientStallPlans(t *testing.T) {
 	cannot(t, ClientStall{}, nil)
 	l := newLab(t, clustertest.Single(), 1)
 	e, err := l.inject("client-stall", of(l.client(1)))
-	l.fails(e, err, "client-stall can hold only a client that has reached a point")
+	l.fails(e, err, "client-stall can hold only a client that has reached a fault point")
 	planned(t, map[string]string{
 		"client-stall:at=random": "", "client-stall:clients=holder": "", "client-stall:clients=c1+c2": "",
 		"client-stall:clients=half": "this fault holds only the one client that stands at the point",

@@ -28,7 +28,7 @@ func clockJump() nemesis.Spec {
 		Family: history.FamilyClock, Whom: nemesis.Nodes, Fault: ClockJump{},
 		Strikes: strikeAcquired, Check: checkJump, SetsBack: setsBack,
 		Params: nemesis.StrikingGrants(nemesis.GrantAll, nemesis.ServerParams("1s", "2.5ttl", "1",
-			catalog.Param{Name: paramBy, Default: "15s", Doc: "how far: a duration or a multiple of the ttl; with a minus sign, back"},
+			catalog.Param{Name: paramBy, Default: "15s", Doc: "how far the clock jumps: a duration or a multiple of the ttl; with a minus sign: back"},
 			catalog.Param{Name: paramUndo, Default: no, Doc: "yes: the clock jumps back after `for`"})),
 	}
 }

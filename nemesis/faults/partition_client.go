@@ -9,8 +9,8 @@ import (
 
 func partitionClient() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "partition-client", Doc: "cuts one, some or all clients off from servers; the other clients go on",
-		Proven: "With mode=cut, connections are closed, and new connections are refused. With mode=loss, the kernel drops every packet that arrives at the link. A call without an answer proves this, and the heal says how many packets were lost. With the other modes, toxiproxy disturbs all open connections and every new connection. The heal of blackhole closes the connections. The heal of hold delivers everything in order. When the packet loss ends, the senders retransmit what was lost.",
+		Name: "partition-client", Doc: "cuts one, some or all clients off from servers; the other clients stay connected",
+		Proven: "With mode=cut, connections are closed, and new connections are refused. With mode=loss, the kernel drops every packet that arrives at the link. A call without an answer proves the loss, and the heal says how many packets were lost. With the other modes, toxiproxy disturbs all open connections and every new connection. The heal of mode=blackhole closes the connections. The heal of mode=hold delivers everything in order. When the packet loss ends, the senders retransmit what was lost.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeHolder, Fault: PartitionClient{},
 		Params: onLinks("1.5ttl", "3ttl", modeParams()...), Check: checkMode,
 	}

@@ -25,7 +25,7 @@ func quorumLoss() nemesis.Spec {
 		Proven: "None of the servers that answer says that it is the leader. The heal brings the servers or the links back. The message of the heal says how long it took until a server led again.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Takes: failoverTakes, Fault: QuorumLoss{},
 		Params: nemesis.ServerParams("1ttl", "5ttl", nemesis.RoleMajority,
-			catalog.Param{Name: paramMode, Default: lossKill, Doc: "kill (-9), pause (SIGSTOP), cut (every link between the chosen and all other servers), or loss (of every packet on them)"}),
+			catalog.Param{Name: paramMode, Default: lossKill, Doc: "kill (-9), pause (SIGSTOP), cut (every link between the chosen and all other servers), or loss (of every packet on these links)"}),
 		Check: func(own catalog.Values, in nemesis.Input) error {
 			switch m := own[paramMode]; m {
 			case lossKill, lossPause, modeCut:

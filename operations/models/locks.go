@@ -22,7 +22,7 @@ const nobody = 0
 // mutex: one holds it at a time, and anybody may free it. State: n is 1 while it is held.
 func mutex() Model {
 	return Model{
-		Name: "mutex", Doc: "one holder at a time; whoever releases frees it", names: lockNames,
+		Name: "mutex", Doc: "one holder at a time; any process can release the lock", names: lockNames,
 		make: func(_ *table, o *op) (bool, error) { o.owner = 0; return true, nil },
 		step: func(s state, o class) (state, bool) {
 			if o.kind == acquire {
@@ -48,7 +48,7 @@ func mutex() Model {
 // owned: only its owner may free it. State: owner.
 func owned() Model {
 	return Model{
-		Name: "owned-mutex", Doc: "one holder at a time; only the process (or the client that its value names) that holds it can release it", names: lockNames,
+		Name: "owned-mutex", Doc: "one holder at a time; only the process that holds the lock (or the client that its value names) can release the lock", names: lockNames,
 		make: always,
 		step: func(s state, o class) (state, bool) {
 			if o.kind == acquire {
@@ -79,7 +79,7 @@ func tellOwner(t *table, s state) string {
 // reentrant: its owner may hold it several times. State: owner, n: how often.
 func reentrant() Model {
 	return Model{
-		Name: "reentrant-mutex", Doc: "as owned-mutex, but its owner may acquire it again, and frees it with as many releases", names: lockNames,
+		Name: "reentrant-mutex", Doc: "as owned-mutex, but the owner may acquire the lock again, and must release the lock as often as it has acquired it", names: lockNames,
 		make: always,
 		step: func(s state, o class) (state, bool) {
 			switch {
@@ -105,14 +105,14 @@ func reentrant() Model {
 // fenced: each grant has a token greater than all before. State: owner, n: the highest token so far.
 func fenced() Model {
 	return Model{
-		Name: "fenced-mutex", Doc: "as owned-mutex, and the value of each acquire is a fencing token (a number, or a map with fence or token) greater than all before", names: lockNames,
+		Name: "fenced-mutex", Doc: "as owned-mutex, and the value of each acquire is a fencing token (a number, or a map with fence or token) greater than all earlier tokens", names: lockNames,
 		make: func(_ *table, o *op) (bool, error) {
 			if o.kind == release || o.call.Unknown() {
 				return true, nil
 			}
 			token, ok := tokenOf(o.call.Out)
 			if !ok {
-				return false, fmt.Errorf("its value is %s: it must be a whole number from 1, or a map with one as fence or token", operations.Text(o.call.Out))
+				return false, fmt.Errorf("its value is %s: the value must be a whole number from 1, or a map with such a number as fence or token", operations.Text(o.call.Out))
 			}
 			o.a = token
 			return true, nil
@@ -160,10 +160,10 @@ func semaphore(permits int) Model {
 		name += ":permits=" + strconv.Itoa(permits)
 	}
 	return Model{
-		Name: name, Doc: "semaphore:permits=N: N permits, one for each acquire; only who holds one can release one", names: lockNames,
+		Name: name, Doc: "semaphore:permits=N: N permits, one for each acquire; only a process that holds a permit can release a permit", names: lockNames,
 		make: func(_ *table, o *op) (bool, error) {
 			if n, ok := o.call.In.(int64); ok && n != 1 {
-				return false, errors.New("it is about several permits at once, which this model does not judge")
+				return false, errors.New("the operation is about several permits at once, which this model does not judge")
 			}
 			return true, nil
 		},

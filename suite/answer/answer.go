@@ -172,7 +172,7 @@ func (l *Lock) violated(v Violation) {
 // What the groups are made of, where there are three, and where there is one.
 const (
 	rankedBy = "The locks are ranked by the share of their runs that ended with a violation. Two locks differ significantly if the intervals of their shares do not overlap (95 % intervals of Clopper and Pearson)."
-	groups   = " Locks of group 1 are not significantly worse than the best lock, and significantly better than the worst lock. For group 3 it is the reverse. Group 2 is in between. With more seeds, more locks differ significantly."
+	groups   = " Locks of group 1 are not significantly worse than the best lock, and significantly better than the worst lock. Locks of group 3 are significantly worse than the best lock, and not significantly better than the worst lock. Group 2 has all other locks. With more seeds, more locks differ significantly."
 	oneGroup = " There is only one group, because not even the best and the worst lock differ significantly. With more seeds, more locks differ significantly."
 )
 

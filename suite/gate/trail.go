@@ -43,7 +43,7 @@ func rateOf(runs []Outcome, i int) string {
 	if len(mine) > 0 {
 		return fmt.Sprintf("The same checks failed in %d of the %d runs of this cell.", same, len(runs))
 	}
-	return fmt.Sprintf("%d of the %d runs of this cell ended like this one.", same, len(runs))
+	return fmt.Sprintf("%d of the %d runs of this cell ended like this run.", same, len(runs))
 }
 
 // failedIn are the required checks that fail in a run, in order.

@@ -69,7 +69,7 @@ var shownFigures = []string{
 func (r *Results) Table(runs, page string) *matrix.Table {
 	t := &matrix.Table{Title: r.Name, Program: cmp.Or(r.Program, program), Doc: r.Doc, Verdict: r.Verdict, Class: classOf(r.ExitCode)}
 	if len(r.Controls) > 0 {
-		t.Alerts = append(t.Alerts, "Controls misbehave: "+strings.Join(r.Controls, ", ")+". Controls show whether the harness works on this machine; no verdict of this suite counts.")
+		t.Alerts = append(t.Alerts, "Controls misbehave: "+strings.Join(r.Controls, ", ")+". Controls show whether the harness works on this machine, so no verdict of this suite counts.")
 	}
 	if len(r.Lacks) > 0 {
 		t.Alerts = append(t.Alerts, "Required coverage that was not shown: "+strings.Join(r.Lacks, ", "))

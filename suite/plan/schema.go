@@ -23,7 +23,7 @@ func Schema(cat *suite.Book) map[string]any {
 	}
 	rule := object{
 		"outcome":    object{"enum": append(outcomes, Documented), "description": "the expected outcome of each run: see docs/suite.md"},
-		"checks":     object{"type": "object", "properties": checks, "additionalProperties": false, "description": "what single checks must say"},
+		"checks":     object{"type": "object", "properties": checks, "additionalProperties": false, "description": "the expected result of single checks"},
 		"thresholds": described(words, "bounds of figures, as in acquire.p99 < 50ms or recovery < 2*ttl"),
 	}
 	seeds := object{"anyOf": []any{
@@ -46,7 +46,7 @@ func Schema(cat *suite.Book) map[string]any {
 		"anyOf": []any{object{"required": []string{"axes"}}, object{"required": []string{"include"}}},
 		"properties": object{
 			"name": object{"type": "string", "maxLength": maxName, "pattern": `^[^./\\][^/\\]*$`}, "doc": object{"type": "string"}, "seeds": seeds,
-			"compare":    object{"type": "boolean", "description": "true: the locks are compared, and nothing is expected of them; controls still count"},
+			"compare":    object{"type": "boolean", "description": "true: the suite compares the locks, and expects nothing of them; controls (runs with a known outcome) still count"},
 			"budget":     object{"type": "string", "description": "a duration after which no more runs start"},
 			"missing":    object{"enum": []string{Fail, Skip}, "description": "what to do with cells whose servers are missing"},
 			"impossible": object{"enum": []string{Fail, Skip}, "description": "what to do with pairs of backend and fault that cannot run"},

@@ -19,7 +19,7 @@ func (f *File) validWords() (errs []error) {
 		case strings.TrimSpace(name) == "":
 			errs = append(errs, f.at(f.Name.Line, errors.New("name is empty: leave it out, or name the suite")))
 		case strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, "."):
-			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name %q: it becomes the name of a directory, so it must not contain / or \\, or start with a dot", name)))
+			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name %q: the name becomes the name of a directory, so it must not contain / or \\, or start with a dot", name)))
 		case len([]rune(name)) > maxName:
 			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name has more than %d characters", maxName)))
 		}
