@@ -83,7 +83,7 @@ func Choose(name string, t Topology, providers []Provider) (Provider, error) {
 	if len(why) == 0 {
 		return nil, fmt.Errorf("unknown provider %q: choose one of %s", name, strings.Join(names(providers), ", "))
 	}
-	return nil, fmt.Errorf("topology %s cannot be started here: %s", t.Name, strings.Join(why, "; "))
+	return nil, fmt.Errorf("topology %s cannot be started on this host: %s", t.Name, strings.Join(why, "; "))
 }
 
 func names(providers []Provider) []string {

@@ -146,7 +146,7 @@ func TestConfigErrors(t *testing.T) {
 		"clients":    {func(c *Config) { c.Clients = 0 }, "choose from 1 to"},
 		"no fence":   {func(c *Config) { c.Require = []string{"data-fenced"} }, "--require data-fenced: backend redis-lua issues no tokens"},
 		"require":    {func(c *Config) { c.Require = []string{"beauty"} }, `unknown check "beauty"`},
-		"no server":  {func(c *Config) { c.Backend, c.Nemesis = "file-flock", []string{"server-restart"} }, "nemesis server-restart cannot work here"},
+		"no server":  {func(c *Config) { c.Backend, c.Nemesis = "file-flock", []string{"server-restart"} }, "nemesis server-restart cannot work in this run"},
 		"provider":   {func(c *Config) { c.Provider = "cloud" }, "choose one of auto, process, container, embedded, external"},
 	}
 	for name, tc := range tests {

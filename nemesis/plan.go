@@ -75,7 +75,7 @@ func NewPlan(c *Catalogue, in Input) (*Plan, error) {
 			return nil, err
 		}
 		if req.Skipped != "" && len(in.Specs) == 1 {
-			return nil, fmt.Errorf("nemesis %s cannot work here: %s", req.Fault, req.Skipped)
+			return nil, fmt.Errorf("nemesis %s cannot work in this run: %s", req.Fault, req.Skipped)
 		}
 		p.Requests = append(p.Requests, req)
 	}

@@ -39,7 +39,7 @@ func (st Step) check(c *Catalogue, q Request, in Input) error {
 		return err
 	}
 	if why := spec.WhyNot(in.Setting); why != "" {
-		return fmt.Errorf("%s cannot work here: %s", spec.Name, why)
+		return fmt.Errorf("%s cannot work in this run: %s", spec.Name, why)
 	}
 	if st.At < 0 || st.Until < 0 || st.For < 0 || st.Stay < 0 || st.Nth < 0 || st.SetBack < 0 {
 		return errors.New("the times and counts of a step must not be negative")

@@ -55,7 +55,7 @@ func checkTargets(s Spec, v catalog.Values, in Input) error {
 		return fmt.Errorf("clients=%s: this fault hits servers, and clients= names the clients whose points count: choose from %s, joined by +", clients, strings.Join(in.Clients, ", "))
 	}
 	if s.Gates && (clients == RoleAll || clients == RoleHalf || howMany(clients, 1) > 1) {
-		return fmt.Errorf("clients=%s: this fault holds only the one client that stands at the point: choose 1, %s, or names joined by + (one of them is held)", clients, RoleHolder)
+		return fmt.Errorf("clients=%s: this fault holds only the one client that stands at the point: choose 1, %s, or names joined by + (the fault holds one of the named clients)", clients, RoleHolder)
 	}
 	if _, err := strconv.Atoi(nodes); s.OfMaster && (err == nil || slices.Contains([]string{RoleReplica, RoleFollower, RoleMajority, RoleAll, RoleGranted}, nodes)) {
 		return fmt.Errorf("nodes=%s: this fault strikes only the master: use nodes=%s", nodes, RoleMaster)

@@ -58,7 +58,7 @@ func (s *splitter) next() (part, error) {
 		case b == '{':
 			return s.event()
 		default:
-			return part{}, fmt.Errorf("line %d: an operation begins with {, not with %q: this is neither an EDN nor a JSON history", s.line, b)
+			return part{}, fmt.Errorf("line %d: an operation begins with {, not with %q: the file is neither an EDN nor a JSON history", s.line, b)
 		}
 	}
 }
@@ -66,7 +66,7 @@ func (s *splitter) next() (part, error) {
 // over is the error of a file that is over, or cannot be read.
 func (s *splitter) over(err error) error {
 	if errors.Is(err, io.EOF) && s.inList {
-		return fmt.Errorf("line %d: the file ends inside its list of operations: it was cut off", s.line)
+		return fmt.Errorf("line %d: the file ends inside its list of operations: the file was cut off", s.line)
 	}
 	return err
 }
@@ -130,13 +130,13 @@ func (s *splitter) event() (part, error) {
 	for depth > 0 {
 		b, err := s.read()
 		if errors.Is(err, io.EOF) {
-			return part{}, fmt.Errorf("line %d: the file ends inside the operation that begins here: it was cut off", p.line)
+			return part{}, fmt.Errorf("line %d: the file ends inside the operation that begins on this line: the file was cut off", p.line)
 		}
 		if err != nil {
 			return part{}, err
 		}
 		if len(s.text) >= maxEvent {
-			return part{}, fmt.Errorf("line %d: the operation that begins here is longer than %d bytes", p.line, maxEvent)
+			return part{}, fmt.Errorf("line %d: the operation that begins on this line is longer than %d bytes", p.line, maxEvent)
 		}
 		if !s.json && !s.edn && b > ' ' {
 			s.json, s.edn = b == '"', b != '"'

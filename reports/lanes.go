@@ -76,7 +76,7 @@ func (p *painter) lay(kind string, parties []string, limit int) {
 	for _, party := range others {
 		p.lanes[party] = y
 	}
-	p.t.Folded += fmt.Sprintf("%d of %d %s have a row each, those of the worst findings first; the other %d share the row \"%s\". ",
+	p.t.Folded += fmt.Sprintf("%d of %d %s have a row each, those with the worst findings first; the other %d share the row \"%s\". ",
 		len(own), len(parties), kind, len(others), name)
 }
 

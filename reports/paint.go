@@ -118,7 +118,7 @@ func (p *painter) track(kind, class, row string, y, h float64) *track {
 	key := place{class, y, h}
 	t := p.tracks[key]
 	if t == nil {
-		t = &track{class: class, kind: kind, row: row, y: y, h: h, items: map[int]*item{}}
+		t = &track{class: class, kind: kind, row: row, y: y, h: h}
 		p.tracks[key] = t
 	}
 	return t

@@ -166,7 +166,7 @@ func TestFewShapesStay(t *testing.T) {
 // Items of one pixel are one, gaps are kept while there is room, and marks are not moved.
 func TestTrack(t *testing.T) {
 	text := func() string { return "one" }
-	tr := &track{class: "hold", kind: kindRect, row: "c1", y: 10, h: 4, items: map[int]*item{}}
+	tr := &track{class: "hold", kind: kindRect, row: "c1", y: 10, h: 4}
 	for _, x := range []float64{100.1, 100.4, 101.2, 110, 130} {
 		tr.add(item{x: x, end: x + 1, text: text})
 	}
@@ -181,7 +181,7 @@ func TestTrack(t *testing.T) {
 	if s := tr.shape(one[0]); s.Path != "M100.1 12h2.1M110 12h1" || s.Kind != "path" || !strings.HasPrefix(s.Text, "4 holds of c1 from") {
 		t.Errorf("%+v", s)
 	}
-	dots := &track{class: "write", kind: kindDot, y: 10, items: map[int]*item{}}
+	dots := &track{class: "write", kind: kindDot, y: 10}
 	for x := 100.0; x < 108; x += 0.25 {
 		dots.add(item{x: x, end: x, text: text})
 	}

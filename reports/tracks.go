@@ -25,7 +25,7 @@ type track struct {
 	class, kind string
 	row         string // whose it is; empty: of all
 	y, h        float64
-	items       map[int]*item
+	items       []*item // by column, as far as there are any
 }
 
 // item is one or several shapes.
@@ -42,11 +42,15 @@ type item struct {
 type piece struct{ x, end float64 }
 
 func (t *track) add(it item) {
-	column := int(it.x)
+	column := max(int(it.x), 0)
+	if column >= len(t.items) {
+		t.items = append(t.items, make([]*item, column+1-len(t.items))...)
+	}
 	old := t.items[column]
 	if old == nil {
-		it.n = 1
-		t.items[column] = &it
+		first := it // a copy, so that no other one lives on the heap
+		first.n = 1
+		t.items[column] = &first
 		return
 	}
 	old.n++
@@ -62,13 +66,11 @@ const narrow = 2
 // than a pixel apart are one.
 func (t *track) sorted() []*item {
 	var out []*item
-	all := make([]*item, 0, len(t.items))
-	for _, it := range t.items {
-		all = append(all, it)
-	}
-	slices.SortFunc(all, func(a, b *item) int { return cmp.Compare(a.x, b.x) })
 	wide := true // the last piece of the last item
-	for _, it := range all {
+	for _, it := range t.items {
+		if it == nil {
+			continue
+		}
 		if t.kind != kindRect {
 			it.end = it.x // a mark has no width
 		}

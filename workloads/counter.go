@@ -19,7 +19,7 @@ func Specs() []Spec {
 			Calls: func(s Settings) []string { return s.Calls.Needs() },
 			Params: append(slices.Concat(Params(), CallParams()), catalog.Param{
 				Name: paramFence, Default: string(register.Strict),
-				Doc: "strict: a token equal to the highest one is accepted only from the grant that first presented it; at-least: from any grant",
+				Doc: "strict: a token equal to the highest token so far is accepted only from the grant that first presented this token; at-least: from any grant",
 			}),
 			New: func(s Settings) Workload { return &counter{s} },
 		},

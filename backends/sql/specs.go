@@ -140,7 +140,7 @@ func lockSpecs() []backends.Spec {
 	lease.Ends, lease.Tokens, lease.Keys, lease.Renews = history.EndsLease, true, keys(tableLease), true
 	lease.Params = []catalog.Param{
 		{Name: paramHeartbeat, Default: "yes", Doc: "yes: the lease is extended in the background every third of the ttl; no: never"},
-		{Name: paramClock, Default: clockServer, Doc: "whose clock decides when a lease is over: server or client"},
+		{Name: paramClock, Default: clockServer, Doc: "the clock that decides when a lease is over: server or client"},
 	}
 	lease.With = withLease
 

@@ -21,11 +21,11 @@ const (
 )
 
 func lostOnParam(def string) catalog.Param {
-	return catalog.Param{Name: paramLostOn, Default: def, Doc: "what a client treats as the loss of its lock: disconnect (the connection is lost) or expiry (a server says that the session has ended)"}
+	return catalog.Param{Name: paramLostOn, Default: def, Doc: "the event that a client treats as the loss of its lock: disconnect (the connection is lost) or expiry (a server says that the session has ended)"}
 }
 
 func tokenParam(of ...string) catalog.Param {
-	return catalog.Param{Name: paramToken, Default: of[0], Doc: fmt.Sprintf("what is used as the fencing token: one of %v", of)}
+	return catalog.Param{Name: paramToken, Default: of[0], Doc: fmt.Sprintf("the value that is used as the fencing token: one of %v", of)}
 }
 
 // Specs are the locks on ZooKeeper for the catalogue.

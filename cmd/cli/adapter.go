@@ -37,13 +37,13 @@ func (a *App) adapterCommand() *cobra.Command {
 		Long: `Runs two processes of the adapter side by side on servers of its topology, behind relays that count requests and hold answers back, and
 says for each rule of the protocol whether the adapter keeps it.
 
-Exit codes: 0 the adapter keeps all rules, 1 it breaks a rule, 3 wrong usage, 4 it cannot be run here.`,
+Exit codes: 0 the adapter keeps all rules, 1 the adapter breaks a rule, 3 wrong usage, 4 the adapter cannot run on this host.`,
 		Example: fmt.Sprintf("  %[1]s adapter check adapters/python/flock.py\n  %[1]s adapter check --topology zk-single -- java -jar my-lock.jar", a.st.Name),
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.checkAdapter(cmd, args, f) },
 	}
 	check.Flags().SetInterspersed(false)
-	check.Flags().StringVar(&f.topology, "topology", "", "topology of the servers (default: the first one that the adapter names)")
+	check.Flags().StringVar(&f.topology, "topology", "", "topology of the servers (default: the first topology that the adapter names)")
 	check.Flags().StringVar(&f.provider, "provider", f.provider, "how servers are started")
 	check.Flags().DurationVar(&f.ttl, "ttl", f.ttl, "time to live of leases")
 	check.Flags().Uint64Var(&f.seed, "seed", f.seed, "seed for the names of owners")

@@ -29,9 +29,9 @@ func (a *App) doctorCommand() *cobra.Command {
 	var asJSON, clean bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "show which servers can be used here, and how to get the others",
+		Short: "show which servers can be used on this host, and how to get the other servers",
 		Long: `Says for every topology (a set of servers) which provider --provider auto would take and what the
-other providers lack, what the fault clock-jump needs, what Docker can do here, and what killed runs have left
+other providers lack, what the fault clock-jump needs, what Docker can do on this host, and what killed runs have left
 behind: containers, and folders in a cache. --clean removes these leftovers and nothing else.
 Exit code 4 if a topology cannot be started at all.`,
 		Args: cobra.NoArgs,

@@ -139,7 +139,7 @@ func (a *App) tell(o *harness.Outcome, asJSON bool) error {
 	}
 	headline := reports.Headline(o.Results)
 	if o.Interrupted {
-		headline = "interrupted (what was recorded is kept); " + headline
+		headline = "interrupted (the events recorded so far are kept); " + headline
 	}
 	a.lastLine(asJSON, a.coloured(asJSON, o.ExitCode(), headline), absolute(filepath.Join(o.Dir, harness.ReportFile)))
 	a.sayAgain(asJSON, o.Results.Command)

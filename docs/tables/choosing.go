@@ -23,7 +23,7 @@ func Choosing(r *gate.Results) string {
    while the first client still believes that it holds the lock. A faster store, a longer time to live or a watchdog makes
    such an overlap rarer, but never impossible. If an overlap would cost money, the data needs a fence: a resource that refuses old tokens, a
    condition in the write itself, or a transaction that holds the lock and writes the data.
-2. **What happens when a holder dies?** A lock without a lease then blocks all other clients forever.
+2. **What happens when a holder dies?** If the lock has no lease, all other clients are then blocked forever.
 
 Everything below is measured: %s without faults and under four faults, with %d seeds each, by
 
@@ -36,7 +36,7 @@ lock ([suite.md](suite.md)). With more seeds, more locks differ significantly.
 	if answer == nil {
 		return p.String()
 	}
-	p.line("## In a sentence each\n\n%s\n", answer.Ranked)
+	p.line("## A summary of each lock\n\n%s\n", answer.Ranked)
 	for _, group := range answer.Grouped() {
 		p.line("**%s**\n", strings.ToUpper(group[0].Title[:1])+group[0].Title[1:])
 		for _, l := range group {
@@ -46,9 +46,9 @@ lock ([suite.md](suite.md)). With more seeds, more locks differ significantly.
 	}
 	p.line(`## In figures
 
-The brackets have an interval of 95 %%, or the range of fewer than six runs. Lost updates are a share of the acknowledged updates. "With the
+The brackets contain the 95 %% interval or, with fewer than six runs, the range. Lost updates are a share of the acknowledged updates. "With the
 fence" is a second register that refuses tokens older than the newest token that it has seen. A lock that issues no tokens could not be measured
-with this register. "Blocked" is the longest time in which the lock was free but no client could get it.
+with the second register. "Blocked" is the longest time in which the lock was free but no client could get it.
 `)
 	p.header(append([]string{"group", "lock"}, answer.Columns...)...)
 	for _, l := range answer.Locks {

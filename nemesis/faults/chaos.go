@@ -95,7 +95,7 @@ func drawable(c *nemesis.Catalogue, only string, in nemesis.Input) ([]nemesis.Sp
 		why = append(why, name+": "+reason)
 	}
 	slices.Sort(why)
-	return nil, without, fmt.Errorf("nemesis chaos: no fault can work here (%s)", strings.Join(why, "; "))
+	return nil, without, fmt.Errorf("nemesis chaos: no fault can work in this run (%s)", strings.Join(why, "; "))
 }
 
 // wantedFaults are those of `only`; nil stands for all.

@@ -160,7 +160,7 @@ func (r *Results) conclude() {
 		r.Verdict = "a control misbehaves (" + strings.Join(r.Controls, ", ") + "): the verdicts of this suite do not count"
 	case r.Interrupted:
 		r.ExitCode = harness.ExitInterrupted
-		r.Verdict = "interrupted (what was run is kept); " + r.Verdict
+		r.Verdict = "interrupted (finished runs are kept); " + r.Verdict
 	}
 }
 

@@ -103,7 +103,7 @@ func (s *Suite) same(part *Suite, dir string) error {
 	case part.Version != s.Version:
 		return differs("lockstorm", part.Version, s.Version)
 	case part.WholeSum != s.WholeSum:
-		return fmt.Errorf("%s is a shard of %d cells, %s of %d: run all shards with the same program, suite file and --seeds", dir, len(part.Whole), s.Dir, len(s.Whole))
+		return fmt.Errorf("%s is a shard of a suite with %d cells, %s is a shard of a suite with %d cells: run all shards with the same program, suite file and --seeds", dir, len(part.Whole), s.Dir, len(s.Whole))
 	}
 	return nil
 }

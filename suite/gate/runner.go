@@ -310,7 +310,7 @@ func (e Event) String() string {
 		text += "; no fault took effect"
 	}
 	if e.Again {
-		text += "; retried after the others"
+		text += "; retried after all other runs"
 	}
 	return text
 }

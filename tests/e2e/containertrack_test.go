@@ -16,7 +16,7 @@ import (
 func TestSeriesContainersTrack(t *testing.T) {
 	p := page{file: "containers.md", title: "The track record in containers", maker: "containers-track", seeds: setting.Number(t, "CONTAINER_SEEDS", 5)}
 	p.intro = fmt.Sprintf(`This page repeats the published failures of [the track record](track-record.md), with every server in its own
-container (`+"`--provider container`"+`). The commands are the same, with the seeds 1 to %d. "As it must" counts the runs that
+container (`+"`--provider container`"+`). The commands are those of the track record, with the seeds 1 to %d. "As it must" counts the runs that
 ended with the exit code, verdicts and classes that the case must have.`, p.seeds)
 	cases := own.Published()
 	for i := range cases {

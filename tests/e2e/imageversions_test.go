@@ -138,7 +138,7 @@ func writeVersions(t *testing.T, cases []suite.Case, images, versions []string, 
 
 <!-- Written by %[1]smake image-versions%[1]s. Do not edit. -->
 
-This page repeats the published failures of [the track record](track-record.md) on servers of other versions. It also has cases that must hold on etcd.
+This page repeats the published failures of [the track record](track-record.md) on servers of other versions. This page also has cases that must hold on etcd.
 All servers run in containers (%[1]s--network bridge --image NAME=REF%[1]s). The images are made from releases of Debian that have these versions. A cell
 counts how many of %[2]d runs ended with the exit code, verdicts and classes that the case must have. If a run ended otherwise, the cell
 says what was different in the first such run. The runs were made on a machine with %[3]s, three at a time. So a restart or a fail-over may take
