@@ -87,7 +87,7 @@ func TestReadRefuses(t *testing.T) {
 		invoke + "x":                        "line 2: an operation begins with {",
 		"[" + invoke:                        "line 2: the file ends inside its list of operations",
 		"[" + invoke + "]\n{":               `line 3: '{' follows the end of the list`,
-		invoke + `{"type":"ok","f":"acqui`:  "line 2: the file ends inside the operation that begins here",
+		invoke + `{"type":"ok","f":"acqui`:  "line 2: the file ends inside the operation that begins on this line",
 		invoke + invoke:                     "line 2: process 0 begins acquire while its acquire of line 1 is still open",
 		`{"type":"ok","f":"a","process":1}`: "line 1: process 1 ends a (ok), but has not begun this operation",
 		invoke + `{"type":"ok","f":"release","process":0}`: "line 2: process 0 ends release, but line 1 began acquire",
@@ -100,7 +100,7 @@ func TestReadRefuses(t *testing.T) {
 		`{"type":}`:                                    "line 1: not a JSON object",
 		`{"type":"invoke","f":"a","process":1,"index":1}` + "\n" + `{"type":"ok","f":"a","process":1,"index":1}`: "line 2: index 1 is already used on line 1",
 		`#_ {:type :ok}`: "line 1: the tag after # is not the name of a record",
-		`{"type":"` + strings.Repeat("x", maxEvent): "line 1: the operation that begins here is longer than",
+		`{"type":"` + strings.Repeat("x", maxEvent): "line 1: the operation that begins on this line is longer than",
 	} {
 		h, err := Read(strings.NewReader(text), Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -24,7 +24,6 @@ end
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := New(rec)
 	var some, kept []history.Event
 	for _, e := range rec.Events {
 		if e.F != history.FRelease || e.Type != history.Invoke {
@@ -37,7 +36,7 @@ end
 	if err := built(rec.Run, some).fits(); err == nil {
 		t.Error("an answer without its request fits")
 	}
-	got := r.paired(some)
+	got := paired(some, built(rec.Run, some).Unpaired)
 	if err := built(rec.Run, got).fits(); err != nil || len(got) != len(kept) {
 		t.Errorf("%d events, want %d: %v", len(got), len(kept), err)
 	}

@@ -25,12 +25,39 @@ type Record struct {
 	last  map[string]*history.Event   // the last event of each client
 	ends  map[string]*history.Event   // the end of its log
 	kills map[string]*history.Event   // its death
-	logs  map[string][]*history.Event // by grant: what registers accepted of it
+	logs  registerLogs
+}
+
+// registerLogs are what registers accepted, in order, linked by grant: few are asked for, so that no list is made of each.
+type registerLogs struct {
+	events []*history.Event
+	next   []int32          // by place in events: the next one of the same grant, or 0
+	first  map[string]int32 // by grant: the place, plus one
+	last   map[string]int32
+}
+
+func (l *registerLogs) add(e *history.Event) {
+	l.events, l.next = append(l.events, e), append(l.next, 0)
+	at := int32(len(l.events)) //nolint:gosec // as many as there are events
+	if before := l.last[e.Grant]; before > 0 {
+		l.next[before-1] = at
+	} else {
+		l.first[e.Grant] = at
+	}
+	l.last[e.Grant] = at
+}
+
+// of are those of a grant.
+func (l *registerLogs) of(grant string) (out []*history.Event) {
+	for at := l.first[grant]; at > 0; at = l.next[at-1] {
+		out = append(out, l.events[at-1])
+	}
+	return out
 }
 
 // New looks a record through.
 func New(rec *history.Record) *Record {
-	r := &Record{rec: rec, last: map[string]*history.Event{}, ends: map[string]*history.Event{}, kills: map[string]*history.Event{}, logs: map[string][]*history.Event{}}
+	r := &Record{rec: rec, last: map[string]*history.Event{}, ends: map[string]*history.Event{}, kills: map[string]*history.Event{}, logs: registerLogs{first: make(map[string]int32, len(rec.Grants)), last: make(map[string]int32, len(rec.Grants))}}
 	for i := range rec.Events {
 		e := &rec.Events[i]
 		switch {
@@ -41,9 +68,11 @@ func New(rec *history.Record) *Record {
 		case e.F == history.FKill && e.Client != "" && r.kills[e.Client] == nil:
 			r.kills[e.Client] = e
 		case e.Party == history.PartyRegister:
-			r.logs[e.Grant] = append(r.logs[e.Grant], e)
+			r.logs.add(e)
 		}
-		if e.Client != "" && e.Party == e.Client {
+	}
+	for i := len(rec.Events) - 1; i >= 0 && len(r.last) < len(rec.Last); i-- {
+		if e := &rec.Events[i]; e.Client != "" && e.Party == e.Client && r.last[e.Client] == nil {
 			r.last[e.Client] = e
 		}
 	}
@@ -196,8 +225,12 @@ func unasked(events []history.Event) bool {
 // proven are the events of the record that are about a claim, which they prove.
 func (r *Record) proven(c Claim) (events []history.Event, err error) {
 	for _, wide := range []bool{false, true} {
-		events = r.paired(r.about(c, wide))
+		events = r.about(c, wide)
 		s := built(r.rec.Run, events)
+		if alone := s.Unpaired; len(alone) > 0 {
+			events = paired(events, alone)
+			s = built(r.rec.Run, events)
+		}
 		if err = errors.Join(s.fits(), s.proves(c)); err == nil {
 			return events, nil
 		}
@@ -207,11 +240,12 @@ func (r *Record) proven(c Claim) (events []history.Event, err error) {
 
 // paired are events without the answers whose requests are not among them: the last event of a client may be one, and no events
 // with it are a proof, however few they are.
-func (r *Record) paired(events []history.Event) []history.Event {
-	alone := built(r.rec.Run, events).Unpaired
-	return slices.DeleteFunc(events, func(e history.Event) bool {
-		return slices.ContainsFunc(alone, func(a *history.Event) bool { return a.Index == e.Index })
-	})
+func paired(events []history.Event, alone []*history.Event) []history.Event {
+	missing := map[int64]bool{}
+	for _, e := range alone {
+		missing[e.Index] = true
+	}
+	return slices.DeleteFunc(events, func(e history.Event) bool { return missing[e.Index] })
 }
 
 // near are the acquires of the grants of a claim, and the calls of the events that its finding names, and what registers accepted
@@ -231,7 +265,7 @@ func (r *Record) near(c Claim, named []int64) []history.Event {
 		}
 		a.calls(g.Acquire)
 		if ofData[c.Rule] != nil {
-			a.add(r.logs[id]...)
+			a.add(r.logs.of(id)...)
 		}
 		for _, calls := range [][]*history.Call{g.Renews, g.Releases, g.Uses} {
 			for _, call := range calls {
@@ -338,7 +372,7 @@ func (a *gathering) grant(g *history.Grant) {
 	a.calls(g.Releases...)
 	a.calls(g.Uses...)
 	a.add(g.Losses...)
-	a.add(a.r.logs[g.ID]...)
+	a.add(a.r.logs.of(g.ID)...)
 	if l := g.Under; l != nil {
 		a.add(l.Created)
 		if g.InSession() {
@@ -379,7 +413,7 @@ func (a *gathering) others() {
 	if len(a.claim.Grants) == 0 || (a.claim.Rule != "log-mismatch" && a.claim.Rule != "stale-accepted" && a.claim.Rule != "equal-token") {
 		return
 	}
-	e := at(a.r.logs[a.claim.Grants[0]], a.claim.To, history.FRead, history.FWrite)
+	e := at(a.r.logs.of(a.claim.Grants[0]), a.claim.To, history.FRead, history.FWrite)
 	if e == nil {
 		return
 	}
@@ -398,11 +432,15 @@ func (a *gathering) others() {
 }
 
 func (a *gathering) events() []history.Event {
-	out := make([]history.Event, 0, len(a.taken))
+	taken := make([]*history.Event, 0, len(a.taken)) // an event is large: it is moved once
 	for e := range a.taken {
-		out = append(out, *e)
+		taken = append(taken, e)
 	}
-	slices.SortFunc(out, func(x, y history.Event) int { return cmp.Compare(x.Index, y.Index) })
+	slices.SortFunc(taken, func(x, y *history.Event) int { return cmp.Compare(x.Index, y.Index) })
+	out := make([]history.Event, len(taken))
+	for i, e := range taken {
+		out[i] = *e
+	}
 	return out
 }
 

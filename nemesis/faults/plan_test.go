@@ -209,7 +209,7 @@ func TestChaosLeavesOut(t *testing.T) {
 		}
 	}
 	for spec, want := range map[string]string{
-		"chaos:only=melt": "unknown nemesis", "chaos:every=0s": "greater than 0", "chaos:only=failover-kill": "no fault can work here",
+		"chaos:only=melt": "unknown nemesis", "chaos:every=0s": "greater than 0", "chaos:only=failover-kill": "no fault can work in this run",
 	} {
 		if _, err := nemesis.NewPlan(all(), input(spec)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", spec, err, want)
