@@ -222,7 +222,7 @@ func TestCheckOfASavedPlan(t *testing.T) {
 		`unknown nemesis "gone"`:                                                       func(q *Request, _ *Step) { q.Fault = "gone" },
 		`step 1 of melt: unknown nemesis "gone"`:                                       func(_ *Request, st *Step) { st.Fault = "gone" },
 		"step 1 of melt: none injects nothing":                                         func(_ *Request, st *Step) { st.Fault = "none" },
-		"step 1 of melt: freeze cannot work in this run: it is summer":                        func(_ *Request, st *Step) { st.Fault = "freeze" },
+		"step 1 of melt: freeze cannot work in this run: it is summer":                 func(_ *Request, st *Step) { st.Fault = "freeze" },
 		"step 1 of melt: at=moon: this run has no such point; choose":                  func(_ *Request, st *Step) { st.Point = "moon" },
 		"step 1 of melt: too hot: heat=99":                                             func(_ *Request, st *Step) { st.Params = catalog.Values{"heat": "99"} },
 		"step 1 of melt: too hot: heat=":                                               func(_ *Request, st *Step) { st.Params = nil },

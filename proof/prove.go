@@ -22,9 +22,9 @@ type Finding struct {
 type Record struct {
 	rec   *history.Record
 	run   *history.Event
-	last  map[string]*history.Event   // the last event of each client
-	ends  map[string]*history.Event   // the end of its log
-	kills map[string]*history.Event   // its death
+	last  map[string]*history.Event // the last event of each client
+	ends  map[string]*history.Event // the end of its log
+	kills map[string]*history.Event // its death
 	logs  registerLogs
 }
 
