@@ -28,12 +28,40 @@ const connected = `run ends=connection
 30ms  2 c2 invoke release lock=L grant=b
 `
 
+// c1 holds L by b; its first grant a has run out, and what a release under a gives back is b.
+const counted = `run ends=lease model=reentrant ttl=10ms tolerance=1ms
+0ms  1 c1 invoke acquire lock=L grant=a
+1ms  1 c1 ok     acquire lock=L grant=a lease=a sent=0ms ttl=10ms deadline=10ms
+5ms  1 c1 invoke acquire lock=L grant=b
+6ms  1 c1 ok     acquire lock=L grant=b lease=b sent=5ms ttl=100ms deadline=105ms
+RELEASE30ms 2 c2 invoke acquire lock=L grant=c
+32ms 2 c2 ok     acquire lock=L grant=c lease=c sent=31ms ttl=100ms deadline=131ms
+40ms 1 c1 invoke release lock=L grant=b
+`
+
+// c1's session was last known to be alive 99 ms after it began, which is as long as it lasts for certain.
+const session = `run ends=session session=true ttl=100ms discipline=trusting tolerance=1ms
+1ms   - c1 info lease lease=s sent=0ms ttl=100ms deadline=100ms
+1ms   - c2 info lease lease=t sent=0ms ttl=500ms deadline=500ms
+97ms  1 c1 invoke acquire lock=L grant=a
+100ms 1 c1 ok     acquire lock=L grant=a lease=s sent=99ms
+110ms 2 c2 invoke acquire lock=L grant=b
+112ms 2 c2 ok     acquire lock=L grant=b lease=t sent=111ms
+120ms 1 c1 invoke release lock=L grant=a
+121ms 1 c1 ok     release lock=L grant=a
+130ms 2 c2 invoke write   lock=L grant=b register=plain new=1
+`
+
 // At the very moment at which a rule begins to hold, or ends.
 func TestBoundaries(t *testing.T) {
 	swap := func(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }
 	overlap := func(class, reason string, from, to int64) proof.Claim {
 		return proof.Claim{Check: "mutual-exclusion", Rule: "overlap", Class: class, Reason: reason, Grants: []string{"a", "b"}, From: from, To: to}
 	}
+	lock := func(grants ...string) proof.Claim {
+		return proof.Claim{Check: "lock-linearizability", Rule: "double-grant", Class: "defect", Reason: "not-over", Grants: grants, From: 12 * ms, To: 12 * ms}
+	}
+	with32 := func(c proof.Claim) proof.Claim { c.From, c.To = 32*ms, 32*ms; return c }
 	tooLate := func(to int64) proof.Claim {
 		c := overlap("defect", "told-late", 98*ms, to)
 		c.Rule = "late-notice"
@@ -65,6 +93,14 @@ func TestBoundaries(t *testing.T) {
 		{"a release just before it", swap(robbed, "ttl=100ms deadline=211ms", "ttl=11001us deadline=122001us"), rob, ""},
 		{"a release when the lease may still run", swap(untold, "ttl=100ms deadline=101ms", "ttl=118ms deadline=119ms"), rob, "may still have been in force"},
 		{"... and just after", swap(untold, "ttl=100ms deadline=101ms", "ttl=117999us deadline=118999us"), rob, ""},
+		{"a release that is one of another grant of its owner", strings.ReplaceAll(counted, "RELEASE", "20ms 1 c1 invoke release lock=L grant=a\n21ms 1 c1 ok release lock=L grant=a\n"), with32(lock("a", "b", "c")), "a correct lock could have given these answers"},
+		{"... and without it", strings.ReplaceAll(counted, "RELEASE", ""), with32(lock("a", "b", "c")), ""},
+		{"a release of one that holds, among two", "run ends=never model=reentrant\n0ms 1 c1 invoke acquire lock=L grant=a\n1ms 1 c1 ok acquire lock=L grant=a\n2ms 1 c1 invoke acquire lock=L grant=b\n3ms 1 c1 ok acquire lock=L grant=b\n4ms 1 c1 invoke release lock=L grant=a\n5ms 1 c1 ok release lock=L grant=a\n10ms 2 c2 invoke acquire lock=L grant=c\n12ms 2 c2 ok acquire lock=L grant=c\n20ms 1 c1 invoke release lock=L grant=b\n", lock("b", "c"), ""},
+		{"a release when the session is over", session, rob, ""},
+		{"... unless it was alive after that", strings.Replace(session, "sent=99ms", "sent=100ms", 1), rob, "may still have been in force"},
+		{"a span of one nanosecond", double, proof.Claim{Check: "lock-linearizability", Rule: "double-grant", Class: "defect", Reason: "not-over", Grants: []string{"a", "b"}, From: 1, To: 1}, "not from 0.000 s to 0.000 s"},
+		{"a release after one of somebody who held it before", "run ends=lease ttl=100ms discipline=trusting tolerance=1ms\n0ms 3 c3 invoke acquire lock=L grant=c\n0ms 3 c3 ok acquire lock=L grant=c lease=c sent=0ms ttl=100ms deadline=100ms\n0ms 3 c3 invoke release lock=L grant=c\n0ms 3 c3 ok release lock=L grant=c\n" + strings.SplitN(swap(untold, "ttl=100ms deadline=101ms", "ttl=119ms deadline=120ms"), "\n", 2)[1], rob, "may still have been in force"},
+		{"given back at that moment", swap(late, "110ms 2", "48ms 2", "112ms 2", "50ms 3 c1 invoke release lock=L grant=a\n50ms 2"), proof.Claim{Check: "loss-notice", Rule: "late-notice", Class: "none", Grants: []string{"a", "b"}, From: 50 * ms, To: 101 * ms}, "had already given up the lock"},
 	} {
 		t.Run(w.name, w.check)
 	}

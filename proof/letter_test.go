@@ -127,6 +127,7 @@ func TestAbsences(t *testing.T) {
 		{"refused, inherent", refused, claim("fencing-tokens", "refused-valid", "inherent", 5, 5, "a"), "the fence did not refuse"},
 		{"refused at another time", refused, claim("fencing-tokens", "refused-valid", "defect", 6, 6, "a"), "the fence did not refuse"},
 		{"refused when it was over", swap(refused, "ttl=100ms deadline=101ms", "ttl=4ms deadline=5ms"), claim("fencing-tokens", "refused-valid", "defect", 5, 5, "a"), "lease had run out"},
+		{"refused for one that is asked for at that moment", swap(refused, "5ms - ", "2ms 2 c2 invoke acquire lock=L grant=b\n5ms - ") + "6ms 2 c2 ok acquire lock=L grant=b lease=b sent=5ms ttl=100ms deadline=105ms token=2\n", claim("fencing-tokens", "refused-valid", "defect", 5, 5, "a"), "grant b is newer than grant a"},
 		{"refused at that very moment", swap(refused, "ttl=100ms deadline=101ms", "ttl=5ms deadline=6ms", "run ", "run tolerance=1ms "), claim("fencing-tokens", "refused-valid", "defect", 5, 5, "a"), "lease had run out"},
 		{"refused for a newer one", swap(refused, "5ms - ", "2ms 2 c2 invoke acquire lock=L grant=b\n4ms 2 c2 ok acquire lock=L grant=b lease=b sent=3ms ttl=100ms deadline=103ms token=2\n5ms - "), claim("fencing-tokens", "refused-valid", "defect", 5, 5, "a"), "grant b is newer than grant a"},
 		{"release of none", ofNone, claim("ownership", "release-of-none", "defect", 5, 6, "a"), ""},
