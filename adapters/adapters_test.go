@@ -57,6 +57,9 @@ func TestConformance(t *testing.T) {
 		{"python/etcd3_lock.py", harness.ExitPass},
 		{"python/etcd3_lock.py waits", harness.ExitViolation}, // Lock.acquire of release 0.12.0 cannot wait
 		{"java/curator", harness.ExitPass},
+		{"node/proper_lockfile.js", harness.ExitPass},
+		{"php/symfony_lock.php redis", harness.ExitPass},
+		{"php/symfony_lock.php flock", harness.ExitPass},
 	} {
 		t.Run(k.words, func(t *testing.T) {
 			t.Parallel()

@@ -135,7 +135,7 @@ func (e Expectation) classes(r *checker.Results) (out []Difference) {
 	for name, want := range sorted(e.Classes) {
 		findings := r.Checks[name].Findings
 		if len(findings) == 0 {
-			out = append(out, Difference{What: DiffClass, Of: name, Got: absent, Want: string(want), Why: "it has no findings"})
+			out = append(out, Difference{What: DiffClass, Of: name, Got: absent, Want: string(want), Why: "the check has no findings"})
 		}
 		told := map[checker.Class]bool{want: true}
 		for _, f := range findings {
@@ -172,7 +172,7 @@ func (e Expectation) figures(r *checker.Results) (out []Difference) {
 		v, ok := r.Stats[name]
 		switch {
 		case !ok:
-			out = append(out, Difference{What: DiffFigure, Of: name, Got: absent, Want: want.String(), Why: "it was not measured"})
+			out = append(out, Difference{What: DiffFigure, Of: name, Got: absent, Want: want.String(), Why: "the figure was not measured"})
 		case !want.has(v):
 			out = append(out, Difference{What: DiffFigure, Of: name, Got: fmt.Sprint(v), Want: want.String()})
 		}

@@ -18,9 +18,9 @@ func Controls() []Case {
 			name, text string
 			expect     Expectation
 		}{
-			{"none", "no lock at all fails", Expectation{Exit: []int{harness.ExitViolation}}},
-			{"file-flock", "a lock of the kernel passes", Expectation{Exit: []int{harness.ExitPass}}},
-			{"redis-lua", "a correct lock of a server passes", Expectation{Exit: []int{harness.ExitPass}}},
+			{"none", "clients work without any lock: lockstorm must find a violation", Expectation{Exit: []int{harness.ExitViolation}}},
+			{"file-flock", "clients use a file lock of the kernel: lockstorm must find no violation", Expectation{Exit: []int{harness.ExitPass}}},
+			{"redis-lua", "clients use a correct lock of a Redis server: lockstorm must find no violation", Expectation{Exit: []int{harness.ExitPass}}},
 		} {
 			cases = append(cases, Case{
 				Name: fmt.Sprintf("control-%s-%d", c.name, seed), Text: c.text,

@@ -23,12 +23,12 @@ func Words() []Word { return []Word{Safe, Inherent, Mostly, Defect, Blocks, Viol
 func (w Word) Doc() string {
 	return map[Word]string{
 		Safe:     "no violation",
-		Inherent: "a violation that any lease allows: the cure is a fence",
-		Defect:   "the lock breaks its promise although the lease is still running: the cure is another lock or topology",
+		Inherent: "a violation that every lock with a lease allows: the remedy is a fence",
+		Defect:   "the lock breaks its promise although the holder's lease is still running: the remedy is another lock or topology",
 		Blocks:   "after the fault no client ever gets the lock again",
-		Any:      "depends on the moment at which the fault strikes: safe, or a violation of any kind",
+		Any:      "the outcome depends on the moment at which the fault strikes: safe, or a violation of any kind",
 		Violated: "a violation of any kind",
-		Mostly:   "depends on the moment at which the fault strikes: safe or inherent, never a defect",
+		Mostly:   "the outcome depends on the moment at which the fault strikes: safe or inherent, never a defect",
 	}[w]
 }
 

@@ -44,17 +44,17 @@ func Faults(c *harness.Catalogue) string {
 	var p page
 	p.line("# Faults\n\n%s"+`Ask for a fault with `+"`--nemesis NAME[:key=value,...]`"+`. A plan can combine several faults. A fault must prove that
 it took effect. A fault that does not prove its effect counts as not injected. The targets of a fault and its proof are events of the
-history. A fault that cannot work on a topology is skipped with its reason. If the only fault of a run cannot work, the run is
+history. A fault that cannot work on the topology of the run is skipped, and the run gives the reason. If the only fault of a run cannot work, the run is
 refused (exit code 3).
 
 The parameter `+"`at`"+` ties a fault to a point that a client reaches (`+"`list workloads`"+` and `+"`list backends`"+` list the points). With
-`+"`at=random`"+` the fault strikes at random times. `+"`nth`"+`, `+"`every`"+` and `+"`for`"+` say when and how long the fault acts. A length is a duration or a
-multiple of the ttl. The parameter `+"`nodes`"+` selects servers. If the lock reports which servers granted it, these servers are
+`+"`at=random`"+` the fault strikes at random times. `+"`nth`"+`, `+"`every`"+` and `+"`for`"+` say when and how long the fault acts. A length of time is
+a duration (`+"`300ms`"+`) or a multiple of the ttl (`+"`1.5ttl`"+`). The parameter `+"`nodes`"+` selects servers. If the lock reports which servers granted it, these servers are
 selected first. Servers without data (Sentinels) are hurt only if `+"`nodes`"+` names them.
 
-A fault of servers, stores or clocks that is tied to a point holds the client at this point until another client
-was granted the lock. Holding the client makes a race certain that is otherwise rare. The fault holds the client for at most `+"`stay`"+`, and never
-beyond 0.9 of the client's lease.
+If a fault of servers, stores or clocks is tied to a point (for example `+"`at=before-release`"+`), lockstorm holds the client at that point
+until another client has been granted the lock. Holding the client makes a race certain that is otherwise rare. lockstorm holds the client
+for at most `+"`stay`"+`, and never beyond 0.9 of the client's lease.
 
 Links run through toxiproxy inside lockstorm's own process. There is a link for each client and server, for each client
 and the protected resource, and for each pair of servers that talk to each other. A client that no fault of the plan

@@ -24,7 +24,7 @@ const (
 func clockJump() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "clock-jump", Doc: "makes the wall clock of servers jump forward or back; a key expires at once if the clock jumps past the end of its time to live",
-		Proven: "The time that the server itself reports shows the jump. The jump is not undone unless undo=yes.",
+		Proven: "The server itself reports its new time, which proves the jump. lockstorm does not undo the jump, unless the parameter undo is yes.",
 		Family: history.FamilyClock, Whom: nemesis.Nodes, Fault: ClockJump{},
 		Strikes: strikeAcquired, Check: checkJump, SetsBack: setsBack,
 		Params: nemesis.StrikingGrants(nemesis.GrantAll, nemesis.ServerParams("1s", "2.5ttl", "1",

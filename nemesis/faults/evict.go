@@ -19,7 +19,7 @@ const paramPolicy = "policy"
 func evict() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "evict", Doc: "makes memory run short on a server (maxmemory), so that the server's policy evicts the lock's key",
-		Proven: "The lock's key existed, and was gone while memory was full. The heal frees memory at once, because no client can acquire a lock while memory is short.",
+		Proven: "The lock's key existed before the fault, and did not exist while the server's memory was full. The heal frees memory at once, because no client can acquire a lock while memory is short.",
 		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired, Fault: Evict{}, Check: checkPolicy,
 		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster,
 			catalog.Param{Name: paramPolicy, Doc: "which keys are evicted first, in the store's own words (default: the keys with the shortest time to live)"}),

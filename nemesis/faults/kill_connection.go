@@ -13,7 +13,7 @@ import (
 func killConnection() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "kill-connection", Doc: "makes the server end the connection of a client that holds the lock, as an operator or a time-out would do (pg_terminate_backend, KILL)",
-		Proven: "The server confirmed that it ended the connection. A server refuses if there is no such connection. There is nothing to heal.",
+		Proven: "A server confirmed that it ended the connection of the client at the point. A server that does not have this connection refuses to end it. If all servers refuse, the fault counts as not injected. There is nothing to heal.",
 		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: KillConnection{},
 		Strikes: func(k int, _ []string) string { return []string{points.Acquired, points.BeforeWrite}[k%2] },
 		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()),

@@ -14,7 +14,7 @@ import (
 func lostReply() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "lost-reply", Doc: "loses answers: servers carry out a client's requests, but the next answer of each server that is not a refusal is lost, together with its connection",
-		Proven: "An answer was dropped, and its connection was closed. The proof quotes the answer. If the fault is tied to a point, it lets the client at the point go on, and drops the next answer that is not a refusal.",
+		Proven: "An answer was dropped, and its connection was closed. The proof quotes the answer. If the fault is tied to a point, the client at the point is not held there: the client goes on, and the fault drops the next answer that is not a refusal.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeReply, Fault: LostReply{},
 		Params: onLinks("1.5ttl", "1ttl"),
 	}

@@ -15,7 +15,7 @@ import (
 func packetDelay() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "packet-delay", Doc: "holds back a client's requests to the resource, and delivers them late, in order (Kleppmann's delayed write)",
-		Proven: "The proof says how many bytes of the client are being held back. If the fault is tied to a point, it lets the client at the point go on, so that the client's write is held back. The heal delivers the bytes.",
+		Proven: "The proof says how many bytes of the client are being held back. If the fault is tied to a point, the client at the point is not held there: the client goes on, and its write is held back. The heal delivers the bytes.",
 		Family: history.FamilyLink, Whom: nemesis.Clients, Links: nemesis.ToRegister, Delays: true, Fault: PacketDelay{},
 		Strikes: func(int, []string) string { return points.BeforeWrite }, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
 	}

@@ -14,7 +14,7 @@ import (
 func partitionReplication() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "partition-replication", Doc: "cuts replicas off from the master; the master's supervisors and clients still reach the master",
-		Proven: "With mode=cut, the master itself reports that it has no replica. Supervisors connect from other addresses, and notice nothing of the cut.",
+		Proven: "With mode=cut, the master itself reports that it has no replica. Supervisors connect to the master from other addresses than the replicas, so supervisors do not notice the cut.",
 		Family: history.FamilyLink, Whom: nemesis.Nodes, Fault: PartitionReplication{}, Check: checkMode,
 		Params: nemesis.ServerParams("1.5ttl", "3ttl", nemesis.RoleMaster, modeParams()...),
 	}

@@ -22,7 +22,7 @@ const (
 func quorumLoss() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "quorum-loss", Doc: "kills, pauses or cuts off a majority of the servers that elect a leader, and then brings these servers back",
-		Proven: "None of the servers that answer says that it is the leader. The heal brings the servers or the links back. The message of the heal says how long it took until a server led again.",
+		Proven: "No server that answers reports itself as leader. The heal brings the servers or the links back. The message of the heal says how long it took until a server led again.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Takes: failoverTakes, Fault: QuorumLoss{},
 		Params: nemesis.ServerParams("1ttl", "5ttl", nemesis.RoleMajority,
 			catalog.Param{Name: paramMode, Default: lossKill, Doc: "kill (-9), pause (SIGSTOP), cut (every link between the chosen and all other servers), or loss (of every packet on these links)"}),

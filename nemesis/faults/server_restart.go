@@ -10,7 +10,7 @@ import (
 func serverRestart() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "server-restart", Doc: "kills a server (kill -9), which is started again at once with the data that its topology keeps",
-		Proven: "The server answers again under another process id. There is nothing to heal.",
+		Proven: "The server answers requests again, and has another process id than before. There is nothing to heal.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", "1"), Fault: ServerRestart{},
 	}
 }

@@ -23,7 +23,7 @@ const (
 func slowServer() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "slow-server", Doc: "stops and resumes a server again and again, so that the server runs only part of the time",
-		Proven: "At the first stop every thread of the server is in state T (stopped). The heal lets the server run without stops.",
+		Proven: "At the first stop every thread of the server is in state T (stopped). After the heal the server runs without stops.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Fault: SlowServer{},
 		Params: nemesis.ServerParams("1.5ttl", "3ttl", "1",
 			catalog.Param{Name: paramShare, Default: "0.8", Doc: "fraction of the time for which the server is stopped"},

@@ -76,11 +76,11 @@ func TestSentences(t *testing.T) {
 	}{
 		"all survived":     {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil), runsOf("l", "flap", suite.Safe, 0, 5, nil)}, []string{"l survived all faults under which it was run (flap): of 10 runs none violated a promise (95 % interval of the share: up to 30.8 %)."}},
 		"no faults":        {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil)}, []string{"kept its promises without faults in 5 runs"}},
-		"inherent":         {[]Cell{runsOf("l", "client-pause", suite.Inherent, 4, 5, both)}, []string{"survived none of the faults", "The lock broke a promise under client-pause (4 of 5 runs): this is inherent to locks that can end without a release, and the cure is a fence.", "Without a fence 10 updates were lost: 2 % of all updates (", "With a fence no update was lost, and the fence refused 15 stale requests.", "After a fault the lock was granted again within 50.0 ms (median)."}},
+		"inherent":         {[]Cell{runsOf("l", "client-pause", suite.Inherent, 4, 5, both)}, []string{"survived none of the faults", "The lock broke a promise under client-pause (4 of 5 runs): every lock that can end without a release allows such a violation, and the remedy is a fence.", "Without a fence 10 updates were lost: 2 % of all updates (", "With a fence no update was lost, and the fence refused 15 stale requests.", "After a fault the lock was granted again within 50.0 ms (median)."}},
 		"no tokens":        {[]Cell{runsOf("l", "client-pause", suite.Inherent, 5, 5, plain)}, []string{"Fencing was not measured, because this backend issues no tokens."}},
 		"blocked":          {[]Cell{blocked}, []string{"no client got the lock again", "blocked all clients forever in 5 of 5 runs."}},
 		"open and untried": {[]Cell{open, {Lock: "l", Fault: "server-restart", Skipped: true}}, []string{"The lock was not run under server-restart. 3 runs were inconclusive."}},
-		"without faults":   {[]Cell{runsOf("l", "none", suite.Defect, 1, 5, nil)}, []string{"The lock broke a promise under no fault at all (1 of 5 runs): this is a defect"}},
+		"without faults":   {[]Cell{runsOf("l", "none", suite.Defect, 1, 5, nil)}, []string{"The lock broke a promise under no fault at all (1 of 5 runs): such a violation is a defect"}},
 		"nothing":          {[]Cell{{Lock: "l", Fault: "none", Skipped: true}}, []string{"l was not measured. The lock was not run under none."}},
 	} {
 		got := find(t, Of(c.cells), "l").Sentence

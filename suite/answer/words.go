@@ -47,9 +47,9 @@ func (l Lock) survived() string {
 
 // cures are what helps against a violation.
 var cures = map[suite.Word]string{
-	suite.Inherent: "this is inherent to locks that can end without a release, and the cure is a fence",
-	suite.Defect:   "this is a defect, and the cure is another lock or topology",
-	suite.Blocks:   "no client got the lock again, and the cure is a lease or another lock",
+	suite.Inherent: "every lock that can end without a release allows such a violation, and the remedy is a fence",
+	suite.Defect:   "such a violation is a defect, and the remedy is another lock or topology",
+	suite.Blocks:   "no client got the lock again, and the remedy is a lease or another lock",
 }
 
 // violations tells the faults under which promises were broken, by how bad it was.
@@ -157,7 +157,7 @@ func Text(figure string, v float64) string {
 	return f.Text(v)
 }
 
-// With is a value of a figure with its interval for people; a dash where it was not measured.
+// With is a value of a figure with its interval for people; a dash where the figure was not measured.
 func With(figure string, v *tally.Value) string {
 	if v == nil {
 		return "-"

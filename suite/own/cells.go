@@ -18,7 +18,7 @@ func fenceCells() []suite.Case {
 	const pause = "--nemesis client-pause --ttl 1s --clients 3 --time 10s --seed 1 "
 	return []suite.Case{
 		{
-			Name: "lua-pause", Text: "a lease runs out while its holder is paused: the clients overlap, but every answer of the lock is correct",
+			Name: "lua-pause", Text: "the lease of a paused holder runs out: two clients believe that they hold the lock, and the data is damaged, although every answer of the lock is correct",
 			Run: suite.MustLine("--backend redis-lua --workload counter " + pause),
 			Expect: suite.Expectation{
 				Exit: codes{harness.ExitViolation},
@@ -32,7 +32,7 @@ func fenceCells() []suite.Case {
 			},
 		},
 		{
-			Name: "fenced-on", Text: "with the fence alone the same pause fails nothing: stale requests are refused",
+			Name: "fenced-on", Text: "a holder is paused until its lease is over: the fence refuses the holder's stale requests, so no update is lost, and the run passes",
 			Run: suite.MustLine("--backend redis-fenced --fencing on " + pause),
 			Expect: suite.Expectation{
 				Exit: codes{harness.ExitPass},
@@ -48,7 +48,7 @@ func fenceCells() []suite.Case {
 			},
 		},
 		{
-			Name: "fenced-off", Text: "a lock with tokens that nobody checks loses updates like any other",
+			Name: "fenced-off", Text: "a lock issues fencing tokens, but the register does not check the tokens: updates are lost",
 			Run: suite.MustLine("--backend redis-fenced --fencing off " + pause),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},
@@ -56,7 +56,7 @@ func fenceCells() []suite.Case {
 			},
 		},
 		{
-			Name: "fenced-both", Text: "side by side: the plain register loses updates, the fenced one none",
+			Name: "fenced-both", Text: "a holder is paused until its lease is over: the register without a fence loses updates, and the register with a fence loses none",
 			Run: suite.MustLine("--backend redis-fenced " + pause),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},
@@ -78,7 +78,7 @@ func onlyBlocks() suite.Expectation {
 func killCells() []suite.Case {
 	return []suite.Case{
 		{
-			Name: "setnx-kill", Text: "without a time to live a dead holder blocks all other clients",
+			Name: "setnx-kill", Text: "a lock has no time to live: a dead holder blocks all other clients",
 			Run: suite.MustLine("--backend redis-setnx --nemesis client-kill --time 4s --seed 2"), Expect: onlyBlocks(),
 		},
 		{
@@ -86,7 +86,7 @@ func killCells() []suite.Case {
 			Run: suite.MustLine("--backend redis-setnx-expire --nemesis client-kill --time 4s --seed 2"), Expect: onlyBlocks(),
 		},
 		{
-			Name: "lua-kill", Text: "a lease frees the lock of a dead holder in time",
+			Name: "lua-kill", Text: "a holder dies: its lease runs out, and another client gets the lock within 2 s",
 			Run: suite.MustLine("--backend redis-lua --nemesis client-kill --seed 2"),
 			Expect: suite.Expectation{
 				Exit:    codes{harness.ExitPass},
@@ -98,7 +98,7 @@ func killCells() []suite.Case {
 			Run: suite.MustLine("--backend file-flock --nemesis client-kill --time 4s --seed 2"), Expect: passes(),
 		},
 		{
-			Name: "excl-kill", Text: "a lock file outlives its holder and blocks all other clients",
+			Name: "excl-kill", Text: "a lock file remains after its holder has died, and blocks all other clients",
 			Run: suite.MustLine("--backend file-excl --nemesis client-kill --time 4s --seed 2"), Expect: fails(checker.Liveness),
 		},
 	}
@@ -112,19 +112,19 @@ func pauseCells() []suite.Case {
 	}
 	return []suite.Case{
 		{
-			Name: "del-pause", Text: "a blind DEL after a pause frees another client's lock",
+			Name: "del-pause", Text: "a paused client releases with DEL after its lease is over, without checking the owner: the DEL frees another client's lock",
 			Run: suite.MustLine("--backend redis-del --nemesis client-pause --seed 2"), Expect: foreignRelease,
 		},
 		{
-			Name: "get-del-pause", Text: "a DEL whose GET was right a moment ago frees it, too",
+			Name: "get-del-pause", Text: "a client is paused between GET and DEL: its GET found its own key, but its DEL frees another client's lock",
 			Run: suite.MustLine("--backend redis-get-del --nemesis client-pause:at=between-get-and-del --seed 2"), Expect: foreignRelease,
 		},
 		{
-			Name: "watchdog-stall", Text: "a watchdog renews while the section hangs",
+			Name: "watchdog-stall", Text: "a watchdog renews the lease while its client's critical section hangs: no violation",
 			Run: suite.MustLine("--backend redis-watchdog --nemesis client-stall --seed 2"), Expect: passes(),
 		},
 		{
-			Name: "watchdog-pause", Text: "a pause stops the watchdog, too",
+			Name: "watchdog-pause", Text: "a pause of the client process also stops the client's watchdog: the lease runs out, and two clients believe that they hold the lock",
 			Run: suite.MustLine("--backend redis-watchdog --nemesis client-pause --seed 2"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},
@@ -133,11 +133,11 @@ func pauseCells() []suite.Case {
 			},
 		},
 		{
-			Name: "flock-pause", Text: "a paused holder of a file lock only blocks",
+			Name: "flock-pause", Text: "a paused holder of a file lock keeps the lock: the other clients wait, and no violation occurs",
 			Run: suite.MustLine("--backend file-flock --nemesis client-pause --time 5s --seed 2"), Expect: passes(),
 		},
 		{
-			Name: "mutex-workload", Text: "without data, the overlap alone is found",
+			Name: "mutex-workload", Text: "the workload mutex writes no data: lockstorm still finds that two clients believed at once that they held the lock",
 			Run: suite.MustLine("--backend redis-lua --workload mutex --nemesis client-pause --time 5s --seed 2"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},
@@ -145,7 +145,7 @@ func pauseCells() []suite.Case {
 			},
 		},
 		{
-			Name: "trusting", Text: "clients that never look at their deadline overlap wherever they are paused",
+			Name: "trusting", Text: "clients that never check their lease's deadline are paused after the grant: two clients believe that they hold the lock",
 			Run:    suite.MustLine("--backend redis-lua --nemesis client-pause:at=acquired --discipline trusting --time 5s --seed 2"),
 			Expect: fails(checker.MutualExclusion),
 		},

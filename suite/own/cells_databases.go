@@ -10,46 +10,46 @@ import (
 func databaseCells() []suite.Case {
 	return []suite.Case{
 		{
-			Name: "sql-for-update-killed", Text: "the connection of a holder is ended: two clients believe that they hold the lock, but only committed writes count",
+			Name: "sql-for-update-killed", Text: "the connection of a holder is ended: two clients believe that they hold the lock, but the transaction of the ended connection never commits, so no update is lost",
 			Run:    suite.MustLine("--backend sql-for-update --clients 3 --nemesis kill-connection --time 8s --seed 1"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitPass}, Verdicts: verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Pass}},
 		},
 		{
-			Name: "postgres-advisory-killed", Text: "an advisory lock ends with its connection: two holders, until the first one checks",
+			Name: "postgres-advisory-killed", Text: "an advisory lock ends with the connection of its holder: two clients believe that they hold the lock, until the first client checks its connection",
 			Run: suite.MustLine("--backend postgres-advisory --clients 3 --nemesis kill-connection --time 8s --seed 1"), Expect: doubleHolder(checker.Inherent),
 		},
 		{
-			Name: "mariadb-get-lock-restart", Text: "a lock of GET_LOCK ends with its server",
+			Name: "mariadb-get-lock-restart", Text: "a lock of GET_LOCK ends when the MariaDB server restarts: two clients believe that they hold the lock",
 			Run: suite.MustLine("--backend mariadb-get-lock --nemesis server-restart --time 5s --seed 1"), Expect: doubleHolder(checker.Inherent),
 		},
 		{
-			Name: "sql-optimistic-restart", Text: "with a version in the row no lock is needed",
+			Name: "sql-optimistic-restart", Text: "each update checks a version number in the row: no update is lost when the server restarts, although no client holds a lock",
 			Run: suite.MustLine("--backend sql-optimistic --topology mariadb --nemesis server-restart --time 5s --seed 1"), Expect: passes(),
 		},
 		{
-			Name: "sql-lease-promote", Text: "a lease that was not replicated is lost when the replica is promoted",
+			Name: "sql-lease-promote", Text: "a lease was not replicated, and the replica is promoted: the lease is lost, and two clients hold the lock",
 			Run: suite.MustLine("--backend sql-lease-row --topology mariadb-replica --nemesis promote-replica --time 18s --seed 1"), Expect: doubleHolder(checker.Defect),
 		},
 		{
-			Name: "sql-lease-register", Text: "a token in the condition of the statement is a fence",
+			Name: "sql-lease-register", Text: "each SQL statement checks the fencing token in its condition: no update is lost, although the holder is paused until its lease is over",
 			Run:    suite.MustLine("--backend sql-lease-row --register postgres --fencing on --clients 3 --nemesis client-pause --time 8s --seed 1"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitPass}, Verdicts: verdicts{checker.DataFenced: checker.Pass}},
 		},
 		{
-			Name: "setnx-two-locks", Text: "two clients that wait for each other, each with a lock that never ends",
+			Name: "setnx-two-locks", Text: "two clients wait for each other's lock, and neither lock has a time to live: the deadlock never ends",
 			Run:    suite.MustLine("--backend redis-setnx --workload two-locks --locks 2 --clients 4 --time 3s --seed 1"),
 			Expect: suite.Expectation{Verdicts: verdicts{checker.Liveness: checker.Fail}, Rules: rules{checker.Liveness: {"deadlocked"}}},
 		},
 		{
-			Name: "job-twice", Text: "a lock alone does not ensure that a job is done once",
+			Name: "job-twice", Text: "two clients hold the lock one after the other, and both do the job of the same period: a lock does not ensure that a job is done only once",
 			Run: suite.MustLine("--backend redis-lua --workload job --time 4s --seed 1"), Expect: fails(checker.Once),
 		},
 		{
-			Name: "value-cas-restock", Text: "a value that comes back fools a comparison of values",
+			Name: "value-cas-restock", Text: "an update checks only the old value: stock that was sold and refilled looks unchanged, so the ledger loses an update",
 			Run: suite.MustLine("--backend sql-value-cas --workload stock --time 8s --seed 1"), Expect: fails(checker.Stock),
 		},
 		{
-			Name: "seed001-reentrant", Text: "the inner unlock frees the outer lock",
+			Name: "seed001-reentrant", Text: "a client takes a lock again while it holds the lock: the inner release frees the lock, and another client gets the lock too early",
 			Run: suite.MustLine("--backend zk-seed001 --workload reentrant --time 3s --seed 1"), Expect: fails(checker.MutualExclusion),
 		},
 	}

@@ -16,42 +16,42 @@ func libraryCells() []suite.Case {
 	}
 	return []suite.Case{
 		{
-			Name: "retried-ghost", Text: "a SET NX that is sent again finds its own key: the client is told that it was refused, on record its outcome is unknown, and the key is an orphan for one ttl",
+			Name: "retried-ghost", Text: "the answer to a SET NX is lost, and the second SET NX finds the key of the first one: the client is told that it was refused, the record says that the outcome is unknown, and no client can get the lock for one ttl",
 			Run:    suite.MustLine("--backend redis-lua --nemesis lost-reply:at=before-acquire --time 9s --seed 3"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitPass}, Rules: map[string][]string{checker.Liveness: {"orphan"}}},
 		},
 		{
-			Name: "rueidislock-late", Text: "rueidislock under a black hole tells its user half a ttl late",
+			Name: "rueidislock-late", Text: "the network swallows all packets of a client (mode=blackhole): rueidislock reports the loss of the lock half a ttl late",
 			Run:    suite.MustLine("--backend rueidislock --nemesis partition-client:mode=blackhole,at=acquired,for=3ttl --workload counter:hold=2.5ttl --time 8s --seed 3"),
 			Expect: late,
 		},
 		{
-			Name: "redislock-prefix", Text: "redislock takes over a lock whose token begins with its own",
+			Name: "redislock-prefix", Text: "redislock lets a client take over a held lock if the holder's token begins with the client's own token",
 			Run:    suite.MustLine("--backend redislock --workload counter:token=prefix --time 3s --seed 3"),
 			Expect: doubleHolder(checker.Defect),
 		},
 		{
-			Name: "redsync-pause", Text: "redsync under a pause: inherent to leases",
+			Name: "redsync-pause", Text: "redsync: a holder is paused until its lease is over, and two clients believe that they hold the lock: every lock with a lease allows this overlap",
 			Run: suite.MustLine("--backend redsync --nemesis client-pause --time 4s --seed 3"), Expect: inherent,
 		},
 		{
-			Name: "redislock-pause", Text: "redislock under a pause: inherent to leases",
+			Name: "redislock-pause", Text: "redislock: a holder is paused until its lease is over, and two clients believe that they hold the lock: every lock with a lease allows this overlap",
 			Run: suite.MustLine("--backend redislock --nemesis client-pause --time 4s --seed 3"), Expect: inherent,
 		},
 		{
-			Name: "rueidislock-stall", Text: "rueidislock extends while the section hangs",
+			Name: "rueidislock-stall", Text: "rueidislock extends the lease while its client's critical section hangs: no violation",
 			Run: suite.MustLine("--backend rueidislock --nemesis client-stall --time 4s --seed 3"), Expect: passes(),
 		},
 		{
-			Name: "rueidislock-pause", Text: "rueidislock under a pause: inherent to leases",
+			Name: "rueidislock-pause", Text: "rueidislock: a holder is paused until its lease is over, and two clients believe that they hold the lock: every lock with a lease allows this overlap",
 			Run: suite.MustLine("--backend rueidislock --nemesis client-pause --time 4s --seed 3"), Expect: inherent,
 		},
 		{
-			Name: "rueidislock-asleep", Text: "rueidislock: after a server was away for two times to live, all waiting clients sleep forever",
+			Name: "rueidislock-asleep", Text: "rueidislock: a server is down for two times to live, and after its restart all waiting clients sleep forever",
 			Run: suite.MustLine("--backend rueidislock" + away), Expect: fails(checker.Liveness),
 		},
 		{
-			Name: "rueidislock-no-cache", Text: "the same without client-side caching: waiting clients ask again",
+			Name: "rueidislock-no-cache", Text: "rueidislock without client-side caching: a server is down for two times to live, and after its restart the waiting clients ask for the lock again",
 			Run: suite.MustLine("--backend rueidislock:disable-cache=yes" + away), Expect: passes(),
 		},
 	}

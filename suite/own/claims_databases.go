@@ -13,12 +13,12 @@ func claimsOfDatabases() []Claim {
 	return []Claim{
 		{
 			Number: 33, Text: "SELECT ... FOR UPDATE in one transaction is a lock", Articles: "004",
-			Note: "This is true for an existing row. A missing row cannot be locked: in every engine and at every isolation level two clients are told that the row is free. Whether both clients can write depends on a unique key, or on the isolation level.",
+			Note: "The claim is true for an existing row. A missing row cannot be locked: in every engine and at every isolation level two clients are told that the row is free. Whether both clients can write depends on a unique key, or on the isolation level.",
 			Runs: missingRows(),
 		},
 		{
-			Number: 34, Text: "row locks that are taken in opposite orders deadlock", Articles: "004",
-			Note: "The databases report the deadlock: PostgreSQL after a second, MariaDB at once. With a lock that has a time to live, the clients wait until the time to live runs out. With SETNX they wait forever.",
+			Number: 34, Text: "two clients that take row locks in opposite orders deadlock", Articles: "004",
+			Note: "The databases report the deadlock: PostgreSQL after a second, MariaDB at once. If the locks have a time to live, the clients wait until the time to live runs out. With SETNX the clients wait forever.",
 			Runs: []ClaimRun{
 				as("postgres", "--backend sql-for-update --workload two-locks --locks 2 --clients 4 --time 5s", suite.Expectation{Exit: codes{0}, Figures: figures{"deadlocks_reported": suite.AtLeast(1), "mutual_wait_max_ns": suite.AtMost(3e9)}}, "deadlocks_reported", "deadlock_report_max_ns", "mutual_wait_max_ns"),
 				as("mariadb", "--backend sql-for-update --topology mariadb --workload two-locks --locks 2 --clients 4 --time 5s", suite.Expectation{Exit: codes{0}, Figures: figures{"deadlocks_reported": suite.AtLeast(1), "mutual_wait_max_ns": suite.AtMost(1e9)}}, "deadlocks_reported", "deadlock_report_max_ns", "mutual_wait_max_ns"),
@@ -29,7 +29,7 @@ func claimsOfDatabases() []Claim {
 		},
 		{
 			Number: 36, Text: "Redis is fastest and databases are slowest; ZooKeeper is slow", Articles: "000, 004",
-			Note:  "One client takes and releases the lock, without faults. The runs measure the number of grants, and the time to acquire. A lock that is written to disk before the answer takes longer because of this write. A session lock in a database avoids the write.",
+			Note:  "One client takes and releases the lock, without faults. The runs measure the number of grants, and the time to acquire. If the server writes the lock to its disk before it answers, an acquire takes longer. A session lock in a database is not written to disk.",
 			Alone: true,
 			Compares: []Comparison{
 				{"Redis is faster than a queue in ZooKeeper", figGrants, "redis-lua", "zk-sequential", 1.5},

@@ -20,7 +20,7 @@ func claimsOfLocks() []Claim {
 	return []Claim{
 		{
 			Number: 1, Text: "at any time only one client holds the lock", Articles: "000, 003, 004",
-			Note: "This is true for all tested locks as long as nothing goes wrong. If a holder is stopped for longer than its lease or session, the next client gets the lock. The stopped client still believes that it holds the lock.",
+			Note: "The claim is true for all tested locks as long as nothing goes wrong. If a holder is stopped for longer than its lease or session, the next client gets the lock. The stopped client still believes that it holds the lock.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua --time 3s", passes(), figGrants),
 				as("redlock", "--backend redlock --time 3s", passes(), figGrants),
@@ -36,7 +36,7 @@ func claimsOfLocks() []Claim {
 			},
 		},
 		{
-			Number: 2, Text: "only the locker may unlock", Articles: "000",
+			Number: 2, Text: "only the client that took a lock may release the lock", Articles: "000",
 			Note: "A DEL without a check deletes any client's key. An atomic compare-and-delete deletes only the key of its own client.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua --nemesis client-pause:at=before-release,every=2ttl --time 5s", owned),
@@ -44,8 +44,8 @@ func claimsOfLocks() []Claim {
 			},
 		},
 		{
-			Number: 3, Text: "without a time-out a dead holder blocks all others", Articles: "000, 002, 003, 004",
-			Note: "This is true for a key in a store. A lock that ends with the connection or the process of its holder needs no time-out.",
+			Number: 3, Text: "if a lock has no time-out, a dead holder blocks all other clients", Articles: "000, 002, 003, 004",
+			Note: "The claim is true for a key in a store. A lock that ends with the connection or the process of its holder needs no time-out.",
 			Runs: []ClaimRun{
 				as("redis-setnx", "--backend redis-setnx --nemesis client-kill --time 4s", blocksAll),
 				but("postgres-advisory", "--backend postgres-advisory --nemesis client-kill --time 4s", passes(), blocksAll, figRecovery),
@@ -53,7 +53,7 @@ func claimsOfLocks() []Claim {
 			},
 		},
 		{
-			Number: 4, Text: "while a majority of the nodes lives, the lock works", Articles: "000, 003",
+			Number: 4, Text: "a lock on several nodes works as long as a majority of the nodes lives", Articles: "000, 003",
 			Note: "The death of a minority costs at most a fail-over. While the majority is gone, no client gets the lock, and two clients never hold the lock at once.",
 			Runs: []ClaimRun{
 				as("redlock-minority", "--backend redlock --topology redis-five-aof --nemesis server-kill:nodes=2 --time 5s", passes(), figRecovery),
@@ -64,8 +64,8 @@ func claimsOfLocks() []Claim {
 			},
 		},
 		{
-			Number: 24, Text: "when its session ends, the lock of a dead client is freed", Articles: "000, 002, 003",
-			Note: "This is true, but the lock is freed only after the time-out of the session, not at once.",
+			Number: 24, Text: "the lock of a dead client is freed when the client's session ends", Articles: "000, 002, 003",
+			Note: "The claim is true, but the lock is freed only after the time-out of the session, not at once.",
 			Runs: []ClaimRun{
 				as("zk-kill", "--backend zk-sequential --ttl 2s --nemesis client-kill:at=before-write,every=5s --time 8s", suite.Expectation{Exit: codes{0}, Figures: figures{figRecovery: suite.AtLeast(1e9)}}, figRecovery),
 				as("zk-cut", "--backend zk-exclusive --nemesis partition-client:at=acquired,for=3ttl --time 7s", alone, figRecovery),
@@ -80,8 +80,8 @@ func claimsOfLocks() []Claim {
 			},
 		},
 		{
-			Number: 41, Text: "creating a file is a lock", Articles: "002",
-			Note: "A file keeps other clients out, but the file of a dead holder stays. With flock(2) the kernel frees the lock.",
+			Number: 41, Text: "a client can take a lock by creating a file", Articles: "002",
+			Note: "A lock file keeps other clients out, but the file of a dead holder stays and blocks all other clients. With flock(2) the kernel frees the lock of a dead holder.",
 			Runs: []ClaimRun{
 				as("excl", "--backend file-excl --time 3s", passes(), figGrants),
 				but("excl-kill", "--backend file-excl --nemesis client-kill --time 4s", fails(checker.Liveness), comesBack),
@@ -89,8 +89,8 @@ func claimsOfLocks() []Claim {
 			},
 		},
 		{
-			Number: 42, Text: "etcd can be used for locks, too, and there are ready-made libraries", Articles: "000, 001, 003, 004",
-			Note: "The locks of etcd and of these libraries keep other clients out. Under a pause these locks behave like every lock with a lease.",
+			Number: 42, Text: "etcd can be used for locks, and there are ready-made libraries for locks", Articles: "000, 001, 003, 004",
+			Note: "The locks of etcd and of these libraries keep other clients out. If a holder is paused until its lease is over, another client gets the lock, as with every lock with a lease.",
 			Runs: []ClaimRun{
 				as("etcd-mutex", "--backend etcd-mutex --time 3s", passes(), figGrants),
 				as("etcd-mutex-kill", "--backend etcd-mutex --nemesis client-kill --time 6s", passes(), figRecovery),
@@ -107,8 +107,8 @@ func claimsOfTokens() []Claim {
 	const pause = " --nemesis client-pause:at=before-write --time 5s"
 	return []Claim{
 		{
-			Number: 12, Text: "a version that only grows keeps out a client that wakes up late", Articles: "000",
-			Note: "If clients present the token on read and on write, nothing is lost under the same pauses under which a register without a fence loses updates.",
+			Number: 12, Text: "a version number that only grows keeps out a client that wakes up late", Articles: "000",
+			Note: "If clients present their token on each read and each write, the fenced register loses no update. A register without a fence loses updates in these runs.",
 			Runs: []ClaimRun{
 				as("redis-fenced", "--backend redis-fenced"+pause, fencedHolds, "fence_refused", "updates_lost_plain", "updates_lost_fenced"),
 				as("zk-sequential", "--backend zk-sequential --nemesis client-pause:at=before-write,for=3ttl --time 8s", fencedHolds, "fence_refused", "updates_lost_plain", "updates_lost_fenced"),
@@ -117,16 +117,16 @@ func claimsOfTokens() []Claim {
 			},
 		},
 		{
-			Number: 13, Text: "the zxid or the version of a node can be such a growing version: a fencing token", Articles: "000",
-			Note: "The zxid of the node's creation can serve as a fencing token. The data version of the node cannot: it is 0 in every grant.",
+			Number: 13, Text: "the zxid or the data version of a ZooKeeper node can serve as a fencing token", Articles: "000",
+			Note: "The zxid of the node's creation can serve as a fencing token. The data version of the node cannot serve as a fencing token: the data version is 0 in every grant.",
 			Runs: []ClaimRun{
 				as("czxid", "--backend zk-sequential:token=czxid --time 3s", gives(checker.FencingTokens, checker.Pass)),
 				but("version", "--backend zk-sequential:token=version --time 3s", fails(checker.FencingTokens), gives(checker.FencingTokens, checker.Pass)),
 			},
 		},
 		{
-			Number: 14, Text: "with a version no lock is needed", Articles: "000",
-			Note: "The data is safe, whatever happens to clients and server. A client whose version is outdated is refused, and tries again.",
+			Number: 14, Text: "if each row has a version number, no lock is needed", Articles: "000",
+			Note: "No update is lost when clients are paused or the server restarts. If a client's version is outdated, the database refuses the client's update, and the client tries again.",
 			Runs: []ClaimRun{
 				as("postgres", "--backend sql-optimistic --time 3s", passes(), figGrants, "updates_acked"),
 				as("mariadb", "--backend sql-optimistic --topology mariadb --time 3s", passes(), figGrants, "updates_acked"),
@@ -136,16 +136,16 @@ func claimsOfTokens() []Claim {
 			},
 		},
 		{
-			Number: 15, Text: "UPDATE ... WHERE version = v, without an id, is enough", Articles: "000",
-			Note: "This statement updates every row that has that version.",
+			Number: 15, Text: "UPDATE ... WHERE version = v, without an id in the condition, is enough to update a row safely", Articles: "000",
+			Note: "Without an id in the condition, the statement updates every row that has this version.",
 			Runs: []ClaimRun{
 				but("two-rows", "--backend sql-optimistic-noid --locks 2 --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain"),
 				but("two-rows-mariadb", "--backend sql-optimistic-noid --topology mariadb --locks 2 --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain"),
 			},
 		},
 		{
-			Number: 16, Text: "a time stamp can take the place of the version", Articles: "000",
-			Note: "With whole seconds, the default of time stamp columns, updates are lost. With microseconds no update was lost.",
+			Number: 16, Text: "a time stamp in the row can take the place of the version number", Articles: "000",
+			Note: "With time stamps in whole seconds, the default of time stamp columns, updates are lost. With time stamps in microseconds no update was lost.",
 			Runs: []ClaimRun{
 				but("seconds", "--backend sql-timestamp --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain", "updates_acked"),
 				but("milliseconds-crowd", "--backend sql-timestamp:resolution=100ms --clients 30 --workload counter:hold=2ms,think=0s --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain", "updates_acked"),
@@ -153,7 +153,7 @@ func claimsOfTokens() []Claim {
 			},
 		},
 		{
-			Number: 17, Text: "the old value can take the place of the version", Articles: "000",
+			Number: 17, Text: "the old value of the row can take the place of the version number", Articles: "000",
 			Note: "The value itself is safe. Data derived from the value is not safe if an old value can come back. For example, stock that was sold and refilled in between looks unchanged.",
 			Runs: []ClaimRun{
 				as("counter", "--backend sql-value-cas --time 3s", passes(), "updates_lost_plain"),
@@ -163,7 +163,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 35, Text: "an optimistic update that changes one row has won, and an update that changes no row has lost", Articles: "004",
-			Note: "This is true, also if the answer is lost. In that case the client does not know whether it has won. (A client that simply repeats the statement applies the update twice. docs/libraries.md shows a driver that does so.)",
+			Note: "The claim is true even if the answer to the update is lost. If the answer is lost, the client does not know whether it has won. (A client that simply repeats the statement applies the update twice. docs/libraries.md shows a driver that does so.)",
 			Runs: []ClaimRun{
 				as("lost-reply", "--backend sql-optimistic --nemesis lost-reply:every=1ttl --time 5s", passes(), "updates_acked"),
 				as("lost-reply-mariadb", "--backend sql-optimistic --topology mariadb --nemesis lost-reply:every=1ttl --time 5s", passes(), "updates_acked"),

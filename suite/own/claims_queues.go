@@ -11,10 +11,10 @@ func claimsOfQueues() []Claim {
 	return []Claim{
 		{
 			Number: 8, Text: "a client that fails to take the lock should try again after a random time", Articles: "000",
-			Note: "A random pause makes the longest waits shorter. A random pause saves no requests: if the pauses are shorter on average, the client sends more requests. The pause has no influence on safety.",
+			Note: "A random pause makes the longest waits shorter. A random pause saves no requests: if the pauses are shorter on average, the client sends more requests. The length of the pause has no influence on safety.",
 			Compares: []Comparison{
-				{"the longest waits are shorter", "wait_p99_ns", "fixed", "jitter", 1.1},
-				{"fewer requests per hand-off", figRequests, "fixed", "jitter", 1.1},
+				{"the longest waits are shorter with random pauses than with fixed pauses", "wait_p99_ns", "fixed", "jitter", 1.1},
+				{"a hand-off needs fewer requests with random pauses than with fixed pauses", figRequests, "fixed", "jitter", 1.1},
 			},
 			Runs: []ClaimRun{
 				as("jitter", "--backend redis-lua"+crowd, passes(), figRequests, "wait_p50_ns", "wait_p99_ns", figOvertaken),
@@ -22,15 +22,15 @@ func claimsOfQueues() []Claim {
 			},
 		},
 		{
-			Number: 18, Text: "of the clients that create the same ephemeral node only one succeeds", Articles: "000, 001",
+			Number: 18, Text: "if several clients create the same ephemeral node in ZooKeeper, only one client succeeds", Articles: "000, 001",
 			Runs: []ClaimRun{
 				as("none", "--backend zk-exclusive --time 4s", passes(), figGrants),
 				as("kill", "--backend zk-exclusive --nemesis client-kill --time 7s", passes(), figRecovery),
 			},
 		},
 		{
-			Number: 19, Text: "one fixed node wakes all waiting clients (the herd), a queue wakes one client", Articles: "000, 001",
-			Note: "The picture shows the notices per hand-off, by the number of clients. With one node the number of notices grows with the number of clients. In a queue the number of notices does not grow.",
+			Number: 19, Text: "if all clients wait for one ZooKeeper node, a release wakes all waiting clients (the herd); in a queue, a release wakes one client", Articles: "000, 001",
+			Note: "The picture shows the notices per hand-off, by the number of clients. If all clients wait for one node, the number of notices grows with the number of clients. In a queue the number of notices does not grow.",
 			Runs: []ClaimRun{
 				as("exclusive-10", "--backend zk-exclusive --workload handoff --clients 10 --ttl 10s --time 5s", within(figNotices, suite.AtLeast(500)), figNotices, figRequests),
 				as("exclusive-25", "--backend zk-exclusive --workload handoff --clients 25 --ttl 10s --time 8s", within(figNotices, suite.AtLeast(1000)), figNotices, figRequests),
@@ -40,15 +40,15 @@ func claimsOfQueues() []Claim {
 			},
 		},
 		{
-			Number: 20, Text: "a queue in which each client watches only the client before it is enough", Articles: "all",
+			Number: 20, Text: "in a queue it is enough that each client watches only the client before it", Articles: "all",
 			Runs: []ClaimRun{
 				as("middle-dies", "--backend zk-sequential --nemesis client-kill:at=waiting,every=2ttl --time 7s", passes(), figRecovery),
 				as("flap", "--backend zk-sequential --nemesis flap --time 7s", alone),
 			},
 		},
 		{
-			Number: 21, Text: "a client that is woken must check again whether it is first", Articles: "001, 002, 003",
-			Note: "Without this check, the death of a waiting client in the middle of the queue lets the next client in too early.",
+			Number: 21, Text: "a waiting client that is woken must check again whether it is first in the queue", Articles: "001, 002, 003",
+			Note: "If a woken client does not check again, the death of a waiting client in the middle of the queue lets the next client take the lock too early.",
 			Runs: []ClaimRun{
 				as("without", "--backend zk-sequential-norecheck --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s", fails(checker.MutualExclusion), "violations"),
 				as("with", "--backend zk-sequential --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s", passes()),
@@ -56,7 +56,7 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 22, Text: "locks are granted in the order of requests", Articles: "000",
-			Note: "This is true for queues, including a database's lock queue. A polling client gets the lock only if it happens to poll at the right moment.",
+			Note: "The claim is true for queues, including a database's lock queue. A polling client gets the lock only if it happens to poll at the right moment.",
 			Runs: []ClaimRun{
 				as("zk-sequential", "--backend zk-sequential"+crowd, within(figOvertaken, suite.AtMost(20)), figOvertaken, "overtaken_max", "wait_p99_ns"),
 				as("etcd-mutex", "--backend etcd-mutex"+crowd, within(figOvertaken, suite.AtMost(20)), figOvertaken, "overtaken_max", "wait_p99_ns"),
@@ -66,7 +66,7 @@ func claimsOfQueues() []Claim {
 			},
 		},
 		{
-			Number: 23, Text: "nodes with a prefix make shared and exclusive locks", Articles: "000",
+			Number: 23, Text: "shared and exclusive locks can be built from ZooKeeper nodes whose names have a prefix", Articles: "000",
 			Runs: []ClaimRun{
 				as("none", "--backend zk-rwlock --workload rwlock --time 4s", passes(), figGrants),
 				as("kill", "--backend zk-rwlock --workload rwlock --nemesis client-kill --time 7s", passes(), figRecovery),
@@ -74,26 +74,26 @@ func claimsOfQueues() []Claim {
 			},
 		},
 		{
-			Number: 26, Text: "exists() and then wait() is a way to wait for the preceding node", Articles: "001",
-			Note: "A notice that arrives between the two calls wakes no client. The waiting client then waits forever.",
+			Number: 26, Text: "a ZooKeeper client can wait for the preceding node with exists() and then wait()", Articles: "001",
+			Note: "A notice that arrives between exists() and wait() wakes no client. The waiting client then waits forever.",
 			Runs: []ClaimRun{
 				but("pause", "--backend zk-seed001 --nemesis client-pause:at=between-exists-and-wait,for=0.5ttl --time 7s", blocksAll, comesBack),
 			},
 		},
 		{
-			Number: 27, Text: "a lock is reentrant if the client remembers its current node", Articles: "001",
-			Note: "The client does get the lock again. But the inner unlock deletes the node, and the next client gets the lock while the outer section is still running.",
+			Number: 27, Text: "a ZooKeeper lock is reentrant if the client remembers its current node", Articles: "001",
+			Note: "A client that holds the lock does get the lock again. But the client's inner release deletes the node, and another client gets the lock while the outer section is still running.",
 			Runs: []ClaimRun{
 				but("zk-seed001", "--backend zk-seed001 --workload reentrant --time 4s", fails(checker.MutualExclusion), alone, "reentries", "violations"),
 			},
 		},
 		{
-			Number: 28, Text: "watching is better than polling", Articles: "001, 002",
-			Note: "Watching is fair: no client is overtaken. Watching does not need fewer requests than polling at intervals of a fiftieth of a long time to live. A hand-off by watching takes longer.",
+			Number: 28, Text: "waiting clients should watch the lock instead of polling it", Articles: "001, 002",
+			Note: "No client that watches the lock is overtaken. Clients that watch the lock do not send fewer requests than clients that poll the lock at intervals of a fiftieth of a long time to live. A hand-off takes longer between clients that watch the lock.",
 			Compares: []Comparison{
-				{"no client is overtaken: the longest wait of a poller is longer than that of a watcher", "wait_p99_ns", "redis-polls", "etcd-watches-one", 1.1},
-				{"fewer requests per hand-off", figRequests, "redis-polls", "zk-watches-one", 1},
-				{"more hand-offs in the same time", figGrants, "zk-watches-one", "redis-polls", 1},
+				{"the longest waits of clients that poll Redis are longer than the longest waits of clients that watch etcd", "wait_p99_ns", "redis-polls", "etcd-watches-one", 1.1},
+				{"a hand-off needs fewer requests with a queue in ZooKeeper than by polling Redis", figRequests, "redis-polls", "zk-watches-one", 1},
+				{"a queue in ZooKeeper has more hand-offs in the same time than polling Redis", figGrants, "zk-watches-one", "redis-polls", 1},
 			},
 			Runs: []ClaimRun{
 				as("redis-polls", "--backend redis-lua"+crowd, passes(), figRequests, figOvertaken, "wait_p50_ns", "wait_p99_ns", figGrants),

@@ -11,18 +11,18 @@ import (
 func claimsOfRedis() []Claim {
 	return []Claim{
 		{
-			Number: 5, Text: "SETNX and then EXPIRE is not atomic", Articles: "002, 004",
+			Number: 5, Text: "an acquire by SETNX and then EXPIRE is not atomic", Articles: "002, 004",
 			Runs: []ClaimRun{as("dies-between", "--backend redis-setnx-expire --nemesis client-kill:at=between-setnx-and-expire --time 4s", blocksAll)},
 		},
 		{
-			Number: 6, Text: "SET NX PX is atomic", Articles: "000, 003, 004",
+			Number: 6, Text: "an acquire by SET NX PX is atomic", Articles: "000, 003, 004",
 			Runs: []ClaimRun{
 				as("redis-del", "--backend redis-del --nemesis client-kill --time 5s", comesBack, figRecovery),
 				as("redis-lua", "--backend redis-lua --nemesis client-kill --time 5s", passes(), figRecovery),
 			},
 		},
 		{
-			Number: 7, Text: "the value of the key must be random", Articles: "000",
+			Number: 7, Text: "the value of the lock's key must be random", Articles: "000",
 			Note: "If all clients use the same value, compare-and-delete deletes any client's key, like a DEL without a check.",
 			Runs: []ClaimRun{
 				as("equal", "--backend redis-lua --workload counter:token=equal --nemesis client-pause:at=before-release,every=2ttl --time 5s", fails(checker.Ownership), "violations"),
@@ -42,15 +42,15 @@ func claimsOfRedis() []Claim {
 			}, "violations")},
 		},
 		{
-			Number: 11, Text: "GET and then DEL is not atomic, but a script is atomic", Articles: "ours",
+			Number: 11, Text: "a release by GET and then DEL is not atomic, but a release by a script is atomic", Articles: "ours",
 			Runs: []ClaimRun{
 				as("get-del", "--backend redis-get-del --nemesis client-pause:at=between-get-and-del,every=2ttl --time 6s", fails(checker.Ownership)),
 				as("script", "--backend redis-lua --nemesis client-pause:at=before-release,every=2ttl --time 5s", owned),
 			},
 		},
 		{
-			Number: 29, Text: "a watchdog that renews solves the problem of the time-out", Articles: "002, 004",
-			Note: "The claim is true if a section hangs, but then no other client ever gets the lock. The claim is not true if a process is stopped, because the watchdog is stopped as well.",
+			Number: 29, Text: "a watchdog that renews the lease solves the problem that a lock's time-out may end before the work is done", Articles: "002, 004",
+			Note: "The claim is true if a critical section hangs, but then no other client gets the lock while the section hangs. The claim is not true if the client's process is stopped, because the watchdog is stopped as well.",
 			Runs: []ClaimRun{
 				as("stall", "--backend redis-watchdog --nemesis client-stall --time 5s", passes(), "wait_p100_ns"),
 				but("pause", "--backend redis-watchdog --nemesis client-pause --time 5s", doubleHolder(checker.Inherent), alone, "violations"),
@@ -58,13 +58,13 @@ func claimsOfRedis() []Claim {
 			},
 		},
 		{
-			Number: 30, Text: "a time to live that is too short lets two clients in, and a time to live that is too long blocks the lock for long after a death", Articles: "003, 004",
-			Note: "The runs have sections of 300 to 600 ms that trust their lock, and holders that die. The runs measure the lost updates and the time until the next grant, for each time to live.",
+			Number: 30, Text: "if the time to live is too short, two clients hold the lock at once; if the time to live is too long, a dead holder blocks the lock for a long time", Articles: "003, 004",
+			Note: "In the runs, clients hold the lock for 300 to 600 ms without checking their lease, and holders die. The runs measure the lost updates and the time until the next grant, for each time to live.",
 			Runs: ttlSweep(),
 		},
 		{
-			Number: 31, Text: "asynchronous replication loses the lock when the master fails", Articles: "003, 004",
-			Note: "This is true in Redis and in a database. If no grant is acknowledged before a replica has the lock, no lock is lost.",
+			Number: 31, Text: "with asynchronous replication the lock is lost when the master fails", Articles: "003, 004",
+			Note: "The claim is true in Redis and in a database. If the master acknowledges a grant only after a replica has the lock, no lock is lost.",
 			Runs: []ClaimRun{
 				as("redis-sentinel", "--backend redis-sentinel --nemesis failover-kill --time 10s", doubleHolder(checker.Defect), "violations"),
 				as("postgres-replica", "--backend sql-lease-row --topology postgres-replica --nemesis promote-replica --time 14s", fails(checker.MutualExclusion), "violations"),
@@ -83,8 +83,8 @@ func claimsOfRedis() []Claim {
 			},
 		},
 		{
-			Number: 40, Text: "an unlock may fail to delete the node", Articles: "003",
-			Note: "If the unlock fails, the end of the lease or the session frees the lock. A client that goes on with the same session, without checking, keeps the lock.",
+			Number: 40, Text: "a release may fail to delete the lock's node", Articles: "003",
+			Note: "If the release fails, the lock is freed when its lease or session ends. A client that goes on with the same session, without checking, keeps the lock.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua:retries=0 --nemesis lost-reply:at=releasing --time 5s", comesBack, "orphan_max_ns", figRecovery),
 				as("zk-exclusive", "--backend zk-exclusive --nemesis partition-client:at=releasing,for=0.5ttl --time 6s", alone, "orphan_max_ns", figRecovery),

@@ -14,7 +14,7 @@ func claimsOfUse() []Claim {
 	return []Claim{
 		{
 			Number: 37, Text: "a lock should be reentrant", Articles: "003, 004",
-			Note: "The session locks of databases are reentrant. Most other locks refuse a second acquire. etcd's mutex under one session lets its client in again, but the inner unlock frees the outer lock.",
+			Note: "The session locks of databases are reentrant. Most other locks refuse the holder's second acquire. etcd's mutex under one session lets its client in again, but the inner release frees the outer lock.",
 			Runs: []ClaimRun{
 				as("postgres-advisory", "--backend postgres-advisory"+again, reenters, "reentries", "reentries_refused"),
 				as("mariadb-get-lock", "--backend mariadb-get-lock"+again, reenters, "reentries", "reentries_refused"),
@@ -28,8 +28,8 @@ func claimsOfUse() []Claim {
 			},
 		},
 		{
-			Number: 38, Text: "there must be a way to try without waiting", Articles: "003",
-			Note: "Such a way exists. If the network swallows all packets, a try ends with the time-out of its client.",
+			Number: 38, Text: "a client must be able to try to take a lock without waiting", Articles: "003",
+			Note: "The tested locks have a way to try without waiting. If the network swallows all packets, a try ends with the time-out of its client.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua"+try, gives(checker.Bounded, checker.Pass), "try_max_ns"),
 				as("etcd-mutex", "--backend etcd-mutex"+try, gives(checker.Bounded, checker.Pass), "try_max_ns"),
@@ -38,8 +38,8 @@ func claimsOfUse() []Claim {
 			},
 		},
 		{
-			Number: 39, Text: "with a lock, the message of every hour is sent once", Articles: "003",
-			Note: "The lock keeps two clients from sending at the same time, but not from sending one after the other. A clock that is a little behind is enough for a second message. If a message is recorded before it is sent, it is sent at most once. If it is recorded afterwards, it is sent at least once.",
+			Number: 39, Text: "if the senders use a lock, an hourly message is sent only once", Articles: "003",
+			Note: "The lock keeps two clients from sending at the same time, but not from sending one after the other. If the clock of one client is a little behind, this client sends the message a second time. If a message is recorded before it is sent, it is sent at most once. If a message is recorded after it was sent, it is sent at least once.",
 			Runs: []ClaimRun{
 				but("lock-alone", "--backend redis-lua --workload job --time 6s", fails(checker.Once), gives(checker.Once, checker.Pass), "periods", "jobs_twice", "jobs_missed"),
 				but("written-after-kill", "--backend redis-lua --workload job:mark=after,period=4ttl,offset=3ttl --ttl 500ms --nemesis client-kill:at=job-done,every=2s --time 9s", fails(checker.Once), gives(checker.Once, checker.Pass), "periods", "jobs_twice", "jobs_missed"),

@@ -36,7 +36,7 @@ func fencedByTransaction() []suite.Case {
 			} {
 				name := fmt.Sprintf("%s/%s/%s", backend, engine, strings.NewReplacer(":", "-", "=", "-").Replace(fault))
 				out = append(out, suite.Case{
-					Name: name, Text: "the transaction or the version is the fence", Expect: noLoss(),
+					Name: name, Text: "the transaction that holds the lock, or a version number in the row, is the fence: no update is lost", Expect: noLoss(),
 					Run: suite.MustLine(fmt.Sprintf("--backend %s --topology %s --nemesis %s --time 6s", backend, engine, fault)),
 				})
 			}
@@ -51,22 +51,22 @@ func connectionLocks() []suite.Case {
 	for _, backend := range []string{"postgres-advisory", "mariadb-get-lock"} {
 		for _, fault := range []string{"none", "client-kill"} {
 			out = append(out, suite.Case{
-				Name: backend + "/" + fault, Text: "the server keeps the lock while the connection lives, and frees it with its holder",
+				Name: backend + "/" + fault, Text: "the server keeps the lock while the holder's connection lives, and frees the lock when the holder dies",
 				Run: suite.MustLine("--backend " + backend + " --nemesis " + fault + " --time 6s"), Expect: passes(),
 			})
 		}
 		for _, fault := range []string{"kill-connection", "server-restart"} {
 			out = append(out, suite.Case{
-				Name: backend + "/" + fault, Text: "the lock ends with the connection: two holders until the first one checks",
+				Name: backend + "/" + fault, Text: "the lock ends with the holder's connection: two clients believe that they hold the lock, until the first client checks its connection",
 				Run: suite.MustLine("--backend " + backend + " --nemesis " + fault + " --time 6s"), Expect: doubleHolder(checker.Inherent),
 			})
 		}
 		out = append(out, suite.Case{
-			Name: backend + "/watched", Text: "a holder that checks its connection every tenth of the ttl learns of its end in that time",
+			Name: backend + "/watched", Text: "the server ends a holder's connection: a holder that checks its connection every tenth of the ttl notices the end within a tenth of the ttl",
 			Run:    suite.MustLine("--backend " + backend + ":watch=0.1ttl --workload counter:hold=0.5ttl --nemesis kill-connection --time 6s"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitPass, harness.ExitViolation}, Verdicts: verdicts{checker.LockLinearizability: checker.Pass}},
 		}, suite.Case{
-			Name: backend + "/idle", Text: "with an idle time-out in the server, the lock of a connection that is cut off is freed; it is a lease then",
+			Name: backend + "/idle", Text: "the server ends a connection that is idle for 1 s: the lock of a client that is cut off is freed, as with a lease",
 			Run:    suite.MustLine("--backend " + backend + ":idle=1s,watch=300ms --nemesis partition-client:mode=blackhole,at=acquired,for=3ttl --time 7s"),
 			Expect: suite.Expectation{Verdicts: verdicts{checker.Liveness: checker.Pass}},
 		})
@@ -82,27 +82,27 @@ func lostPackets() []suite.Case {
 	freed := suite.Expectation{Exit: codes{harness.ExitPass}, Figures: figures{"acquire_p99_ns": suite.AtMost(45e8)}}
 	return []suite.Case{
 		{
-			Name: "postgres-advisory/lost", Text: "packets are lost: the lock stays taken until they are sent again",
+			Name: "postgres-advisory/lost", Text: "the network loses all packets of a holder: the server keeps the holder's lock until the packets are sent again",
 			Run: suite.MustLine("--backend postgres-advisory" + loss), Expect: taken,
 		},
 		{
-			Name: "mariadb-get-lock/lost", Text: "packets are lost: the lock stays taken until they are sent again",
+			Name: "mariadb-get-lock/lost", Text: "the network loses all packets of a holder: the server keeps the holder's lock until the packets are sent again",
 			Run: suite.MustLine("--backend mariadb-get-lock" + loss), Expect: taken,
 		},
 		{
-			Name: "postgres-advisory/lost-user-timeout", Text: "tcp_user_timeout covers only data that was sent, and an idle connection sends none: the lock stays taken",
+			Name: "postgres-advisory/lost-user-timeout", Text: "the network loses all packets of a holder: the server keeps the holder's lock in spite of tcp_user_timeout, because this setting covers only data that was sent, and an idle connection sends no data",
 			Run: suite.MustLine("--backend postgres-advisory:user-timeout=1500ms" + loss), Expect: taken,
 		},
 		{
-			Name: "postgres-advisory/lost-keepalive", Text: "a keepalive of one second frees the lock after two",
+			Name: "postgres-advisory/lost-keepalive", Text: "the network loses all packets of a holder: with a TCP keepalive of one second the server frees the holder's lock after two seconds",
 			Run: suite.MustLine("--backend postgres-advisory:keepalive=1s" + loss), Expect: freed,
 		},
 		{
-			Name: "postgres-advisory/lost-both", Text: "both settings together free the lock, too",
+			Name: "postgres-advisory/lost-both", Text: "the network loses all packets of a holder: with a TCP keepalive and tcp_user_timeout together the server frees the holder's lock",
 			Run: suite.MustLine("--backend postgres-advisory:keepalive=1s,user-timeout=1500ms" + loss), Expect: freed,
 		},
 		{
-			Name: "postgres-advisory/lost-holding", Text: "the keepalive frees the lock of a client that goes on working: two holders until it checks",
+			Name: "postgres-advisory/lost-holding", Text: "the network loses all packets of a holder that goes on working: the TCP keepalive frees the lock, and two clients believe that they hold the lock, until the first client checks its connection",
 			Run:    suite.MustLine("--backend postgres-advisory:keepalive=1s --clients 2 --workload counter:hold=4ttl --nemesis partition-client:mode=loss,at=acquired,for=4ttl,every=1ttl --time 14s"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitViolation}, Verdicts: verdicts{checker.MutualExclusion: checker.Fail}, Classes: classes{checker.MutualExclusion: checker.Inherent}},
 		},
@@ -114,10 +114,10 @@ func replicaCases() []suite.Case {
 	var out []suite.Case
 	for _, engine := range []string{"postgres", "mariadb"} {
 		out = append(out, suite.Case{
-			Name: "sql-lease-row/" + engine + "/asynchronous", Text: "the replica is promoted and never had the lease",
+			Name: "sql-lease-row/" + engine + "/asynchronous", Text: "asynchronous replication: the promoted replica never had the lease, and two clients hold the lock",
 			Run: suite.MustLine("--backend sql-lease-row --topology " + engine + "-replica --nemesis promote-replica --time 14s"), Expect: doubleHolder(checker.Defect),
 		}, suite.Case{
-			Name: "sql-lease-row/" + engine + "/synchronous", Text: "nothing is acknowledged before the replica has it",
+			Name: "sql-lease-row/" + engine + "/synchronous", Text: "synchronous replication: the master acknowledges a grant only after the replica has the lease, so the promoted replica has the lease",
 			Run: suite.MustLine("--backend sql-lease-row --topology " + engine + "-replica-sync --nemesis promote-replica --time 10s"), Expect: passes(),
 		})
 	}
@@ -129,15 +129,15 @@ func waitCases() []suite.Case {
 	const cross = " --workload two-locks --locks 2 --clients 4 --time 5s"
 	return []suite.Case{
 		{
-			Name: "two-locks/postgres", Text: "PostgreSQL reports a deadlock after a second",
+			Name: "two-locks/postgres", Text: "clients take two row locks in opposite orders: PostgreSQL reports the deadlock after one second",
 			Run: suite.MustLine("--backend sql-for-update" + cross), Expect: within("deadlocks_reported", suite.AtLeast(1)),
 		},
 		{
-			Name: "two-locks/mariadb", Text: "MariaDB reports it at once",
+			Name: "two-locks/mariadb", Text: "clients take two row locks in opposite orders: MariaDB reports the deadlock at once",
 			Run: suite.MustLine("--backend sql-for-update --topology mariadb" + cross), Expect: suite.Expectation{Figures: figures{"deadlocks_reported": suite.AtLeast(1), "mutual_wait_max_ns": suite.AtMost(1e9)}},
 		},
 		{
-			Name: "two-locks/redis-setnx", Text: "SETNX hangs",
+			Name: "two-locks/redis-setnx", Text: "clients take two locks in opposite orders with SETNX: the clients wait for each other forever",
 			Run: suite.MustLine("--backend redis-setnx" + cross), Expect: blocksAll,
 		},
 	}

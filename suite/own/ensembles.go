@@ -31,13 +31,13 @@ func ensembleControls() []suite.Case {
 	for _, b := range []struct{ name, three string }{{"zk-sequential", "zk-three"}, {"etcd-lock-rpc", "etcd-three"}} {
 		for _, fault := range []string{"none", "client-kill", "server-restart", "partition-client"} {
 			out = append(out, suite.Case{
-				Name: b.name + "/" + fault, Text: "a correct lock on one server", Expect: passes(),
+				Name: b.name + "/" + fault, Text: "a correct lock on one server: no violation", Expect: passes(),
 				Run: suite.MustLine("--backend " + b.name + " --nemesis " + fault + " " + onSingle),
 			})
 		}
 		for _, fault := range []string{"leader-kill", "leader-isolate", "leader-isolate:mode=loss", "quorum-loss", "partition-client"} {
 			out = append(out, suite.Case{
-				Name: b.name + "/" + strings.NewReplacer(":", "-", "=", "-").Replace(fault) + "/three", Text: "a correct lock on an ensemble of three", Expect: passes(),
+				Name: b.name + "/" + strings.NewReplacer(":", "-", "=", "-").Replace(fault) + "/three", Text: "a correct lock on an ensemble of three servers: no violation", Expect: passes(),
 				Run: suite.MustLine("--backend " + b.name + " --topology " + b.three + " --nemesis " + fault + " " + onThree),
 			})
 		}
@@ -60,16 +60,16 @@ func sessionPauses() []suite.Case {
 	for _, b := range []string{"zk-sequential", "etcd-mutex"} {
 		out = append(out,
 			suite.Case{
-				Name: b + "/pause", Text: "a client is paused beyond its session: two holders, and an update is lost",
+				Name: b + "/pause", Text: "a client is paused until its session has expired: two clients believe that they hold the lock, and an update is lost",
 				Run: suite.MustLine("--backend " + b + pause), Expect: inherentLoss(),
 			},
 			suite.Case{
-				Name: b + "/pause-fenced", Text: "the same with czxid or create revision as the token: the fence protects the data",
+				Name: b + "/pause-fenced", Text: "a client is paused until its session has expired, and the czxid or the create revision is the fencing token: the fence protects the data",
 				Run: suite.MustLine("--backend " + b + " --fencing on" + pause), Expect: passes(),
 			})
 	}
 	return append(out, suite.Case{
-		Name: "zk-sequential/data-version", Text: "the data version of a fresh node is always 0: it is no token",
+		Name: "zk-sequential/data-version", Text: "the data version of a new ZooKeeper node is always 0, so the data version cannot serve as a fencing token",
 		Run: suite.MustLine("--backend zk-sequential:token=version --nemesis none " + onSingle), Expect: fails(checker.FencingTokens),
 	})
 }
@@ -78,14 +78,14 @@ func sessionSignals() []suite.Case {
 	const cut = " --nemesis partition-client:at=acquired,for=3ttl,every=5ttl --workload counter:hold=3ttl --clients 3 --time 10s"
 	return []suite.Case{
 		{
-			Name: "lost-on-expiry", Text: "a client that is cut off, and goes on until a server tells it that its session has expired: two holders",
+			Name: "lost-on-expiry", Text: "a client that is cut off uses the lock until a server reports that the client's session has expired: two clients believe that they hold the lock",
 			Run: suite.MustLine("--backend zk-sequential:lost-on=expiry" + cut), Expect: suite.Expectation{
 				Exit: codes{harness.ExitViolation}, Verdicts: verdicts{checker.MutualExclusion: checker.Fail},
 				Rules: rules{checker.MutualExclusion: {"late-notice"}},
 			},
 		},
 		{
-			Name: "lost-on-disconnect", Text: "the same client stops when its connection is lost: never two holders",
+			Name: "lost-on-disconnect", Text: "a client that is cut off stops using the lock when its connection is lost: two clients never hold the lock at once",
 			Run: suite.MustLine("--backend zk-sequential:lost-on=disconnect" + cut), Expect: passes(),
 		},
 	}
@@ -95,15 +95,15 @@ func flawedQueues() []suite.Case {
 	const kill = " --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s"
 	return []suite.Case{
 		{
-			Name: "norecheck/queue", Text: "a waiter dies, and the one behind it believes that this is its turn",
+			Name: "norecheck/queue", Text: "a waiting client dies, and the next client in the queue believes that it holds the lock: two clients use the lock at once",
 			Run: suite.MustLine("--backend zk-sequential-norecheck" + kill), Expect: doubleHolder(checker.Defect),
 		},
 		{
-			Name: "norecheck/herd", Text: "all waiters are woken, and each believes that it holds the lock",
+			Name: "norecheck/herd", Text: "a release wakes all waiting clients, and each of these clients believes that it holds the lock",
 			Run: suite.MustLine("--backend zk-exclusive-norecheck" + kill), Expect: doubleHolder(checker.Defect),
 		},
 		{
-			Name: "seed001/missed", Text: "the notice comes between exists() and wait(): the lock is blocked for as long as that session lives",
+			Name: "seed001/missed", Text: "a notice arrives while a waiting client is between exists() and wait(), and does not wake the client: the lock is blocked for as long as the client's session lives",
 			Run:    suite.MustLine("--backend zk-seed001 --nemesis client-stall:at=between-exists-and-wait,for=1ttl " + onSingle),
 			Expect: fails(checker.Liveness),
 		},
@@ -114,7 +114,7 @@ func readersAndWriters() []suite.Case {
 	var out []suite.Case
 	for _, fault := range []string{"none", "client-kill", "flap"} {
 		out = append(out, suite.Case{
-			Name: "zk-rwlock/" + fault, Text: "readers together, writers alone", Expect: passes(),
+			Name: "zk-rwlock/" + fault, Text: "several readers hold the lock together, but a writer never shares the lock with another client", Expect: passes(),
 			Run: suite.MustLine("--backend zk-rwlock --workload rwlock --nemesis " + fault + " " + onSingle),
 		})
 	}
@@ -134,19 +134,19 @@ func guardedData() []suite.Case {
 		}
 		if top == "etcd-single" {
 			out = append(out, suite.Case{
-				Name: "etcd-txn/" + fault.Name, Text: "each write checks the lock's key in its own transaction: no update is lost",
+				Name: "etcd-txn/" + fault.Name, Text: "etcd: each write checks the lock's key in its own transaction: no update is lost",
 				Run: suite.MustLine("--backend etcd-txn --fencing on --nemesis " + fault.Name + " " + onSingle), Expect: kept,
 			})
 		}
 		if top != "etcd-single" || fault.Name == "chaos" {
 			out = append(out, suite.Case{
-				Name: "etcd-txn/" + fault.Name + "/three", Text: "the same on a cluster of three",
+				Name: "etcd-txn/" + fault.Name + "/three", Text: "etcd cluster of three servers: each write checks the lock's key in its own transaction: no update is lost",
 				Run: suite.MustLine("--backend etcd-txn --topology etcd-three --fencing on --nemesis " + fault.Name + " " + onThree), Expect: kept,
 			})
 		}
 	}
 	return append(out, suite.Case{
-		Name: "zk-sequential/register", Text: "data in ZooKeeper, written together with a check of the lock's node: no update is lost",
+		Name: "zk-sequential/register", Text: "ZooKeeper: each write is sent together with a check of the lock's node: no update is lost",
 		Run: suite.MustLine("--backend zk-sequential --register zk --fencing on --nemesis client-pause:at=before-write " + onSingle), Expect: kept,
 	})
 }

@@ -18,31 +18,31 @@ func linkCells() []suite.Case {
 	const run = "--backend redis-lua --time 6s --seed 3 --nemesis "
 	return []suite.Case{
 		{
-			Name: "partition-cut", Text: "a client whose link is cut blocks no other client for longer than its lease",
+			Name: "partition-cut", Text: "a client whose link is cut blocks the other clients no longer than until its lease is over",
 			Run: suite.MustLine(run + "partition-client"), Expect: passes(),
 		},
 		{
-			Name: "partition-blackhole-all", Text: "no client reaches the server, and none is told so",
+			Name: "partition-blackhole-all", Text: "the network swallows all packets between the clients and the server (mode=blackhole): no violation",
 			Run: suite.MustLine(run + "partition-client:mode=blackhole,clients=all"), Expect: passes(),
 		},
 		{
-			Name: "partition-blackhole-answers", Text: "requests arrive, but answers do not",
+			Name: "partition-blackhole-answers", Text: "the network delivers the clients' requests, but swallows the server's answers: no violation",
 			Run: suite.MustLine(run + "partition-client:mode=blackhole,way=from"), Expect: passes(),
 		},
 		{
-			Name: "partition-loss", Text: "packets are lost and sent again: requests arrive late",
+			Name: "partition-loss", Text: "the network loses packets, and the clients' requests arrive late: no violation",
 			Run: suite.MustLine(run + "partition-client:mode=loss"), Expect: passes(),
 		},
 		{
-			Name: "partition-hold", Text: "a release is held in the network and delivered late",
+			Name: "partition-hold", Text: "the network delivers a client's release late: no violation",
 			Run: suite.MustLine(run + "partition-client:mode=hold,at=releasing"), Expect: passes(),
 		},
 		{
-			Name: "latency", Text: "half of the clients are far away",
+			Name: "latency", Text: "the packets of half of the clients are delayed (mode=latency): no violation",
 			Run: suite.MustLine(run + "partition-client:mode=latency,clients=half"), Expect: passes(),
 		},
 		{
-			Name: "flap", Text: "connections are reset again and again",
+			Name: "flap", Text: "the clients' connections are reset again and again: no violation",
 			Run: suite.MustLine(run + "flap"), Expect: passes(),
 		},
 	}
@@ -51,7 +51,7 @@ func linkCells() []suite.Case {
 func lostReplyCells() []suite.Case {
 	return []suite.Case{
 		{
-			Name: "lost-reply", Text: "a grant whose answer is lost blocks all clients for no longer than its lease; whether the lost answer is a grant or a refusal is chance",
+			Name: "lost-reply", Text: "the answer to an acquire is lost: the granted lock blocks all clients no longer than until its lease is over",
 			Run: suite.MustLine("--backend redis-lua --nemesis lost-reply:at=before-acquire --time 5s --seed 3"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitPass},
@@ -59,7 +59,7 @@ func lostReplyCells() []suite.Case {
 			},
 		},
 		{
-			Name: "lost-reply-setnx", Text: "without a time to live it blocks them forever",
+			Name: "lost-reply-setnx", Text: "the answer to an acquire is lost, and the lock has no time to live: the granted lock blocks all clients forever",
 			Run: suite.MustLine("--backend redis-setnx --nemesis lost-reply:at=before-acquire --time 7s --seed 3"), Expect: onlyBlocks(),
 		},
 	}
@@ -68,19 +68,19 @@ func lostReplyCells() []suite.Case {
 func replicaCells() []suite.Case {
 	return []suite.Case{
 		{
-			Name: "replication", Text: "a replica that falls behind harms nobody while its master lives",
+			Name: "replication", Text: "a Redis replica is cut off from its master: no violation while the master lives",
 			Run: suite.MustLine("--backend redis-lua --topology redis-replica --nemesis partition-replication --time 5s --seed 3"), Expect: passes(),
 		},
 		{
-			Name: "wait-isolated", Text: "with WAIT an isolated master grants nothing",
+			Name: "wait-isolated", Text: "Redis Sentinel with WAIT: an isolated master grants no lock",
 			Run: suite.MustLine("--backend redis-sentinel-wait --nemesis leader-isolate --time 9s --seed 3"), Expect: passes(),
 		},
 		{
-			Name: "redlock-restart-3", Text: "a majority that restarts empty forgets the lock",
+			Name: "redlock-restart-3", Text: "Redlock: three of five nodes restart without their data and forget the lock, and two clients hold the lock",
 			Run: suite.MustLine("--backend redlock --nemesis server-restart:nodes=3,at=acquired --ttl 2s --time 7s --seed 3"), Expect: ofClass(checker.Defect),
 		},
 		{
-			Name: "redlock-delayed-restart-3", Text: "delayed restarts cure it",
+			Name: "redlock-delayed-restart-3", Text: "Redlock with delayed restarts: three of five nodes restart without their data, and two clients never hold the lock at once",
 			Run: suite.MustLine("--backend redlock-delayed --nemesis server-restart:nodes=3,at=acquired --time 9s --seed 3"), Expect: passes(),
 		},
 	}
@@ -89,19 +89,19 @@ func replicaCells() []suite.Case {
 func storeCells() []suite.Case {
 	return []suite.Case{
 		{
-			Name: "slow-server", Text: "a server that is slow breaks nothing",
+			Name: "slow-server", Text: "the server is slow: no violation",
 			Run: suite.MustLine("--backend redis-lua --nemesis slow-server --time 5s --seed 3"), Expect: passes(),
 		},
 		{
-			Name: "flush", Text: "somebody empties the store",
+			Name: "flush", Text: "the data of the server is deleted (FLUSHALL) while a client holds the lock: a second client gets the lock",
 			Run: suite.MustLine("--backend redis-lua --nemesis flush --time 3s --seed 3"), Expect: ofClass(checker.Defect),
 		},
 		{
-			Name: "delete-key", Text: "an operator deletes the key of a lock that is held",
+			Name: "delete-key", Text: "an operator deletes the key of a lock that is held: a second client gets the lock",
 			Run: suite.MustLine("--backend redis-lua --nemesis delete-key --time 3s --seed 3"), Expect: ofClass(checker.Defect),
 		},
 		{
-			Name: "clock-back", Text: "a clock that jumps back makes leases longer, never shorter",
+			Name: "clock-back", Text: "the server's clock jumps back: leases end later, never earlier, so no violation occurs",
 			Run: suite.MustLine("--backend redis-lua --nemesis clock-jump:by=-5s --time 5s --seed 3"), Expect: passes(),
 		},
 	}
@@ -110,11 +110,11 @@ func storeCells() []suite.Case {
 func mixedCells() []suite.Case {
 	return []suite.Case{
 		{
-			Name: "chaos-flock", Text: "a file lock withstands every fault of clients",
+			Name: "chaos-flock", Text: "the fault chaos pauses, kills and stalls clients: a file lock has no violation",
 			Run: suite.MustLine("--backend file-flock --nemesis chaos:only=client-pause+client-kill+client-stall --time 6s --seed 3"), Expect: passes(),
 		},
 		{
-			Name: "skipped", Text: "of two faults, the one that cannot work is skipped and the other is injected",
+			Name: "skipped", Text: "a run requests two faults: the fault that cannot work is skipped, and the other fault is injected",
 			Run: suite.MustLine("--backend redis-lua --nemesis failover-kill --nemesis client-kill --time 5s --seed 3"), Expect: passes(),
 		},
 	}

@@ -55,7 +55,7 @@ func publishedPauses() []suite.Case {
 	return []suite.Case{
 		{
 			Name: "pause-before-write", Source: kleppmann,
-			Text: "a client is paused between its check and its write; its lease runs out, and it writes",
+			Text: "a client checks its lease and is then paused before its write: the lease runs out during the pause, and the client still writes",
 			Run:  suite.MustLine("--backend redis-lua --nemesis client-pause:at=before-write --time 4s"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},
@@ -65,7 +65,7 @@ func publishedPauses() []suite.Case {
 		},
 		{
 			Name: "pause-before-write-fenced", Source: kleppmann,
-			Text: "the same with fencing tokens: the resource refuses token 33 after it has seen 34",
+			Text: "a client is paused before its write, and its lease runs out: the resource refuses the late write with fencing token 33, because it has already seen token 34",
 			Run:  suite.MustLine("--backend redis-fenced --nemesis client-pause:at=before-write --time 4s"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},
@@ -75,7 +75,7 @@ func publishedPauses() []suite.Case {
 		},
 		{
 			Name: "write-delayed", Source: kleppmann,
-			Text: "a write is delayed in the network until its lease is over",
+			Text: "the network delays a client's write until the client's lease is over, and the register still accepts the write",
 			Run:  suite.MustLine("--backend redis-lua --nemesis packet-delay --time 4s"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},
@@ -85,7 +85,7 @@ func publishedPauses() []suite.Case {
 		},
 		{
 			Name: "redlock-pause", Source: kleppmann,
-			Text:   "Redlock: a client is paused until the keys have expired",
+			Text:   "Redlock: a client is paused until its keys have expired, and a second client gets the lock",
 			Run:    suite.MustLine("--backend redlock --nemesis client-pause:at=before-write --time 4s"),
 			Expect: doubleHolder(checker.Inherent),
 		},
@@ -102,19 +102,19 @@ func publishedRedlock() []suite.Case {
 	return []suite.Case{
 		{
 			Name: "redlock-clock-of-one-in-three", Source: kleppmann,
-			Text:   "Redlock: the clock of one of its three nodes jumps",
+			Text:   "Redlock: three of five nodes grant a client the lock, and the clock of one of these three nodes jumps: a second client gets the lock",
 			Run:    suite.MustLine("--backend redlock --time 5s " + threeOfFive("4s") + "--nemesis clock-jump:clients=c1,grant=3,nodes=1,every=10s"),
 			Expect: doubleHolder(checker.Defect),
 		},
 		{
 			Name: "redlock-restart-of-one-in-three", Source: kleppmann,
-			Text:   "Redlock: one of its three nodes restarts without persistence",
+			Text:   "Redlock: three of five nodes grant a client the lock, and one of these three nodes restarts without persistence: a second client gets the lock",
 			Run:    suite.MustLine("--backend redlock --time 5s " + threeOfFive("4s") + "--nemesis server-restart:clients=c1,grant=3,nodes=1,at=acquired,every=10s"),
 			Expect: doubleHolder(checker.Defect),
 		},
 		{
 			Name: "redlock-delayed-restart", Source: redlockDo,
-			Text: "the same with delayed restarts: safe",
+			Text: "Redlock with delayed restarts: three of five nodes grant a client the lock, and one of these three nodes restarts without persistence: no second client gets the lock",
 			Run:  suite.MustLine("--backend redlock-delayed --time 11s " + threeOfFive("6s") + "--nemesis server-restart:clients=c1,grant=3,nodes=1,at=acquired,every=7s"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitPass},
@@ -123,19 +123,19 @@ func publishedRedlock() []suite.Case {
 		},
 		{
 			Name: "redlock-clocks-of-three-in-five", Source: redlockDo,
-			Text:   "Redlock: the clocks of three of five nodes jump by 15 s",
+			Text:   "Redlock: the clocks of three of five nodes jump by 15 s, and two clients hold the lock",
 			Run:    suite.MustLine("--backend redlock --nemesis clock-jump:nodes=3,by=15s --time 3s"),
 			Expect: doubleHolder(checker.Defect),
 		},
 		{
 			Name: "redlock-clocks-of-two-in-five", Source: redlockDo,
-			Text:   "Redlock: the clocks of two of five nodes jump, under a grant by all five: safe",
+			Text:   "Redlock: all five nodes grant a client the lock, and the clocks of two of these nodes jump: no second client gets the lock",
 			Run:    suite.MustLine("--backend redlock --nemesis clock-jump:nodes=2,by=15s --time 4s"),
 			Expect: passes(),
 		},
 		{
 			Name: "redlock-minority-dies", Source: redlockDo,
-			Text:   "Redlock: a minority dies and comes back: safe",
+			Text:   "Redlock: two of five nodes die and come back, and two clients never hold the lock at once",
 			Run:    suite.MustLine("--backend redlock --topology redis-five-aof --nemesis server-kill:nodes=2 --time 5s"),
 			Expect: passes(),
 		},
@@ -146,25 +146,25 @@ func publishedFailovers() []suite.Case {
 	return []suite.Case{
 		{
 			Name: "failover-loses-the-lock", Source: redlockDo,
-			Text:   "the master dies before its replica has the lock",
+			Text:   "Redis Sentinel: the master dies before its replica has received the lock, and a second client gets the lock",
 			Run:    suite.MustLine("--backend redis-sentinel --nemesis failover-kill"),
 			Expect: doubleHolder(checker.Defect),
 		},
 		{
 			Name: "failover-with-wait", Source: waitDocs,
-			Text:   "the same with WAIT: no grant without a replica",
+			Text:   "Redis Sentinel with WAIT: a client keeps the lock only if a replica has confirmed the lock, so the lock survives the death of the master",
 			Run:    suite.MustLine("--backend redis-sentinel-wait --nemesis failover-kill"),
 			Expect: passes(),
 		},
 		{
 			Name: "split-brain", Source: kingsbury,
-			Text:   "split brain: the old master is isolated with some clients, a new one is promoted for the others",
+			Text:   "Redis Sentinel, split brain: the old master is isolated with some clients, a new master is promoted for the other clients, and two clients hold the lock",
 			Run:    suite.MustLine("--backend redis-sentinel --nemesis leader-isolate --time 9s"),
 			Expect: doubleHolder(checker.Defect),
 		},
 		{
 			Name: "failover-repeats-tokens", Source: kleppmann,
-			Text: "after a fail-over the same fencing token is issued again",
+			Text: "Redis Sentinel: after a fail-over the new master issues a fencing token that the old master has already issued",
 			Run:  suite.MustLine("--backend redis-fenced --topology redis-sentinel --nemesis failover-kill"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},
@@ -173,7 +173,7 @@ func publishedFailovers() []suite.Case {
 		},
 		{
 			Name: "repeated-tokens-pass-a-weak-fence", Source: kleppmann,
-			Text: "a fence that accepts equal tokens lets that token in",
+			Text: "Redis Sentinel: after a fail-over two clients have equal fencing tokens, and a fence that accepts equal tokens accepts writes of both clients",
 			Run:  suite.MustLine("--backend redis-fenced --topology redis-sentinel --nemesis failover-kill --workload counter:fence=at-least"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},
@@ -187,7 +187,7 @@ func publishedProtocols() []suite.Case {
 	return []suite.Case{
 		{
 			Name: "late-del", Source: setDocs,
-			Text: "a late DEL deletes the lock of the next holder",
+			Text: "a client is paused until its lease is over, and its late DEL deletes the lock of the next holder",
 			Run:  suite.MustLine("--backend redis-del --nemesis client-pause:at=before-release,every=2ttl --time 6s"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},
@@ -197,19 +197,19 @@ func publishedProtocols() []suite.Case {
 		},
 		{
 			Name: "get-compare-del", Source: setDocs,
-			Text:   "GET, compare, DEL is not atomic",
+			Text:   "a release by GET, compare and DEL is not atomic, so the DEL can delete the lock of the next holder",
 			Run:    suite.MustLine("--backend redis-get-del --nemesis client-pause:at=between-get-and-del,every=2ttl --time 6s"),
 			Expect: fails(checker.Ownership),
 		},
 		{
 			Name: "setnx-holder-dies", Source: setnxDocs,
-			Text:   "SETNX without a time to live: a dead holder blocks all",
+			Text:   "SETNX without a time to live: a dead holder blocks all other clients",
 			Run:    suite.MustLine("--backend redis-setnx --nemesis client-kill --time 3s"),
 			Expect: fails(checker.Liveness),
 		},
 		{
 			Name: "setnx-then-expire", Source: setnxDocs,
-			Text:   "SETNX and then EXPIRE: a death between the two blocks all",
+			Text:   "SETNX and then EXPIRE: a client that dies between the two commands blocks all other clients",
 			Run:    suite.MustLine("--backend redis-setnx-expire --nemesis client-kill --time 3s"),
 			Expect: fails(checker.Liveness),
 		},
@@ -220,13 +220,13 @@ func publishedStores() []suite.Case {
 	return []suite.Case{
 		{
 			Name: "restart-forgets-the-lock", Source: redlockDo,
-			Text:   "the server restarts without persistence and has forgotten the lock",
+			Text:   "a Redis server without persistence restarts and forgets the lock, and a second client gets the lock",
 			Run:    suite.MustLine("--backend redis-lua --nemesis server-restart --ttl 3s --time 4s"),
 			Expect: doubleHolder(checker.Defect),
 		},
 		{
 			Name: "lock-is-evicted", Source: eviction,
-			Text:   "memory runs short and the lock is evicted",
+			Text:   "a Redis server runs short of memory and evicts the lock's key, and a second client gets the lock",
 			Run:    suite.MustLine("--backend redis-lua --nemesis evict --time 3s"),
 			Expect: doubleHolder(checker.Defect),
 		},

@@ -32,37 +32,37 @@ func publishedSessions() []suite.Case {
 		},
 		{
 			Name: "zk-pause-fenced", Source: kleppmann,
-			Text: "the same with the node's transaction number (zxid) as the token: the resource refuses the late write",
+			Text: "ZooKeeper: a client is paused for longer than its session, and the transaction number (zxid) of its node is the fencing token: the resource refuses the client's late write",
 			Run:  suite.MustLine("--backend zk-sequential --fencing on" + pause), Expect: fenced,
 		},
 		{
 			Name: "zk-herd", Source: zkRecipes,
-			Text: "ZooKeeper: all clients watch one node, and each release wakes them all (two or more notices per hand-off, with ten clients)",
+			Text: "ZooKeeper: all clients watch one node, and each release wakes all waiting clients (two or more notices per hand-off, with ten clients)",
 			Run:  suite.MustLine("--backend zk-exclusive" + crowd), Expect: herd,
 		},
 		{
 			Name: "zk-no-herd", Source: zkRecipes,
-			Text: "each client watches only the one before it: one is woken",
+			Text: "ZooKeeper: each client in the queue watches only the client before it, and each release wakes one client",
 			Run:  suite.MustLine("--backend zk-sequential" + crowd), Expect: queue,
 		},
 		{
 			Name: "zk-waiter-dies", Source: zkRecipes,
-			Text: "ZooKeeper: a waiter dies, and the one behind it does not check again whether it is first: two clients hold the lock",
+			Text: "ZooKeeper: a waiting client dies, and the next client in the queue does not check again whether it is first: two clients hold the lock",
 			Run:  suite.MustLine("--backend zk-sequential-norecheck" + dies), Expect: doubleHolder(checker.Defect),
 		},
 		{
 			Name: "etcd-pause-beyond-lease", Source: jepsen343,
-			Text: "etcd: pauses of 3 s and a lease of 1 s: two clients hold the lock, and an update is lost",
+			Text: "etcd: a client with a lease of 1 s is paused for 3 s: two clients hold the lock, and an update is lost",
 			Run:  suite.MustLine("--backend etcd-mutex" + longer + "1s"), Expect: inherentLoss(),
 		},
 		{
 			Name: "etcd-pause-within-lease", Source: jepsen343,
-			Text: "the same with a lease of 8 s: nothing is lost",
+			Text: "etcd: a client with a lease of 8 s is paused for 3 s: no update is lost",
 			Run:  suite.MustLine("--backend etcd-mutex" + longer + "8s"), Expect: passes(),
 		},
 		{
 			Name: "etcd-guarded", Source: jepsen343,
-			Text: "etcd: each write checks the lock's key in its own transaction: nothing is lost, however long the pause",
+			Text: "etcd: each write checks the lock's key in its own transaction: no update is lost, although the client is paused for longer than its lease",
 			Run:  suite.MustLine("--backend etcd-txn --fencing on" + longer + "1s"), Expect: guarded,
 		},
 	}

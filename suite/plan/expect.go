@@ -46,7 +46,7 @@ func (x *expansion) apply(r rule, cells []Cell) {
 
 func (x *expansion) expect(r rule, c *Cell) {
 	if line := r.asks(); line > 0 && x.f.Compares() {
-		x.once(line, "compare: true expects nothing of a lock: leave out outcome and checks; thresholds may stay")
+		x.once(line, "a suite with compare: true has no expected outcomes: leave out outcome and checks; thresholds may stay")
 		return
 	}
 	if r.Outcome.Line > 0 {
@@ -79,7 +79,7 @@ func (x *expansion) outcome(word string, c *Cell) (suite.Word, error) {
 	}
 	backend, _ := catalog.Split(c.Run.Backend)
 	if len(c.Run.Nemesis) != 1 {
-		return "", fmt.Errorf("%s: no documented expectation for several faults at once", c.Name)
+		return "", fmt.Errorf("%s: lockstorm documents no outcome for several faults at once", c.Name)
 	}
 	fault, _ := catalog.Split(c.Run.Nemesis[0])
 	w, ok := x.cat.Documented(backend, fault)

@@ -153,7 +153,7 @@ var wrong = map[string][]string{
 	"seeds: [1, 1, 1]\naxes: {backend: redis-lua}\n":                                                                    {"s.yaml:1: seed 1 is listed twice"},
 	"include:\n  - {run: {backend: redis-lua}, seeds: [3, 4, 3]}\n":                                                     {"s.yaml:2: seed 3 is listed twice"},
 	"compare: maybe\naxes: {backend: redis-lua}\n":                                                                      {"s.yaml:1: compare \"maybe\""},
-	"compare: true\naxes: {backend: [redis-lua, redsync]}\nexpect:\n  - outcome: safe\n":                                {"s.yaml:4: compare: true expects nothing"},
+	"compare: true\naxes: {backend: [redis-lua, redsync]}\nexpect:\n  - outcome: safe\n":                                {"s.yaml:4: a suite with compare: true has no expected outcomes"},
 	"axes: {backend: redis-lua, nemesis: client-pause}\nexpect:\n  - of: {nemesis: client-puase}\n    outcome: safe\n":  {"s.yaml:3: no cell matches `nemesis: client-puase` (did you mean \"client-pause\"?)"},
 	"axess: {backend: redis-lua}\n":                                                                                     {"s.yaml:1: unknown key axess (did you mean axes?)"},
 	"- a\n- b\n":                                                                                                        {"s.yaml:1: this is a list: want keys and values here"},

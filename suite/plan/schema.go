@@ -46,7 +46,7 @@ func Schema(cat *suite.Book) map[string]any {
 		"anyOf": []any{object{"required": []string{"axes"}}, object{"required": []string{"include"}}},
 		"properties": object{
 			"name": object{"type": "string", "maxLength": maxName, "pattern": `^[^./\\][^/\\]*$`}, "doc": object{"type": "string"}, "seeds": seeds,
-			"compare":    object{"type": "boolean", "description": "true: the suite compares the locks, and expects nothing of them; controls (runs with a known outcome) still count"},
+			"compare":    object{"type": "boolean", "description": "true: the suite compares the locks, and has no expected outcomes; controls (runs with a known outcome) still count"},
 			"budget":     object{"type": "string", "description": "a duration after which no more runs start"},
 			"missing":    object{"enum": []string{Fail, Skip}, "description": "what to do with cells whose servers are missing"},
 			"impossible": object{"enum": []string{Fail, Skip}, "description": "what to do with pairs of backend and fault that cannot run"},
