@@ -38,7 +38,7 @@ type registerLogs struct {
 
 func (l *registerLogs) add(e *history.Event) {
 	l.events, l.next = append(l.events, e), append(l.next, 0)
-	at := int32(len(l.events)) //nolint:gosec // as many as there are events
+	at := int32(len(l.events))
 	if before := l.last[e.Grant]; before > 0 {
 		l.next[before-1] = at
 	} else {

@@ -68,7 +68,7 @@ func (a *App) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [FILE]",
 		Short: "write a commented suite file as a starting point",
-		Long:  "Writes " + suiteFile + ", or FILE. The suite tests the locks that this program adds to lockstorm or, if this program adds none, two of lockstorm's locks. With -, the suite is printed. An existing file is never overwritten.",
+		Long:  "Writes " + suiteFile + ", or FILE. The suite tests your own locks, if this program was built with any; otherwise it tests two of lockstorm's locks. With -, the suite is printed. An existing file is never overwritten.",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := suiteFile

@@ -107,7 +107,7 @@ var families = []struct{ name, title string }{
 }
 
 func (p *page) fault(s nemesis.Spec) {
-	p.line("### %s\n\n%s.\n\n%s\n", s.Name, sentence(s.Doc), s.Proven)
+	p.line("### %s\n\n%s.\n\n**Proof and end:** %s\n", s.Name, sentence(s.Doc), s.Proven)
 	p.header("parameter", "default", "meaning")
 	for _, q := range s.Params {
 		def := "`" + q.Default + "`"

@@ -19,7 +19,7 @@ func (l Lock) sentence() string {
 	parts = append(parts, l.losses()...)
 	parts = append(parts, l.blocks()...)
 	if l.Recovery != nil {
-		parts = append(parts, "After a fault the lock was granted again within "+typical(With("recovery.median", l.Recovery))+".")
+		parts = append(parts, "Where the lock was granted again after a fault, that took "+typical(With("recovery.median", l.Recovery))+".")
 	}
 	return strings.Join(append(parts, l.untried()...), " ")
 }

@@ -37,7 +37,7 @@ func publishedSessions() []suite.Case {
 		},
 		{
 			Name: "zk-herd", Source: zkRecipes,
-			Text: "ZooKeeper: all clients watch one node, and each release wakes all waiting clients (two or more notices per hand-off, with ten clients)",
+			Text: "ZooKeeper: all clients watch one node, and each release wakes all waiting clients: with ten clients, a hand-off causes two or more notices on average",
 			Run:  suite.MustLine("--backend zk-exclusive" + crowd), Expect: herd,
 		},
 		{
