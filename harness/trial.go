@@ -123,6 +123,23 @@ func ReadTrial(cat *Catalogue, dir, version string) (*Trial, error) {
 	return t, err
 }
 
+// Revise is the trial of a configuration with a plan that was changed after it had been made: as far as the plan can be carried out under the
+// configuration. Its command is that of a replay, since no flags would make that plan.
+func Revise(cat *Catalogue, cfg Config, plan *nemesis.Plan) (*Trial, error) {
+	r, err := complete(cat, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := plan.Check(cat.Nemeses, r.input()); err != nil {
+		return nil, usage(err)
+	}
+	t, err := newTrial(r, plan)
+	if err == nil {
+		t.Versions = versions(r)
+	}
+	return t, err
+}
+
 // Differs says which versions a trial that was read was made with, where they are others than
 // those of this host now.
 func (t *Trial) Differs() (out []string) {
@@ -177,6 +194,9 @@ func Check(cat *Catalogue, cfg Config) error {
 	_, err := resolve(cat, cfg)
 	return err
 }
+
+// EmptyDir makes a directory for what a command makes; it must be empty or absent.
+func EmptyDir(dir string) error { return makeOut(dir) }
 
 // makeOut creates the run directory. What is there already is never touched.
 func makeOut(dir string) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/explore"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/reports"
 )
@@ -77,7 +78,8 @@ func (a *App) replay(ctx context.Context, dir, out string, times int) error {
 		}
 	}
 	if before != nil {
-		fmt.Fprintf(a.st.Stdout, "\n%d of %d runs ended as %s did\n", same, times, dir)
+		low, high := explore.Interval(same, times)
+		fmt.Fprintf(a.st.Stdout, "\n%d of %d runs ended as %s did (95 %% interval: %.0f %% to %.0f %%)\n", same, times, dir, 100*low, 100*high)
 		if err := sayRate(out, same, times); err != nil {
 			return &harness.Error{Code: harness.ExitEnvironment, Err: err}
 		}
