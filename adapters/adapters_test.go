@@ -53,6 +53,7 @@ func TestConformance(t *testing.T) {
 		{"testdata/planted_sqlite.py forgets", harness.ExitViolation},
 		{"testdata/planted_sqlite.py autocommit", harness.ExitViolation},
 		{"python/redis_py.py", harness.ExitPass},
+		{"python/portalocker_redis.py", harness.ExitPass},
 		{"python/kazoo_lock.py", harness.ExitPass},
 		{"python/etcd3_lock.py", harness.ExitPass},
 		{"python/etcd3_lock.py waits", harness.ExitViolation}, // Lock.acquire of release 0.12.0 cannot wait
