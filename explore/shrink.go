@@ -128,7 +128,10 @@ func (w *work) try(s schedule) (r tried, err error) {
 	for {
 		t, err := harness.Revise(w.Catalogue, s.cfg, &s.plan)
 		if err != nil {
-			return r, errors.Join(errImpossible, err)
+			if he := (*harness.Error)(nil); errors.As(err, &he) && he.Code == harness.ExitUsage {
+				err = errors.Join(errImpossible, err)
+			}
+			return r, errors.Join(err, remove(kept))
 		}
 		shown, dir, when, err := w.once(t)
 		if err != nil {
@@ -201,8 +204,8 @@ func (w *work) end(s schedule, why error) (*Shrunk, error) {
 		w.out.Cut = "all runs were made"
 	case w.ctx.Err() != nil:
 		w.out.Cut = "it was interrupted"
-	case why != nil:
-		return w.out, why
+	case why != nil: // what was found stays
+		return w.out, errors.Join(why, w.keep())
 	}
 	for w.ctx.Err() == nil && w.out.Of < w.Rate {
 		t, err := harness.Revise(w.Catalogue, s.cfg, &s.plan)
@@ -225,6 +228,11 @@ func (w *work) end(s schedule, why error) (*Shrunk, error) {
 			return w.out, err
 		}
 	}
+	return w.out, w.keep()
+}
+
+// keep gives the run of the smallest trial its name.
+func (w *work) keep() error {
 	w.out.Dir = filepath.Join(w.Dir, "shrunk")
-	return w.out, os.Rename(w.best, w.out.Dir)
+	return os.Rename(w.best, w.out.Dir)
 }

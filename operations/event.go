@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"olympos.io/encoding/edn"
@@ -23,6 +21,9 @@ func fields(p part, isJSON bool) (map[string]any, error) {
 		}
 		return plainMap(m), nil
 	}
+	if tooLarge(p.text) {
+		return nil, fmt.Errorf("line %d: an operation has a number with an exponent of more than four digits", p.line)
+	}
 	var m map[any]any
 	if err := edn.Unmarshal(p.text, &m); err != nil {
 		return nil, fmt.Errorf("line %d: not an EDN map: %w", p.line, err)
@@ -32,57 +33,6 @@ func fields(p part, isJSON bool) (map[string]any, error) {
 		return nil, fmt.Errorf("line %d: each field of an operation must have a name", p.line)
 	}
 	return named, nil
-}
-
-func plainMap(m map[string]any) map[string]any {
-	out := make(map[string]any, len(m))
-	for k, v := range m {
-		out[k] = plain(v)
-	}
-	return out
-}
-
-// plain is a value without what is special to a format. A map whose keys have no names is written as text.
-func plain(v any) any {
-	switch x := v.(type) {
-	case json.Number:
-		return numeral(x)
-	case edn.Tag:
-		return plain(x.Value)
-	case *big.Int, *big.Float, edn.Keyword, edn.Symbol:
-		return strings.TrimPrefix(fmt.Sprint(x), ":")
-	case rune:
-		return string(x)
-	case int:
-		return int64(x)
-	case []any:
-		out := make([]any, len(x))
-		for i := range x {
-			out[i] = plain(x[i])
-		}
-		return out
-	case map[string]any:
-		return plainMap(x)
-	case map[any]any:
-		out := make(map[string]any, len(x))
-		for k, e := range x {
-			out[fmt.Sprint(plain(k))] = plain(e)
-		}
-		return out
-	case nil, bool, int64, float64, string:
-		return x
-	}
-	return fmt.Sprint(v)
-}
-
-func numeral(x json.Number) any {
-	if n, err := x.Int64(); err == nil {
-		return n
-	}
-	if f, err := x.Float64(); err == nil {
-		return f
-	}
-	return x.String()
 }
 
 // eventOf is the event of a map. keyed: its value is [key value], as jepsen.independent writes it.
@@ -127,8 +77,8 @@ func processOf(p part, v any) (string, error) {
 	switch x := v.(type) {
 	case string:
 		return strings.TrimPrefix(x, ":"), nil
-	case int64:
-		return strconv.FormatInt(x, 10), nil
+	case int64, float64:
+		return Canonical(x), nil
 	}
 	return "", fmt.Errorf("line %d: process is %s: it must be a number or a name", p.line, Text(v))
 }
@@ -136,7 +86,7 @@ func processOf(p part, v any) (string, error) {
 // keyOf finds the object of an event: it is named, or stands before the value.
 func (e *Event) keyOf(named any, keyed bool) error {
 	if named != nil {
-		e.Key = fmt.Sprint(named)
+		e.Key = Canonical(named)
 	}
 	if !keyed || e.Nemesis() {
 		return nil
@@ -145,7 +95,7 @@ func (e *Event) keyOf(named any, keyed bool) error {
 	if !ok || len(pair) != 2 {
 		return fmt.Errorf("line %d: value is %s: with --independent it must be [key value]", e.Line, Text(e.Value))
 	}
-	e.Key, e.Value = fmt.Sprint(pair[0]), pair[1]
+	e.Key, e.Value = Canonical(pair[0]), pair[1]
 	return nil
 }
 
@@ -166,12 +116,3 @@ func number(p part, m map[string]any, name string) (int64, bool, error) {
 
 // Nemesis reports whether the event is of the one that causes faults, which has no part in what is judged.
 func (e *Event) Nemesis() bool { return e.Process == "nemesis" }
-
-// Text is a value in a message.
-func Text(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
-	return string(b)
-}

@@ -67,8 +67,36 @@ func order(events []*Event) error {
 		}
 	case timed:
 		slices.SortStableFunc(events, func(a, b *Event) int { return cmp.Compare(a.Time, b.Time) })
+		for i := 0; i < len(events); {
+			k := i + 1
+			for k < len(events) && events[k].Time == events[i].Time {
+				k++
+			}
+			together(events[i:k])
+			i = k
+		}
 	}
 	return nil
+}
+
+// together orders events of one moment: operations begin before others end, for all of these may have been under way at once.
+// Those of one process stay as they are.
+func together(events []*Event) {
+	rest := slices.Clone(events)
+	out := events[:0]
+	for begins := true; len(rest) > 0; begins = !begins {
+		seen := map[string]bool{} // processes with an event that stays
+		var left []*Event
+		for _, e := range rest {
+			if !seen[e.Process] && (e.Type == Invoke) == begins {
+				out = append(out, e)
+				continue
+			}
+			seen[e.Process] = true
+			left = append(left, e)
+		}
+		rest = left
+	}
 }
 
 // pair puts invocations and their ends together.

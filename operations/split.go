@@ -11,6 +11,9 @@ import (
 // maxEvent is how long the text of one event may be.
 const maxEvent = 1 << 20
 
+// maxDepth is how deep its values may be nested.
+const maxDepth = 1000
+
 // part is the text of one event.
 type part struct {
 	line int
@@ -29,7 +32,11 @@ type splitter struct {
 }
 
 func newSplitter(r io.Reader) *splitter {
-	return &splitter{in: bufio.NewReaderSize(r, 64<<10), line: 1}
+	in := bufio.NewReaderSize(r, 64<<10)
+	if mark, err := in.Peek(3); err == nil && string(mark) == "\ufeff" { // of UTF-8
+		in.Discard(3) //nolint:errcheck // they are there
+	}
+	return &splitter{in: in, line: 1}
 }
 
 // next is the next event, or io.EOF.
@@ -103,11 +110,14 @@ func ignoreEOF(err error) error {
 
 // tag skips the name of a tag, up to the map that it is of.
 func (s *splitter) tag() error {
-	const longest = 100
-	for range longest {
+	const most = 100
+	for range most {
 		b, err := s.in.Peek(1)
+		if errors.Is(err, io.EOF) {
+			return fmt.Errorf("line %d: the file ends after the tag of an operation: it was cut off", s.line)
+		}
 		if err != nil {
-			return ignoreEOF(err)
+			return err
 		}
 		if b[0] == '{' {
 			return nil
@@ -164,6 +174,9 @@ func (s *splitter) take(b byte, depth int, quoted bool) (int, bool, error) {
 		s.text[len(s.text)-1] = '\n'
 		return depth, quoted, s.comment()
 	case b == '{' || b == '[' || b == '(':
+		if depth > maxDepth {
+			return depth, quoted, fmt.Errorf("line %d: a value is nested more than %d deep", s.line, maxDepth)
+		}
 		return depth + 1, quoted, nil
 	case b == '}' || b == ']' || b == ')':
 		return depth - 1, quoted, nil

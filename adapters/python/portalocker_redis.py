@@ -5,8 +5,10 @@ Run it with: lockstorm run --backend exec:cmd=adapters/python/portalocker_redis.
 Who holds the lock is subscribed to its channel. Who wants it asks there, and ends the connection of a holder that does not answer for
 one second. The holder is told by an interrupt of its main thread.
 """
+import queue
 import signal
 import sys
+import threading
 
 import lockstorm
 
@@ -25,11 +27,22 @@ class RedisLock(lockstorm.Adapter):
 
     def open(self, request):
         self.run, self.held = request["run"], {}
+        threading.Thread(target=self.tell, daemon=True).start()
         node = request["nodes"][0]
         self.redis = {"host": node["host"], "port": node["port"]}  # each lock makes a connection of its own, as it does by default
 
+    interrupts = queue.SimpleQueue()
+
     def interrupted(self, *_):
-        """The library tells the main thread, and not which lock was lost."""
+        """The library tells the main thread, which may be writing: somebody else looks which lock was lost."""
+        self.interrupts.put(None)
+
+    def tell(self):
+        while True:
+            self.interrupts.get()
+            self.look()
+
+    def look(self):
         for attempt, lock in list(self.held.items()):
             if lock.thread is not None and not lock.thread.is_alive():
                 del self.held[attempt]

@@ -47,11 +47,14 @@ class SQLite(lockstorm.Adapter):
         if not hold:
             raise lockstorm.NotHeld("the transaction is over")
         file = hold.pop()
+        if file is None:
+            raise RuntimeError("nobody knows what became of the transaction")
         try:
             file.execute("COMMIT")
         except sqlite3.OperationalError as error:  # SQLITE_BUSY: nothing was committed, and close rolls back
             if "locked" in str(error):
                 raise lockstorm.Conflict(str(error)) from error
+            hold.append(None)
             raise
         finally:
             file.close()

@@ -26,7 +26,7 @@ func catalogue() *harness.Catalogue {
 func TestMain(m *testing.M) {
 	harness.WorkerMain(catalogue())
 	// What is tested here waits for most of a run.
-	if err := flag.Set("test.parallel", "4"); err != nil { // -parallel says otherwise
+	if err := flag.Set("test.parallel", "6"); err != nil { // -parallel says otherwise
 		panic(err)
 	}
 	os.Exit(m.Run())

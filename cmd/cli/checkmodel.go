@@ -189,7 +189,7 @@ func orderly(judged []models.Result) (n int) {
 func tellObject(w io.Writer, o models.Result) {
 	of := ""
 	if o.Key != "" {
-		of = "key " + o.Key + ": "
+		of = "key " + operations.Shown(o.Key) + ": "
 	}
 	fmt.Fprintf(w, "  %-12s  ", o.Verdict)
 	switch o.Verdict {
@@ -230,7 +230,7 @@ func these(n int, minimal bool) string {
 
 // described is an operation in words.
 func described(c *operations.Call) string {
-	text := fmt.Sprintf("%s by process %s", c.F, c.Process)
+	text := fmt.Sprintf("%s by process %s", operations.Shown(c.F), operations.Shown(c.Process))
 	for _, v := range []any{c.In, c.Out} {
 		if v != nil {
 			text += " " + operations.Text(v)

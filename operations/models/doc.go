@@ -10,6 +10,7 @@ package models
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -114,8 +115,8 @@ type table struct {
 
 func newTable(initial string) *table {
 	t := &table{owner: map[string]int32{}, value: map[string]int64{}}
-	t.text(cmp.Or(initial, "nil")) // what a register begins with is number 0
-	t.as("")                       // so is nobody
+	t.text(cmp.Or(initial, "nil"))        // what a register begins with is number 0
+	t.owners = append(t.owners, "nobody") // so is nobody, whatever names there are
 	return t
 }
 
@@ -128,13 +129,8 @@ func (t *table) as(name string) int32 {
 	return n
 }
 
-// of is the number of a value; a number is the same value as its text.
-func (t *table) of(v any) int64 {
-	if v == nil {
-		return t.text("nil")
-	}
-	return t.text(fmt.Sprint(v))
-}
+// of is the number of a value.
+func (t *table) of(v any) int64 { return t.text(operations.Canonical(v)) }
 
 func (t *table) text(s string) int64 {
 	n, ok := t.value[s]
@@ -155,6 +151,9 @@ func (m Model) compile(t *table, calls []*operations.Call) ([]op, error) {
 		}
 		o := op{kind: k, call: c, owner: t.as(ownerOf(c))}
 		keep, err := m.make(t, &o)
+		if c.Out == false && (k == acquire || k == release) {
+			err = errors.New("its value is false: an operation that did not happen has the type fail")
+		}
 		if err != nil {
 			line := c.Invoke.Line
 			if c.Return != nil {
@@ -183,7 +182,7 @@ func ownerOf(c *operations.Call) string {
 	for _, v := range []any{c.In, c.Out} {
 		if m, ok := v.(map[string]any); ok {
 			if name, ok := m["client"]; ok && name != nil {
-				return fmt.Sprint(name)
+				return operations.Canonical(name)
 			}
 		}
 	}

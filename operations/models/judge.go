@@ -116,10 +116,12 @@ func (s *search) reduce(ctx context.Context, end event) (proof []*operations.Cal
 		}
 	}
 	slices.SortFunc(all, func(a, b int) int { return s.ops[b].call.To - s.ops[a].call.To })
+	unsure := false // some were kept because there was no time to look
 	none := func(known []int) bool {
 		ctx, cancel := context.WithTimeout(ctx, reduceFor/8)
 		defer cancel()
 		found, err := newSearch(s.m, s.forgetful(known, end.at), widths[1]).judged(ctx)
+		unsure = unsure || err != nil
 		return err == nil && !found
 	}
 	known := all
@@ -152,7 +154,7 @@ func (s *search) reduce(ctx context.Context, end event) (proof []*operations.Cal
 		proof = append(proof, s.ops[i].call)
 	}
 	slices.SortFunc(proof, func(a, b *operations.Call) int { return a.From - b.From })
-	return proof, minimal
+	return proof, minimal && !unsure
 }
 
 // judged is run, and an error where ways were left out.

@@ -1,9 +1,11 @@
 package models
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,7 +75,7 @@ func tellOwner(t *table, s state) string {
 	if s.owner == nobody {
 		return "the lock is free"
 	}
-	return t.owners[s.owner] + " holds the lock"
+	return operations.Shown(t.owners[s.owner]) + " holds the lock"
 }
 
 // reentrant: its owner may hold it several times. State: owner, n: how often.
@@ -95,7 +97,7 @@ func reentrant() Model {
 		help: helpOwner,
 		tell: func(t *table, s state) string {
 			if s.n > 1 {
-				return fmt.Sprintf("%s holds the lock %d times", t.owners[s.owner], s.n)
+				return fmt.Sprintf("%s holds the lock %d times", operations.Shown(t.owners[s.owner]), s.n)
 			}
 			return tellOwner(t, s)
 		},
@@ -122,7 +124,7 @@ func fenced() Model {
 			case o.kind == release:
 				return state{n: s.n}, s.owner == o.owner
 			case o.a == 0: // nobody saw its token: it was one more at least
-				return state{owner: o.owner, n: s.n + 1}, s.owner == nobody
+				return state{owner: o.owner, n: s.n + 1}, s.owner == nobody && s.n < math.MaxInt64
 			}
 			return state{owner: o.owner, n: o.a}, s.owner == nobody && o.a > s.n
 		},
@@ -162,8 +164,15 @@ func semaphore(permits int) Model {
 	return Model{
 		Name: name, Doc: "semaphore:permits=N: N permits, one for each acquire; only a process that holds a permit can release a permit", names: lockNames,
 		make: func(_ *table, o *op) (bool, error) {
-			if n, ok := o.call.In.(int64); ok && n != 1 {
-				return false, errors.New("the operation is about several permits at once, which this model does not judge")
+			value := o.call.In
+			if m, ok := value.(map[string]any); ok {
+				value = cmp.Or(m["permits"], m["count"])
+			}
+			switch value.(type) {
+			case int64, float64, operations.Number:
+				if operations.Canonical(value) != "1" {
+					return false, errors.New("the operation is about several permits at once, which this model does not judge")
+				}
 			}
 			return true, nil
 		},
@@ -191,7 +200,7 @@ func semaphore(permits int) Model {
 		tell: func(t *table, s state) string {
 			var names []string
 			for _, owner := range holders(s) {
-				names = append(names, t.owners[owner])
+				names = append(names, operations.Shown(t.owners[owner]))
 			}
 			return fmt.Sprintf("%d of %d permits are held (%s)", s.n, permits, strings.Join(names, ", "))
 		},

@@ -2,7 +2,8 @@ package models
 
 import (
 	"errors"
-	"fmt"
+
+	"github.com/lockstorm/lockstorm/operations"
 )
 
 // register holds a value. State: n: which one, by its number in the table.
@@ -44,7 +45,7 @@ func register(initial string) Model {
 			}
 		},
 		help: helpRegister,
-		tell: func(t *table, s state) string { return fmt.Sprintf("the value is %s", t.values[s.n]) },
+		tell: func(t *table, s state) string { return "the value is " + operations.Shown(t.values[s.n]) },
 	}
 }
 

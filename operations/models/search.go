@@ -66,7 +66,7 @@ func (s *search) run(ctx context.Context) (bool, error) {
 		switch {
 		case e.end:
 			before := s.ways
-			if s.ways = s.follow(e.op); len(s.ways) == 0 {
+			if s.ways = s.follow(ctx, e.op); len(s.ways) == 0 {
 				s.failed, s.ways = i, before
 				return false, ctx.Err()
 			}
@@ -98,14 +98,14 @@ func (s *search) enter(op int) {
 
 // follow are the ways in which an operation has taken effect that now ends. The narrowest search lets operations of
 // unknown outcome take effect only where there is no way without.
-func (s *search) follow(op int) []way {
+func (s *search) follow(ctx context.Context, op int) []way {
 	slot := slices.Index(s.slots, op)
 	eager := s.width > widths[0]
-	out := s.ends(slot, eager)
+	out := s.ends(ctx, slot, eager)
 	if !eager && len(s.known) > 0 {
 		s.cut = true
 		if len(out) == 0 {
-			out = s.ends(slot, true)
+			out = s.ends(ctx, slot, true)
 		}
 	}
 	s.slots[slot] = -1
@@ -118,10 +118,12 @@ func (s *search) follow(op int) []way {
 	return out
 }
 
-func (s *search) ends(slot int, help bool) []way {
-	f := &following{search: s, slot: slot, help: help, seen: map[seenKey][]string{}}
+func (s *search) ends(ctx context.Context, slot int, help bool) []way {
+	f := &following{search: s, ctx: ctx, slot: slot, help: help, seen: map[seenKey][]string{}}
 	for _, w := range s.ways {
-		f.from(w)
+		if f.from(w); f.over {
+			break
+		}
 	}
 	return f.out
 }
@@ -129,11 +131,13 @@ func (s *search) ends(slot int, help bool) []way {
 // following is the end of one operation.
 type following struct {
 	*search
+	ctx  context.Context //nolint:containedctx // of one call
 	slot int
 	help bool
 	seen map[seenKey][]string // what was used on each way to it
 	out  []way
 	work int
+	over bool // no more is looked at
 }
 
 type seenKey struct {
@@ -196,9 +200,10 @@ func (f *following) settle(w way) way {
 
 // tired reports whether so many ways were followed within one event that the rest is left out.
 func (f *following) tired() bool {
-	const perWay = 64
+	const perWay, look = 64, 64
 	f.work++
-	if f.work > perWay*f.width {
+	if f.work > perWay*f.width || f.over || (f.work%look == 0 && f.ctx.Err() != nil) {
+		f.over = true
 		f.cut = true
 		return true
 	}
