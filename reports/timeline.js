@@ -319,7 +319,7 @@ function view(from, to, keep) {
 const zoom = (by, at) => { const t = at === undefined ? (state.from + state.to) / 2 : at; view(t - (t - state.from) * by, t + (state.to - t) * by); };
 const pan = share => { const w = state.to - state.from; view(state.from + w * share, state.to + w * share); };
 let saving = 0;
-function save() { clearTimeout(saving); saving = setTimeout(write, 150); }
+function save() { clearTimeout(saving); saving = setTimeout(write, 150); main.dataset.unsaved = "1"; }
 function write() {
   const p = new URLSearchParams();
   p.set("v", Math.round(state.from) + "-" + Math.round(state.to));
@@ -328,6 +328,7 @@ function write() {
   if (state.pin && state.pin.g !== undefined) p.set("g", gname(state.pin.g));
   if (state.pin && state.pin.e !== undefined) p.set("e", eindex(state.pin.e));
   history.replaceState(null, "", "#" + p);
+  delete main.dataset.unsaved;
 }
 function restore() {
   const hash = location.hash.slice(1);

@@ -126,8 +126,7 @@ const hash = `location.hash`
 // view is the part of the run that is shown, in us.
 func (p *tab) view() (v [2]float64) {
 	p.Helper()
-	p.until(`/v=\d+-\d+/.test(location.hash)`)
-	time.Sleep(200 * time.Millisecond) // the fragment follows what was done by 150 ms
+	p.until(`/v=\d+-\d+/.test(location.hash) && !document.getElementById("tl-main").dataset.unsaved`) // the fragment follows what was done
 	if _, err := fmt.Sscanf(is[string](p, `/v=(\d+-\d+)/.exec(location.hash)[1].replace("-"," ")`), "%g %g", &v[0], &v[1]); err != nil {
 		p.Fatal(err)
 	}
