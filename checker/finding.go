@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/proof"
@@ -125,6 +126,9 @@ func Millis(ns int64) string {
 func Count[N int | int64](n N, one string) string {
 	if n == 1 {
 		return "1 " + one
+	}
+	if strings.HasSuffix(one, "s") {
+		return fmt.Sprintf("%d %ses", n, one)
 	}
 	return fmt.Sprintf("%d %ss", n, one)
 }

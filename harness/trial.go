@@ -160,7 +160,7 @@ func (t *Trial) WriteFile(path string) error {
 // came of it there. When ctx ends, everything is stopped and what was recorded is judged. The
 // error, if any, is an [Error]. A trial may be run again, also at the same time.
 func (t *Trial) Run(ctx context.Context, out string, p *Progress) (*Outcome, error) {
-	if err := makeOut(out); err != nil {
+	if err := EmptyDir(out); err != nil {
 		return nil, err
 	}
 	dir, err := filepath.Abs(out)
@@ -195,11 +195,8 @@ func Check(cat *Catalogue, cfg Config) error {
 	return err
 }
 
-// EmptyDir makes a directory for what a command makes; it must be empty or absent.
-func EmptyDir(dir string) error { return makeOut(dir) }
-
-// makeOut creates the run directory. What is there already is never touched.
-func makeOut(dir string) error {
+// EmptyDir creates a directory for what a command makes. What is there already is never touched.
+func EmptyDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case err == nil && len(entries) > 0:

@@ -148,24 +148,24 @@ const mostKeys = 20 // listed
 
 // tellModelled prints what was read and found.
 func tellModelled(w io.Writer, m models.Model, h *operations.History, r modelResult, judged []models.Result) {
-	fmt.Fprintf(w, "%s: %s, %s by %s (%d of unknown outcome; %d failed and are left out", r.File, h.Format, count(len(h.Calls), "operation"), count(h.Processes(), "process"), r.Unknown, r.Failed)
+	fmt.Fprintf(w, "%s: %s, %s by %s (%d of unknown outcome; %d failed and are left out", r.File, h.Format, Plural(len(h.Calls), "operation"), Plural(h.Processes(), "process"), r.Unknown, r.Failed)
 	if h.Skipped > 0 {
-		fmt.Fprintf(w, "; %s of the nemesis skipped", count(h.Skipped, "event"))
+		fmt.Fprintf(w, "; %s of the nemesis skipped", Plural(h.Skipped, "event"))
 	}
 	fmt.Fprintf(w, ")\n\n  model         %s: %s\n", m.Name, m.Doc)
 	listed := 0
-	for i, o := range judged {
+	for _, o := range judged {
 		if len(judged) > 1 && o.Verdict == models.Pass {
 			continue
 		}
 		if listed++; listed > mostKeys {
-			fmt.Fprintf(w, "  and %s more that did not pass\n", count(len(judged)-i, "key"))
+			fmt.Fprintf(w, "  and %s more that did not pass\n", Plural(len(judged)-orderly(judged)-mostKeys, "key"))
 			break
 		}
 		tellObject(w, o)
 	}
 	if n := orderly(judged); n > 0 && len(judged) > 1 {
-		fmt.Fprintf(w, "  %-12s  %d of %s\n", "pass", n, count(len(judged), "key"))
+		fmt.Fprintf(w, "  %-12s  %d of %s\n", "pass", n, Plural(len(judged), "key"))
 	}
 	for i, text := range r.NotJudged {
 		name := ""
@@ -241,16 +241,6 @@ func described(c *operations.Call) string {
 		return text + fmt.Sprintf(" (line %d, outcome unknown)", c.Invoke.Line)
 	}
 	return text + fmt.Sprintf(" (lines %d to %d)", c.Invoke.Line, c.Return.Line)
-}
-
-func count(n int, noun string) string {
-	switch {
-	case n == 1:
-		return "1 " + noun
-	case strings.HasSuffix(noun, "s"):
-		return fmt.Sprintf("%d %ses", n, noun)
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // headOfModel is the last line.

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/reports"
 	"github.com/lockstorm/lockstorm/reports/matrix"
 	"github.com/lockstorm/lockstorm/suite/gate"
@@ -117,12 +118,7 @@ func (n cellCount) String() string {
 }
 
 // Plural is a number of things.
-func Plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
+func Plural(n int, one string) string { return checker.Count(n, one) }
 
 // listCells prints the cells of a suite.
 func (a *App) listCells(cells []plan.Cell, r *gate.Runner) error {
