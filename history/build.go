@@ -54,8 +54,12 @@ func (b *builder) add(e *Event) {
 	default:
 		b.addNotice(e)
 	}
-	if e.Client != "" && e.Party == e.Client {
+	switch e.Party {
+	case "":
+	case e.Client:
 		b.rec.Last[e.Client] = e.Time
+	case PartyRegister:
+		b.rec.Registered = append(b.rec.Registered, e)
 	}
 }
 
@@ -178,6 +182,7 @@ func (b *builder) addNotice(e *Event) {
 			b.rec.Phases[name] = e.Time
 		}
 	case FEnd:
+		b.rec.Ends = append(b.rec.Ends, e)
 		b.rec.Finished[e.Party] = true
 		var end End
 		if e.Party == PartyController && e.Value.Into(&end) == nil {

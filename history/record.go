@@ -95,30 +95,32 @@ func (g *Grant) Token() Opt {
 
 // Record is a history with its events put together.
 type Record struct {
-	Run      Run
-	Model    Model // of the lock: as the run says or, in old records, as the modes show
-	Events   []Event
-	Calls    []*Call
-	Grants   []*Grant            // in order of their first event
-	ByID     map[string]*Grant   //
-	ByLock   map[string][]*Grant // in order of their first event
-	Locks    []string            // in order of first use
-	Kills    map[string]int64    // client -> when it was killed
-	Deaths   []*Event            // kills of nodes
-	Breaches []*Event            // of the protocol between a client and its lock
-	Roles    []*Event            // changes of what nodes say of themselves
-	Last     map[string]int64    // client -> its last own event
-	Finished map[string]bool     // parties whose log has its f:end
-	Faults   []*Injection        // in order of injection
-	Stalls   []*Event            // stalls of all parties
-	Pressure []*Event            // times in which the host was busy
-	Clocks   []*Event            // steps of the wall clock
-	Phases   map[string]int64    // phase -> its start
-	End      *End                // nil: the history is cut off
-	Leases   []*Lease            // in order of their first event
-	Unpaired []*Event            // returns without an invocation
-	Mixed    []*Event            // events whose lock or client is not that of their grant, or that acquire it again
-	Twice    []*Event            // invocations inside an open call of the same process
+	Run        Run
+	Model      Model // of the lock: as the run says or, in old records, as the modes show
+	Events     []Event
+	Calls      []*Call
+	Grants     []*Grant            // in order of their first event
+	ByID       map[string]*Grant   //
+	ByLock     map[string][]*Grant // in order of their first event
+	Locks      []string            // in order of first use
+	Kills      map[string]int64    // client -> when it was killed
+	Deaths     []*Event            // kills of nodes
+	Registered []*Event            // what registers recorded, in order
+	Ends       []*Event            // of logs
+	Breaches   []*Event            // of the protocol between a client and its lock
+	Roles      []*Event            // changes of what nodes say of themselves
+	Last       map[string]int64    // client -> its last own event
+	Finished   map[string]bool     // parties whose log has its f:end
+	Faults     []*Injection        // in order of injection
+	Stalls     []*Event            // stalls of all parties
+	Pressure   []*Event            // times in which the host was busy
+	Clocks     []*Event            // steps of the wall clock
+	Phases     map[string]int64    // phase -> its start
+	End        *End                // nil: the history is cut off
+	Leases     []*Lease            // in order of their first event
+	Unpaired   []*Event            // returns without an invocation
+	Mixed      []*Event            // events whose lock or client is not that of their grant, or that acquire it again
+	Twice      []*Event            // invocations inside an open call of the same process
 
 	nextOnce sync.Once
 	next     map[*Grant]*Grant // see Follower

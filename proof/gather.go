@@ -3,35 +3,48 @@ package proof
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// registerLogs are what registers accepted, in order, linked by grant: few are asked for, so that no list is made of each.
+// registerLogs are what registers accepted, in order. Few grants are asked for, so that those of all others are listed only when one of
+// them is.
 type registerLogs struct {
-	events []*history.Event
-	next   []int32          // by place in events: the next one of the same grant, or 0
-	first  map[string]int32 // by grant: the place, plus one
-	last   map[string]int32
+	all      []*history.Event
+	expected map[string][]*history.Event // by grant
+
+	once    sync.Once
+	byGrant map[string][]*history.Event
 }
 
-func (l *registerLogs) add(e *history.Event) {
-	l.events, l.next = append(l.events, e), append(l.next, 0)
-	at := int32(len(l.events))
-	if before := l.last[e.Grant]; before > 0 {
-		l.next[before-1] = at
-	} else {
-		l.first[e.Grant] = at
+// expect lists those of the grants that findings are about.
+func (l *registerLogs) expect(findings []Finding) {
+	l.expected = map[string][]*history.Event{}
+	for i := range findings {
+		for _, id := range findings[i].Grants {
+			l.expected[id] = nil
+		}
 	}
-	l.last[e.Grant] = at
+	for _, e := range l.all {
+		if of, expected := l.expected[e.Grant]; expected {
+			l.expected[e.Grant] = append(of, e)
+		}
+	}
 }
 
 // of are those of a grant.
-func (l *registerLogs) of(grant string) (out []*history.Event) {
-	for at := l.first[grant]; at > 0; at = l.next[at-1] {
-		out = append(out, l.events[at-1])
+func (l *registerLogs) of(grant string) []*history.Event {
+	if of, expected := l.expected[grant]; expected {
+		return of
 	}
-	return out
+	l.once.Do(func() {
+		l.byGrant = map[string][]*history.Event{}
+		for _, e := range l.all {
+			l.byGrant[e.Grant] = append(l.byGrant[e.Grant], e)
+		}
+	})
+	return l.byGrant[grant]
 }
 
 // mostNeighbours is how many grants of a lock are looked at beside those of a claim.
@@ -40,7 +53,7 @@ const mostNeighbours = 40
 // about are the events of a record that have something to say about a claim, in order: all of its grants, their leases and
 // their clients. Wide, it takes those of the grants around them as well.
 func (r *Record) about(c Claim, wide bool) []history.Event {
-	a := &gathering{r: r, claim: c, taken: map[*history.Event]bool{}}
+	a := &gathering{r: r, claim: c}
 	a.add(r.run)
 	var of []*history.Grant
 	for _, id := range c.Grants {
@@ -76,13 +89,13 @@ func (r *Record) around(of []*history.Grant) []*history.Grant {
 type gathering struct {
 	r     *Record
 	claim Claim
-	taken map[*history.Event]bool
+	taken []*history.Event // in any order, some twice
 }
 
 func (a *gathering) add(events ...*history.Event) {
 	for _, e := range events {
 		if e != nil {
-			a.taken[e] = true
+			a.taken = append(a.taken, e)
 		}
 	}
 }
@@ -148,10 +161,8 @@ func (a *gathering) others() {
 	if e == nil {
 		return
 	}
-	events := a.r.rec.Events
-	for i := range slices.Backward(events) {
-		o := &events[i]
-		if o.Index >= e.Index || o.Party != history.PartyRegister || o.Type != history.OK || o.Register != e.Register || o.Lock != e.Lock {
+	for _, o := range slices.Backward(a.r.rec.Registered) {
+		if o.Index >= e.Index || o.Type != history.OK || o.Register != e.Register || o.Lock != e.Lock {
 			continue
 		}
 		wanted := map[string]bool{"log-mismatch": o.F == history.FWrite, "stale-accepted": o.Token.V > e.Token.V, "equal-token": o.Token == e.Token && o.Grant != e.Grant}
@@ -163,13 +174,10 @@ func (a *gathering) others() {
 }
 
 func (a *gathering) events() []history.Event {
-	taken := make([]*history.Event, 0, len(a.taken)) // an event is large: it is moved once
-	for e := range a.taken {
-		taken = append(taken, e)
-	}
-	slices.SortFunc(taken, func(x, y *history.Event) int { return cmp.Compare(x.Index, y.Index) })
-	out := make([]history.Event, len(taken))
-	for i, e := range taken {
+	slices.SortFunc(a.taken, func(x, y *history.Event) int { return cmp.Compare(x.Index, y.Index) })
+	a.taken = slices.Compact(a.taken)
+	out := make([]history.Event, len(a.taken)) // an event is large: it is moved once
+	for i, e := range a.taken {
 		out[i] = *e
 	}
 	return out

@@ -30,19 +30,15 @@ type Record struct {
 
 // New looks a record through.
 func New(rec *history.Record) *Record {
-	r := &Record{rec: rec, last: map[string]*history.Event{}, ends: map[string]*history.Event{}, kills: map[string]*history.Event{}, logs: registerLogs{first: make(map[string]int32, len(rec.Grants)), last: make(map[string]int32, len(rec.Grants))}}
-	for i := range rec.Events {
-		e := &rec.Events[i]
-		switch {
-		case e.F == history.FRun && r.run == nil:
-			r.run = e
-		case e.F == history.FEnd:
-			r.ends[e.Party] = e
-		case e.F == history.FKill && e.Client != "" && r.kills[e.Client] == nil:
-			r.kills[e.Client] = e
-		case e.Party == history.PartyRegister:
-			r.logs.add(e)
-		}
+	r := &Record{rec: rec, last: map[string]*history.Event{}, ends: map[string]*history.Event{}, kills: map[string]*history.Event{}, logs: registerLogs{all: rec.Registered}}
+	if i := slices.IndexFunc(rec.Events, func(e history.Event) bool { return e.F == history.FRun }); i >= 0 {
+		r.run = &rec.Events[i]
+	}
+	for _, e := range rec.Ends {
+		r.ends[e.Party] = e
+	}
+	for client, at := range rec.Kills {
+		r.kills[client] = r.killed(client, at)
 	}
 	for i := len(rec.Events) - 1; i >= 0 && len(r.last) < len(rec.Last); i-- {
 		if e := &rec.Events[i]; e.Client != "" && e.Party == e.Client && r.last[e.Client] == nil {
@@ -50,6 +46,17 @@ func New(rec *history.Record) *Record {
 		}
 	}
 	return r
+}
+
+// killed is the event of a client's death.
+func (r *Record) killed(client string, at int64) *history.Event {
+	i, _ := slices.BinarySearchFunc(r.rec.Events, at, func(e history.Event, at int64) int { return cmp.Compare(e.Time, at) })
+	for ; i < len(r.rec.Events); i++ {
+		if e := &r.rec.Events[i]; e.F == history.FKill && e.Client == client {
+			return e
+		}
+	}
+	return nil
 }
 
 // Prove finds the fewest events that prove a finding: none of them can be left out. Where there are none, the proof rests on
@@ -79,6 +86,7 @@ func (r *Record) Prove(f Finding) (proven *Proof) {
 // ProveAll finds the proofs of findings, of several at once.
 func (r *Record) ProveAll(findings []Finding) []*Proof {
 	out := make([]*Proof, len(findings))
+	r.logs.expect(findings)
 	var next atomic.Int64
 	var done sync.WaitGroup
 	for range min(len(findings), runtime.GOMAXPROCS(0)) {
@@ -224,7 +232,7 @@ func paired(events []history.Event, alone []*history.Event) []history.Event {
 // near are the acquires of the grants of a claim, and the calls of the events that its finding names, and what registers accepted
 // of them.
 func (r *Record) near(c Claim, named []int64) []history.Event {
-	a := &gathering{r: r, claim: c, taken: map[*history.Event]bool{}}
+	a := &gathering{r: r, claim: c}
 	a.add(r.run)
 	wanted := map[int64]bool{}
 	for _, i := range named {

@@ -70,9 +70,8 @@ func (a *audit) twoLogs() {
 func (a *audit) registerLog() (log []received, first map[string]int) {
 	log = make([]received, 1, 1+len(a.in.Calls)/2)
 	first, last := make(map[string]int, len(a.in.Grants)), make(map[string]int, len(a.in.Grants))
-	for i := range a.in.Events {
-		e := &a.in.Events[i]
-		if e.Party != history.PartyRegister || (e.F != history.FRead && e.F != history.FWrite) {
+	for _, e := range a.in.Registered {
+		if e.F != history.FRead && e.F != history.FWrite {
 			continue
 		}
 		n := len(log)

@@ -35,9 +35,8 @@ func (in *Facts) replay(register string) replayed {
 // cells are the register's own events, by lock, in the order in which it accepted.
 func (in *Facts) cells(register string) map[string][]*history.Event {
 	out := map[string][]*history.Event{}
-	for i := range in.Events {
-		e := &in.Events[i]
-		if e.Party == history.PartyRegister && e.Register == register && (e.F == history.FRead || e.F == history.FWrite) {
+	for _, e := range in.Registered {
+		if e.Register == register && (e.F == history.FRead || e.F == history.FWrite) {
 			out[e.Lock] = append(out[e.Lock], e)
 		}
 	}

@@ -83,9 +83,8 @@ func (in question) refusedValid(figures checker.Figures) []checker.Finding {
 	figures["fence_refused"], figures["fence_refused_valid"] = 0, 0
 	rivals := map[string]*rivals{}
 	whole := in.WholeUntil()
-	for i := range in.Events {
-		e := &in.Events[i]
-		if e.Party != history.PartyRegister || e.Error != history.ErrStaleToken {
+	for _, e := range in.Registered {
+		if e.Error != history.ErrStaleToken {
 			continue
 		}
 		figures["fence_refused"]++
