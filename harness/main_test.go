@@ -9,13 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/leaktest"
-
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/harness/internal/servertest"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/leaktest"
 	"github.com/lockstorm/lockstorm/internal/proc"
-	"github.com/lockstorm/lockstorm/nemesis/link"
 	"github.com/lockstorm/lockstorm/stores/full"
 )
 
@@ -79,35 +78,7 @@ func startTopology(t testing.TB, name, provider string) *cluster.Cluster {
 // startServers is startTopology for one that a test has changed.
 func startServers(t testing.TB, top cluster.Topology, provider string) *cluster.Cluster {
 	t.Helper()
-	starter := proc.NewStarter()
-	t.Cleanup(starter.Close)
-	p, err := cluster.Choose(provider, top, plainCatalogue().Providers(Means{Starter: starter}))
-	if err != nil {
-		t.Fatalf("%v\n(make test installs what the tests need)", err)
-	}
-	t.Cleanup(func() {
-		if err := closeProvider(p); err != nil {
-			t.Error(err)
-		}
-	})
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // an image may have to be built
-	t.Cleanup(cancel)
-	net := link.New()
-	t.Cleanup(func() {
-		if err := net.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	c, err := cluster.Start(ctx, top, p, filepath.Join(t.TempDir(), "nodes"), cluster.Options{Network: net})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
+	return servertest.Start(t, top, provider, func(s *proc.Starter) []cluster.Provider { return plainCatalogue().Providers(Means{Starter: s}) })
 }
 
 // shortConfig is a run of a few seconds.
