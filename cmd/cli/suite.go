@@ -216,6 +216,33 @@ func (a *App) define(file *plan.File, s suiteFlags) ([]plan.Cell, *gate.Definiti
 	return cells, def, nil
 }
 
+// Define expands a suite file or preset, as the verb suite does.
+func (a *App) Define(name, seeds string, replace []string) ([]plan.Cell, *gate.Definition, error) {
+	if name == "" {
+		name = suiteFile
+	}
+	file, err := plan.Open(a.book, name, a.stdin())
+	if err != nil {
+		return nil, nil, usage(err)
+	}
+	cells, def, err := a.define(file, suiteFlags{seeds: seeds, replace: replace})
+	if err != nil {
+		return nil, nil, usage(err)
+	}
+	return cells, def, nil
+}
+
+// Conclude writes what came of a suite into a directory, and says it as the verb suite does. err is what went wrong before.
+func (a *App) Conclude(s *gate.Suite, out, baseline string, asJSON bool, err error) error {
+	f := suiteFlags{baseline: baseline, asJSON: asJSON}
+	before, berr := f.readBaseline()
+	if berr != nil {
+		return usage(berr)
+	}
+	r, werr := s.Write(out, before)
+	return a.concludeSuite(r, out, f, errors.Join(err, werr))
+}
+
 // readBaseline reads it; one that is to be written for the first time need not be there.
 func (s suiteFlags) readBaseline() (*gate.Results, error) {
 	if s.baseline == "" {

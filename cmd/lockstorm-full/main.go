@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/lockstorm/lockstorm/cluster/container"
+	"github.com/lockstorm/lockstorm/cmd/campaign"
 	"github.com/lockstorm/lockstorm/cmd/claims"
 	"github.com/lockstorm/lockstorm/cmd/cli"
 	"github.com/lockstorm/lockstorm/harness"
@@ -16,5 +17,5 @@ func main() {
 	cat := harness.New(full.All()...)
 	cat.Containers = container.Docker{}
 	harness.WorkerMain(cat)
-	os.Exit(cli.Main(own.Book(cat), cli.System("lockstorm-full"), claims.Verb))
+	os.Exit(cli.Main(own.Book(cat), cli.System("lockstorm-full"), claims.Verb, campaign.Verb))
 }

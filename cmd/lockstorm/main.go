@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/lockstorm/lockstorm/cluster/container"
+	"github.com/lockstorm/lockstorm/cmd/campaign"
 	"github.com/lockstorm/lockstorm/cmd/claims"
 	"github.com/lockstorm/lockstorm/cmd/cli"
 	"github.com/lockstorm/lockstorm/harness"
@@ -15,7 +16,7 @@ import (
 func main() {
 	cat := harness.New(stores.All()...)
 	cat.Containers = container.Docker{}
-	cat.Backends.Elsewhere("rueidislock", "the program lockstorm-full has this lock (go install github.com/lockstorm/lockstorm/cmd/lockstorm-full@latest)")
+	cat.Backends.Elsewhere("rueidislock", "only the program lockstorm-full contains this lock (go install github.com/lockstorm/lockstorm/cmd/lockstorm-full@latest)")
 	harness.WorkerMain(cat)
-	os.Exit(cli.Main(own.Book(cat), cli.System("lockstorm"), claims.Verb))
+	os.Exit(cli.Main(own.Book(cat), cli.System("lockstorm"), claims.Verb, campaign.Verb))
 }

@@ -82,7 +82,7 @@ func (s *Suite) Judge() (*Results, error) {
 	}
 	var cells []plan.Cell
 	for _, d := range s.Cells {
-		c, err := d.cell()
+		c, err := d.Cell()
 		if err != nil {
 			return nil, err
 		}

@@ -111,8 +111,8 @@ func TestABusyHost(t *testing.T) {
 		r.TTL, r.Duration = 1e9, 10e9
 		r.Stats["host_busy_ns"], r.Stats["unplanned_stall_max_ns"] = c.busy, c.unplanned
 		got := excused(c.status, r)
-		if o := (&Outcome{Status: got, Host: byHost(got, r)}); got != c.want || again(o) != c.again {
-			t.Errorf("%+v: %s, once more: %v", c, got, again(o))
+		if o := (&Outcome{Status: got, Host: byHost(got, r)}); got != c.want || o.Disturbed() != c.again {
+			t.Errorf("%+v: %s, once more: %v", c, got, o.Disturbed())
 		}
 	}
 }
@@ -127,8 +127,8 @@ func TestNoFaultOnABusyHost(t *testing.T) {
 		r := ended(c.class)
 		r.TTL, r.Duration = 1e9, 10e9
 		r.Stats["host_busy_ns"], r.Stats["faults_effective"] = c.busy, c.effective
-		if o := (&Outcome{Status: Expected, Unstruck: unstruck(r)}); again(o) != c.want {
-			t.Errorf("%+v: once more: %v", c, again(o))
+		if o := (&Outcome{Status: Expected, Unstruck: unstruck(r)}); o.Disturbed() != c.want {
+			t.Errorf("%+v: once more: %v", c, o.Disturbed())
 		}
 	}
 }

@@ -32,8 +32,11 @@ const (
 	manyClients   = 25  // from which on a run is made alone: it fills a core
 )
 
-// capacity is what this host can bear at once.
-func capacity() int64 {
+// Whole is what a run needs that wants a machine for itself.
+const Whole = 1 << 30
+
+// Capacity is what this host can bear at once.
+func Capacity() int64 {
 	shares := int64(sharesPerCore * runtime.NumCPU())
 	if mb := availableMB(); mb > 0 {
 		shares = min(shares, max(mb*7/10/perShareMB, 1))
@@ -41,10 +44,10 @@ func capacity() int64 {
 	return shares
 }
 
-// needs is what a run needs; one that fills a core needs all.
-func needs(cat *harness.Catalogue, cfg harness.Config) int64 {
+// Shares is what a run needs of a host; one that fills a core needs all.
+func Shares(cat *harness.Catalogue, cfg harness.Config) int64 {
 	if cfg.Clients >= manyClients {
-		return 1 << 30
+		return Whole
 	}
 	if bare, _ := catalog.Split(cfg.Backend); bare == harness.ExecName {
 		// Which servers it needs only the program knows. Beside each client it runs, and may be a virtual machine.
@@ -163,11 +166,11 @@ func (t *Timings) estimate(cat *harness.Catalogue, cfg harness.Config) time.Dura
 			return took
 		}
 	}
-	return declared(cat, cfg)
+	return Declared(cat, cfg)
 }
 
-// declared is what can be said of a run that was never made, and is the same on every host.
-func declared(cat *harness.Catalogue, cfg harness.Config) time.Duration {
+// Declared is what can be said of a run that was never made, and is the same on every host.
+func Declared(cat *harness.Catalogue, cfg harness.Config) time.Duration {
 	ttl := cmp.Or(cfg.TTL, time.Second)
 	return cfg.Time + time.Second + ttl + time.Duration(nodes(cat, cfg))*700*time.Millisecond
 }

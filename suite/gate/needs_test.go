@@ -12,11 +12,11 @@ func TestNeedsOfPrograms(t *testing.T) {
 	cat := harness.New(stores.All()...)
 	cfg := harness.Defaults()
 	cfg.Backend, cfg.Clients = "redis-lua", 3
-	redis := needs(cat, cfg)
+	redis := Shares(cat, cfg)
 	cfg.Backend = harness.ExecBackend("adapters/java/curator")
-	three := needs(cat, cfg)
+	three := Shares(cat, cfg)
 	cfg.Clients = 5
-	if five := needs(cat, cfg); redis >= three || three >= five || three < 6 {
+	if five := Shares(cat, cfg); redis >= three || three >= five || three < 6 {
 		t.Errorf("redis-lua %d, a program with three clients %d, with five %d", redis, three, five)
 	}
 }

@@ -146,6 +146,18 @@ func answerOf(c checker.Result) Answer {
 	return a
 }
 
+// Said is the status of a run, and why it is not as expected.
+func (o *Outcome) Said() string {
+	text := string(o.Status)
+	if why := o.why(); why != "" {
+		text += ": " + why
+	}
+	if o.Unstruck {
+		text += "; no fault took effect"
+	}
+	return text
+}
+
 // why says why a run is not as expected; empty where it is. It quotes the finding that makes it so.
 func (o *Outcome) why() string {
 	switch {

@@ -5,17 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/suite/plan"
 )
 
@@ -79,7 +75,7 @@ func (r *Runner) Run(ctx context.Context, s *Suite, cells []plan.Cell) error {
 	if err := s.begin(r.Resume); err != nil {
 		return &harness.Error{Code: harness.ExitUsage, Err: err}
 	}
-	run := &running{Runner: r, s: s, begun: time.Now(), capacity: capacity(), retries: r.Retry}
+	run := &running{Runner: r, s: s, begun: time.Now(), capacity: Capacity(), retries: r.Retry}
 	run.plan(cells)
 	run.round(ctx, slices.Clone(run.todo), cmp.Or(r.Jobs, len(run.todo)+1))
 	for len(run.spoilt) > 0 {
@@ -134,7 +130,7 @@ func (r *running) plan(cells []plan.Cell) {
 				r.done++
 				continue
 			}
-			r.todo = append(r.todo, job{cell: c, seed: seed, nth: r.attempts(c.Name, seed), takes: r.Timings.estimate(r.Catalogue, c.Run), needs: needs(r.Catalogue, c.Run)})
+			r.todo = append(r.todo, job{cell: c, seed: seed, nth: r.attempts(c.Name, seed), takes: r.Timings.estimate(r.Catalogue, c.Run), needs: Shares(r.Catalogue, c.Run)})
 		}
 	}
 	slices.SortStableFunc(r.todo, func(a, b job) int {
@@ -151,7 +147,7 @@ func (r *running) plan(cells []plan.Cell) {
 // have reports whether a run has its outcome, and one that lasts: what the host spoilt is made again.
 func (r *running) have(cell string, seed uint64) bool {
 	for _, o := range r.s.last(cell) {
-		if o.Seed == seed && !again(&o) {
+		if o.Seed == seed && !o.Disturbed() {
 			return true
 		}
 	}
@@ -186,47 +182,13 @@ func (r *running) make(ctx context.Context, j job) {
 		r.errs = append(r.errs, err)
 		r.mu.Unlock()
 	default:
-		r.ended(j, o, again(o) && !r.over())
+		r.ended(j, o, o.Disturbed() && !r.over())
 	}
 }
 
 // one makes one attempt, and stores what came of it.
 func (r *running) one(ctx context.Context, j job, attempt int) (*Outcome, error) {
-	dir := runDir(j.cell.Name, j.seed, attempt)
-	path := filepath.Join(r.s.Dir, dir)
-	if err := os.RemoveAll(path); err != nil { // of one that was cut off
-		return nil, err
-	}
-	began := time.Now()
-	c := j.cell.Seeded(j.seed)
-	c.Run.Version = r.s.Version
-	c.Run.Command = cmp.Or(r.s.Program, program) + " run " + c.Run.Line()
-	out, differs, err := c.Do(ctx, r.Catalogue, path)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	o := &Outcome{
-		Cell: c.Name, Seed: j.seed, Attempt: attempt, Differs: differs, Length: c.Run.Time,
-		Began: began.UTC().Round(time.Millisecond), Took: time.Since(began).Round(time.Millisecond),
-		Command: c.Run.Line(), Dir: dir,
-	}
-	if err != nil {
-		o.Exit, o.Error = exitOf(err), err.Error()
-	}
-	var results *checker.Results
-	if out != nil {
-		results, o.Exit = out.Results, out.ExitCode()
-		o.summarize(results, c.Expect)
-		if out.Trouble != nil {
-			o.Error = out.Trouble.Error()
-		}
-	}
-	o.Status = excused(statusOf(c.Expect, o.Exit, results, differs, err), results)
-	o.Host, o.Unstruck = byHost(o.Status, results), shows(j.cell) && unstruck(results)
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		return nil, err
-	}
-	return o, files.WriteJSON(filepath.Join(path, outcomeFile), o)
+	return r.s.Attempt(ctx, r.Catalogue, j.cell, j.seed, attempt)
 }
 
 func (r *running) ended(j job, o *Outcome, spoilt bool) {
@@ -284,7 +246,7 @@ func (r *running) left() time.Duration {
 
 // Estimate is how long a suite will take on this host, from its beginning.
 func (r *Runner) Estimate(cells []plan.Cell) time.Duration {
-	run := &running{Runner: r, s: &Suite{}, capacity: capacity()}
+	run := &running{Runner: r, s: &Suite{}, capacity: Capacity()}
 	run.plan(cells)
 	if r.Jobs > 0 { // so many at once, and no more
 		var sum time.Duration
@@ -302,13 +264,7 @@ func (e Event) String() string {
 	if e.Outcome == nil {
 		return text
 	}
-	text += ": " + string(e.Outcome.Status)
-	if why := e.Outcome.why(); why != "" {
-		text += ": " + why
-	}
-	if e.Outcome.Unstruck {
-		text += "; no fault took effect"
-	}
+	text += ": " + e.Outcome.Said()
 	if e.Again {
 		text += "; retried after all other runs"
 	}

@@ -260,9 +260,9 @@ func TestResume(t *testing.T) {
 		t.Fatalf("%d outcomes are kept", len(stored.Outcomes))
 	}
 	for _, o := range stored.Outcomes {
-		before[o.Dir] = modified(t, filepath.Join(s.Dir, o.Dir, outcomeFile))
+		before[o.Dir] = modified(t, filepath.Join(s.Dir, o.Dir, OutcomeFile))
 	}
-	half := filepath.Join(s.Dir, runDir(cells[len(cells)-1].Name, 2, 0)) // as if it had been killed in the middle of a run
+	half := filepath.Join(s.Dir, RunDir(cells[len(cells)-1].Name, 2, 0)) // as if it had been killed in the middle of a run
 	if err := os.MkdirAll(filepath.Join(half, "logs"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func TestResume(t *testing.T) {
 		t.Errorf("exit %d, %d outcomes: %s", whole.ExitCode, len(next.Outcomes), whole.Verdict)
 	}
 	for dir, at := range before {
-		if now := modified(t, filepath.Join(s.Dir, dir, outcomeFile)); !now.Equal(at) {
+		if now := modified(t, filepath.Join(s.Dir, dir, OutcomeFile)); !now.Equal(at) {
 			t.Errorf("%s was run again", dir)
 		}
 	}

@@ -169,12 +169,6 @@ func excused(s Status, r *checker.Results) Status {
 	return s
 }
 
-// again reports whether a run may be made once more: the host held it up, or something was missing
-// at the moment. One that was refused for its configuration never changes its mind.
-func again(o *Outcome) bool {
-	return (o.Status == Inconclusive && o.Host) || (o.Status == Expected && o.Unstruck) || (o.Status == Broken && o.Exit == harness.ExitEnvironment)
-}
-
 // exitOf is the code of an error of a run.
 func exitOf(err error) int {
 	var coded *harness.Error

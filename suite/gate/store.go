@@ -22,7 +22,7 @@ import (
 const (
 	DefinitionFile = "suite.json"
 	ResultsFile    = "results.json"
-	outcomeFile    = "outcome.json" // in the directory of a run
+	OutcomeFile    = "outcome.json" // in the directory of a run
 	runsDir        = "runs"
 )
 
@@ -75,8 +75,8 @@ func Define(cells []plan.Cell) []Defined {
 	return out
 }
 
-// cell is a stored one as it was.
-func (d Defined) cell() (plan.Cell, error) {
+// Cell is a stored one as it was.
+func (d Defined) Cell() (plan.Cell, error) {
 	c := plan.Cell{Case: d.Case, Row: d.Row, Column: d.Column, Seeds: d.Seeds, Control: d.Control, Skip: d.Skip, Place: d.Place}
 	for _, text := range d.Thresholds {
 		t, err := tally.ParseThreshold(text)
@@ -88,8 +88,8 @@ func (d Defined) cell() (plan.Cell, error) {
 	return c, nil
 }
 
-// runDir is the directory of a run below that of the suite.
-func runDir(cell string, seed uint64, attempt int) string {
+// RunDir is the directory of a run below that of the suite.
+func RunDir(cell string, seed uint64, attempt int) string {
 	name := fmt.Sprintf("seed-%d", seed)
 	if attempt > 0 {
 		name += fmt.Sprintf("-again-%d", attempt)
@@ -139,8 +139,8 @@ func Load(dir string) (*Suite, error) {
 // loadRun reads the attempts of one run; the last one counts, and all are kept.
 func (s *Suite) loadRun(cell string, seed uint64) error {
 	for attempt := 0; ; attempt++ {
-		dir := runDir(cell, seed, attempt)
-		path := filepath.Join(s.Dir, dir, outcomeFile)
+		dir := RunDir(cell, seed, attempt)
+		path := filepath.Join(s.Dir, dir, OutcomeFile)
 		b, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -157,8 +157,8 @@ func (s *Suite) loadRun(cell string, seed uint64) error {
 	}
 }
 
-// last are the outcomes of a cell that count, by seed: of each the last attempt, and of a cell that
-// several shards have run those of all.
+// last are the outcomes of a cell that count, by seed: of each the last attempt, unless an earlier one was not disturbed and is
+// worse; of a cell that several machines have run those of all.
 func (s *Suite) last(cell string) []Outcome {
 	var out []Outcome
 	for _, o := range s.Outcomes {
@@ -171,8 +171,12 @@ func (s *Suite) last(cell string) []Outcome {
 				earlier = i
 			}
 		}
-		if earlier >= 0 {
+		switch {
+		case earlier < 0:
+		case o.Counts(&out[earlier]):
 			out[earlier] = o
+			continue
+		default:
 			continue
 		}
 		out = append(out, o)

@@ -1,0 +1,201 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/lockstorm/lockstorm/campaign/queue"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite/gate"
+)
+
+// keep tells the queue that a task is at work, until it is settled: it gives it to nobody else meanwhile.
+func (r *working) keep(msg jetstream.Msg) (settled func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(r.Campaign.AckWait / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				msg.InProgress() //nolint:errcheck // another worker gets it, then, and both attempts are kept
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
+}
+
+// handle makes a task that a message has brought, stores what came of it, and only then acknowledges the message.
+func (r *working) handle(ctx context.Context, msg jetstream.Msg, t Task) {
+	given := uint64(1)
+	if meta, err := msg.Metadata(); err == nil {
+		given = meta.NumDelivered
+	}
+	o := owner{t, ""}
+	if r.board.settled(o) { // only its acknowledgement was lost
+		r.acknowledge(ctx, msg)
+		return
+	}
+	out, again := r.attempt(ctx, o, given)
+	switch {
+	case out == nil:
+		r.giveBack(ctx, msg, 0)
+	case again:
+		r.giveBack(ctx, msg, busyDelay)
+	default:
+		r.acknowledge(ctx, msg)
+	}
+}
+
+// giveBack lets the queue give a task out again, after a while. A queue that is not told does so by itself, later.
+func (r *working) giveBack(ctx context.Context, msg jetstream.Msg, after time.Duration) {
+	if after > 0 {
+		msg.NakWithDelay(after) //nolint:errcheck // see above
+	} else {
+		msg.Nak() //nolint:errcheck // see above
+	}
+	if ctx.Err() != nil {
+		r.Campaign.q.Flush() //nolint:errcheck // see above
+	}
+}
+
+// acknowledge ends a task. Where the queue does not hear of it, the task comes again, and is acknowledged then.
+func (r *working) acknowledge(ctx context.Context, msg jetstream.Msg) {
+	const soon = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), soon)
+	defer cancel()
+	msg.DoubleAck(ctx) //nolint:errcheck // see above
+}
+
+// attempt makes an attempt and stores it. No outcome: it was given up. again: the host disturbed it, and it may be made once more.
+func (r *working) attempt(ctx context.Context, o owner, given uint64) (out *gate.Outcome, again bool) {
+	cell, err := r.Campaign.Definition.Cells[o.Cell].Cell()
+	if err != nil {
+		r.fail(err)
+		return nil, false
+	}
+	r.tell(Event{Task: r.Campaign.name(o.Task)})
+	dir, err := os.MkdirTemp(r.Dir, fmt.Sprintf("run-%s-", o.ID()))
+	if err != nil {
+		r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: err})
+		return nil, false
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // the folder of the worker is removed with all that is in it
+	s := &gate.Suite{Definition: r.Campaign.Definition, Dir: dir}
+	n := r.board.attempts(o)
+	switch do := r.Do; {
+	case given > mostGiven:
+		out = &gate.Outcome{Cell: cell.Name, Seed: o.Seed, Attempt: n, Status: gate.Broken, Exit: harness.ExitPanic, Command: cell.Seeded(o.Seed).Run.Line(), Began: time.Now().UTC(),
+			Error: fmt.Sprintf("%d workers took this run, and none of them finished it", given-1)}
+	case do != nil:
+		out, err = do(ctx, s, cell, o.Seed, n)
+	default:
+		out, err = s.Attempt(ctx, r.Catalogue, cell, o.Seed, n)
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: err})
+		}
+		return nil, false
+	}
+	if err := r.store(ctx, o, out, filepath.Join(dir, out.Dir), given); err != nil {
+		if ctx.Err() == nil {
+			r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("%s: its outcome cannot be stored: %w", r.Campaign.name(o.Task), err)})
+		}
+		return nil, false
+	}
+	again = !r.board.settled(o)
+	r.tell(Event{Task: r.Campaign.name(o.Task), Outcome: out, Note: map[bool]string{true: "it will be run again"}[again]})
+	return out, again
+}
+
+// store keeps the directory of an attempt and then, under the first free number, its outcome.
+func (r *working) store(ctx context.Context, o owner, out *gate.Outcome, dir string, given uint64) error {
+	res := Result{Outcome: *out, Worker: r.Name, Machine: r.Machine, Given: given}
+	if _, err := os.Stat(filepath.Join(dir, gate.OutcomeFile)); err == nil {
+		res.Object = fmt.Sprintf("%s/%s/%d", r.Name, o.ID(), time.Now().UnixNano())
+		if err := r.insist(ctx, func(ctx context.Context) error { return r.Campaign.upload(ctx, res.Object, dir) }); err != nil {
+			return err
+		}
+	}
+	for ; ; out.Attempt++ {
+		res.Outcome.Attempt = out.Attempt
+		value, err := json.Marshal(res)
+		if err != nil {
+			return err
+		}
+		k := key(o.Task, o.machine, out.Attempt)
+		err = r.insist(ctx, func(ctx context.Context) error {
+			_, err := r.Campaign.results.Create(ctx, k, value)
+			if errors.Is(err, jetstream.ErrKeyExists) && r.mine(ctx, k, res.Object) {
+				return nil // the answer to an earlier request was lost
+			}
+			return err
+		})
+		if err == nil {
+			return r.board.add(k, value)
+		}
+		if !errors.Is(err, jetstream.ErrKeyExists) {
+			return err
+		}
+	}
+}
+
+// mine reports whether an outcome that is stored is the one of this object.
+func (r *working) mine(ctx context.Context, key, object string) bool {
+	e, err := r.Campaign.results.Get(ctx, key)
+	var there Result
+	return err == nil && json.Unmarshal(e.Value(), &there) == nil && there.Worker == r.Name && there.Object == object
+}
+
+// insist does something with the queue, again while it is away.
+func (r *working) insist(ctx context.Context, do func(context.Context) error) error {
+	wait := emptyWait
+	for begun := time.Now(); ; {
+		err := do(ctx)
+		if err == nil || errors.Is(err, jetstream.ErrKeyExists) || ctx.Err() != nil {
+			return err
+		}
+		explained := r.Campaign.q.Explain(err)
+		if errors.As(explained, new(queue.Full)) || !queue.Away(err) || time.Since(begun) > patience {
+			return explained
+		}
+		if !sleep(ctx, wait) {
+			return err
+		}
+		wait = min(2*wait, emptyWaitMax)
+	}
+}
+
+// upload stores the directory of a run.
+func (c *Campaign) upload(ctx context.Context, name, dir string) error {
+	ctx, cancel := context.WithTimeout(ctx, uploadTime)
+	defer cancel()
+	r, w := io.Pipe()
+	packed := make(chan error, 1)
+	go func() {
+		err := pack(w, dir)
+		w.CloseWithError(err)
+		packed <- err
+	}()
+	_, err := c.runs.Put(ctx, jetstream.ObjectMeta{Name: name}, r)
+	r.CloseWithError(err)
+	if perr := <-packed; err == nil {
+		err = perr
+	}
+	return err
+}
+
+// uploadTime bounds how long one run takes to be stored.
+const uploadTime = 5 * time.Minute

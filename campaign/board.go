@@ -1,0 +1,197 @@
+package campaign
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/lockstorm/lockstorm/suite/gate"
+)
+
+// Result is what came of one attempt, as it is stored.
+type Result struct {
+	Outcome gate.Outcome `json:"outcome"`
+	Worker  string       `json:"worker"`
+	Machine string       `json:"machine"`
+	Object  string       `json:"object,omitempty"` // the archive of its directory; empty: there is none
+	Given   uint64       `json:"given"`            // how often its message had been given out
+
+	cell int // its place in the definition
+}
+
+// key is where an attempt is stored. Controls are kept for each machine.
+func key(t Task, machine string, attempt int) string {
+	if machine != "" {
+		return fmt.Sprintf("control.%s.%s.%d", machine, t.ID(), attempt)
+	}
+	return fmt.Sprintf("task.%s.%d", t.ID(), attempt)
+}
+
+// parseKey is key the other way.
+func parseKey(s string) (t Task, machine string, attempt int, err error) {
+	parts := strings.Split(s, ".")
+	switch {
+	case len(parts) == 3 && parts[0] == "task":
+	case len(parts) == 4 && parts[0] == "control":
+		machine, parts = parts[1], parts[1:]
+	default:
+		return t, "", 0, fmt.Errorf("%q is no key of an outcome", s)
+	}
+	t, err = parseTask(parts[1])
+	attempt, bad := strconv.Atoi(parts[2])
+	return t, machine, attempt, errors.Join(err, bad)
+}
+
+func parseTask(s string) (t Task, err error) {
+	cell, seed, _ := strings.Cut(s, "-")
+	n, errN := strconv.Atoi(cell)
+	u, errU := strconv.ParseUint(seed, 10, 64)
+	return Task{n, u}, errors.Join(errN, errU)
+}
+
+// owner is whose runs are counted together: all of a task, or those of a control on one machine.
+type owner struct {
+	Task
+	machine string
+}
+
+// board is what came of a campaign so far.
+type board struct {
+	m *Manifest
+
+	mu      sync.Mutex
+	results map[owner]map[int]*Result // by attempt
+	n       int                       // tasks that are done
+}
+
+// board reads all outcomes.
+func (c *Campaign) board(ctx context.Context) (*board, error) {
+	b := &board{m: c.Manifest, results: map[owner]map[int]*Result{}}
+	return b, c.watch(ctx, b, false, nil)
+}
+
+// watch reads all outcomes and, where it goes on, those that come; whole is called when all that there were are read, and for each
+// that comes.
+func (c *Campaign) watch(ctx context.Context, b *board, goOn bool, each func()) error {
+	w, err := c.results.WatchAll(ctx)
+	if err != nil {
+		return c.q.Explain(cancelled(ctx, err))
+	}
+	defer w.Stop() //nolint:errcheck // nothing depends on it
+	whole := false
+	for {
+		select {
+		case e, open := <-w.Updates():
+			switch {
+			case !open:
+				return c.q.Explain(cancelled(ctx, errors.New("the outcomes can no longer be followed")))
+			case e == nil:
+				whole = true
+			case e.Operation() == jetstream.KeyValuePut:
+				if err := b.add(e.Key(), e.Value()); err != nil {
+					return err
+				}
+			}
+			if whole && each != nil {
+				each()
+			}
+			if whole && !goOn {
+				return nil
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (b *board) add(key string, value []byte) error {
+	t, machine, attempt, err := parseKey(key)
+	if err != nil || t.Cell < 0 || t.Cell >= len(b.m.Definition.Cells) {
+		return fmt.Errorf("the outcomes of campaign %s have %q, which is no run of it: %w", b.m.Name, key, err)
+	}
+	r := &Result{}
+	if err := json.Unmarshal(value, r); err != nil {
+		return fmt.Errorf("outcome %s of campaign %s: %w", key, b.m.Name, err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	o := owner{t, machine}
+	if b.results[o] == nil {
+		b.results[o] = map[int]*Result{}
+	}
+	r.Outcome.Attempt, r.cell = attempt, t.Cell
+	before := b.enough(o)
+	b.results[o][attempt] = r
+	if !before && machine == "" && b.enough(o) {
+		b.n++
+	}
+	return nil
+}
+
+// done reports whether a task has an outcome that counts: one that the host did not disturb, or as many attempts as there may be.
+func (b *board) done(t Task) bool { return b.settled(owner{t, ""}) }
+
+func (b *board) settled(o owner) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.enough(o)
+}
+
+func (b *board) enough(o owner) bool {
+	broken := 0
+	for _, r := range b.results[o] {
+		if !r.Outcome.Disturbed() {
+			return true
+		}
+		if r.Outcome.Status == gate.Broken {
+			broken++
+		}
+	}
+	return len(b.results[o]) > b.m.Retry || broken > 1 // what is missing twice is missing
+}
+
+// attempts are how many a task has.
+func (b *board) attempts(o owner) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.results[o])
+}
+
+// count is how many tasks are done.
+func (b *board) count() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.n
+}
+
+// all are the results in the order of the definition: of a task by attempt, of a control machine after machine.
+func (b *board) all() (out []*Result) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	owners := make([]owner, 0, len(b.results))
+	for o := range b.results {
+		owners = append(owners, o)
+	}
+	slices.SortFunc(owners, func(x, y owner) int {
+		return cmp.Or(cmp.Compare(x.Cell, y.Cell), strings.Compare(x.machine, y.machine), cmp.Compare(x.Seed, y.Seed))
+	})
+	for _, o := range owners {
+		attempts := make([]int, 0, len(b.results[o]))
+		for n := range b.results[o] {
+			attempts = append(attempts, n)
+		}
+		slices.Sort(attempts)
+		for _, n := range attempts {
+			out = append(out, b.results[o][n])
+		}
+	}
+	return out
+}

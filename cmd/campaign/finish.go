@@ -1,0 +1,274 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/docker/go-units"
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/campaign"
+	"github.com/lockstorm/lockstorm/cmd/cli"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite/gate"
+)
+
+type finishFlags struct {
+	out, baseline     string
+	wait, now, asJSON bool
+}
+
+func (v *verb) finishCommand() *cobra.Command {
+	var r reach
+	var f finishFlags
+	cmd := &cobra.Command{
+		Use:   "finish --out DIR",
+		Short: "judge the campaign: page, JUnit, exit code",
+		Long: `Fetches the runs of the campaign and judges them as one suite. The stored suite says which runs there must be. Runs
+without an outcome that are not in the queue either are published again.
+
+Exit codes: those of suite; 2 also if runs have no outcome yet.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return v.finish(cmd.Context(), r, f) },
+	}
+	fs := cmd.Flags()
+	r.flags(fs, v)
+	r.named(fs)
+	fs.StringVar(&f.out, "out", "", "directory of the result; it must be empty, absent or that of this campaign")
+	fs.BoolVar(&f.wait, "wait", false, "wait until every run has an outcome")
+	fs.BoolVar(&f.now, "now", false, "judge the outcomes that there are; cells with missing runs are reported as not run")
+	fs.StringVar(&f.baseline, "baseline", "", "results.json of an earlier suite: only new failures fail the campaign")
+	fs.BoolVar(&f.asJSON, "json", false, "print results.json on stdout")
+	cmd.MarkFlagsMutuallyExclusive("wait", "now")
+	return cmd
+}
+
+func (v *verb) finish(ctx context.Context, r reach, f finishFlags) error {
+	if f.out == "" {
+		return usage(errors.New("--out is missing: name the directory of the result"))
+	}
+	q, c, err := r.find(ctx, v)
+	if err != nil {
+		return v.ended(ctx, err)
+	}
+	defer q.Close()
+	if f.wait {
+		if err := v.wait(ctx, c); err != nil {
+			return v.ended(ctx, err)
+		}
+	}
+	s, again, err := v.look(ctx, c, !f.now)
+	if err != nil {
+		return v.ended(ctx, err)
+	}
+	if missing := s.Of - s.Done; missing > 0 && !f.now {
+		return &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("%d of %s have no outcome yet (%s; %d workers are at work): start workers, and finish again; --wait waits for the rest, --now judges what there is",
+			missing, cli.Plural(s.Of, "run"), lost(again), len(s.Workers))}
+	}
+	return v.gather(ctx, c, f)
+}
+
+func lost(again int) string {
+	if again == 0 {
+		return "all of them are in the queue"
+	}
+	return fmt.Sprintf("%d of them were lost by the queue and are published again", again)
+}
+
+// look asks how far a campaign is, and publishes again what the queue has lost.
+func (v *verb) look(ctx context.Context, c *campaign.Campaign, republish bool) (s *campaign.State, again int, err error) {
+	if s, err = c.State(ctx, v.Book().Catalogue); err != nil {
+		return nil, 0, err
+	}
+	if republish && len(s.Lost) > 0 {
+		again, err = c.Republish(ctx, v.Book().Catalogue)
+	}
+	return s, again, err
+}
+
+// How often a campaign is looked at, and how often something is said.
+const (
+	lookEach = 2 * time.Second
+	sayEach  = 15
+)
+
+// wait until every run has its outcome.
+func (v *verb) wait(ctx context.Context, c *campaign.Campaign) error {
+	for n := 0; ; n++ {
+		s, again, err := v.look(ctx, c, true)
+		if err != nil {
+			return err
+		}
+		if again > 0 {
+			v.say("the queue had lost %s: published again", cli.Plural(again, "task"))
+		}
+		if s.Done >= s.Of {
+			return nil
+		}
+		if n%sayEach == 0 {
+			v.say("%s", line(s))
+		}
+		if !pause(ctx, lookEach) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// line is how far a campaign is.
+func line(s *campaign.State) string {
+	text := fmt.Sprintf("%d of %s done, %s at work", s.Done, cli.Plural(s.Of, "run"), cli.Plural(len(s.Workers), "worker"))
+	if s.Left > 0 && s.Done < s.Of {
+		text += fmt.Sprintf(", %.1f runs per minute, about %v left", s.Rate, s.Left)
+	}
+	return text
+}
+
+// gather writes the result, and says it.
+func (v *verb) gather(ctx context.Context, c *campaign.Campaign, f finishFlags) error {
+	s, err := c.Gather(ctx, f.out, nil)
+	if err != nil {
+		return v.ended(ctx, err)
+	}
+	return v.Conclude(s, f.out, f.baseline, f.asJSON, nil)
+}
+
+func (v *verb) statusCommand() *cobra.Command {
+	var r reach
+	var asJSON, follow bool
+	var out string
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "say how far the campaign is",
+		Long: `Shows how many runs are done and with which status, the workers, the rate and the time left. With --out the command also writes the
+suite's page of what is done so far into a directory, which serve shows in a browser; with --follow it repeats that every few seconds.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return v.status(cmd.Context(), r, out, asJSON, follow) },
+	}
+	r.flags(cmd.Flags(), v)
+	r.named(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	cmd.Flags().BoolVar(&follow, "follow", false, "repeat until the campaign is done")
+	cmd.Flags().StringVar(&out, "out", "", "directory of the page; it must be empty, absent or that of this campaign")
+	return cmd
+}
+
+func (v *verb) status(ctx context.Context, r reach, out string, asJSON, follow bool) error {
+	q, c, err := r.find(ctx, v)
+	if err != nil {
+		return v.ended(ctx, err)
+	}
+	defer q.Close()
+	for {
+		s, _, err := v.look(ctx, c, false)
+		if err == nil {
+			err = v.show(s, asJSON)
+		}
+		if err == nil && out != "" {
+			err = v.page(ctx, c, out)
+		}
+		switch {
+		case err != nil:
+			return v.ended(ctx, err)
+		case !follow || s.Done >= s.Of:
+			return nil
+		case !pause(ctx, lookEach):
+			return v.Exit(harness.ExitInterrupted)
+		}
+	}
+}
+
+// page writes what is done so far.
+func (v *verb) page(ctx context.Context, c *campaign.Campaign, out string) error {
+	s, err := c.Gather(ctx, out, nil)
+	if err != nil {
+		return err
+	}
+	_, err = s.Write(out, nil)
+	return err
+}
+
+// fullSoon is the part of the room from which on it is said.
+const fullSoon = 0.8
+
+func (v *verb) show(s *campaign.State, asJSON bool) error {
+	if asJSON {
+		return v.PrintJSON(s)
+	}
+	fmt.Fprintf(v.st.Stdout, "campaign %s: %s\n", s.Name, line(s))
+	var counts []string
+	for _, status := range slices.Sorted(maps.Keys(s.Statuses)) {
+		counts = append(counts, fmt.Sprintf("%d %s", s.Statuses[status], status))
+	}
+	if len(counts) > 0 {
+		fmt.Fprintf(v.st.Stdout, "  %s\n", strings.Join(counts, ", "))
+	}
+	if worse := s.Statuses[gate.Worse]; worse > 0 {
+		fmt.Fprintf(v.st.Stdout, "  %s with an unexpected violation: campaign finish --now reports them\n", cli.Plural(worse, "run"))
+	}
+	if n := s.Attempts - s.Done; n > 0 {
+		fmt.Fprintf(v.st.Stdout, "  %s beside those that count, %d of all attempts disturbed by the host\n", cli.Plural(n, "attempt"), s.Disturbed)
+	}
+	if len(s.Lost) > 0 {
+		fmt.Fprintf(v.st.Stdout, "  the queue has lost %s: campaign finish publishes them again\n", cli.Plural(len(s.Lost), "task"))
+	}
+	full := ""
+	if float64(s.Bytes) > fullSoon*float64(s.Room) {
+		full = ": nearly full; remove other campaigns, or start this one anew with a larger --max-size"
+	}
+	fmt.Fprintf(v.st.Stdout, "  runs stored: %s of %s%s\n", units.BytesSize(float64(s.Bytes)), units.BytesSize(float64(s.Room)), full)
+	w := tabwriter.NewWriter(v.st.Stdout, 0, 0, 2, ' ', 0)
+	for _, name := range slices.Sorted(maps.Keys(s.Workers)) {
+		fmt.Fprintf(w, "  worker %s\t%s\n", name, strings.Join(s.Workers[name].Running, ", "))
+	}
+	return w.Flush()
+}
+
+func (v *verb) removeCommand() *cobra.Command {
+	var r reach
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "rm NAME",
+		Short: "delete a campaign from the queue: tasks, outcomes and runs",
+		Long:  "Deletes everything that the queue keeps of a campaign. What finish has written stays. A campaign with workers at work is deleted only with --force.",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return v.remove(cmd.Context(), r, args[0], force)
+		},
+	}
+	r.flags(cmd.Flags(), v)
+	cmd.Flags().BoolVar(&force, "force", false, "delete the campaign even if workers are at work")
+	return cmd
+}
+
+func (v *verb) remove(ctx context.Context, r reach, name string, force bool) error {
+	q, err := r.open(ctx, v)
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+	if _, err := campaign.Choose(ctx, q, name); err != nil {
+		return environment(err)
+	}
+	if !force {
+		if c, err := campaign.Open(ctx, q, name); err == nil { // one that is not whole has no workers
+			s, err := c.State(ctx, v.Book().Catalogue)
+			if err != nil {
+				return environment(err)
+			}
+			if len(s.Workers) > 0 {
+				return usage(fmt.Errorf("campaign %s has %s at work: stop them first, or use --force", name, cli.Plural(len(s.Workers), "worker")))
+			}
+		}
+	}
+	if err := campaign.Remove(ctx, q, name); err != nil {
+		return environment(err)
+	}
+	fmt.Fprintf(v.st.Stdout, "campaign %s is deleted from %s\n", name, q.URL())
+	return nil
+}

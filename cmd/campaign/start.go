@@ -1,0 +1,169 @@
+package campaign
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/docker/go-units"
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/campaign"
+	"github.com/lockstorm/lockstorm/campaign/queue"
+	"github.com/lockstorm/lockstorm/cmd/cli"
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+type startFlags struct {
+	reach
+
+	embed, store, out, baseline string
+	cert, key                   string
+	room, seeds                 string
+	replace                     []string
+	settings                    campaign.Settings
+}
+
+// The limits of campaigns.
+const (
+	defaultAckWait = time.Minute
+	leastAckWait   = time.Second
+	defaultKeep    = 7 * 24 * time.Hour
+	leastKeep      = time.Hour
+	defaultRoom    = "10GB"
+	defaultRetry   = 4
+)
+
+func (v *verb) startCommand() *cobra.Command {
+	var f startFlags
+	cmd := &cobra.Command{
+		Use:   "start [FILE|PRESET]",
+		Short: "publish the runs of a suite as tasks for workers",
+		Long: `Stores the suite on the queue and publishes one task for each cell and seed, the longest first. If the campaign was started before,
+the command continues it: only tasks that have no outcome and are not in the queue are published.
+
+With --embed this program is the queue. It serves until it is interrupted. With --out it ends as soon as every run has an outcome, and writes
+the result as campaign finish does. If it is killed, start it again with the same flags: its data is in --store.
+
+Exit codes: 0 published; 3 wrong usage; 4 the queue cannot be used; with --out the exit code of the suite.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.name = cmp.Or(append(args, "")...)
+			return v.start(cmd.Context(), f)
+		},
+	}
+	fs := cmd.Flags()
+	f.flags(fs, v)
+	fs.StringVar(&f.embed, "embed", "", "HOST:PORT: run the queue in this process, instead of --queue")
+	fs.StringVar(&f.store, "store", "", "with --embed: directory of the queue's data (default: lockstorm-runs/campaign-NAME)")
+	fs.StringVar(&f.cert, "embed-cert", "", "with --embed: file with the certificate of the server, for TLS; --embed-key names its key")
+	fs.StringVar(&f.key, "embed-key", "", "with --embed: file with the key of --embed-cert")
+	fs.StringVar(&f.out, "out", "", "with --embed: directory of the result; the command ends when every run has an outcome")
+	fs.StringVar(&f.baseline, "baseline", "", "with --out: results.json of an earlier suite: only new failures fail the campaign")
+	fs.StringVar(&f.settings.Name, "name", "", "name of the campaign (default: the name of the suite)")
+	fs.StringVar(&f.seeds, "seeds", "", "seeds for the cells that list no seeds themselves: 5 for 1 to 5, 6-10, or 1,4,9")
+	fs.StringArrayVar(&f.replace, "replace", nil, "OLD=NEW: run the backend NEW wherever the suite says OLD, with the same expectations")
+	cli.Number(fs, &f.settings.Retry, "retry", 0, defaultRetry, "how often to run again what the host of a worker disturbed")
+	fs.DurationVar(&f.settings.AckWait, "ack-wait", defaultAckWait, "a worker that is silent for this long has lost its run; workers report every third of it")
+	fs.DurationVar(&f.settings.Keep, "keep", defaultKeep, "the queue deletes outcomes and runs that are older than this")
+	fs.StringVar(&f.room, "max-size", defaultRoom, "room on the queue for the directories of the runs")
+	return cmd
+}
+
+func (f *startFlags) check() error {
+	room, err := units.RAMInBytes(f.room)
+	switch {
+	case err != nil || room <= 0:
+		return fmt.Errorf("--max-size %s: want a size, such as 10GB", f.room)
+	case (f.embed == "") == (f.URL == ""):
+		return errors.New("name the queue: either --queue nats://HOST:PORT or --embed HOST:PORT")
+	case f.embed == "" && (f.out != "" || f.store != "" || f.cert != ""):
+		return errors.New("--out, --store and --embed-cert belong to --embed: with --queue, campaign finish writes the result")
+	case (f.cert == "") != (f.key == ""):
+		return errors.New("--embed-cert and --embed-key belong together: name both files")
+	case f.out == "" && f.baseline != "":
+		return errors.New("--baseline needs --out")
+	case f.settings.AckWait < leastAckWait:
+		return fmt.Errorf("--ack-wait %v: want at least %v", f.settings.AckWait, leastAckWait)
+	case f.settings.Keep < leastKeep:
+		return fmt.Errorf("--keep %v: want at least %v", f.settings.Keep, leastKeep)
+	}
+	f.settings.Room = room
+	return nil
+}
+
+func (v *verb) start(ctx context.Context, f startFlags) error {
+	if err := f.check(); err != nil {
+		return usage(err)
+	}
+	cells, def, err := v.Define(f.reach.name, f.seeds, f.replace)
+	if err != nil {
+		return err
+	}
+	if f.settings.Build, err = campaign.Build(); err != nil {
+		return environment(err)
+	}
+	f.settings.Name = cmp.Or(f.settings.Name, def.Name)
+	m, err := campaign.Make(v.Book().Catalogue, *def, cells, f.settings)
+	if err != nil {
+		return usage(err)
+	}
+	if f.embed == "" {
+		q, err := f.open(ctx, v)
+		if err != nil {
+			return err
+		}
+		defer q.Close()
+		c, err := v.publish(ctx, q, m)
+		if err != nil {
+			return v.ended(ctx, err)
+		}
+		fmt.Fprintf(v.st.Stdout, "campaign %s: %s on %s\nwork on it: %s campaign work --queue %s --campaign %s\n", c.Name, cli.Plural(len(c.Tasks(v.Book().Catalogue)), "run"), q.URL(), v.st.Name, q.URL(), c.Name)
+		return nil
+	}
+	return v.embed(ctx, f, m)
+}
+
+func (v *verb) publish(ctx context.Context, q *queue.Queue, m *campaign.Manifest) (*campaign.Campaign, error) {
+	c, err := campaign.Start(ctx, q, v.Book().Catalogue, m, func(n, of int) { v.say("published %d of %s", n, cli.Plural(of, "task")) })
+	if err == nil {
+		v.say("the queue (NATS %s) keeps at most %s of runs, for %v", q.Version(), units.BytesSize(float64(m.Room)), m.Keep)
+	}
+	return c, err
+}
+
+// room is what the streams of a campaign need beside the runs.
+const roomBeside = 4 << 30
+
+// embed is the queue itself, until the campaign has ended or ctx does.
+func (v *verb) embed(ctx context.Context, f startFlags, m *campaign.Manifest) (err error) {
+	store := cmp.Or(f.store, filepath.Join("lockstorm-runs", "campaign-"+m.Name))
+	token := v.env("LOCKSTORM_QUEUE_TOKEN")
+	s, err := queue.Serve(queue.Serving{Addr: f.embed, Dir: store, Token: token, Cert: f.cert, Key: f.key, Room: 2*f.settings.Room + roomBeside})
+	if err != nil {
+		return environment(err)
+	}
+	defer s.Stop()
+	q, err := s.Open(ctx, token)
+	if err != nil {
+		return environment(err)
+	}
+	defer q.Close()
+	c, err := v.publish(ctx, q, m)
+	if err != nil {
+		return v.ended(ctx, err)
+	}
+	fmt.Fprintf(v.st.Stdout, "queue of campaign %s at %s\nwork on it: %s campaign work --queue %s\n", c.Name, s.URL(), v.st.Name, s.URL())
+	if f.out == "" {
+		v.say("every run's outcome stays in %s; Ctrl-C stops the queue, and the same command continues it", store)
+		<-ctx.Done()
+		return v.Exit(harness.ExitInterrupted)
+	}
+	if err := v.wait(ctx, c); err != nil {
+		return v.ended(ctx, err)
+	}
+	return v.gather(ctx, c, finishFlags{out: f.out, baseline: f.baseline})
+}

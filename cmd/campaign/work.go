@@ -1,0 +1,83 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/campaign"
+	"github.com/lockstorm/lockstorm/cmd/cli"
+)
+
+func (v *verb) workCommand() *cobra.Command {
+	var r reach
+	var jobs int
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "work",
+		Short: "take runs from the queue and make them, until the campaign is done",
+		Long: `Takes runs that this machine can make (see doctor) from the queue. First it makes the controls of the suite, unless another worker of this
+machine has made them. Several runs are made at a time, as many as the processors and the memory allow. The worker must be the same build of the program
+as the one that started the campaign. It ends when every run of the campaign has an outcome. After Ctrl-C it gives its runs back.
+
+Exit codes: 0 the campaign is done; 3 wrong usage; 4 the queue cannot be used, or this machine can make none of the runs; 130 interrupted.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return v.work(cmd.Context(), r, jobs, dir) },
+	}
+	r.flags(cmd.Flags(), v)
+	r.named(cmd.Flags())
+	cli.Number(cmd.Flags(), &jobs, "jobs", 1, 0, "maximum number of parallel runs (default: by processors and memory)")
+	cmd.Flags().StringVar(&dir, "dir", "", "directory in which runs are made before they are stored on the queue (default: in the user's cache)")
+	return cmd
+}
+
+func (v *verb) work(ctx context.Context, r reach, jobs int, parent string) error {
+	q, c, err := r.find(ctx, v)
+	if err != nil {
+		return v.ended(ctx, err)
+	}
+	defer q.Close()
+	build, err := campaign.Build()
+	if err != nil {
+		return environment(err)
+	}
+	if build != c.Build {
+		return environment(fmt.Errorf("campaign %s was started by build %s of the program, but this is build %s: results of two builds are not comparable; copy the program that started the campaign to this machine", c.Name, c.Build, build))
+	}
+	machine, err := campaign.MachineName()
+	if err != nil {
+		return environment(err)
+	}
+	dir, done, err := workDir(parent)
+	if err != nil {
+		return environment(err)
+	}
+	defer done()
+	v.say("working on campaign %s (%s) at %s", c.Name, cli.Plural(len(c.Tasks(v.Book().Catalogue)), "run"), q.URL())
+	w := &campaign.Worker{
+		Campaign: c, Catalogue: v.Book().Catalogue, Name: fmt.Sprintf("%s-%d-%d", machine, os.Getpid(), time.Now().UnixNano()%1e6), Machine: machine, Dir: dir, Jobs: jobs,
+		Progress: v.event,
+	}
+	if err := w.Run(ctx); err != nil {
+		return v.ended(ctx, err)
+	}
+	v.say("every run of campaign %s has an outcome: %s campaign finish --queue %s --campaign %s --out DIR", c.Name, v.st.Name, q.URL(), c.Name)
+	return nil
+}
+
+// event is a line for what a worker says.
+func (v *verb) event(e campaign.Event) {
+	switch {
+	case e.Outcome != nil:
+		note := ""
+		if e.Note != "" {
+			note = "; " + e.Note
+		}
+		v.say("%4d of %d  %s: %s%s  %s", e.Done, e.Of, e.Task, e.Outcome.Said(), note, e.Outcome.Took.Round(100*time.Millisecond))
+	case e.Note != "":
+		v.say("%s", e.Note)
+	}
+}

@@ -1,0 +1,72 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/suite/plan"
+)
+
+// Attempt makes a run of a cell in its directory below that of the suite, and stores what came of it there. The error is of the
+// directory, or that ctx ended: then the attempt says nothing.
+func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.Cell, seed uint64, attempt int) (*Outcome, error) {
+	dir := RunDir(cell.Name, seed, attempt)
+	path := filepath.Join(s.Dir, dir)
+	if err := os.RemoveAll(path); err != nil { // of one that was cut off
+		return nil, err
+	}
+	began := time.Now()
+	c := cell.Seeded(seed)
+	c.Run.Version = s.Version
+	c.Run.Command = cmp.Or(s.Program, program) + " run " + c.Run.Line()
+	out, differs, err := c.Do(ctx, cat, path)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	o := &Outcome{
+		Cell: c.Name, Seed: seed, Attempt: attempt, Differs: differs, Length: c.Run.Time,
+		Began: began.UTC().Round(time.Millisecond), Took: time.Since(began).Round(time.Millisecond),
+		Command: c.Run.Line(), Dir: dir,
+	}
+	if err != nil {
+		o.Exit, o.Error = exitOf(err), err.Error()
+	}
+	var results *checker.Results
+	if out != nil {
+		results, o.Exit = out.Results, out.ExitCode()
+		o.summarize(results, c.Expect)
+		if out.Trouble != nil {
+			o.Error = out.Trouble.Error()
+		}
+	}
+	o.Status = excused(statusOf(c.Expect, o.Exit, results, differs, err), results)
+	o.Host, o.Unstruck = byHost(o.Status, results), shows(cell) && unstruck(results)
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return nil, err
+	}
+	return o, files.WriteJSON(filepath.Join(path, OutcomeFile), o)
+}
+
+// Disturbed reports whether a run may be made once more: the host held it up, or something was missing at the moment. One that was
+// refused for its configuration never changes its mind.
+func (o *Outcome) Disturbed() bool {
+	return (o.Status == Inconclusive && o.Host) || (o.Status == Expected && o.Unstruck) || (o.Status == Broken && o.Exit == harness.ExitEnvironment)
+}
+
+// Counts reports whether an attempt counts instead of an earlier one of the same run: that one was disturbed, or it is worse. Only
+// campaigns make a run again that was not disturbed.
+func (o *Outcome) Counts(earlier *Outcome) bool {
+	switch {
+	case earlier.Disturbed():
+		return true
+	case o.Disturbed():
+		return false
+	}
+	return worst(o.Status, earlier.Status) == o.Status
+}
