@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/netip"
@@ -14,7 +15,8 @@ import (
 
 // Embedded is the server inside our binary.
 type Embedded struct {
-	s *server.Server
+	s       *server.Server
+	secured bool
 }
 
 // Serving is how the embedded server is started.
@@ -73,7 +75,7 @@ func Serve(c Serving) (*Embedded, error) {
 		s.WaitForShutdown()
 		return nil, fmt.Errorf("--embed %s: the server did not accept connections within %v", c.Addr, startTime)
 	}
-	return &Embedded{s}, nil
+	return &Embedded{s, c.Cert != ""}, nil
 }
 
 const maxMemory = 64 << 20
@@ -92,7 +94,11 @@ func (e *Embedded) URL() string { return e.s.ClientURL() }
 
 // Open connects to it from inside this process.
 func (e *Embedded) Open(ctx context.Context, token string) (*Queue, error) {
-	return connect(ctx, Access{URL: e.URL(), Token: token}, nats.InProcessServer(e.s))
+	opts := []nats.Option{nats.InProcessServer(e.s)}
+	if e.secured { // nothing of this connection leaves the process, so that there is nobody to be told apart
+		opts = append(opts, nats.Secure(&tls.Config{InsecureSkipVerify: true})) //nolint:gosec // see above
+	}
+	return connect(ctx, Access{URL: e.URL(), Token: token}, opts...)
 }
 
 // Stop ends it, and waits until it has written everything.
