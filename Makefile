@@ -69,9 +69,9 @@ pages:
 	$(GO) test -count=1 ./reports -run TestWritePages -pages $(PAGES)
 
 .PHONY: browser
-browser: pages ## try the report in headless Chromium (Debian's package)
+browser: pages ## try the report in headless Chromium (Debian's package), and read the recipes of docs/campaigns
 	@./.ci/browser
-	cd tools && PAGES=$(PAGES) $(GO) test -count=1 -timeout 5m ./page
+	cd tools && PAGES=$(PAGES) $(GO) test -count=1 -timeout 5m ./page ./recipes
 
 .PHONY: picture
 picture: build ##> make README's picture: the first screen of the report of make demo's run
@@ -153,6 +153,11 @@ soak: servers ##> 200 runs over all pairs of backend and fault, against the tabl
 .PHONY: damage
 damage: servers ##> 40,000 damaged records: a failing one never passes, a passing one never fails
 	DAMAGE_N=$${DAMAGE_N:-40000} $(GO) test -count=1 -timeout 60m -run TestDamage -v ./tests/damage
+
+.PHONY: campaign
+campaign: servers ##> a campaign of 80 runs on four workers, with 20 kills of workers and 5 of the queue; then 10,000 naps on 200 workers (10 minutes)
+	set -o pipefail; $(GO) test -tags series -count=1 -timeout 20m -run TestSeriesCampaign -v ./tests/e2e | grep -v '^=== '
+	set -o pipefail; $(GO) test -tags series -count=1 -timeout 20m -run TestSeriesLoad -v ./campaign | grep -v '^=== '
 
 .PHONY: track-record
 track-record: servers ##> every published failure with 20 seeds; writes docs/track-record.md

@@ -97,9 +97,9 @@ var ends = []string{history.EndsNever, history.EndsLease, history.EndsProcess, h
 func (s Spec) Valid() error {
 	switch {
 	case s.Open == nil:
-		return errors.New("the backend has no Open")
+		return errors.New("the field Open is missing: it must be a function that returns a Locker")
 	case len(s.Topologies) == 0:
-		return errors.New("the backend names no topology: a lock that needs no server runs on \"local\"")
+		return errors.New("the field Topologies is empty: name the servers of the lock, or \"local\" for a lock without servers")
 	case !slices.Contains(ends, s.Ends):
 		return fmt.Errorf("the field Ends is %q: choose one of %v (constants of package history)", s.Ends, ends)
 	case !s.Model.Known():
@@ -108,7 +108,7 @@ func (s Spec) Valid() error {
 	for i, p := range s.Points {
 		taken := slices.Contains(points.Names(s.Points[:i]), p.Name) || slices.Contains(points.Names(points.Section()), p.Name)
 		if p.Name == "" || p.Doc == "" || taken {
-			return fmt.Errorf("point %q: a point needs a doc, and a name that neither another point nor a point of package points has", p.Name)
+			return fmt.Errorf("point %q: a point needs a Doc and a unique name, which package points does not use either", p.Name)
 		}
 	}
 	return s.validParams()

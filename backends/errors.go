@@ -17,8 +17,8 @@ var (
 	ErrNotHeld    = errors.New("the store says that the caller does not hold the lock")
 	ErrNotSent    = errors.New("the request was not sent")
 	ErrStaleToken = errors.New("the resource refused an old fencing token")
-	ErrDeadlock   = errors.New("the store refused the request: clients waited for each other")
-	ErrConflict   = errors.New("the store undid the request: another client was first")
+	ErrDeadlock   = errors.New("the store refused the request because of a deadlock between clients")
+	ErrConflict   = errors.New("the store rolled back the request because another client was first")
 )
 
 // Outcome turns an error into what the record may say: ok, fail (certainly did not

@@ -96,8 +96,10 @@ func (r *working) attempt(ctx context.Context, o owner, given uint64) (out *gate
 	n := r.board.attempts(o)
 	switch do := r.Do; {
 	case given > mostGiven:
-		out = &gate.Outcome{Cell: cell.Name, Seed: o.Seed, Attempt: n, Status: gate.Broken, Exit: harness.ExitPanic, Command: cell.Seeded(o.Seed).Run.Line(), Began: time.Now().UTC(),
-			Error: fmt.Sprintf("%d workers took this run, and none of them finished it", given-1)}
+		out = &gate.Outcome{
+			Cell: cell.Name, Seed: o.Seed, Attempt: n, Status: gate.Broken, Exit: harness.ExitPanic, Command: cell.Seeded(o.Seed).Run.Line(), Began: time.Now().UTC(),
+			Error: fmt.Sprintf("%d workers took this run, and none of them finished it", given-1),
+		}
 	case do != nil:
 		out, err = do(ctx, s, cell, o.Seed, n)
 	default:

@@ -345,7 +345,7 @@ func (r *working) fetch(ctx context.Context, need string) (jetstream.Msg, Task, 
 	if err != nil {
 		return nil, Task{}, r.bear(ctx, err)
 	}
-	for msg := range batch.Messages() {
+	if msg, open := <-batch.Messages(); open {
 		r.awaySince = time.Time{}
 		parts := strings.Split(msg.Subject(), ".")
 		t, err := parseTask(parts[len(parts)-1])
@@ -366,7 +366,7 @@ func (r *working) fetch(ctx context.Context, need string) (jetstream.Msg, Task, 
 // that is gone does not come back.
 func (r *working) bear(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // the loop that asks ends by ctx
 	}
 	if r.awaySince.IsZero() {
 		r.awaySince = time.Now()

@@ -5,7 +5,7 @@ import "github.com/lockstorm/lockstorm/history"
 // IsLock is [Check.Applies] of what is asked of locks, not of versions that are compared when data is written.
 func IsLock(in *Input) (Code, string) {
 	if !in.Model.Locks() {
-		return CodeNoLock, "this backend locks nothing: it detects conflicts when data is written"
+		return CodeNoLock, "this backend has no lock: the backend detects conflicts when clients write data"
 	}
 	return "", ""
 }
@@ -13,7 +13,7 @@ func IsLock(in *Input) (Code, string) {
 // HasTokens is [Check.Applies] of what is asked of fencing tokens.
 func HasTokens(in *Input) (Code, string) {
 	if !in.Run.Tokens {
-		return CodeNoTokens, "issues no tokens"
+		return CodeNoTokens, "this lock issues no fencing tokens"
 	}
 	return "", ""
 }

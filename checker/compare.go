@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -40,16 +41,16 @@ func Compare(before, after *Results) (differs []string) {
 		}
 		switch {
 		case !known:
-			add("%s: was not checked before", name)
+			add("the check %s did not run before", name)
 		case old.Verdict != now.Verdict:
-			add("%s: was %s and is now %s", name, old.Verdict, now.Verdict)
+			add("the verdict of the check %s was %s and is now %s", name, old.Verdict, now.Verdict)
 		case !slices.Equal(old.rules(), now.rules()):
-			add("%s: the rules were %s and are now %s", name, strings.Join(old.rules(), ", "), strings.Join(now.rules(), ", "))
+			add("the violated rules of the check %s were %s and are now %s", name, cmp.Or(strings.Join(old.rules(), ", "), "none"), cmp.Or(strings.Join(now.rules(), ", "), "none"))
 		}
 	}
 	for _, name := range before.Order {
 		if _, asked := after.Checks[name]; !asked {
-			add("%s: is no longer checked", name)
+			add("the check %s no longer runs", name)
 		}
 	}
 	return differs

@@ -28,14 +28,14 @@ func TestCompare(t *testing.T) {
 		want          []string
 	}{
 		{"the same", pass, pass, nil},
-		{"verdicts", pass, failed("a"), []string{"x: was pass and is now fail"}},
+		{"verdicts", pass, failed("a"), []string{"the verdict of the check x was pass and is now fail"}},
 		{"order and number of rules", failed("a", "b", "a"), failed("b", "a"), nil},
-		{"rules", failed("a"), failed("b", "a"), []string{"x: the rules were a and are now a, b"}},
+		{"rules", failed("a"), failed("b", "a"), []string{"the violated rules of the check x were a and are now a, b"}},
 		{"a note decides nothing", failed("a"), noted, nil},
 		{"both beside the point", quiet, elsewhere, nil},
-		{"one beside the point", elsewhere, pass, []string{"x: was skipped and is now pass"}},
-		{"required is never beside it", quietRequired, elsewhere, []string{"x: was pass and is now skipped"}},
-		{"nor is what found something", quietNote, elsewhere, []string{"x: was pass and is now skipped"}},
+		{"one beside the point", elsewhere, pass, []string{"the verdict of the check x was skipped and is now pass"}},
+		{"required is never beside it", quietRequired, elsewhere, []string{"the verdict of the check x was pass and is now skipped"}},
+		{"nor is what found something", quietNote, elsewhere, []string{"the verdict of the check x was pass and is now skipped"}},
 	} {
 		before := &Results{Verdict: Pass, Checks: map[string]Result{"x": c.before}, Order: []string{"x"}}
 		after := &Results{Verdict: Pass, Checks: map[string]Result{"x": c.after}, Order: []string{"x"}}
@@ -45,7 +45,7 @@ func TestCompare(t *testing.T) {
 	}
 	before := &Results{Verdict: Pass, Checks: map[string]Result{"x": pass}, Order: []string{"x"}}
 	after := &Results{Verdict: Fail, Checks: map[string]Result{"y": failed("a")}, Order: []string{"y"}}
-	want := []string{"the verdict was pass and is now fail", "y: was not checked before", "x: is no longer checked"}
+	want := []string{"the verdict was pass and is now fail", "the check y did not run before", "the check x no longer runs"}
 	if got := Compare(before, after); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -167,7 +167,7 @@ func Joined(a, b []string) string {
 
 // OfRecord is a finding about the record itself, which nobody can judge by it. The event may be nil.
 func OfRecord(rule, message string, e *history.Event) Finding {
-	f := Finding{Rule: rule, Class: NoClass, Cause: "the record", CauseKind: CauseRecord, Gating: true, Doubtful: true, Message: message, Events: []int64{}}
+	f := Finding{Rule: rule, Class: NoClass, Cause: "an error in the record", CauseKind: CauseRecord, Gating: true, Doubtful: true, Message: message, Events: []int64{}}
 	if e != nil {
 		f.Events, f.From, f.To = []int64{e.Index}, e.Time, e.Time
 	}

@@ -90,7 +90,7 @@ func runAll(in *Input, checks []Check) []Result {
 func guarded(c Check, in *Input) (r Result) {
 	defer func() {
 		if p := recover(); p != nil {
-			r = Undecided(CodePanicked, fmt.Sprintf("the check itself failed: %v", p))
+			r = Undecided(CodePanicked, fmt.Sprintf("the check itself crashed: %v", p))
 		}
 	}()
 	if c.Applies != nil {
@@ -113,7 +113,7 @@ func (r *Results) demand(run history.Run, checks *Catalogue) {
 	for _, name := range run.Required {
 		name = history.Requirement(name)
 		if c := r.Checks[name]; c.Verdict == Skipped {
-			c.Verdict, c.Reason = Unknown, "required, but not applicable: "+c.Reason
+			c.Verdict, c.Reason = Unknown, "the run requires this check, but the check does not apply: "+c.Reason
 			r.Checks[name] = c
 		}
 	}
@@ -129,9 +129,9 @@ func (r *Results) distrust(in *Input) {
 		}
 		switch {
 		case sound.Verdict == Unknown && sound.Code != CodeNoEnd:
-			c.Verdict, c.Code, c.Reason = Unknown, CodeUnsound, "the record is not valid: see assumptions"
+			c.Verdict, c.Code, c.Reason = Unknown, CodeUnsound, "the record is not valid: see the check \"assumptions\""
 		case in.End == nil && c.Verdict == Pass:
-			c.Verdict, c.Code, c.Reason = Unknown, CodeNoEnd, "the history has no end event, because the run was cut off; the recorded part shows no violation"
+			c.Verdict, c.Code, c.Reason = Unknown, CodeNoEnd, "the run was cut off, so the history has no end event; the recorded part shows no violation"
 		}
 		r.Checks[name] = c
 	}

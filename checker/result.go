@@ -118,12 +118,12 @@ func Conclude(method string, findings []Finding, total int) Result {
 	case len(findings) == 0:
 	case findings[0].Gating && findings[0].Doubtful:
 		r.Verdict, r.Code = Unknown, CodeDoubtful
-		r.Reason = "the host or the record explains every finding: " + findings[0].Cause
+		r.Reason = "a disturbance by the host or an error in the record explains every finding: " + findings[0].Cause
 	default:
 		r.Verdict = Fail
 	}
 	if total > len(r.Findings) && r.Reason == "" {
-		r.Reason = fmt.Sprintf("%d findings; the worst %d are listed", total, len(r.Findings))
+		r.Reason = fmt.Sprintf("%d findings, of which the worst %d are listed", total, len(r.Findings))
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
 	return r

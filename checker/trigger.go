@@ -16,14 +16,14 @@ func Trigger(f history.Fault) string {
 	}
 	switch f.Point {
 	case points.Waiting:
-		return "as " + f.By + " began to wait"
+		return "when " + f.By + " began to wait"
 	case points.Acquired:
 		return "just after " + f.By + " was granted the lock"
 	case points.Releasing:
-		return "as " + f.By + "'s release was about to leave"
+		return "when " + f.By + " was about to send its release"
 	}
 	if next, ok := strings.CutPrefix(f.Point, "before-"); ok {
 		return fmt.Sprintf("just before %s's %s", f.By, next)
 	}
-	return fmt.Sprintf("at %s of %s", f.Point, f.By) // of a backend's or a workload's own
+	return fmt.Sprintf("at the point %s of %s", f.Point, f.By) // of a backend's or a workload's own
 }

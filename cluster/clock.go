@@ -51,7 +51,7 @@ func (s *Server) showsJump(ctx context.Context, timer Timer, d, offset time.Dura
 			return "", fmt.Errorf("clock of %s: %w", s.Name(), err)
 		}
 		if ahead := time.Until(now); (ahead - offset).Abs() < min(clockClose, d.Abs()/4) {
-			return fmt.Sprintf("the clock of %s jumped by %v; it now differs from the host's by %v", s.Name(), d, ahead.Round(time.Millisecond)), nil
+			return fmt.Sprintf("the clock of %s jumped by %v; it now differs from the host's clock by %v", s.Name(), d, ahead.Round(time.Millisecond)), nil
 		}
 		select {
 		case <-ctx.Done():

@@ -97,7 +97,7 @@ func (c *Cluster) announce(o Options) error {
 	for _, s := range c.servers {
 		for _, p := range s.recipe.ports() {
 			if err := c.openTo(o.Network, s, p); err != nil {
-				return fmt.Errorf("addresses of %s: %w", s.Name(), err)
+				return fmt.Errorf("open the addresses of %s for other servers: %w", s.Name(), err)
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func (c *Cluster) announce(o Options) error {
 // openTo opens the addresses by which the others reach one port of a server.
 func (c *Cluster) openTo(n Network, to *Server, p Port) error {
 	if n == nil && p.Peering != NoPeers {
-		return errors.New("the peers of this server connect to it, but Options.Network is not set")
+		return errors.New("other servers connect to this server, so Options.Network must be set")
 	}
 	switch p.Peering {
 	case Announced, BySocket:

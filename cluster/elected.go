@@ -61,7 +61,7 @@ func (f elected) Promote(ctx context.Context) error {
 	}
 	m, ok := As[Mover](old)
 	if !ok {
-		return fmt.Errorf("%s cannot be told to hand over leadership: its store has no such call", old.Name())
+		return fmt.Errorf("%s cannot hand over leadership: its store has no call for it", old.Name())
 	}
 	var errs []error
 	for _, s := range f.servers {
@@ -74,5 +74,5 @@ func (f elected) Promote(ctx context.Context) error {
 		}
 		return nil
 	}
-	return errors.Join(append(errs, errors.New("no server took over"))...)
+	return errors.Join(append(errs, errors.New("no other server became leader"))...)
 }

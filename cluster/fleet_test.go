@@ -41,7 +41,7 @@ func TestSupervisedFleet(t *testing.T) {
 	if err == nil {
 		t.Fatal("one of three supervisors is a majority")
 	}
-	mustSay(t, err.Error(), "no majority of the supervisors names the same master")
+	mustSay(t, err.Error(), "no majority of the supervisor processes names the same master")
 	mustSay(t, err.Error(), "supervisor-1:")
 	if err := supervisors[2].Kill(b.ctx); err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestJump(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustSay(t, proof, "the clock of store-1 jumped by 1h0m0s; it now differs from the host's by ")
+	mustSay(t, proof, "the clock of store-1 jumped by 1h0m0s; it now differs from the host's clock by ")
 	if now, err := store(t, jumps).Clock(b.ctx); err != nil || time.Until(now) < 59*time.Minute {
 		t.Errorf("it shows %v, %v", now, err)
 	}

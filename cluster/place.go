@@ -34,7 +34,7 @@ type peerPort struct{ node, port string }
 func (p Place) PortNamed(name string) (int, error) {
 	port, ok := p.Ports[name]
 	if !ok {
-		return 0, fmt.Errorf("there is no port %q", name)
+		return 0, fmt.Errorf("the node has no port %q", name)
 	}
 	return port, nil
 }
@@ -46,7 +46,7 @@ func (p Place) PortOf(node string) (int, error) { return p.PeerPort(node, "") }
 func (p Place) PeerPort(node, name string) (int, error) {
 	port, ok := p.peers[peerPort{node, name}]
 	if !ok {
-		return 0, fmt.Errorf("node %s has no address for others to reach its port %q", node, name)
+		return 0, fmt.Errorf("other servers have no address for port %[2]q of node %[1]s", node, name)
 	}
 	return port, nil
 }

@@ -135,7 +135,7 @@ func (t Topology) Valid() error {
 		}
 	}
 	if (t.FailOver > 0) != (t.Fleet != nil) {
-		return errors.New("FailOver and Fleet must be set together: how long a fail-over takes, and which servers decide on it")
+		return errors.New("set both or neither of FailOver (duration of a fail-over) and Fleet (the servers that decide on a fail-over)")
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (r Recipe) valid() error {
 	case r.Binary == "" && r.Embedded == nil:
 		return errors.New("the node has neither a Binary nor an Embedded server: there is nothing to start")
 	case r.Ready == nil:
-		return errors.New("the node has no Ready: lockstorm could not tell when the server answers")
+		return errors.New("the field Ready is missing: it must be a function that checks that the server answers")
 	case r.Embedded != nil && r.EmbeddedVersion == "":
 		return errors.New("EmbeddedVersion is empty: the record must name the version of the server")
 	}

@@ -142,7 +142,7 @@ func (s *Server) Restart(ctx context.Context) (string, error) {
 	if after != before && moved != nil {
 		moved(after)
 	}
-	return fmt.Sprintf("%s, which was pid %d, answers again as pid %d at %s after %v", s.Name(), old, s.current().Pid(), after,
+	return fmt.Sprintf("%s (before: pid %d) answers again as pid %d at %s after %v", s.Name(), old, s.current().Pid(), after,
 		time.Since(begun).Round(time.Millisecond)), nil
 }
 
@@ -298,13 +298,13 @@ func (s *Server) Promote(ctx context.Context) (string, error) {
 	defer s.op.Unlock()
 	p, ok := As[Promoter](s)
 	if !ok {
-		return "", fmt.Errorf("%s cannot be promoted: its store has no such call", s.Name())
+		return "", fmt.Errorf("%s cannot be promoted: its store has no call for it", s.Name())
 	}
 	if err := p.Promote(ctx); err != nil {
 		return "", fmt.Errorf("promote %s: %w", s.Name(), err)
 	}
 	s.setFollows(false)
-	return s.Name() + " was promoted, and takes writes", nil
+	return s.Name() + " was promoted, and accepts writes", nil
 }
 
 // Rejoin starts a dead server again as a follower, with nothing of what it had: it may have

@@ -57,10 +57,10 @@ func (s schedule) size() Size {
 }
 
 // ErrNotAgain says that the trial as it is did not show the violation again often enough.
-var ErrNotAgain = errors.New("the trial does not show this violation nearly every time")
+var ErrNotAgain = errors.New("too few repeated runs show this violation")
 
 // errRuns says that all runs were made.
-var errRuns = errors.New("all runs were made")
+var errRuns = errors.New("the limit of --runs is reached")
 
 // Shrink looks for the smallest trial. at is when the violation was over in the run that is known, in ns. Where ctx ends, or all
 // runs were made, what was found so far is returned.
@@ -73,9 +73,9 @@ func (s *Shrinker) Shrink(ctx context.Context, t *harness.Trial, at int64) (*Shr
 	case err != nil:
 		return out, err
 	case !first.taken:
-		return out, fmt.Errorf("%w: %d of %d runs did", ErrNotAgain, first.hit, first.runs)
+		return out, fmt.Errorf("%w: %d of %d", ErrNotAgain, first.hit, first.runs)
 	}
-	w.say("the trial as it is", first)
+	w.say("the run without changes", first)
 	refused := map[string]bool{} // by its text: what is not possible with more is not possible with less
 	for again := true; again; {
 		again = false
@@ -201,9 +201,9 @@ func (w *work) end(s schedule, why error) (*Shrunk, error) {
 	w.out.After = s.size()
 	switch {
 	case errors.Is(why, errRuns):
-		w.out.Cut = "all runs were made"
+		w.out.Cut = "the limit of --runs is reached"
 	case w.ctx.Err() != nil:
-		w.out.Cut = "it was interrupted"
+		w.out.Cut = "shrink was interrupted"
 	case why != nil: // what was found stays
 		return w.out, errors.Join(why, w.keep())
 	}
@@ -214,7 +214,7 @@ func (w *work) end(s schedule, why error) (*Shrunk, error) {
 		}
 		shown, dir, _, err := w.make(t)
 		if w.ctx.Err() != nil {
-			w.out.Cut = "it was interrupted"
+			w.out.Cut = "shrink was interrupted"
 			break
 		}
 		if err != nil {

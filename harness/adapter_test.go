@@ -31,7 +31,7 @@ func TestAdapter(t *testing.T) {
 // is not found to violate anything.
 func TestAdapterBreaks(t *testing.T) {
 	t.Parallel()
-	for way, want := range map[string]string{"noise": "cannot be read", "dies": "ended by itself: exit status 9", "forks": "more than 200 processes"} {
+	for way, want := range map[string]string{"noise": "is not a JSON message", "dies": "ended by itself: exit status 9", "forks": "more than 200 processes"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			cfg := shortConfig(t, "exec:cmd=testdata/breaks.py")

@@ -90,16 +90,16 @@ func besideLogs(dir string, h *history.History) string {
 	var differ []string
 	for _, party := range slices.Sorted(maps.Keys(had)) {
 		if has[party] != had[party] {
-			differ = append(differ, fmt.Sprintf("%s has %d events in the history and %d in the logs", party, has[party], had[party]))
+			differ = append(differ, fmt.Sprintf("%s: %d events in the history, %d in the logs", party, has[party], had[party]))
 		}
 	}
 	switch {
 	case len(differ) == 0 && !logs.Whole():
 		return ""
 	case !logs.Whole():
-		return fmt.Sprintf("%s and %s/ disagree (%s), and the logs are incomplete, too", history.File, history.LogDir, strings.Join(differ, "; "))
+		return fmt.Sprintf("%s and %s/ disagree (%s), and the logs are incomplete as well", history.File, history.LogDir, strings.Join(differ, "; "))
 	case len(differ) == 0:
-		differ = []string{"lines differ"}
+		differ = []string{"some lines differ"}
 	}
 	return fmt.Sprintf("%s and %s/ disagree (%s), but the logs are complete: remove %s and check the directory again to rebuild it from the logs",
 		history.File, history.LogDir, strings.Join(differ, "; "), filepath.Join(dir, history.File))

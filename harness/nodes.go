@@ -49,7 +49,7 @@ func (f fleet) Promoted(ctx context.Context, old string) (nemesis.Node, error) {
 			return n, nil
 		}
 		if !nemesis.Wait(ctx, fleetEvery) {
-			return nil, errors.Join(fmt.Errorf("no server was promoted in place of %s", old), err)
+			return nil, errors.Join(fmt.Errorf("no other server was promoted to replace %s", old), err)
 		}
 	}
 }

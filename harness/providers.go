@@ -170,7 +170,7 @@ func (s *session) moveIn(ctx context.Context) error {
 			return fmt.Errorf("look for keys of this run on %s: %w", name, err)
 		}
 		if len(found) > 0 {
-			return fmt.Errorf("%s already has %d keys under this run's name, such as %s: they may belong to others, so nothing was changed", name, len(found), found[0])
+			return fmt.Errorf("%s already has %d keys with this run's name, such as %s: the keys may belong to someone else, so lockstorm changed nothing", name, len(found), found[0])
 		}
 	}
 	return nil

@@ -158,7 +158,7 @@ func (r *resolved) workloadSettings() (err error) {
 	for i, reg := range r.registers {
 		twice := slices.ContainsFunc(r.registers[:i], func(o workloads.Register) bool { return o.Name == reg.Name })
 		if reg.Name == "" || twice {
-			return fmt.Errorf("workload %s: register %q: each register needs a name of its own", r.workload.Name, reg.Name)
+			return fmt.Errorf("workload %s: register %q: each register needs a unique name", r.workload.Name, reg.Name)
 		}
 	}
 	return nil
@@ -174,14 +174,14 @@ func (r *resolved) combination() error {
 	}
 	kind := cmp.Or(r.backend.Model.Kind, history.ModelExclusive)
 	if r.workload.Models != nil && !slices.Contains(r.workload.Models, kind) {
-		return fmt.Errorf("workload %s needs a lock that is %s; backend %s is %s", r.workload.Name,
+		return fmt.Errorf("workload %s needs a lock that is %s, but backend %s is %s", r.workload.Name,
 			strings.Join(r.workload.Models, " or "), r.Backend, kind)
 	}
 	if r.workload.Tries && r.backend.NoTry {
-		return fmt.Errorf("workload %s needs a try that does not wait, which backend %s does not support", r.workload.Name, r.Backend)
+		return fmt.Errorf("workload %s needs a try that does not wait, but backend %s does not support it", r.workload.Name, r.Backend)
 	}
 	if r.workload.Model != "" && kind != history.ModelExclusive && kind != r.workload.Model {
-		return fmt.Errorf("workload %s needs a lock that is %s; backend %s is %s", r.workload.Name, r.workload.Model, r.Backend, kind)
+		return fmt.Errorf("workload %s needs a lock that is %s, but backend %s is %s", r.workload.Name, r.workload.Model, r.Backend, kind)
 	}
 	if r.Discipline == history.Told && len(r.backend.Signals) == 0 {
 		return fmt.Errorf("--discipline told: backend %s does not report a loss to its users: choose %s or %s",
@@ -205,7 +205,7 @@ func (r *resolved) combination() error {
 // register finds the store that the registers are in, if any.
 func (r *resolved) register() error {
 	if r.Register != "" && r.backend.Settles {
-		return fmt.Errorf("--register %s: backend %s keeps its data in its own transaction", r.Register, r.Backend)
+		return fmt.Errorf("--register %s is not possible: backend %s keeps its data in its own transaction", r.Register, r.Backend)
 	}
 	r.Register = cmp.Or(r.Register, r.backend.Register)
 	if r.Register == "" || len(r.registers) == 0 {
@@ -243,7 +243,7 @@ func (r *resolved) calls() error {
 				can = append(can, b.Name)
 			}
 		}
-		return fmt.Errorf("workload %s needs %q, which backend %s does not support (supported by: %s)", r.Workload, call, r.Backend, strings.Join(can, ", "))
+		return fmt.Errorf("workload %s needs the call %q, but backend %s does not support it (supported by: %s)", r.Workload, call, r.Backend, strings.Join(can, ", "))
 	}
 	return nil
 }
@@ -271,7 +271,7 @@ func (r *resolved) noTokens() string {
 			names = append(names, b.Name)
 		}
 	}
-	return fmt.Sprintf("backend %s issues no tokens (with tokens: %s)", r.Backend, strings.Join(names, ", "))
+	return fmt.Sprintf("backend %s issues no tokens (backends with tokens: %s)", r.Backend, strings.Join(names, ", "))
 }
 
 // chooseProvider finds who will start the servers: some locks need real ones.

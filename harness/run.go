@@ -101,7 +101,7 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 	if err := s.deadServers(); err != nil {
 		return false, err
 	}
-	if err := s.phase(history.PhaseQuiet, "all faults are healed"); err != nil {
+	if err := s.phase(history.PhaseQuiet, "all faults have ended"); err != nil {
 		return false, err
 	}
 	if !nemesis.Wait(ctx, s.r.TTL/2) {
@@ -131,7 +131,7 @@ const stopLimit = 20 * time.Second
 // take, and then stops them. A client that gets nothing is told to give up waiting:
 // that is on record, and judged.
 func (s *session) finish(ctx context.Context) (complete bool, err error) {
-	if err := s.phase(history.PhaseFinal, "each client runs one last section"); err != nil {
+	if err := s.phase(history.PhaseFinal, "each client runs one last critical section"); err != nil {
 		return false, err
 	}
 	s.tellAll(control.Message{Op: control.Final})
@@ -150,7 +150,7 @@ func (s *session) endAll(ctx context.Context, clients []*client) {
 	defer cancelEnd()
 	for _, c := range clients {
 		if c.Wait(ending) != nil && ending.Err() != nil {
-			c.fail(errors.New("did not end when asked to"))
+			c.fail(errors.New("did not end when lockstorm asked it to"))
 		}
 		select {
 		case <-c.ended:
@@ -173,7 +173,7 @@ func (s *session) awaitDone(bound context.Context, clients []*client) {
 			return
 		case <-said.C:
 			deadline, _ := bound.Deadline()
-			s.progress.note(fmt.Sprintf("waiting for the last sections of up to %d clients, for %v at most",
+			s.progress.note(fmt.Sprintf("waiting for up to %d clients to finish their last critical section, for %v at most",
 				len(clients)-i, time.Until(deadline).Round(time.Second)))
 		}
 	}

@@ -139,7 +139,7 @@ func TestConfigErrors(t *testing.T) {
 		"nemesis":    {func(c *Config) { c.Nemesis = []string{"x"} }, `unknown nemesis "x"`},
 		"workload":   {func(c *Config) { c.Workload = "counter:hold=x" }, "hold=x is not a length"},
 		"try":        {func(c *Config) { c.Workload = "counter:try=2" }, "try=2 is not a number from 0 to 1"},
-		"fencing":    {func(c *Config) { c.Fencing = "on" }, "issues no tokens (with tokens: redis-fenced, "},
+		"fencing":    {func(c *Config) { c.Fencing = "on" }, "issues no tokens (backends with tokens: redis-fenced, "},
 		"no data":    {func(c *Config) { c.Backend, c.Fencing, c.Workload = "redis-fenced", "on", "mutex" }, "uses no data"},
 		"discipline": {func(c *Config) { c.Discipline = "brave" }, "choose one of told, obey, trusting"},
 		"ttl":        {func(c *Config) { c.TTL = time.Millisecond }, "too short"},

@@ -40,7 +40,7 @@ func (r *resolved) setting(provider string) nemesis.Setting {
 	return s
 }
 
-const theirs = "these are existing servers: faults can hit only clients and their links"
+const theirs = "lockstorm does not control existing servers: faults can hit only clients and their connections"
 
 // provides reports whether the servers of a topology that hold data have a capability.
 func provides[T any](t cluster.Topology) bool {
@@ -148,10 +148,10 @@ func possible(cat *Catalogue, backend, topology, fault string, elects bool) erro
 // noClock says why the clocks of a provider's servers cannot jump.
 func noClock(provider string, t cluster.Topology) string {
 	if provider == cluster.EmbeddedName {
-		return "the servers of provider " + provider + " do not use the clock shim, which needs provider " + cluster.ProcessName + " or " + cluster.ContainerName
+		return "the clocks of servers of provider " + provider + " cannot be changed: use provider " + cluster.ProcessName + " or " + cluster.ContainerName
 	}
 	if !provides[cluster.Timer](t) {
-		return "the servers of " + t.Name + " do not report their time, so that a jump could not be proven"
+		return "the servers of " + t.Name + " do not report their time, so a jump could not be proven"
 	}
 	if _, err := clockshim.Compiler(); err != nil {
 		return err.Error()
@@ -162,7 +162,7 @@ func noClock(provider string, t cluster.Topology) string {
 // noLoss says why packets cannot be lost on this host.
 var noLoss = sync.OnceValue(func() string {
 	if err := link.CanLose(); err != nil {
-		return fmt.Sprintf("this host does not allow socket filters (%v); use mode=blackhole, which drops bytes after they were received", err)
+		return fmt.Sprintf("this host does not allow socket filters (%v): use mode=blackhole, which drops data after its receipt", err)
 	}
 	return ""
 })

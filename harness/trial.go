@@ -82,7 +82,7 @@ func newTrial(r *resolved, plan *nemesis.Plan) (*Trial, error) {
 		return nil, err
 	}
 	if bound := r.livenessBound(plan); bound > maxBound {
-		return nil, usage(fmt.Errorf("the last sections may take %v, more than the limit of %v: choose fewer clients or locks, or a shorter ttl, hold or clock jump",
+		return nil, usage(fmt.Errorf("the last critical sections may take %v, but the limit is %v: choose fewer clients or locks, or a shorter ttl, hold or clock jump",
 			bound.Round(time.Second), maxBound))
 	}
 	t := &Trial{Schema: TrialSchema, Config: r.Config, Plan: plan, r: r}
@@ -106,7 +106,7 @@ func ReadTrial(cat *Catalogue, dir, version string) (*Trial, error) {
 		return nil, usage(fmt.Errorf("%s: %w", filepath.Join(dir, TrialFile), err))
 	}
 	if saved.Schema != TrialSchema || saved.Plan == nil {
-		return nil, usage(fmt.Errorf("%s has schema %d; this lockstorm reads %d", filepath.Join(dir, TrialFile), saved.Schema, TrialSchema))
+		return nil, usage(fmt.Errorf("%s has schema %d, but this lockstorm reads only schema %d: use the lockstorm that made it", filepath.Join(dir, TrialFile), saved.Schema, TrialSchema))
 	}
 	saved.Config.Version = version
 	r, err := complete(cat, saved.Config)

@@ -98,7 +98,7 @@ func (v *Verified) whole(path string) error {
 	}
 	var err error
 	if v.Grants, err = v.record.Exclusive(); err != nil {
-		return fmt.Errorf("%s says that mutual exclusion held, but %w", ResultsFile, err)
+		return fmt.Errorf("%s says that mutual exclusion was kept, but %w", ResultsFile, err)
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ const besideEvents = 120
 // affordable refuses what would not fit into the memory of this machine.
 func affordable(lines int, size int64) error {
 	if lines > maxEvents {
-		return fmt.Errorf("%w: the history has %d lines, the limit is %d", ErrTooLarge, lines, maxEvents)
+		return fmt.Errorf("%w: the history has %d lines, but the limit is %d", ErrTooLarge, lines, maxEvents)
 	}
 	need := int64(lines)*(int64(unsafe.Sizeof(Event{}))+besideEvents) + size/8
 	if free, known := memoryAvailable(); known && need > free {

@@ -16,7 +16,7 @@ func (e *Event) UnmarshalJSON(line []byte) error {
 		return fmt.Errorf("not JSON: %w", err)
 	}
 	if w.Time == nil || len(w.Process) == 0 || w.F == "" {
-		return errors.New("an event needs time, process, type and f")
+		return errors.New("a field is missing: an event needs time, process, type and f")
 	}
 	switch w.Type {
 	case Invoke, OK, Fail, Info:
@@ -58,7 +58,7 @@ func (v *Value) decode(f string, raw json.RawMessage) error {
 		New  *int64 `json:"new"`
 	}
 	if err := json.Unmarshal(raw, &u); err != nil {
-		return fmt.Errorf("value of a %s is not {base, new}: %w", f, err)
+		return fmt.Errorf("the value of a %s must have the form {base, new}: %w", f, err)
 	}
 	v.Base, v.New = opt(u.Base), opt(u.New)
 	return nil

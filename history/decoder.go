@@ -26,7 +26,7 @@ func (d *decoder) line(number int, text []byte) {
 	d.last = number
 	body, complete := bytes.CutSuffix(text, []byte("\n"))
 	if !complete {
-		d.torn = fmt.Sprintf("%s:%d: the last line is torn (%d bytes without a newline)", d.name, number, len(text))
+		d.torn = fmt.Sprintf("%s:%d: the last line is incomplete (%d bytes without a newline)", d.name, number, len(text))
 		return
 	}
 	d.events = append(d.events, Event{}) // in its place at once: an event is large

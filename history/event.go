@@ -130,26 +130,26 @@ func (v Value) Into(dst any) error { return json.Unmarshal(v.JSON, dst) }
 //	is    its type, for people; doc: what it says
 type Event struct {
 	Index    int64    `rec:"index" is:"int" doc:"position in the history from 0 (not in party logs)"`
-	Time     int64    `rec:"time" is:"int, ns" doc:"since the start of the run, CLOCK_MONOTONIC, one base for all processes of the host"`
-	Process  Process  `rec:"process" is:"int or string" doc:"a number, never reused, for operations; a name for a party's own notices"`
+	Time     int64    `rec:"time" is:"int, ns" doc:"time since the start of the run, by CLOCK_MONOTONIC; the same start for all processes of the host"`
+	Process  Process  `rec:"process" is:"int or string" doc:"for operations a number, which is never reused; for notices the name of the party"`
 	Type     Type     `rec:"type" is:"string" doc:"~invoke~, ~ok~, ~fail~, ~info~"`
 	F        string   `rec:"f" is:"string" doc:"the operation or notice: see below"`
-	Value    Value    `rec:"value" is:"any" doc:"of read and write ~{base, new}~; of the others see below"`
+	Value    Value    `rec:"value" is:"any" doc:"for read and write ~{base, new}~; for other events see below"`
 	Error    string   `rec:"error" keep:"word" text:"word" is:"string" doc:"~busy~, ~not-held~, ~not-sent~, ~timeout~, ~closed~, ~stale-token~, ~deadlock~, ~conflict~, ~other~"`
-	Message  string   `rec:"message" keep:"own" text:"word" is:"string" doc:"detail of the error, for people"`
-	Party    string   `rec:"party" keep:"again" is:"string" doc:"the party whose log has the event"`
-	Seq      int64    `rec:"seq" is:"int" doc:"position in that log: without gaps from 0"`
+	Message  string   `rec:"message" keep:"own" text:"word" is:"string" doc:"the error in words"`
+	Party    string   `rec:"party" keep:"again" is:"string" doc:"the party (a client, the controller, ...) whose log contains the event"`
+	Seq      int64    `rec:"seq" is:"int" doc:"position in the party's log, from 0 without gaps"`
 	Client   string   `rec:"client" keep:"again" text:"word" is:"string" doc:"the client that acts, or that a fault targets"`
-	Lock     string   `rec:"lock" keep:"again" text:"word" is:"string" doc:"the lock concerned"`
+	Lock     string   `rec:"lock" keep:"again" text:"word" is:"string" doc:"the lock of the event"`
 	Mode     string   `rec:"mode" keep:"word" text:"word" is:"string" doc:"~shared~ for readers; absent: exclusive"`
-	Grant    string   `rec:"grant" keep:"again" text:"word" is:"string" doc:"id of the acquire attempt, on every event of it"`
-	Owner    string   `rec:"owner" keep:"word" text:"word" is:"string" doc:"what the store sees as the owner"`
-	Lease    string   `rec:"lease" keep:"word" text:"word" is:"string" doc:"the lease, which is renewed and expires"`
-	Sent     Opt      `rec:"sent" text:"time" is:"int, ns" doc:"just before the granted request left the client; same base as ~time~"`
+	Grant    string   `rec:"grant" keep:"again" text:"word" is:"string" doc:"id of the attempt to acquire; all events of the attempt have the same id"`
+	Owner    string   `rec:"owner" keep:"word" text:"word" is:"string" doc:"the owner's name in the store"`
+	Lease    string   `rec:"lease" keep:"word" text:"word" is:"string" doc:"the name of the lease that is renewed and expires"`
+	Sent     Opt      `rec:"sent" text:"time" is:"int, ns" doc:"time just before the client sent the granted request; measured like ~time~"`
 	TTL      Opt      `rec:"ttl" text:"time" is:"int, ns" doc:"time to live of the lease"`
-	Deadline Opt      `rec:"deadline" text:"time" is:"int, ns" doc:"~sent~ + ~ttl~ - the algorithm's own drift allowance"`
+	Deadline Opt      `rec:"deadline" text:"time" is:"int, ns" doc:"end of the lease: ~sent~ + ~ttl~ - the allowance of the algorithm for clock drift"`
 	Token    Opt      `rec:"token" text:"number" is:"64-bit int" doc:"fencing token"`
 	Nodes    []string `rec:"nodes" text:"list" is:"strings" doc:"servers"`
-	Register string   `rec:"register" keep:"word" text:"word" is:"string" doc:"~plain~ or ~fenced~; of the workload ~stock~, ~stock~ or ~ledger~"`
+	Register string   `rec:"register" keep:"word" text:"word" is:"string" doc:"~plain~ or ~fenced~; with the workload ~stock~: ~stock~ or ~ledger~"`
 	Node     string   `rec:"node" keep:"word" text:"word" is:"string" doc:"a server"`
 }

@@ -143,7 +143,7 @@ func TestReadSaysWhereItIsDamaged(t *testing.T) {
 		name, text, want string
 	}{
 		{"garbage", good + "garbage\n", "x:2: not JSON"},
-		{"no time", good + `{"process":1,"type":"ok","f":"read"}` + "\n", "x:2: an event needs"},
+		{"no time", good + `{"process":1,"type":"ok","f":"read"}` + "\n", "x:2: a field is missing: an event needs"},
 		{"bad type", good + `{"time":1,"process":1,"type":"maybe","f":"read"}` + "\n", "x:2: type \"maybe\""},
 		{"float token", good + `{"time":1,"process":1,"type":"ok","f":"acquire","token":1.5}` + "\n", "x:2: not JSON"},
 	}

@@ -38,7 +38,7 @@ func TestExcuse(t *testing.T) {
 		"a quiet host":                  {checker.MutualExclusion, inherent, passes, 0, nil, ""},
 		"a short stall":                 {checker.MutualExclusion, inherent, passes, 2e8, nil, ""},
 		"a long stall":                  {checker.MutualExclusion, inherent, passes, 3e8, nil, "stalled a process for 300ms"},
-		"a broken run":                  {checker.MutualExclusion, inherent, passes, 0, errors.New("no disk"), "the run broke: no disk"},
+		"a broken run":                  {checker.MutualExclusion, inherent, passes, 0, errors.New("no disk"), "the run did not finish: no disk"},
 		"a defect":                      {checker.MutualExclusion, defect, passes, 3e8, nil, ""},
 		"a defect that was expected":    {checker.MutualExclusion, defect, violates, 3e8, nil, "stalled a process"},
 		"a defect in a check that must": {checker.Ownership, defect, violates, 3e8, nil, ""},
@@ -53,7 +53,7 @@ func TestExcuse(t *testing.T) {
 	}
 	doubtful := outcome(checker.MutualExclusion, inherent)
 	doubtful.Results.Checks[checker.Assumptions] = checker.Result{Verdict: checker.Unknown, Reason: "a line is missing"}
-	if got := (&judge{want: passes}).excuse(doubtful); got != "the record is in doubt: a line is missing" {
+	if got := (&judge{want: passes}).excuse(doubtful); got != "the record is not reliable: a line is missing" {
 		t.Errorf("a record in doubt: %q", got)
 	}
 }

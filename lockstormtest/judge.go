@@ -91,13 +91,13 @@ func (j *judge) judged(trial *harness.Trial) *harness.Outcome {
 			j.t.Logf("not as expected with seed %d; trying the next seed%s", out.Seed, j.explain(trial, out, differ))
 			return out
 		case out.Interrupted:
-			j.t.Fatalf("interrupted before the run was done%s", j.explain(trial, out, differ))
+			j.t.Fatalf("interrupted before the run ended%s", j.explain(trial, out, differ))
 		case why == "":
 			j.t.Fatalf("not as expected%s", j.explain(trial, out, differ))
 		case n == j.attempts:
 			j.t.Fatalf("inconclusive in all %d attempts: %s%s", n, why, j.explain(trial, out, differ))
 		}
-		j.t.Logf("this run proves nothing, so it is made again: %s%s", why, j.explain(trial, out, differ))
+		j.t.Logf("this run proves nothing and is repeated: %s%s", why, j.explain(trial, out, differ))
 	}
 }
 
@@ -125,11 +125,11 @@ func (j *judge) excuse(out *harness.Outcome) string {
 	sound := out.Results.Checks[checker.Assumptions]
 	switch {
 	case out.Trouble != nil:
-		return fmt.Sprintf("the run broke: %v", out.Trouble)
+		return fmt.Sprintf("the run did not finish: %v", out.Trouble)
 	case stalled > time.Duration(out.Results.TTL)/4:
 		return fmt.Sprintf("the host stalled a process for %v", stalled.Round(time.Millisecond))
 	case sound.Verdict != checker.Pass:
-		return "the record is in doubt: " + sound.Reason
+		return "the record is not reliable: " + sound.Reason
 	default:
 		return ""
 	}

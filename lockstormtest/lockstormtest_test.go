@@ -67,7 +67,7 @@ func TestAFailureIsExplained(t *testing.T) {
 		lockstormtest.Safe(tb, harness.New(stores.All()...), "--backend none --seed 5"+short)
 	},
 		"not as expected", "exit code: 1, expected 0", "A defect of the lock: ", "check mutual-exclusion, rule overlap, class defect, cause: no fault in the record explains this",
-		" is granted L1", "--backend none", "--seed 5", lockstormtest.EnvReplay+"=", "go test -count=1 -run '^TestAFailureIsExplained$' .",
+		" is granted lock L1", "--backend none", "--seed 5", lockstormtest.EnvReplay+"=", "go test -count=1 -run '^TestAFailureIsExplained$' .",
 	)
 	m := kept.FindStringSubmatch(said)
 	if m == nil {
@@ -215,7 +215,7 @@ func TestReplay(t *testing.T) {
 			t.Errorf("another run: seed %d", out.Seed)
 		}
 	})
-	if failed || !strings.Contains(said, "has another configuration") {
+	if failed || !strings.Contains(said, "belongs to another configuration") {
 		t.Errorf("another run: failed %v, said %s", failed, said)
 	}
 	t.Setenv(lockstormtest.EnvReplay, filepath.Dir(dir))

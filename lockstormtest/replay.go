@@ -29,7 +29,7 @@ func (j *judge) saved() *harness.Trial {
 		return nil // it will be refused
 	}
 	if unseeded(mine.Config) != unseeded(saved.Config) {
-		j.t.Logf("lockstormtest: %s has another configuration, so this run is made anew: %s", dir, j.cfg.Line())
+		j.t.Logf("lockstormtest: %s belongs to another configuration, so a new run is made: %s", dir, j.cfg.Line())
 		return nil
 	}
 	for _, d := range saved.Differs() {

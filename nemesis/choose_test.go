@@ -38,7 +38,7 @@ func TestChooseClients(t *testing.T) {
 	if got, _ := chooseClients(clients, "holder", nil, 1); got[0].Name() != "c2" { // checked above
 		t.Errorf("holder is %v", names(got))
 	}
-	if _, err := chooseClients(clients, "c9", nil, 1); err == nil || !strings.Contains(err.Error(), `no client "c9"`) {
+	if _, err := chooseClients(clients, "c9", nil, 1); err == nil || !strings.Contains(err.Error(), `client "c9" is not running`) {
 		t.Errorf("error %v", err)
 	}
 	if got, err := chooseClients(clients, "c1+c3", &Hit{Client: clients[2]}, 1); err != nil || len(got) != 2 || got[0].Name() != "c3" {

@@ -143,10 +143,10 @@ func TestAFaultThatHitsNobody(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	same(t, record, "fail fault no client reached acquired (nth 2) in time", `fail fault there is no node "n9" at this moment`, "fail fault no node to strike at this moment")
+	same(t, record, "fail fault no client reached acquired in time (nth=2)", `fail fault node "n9" is not running at this moment`, "fail fault no node fits the selection at this moment")
 	any := Step{Tied: true, Nth: 1, Until: time.Millisecond.Nanoseconds()}
 	record, _, _ = carryOut(t, nil, with(func(s *Spec) { s.Whom, s.Gates = Clients, true }), any) // checked above
-	same(t, record, "fail fault no client reached a point (nth 1) in time")
+	same(t, record, "fail fault no client reached a point in time (nth=1)")
 }
 
 // A step of a fault that is not in the catalogue is the error of the run.

@@ -49,7 +49,7 @@ func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
 		return nil, errNoLength
 	}
 	if l.every > 0 && in.Duration/l.every > maxSteps {
-		return nil, fmt.Errorf("every=%s would make %d injections in a run of %v; the limit is %d", v[paramEvery], in.Duration/l.every, in.Duration, maxSteps)
+		return nil, fmt.Errorf("every=%s would make %d injections in a run of %v, but the limit is %d: choose a longer every=", v[paramEvery], in.Duration/l.every, in.Duration, maxSteps)
 	}
 	if err := errors.Join(checkPoint(v[paramAt], in), checkTargets(s, v, in), checkVoters(v, in)); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func planSteps(s Spec, v catalog.Values, in Input, rnd *rand.Rand) ([]Step, erro
 	var steps []Step
 	for k := 0; ; k++ {
 		if err := checkPoint(l.where(k), in); err != nil {
-			return nil, fmt.Errorf("the point that the fault chooses by itself: %w", err)
+			return nil, fmt.Errorf("the default point of the fault: %w", err)
 		}
 		begin := first + time.Duration(k)*l.every
 		if begin > l.last || begin >= in.Duration {

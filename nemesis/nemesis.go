@@ -79,7 +79,7 @@ func (s Spec) Valid() error {
 	switch {
 	case s.Fault == nil && s.Draw == nil:
 		if s.Family != "" || s.Proven != "" || s.Whom != 0 || s.Links != 0 || len(s.Params) > 0 {
-			return errors.New("the spec describes a fault, but has neither a Fault nor a Draw: it would inject nothing")
+			return errors.New("the spec needs a Fault or a Draw: without them it would inject nothing")
 		}
 		return nil
 	case !slices.Contains(families, s.Family):
@@ -100,9 +100,9 @@ func (s Spec) Valid() error {
 func (s Spec) validTogether() error {
 	switch {
 	case s.Gates && s.Whom != Clients:
-		return errors.New("the field Gates needs Whom: Clients, because the fault keeps a client at its point")
+		return errors.New("the field Gates needs Clients in Whom, because the fault keeps a client at its point")
 	case s.Fault != nil && s.Family == history.FamilyClient && s.Whom&Clients == 0:
-		return errors.New("family client needs Clients in Whom: otherwise no client would count as hit")
+		return errors.New("family client needs Clients in Whom: without it no client would count as hit")
 	case s.Delays && s.Links == 0:
 		return errors.New("the field Delays is set, but Links is empty: name the links whose requests are delayed")
 	case s.OfMaster && s.Whom&Nodes == 0:
@@ -151,7 +151,7 @@ func (s Spec) validParams() error {
 
 var (
 	errNoPeriod = errors.New("every= must be greater than 0")
-	errNoLength = errors.New("for= must be greater than 0, because a fault that does not last hits nobody; leave it out for the default")
+	errNoLength = errors.New("for= must be greater than 0: a fault needs a duration. Leave out for= to use the default")
 )
 
 // takes is Takes, or nothing.

@@ -28,8 +28,8 @@ const AtOnce = ""
 // length is AtOnce, `for`.
 func CommonParams(length, every string) []catalog.Param {
 	return append([]catalog.Param{
-		{Name: paramAt, Doc: "the point at which the fault strikes, or `random` for random times (default: a mix chosen for the fault)"},
-		{Name: paramNth, Default: "1", Doc: "strike when the point is reached for the nth time; each injection counts from 1"},
+		{Name: paramAt, Doc: "the point in a client's work at which the fault strikes, such as `before-write`, or `random` for random times (default: a mix chosen for the fault)"},
+		{Name: paramNth, Default: "1", Doc: "strike when a client reaches the point for the nth time; each injection starts counting again"},
 	}, TimeParams(length, every)...)
 }
 
@@ -45,26 +45,26 @@ func TimeParams(length, every string) []catalog.Param {
 // ClientParams are those of faults that hurt clients.
 func ClientParams(length, every string) []catalog.Param {
 	return append(CommonParams(length, every),
-		catalog.Param{Name: paramClients, Default: "1", Doc: "which clients: a number of them, holder, all, half, or names joined by +"})
+		catalog.Param{Name: paramClients, Default: "1", Doc: "which clients: a number, holder, all, half, or names joined by +"})
 }
 
 // NodesParam chooses servers; those without data are only hurt when they are named.
 func NodesParam(def string) catalog.Param {
-	return catalog.Param{Name: paramNodes, Default: def, Doc: "which servers: a number of them (servers that granted the lock are taken first), leader (or master), follower (or replica), majority, granted, all, or names joined by +"}
+	return catalog.Param{Name: paramNodes, Default: def, Doc: "which servers: a number (servers that granted the lock come first), leader (or master), follower (or replica), majority, granted (servers that granted the lock), all, or names joined by +"}
 }
 
 // ServerParams are those of faults that hurt servers, and the fault's own.
 func ServerParams(length, every, nodes string, own ...catalog.Param) []catalog.Param {
 	return append(append(CommonParams(length, every), NodesParam(nodes),
-		catalog.Param{Name: paramClients, Doc: "the clients whose points count: names joined by + (default: all)"},
-		catalog.Param{Name: paramGrant, Default: GrantAny, Doc: "any: strike under any grant; all: only under a grant by all servers; N: only under a grant by N servers"},
+		catalog.Param{Name: paramClients, Doc: "the fault strikes when one of these clients reaches the point: names joined by + (default: all)"},
+		catalog.Param{Name: paramGrant, Default: GrantAny, Doc: "how many servers must have granted the lock: any: the number does not matter; all: all servers; N: exactly N servers"},
 		StayParam()), own...)
 }
 
 // StayParam keeps the client of a tied fault at its point until the fault shows in what another
 // client is granted: for faults of what clients share.
 func StayParam() catalog.Param {
-	return catalog.Param{Name: paramStay, Default: "0.9ttl", Doc: "longest time that the fault holds the client at the point; the client goes on earlier if another client is granted the lock"}
+	return catalog.Param{Name: paramStay, Default: "0.9ttl", Doc: "longest time for which the fault stops the client at the point; the client goes on earlier if another client is granted the lock"}
 }
 
 // What `grant` may say beside a number.

@@ -133,7 +133,7 @@ func (q Request) checkFaults(c *Catalogue) error {
 func (st Step) injects(c *Catalogue, q Request) (Spec, error) {
 	spec, err := c.Get(cmp.Or(st.Fault, q.Fault))
 	if err == nil && spec.Fault == nil {
-		err = fmt.Errorf("%s injects nothing", spec.Name)
+		err = fmt.Errorf("%s is not a fault that a step can inject", spec.Name)
 	}
 	return spec, err
 }

@@ -125,7 +125,7 @@ func (r *Runner) arm(ctx context.Context, f history.Fault, st Step) (*Hit, bool)
 	defer cancel()
 	hit, err := r.World.Arm(armed, Arm{Point: st.Point, Nth: st.Nth, Clients: pinned(st.Clients), GrantedBy: st.Grant})
 	if err != nil {
-		r.miss(f, fmt.Errorf("no client reached %s (nth %d) in time", orAny(st.Point), st.Nth))
+		r.miss(f, fmt.Errorf("no client reached %s in time (nth=%d)", orAny(st.Point), st.Nth))
 		return nil, false
 	}
 	return hit, true
@@ -194,7 +194,7 @@ func (r *Runner) targetNodes(ctx context.Context, st Step, t *Target, f *history
 
 func nonEmpty(n int, kind string) error {
 	if n == 0 {
-		return errors.New("no " + kind + " to strike at this moment")
+		return errors.New("no " + kind + " fits the selection at this moment")
 	}
 	return nil
 }

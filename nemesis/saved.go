@@ -14,7 +14,7 @@ func (p *Plan) Check(c *Catalogue, in Input) error {
 	case p.Seed != in.Seed || p.TTL != in.TTL.Nanoseconds() || p.Duration != in.Duration.Nanoseconds():
 		return errors.New("the plan belongs to another configuration: its seed, ttl or duration differs")
 	case len(p.Requests) != len(in.Specs):
-		return fmt.Errorf("the plan requests %d faults, the configuration requests %d", len(p.Requests), len(in.Specs))
+		return fmt.Errorf("the plan requests %d faults, but the configuration requests %d", len(p.Requests), len(in.Specs))
 	}
 	for i, q := range p.Requests {
 		spec, err := c.Get(q.Fault)
@@ -22,7 +22,7 @@ func (p *Plan) Check(c *Catalogue, in Input) error {
 			return err
 		}
 		if name, _ := catalog.Split(in.Specs[i]); q.Spec != in.Specs[i] || q.Fault != name || q.Family != spec.Family {
-			return fmt.Errorf("requested fault %d differs: the plan has %s, the configuration has %s", i+1, q.Spec, in.Specs[i])
+			return fmt.Errorf("fault %d differs: the plan has %s, but the configuration has %s", i+1, q.Spec, in.Specs[i])
 		}
 		for k, st := range q.Steps {
 			if err := st.check(c, q, in); err != nil {
@@ -45,7 +45,7 @@ func (st Step) check(c *Catalogue, q Request, in Input) error {
 		return errors.New("the times and counts of a step must not be negative")
 	}
 	if spec.Gates && !st.Tied {
-		return fmt.Errorf("%s must be tied to a point", spec.Name)
+		return fmt.Errorf("%s must be tied to a point: set at=", spec.Name)
 	}
 	if st.Tied && st.Point != "" {
 		if err := checkPoint(st.Point, in); err != nil {

@@ -40,9 +40,9 @@ func checkVoters(v catalog.Values, in Input) error {
 	case !in.Setting.Voters:
 		return fmt.Errorf("backend %s does not report which servers granted a lock: %s", in.Setting.Backend, leave)
 	case at == points.BeforeAcquire || at == points.Waiting:
-		return fmt.Errorf("at %s the client has no grant yet: name a later point, or %s", at, leave)
+		return fmt.Errorf("at %s the client does not hold the lock yet: name a later point, or %s", at, leave)
 	case at == points.Random:
-		return fmt.Errorf("at=%s has no grant to refer to: name a point instead, or %s", points.Random, leave)
+		return fmt.Errorf("at=%s does not wait for a grant: name a point instead, or %s", points.Random, leave)
 	default:
 		return nil
 	}
@@ -52,10 +52,10 @@ func checkVoters(v catalog.Values, in Input) error {
 func checkTargets(s Spec, v catalog.Values, in Input) error {
 	clients, nodes := v[paramClients], v[paramNodes]
 	if s.Whom&Clients == 0 && clients != "" && pinned(clients) == nil { // it hurts servers: whose points count
-		return fmt.Errorf("clients=%s: this fault hits servers, and clients= names the clients whose points count: choose from %s, joined by +", clients, strings.Join(in.Clients, ", "))
+		return fmt.Errorf("clients=%s: this fault hits servers, and strikes when one of the named clients reaches the point: choose from %s, joined by +", clients, strings.Join(in.Clients, ", "))
 	}
 	if s.Gates && (clients == RoleAll || clients == RoleHalf || howMany(clients, 1) > 1) {
-		return fmt.Errorf("clients=%s: this fault holds only the one client that stands at the point: choose 1, %s, or names joined by + (the fault holds one of the named clients)", clients, RoleHolder)
+		return fmt.Errorf("clients=%s: this fault stops only the one client that reaches the point: choose 1, %s, or names joined by + (the fault stops one of the named clients)", clients, RoleHolder)
 	}
 	if _, err := strconv.Atoi(nodes); s.OfMaster && (err == nil || slices.Contains([]string{RoleReplica, RoleFollower, RoleMajority, RoleAll, RoleGranted}, nodes)) {
 		return fmt.Errorf("nodes=%s: this fault strikes only the master: use nodes=%s", nodes, RoleMaster)
@@ -83,7 +83,7 @@ func checkSelector(param, selector string, names []string, most int, roles []str
 			return fmt.Errorf("%s=%s: %s is named twice", param, selector, name)
 		}
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("%s=%s: there is no %q at the start of the run: choose a number, %s, or names from %s joined by +",
+			return fmt.Errorf("%s=%s: %q does not exist at the start of the run: choose a number, %s, or names from %s joined by +",
 				param, selector, name, strings.Join(roles, ", "), strings.Join(names, ", "))
 		}
 	}

@@ -62,7 +62,7 @@ func added(s Spec) (said string) {
 
 // A wrong spec is refused when it is added to a catalogue, with a sentence.
 func TestWrongSpecs(t *testing.T) {
-	const nobody = "the spec describes a fault, but has neither a Fault nor a Draw: it would inject nothing"
+	const nobody = "the spec needs a Fault or a Draw: without them it would inject nothing"
 	for _, c := range []struct {
 		want string
 		spec Spec
@@ -80,8 +80,8 @@ func TestWrongSpecs(t *testing.T) {
 		{"Whom must be Clients, Nodes, ClientsAndNodes or Elsewhere", with(func(s *Spec) { s.Whom = Clients | Elsewhere })},
 		{"Whom must be Clients, Nodes, ClientsAndNodes or Elsewhere", with(func(s *Spec) { s.Whom = 16 })},
 		{"Links must be a combination of ToServers and ToRegister", with(func(s *Spec) { s.Links = 4 })},
-		{"the field Gates needs Whom: Clients, because the fault keeps a client at its point", with(func(s *Spec) { s.Gates = true })},
-		{"the field Gates needs Whom: Clients, because the fault keeps a client at its point", with(func(s *Spec) { s.Gates, s.Whom = true, ClientsAndNodes })},
+		{"the field Gates needs Clients in Whom, because the fault keeps a client at its point", with(func(s *Spec) { s.Gates = true })},
+		{"the field Gates needs Clients in Whom, because the fault keeps a client at its point", with(func(s *Spec) { s.Gates, s.Whom = true, ClientsAndNodes })},
 		{"the field OfMaster needs Nodes in Whom", with(func(s *Spec) { s.OfMaster, s.Whom = true, Clients })},
 		{`two parameters are named "every"`, with(func(s *Spec) { s.Params = append(ServerParams("1s", "1s", "1"), TimeParams("1s", "1s")...) })},
 		{`"By" is not a valid name for a parameter`, with(func(s *Spec) { s.Params = params(catalog.Param{Name: "By", Doc: "d"}) })},
@@ -191,9 +191,9 @@ func TestDrawnSteps(t *testing.T) {
 		t.Errorf("request %+v", good)
 	}
 	for want, st := range map[string]Step{
-		"step 1 of storm: storm injects nothing":     {},
-		"step 1 of storm: none injects nothing":      {Fault: "none"},
-		`step 1 of storm: unknown nemesis "thunder"`: {Fault: "thunder"},
+		"step 1 of storm: storm is not a fault that a step can inject": {},
+		"step 1 of storm: none is not a fault that a step can inject":  {Fault: "none"},
+		`step 1 of storm: unknown nemesis "thunder"`:                   {Fault: "thunder"},
 	} {
 		if _, err := NewPlan(drawing(st), someInput("storm")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -219,17 +219,17 @@ func TestCheckOfASavedPlan(t *testing.T) {
 		t.Errorf("a good plan is refused: %v", err)
 	}
 	for want, change := range map[string]func(q *Request, st *Step){
-		`unknown nemesis "gone"`:                                                       func(q *Request, _ *Step) { q.Fault = "gone" },
-		`step 1 of melt: unknown nemesis "gone"`:                                       func(_ *Request, st *Step) { st.Fault = "gone" },
-		"step 1 of melt: none injects nothing":                                         func(_ *Request, st *Step) { st.Fault = "none" },
-		"step 1 of melt: freeze cannot work in this run: it is summer":                 func(_ *Request, st *Step) { st.Fault = "freeze" },
-		"step 1 of melt: at=moon: this run has no such point; choose":                  func(_ *Request, st *Step) { st.Point = "moon" },
-		"step 1 of melt: too hot: heat=99":                                             func(_ *Request, st *Step) { st.Params = catalog.Values{"heat": "99"} },
-		"step 1 of melt: too hot: heat=":                                               func(_ *Request, st *Step) { st.Params = nil },
-		"requested fault 1 differs: the plan has melt:every=1s, the configuration has": func(q *Request, _ *Step) { q.Spec = "melt:every=1s" },
-		"requested fault 1 differs: the plan has melt, the configuration has":          func(q *Request, _ *Step) { q.Family = "bogus" },
-		"step 1 of melt: the times and counts of a step must not be negative":          func(_ *Request, st *Step) { st.For = -5 },
-		"step 1 of melt: nodes=n9: there is no":                                        func(_ *Request, st *Step) { st.Nodes = "n9" },
+		`unknown nemesis "gone"`:                                                 func(q *Request, _ *Step) { q.Fault = "gone" },
+		`step 1 of melt: unknown nemesis "gone"`:                                 func(_ *Request, st *Step) { st.Fault = "gone" },
+		"step 1 of melt: none is not a fault that a step can inject":             func(_ *Request, st *Step) { st.Fault = "none" },
+		"step 1 of melt: freeze cannot work in this run: it is summer":           func(_ *Request, st *Step) { st.Fault = "freeze" },
+		"step 1 of melt: at=moon: this run has no such point; choose":            func(_ *Request, st *Step) { st.Point = "moon" },
+		"step 1 of melt: too hot: heat=99":                                       func(_ *Request, st *Step) { st.Params = catalog.Values{"heat": "99"} },
+		"step 1 of melt: too hot: heat=":                                         func(_ *Request, st *Step) { st.Params = nil },
+		"fault 1 differs: the plan has melt:every=1s, but the configuration has": func(q *Request, _ *Step) { q.Spec = "melt:every=1s" },
+		"fault 1 differs: the plan has melt, but the configuration has":          func(q *Request, _ *Step) { q.Family = "bogus" },
+		"step 1 of melt: the times and counts of a step must not be negative":    func(_ *Request, st *Step) { st.For = -5 },
+		"step 1 of melt: nodes=n9: \"n9\" does not exist":                        func(_ *Request, st *Step) { st.Nodes = "n9" },
 	} {
 		p := mustPlan(t, c, someInput("melt"))
 		change(&p.Requests[0], &p.Requests[0].Steps[0])
@@ -238,18 +238,18 @@ func TestCheckOfASavedPlan(t *testing.T) {
 		}
 	}
 	p.Requests[1].Steps = p.Requests[0].Steps
-	if err := p.Check(c, someInput("melt", "none", "freeze")); err == nil || err.Error() != "step 1 of none: none injects nothing" {
+	if err := p.Check(c, someInput("melt", "none", "freeze")); err == nil || err.Error() != "step 1 of none: none is not a fault that a step can inject" {
 		t.Errorf("steps of a request for no faults: %v", err)
 	}
 	if err := (&Plan{}).Check(c, someInput("melt")); err == nil || !strings.Contains(err.Error(), "belongs to another configuration") {
 		t.Errorf("an empty plan: %v", err)
 	}
 	p.Requests = nil
-	if err := p.Check(c, someInput("melt")); err == nil || !strings.Contains(err.Error(), "the plan requests 0 faults, the configuration requests 1") {
+	if err := p.Check(c, someInput("melt")); err == nil || !strings.Contains(err.Error(), "the plan requests 0 faults, but the configuration requests 1") {
 		t.Errorf("a plan without requests: %v", err)
 	}
 	typo := with(func(s *Spec) { s.Strikes = func(int, []string) string { return "before-wirte" } })
-	if _, err := NewPlan(catalog.New("nemesis", typo), someInput("melt")); err == nil || !strings.Contains(err.Error(), "the point that the fault chooses by itself: at=before-wirte: this run has no such point") {
+	if _, err := NewPlan(catalog.New("nemesis", typo), someInput("melt")); err == nil || !strings.Contains(err.Error(), "the default point of the fault: at=before-wirte: this run has no such point") {
 		t.Errorf("a fault that strikes nowhere: %v", err)
 	}
 }

@@ -22,7 +22,7 @@ func fields(p part, isJSON bool) (map[string]any, error) {
 		return plainMap(m), nil
 	}
 	if tooLarge(p.text) {
-		return nil, fmt.Errorf("line %d: an operation has a number with an exponent of more than four digits", p.line)
+		return nil, fmt.Errorf("line %d: a number of the operation has an exponent of more than four digits", p.line)
 	}
 	var m map[any]any
 	if err := edn.Unmarshal(p.text, &m); err != nil {
@@ -48,7 +48,7 @@ func eventOf(p part, isJSON, keyed bool) (*Event, error) {
 	process, okProcess := m["process"]
 	for name, ok := range map[string]bool{"process": okProcess, "type": okType, "f": okF} {
 		if _, there := m[name]; !ok && !there {
-			return nil, fmt.Errorf("line %d: not an operation, because the field %q is missing: an operation has process, type, f and value", p.line, name)
+			return nil, fmt.Errorf("line %d: the field %q is missing: an operation needs process, type, f and value", p.line, name)
 		}
 	}
 	switch {

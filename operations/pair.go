@@ -107,7 +107,7 @@ func (h *History) pair(events []*Event) error {
 		c := open[e.Process]
 		if e.Type == Invoke {
 			if c != nil {
-				return fmt.Errorf("line %d: process %s begins %s while its %s of line %d is still open: a process has one operation at a time", e.Line, e.Process, e.F, c.F, c.Invoke.Line)
+				return fmt.Errorf("line %d: process %s begins %s before the end of its %s of line %d: a process can have only one operation at a time", e.Line, e.Process, e.F, c.F, c.Invoke.Line)
 			}
 			c = &Call{F: e.F, Process: e.Process, Key: e.Key, In: e.Value, From: place, To: Open, Invoke: e}
 			open[e.Process], h.Calls = c, append(h.Calls, c)

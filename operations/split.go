@@ -65,7 +65,7 @@ func (s *splitter) next() (part, error) {
 		case b == '{':
 			return s.event()
 		default:
-			return part{}, fmt.Errorf("line %d: an operation begins with {, not with %q: the file is neither an EDN nor a JSON history", s.line, b)
+			return part{}, fmt.Errorf("line %d: an operation must begin with {, not with %q: the file is neither an EDN nor a JSON history", s.line, b)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (s *splitter) next() (part, error) {
 // over is the error of a file that is over, or cannot be read.
 func (s *splitter) over(err error) error {
 	if errors.Is(err, io.EOF) && s.inList {
-		return fmt.Errorf("line %d: the file ends inside its list of operations: the file was cut off", s.line)
+		return fmt.Errorf("line %d: the file is incomplete: it ends inside its list of operations", s.line)
 	}
 	return err
 }
@@ -114,7 +114,7 @@ func (s *splitter) tag() error {
 	for range most {
 		b, err := s.in.Peek(1)
 		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("line %d: the file ends after the tag of an operation: it was cut off", s.line)
+			return fmt.Errorf("line %d: the file is incomplete: it ends after the tag of an operation", s.line)
 		}
 		if err != nil {
 			return err
@@ -140,7 +140,7 @@ func (s *splitter) event() (part, error) {
 	for depth > 0 {
 		b, err := s.read()
 		if errors.Is(err, io.EOF) {
-			return part{}, fmt.Errorf("line %d: the file ends inside the operation that begins on this line: the file was cut off", p.line)
+			return part{}, fmt.Errorf("line %d: the file is incomplete: it ends inside the operation that begins on this line", p.line)
 		}
 		if err != nil {
 			return part{}, err

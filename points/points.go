@@ -31,10 +31,10 @@ func Section() []Point {
 		{Name: BeforeAcquire, Doc: "just before the acquire is invoked"},
 		{Name: Waiting, Doc: "the lock was found busy; the client begins to wait"},
 		{Name: Acquired, Doc: "the lock was just granted"},
-		{Name: BeforeRead, Doc: "the lease was checked; the read is about to be sent"},
-		{Name: BeforeWrite, Doc: "the lease was checked; the write is about to be sent"},
-		{Name: BeforeRelease, Doc: "the section is done; just before the release is invoked"},
-		{Name: Releasing, Doc: "the release is invoked, and about to be sent"},
+		{Name: BeforeRead, Doc: "the client has checked its lease; the read is about to be sent"},
+		{Name: BeforeWrite, Doc: "the client has checked its lease; the write is about to be sent"},
+		{Name: BeforeRelease, Doc: "the work in the critical section is done; just before the release is invoked"},
+		{Name: Releasing, Doc: "the release is invoked; its request is about to be sent"},
 	}
 }
 

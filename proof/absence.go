@@ -9,14 +9,14 @@ import (
 )
 
 // ErrJudge is the answer where even the whole record proves nothing at a glance.
-var ErrJudge = errors.New("only a search through the whole record can show this: run `lockstorm check` on it")
+var ErrJudge = errors.New("a few events cannot prove this finding: run `lockstorm check` on the whole record")
 
 // absence holds a claim that rests on what did not happen against the whole record.
 func (s *scene) absence(c Claim) (story []string, err error) {
 	window := fmt.Sprintf("from %s to %s", seconds(c.From), seconds(c.To))
 	switch {
 	case c.Check == "liveness" && c.Rule == "orphan" && s.nobody(c):
-		return []string{fmt.Sprintf("No client believed that it held %s %s.", s.ByID[c.Grants[0]].Lock, window)}, none(c)
+		return []string{fmt.Sprintf("No client believed that it held lock %s %s.", s.ByID[c.Grants[0]].Lock, window)}, none(c)
 	case c.Check == "liveness":
 		return s.inVain(c, window)
 	case c.Rule == "refused-valid":
@@ -37,9 +37,9 @@ func (s *scene) mutualWait(c Claim, window string) (story []string, err error) {
 	for _, id := range c.Grants {
 		g := s.ByID[id]
 		if g == nil || g.Acquire == nil || g.Acquire.Start() > c.From || (g.Acquire.Return != nil && g.Acquire.Return.Time < c.To) {
-			return nil, fmt.Errorf("the client of grant %s did not wait all the time %s", id, window)
+			return nil, fmt.Errorf("the client that asked for grant %s did not wait all the time %s", id, window)
 		}
-		story = append(story, fmt.Sprintf("%s waited for %s %s.", g.Client, g.Lock, window))
+		story = append(story, fmt.Sprintf("%s waited for lock %s %s.", g.Client, g.Lock, window))
 	}
 	return story, none(c)
 }
@@ -57,15 +57,15 @@ func (s *scene) overtaken(c Claim) (story []string, err error) {
 		}
 	}
 	if n == 0 || g.Acquire.Start() != c.From || g.From() != c.To {
-		return nil, fmt.Errorf("no client that asked after the client of grant %s got %s first, or the finding gives other times", g.ID, g.Lock)
+		return nil, fmt.Errorf("no later request got lock %[2]s before grant %[1]s, or the times in the finding are wrong", g.ID, g.Lock)
 	}
-	return []string{fmt.Sprintf("%s waited for %s from %s to %s; clients that asked later got %d grants first.", g.Client, g.Lock, seconds(c.From), seconds(c.To), n)}, none(c)
+	return []string{fmt.Sprintf("%s waited for lock %s from %s to %s; clients that asked later got %d grants first.", g.Client, g.Lock, seconds(c.From), seconds(c.To), n)}, none(c)
 }
 
 // stockOff: what the last client read is not the sum of what was acknowledged before.
 func (s *scene) stockOff(c Claim) (story []string, err error) {
 	if len(c.Grants) != 1 || s.ByID[c.Grants[0]] == nil {
-		return nil, errors.New("the finding must name one grant of the record")
+		return nil, errors.New("the finding must name exactly one grant that is in the record")
 	}
 	g, sum := s.ByID[c.Grants[0]], s.Run.Registers["stock"]
 	for _, of := range s.ByLock[g.Lock] {
@@ -81,10 +81,10 @@ func (s *scene) stockOff(c Claim) (story []string, err error) {
 	}
 	for _, u := range g.Uses {
 		if u.Invoke.F == history.FRead && u.Invoke.Register == "stock" && u.Outcome() == history.OK && u.Start() == c.From && u.End() == c.To && u.Return.Value.Base.V != sum {
-			return []string{fmt.Sprintf("%s read a stock of %d; the acknowledged changes add up to %d.", g.Client, u.Return.Value.Base.V, sum)}, none(c)
+			return []string{fmt.Sprintf("%s read a stock of %d, but the initial stock plus the acknowledged changes is %d.", g.Client, u.Return.Value.Base.V, sum)}, none(c)
 		}
 	}
-	return nil, errors.New("no read of the stock at that time differs from the sum of the acknowledged changes")
+	return nil, errors.New("at that time no client read a stock that differs from the initial stock plus the acknowledged changes")
 }
 
 // nobody reports whether no client believed that it held the lock of the grants in the span of a claim.
@@ -116,7 +116,7 @@ func (s *scene) inVain(c Claim, window string) (story []string, err error) {
 		}
 		for who := range asked {
 			if !got[who] {
-				story = append(story, fmt.Sprintf("%s asked for %s and never got it %s.", who.client, lock, window))
+				story = append(story, fmt.Sprintf("%s asked for lock %s, but never got the lock %s.", who.client, lock, window))
 			}
 		}
 	}
@@ -139,14 +139,14 @@ func (s *scene) refusedValid(c Claim) (story []string, err error) {
 		refused = refused || (e.Party == history.PartyRegister && e.Grant == g.ID && e.Error == history.ErrStaleToken && e.Time == c.From)
 	}
 	if !refused || c.Class != defect || (s.Leased() && c.From >= g.RunsOut(s.Run.Tolerance)) {
-		return nil, fmt.Errorf("the fence did not refuse grant %s at that time, or the grant's lease had run out", g.ID)
+		return nil, fmt.Errorf("the fence refused no request under grant %s at that time, or the lease of this grant had run out", g.ID)
 	}
 	for _, o := range s.ByLock[g.Lock] {
 		if o != g && o.Granted() && o.Sent() <= c.From && o.From() >= g.Sent() {
 			return nil, fmt.Errorf("grant %s is newer than grant %s", o.ID, g.ID)
 		}
 	}
-	return []string{fmt.Sprintf("The fence refused grant %s at %s, although no other grant of %s is newer.", g.ID, seconds(c.From), g.Lock)}, nil
+	return []string{fmt.Sprintf("The fence refused a request under grant %s at %s, although no other grant of lock %s is newer.", g.ID, seconds(c.From), g.Lock)}, nil
 }
 
 func (s *scene) releaseOfNone(c Claim) (story []string, err error) {
@@ -159,8 +159,8 @@ func (s *scene) releaseOfNone(c Claim) (story []string, err error) {
 	}
 	for _, rel := range g.Releases {
 		if rel.Outcome() == history.OK && rel.Start() == c.From && rel.End() == c.To {
-			return []string{fmt.Sprintf("The store carried out the release of grant %s at %s, although no client was given that grant.", g.ID, seconds(c.To))}, nil
+			return []string{fmt.Sprintf("The store carried out the release of grant %s at %s, although no client had got this grant.", g.ID, seconds(c.To))}, nil
 		}
 	}
-	return nil, fmt.Errorf("no release of grant %s was carried out at that time", g.ID)
+	return nil, fmt.Errorf("the store carried out no release of grant %s at that time", g.ID)
 }

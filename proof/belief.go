@@ -9,7 +9,7 @@ import (
 // granted are the grants of a claim, each of which was given to its client, all of one lock.
 func (s *scene) granted(c Claim, n int) ([]*history.Grant, error) {
 	if len(c.Grants) != n {
-		return nil, fmt.Errorf("the finding names %d grants, but rule %s is about %d", len(c.Grants), c.Rule, n)
+		return nil, fmt.Errorf("the finding names %d grants, but a finding of rule %s must name %d", len(c.Grants), c.Rule, n)
 	}
 	var out []*history.Grant
 	for i, id := range c.Grants {

@@ -56,10 +56,10 @@ func (s *scene) lost(c Claim) (span history.Interval, err error) {
 		kinds = append(kinds, history.FRead)
 	}
 	if e = at(s.logged(of[1].ID), c.To, kinds...); e == nil || w == nil || w.Index >= e.Index {
-		return span, errors.New("the register did not accept two such requests at these times and in this order")
+		return span, errors.New("the register did not accept the two requests of the finding at these times and in this order")
 	}
 	if w.Register != e.Register || w.Lock != e.Lock {
-		return span, errors.New("the two requests went to different registers")
+		return span, errors.New("the two requests were sent to different registers")
 	}
 	read, err := s.readBefore(c, of, w, e)
 	if err != nil {
@@ -69,9 +69,9 @@ func (s *scene) lost(c Claim) (span history.Interval, err error) {
 	case read == nil || read.Index >= w.Index:
 		return span, fmt.Errorf("%s had not read the register before %s wrote to it", of[1].Client, of[0].Client)
 	case c.Rule != split && e.Value.Base.Set && e.Value.Base != saw(read):
-		return span, fmt.Errorf("the value that %s wrote does not follow from the value that it had read", of[1].Client)
+		return span, fmt.Errorf("the value that %s wrote is not based on the value that it had read", of[1].Client)
 	case c.Rule != split && !s.acknowledged(of[0], w):
-		return span, fmt.Errorf("the write of %s was not acknowledged", of[0].Client)
+		return span, fmt.Errorf("the write by %s was not acknowledged", of[0].Client)
 	}
 	return span, s.lossClass(c, w, e)
 }
@@ -84,7 +84,7 @@ func (s *scene) readBefore(c Claim, of []*history.Grant, w, e *history.Event) (r
 			continue
 		}
 		if r.Index > w.Index && c.Rule != split {
-			return nil, fmt.Errorf("%s had read the value that %s wrote", of[1].Client, of[0].Client)
+			return nil, fmt.Errorf("%s had already read the value that %s wrote", of[1].Client, of[0].Client)
 		}
 		if read == nil || c.Rule != split {
 			read = r
@@ -123,7 +123,7 @@ func (s *scene) replaced(c Claim, a, b *history.Grant) error {
 	w, wRead := find(a, c.From)
 	e, eRead := find(b, c.To)
 	if w == nil || e == nil || !wRead || !eRead || w.Invoke.Register != e.Invoke.Register || w.Invoke.Value.Base != e.Invoke.Value.Base {
-		return errors.New("these are not two acknowledged writes that replaced the same value, which both clients had read")
+		return errors.New("the finding needs two acknowledged writes that replaced the same value, and both clients must have read this value")
 	}
 	return s.lossClass(c, w.Return, e.Return)
 }
@@ -137,7 +137,7 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 	}
 	for _, g := range []*history.Grant{first, second} {
 		if rel := g.Answered(); rel < history.Forever && slices.ContainsFunc(g.Uses, func(u *history.Call) bool { return u.Start() > rel }) {
-			return fmt.Errorf("%s wrote after its own release was answered: the client is at fault, not the lock", g.Client)
+			return fmt.Errorf("%s wrote after the store had answered its release: the client is at fault, not the lock", g.Client)
 		}
 	}
 	if second.From() < first.From() {
@@ -145,7 +145,7 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 	}
 	if both := s.belief(first).Overlap(s.belief(second)); !both.Empty() {
 		if s.Model.Together(first, second) {
-			return errors.New("the two grants may be held together: that breaks no rule")
+			return errors.New("the lock allows two clients to hold these two grants at the same time")
 		}
 		if c.Rule == lateWrite {
 			return errors.New("the two clients believed at the same time that they held the lock: no write came late")
@@ -156,7 +156,7 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 		return errors.New("the two clients never believed at the same time that they held the lock, and no write came late")
 	}
 	if logged := len(s.logged(e.Grant)) > 0; c.Rule == lostUpdate && logged {
-		return errors.New("the two clients never believed at the same time that they held the lock: the write came late, which is rule late-write")
+		return errors.New("the two clients never believed at the same time that they held the lock: the write came late, so the rule must be late-write")
 	}
 	return same(c, inherent, applied)
 }
@@ -164,7 +164,7 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 // same: a claim has the class and the reason that it must have.
 func same(c Claim, class, reason string) error {
 	if c.Class != class || c.Reason != reason {
-		return fmt.Errorf("the events show class %s (%s), not %s (%s)", class, reason, c.Class, c.Reason)
+		return fmt.Errorf("the events show the class %s (reason %s), but the finding has the class %s (reason %s)", class, reason, c.Class, c.Reason)
 	}
 	return nil
 }
@@ -181,19 +181,19 @@ func (s *scene) appliedLate(w *history.Event) bool {
 // fence: the fenced register accepted what it must refuse, by its own log.
 func (s *scene) fence(c Claim) (span history.Interval, err error) {
 	if len(c.Grants) != 1 {
-		return span, errors.New("the finding must name one grant")
+		return span, errors.New("the finding must name exactly one grant")
 	}
 	span = history.Interval{From: c.From, To: c.To}
 	e := at(s.logged(c.Grants[0]), c.To, history.FRead, history.FWrite)
 	if e == nil {
-		return span, errors.New("the register accepted no request of this grant at that time")
+		return span, errors.New("the register accepted no request under this grant at that time")
 	}
 	span.From = e.Time
 	switch {
 	case c.Rule == "log-mismatch":
 		return span, s.mismatch(c, e)
 	case e.Register != fencedReg:
-		return span, fmt.Errorf("register %s does not check tokens", e.Register)
+		return span, fmt.Errorf("the register %s does not check fencing tokens", e.Register)
 	case c.Rule == "no-token" && e.Token.Set:
 		return span, errors.New("the request carried a token")
 	case c.Rule == "no-token":
@@ -215,7 +215,7 @@ func (s *scene) contradicted(c Claim, e *history.Event, by func(o *history.Event
 			return none(c)
 		}
 	}
-	return errors.New("no request that the register accepted earlier forbids this one")
+	return errors.New("the register had accepted no earlier request after which it must refuse this request")
 }
 
 // mismatch: a read was answered with something else than was written last.
@@ -227,7 +227,7 @@ func (s *scene) mismatch(c Claim, e *history.Event) error {
 		}
 	}
 	if e.F != history.FRead || !e.Value.Base.Set || e.Value.Base.V == value {
-		return errors.New("the read returned the value that was written last")
+		return errors.New("the read returned the last written value, as it must")
 	}
 	return none(c)
 }

@@ -62,7 +62,7 @@ func (l *Letter) seal() (string, error) {
 }
 
 // ErrNoLetter is the answer for files that are no proof.
-var ErrNoLetter = errors.New("not a lockstorm proof")
+var ErrNoLetter = errors.New("the file is not a lockstorm proof")
 
 // ReadLetter reads a proof from a file.
 func ReadLetter(path string) (*Letter, error) {
@@ -112,7 +112,7 @@ func (l *Letter) Against(r *Record, digest string) (story []string, err error) {
 		return nil, errors.Join(errors.New("the seal does not match: the proof was changed after it was written"), err)
 	}
 	if digest != l.Record {
-		return nil, errors.New("the record's SHA-256 differs from the one in the proof: it is another record, or it was altered")
+		return nil, errors.New("the record has another SHA-256 than the proof names: the proof belongs to another record, or the record was changed")
 	}
 	p := &Proof{Grants: l.Claim.Grants, From: l.Claim.From, To: l.Claim.To, Record: l.NeedsRecord}
 	for i := range l.Events {

@@ -55,11 +55,11 @@ func (s *scene) object(c Claim) (span history.Interval, err error) {
 		return span, err
 	}
 	if t.legal(nil) {
-		return span, errors.New("a correct lock could have given these answers")
+		return span, errors.New("a correct lock could have given these answers, so the events show no violation")
 	}
 	s.order, s.stuck = t.longest()
 	if rule := t.rule(); rule != c.Rule {
-		return span, fmt.Errorf("the events break rule %s, not rule %s", rule, c.Rule)
+		return span, fmt.Errorf("the events show a violation of rule %s, but the finding names rule %s", rule, c.Rule)
 	}
 	return t.span, same(c, defect, reasons[c.Rule])
 }
@@ -84,7 +84,7 @@ func (t *tale) prepare() error {
 		case g.Granted():
 			ok = g.From()
 		case g.Acquire.Outcome() == history.Fail:
-			return fmt.Errorf("the proof names grant %s, but the lock refused that acquire", g.ID)
+			return fmt.Errorf("the proof names grant %s, but the lock refused the request for this grant", g.ID)
 		case t.s.Model.Counts(): // it is not known whether its owner has one more: only what it gave back counts
 			t.ok = append(t.ok, history.Forever)
 			t.after(n, g)
@@ -104,7 +104,7 @@ func (t *tale) prepare() error {
 		t.span.From = t.span.To
 	}
 	if len(t.ops) > mostOperations {
-		return fmt.Errorf("the grants have %d operations, too many for a proof by events (at most %d)", len(t.ops), mostOperations)
+		return fmt.Errorf("the finding covers %d operations, which are too many for a proof by events (at most %d)", len(t.ops), mostOperations)
 	}
 	return nil
 }
@@ -246,13 +246,13 @@ func (t *tale) says(op operation) string {
 	g := t.of[op.grant]
 	switch op.kind {
 	case takes:
-		return fmt.Sprintf("%s takes %s (%s)", g.Client, g.Lock, g.ID)
+		return fmt.Sprintf("%s takes lock %s (grant %s)", g.Client, g.Lock, g.ID)
 	case frees:
-		return fmt.Sprintf("%s releases it (%s)", g.Client, g.ID)
+		return fmt.Sprintf("%s releases the lock (grant %s)", g.Client, g.ID)
 	case renews:
 		return "grant " + g.ID + " is renewed"
 	case notHeld:
-		return "the store says that grant " + g.ID + " is not held"
+		return "the store says that grant " + g.ID + " does not hold the lock"
 	}
 	return "grant " + g.ID + " ends"
 }

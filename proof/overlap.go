@@ -32,13 +32,13 @@ func (s *scene) overlap(c Claim) (history.Interval, error) {
 	}
 	a, b := of[0], of[1]
 	if s.Model.Shares() && s.Model.Together(a, b) {
-		return history.Interval{}, fmt.Errorf("grants %s and %s may be held together: that breaks no rule", a.ID, b.ID)
+		return history.Interval{}, fmt.Errorf("the lock allows two clients to hold the grants %s and %s at the same time", a.ID, b.ID)
 	}
 	first, second := s.belief(a), s.belief(b)
 	both := first.Overlap(second)
 	switch {
 	case first.From > second.From:
-		return both, fmt.Errorf("grant %s came before grant %s: the finding must name the earlier one first", b.ID, a.ID)
+		return both, fmt.Errorf("grant %s is earlier than grant %s: the finding must name the earlier grant first", b.ID, a.ID)
 	case first.Empty() || second.Empty() || both.Empty():
 		return both, errors.New("the two clients never believed at the same time that they held the lock")
 	}

@@ -16,7 +16,7 @@ func (s *scene) foreignRelease(c Claim) (span history.Interval, err error) {
 	if c.Class != defect {
 		return span, errors.New("a release that frees another client's lock is a defect, but the finding has another class")
 	}
-	err = errors.New("no release of the first grant was carried out at that time")
+	err = errors.New("the store carried out no release of the first grant at that time")
 	for _, rel := range of[0].Releases {
 		if rel.Outcome() != history.OK || rel.End() != c.To {
 			continue
@@ -35,17 +35,17 @@ func (s *scene) robs(g, victim *history.Grant, rel *history.Call, asked map[stri
 	base := g.RunsOut(s.Run.Tolerance)
 	switch {
 	case s.Model.Together(g, victim) || !after:
-		return errors.New("the two grants may be held together, or the second one is not the later one")
+		return errors.New("the lock allows the two grants at the same time, or the second grant is not the later grant")
 	case victim.From() > rel.End() || s.seen(victim.Client) < rel.End():
-		return fmt.Errorf("it is not known that %s held the lock at that time", victim.Client)
+		return fmt.Errorf("no event shows that %s held the lock at that time", victim.Client)
 	case s.Leased() && rel.End() >= victim.RunsOut(s.Run.Tolerance):
 		return fmt.Errorf("the lease of grant %s had run out", victim.ID)
 	case s.Leased() && victim.From() < min(g.From(), base):
-		return fmt.Errorf("grant %s came before grant %s", victim.ID, g.ID)
+		return fmt.Errorf("grant %s is earlier than grant %s", victim.ID, g.ID)
 	}
 	for _, own := range victim.Releases {
 		if own.Start() <= rel.End() {
-			return fmt.Errorf("%s had already begun to release the lock itself", victim.Client)
+			return fmt.Errorf("%s had already begun to release the lock", victim.Client)
 		}
 	}
 	if kill, killed := s.Kills[victim.Client]; killed && s.Run.Ends == history.EndsProcess && kill <= rel.End() {
@@ -57,7 +57,7 @@ func (s *scene) robs(g, victim *history.Grant, rel *history.Call, asked map[stri
 	if (victim.From() <= rel.Start() || s.gone(g, rel.End(), asked)) && s.denied(victim, rel) {
 		return nil
 	}
-	return errors.New("the released grant may still have been in force, and the other client was not told that it had lost the lock")
+	return errors.New("the released grant may still have been valid, and the other client was not told that it had lost the lock")
 }
 
 // gone reports whether a grant was over: its lease had run out, or a release of somebody else took its lock away.

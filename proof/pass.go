@@ -43,7 +43,7 @@ func (s *scene) apart(holds []held) error {
 		active = slices.DeleteFunc(active, func(a held) bool { return a.To <= h.From })
 		for _, a := range active {
 			if !s.Model.Shares() || !s.Model.Together(a.g, h.g) {
-				return fmt.Errorf("%s (%s) and %s (%s) both believed that they held %s at %s", a.g.Client, a.g.ID, h.g.Client, h.g.ID, h.g.Lock, seconds(h.From))
+				return fmt.Errorf("%s (grant %s) and %s (grant %s) both believed that they held lock %s at %s", a.g.Client, a.g.ID, h.g.Client, h.g.ID, h.g.Lock, seconds(h.From))
 			}
 		}
 		active = append(active, h)

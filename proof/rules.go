@@ -43,10 +43,10 @@ func (s *scene) proves(c Claim) error {
 		return nil
 	}
 	if span.From != c.From || span.To != c.To {
-		return fmt.Errorf("the events show this from %s to %s, not from %s to %s", seconds(span.From), seconds(span.To), seconds(c.From), seconds(c.To))
+		return fmt.Errorf("the events show the violation from %s to %s, but the finding says from %s to %s", seconds(span.From), seconds(span.To), seconds(c.From), seconds(c.To))
 	}
 	if (c.Check == "mutual-exclusion") && (c.Rule == "late-notice") != (c.Reason == toldLate) {
-		return fmt.Errorf("rule %s cannot have the reason %s", c.Rule, c.Reason)
+		return fmt.Errorf("a finding of rule %s cannot have the reason %s", c.Rule, c.Reason)
 	}
 	return nil
 }

@@ -19,11 +19,11 @@ type scene struct {
 // read puts events together. They come in order, each once.
 func read(events []history.Event) (*scene, error) {
 	if len(events) == 0 || events[0].F != history.FRun {
-		return nil, errors.New("the first event is not the run event, which every proof begins with")
+		return nil, errors.New("the first event of a proof must be the run event")
 	}
 	for i := range events[1:] {
 		if events[i+1].Index <= events[i].Index || events[i+1].Time < events[i].Time {
-			return nil, fmt.Errorf("event %d is out of order", events[i+1].Index)
+			return nil, fmt.Errorf("event %d is not in the order of the record", events[i+1].Index)
 		}
 	}
 	rec, err := history.Build(&history.History{Events: events})
@@ -38,9 +38,9 @@ func read(events []history.Event) (*scene, error) {
 func (s *scene) fits() error {
 	switch {
 	case len(s.Mixed) > 0:
-		return fmt.Errorf("event %d names another client or lock than the rest of its grant", s.Mixed[0].Index)
+		return fmt.Errorf("event %d names another client or lock than the other events of the same grant", s.Mixed[0].Index)
 	case len(s.Unpaired) > 0:
-		return fmt.Errorf("event %d answers a request that is missing", s.Unpaired[0].Index)
+		return fmt.Errorf("event %d is an answer, but the request is missing", s.Unpaired[0].Index)
 	}
 	return nil
 }

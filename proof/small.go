@@ -20,7 +20,7 @@ func (s *scene) usedAfterRelease(c Claim) (span history.Interval, err error) {
 			return history.Interval{From: use.Start(), To: use.Start()}, none(c)
 		}
 	}
-	return span, errors.New("the grant was not used at that time, or its release had not been answered yet")
+	return span, errors.New("no client used the grant at that time, or the store had not yet answered the release of the grant")
 }
 
 // none: the class of a claim is that of what no lock can be blamed for, or for which it is not asked.
@@ -34,11 +34,11 @@ func none(c Claim) error {
 // lateTry: a try was answered later than its bound.
 func (s *scene) lateTry(c Claim) (span history.Interval, err error) {
 	if len(c.Grants) != 1 || s.ByID[c.Grants[0]] == nil || s.ByID[c.Grants[0]].Acquire == nil {
-		return span, errors.New("the finding names no try")
+		return span, errors.New("the finding must name exactly one attempt to acquire the lock")
 	}
 	call := s.ByID[c.Grants[0]].Acquire
 	if call.Invoke.F != history.FTryAcquire {
-		return span, errors.New("the grant was not requested by a try")
+		return span, errors.New("the client asked for this grant with an acquire that waits, not with a try-acquire")
 	}
 	span = history.Interval{From: call.Start(), To: s.Last[call.Invoke.Client]}
 	if kill, killed := s.Kills[call.Invoke.Client]; killed {
@@ -48,7 +48,7 @@ func (s *scene) lateTry(c Claim) (span history.Interval, err error) {
 		span.To = call.Return.Time
 	}
 	if bound := s.Run.Bounds["try"]; bound == 0 || span.To-span.From <= bound+s.Run.Tolerance {
-		return span, errors.New("the try was answered in time")
+		return span, errors.New("the lock answered the try-acquire in time")
 	}
 	return span, none(c)
 }
@@ -70,7 +70,7 @@ func (s *scene) doneTwice(c Claim) (span history.Interval, err error) {
 		done, period = append(done, call), *job.Period
 	}
 	if len(done) < 2 || len(done) != len(c.Grants) {
-		return span, errors.New("no job was done twice")
+		return span, errors.New("the events show no job that was done twice")
 	}
 	for i, call := range done {
 		if call.Invoke.Grant != c.Grants[i] {
@@ -101,13 +101,13 @@ func (s *scene) lateNotice(c Claim) (span history.Interval, err error) {
 	}
 	switch {
 	case (c.Rule == "no-notice") != (told == history.Forever):
-		return span, errors.New("rule late-notice is about holders that were told late, rule no-notice about holders that were never told")
+		return span, errors.New("the rule must be late-notice if the holder was told late, and no-notice if the holder was never told")
 	case a.Client == b.Client || s.Model.Together(a, b):
-		return span, errors.New("the second grant does not take the lock from the first one")
+		return span, errors.New("the second grant does not take the lock from the first grant")
 	case s.gaveUp(a) <= b.From():
 		return span, fmt.Errorf("%s had already given up the lock", a.Client)
 	case told-b.From() <= s.Run.Tolerance:
-		return span, errors.New("the holder could know in time")
+		return span, errors.New("the holder could know of the loss in time")
 	}
 	return span, none(c)
 }
@@ -119,10 +119,10 @@ func (s *scene) lateSignal(c Claim) (span history.Interval, err error) {
 	}
 	late, promised := s.signalLate(of[0])
 	if !promised || late <= s.Run.Tolerance {
-		return span, errors.New("the holder was told in time, or its library does not promise to tell it")
+		return span, errors.New("the holder was told of the loss in time, or its library does not promise to tell the holder")
 	}
 	if told := of[0].ToldLost() < history.Forever; told != (c.Rule == "late-notice") {
-		return span, errors.New("rule late-notice is about holders that were told late, rule no-notice about holders that were never told")
+		return span, errors.New("the rule must be late-notice if the holder was told late, and no-notice if the holder was never told")
 	}
 	end := of[0].DeadlineAt(min(of[0].ToldLost(), s.gaveUp(of[0]))).V
 	return history.Interval{From: end, To: end + late}, none(c)

@@ -47,11 +47,11 @@ func (s *scene) sentence(e *history.Event) string {
 	case history.FAcquire, history.FTryAcquire:
 		return s.asked(e, who, lock)
 	case history.FRelease:
-		return s.answered(e, who, fmt.Sprintf("to release %s (%s)", lock, e.Grant), fmt.Sprintf("%s released %s (%s)", who, lock, e.Grant))
+		return s.answered(e, who, fmt.Sprintf("to release lock %s (grant %s)", lock, e.Grant), fmt.Sprintf("%s released lock %s (grant %s)", who, lock, e.Grant))
 	case history.FRenew:
 		done := fmt.Sprintf("%s renewed %s", who, held)
 		if e.Deadline.Set {
-			done += ", now until " + s.seconds(e.Deadline.V)
+			done += ", now valid until " + s.seconds(e.Deadline.V)
 		}
 		return s.answered(e, who, "to renew "+held, done)
 	case history.FRead, history.FWrite:
@@ -60,7 +60,7 @@ func (s *scene) sentence(e *history.Event) string {
 		if e.Type == history.Invoke {
 			return fmt.Sprintf("%s began work under grant %s", who, e.Grant)
 		}
-		return fmt.Sprintf("%s ended its work under grant %s: %s", who, e.Grant, e.Type)
+		return fmt.Sprintf("%s ended its work under grant %s (result: %s)", who, e.Grant, e.Type)
 	case history.FLost:
 		return fmt.Sprintf("%s was told that it had lost %s", who, held)
 	case history.FLease:
@@ -68,9 +68,9 @@ func (s *scene) sentence(e *history.Event) string {
 	case history.FKill:
 		return fmt.Sprintf("%s was killed", firstOf(e.Client, e.Node))
 	case history.FEnd:
-		return fmt.Sprintf("the log of %s ends", e.Party)
+		return fmt.Sprintf("the log of %s ends here", e.Party)
 	case history.FPoint:
-		return fmt.Sprintf("%s reached a fault point of its section", e.Party)
+		return fmt.Sprintf("%s reached a point of its critical section where faults can strike", e.Party)
 	case history.FStall:
 		return fmt.Sprintf("the host stalled %s", e.Party)
 	case history.FFault, history.FHeal:
@@ -93,12 +93,12 @@ func firstOf(texts ...string) string {
 
 func (s *scene) asked(e *history.Event, who, lock string) string {
 	if e.Type == history.Invoke {
-		return fmt.Sprintf("%s asked for %s (%s)", who, lock, e.Grant)
+		return fmt.Sprintf("%s asked for lock %s (grant %s)", who, lock, e.Grant)
 	}
 	if e.Type != history.OK {
-		return fmt.Sprintf("%s was not granted %s (%s): %s", who, lock, e.Grant, firstOf(e.Error, string(e.Type)))
+		return fmt.Sprintf("%s did not get lock %s (grant %s): %s", who, lock, e.Grant, firstOf(e.Error, string(e.Type)))
 	}
-	text := fmt.Sprintf("%s was granted %s (%s", who, lock, e.Grant)
+	text := fmt.Sprintf("%s got lock %s (grant %s", who, lock, e.Grant)
 	if e.Token.Set {
 		text += fmt.Sprintf(", token %d", e.Token.V)
 	}
@@ -151,34 +151,34 @@ func (s *scene) used(e *history.Event, who string) string {
 func (s *scene) follows(c Claim) []string {
 	of := func(i int) string {
 		if g := s.ByID[c.Grants[i]]; g != nil {
-			return fmt.Sprintf("%s (%s)", g.Client, g.ID)
+			return fmt.Sprintf("%s (grant %s)", g.Client, g.ID)
 		}
 		return c.Grants[i]
 	}
 	span := fmt.Sprintf("from %s to %s", s.seconds(c.From), s.seconds(c.To))
 	switch {
 	case c.Check == "mutual-exclusion":
-		return []string{fmt.Sprintf("So %s and %s both believed that they held the lock %s.", of(0), of(1), span), s.why(c, c.From)}
+		return []string{fmt.Sprintf("So %s and %s both believed that they held the lock, %s.", of(0), of(1), span), s.why(c, c.From)}
 	case c.Check == "lock-linearizability":
 		out := []string{"So no correct lock could produce these results (" + c.Rule + "): there is no order in which each operation takes effect between its request and its answer."}
 		if len(s.order) > 0 {
-			out = append(out, fmt.Sprintf("A correct lock could get as far as this: %s. This could not come next: %s.", strings.Join(s.order, ", "), s.stuck))
+			out = append(out, fmt.Sprintf("A correct lock allows these operations in this order: %s. A correct lock does not allow the next operation: %s.", strings.Join(s.order, ", "), s.stuck))
 		}
 		return out
 	case c.Rule == lostUpdate || c.Rule == lateWrite:
-		return []string{fmt.Sprintf("So %s overwrote an acknowledged update of %s that it had never seen.", of(1), of(0)), s.why(c, c.To)}
+		return []string{fmt.Sprintf("So %s overwrote an acknowledged update of %s without having seen the update.", of(1), of(0)), s.why(c, c.To)}
 	case c.Rule == split:
-		return []string{fmt.Sprintf("So %s wrote inside the section of %s.", of(0), of(1)), s.why(c, c.To)}
+		return []string{fmt.Sprintf("So %s wrote during the critical section of %s.", of(0), of(1)), s.why(c, c.To)}
 	case c.Check == "fencing-tokens":
-		return []string{fmt.Sprintf("So the tokens of %s and %s do not work as a fence (%s).", of(0), of(1), c.Rule)}
+		return []string{fmt.Sprintf("So the fencing tokens of %s and %s cannot protect data (rule %s).", of(0), of(1), c.Rule)}
 	case c.Check == "ownership":
 		return []string{fmt.Sprintf("So the release by %s freed the lock of %s.", of(0), of(1))}
 	case c.Check == "loss-notice" && len(c.Grants) > 1:
-		return []string{fmt.Sprintf("So %s had no way to know that the lock had gone to %s, %s.", of(0), of(1), span)}
+		return []string{fmt.Sprintf("So %s had no way to know, %[3]s, that %[2]s had got the lock.", of(0), of(1), span)}
 	case c.Check == "loss-notice":
 		return []string{fmt.Sprintf("So the library of %s did not report the loss of the lock in time, %s.", of(0), span)}
 	}
-	return []string{fmt.Sprintf("So rule %s is broken, %s.", c.Rule, span)}
+	return []string{fmt.Sprintf("So the rule %s is violated, %s.", c.Rule, span)}
 }
 
 // why says what the class of a claim turns on.
@@ -189,11 +189,11 @@ func (s *scene) why(c Claim, at int64) string {
 	case noLease:
 		return "Class defect: these grants have no lease that could expire."
 	case leaseOver, toldLate:
-		return fmt.Sprintf("Class %s: a lease had run out by %s (%s).", c.Class, s.seconds(at), s.deadlines(c, at))
+		return fmt.Sprintf("Class %s: at %s a lease had run out (%s).", c.Class, s.seconds(at), s.deadlines(c, at))
 	case ownFence:
-		return "Class defect: the condition or transaction under which the data is written should have prevented this."
+		return "Class defect: the condition or transaction of the write should have prevented the lost update."
 	case applied:
-		return "Class inherent: the write was sent in time, but applied after its client's hold had ended."
+		return "Class inherent: the client sent the write while it held the lock, but the write was applied later."
 	case "":
 		return "Class " + c.Class + "."
 	}
@@ -204,7 +204,7 @@ func (s *scene) deadlines(c Claim, at int64) string {
 	var parts []string
 	for _, id := range c.Grants {
 		if g := s.ByID[id]; g != nil && g.DeadlineAt(at).Set {
-			parts = append(parts, fmt.Sprintf("%s until %s", id, s.seconds(g.DeadlineAt(at).V)))
+			parts = append(parts, fmt.Sprintf("lease of %s until %s", id, s.seconds(g.DeadlineAt(at).V)))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -19,9 +19,9 @@ func (s *scene) tokens(c Claim) (span history.Interval, err error) {
 	case !before.Set || !after.Set:
 		return span, errors.New("one of the grants has no token")
 	case c.Class != defect:
-		return span, errors.New("duplicate or falling tokens are a defect, but the finding has another class")
+		return span, errors.New("a finding about duplicate or falling tokens must have the class \"defect\"")
 	case c.Rule == "duplicate" && s.Model.Together(a, b):
-		return span, fmt.Errorf("grants %s and %s may be held together: that breaks no rule", a.ID, b.ID)
+		return span, fmt.Errorf("the lock allows two clients to hold the grants %s and %s at the same time", a.ID, b.ID)
 	case c.Rule == "duplicate" && before.V != after.V:
 		return span, fmt.Errorf("the tokens differ: %d and %d", before.V, after.V)
 	case c.Rule == "duplicate" && a.Sent() > b.Sent():
@@ -29,7 +29,7 @@ func (s *scene) tokens(c Claim) (span history.Interval, err error) {
 	case c.Rule == "regress" && a.Mode == history.ModeShared && b.Mode == history.ModeShared && s.Model.Together(a, b):
 		return span, errors.New("readers that hold the lock together may get their tokens in any order")
 	case c.Rule == "regress" && (a.From() >= b.Sent() || before.V <= after.V):
-		return span, fmt.Errorf("token %[1]d was not requested after token %[2]d was known, or is not lower than token %[2]d", after.V, before.V)
+		return span, fmt.Errorf("the grant with token %[1]d was not requested after token %[2]d was known, or token %[1]d is not lower than token %[2]d", after.V, before.V)
 	}
 	return span, nil
 }

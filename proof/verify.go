@@ -45,13 +45,13 @@ func (r *Record) Verify(finding Claim, p *Proof) (story []string, err error) {
 func narrows(finding, c Claim) error {
 	for _, id := range c.Grants {
 		if !slices.Contains(finding.Grants, id) {
-			return fmt.Errorf("the proof is about grant %s, which the finding does not name", id)
+			return fmt.Errorf("the proof is about grant %s, but the finding does not name this grant", id)
 		}
 	}
 	switch {
 	case c.Check == "lock-linearizability":
 	case c.From < finding.From || c.To > finding.To:
-		return fmt.Errorf("the proof covers %s to %s, but the finding covers only %s to %s", seconds(c.From), seconds(c.To), seconds(finding.From), seconds(finding.To))
+		return fmt.Errorf("the proof covers the time from %s to %s, but the finding covers only %s to %s", seconds(c.From), seconds(c.To), seconds(finding.From), seconds(finding.To))
 	}
 	return nil
 }

@@ -24,18 +24,18 @@ func clientsOf(rec *history.Record, f *checker.Finding) (clients []string) {
 func whoCell(rec *history.Record, h *happening) cell {
 	f := h.first()
 	clients := clientsOf(rec, f)
-	c := cell{Name: "Who", Text: listed(clients, 4), More: "lock " + lockOf(rec, f)}
+	c := cell{Name: "Who", Text: listed(clients, 4), More: lockOf(rec, f)}
 	switch pair := len(clients) == 2; {
 	case pair && (f.Rule == "overlap" || f.Rule == "double-grant" || (f.Rule == "late-notice" && h.found[0].Check == checker.MutualExclusion)):
-		c.Text = clients[1] + " got it while " + clients[0] + " still used it"
+		c.Text = clients[1] + " got the lock while " + clients[0] + " still used it"
 	case pair && f.Rule == "foreign-release":
 		c.Text = clients[0] + " released the lock of " + clients[1]
 	case len(clients) > 1 && (f.Rule == "lost-update" || f.Rule == "late-write"):
-		c.Text = clients[0] + " overwrote " + listed(clients[1:], 3)
+		c.Text = clients[0] + " overwrote updates of " + listed(clients[1:], 3)
 	case f.Rule == "orphan" && len(clients) == 1:
 		c.Text = "all clients, because of a grant of " + clients[0]
 	}
-	if strings.HasSuffix(c.More, "the lock") {
+	if c.More == "the lock" {
 		c.More = ""
 	}
 	if len(clients) == 0 {
@@ -55,11 +55,11 @@ func listed(names []string, most int) string {
 func lockOf(rec *history.Record, f *checker.Finding) string {
 	for _, id := range f.Grants {
 		if g := rec.ByID[id]; g != nil {
-			return shortened(g.Lock)
+			return "lock " + shortened(g.Lock)
 		}
 	}
 	if len(rec.Locks) == 1 {
-		return shortened(rec.Locks[0])
+		return "lock " + shortened(rec.Locks[0])
 	}
 	return "the lock"
 }
@@ -79,13 +79,13 @@ func whenCell(rec *history.Record, h *happening) cell {
 	if f.To-f.From > 1000 && f.Rule != "foreign-release" { // which is a moment
 		c.Text = fmt.Sprintf("%s, for %s", moment(f.From), span(f.To-f.From))
 	}
-	c.More = "since the start of the run, which took " + seconds(endOf(rec))
+	c.More = "after the start of the run (length of the run: " + seconds(endOf(rec)) + ")"
 	return c
 }
 
 // stages name the steps that make a mechanism.
 var stages = map[StepKind]string{
-	StepLeaseOver: "lease over", StepTold: "holder told", StepRefused: "stale request refused", StepLost: "update lost", StepRole: "new leader",
+	StepLeaseOver: "lease expired", StepTold: "holder told of the loss", StepRefused: "stale request refused", StepLost: "update lost", StepRole: "new leader",
 }
 
 // toldLate is how long after the end of its lease the first holder was told of the loss.
@@ -164,12 +164,12 @@ func (m *mechanism) step(s Step) {
 		name, _, _ := strings.Cut(s.Text, " ")
 		m.add(name)
 		if found := neverOn.FindStringSubmatch(m.f.Cause); found != nil {
-			m.add(shortened(found[1]) + " never reached " + found[2])
+			m.add("key " + shortened(found[1]) + " never reached " + found[2])
 		}
 	case StepHeal:
 		if m.grants < 2 { // else it ends what has done its harm
 			name, _, _ := strings.Cut(s.Text, " ")
-			m.add(name + " over")
+			m.add(name + " ended")
 		}
 	case StepRelease:
 		if m.f.Rule == "foreign-release" && s.At <= m.f.To && s.At >= m.f.From {
@@ -188,7 +188,7 @@ func (m *mechanism) step(s Step) {
 
 // briefly is a cause without its proof, which the story has.
 func briefly(cause string) string {
-	for _, end := range []string{", proven at ", ", triggered ", " (", "; "} {
+	for _, end := range []string{", effect observed at ", ", triggered ", " (", "; "} {
 		cause, _, _ = strings.Cut(cause, end)
 	}
 	return strings.TrimSuffix(cause, " on")
@@ -203,11 +203,11 @@ func costCell(r *checker.Results, h *happening) cell {
 	case counted && r.Stats["updates_acked"] == 0:
 		c.Text = "none: no update was acknowledged"
 	case counted || r.Stats["updates_acked"] > 0:
-		c.Text = "this finding lost no update"
+		c.Text = "no update was lost because of this finding"
 	default:
-		c.Text = "not measured: this run kept no data"
+		c.Text = "not measured: the clients wrote no data"
 	}
-	c.More = fmt.Sprintf("whole run: %s lost, %s", checker.Count(whole, "update"), checker.Count(r.Stats["violations"], "overlap"))
+	c.More = fmt.Sprintf("in the whole run: %s lost; two clients held the lock at the same time %s", checker.Count(whole, "update"), times(r.Stats["violations"]))
 	return c
 }
 
@@ -220,7 +220,7 @@ func fenceCell(r *checker.Results, about Context) cell {
 	switch {
 	case with && without && plain > 0 && fenced == 0:
 		c.Text = "yes, the fence prevented the loss"
-		c.More = fmt.Sprintf("%s lost without the fence, 0 with it; the fence refused %s", checker.Count(plain, "update"), checker.Count(refused, "request"))
+		c.More = fmt.Sprintf("%s lost without the fence, 0 with the fence; the fence refused %s", checker.Count(plain, "update"), checker.Count(refused, "request"))
 	case with && fenced > 0:
 		c.Text = "no, the fence did not help"
 		c.More = fmt.Sprintf("%s lost behind the fence; the fence refused %s", checker.Count(fenced, "update"), checker.Count(refused, "request"))

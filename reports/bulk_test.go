@@ -83,7 +83,7 @@ func longRun(t testing.TB, clients, events int) (*checker.Results, *history.Reco
 		for i := range 100 {
 			g := rec.Grants[(i*7919+len(name))%len(rec.Grants)]
 			f := finding("overlap", checker.Inherent, g.From(), g.ID, rec.Grants[min((i*7919+len(name))%len(rec.Grants)+1, len(rec.Grants)-1)].ID)
-			f.Message = fmt.Sprintf("%s entered L1 at %s while another client was still using it: both inside for 0.1 ms; its lease had run out", g.ID, moment(g.From()))
+			f.Message = fmt.Sprintf("%s got lock L1 at %s while another client was still using it; for 0.1 ms both believed that they held the lock; its lease had run out", g.ID, moment(g.From()))
 			f.Events = []int64{g.Acquire.Invoke.Index, g.Acquire.Return.Index, g.Releases[0].Invoke.Index}
 			c.Findings = append(c.Findings, f)
 		}

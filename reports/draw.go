@@ -50,20 +50,20 @@ func (p *painter) drawGrant(g *history.Grant) {
 		if g.Acquire.Return != nil {
 			end = g.Acquire.Return.Time
 		}
-		p.span("waiting", row, g.Acquire.Start(), end, y+13.5, 2, func() string { return g.ID + " waits, and is not granted" })
+		p.span("waiting", row, g.Acquire.Start(), end, y+13.5, 2, func() string { return "grant " + g.ID + ": the client waits, but does not get the lock" })
 		if g.Acquire.Outcome() == history.Info {
-			p.mark(kindCross, "unknown", g.Acquire.Start(), lane, func() string { return g.ID + ": acquire of unknown outcome" }, "")
+			p.mark(kindCross, "unknown", g.Acquire.Start(), lane, func() string { return "grant " + g.ID + ": it is unknown whether the client got the lock" }, "")
 		}
 		return
 	}
-	p.span("waiting", row, g.Acquire.Start(), g.From(), y+13.5, 2, func() string { return g.ID + " waits" })
+	p.span("waiting", row, g.Acquire.Start(), g.From(), y+13.5, 2, func() string { return "grant " + g.ID + ": the client waits for the lock" })
 	hold := p.facts().Hold(g)
 	p.span("hold", row, hold.From, hold.To, y+6, 16, func() string {
-		return fmt.Sprintf("%s: %s holds %s from %s to %s", g.ID, g.Client, g.Lock, moment(hold.From), moment(hold.To))
+		return fmt.Sprintf("grant %s: %s holds lock %s from %s to %s", g.ID, g.Client, g.Lock, moment(hold.From), moment(hold.To))
 	})
 	if until, orphan := kept(p.facts(), g, hold, p.to); orphan {
 		p.span("orphan", row, hold.To, until, y+9, 10, func() string {
-			return fmt.Sprintf("%s: kept by the store until %s, although no client believed that it held the lock", g.ID, moment(until))
+			return fmt.Sprintf("grant %s: the store kept the lock until %s, although no client believed that it held the lock", g.ID, moment(until))
 		})
 	}
 	p.drawLease(g, row, y)
@@ -85,7 +85,7 @@ func (p *painter) drawLease(g *history.Grant, row string, y float64) {
 		}
 	}
 	p.span("lease", row, g.Sent(), end, y+25, 5, func() string {
-		return fmt.Sprintf("lease of %s: sent %s, deadline %s", g.ID, moment(g.Sent()), moment(d.V))
+		return fmt.Sprintf("lease of grant %s: requested at %s, ends at %s", g.ID, moment(g.Sent()), moment(d.V))
 	})
 }
 

@@ -68,7 +68,7 @@ func missed(in *history.Injection) string {
 	case history.Info:
 		return "started, but it is unknown whether it took effect" + colon(why) + standingAt(in)
 	default:
-		return "not injected" + colon(why) + standingAt(in)
+		return "was not injected" + colon(why) + standingAt(in)
 	}
 }
 

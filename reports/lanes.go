@@ -76,8 +76,8 @@ func (p *painter) lay(kind string, parties []string, limit int) {
 	for _, party := range others {
 		p.lanes[party] = y
 	}
-	p.t.Folded += fmt.Sprintf("%d of %d %s have a row each, those with the worst findings first; the other %d share the row \"%s\". ",
-		len(own), len(parties), kind, len(others), name)
+	p.t.Folded += fmt.Sprintf("Of %d %s, the %d with the worst findings have a row each; the other %d share the row \"%s\". ",
+		len(parties), kind, len(own), len(others), name)
 }
 
 func (p *painter) row(name string) int {

@@ -64,7 +64,7 @@ func (l *ledger) of(h *happening) (rows []ledgerRow, more int) {
 		row.What += " " + valueText(e.Value)
 		switch note := l.notes[e.Index]; {
 		case e.Error == history.ErrStaleToken:
-			row.Note = fmt.Sprintf("refused: token %d is old", e.Token.V)
+			row.Note = fmt.Sprintf("refused: token %d is outdated", e.Token.V)
 		case e.Type == history.Fail:
 			row.Note = "refused: " + e.Error
 		case note != "":
@@ -95,7 +95,7 @@ func lossNotes(rec *history.Record) map[int64]string {
 			if s.What != facts.ShowsLoss {
 				continue
 			}
-			out[s.Event.Index] = "overwrites " + checker.Count(len(s.Others), "acknowledged update") + " that it had never seen"
+			out[s.Event.Index] = "overwrites " + checker.Count(len(s.Others), "acknowledged update") + " that the client had never seen"
 			for _, o := range s.Others {
 				out[o.Index] = fmt.Sprintf("lost: overwritten by %s at %s", s.Event.Client, moment(s.Event.Time))
 			}

@@ -259,11 +259,11 @@ func registersOf(rec *history.Record) string {
 	_, fenced := rec.Run.Registers[facts.RegFenced]
 	switch {
 	case plain && fenced:
-		return "Each client writes to two registers: plain accepts every write; fenced refuses a write whose token is old."
+		return "Each client writes to two registers (shared values): the register plain accepts every write; the register fenced refuses a write with an outdated fencing token."
 	case plain:
-		return "The clients write to a register, plain, which accepts every write."
+		return "The clients write to one register (a shared value) with the name plain, which accepts every write."
 	case fenced:
-		return "The clients write to a register, fenced, which refuses a write whose token is old."
+		return "The clients write to one register (a shared value) with the name fenced, which refuses a write with an outdated fencing token."
 	}
 	return ""
 }

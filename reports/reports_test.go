@@ -154,7 +154,7 @@ func TestHTML(t *testing.T) {
 	page := b.String()
 	for _, want := range []string{
 		"VIOLATION: mutual-exclusion, data-plain", "<svg", "Around the violation", "The whole run", "class=\"fault\"",
-		"class=\"overlap inherent\"", "update lost", "the fence refuses the write of c1: its token 33 is old", "id=\"e",
+		"class=\"overlap inherent\"", "update lost", "the fence refuses the write of c1: token 33 is outdated", "id=\"e",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)

@@ -58,38 +58,38 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 // withoutViolation is the first screen of a run that passed, or that found nothing.
 func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first *happening, about Context) screen {
 	effective := r.Stats["faults_effective"]
-	s.Verdict = fmt.Sprintf("No violation in %s under %s.", checker.Count(r.Stats["grants"], "grant"), checker.Count(effective, "effective fault"))
+	s.Verdict = fmt.Sprintf("No violation in %s of the lock under %s.", checker.Count(r.Stats["grants"], "grant"), checker.Count(effective, "fault"))
 	s.Kind = "A single passing run proves little: other seeds and other faults may show a violation."
 	if effective == 0 {
-		s.Verdict = fmt.Sprintf("No violation in %s without any fault.", checker.Count(r.Stats["grants"], "grant"))
+		s.Verdict = fmt.Sprintf("No violation in %s of the lock without any fault.", checker.Count(r.Stats["grants"], "grant"))
 		s.Kind = "No fault took effect, so the run says little about this lock."
 	}
 	if n, most := r.Stats["unplanned_stalls"], r.Stats["unplanned_stall_max_ns"]; r.TTL > 0 && most > r.TTL/10 {
-		s.Kind += fmt.Sprintf(" The host stalled %s (max %s), so times shorter than that say nothing about the lock.", times(n), span(most))
+		s.Kind += fmt.Sprintf(" The host stalled %[1]s (max %[2]s), so measured times below %[2]s say nothing about the lock.", times(n), span(most))
 	}
 	if max(r.Clients, len(rec.Last)) == 1 {
-		s.Kind = "Only one client ran: two clients could not overlap."
+		s.Kind = "Only one client ran, so two clients could not hold the lock at once."
 	}
-	s.Cure = "Next: try more seeds, faults at each point of a section, and longer runs (a suite does all three)."
+	s.Cure = "Next: try more seeds, longer runs, and faults at each point of the critical section (a suite does all three)."
 	if max(r.Clients, len(rec.Last)) == 1 {
 		s.Cure = "Next: run two clients or more (--clients), with faults."
 	}
 	if r.Verdict == checker.Unknown {
 		s.Verdict = "No verdict: " + why(r) + "."
-		s.Kind = "The run is inconclusive: it shows neither that the lock is safe nor a violation."
+		s.Kind = "The run is inconclusive: the run shows no violation, but does not show that the lock is safe."
 		s.Cure = whatNow(r)
 	} else if n := r.Stats["violations"]; n > 0 {
-		s.Verdict = fmt.Sprintf("Clients overlapped %s, but every check that this run requires passed.", times(n))
+		s.Verdict = fmt.Sprintf("Two clients had the lock at the same time %s, but every check that this run requires passed.", times(n))
 		s.Kind = strings.TrimSpace(strings.Trim(notGating(r), " ()"))
-		s.Cure = "The store or the fence protected the data; without such protection, the overlaps would fail the run."
+		s.Cure = "The store or the fence protected the data. Without this protection the run would fail."
 	}
 	who := cell{"Who", fmt.Sprintf("%s, %s", checker.Count(int64(max(r.Clients, len(rec.Last))), "client"), checker.Count(int64(len(rec.Locks)), "lock")), strings.Join(rec.Locks[:min(len(rec.Locks), 8)], ", ")}
 	when := cell{"When", "a run of " + seconds(r.Duration), fmt.Sprintf("seed %d", r.Seed)}
-	why := cell{"Faults", checker.Count(effective, "effective fault"), strings.Join(faultNames(rec), ", ")}
-	cost := cell{"Cost", "no acknowledged update lost", checker.Count(r.Stats["updates_acked"], "update") + " acknowledged"}
+	why := cell{"Faults", checker.Count(effective, "fault") + " took effect", strings.Join(faultNames(rec), ", ")}
+	cost := cell{"Cost", "no acknowledged update was lost", checker.Count(r.Stats["updates_acked"], "update") + " acknowledged"}
 	switch n, counted := r.Stats["updates_lost_plain"]; {
 	case !counted && r.Stats["updates_acked"] == 0:
-		cost = cell{"Cost", "not measured", "this run kept no data that could be lost"}
+		cost = cell{"Cost", "not measured", "the clients wrote no data"}
 	case n > 0:
 		cost = cell{"Cost", checker.Count(n, "acknowledged update") + " lost without a fence", ""}
 	}
@@ -98,7 +98,7 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 		promise = cell{"Promises", fmt.Sprintf("%d of %d required checks gave an answer", answered(r), required(r)), ""}
 	}
 	if first != nil && r.Verdict == checker.Pass {
-		promise.More = "noted: " + first.first().Message
+		promise.More = "no effect on the verdict: " + first.first().Message
 	}
 	s.Cells = []cell{promise, who, when, why, cost, fenceCell(r, about)}
 	return s
@@ -147,7 +147,7 @@ func why(r *checker.Results) string {
 	if name == "" {
 		return "a required check gave no answer"
 	}
-	return cmp.Or(c.Reason, "the host or the record explains every finding")
+	return cmp.Or(c.Reason, "a disturbance by the host or an error in the record explains every finding")
 }
 
 // whatNow is what to do after a run without a verdict.

@@ -12,21 +12,21 @@ import (
 
 // promises say what each check holds a lock to.
 var promises = map[string]string{
-	checker.Assumptions:         "The record can be trusted",
+	checker.Assumptions:         "The recorded history is valid",
 	checker.Coverage:            "The faults hit an active client",
-	checker.MutualExclusion:     "One holder at a time",
-	checker.LockLinearizability: "A correct lock could have given all answers",
+	checker.MutualExclusion:     "Only one client holds the lock at a time",
+	checker.LockLinearizability: "A correct lock could have given all these answers",
 	checker.DataPlain:           "No acknowledged update is lost",
 	checker.DataFenced:          "No acknowledged update is lost behind the fence",
-	checker.FencingTokens:       "Each grant has a higher token than all earlier grants",
-	checker.LossNotice:          "A holder is told of a loss before another client gets the lock",
-	checker.Ownership:           "Only the holder can release",
+	checker.FencingTokens:       "Each grant has a higher fencing token than all earlier grants",
+	checker.LossNotice:          "A holder learns that it lost the lock before another client gets the lock",
+	checker.Ownership:           "Only the holder can release the lock",
 	checker.Liveness:            "The lock can be acquired again after every fault",
-	checker.Fairness:            "No client that asked later gets the lock first",
+	checker.Fairness:            "Clients get the lock in the order of their requests",
 	checker.Deadlock:            "No clients wait for each other forever",
-	checker.Bounded:             "A try ends within its bound",
-	checker.Once:                "Each job is done once",
-	checker.Stock:               "The stock agrees with its ledger",
+	checker.Bounded:             "Each attempt to get the lock ends within its time limit",
+	checker.Once:                "Each job is done only once",
+	checker.Stock:               "The stock agrees with the ledger of its changes",
 }
 
 func promiseOf(check string) string { return cmp.Or(promises[check], check) }
@@ -40,7 +40,7 @@ func verdictSentence(r *checker.Results, rec *history.Record, h *happening) stri
 	case "overlap":
 		text = fmt.Sprintf("Two clients held %s at once for %s", lock, span(f.To-f.From))
 	case "double-grant":
-		text = fmt.Sprintf("%s was granted to two clients at once", lock)
+		text = fmt.Sprintf("%s was granted to two clients at once", capital(lock))
 	case "foreign-release":
 		text = fmt.Sprintf("A client released %s while another client held it", lock)
 		if clients := clientsOf(rec, f); len(clients) == 2 {
@@ -53,14 +53,14 @@ func verdictSentence(r *checker.Results, rec *history.Record, h *happening) stri
 		}
 		text = fmt.Sprintf("Two clients held %s at once for %s: the library told the first client %s too late", lock, span(f.To-f.From), span(late))
 	case "lost-update", "late-write":
-		return fmt.Sprintf("%s lost: a client that had not seen the latest value overwrote it.", capital(checker.Count(max(f.Lost, 1), "acknowledged update")+plainWas(max(f.Lost, 1))))
+		return fmt.Sprintf("%s lost: a client wrote without having seen the latest value.", capital(checker.Count(max(f.Lost, 1), "acknowledged update")+plainWas(max(f.Lost, 1))))
 	case "no-recovery":
-		text = "After the faults ended, not every client could get " + lock + " again"
+		text = "After the faults ended, some clients could not get " + lock + " again"
 	case "orphan":
 		if h.found[0].Check == checker.Liveness {
-			text = "No client could get " + lock + " again: a grant whose holder was gone did not end"
+			text = "No client could get " + lock + " again: the store did not end the grant of a holder that was gone"
 		} else {
-			text = fmt.Sprintf("%s was unavailable for %s, although no client held it", lock, span(f.To-f.From))
+			text = fmt.Sprintf("%s was unavailable for %s, although no client held the lock", capital(lock), span(f.To-f.From))
 		}
 	case "duplicate":
 		text = "Two grants of " + lock + " have the same fencing token"
@@ -97,7 +97,7 @@ func kindOfFinding(f *checker.Finding) string {
 	case checker.Defect:
 		return "A defect of the lock: a correct lock would have kept this promise."
 	case checker.Undetermined:
-		return "It is unknown whether the violation is a defect: a deadline is not on record."
+		return "It is unknown whether the violation is a defect: the record does not show when a lease or a connection ended."
 	}
 	return ""
 }
@@ -108,23 +108,23 @@ func cure(r *checker.Results, h *happening, about Context) string {
 	fenced := r.Checks[checker.DataFenced].Verdict == checker.Pass
 	switch {
 	case f.Class == checker.Inherent && fenced:
-		return "Cure: let the data refuse old tokens; in this run the fence refused old tokens, and no update behind the fence was lost."
+		return "Cure: make the data store refuse old fencing tokens. In this run the fence did so, and no update behind the fence was lost."
 	case f.Class == checker.Inherent && about.WithTokens != "":
-		return "Cure: a lock that issues fencing tokens (" + about.WithTokens + "), and data that refuses old tokens."
+		return "Cure: use a lock that issues fencing tokens (" + about.WithTokens + "), and make the data store refuse old tokens."
 	case f.Class == checker.Inherent:
-		return "Cure: data that refuses old fencing tokens. A longer lease only makes the violation rarer."
+		return "Cure: make the data store refuse old fencing tokens. A longer lease only makes the violation rarer."
 	case f.Rule == "foreign-release" || f.Rule == "release-of-none" || f.CauseKind == checker.CauseRelease:
-		return "Cure: a client must delete only its own lock: compare the lock's owner and delete the lock in one step."
+		return "Cure: compare the lock's owner and delete the lock in one atomic step, so that a client deletes only its own lock."
 	case f.Reason == checker.ReasonToldLate:
-		return "Cure: a library that reports the loss before the lease ends. With the tested library, stop by your own clock."
+		return "Cure: use a library that reports the loss before the lease ends. With the tested library, stop work by your own clock."
 	case f.Rule == "duplicate" || f.Rule == "regress":
-		return "Cure: tokens from a store that keeps them through a fail-over."
+		return "Cure: take the fencing tokens from a store that does not forget issued tokens in a fail-over."
 	case f.Rule == "no-recovery" || f.Rule == "orphan":
-		return "Cure: a grant that ends by itself when its holder dies, set in the same step as the lock."
+		return "Cure: take the lock and set its time to live in one atomic step, so that the lock of a dead holder ends."
 	case slices.Contains(twice, f.Rule) && f.CauseKind != checker.CauseFault:
-		return "Cure: another lock. The tested lock let two clients in at once, and no fault explains this."
+		return "Cure: use another lock. The tested lock had two holders at once, and no fault explains this."
 	case slices.Contains(twice, f.Rule):
-		return "Cure: a store that keeps the lock through this fault (another topology), or another lock. A longer lease does not help."
+		return "Cure: use a topology that keeps the lock through this fault, or use another lock. A longer lease does not help."
 	}
 	return "Next: read the story of the violation, then the events that prove the violation."
 }

@@ -52,7 +52,7 @@ func masterText(t tenure, all []tenure) string {
 	text := t.node + " is first seen as " + t.role
 	for _, other := range all {
 		if history.Leads(other.role) && other.node != t.node && !other.Overlap(history.Interval{From: t.From, To: t.From + 1}).Empty() {
-			text += "; at that moment " + other.node + " is " + other.role + ", too"
+			text += "; at that moment " + other.node + " is also " + other.role
 		}
 	}
 	return text + "."

@@ -27,11 +27,11 @@ const maxLabel = 16
 // sketch draws an incident of two grants in five lines: who held the lock and from when on without a lease, the fault, and when
 // both were inside.
 //
-//	             0.284 s   = holds   - after its lease                1.891 s
+//	             0.284 s   = holds the lock   - lease expired         1.891 s
 //	c2           ==================================---------------------------
 //	c1                                             ==
 //	client-pause    #########################################################
-//	both inside                                    !! 82.1 ms
+//	both hold it                                   !! 82.1 ms
 func sketch(rec *history.Record, f *checker.Finding, width int) []string {
 	if width <= 0 {
 		width = sketchWidth
@@ -40,7 +40,7 @@ func sketch(rec *history.Record, f *checker.Finding, width int) []string {
 	if !ok {
 		return nil
 	}
-	label := len("both inside")
+	label := len("both hold it")
 	for _, row := range d.rows {
 		label = max(label, utf8.RuneCountInString(row.name))
 	}
@@ -55,14 +55,14 @@ func sketch(rec *history.Record, f *checker.Finding, width int) []string {
 	from, to := moment(d.window.From), moment(d.window.To)
 	gap := d.columns - len(from) - len(to)
 	middle := ""
-	if legend := "   = holds   - after its lease"; len(legend) < gap {
+	if legend := "   = holds the lock   - lease expired"; len(legend) < gap {
 		middle = legend
 	}
 	out := []string{line("", from+middle+strings.Repeat(" ", max(gap-len(middle), 1))+to)}
 	for _, row := range d.rows {
 		out = append(out, line(row.name, d.marks(row.spans)))
 	}
-	return append(out, line("both inside", beside(d.marks([]span64{{d.both, together}}), span(d.both.To-d.both.From))))
+	return append(out, line("both hold it", beside(d.marks([]span64{{d.both, together}}), span(d.both.To-d.both.From))))
 }
 
 // beside puts a text where there is room beside the marks of a row: after them, else before.

@@ -59,12 +59,12 @@ func grantSteps(g *history.Grant, until int64) []Step {
 	if g.Granted() {
 		out = append(out, granted(g))
 		if d := g.DeadlineAt(until); d.Set && d.V <= until {
-			out = append(out, Step{At: d.V, Party: g.Client, Kind: StepLeaseOver, Events: []int64{deadlineEvent(g, d.V)}, Text: fmt.Sprintf("the lease of %s runs out.", g.ID)})
+			out = append(out, Step{At: d.V, Party: g.Client, Kind: StepLeaseOver, Events: []int64{deadlineEvent(g, d.V)}, Text: fmt.Sprintf("the lease of grant %s runs out.", g.ID)})
 		}
 	}
 	if len(g.Losses) > 0 {
 		told := g.Losses[0]
-		out = append(out, Step{At: told.Time, Party: g.Client, Kind: StepTold, Events: []int64{told.Index}, Text: fmt.Sprintf("%s is told that %s is lost: %s.", g.Client, g.ID, told.Message)})
+		out = append(out, Step{At: told.Time, Party: g.Client, Kind: StepTold, Events: []int64{told.Index}, Text: fmt.Sprintf("%s is told that grant %s is lost: %s.", g.Client, g.ID, told.Message)})
 	}
 	for _, u := range g.Uses {
 		if u.Invoke.F == history.FRead || u.Invoke.F == history.FWrite {
@@ -72,9 +72,9 @@ func grantSteps(g *history.Grant, until int64) []Step {
 		}
 	}
 	for _, rel := range g.Releases {
-		text := fmt.Sprintf("%s releases %s: %s.", g.Client, g.ID, answerOf(rel))
+		text := fmt.Sprintf("%s releases grant %s (answer: %s).", g.Client, g.ID, answerOf(rel))
 		if rel.Unasked() {
-			text = fmt.Sprintf("the library of %s gives %s up by itself: %s.", g.Client, g.ID, answerOf(rel))
+			text = fmt.Sprintf("the library of %s releases grant %s by itself (answer: %s).", g.Client, g.ID, answerOf(rel))
 		}
 		out = append(out, Step{At: rel.Start(), Party: g.Client, Kind: StepRelease, Events: eventsOf(rel), Text: text})
 	}
@@ -90,7 +90,7 @@ func renewalSteps(g *history.Grant, f *checker.Finding) []Step {
 	if rn == nil {
 		return nil
 	}
-	text := fmt.Sprintf("the lease of %s is renewed until %s: ", g.ID, moment(rn.Return.Deadline.V))
+	text := fmt.Sprintf("the lease of grant %s is renewed until %s: ", g.ID, moment(rn.Return.Deadline.V))
 	if rn.Return.Sent.Set {
 		text += "sent at " + moment(rn.Return.Sent.V) + ", "
 	}
@@ -102,7 +102,7 @@ func renewalSteps(g *history.Grant, f *checker.Finding) []Step {
 }
 
 func granted(g *history.Grant) Step {
-	text := fmt.Sprintf("%s is granted %s (%s", g.Client, g.Lock, g.ID)
+	text := fmt.Sprintf("%s is granted lock %s (grant %s", g.Client, g.Lock, g.ID)
 	if t := g.Token(); t.Set {
 		text += fmt.Sprintf(", token %d", t.V)
 	}
@@ -146,13 +146,13 @@ func useText(g *history.Grant, u *history.Call) string {
 	reg := u.Invoke.Register
 	switch {
 	case refused(u):
-		return fmt.Sprintf("the fence refuses the %s of %s: its token %d is old.", u.Invoke.F, g.Client, u.Invoke.Token.V)
+		return fmt.Sprintf("the fence refuses the %s of %s: token %d is outdated.", u.Invoke.F, g.Client, u.Invoke.Token.V)
 	case u.Invoke.F == history.FRead && u.Outcome() == history.OK:
-		return fmt.Sprintf("%s reads %d from %s.", g.Client, u.Return.Value.Base.V, reg)
+		return fmt.Sprintf("%s reads %d from register %s.", g.Client, u.Return.Value.Base.V, reg)
 	case u.Invoke.F == history.FRead:
-		return fmt.Sprintf("%s reads %s: %s.", g.Client, reg, outcomeText(u))
+		return fmt.Sprintf("%s reads register %s: %s.", g.Client, reg, outcomeText(u))
 	default:
-		return fmt.Sprintf("%s writes %d to %s: %s.", g.Client, u.Invoke.Value.New.V, reg, outcomeText(u))
+		return fmt.Sprintf("%s writes %d to register %s: %s.", g.Client, u.Invoke.Value.New.V, reg, outcomeText(u))
 	}
 }
 
@@ -161,7 +161,7 @@ func outcomeText(c *history.Call) string {
 	case history.OK:
 		return "acknowledged"
 	case history.Fail:
-		return "failed, " + c.Return.Error
+		return "failed (" + c.Return.Error + ")"
 	default:
 		return "outcome unknown"
 	}
@@ -227,7 +227,7 @@ func strikes(in *history.Injection) []Step {
 	}
 	return []Step{
 		step(in.Began(), StepFault, text, in.Invoke.Index, in.Effect.Index),
-		step(in.Effect.Time, StepProof, "the effect of "+in.Fault.Fault+" is proven: "+in.Proof, in.Effect.Index),
+		step(in.Effect.Time, StepProof, "the effect of "+in.Fault.Fault+" is observed: "+in.Proof, in.Effect.Index),
 	}
 }
 

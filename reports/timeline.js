@@ -102,7 +102,7 @@ function layLanes() {
   const locks = d.locks.map((_, i) => i).filter(i => lockAt < 0 || i === lockAt);
   locks.slice(0, 12).forEach(i => add("lock", i, d.locks[i], 24));
   shown.forEach(i => add("client", i, d.clients[i]));
-  if (rest.length) { add("others", -1, rest.length + " others", 24); lanes[lanes.length - 1].of = rest; }
+  if (rest.length) { add("others", -1, rest.length + " other clients", 24); lanes[lanes.length - 1].of = rest; }
   d.registers.forEach((n, i) => add("register", i, n, 24));
   d.servers.forEach((n, i) => add("server", i, n, 20));
   let y = top;
@@ -245,7 +245,7 @@ function drawLock(c, l) {
     end = Math.max(x1, x0 + 1);
     const w = Math.max(x1 - x0, bad ? 2 : 1);
     c.fillStyle = bad ? css.overlap : lockColour(l.i); c.fillRect(x0, y, w, h);
-    if (w > 26) { c.fillStyle = "#fff"; c.fillText(clipText(c, p.who.length > 1 ? p.who.length + " inside" : d.clients[G.c[p.who[0]]], w - 6), x0 + 4, y + h / 2); }
+    if (w > 26) { c.fillStyle = "#fff"; c.fillText(clipText(c, p.who.length > 1 ? p.who.length + " holders" : d.clients[G.c[p.who[0]]], w - 6), x0 + 4, y + h / 2); }
     else if (bad && w > 9) { c.fillStyle = "#fff"; c.fillText(String(p.who.length), x0 + 2, y + h / 2); }
   }
 }
@@ -265,7 +265,7 @@ function drawOthers(c, l) {
     for (let j = a; j < b; j++) { const g = list[j]; if (G.o[g]) continue; const x0 = Math.max(left, Math.floor(X(gf[g]))), x1 = Math.min(width, Math.ceil(X(gt[g]))); for (let x = x0; x <= x1; x++) n.set(x, (n.get(x) || 0) + 1); } }
   const most = Math.max(1, ...n.values());
   c.fillStyle = css.soft; for (const [x, v] of n) { const h = (l.h - 6) * v / most; c.fillRect(x, l.y + l.h - 3 - h, 1, h); }
-  c.fillStyle = css.ink; c.fillText("up to " + most + " of them inside at once", left + 6, l.y + 8);
+  c.fillStyle = css.ink; c.fillText("up to " + most + " holders at once", left + 6, l.y + 8);
 }
 const roleColour = r => r === "master" || r === "leader" ? css.master : r === "replica" || r === "follower" ? css.replica : r === "down" ? css.down : css.role;
 function drawServer(c, l) {
@@ -363,7 +363,7 @@ function tellIncident() {
   at.textContent = x ? `incident ${listed.indexOf(state.at) + 1} of ${listed.length}` : `${listed.length} incident${listed.length === 1 ? "" : "s"}`;
   if (!x) return;
   out.append(el("p", x.head, {class: "tl-head"}));
-  if (state.at === 0 && $("s0-0")) { out.append(el("p", "Its story is at the top of the page.", {class: "muted"})); say.textContent = at.textContent + ": " + x.head; return; }
+  if (state.at === 0 && $("s0-0")) { out.append(el("p", "The story of this incident is at the top of the page.", {class: "muted"})); say.textContent = at.textContent + ": " + x.head; return; }
   const ol = el("ol", "", {class: "tl-steps"});
   for (const s of x.steps) {
     const li = el("li", "", s.bad ? {class: "bad"} : {}), a = el("a", sec(s.t), {href: s.ev >= 0 ? "#e=" + s.ev : "#", class: "t"});
@@ -380,15 +380,15 @@ function tellIncident() {
 // ---- what is under the pointer
 const about = g => {
   const state0 = ["granted", "refused", "of unknown outcome"][G.o[g]];
-  const out = [`${gname(g)}: ${d.clients[G.c[g]]}, ${d.locks[G.l[g]]}${shared.has(g) ? ", shared" : ""}, ${state0}`, `asked ${sec(gs[g])}` + (gf[g] >= 0 ? `, answered ${sec(gf[g])}` : ", no answer")];
-  if (G.o[g] === 0) out.push(`held ${sec(gf[g])} to ${sec(gt[g])} (${len(gt[g] - gf[g])})`);
-  if (gd[g] >= 0) out.push(`lease until ${sec(gd[g])}` + (gd[g] < gt[g] ? `: it ran out ${len(gt[g] - gd[g])} before the client stopped` : ""));
-  if (gk[g] > gt[g]) out.push(`kept by the store until ${sec(gk[g])}: an orphan`);
+  const out = [`grant ${gname(g)}: client ${d.clients[G.c[g]]}, lock ${d.locks[G.l[g]]}${shared.has(g) ? ", shared" : ""}, ${state0}`, `requested at ${sec(gs[g])}` + (gf[g] >= 0 ? `, answered at ${sec(gf[g])}` : ", no answer")];
+  if (G.o[g] === 0) out.push(`held from ${sec(gf[g])} to ${sec(gt[g])} (${len(gt[g] - gf[g])})`);
+  if (gd[g] >= 0) out.push(`lease until ${sec(gd[g])}` + (gd[g] < gt[g] ? `, which was ${len(gt[g] - gd[g])} before the client stopped` : ""));
+  if (gk[g] > gt[g]) out.push(`kept by the store until ${sec(gk[g])}, without a holder`);
   if (tokens[g]) out.push("token " + tokens[g]);
   return out;
 };
 const aboutEvent = i => {
-  const k = kinds[E.k[i]], out = [`event ${eindex(i)} at ${(et[i] / 1e6).toFixed(6)} s: ${k.f} ${k.type}${k.err ? " (" + k.err + ")" : ""}`, "by " + d.parties[E.p[i]]];
+  const k = kinds[E.k[i]], out = [`event ${eindex(i)} at ${(et[i] / 1e6).toFixed(6)} s: ${k.f} ${k.type}${k.err ? " (" + k.err + ")" : ""}`, "recorded by " + d.parties[E.p[i]]];
   if (k.reg) out.push("register " + k.reg + (ev[i] >= 0 ? (k.f === "write" ? `: ${E.v[ev[i]]} \u2192 ${E.v[ev[i] + 1]}` : `: ${E.v[ev[i]]}`) : ""));
   if (eg[i] >= 0) out.push("grant " + gname(eg[i]) + (tokens[eg[i]] ? ", token " + tokens[eg[i]] : "") + (gd[eg[i]] >= 0 ? `, lease left: ${len(gd[eg[i]] - et[i])}` : ""));
   if (texts[i]) out.push(texts[i]);
@@ -408,9 +408,9 @@ function under(x, y) {
     const list = byClient[l.i], a = lower(list.length, i => gs[list[i]], t + slack);
     for (let j = a - 1; j >= 0 && j > a - 40; j--) { const g = list[j]; if (Math.max(gk[g], gf[g]) >= t - slack) { hit.g = g; hit.text = about(g); break; } }
   }
-  if (l.kind === "lock") { const p = inside[l.i].find(p => p.from <= t && t < p.to); if (p) { hit.text = [`${l.name}: ${p.who.length} inside from ${sec(p.from)} to ${sec(p.to)}`, p.who.map(gname).join(", ")]; hit.g = p.who[0]; } }
+  if (l.kind === "lock") { const p = inside[l.i].find(p => p.from <= t && t < p.to); if (p) { hit.text = [`${l.name}: ${p.who.length} holders from ${sec(p.from)} to ${sec(p.to)}`, p.who.map(gname).join(", ")]; hit.g = p.who[0]; } }
   if (l.kind === "server") { const r = d.roles.find(r => r.s === l.i && r.b <= t && (r.e < 0 || t < r.e)); if (r) hit.text = [`${l.name}: ${r.r} since ${sec(r.b)}`]; }
-  for (const f of d.faults) if (f.ok && f.b <= t + slack && t - slack <= (f.e < 0 ? Math.max(f.p, f.b) : f.e) && ((l.kind === "client" && f.c.includes(l.i)) || (l.kind === "server" && f.s.includes(l.i)))) { hit.f = f; hit.text.push(`${f.name} #${f.id}: began ${sec(f.b)}` + (f.p >= 0 ? `, proven ${sec(f.p)}` : "") + (f.e >= 0 ? `, ended ${sec(f.e)}` : ""), f.text); }
+  for (const f of d.faults) if (f.ok && f.b <= t + slack && t - slack <= (f.e < 0 ? Math.max(f.p, f.b) : f.e) && ((l.kind === "client" && f.c.includes(l.i)) || (l.kind === "server" && f.s.includes(l.i)))) { hit.f = f; hit.text.push(`${f.name} #${f.id}: began at ${sec(f.b)}` + (f.p >= 0 ? `, effect observed at ${sec(f.p)}` : "") + (f.e >= 0 ? `, ended at ${sec(f.e)}` : ""), f.text); }
   const x0 = d.incidents[state.at];
   hit.text.push(sec(t) + (x0 ? `, ${len(Math.abs(t - x0.b))} ${t < x0.b ? "before" : "after"} the violation` : ""));
   return hit;
@@ -439,8 +439,8 @@ function panel(lines, g, fault) {
   pinBox.hidden = false; pinBox.replaceChildren(...lines.filter(Boolean).map(t => el("div", t)));
   if (g >= 0) {
     const met = byLock[G.l[g]].filter(o => o !== g && gf[o] < gt[g] && gf[g] < gt[o]);
-    if (met.length) { const p = el("div", "inside meanwhile: "); met.slice(0, 8).forEach(o => { const b = el("button", gname(o)); b.addEventListener("click", () => pinGrant(o)); p.append(b, " "); }); pinBox.append(p); }
-    for (const f of d.faults) if (f.ok && f.c.includes(G.c[g]) && f.b < gt[g] && (f.e < 0 ? d.end : f.e) > gs[g]) { const b = el("button", f.name + " #" + f.id); b.addEventListener("click", () => pinFault(f)); const p = el("div", "affected by "); p.append(b); pinBox.append(p); }
+    if (met.length) { const p = el("div", "other holders at that time: "); met.slice(0, 8).forEach(o => { const b = el("button", gname(o)); b.addEventListener("click", () => pinGrant(o)); p.append(b, " "); }); pinBox.append(p); }
+    for (const f of d.faults) if (f.ok && f.c.includes(G.c[g]) && f.b < gt[g] && (f.e < 0 ? d.end : f.e) > gs[g]) { const b = el("button", f.name + " #" + f.id); b.addEventListener("click", () => pinFault(f)); const p = el("div", "affected by the fault "); p.append(b); pinBox.append(p); }
     const mine = evClient[G.c[g]].filter(i => eg[i] === g), p = el("div", "events: ");
     mine.slice(0, 24).forEach(i => { const b = el("button", String(eindex(i)), {title: aboutEvent(i)[0]}); b.addEventListener("click", () => pinEvent(i)); p.append(b, " "); }); pinBox.append(p);
     d.incidents.forEach((x, i) => { if (!x.g.includes(g)) return; const b = el("button", "incident " + (i + 1)); b.addEventListener("click", () => go(i)); const p = el("div", "in "); p.append(b, " "); x.links.slice(0, 4).forEach(id => { if ($(id)) p.append(el("a", id.replace(/^f-/, ""), {href: "#" + id}), " "); }); pinBox.append(p); });

@@ -14,22 +14,22 @@ func totals(r *checker.Results) []Total {
 		out = append(out, Total{Kind: kind, Count: n, Text: fmt.Sprintf(format, args...)})
 	}
 	if n := r.Stats["violations"]; n > 0 {
-		format := "In the whole run clients overlapped %s (max %s).%s"
+		format := "In the whole run, two clients held the lock at the same time %s (at most for %s).%s"
 		if n == 1 {
-			format = "In the whole run clients overlapped %s, for %s.%s"
+			format = "In the whole run, two clients held the lock at the same time %s, for %s.%s"
 		}
 		add(TotalOverlaps, n, format, times(n), checker.Millis(r.Stats["overlap_max_ns"]), notGating(r))
 	}
 	plain, ok := r.Stats["updates_lost_plain"]
 	if ok {
-		add(TotalLostPlain, plain, "In the whole run without a fence: %d acknowledged %s lost.", plain, plural(int(plain), "update"))
+		add(TotalLostPlain, plain, "In the whole run, the data without a fence lost %d acknowledged %s.", plain, plural(int(plain), "update"))
 	}
 	if n, ok := r.Stats["updates_lost_fenced"]; ok {
 		refused := r.Stats["fence_refused"]
-		add(TotalLostFenced, n, "In the whole run with the fence: %d acknowledged %s lost, %d stale %s refused.", n, plural(int(n), "update"), refused, plural(int(refused), "request"))
+		add(TotalLostFenced, n, "In the whole run, the data behind the fence lost %d acknowledged %s; the fence refused %d stale %s.", n, plural(int(n), "update"), refused, plural(int(refused), "request"))
 	}
 	if plain > 0 && noTokens(r.Checks[checker.DataFenced]) {
-		add(TotalNoFence, plain, "Fencing was not measured: the backend %s issues no tokens.", r.Backend)
+		add(TotalNoFence, plain, "Fencing was not measured: the backend %s issues no fencing tokens.", r.Backend)
 	}
 	return out
 }
@@ -41,13 +41,13 @@ func notGating(r *checker.Results) string {
 	case gates(c) || c.Verdict != checker.Fail:
 		return "" // or the check itself says why it gives no verdict
 	case r.Fencing == history.FencingOn:
-		return " (This does not fail the run: with --fencing on only the fenced data counts.)"
+		return " (No effect on the verdict: with --fencing on, only the data behind the fence counts.)"
 	case c.Spared:
-		return " (This does not fail the run: --fail-on defect ignores findings inherent to leases.)"
+		return " (No effect on the verdict: --fail-on defect ignores findings inherent to leases.)"
 	case !c.Required:
-		return " (This does not fail the run: the run does not require mutual-exclusion.)"
+		return " (No effect on the verdict: the run does not require the check mutual-exclusion.)"
 	}
-	return " (This does not fail the run: the store protects each write by a condition or a transaction.)"
+	return " (No effect on the verdict: the store protects each write by a condition or a transaction.)"
 }
 
 // noTokens reports whether a check does not apply because the lock issues no tokens.
@@ -60,7 +60,7 @@ const maxWithstood = 8
 
 // withstood tells what a lock withstood.
 func withstood(r *checker.Results, rec *history.Record) *Withstood {
-	w := &Withstood{Headline: checker.Count(r.Stats["grants"], "grant") + "; no lock was held by two clients at once."}
+	w := &Withstood{Headline: checker.Count(r.Stats["grants"], "grant") + "; two clients never held the same lock at once."}
 	for _, in := range rec.Faults {
 		switch {
 		case !in.Effective():

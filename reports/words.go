@@ -21,7 +21,7 @@ func headline(r *checker.Results) string {
 			}
 		}
 		if c := r.Checks[checker.MutualExclusion]; c.Verdict == checker.Fail {
-			return "pass: clients overlapped (inherent to leases), and the fence kept the data safe"
+			return "pass: two clients held the lock at once (inherent to leases), but the fence kept the data safe"
 		}
 		return "pass: no violation was found"
 	case checker.Fail:
@@ -35,7 +35,7 @@ func headline(r *checker.Results) string {
 	default:
 		for _, name := range r.Order {
 			if c := r.Checks[name]; c.Required && c.Verdict == checker.Unknown {
-				return fmt.Sprintf("inconclusive: %s: %s", name, c.Reason)
+				return fmt.Sprintf("inconclusive: check %s: %s", name, c.Reason)
 			}
 		}
 		return "inconclusive"
@@ -79,7 +79,7 @@ func oneLine(c checker.Result) string {
 	}
 	text := strings.Join(parts, ", ") + plural(len(c.Findings), " finding")
 	if !gates(c) {
-		text += ", not gating"
+		text += " (no effect on the verdict)"
 	}
 	if c.Reason != "" {
 		text += "; " + c.Reason
@@ -91,24 +91,26 @@ func gates(c checker.Result) bool { return c.Violates() }
 
 // also is an incident in one line, beside one that is told in full.
 func also(in Incident) string {
-	text := "Also"
+	text := "Another finding"
 	switch in.Class {
 	case checker.Inherent:
 		text += " inherent to leases"
 	case checker.Defect:
-		text += " a defect of the lock"
+		text = "Another defect of the lock"
 	}
 	return text + ": " + shortly(in) + remark(in) + "."
 }
 
 // noted is an incident that fails nothing, in one line.
-func noted(in Incident) string { return "Noted: " + in.Finding.Message + "; " + shortly(in) + "." }
+func noted(in Incident) string {
+	return "No effect on the verdict: " + in.Finding.Message + "; " + shortly(in) + "."
+}
 
 // shortly is what kind of finding an incident is, how often it is listed and since when.
 func shortly(in Incident) string {
-	text := fmt.Sprintf("%s (%s), %d %s, the first at %s", in.Rule, in.Check, in.Count, plural(in.Count, "finding"), moment(in.First))
+	text := fmt.Sprintf("rule %s (check %s), %d %s, the first at %s", in.Rule, in.Check, in.Count, plural(in.Count, "finding"), moment(in.First))
 	if in.Count == 1 {
-		text = fmt.Sprintf("%s (%s), 1 finding, at %s", in.Rule, in.Check, moment(in.First))
+		text = fmt.Sprintf("rule %s (check %s), 1 finding, at %s", in.Rule, in.Check, moment(in.First))
 	}
 	return text
 }
@@ -117,9 +119,9 @@ func shortly(in Incident) string {
 func remark(in Incident) string {
 	switch {
 	case !in.Finding.Gating:
-		return "; not gating"
+		return "; no effect on the verdict"
 	case in.Finding.Doubtful:
-		return "; explained by the host or the record"
+		return "; a disturbance by the host or an error in the record explains this"
 	default:
 		return ""
 	}
@@ -137,13 +139,13 @@ func figures(r *checker.Results) []figure {
 	out := []figure{
 		{"events", fmt.Sprint(r.Stats["events"])},
 		{"grants", fmt.Sprint(r.Stats["grants"])},
-		{"faults", fmt.Sprintf("%d injected, %d effective", r.Stats["faults_injected"], r.Stats["faults_effective"])},
+		{"faults", fmt.Sprintf("%d injected, %d took effect", r.Stats["faults_injected"], r.Stats["faults_effective"])},
 	}
 	if v, ok := r.Stats["acquire_p50_ns"]; ok {
 		out = append(out, figure{"acquire", fmt.Sprintf("p50 %s, p99 %s", checker.Millis(v), checker.Millis(r.Stats["acquire_p99_ns"]))})
 	}
 	if n := r.Stats["renewals"]; n > 0 {
-		out = append(out, figure{"renew", fmt.Sprintf("p50 %s, p99 %s, %d of %d not granted", checker.Millis(r.Stats["renew_p50_ns"]), checker.Millis(r.Stats["renew_p99_ns"]), r.Stats["renewals_failed"], n)})
+		out = append(out, figure{"renew", fmt.Sprintf("p50 %s, p99 %s, %d of %d failed", checker.Millis(r.Stats["renew_p50_ns"]), checker.Millis(r.Stats["renew_p99_ns"]), r.Stats["renewals_failed"], n)})
 	}
 	if v, ok := r.Stats["recovery_max_ns"]; ok {
 		out = append(out, figure{"recovery", "max " + checker.Millis(v)})

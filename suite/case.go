@@ -62,7 +62,7 @@ func Validate(cat *harness.Catalogue, cases ...Case) error {
 		case !goodName.MatchString(c.Name):
 			errs = append(errs, fmt.Errorf("case %d: %q is not a valid name: want lower case words joined by - or /", i+1, c.Name))
 		case seen[c.Name]:
-			errs = append(errs, fmt.Errorf("case %s: two cases have this name", c.Name))
+			errs = append(errs, fmt.Errorf("two cases have the name %s", c.Name))
 		}
 		seen[c.Name] = true
 		if err := c.valid(cat); err != nil {
@@ -75,7 +75,7 @@ func Validate(cat *harness.Catalogue, cases ...Case) error {
 func (c Case) valid(cat *harness.Catalogue) error {
 	var errs []error
 	if c.Text == "" {
-		errs = append(errs, errors.New("the case has no Text: say in Text what the case shows"))
+		errs = append(errs, errors.New("the field Text of the case is empty: say in Text what the case shows"))
 	}
 	if err := c.Expect.Validate(cat.Checks); err != nil {
 		errs = append(errs, err)

@@ -17,7 +17,7 @@ func violating() *checker.Results {
 				checker.Finding{Rule: "late-notice", Class: checker.Inherent, Gating: true, Message: "c1 was told late"},
 			),
 			checker.Ownership:     {Verdict: checker.Pass, Required: true},
-			checker.FencingTokens: {Verdict: checker.Skipped, Reason: "issues no tokens"},
+			checker.FencingTokens: {Verdict: checker.Skipped, Reason: "this lock issues no fencing tokens"},
 		},
 		Stats: checker.Figures{"violations": 2},
 	}
@@ -41,7 +41,7 @@ func TestCompare(t *testing.T) {
 		"outcome":                 {Expectation{Outcome: Safe}, 1, []Difference{{What: DiffOutcome, Got: "inherent", Want: "safe", Why: "mutual-exclusion failed"}}},
 		"outcome, interrupted":    {Expectation{Outcome: Any}, 130, []Difference{{What: DiffExit, Got: "130", Want: "0 or 1 or 2"}}},
 		"verdicts as they must":   {e: Expectation{Verdicts: verdicts{mx: checker.Fail, checker.Ownership: checker.Pass, checker.FencingTokens: checker.Skipped}}, exit: 1},
-		"verdict":                 {Expectation{Verdicts: verdicts{checker.FencingTokens: checker.Pass}}, 1, []Difference{{What: DiffVerdict, Of: checker.FencingTokens, Got: "skipped", Want: "pass", Why: "issues no tokens"}}},
+		"verdict":                 {Expectation{Verdicts: verdicts{checker.FencingTokens: checker.Pass}}, 1, []Difference{{What: DiffVerdict, Of: checker.FencingTokens, Got: "skipped", Want: "pass", Why: "this lock issues no fencing tokens"}}},
 		"verdict, not judged":     {Expectation{Verdicts: verdicts{checker.Liveness: checker.Pass}}, 1, []Difference{{What: DiffVerdict, Of: checker.Liveness, Got: "none", Want: "pass"}}},
 		"class as it must":        {e: Expectation{Classes: classes{mx: checker.Inherent}}, exit: 1},
 		"class, told once":        {Expectation{Classes: classes{mx: checker.Defect}}, 1, []Difference{{What: DiffClass, Of: mx, Got: "inherent", Want: "defect", Why: "c1 and c2"}}},
@@ -102,7 +102,7 @@ func TestSentences(t *testing.T) {
 	}
 	const want = `exit code: 1, expected 0
 outcome: inherent, expected safe (mutual-exclusion failed)
-verdict of fencing-tokens: skipped, expected pass (issues no tokens)
+verdict of fencing-tokens: skipped, expected pass (this lock issues no fencing tokens)
 class of mutual-exclusion: inherent, expected defect (c1 and c2)
 violations: 2, expected 3 to 4`
 	if got := Sentences(e.Compare(1, violating())); got != want {

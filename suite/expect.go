@@ -83,7 +83,7 @@ func (e Expectation) Validate(checks *checker.Catalogue) error {
 	}
 	for _, code := range e.Exit {
 		if !slices.Contains(exitCodes(), code) {
-			complain("exit code %d: choose from %v", code, exitCodes())
+			complain("exit code %d: choose one of %v", code, exitCodes())
 		}
 	}
 	for _, name := range e.checks() {

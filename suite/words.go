@@ -24,7 +24,7 @@ func (w Word) Doc() string {
 	return map[Word]string{
 		Safe:     "no violation",
 		Inherent: "a violation that every lock with a lease allows: the remedy is a fence",
-		Defect:   "the lock breaks its promise although the holder's lease is still running: the remedy is another lock or topology",
+		Defect:   "the lock breaks its promise although the holder's lease is still running: the remedy is another lock or another topology",
 		Blocks:   "after the fault no client ever gets the lock again",
 		Any:      "the outcome depends on the moment at which the fault strikes: safe, or a violation of any kind",
 		Violated: "a violation of any kind",

@@ -49,13 +49,13 @@ const (
 // CallParams are the parameters that make a workload's sections make [Calls].
 func CallParams() []catalog.Param {
 	return []catalog.Param{
-		{Name: "extend", Default: ExtendNone, Doc: "half: the user extends the lock once, halfway between read and write; background: every third of the ttl, in parallel with the section"},
-		{Name: "ask", Default: "no", Doc: "yes: the user asks the library whether the lock is held before each write"},
-		{Name: "token", Default: TokenUnique, Doc: "the owner token that the user gives the lock: unique; equal: the same for all clients; prefix: each client's token is the beginning of the next client's token"},
-		{Name: "release", Default: ReleaseEnd, Doc: "when the user releases the lock: end: at the end of the section; late: when the lease is over; extending: while an extension is under way"},
-		{Name: "cancel", Default: "0", Doc: "fraction of the waits (0 to 1) that the user cancels"},
-		{Name: "reuse", Default: "no", Doc: "yes: one lock object for all sections of a client"},
-		{Name: "pair", Default: "no", Doc: "yes: inside the section the client tries for a second lock, and holds both (with --locks 2 or more)"},
+		{Name: "extend", Default: ExtendNone, Doc: "when the client extends the lock: none: never; half: once, halfway between read and write; background: every third of the ttl, in parallel with the critical section"},
+		{Name: "ask", Default: "no", Doc: "yes: before each write the client asks the library whether the lock is still held"},
+		{Name: "token", Default: TokenUnique, Doc: "the owner token that the client gives to the lock: unique: a new token for each attempt; equal: the same token for all clients; prefix: each client's token is the beginning of the next client's token"},
+		{Name: "release", Default: ReleaseEnd, Doc: "when the client releases the lock: end: at the end of the critical section; late: when the lease is over; extending: while an extension is in progress"},
+		{Name: "cancel", Default: "0", Doc: "fraction of the waits (0 to 1) that the client cancels"},
+		{Name: "reuse", Default: "no", Doc: "yes: a client uses one lock object for all its critical sections"},
+		{Name: "pair", Default: "no", Doc: "yes: inside its critical section the client tries for a second lock, and then holds both (with --locks 2 or more)"},
 	}
 }
 
@@ -146,9 +146,9 @@ func (h *Hold) Ask(ctx context.Context) {
 	}
 	switch held, err := asker.Held(context.WithoutCancel(ctx)); {
 	case err != nil:
-		h.loss(h.info.Lease, "the library did not answer whether the lock is held: "+err.Error())
+		h.loss(h.info.Lease, "the client asked whether the lock is still held, but got no answer: "+err.Error())
 	case !held:
-		h.loss(h.info.Lease, "the library answered that the lock is not held")
+		h.loss(h.info.Lease, "the library answered that the lock is no longer held")
 	}
 }
 

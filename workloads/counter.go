@@ -14,17 +14,17 @@ import (
 func Specs() []Spec {
 	return []Spec{
 		{
-			Name: "counter", Doc: "acquire, read a counter, stay, write it back plus one, release",
+			Name: "counter", Doc: "acquire, read a counter, wait, write the counter plus one, release",
 			Registers: SideBySide, Fenced: true, Check: checkFence,
 			Calls: func(s Settings) []string { return s.Calls.Needs() },
 			Params: append(slices.Concat(Params(), CallParams()), catalog.Param{
 				Name: paramFence, Default: string(register.Strict),
-				Doc: "strict: a token equal to the highest token so far is accepted only from the grant that first presented this token; at-least: from any grant",
+				Doc: "who may write with a token equal to the highest token so far: strict: only the grant that first presented this token; at-least: any grant",
 			}),
 			New: func(s Settings) Workload { return &counter{s} },
 		},
 		{
-			Name: "mutex", Doc: "acquire, stay, act as the holder, release; uses no data",
+			Name: "mutex", Doc: "acquire, wait, act as the holder, release; uses no data",
 			Calls:  func(s Settings) []string { return s.Calls.Needs() },
 			Params: slices.Concat(Params(), CallParams()), New: func(s Settings) Workload { return &mutex{s} },
 		},

@@ -6,8 +6,8 @@ func handoffSpec() Spec {
 	return Spec{
 		Name: "handoff", Doc: "all clients wait for one lock all the time, and hold it for a moment: measures the cost of a hand-off and the order of grants; uses no data (with --clients 10 to 100)",
 		Params: []catalog.Param{
-			{Name: "hold", Default: "5ms", Doc: "longest time in the section"},
-			{Name: "think", Default: "0s", Doc: "longest pause between two sections of a client"},
+			{Name: "hold", Default: "5ms", Doc: "longest time in the critical section"},
+			{Name: "think", Default: "0s", Doc: "longest pause between two critical sections of a client"},
 		},
 		Counted: true,
 		New:     func(s Settings) Workload { return &mutex{s} },

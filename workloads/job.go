@@ -32,11 +32,11 @@ const (
 
 func jobSpec() Spec {
 	return Spec{
-		Name: "job", Doc: "a job must be done once in each period: each client tries for the lock when a period begins by its own clock, and does the job if it is granted the lock",
+		Name: "job", Doc: "a job must be done once in each period: when a period begins by a client's own clock, the client tries for the lock, and does the job if it is granted the lock",
 		Params: []catalog.Param{
 			{Name: paramPeriod, Default: "1ttl", Doc: "length of a period"},
 			{Name: paramOffset, Default: "0.1ttl", Doc: "how far the last client's clock is behind the first client's; the other clocks lie in between"},
-			{Name: paramMark, Default: markNone, Doc: "whether a client records each period and skips periods that are already recorded: no; after: recorded after the job; before: recorded before the job"},
+			{Name: paramMark, Default: markNone, Doc: "when the client records that a period is done (clients skip recorded periods): no: never; after: after the job; before: before the job"},
 		},
 		Points:    []points.Point{{Name: PointSent, Doc: "the job is done, but the period is not recorded yet"}},
 		Registers: func(string, bool) []Register { return []Register{{Name: register.Plain}} },

@@ -14,9 +14,9 @@ const paramReaders = "readers"
 
 func rwlockSpec() Spec {
 	return Spec{
-		Name: "rwlock", Doc: "readers read a counter, stay, and read the counter again; writers read the counter, stay, and write it back plus one",
+		Name: "rwlock", Doc: "readers read a counter, wait, and read the counter again; writers read the counter, wait, and write the counter plus one",
 		Registers: SideBySide, Fenced: true, Models: []string{history.ModelReadWrite},
-		Params: append(Params(), catalog.Param{Name: paramReaders, Default: "0.7", Doc: "fraction of the sections (0 to 1) that are readers' sections"}),
+		Params: append(Params(), catalog.Param{Name: paramReaders, Default: "0.7", Doc: "fraction of the critical sections (0 to 1) that only read"}),
 		Check: func(s Settings) error {
 			_, err := s.Values.Fraction(paramReaders)
 			return err

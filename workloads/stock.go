@@ -14,7 +14,7 @@ const (
 
 func stockSpec() Spec {
 	return Spec{
-		Name: "stock", Doc: "each section sells the last piece or, if there is none, brings a new one, and counts this in a ledger that is written together with the stock: values come back (A, B, A)",
+		Name: "stock", Doc: "each critical section sells the last piece in stock, or adds a piece if the stock is empty, and counts this in a ledger that is written together with the stock; so the same stock value returns (the ABA problem)",
 		Params: Params(),
 		Registers: func(string, bool) []Register {
 			return []Register{{Name: RegStock}, {Name: RegLedger}}

@@ -69,15 +69,15 @@ func (s Spec) EntryDoc() string { return s.Doc }
 // to a catalogue.
 func (s Spec) Valid() error {
 	if s.New == nil {
-		return errors.New("the workload has no New")
+		return errors.New("the field New is missing: it must be a function that makes the workload")
 	}
 	if s.Fenced && s.Registers == nil {
-		return errors.New("the workload is Fenced, but has no Registers: there is nothing to fence")
+		return errors.New("the workload is Fenced, but has no Registers that could be fenced")
 	}
 	for i, p := range s.Points {
 		taken := slices.Contains(points.Names(s.Points[:i]), p.Name) || slices.Contains(points.Names(points.Section()), p.Name)
 		if p.Name == "" || p.Doc == "" || taken {
-			return fmt.Errorf("point %q: a point needs a doc, and a name that neither another point nor a point of package points has", p.Name)
+			return fmt.Errorf("point %q: a point needs a Doc and a unique name, which package points does not use either", p.Name)
 		}
 	}
 	for _, kind := range s.Models {
@@ -136,8 +136,8 @@ type Settings struct {
 // Params are what most workloads have. Lengths may be multiples of the ttl.
 func Params() []catalog.Param {
 	return []catalog.Param{
-		{Name: "hold", Default: "0.1ttl", Doc: "longest time that a client stays in its section"},
-		{Name: "think", Default: "0.05ttl", Doc: "longest pause between two sections of a client"},
+		{Name: "hold", Default: "0.1ttl", Doc: "longest time that a client stays in its critical section"},
+		{Name: "think", Default: "0.05ttl", Doc: "longest pause between two critical sections of a client"},
 		{Name: "try", Default: "0.1", Doc: "fraction of the attempts (0 to 1) that do not wait for the lock"},
 	}
 }

@@ -78,9 +78,9 @@ final class Symfony
             'library' => 'symfony/lock ' . $this->version(), 'clock' => 'monotonic', 'no_try' => false, 'calls' => $redis ? ['extend', 'ask'] : ['ask'],
             'topologies' => $redis ? ['redis-single', 'redis-single-aof'] : ['local'], 'ends' => $redis ? 'lease' : 'process',
             'versions' => ['php' => PHP_VERSION] + ($redis ? ['phpredis' => phpversion('redis')] : []),
-            'notes' => $redis ? 'A first request takes the lock for 300 s, which is the default of RedisStore; a second one sets the time to live that createLock was given.' : '',
+            'notes' => $redis ? 'The first request takes the lock for 300 s, the default of RedisStore. A second request sets the time to live that the user gave to createLock.' : '',
         ];
-        return $about + ($redis ? ['keys' => ['lockstorm:{run}:{lock}'], 'points' => [['name' => 'saved', 'doc' => 'the lock is taken, for 300 s; its time to live is not set yet']]] : []);
+        return $about + ($redis ? ['keys' => ['lockstorm:{run}:{lock}'], 'points' => [['name' => 'saved', 'doc' => 'the lock is taken for 300 s; the time to live of the user is not set yet']]] : []);
     }
 
     private function version(): string
@@ -143,12 +143,12 @@ final class Symfony
     public function release(Held $hold): void
     {
         if ($hold->released) {
-            throw new Definite('not-held', 'it was released before');
+            throw new Definite('not-held', 'the lock was released before');
         }
         $this->guarded(fn () => $hold->lock->release());
         $hold->released = true;
         if ($hold->lock->isExpired()) {
-            throw new RuntimeException('release() returned, but the lock had expired: it may have been somebody else\'s');
+            throw new RuntimeException('release() returned, but the lock had expired: another client may have held the lock');
         }
     }
 

@@ -26,11 +26,11 @@ class Stamped(etcd3.Etcd3Client):
 class Etcd3Lock(lockstorm.Adapter):
     ABOUT = {
         "protocol": 1, "name": "etcd3_lock.py", "version": "1", "library": "python-etcd3 " + etcd3.__version__,
-        "doc": "Lock of python-etcd3: a key under a lease, made if it is absent and deleted if it has our value",
+        "doc": "Lock of python-etcd3: a key with a lease, created if the key is absent, deleted if the key has the client's value",
         "topologies": ["etcd-single", "etcd-three"], "ends": "lease", "waits": "waits" in sys.argv, "clock": "monotonic",
         "calls": ["extend", "ask"], "signals": [{"kind": "method", "name": "is_acquired"}],
         "versions": {"python": sys.version.split()[0], "python-etcd3": etcd3.__version__},
-        "notes": "is_acquired asks the server. The library renews nothing by itself: its users call refresh. It connects to one address.",
+        "notes": "The method is_acquired asks the server. The library does not renew leases by itself: its users call refresh. The library connects to only one address.",
         "recovery_ns": 10_000_000_000,
     }
 
@@ -57,7 +57,7 @@ class Etcd3Lock(lockstorm.Adapter):
         sent = lockstorm.now()
         left = lock.refresh()[0].TTL
         if left <= 0:
-            raise lockstorm.NotHeld("the lease is over")
+            raise lockstorm.NotHeld("the lease has ended")
         return {"sent": sent, "ttl_ns": left * 1_000_000_000}
 
     def ask(self, lock):

@@ -21,7 +21,7 @@ class RedisLock(lockstorm.Adapter):
         "protocol": 1, "name": "portalocker_redis.py", "version": "1", "doc": "RedisLock of portalocker: publish and subscribe",
         "library": f"portalocker {portalocker.__version__}", "topologies": ["redis-single", "redis-single-aof"], "ends": "connection",
         "clock": "monotonic", "waits": True, "signals": [{"kind": "channel", "name": "an interrupt of the main thread"}],
-        "notes": "A holder that does not answer for 1 s (unavailable_timeout) loses the lock: whoever waits ends its connection.",
+        "notes": "If the holder does not answer for 1 s (unavailable_timeout), a waiting client ends the holder's connection, and so the holder loses the lock.",
         "versions": {"python": sys.version.split()[0], "redis-py": redis.__version__},
     }
 
@@ -46,7 +46,7 @@ class RedisLock(lockstorm.Adapter):
         for attempt, lock in list(self.held.items()):
             if lock.thread is not None and not lock.thread.is_alive():
                 del self.held[attempt]
-                self.program.lost(attempt, "the thread that keeps the lock has ended, and interrupted the main thread")
+                self.program.lost(attempt, "the library's thread that keeps the lock has ended, and has interrupted the main thread")
 
     def attempt(self, request, cancelled):
         lock = portalocker.RedisLock(f"lockstorm:{self.run}:{request['lock']}", redis_kwargs=dict(self.redis))
@@ -68,12 +68,12 @@ class RedisLock(lockstorm.Adapter):
     def release(self, hold):
         attempt, lock = hold
         if lock.thread is None:
-            raise lockstorm.NotHeld("it was released before")
+            raise lockstorm.NotHeld("the lock was released before")
         alive = lock.thread.is_alive()
         self.held.pop(attempt, None)
         lock.release()
         if not alive:
-            raise RuntimeError("release() returned, but the connection had been lost: the lock may have been somebody else's")
+            raise RuntimeError("release() returned, but the connection had been lost: another client may have held the lock")
 
 
 if __name__ == "__main__":

@@ -23,11 +23,11 @@ class Stamped(redis.lock.Lock):
 class RedisPy(lockstorm.Adapter):
     ABOUT = {
         "protocol": 1, "name": "redis_py.py", "version": "1", "library": "redis-py " + redis.__version__,
-        "doc": "redis.lock.Lock of redis-py: SET NX PX, released and extended by compare in a script",
+        "doc": "redis.lock.Lock of redis-py: SET NX PX; scripts compare the owner before they release or extend the lock",
         "topologies": ["redis-single", "redis-single-aof"], "ends": "lease", "waits": True, "clock": "monotonic", "keys": ["{run}:{lock}"],
         "calls": ["extend", "ask"], "signals": [{"kind": "method", "name": "owned"}, {"kind": "error", "name": "LockNotOwnedError of extend"}],
         "versions": {"python": sys.version.split()[0], "redis-py": redis.__version__},
-        "notes": "owned asks the server. The library renews nothing by itself: its users extend the lock.",
+        "notes": "The method owned asks the server. The library does not renew leases by itself: its users extend the lock.",
     }
 
     def open(self, request):

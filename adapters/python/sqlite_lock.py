@@ -14,7 +14,7 @@ import lockstorm
 
 class SQLite(lockstorm.Adapter):
     ABOUT = {
-        "protocol": 1, "name": "sqlite_lock.py", "version": "1", "doc": "BEGIN IMMEDIATE of SQLite, from Python: the transaction is the lock and the fence",
+        "protocol": 1, "name": "sqlite_lock.py", "version": "1", "doc": "BEGIN IMMEDIATE of SQLite, from Python: the transaction is the lock, and the data is written in the transaction",
         "topologies": ["local"], "ends": "process", "clock": "monotonic", "settles": True,
         "versions": {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version},
     }
@@ -45,10 +45,10 @@ class SQLite(lockstorm.Adapter):
 
     def release(self, hold):
         if not hold:
-            raise lockstorm.NotHeld("the transaction is over")
+            raise lockstorm.NotHeld("the transaction has ended")
         file = hold.pop()
         if file is None:
-            raise RuntimeError("nobody knows what became of the transaction")
+            raise RuntimeError("the outcome of the transaction is unknown")
         try:
             file.execute("COMMIT")
         except sqlite3.OperationalError as error:  # SQLITE_BUSY: nothing was committed, and close rolls back

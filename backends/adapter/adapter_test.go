@@ -174,9 +174,9 @@ func TestRenewalsAndLosses(t *testing.T) {
 // Each way to break the protocol is told once, in a sentence, and what was asked is of unknown outcome.
 func TestBreaches(t *testing.T) {
 	for way, want := range map[string]string{
-		"noise": "cannot be read", "neither": "neither an answer nor a notice", "long": "more than", "dies": "ended by itself: exit status 7: killed by a bug",
-		"backdated": "adapter's clock is not CLOCK_MONOTONIC of this host", "reused": "which was never made|twice", "ok": "an attempt is answered with granted", "timeless": "does not say when",
-		"token": "a grant has a token: true", "late-deadline": "after the end of the lease", "twice": "twice",
+		"noise": "is not a JSON message", "neither": "neither an answer nor a notice", "long": "more than", "dies": "ended by itself: exit status 7: killed by a bug",
+		"backdated": "adapter's clock is not CLOCK_MONOTONIC of this host", "reused": "which was never made|twice", "ok": "the answer to an attempt must be granted", "timeless": "lacks the field sent",
+		"token": "the grant has a token: true", "late-deadline": "after the end of the lease", "twice": "twice",
 	} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()

@@ -18,23 +18,23 @@ const collectLimit = 30 * time.Second
 // the adapter's message says what its collector logged.
 func (l *locker) Collect(_ context.Context, length time.Duration) (string, error) {
 	if !l.clock {
-		return "", errors.New("the adapter has no CLOCK_MONOTONIC, which would prove how long its garbage collector ran")
+		return "", errors.New("the adapter's description has no clock, so the length of its garbage collection cannot be proven: set clock to monotonic")
 	}
 	a := l.call(request{Op: opCollect, Length: length.Nanoseconds()}, length+collectLimit)
 	switch {
 	case a.err != nil:
 		return "", l.broke(a.err)
 	case a.Answer != ansOK:
-		return "", fmt.Errorf("the adapter answered collect with %s%s", a.Answer, after(a.Message))
+		return "", fmt.Errorf("the adapter answered the request collect with %s instead of ok%s", a.Answer, after(a.Message))
 	case a.From == nil || a.To == nil || a.Message == "":
-		return "", l.broke(breach("the adapter answered collect without from, to and message"))
+		return "", l.broke(breach("the adapter's answer to collect must have the fields from, to and message"))
 	}
 	if err := errors.Join(l.within("from", *a.From, a.sent, a.at), l.within("to", *a.To, a.sent, a.at)); err != nil {
 		return "", l.broke(err)
 	}
 	took := time.Duration(*a.To - *a.From)
 	if took < length/2 {
-		return "", fmt.Errorf("its garbage collector ran for only %v instead of %v: %s", took.Round(time.Millisecond), length, a.Message)
+		return "", fmt.Errorf("the collector ran for only %v instead of %v: %s", took.Round(time.Millisecond), length, a.Message)
 	}
 	return fmt.Sprintf("for %v (%s)", took.Round(time.Millisecond), a.Message), nil
 }

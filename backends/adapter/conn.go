@@ -100,7 +100,7 @@ func (c *conn) send(r request) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return c.fail(breach("the adapter read nothing for %v", writeLimit))
+		return c.fail(breach("the adapter did not read its requests for %v", writeLimit))
 	}
 	return c.fail(errEnded)
 }
@@ -201,7 +201,7 @@ func (c *conn) take(b []byte, at int64) error {
 	case l.ID > 0 && l.ID <= c.last:
 		return breach("the adapter answered request %d twice", l.ID)
 	}
-	return breach("the adapter answered request %d, which was never made", l.ID)
+	return breach("the adapter answered request %d, but lockstorm sent no such request", l.ID)
 }
 
 // fail ends the connection: nothing is asked any more, and what waits is of unknown outcome. It returns

@@ -92,7 +92,7 @@ func open(_ context.Context, d Description, argv []string, env backends.Env) (ba
 func nodeOf(name, addr string) (Node, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return Node{}, fmt.Errorf("the address of %s: %w", name, err)
+		return Node{}, fmt.Errorf("the address of server %s is invalid: %w", name, err)
 	}
 	n, err := strconv.Atoi(port)
 	return Node{Name: name, Host: host, Port: n}, err
@@ -110,7 +110,10 @@ func (l *locker) opened(o Opening) error {
 		if errors.Is(a.err, errEnded) {
 			return fmt.Errorf("the adapter ended during open: %w", l.howEnded())
 		}
-		return errors.Join(fmt.Errorf("the adapter could not be opened: %s%s", a.Answer, after(a.Message)), a.err)
+		if a.err != nil {
+			return fmt.Errorf("the adapter did not answer open: %w", a.err)
+		}
+		return fmt.Errorf("the adapter answered open with %q instead of ok%s", a.Answer, after(a.Message))
 	}
 	return l.ping()
 }
@@ -126,7 +129,7 @@ func (l *locker) ping() error {
 		case a.err != nil:
 			return a.err
 		case a.Now == nil:
-			return breach("the adapter answered ping without now")
+			return breach("the adapter's answer to ping lacks the field now")
 		}
 		if err := l.within("now", *a.Now, a.sent, a.at); err != nil {
 			return err
@@ -140,9 +143,9 @@ func (l *locker) within(what string, t nanos, from, to int64) error {
 	at := int64(t) - l.env.ClockBase
 	switch {
 	case at < from:
-		return breach("the adapter's clock is not CLOCK_MONOTONIC of this host: time %q is %v before the request", what, time.Duration(from-at))
+		return breach("the adapter's clock is not CLOCK_MONOTONIC of this host: the time in field %q is %v before the request", what, time.Duration(from-at))
 	case at > to:
-		return breach("the adapter's clock is not CLOCK_MONOTONIC of this host: time %q is %v after the message arrived", what, time.Duration(at-to))
+		return breach("the adapter's clock is not CLOCK_MONOTONIC of this host: the time in field %q is %v after the message arrived", what, time.Duration(at-to))
 	}
 	return nil
 }
@@ -195,7 +198,7 @@ func (l *locker) attempt(ctx context.Context, op string, req backends.Request) (
 			return h, nil
 		}
 	} else if a.err == nil && a.Answer == ansOK {
-		a.err = breach("the adapter answered %s with ok: an attempt is answered with granted, or with the reason why not", op)
+		a.err = breach("the adapter answered %s with ok: the answer to an attempt must be granted, or the reason for the failure", op)
 	}
 	if a.err == nil {
 		l.forget(id)
@@ -245,12 +248,12 @@ func (h *hold) granted(a answer) error {
 	if a.Token != nil {
 		n, err := strconv.ParseInt(*a.Token, 10, 64)
 		if err != nil {
-			return breach("a grant of the adapter has the token %q: a token must be a whole number, as a string", *a.Token)
+			return breach("the adapter's grant has the token %q: a token must be a whole number, as a string", *a.Token)
 		}
 		info.Token, info.HasToken = n, true
 	}
 	if h.l.about.Tokens != info.HasToken {
-		return breach("the adapter's description says tokens: %t, but a grant has a token: %t", h.l.about.Tokens, info.HasToken)
+		return breach("the adapter's description and grant disagree: the field tokens is %t, but the grant has a token: %t", h.l.about.Tokens, info.HasToken)
 	}
 	r, err := h.l.lived(a.line, h.req.TTL, a.sent, a.at)
 	if err != nil {
@@ -263,7 +266,7 @@ func (h *hold) granted(a answer) error {
 	case h.l.about.Model.Session:
 		session, known := h.l.sessions[a.Lease]
 		if !known {
-			return breach("a grant of the adapter is under the session %q, which no notice opened has announced", a.Lease)
+			return breach("the adapter's grant names the session %q, but no notice opened has announced this session", a.Lease)
 		}
 		info.Lease, info.TTL, info.Deadline = a.Lease, session.TTL, session.Deadline
 	case h.l.about.Ends == history.EndsLease:
@@ -281,10 +284,10 @@ func (l *locker) lived(said line, ttl time.Duration, from, to int64) (backends.R
 		r.TTL = time.Duration(*said.TTL)
 	}
 	if r.TTL <= 0 || r.TTL > maxTTL {
-		return r, breach("a lease of the adapter has the time to live %v: a time to live must be from 1 ns to %v", r.TTL, maxTTL)
+		return r, breach("the adapter's lease has a time to live of %v: it must be from 1 ns to %v", r.TTL, maxTTL)
 	}
 	if l.clock && said.Sent == nil {
-		return r, breach("a grant or renewal of the adapter does not say when the request was sent")
+		return r, breach("the adapter's grant or renewal lacks the field sent, the time at which the request was sent")
 	}
 	if l.clock && said.Sent != nil {
 		if err := l.within("sent", *said.Sent, from, to); err != nil {
@@ -297,7 +300,7 @@ func (l *locker) lived(said line, ttl time.Duration, from, to int64) (backends.R
 		if d := int64(*said.Deadline) - l.env.ClockBase; d <= r.Deadline {
 			r.Deadline = d
 		} else {
-			return r, breach("the deadline that the adapter gives is %v after the end of the lease", time.Duration(d-r.Deadline))
+			return r, breach("the adapter's deadline is %v after the end of the lease: it must not be later than the end", time.Duration(d-r.Deadline))
 		}
 	}
 	return r, nil
@@ -317,7 +320,7 @@ func (h *hold) ask(r request) answer {
 	switch {
 	case a.err != nil:
 	case a.Answer == ansGranted, a.Answer == ansBusy:
-		a.err = breach("the adapter answered %s with %s, which is not an answer to this operation", op, a.Answer)
+		a.err = breach("the adapter answered %s with %s: the protocol does not allow this answer to this request", op, a.Answer)
 	default:
 		return a
 	}
@@ -357,7 +360,7 @@ func (h *hold) Held(context.Context) (bool, error) {
 		return false, err
 	}
 	if a.Held == nil {
-		return false, h.l.broke(breach("the adapter answered ask without held"))
+		return false, h.l.broke(breach("the adapter's answer to ask lacks the field held"))
 	}
 	return *a.Held, nil
 }

@@ -175,7 +175,7 @@ type nanos int64
 func (n *nanos) UnmarshalJSON(b []byte) error {
 	v, err := strconv.ParseInt(string(bytes.Trim(b, `"`)), 10, 64)
 	if err != nil {
-		return fmt.Errorf("%s is not a number of ns", b)
+		return fmt.Errorf("%s is not a whole number of nanoseconds", b)
 	}
 	*n = nanos(v)
 	return nil
@@ -185,7 +185,7 @@ func (n *nanos) UnmarshalJSON(b []byte) error {
 func parse(b []byte) (line, error) {
 	var l line
 	if err := json.Unmarshal(b, &l); err != nil {
-		return l, fmt.Errorf("the adapter wrote a line that cannot be read: %w: %s", err, shown(b))
+		return l, fmt.Errorf("the adapter wrote a line that is not a JSON message of the protocol: %w: %s", err, shown(b))
 	}
 	if (l.Answer == "") == (l.Notice == "") {
 		return l, fmt.Errorf("the adapter wrote a line that is neither an answer nor a notice: %s", shown(b))

@@ -21,14 +21,14 @@ func (l *locker) noticed(n line, at int64) error {
 	h := l.holds[n.Hold]
 	l.mu.Unlock()
 	if h == nil {
-		return breach("the adapter sent the notice %s for attempt %d, which was never made", n.Notice, n.Hold)
+		return breach("the adapter sent the notice %s for attempt %d, but there is no such attempt", n.Notice, n.Hold)
 	}
 	if n.Notice == noteLost {
 		h.req.Hooks.Lost(h.leaseName(), n.Message)
 		return nil
 	}
 	if n.N <= 0 {
-		return breach("the adapter sent the notice %s without the number n", n.Notice)
+		return breach("the adapter sent the notice %s without the field n", n.Notice)
 	}
 	switch n.Notice {
 	case notePoint:
@@ -45,7 +45,7 @@ func (l *locker) noticed(n line, at int64) error {
 	case noteGivingUp:
 		return l.starts(n, func() (func(line, int64) error, error) { return h.givingUp(n.Message) })
 	}
-	return breach("the adapter sent the notice %q, which the protocol does not have", n.Notice)
+	return breach("the adapter sent an unknown notice %q", n.Notice)
 }
 
 func (l *locker) hasPoint(name string) bool {
@@ -64,11 +64,11 @@ func (l *locker) ofSession(n line, at int64) error {
 	l.mu.Unlock()
 	switch {
 	case !l.about.Model.Session:
-		return breach("the adapter sent the notice %s for lease %q, but the lock's model has no session", n.Notice, n.Lease)
+		return breach("the adapter sent the notice %s for lease %q, but its description says that the lock has no session", n.Notice, n.Lease)
 	case known && n.Notice == noteOpened:
 		return breach("the adapter sent the notice %s for lease %q twice", n.Notice, n.Lease)
 	case !known && n.Notice != noteOpened:
-		return breach("the adapter sent the notice %s for lease %q, which no notice opened has announced", n.Notice, n.Lease)
+		return breach("the adapter sent the notice %s for lease %q, but no notice opened has announced this lease", n.Notice, n.Lease)
 	case n.Notice == noteOpened:
 		r, err := l.lived(n, l.env.TTL, 0, at)
 		if err != nil {
@@ -84,7 +84,7 @@ func (l *locker) ofSession(n line, at int64) error {
 	case n.Notice == noteRenewing && n.N > 0:
 		return l.starts(n, func() (func(line, int64) error, error) { return l.renewingSession(n.Lease) })
 	}
-	return breach("the adapter sent the notice %q for lease %q: the protocol has no such notice, or the notice lacks the number n", n.Notice, n.Lease)
+	return breach("the adapter sent the notice %q for lease %q: the notice is unknown, or lacks the field n", n.Notice, n.Lease)
 }
 
 func (l *locker) renewingSession(lease string) (func(line, int64) error, error) {
@@ -117,7 +117,7 @@ func (l *locker) starts(n line, begin func() (func(line, int64) error, error)) e
 	_, twice := l.asked[n.N]
 	l.mu.Unlock()
 	if twice {
-		return breach("the adapter used the number n=%d twice", n.N)
+		return breach("the adapter used n=%d in two notices: each notice needs a number of its own", n.N)
 	}
 	end, err := begin()
 	if err != nil {
@@ -167,7 +167,7 @@ func (l *locker) finished(n line, at int64) error {
 	delete(l.asked, n.N)
 	l.mu.Unlock()
 	if done == nil {
-		return breach("the adapter sent the notice %s for n=%d, but had begun nothing under this number", n.Notice, n.N)
+		return breach("the adapter sent the notice %s with n=%d, but no earlier notice began an operation with this number", n.Notice, n.N)
 	}
 	return done(n, at)
 }

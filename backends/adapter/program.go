@@ -72,7 +72,7 @@ func startError(file string, err error) error {
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
 		if _, stat := os.Stat(file); stat == nil {
-			return fmt.Errorf("%w: the interpreter that the first line of %s names", backends.ErrMissing, file)
+			return fmt.Errorf("%w: the interpreter in the first line of %s", backends.ErrMissing, file)
 		}
 		return fmt.Errorf("there is no program %s", file)
 	case errors.Is(err, os.ErrPermission):
@@ -112,7 +112,7 @@ func (p *program) howEnded() error {
 	select {
 	case <-p.exited:
 	case <-time.After(EndLimit):
-		return errors.New("the adapter closed its pipe, but is still running")
+		return errors.New("the adapter closed its output pipe, but is still running")
 	}
 	how := "exit 0"
 	if p.err != nil {

@@ -28,7 +28,7 @@ func (l *locker) Open(_ context.Context, lock, _ string, info backends.Info) (ba
 		}
 	}
 	if len(ids) == 0 {
-		return nil, fmt.Errorf("%w: no attempt on %s was granted", backends.ErrNotSent, lock)
+		return nil, fmt.Errorf("%w: the client does not hold lock %s", backends.ErrNotSent, lock)
 	}
 	return l.holds[slices.Max(ids)], nil
 }
@@ -43,7 +43,7 @@ func (h *hold) Read(_ context.Context, register string) (int64, error) {
 		return 0, err
 	}
 	if a.Value == nil {
-		return 0, h.l.broke(breach("the adapter answered read without value"))
+		return 0, h.l.broke(breach("the adapter's answer to read lacks the field value"))
 	}
 	n, err := strconv.ParseInt(*a.Value, 10, 64)
 	if err != nil {

@@ -102,7 +102,7 @@ func Describe(argv []string) (Description, error) {
 		return d, nil
 	}
 	var log strings.Builder
-	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error { return breach("the adapter sent a notice before it was opened") })
+	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error { return breach("the adapter sent a notice before the request open") })
 	if err != nil {
 		return Description{}, err
 	}
@@ -145,7 +145,7 @@ func (p *program) hello() (Description, error) {
 	case a.err != nil:
 		return Description{}, fmt.Errorf("%s did not answer hello: %w", p.cmd.Path, a.err)
 	case a.Answer != ansOK:
-		return Description{}, fmt.Errorf("%s did not describe itself, but answered hello with %q%s", p.cmd.Path, a.Answer, after(a.Message))
+		return Description{}, fmt.Errorf("%s answered hello with %q instead of ok and its description%s", p.cmd.Path, a.Answer, after(a.Message))
 	}
 	return a.About, a.About.valid()
 }
@@ -224,7 +224,7 @@ func SpecOf(d Description, argv []string) (backends.Spec, error) { return d.spec
 // Probe asks an adapter what nobody has heard of: it must say so, and go on.
 func Probe(argv []string) error {
 	var log strings.Builder
-	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error { return breach("the adapter sent a notice before it was opened") })
+	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error { return breach("the adapter sent a notice before the request open") })
 	if err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func Probe(argv []string) error {
 	case a.err != nil:
 		return fmt.Errorf("the adapter failed on an unknown operation: %w", a.err)
 	case a.Answer != ansUnsupported:
-		return fmt.Errorf("the adapter answered an unknown operation with %q", a.Answer)
+		return fmt.Errorf("the adapter answered an unknown operation with %q instead of unsupported", a.Answer)
 	}
 	return nil
 }

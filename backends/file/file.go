@@ -28,18 +28,18 @@ func Topologies() []cluster.Topology {
 func Specs() []backends.Spec {
 	return []backends.Spec{
 		{
-			Name: "none", Doc: "no lock at all: the control that must fail",
-			Notes: "This backend is the control that must fail.", Topologies: []string{Local},
+			Name: "none", Doc: "no lock at all: every run of this control must fail",
+			Notes: "This backend is a control: every run must end with a violation.", Topologies: []string{Local},
 			Ends: history.EndsNever, Open: opener(takeNothing),
 		},
 		{
-			Name: "file-excl", Doc: "creates a file with O_EXCL and removes it: a dead holder blocks all clients forever",
-			Notes:      "The file of a dead holder stays.",
+			Name: "file-excl", Doc: "creates a file with O_EXCL to acquire, removes the file to release: a dead holder blocks all clients forever",
+			Notes:      "The lock file of a dead holder stays, and keeps the lock held.",
 			Topologies: []string{Local}, Ends: history.EndsNever, Open: opener(takeExcl),
 		},
 		{
-			Name: "file-flock", Doc: "flock(2) on a file: the kernel frees it when the holder dies; the control that must pass",
-			Notes:      "This backend is the control that must pass. The kernel frees the lock when the holder dies, and never before.",
+			Name: "file-flock", Doc: "flock(2) on a file: the kernel frees the lock when the holder dies; every run of this control must pass",
+			Notes:      "This backend is a control: every run must pass. The kernel frees the lock when the holder dies, and never before.",
 			Topologies: []string{Local}, Ends: history.EndsProcess, Open: opener(takeFlock),
 		},
 	}

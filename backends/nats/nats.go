@@ -21,14 +21,14 @@ import (
 // Specs are the locks on NATS for the catalogue.
 func Specs() []backends.Spec {
 	return []backends.Spec{{
-		Name: "nats-kv", Doc: "nats.go v1.55.0: Create of a key in a bucket whose values live for one ttl, Delete by revision; the revision is the token",
+		Name: "nats-kv", Doc: "nats.go v1.55.0: Create of a key acquires the lock, Delete by revision releases it; keys live for one ttl; the revision is the token",
 		Library:    "github.com/nats-io/nats.go v1.55.0",
 		Signals:    []backends.Signal{{Kind: backends.SignalMethod, Name: "Get"}, {Kind: backends.SignalError, Name: "Update"}},
 		Calls:      []string{backends.CallExtend, backends.CallAsk, backends.CallToken},
 		Topologies: []string{Single}, Ends: history.EndsLease, Tokens: true, Buffers: true, Open: open,
 		// The calls wait 5 s for an answer, and a client that was cut off waits 2 s before it dials again.
 		Recovery: 8 * time.Second,
-		Notes:    "The bucket sets the time to live. A waiting client polls, because watchers are not told of expired keys. The library keeps requests of a client that is cut off, and sends them when the client is connected again. By then the call has returned an error. So a Create that was given up may still take the lock.",
+		Notes:    "The bucket sets the time to live of its keys. A waiting client polls, because NATS does not notify watchers of expired keys. While a client is cut off, the library buffers the client's requests, and sends them when the client is connected again. By then the call has returned an error. So a Create that returned an error may still take the lock later.",
 	}}
 }
 
@@ -77,7 +77,7 @@ func (l *lock) connect(ctx context.Context) (err error) {
 	}
 	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket(l.env.Run), TTL: l.env.TTL})
 	if err != nil {
-		return fmt.Errorf("%w: the bucket: %w", backends.ErrNotSent, err) // no lock was asked for yet
+		return fmt.Errorf("%w: create the bucket: %w", backends.ErrNotSent, err) // no lock was asked for yet
 	}
 	l.kv = kv
 	return nil

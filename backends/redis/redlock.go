@@ -261,7 +261,7 @@ func (l *redlockLease) extend(ctx context.Context) (backends.Renewal, bool, erro
 		return re, false, nil
 	}
 	if err == nil && l.r.env.Now() >= re.Deadline {
-		err = errors.New("the answers came after the extended lease had expired")
+		err = errors.New("the answers arrived after the end of the extended lease")
 	}
 	return re, true, err
 }

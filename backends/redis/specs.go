@@ -48,12 +48,12 @@ func sentinelSpecs() []backends.Spec {
 	return []backends.Spec{
 		{
 			Name: "redis-sentinel", Doc: "redis-lua on the master that Sentinel names; replication is asynchronous, so a fail-over may lose the lock",
-			Notes:      "A grant is acknowledged before any replica has it. So a fail-over may lose the lock. This loss can be proven only if the lease outlives the fail-over. A fail-over takes about two seconds on this topology, so its default ttl is 3s. In a split brain the new master still has the key of the last holder. Once that key expires, both masters grant the lock. After an isolation heals, go-redis clients that missed the switch go on with the old master until Sentinel makes it a replica.",
+			Notes:      "The master acknowledges a grant before any replica has the key. So a fail-over may lose the lock. lockstorm can prove this loss only if the lease outlives the fail-over. A fail-over takes about two seconds on this topology, so the default ttl is 3s. In a split brain the new master still has the key of the last holder. Once that key expires, both masters grant the lock. When a split brain ends, some go-redis clients may have missed the switch to the new master. These clients keep using the old master until Sentinel makes the old master a replica.",
 			Topologies: topologies, Open: opener(takePX(releaseLua)),
 		},
 		{
-			Name: "redis-sentinel-wait", Doc: "redis-sentinel that keeps a lock only if WAIT confirms that one replica has it, and otherwise gives it back",
-			Notes:      "WAIT confirms that one replica has the key, not that this replica will be promoted. Still, a confirmed lock survives a fail-over, because Sentinel prefers the replica with the highest offset. A key that no replica confirms within a tenth of the ttl is given back. While replication is cut, no client is granted the lock.",
+			Name: "redis-sentinel-wait", Doc: "redis-sentinel with WAIT: a client keeps the lock only if a replica confirms the key; otherwise the client deletes the key",
+			Notes:      "WAIT confirms that one replica has the key, not that this replica will be promoted. Still, a confirmed lock survives a fail-over, because Sentinel prefers the replica with the highest offset. If no replica confirms the key within a tenth of the ttl, the client deletes the key. While replication is cut, no client is granted the lock.",
 			Topologies: topologies, Open: opener(takeWait),
 		},
 	}
@@ -64,18 +64,18 @@ func redlockSpecs() []backends.Spec {
 	topologies := withAOF(Five)
 	return []backends.Spec{
 		{
-			Name: "redlock", Doc: "Redlock as published: SET NX PX on a majority of five masters; valid for the ttl minus the time that the acquire took and an allowance for clock drift",
-			Notes:      "Redlock is safe while a minority of the nodes is dead. Redlock is not safe against a pause of the client, clocks that jump, or nodes that restart empty. One node that restarts empty is enough if only three nodes granted the lock. The number of clocks that may jump depends on the grant. A grant by all five nodes survives two jumps, because three nodes still have the key. A grant by four nodes survives one jump. A grant by three nodes survives no jump, because one more free node makes another majority. With five contending clients some grants come from three or four nodes. `clock-jump` strikes grants by all nodes unless `grant=` says otherwise. With a minority down, or with two nodes cut off, every grant comes from three nodes.",
+			Name: "redlock", Doc: "Redlock as published: SET NX PX on a majority of five masters; a lock is valid for the ttl, minus the duration of the acquire, minus an allowance for clock drift",
+			Notes:      "Redlock is safe while a minority of the nodes is dead. Redlock is not safe against a pause of the client, clocks that jump, or nodes that restart empty. One node that restarts empty is enough if only three nodes granted the lock. How many clock jumps a grant survives depends on how many nodes granted the lock. A grant by all five nodes survives two jumps, because three nodes still have the key. A grant by four nodes survives one jump. A grant by three nodes survives no jump: one jump frees a third node, and three free nodes are another majority. With five contending clients some grants come from three or four nodes. By default the fault `clock-jump` strikes only grants by all nodes; its parameter `grant=` changes this. With a minority down, or with two nodes cut off, every grant comes from three nodes.",
 			Topologies: topologies, Voters: true, Open: openRedlock(),
 		},
 		{
-			Name: "redlock-watchdog", Doc: "redlock, extended every third of its time to live",
-			Notes:      "redlock-watchdog has the same weaknesses as redlock. An extension counts when a majority confirms it before the new deadline.",
+			Name: "redlock-watchdog", Doc: "redlock with a watchdog that extends the lease every third of its time to live",
+			Notes:      "redlock-watchdog has the same weaknesses as redlock. An extension counts if a majority of the nodes confirms the extension before the new deadline.",
 			Topologies: topologies, Voters: true, Renews: true, Open: openRedlock(func(r *redlock) { r.renews = true }),
 		},
 		{
-			Name: "redlock-delayed", Doc: "redlock that ignores the vote of a node that was started less than one time to live ago",
-			Notes:      "This is the delayed restart of Kleppmann and antirez, done by the clients. INFO server on the same connection gives the node's uptime in whole seconds. So a node that has just started has no vote for one ttl and up to two seconds more. Such a node also has no vote on whether the key exists. At the start of a run all nodes have just started, so no client is granted the lock during that time. A clock jump forward makes a node look old.",
+			Name: "redlock-delayed", Doc: "redlock, but clients ignore the answers of a node that started less than one ttl ago",
+			Notes:      "The clients implement the delayed restart that Kleppmann and antirez describe. The clients read each node's uptime, in whole seconds, with INFO server on the same connection. After the start of a node, the clients ignore its answers for one ttl and up to two seconds more. This includes its answers on whether the key exists. At the start of a run all nodes have just started, so no client is granted the lock during that time. A clock jump forward makes a node look as if it had started earlier.",
 			Topologies: topologies, Voters: true, Open: openRedlock(func(r *redlock) { r.quarantine = true }),
 			Recovery:   2 * time.Second, // uptimes come in whole seconds
 			RealServer: "the embedded server does not report its uptime",
@@ -88,19 +88,19 @@ func singleSpecs() []backends.Spec {
 	topologies := withAOF(Single, Replica, Sentinel)
 	return []backends.Spec{
 		{
-			Name: "redis-setnx", Doc: "SETNX without a time to live, DEL: a dead holder blocks all clients forever",
+			Name: "redis-setnx", Doc: "SETNX without a time to live acquires, DEL releases: a dead holder blocks all clients forever",
 			Notes:      "The key has no time to live: the lock lasts until its holder releases it.",
 			Topologies: topologies, Ends: history.EndsNever, Open: opener(takeSetnx),
 		},
 		{
-			Name: "redis-setnx-expire", Doc: "SETNX, then EXPIRE as a second command: a client that dies between the two blocks all others forever",
+			Name: "redis-setnx-expire", Doc: "SETNX, then EXPIRE as a second command: a client that dies between the two commands blocks all other clients forever",
 			Topologies: topologies, Open: opener(takeSetnxExpire),
 			Points: []backends.Point{{Name: pointSetnxExpire, Doc: "the key is set, but has no time to live yet"}},
 		},
 		{
 			Name: "redis-get-del", Doc: "SET NX PX; release by GET, compare, DEL: may delete the lock of the next holder",
 			Topologies: topologies, Open: opener(takePX(releaseGetDel)),
-			Points: []backends.Point{{Name: pointGetDel, Doc: "GET has shown that the client still owns the key, which is not deleted yet"}},
+			Points: []backends.Point{{Name: pointGetDel, Doc: "GET has shown that the client still owns the key; the client has not deleted the key yet"}},
 		},
 		{
 			Name: "redis-del", Doc: "SET NX PX; release by a blind DEL: a late release frees another client's lock",
@@ -112,7 +112,7 @@ func singleSpecs() []backends.Spec {
 		},
 		{
 			Name: "redis-watchdog", Doc: "redis-lua with a watchdog that renews the lease every third of its time to live, and reports the loss",
-			Notes:      "The watchdog stops with the process. So a pause of the whole client is as harmful as without a watchdog.",
+			Notes:      "A pause of the client's process also pauses the watchdog. So such a pause is as harmful as without a watchdog.",
 			Topologies: topologies, Renews: true, Open: opener(takeWatchdog),
 		},
 		{

@@ -312,7 +312,7 @@ func (a *attempt) stop() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.done != nil {
-		a.done(backends.Renewal{Sent: a.began, TTL: a.env.TTL}, errors.New("the lock was released in the meantime"))
+		a.done(backends.Renewal{Sent: a.began, TTL: a.env.TTL}, errors.New("the lock was released before the extension ended"))
 		a.done = nil
 	}
 }

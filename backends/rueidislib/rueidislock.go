@@ -151,7 +151,7 @@ func (r *rueidisLock) lock(ctx context.Context, req backends.Request, take rueid
 	a := r.spy.latest()
 	switch {
 	case err != nil && a.maySucceed():
-		return nil, fmt.Errorf("neither success nor failure has a majority of the answers: %v", err) //nolint:errorlint // hidden on purpose
+		return nil, fmt.Errorf("the outcome is unknown: neither success nor failure has a majority of the keys: %v", err) //nolint:errorlint // hidden on purpose
 	case err != nil && !a.refused(): // a majority of the keys is certainly not ours
 		return nil, fmt.Errorf("%w: %w", backends.ErrNotSent, err)
 	case err != nil:
@@ -160,7 +160,7 @@ func (r *rueidisLock) lock(ctx context.Context, req backends.Request, take rueid
 	sent, kept := a.grant()
 	if !kept {
 		cancel() // waits until the library has done with it
-		return nil, errors.New("the library gave up the lock before it returned it")
+		return nil, errors.New("the library gave up the lock before its call returned")
 	}
 	l := &rueidisLease{attempt: a, cancel: cancel, lost: make(chan struct{})}
 	l.info = backends.Info{

@@ -210,7 +210,7 @@ func (l leader) Followers(ctx context.Context) (int, error) {
 func (l leader) InSync(ctx context.Context, followers int) (bool, string, error) {
 	n, err := l.Followers(ctx)
 	if err != nil || n < followers {
-		return false, fmt.Sprintf("%d of %d replicas follow", n, followers), err
+		return false, fmt.Sprintf("%d of %d replicas are connected", n, followers), err
 	}
 	if l.e == &mariadb {
 		return l.mariadbInSync(ctx, followers)

@@ -36,7 +36,7 @@ func engineOf(node string) (*engine, error) {
 			return e, nil
 		}
 	}
-	return nil, fmt.Errorf("%s is not a server of %s or %s", node, postgres.name, mariadb.name)
+	return nil, fmt.Errorf("%s is a server of neither %s nor %s", node, postgres.name, mariadb.name)
 }
 
 // text is a statement in the engine's own words.

@@ -112,7 +112,7 @@ func (s *session) prepare(ctx context.Context, conn *stdsql.Conn) error {
 	if len(s.env.Nodes) > 1 {
 		var leads int
 		if err := conn.QueryRowContext(ctx, s.e.leads).Scan(&leads); err != nil || leads != 1 {
-			return errors.Join(err, errors.New("the server takes no writes"))
+			return errors.Join(err, errors.New("the server does not accept writes"))
 		}
 	}
 	statements := append(s.e.settings(s.patience()), s.settings...)

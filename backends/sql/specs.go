@@ -33,9 +33,9 @@ var isolations = map[string]string{
 
 var (
 	isolationParam = catalog.Param{Name: paramIsolation, Default: "default", Doc: "isolation level of the transactions: default, read-committed, repeatable-read or serializable"}
-	watchParam     = catalog.Param{Name: paramWatch, Default: "0s", Doc: "how often a holder sends an empty statement, to see whether its connection is alive; 0s: never"}
+	watchParam     = catalog.Param{Name: paramWatch, Default: "0s", Doc: "how often a holder sends an empty statement to check that its connection is alive; 0s: never"}
 	idleParam      = catalog.Param{Name: paramIdle, Default: "0s", Doc: "the server ends the connection after this long without a statement (idle_session_timeout, wait_timeout), so that the lock has a lease; 0s: never"}
-	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "after this long without a packet the server's kernel probes the client's kernel once, and ends the connection if it hears nothing for as long again (tcp_keepalives_idle, _interval, _count=1; whole seconds; with user-timeout, after that time); 0s: the kernel's default, two hours"}
+	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "after this long without a packet the server's kernel sends one probe, and after as long again without an answer it ends the connection (tcp_keepalives_idle, _interval, _count=1; whole seconds; if user-timeout is set, the connection ends after that time); 0s: the kernel's default, two hours"}
 	unheardParam   = catalog.Param{Name: paramUnheard, Default: "0s", Doc: "the server's kernel ends the connection if data that it sent is not acknowledged for this long (tcp_user_timeout); 0s: the kernel's default, a quarter of an hour"}
 )
 
@@ -70,7 +70,7 @@ func rowSpecs() []backends.Spec {
 			return &rows{session: s, table: tableData, isolation: isolations[env.Values[paramIsolation]]}, err
 		})
 	rowLock.Settles, rowLock.Params, rowLock.With = true, []catalog.Param{isolationParam}, withIsolation
-	rowLock.Notes = "Only committed changes count. If the server has ended the connection of a holder, two clients may believe that they hold the row. But only one of these clients can commit."
+	rowLock.Notes = "Only committed changes count. If the server has ended the connection of a holder, two clients may believe that they hold the lock. But only one of these clients can commit."
 
 	missing := spec("sql-for-update-missing-row", "SELECT ... FOR UPDATE of a row that may not exist: a client that finds no row believes that the lock is free, and inserts the row in the same transaction",
 		func(env backends.Env) (backends.Locker, error) {
@@ -80,8 +80,8 @@ func rowSpecs() []backends.Spec {
 		})
 	missing.Topologies = alone()
 	missing.Settles, missing.With = true, withIsolation
-	missing.Params = []catalog.Param{isolationParam, {Name: paramKey, Default: "yes", Doc: "whether the table has a primary key, which refuses a second row: yes or no"}}
-	missing.Notes = "This lock is flawed, because most engines and isolation levels cannot lock a row that does not exist. With many locks (--locks 200) each row is missing once."
+	missing.Params = []catalog.Param{isolationParam, {Name: paramKey, Default: "yes", Doc: "yes: the table has a primary key, which refuses a second row for a lock; no: the table has no primary key"}}
+	missing.Notes = "This lock is flawed, because most engines and isolation levels cannot lock a row that does not exist. The row of a lock is missing only at its first use, so test many locks (--locks 200)."
 	return []backends.Spec{rowLock, missing}
 }
 
@@ -130,7 +130,7 @@ func lockSpecs() []backends.Spec {
 			return unique{s}, err
 		})
 	insert.Ends, insert.Keys = history.EndsNever, keys(tableLock)
-	insert.Notes = "The row of a dead holder stays forever."
+	insert.Notes = "The row of a dead holder stays forever, and keeps the lock held."
 
 	lease := spec("sql-lease-row", "a row with an owner and an expiry time: UPDATE ... WHERE the row has expired; extended by a heartbeat; each grant takes the row's next token",
 		func(env backends.Env) (backends.Locker, error) {
@@ -150,7 +150,7 @@ func lockSpecs() []backends.Spec {
 	getLock := spec("mariadb-get-lock", "GET_LOCK and RELEASE_LOCK, which MariaDB keeps for a session", openAdvisory)
 	getLock.Topologies, getLock.With, getLock.Params = ofMariaDB(), withAdvisory, []catalog.Param{watchParam, idleParam}
 	for _, s := range []*backends.Spec{&advisoryLock, &getLock} {
-		s.Notes = "The lock ends with the connection, whichever side ends it. Without watch= the holder learns of this end only with its next statement. A replica knows nothing of the lock."
+		s.Notes = "The server frees the lock when the connection ends, whichever side ends the connection. Without the parameter watch= the holder notices the loss only at its next statement. The lock is not replicated: a replica does not know of the lock."
 	}
 	return []backends.Spec{insert, lease, advisoryLock, getLock}
 }
@@ -245,7 +245,7 @@ func withAdvisory(s backends.Spec, v catalog.Values) (backends.Spec, error) {
 			return s, err
 		}
 		if idle, err := v.Length(paramIdle, time.Second); err == nil && idle > 0 && scope == scopeTransaction {
-			return s, fmt.Errorf("%s=%s applies only to scope=session: a transaction has another timeout", paramIdle, v[paramIdle])
+			return s, fmt.Errorf("%s=%s applies only to scope=session: another time-out applies to a transaction", paramIdle, v[paramIdle])
 		}
 	}
 	watch, err := v.Length(paramWatch, time.Second)

@@ -29,8 +29,8 @@ const (
 // acknowledged over a kill.
 func Topologies() []cluster.Topology {
 	const (
-		async = "; the replica follows asynchronously, and lockstorm promotes it"
-		sync  = "; the replica has every commit before it is acknowledged, and lockstorm promotes it"
+		async = "; replication is asynchronous; no automatic fail-over: lockstorm promotes the replica"
+		sync  = "; a commit is acknowledged only when the replica has it; no automatic fail-over: lockstorm promotes the replica"
 	)
 	return []cluster.Topology{
 		{

@@ -32,7 +32,7 @@ type queue struct {
 type flaw string
 
 const (
-	readersIgnoreWriters flaw = "a reader gets the lock although an earlier writer waits for it or holds it"
+	readersIgnoreWriters flaw = "a reader gets the lock although an earlier writer waits for the lock or holds the lock"
 	writersIgnoreReaders flaw = "a writer gets the lock although readers hold it"
 	downgradeLetsIn      flaw = "a writer becomes a reader at the end of the queue, behind the waiting writers, and still writes"
 )

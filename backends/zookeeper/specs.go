@@ -25,7 +25,7 @@ func lostOnParam(def string) catalog.Param {
 }
 
 func tokenParam(of ...string) catalog.Param {
-	return catalog.Param{Name: paramToken, Default: of[0], Doc: fmt.Sprintf("the value that is used as the fencing token: one of %v", of)}
+	return catalog.Param{Name: paramToken, Default: of[0], Doc: fmt.Sprintf("the value of ZooKeeper that serves as the fencing token: one of %v", of)}
 }
 
 // Specs are the locks on ZooKeeper for the catalogue.
@@ -47,26 +47,26 @@ func Specs() []backends.Spec {
 	rw := spec("zk-rwlock", "a queue of sequential nodes for readers and writers: a reader waits for the last writer before it, a writer for the node just before it",
 		queued, inQueue(queue{recheck: true, shared: true}))
 	rw.Model.Kind = history.ModelReadWrite
-	article := spec("zk-seed001", "the lock of an article (seed 001): sequential nodes, exists() and then wait(); a wake-up between the two is lost",
+	article := spec("zk-seed001", "the flawed lock of an article: sequential nodes, exists() and then wait(); a wake-up between the two calls is lost",
 		[]catalog.Param{lostOnParam(onDisconnect)}, func(s *session, _ catalog.Values) backends.Locker {
 			return &seed001{s: s, current: map[string]string{}}
 		})
-	article.Points = []backends.Point{{Name: pointBetween, Doc: "the watch on the node before is set, but the client does not wait for it yet"}}
-	article.Notes = "This lock is flawed on purpose. A notice that comes between exists() and wait() wakes no client, and the client does not look again. A tryLock that fails leaves its node in the queue until the client acquires the lock with the same object, or the session ends."
+	article.Points = []backends.Point{{Name: pointBetween, Doc: "the client has set the watch on the preceding node, but does not wait for a notification yet"}}
+	article.Notes = "This lock is flawed on purpose. A notification that arrives between exists() and wait() is lost: it does not wake the client, and the client does not check again. A tryLock that fails leaves its node in the queue until the client acquires the lock with the same object, or the session ends."
 	shipped := spec("zk-library", "zk.NewLock, Lock and Unlock of go-zookeeper/zk v1.0.4", []catalog.Param{lostOnParam(onExpiry)},
 		func(s *session, _ catalog.Values) backends.Locker { return &library{s} })
 	shipped.NoTry = true
-	shipped.Notes = "Lock takes no context and no timeout. After an error of Unlock the node may stay, and then blocks all other clients as long as the session lives. The library has no token, so lockstorm takes the czxid of the node as the token. lockstorm finds the node by the data written into it."
-	one := spec("zk-exclusive", "one fixed ephemeral node: the client that creates it holds the lock; all others watch it, and all are woken", fixed, ofNode(true))
+	shipped.Notes = "Lock takes no context and no timeout. After an error of Unlock the lock's node may stay. The node then blocks all other clients until the session ends. The library has no token, so lockstorm takes the czxid of the node as the token. lockstorm finds the node by the data written into it."
+	one := spec("zk-exclusive", "one fixed ephemeral node: the client that creates the node holds the lock; all other clients watch the node, and its deletion wakes all of them", fixed, ofNode(true))
 	one.Notes = "All clients use the same node name. With several servers, a deletion may wait for a connection until its session has expired. The deletion is then sent under the next session, and deletes another client's node."
 	return []backends.Spec{
 		one,
 		flawed(spec("zk-exclusive-norecheck", "one fixed ephemeral node; a client that is woken believes that it holds the lock, whatever the store says", fixed, ofNode(false)),
-			"a client that is woken does not check whether it has created the node."),
-		fair(spec("zk-sequential", "a queue of sequential ephemeral nodes: each client watches the node before its own, and checks again when that node goes",
+			"a client that is woken believes that it holds the lock, even if another client has created the node first."),
+		fair(spec("zk-sequential", "a queue of sequential ephemeral nodes: each client watches the node before its own, and checks the queue again when that node is deleted",
 			queued, inQueue(queue{recheck: true}))),
-		flawed(spec("zk-sequential-norecheck", "a queue of sequential ephemeral nodes; a client whose predecessor goes believes that it holds the lock",
-			queued, inQueue(queue{})), "if the node before is gone, its client may have died while it waited, and another client may hold the lock."),
+		flawed(spec("zk-sequential-norecheck", "a queue of sequential ephemeral nodes; when the node before its own is deleted, a client believes that it holds the lock",
+			queued, inQueue(queue{})), "the client of the preceding node may have died while it waited, so another client may still hold the lock."),
 		rw, article, shipped,
 	}
 }

@@ -19,7 +19,7 @@ func assumptions(in question) checker.Result {
 	} {
 		rules()
 	}
-	r := checker.Result{Verdict: checker.Pass, Method: "one pass over the record", Findings: append(a.findings, in.usedAfterRelease()...)}
+	r := checker.Result{Verdict: checker.Pass, Method: "one pass over the recorded events", Findings: append(a.findings, in.usedAfterRelease()...)}
 	why := ""
 	why, r.Figures = a.stalls() // what the host did is told of every record: it may be why one is unsound
 	switch {
@@ -57,7 +57,7 @@ func (a *audit) damage() {
 		a.add("damaged", d.String(), nil)
 	}
 	if e := &a.in.Events[0]; e.F != history.FRun {
-		a.add("no-run", fmt.Sprintf("the first event of the history is %s, not run: the beginning of the history is missing", e.F), e)
+		a.add("no-run", fmt.Sprintf("the first event of the history is %q, not \"run\": the beginning of the history is missing", e.F), e)
 	}
 }
 
@@ -73,11 +73,11 @@ func (a *audit) sequence() {
 	for i := range a.in.Events {
 		e := &a.in.Events[i]
 		if e.Index != int64(i) {
-			a.add("index", fmt.Sprintf("event %d is at position %d: lines were removed, duplicated or moved", e.Index, i), e)
+			a.add("index", fmt.Sprintf("event %d is at position %d of the history: lines of the history were removed, duplicated or moved", e.Index, i), e)
 			return // everything after it would be reported too
 		}
 		if e.Time < last {
-			a.add("time", fmt.Sprintf("event %d goes back in time by %s", e.Index, checker.Millis(last-e.Time)), e)
+			a.add("time", fmt.Sprintf("the time of event %d is %s before the time of the previous event", e.Index, checker.Millis(last-e.Time)), e)
 		}
 		last = e.Time
 		l := logs[e.Party]
@@ -104,7 +104,7 @@ func (a *audit) sequence() {
 			has = l.next
 		}
 		if has != n {
-			a.add("count", fmt.Sprintf("the log of %s has %d events, but the history contains %d of them", party, n, has), nil)
+			a.add("count", fmt.Sprintf("the log of %s has %s, but the history contains %s of this log", party, checker.Count(n, "event"), checker.Count(has, "event")), nil)
 		}
 	}
 }
@@ -112,26 +112,26 @@ func (a *audit) sequence() {
 // calls checks that every process is sequential and keeps to one party.
 func (a *audit) calls() {
 	for _, e := range a.in.Twice {
-		a.add("overlap", fmt.Sprintf("process %v starts an operation before its previous one ended (event %d)", e.Process, e.Index), e)
+		a.add("overlap", fmt.Sprintf("process %v starts an operation before the previous operation of this process ended (event %d)", e.Process, e.Index), e)
 	}
 	for _, e := range a.in.Mixed {
-		a.add("grant", fmt.Sprintf("event %d reuses grant %s, or uses it for another lock or client", e.Index, e.Grant), e)
+		a.add("grant", fmt.Sprintf("event %d uses the id of grant %s a second time, or for another lock or client", e.Index, e.Grant), e)
 	}
 	for _, e := range a.in.Unpaired {
-		a.add("orphan", fmt.Sprintf("event %d returns from an operation that was not invoked", e.Index), e)
+		a.add("orphan", fmt.Sprintf("event %d ends an operation, but the history does not contain the start of this operation", e.Index), e)
 	}
 	party := map[int64]string{}
 	for _, c := range a.in.Calls {
 		e := c.Invoke
 		if !operation(e.F) {
-			a.add("function", fmt.Sprintf("event %d has the operation %q, which does not exist", e.Index, e.F), e)
+			a.add("function", fmt.Sprintf("event %d has the unknown operation %q", e.Index, e.F), e)
 		}
 		if e.Client != e.Party {
 			a.add("party", fmt.Sprintf("event %d of client %q is in the log of %q", e.Index, e.Client, e.Party), e)
 		}
 		p, known := party[e.Process.N]
 		if known && p != e.Party {
-			a.add("process", fmt.Sprintf("process %v is used by both %s and %s", e.Process, p, e.Party), e)
+			a.add("process", fmt.Sprintf("the process number %v is used by both %s and %s", e.Process, p, e.Party), e)
 		}
 		if p != e.Party || !known {
 			party[e.Process.N] = e.Party
@@ -155,7 +155,7 @@ func (a *audit) parties() {
 	}
 	for _, party := range slices.Sorted(maps.Keys(a.in.End.Parties)) {
 		if _, killed := a.in.Kills[party]; !killed && !a.in.Finished[party] {
-			a.add(checker.RuleDied, fmt.Sprintf("%s stopped recording although no fault killed it", party), nil)
+			a.add(checker.RuleDied, fmt.Sprintf("the log of %[1]s ends early, although no fault killed %[1]s", party), nil)
 		}
 	}
 }
@@ -170,9 +170,9 @@ func (in question) usedAfterRelease() []checker.Finding {
 				continue
 			}
 			out = append(out, checker.Finding{
-				Rule: "used-after-release", Class: checker.NoClass, Cause: "the client", CauseKind: checker.CauseNone, Events: []int64{u.Invoke.Index}, Grants: []string{g.ID},
+				Rule: "used-after-release", Class: checker.NoClass, Cause: "an error of the client", CauseKind: checker.CauseNone, Events: []int64{u.Invoke.Index}, Grants: []string{g.ID},
 				From: u.Start(), To: u.Start(),
-				Message: fmt.Sprintf("%s performed a %s operation under grant %s at %s, although that grant's release had already been answered", g.Client, u.Invoke.F, g.ID, checker.Seconds(u.Start())),
+				Message: fmt.Sprintf("%s used grant %s for a %s at %s, although the store had already answered the release of this grant", g.Client, g.ID, u.Invoke.F, checker.Seconds(u.Start())),
 			})
 		}
 	}
@@ -187,7 +187,7 @@ func (a *audit) clock() {
 			continue
 		}
 		if max(step.Step, -step.Step) > a.in.Run.Tolerance {
-			a.add(checker.RuleClockStep, fmt.Sprintf("the host's wall clock was set by %s at %s", checker.Millis(step.Step), checker.Seconds(e.Time)), e)
+			a.add(checker.RuleClockStep, fmt.Sprintf("the host's wall clock jumped by %s at %s", checker.Millis(step.Step), checker.Seconds(e.Time)), e)
 		}
 	}
 }

@@ -23,17 +23,17 @@ func (a *audit) events() {
 		switch e.Type {
 		case history.Invoke, history.OK, history.Fail, history.Info:
 		default:
-			a.add("type", fmt.Sprintf("event %d has the type %q, which does not exist", e.Index, e.Type), e)
+			a.add("type", fmt.Sprintf("event %d has the unknown type %q", e.Index, e.Type), e)
 		}
 		switch {
 		case op && !e.Process.IsOp() && e.Party != history.PartyRegister:
-			a.add("named-process", fmt.Sprintf("event %d is the operation %s of the process %q: only numbered processes perform operations", e.Index, e.F, e.Process.Name), e)
+			a.add("named-process", fmt.Sprintf("event %d is the operation %s of the process %q, but only numbered processes perform operations", e.Index, e.F, e.Process.Name), e)
 		case e.Error != "" && !errorCodes[e.Error]:
-			a.add("error", fmt.Sprintf("event %d has the error %q, which is not a known error code", e.Index, e.Error), e)
+			a.add("error", fmt.Sprintf("event %d has the unknown error code %q", e.Index, e.Error), e)
 		case op && e.Type == history.Fail && e.Error == "":
-			a.add("error", fmt.Sprintf("event %d: a %s failed, but the event gives no error", e.Index, e.F), e)
+			a.add("error", fmt.Sprintf("event %d says that the operation %s failed, but gives no error code", e.Index, e.F), e)
 		case op && e.Type == history.OK && e.Error != "":
-			a.add("error", fmt.Sprintf("event %d: a %s succeeded, yet the event has the error %q", e.Index, e.F, e.Error), e)
+			a.add("error", fmt.Sprintf("event %d says that the operation %s succeeded, but also has the error code %q", e.Index, e.F, e.Error), e)
 		}
 		if e.Register != "" && op {
 			a.register(e)
@@ -51,7 +51,7 @@ func (a *audit) register(e *history.Event) {
 	case !a.in.Run.Resource:
 		a.add("register", fmt.Sprintf("event %d uses the register %q, but the run's workload uses no data", e.Index, e.Register), e)
 	case !listed:
-		a.add("register", fmt.Sprintf("event %d uses the register %q, which the run does not list", e.Index, e.Register), e)
+		a.add("register", fmt.Sprintf("event %d uses the register %q, but the run event does not list this register", e.Index, e.Register), e)
 	}
 }
 
@@ -65,9 +65,9 @@ func (a *audit) presented() {
 			switch e := u.Invoke; {
 			case !e.Token.Set || e.Token == given:
 			case !given.Set:
-				a.add("token", fmt.Sprintf("event %d presents token %d for grant %s, which has no token", e.Index, e.Token.V, g.ID), e)
+				a.add("token", fmt.Sprintf("event %d sends token %d for grant %s, but this grant has no token", e.Index, e.Token.V, g.ID), e)
 			default:
-				a.add("token", fmt.Sprintf("event %d presents token %d for grant %s, whose token is %d", e.Index, e.Token.V, g.ID, given.V), e)
+				a.add("token", fmt.Sprintf("event %d sends token %d for grant %s, but the token of this grant is %d", e.Index, e.Token.V, g.ID, given.V), e)
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func (a *audit) afterInfo() {
 		n := c.Invoke.Process.N
 		was, is := unknown[n], c.Return != nil && c.Return.Type == history.Info
 		if was {
-			a.add("process-after-info", fmt.Sprintf("process %d continues at event %d after an operation with an unknown outcome: a process must end with such an operation", n, c.Invoke.Index), c.Invoke)
+			a.add("process-after-info", fmt.Sprintf("process %d starts another operation (event %d) after an operation with an unknown outcome: a client must continue under a new process number", n, c.Invoke.Index), c.Invoke)
 		}
 		if was != is {
 			unknown[n] = is
@@ -99,16 +99,16 @@ func (a *audit) grants() {
 		a.times(e, g.Acquire.Invoke)
 		own := run.Ends == history.EndsLease && !run.Model.Session
 		if !run.NoDeadlines && (own || e.Deadline.Set) && (!e.Sent.Set || !e.TTL.Set || !e.Deadline.Set) {
-			a.add("lease-times", fmt.Sprintf("the lease of %s has no sent, ttl or deadline on record, although the run does not declare them unknown", g.ID), e)
+			a.add("lease-times", fmt.Sprintf("the acquire event of grant %s lacks the field sent, ttl or deadline (only a run with the field no_deadlines may leave these fields out)", g.ID), e)
 		}
 		if own && e.Deadline.Set && e.Deadline.V <= 0 {
-			a.add("lease-times", fmt.Sprintf("the lease of %s ends before the run begins: a deadline must be a time on the run's clock (when the request was sent, plus the remaining time to live)", g.ID), e)
+			a.add("lease-times", fmt.Sprintf("the lease of grant %s ends before the run begins: a deadline must be a time on the run's clock (the time of the request plus the remaining time to live)", g.ID), e)
 		}
 		switch {
 		case run.Tokens && !e.Token.Set && g.Mode != history.ModeShared:
 			a.add("token", fmt.Sprintf("grant %s has no token, although the lock issues tokens", g.ID), e)
 		case !run.Tokens && e.Token.Set:
-			a.add("token", fmt.Sprintf("grant %s has a token, although the lock issues none", g.ID), e)
+			a.add("token", fmt.Sprintf("grant %s has a token, although the lock issues no tokens", g.ID), e)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func (a *audit) renewals() {
 			if rn.Outcome() == history.OK {
 				a.times(rn.Return, rn.Invoke)
 				if e := rn.Return; e.Deadline.Set && (!e.Sent.Set || !e.TTL.Set) {
-					a.add("lease-times", fmt.Sprintf("event %d has a deadline, but lacks sent or ttl", e.Index), e)
+					a.add("lease-times", fmt.Sprintf("event %d has the field deadline, but lacks the field sent or ttl", e.Index), e)
 				}
 			}
 		}
@@ -131,7 +131,7 @@ func (a *audit) renewals() {
 func (a *audit) faults() {
 	for _, f := range a.in.Faults {
 		if began := f.Fault.Began; began != 0 && f.Effect != nil && (began < f.Invoke.Time || began > f.Effect.Time) {
-			a.add("began", fmt.Sprintf("fault %d has the begin time %s, which is not between its request (%s) and its proof (%s)", f.ID, checker.Seconds(began), checker.Seconds(f.Invoke.Time), checker.Seconds(f.Effect.Time)), f.Effect)
+			a.add("began", fmt.Sprintf("fault %d began at %s according to its events, but this time is not between the request for the fault (%s) and the proof of its effect (%s)", f.ID, checker.Seconds(began), checker.Seconds(f.Invoke.Time), checker.Seconds(f.Effect.Time)), f.Effect)
 		}
 	}
 }
@@ -142,11 +142,11 @@ func (a *audit) faults() {
 func (a *audit) times(e, invoke *history.Event) {
 	switch {
 	case e.Sent.Set && invoke != nil && e.Sent.V < invoke.Time:
-		a.add("sent", fmt.Sprintf("event %d says that its request was sent at %s, which is before the operation was invoked", e.Index, checker.Seconds(e.Sent.V)), e)
+		a.add("sent", fmt.Sprintf("event %d says that its request was sent at %s, but the operation started later", e.Index, checker.Seconds(e.Sent.V)), e)
 	case e.Sent.Set && e.Sent.V > e.Time:
-		a.add("sent", fmt.Sprintf("event %d says that its request was sent at %s, which is after the answer", e.Index, checker.Seconds(e.Sent.V)), e)
+		a.add("sent", fmt.Sprintf("event %d says that its request was sent at %s, but the answer came earlier", e.Index, checker.Seconds(e.Sent.V)), e)
 	case e.TTL.Set && e.TTL.V <= 0:
-		a.add("ttl", fmt.Sprintf("event %d has a ttl of %s: a ttl must be above 0", e.Index, checker.Millis(e.TTL.V)), e)
+		a.add("ttl", fmt.Sprintf("event %d has a time to live (ttl) of %s: a time to live must be above 0", e.Index, checker.Millis(e.TTL.V)), e)
 	}
 	if !e.Deadline.Set || !e.Sent.Set || !e.TTL.Set {
 		return
@@ -156,7 +156,7 @@ func (a *audit) times(e, invoke *history.Event) {
 		latest = max(latest, min(g.Under.RunsOut(0).Or(latest), e.Time+e.TTL.V))
 	}
 	if e.Deadline.V > latest {
-		a.add("deadline", fmt.Sprintf("the deadline %s of event %d is later than the end of its lease (%s)", checker.Seconds(e.Deadline.V), e.Index, checker.Seconds(latest)), e)
+		a.add("deadline", fmt.Sprintf("event %d has the deadline %s, but the lease of this event ends earlier (%s)", e.Index, checker.Seconds(e.Deadline.V), checker.Seconds(latest)), e)
 	}
 }
 
@@ -170,11 +170,11 @@ func (a *audit) values() {
 		}
 		for _, e := range []*history.Event{e, c.Return} {
 			if !e.Value.Base.Set || !e.Value.New.Set {
-				a.add("value", fmt.Sprintf("event %d is an acknowledged write without its old and new value", e.Index), e)
+				a.add("value", fmt.Sprintf("event %d belongs to an acknowledged write, but lacks the old or the new value", e.Index), e)
 			}
 		}
 		if c.Invoke.Value.Base != c.Return.Value.Base || c.Invoke.Value.New != c.Return.Value.New {
-			a.add("value", fmt.Sprintf("the write of event %d returned other values than it was invoked with", e.Index), c.Return)
+			a.add("value", fmt.Sprintf("the answer to the write of event %d has other values than the request", e.Index), c.Return)
 		}
 	}
 }

@@ -26,11 +26,11 @@ func (a *audit) run() {
 		{"fencing", run.Fencing, []string{history.FencingBoth, history.FencingOn, history.FencingOff}},
 	} {
 		if !slices.Contains(w.valid, w.value) {
-			a.add("run", fmt.Sprintf("the run event has the value %q for %s: choose one of %v", w.value, w.field, w.valid), nil)
+			a.add("run", fmt.Sprintf("the field %s of the run event has the unknown value %q: choose one of %v", w.field, w.value, w.valid), nil)
 		}
 	}
 	if kind := run.Model.Kind; !run.Model.Known() {
-		a.add("model", fmt.Sprintf("the run event has the unknown lock model %q", kind), nil)
+		a.add("model", fmt.Sprintf("the run event names the unknown lock model %q", kind), nil)
 	}
 	least := int64(1)
 	if a.in.Leased() {
@@ -45,10 +45,10 @@ func (a *audit) run() {
 		{"stall limit", run.StallLimit, 0, longest},
 		{"recovery", run.Recovery, 0, longest},
 		{"duration", run.Duration, 0, longest},
-		{"bound of liveness", run.LivenessBound, least, longest},
+		{"liveness bound", run.LivenessBound, least, longest},
 	} {
 		if n.value < n.lo || n.value > n.hi {
-			a.add("run", fmt.Sprintf("the run event has the value %s for the %s: want %s to %s", checker.Millis(n.value), n.field, checker.Millis(n.lo), checker.Millis(n.hi)), nil)
+			a.add("run", fmt.Sprintf("the %s in the run event is %s, but must be %s to %s", n.field, checker.Millis(n.value), checker.Millis(n.lo), checker.Millis(n.hi)), nil)
 		}
 	}
 	a.runs()
@@ -75,7 +75,7 @@ func (a *audit) runs() {
 		if err := e.Value.Into(&run); err != nil {
 			a.add("run", fmt.Sprintf("the run event of %s (event %d) cannot be read: %v", e.Party, e.Index, err), e)
 		} else if !reflect.DeepEqual(first, judged(run)) {
-			a.add("runs-differ", fmt.Sprintf("%s describes another run than the first log (event %d)", e.Party, e.Index), e)
+			a.add("runs-differ", fmt.Sprintf("the run event of %s (event %d) differs from the run event of the first log", e.Party, e.Index), e)
 		}
 	}
 	if len(told) == 1 && told[history.PartyController] {
@@ -83,7 +83,7 @@ func (a *audit) runs() {
 	}
 	for _, p := range parties {
 		if !told[p] {
-			a.add("no-run", fmt.Sprintf("the log of %s does not say which run it belongs to", p), nil)
+			a.add("no-run", fmt.Sprintf("the log of %s has no run event, so the log may belong to another run", p), nil)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func (a *audit) ends() {
 		}
 		var end history.End
 		if err := e.Value.Into(&end); err != nil || end.Events != *n {
-			a.add("end", fmt.Sprintf("the end event of %s counts %d events, but its log has %d", e.Party, end.Events, *n), e)
+			a.add("end", fmt.Sprintf("the end event in the log of %s counts %d events, but the log has %d events", e.Party, end.Events, *n), e)
 		}
 	}
 	if a.in.End == nil {
@@ -121,7 +121,7 @@ func (a *audit) ends() {
 	}
 	for party := range count {
 		if _, counted := a.in.End.Parties[party]; !counted && party != history.PartyController {
-			a.add("uncounted", fmt.Sprintf("the last record of the history does not list the log of %s", party), nil)
+			a.add("uncounted", fmt.Sprintf("the end event of the history does not list the log of %s", party), nil)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (a *audit) twoLogs() {
 	for _, r := range log[1:] {
 		if k := (unsent{r.Grant, kindOf(r.Event)}); !r.sent && !said[k] {
 			said[k] = true
-			a.add("two-logs", fmt.Sprintf("the register logged a %s of grant %s (event %d) that no client sent", r.F, r.Grant, r.Index), r.Event)
+			a.add("two-logs", fmt.Sprintf("the register logged a %[1]s under grant %[2]s (event %[3]d), but no client sent this %[1]s", r.F, r.Grant, r.Index), r.Event)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func (a *audit) answered(c *history.Call, said []*history.Event) {
 			return
 		}
 	}
-	a.add("two-logs", fmt.Sprintf("event %d records that the register answered %s to the %s of grant %s, but the register's log disagrees", c.Return.Index, want, c.Invoke.F, c.Invoke.Grant), c.Return)
+	a.add("two-logs", fmt.Sprintf("according to event %d the register answered %s to a %s under grant %s, but the register's log has no such answer", c.Return.Index, want, c.Invoke.F, c.Invoke.Grant), c.Return)
 }
 
 // sent checks that a request that never left did not arrive.
@@ -110,7 +110,7 @@ func (a *audit) sent(c *history.Call, said []*history.Event) {
 	}
 	for _, e := range said {
 		if sameRequest(c, e) && e.Time >= c.Start() && e.Time <= c.Return.Time {
-			a.add("two-logs", fmt.Sprintf("event %d records that a %s of grant %s was never sent, but the register logged it", c.Return.Index, e.F, e.Grant), c.Return)
+			a.add("two-logs", fmt.Sprintf("according to event %[1]d a %[2]s under grant %[3]s was never sent, but the register logged this %[2]s", c.Return.Index, e.F, e.Grant), c.Return)
 		}
 	}
 }

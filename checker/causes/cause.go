@@ -82,7 +82,7 @@ func FaultCause(f *history.Injection) checker.Cause {
 
 func overrun(g *history.Grant, until int64) checker.Cause {
 	if d := g.DeadlineAt(until); d.Set && until >= d.V {
-		return checker.Cause{Kind: checker.CauseOverrun, Text: "overrun: the client worked for longer than its lease lasts"}
+		return checker.Cause{Kind: checker.CauseOverrun, Text: "overrun: the client worked for longer than its lease lasted"}
 	}
 	return checker.NoCause
 }
@@ -98,7 +98,7 @@ func describeFault(f *history.Injection) string {
 		text += ", triggered " + trigger
 	}
 	if f.Gradual() {
-		text += ", proven at " + checker.Seconds(f.Effect.Time)
+		text += ", effect observed at " + checker.Seconds(f.Effect.Time)
 	}
 	if f.Proof != "" && f.Family != history.FamilyClient {
 		text += " (" + f.Proof + ")"

@@ -20,7 +20,7 @@ func (in Causes) Classify(o facts.Overlap) (checker.Class, checker.Reason, strin
 		if in.Run.Ends == history.EndsConnection {
 			switch from, explained := beliefs.Disconnected(in.Record, g); {
 			case at >= from && explained:
-				return checker.Inherent, checker.ReasonConnectionOver, fmt.Sprintf("the connection that held %s may have ended as early as %s", g.ID, checker.Seconds(from))
+				return checker.Inherent, checker.ReasonConnectionOver, fmt.Sprintf("the connection that held grant %s may have ended as early as %s", g.ID, checker.Seconds(from))
 			case at >= from:
 				unknown = g.ID
 			}
@@ -33,16 +33,16 @@ func (in Causes) Classify(o facts.Overlap) (checker.Class, checker.Reason, strin
 		case !d.Set:
 			unknown = g.ID
 		case at >= d.V-in.Run.Tolerance && in.toldLate(g, o):
-			return checker.Defect, checker.ReasonToldLate, fmt.Sprintf("the lease of %s had run out at %s, and the client's library %s", g.ID, checker.Seconds(d.V), in.Signal(g))
+			return checker.Defect, checker.ReasonToldLate, fmt.Sprintf("the lease of grant %s had run out at %s, and the client's library %s", g.ID, checker.Seconds(d.V), in.Signal(g))
 		case at >= d.V-in.Run.Tolerance:
-			return checker.Inherent, checker.ReasonLeaseOver, fmt.Sprintf("the lease of %s had run out at %s", g.ID, checker.Seconds(d.V))
+			return checker.Inherent, checker.ReasonLeaseOver, fmt.Sprintf("the lease of grant %s had run out at %s", g.ID, checker.Seconds(d.V))
 		}
 	}
 	if unknown != "" && in.Run.Ends == history.EndsConnection {
-		return checker.Undetermined, checker.ReasonConnectionUnknown, fmt.Sprintf("the connection that held %s ended, and nothing on record says when", unknown)
+		return checker.Undetermined, checker.ReasonConnectionUnknown, fmt.Sprintf("the connection that held grant %s ended, but the record does not show when", unknown)
 	}
 	if unknown != "" {
-		return checker.Undetermined, checker.ReasonDeadlineUnknown, fmt.Sprintf("the deadline of %s is not on record", unknown)
+		return checker.Undetermined, checker.ReasonDeadlineUnknown, fmt.Sprintf("the record does not show the deadline of grant %s", unknown)
 	}
 	if !in.Leased() {
 		return checker.Defect, checker.ReasonNoLease, "these grants have no lease that could expire"

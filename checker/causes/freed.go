@@ -39,10 +39,10 @@ func (in Causes) ObjectCause(rule string, g *history.Grant, at int64) checker.Ca
 // ReleaseCause is a foreign release as the cause of what came of it for a grant.
 func (in Causes) ReleaseCause(r facts.ForeignRelease, g *history.Grant) checker.Cause {
 	why := in.WhyReleasedLate(r)
-	text := fmt.Sprintf("the release of %s by %s at %s, which freed the lock of %s (%s)",
-		r.By.ID, r.By.Client, checker.Seconds(r.Release.Start()), r.Victim.ID, why.Text)
+	text := fmt.Sprintf("%s released grant %s at %s, and the release freed the lock of grant %s (cause: %s)",
+		r.By.Client, r.By.ID, checker.Seconds(r.Release.Start()), r.Victim.ID, why.Text)
 	if r.Victim != g {
-		text += fmt.Sprintf(" and, in consequence, the lock of %s", g.ID)
+		text += fmt.Sprintf(" and, as a consequence, the lock of grant %s", g.ID)
 	}
 	return checker.Cause{Kind: checker.CauseRelease, Fault: why.Fault, Text: text}
 }
@@ -56,8 +56,8 @@ func (in Causes) mayBeFreedBy(o facts.Overlap) (checker.Cause, bool) {
 		third := g != o.First && g != o.Second && g.Lock == o.First.Lock
 		if third && rel.Start() < o.Span.From && rel.End() > o.First.Sent() {
 			why := in.CauseOf(g, rel.End())
-			return checker.Cause{Kind: checker.CauseRelease, Fault: why.Fault, Text: fmt.Sprintf("perhaps the late release of %s by %s, carried out no later than %s (%s)",
-				g.ID, g.Client, checker.Seconds(rel.End()), why.Text)}, true
+			return checker.Cause{Kind: checker.CauseRelease, Fault: why.Fault, Text: fmt.Sprintf("perhaps %s released grant %s too late and freed the lock: the store carried out this release by %s (cause: %s)",
+				g.Client, g.ID, checker.Seconds(rel.End()), why.Text)}, true
 		}
 	}
 	return checker.Cause{}, false

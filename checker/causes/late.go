@@ -32,13 +32,13 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 	stood := in.HeldUp(span, in.Stands()[client])
 	behind := l.Until - l.Due.V - in.Run.Tolerance
 	if l.Due.Set && stood > 0 && stood >= max(behind, in.Run.Tolerance) { // shorter stays explain nothing, as shorter stalls
-		return checker.Cause{Kind: checker.CauseHarness, Text: fmt.Sprintf("lockstorm itself held %s at a fault point for %s", client, checker.Millis(stood))}
+		return checker.Cause{Kind: checker.CauseHarness, Text: fmt.Sprintf("lockstorm itself stopped %s for %s, at a point where faults can strike", client, checker.Millis(stood))}
 	}
 	if f := in.heldBy(l); f != nil {
 		return FaultCause(f)
 	}
 	if held := in.HeldUp(span, in.Stands()[client], in.StallsOf(client)); l.Due.Set && held > 0 && held >= behind {
-		return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("unplanned host stall, which held up %s for %s", client, checker.Millis(held))}
+		return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("an unplanned host stall delayed %s for %s", client, checker.Millis(held))}
 	}
 	indirect := func(f *history.Injection) bool { return f.Hurts(client) && !f.Late(client) }
 	if f := in.faultOn(l.Grant, l.Until, l.Begun, indirect); f != nil {
@@ -53,7 +53,7 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 // delayed tells a request that was sent in time, and took effect late, from a client that worked too long.
 func delayed(c checker.Cause, sent int64, due history.Opt) checker.Cause {
 	if c.Kind == checker.CauseOverrun && due.Set && sent < due.V {
-		c.Text = "late request: the client sent it before its lease ended, and it took effect after that; no fault in the record explains the delay"
+		c.Text = "late request: the client sent the request during its lease, but the request took effect after the lease had ended; no fault in the record explains the delay"
 	}
 	return c
 }

@@ -15,7 +15,7 @@ import (
 func coverage(in question) checker.Result {
 	if len(in.Run.RequestedFaults) == 0 {
 		if asked := slices.DeleteFunc(slices.Clone(in.Run.Nemesis), func(n string) bool { return n == "none" }); len(asked) > 0 {
-			return checker.Undecided(checker.CodeNotHit, fmt.Sprintf("%s was requested, but the record does not show what happened to it", strings.Join(asked, ", ")))
+			return checker.Undecided(checker.CodeNotHit, fmt.Sprintf("the run requested %s, but the record does not show whether a fault took effect", strings.Join(asked, ", ")))
 		}
 		return checker.Result{Verdict: checker.Pass, Reason: "no faults were requested"}
 	}
@@ -24,7 +24,7 @@ func coverage(in question) checker.Result {
 	onHolder := int64(0)
 	for i, q := range in.Run.RequestedFaults {
 		if q.Skipped != "" {
-			notes = append(notes, fmt.Sprintf("%s was skipped: %s", q.Spec, q.Skipped))
+			notes = append(notes, fmt.Sprintf("the fault %s was skipped: %s", q.Spec, q.Skipped))
 			continue
 		}
 		hits, effective, attempts, short := 0, 0, 0, 0
@@ -50,10 +50,10 @@ func coverage(in question) checker.Result {
 			missing = append(missing, q.Spec+": "+missed(effective, short))
 		} else {
 			notes = append(notes, leftOut(q)...)
-			notes = append(notes, fmt.Sprintf("%s: %s; %s meanwhile", q.Spec, hitOf(hits, effective), checker.Count(attempts, "lock attempt")))
+			notes = append(notes, fmt.Sprintf("%s: %s; clients made %s meanwhile", q.Spec, hitOf(hits, effective), checker.Count(attempts, "lock attempt")))
 		}
 	}
-	r := checker.Result{Verdict: checker.Pass, Method: "open operations and proven holds at each injection", Reason: strings.Join(notes, "; ")}
+	r := checker.Result{Verdict: checker.Pass, Method: "comparison of each fault with the operations and lock holders at that time", Reason: strings.Join(notes, "; ")}
 	r.Figures = checker.Figures{"faults_on_holder": onHolder}
 	if !slices.ContainsFunc(in.Run.RequestedFaults, func(q history.RequestedFault) bool { return q.Skipped == "" }) {
 		missing = append(missing, "every requested fault was skipped: "+strings.Join(notes, "; "))
@@ -69,9 +69,9 @@ func missed(effective, short int) string {
 	if effective == 0 {
 		return "no fault took effect"
 	}
-	text := checker.Count(effective, "fault") + " took effect, but none hit a client while it waited for, held or released the lock"
+	text := checker.Count(effective, "fault") + " took effect, but no fault hit a client that waited for, held or released the lock"
 	if short > 0 {
-		text += fmt.Sprintf(" (%d of them ended early)", short)
+		text += fmt.Sprintf(" (%d of these faults ended early)", short)
 	}
 	return text
 }
@@ -100,7 +100,7 @@ func leftOut(q history.RequestedFault) []string {
 	var out []string
 	for why, names := range byReason {
 		slices.Sort(names)
-		out = append(out, fmt.Sprintf("%s leaves out %s: %s", q.Spec, strings.Join(names, ", "), why))
+		out = append(out, fmt.Sprintf("%s does not inject %s: %s", q.Spec, strings.Join(names, ", "), why))
 	}
 	slices.Sort(out)
 	return out

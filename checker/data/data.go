@@ -17,14 +17,14 @@ func dataFenced(in question) checker.Result {
 }
 
 func usesPlain(in question) (checker.Code, string) {
-	return in.uses(facts.RegPlain, "--fencing on uses only the fenced register")
+	return in.uses(facts.RegPlain, "with --fencing on, the clients use only the fenced register")
 }
 
 func usesFenced(in question) (checker.Code, string) {
 	if code, why := checker.HasTokens(in.Input); code != "" {
 		return code, why
 	}
-	return in.uses(facts.RegFenced, "--fencing off uses only the plain register")
+	return in.uses(facts.RegFenced, "with --fencing off, the clients use only the plain register")
 }
 
 // uses says why a register has nothing to be judged by.
@@ -53,17 +53,17 @@ func (in question) data(register string) checker.Result {
 	if !played.Logged {
 		return in.unlogged(register, acked, findings)
 	}
-	r := in.Conclude("replay of the register's log, compared with what the clients saw", findings, len(findings))
+	r := in.Conclude("comparison of a replay of the register's log with the answers that the clients got", findings, len(findings))
 	r.Figures = checker.Figures{"updates_acked": int64(acked), "updates_lost_" + register: int64(len(lost))}
 	answer, why := in.linearizableData(register)
 	switch {
 	case r.Verdict == checker.Pass && answer == checker.Fail:
 		// The two views contradict each other: suspect the record, not the lock.
-		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeContradiction, "the register's log shows no damage, but no order of operations explains what the clients saw: the record may be wrong"
+		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeContradiction, "the register's log shows no damage, but no order of operations explains the answers that the clients got: the record may be wrong"
 	case r.Verdict == checker.Pass && answer == checker.Unknown:
-		r.Reason = "judged by the register's log alone: " + why
+		r.Reason = "judged only by the register's log: " + why
 	case r.Verdict == checker.Fail && answer == checker.Pass:
-		r.Reason = "the register's log shows the damage; the answers to the clients alone would not"
+		r.Reason = "the register's log shows the damage, but the answers that the clients got do not"
 	}
 	r.Proof = checker.NewProof(checker.DataProof{Clients: answer})
 	return r

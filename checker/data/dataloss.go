@@ -30,11 +30,11 @@ func suspect(reason checker.Reason, text string) lossReason {
 func (in question) explainLoss(e *history.Event, overwritten []*history.Event) lossReason {
 	g := in.ByID[e.Grant]
 	if g == nil || !g.Granted() {
-		return suspect(checker.ReasonNotGranted, "the record may be wrong: nobody was granted "+e.Grant)
+		return suspect(checker.ReasonNotGranted, "the record may be wrong: data was written under grant "+e.Grant+", but no client got this grant")
 	}
 	for _, w := range append([]*history.Event{e}, overwritten...) {
 		if in.wroteAfterRelease(w) {
-			return suspect(checker.ReasonUsedAfterRelease, fmt.Sprintf("the client of %s wrote after its own release was acknowledged: the client is at fault, not the lock", w.Grant))
+			return suspect(checker.ReasonUsedAfterRelease, fmt.Sprintf("the client of grant %s wrote although the store had already acknowledged the release of this grant: the client is at fault, not the lock", w.Grant))
 		}
 	}
 	if in.Run.OwnFence {
@@ -69,9 +69,9 @@ func (in question) explainLoss(e *history.Event, overwritten []*history.Event) l
 		return lossReason{"late-write", checker.Inherent, checker.ReasonAppliedLate, in.lateWriteCause(in.ByID[latest.Grant], latest)}
 	}
 	if together {
-		return suspect(checker.ReasonTogether, "the workload may be wrong: its grants may be held at the same time")
+		return suspect(checker.ReasonTogether, "the workload may be wrong: the lock allows two clients to hold these two grants at the same time")
 	}
-	return suspect(checker.ReasonNoOverlap, "the record may be wrong: the two grants do not overlap")
+	return suspect(checker.ReasonNoOverlap, "the record may be wrong: the two grants were not held at the same time")
 }
 
 // latest is the write that was applied longest after its own hold, of those that were: it is the one worth

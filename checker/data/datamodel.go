@@ -41,17 +41,17 @@ func (v *view) judge() (checker.Verdict, string) {
 	switch answer {
 	case lin.Legal:
 		if err := chain.Replay(v.start, v.sections, order); err != nil {
-			return checker.Unknown, fmt.Sprintf("the order of operations that the checker found is invalid: %v", err)
+			return checker.Unknown, fmt.Sprintf("the order of operations that lockstorm's checker found is invalid: %v", err)
 		}
 		return checker.Pass, ""
 	case lin.Illegal:
 		if v.search(breach.Start, breach.Sections) != lin.Illegal {
-			return checker.Unknown, "Porcupine does not confirm the violation that the checker found"
+			return checker.Unknown, "the second checker, Porcupine, does not confirm the violation that lockstorm's checker found"
 		}
 		return checker.Fail, ""
 	}
 	if len(v.sections) > lin.MaxOps {
-		return checker.Unknown, fmt.Sprintf("values repeat, and %d sections are too many for Porcupine", len(v.sections))
+		return checker.Unknown, fmt.Sprintf("the clients wrote the same value more than once, and %d critical sections are too many for the second checker, Porcupine", len(v.sections))
 	}
 	switch v.search(v.start, v.sections) {
 	case lin.Illegal:
@@ -59,7 +59,7 @@ func (v *view) judge() (checker.Verdict, string) {
 	case lin.Legal:
 		return checker.Pass, ""
 	}
-	return checker.Unknown, "Porcupine ran out of time"
+	return checker.Unknown, "the second checker, Porcupine, ran out of time"
 }
 
 func (v *view) search(start int64, sections []chain.Section) lin.Answer {

@@ -15,13 +15,13 @@ func (in question) explained(s facts.Shown) (f checker.Finding, wrong bool) {
 	e := s.Event
 	switch s.What {
 	case facts.ShowsMismatch:
-		return plainly("log-mismatch", s, fmt.Sprintf("the register returned %d to the read of %s, but its log has %d", e.Value.Base.V, e.Grant, s.Value)), true
+		return plainly("log-mismatch", s, fmt.Sprintf("the register returned %d to a read under grant %s, but by the register's log the value was %d", e.Value.Base.V, e.Grant, s.Value)), true
 	case facts.ShowsNoToken:
-		return plainly("no-token", s, fmt.Sprintf("the fenced register accepted a %s of grant %s without a token", e.F, e.Grant)), true
+		return plainly("no-token", s, fmt.Sprintf("the fenced register accepted a %s under grant %s without a fencing token", e.F, e.Grant)), true
 	case facts.ShowsStale:
-		return plainly("stale-accepted", s, fmt.Sprintf("the fenced register accepted the %s of %s with token %d after token %d: the fence does not work", e.F, e.Grant, e.Token.V, s.Value)), true
+		return plainly("stale-accepted", s, fmt.Sprintf("the fenced register accepted a %s under grant %s with token %d, although it had already accepted token %d: the fence does not work", e.F, e.Grant, e.Token.V, s.Value)), true
 	case facts.ShowsEqual:
-		return plainly("equal-token", s, fmt.Sprintf("the fenced register accepted token %d from both %s and %s", s.Value, s.Holder, e.Grant)), true
+		return plainly("equal-token", s, fmt.Sprintf("the fenced register accepted token %d from both grant %s and grant %s", s.Value, s.Holder, e.Grant)), true
 	case facts.ShowsSplit:
 		return in.split(s)
 	case facts.ShowsLoss:
@@ -52,7 +52,7 @@ func (in question) split(s facts.Shown) (f checker.Finding, wrong bool) {
 	if why.reason == checker.ReasonTogether {
 		return f, false
 	}
-	f = plainly("split-section", s, fmt.Sprintf("the section of %s (grant %s) was not atomic: %s wrote between the section's first read and its %s at %s",
+	f = plainly("split-section", s, fmt.Sprintf("the critical section of %s (grant %s) was not atomic: data was written under %s between the first read of this section and its %s at %s",
 		e.Client, e.Grant, grantsOf(s.Others), e.F, checker.Seconds(e.Time)))
 	why.explain(&f)
 	return f, true
@@ -62,7 +62,7 @@ func (in question) split(s facts.Shown) (f checker.Finding, wrong bool) {
 func (in question) lostUpdate(s facts.Shown) checker.Finding {
 	e, lost := s.Event, len(s.Others)
 	why := in.explainLoss(e, s.Others)
-	f := plainly(why.rule, s, fmt.Sprintf("the write of %s (grant %s, %d -> %d) at %s overwrote %d acknowledged %s of %s that it had never seen",
+	f := plainly(why.rule, s, fmt.Sprintf("the write of %s (grant %s, %d -> %d) at %s overwrote %d acknowledged %s of %s that this client had never seen",
 		e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, checker.Seconds(e.Time), lost, updates(lost), grantsOf(s.Others)))
 	f.Lost = int64(lost)
 	why.explain(&f)
@@ -84,7 +84,7 @@ func (in question) replacedUnseen(s facts.Shown) checker.Finding {
 	f := checker.Finding{
 		Rule: "lost-update", Class: why.class, Reason: why.reason, Gating: true, Events: []int64{w.Index, e.Index}, Lost: 1,
 		Grants: []string{w.Grant, e.Grant}, From: w.Time, To: e.Time,
-		Message: fmt.Sprintf("%s and %s both replaced the value %d: one of two acknowledged updates was lost", w.Grant, e.Grant, e.Value.Base.V),
+		Message: fmt.Sprintf("the grants %s and %s both replaced the value %d: one of these two acknowledged updates was lost", w.Grant, e.Grant, e.Value.Base.V),
 	}
 	f.Because(why.cause)
 	f.Doubtful = why.class == checker.Inherent && why.cause.Unasked() || why.reason == checker.ReasonUsedAfterRelease
@@ -105,7 +105,10 @@ func grantsOf(events []*history.Event) string {
 	}
 	const shown = 3
 	if len(ids) > shown {
-		return fmt.Sprintf("%s and %d more", checker.Joined(ids[:shown], nil), len(ids)-shown)
+		return fmt.Sprintf("grants %s and %d more", checker.Joined(ids[:shown], nil), len(ids)-shown)
 	}
-	return checker.Joined(ids, nil)
+	if len(ids) == 1 {
+		return "grant " + ids[0]
+	}
+	return "grants " + checker.Joined(ids, nil)
 }

@@ -24,7 +24,7 @@ func stock(in question) checker.Result {
 			findings = append(findings, f)
 		}
 	}
-	r := in.Conclude("replay of the ledger, whose values only grow; comparison of the stock with the sum of the acknowledged changes", findings, len(findings))
+	r := in.Conclude("replay of the ledger (a count of the changes), and comparison of the stock with the sum of the acknowledged changes", findings, len(findings))
 	if r.Verdict == checker.Pass && ledger.Verdict == checker.Unknown {
 		return ledger
 	}
@@ -66,7 +66,7 @@ func (in question) stockIsOff(lock string) (checker.Finding, bool) {
 	if seen := last.Return.Value.Base.V; seen != sum {
 		return checker.Finding{
 			Rule: "stock-off", Class: checker.NoClass, Gating: true, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Events: []int64{last.Return.Index}, Grants: []string{last.Invoke.Grant},
-			Message: fmt.Sprintf("%s read a final stock of %d, but the acknowledged changes add up to %d", last.Invoke.Client, seen, sum), From: last.Start(), To: last.End(),
+			Message: fmt.Sprintf("%s read a final stock of %d, but the initial stock plus the acknowledged changes is %d", last.Invoke.Client, seen, sum), From: last.Start(), To: last.End(),
 		}, true
 	}
 	return checker.Finding{}, false

@@ -19,11 +19,11 @@ func (in question) unlogged(register string, acked int, findings []checker.Findi
 		findings = append(findings, checker.Finding{
 			Rule: "lost-update", Class: class, Reason: reason, Gating: true, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Events: []int64{}, Lost: 1,
 			Doubtful: in.AnyCutOff(),
-			Message:  fmt.Sprintf("the clients' reads of %s miss acknowledged writes: no order of their sections explains them", register),
+			Message:  fmt.Sprintf("the clients' reads of %s miss acknowledged writes: no order of the clients' critical sections explains these reads", register),
 		})
 		lost = 1
 	}
-	r := in.Conclude("judged only by what the clients saw: the resource keeps no log", findings, len(findings))
+	r := in.Conclude("judged only by the answers that the clients got, because the data store keeps no log", findings, len(findings))
 	r.Figures = checker.Figures{"updates_acked": int64(acked), "updates_lost_" + register: int64(lost)}
 	r.Proof = checker.NewProof(checker.DataProof{Clients: answer})
 	if r.Verdict == checker.Pass && answer == checker.Unknown {

@@ -15,7 +15,7 @@ func of(in *checker.Input) question { return question{causes.Of(in)} }
 // MutualExclusion is the check [checker.MutualExclusion].
 func MutualExclusion() checker.Check {
 	return checker.Check{
-		Name: checker.MutualExclusion, Doc: "did two clients believe that they held the lock at once?",
+		Name: checker.MutualExclusion, Doc: "did two clients believe at the same time that they held the lock?",
 		Gates:   checker.Always,
 		Applies: checker.IsLock,
 		Run:     func(in *checker.Input) checker.Result { return mutualExclusion(of(in)) },
@@ -25,7 +25,7 @@ func MutualExclusion() checker.Check {
 // LossNotice is the check [checker.LossNotice].
 func LossNotice() checker.Check {
 	return checker.Check{
-		Name: checker.LossNotice, Doc: "was a holder told that it lost the lock, and how late? (reported; fails a run only if --require names this check)",
+		Name: checker.LossNotice, Doc: "was each holder told in time that it had lost the lock? (fails a run only if --require names this check)",
 		Applies: func(in *checker.Input) (checker.Code, string) { return hasLeases(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return lossNotice(of(in)) },
 	}

@@ -21,7 +21,7 @@ func mutualExclusion(in question) checker.Result {
 		figures.Raise("overlap_max_ns", o.Span.To-o.Span.From)
 	}
 	figures["violations"] = int64(len(all))
-	r := in.Conclude("sweep over proven holds", in.worstOverlaps(all, checker.MaxFindings), len(all))
+	r := in.Conclude("comparison of the times during which clients certainly believed that they held the lock", in.worstOverlaps(all, checker.MaxFindings), len(all))
 	r.Figures = figures
 	return r
 }
@@ -52,7 +52,7 @@ func (in question) overlapFinding(o facts.Overlap, class checker.Class, reason c
 	}
 	f := in.asOverlap(o, class, reason)
 	f.Doubtful = class == checker.Inherent && c.Unasked() // no fault touched its client: the host did
-	f.Message = fmt.Sprintf("%s (grant %s) got %s at %s while %s (grant %s) was still using it: both inside for %s; %s",
+	f.Message = fmt.Sprintf("%s (grant %s) got lock %s at %s while %s (grant %s) was still using it; for %s both believed that they held the lock; %s",
 		second.Client, second.ID, first.Lock, checker.Seconds(o.Span.From), first.Client, first.ID, checker.Millis(o.Span.To-o.Span.From), why)
 	f.Events = events
 	f.Because(c)
@@ -61,7 +61,7 @@ func (in question) overlapFinding(o facts.Overlap, class checker.Class, reason c
 
 // running says until when the lease of a grant was confirmed at a moment, and by what.
 func running(g *history.Grant, at int64) string {
-	text := fmt.Sprintf("that of %s until %s", g.ID, checker.Seconds(g.DeadlineAt(at).V))
+	text := fmt.Sprintf("the lease of %s until %s", g.ID, checker.Seconds(g.DeadlineAt(at).V))
 	rn := g.RenewedBy(at)
 	if rn == nil {
 		return text

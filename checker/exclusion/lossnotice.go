@@ -22,7 +22,7 @@ import (
 // A client that does not obey has no use for the notice, and is judged all the same.
 func lossNotice(in question) checker.Result {
 	if in.Run.NoClock {
-		return checker.Undecided(checker.CodeNoClock, "the lock's clock is not trusted: its leases may last longer than the record shows")
+		return checker.Undecided(checker.CodeNoClock, "the lock's clock is not reliable: leases may last longer than the record shows")
 	}
 	if in.Run.Discipline == history.Told && !in.Run.ByDeadline() {
 		return lossSignals(in)
@@ -46,12 +46,12 @@ func lossNotice(in question) checker.Result {
 			}
 		}
 	}
-	r := in.Conclude("first loss notice or deadline of each grant, compared with the next grant to another client", findings, len(findings))
+	r := in.Conclude("comparison of the first loss notice or deadline of each grant with the next grant to another client", findings, len(findings))
 	r.Figures = figures
 	if r.Verdict == checker.Pass {
-		r.Reason = "no lock was granted to another client before its release"
+		r.Reason = "no client got a lock before the previous holder released the lock"
 		if lost > 0 {
-			r.Reason = fmt.Sprintf("another client got the lock before the release of %s; every holder could know in time", checker.Count(lost, "grant"))
+			r.Reason = fmt.Sprintf("in %s another client got the lock before the holder released it; every holder could know of the loss in time", checker.Count(lost, "case"))
 		}
 	}
 	return r
@@ -98,7 +98,7 @@ func (in question) lateNotice(p succession, told int64, known bool) checker.Find
 		Rule: "late-notice", Class: checker.NoClass, Gating: true,
 		Grants: []string{p.first.ID, p.second.ID}, From: p.second.From(), To: told,
 		Events: in.HoldEvents(p.first, p.second),
-		Message: fmt.Sprintf("%s was granted %s (%s) at %s; %s, which held it (%s), had no way to detect the loss for another %s",
+		Message: fmt.Sprintf("%s got lock %s (grant %s) at %s; the previous holder %s (grant %s) had no way to detect the loss for another %s",
 			p.second.Client, p.first.Lock, p.second.ID, checker.Seconds(p.second.From()), p.first.Client, p.first.ID, checker.Millis(told-p.second.From())),
 	}
 	if c, freed := in.FreedBy(p.first, p.second.From()); freed {
@@ -108,7 +108,7 @@ func (in question) lateNotice(p succession, told int64, known bool) checker.Find
 	}
 	if !known {
 		f.Rule, f.To = "no-notice", in.GaveUp(p.first)
-		f.Message = fmt.Sprintf("%s was granted %s (%s) at %s; %s, which held it (%s), was never told",
+		f.Message = fmt.Sprintf("%s got lock %s (grant %s) at %s; the previous holder %s (grant %s) was never told of the loss",
 			p.second.Client, p.first.Lock, p.second.ID, checker.Seconds(p.second.From()), p.first.Client, p.first.ID)
 	}
 	return f
@@ -133,12 +133,12 @@ func lossSignals(in question) checker.Result {
 			}
 		}
 	}
-	r := in.Conclude("the library's first signal after each lease that ran out, compared with the end of that lease", findings, len(findings))
+	r := in.Conclude("comparison of the end of each expired lease with the library's first loss signal", findings, len(findings))
 	r.Figures = figures
 	if r.Verdict == checker.Pass {
-		r.Reason = "no lease ran out before its release"
+		r.Reason = "no lease ran out before the holder released the lock"
 		if lost > 0 {
-			r.Reason = fmt.Sprintf("%s expired before the lock was released; every holder was told in time", checker.Count(lost, "lease"))
+			r.Reason = fmt.Sprintf("%s expired before the holder released the lock; every holder was told in time", checker.Count(lost, "lease"))
 		}
 	}
 	return r
@@ -148,7 +148,7 @@ func (in question) lateSignal(g *history.Grant, late int64) checker.Finding {
 	end := g.DeadlineAt(min(g.ToldLost(), in.GaveUp(g))).V
 	f := checker.Finding{
 		Rule: "late-notice", Class: checker.NoClass, Gating: true, Grants: []string{g.ID}, From: end, To: end + late, Events: in.HoldEvents(g),
-		Message: fmt.Sprintf("the last confirmed lease of %s on %s (%s) ran out at %s, and the client's library %s", g.Client, g.Lock, g.ID, checker.Seconds(end), in.Signal(g)),
+		Message: fmt.Sprintf("the last confirmed lease of %s on lock %s (grant %s) ran out at %s, and the client's library %s", g.Client, g.Lock, g.ID, checker.Seconds(end), in.Signal(g)),
 	}
 	if g.ToldLost() == history.Forever {
 		f.Rule = "no-notice"
@@ -159,7 +159,7 @@ func (in question) lateSignal(g *history.Grant, late int64) checker.Finding {
 
 func hasLeases(in question) (checker.Code, string) {
 	if !in.Leased() {
-		return checker.CodeNoLease, "the lock's grants have no lease that could be lost"
+		return checker.CodeNoLease, "this lock has no leases, so a client cannot lose a lease"
 	}
 	return "", ""
 }

@@ -60,7 +60,7 @@ func (in *Facts) LockedUp(client string, span history.Interval) string {
 	for _, a := range waits {
 		for _, b := range waits {
 			if both := a.Overlap(b.Interval); a.Client == client && a.Wants == b.Has && b.Wants == a.Has && both.From < span.From && both.To >= end {
-				return fmt.Sprintf("%s holds %s and waits for %s, while %s holds %s and waits for %s", a.Client, a.Has, a.Wants, b.Client, b.Has, b.Wants)
+				return fmt.Sprintf("%s holds lock %s and waits for lock %s, while %s holds lock %s and waits for lock %s", a.Client, a.Has, a.Wants, b.Client, b.Has, b.Wants)
 			}
 		}
 	}

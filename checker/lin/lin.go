@@ -78,10 +78,10 @@ func For(m history.Model, grants []*history.Grant) Engine {
 func Lock(m history.Model) string {
 	switch {
 	case m.Counts():
-		return "a reentrant, leased lock"
+		return "a reentrant lock with leases"
 	case m.Shares():
-		return "a read-write, leased lock"
+		return "a read-write lock with leases"
 	default:
-		return "an owner-aware, leased lock"
+		return "a lock with owners and leases"
 	}
 }

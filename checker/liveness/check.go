@@ -15,7 +15,7 @@ func of(in *checker.Input) question { return question{causes.Of(in)} }
 // Check is the check [checker.Liveness].
 func Check() checker.Check {
 	return checker.Check{
-		Name: checker.Liveness, Doc: "can every client acquire the lock again after the faults?",
+		Name: checker.Liveness, Doc: "can every client acquire the lock again after the faults end?",
 		Gates: checker.Always,
 		Run:   func(in *checker.Input) checker.Result { return liveness(of(in)) },
 	}

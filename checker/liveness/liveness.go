@@ -28,14 +28,14 @@ func liveness(in question) checker.Result {
 // final judges the final sections.
 func (in question) final(recoveries []checker.Recovery, figures checker.Figures) checker.Result {
 	if in.End == nil {
-		return checker.Undecided(checker.CodeNoEnd, "the run was cut off before its final sections")
+		return checker.Undecided(checker.CodeNoEnd, "the run was cut off before the final critical sections (one per client and lock, after all faults)")
 	}
 	from, ok := in.Phases[history.PhaseFinal]
 	if !ok {
-		return checker.Undecided(checker.CodeNoFinal, "the history does not contain the final sections")
+		return checker.Undecided(checker.CodeNoFinal, "the history does not contain the final critical sections (one per client and lock, after all faults)")
 	}
 	if healed := in.lastHeal(); healed > from {
-		return checker.Undecided(checker.CodeStillHurt, "a fault was active after the final sections began, at "+checker.Seconds(from)+", or its end is not on record")
+		return checker.Undecided(checker.CodeStillHurt, "when the final critical sections began ("+checker.Seconds(from)+"), a fault was still active, or the record does not show the end of a fault")
 	}
 	var findings []checker.Finding
 	untried := ""
@@ -44,16 +44,16 @@ func (in question) final(recoveries []checker.Recovery, figures checker.Figures)
 		findings = append(findings, found...)
 		untried = cmp.Or(untried, why)
 	}
-	r := checker.Conclude("grants of the final sections", findings, len(findings))
+	r := checker.Conclude("grants in the final critical sections, after all faults ended", findings, len(findings))
 	switch {
 	case r.Verdict == checker.Unknown && !slices.ContainsFunc(findings, func(f checker.Finding) bool { return f.Rule != ruleStarved }):
-		r.Code, r.Reason = checker.CodeStarved, "some clients never got the lock although others did: "+findings[0].Message
+		r.Code, r.Reason = checker.CodeStarved, "some clients never got the lock, although other clients did: "+findings[0].Message
 	case r.Verdict == checker.Pass && untried != "":
 		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeUntried, untried
 	}
 	if r.Verdict == checker.Pass { // else the findings name who stands in the way
 		r.Findings = append(r.Findings, in.orphans(figures)...)
-		r.Reason = fmt.Sprintf("after the faults ended every client acquired every lock within %s (bound %s)", checker.Seconds(in.slowest(from)), checker.Seconds(in.Run.LivenessBound))
+		r.Reason = fmt.Sprintf("after the faults ended, every client acquired every lock within %s (limit: %s)", checker.Seconds(in.slowest(from)), checker.Seconds(in.Run.LivenessBound))
 	}
 	if len(recoveries) > 0 {
 		r.Proof = checker.NewProof(recoveries)
@@ -114,13 +114,13 @@ func (in question) comesBack(lock string, span history.Interval, figures checker
 	any, hardly := map[string]bool{}, ""
 	for _, a := range groups {
 		if len(a.late) > 0 {
-			hardly = ", or asked only after half of the bound had passed"
+			hardly = " (or only after half of the allowed time)"
 		}
 		for client := range a.asked {
 			any[client] = true
 		}
 		if len(a.asked) == 0 {
-			untried = fmt.Sprintf("nobody asked for %s in mode %q in the final sections%s, although clients did before", lock, a.mode, hardly)
+			untried = fmt.Sprintf("no client asked for lock %s in mode %q in the final critical sections%s, although clients did so before", lock, a.mode, hardly)
 		}
 		if f, bad := in.waitsInVain(lock, a, span, figures); bad {
 			findings = append(findings, f)
@@ -128,11 +128,11 @@ func (in question) comesBack(lock string, span history.Interval, figures checker
 	}
 	for _, client := range in.living() {
 		if !any[client] {
-			untried = fmt.Sprintf("%s did not ask for %s in the final sections%s", client, lock, hardly)
+			untried = fmt.Sprintf("%s did not ask for lock %s in the final critical sections%s", client, lock, hardly)
 		}
 	}
 	if len(any) == 0 {
-		untried = fmt.Sprintf("nobody asked for %s in the final sections%s", lock, hardly)
+		untried = fmt.Sprintf("no client asked for lock %s in the final critical sections%s", lock, hardly)
 	}
 	return findings, untried
 }
@@ -163,12 +163,12 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	slices.Sort(stuck)
 	f := checker.Finding{
 		Rule: "no-recovery", Class: checker.NoClass, Gating: true, From: span.From, To: span.To, Events: []int64{}, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone,
-		Message: fmt.Sprintf("after the faults ended (%s) %d of %d live clients (%s) did not acquire %s within %s",
+		Message: fmt.Sprintf("after the faults ended (%s), %d of %d live clients (%s) did not acquire lock %s within %s",
 			checker.Seconds(span.From), len(stuck), len(in.living()), checker.Joined(stuck, nil), lock, checker.Millis(span.To-span.From)),
 	}
 	if others := in.passedAround(lock, a, span.From); others {
 		f.Rule, f.Doubtful = ruleStarved, true
-		f.Cause = "others acquired it meanwhile"
+		f.Cause = "other clients acquired the lock meanwhile"
 		figures["starved_clients"] += int64(len(stuck))
 		return f, true
 	}
@@ -179,13 +179,13 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 			return f, true
 		}
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("grant %s of %s was held for nearly all of the time after the faults: its client released the lock too late or not at all", g.ID, g.Client)})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("%s held the lock (grant %s) for nearly all of the time after the faults, and released the lock too late or never", g.Client, g.ID)})
 		return f, true
 	}
 	suspects := in.suspect(lock, &f)
 	if last := in.Events[len(in.Events)-1].Time; last < span.To {
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the record ends before the bound has passed"})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the record ends before the allowed time had passed"})
 		return f, true
 	}
 	if in.hostMade(suspects) {
@@ -198,11 +198,11 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	again := slices.ContainsFunc(in.ByLock[lock], func(g *history.Grant) bool { return g.Granted() && g.From() >= span.From })
 	if !forGood && again && !slices.ContainsFunc(stuck, func(client string) bool { return a.heard[client] }) {
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the clients' requests were sent before the faults ended and may be lost, or were sent too late to be answered within the bound"})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the clients sent their requests either before the faults ended (such requests may be lost), or too late for an answer in the allowed time"})
 		return f, true
 	}
 	if f.Doubtful = !forGood && in.HeldUp(span, in.LongStalls()) > in.Run.LivenessBound/4; f.Doubtful {
-		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host stalled the run"})
+		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host stalled during the run"})
 	} else if f.Doubtful = !forGood && in.HeldUp(span, in.Busy()) > (span.To-span.From)/2; f.Doubtful {
 		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host was busy (tasks waited for a processor or a disk most of the time): the store may not have run"})
 	}

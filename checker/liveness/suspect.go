@@ -47,7 +47,7 @@ func (in question) suspect(lock string, f *checker.Finding) []*history.Grant {
 	}
 	slices.Sort(f.Events)
 	f.Because(in.orphanCause(found[0]))
-	f.Message += fmt.Sprintf("; the lock may still be held by %s", orOthers(names))
+	f.Message += fmt.Sprintf("; the store may still keep the lock for %s", orOthers(names))
 	return found
 }
 

@@ -26,7 +26,7 @@ func judgeLocks(in question, size int) checker.Result {
 	for _, lock := range in.Locks {
 		j.lock(lock)
 	}
-	r := in.Conclude("a sweep over "+lin.Lock(in.Model)+", one lock at a time; Porcupine confirms each violation", j.findings, len(j.findings))
+	r := in.Conclude("search for a legal order of the operations of each lock, by the model of "+lin.Lock(in.Model)+"; a second checker (Porcupine) confirms each violation", j.findings, len(j.findings))
 	if len(j.findings) == MaxFindings {
 		r.Reason = fmt.Sprintf("only the first %d violations are listed", MaxFindings)
 	}
@@ -89,7 +89,7 @@ func (j *lockJudge) legal(prepared []lockGrant) bool {
 	}
 	order := j.sweep.Order(j.ops)
 	if err := lin.Replay(j.in.Model, j.grants, j.ops, order); err != nil {
-		j.giveUp(checker.CodeContradiction, fmt.Sprintf("the order of operations that the checker found is invalid: %v", err))
+		j.giveUp(checker.CodeContradiction, fmt.Sprintf("the order of operations that lockstorm's checker found is invalid: %v", err))
 		return true
 	}
 	j.proof.Replayed += len(order)
@@ -114,7 +114,7 @@ func (j *lockJudge) piece(lock string, us []unit) {
 			j.outOfTime(lock)
 			return
 		case lin.Legal:
-			j.giveUp(checker.CodeContradiction, fmt.Sprintf("the checker found a violation of lock %s that Porcupine does not confirm", lock))
+			j.giveUp(checker.CodeContradiction, fmt.Sprintf("lockstorm's checker found a violation of lock %s, but the second checker, Porcupine, does not confirm this violation", lock))
 			return
 		}
 		j.findings = append(j.findings, j.finding(lock, core))
@@ -123,7 +123,7 @@ func (j *lockJudge) piece(lock string, us []unit) {
 }
 
 func (j *lockJudge) outOfTime(lock string) {
-	j.giveUp(checker.CodeTimeout, fmt.Sprintf("lock %s could not be judged within the limits of %v and %d operations in one search", lock, j.in.Limit, lin.MaxOps))
+	j.giveUp(checker.CodeTimeout, fmt.Sprintf("lock %s could not be judged within the limits (a search may take %v and may have %d operations)", lock, j.in.Limit, lin.MaxOps))
 }
 
 func (j *lockJudge) giveUp(code checker.Code, why string) {
@@ -149,7 +149,7 @@ func (j *lockJudge) finding(lock string, us []unit) checker.Finding {
 	}
 	switch {
 	case lenient(lin.NotHeld):
-		rule, reason, text = "lost-lease", checker.ReasonGoneEarly, "was lost before its lease expired, although nobody had released it"
+		rule, reason, text = "lost-lease", checker.ReasonGoneEarly, "was lost before its lease expired, although no client had released the lock"
 	case lenient(lin.Release):
 		rule, reason, text = "foreign-release", checker.ReasonNotOwner, "was released by a client that no longer held it"
 	case revived(core):
@@ -173,7 +173,7 @@ func (j *lockJudge) finding(lock string, us []unit) checker.Finding {
 		f.From = f.To
 	}
 	f.Because(j.in.ObjectCause(f.Rule, core[0].g, max(last.ok, f.From)))
-	f.Message = fmt.Sprintf("%s %s: no correct lock could produce these results: %s", lock, text, strings.Join(parts, "; "))
+	f.Message = fmt.Sprintf("lock %s %s; no correct lock could produce these results: %s", lock, text, strings.Join(parts, "; "))
 	slices.Sort(f.Events)
 	return f
 }
@@ -191,19 +191,19 @@ func revived(core []*lockGrant) bool {
 }
 
 func (j *lockJudge) describe(lg *lockGrant) string {
-	text := fmt.Sprintf("%s was requested at %s and granted by %s", lg.g.ID, checker.Seconds(lg.from), checker.Seconds(lg.ok))
+	text := fmt.Sprintf("grant %s was requested at %s and granted no later than %s", lg.g.ID, checker.Seconds(lg.from), checker.Seconds(lg.ok))
 	if base, leased := j.in.ExpiryBase(lg.g); leased {
 		text += ", lease until " + checker.Seconds(base+j.in.Run.Tolerance)
 	}
 	for _, rn := range lg.gone {
-		text += ", its session was gone by " + checker.Seconds(rn.End())
+		text += ", its session had ended by " + checker.Seconds(rn.End())
 	}
 	for _, rel := range lg.g.Releases {
 		answer := string(rel.Outcome())
 		if rel.Return != nil && rel.Return.Error != "" {
 			answer += " " + rel.Return.Error
 		}
-		text += fmt.Sprintf(", release at %s: %s", checker.Seconds(rel.Start()), answer)
+		text += fmt.Sprintf(", release sent at %s (answer: %s)", checker.Seconds(rel.Start()), answer)
 	}
 	return text
 }

@@ -24,7 +24,7 @@ func ownership(in question) checker.Result {
 	for _, r := range in.ForeignReleases() {
 		findings = append(findings, in.ownershipFinding(r))
 	}
-	return in.Conclude("releases that were carried out, compared with the grants in force", in.Weigh(findings), len(findings))
+	return in.Conclude("comparison of each release that the store carried out with the valid grants at that time", in.Weigh(findings), len(findings))
 }
 
 // releasesOfNone are the releases that were carried out under no grant.
@@ -40,11 +40,11 @@ func (in question) releasesOfNone() []checker.Finding {
 			}
 			what := "was refused"
 			if g.Acquire == nil {
-				what = "was never asked for"
+				what = "was never requested"
 			}
 			f := checker.Finding{
 				Rule: "release-of-none", Class: checker.Defect, Reason: checker.ReasonNotOwner, Gating: true,
-				Message: fmt.Sprintf("the release of %s by %s at %s was carried out, although this grant of %s %s: the release removed another client's lock",
+				Message: fmt.Sprintf("the store carried out the release of grant %s by %s at %s, although this grant of lock %s %s: the release removed another client's lock",
 					g.ID, g.Client, checker.Seconds(rel.Start()), g.Lock, what),
 				Events: []int64{rel.Invoke.Index, rel.Return.Index}, Grants: []string{g.ID}, From: rel.Start(), To: rel.End(),
 			}
@@ -79,7 +79,7 @@ func (in question) ownershipFinding(r facts.ForeignRelease) checker.Finding {
 	slices.Sort(events)
 	f := checker.Finding{
 		Rule: "foreign-release", Class: checker.Defect, Reason: checker.ReasonNotOwner, Gating: true,
-		Message: fmt.Sprintf("the release of %s by %s at %s was carried out, but the lock %s was held by %s (grant %s since %s): the release freed another client's lock",
+		Message: fmt.Sprintf("the store carried out the release of grant %s by %s at %s, but %[5]s held lock %[4]s (grant %[6]s since %[7]s): the release freed another client's lock",
 			g.ID, g.Client, checker.Seconds(rel.Start()), g.Lock, victim.Client, victim.ID, checker.Seconds(victim.From())),
 		Events: events, Grants: []string{g.ID, victim.ID}, From: max(rel.Start(), victim.From()), To: rel.End(),
 	}

@@ -21,7 +21,7 @@ func fencingTokens(in question) checker.Result {
 		findings = append(findings, in.tokenOrder(lock)...)
 	}
 	findings = append(findings, in.refusedValid(figures)...)
-	r := in.Conclude("grants compared by the times of their requests and answers; refusals compared with the newest grant", in.Weigh(findings), len(findings))
+	r := in.Conclude("comparison of each token with the tokens of earlier grants, and of each refused token with the newest grant", in.Weigh(findings), len(findings))
 	r.Figures = figures
 	return r
 }
@@ -44,10 +44,10 @@ func (in question) tokenOrder(lock string) []checker.Finding {
 		}
 		token, before := g.Token().V, in.newest(highest, g)
 		if twin := seen[token]; twin != nil && !in.Model.Together(twin, g) {
-			out = append(out, in.tokenFinding("duplicate", twin, g, fmt.Sprintf("grant %s got token %d, which grant %s already has", g.ID, token, twin.ID)))
+			out = append(out, in.tokenFinding("duplicate", twin, g, fmt.Sprintf("grant %s got token %d, although grant %s already had this token", g.ID, token, twin.ID)))
 		} else if before != nil && before.Token().V > token {
 			out = append(out, in.tokenFinding("regress", before, g,
-				fmt.Sprintf("grant %s got token %d after grant %s had got token %d: tokens went backwards", g.ID, token, before.ID, before.Token().V)))
+				fmt.Sprintf("grant %s got token %d, although the earlier grant %s had got token %d: tokens must increase", g.ID, token, before.ID, before.Token().V)))
 		}
 		seen[token] = g
 	}
@@ -101,7 +101,7 @@ func (in question) refusedValid(figures checker.Figures) []checker.Finding {
 		figures["fence_refused_valid"]++
 		f := checker.Finding{
 			Rule: "refused-valid", Class: checker.Defect, Gating: true,
-			Message: fmt.Sprintf("the fence refused the %s of %s with token %d at %s, although %s is the newest grant of %s",
+			Message: fmt.Sprintf("the fence refused the %s of %s with token %d at %s, although grant %s was the newest grant of lock %s",
 				e.F, g.Client, e.Token.V, checker.Seconds(e.Time), g.ID, g.Lock),
 			Events: []int64{g.Acquire.Return.Index, e.Index}, Grants: []string{g.ID}, From: e.Time, To: e.Time,
 		}

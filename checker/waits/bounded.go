@@ -28,17 +28,17 @@ func bounded(in question) checker.Result {
 		if took.To-took.From > bound+in.Run.Tolerance {
 			findings = append(findings, checker.Finding{
 				Rule: "late-try", Class: checker.NoClass, Gating: true, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Grants: []string{g.ID},
-				Message: fmt.Sprintf("%s tried to acquire %s at %s and got no answer for %s (bound %s)", g.Client, g.Lock, checker.Seconds(c.Start()), checker.Millis(end-c.Start()), checker.Millis(bound)),
+				Message: fmt.Sprintf("%s tried to acquire lock %s at %s, but got no answer for %s (limit: %s)", g.Client, g.Lock, checker.Seconds(c.Start()), checker.Millis(end-c.Start()), checker.Millis(bound)),
 				Events:  []int64{c.Invoke.Index}, From: c.Start(), To: end,
 			})
 			f := &findings[len(findings)-1]
 			f.Because(in.CauseOf(g, end))
 		}
 	}
-	r := in.Conclude("the duration of every try", findings, len(findings))
+	r := in.Conclude("duration of each attempt to acquire the lock without waiting", findings, len(findings))
 	r.Figures = figures
 	if r.Verdict == checker.Pass {
-		r.Reason = fmt.Sprintf("no try took longer than %s (bound %s)", checker.Millis(figures["try_max_ns"]), checker.Millis(bound))
+		r.Reason = fmt.Sprintf("no attempt to acquire the lock took longer than %s (limit: %s)", checker.Millis(figures["try_max_ns"]), checker.Millis(bound))
 	}
 	return r
 }
@@ -56,7 +56,7 @@ func (in question) heldBack(client string, span history.Interval) int64 {
 
 func boundsTries(in question) (checker.Code, string) {
 	if in.Run.Bounds[boundTry] == 0 {
-		return checker.CodeElsewhere, "this workload sets no bound for a try: use --workload try"
+		return checker.CodeElsewhere, "this workload sets no time limit for lock attempts: use --workload try"
 	}
 	return "", ""
 }

@@ -30,14 +30,14 @@ func cost(in question) checker.Result {
 		}
 	}
 	if handoffs == 0 {
-		return checker.Undecided(checker.CodeUntried, "nobody was granted the lock while requests were counted")
+		return checker.Undecided(checker.CodeUntried, "no client got the lock while lockstorm counted requests")
 	}
-	r := checker.Conclude("count of the writes and reads on the clients' connections to servers, from each acquire to its return", nil, 0)
+	r := checker.Conclude("count of the network writes and reads of each client, from the start to the end of each acquire", nil, 0)
 	r.Figures = checker.Figures{
 		"handoffs": handoffs, "requests_per_100_handoffs": sum.Requests * 100 / handoffs,
 		"answers_per_100_handoffs": sum.Answers * 100 / handoffs, "notices_per_100_handoffs": unasked * 100 / handoffs,
 	}
-	r.Reason = fmt.Sprintf("%.1f requests and %.1f answers and notices per hand-off, in %d hand-offs", float64(sum.Requests)/float64(handoffs), float64(sum.Answers)/float64(handoffs), handoffs)
+	r.Reason = fmt.Sprintf("each hand-off of the lock took %.1f requests and %.1f answers and notices (average of %s)", float64(sum.Requests)/float64(handoffs), float64(sum.Answers)/float64(handoffs), checker.Count(handoffs, "hand-off"))
 	return r
 }
 

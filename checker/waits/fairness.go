@@ -52,7 +52,7 @@ func fairness(in question) checker.Result {
 		}
 	}
 	slices.SortStableFunc(findings, func(a, b checker.Finding) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
-	r := checker.Conclude("order of the answers to grants, compared with the order of their requests", findings, len(findings))
+	r := checker.Conclude("comparison of the order of grants with the order of their requests", findings, len(findings))
 	r.Figures = figures
 	if slices.Sort(lasted); len(lasted) > 0 {
 		figures["waits"], figures["overtakes"], figures["overtaken_max"] = waits, total, worst
@@ -210,7 +210,7 @@ func (in question) excusedWait(w waiter) bool {
 func overtaken(g *history.Grant, n int64) checker.Finding {
 	return checker.Finding{
 		Rule: "overtaken", Class: checker.NoClass, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Grants: []string{g.ID},
-		Message: fmt.Sprintf("%s waited for %s from %s to %s; %d clients that asked later got it first", g.Client, g.Lock, checker.Seconds(g.Acquire.Start()), checker.Seconds(g.From()), n),
+		Message: fmt.Sprintf("%s waited for lock %s from %s to %s; clients that asked later got %s first", g.Client, g.Lock, checker.Seconds(g.Acquire.Start()), checker.Seconds(g.From()), checker.Count(n, "grant")),
 		Events:  []int64{g.Acquire.Invoke.Index, g.Acquire.Return.Index}, From: g.Acquire.Start(), To: g.From(),
 	}
 }
@@ -222,7 +222,7 @@ func waitsForGrants(in question) (checker.Code, string) {
 			return "", ""
 		}
 	}
-	return checker.CodeElsewhere, "no client was granted a lock after waiting for it"
+	return checker.CodeElsewhere, "no client had to wait before it got a lock"
 }
 
 // overtakings says how often requests that waited were overtaken, and the one that was most often.
@@ -230,5 +230,5 @@ func overtakings(waits, total, worst int64) string {
 	if total == 0 {
 		return checker.Count(waits, "wait") + ", none overtaken"
 	}
-	return fmt.Sprintf("%s, overtaken %s in total, at most %s in one wait", checker.Count(waits, "wait"), checker.Count(total, "time"), checker.Count(worst, "time"))
+	return fmt.Sprintf("%s; later requests went first %s in total, and at most %s during one wait", checker.Count(waits, "wait"), checker.Count(total, "time"), checker.Count(worst, "time"))
 }

@@ -45,23 +45,23 @@ func deadlock(in question) checker.Result {
 		}
 	}
 	slices.SortStableFunc(findings, func(a, b checker.Finding) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
-	r := checker.Result{Verdict: checker.Pass, Method: "pairs of clients that hold one lock and wait for another", Figures: figures}
+	r := checker.Result{Verdict: checker.Pass, Method: "search for pairs of clients that wait for each other's locks", Figures: figures}
 	r.Findings = findings[:min(len(findings), checker.MaxFindings)]
-	r.Reason = fmt.Sprintf("%s between clients, %s at most; the store reported %s", checker.Count(figures["mutual_waits"], "mutual wait"), checker.Millis(figures["mutual_wait_max_ns"]), checker.Count(figures["deadlocks_reported"], "deadlock"))
+	r.Reason = fmt.Sprintf("%s (two clients that wait for each other's locks), at most %s long; the store reported %s", checker.Count(figures["mutual_waits"], "mutual wait"), checker.Millis(figures["mutual_wait_max_ns"]), checker.Count(figures["deadlocks_reported"], "deadlock"))
 	return r
 }
 
 func mutualWait(a, b facts.NestedWait, both history.Interval) checker.Finding {
 	return checker.Finding{
 		Rule: "mutual-wait", Class: checker.NoClass, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Grants: []string{a.Wait.ID, b.Wait.ID},
-		Message: fmt.Sprintf("%s held %s and waited for %s, while %s held %s and waited for %s, for %s", a.Client, a.Has, a.Wants, b.Client, b.Has, b.Wants, checker.Millis(both.To-both.From)),
+		Message: fmt.Sprintf("for %s, %s held lock %s and waited for lock %s, while %s held lock %s and waited for lock %s", checker.Millis(both.To-both.From), a.Client, a.Has, a.Wants, b.Client, b.Has, b.Wants),
 		Events:  []int64{a.Wait.Acquire.Invoke.Index, b.Wait.Acquire.Invoke.Index}, From: both.From, To: both.To,
 	}
 }
 
 func takesTwo(in question) (checker.Code, string) {
 	if len(in.NestedWaits()) == 0 {
-		return checker.CodeElsewhere, "no client waited for one lock while holding another"
+		return checker.CodeElsewhere, "no client waited for a lock while it held another lock"
 	}
 	return "", ""
 }

@@ -113,11 +113,11 @@ func errFirst(err error) error {
 func elsewhere(host, system string, security []string) error {
 	switch {
 	case !strings.HasPrefix(host, "unix://"):
-		return fmt.Errorf("the Docker daemon at %s is not on this host: lockstorm's links could not reach servers there", host)
+		return fmt.Errorf("the Docker daemon at %s is not on this host: lockstorm could not reach servers there", host)
 	case strings.Contains(system, "Docker Desktop"):
 		return errors.New("Docker Desktop runs containers in a virtual machine: run lockstorm inside it, or on Linux")
 	case slices.ContainsFunc(security, func(s string) bool { return strings.Contains(s, "rootless") }):
-		return errors.New("rootless Docker has a network of its own, from which lockstorm's links cannot be reached: use the system's daemon")
+		return errors.New("rootless Docker has a network of its own, in which servers cannot reach lockstorm's proxies: use the system's Docker daemon")
 	}
 	return nil
 }

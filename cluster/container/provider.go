@@ -293,7 +293,7 @@ func (p *Provider) Close() error {
 	}
 	if err != nil {
 		p.end()
-		err = fmt.Errorf("containers of the run may be left over (see: lockstorm doctor): %w", err)
+		err = fmt.Errorf("containers of the run may be left over: lockstorm doctor lists them: %w", err)
 	}
 	p.work.Wait()
 	if d != nil {

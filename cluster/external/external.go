@@ -39,7 +39,7 @@ func ParseServers(words []string) (Servers, error) {
 				return nil, fmt.Errorf("%q: write NODE=HOST:PORT, as in store-1=127.0.0.1:7000", part)
 			}
 			if _, twice := s[name]; twice {
-				return nil, fmt.Errorf("%s is named twice", name)
+				return nil, fmt.Errorf("node %s is named twice", name)
 			}
 			s[name] = addr
 		}
@@ -77,7 +77,7 @@ func (p *Provider) Available(t cluster.Topology) error {
 			return fmt.Errorf("--servers gives no address for %s: topology %s has %s", r.Name, t.Name, strings.Join(nodes(t), ", "))
 		}
 		if !cluster.Can[cluster.Tenant](r) {
-			return fmt.Errorf("%s of %s cannot be an existing server: lockstorm could not tell the data of a run there from other data", r.Name, t.Name)
+			return fmt.Errorf("%s of %s cannot be an existing server: lockstorm could not tell its own data from other data there", r.Name, t.Name)
 		}
 		if p.access.Password != "" && r.Login == nil {
 			return fmt.Errorf("%s is set, but lockstorm cannot log in to %s with a password", envPassword, r.Name)
@@ -193,7 +193,7 @@ func (*instance) Pid() int { return 0 }
 func (i *instance) Done() <-chan struct{} { return i.done }
 
 func (i *instance) theirs(what string) error {
-	return fmt.Errorf("%s is an existing server, which must not be %s", i.name, what)
+	return fmt.Errorf("%s is an existing server, and lockstorm does not own it: it must not be %s", i.name, what)
 }
 
 // Kill does not.

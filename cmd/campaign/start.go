@@ -99,7 +99,7 @@ func (v *verb) start(ctx context.Context, f startFlags) error {
 	if err := f.check(); err != nil {
 		return usage(err)
 	}
-	cells, def, err := v.Define(f.reach.name, f.seeds, f.replace)
+	cells, def, err := v.Define(f.name, f.seeds, f.replace)
 	if err != nil {
 		return err
 	}

@@ -52,11 +52,11 @@ func (a *verb) command() *cobra.Command {
 	var out, from, keep string
 	cmd := &cobra.Command{
 		Use:   "claims [NUMBER...]",
-		Short: "test the claims that articles make about locks",
+		Short: "test claims that articles make about distributed locks",
 		Long: `Lists claims that articles make about distributed locks, with the verdicts that were measured for the
-documentation (docs/claims.md): stands, in part, falls, or open. With --run the command makes the runs of the claims again: each claim has its
-own backends, faults and workloads, and its verdict is computed from the runs. Runs with an unexpected result are listed (exit code 5).
-The answers are saved as ` + answersFile + ` in the directory of the runs; --from shows them again.`,
+documentation (docs/claims.md): stands, in part, falls, or open. Each claim has runs with backends, faults and
+workloads of its own, and its verdict is computed from the results of these runs. With --run, claims makes the runs again. Runs with an
+unexpected result are listed (exit code 5). The results are saved as ` + answersFile + ` in the directory of the runs; --from shows saved results.`,
 		Example: fmt.Sprintf("  %[1]s claims\n  %[1]s claims --run 9 12\n  %[1]s claims --from lockstorm-runs/claims", a.st.Name),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			chosen, err := chooseClaims(args)
@@ -64,7 +64,7 @@ The answers are saved as ` + answersFile + ` in the directory of the runs; --fro
 			case err != nil:
 				return err
 			case run && from != "":
-				return errors.New("--run makes new answers and --from shows old answers: choose one of the two flags")
+				return errors.New("--run makes new runs, and --from shows the results of earlier runs: choose one of the two flags")
 			case run:
 				return a.runClaims(cmd.Context(), chosen, cmp.Or(out, cli.RunDir("claims")), jobs, asJSON)
 			}
@@ -73,7 +73,7 @@ The answers are saved as ` + answersFile + ` in the directory of the runs; --fro
 				return &harness.Error{Code: harness.ExitUsage, Err: err}
 			}
 			if keep != "" && from == "" {
-				return errors.New("--keep needs --from: name the directory of the runs whose answers to keep")
+				return errors.New("--keep needs --from: name the directory of the runs whose results to write")
 			}
 			if keep != "" {
 				if err := writeAnswers(keep, answers); err != nil {
@@ -84,11 +84,11 @@ The answers are saved as ` + answersFile + ` in the directory of the runs; --fro
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&run, "run", false, "make the runs")
+	f.BoolVar(&run, "run", false, "make the runs of the claims, and compute the verdicts from these runs")
 	cli.Number(f, &jobs, "jobs", 1, claimJobs, "maximum number of parallel runs")
 	f.StringVar(&out, "out", "", "directory of the runs; it must be empty or absent")
-	f.StringVar(&from, "from", "", "show answers that were saved in a directory or a file")
-	f.StringVar(&keep, "keep", "", "with --from: write the answers to a file")
+	f.StringVar(&from, "from", "", "show the results of earlier runs, from their directory or from a file that --keep wrote")
+	f.StringVar(&keep, "keep", "", "with --from: write the results of the runs to a file")
 	f.BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }
@@ -103,7 +103,7 @@ func chooseClaims(numbers []string) ([]own.Claim, error) {
 		n, err := strconv.Atoi(text)
 		c, ok := own.FindClaim(n)
 		if err != nil || !ok {
-			return nil, fmt.Errorf("there is no claim %q: see %q", text, "claims")
+			return nil, fmt.Errorf("there is no claim %q: %q lists the claims", text, "claims")
 		}
 		out = append(out, c)
 	}
@@ -257,7 +257,7 @@ func answersOf(dir string) (answers []own.Answer, err error) {
 		}
 	}
 	if len(answers) == 0 {
-		return nil, fmt.Errorf("--from %s: the directory has neither %s nor the run of a claim", dir, answersFile)
+		return nil, fmt.Errorf("--from %s: the directory contains neither %s nor a run of a claim", dir, answersFile)
 	}
 	return answers, nil
 }
@@ -298,9 +298,9 @@ func (a *verb) showClaims(claims []own.Claim, answers []own.Answer, asJSON, brie
 			continue
 		}
 		for _, one := range j.Answers {
-			bears := "supports it"
+			bears := "supports the claim"
 			if !one.Supports {
-				bears = "does not"
+				bears = "does not support the claim"
 			}
 			fmt.Fprintf(w, "\t%s\texit %d\t%s%s\n", bears, one.Exit, one.Run, figuresOf(one))
 		}

@@ -34,8 +34,8 @@ func (a *App) adapterCommand() *cobra.Command {
 	check := &cobra.Command{
 		Use:   "check [--topology NAME] [--] CMD [ARGUMENT...]",
 		Short: "check that an adapter keeps to the protocol",
-		Long: `Runs two processes of the adapter side by side on servers of its topology, behind relays that count requests and hold answers back, and
-says for each rule of the protocol whether the adapter keeps it.
+		Long: `Starts two processes of the adapter on servers of its topology, and tests each rule of the protocol. Proxies between the adapter and the
+servers count requests and hold back answers. The output says for each rule whether the adapter keeps the rule.
 
 Exit codes: 0 the adapter keeps all rules, 1 the adapter breaks a rule, 3 wrong usage, 4 the adapter cannot run on this host.`,
 		Example: fmt.Sprintf("  %[1]s adapter check adapters/python/flock.py\n  %[1]s adapter check --topology zk-single -- java -jar my-lock.jar", a.st.Name),
@@ -46,7 +46,7 @@ Exit codes: 0 the adapter keeps all rules, 1 the adapter breaks a rule, 3 wrong 
 	check.Flags().StringVar(&f.topology, "topology", "", "topology of the servers (default: the first topology that the adapter names)")
 	check.Flags().StringVar(&f.provider, "provider", f.provider, "how servers are started")
 	check.Flags().DurationVar(&f.ttl, "ttl", f.ttl, "time to live of leases")
-	check.Flags().Uint64Var(&f.seed, "seed", f.seed, "seed for the names of owners")
+	check.Flags().Uint64Var(&f.seed, "seed", f.seed, "seed of the random owner names")
 	cmd.AddCommand(check)
 	return cmd
 }
@@ -96,7 +96,7 @@ func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) er
 		}
 	}
 	if n := conform.Broken(all); n > 0 {
-		fmt.Fprintf(a.st.Stdout, "\n%d of %d rules broken; %d later rules not tried, because an earlier rule is broken\n", n, len(all), notTried)
+		fmt.Fprintf(a.st.Stdout, "\nrules broken: %d of %d; rules not tested because an earlier rule is broken: %d\n", n, len(all), notTried)
 		if said := strings.TrimSpace(log.String()); said != "" {
 			fmt.Fprintf(a.st.Stderr, "last output of the adapter:\n%s\n", lastLines(said, 12))
 		}

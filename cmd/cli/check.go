@@ -23,26 +23,26 @@ func (a *App) checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check DIR|FILE...",
 		Short: "judge stored histories again",
-		Long: `Judges histories that were recorded before, here or elsewhere.
+		Long: `Judges stored histories again. A history is the record of all events of a run.
 
 For the directory of a run, check judges the history, and writes results.json and the reports
-again. If the controller died before it merged the logs of the run, check merges these logs
+again. If lockstorm died before it merged the logs of the run, check merges these logs
 first. For a history file, check writes nothing.
 
-With --model, each FILE is a history of another tool: operations with process, type (invoke, ok, fail, info), f and value,
-in order of index, time or place; EDN as Jepsen's history.edn, or JSON. A history passes if all its operations have an
-order in which each operation does what the model allows. Models:
+With --model, each FILE is a history of another tool, in EDN (as Jepsen's history.edn) or JSON. Each operation has the fields
+process, type (invoke, ok, fail, info), f and value. Operations are sorted by index, else by time, else by their place in
+the file. A history passes if it is linearizable: its operations have an order in which the model allows each of them. Models:
 ` + modelHelp() + `
-For several histories the worst exit code is returned: 1 (violation) before 4 (something could
-not be written), 3 (could not be read), 2 and 0. If one history cannot be read, the other
-histories are still judged.`,
+For several histories the exit code is the worst one: 1 (violation), else 4 (a file could not be
+written), 3 (a history could not be read), 2 (inconclusive) or 0 (pass). If one history cannot be
+read, the other histories are still judged.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case other.model != "":
 				return a.checkModel(cmd.Context(), args, other, asJSON)
 			case other.independent:
-				return usage(errors.New("--independent applies only to histories of other tools: name a --model as well"))
+				return usage(errors.New("--independent applies only to histories of other tools: add --model"))
 			}
 			return a.check(cmd.Context(), args, asJSON)
 		},
@@ -55,12 +55,12 @@ histories are still judged.`,
 
 func (a *App) check(ctx context.Context, paths []string, asJSON bool) error {
 	if dir := oneRun(paths); dir != "" {
-		return usage(fmt.Errorf("these are %d logs of one run: %s check %s judges them together", len(paths), a.st.Name, dir))
+		return usage(fmt.Errorf("the files are %d logs of one run: judge them together with %s check %s", len(paths), a.st.Name, dir))
 	}
 	worst := harness.ExitPass
 	all := []*checker.Results{}
 	for _, path := range paths {
-		where := "none, " + path + " was judged alone"
+		where := "none, " + path + " is a single file"
 		j, err := harness.Interruptible(ctx, path, func() (j *harness.Judged, err error) {
 			j, where, err = a.judge(path)
 			return j, err
@@ -114,7 +114,7 @@ func interrupted(err error) bool {
 func (a *App) sayJudged(path string, judged bool, err error) int {
 	text := err.Error()
 	if judged {
-		text = path + " was judged, but not all files could be written: " + text
+		text = path + " was judged, but some files could not be written: " + text
 	}
 	fmt.Fprintf(a.st.Stderr, "%s: %s\n", a.st.Name, text)
 	var he *harness.Error
@@ -147,7 +147,7 @@ func (a *App) judge(path string) (*harness.Judged, string, error) {
 		return j, absolute(filepath.Join(path, harness.ReportFile)), err
 	}
 	j, err := harness.JudgeFile(a.cat, path)
-	return j, "none, " + path + " was judged alone", err
+	return j, "none, " + path + " is a single file", err
 }
 
 // worse keeps the code that must not be masked: 1 before 130, 70, 4, 3, 2, 5 and 0.

@@ -95,7 +95,7 @@ func (a *App) modelled(ctx context.Context, m models.Model, path string, f model
 	}
 	defer file.Close() //nolint:errcheck // only read
 	if st, err := file.Stat(); err == nil && st.IsDir() {
-		return modelResult{}, errors.New("this is a directory, but --model judges a file of operations (Jepsen's history.edn, or JSON)")
+		return modelResult{}, errors.New("this is a directory: --model needs a file of operations (Jepsen's history.edn, or JSON)")
 	}
 	h, err := operations.Read(file, operations.Options{Keyed: f.independent})
 	if err != nil {
@@ -134,12 +134,12 @@ func objectOf(o models.Result) modelledObject {
 // notJudged is what a history of operations does not say.
 func notJudged(m models.Model) []string {
 	out := []string{
-		"leases: the history does not say until when a grant was valid, so a lock that was granted again after a lease had ended counts as a violation",
-		"data: the history does not say what was written under the lock",
-		"liveness and fairness: the history does not say when faults ended",
+		"leases: the history does not contain the ends of leases, so a grant after the end of another client's lease counts as a violation",
+		"data: the history does not contain the writes to the protected data",
+		"liveness and fairness: the history does not contain the ends of faults",
 	}
 	if !strings.HasPrefix(m.Name, "register") && m.Name != "fenced-mutex" {
-		out = append(out, "fencing tokens: the model fenced-mutex judges fencing tokens")
+		out = append(out, "fencing tokens: only the model fenced-mutex judges them")
 	}
 	return out
 }
@@ -148,9 +148,9 @@ const mostKeys = 20 // listed
 
 // tellModelled prints what was read and found.
 func tellModelled(w io.Writer, m models.Model, h *operations.History, r modelResult, judged []models.Result) {
-	fmt.Fprintf(w, "%s: %s, %s by %s (%d of unknown outcome; %d failed and are left out", r.File, h.Format, Plural(len(h.Calls), "operation"), Plural(h.Processes(), "process"), r.Unknown, r.Failed)
+	fmt.Fprintf(w, "%s: %s, %s by %s (%d with unknown outcome; %d failed operations are ignored", r.File, h.Format, Plural(len(h.Calls), "operation"), Plural(h.Processes(), "process"), r.Unknown, r.Failed)
 	if h.Skipped > 0 {
-		fmt.Fprintf(w, "; %s of the nemesis skipped", Plural(h.Skipped, "event"))
+		fmt.Fprintf(w, "; %s of the nemesis (the injector of faults) ignored", Plural(h.Skipped, "event"))
 	}
 	fmt.Fprintf(w, ")\n\n  model         %s: %s\n", m.Name, m.Doc)
 	listed := 0
@@ -159,7 +159,7 @@ func tellModelled(w io.Writer, m models.Model, h *operations.History, r modelRes
 			continue
 		}
 		if listed++; listed > mostKeys {
-			fmt.Fprintf(w, "  and %s more that did not pass\n", Plural(len(judged)-orderly(judged)-mostKeys, "key"))
+			fmt.Fprintf(w, "  and %s more without a pass\n", Plural(len(judged)-orderly(judged)-mostKeys, "key"))
 			break
 		}
 		tellObject(w, o)
@@ -197,18 +197,18 @@ func tellObject(w io.Writer, o models.Result) {
 		fmt.Fprintf(w, "%sthe operations can be ordered so that each operation does what the model allows\n", of)
 		return
 	case models.Unknown:
-		fmt.Fprintf(w, "%sthere were too many possible orders to try them all\n", of)
+		fmt.Fprintf(w, "%snot decided: there are too many possible orders to try all of them\n", of)
 		return
 	}
 	before := strings.Join(o.Before, ", or ")
 	if o.More > 0 {
 		before += fmt.Sprintf(", or one of %d other states", o.More)
 	}
-	fmt.Fprintf(w, "%s%s cannot have happened: before it, %s\n", of, described(o.At), before)
+	fmt.Fprintf(w, "%s%s is impossible: before this operation %s\n", of, described(o.At), before)
 	if len(o.Proof) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "                no order explains %s, whatever the other operations did:\n", these(len(o.Proof), o.Minimal))
+	fmt.Fprintf(w, "                the model allows no order of %s, whatever the other operations did:\n", these(len(o.Proof), o.Minimal))
 	for i, c := range o.Proof {
 		if i == mostKeys {
 			fmt.Fprintf(w, "                  and %d more\n", len(o.Proof)-i)
@@ -225,7 +225,7 @@ func these(n int, minimal bool) string {
 	case minimal:
 		return fmt.Sprintf("these %d operations", n)
 	}
-	return fmt.Sprintf("these %d operations (perhaps fewer of them are enough)", n)
+	return fmt.Sprintf("these %d operations (a part of them may be enough to show this)", n)
 }
 
 // described is an operation in words.

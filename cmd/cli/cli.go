@@ -100,7 +100,7 @@ func Main(book *suite.Book, st State, verbs ...Verb) int {
 func (a *App) guarded(f func() error) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(a.st.Stderr, "%s: internal error: %v\nThis is a bug of %s, and says nothing about the lock. Please report it with the command and these lines (version %s):\n%s",
+			fmt.Fprintf(a.st.Stderr, "%s: internal error: %v\nThis is a bug of %s, and says nothing about the lock. Please report the bug with the command and these lines (version %s):\n%s",
 				a.st.Name, p, a.st.Name, Version(), debug.Stack())
 			code = harness.ExitPanic
 		}
@@ -140,7 +140,7 @@ servers, records every event, and judges from the record whether the lock kept i
 promises, with and without fencing tokens.
 
 Exit codes: 0 pass, 1 violation, 2 inconclusive, 3 wrong usage, 4 a server or tool is missing on
-this host, 5 an expectation missed (suite, claims), 70 a bug of this program, 130 interrupted (the events recorded so far are kept).`,
+this host, 5 an unexpected result (suite, claims), 70 a bug of this program, 130 interrupted (the events recorded so far are kept).`,
 		Example: fmt.Sprintf(`  %[1]s run --backend redis-lua --nemesis client-pause
   %[1]s list backends
   %[1]s doctor`, a.st.Name),

@@ -61,15 +61,15 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lua --time 99999999h", 3, "--time 99999999h: too long for a duration"},
 		{"run --backend redis-lua --nemesis client-pause:for=0s", 3, "for= must be greater than 0"},
 		{"run --backend sql-for-update --register postgres", 3, "backend sql-for-update keeps its data in its own transaction"},
-		{"run --backend etcd-election --workload try", 3, "which backend etcd-election does not support"},
+		{"run --backend etcd-election --workload try", 3, "but backend etcd-election does not support"},
 		{"run --backend zk-rwlock --workload reentrant", 3, "backend zk-rwlock is read-write"},
 		{"run --backend redis-lua --workload two-locks", 3, "this workload needs two locks: use --locks 2"},
 		{"run --backend redis-lua --workload job:mark=maybe", 3, "mark=maybe: choose no, after or before"},
 		{"run --backend redis-lua --nemesis kill-connection", 3, "to a connection that the servers of redis-single can end"},
 		{"run --backend sql-lease-row --nemesis promote-replica", 3, "postgres has no replica that lockstorm could promote"},
 		// Plans, parameters and waits are bounded.
-		{"run --backend redis-lua --nemesis client-pause:every=1ns --time 3s", 3, "every=1ns would make 3000000000 injections in a run of 3s; the limit is 100000"},
-		{"run --backend redis-lua --nemesis chaos:every=1ns --time 3s", 3, "every=1ns would draw up to"},
+		{"run --backend redis-lua --nemesis client-pause:every=1ns --time 3s", 3, "every=1ns would make 3000000000 injections in a run of 3s, but the limit is 100000"},
+		{"run --backend redis-lua --nemesis chaos:every=1ns --time 3s", 3, "every=1ns would make up to"},
 		{"run --backend redis-lua --workload counter:hold=1h --ttl 1s --time 2s", 3, "may take 5h0m"},
 		{"run --backend redis-lua --ttl 10h", 3, "--ttl 10h0m0s is too long: the maximum is 10m0s"},
 		{"run --backend redis-lua --time 100h", 3, "--time 100h0m0s is too long"},
@@ -359,7 +359,7 @@ func TestCheckLooksAtTheLogs(t *testing.T) {
 	if err != nil || len(logs) < 2 {
 		t.Fatal(logs, err)
 	}
-	if code, _, errs := lockstorm(t, append([]string{"check"}, logs...)...); code != harness.ExitUsage || !strings.Contains(errs, "check "+dir+" judges them together") {
+	if code, _, errs := lockstorm(t, append([]string{"check"}, logs...)...); code != harness.ExitUsage || !strings.Contains(errs, "judge them together with lockstorm check "+dir) {
 		t.Errorf("logs: exit %d\n%s", code, errs)
 	}
 }

@@ -34,16 +34,16 @@ func (a *App) compareCommand() *cobra.Command {
 	var page string
 	cmd := &cobra.Command{
 		Use:   "compare A B",
-		Short: "show two stored suites side by side",
-		Long: `Lists the differences between suites A and B: two versions of a lock, two time-outs, two machines. A and B
-are each the directory of a suite or its results.json. The differences are violations that came or went, and figures that differ by a
-fifth at least and significantly: if nothing had changed, fewer than 5 of 100 such comparisons, of all figures
-of the suite together, would report any figure. More seeds show smaller differences.
+		Short: "compare the results of two suites",
+		Long: `Lists the differences between suites A and B, for example of two versions of a lock, two time-outs or two machines.
+A and B are each the directory of a suite or its results.json. Listed are violations that appeared or disappeared, and figures (such as
+waiting times) with a statistically significant difference of at least 20 %. The test covers all figures together: if nothing has changed,
+fewer than 5 of 100 comparisons list any figure. More seeds reveal smaller differences.
 
-With --fail the exit code is 1 if B has a violation that A does not have, else 5 if a figure is significantly
-worse, or a cell of A is missing or was not measured in B, else 0.
+With --fail the exit code is 1 if B has a violation that A does not have. Otherwise it is 5 if a figure is significantly
+worse, or if a cell (a backend under faults) of A is missing or was not measured in B. Otherwise it is 0.
 
-With --page FILE, compare writes a web page with both suites side by side: the verdict and the figures of each cell.`,
+With --page FILE, compare writes a web page with the verdict and the figures of each cell of both suites, side by side.`,
 		Example: fmt.Sprintf("  %[1]s compare lockstorm-runs/before lockstorm-runs/after --fail", a.st.Name),
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -30,10 +30,10 @@ func (a *App) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "show which servers can be used on this host, and how to get the other servers",
-		Long: `Says for every topology (a set of servers) which provider --provider auto would take and what the
-other providers lack, what the fault clock-jump needs, what Docker can do on this host, and what killed runs have left
-behind: containers, and folders in a cache. --clean removes these leftovers and nothing else.
-Exit code 4 if a topology cannot be started at all.`,
+		Long: `Lists every topology (a set of servers) with the provider that --provider auto chooses on this host, and with what
+the other providers lack. doctor also says what the fault clock-jump needs, whether Docker can run servers, and which
+containers, networks and unfinished cache folders killed runs have left behind. --clean removes only these leftovers.
+The exit code is 4 if a topology cannot be started with any provider.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if clean {
@@ -43,7 +43,7 @@ Exit code 4 if a topology cannot be started at all.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	cmd.Flags().BoolVar(&clean, "clean", false, "remove and list what dead runs left behind")
+	cmd.Flags().BoolVar(&clean, "clean", false, "remove and list the leftovers of killed runs")
 	cmd.MarkFlagsMutuallyExclusive("json", "clean")
 	return cmd
 }
@@ -69,7 +69,7 @@ func (a *App) clean(ctx context.Context) error {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
 	}
 	if len(gone)+len(half) == 0 {
-		fmt.Fprintln(a.st.Stdout, "no leftovers of dead runs")
+		fmt.Fprintln(a.st.Stdout, "no leftovers of killed runs")
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (a *App) docker(ctx context.Context) usable {
 	for _, l := range left {
 		names := strings.Join(slices.Concat(l.Containers, l.Networks), ", ")
 		if l.Dead {
-			u.Missing = append(u.Missing, fmt.Sprintf("run %s is dead and left %s behind: doctor --clean removes these leftovers", l.Run, names))
+			u.Missing = append(u.Missing, fmt.Sprintf("run %s was killed and left %s behind: doctor --clean removes these leftovers", l.Run, names))
 			continue
 		}
 		u.Missing = append(u.Missing, fmt.Sprintf("run %s was started on another machine or in another container and still has %s: check there whether the run is alive", l.Run, names))

@@ -22,25 +22,25 @@ func (a *App) exportCommand() *cobra.Command {
 		Short: "write a run's lock operations as a history for other tools",
 		Long: `Writes the acquires and releases of a run for tools that do not support leases.
 
-  jepsen     history.edn as Jepsen writes it, one map in each line; with several locks each value is [lock value], as
-             jepsen.independent writes it
+  jepsen     history.edn in Jepsen's format, one map per line; with several locks each value is [lock value], as in
+             jepsen.independent
   porcupine  a JSON array of porcupine.Operation, with f, key and client as input
 
-Each grant is written as a process of its own, and the value names its client. If a hold ended without a release, because
-its lease expired or its client died, export writes a release of unknown outcome, because the lock may have been free from
+Each grant is written as a separate process, and the value names the client. If a hold ended without a release (its lease
+expired, or its client died), export writes a release with unknown outcome, because the lock may have been free from
 that moment on. Locks that several clients may hold at once (read-write locks) cannot be exported.`,
 		Example: fmt.Sprintf("  %[1]s export lockstorm-runs/run-1 --as jepsen --out history.edn\n  %[1]s check --model mutex history.edn", a.st.Name),
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.export(args[0], format, out) },
 	}
-	cmd.Flags().StringVar(&format, "as", "jepsen", "jepsen or porcupine")
+	cmd.Flags().StringVar(&format, "as", "jepsen", "format: jepsen or porcupine")
 	cmd.Flags().StringVar(&out, "out", "", "the file to write (default: standard output)")
 	return cmd
 }
 
 func (a *App) export(path, format, out string) error {
 	if format != "jepsen" && format != "porcupine" {
-		return usage(fmt.Errorf("--as is %q: it must be jepsen or porcupine", format))
+		return usage(fmt.Errorf("--as %q: choose jepsen or porcupine", format))
 	}
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		path = filepath.Join(path, history.File)
@@ -75,7 +75,7 @@ func (a *App) export(path, format, out string) error {
 	}
 	fmt.Fprintf(a.st.Stderr, "%s: %d events", out, len(x.Steps))
 	if format == "jepsen" {
-		fmt.Fprintf(a.st.Stderr, "; judge them with: %s check --model %s%s %s", a.st.Name, x.Model, keyed, out)
+		fmt.Fprintf(a.st.Stderr, "; to judge these events: %s check --model %s%s %s", a.st.Name, x.Model, keyed, out)
 	}
 	fmt.Fprintln(a.st.Stderr)
 	return nil

@@ -28,7 +28,7 @@ func (o *once) Set(s string) error {
 	return o.Value.Set(s)
 }
 
-var errTwice = errors.New("the flag is given twice, but takes one value")
+var errTwice = errors.New("the flag is given twice, but takes only one value")
 
 // onceEach makes every flag of one value refuse a second one, in all verbs. What is set or not may be said
 // again.

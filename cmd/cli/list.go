@@ -34,7 +34,7 @@ func (a *App) listCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:       "list " + strings.Join(kinds, "|"),
-		Short:     "list what can be run, with parameters and defaults",
+		Short:     "list backends, faults, workloads and more, with parameters and defaults",
 		ValidArgs: kinds,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 && lists[args[0]] != nil {
@@ -108,7 +108,7 @@ func (a *App) printList(items []listed) error {
 		if len(l.Topologies) > 0 {
 			facts := ""
 			if l.Ends != "" {
-				facts = "; end of a grant that is never released: " + l.Ends
+				facts = "; a grant that no client releases ends with: " + l.Ends
 			}
 			if l.Tokens {
 				facts += "; issues fencing tokens"

@@ -17,10 +17,10 @@ func (a *App) mergeCommand() *cobra.Command {
 	var s suiteFlags
 	cmd := &cobra.Command{
 		Use:   "merge DIR... --out DIR",
-		Short: "make one report from the shards of a suite, or from a suite that was cut off",
-		Long: `Judges the runs in several suite directories together: the shards of one suite, or a suite that was
-killed. The runs stay where they are and the report links to them, so keep the directories next to each
-other. The exit code is that of the whole suite. The report lists the cells that were not run (exit code 2).`,
+		Short: "make one report from the shards of a suite, or from an interrupted suite",
+		Long: `Judges the runs in several suite directories together: the shards of one suite, or the directory of a suite that was
+killed. merge does not move the runs: the report links to the runs, so do not move the directories afterwards. The exit
+code is that of the whole suite. The report lists the cells without a run (exit code 2).`,
 		Example: fmt.Sprintf("  %[1]s merge shard-1 shard-2 shard-3 --out all\n  %[1]s merge killed --out killed", a.st.Name),
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -68,7 +68,7 @@ func (a *App) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [FILE]",
 		Short: "write a commented suite file as a starting point",
-		Long:  "Writes " + suiteFile + ", or FILE. The suite tests your own locks, if this program was built with any; otherwise it tests two of lockstorm's locks. With -, the suite is printed. An existing file is never overwritten.",
+		Long:  "Writes " + suiteFile + ", or FILE. The suite tests your own locks, if this program contains any. Otherwise the suite tests two of lockstorm's locks. With -, the suite is printed. An existing file is never overwritten.",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := suiteFile

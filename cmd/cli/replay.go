@@ -22,14 +22,14 @@ func (a *App) replayCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "replay DIR",
-		Short: "run the saved trial of a run again",
-		Long: `Runs the trial of a run directory again: the same configuration, seed and plan, as saved in
-its trial.json, in a new directory. The plan is the same, but a fault may hit another client
-unless the plan names the client, and processes may interleave in another order.
+		Short: "repeat a run with the same configuration, seed and plan of faults",
+		Long: `Repeats the run of a run directory in a new directory, with the configuration, the seed and the plan of faults
+that its trial.json contains. The timing of processes may differ. A fault may hit another client,
+unless the plan names the client.
 
-Says for each run whether it ended as the saved run did: with the same verdicts, and the same rules
-in the findings of each check. The exit code is the worst of the runs: 1 (violation) before 2
-and 0.`,
+The output says for each repeated run whether it ended like the original run: with the same verdicts, and
+with findings of the same rules in each check. The exit code is the worst of all runs: 1 (violation), else 2
+(inconclusive), else 0.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.replay(cmd.Context(), args[0], out, times)
@@ -79,7 +79,7 @@ func (a *App) replay(ctx context.Context, dir, out string, times int) error {
 	}
 	if before != nil {
 		low, high := explore.Interval(same, times)
-		fmt.Fprintf(a.st.Stdout, "\n%d of %d runs ended as %s did (95 %% interval: %.0f %% to %.0f %%)\n", same, times, dir, 100*low, 100*high)
+		fmt.Fprintf(a.st.Stdout, "\n%d of %d runs ended like %s (95 %% interval: %.0f %% to %.0f %%)\n", same, times, dir, 100*low, 100*high)
 		if err := sayRate(out, same, times); err != nil {
 			return &harness.Error{Code: harness.ExitEnvironment, Err: err}
 		}
@@ -89,7 +89,7 @@ func (a *App) replay(ctx context.Context, dir, out string, times int) error {
 
 // sayRate writes into the pages of the replays, which are neighbours, how many ended as the saved run did.
 func sayRate(out string, same, times int) (err error) {
-	about := reports.Context{Rate: fmt.Sprintf("%d of %s of this trial ended as the original run did.", same, Plural(times, "replay"))}
+	about := reports.Context{Rate: fmt.Sprintf("%d of %s of this run ended like the original run.", same, Plural(times, "replay"))}
 	if times == 1 {
 		return reports.Retrail(filepath.Join(out, harness.ReportFile), about)
 	}

@@ -13,10 +13,10 @@ import (
 func (a *App) reportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "report DIR",
-		Short: "render the reports of a run again",
+		Short: "write the reports of a run again",
 		Long: `Judges the history of a run directory and writes results.json, report.html and junit.xml
 again.
-The exit code says whether the files were written, not what the verdict is. The command check exits by the verdict.`,
+The exit code says only whether the files were written. To get the verdict as exit code, use the command check.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			j, err := harness.Interruptible(cmd.Context(), args[0], func() (*harness.Judged, error) { return harness.JudgeDir(a.cat, args[0]) })

@@ -29,12 +29,12 @@ func (a *App) runCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "run --backend NAME [-- ARGUMENT...]",
-		Short: "run a lock under faults and judge it",
-		Long: `Runs one backend under faults and judges the record.
+		Short: "test a lock under faults, and judge the record",
+		Long: `Runs clients of one backend (a lock) under faults, records every event, and judges the record.
 
 The directory of the run holds trial.json, plan.json, logs/, history.jsonl, nodes/, results.json,
-report.html and junit.xml. The last lines on stdout are the verdict with the report's path, and the command that repeats the run.
-The command replay runs the same plan again.`,
+report.html and junit.xml. The last lines on stdout are the verdict with the report's path, and a command
+that makes a run with the same flags and seed. The command replay repeats the run with its saved plan of faults.`,
 		Example: fmt.Sprintf(`  %[1]s run --backend redis-lua --nemesis client-pause --ttl 1s --clients 3
   %[1]s run --backend redis-fenced --nemesis client-pause --fencing on
   %[1]s run --backend redis-lua --nemesis client-pause:at=before-write,for=2ttl --nemesis server-restart
@@ -88,7 +88,7 @@ func (a *App) complete(cmd *cobra.Command) {
 func (a *App) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 	cfg.Version = Version()
 	if cmd.Flags().Changed("ttl") && cfg.TTL == 0 { // to the harness 0 is the default
-		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--ttl 0s: a lease needs a time to live; leave --ttl out for the topology's default")}
+		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--ttl 0s: a lease needs a time to live: leave out --ttl to use the default of the topology")}
 	}
 	if cmd.Flags().Changed("require") && len(cfg.Require) == 0 {
 		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--require needs the name of a check: `lockstorm list checks` shows the names")}
@@ -139,7 +139,7 @@ func (a *App) tell(o *harness.Outcome, asJSON bool) error {
 	}
 	headline := reports.Headline(o.Results)
 	if o.Interrupted {
-		headline = "interrupted (the events recorded so far are kept); " + headline
+		headline = "interrupted (the events recorded so far were kept); " + headline
 	}
 	a.lastLine(asJSON, a.coloured(asJSON, o.ExitCode(), headline), absolute(filepath.Join(o.Dir, harness.ReportFile)))
 	a.sayAgain(asJSON, o.Results.Command)

@@ -25,10 +25,10 @@ func (a *App) serveCommand() *cobra.Command {
 	addr := serveAddr
 	cmd := &cobra.Command{
 		Use:   "serve DIR",
-		Short: "show the runs and suites of a directory in a browser",
-		Long: `Serves a directory over HTTP until it is interrupted: lists the runs and suites below it with their verdicts, also
-while runs are being made, and shows their reports. The server only reads files, answers only requests for its own
-address, and follows no link out of the directory.`,
+		Short: "show the runs and suites of a directory in a web browser",
+		Long: `Serves a directory over HTTP until you interrupt the command. The page lists the runs and suites in the directory with
+their verdicts and reports, and includes runs in progress. The server only reads files, answers only requests for its
+own address, and follows no link out of the directory.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.serve(cmd.Context(), args[0], addr) },
 	}

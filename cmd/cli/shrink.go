@@ -28,30 +28,31 @@ func (a *App) shrinkCommand() *cobra.Command {
 	var f shrinkFlags
 	cmd := &cobra.Command{
 		Use:   "shrink DIR",
-		Short: "make the trial of a violation smaller, as long as the violation shows again",
-		Long: `Runs smaller versions of the trial of a run directory: fewer faults, fewer clients, a shorter run, shorter faults. A smaller
-version is taken if it shows the same violation (check, rule and class) nearly every time. Each version is run until that is
-decided: 4 runs that all show the violation are enough, and so are 2 that do not (a sequential test of 90 % against 50 %; each
-decision is wrong in at most 1 of 10 cases).
+		Short: "find the smallest run that still shows a violation",
+		Long: `Tries smaller versions of the run in a run directory: fewer faults, fewer clients, a shorter run, shorter faults. shrink takes
+a smaller version if nearly every run of it shows the same violation (check, rule and class). Each version is repeated until
+a sequential test (90 % against 50 %) decides: 4 runs with the violation are enough to take a version, 2 runs without the
+violation are enough to refuse it. Each decision is wrong in at most 1 of 10 cases.
 
-At the end the smallest version is run --rate times more, and the rate is printed with its 95 % interval. Its directory has the
-trial (lockstorm replay runs it), the report of a run that shows the violation, and ` + shrunkFile + `.
+At the end shrink repeats the smallest version --rate times, and prints how often it shows the violation, with the 95 %
+interval. The directory of the result contains the smallest version (lockstorm replay repeats it), the report of a run that
+shows the violation, and ` + shrunkFile + `.
 
-Exit codes: 0 the trial was made smaller or cannot be smaller, 2 the violation does not show again often enough, 3 wrong usage,
-130 interrupted: what was found until then is kept.`,
+Exit codes: 0 a smaller run was found, or none exists; 2 too few repeated runs show the violation; 3 wrong usage; 130 interrupted
+(the smallest version so far is kept).`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.shrink(cmd.Context(), args[0], f) },
 	}
-	Number(cmd.Flags(), &f.runs, "runs", 10, 150, "most runs to make in all")
-	Number(cmd.Flags(), &f.rate, "rate", 1, 10, "runs of the smallest version that measure how often it shows the violation")
-	cmd.Flags().StringVar(&f.check, "check", "", "shrink for the first finding of this check (default: the finding that the report tells first)")
+	Number(cmd.Flags(), &f.runs, "runs", 10, 150, "maximum number of all runs together")
+	Number(cmd.Flags(), &f.rate, "rate", 1, 10, "how many times to repeat the smallest version at the end, to measure how often it shows the violation")
+	cmd.Flags().StringVar(&f.check, "check", "", "keep the first finding of this check (default: the first finding of the report)")
 	cmd.Flags().StringVar(&f.out, "out", "", "directory of the result; it must be empty or absent (default: "+runsDir+"/shrink-BACKEND-TIME)")
 	return cmd
 }
 
 func (a *App) shrink(ctx context.Context, dir string, f shrinkFlags) error {
 	if f.rate >= f.runs {
-		return usage(fmt.Errorf("--rate %d leaves no runs for shrinking: choose more --runs, or a smaller --rate", f.rate))
+		return usage(fmt.Errorf("--rate %d leaves no runs to try smaller versions: choose more --runs, or a smaller --rate", f.rate))
 	}
 	t, err := harness.ReadTrial(a.cat, dir, Version())
 	if err != nil {
@@ -66,7 +67,7 @@ func (a *App) shrink(ctx context.Context, dir string, f shrinkFlags) error {
 	case !ok && f.check != "":
 		return usage(fmt.Errorf("shrink: check %s has no violation in %s", f.check, dir))
 	case !ok:
-		return usage(fmt.Errorf("shrink: %s has no violation: there is nothing to shrink for", dir))
+		return usage(fmt.Errorf("shrink: %s has no violation: name the directory of a run with a violation", dir))
 	}
 	out := cmp.Or(f.out, RunDir("shrink-"+t.Config.Backend))
 	if err := harness.EmptyDir(out); err != nil {
@@ -106,10 +107,10 @@ func (a *App) shrink(ctx context.Context, dir string, f shrinkFlags) error {
 func (a *App) notShrunk(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
-		fmt.Fprintln(a.st.Stderr, "interrupted before anything was found")
+		fmt.Fprintln(a.st.Stderr, "interrupted before a smaller version was found")
 		return a.Exit(harness.ExitInterrupted)
 	case errors.Is(err, explore.ErrNotAgain):
-		fmt.Fprintf(a.st.Stdout, "\ninconclusive: %v: nothing can be left out of it with certainty\n", err)
+		fmt.Fprintf(a.st.Stdout, "\ninconclusive: %v: shrink needs a run that shows the violation nearly every time\n", err)
 		return a.Exit(harness.ExitUnknown)
 	}
 	return err

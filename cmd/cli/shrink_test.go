@@ -14,7 +14,7 @@ func TestShrinkUsage(t *testing.T) {
 		want string
 	}{
 		{[]string{dir, "--check", "liveness"}, "check liveness has no violation in"},
-		{[]string{dir, "--runs", "10", "--rate", "10"}, "leaves no runs for shrinking"},
+		{[]string{dir, "--runs", "10", "--rate", "10"}, "leaves no runs to try smaller versions"},
 		{[]string{dir, "--out", dir}, "is not empty"},
 		{[]string{filepath.Dir(dir)}, "has no trial.json"},
 		{[]string{dir, "--rate", "0"}, "1 or more"},

@@ -155,8 +155,8 @@ func TestSuiteUsage(t *testing.T) {
 		{[]string{"suite", file, "--budget", "-5s"}, 3, "--budget -5s: want a duration above 0"},
 		{[]string{"suite", file, "--print-matrix", "0"}, 3, "--print-matrix 0: want a whole number, 1 or more"},
 		{[]string{"suite", file, "--print", "--list"}, 3, "choose one of these flags"},
-		{[]string{"suite", file, "--seeds", "0"}, 3, "--seeds 0: want 5 for 1 to 5"},
-		{[]string{"suite", file, "--seeds", "9-6"}, 3, "--seeds 9-6: want 5 for 1 to 5"},
+		{[]string{"suite", file, "--seeds", "0"}, 3, "--seeds 0: write 5 (for the seeds 1 to 5)"},
+		{[]string{"suite", file, "--seeds", "9-6"}, 3, "--seeds 9-6: write 5 (for the seeds 1 to 5)"},
 		{[]string{"suite", file, "--seeds", "1,4,1"}, 3, "listed twice"},
 		{[]string{"suite", file, "--seeds", "6-10", "--list"}, 0, "5 seeds"},
 		{[]string{"suite", file, "--list"}, 0, "1 cell and 3 controls, 4 runs"},
@@ -230,7 +230,7 @@ func TestTheRightFindingIsQuoted(t *testing.T) {
 			told[name] = string(b)
 		}
 		for _, seed := range shown {
-			quoted := regexp.MustCompile(fmt.Sprintf(`(?s)seed %d.{0,400}?ownership \(defect\): the release of \S+ by \S+ at .{0,300}?the release freed another client`, seed))
+			quoted := regexp.MustCompile(fmt.Sprintf(`(?s)seed %d.{0,400}?ownership \(defect\): the store carried out the release of grant \S+ by \S+ at .{0,300}?the release freed another client`, seed))
 			for name, text := range told {
 				if !quoted.MatchString(text) {
 					t.Errorf("%s does not quote the foreign release of seed %d:\n%s", name, seed, text)

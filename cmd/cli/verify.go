@@ -28,22 +28,23 @@ func (a *App) verifyCommand() *cobra.Command {
 	var s verifyFlags
 	cmd := &cobra.Command{
 		Use:   "verify DIR|FILE...",
-		Short: "check the proofs of a run or a suite, or a mailed proof",
-		Long: `Checks proofs without the code that found the violations: each finding names a few events of the record and a rule,
-and either the events show that the rule was broken or they do not.
+		Short: "check the proofs of violations in a run, a suite or a proof file",
+		Long: `Checks the proofs of violations, without the code that found the violations. The proof of a finding names a rule and a few events
+of the record. A proof holds if these events show that the lock broke the rule.
 
 For the directory of a run, each proof is checked against the whole record. For the directory of a suite, the proofs of
 all its runs are checked. A file that --save wrote contains the events of its proof; --record names the record from which
 these events were taken.
 
-Exit codes: 0 every proof holds, 1 a proof does not hold, 2 a proof needs the record or a search through it, 3 wrong usage.`,
+Exit codes: 0 every proof holds, 1 a proof does not hold, 2 a proof cannot be checked without the record or without a search
+through the record, 3 wrong usage.`,
 		Example: fmt.Sprintf("  %[1]s verify lockstorm-runs/run-1\n  %[1]s verify lockstorm-runs/run-1 --finding 3 --save proof.json\n  %[1]s verify proof.json --record history.jsonl", a.st.Name),
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.verify(args, s) },
 	}
 	f := cmd.Flags()
-	f.BoolVar(&s.all, "all", false, "print the events of every proof, not only of the first of each check")
-	f.IntVar(&s.finding, "finding", 0, "check and print only the proof of this finding (its number, as printed)")
+	f.BoolVar(&s.all, "all", false, "print the events of every proof (default: of the first proof of each check)")
+	f.IntVar(&s.finding, "finding", 0, "check and print only the proof of the finding with this number (verify prints the numbers)")
 	f.StringVar(&s.record, "record", "", "the run directory or history.jsonl from which a proof in a file was taken")
 	f.StringVar(&s.save, "save", "", "write the proof of --finding (default: the first) to a file that can be mailed")
 	return cmd
@@ -77,14 +78,14 @@ func (a *App) verifyPath(path string, s verifyFlags) (int, error) {
 		return a.verifyLetter(path, s.record)
 	}
 	if s.record != "" {
-		return 0, usage(fmt.Errorf("--record is for a proof in a file: the directory %s contains its own record", path))
+		return 0, usage(fmt.Errorf("--record applies only to a proof in a file: the directory %s contains its own record", path))
 	}
 	runs, err := runsIn(path)
 	if err != nil {
 		return 0, usage(err)
 	}
 	if len(runs) > 1 && (s.save != "" || s.finding > 0) {
-		return 0, usage(fmt.Errorf("--finding and --save work on one run, but %s has %d: name one of them, such as %s", path, len(runs), runs[0]))
+		return 0, usage(fmt.Errorf("--finding and --save work on one run, but %s has %d runs: name one run, such as %s", path, len(runs), runs[0]))
 	}
 	worst, holds := harness.ExitPass, 0
 	for _, dir := range runs {
@@ -177,7 +178,7 @@ func (a *App) sayVerified(v *harness.Verified, s verifyFlags, brief bool) (worst
 	case v.Wrong != nil:
 		a.println("%s: DOES NOT HOLD: %v", v.Dir, v.Wrong)
 	case len(v.Proofs) == 0:
-		a.println("%s: %s; it has no findings to prove", v.Dir, v.Results.Verdict)
+		a.println("%s: %s; the run has no findings to prove", v.Dir, v.Results.Verdict)
 	case s.finding == 0:
 		a.println("%s: %d of %s hold, checked against the whole record", v.Dir, holds, checker.Count(len(v.Proofs), "proof"))
 	}
@@ -222,13 +223,13 @@ func verdict(p harness.VerifiedProof) string {
 	switch codeOf(p.Err) {
 	case harness.ExitPass:
 		if p.Finding.Proof.Record {
-			return "holds, checked against the whole record"
+			return "the proof holds, checked against the whole record"
 		}
-		return "holds, shown by a few events"
+		return "the proof holds, shown by a few events of the record"
 	case harness.ExitUnknown:
-		return "not checked: " + p.Err.Error()
+		return "the proof was not checked: " + p.Err.Error()
 	}
-	return "DOES NOT HOLD: " + p.Err.Error()
+	return "the proof DOES NOT HOLD: " + p.Err.Error()
 }
 
 // restsOn says what a verdict rests on: how much was looked at, and what was not.
@@ -239,7 +240,7 @@ func (a *App) restsOn(v *harness.Verified) {
 	}
 	var lock checker.LockProof
 	if c := r.Checks[checker.LockLinearizability]; c.Verdict == checker.Pass && c.ProofInto(&lock) == nil {
-		a.println("  lock-linearizability: a legal order was found for %s on %s", checker.Count(lock.Operations, "operation"), checker.Count(lock.Locks, "lock"))
+		a.println("  lock-linearizability: a legal order exists for %s on %s", checker.Count(lock.Operations, "operation"), checker.Count(lock.Locks, "lock"))
 	}
 	if n, hit := r.Stats["faults_on_holder"]; hit && r.Verdict == checker.Pass && n > 0 {
 		a.println("  exposures: %s hit an active client; with 95 %% confidence at most %.2g %% of such faults break this lock", checker.Count(n, "fault"), 100*tally.NoneIn(n))
@@ -248,7 +249,7 @@ func (a *App) restsOn(v *harness.Verified) {
 	}
 	for _, f := range v.Run.RequestedFaults {
 		if f.Skipped != "" {
-			a.println("  not tried: %s: %s", f.Spec, f.Skipped)
+			a.println("  fault skipped: %s: %s", f.Spec, f.Skipped)
 		}
 	}
 	for _, name := range r.Order {
@@ -264,7 +265,7 @@ func (a *App) saveLetter(v *harness.Verified, s verifyFlags) error {
 		return nil
 	}
 	if len(v.Proofs) == 0 {
-		return usage(fmt.Errorf("--save: %s has no findings to prove", v.Dir))
+		return usage(fmt.Errorf("--save: %s has no findings, so there is no proof to save", v.Dir))
 	}
 	l, err := v.Letter(max(s.finding, 1) - 1)
 	if err != nil {
@@ -287,14 +288,14 @@ func (a *App) verifyLetter(path, record string) (int, error) {
 	what := fmt.Sprintf("%s, %s (%s)", l.Claim.Check, l.Claim.Rule, l.Claim.Class)
 	switch code {
 	case harness.ExitPass:
-		a.println("%s: %s: holds, %s\n   %s", path, what, checker.Count(len(l.Events), "event"), strings.Join(story, "\n   "))
+		a.println("%s: %s: the proof holds (%s)\n   %s", path, what, checker.Count(len(l.Events), "event"), strings.Join(story, "\n   "))
 		if record == "" {
-			a.println("This proof was checked only by the events that it contains. To check it against the whole record: %s verify %s --record DIR (SHA-256 %s)", a.st.Name, path, l.Record)
+			a.println("This check used only the events in the proof. To check the proof against the whole record: %s verify %s --record DIR (SHA-256 of the record: %s)", a.st.Name, path, l.Record)
 		}
 	case harness.ExitUnknown:
-		a.println("%s: %s: not checked: %v (SHA-256 %s; --record DIR)", path, what, err, l.Record)
+		a.println("%s: %s: the proof was not checked: %v (SHA-256 of the record: %s; name the record with --record DIR)", path, what, err, l.Record)
 	default:
-		a.println("%s: %s: DOES NOT HOLD: %v", path, what, err)
+		a.println("%s: %s: the proof DOES NOT HOLD: %v", path, what, err)
 	}
 	return code, nil
 }

@@ -28,7 +28,7 @@ func TestVerify(t *testing.T) {
 	dir := violated(t)
 	mailed := filepath.Join(t.TempDir(), "proof.json")
 	code, out, errs := lockstorm(t, "verify", dir, "--save", mailed)
-	for _, want := range []string{"1. mutual-exclusion, overlap (defect): holds", "both believed that they held the lock from", "proofs hold, checked against the whole record", "saved: " + mailed} {
+	for _, want := range []string{"1. mutual-exclusion, overlap (defect): the proof holds", "both believed that they held the lock, from", "proofs hold, checked against the whole record", "saved: " + mailed} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit %d, want %q in\n%s%s", code, want, out, errs)
 		}
@@ -38,15 +38,15 @@ func TestVerify(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{mailed}, 0, "This proof was checked only by the events that it contains"},
-		{[]string{mailed, "--record", dir}, 0, "holds, "},
-		{[]string{mailed, "--record", filepath.Join(dir, "history.jsonl")}, 0, "holds, "},
+		{[]string{mailed}, 0, "This check used only the events in the proof"},
+		{[]string{mailed, "--record", dir}, 0, "the proof holds ("},
+		{[]string{mailed, "--record", filepath.Join(dir, "history.jsonl")}, 0, "the proof holds ("},
 		{[]string{dir, "--finding", "2"}, 0, "2. mutual-exclusion"},
 		{[]string{dir, "--all"}, 0, "2. mutual-exclusion"},
 		{[]string{filepath.Dir(dir)}, 0, "proofs hold"},
 		{[]string{dir, dir}, 0, "proofs hold"},
 		{[]string{dir, "--finding", "100000"}, 3, "--finding 100000: "},
-		{[]string{dir, "--record", dir}, 3, "--record is for a proof in a file"},
+		{[]string{dir, "--record", dir}, 3, "--record applies only to a proof in a file"},
 		{[]string{dir, dir, "--save", mailed}, 3, "name one directory"},
 		{[]string{mailed, "--save", mailed}, 3, "need a run directory"},
 		{[]string{filepath.Join(dir, "logs")}, 3, "has no run with a results.json"},
@@ -91,7 +91,7 @@ func TestVerifyOfAnAlteredRun(t *testing.T) {
 		file, from, to, want string
 		code                 int
 	}{
-		"class":  {"results.json", `"class": "defect"`, `"class": "inherent"`, "DOES NOT HOLD: the events show class defect (no-lease), not inherent", 1},
+		"class":  {"results.json", `"class": "defect"`, `"class": "inherent"`, "DOES NOT HOLD: the events show the class defect (reason no-lease), but the finding has the class inherent", 1},
 		"record": {"history.jsonl", `"f":"release"`, `"f":"release" `, "is damaged", 3},
 		"seed":   {"results.json", `"seed": 5`, `"seed": 6`, "and the record belong to different runs", 1},
 		"digest": {"results.json", `"record_sha256": "`, `"record_sha256": "0`, "its SHA-256 differs", 1},
@@ -110,12 +110,12 @@ func TestVerifyOfAnAlteredRun(t *testing.T) {
 func TestVerifyOfAPass(t *testing.T) {
 	dir := passed(t)
 	code, out, _ := lockstorm(t, "verify", dir)
-	for _, want := range []string{"it has no findings to prove", "grants checked again", "a legal order was found for ", "no fault was injected"} {
+	for _, want := range []string{"the run has no findings to prove", "grants checked again", "a legal order exists for ", "no fault was injected"} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit %d, want %q in\n%s", code, want, out)
 		}
 	}
-	if code, _, errs := lockstorm(t, "verify", dir, "--save", filepath.Join(t.TempDir(), "p")); code != 3 || !strings.Contains(errs, "has no findings to prove") {
+	if code, _, errs := lockstorm(t, "verify", dir, "--save", filepath.Join(t.TempDir(), "p")); code != 3 || !strings.Contains(errs, "has no findings, so there is no proof") {
 		t.Errorf("a proof of nothing: exit %d\n%s", code, errs)
 	}
 	old := violated(t)
@@ -142,7 +142,7 @@ func TestVerifyOfAPass(t *testing.T) {
 	if err := r.WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, _ := lockstorm(t, "verify", old); code != 1 || !strings.Contains(out, "says that mutual exclusion held, but") {
+	if code, out, _ := lockstorm(t, "verify", old); code != 1 || !strings.Contains(out, "says that mutual exclusion was kept, but") {
 		t.Errorf("a pass that is none: exit %d\n%s", code, out)
 	}
 }
@@ -164,7 +164,7 @@ func TestVerifyOfAnAbsence(t *testing.T) {
 	if code, out, _ := lockstorm(t, "verify", mailed, "--record", dir); code != 0 {
 		t.Errorf("with the record: exit %d\n%s", code, out)
 	}
-	if code, out, _ := lockstorm(t, "verify", mailed, "--record", violated(t)); code != 1 || !strings.Contains(out, "it is another record") {
+	if code, out, _ := lockstorm(t, "verify", mailed, "--record", violated(t)); code != 1 || !strings.Contains(out, "belongs to another record") {
 		t.Errorf("with another record: exit %d\n%s", code, out)
 	}
 	var l proof.Letter

@@ -29,7 +29,7 @@ func (a *App) versionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "print the version of this program, and of the files that it writes",
+		Short: "print the version of this program and of its file formats",
 		Long: `Prints the version of this program, the revision of its source, whether the source had uncommitted changes,
 the version of Go, the platform, and the schema versions of history.jsonl and results.json.`,
 		Example: fmt.Sprintf(`  %[1]s version

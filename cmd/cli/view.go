@@ -81,7 +81,7 @@ func (v *view) tick(elapsed, total time.Duration, seen harness.Seen) {
 	v.erase()
 	text := fmt.Sprintf("%-8s %4.1f of %.0f s, %d grants, %d fault events", v.phase, elapsed.Seconds(), total.Seconds(), seen.Grants, v.faults)
 	if seen.Overlaps > 0 {
-		text += fmt.Sprintf(", %d overlaps seen", seen.Overlaps)
+		text += fmt.Sprintf(", %d overlapping holds seen", seen.Overlaps)
 	}
 	if v.of != "" {
 		text = v.of + " " + text

@@ -14,13 +14,13 @@ func Claims(answers []own.Answer) string {
 	var p page
 	p.line("# What articles say of distributed locks, put to the test\n\n%s", `<!-- Made from docs/claims.json by `+"`make docs`"+`; `+"`make claims`"+` measures anew. Do not edit. -->
 
-Five articles on distributed locks (numbered 000 to 004 on this page) make these claims. Each claim is a case in code, with its own
-backends, faults and workloads. `+"`lockstorm claims --run N`"+` makes the runs of claim N, `+"`lockstorm claims --run`"+` makes those
+Five articles on distributed locks (numbered 000 to 004 on this page) make these claims. For each claim lockstorm has runs with certain
+locks, faults and workloads. `+"`lockstorm claims --run N`"+` makes the runs of claim N. `+"`lockstorm claims --run`"+` makes the runs
 of all claims.
 
-A verdict is computed from the runs: a claim **stands** if every run supports it, **falls** if no run does, and stands **in
-part** otherwise. The code (suite/own/claims*.go) states which outcome of a run supports the claim. The code also states the outcome
-that each run must have, and tests compare the runs with this outcome. If a claim is a comparison, measured ratios support it or not.
+The runs decide the verdict. A claim **stands** if every run supports the claim, and **falls** if no run supports it. Otherwise the claim stands **in
+part**. The code (suite/own/claims*.go) states which outcome of a run supports the claim. The code also states the outcome
+that each run must have, and tests compare the runs with this outcome. If a claim compares two measured values, their ratio decides whether the runs support the claim.
 Each figure comes from one run, with seed 1, on a machine with two cores.
 `)
 	p.header("", "claim", "verdict", "what the runs show")

@@ -42,23 +42,23 @@ func (p *page) header(cells ...string) {
 // Faults is docs/faults.md.
 func Faults(c *harness.Catalogue) string {
 	var p page
-	p.line("# Faults\n\n%s"+`Ask for a fault with `+"`--nemesis NAME[:key=value,...]`"+`. A plan can combine several faults. A fault must prove that
-it took effect. A fault that does not prove its effect counts as not injected. The targets of a fault and its proof are events of the
-history. A fault that cannot work on the topology of the run is skipped, and the run gives the reason. If the only fault of a run cannot work, the run is
-refused (exit code 3).
+	p.line("# Faults\n\n%s"+`Ask for a fault with `+"`--nemesis NAME[:key=value,...]`"+`. A plan (the list of all faults of a run) can combine several faults. A
+fault must prove that it took effect, else lockstorm does not count it as injected. The record of the run (the history) contains the targets of each fault
+and the proof of its effect. lockstorm skips a fault that cannot work on the topology (the set of servers) of the run, and gives the reason. If the run has no other fault,
+lockstorm refuses the run (exit code 3).
 
-The parameter `+"`at`"+` ties a fault to a point that a client reaches (`+"`list workloads`"+` and `+"`list backends`"+` list the points). With
-`+"`at=random`"+` the fault strikes at random times. `+"`nth`"+`, `+"`every`"+` and `+"`for`"+` say when and how long the fault acts. A length of time is
-a duration (`+"`300ms`"+`) or a multiple of the ttl (`+"`1.5ttl`"+`). The parameter `+"`nodes`"+` selects servers. If the lock reports which servers granted it, these servers are
-selected first. Servers without data (Sentinels) are hurt only if `+"`nodes`"+` names them.
+A point is a named step of a client (`+"`list workloads`"+` and `+"`list backends`"+` list the points). With the parameter `+"`at`"+` a fault acts
+when a client reaches a point. With `+"`at=random`"+` the fault acts at random times. `+"`nth`"+`, `+"`every`"+` and `+"`for`"+` say when and how long the fault acts. A length of time is
+a duration (`+"`300ms`"+`) or a multiple of the time to live of a lock (`+"`1.5ttl`"+`). The parameter `+"`nodes`"+` selects servers. If the lock reports which servers granted it, lockstorm selects these servers
+first. A fault affects servers without data (Sentinels) only if `+"`nodes`"+` names them.
 
-If a fault of servers, stores or clocks is tied to a point (for example `+"`at=before-release`"+`), lockstorm holds the client at that point
-until another client has been granted the lock. Holding the client makes a race certain that is otherwise rare. lockstorm holds the client
-for at most `+"`stay`"+`, and never beyond 0.9 of the client's lease.
+If a fault of servers, stores or clocks acts at a point (for example `+"`at=before-release`"+`), lockstorm holds the client at that point
+until another client gets the lock. So a race that is otherwise rare becomes certain. lockstorm holds the client
+for at most `+"`stay`"+`, and never for longer than 0.9 of the client's lease.
 
-Links run through toxiproxy inside lockstorm's own process. There is a link for each client and server, for each client
-and the protected resource, and for each pair of servers that talk to each other. A client that no fault of the plan
-affects has direct connections instead.
+A link is a network connection that faults can cut or delay. All links run through toxiproxy inside lockstorm's own process. There is a link for each client and server, for each client
+and the protected data, and for each pair of servers that talk to each other. A client that no fault of the plan
+affects has direct connections instead of links.
 `, generated)
 	p.byProvider(c)
 	for _, family := range families {
@@ -77,7 +77,7 @@ affects has direct connections instead.
 // byProvider says which provider of servers each fault needs.
 func (p *page) byProvider(c *harness.Catalogue) {
 	providers := harness.ProviderNames()[1:] // without auto
-	p.line("\n## By provider of servers\n\nThe table says which faults each [provider](providers.md) of servers can inject for some backend and topology. If a fault cannot work in a run, the run gives the reason.\n")
+	p.line("\n## By provider of servers\n\nA [provider](providers.md) is the way in which lockstorm gets the servers of a run. \"yes\" means that the fault works with this provider for at least one backend (lock) and topology. If a fault cannot work in a run, lockstorm gives the reason.\n")
 	p.header(append([]string{"fault"}, providers...)...)
 	for _, s := range c.Nemeses.All() {
 		if s.Fault == nil {
@@ -126,11 +126,11 @@ func Backends(c *harness.Catalogue) string {
 	var p page
 	p.line(`# Backends
 
-%sA backend is a way to lock. Run a backend with `+"`--backend NAME`"+`. The first of its topologies is the default.
-"Ends" says how a grant ends if no client releases it: by its lease, with its holder's process, session or connection, or never.
+%sA backend is a lock that lockstorm can test. Test a backend with `+"`--backend NAME`"+`. The first of its topologies (sets of servers) is the default.
+"Ends" says how a grant (a held lock) ends if no client releases it: by its lease, with its holder's process, session or connection, or never.
 
-Redis clients resend commands that were not answered, as those of users do. So a SET NX whose answer was lost is
-reported as "held by another client". In the record the outcome of such an attempt is unknown. With `+"`redis-lua:retries=0`"+` the client
+A Redis client resends a command that was not answered, as the clients of real users do. If the answer to a SET NX was lost, the second SET NX
+reports "held by another client". The record then says that the outcome of the attempt is unknown. With `+"`redis-lua:retries=0`"+` the client
 resends nothing.
 `, generated)
 	p.header("backend", "what it is", "ends", "tokens", "renews", "topologies")
@@ -174,10 +174,10 @@ func (p *page) matrix(c *harness.Catalogue) {
 	p.line(`
 ## What they do under faults
 
-The tables hold for default parameters and the default topology. Faults of leaders and quorums run on the ensemble. With ` + "`--fencing both`" + ` the plain register has
-no fence, so the tables show findings that are inherent to leases. ` + "`make soak`" + ` measures 200 cells of these tables, drawn by a seed, and fails on every cell
-that a run contradicts. An inconclusive run contradicts nothing. A dash means that the fault cannot work
-on that backend. ` + "`lockstorm run`" + ` gives the reason.
+The tables show the expected outcome of each lock under each fault, with default parameters and the default topology. Faults of leaders and quorums run on the ensemble (three servers). Each run also changes data
+without a fence (` + "`--fencing both`" + `), so the tables show findings that are inherent to leases. ` + "`make soak`" + ` tests 200 random cells of these tables, and fails if a run contradicts
+its cell. An inconclusive run does not contradict a cell. A dash means that the fault cannot work
+on that backend. ` + "`lockstorm run`" + ` then gives the reason.
 `)
 	p.header("word", "meaning")
 	for _, w := range suite.Words() {

@@ -72,7 +72,7 @@ func TestWrongSpecs(t *testing.T) {
 			s.Ends = "soon"
 			c.Backends.Add(s)
 		},
-		`backend "small-lock": the backend names no topology`: func(c *harness.Catalogue) {
+		`backend "small-lock": the field Topologies is empty`: func(c *harness.Catalogue) {
 			s := smallBackend()
 			s.Topologies = nil
 			c.Backends.Add(s)
@@ -87,7 +87,7 @@ func TestWrongSpecs(t *testing.T) {
 			s.Params = nemesis.CommonParams("1s", "often")
 			c.Nemeses.Add(s)
 		},
-		`workload "small-work": the workload has no New`: func(c *harness.Catalogue) {
+		`workload "small-work": the field New is missing`: func(c *harness.Catalogue) {
 			s := smallWorkload()
 			s.New = nil
 			c.Workloads.Add(s)

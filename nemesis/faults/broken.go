@@ -32,9 +32,9 @@ const (
 // modeParams are those of faults that break links in a way that the user chooses.
 func modeParams() []catalog.Param {
 	return []catalog.Param{
-		{Name: paramMode, Default: modeCut, Doc: "cut: connections are closed and new ones refused; blackhole: connections stay open, and everything sent is dropped silently; loss: every packet is lost, and its sender retransmits it; hold: everything is held back and delivered late; latency: everything is delayed"},
-		{Name: paramWay, Default: string(link.Both), Doc: "the direction: both, to (only requests) or from (only answers); cut and loss always break both"},
-		{Name: paramLatency, Default: "0.2ttl", Doc: "for mode=latency: by how much everything is delayed"},
+		{Name: paramMode, Default: modeCut, Doc: "cut: connections are closed and new connections refused; blackhole: connections stay open, but all data is dropped silently; loss: every packet is lost, and the sender retransmits it; hold: all data is held back and delivered when the fault ends; latency: all data is delayed"},
+		{Name: paramWay, Default: string(link.Both), Doc: "the direction: both, to (only requests) or from (only answers); cut and loss always break both directions"},
+		{Name: paramLatency, Default: "0.2ttl", Doc: "for mode=latency: the delay of all data"},
 		{Name: paramJitter, Default: "0.1ttl", Doc: "for mode=latency: the delay varies by up to this much, up or down"},
 	}
 }
@@ -97,9 +97,9 @@ func (b *broken) breakLink(ctx context.Context, l *link.Link, p catalog.Values, 
 	way := link.Way(p[paramWay])
 	switch p[paramMode] {
 	case modeBlackHole:
-		return b.apply(l, "drops everything", func() (*link.Applied, error) { return l.BlackHole(way) })
+		return b.apply(l, "drops all data", func() (*link.Applied, error) { return l.BlackHole(way) })
 	case modeHold:
-		return b.apply(l, "holds everything back", func() (*link.Applied, error) { return l.Hold(way) })
+		return b.apply(l, "holds all data back", func() (*link.Applied, error) { return l.Hold(way) })
 	case modeLatency:
 		latency, err := p.Length(paramLatency, ttl)
 		if err != nil {
@@ -109,7 +109,7 @@ func (b *broken) breakLink(ctx context.Context, l *link.Link, p catalog.Values, 
 		if err != nil {
 			return err
 		}
-		return b.apply(l, fmt.Sprintf("delays everything by %v +- %v", latency, jitter), func() (*link.Applied, error) { return l.Slow(way, latency, jitter) })
+		return b.apply(l, fmt.Sprintf("delays all data by %v +- %v", latency, jitter), func() (*link.Applied, error) { return l.Slow(way, latency, jitter) })
 	case modeLoss:
 		return b.lose(ctx, l)
 	default:
@@ -155,7 +155,7 @@ func (b *broken) apply(l *link.Link, what string, apply func() (*link.Applied, e
 	if err != nil {
 		return err
 	}
-	b.proofs = append(b.proofs, fmt.Sprintf("%s %s, on %d open connections and on every new one", l, what, l.Open()))
+	b.proofs = append(b.proofs, fmt.Sprintf("%s %s, on %d open connections and on every new connection", l, what, l.Open()))
 	return nil
 }
 

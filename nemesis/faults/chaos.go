@@ -24,8 +24,8 @@ const maxDrawn = 100_000
 
 func chaos() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "chaos", Doc: "injects one fault after another, drawn by the seed from all faults that can work in the run, each with its default parameters",
-		Proven: "Each fault that chaos injects proves its effect in the same way as when the fault is requested by name. Faults that cannot work in the run are left out. plan.json and the check coverage give the reasons.",
+		Name: "chaos", Doc: "injects random faults one after another; the seed draws them from all faults that can work in the run, and each has its default parameters",
+		Proven: "Each fault that chaos injects proves its effect as described for that fault. chaos leaves out faults that cannot work in the run. plan.json and the check coverage give the reasons.",
 		Family: history.FamilyMixed, Links: nemesis.ToServers | nemesis.ToRegister, Draw: drawChaos,
 		Params: []catalog.Param{
 			{Name: paramEvery, Default: "2ttl", Doc: "shortest time from the end of one injection to the next"},
@@ -49,7 +49,7 @@ func drawChaos(c *nemesis.Catalogue, v catalog.Values, in nemesis.Input, rnd *ra
 	}
 	d := nemesis.Drawn{Without: without}
 	if in.Duration/every > maxDrawn {
-		return d, fmt.Errorf("nemesis chaos: every=%s would draw up to %d injections in a run of %v; the limit is %d", v[paramEvery], in.Duration/every, in.Duration, maxDrawn)
+		return d, fmt.Errorf("nemesis chaos: every=%s would make up to %d injections in a run of %v, but the limit is %d: choose a longer every=", v[paramEvery], in.Duration/every, in.Duration, maxDrawn)
 	}
 	for begin := in.FirstStrike(); begin < in.Duration; {
 		st, end, err := nemesis.OneStep(from[rnd.IntN(len(from))], in, begin, rnd)
@@ -64,7 +64,7 @@ func drawChaos(c *nemesis.Catalogue, v catalog.Values, in nemesis.Input, rnd *ra
 		begin = end + every
 	}
 	if len(d.Steps) == 0 {
-		return d, fmt.Errorf("nemesis chaos: no fault fits into a run of %v", in.Duration)
+		return d, fmt.Errorf("nemesis chaos: no fault fits into a run of %v: choose a longer --time", in.Duration)
 	}
 	return d, nil
 }

@@ -13,7 +13,7 @@ import (
 func clientKill() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "client-kill", Doc: "kills a client (kill -9) while it waits for the lock, holds it or releases it; a new client replaces the killed client",
-		Proven: "lockstorm has waited for the client's process to end, and a new client has replaced the killed client. The kill is recorded before the signal is sent. There is nothing to heal.",
+		Proven: "The client's process has ended, and a new client has replaced it. The kill is recorded before the signal is sent. There is nothing to heal.",
 		Family: history.FamilyClient, Whom: nemesis.Clients, Params: nemesis.ClientParams(nemesis.AtOnce, "2.5ttl"),
 		Strikes: strikeKill, Fault: ClientKill{},
 	}

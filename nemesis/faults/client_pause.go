@@ -25,7 +25,7 @@ func clientPause() nemesis.Spec {
 		Proven: "/proc shows every thread of the client's process group in state T (stopped). The heal resumes the client (SIGCONT). With how=collector the garbage collector of the lock's own language stops the client, and reports how long the collection took.",
 		Family: history.FamilyClient, Whom: nemesis.Clients,
 		Params: append(nemesis.ClientParams("1.5ttl", "2.5ttl"), catalog.Param{
-			Name: paramHow, Default: bySignal, Doc: "signal: SIGSTOP; collector: the garbage collector of a lock in another language (of an adapter whose description has the call collect)",
+			Name: paramHow, Default: bySignal, Doc: "what stops the client: signal: SIGSTOP; collector: the client's own garbage collector (only for a lock in another language, if its adapter supports the call collect)",
 		}),
 		Strikes: strikeHolder, Fault: ClientPause{}, Check: checkHow,
 		Keeps: func(own catalog.Values) bool { return own[paramHow] == byCollector },
@@ -38,7 +38,7 @@ func checkHow(own catalog.Values, in nemesis.Input) error {
 		return nil
 	case byCollector:
 		if !in.Setting.Collects {
-			return fmt.Errorf("%s=%s: backend %s has no garbage collector that can be made to run: its adapter needs the call collect", paramHow, byCollector, in.Setting.Backend)
+			return fmt.Errorf("%s=%s: lockstorm cannot start a garbage collection in backend %s: its adapter must support the call collect", paramHow, byCollector, in.Setting.Backend)
 		}
 		return nil
 	}
@@ -82,7 +82,7 @@ func collect(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Ef
 	for _, c := range t.Clients {
 		can, is := c.(nemesis.Collector)
 		if !is {
-			return e, errors.New("client " + c.Name() + " has no garbage collector that can be made to run")
+			return e, errors.New("client " + c.Name() + " does not let lockstorm start a garbage collection")
 		}
 		proof, err := can.Collect(ctx, t.For)
 		if err != nil {

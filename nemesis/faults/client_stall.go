@@ -33,7 +33,7 @@ func (ClientStall) Available(nemesis.Setting) error { return nil }
 // Inject does nothing more: the client stands at its point, which its log shows.
 func (ClientStall) Inject(_ context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	if t.Hit == nil {
-		return nemesis.Effect{}, errors.New("client-stall can hold only a client that has reached a fault point")
+		return nemesis.Effect{}, errors.New("client-stall can hold a client only at a point: choose a point with at=")
 	}
 	h := t.Hit
 	return nemesis.Effect{

@@ -27,9 +27,9 @@ func TestClientStallPlans(t *testing.T) {
 	cannot(t, ClientStall{}, nil)
 	l := newLab(t, clustertest.Single(), 1)
 	e, err := l.inject("client-stall", of(l.client(1)))
-	l.fails(e, err, "client-stall can hold only a client that has reached a fault point")
+	l.fails(e, err, "client-stall can hold a client only at a point: choose a point with at=")
 	planned(t, map[string]string{
 		"client-stall:at=random": "", "client-stall:clients=holder": "", "client-stall:clients=c1+c2": "",
-		"client-stall:clients=half": "this fault holds only the one client that stands at the point",
+		"client-stall:clients=half": "this fault stops only the one client that reaches the point",
 	})
 }

@@ -23,13 +23,13 @@ const (
 
 func clockJump() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "clock-jump", Doc: "makes the wall clock of servers jump forward or back; a key expires at once if the clock jumps past the end of its time to live",
-		Proven: "The server itself reports its new time, which proves the jump. lockstorm does not undo the jump, unless the parameter undo is yes.",
+		Name: "clock-jump", Doc: "makes the wall clock of servers jump forward or back; if the clock jumps past the expiry time of a key, the key expires at once",
+		Proven: "The server itself reports its new time, which proves the jump. lockstorm undoes the jump only if the parameter undo is yes.",
 		Family: history.FamilyClock, Whom: nemesis.Nodes, Fault: ClockJump{},
 		Strikes: strikeAcquired, Check: checkJump, SetsBack: setsBack,
 		Params: nemesis.StrikingGrants(nemesis.GrantAll, nemesis.ServerParams("1s", "2.5ttl", "1",
-			catalog.Param{Name: paramBy, Default: "15s", Doc: "how far the clock jumps: a duration or a multiple of the ttl; with a minus sign: back"},
-			catalog.Param{Name: paramUndo, Default: no, Doc: "yes: the clock jumps back after `for`"})),
+			catalog.Param{Name: paramBy, Default: "15s", Doc: "how far the clock jumps: a duration or a multiple of the ttl; a minus sign makes the clock jump back"},
+			catalog.Param{Name: paramUndo, Default: no, Doc: "yes: the clock jumps back after the time `for`; no: it does not"})),
 	}
 }
 
@@ -107,7 +107,7 @@ func (ClockJump) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) 
 	for _, n := range t.Nodes {
 		c, ok := nemesis.As[nemesis.Clocker](n)
 		if !ok {
-			return nemesis.Effect{Heal: back}, fmt.Errorf("node %s has no clock that can jump", n.Name())
+			return nemesis.Effect{Heal: back}, fmt.Errorf("the clock of node %s cannot jump", n.Name())
 		}
 		proof, err := c.Jump(ctx, by)
 		if err != nil {

@@ -20,7 +20,7 @@ func (l *lab) ahead(i int) time.Duration {
 func TestClockJump(t *testing.T) {
 	l := newJumpingLab(t, clustertest.Several(3))
 	e := l.must("clock-jump:by=1h", on(l.node(1), l.node(2)))
-	l.says(e.Proof, "the clock of store-1 jumped by 1h0m0s; it now differs from the host's by ", "; the clock of store-2 jumped by 1h0m0s")
+	l.says(e.Proof, "the clock of store-1 jumped by 1h0m0s; it now differs from the host's clock by ", "; the clock of store-2 jumped by 1h0m0s")
 	if e.Heal != nil {
 		t.Error("a clock that was set right is set back")
 	}
@@ -43,7 +43,7 @@ func TestClockJump(t *testing.T) {
 func TestClockJumpInTheWay(t *testing.T) {
 	l := newJumpingLab(t, clustertest.Replicated(1, 1))
 	for want, n := range map[string]nemesis.Node{
-		"node rock has no clock that can jump":  bare{"rock"},
+		"the clock of node rock cannot jump":    bare{"rock"},
 		"the clock of supervisor-1 cannot jump": l.node(2),
 	} {
 		e, err := l.inject("clock-jump:by=1h", on(l.node(1), n))

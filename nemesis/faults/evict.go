@@ -18,11 +18,11 @@ const paramPolicy = "policy"
 
 func evict() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "evict", Doc: "makes memory run short on a server (maxmemory), so that the server's policy evicts the lock's key",
-		Proven: "The lock's key existed before the fault, and did not exist while the server's memory was full. The heal frees memory at once, because no client can acquire a lock while memory is short.",
+		Name: "evict", Doc: "fills the memory of a server up to its limit (maxmemory), so that the server evicts the lock's key",
+		Proven: "The lock's key existed before the fault, and was gone while the server's memory was full. The heal frees memory at once, because no client can acquire a lock while the memory is full.",
 		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired, Fault: Evict{}, Check: checkPolicy,
 		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster,
-			catalog.Param{Name: paramPolicy, Doc: "which keys are evicted first, in the store's own words (default: the keys with the shortest time to live)"}),
+			catalog.Param{Name: paramPolicy, Doc: "the server's eviction policy, by the server's name for it (default: evict the keys with the shortest time to live first)"}),
 	}
 }
 

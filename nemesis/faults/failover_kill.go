@@ -18,8 +18,8 @@ import (
 
 func failoverKillSpec() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "failover-kill", Doc: "makes the master die before its replicas have the lock. lockstorm cuts the replication, one client acquires the lock, lockstorm kills the master (kill -9), and the supervisors promote a replica",
-		Proven: "The master has died, and the replicas did not have the holder's key. Most supervisors name another server as master, and this server reports itself as master. The fault holds the holder at the point `acquired` until another client is granted the lock, or until 0.9 of the holder's lease is over. The heal starts the old master and restores replication.",
+		Name: "failover-kill", Doc: "makes the master die before its replicas have the lock. lockstorm cuts the replication, one client acquires the lock, lockstorm kills the master (kill -9), and the supervisors (processes that watch the master) promote a replica",
+		Proven: "The master has died, and the replicas did not have the holder's key. A majority of the supervisors names another server as master, and this server reports itself as master. lockstorm stops the holder just after its grant (at the point `acquired`) until another client is granted the lock, or until 0.9 of the holder's lease is over. The heal starts the old master and restores replication.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: killTakes, Fault: FailoverKill{},
 		Strikes: func(int, []string) string { return points.Random },
 		Params:  append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),
@@ -48,7 +48,7 @@ func (FailoverKill) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Follows || !s.Keys {
-		return fmt.Errorf("on %s the followers have every lock before it is granted: use leader-kill", s.Topology)
+		return fmt.Errorf("on %s the followers know of every lock before its grant, so failover-kill loses nothing: use leader-kill", s.Topology)
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (k *failoverKill) strike(ctx context.Context, t nemesis.Target) (string, er
 func (k *failoverKill) prepare(ctx context.Context) error {
 	var err error
 	if k.hits, err = k.w.ArmAll(ctx, points.BeforeAcquire); err != nil {
-		return fmt.Errorf("not every client reached %s: %w", points.BeforeAcquire, err)
+		return fmt.Errorf("not every client reached the point %s: %w", points.BeforeAcquire, err)
 	}
 	if len(k.hits) == 0 {
 		return errors.New("there is no client that could acquire the lock")
@@ -149,15 +149,15 @@ func (k *failoverKill) prepare(ctx context.Context) error {
 // proof says what happened to whom.
 func (k *failoverKill) proof(killed, promotion string, heir nemesis.Node, lacking []string) (string, error) {
 	if k.holder == nil {
-		return killed + " after no client had been granted the lock for one ttl; " + promotion, nil
+		return killed + ", but no client held the lock: none was granted the lock within one ttl; " + promotion, nil
 	}
 	if len(k.w.Keys(k.holder.Lock)) == 0 {
-		return fmt.Sprintf("%s while %s held the lock; its replica had been cut off before the grant; %s", killed, k.holder.Client.Name(), promotion), nil
+		return fmt.Sprintf("%s while %s held the lock; the replica had been cut off before the grant; %s", killed, k.holder.Client.Name(), promotion), nil
 	}
 	if !slices.Contains(lacking, heir.Name()) {
-		return "", fmt.Errorf("%s was promoted, but it had the key of %s", heir.Name(), k.holder.Client.Name())
+		return "", fmt.Errorf("%s was promoted, but it had the key of %s, so nothing was lost", heir.Name(), k.holder.Client.Name())
 	}
-	return fmt.Sprintf("%s while %s held the lock; its key %s was never on %s; %s", killed, k.holder.Client.Name(),
+	return fmt.Sprintf("%s while %s held the lock; the key %s was never on %s; %s", killed, k.holder.Client.Name(),
 		strings.Join(k.w.Keys(k.holder.Lock), ", "), strings.Join(lacking, ", "), promotion), nil
 }
 
@@ -187,7 +187,7 @@ func (k *failoverKill) settle(ctx context.Context) error {
 		return inSync, err
 	})
 	if err != nil && ctx.Err() != nil {
-		return errors.New("the replicas do not catch up: " + text)
+		return errors.New("the replicas do not catch up with the master: " + text)
 	}
 	if err == nil {
 		k.broken.proofs = append(k.broken.proofs, text)

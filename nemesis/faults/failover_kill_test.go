@@ -32,11 +32,11 @@ func failsOver(t *testing.T) (another bool) {
 	if e.Began <= asked || e.Began >= l.Now() {
 		t.Errorf("asked for at %d, it began at %d", asked, e.Began)
 	}
-	if strings.Contains(e.Proof, "after no client had been granted the lock for one ttl") {
+	if strings.Contains(e.Proof, "none was granted the lock within one ttl") {
 		l.heal(e)
 		return false
 	}
-	l.says(e.Proof, "store-1 died of SIGKILL while c", " held the lock; its key lock-0 was never on store-2, store-3; store-2 was promoted after ")
+	l.says(e.Proof, "store-1 died of SIGKILL while c", " held the lock; the key lock-0 was never on store-2, store-3; store-2 was promoted after ")
 	if !slices.Equal(l.kills, []string{"store-1"}) || !l.node(1).Down() {
 		t.Errorf("on record are kills of %v", l.kills)
 	}
@@ -45,7 +45,7 @@ func failsOver(t *testing.T) (another bool) {
 	l.mu.Lock()
 	heir := l.grants[slices.IndexFunc(l.grants, func(g labGrant) bool { return g.node == "store-2" })]
 	l.mu.Unlock()
-	l.says(l.heal(e), "2 links restored; store-1, which was pid", "answers again")
+	l.says(l.heal(e), "2 links restored; store-1 (before: pid", "answers again")
 	l.await("demotion", func() bool { return l.node(1).Role() == nemesis.RoleReplica && l.follows(2) == 2 })
 	before := l.grantsAt("store-2")
 	l.await("work", func() bool { return l.grantsAt("store-2") > before+2 })
@@ -58,7 +58,7 @@ func TestFailoverKillWithoutAGrant(t *testing.T) {
 	l.check(l.store(1).Set(l.ctx, labLock, "another"))
 	l.work()
 	e := l.must("failover-kill", on(l.node(1)))
-	l.says(e.Proof, "store-1 died of SIGKILL after no client had been granted the lock for one ttl; store-2 was promoted")
+	l.says(e.Proof, "store-1 died of SIGKILL, but no client held the lock: none was granted the lock within one ttl; store-2 was promoted")
 	l.heal(e)
 }
 
@@ -67,7 +67,7 @@ func TestFailoverKillInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 2)
 	e, err := l.inject("failover-kill", on(l.node(2)))
 	l.fails(e, err, "the target is not the master (store-1): use nodes=master")
-	l.givesUp("failover-kill", on(l.node(1)), "not every client reached before-acquire")
+	l.givesUp("failover-kill", on(l.node(1)), "not every client reached the point before-acquire")
 	l.work()
 	l.check(l.node(2).Kill(l.ctx))
 	l.await("loss of the replica", func() bool { return l.follows(1) == 0 })
@@ -91,7 +91,7 @@ func TestFailoverKillGivesUp(t *testing.T) {
 	l.work()
 	held := l.must("partition-replication:mode=hold", on(l.node(1)))
 	l.check(l.store(1).Set(l.ctx, "k", "c1"))
-	l.givesUp("failover-kill", on(l.node(1)), "the replicas do not catch up: 0 of 1 replicas have all")
+	l.givesUp("failover-kill", on(l.node(1)), "the replicas do not catch up with the master: 0 of 1 replicas have all")
 	if l.node(1).Down() {
 		t.Error("the master was killed")
 	}
@@ -133,10 +133,10 @@ func TestFailoverKillOfAnHeirWithTheKey(t *testing.T) {
 	if err != nil || !slices.Equal(lacking, []string{"store-3"}) {
 		t.Fatalf("the key is not on %v, %v", lacking, err)
 	}
-	if _, err := k.proof("killed", "promoted", l.node(2), lacking); err == nil || err.Error() != "store-2 was promoted, but it had the key of c1" {
+	if _, err := k.proof("killed", "promoted", l.node(2), lacking); err == nil || err.Error() != "store-2 was promoted, but it had the key of c1, so nothing was lost" {
 		t.Errorf("error %v", err)
 	}
-	if text, err := k.proof("killed", "promoted", l.node(3), lacking); err != nil || text != "killed while c1 held the lock; its key lock-0 was never on store-3; promoted" {
+	if text, err := k.proof("killed", "promoted", l.node(3), lacking); err != nil || text != "killed while c1 held the lock; the key lock-0 was never on store-3; promoted" {
 		t.Errorf("proof %q, %v", text, err)
 	}
 }

@@ -42,7 +42,7 @@ func needsStore(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Stores {
-		return fmt.Errorf("the servers of %s offer no way to delete their data", s.Topology)
+		return fmt.Errorf("lockstorm cannot delete the data of the servers of %s", s.Topology)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func resume(ctx context.Context, p interface {
 ) (string, error) {
 	proof, err := p.Resume(ctx)
 	if errors.Is(err, proc.ErrGone) {
-		return "was killed in the meantime", nil
+		return "needs no resume: another fault has killed it", nil
 	}
 	return proof, err
 }

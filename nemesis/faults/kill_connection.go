@@ -12,8 +12,8 @@ import (
 
 func killConnection() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "kill-connection", Doc: "makes the server end the connection of a client that holds the lock, as an operator or a time-out would do (pg_terminate_backend, KILL)",
-		Proven: "A server confirmed that it ended the connection of the client at the point. A server that does not have this connection refuses to end it. If all servers refuse, the fault counts as not injected. There is nothing to heal.",
+		Name: "kill-connection", Doc: "makes the server end the connection of a client that holds the lock, as an operator or a time-out does (pg_terminate_backend, KILL)",
+		Proven: "A server confirmed that it ended the connection of the client that had reached the point. A server without this connection refuses. If all servers refuse, the fault counts as not injected. There is nothing to heal.",
 		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: KillConnection{},
 		Strikes: func(k int, _ []string) string { return []string{points.Acquired, points.BeforeWrite}[k%2] },
 		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()),
@@ -31,7 +31,7 @@ func (KillConnection) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Connections {
-		return fmt.Errorf("backend %s does not tie its grants to a connection that the servers of %s can end", s.Backend, s.Topology)
+		return fmt.Errorf("locks of backend %s are not tied to a connection that the servers of %s can end", s.Backend, s.Topology)
 	}
 	return nil
 }

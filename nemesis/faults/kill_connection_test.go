@@ -27,7 +27,7 @@ func TestKillConnectionInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	for _, hit := range []*nemesis.Hit{nil, {Client: l.client(1)}} {
 		e, err := l.inject("kill-connection", nemesis.Target{Clients: l.Clients(), Hit: hit})
-		l.fails(e, err, "no client at a point holds the lock")
+		l.fails(e, err, "the client does not hold the lock at this point")
 	}
 	e, err := l.inject("kill-connection", nemesis.Target{Clients: l.Clients(), Hit: &nemesis.Hit{Client: l.client(1), Connection: "7"}})
 	l.fails(e, err, "store-1: there is no connection 7")
@@ -36,7 +36,7 @@ func TestKillConnectionInTheWay(t *testing.T) {
 func TestKillConnectionPlans(t *testing.T) {
 	cannot(t, KillConnection{}, map[string]func(*nemesis.Setting){
 		withoutServer: noServer,
-		"backend b does not tie its grants to a connection that the servers of t can end": func(s *nemesis.Setting) { s.Connections = false },
+		"locks of backend b are not tied to a connection that the servers of t can end": func(s *nemesis.Setting) { s.Connections = false },
 	})
 	planned(t, map[string]string{"kill-connection:at=before-release": "", "kill-connection:for=1s": `has no parameter "for"`})
 }

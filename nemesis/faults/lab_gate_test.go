@@ -214,7 +214,7 @@ func nobodyRules(s *nemesis.Setting) { s.FailOver = 0 }
 
 const (
 	withoutServer = "topology t of backend b has no server"
-	withoutStore  = "the servers of t offer no way to delete their data"
+	withoutStore  = "lockstorm cannot delete the data of the servers of t"
 	withoutKeys   = "backend b does not name the keys of its locks"
 	withoutFleet  = "t has no automatic fail-over: choose a topology whose servers replace a failed leader"
 )

@@ -81,7 +81,7 @@ func (f labFleet) Promoted(ctx context.Context, old string) (n nemesis.Node, err
 		n, err = f.Master(ctx)
 		return err == nil && n.Name() != old && n.Role() == history.RoleMaster, nil
 	}) != nil {
-		return nil, errors.Join(fmt.Errorf("no server was promoted in place of %s", old), err)
+		return nil, errors.Join(fmt.Errorf("no other server was promoted to replace %s", old), err)
 	}
 	return n, nil
 }

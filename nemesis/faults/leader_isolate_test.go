@@ -80,7 +80,7 @@ func TestLeaderIsolateInTheWay(t *testing.T) {
 	l.fails(e, err, "the target is not the master (store-1)")
 	e, err = LeaderIsolate{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
 	l.fails(e, err, errNobody.Error())
-	l.givesUp("leader-isolate", on(l.node(1)), "no server was promoted in place of store-1")
+	l.givesUp("leader-isolate", on(l.node(1)), "no other server was promoted to replace store-1")
 	for _, c := range l.Clients() {
 		if !l.reaches(c.Name(), "store-1") || !l.reaches(c.Name(), "store-2") {
 			t.Errorf("%s is cut off", c.Name())

@@ -10,8 +10,8 @@ import (
 
 func leaderMove() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "leader-move", Also: []string{"failover-planned"}, Doc: "replaces a healthy leader by another server, as an operator would do",
-		Proven: "The other servers or most supervisors have chosen another leader, which reports itself as leader. There is nothing to heal.",
+		Name: "leader-move", Also: []string{"failover-planned"}, Doc: "makes a healthy leader hand over to another server, as an operator does",
+		Proven: "The other servers, or a majority of the supervisors (processes that watch the leader), have chosen another leader. The new leader reports itself as leader. There is nothing to heal.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes, Fault: LeaderMove{},
 		Params: nemesis.ServerParams(nemesis.AtOnce, "3ttl", nemesis.RoleMaster),
 	}
@@ -28,7 +28,7 @@ func (LeaderMove) Available(s nemesis.Setting) error {
 		return err
 	}
 	if s.Elects > 0 && !s.Moves {
-		return fmt.Errorf("the leader of %s cannot be told to hand over leadership: its store has no such call", s.Topology)
+		return fmt.Errorf("the leader of %s cannot hand over leadership: its store has no call for it", s.Topology)
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 
 func lostReply() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "lost-reply", Doc: "loses answers: servers carry out a client's requests, but the next answer of each server that is not a refusal is lost, together with its connection",
-		Proven: "An answer was dropped, and its connection was closed. The proof quotes the answer. If the fault is tied to a point, the client at the point is not held there: the client goes on, and the fault drops the next answer that is not a refusal.",
+		Name: "lost-reply", Doc: "drops answers: each server carries out a client's request, but its next answer (other than a refusal) is dropped, and the connection is closed",
+		Proven: "An answer was dropped, and its connection was closed. The proof quotes the answer. If the fault is tied to a point, the client does not wait at the point: the client goes on, and the fault drops the next answer that is not a refusal.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeReply, Fault: LostReply{},
 		Params: onLinks("1.5ttl", "1ttl"),
 	}
@@ -38,7 +38,7 @@ func (LostReply) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Answers {
-		return fmt.Errorf("topology %s does not define which answers of its servers are refusals", s.Topology)
+		return fmt.Errorf("topology %s does not define which answers of its servers are refusals, so this fault cannot tell what to drop", s.Topology)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (LostReply) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) 
 	})
 	if err != nil {
 		e.Began = 0
-		return e, errors.New("no answer that the fault could drop came in time")
+		return e, errors.New("no server sent an answer that the fault could drop")
 	}
 	return e, nil
 }

@@ -49,7 +49,7 @@ func TestLostReply(t *testing.T) {
 // alone.
 func TestLostReplyInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(1, 1), 1)
-	l.givesUp("lost-reply", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()[:1]}, "no answer that the fault could drop came in time")
+	l.givesUp("lost-reply", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()[:1]}, "no server sent an answer that the fault could drop")
 	if !l.reaches("c1", "store-1") {
 		t.Error("an answer after the heal is lost")
 	}
@@ -65,7 +65,7 @@ func TestLostReplyInTheWay(t *testing.T) {
 func TestLostReplyPlans(t *testing.T) {
 	cannot(t, LostReply{}, map[string]func(*nemesis.Setting){
 		withoutServer: noServer,
-		"topology t does not define which answers of its servers are refusals": func(s *nemesis.Setting) { s.Answers = false },
+		"topology t does not define which answers of its servers are refusals, so this fault cannot tell what to drop": func(s *nemesis.Setting) { s.Answers = false },
 	})
 	planned(t, map[string]string{"lost-reply:at=waiting": "", "lost-reply:at=random,clients=all": "", "lost-reply:mode=cut": `no parameter "mode"`})
 }

@@ -14,8 +14,8 @@ import (
 
 func packetDelay() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "packet-delay", Doc: "holds back a client's requests to the resource, and delivers them late, in order (Kleppmann's delayed write)",
-		Proven: "The proof says how many bytes of the client are being held back. If the fault is tied to a point, the client at the point is not held there: the client goes on, and its write is held back. The heal delivers the bytes.",
+		Name: "packet-delay", Doc: "holds back a client's requests to the protected resource, and delivers them late, in order (Kleppmann's delayed write)",
+		Proven: "The proof says how many bytes of the client are being held back. If the fault is tied to a point, the client does not wait at the point: the client goes on, and its write is held back. The heal delivers the bytes.",
 		Family: history.FamilyLink, Whom: nemesis.Clients, Links: nemesis.ToRegister, Delays: true, Fault: PacketDelay{},
 		Strikes: func(int, []string) string { return points.BeforeWrite }, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
 	}
@@ -66,7 +66,7 @@ func (PacketDelay) Inject(ctx context.Context, w nemesis.World, t nemesis.Target
 		return len(proofs) > 0, nil
 	})
 	if err != nil {
-		return b.effect(), errors.New("the client sent no request that could be held")
+		return b.effect(), errors.New("the client sent no request that the fault could hold back")
 	}
 	e := b.effect()
 	e.Proof = strings.Join(proofs, "; ")

@@ -40,7 +40,7 @@ func TestPacketDelayOfTwo(t *testing.T) {
 // A client that sends nothing proves nothing.
 func TestPacketDelayInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
-	l.givesUp("packet-delay", of(l.client(1)), "the client sent no request that could be held")
+	l.givesUp("packet-delay", of(l.client(1)), "the client sent no request that the fault could hold back")
 	if !l.reaches("c1", history.PartyRegister) {
 		t.Error("its way is still held")
 	}

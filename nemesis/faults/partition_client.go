@@ -10,7 +10,7 @@ import (
 func partitionClient() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "partition-client", Doc: "cuts one, some or all clients off from servers; the other clients stay connected",
-		Proven: "With mode=cut, connections are closed, and new connections are refused. With mode=loss, the kernel drops every packet that arrives at the link. A call without an answer proves the loss, and the heal says how many packets were lost. With the other modes, toxiproxy disturbs all open connections and every new connection. The heal of mode=blackhole closes the connections. The heal of mode=hold delivers everything in order. When the packet loss ends, the senders retransmit what was lost.",
+		Proven: "With mode=cut, connections are closed, and new connections are refused. With mode=loss, the kernel drops every packet that arrives at the link. A test call without an answer proves the loss, and the heal says how many packets were lost. After the heal the senders retransmit the lost packets. With the other modes, toxiproxy disturbs all open connections and every new connection. The heal of mode=blackhole closes the connections. The heal of mode=hold delivers all data in order.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeHolder, Fault: PartitionClient{},
 		Params: onLinks("1.5ttl", "3ttl", modeParams()...), Check: checkMode,
 	}

@@ -62,7 +62,7 @@ func TestPartitionClientCut(t *testing.T) {
 	l := newLab(t, clustertest.Several(2), 2)
 	c := l.openConn("c1", "store-1")
 	e := l.must("partition-client", nemesis.Target{Clients: l.Clients()[:1], Nodes: l.Nodes()[:1]})
-	if e.Proof != "c1->store-1: 1 connections closed, dialling is refused" {
+	if e.Proof != "c1->store-1: 1 connections closed, new connections are refused" {
 		t.Errorf("proof %q", e.Proof)
 	}
 	if _, err := l.line(c, testLimit); !errors.Is(err, syscall.ECONNRESET) {
@@ -99,7 +99,7 @@ func TestPartitionClientBlackHole(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	c := l.openConn("c1", "store-1")
 	e := l.must("partition-client:mode=blackhole", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
-	l.says(e.Proof, "c1->store-1 drops everything, on 1 open connections and on every new one")
+	l.says(e.Proof, "c1->store-1 drops all data, on 1 open connections and on every new connection")
 	fresh := l.dial("c1", "store-1")
 	for _, conn := range []net.Conn{c, fresh} {
 		l.send(conn, "SETNX k c1")
@@ -123,7 +123,7 @@ func TestPartitionClientHold(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	c := l.openConn("c1", "store-1")
 	e := l.must("partition-client:mode=hold,way=to", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
-	l.says(e.Proof, "c1->store-1 holds everything back, on 1 open connections")
+	l.says(e.Proof, "c1->store-1 holds all data back, on 1 open connections")
 	l.send(c, "SETNX k first")
 	l.send(c, "SETNX k second")
 	if _, err := l.line(c, silence); !isTimeout(err) || l.has(1, "k") {
@@ -162,7 +162,7 @@ func TestPartitionClientHoldsAnswers(t *testing.T) {
 func TestPartitionClientLatency(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	e := l.must("partition-client:mode=latency,latency=60ms,jitter=0s,way=to", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
-	l.says(e.Proof, "c1->store-1 delays everything by 60ms +- 0s, on 0 open connections and on every new one")
+	l.says(e.Proof, "c1->store-1 delays all data by 60ms +- 0s, on 0 open connections and on every new connection")
 	sent := l.Now()
 	if !l.reaches("c1", "store-1") {
 		t.Error("it does not carry")
@@ -222,7 +222,7 @@ func TestPartitionClientLoss(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	c := l.openConn("c1", "store-1")
 	e := l.must("partition-client:mode=loss", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
-	l.says(e.Proof, "c1->store-1 loses every packet, on 1 open connections and on every new one; a call gets no answer")
+	l.says(e.Proof, "c1->store-1 loses every packet, on 1 open connections and on every new connection; a test call got no answer")
 	l.send(c, "SETNX k c1")
 	if _, err := l.line(c, silence); !isTimeout(err) || l.has(1, "k") {
 		t.Errorf("it is not lost: %v", err)

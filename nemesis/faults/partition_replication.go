@@ -13,8 +13,8 @@ import (
 
 func partitionReplication() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "partition-replication", Doc: "cuts replicas off from the master; the master's supervisors and clients still reach the master",
-		Proven: "With mode=cut, the master itself reports that it has no replica. Supervisors connect to the master from other addresses than the replicas, so supervisors do not notice the cut.",
+		Name: "partition-replication", Doc: "cuts replicas off from the master; clients and supervisors (processes that watch the leader) still reach the master",
+		Proven: "With mode=cut, the master itself reports that it has no replica. Supervisors connect to the master through other links than the replicas, so supervisors do not notice the cut.",
 		Family: history.FamilyLink, Whom: nemesis.Nodes, Fault: PartitionReplication{}, Check: checkMode,
 		Params: nemesis.ServerParams("1.5ttl", "3ttl", nemesis.RoleMaster, modeParams()...),
 	}
@@ -34,7 +34,7 @@ func (PartitionReplication) Available(s nemesis.Setting) error {
 	case !s.Peers:
 		return fmt.Errorf("the servers of %s do not replicate", s.Topology)
 	case !s.Follows:
-		return fmt.Errorf("a leader of %s steps down when it loses its followers: use leader-isolate", s.Topology)
+		return fmt.Errorf("a leader of %s that loses its followers steps down: use leader-isolate", s.Topology)
 	}
 	return nil
 }

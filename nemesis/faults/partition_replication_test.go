@@ -20,7 +20,7 @@ func (l *lab) follows(i int) int {
 func TestPartitionReplication(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(3, 1), 1)
 	e := l.must("partition-replication", on(l.node(1)))
-	l.says(e.Proof, "store-2->store-1: 1 connections closed, new ones are closed at once", "store-3->store-1: ", "store-1 has no replica left")
+	l.says(e.Proof, "store-2->store-1: 1 connections closed, new connections are closed at once", "store-3->store-1: ", "store-1 has no replica left")
 	l.check(l.store(1).Set(l.ctx, "k", "c1"))
 	if l.has(2, "k") || l.has(3, "k") || !l.reaches("c1", "store-1") {
 		t.Error("replicas have what the master was told, or a client is cut off")
@@ -36,7 +36,7 @@ func TestPartitionReplication(t *testing.T) {
 func TestPartitionReplicationHold(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 0), 0)
 	e := l.must("partition-replication:mode=hold", on(l.node(1)))
-	l.says(e.Proof, "store-2->store-1 holds everything back, on 1 open connections")
+	l.says(e.Proof, "store-2->store-1 holds all data back, on 1 open connections")
 	l.check(l.store(1).Set(l.ctx, "k", "c1"))
 	if ok, text, err := l.store(1).InSync(l.ctx, 1); err != nil || ok || l.has(2, "k") {
 		t.Errorf("it was replicated: %s, %v", text, err)

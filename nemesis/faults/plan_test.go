@@ -111,8 +111,8 @@ func TestPlanErrors(t *testing.T) {
 		"client-pause:for=20s":    "the fault takes 20s and does not fit into a run of 10s: use --time 20.3s or longer",
 		"client-pause:clients=4":  "clients=4: choose from 1 to 3",
 		"client-pause:clients=0":  "clients=0: choose from 1 to 3",
-		"client-kill:clients=bob": `there is no "bob" at the start of the run: choose a number, holder, all, half, or names from c1, c2, c3`,
-		"server-pause:nodes=r9":   `there is no "r9"`,
+		"client-kill:clients=bob": `"bob" does not exist at the start of the run: choose a number, holder, all, half, or names from c1, c2, c3`,
+		"server-pause:nodes=r9":   `"r9" does not exist`,
 		"client-pause:every=0s":   "every= must be greater than 0",
 		"client-kill:nth=0":       "nth=0 is not a whole number",
 		"server-restart:mode=cut": `no parameter "mode"`,
@@ -253,14 +253,14 @@ func TestVotersOfAPlan(t *testing.T) {
 		if _, err := nemesis.NewPlan(all(), silent); err == nil || !strings.Contains(err.Error(), "does not report which servers granted") {
 			t.Errorf("%s of a lock that names no voters: %v", spec, err)
 		}
-		if _, err := nemesis.NewPlan(all(), wide(spec+",at=random")); err == nil || !strings.Contains(err.Error(), "at=random has no grant to refer to") {
+		if _, err := nemesis.NewPlan(all(), wide(spec+",at=random")); err == nil || !strings.Contains(err.Error(), "at=random does not wait for a grant") {
 			t.Errorf("%s at a random time: %v", spec, err)
 		}
 	}
 	for spec, want := range map[string]string{
-		"clock-jump:grant=3,at=waiting": "at waiting the client has no grant yet",
-		"client-stall:clients=all":      "this fault holds only the one client",
-		"client-stall:clients=2":        "this fault holds only the one client",
+		"clock-jump:grant=3,at=waiting": "at waiting the client does not hold the lock yet",
+		"client-stall:clients=all":      "this fault stops only the one client",
+		"client-stall:clients=2":        "this fault stops only the one client",
 		"failover-kill:nodes=2":         "this fault strikes only the master",
 		"isolate-master:nodes=replica":  "this fault strikes only the master",
 	} {
@@ -268,7 +268,7 @@ func TestVotersOfAPlan(t *testing.T) {
 			t.Errorf("%s: %v, want %q", spec, err, want)
 		}
 	}
-	if _, err := nemesis.NewPlan(all(), wide("server-restart:clients=2")); err == nil || !strings.Contains(err.Error(), "whose points count") {
+	if _, err := nemesis.NewPlan(all(), wide("server-restart:clients=2")); err == nil || !strings.Contains(err.Error(), "when one of the named clients reaches the point") {
 		t.Errorf("a number of clients for a fault of servers: %v", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 func promoteReplica() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "promote-replica", Doc: "makes the master die before its replica has the last writes. lockstorm cuts the replication, one client acquires the lock, lockstorm kills the master (kill -9), and then promotes the replica",
-		Proven: "The master reported that it had no replica left, and has died. The replica accepts writes, and had not received the holder's key (of a lock that uses a key). The fault holds the holder at the point `acquired` until another client is granted the lock, or until 0.9 of the holder's lease is over. The heal rebuilds the old master as a replica of the new master, and waits until this replica has caught up.",
+		Proven: "The master reported that it had no replica left, and then died. The replica accepts writes. If the lock uses a key, the replica had not received the holder's key. lockstorm stops the holder just after its grant (at the point `acquired`) until another client is granted the lock, or until 0.9 of the holder's lease is over. The heal rebuilds the old master as a replica of the new master, and waits until this replica has caught up.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: promoteTakes, Fault: PromoteReplica{},
 		Strikes: func(int, []string) string { return points.Random },
 		Params:  append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),
@@ -100,7 +100,7 @@ func pair(w nemesis.World) (master, heir nemesis.Node, err error) {
 		}
 	}
 	if master == nil || heir == nil {
-		return nil, nil, errors.New("there is no master with a replica")
+		return nil, nil, errors.New("no master with a replica was found")
 	}
 	return master, heir, nil
 }
@@ -132,7 +132,7 @@ func rejoin(ctx context.Context, dead []nemesis.Restarter, old, heir nemesis.Nod
 		return inSync, err
 	})
 	if err != nil {
-		return text, fmt.Errorf("%s does not catch up: %s: %w", old.Name(), said, err)
+		return text, fmt.Errorf("%s does not catch up with the new master: %s: %w", old.Name(), said, err)
 	}
 	p, ok := nemesis.As[cluster.Promoter](heir)
 	if !ok {

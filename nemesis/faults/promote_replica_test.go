@@ -16,12 +16,12 @@ func TestPromoteReplica(t *testing.T) {
 	l.work()
 	l.await("work", func() bool { return l.grantsAt("store-1") > 2 })
 	e := l.must("promote-replica", on(l.node(1)))
-	l.says(e.Proof, "store-1 died of SIGKILL while c", " held the lock; its key lock-0 was never on store-2; store-2 was promoted, and takes writes after ")
+	l.says(e.Proof, "store-1 died of SIGKILL while c", " held the lock; the key lock-0 was never on store-2; store-2 was promoted, and accepts writes after ")
 	if !slices.Equal(l.kills, []string{"store-1"}) || !l.node(1).Down() {
 		t.Errorf("on record are kills of %v", l.kills)
 	}
 	l.await("grant by the new master", func() bool { return l.grantsAt("store-2") > 0 })
-	l.says(l.heal(e), "1 links restored; store-1, which was pid", "as a follower, without its former data; 1 of 1 replicas have all")
+	l.says(l.heal(e), "1 links restored; store-1 (before: pid", "as a follower, without its former data; 1 of 1 replicas have all")
 	if l.node(1).Role() != nemesis.RoleReplica || l.node(2).Role() != history.RoleMaster {
 		t.Errorf("they are %s and %s", l.node(1).Role(), l.node(2).Role())
 	}

@@ -22,10 +22,10 @@ const (
 func quorumLoss() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "quorum-loss", Doc: "kills, pauses or cuts off a majority of the servers that elect a leader, and then brings these servers back",
-		Proven: "No server that answers reports itself as leader. The heal brings the servers or the links back. The message of the heal says how long it took until a server led again.",
+		Proven: "None of the servers that answer reports itself as leader. The heal brings the servers or the links back, waits until a server leads again, and reports how long this took.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Takes: failoverTakes, Fault: QuorumLoss{},
 		Params: nemesis.ServerParams("1ttl", "5ttl", nemesis.RoleMajority,
-			catalog.Param{Name: paramMode, Default: lossKill, Doc: "kill (-9), pause (SIGSTOP), cut (every link between the chosen and all other servers), or loss (of every packet on these links)"}),
+			catalog.Param{Name: paramMode, Default: lossKill, Doc: "what happens to the majority: kill (kill -9), pause (SIGSTOP), cut (links to all other servers are cut), or loss (packets on these links are lost)"}),
 		Check: func(own catalog.Values, in nemesis.Input) error {
 			switch m := own[paramMode]; m {
 			case lossKill, lossPause, modeCut:

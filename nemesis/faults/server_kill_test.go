@@ -20,7 +20,7 @@ func TestServerKill(t *testing.T) {
 	if l.reaches("c1", "store-1") || l.node(1).Role() != "down" || !l.reaches("c1", "store-2") {
 		t.Error("it is not down, or not alone")
 	}
-	l.says(l.heal(e), "store-1, which was pid", "answers again as pid")
+	l.says(l.heal(e), "store-1 (before: pid", "answers again as pid")
 	if !l.reaches("c1", "store-1") || l.has(1, "k") {
 		t.Error("it does not serve again, or has kept something")
 	}
@@ -46,5 +46,5 @@ func TestServerKillTwice(t *testing.T) {
 
 func TestServerKillPlans(t *testing.T) {
 	cannot(t, ServerKill{}, map[string]func(*nemesis.Setting){withoutServer: noServer})
-	planned(t, map[string]string{"server-kill:nodes=all,for=1s": "", "server-kill:clients=c1": "", "server-kill:clients=1": "whose points count"})
+	planned(t, map[string]string{"server-kill:nodes=all,for=1s": "", "server-kill:clients=c1": "", "server-kill:clients=1": "when one of the named clients reaches the point"})
 }

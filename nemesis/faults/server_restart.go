@@ -9,8 +9,8 @@ import (
 
 func serverRestart() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "server-restart", Doc: "kills a server (kill -9), which is started again at once with the data that its topology keeps",
-		Proven: "The server answers requests again, and has another process id than before. There is nothing to heal.",
+		Name: "server-restart", Doc: "kills a server (kill -9), and starts the server again at once, with the data that its topology keeps on disk, if any",
+		Proven: "The server answers requests again, with a new process id. There is nothing to heal.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", "1"), Fault: ServerRestart{},
 	}
 }

@@ -16,7 +16,7 @@ func TestServerRestart(t *testing.T) {
 	l.check(l.store(1).Set(l.ctx, "k", "c1"))
 	before := l.pid(1)
 	e := l.must("server-restart", on(l.node(1)))
-	l.says(e.Proof, "store-1, which was pid", "answers again as pid")
+	l.says(e.Proof, "store-1 (before: pid", "answers again as pid")
 	if e.Heal != nil {
 		t.Error("there is something to heal")
 	}
@@ -62,6 +62,6 @@ func TestServerRestartPlans(t *testing.T) {
 	cannot(t, ServerRestart{}, map[string]func(*nemesis.Setting){withoutServer: noServer})
 	planned(t, map[string]string{
 		"server-restart:nodes=granted": "", "server-restart:nodes=redis-1+redis-2": "", "server-restart:for=1s": `has no parameter "for"`,
-		"server-restart:nodes=redis-9": `there is no "redis-9"`,
+		"server-restart:nodes=redis-9": `"redis-9" does not exist`,
 	})
 }

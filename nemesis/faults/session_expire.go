@@ -14,7 +14,7 @@ import (
 func sessionExpire() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "session-expire", Doc: "makes the servers end the session, or revoke the lease, of a client that holds the lock",
-		Proven: "A server confirmed that it ended the session of the client at the point. A server that does not have this session refuses to end it. If all servers refuse, the fault counts as not injected. There is nothing to heal.",
+		Proven: "A server confirmed that it ended the session of the client that had reached the point. A server without this session refuses. If all servers refuse, the fault counts as not injected. There is nothing to heal.",
 		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: SessionExpire{},
 		Strikes: func(k int, _ []string) string { return []string{points.Acquired, points.BeforeWrite}[k%2] },
 		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()),
@@ -33,7 +33,7 @@ func (SessionExpire) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Sessions {
-		return fmt.Errorf("backend %s does not tie its grants to a session that the servers of %s can end", s.Backend, s.Topology)
+		return fmt.Errorf("locks of backend %s are not tied to a session that the servers of %s can end", s.Backend, s.Topology)
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func (SessionExpire) Inject(ctx context.Context, w nemesis.World, t nemesis.Targ
 	return endOn(w, t.Hit, "session", t.Hit.Lease, func(can cluster.SessionEnder) error { return can.EndSession(ctx, t.Hit.Lease) })
 }
 
-var errNoGrant = errors.New("no client at a point holds the lock: leave out at=, or name a later point")
+var errNoGrant = errors.New("the client does not hold the lock at this point: leave out at=, or name a later point")
 
 // endOn asks one server after the other that can until one has ended what a grant lives in: a session
 // or a connection, by its id.

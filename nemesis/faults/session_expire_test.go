@@ -27,7 +27,7 @@ func TestSessionExpireInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	for _, hit := range []*nemesis.Hit{nil, {Client: l.client(1)}} {
 		e, err := l.inject("session-expire", nemesis.Target{Clients: l.Clients(), Hit: hit})
-		l.fails(e, err, "no client at a point holds the lock")
+		l.fails(e, err, "the client does not hold the lock at this point")
 	}
 	e, err := l.inject("session-expire", nemesis.Target{Clients: l.Clients(), Hit: &nemesis.Hit{Client: l.client(1), Lease: "0x1"}})
 	l.fails(e, err, "store-1: there is no session 0x1")
@@ -36,7 +36,7 @@ func TestSessionExpireInTheWay(t *testing.T) {
 func TestSessionExpirePlans(t *testing.T) {
 	cannot(t, SessionExpire{}, map[string]func(*nemesis.Setting){
 		withoutServer: noServer,
-		"backend b does not tie its grants to a session that the servers of t can end": func(s *nemesis.Setting) { s.Sessions = false },
+		"locks of backend b are not tied to a session that the servers of t can end": func(s *nemesis.Setting) { s.Sessions = false },
 	})
 	planned(t, map[string]string{"session-expire:at=before-release": "", "session-expire:for=1s": `has no parameter "for"`})
 }

@@ -26,8 +26,8 @@ func slowServer() nemesis.Spec {
 		Proven: "At the first stop every thread of the server is in state T (stopped). After the heal the server runs without stops.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Fault: SlowServer{},
 		Params: nemesis.ServerParams("1.5ttl", "3ttl", "1",
-			catalog.Param{Name: paramShare, Default: "0.8", Doc: "fraction of the time for which the server is stopped"},
-			catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "length of one stop and one run together"}),
+			catalog.Param{Name: paramShare, Default: "0.8", Doc: "fraction of the time (0 to 1) during which the server is stopped"},
+			catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "length of one cycle: one stop and one run"}),
 		Check: func(own catalog.Values, in nemesis.Input) error {
 			_, _, err := dutyCycle(own, in.TTL)
 			return err

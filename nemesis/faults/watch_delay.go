@@ -12,7 +12,7 @@ import (
 
 func watchDelay() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "watch-delay", Doc: "holds back all data that servers send to a client, while the client's requests pass, so that the client learns late that it holds the lock, or has lost it",
+		Name: "watch-delay", Doc: "holds back all data that servers send to a client, but not the client's requests, so that the client learns late that it was granted the lock or lost the lock",
 		Proven: "The links from the servers to the client hold all data back, on all open connections and on every new connection. The heal delivers the data in order.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Fault: WatchDelay{},
 		Strikes: func(k int, _ []string) string { return []string{points.Waiting, points.Acquired}[k%2] },
@@ -37,7 +37,7 @@ func (WatchDelay) Inject(_ context.Context, w nemesis.World, t nemesis.Target) (
 	for _, c := range t.Clients {
 		for _, n := range t.Nodes {
 			l := w.Net().Link(c.Name(), n.Name())
-			err := b.apply(l, fmt.Sprintf("holds back what %s sends", n.Name()), func() (*link.Applied, error) { return l.Hold(link.From) })
+			err := b.apply(l, fmt.Sprintf("holds back the data that %s sends", n.Name()), func() (*link.Applied, error) { return l.Hold(link.From) })
 			if err != nil {
 				return b.effect(), err
 			}

@@ -11,7 +11,7 @@ import (
 func TestWatchDelay(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 2)
 	e := l.must("watch-delay", nemesis.Target{Clients: l.Clients()[:1], Nodes: l.Nodes()})
-	l.says(e.Proof, "c1->store-1 holds back what store-1 sends")
+	l.says(e.Proof, "c1->store-1 holds back the data that store-1 sends")
 	done := make(chan error, 1)
 	go func() {
 		_, err := l.ask("c1", "store-1", "SETNX", "k", "c1")

@@ -223,7 +223,7 @@ func (l *Link) ProveCut(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("link %v is not cut", l.Pair)
 	}
 	if f == nil {
-		return "new ones are closed at once", l.drained(ctx)
+		return "new connections are closed at once", l.drained(ctx)
 	}
 	return l.proveRefused(ctx, f.addr)
 }
@@ -243,14 +243,14 @@ func (l *Link) proveRefused(ctx context.Context, addr string) (string, error) {
 	for {
 		c, err := d.DialContext(ctx, "tcp", addr)
 		if errors.Is(err, syscall.ECONNREFUSED) {
-			return "dialling is refused", nil
+			return "new connections are refused", nil
 		}
 		if err == nil {
 			c.Close() //nolint:errcheck // it should not have been there
 		}
 		select {
 		case <-ctx.Done():
-			return "", errors.Join(fmt.Errorf("link %v is cut, but dialling is not refused", l.Pair), err)
+			return "", errors.Join(fmt.Errorf("link %v is cut, but a new connection is not refused", l.Pair), err)
 		case <-time.After(proveEvery):
 		}
 	}

@@ -183,7 +183,7 @@ func (x *Loss) Prove(ctx context.Context) (string, error) {
 	l.mu.Lock()
 	f, open := l.front, len(l.pipes)
 	l.mu.Unlock()
-	text := fmt.Sprintf("loses every packet, on %d open connections and on every new one", open)
+	text := fmt.Sprintf("loses every packet, on %d open connections and on every new connection", open)
 	if f == nil {
 		return text, nil
 	}
@@ -207,13 +207,13 @@ func (x *Loss) Prove(ctx context.Context) (string, error) {
 		select {
 		case err := <-answered:
 			if err == nil {
-				return "", fmt.Errorf("link %v should lose every packet, but a call to it was answered", l.Pair)
+				return "", fmt.Errorf("link %v should lose every packet, but a test call through the link got an answer", l.Pair)
 			}
-			return "", fmt.Errorf("link %v should lose every packet, but this could not be shown: %w", l.Pair, err)
+			return "", fmt.Errorf("link %v should lose every packet, but the test call that proves this failed: %w", l.Pair, err)
 		case <-time.After(proveEvery):
 		}
 	}
 	cancel()
 	<-answered //nolint:errcheck // it was given up
-	return text + "; a call gets no answer", nil
+	return text + "; a test call got no answer", nil
 }

@@ -65,8 +65,8 @@ func answered(t *testing.T, c net.Conn, want string) {
 }
 
 const (
-	lossOfOne = "loses every packet, on 1 open connections and on every new one"
-	unheard   = "; a call gets no answer"
+	lossOfOne = "loses every packet, on 1 open connections and on every new connection"
+	unheard   = "; a test call got no answer"
 )
 
 // What is lost is sent again: it arrives once, late, by the same connection. So does the call of somebody

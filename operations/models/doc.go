@@ -83,7 +83,7 @@ func Parse(text string) (Model, error) {
 	case name == "semaphore" && key == "permits":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 {
-			return Model{}, fmt.Errorf("permits is %q: it must be a number from 1", value)
+			return Model{}, fmt.Errorf("permits is %q: it must be a whole number, 1 or more", value)
 		}
 		return semaphore(n), nil
 	case name == "semaphore":
@@ -147,12 +147,12 @@ func (m Model) compile(t *table, calls []*operations.Call) ([]op, error) {
 	for _, c := range calls {
 		k, ok := m.names[c.F]
 		if !ok {
-			return nil, fmt.Errorf("line %d: model %s has no operation %q: it has %s", c.Invoke.Line, m.Name, c.F, m.operations())
+			return nil, fmt.Errorf("line %d: model %s has no operation %q: its operations are %s", c.Invoke.Line, m.Name, c.F, m.operations())
 		}
 		o := op{kind: k, call: c, owner: t.as(ownerOf(c))}
 		keep, err := m.make(t, &o)
 		if c.Out == false && (k == acquire || k == release) {
-			err = errors.New("its value is false: an operation that did not happen has the type fail")
+			err = errors.New("its value is false: an operation that did not happen must have the type fail")
 		}
 		if err != nil {
 			line := c.Invoke.Line

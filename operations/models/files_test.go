@@ -52,7 +52,7 @@ func TestModelsOfFiles(t *testing.T) {
 		},
 		"one moment": {owners, `{"type":"invoke","process":1,"f":"acquire","time":1}{"type":"ok","process":1,"f":"acquire","time":1}` +
 			`{"type":"invoke","process":1,"f":"release","time":1}{"type":"ok","process":1,"f":"release","time":1}`, "pass"},
-		"a tag at the end": {owners, call("acquire", "1", "null") + "#jepsen.history.Op", "cut off"},
+		"a tag at the end": {owners, call("acquire", "1", "null") + "#jepsen.history.Op", "the file is incomplete"},
 		"a mark of UTF-8":  {owners, "\ufeff" + call("acquire", "1", "null"), "pass"},
 		"a deep value":     {register, both(strings.Repeat("[", 2000)+strings.Repeat("]", 2000), "1"), "nested"},
 	} {

@@ -50,7 +50,7 @@ func mutex() Model {
 // owned: only its owner may free it. State: owner.
 func owned() Model {
 	return Model{
-		Name: "owned-mutex", Doc: "one holder at a time; only the process that holds the lock (or the client that its value names) can release the lock", names: lockNames,
+		Name: "owned-mutex", Doc: "one holder at a time; only the holder can release the lock; the holder is the process, or the client that the value names", names: lockNames,
 		make: always,
 		step: func(s state, o class) (state, bool) {
 			if o.kind == acquire {
@@ -81,7 +81,7 @@ func tellOwner(t *table, s state) string {
 // reentrant: its owner may hold it several times. State: owner, n: how often.
 func reentrant() Model {
 	return Model{
-		Name: "reentrant-mutex", Doc: "as owned-mutex, but the owner may acquire the lock again, and must release the lock as often as it has acquired it", names: lockNames,
+		Name: "reentrant-mutex", Doc: "as owned-mutex, but the holder may acquire the lock again, and must release the lock as many times as it acquired the lock", names: lockNames,
 		make: always,
 		step: func(s state, o class) (state, bool) {
 			switch {
@@ -107,14 +107,14 @@ func reentrant() Model {
 // fenced: each grant has a token greater than all before. State: owner, n: the highest token so far.
 func fenced() Model {
 	return Model{
-		Name: "fenced-mutex", Doc: "as owned-mutex, and the value of each acquire is a fencing token (a number, or a map with fence or token) greater than all earlier tokens", names: lockNames,
+		Name: "fenced-mutex", Doc: "as owned-mutex, and the value of each acquire is a fencing token (a number, or a map with fence or token) that must be greater than all earlier tokens", names: lockNames,
 		make: func(_ *table, o *op) (bool, error) {
 			if o.kind == release || o.call.Unknown() {
 				return true, nil
 			}
 			token, ok := tokenOf(o.call.Out)
 			if !ok {
-				return false, fmt.Errorf("its value is %s: the value must be a whole number from 1, or a map with such a number as fence or token", operations.Text(o.call.Out))
+				return false, fmt.Errorf("its value is %s: the value must be a whole number, 1 or more, or a map with such a number as fence or token", operations.Text(o.call.Out))
 			}
 			o.a = token
 			return true, nil
@@ -171,7 +171,7 @@ func semaphore(permits int) Model {
 			switch value.(type) {
 			case int64, float64, operations.Number:
 				if operations.Canonical(value) != "1" {
-					return false, errors.New("the operation is about several permits at once, which this model does not judge")
+					return false, errors.New("the operation acquires or releases several permits at once: this model does not judge such operations")
 				}
 			}
 			return true, nil

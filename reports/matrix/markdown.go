@@ -21,14 +21,14 @@ func Markdown(w io.Writer, t *Table, all bool) error {
 		fmt.Fprintf(&b, "\n> %s\n", text(a))
 	}
 	if odd := t.surprises(); len(odd) > 0 {
-		b.WriteString("\n## Not as expected\n\n")
+		b.WriteString("\n## Unexpected results\n\n")
 		for _, c := range odd {
 			fmt.Fprintf(&b, "- **%s** %s: %s\n", c.Status, text(c.Name), text(strings.Join(c.Why, "; ")))
 			fmt.Fprintf(&b, "  `%s run %s`\n", text(t.Program), c.Line())
 		}
 	}
 	if len(t.Changes) > 0 {
-		b.WriteString("\n## What has changed\n\n")
+		b.WriteString("\n## Changes\n\n")
 		for _, c := range t.Changes {
 			fmt.Fprintf(&b, "- %s\n", text(c))
 		}
@@ -93,7 +93,7 @@ func (t *Table) matrixText(b *strings.Builder) {
 
 func (t *Table) cellsText(b *strings.Builder) {
 	b.WriteString("\n## Cells\n\n")
-	head := []string{"cell: `" + text(t.Program) + " run ...`", "word", "as expected"}
+	head := []string{"cell: `" + text(t.Program) + " run ...`", "result", "runs as expected"}
 	for _, f := range t.Figures {
 		head = append(head, f.Name)
 	}

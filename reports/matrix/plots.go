@@ -27,12 +27,12 @@ func plotsOf(t *Table) (out []plotted) {
 		of          func(Cell) bool
 	}{
 		{
-			"Time to acquire, without faults", "50th (dark) and 99th percentile (light) of the time to acquire: medians of the runs, with their intervals.",
+			"Time to acquire, without faults", "Time to acquire the lock: 50th percentile (dark) and 99th percentile (light). Each point is the median of the runs, with its interval.",
 			[]string{"acquire.p50", "acquire.p99"},
 			func(c Cell) bool { return c.Column == "none" && c.Word == "safe" },
 		},
 		{
-			"Time to recover after a fault", "From the end of a fault to the next grant: median of the longest times of the runs, with its interval.",
+			"Time to recover after a fault", "Longest time from the end of a fault to the next grant. Each point is the median of the runs, with its interval.",
 			[]string{"recovery.median"},
 			func(c Cell) bool { return c.Column != "none" },
 		},

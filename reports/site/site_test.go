@@ -92,7 +92,7 @@ func TestList(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, body)
 		}
 	}
-	for query, want := range map[string]string{"q=redis+SEED": "1 to 1 of 1", "verdict=pass": "1 to 2 of 2", "q=nothing": "Nothing here matches", "q=%22%3E%3Cscript%3E": "Nothing here matches", "page=99": "1 to 5 of 5"} {
+	for query, want := range map[string]string{"q=redis+SEED": "1 to 1 of 1", "verdict=pass": "1 to 2 of 2", "q=nothing": "No run or suite matches the filter", "q=%22%3E%3Cscript%3E": "No run or suite matches the filter", "page=99": "1 to 5 of 5"} {
 		body := get(s, "GET", "/?"+query, "lab").Body.String()
 		if !strings.Contains(body, want) || strings.Contains(body, `"><script>`) {
 			t.Errorf("%s: no %q in\n%s", query, want, body)

@@ -56,7 +56,7 @@ func TestGroups(t *testing.T) {
 	if a.Locks[0].Name != "good" || a.Locks[len(a.Locks)-1].Name != "nowhere" || a.Groups != 3 {
 		t.Errorf("%d groups, from %s to %s", a.Groups, a.Locks[0].Name, a.Locks[len(a.Locks)-1].Name)
 	}
-	if !strings.Contains(a.RankedBy, "Not every lock") {
+	if !strings.Contains(a.RankedBy, "not tested under every fault") {
 		t.Errorf("nothing is said of what was skipped: %s", a.RankedBy)
 	}
 }
@@ -74,14 +74,14 @@ func TestSentences(t *testing.T) {
 		cells []Cell
 		want  []string
 	}{
-		"all survived":     {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil), runsOf("l", "flap", suite.Safe, 0, 5, nil)}, []string{"l survived all faults under which it was run (flap): of 10 runs none violated a promise (95 % interval of the share: up to 30.8 %)."}},
+		"all survived":     {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil), runsOf("l", "flap", suite.Safe, 0, 5, nil)}, []string{"l survived all tested faults (flap): none of 10 runs violated a promise (with 95 % confidence, at most 30.8 % of such runs violate a promise)."}},
 		"no faults":        {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil)}, []string{"kept its promises without faults in 5 runs"}},
-		"inherent":         {[]Cell{runsOf("l", "client-pause", suite.Inherent, 4, 5, both)}, []string{"survived none of the faults", "The lock broke a promise under client-pause (4 of 5 runs): every lock that can end without a release allows such a violation, and the remedy is a fence.", "Without a fence 10 updates were lost: 2 % of all updates (", "With a fence no update was lost, and the fence refused 15 stale requests.", "Where the lock was granted again after a fault, that took 50.0 ms (median)."}},
-		"no tokens":        {[]Cell{runsOf("l", "client-pause", suite.Inherent, 5, 5, plain)}, []string{"Fencing was not measured, because this backend issues no tokens."}},
+		"inherent":         {[]Cell{runsOf("l", "client-pause", suite.Inherent, 4, 5, both)}, []string{"survived none of the tested faults", "The lock broke a promise under client-pause (4 of 5 runs): every lock that can end without a release allows this violation, and the remedy is a fence.", "Without a fence, 10 updates were lost: 2 % of all updates (", "With a fence, no update was lost, and the fence refused 15 stale requests.", "After a fault, the lock was granted again after 50.0 ms (median)."}},
+		"no tokens":        {[]Cell{runsOf("l", "client-pause", suite.Inherent, 5, 5, plain)}, []string{"Fencing was not measured, because this backend issues no fencing tokens."}},
 		"blocked":          {[]Cell{blocked}, []string{"no client got the lock again", "blocked all clients forever in 5 of 5 runs."}},
-		"open and untried": {[]Cell{open, {Lock: "l", Fault: "server-restart", Skipped: true}}, []string{"The lock was not run under server-restart. 3 runs were inconclusive."}},
-		"without faults":   {[]Cell{runsOf("l", "none", suite.Defect, 1, 5, nil)}, []string{"The lock broke a promise under no fault at all (1 of 5 runs): such a violation is a defect"}},
-		"nothing":          {[]Cell{{Lock: "l", Fault: "none", Skipped: true}}, []string{"l was not measured. The lock was not run under none."}},
+		"open and untried": {[]Cell{open, {Lock: "l", Fault: "server-restart", Skipped: true}}, []string{"The lock was not tested under server-restart. 3 runs were inconclusive."}},
+		"without faults":   {[]Cell{runsOf("l", "none", suite.Defect, 1, 5, nil)}, []string{"The lock broke a promise under no fault at all (1 of 5 runs): this violation is a defect"}},
+		"nothing":          {[]Cell{{Lock: "l", Fault: "none", Skipped: true}}, []string{"l was not measured. The lock was not tested under none."}},
 	} {
 		got := find(t, Of(c.cells), "l").Sentence
 		for _, want := range c.want {

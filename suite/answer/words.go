@@ -19,7 +19,7 @@ func (l Lock) sentence() string {
 	parts = append(parts, l.losses()...)
 	parts = append(parts, l.blocks()...)
 	if l.Recovery != nil {
-		parts = append(parts, "Where the lock was granted again after a fault, that took "+typical(With("recovery.median", l.Recovery))+".")
+		parts = append(parts, "After a fault, the lock was granted again after "+typical(With("recovery.median", l.Recovery))+".")
 	}
 	return strings.Join(append(parts, l.untried()...), " ")
 }
@@ -36,19 +36,19 @@ func (l Lock) survived() string {
 	faults := slices.DeleteFunc(slices.Clone(l.Survived), func(f string) bool { return f == idle })
 	switch {
 	case len(l.Violated) == 0 && len(faults) > 0:
-		return fmt.Sprintf("survived all faults under which it was run (%s): of %s none violated a promise (95 %% interval of the share: up to %s)", join(faults), runs(l.Runs), Text("violating.runs", l.Rate.High))
+		return fmt.Sprintf("survived all tested faults (%s): none of %s violated a promise (with 95 %% confidence, at most %s of such runs violate a promise)", join(faults), runs(l.Runs), Text("violating.runs", l.Rate.High))
 	case len(l.Violated) == 0:
 		return fmt.Sprintf("kept its promises without faults in %s", runs(l.Runs))
 	case len(faults) == 0:
-		return "survived none of the faults under which it was run"
+		return "survived none of the tested faults"
 	}
 	return "survived " + join(faults)
 }
 
 // cures are what helps against a violation.
 var cures = map[suite.Word]string{
-	suite.Inherent: "every lock that can end without a release allows such a violation, and the remedy is a fence",
-	suite.Defect:   "such a violation is a defect, and the remedy is another lock or topology",
+	suite.Inherent: "every lock that can end without a release allows this violation, and the remedy is a fence",
+	suite.Defect:   "this violation is a defect, and the remedy is another lock or topology",
 	suite.Blocks:   "no client got the lock again, and the remedy is a lease or another lock",
 }
 
@@ -75,13 +75,13 @@ func (l Lock) violations() (out []string) {
 
 func (l Lock) losses() (out []string) {
 	if l.Plain != nil {
-		out = append(out, "Without a fence "+loss(l.Plain, l.PlainShare, "lost-updates.plain.percent")+".")
+		out = append(out, "Without a fence, "+loss(l.Plain, l.PlainShare, "lost-updates.plain.percent")+".")
 	}
 	switch {
 	case l.Fenced == nil && l.Plain != nil && l.Plain.Value > 0:
-		out = append(out, "Fencing was not measured, because this backend issues no tokens.")
+		out = append(out, "Fencing was not measured, because this backend issues no fencing tokens.")
 	case l.Fenced != nil:
-		text := "With a fence " + loss(l.Fenced, l.FencedShare, "lost-updates.fenced.percent")
+		text := "With a fence, " + loss(l.Fenced, l.FencedShare, "lost-updates.fenced.percent")
 		if l.Refused != nil && l.Refused.Value > 0 {
 			text += fmt.Sprintf(", and the fence refused %s", count(l.Refused.Value, "stale request"))
 		}
@@ -126,7 +126,7 @@ func (l Lock) blocks() []string {
 // untried is what nothing is known of.
 func (l Lock) untried() (out []string) {
 	if len(l.Skipped) > 0 {
-		out = append(out, "The lock was not run under "+join(l.Skipped)+".")
+		out = append(out, "The lock was not tested under "+join(l.Skipped)+".")
 	}
 	switch {
 	case l.Open == 1:

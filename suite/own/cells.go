@@ -18,7 +18,7 @@ func fenceCells() []suite.Case {
 	const pause = "--nemesis client-pause --ttl 1s --clients 3 --time 10s --seed 1 "
 	return []suite.Case{
 		{
-			Name: "lua-pause", Text: "the lease of a paused holder runs out: two clients believe that they hold the lock, and the data is damaged, although every answer of the lock is correct",
+			Name: "lua-pause", Text: "a holder is paused until its lease is over: two clients believe that they hold the lock, and updates are lost, although the lock gave only correct answers",
 			Run: suite.MustLine("--backend redis-lua --workload counter " + pause),
 			Expect: suite.Expectation{
 				Exit: codes{harness.ExitViolation},
@@ -32,7 +32,7 @@ func fenceCells() []suite.Case {
 			},
 		},
 		{
-			Name: "fenced-on", Text: "a holder is paused until its lease is over: the fence refuses the holder's stale requests, so no update is lost, and the run passes",
+			Name: "fenced-on", Text: "a holder is paused until its lease is over: the fence refuses the holder's late requests, so no update is lost",
 			Run: suite.MustLine("--backend redis-fenced --fencing on " + pause),
 			Expect: suite.Expectation{
 				Exit: codes{harness.ExitPass},
@@ -48,7 +48,7 @@ func fenceCells() []suite.Case {
 			},
 		},
 		{
-			Name: "fenced-off", Text: "a lock issues fencing tokens, but the register does not check the tokens: updates are lost",
+			Name: "fenced-off", Text: "a lock issues fencing tokens, but the data store does not check the tokens: updates are lost",
 			Run: suite.MustLine("--backend redis-fenced --fencing off " + pause),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},
@@ -56,7 +56,7 @@ func fenceCells() []suite.Case {
 			},
 		},
 		{
-			Name: "fenced-both", Text: "a holder is paused until its lease is over: the register without a fence loses updates, and the register with a fence loses none",
+			Name: "fenced-both", Text: "a holder is paused until its lease is over: data without a fence loses updates, and data with a fence loses no update",
 			Run: suite.MustLine("--backend redis-fenced " + pause),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},
@@ -112,19 +112,19 @@ func pauseCells() []suite.Case {
 	}
 	return []suite.Case{
 		{
-			Name: "del-pause", Text: "a paused client releases with DEL after its lease is over, without checking the owner: the DEL frees another client's lock",
+			Name: "del-pause", Text: "a client is paused until its lease is over, and then releases the lock with DEL: the DEL does not check the owner and deletes another client's lock",
 			Run: suite.MustLine("--backend redis-del --nemesis client-pause --seed 2"), Expect: foreignRelease,
 		},
 		{
-			Name: "get-del-pause", Text: "a client is paused between GET and DEL: its GET found its own key, but its DEL frees another client's lock",
+			Name: "get-del-pause", Text: "a client is paused between GET and DEL: the GET finds the client's own key, but the DEL deletes another client's key",
 			Run: suite.MustLine("--backend redis-get-del --nemesis client-pause:at=between-get-and-del --seed 2"), Expect: foreignRelease,
 		},
 		{
-			Name: "watchdog-stall", Text: "a watchdog renews the lease while its client's critical section hangs: no violation",
+			Name: "watchdog-stall", Text: "a critical section hangs, and a watchdog (a thread that renews the lease) keeps the lock: no violation",
 			Run: suite.MustLine("--backend redis-watchdog --nemesis client-stall --seed 2"), Expect: passes(),
 		},
 		{
-			Name: "watchdog-pause", Text: "a pause of the client process also stops the client's watchdog: the lease runs out, and two clients believe that they hold the lock",
+			Name: "watchdog-pause", Text: "a pause of the client also stops the watchdog that renews its lease: the lease runs out, and two clients believe that they hold the lock",
 			Run: suite.MustLine("--backend redis-watchdog --nemesis client-pause --seed 2"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},
@@ -137,7 +137,7 @@ func pauseCells() []suite.Case {
 			Run: suite.MustLine("--backend file-flock --nemesis client-pause --time 5s --seed 2"), Expect: passes(),
 		},
 		{
-			Name: "mutex-workload", Text: "the workload mutex writes no data: lockstorm still finds that two clients believed at once that they held the lock",
+			Name: "mutex-workload", Text: "the clients write no data, but lockstorm still finds that two clients believed at the same time that they held the lock",
 			Run: suite.MustLine("--backend redis-lua --workload mutex --nemesis client-pause --time 5s --seed 2"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},
@@ -145,7 +145,7 @@ func pauseCells() []suite.Case {
 			},
 		},
 		{
-			Name: "trusting", Text: "clients that never check their lease's deadline are paused after the grant: two clients believe that they hold the lock",
+			Name: "trusting", Text: "clients never check the deadline of their lease, and are paused after they got the lock: two clients believe that they hold the lock",
 			Run:    suite.MustLine("--backend redis-lua --nemesis client-pause:at=acquired --discipline trusting --time 5s --seed 2"),
 			Expect: fails(checker.MutualExclusion),
 		},

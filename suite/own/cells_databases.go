@@ -19,15 +19,15 @@ func databaseCells() []suite.Case {
 			Run: suite.MustLine("--backend postgres-advisory --clients 3 --nemesis kill-connection --time 8s --seed 1"), Expect: doubleHolder(checker.Inherent),
 		},
 		{
-			Name: "mariadb-get-lock-restart", Text: "a lock of GET_LOCK ends when the MariaDB server restarts: two clients believe that they hold the lock",
+			Name: "mariadb-get-lock-restart", Text: "a lock taken with GET_LOCK ends when the MariaDB server restarts: two clients believe that they hold the lock",
 			Run: suite.MustLine("--backend mariadb-get-lock --nemesis server-restart --time 5s --seed 1"), Expect: doubleHolder(checker.Inherent),
 		},
 		{
-			Name: "sql-optimistic-restart", Text: "each update checks a version number in the row: no update is lost when the server restarts, although no client holds a lock",
+			Name: "sql-optimistic-restart", Text: "each update checks a version number in the row instead of taking a lock: no update is lost when the server restarts",
 			Run: suite.MustLine("--backend sql-optimistic --topology mariadb --nemesis server-restart --time 5s --seed 1"), Expect: passes(),
 		},
 		{
-			Name: "sql-lease-promote", Text: "a lease was not replicated, and the replica is promoted: the lease is lost, and two clients hold the lock",
+			Name: "sql-lease-promote", Text: "a replica is promoted that has not received the lease: the lease is lost, and two clients hold the lock",
 			Run: suite.MustLine("--backend sql-lease-row --topology mariadb-replica --nemesis promote-replica --time 18s --seed 1"), Expect: doubleHolder(checker.Defect),
 		},
 		{
@@ -45,7 +45,7 @@ func databaseCells() []suite.Case {
 			Run: suite.MustLine("--backend redis-lua --workload job --time 4s --seed 1"), Expect: fails(checker.Once),
 		},
 		{
-			Name: "value-cas-restock", Text: "an update checks only the old value: stock that was sold and refilled looks unchanged, so the ledger loses an update",
+			Name: "value-cas-restock", Text: "an update checks only the old value of a row: stock that was sold and refilled looks unchanged, and a change of the stock is lost",
 			Run: suite.MustLine("--backend sql-value-cas --workload stock --time 8s --seed 1"), Expect: fails(checker.Stock),
 		},
 		{

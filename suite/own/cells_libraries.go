@@ -16,12 +16,12 @@ func libraryCells() []suite.Case {
 	}
 	return []suite.Case{
 		{
-			Name: "retried-ghost", Text: "the answer to a SET NX is lost, and the second SET NX finds the key of the first one: the client is told that it was refused, the record says that the outcome is unknown, and no client can get the lock for one ttl",
+			Name: "retried-ghost", Text: "the answer to a SET NX is lost, and the repeated SET NX finds the key of the first SET NX: lockstorm records an unknown outcome, and no client can get the lock for one time to live",
 			Run:    suite.MustLine("--backend redis-lua --nemesis lost-reply:at=before-acquire --time 9s --seed 3"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitPass}, Rules: map[string][]string{checker.Liveness: {"orphan"}}},
 		},
 		{
-			Name: "rueidislock-late", Text: "the network swallows all packets of a client (mode=blackhole): rueidislock reports the loss of the lock half a ttl late",
+			Name: "rueidislock-late", Text: "the network swallows all packets of a client (mode=blackhole): rueidislock reports the loss of the lock half a time to live too late",
 			Run:    suite.MustLine("--backend rueidislock --nemesis partition-client:mode=blackhole,at=acquired,for=3ttl --workload counter:hold=2.5ttl --time 8s --seed 3"),
 			Expect: late,
 		},
@@ -31,27 +31,27 @@ func libraryCells() []suite.Case {
 			Expect: doubleHolder(checker.Defect),
 		},
 		{
-			Name: "redsync-pause", Text: "redsync: a holder is paused until its lease is over, and two clients believe that they hold the lock: every lock with a lease allows this overlap",
+			Name: "redsync-pause", Text: "redsync: a holder is paused until its lease is over, and two clients believe that they hold the lock (every lock with a lease allows this)",
 			Run: suite.MustLine("--backend redsync --nemesis client-pause --time 4s --seed 3"), Expect: inherent,
 		},
 		{
-			Name: "redislock-pause", Text: "redislock: a holder is paused until its lease is over, and two clients believe that they hold the lock: every lock with a lease allows this overlap",
+			Name: "redislock-pause", Text: "redislock: a holder is paused until its lease is over, and two clients believe that they hold the lock (every lock with a lease allows this)",
 			Run: suite.MustLine("--backend redislock --nemesis client-pause --time 4s --seed 3"), Expect: inherent,
 		},
 		{
-			Name: "rueidislock-stall", Text: "rueidislock extends the lease while its client's critical section hangs: no violation",
+			Name: "rueidislock-stall", Text: "rueidislock extends the lease while a critical section hangs: no violation",
 			Run: suite.MustLine("--backend rueidislock --nemesis client-stall --time 4s --seed 3"), Expect: passes(),
 		},
 		{
-			Name: "rueidislock-pause", Text: "rueidislock: a holder is paused until its lease is over, and two clients believe that they hold the lock: every lock with a lease allows this overlap",
+			Name: "rueidislock-pause", Text: "rueidislock: a holder is paused until its lease is over, and two clients believe that they hold the lock (every lock with a lease allows this)",
 			Run: suite.MustLine("--backend rueidislock --nemesis client-pause --time 4s --seed 3"), Expect: inherent,
 		},
 		{
-			Name: "rueidislock-asleep", Text: "rueidislock: a server is down for two times to live, and after its restart all waiting clients sleep forever",
+			Name: "rueidislock-asleep", Text: "rueidislock: a server is down for twice the time to live, and all waiting clients sleep forever after the restart",
 			Run: suite.MustLine("--backend rueidislock" + away), Expect: fails(checker.Liveness),
 		},
 		{
-			Name: "rueidislock-no-cache", Text: "rueidislock without client-side caching: a server is down for two times to live, and after its restart the waiting clients ask for the lock again",
+			Name: "rueidislock-no-cache", Text: "rueidislock without client-side caching: a server is down for twice the time to live, and the waiting clients ask for the lock again after the restart",
 			Run: suite.MustLine("--backend rueidislock:disable-cache=yes" + away), Expect: passes(),
 		},
 	}

@@ -27,7 +27,7 @@ func serverCells() []suite.Case {
 			Run: suite.MustLine("--backend redis-lua --nemesis server-restart --ttl 3s --topology redis-single-aof --seed 2"), Expect: passes(),
 		},
 		{
-			Name: "failover-long-lease", Text: "a lease lasts longer than a fail-over: the new master does not have the lock, although the lease is still running",
+			Name: "failover-long-lease", Text: "a fail-over is faster than the end of a lease: the new master does not have the lock, although the lease is still running",
 			// Whether another client is granted the lock before the old holder asks depends on the moment.
 			Run:    suite.MustLine("--backend redis-sentinel --nemesis failover-kill --ttl 5s --time 15s --seed 1"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitViolation}, Classes: classes{checker.LockLinearizability: checker.Defect}},
@@ -37,7 +37,7 @@ func serverCells() []suite.Case {
 			Run: suite.MustLine("--backend redis-lua --nemesis server-pause --time 6s --seed 2"), Expect: passes(),
 		},
 		{
-			Name: "hit-nobody", Text: "the point at which the fault must strike is never reached: the run is inconclusive",
+			Name: "hit-nobody", Text: "no client reaches the point at which the fault must strike, so the run is inconclusive",
 			Run: suite.MustLine("--backend redis-lua --clients 1 --nemesis client-kill:at=waiting --time 3s --seed 2"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitUnknown},
@@ -56,11 +56,11 @@ func combinedCells() []suite.Case {
 	const aof = "--backend redis-lua --topology redis-single-aof --time 4s --seed 1 "
 	return []suite.Case{
 		{
-			Name: "two-faults", Text: "a plan kills clients and pauses the server: no violation",
+			Name: "two-faults", Text: "faults kill clients and pause the server: no violation",
 			Run: suite.MustLine("--backend redis-lua --nemesis client-kill --nemesis server-pause --time 6s --seed 2"), Expect: passes(),
 		},
 		{
-			Name: "two-server-faults", Text: "two faults restart the same server, and their restarts overlap: no violation",
+			Name: "two-server-faults", Text: "two faults restart the same server at overlapping times: no violation",
 			Run:    suite.MustLine(aof + "--nemesis server-restart:at=random,every=200ms --nemesis server-restart:at=random,every=230ms"),
 			Expect: passes(),
 		},

@@ -24,7 +24,7 @@ func sessionCells() []suite.Case {
 			Run: suite.MustLine("--backend zk-sequential --topology zk-three --nemesis leader-kill --time 10s --seed 1"), Expect: passes(),
 		},
 		{
-			Name: "etcd-embedded", Text: "embedded etcd: a client is paused until its lease is over, and the create revision of its key is the fencing token: no update is lost",
+			Name: "etcd-embedded", Text: "embedded etcd: a client is paused until its lease is over, and no update is lost, because the create revision of the lock's key serves as the fencing token",
 			Run: suite.MustLine("--backend etcd-mutex --provider embedded --fencing on --nemesis client-pause --time 5s --seed 1"), Expect: passes(),
 		},
 		{
@@ -32,12 +32,12 @@ func sessionCells() []suite.Case {
 			Run: suite.MustLine("--backend etcd-lock-rpc --topology etcd-three --nemesis leader-isolate --time 10s --seed 1"), Expect: passes(),
 		},
 		{
-			Name: "etcd-election-expired", Text: "clients are paused while they wait: they win an etcd election although their session has expired",
+			Name: "etcd-election-expired", Text: "clients are paused while they wait in an etcd election, and win the election although their session has expired",
 			Run:    suite.MustLine("--backend etcd-election --nemesis client-pause:at=random,clients=half,for=1.5ttl --time 6s --seed 1"),
 			Expect: fails(checker.LockLinearizability),
 		},
 		{
-			Name: "etcd-txn-chaos", Text: "the fault chaos strikes clients, links and servers, and etcd: each write checks the lock's key in its own transaction: no update is lost",
+			Name: "etcd-txn-chaos", Text: "the fault chaos strikes clients, links and servers: etcd loses no update, because each write checks the lock's key in its own transaction",
 			Run:    suite.MustLine("--backend etcd-txn --fencing on --nemesis chaos --time 8s --seed 1"),
 			Expect: suite.Expectation{Verdicts: verdicts{checker.DataFenced: checker.Pass}},
 		},

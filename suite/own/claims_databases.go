@@ -13,7 +13,7 @@ func claimsOfDatabases() []Claim {
 	return []Claim{
 		{
 			Number: 33, Text: "SELECT ... FOR UPDATE in one transaction is a lock", Articles: "004",
-			Note: "The claim is true for an existing row. A missing row cannot be locked: in every engine and at every isolation level two clients are told that the row is free. Whether both clients can write depends on a unique key, or on the isolation level.",
+			Note: "The claim is true for an existing row. A missing row cannot be locked: in every engine and at every isolation level two clients are told that the row is free. A unique key or the isolation level decides whether both clients can write.",
 			Runs: missingRows(),
 		},
 		{
@@ -29,7 +29,7 @@ func claimsOfDatabases() []Claim {
 		},
 		{
 			Number: 36, Text: "Redis is fastest and databases are slowest; ZooKeeper is slow", Articles: "000, 004",
-			Note:  "One client takes and releases the lock, without faults. The runs measure the number of grants, and the time to acquire. If the server writes the lock to its disk before it answers, an acquire takes longer. A session lock in a database is not written to disk.",
+			Note:  "One client takes and releases the lock, without faults. The runs measure the number of grants, and the time to acquire the lock. If the server writes the lock to its disk before it answers, an acquire takes longer. A session lock in a database is not written to disk.",
 			Alone: true,
 			Compares: []Comparison{
 				{"Redis is faster than a queue in ZooKeeper", figGrants, "redis-lua", "zk-sequential", 1.5},

@@ -37,7 +37,7 @@ func claimsOfLocks() []Claim {
 		},
 		{
 			Number: 2, Text: "only the client that took a lock may release the lock", Articles: "000",
-			Note: "A DEL without a check deletes any client's key. An atomic compare-and-delete deletes only the key of its own client.",
+			Note: "A DEL without a check deletes the key of any client. An atomic compare-and-delete deletes only the client's own key.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua --nemesis client-pause:at=before-release,every=2ttl --time 5s", owned),
 				but("redis-del", "--backend redis-del --nemesis client-pause:at=before-release,every=2ttl --time 5s", fails(checker.Ownership), owned, "violations"),
@@ -45,7 +45,7 @@ func claimsOfLocks() []Claim {
 		},
 		{
 			Number: 3, Text: "if a lock has no time-out, a dead holder blocks all other clients", Articles: "000, 002, 003, 004",
-			Note: "The claim is true for a key in a store. A lock that ends with the connection or the process of its holder needs no time-out.",
+			Note: "The claim is true for a lock that is a key in a store. A lock that ends with the connection or the process of its holder needs no time-out.",
 			Runs: []ClaimRun{
 				as("redis-setnx", "--backend redis-setnx --nemesis client-kill --time 4s", blocksAll),
 				but("postgres-advisory", "--backend postgres-advisory --nemesis client-kill --time 4s", passes(), blocksAll, figRecovery),
@@ -107,8 +107,8 @@ func claimsOfTokens() []Claim {
 	const pause = " --nemesis client-pause:at=before-write --time 5s"
 	return []Claim{
 		{
-			Number: 12, Text: "a version number that only grows keeps out a client that wakes up late", Articles: "000",
-			Note: "If clients present their token on each read and each write, the fenced register loses no update. A register without a fence loses updates in these runs.",
+			Number: 12, Text: "a version number that only grows (a fencing token) keeps out a client that wakes up late", Articles: "000",
+			Note: "If clients send their token with each read and each write, data that checks the token (a fence) loses no update. Data without a fence loses updates in these runs.",
 			Runs: []ClaimRun{
 				as("redis-fenced", "--backend redis-fenced"+pause, fencedHolds, "fence_refused", "updates_lost_plain", "updates_lost_fenced"),
 				as("zk-sequential", "--backend zk-sequential --nemesis client-pause:at=before-write,for=3ttl --time 8s", fencedHolds, "fence_refused", "updates_lost_plain", "updates_lost_fenced"),
@@ -145,7 +145,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 16, Text: "a time stamp in the row can take the place of the version number", Articles: "000",
-			Note: "With time stamps in whole seconds, the default of time stamp columns, updates are lost. With time stamps in microseconds no update was lost.",
+			Note: "Time stamp columns have whole seconds by default, and then updates are lost. With time stamps in microseconds no update was lost.",
 			Runs: []ClaimRun{
 				but("seconds", "--backend sql-timestamp --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain", "updates_acked"),
 				but("milliseconds-crowd", "--backend sql-timestamp:resolution=100ms --clients 30 --workload counter:hold=2ms,think=0s --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain", "updates_acked"),
@@ -163,7 +163,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 35, Text: "an optimistic update that changes one row has won, and an update that changes no row has lost", Articles: "004",
-			Note: "The claim is true even if the answer to the update is lost. If the answer is lost, the client does not know whether it has won. (A client that simply repeats the statement applies the update twice. docs/libraries.md shows a driver that does so.)",
+			Note: "The claim is true even if the answer to the update is lost, but then the client does not know whether it has won. (A client that simply repeats the statement applies the update twice. docs/libraries.md shows a driver that repeats statements.)",
 			Runs: []ClaimRun{
 				as("lost-reply", "--backend sql-optimistic --nemesis lost-reply:every=1ttl --time 5s", passes(), "updates_acked"),
 				as("lost-reply-mariadb", "--backend sql-optimistic --topology mariadb --nemesis lost-reply:every=1ttl --time 5s", passes(), "updates_acked"),

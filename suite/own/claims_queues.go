@@ -11,10 +11,10 @@ func claimsOfQueues() []Claim {
 	return []Claim{
 		{
 			Number: 8, Text: "a client that fails to take the lock should try again after a random time", Articles: "000",
-			Note: "A random pause makes the longest waits shorter. A random pause saves no requests: if the pauses are shorter on average, the client sends more requests. The length of the pause has no influence on safety.",
+			Note: "A random pause makes the longest waits shorter. A random pause does not save requests: shorter pauses cause more requests. The length of the pause has no influence on safety.",
 			Compares: []Comparison{
 				{"the longest waits are shorter with random pauses than with fixed pauses", "wait_p99_ns", "fixed", "jitter", 1.1},
-				{"a hand-off needs fewer requests with random pauses than with fixed pauses", figRequests, "fixed", "jitter", 1.1},
+				{"a hand-off of the lock needs fewer requests with random pauses than with fixed pauses", figRequests, "fixed", "jitter", 1.1},
 			},
 			Runs: []ClaimRun{
 				as("jitter", "--backend redis-lua"+crowd, passes(), figRequests, "wait_p50_ns", "wait_p99_ns", figOvertaken),
@@ -30,7 +30,7 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 19, Text: "if all clients wait for one ZooKeeper node, a release wakes all waiting clients (the herd); in a queue, a release wakes one client", Articles: "000, 001",
-			Note: "The picture shows the notices per hand-off, by the number of clients. If all clients wait for one node, the number of notices grows with the number of clients. In a queue the number of notices does not grow.",
+			Note: "The picture shows the number of notices per hand-off of the lock. If all clients wait for one node, the number of notices grows with the number of clients. In a queue the number of notices does not grow.",
 			Runs: []ClaimRun{
 				as("exclusive-10", "--backend zk-exclusive --workload handoff --clients 10 --ttl 10s --time 5s", within(figNotices, suite.AtLeast(500)), figNotices, figRequests),
 				as("exclusive-25", "--backend zk-exclusive --workload handoff --clients 25 --ttl 10s --time 8s", within(figNotices, suite.AtLeast(1000)), figNotices, figRequests),
@@ -82,18 +82,18 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 27, Text: "a ZooKeeper lock is reentrant if the client remembers its current node", Articles: "001",
-			Note: "A client that holds the lock does get the lock again. But the client's inner release deletes the node, and another client gets the lock while the outer section is still running.",
+			Note: "A client that holds the lock does get the lock again. But the inner release deletes the node, and another client gets the lock while the outer critical section is still running.",
 			Runs: []ClaimRun{
 				but("zk-seed001", "--backend zk-seed001 --workload reentrant --time 4s", fails(checker.MutualExclusion), alone, "reentries", "violations"),
 			},
 		},
 		{
 			Number: 28, Text: "waiting clients should watch the lock instead of polling it", Articles: "001, 002",
-			Note: "No client that watches the lock is overtaken. Clients that watch the lock do not send fewer requests than clients that poll the lock at intervals of a fiftieth of a long time to live. A hand-off takes longer between clients that watch the lock.",
+			Note: "Clients that watch the lock get the lock in the order of their requests. Watching the lock does not save requests, compared with polling at intervals of a fiftieth of a long time to live. A hand-off of the lock takes longer with watching than with polling.",
 			Compares: []Comparison{
 				{"the longest waits of clients that poll Redis are longer than the longest waits of clients that watch etcd", "wait_p99_ns", "redis-polls", "etcd-watches-one", 1.1},
-				{"a hand-off needs fewer requests with a queue in ZooKeeper than by polling Redis", figRequests, "redis-polls", "zk-watches-one", 1},
-				{"a queue in ZooKeeper has more hand-offs in the same time than polling Redis", figGrants, "zk-watches-one", "redis-polls", 1},
+				{"a hand-off of the lock needs fewer requests with a queue in ZooKeeper than by polling Redis", figRequests, "redis-polls", "zk-watches-one", 1},
+				{"a queue in ZooKeeper has more hand-offs of the lock in the same time than polling Redis", figGrants, "zk-watches-one", "redis-polls", 1},
 			},
 			Runs: []ClaimRun{
 				as("redis-polls", "--backend redis-lua"+crowd, passes(), figRequests, figOvertaken, "wait_p50_ns", "wait_p99_ns", figGrants),

@@ -50,7 +50,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 29, Text: "a watchdog that renews the lease solves the problem that a lock's time-out may end before the work is done", Articles: "002, 004",
-			Note: "The claim is true if a critical section hangs, but then no other client gets the lock while the section hangs. The claim is not true if the client's process is stopped, because the watchdog is stopped as well.",
+			Note: "The claim is true if a critical section hangs, but no other client gets the lock while the critical section hangs. The claim is false if the client's process is stopped, because the watchdog is stopped as well.",
 			Runs: []ClaimRun{
 				as("stall", "--backend redis-watchdog --nemesis client-stall --time 5s", passes(), "wait_p100_ns"),
 				but("pause", "--backend redis-watchdog --nemesis client-pause --time 5s", doubleHolder(checker.Inherent), alone, "violations"),
@@ -59,7 +59,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 30, Text: "if the time to live is too short, two clients hold the lock at once; if the time to live is too long, a dead holder blocks the lock for a long time", Articles: "003, 004",
-			Note: "In the runs, clients hold the lock for 300 to 600 ms without checking their lease, and holders die. The runs measure the lost updates and the time until the next grant, for each time to live.",
+			Note: "In the runs, clients hold the lock for 300 to 600 ms without checking their lease, and holders die. For each time to live, the runs measure the lost updates and the time until the next grant.",
 			Runs: ttlSweep(),
 		},
 		{
@@ -74,7 +74,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 32, Text: "Redlock, on a majority of independent nodes, solves the problem of a failing master", Articles: "004",
-			Note: "Redlock survives the death of a minority. Redlock does not survive a client that is stopped, clocks that jump, or a node that restarts empty.",
+			Note: "Redlock survives the death of a minority of the nodes. Redlock does not survive a client that is stopped, clocks that jump, or a node that restarts without its data.",
 			Runs: []ClaimRun{
 				as("minority", "--backend redlock --topology redis-five-aof --nemesis server-kill:nodes=2 --time 5s", passes(), figRecovery),
 				but("pause", "--backend redlock --nemesis client-pause:at=before-write --time 5s", doubleHolder(checker.Inherent), alone, "violations"),
@@ -84,7 +84,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 40, Text: "a release may fail to delete the lock's node", Articles: "003",
-			Note: "If the release fails, the lock is freed when its lease or session ends. A client that goes on with the same session, without checking, keeps the lock.",
+			Note: "If the release fails, the lock is freed when its lease or session ends. A client that does not check the release and goes on with the same session keeps the lock.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua:retries=0 --nemesis lost-reply:at=releasing --time 5s", comesBack, "orphan_max_ns", figRecovery),
 				as("zk-exclusive", "--backend zk-exclusive --nemesis partition-client:at=releasing,for=0.5ttl --time 6s", alone, "orphan_max_ns", figRecovery),

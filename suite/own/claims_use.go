@@ -14,7 +14,7 @@ func claimsOfUse() []Claim {
 	return []Claim{
 		{
 			Number: 37, Text: "a lock should be reentrant", Articles: "003, 004",
-			Note: "The session locks of databases are reentrant. Most other locks refuse the holder's second acquire. etcd's mutex under one session lets its client in again, but the inner release frees the outer lock.",
+			Note: "The session locks of databases are reentrant. Most other locks refuse the holder's second acquire. etcd's mutex lets a client acquire the lock again within one session, but the inner release frees the outer lock.",
 			Runs: []ClaimRun{
 				as("postgres-advisory", "--backend postgres-advisory"+again, reenters, "reentries", "reentries_refused"),
 				as("mariadb-get-lock", "--backend mariadb-get-lock"+again, reenters, "reentries", "reentries_refused"),
@@ -29,7 +29,7 @@ func claimsOfUse() []Claim {
 		},
 		{
 			Number: 38, Text: "a client must be able to try to take a lock without waiting", Articles: "003",
-			Note: "The tested locks have a way to try without waiting. If the network swallows all packets, a try ends with the time-out of its client.",
+			Note: "All tested locks allow a client to try without waiting. If the network swallows all packets, the attempt ends with the time-out of the client.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua"+try, gives(checker.Bounded, checker.Pass), "try_max_ns"),
 				as("etcd-mutex", "--backend etcd-mutex"+try, gives(checker.Bounded, checker.Pass), "try_max_ns"),

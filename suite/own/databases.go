@@ -36,7 +36,7 @@ func fencedByTransaction() []suite.Case {
 			} {
 				name := fmt.Sprintf("%s/%s/%s", backend, engine, strings.NewReplacer(":", "-", "=", "-").Replace(fault))
 				out = append(out, suite.Case{
-					Name: name, Text: "the transaction that holds the lock, or a version number in the row, is the fence: no update is lost", Expect: noLoss(),
+					Name: name, Text: "the transaction of the lock, or a version number in the row, protects each write: no update is lost", Expect: noLoss(),
 					Run: suite.MustLine(fmt.Sprintf("--backend %s --topology %s --nemesis %s --time 6s", backend, engine, fault)),
 				})
 			}
@@ -62,11 +62,11 @@ func connectionLocks() []suite.Case {
 			})
 		}
 		out = append(out, suite.Case{
-			Name: backend + "/watched", Text: "the server ends a holder's connection: a holder that checks its connection every tenth of the ttl notices the end within a tenth of the ttl",
+			Name: backend + "/watched", Text: "the server ends a holder's connection: a holder that checks its connection every tenth of the time to live notices the end within this time",
 			Run:    suite.MustLine("--backend " + backend + ":watch=0.1ttl --workload counter:hold=0.5ttl --nemesis kill-connection --time 6s"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitPass, harness.ExitViolation}, Verdicts: verdicts{checker.LockLinearizability: checker.Pass}},
 		}, suite.Case{
-			Name: backend + "/idle", Text: "the server ends a connection that is idle for 1 s: the lock of a client that is cut off is freed, as with a lease",
+			Name: backend + "/idle", Text: "the server ends connections that are idle for 1 s: the lock of a client that is cut off is freed, as with a lease",
 			Run:    suite.MustLine("--backend " + backend + ":idle=1s,watch=300ms --nemesis partition-client:mode=blackhole,at=acquired,for=3ttl --time 7s"),
 			Expect: suite.Expectation{Verdicts: verdicts{checker.Liveness: checker.Pass}},
 		})
@@ -82,15 +82,15 @@ func lostPackets() []suite.Case {
 	freed := suite.Expectation{Exit: codes{harness.ExitPass}, Figures: figures{"acquire_p99_ns": suite.AtMost(45e8)}}
 	return []suite.Case{
 		{
-			Name: "postgres-advisory/lost", Text: "the network loses all packets of a holder: the server keeps the holder's lock until the packets are sent again",
+			Name: "postgres-advisory/lost", Text: "the network loses all packets of a holder: the server keeps the holder's lock until the packets arrive again",
 			Run: suite.MustLine("--backend postgres-advisory" + loss), Expect: taken,
 		},
 		{
-			Name: "mariadb-get-lock/lost", Text: "the network loses all packets of a holder: the server keeps the holder's lock until the packets are sent again",
+			Name: "mariadb-get-lock/lost", Text: "the network loses all packets of a holder: the server keeps the holder's lock until the packets arrive again",
 			Run: suite.MustLine("--backend mariadb-get-lock" + loss), Expect: taken,
 		},
 		{
-			Name: "postgres-advisory/lost-user-timeout", Text: "the network loses all packets of a holder: the server keeps the holder's lock in spite of tcp_user_timeout, because this setting covers only data that was sent, and an idle connection sends no data",
+			Name: "postgres-advisory/lost-user-timeout", Text: "the network loses all packets of a holder: the server keeps the holder's lock in spite of tcp_user_timeout, because an idle connection sends no data to which this time-out applies",
 			Run: suite.MustLine("--backend postgres-advisory:user-timeout=1500ms" + loss), Expect: taken,
 		},
 		{
@@ -114,10 +114,10 @@ func replicaCases() []suite.Case {
 	var out []suite.Case
 	for _, engine := range []string{"postgres", "mariadb"} {
 		out = append(out, suite.Case{
-			Name: "sql-lease-row/" + engine + "/asynchronous", Text: "asynchronous replication: the promoted replica never had the lease, and two clients hold the lock",
+			Name: "sql-lease-row/" + engine + "/asynchronous", Text: "with asynchronous replication the promoted replica never received the lease, and two clients hold the lock",
 			Run: suite.MustLine("--backend sql-lease-row --topology " + engine + "-replica --nemesis promote-replica --time 14s"), Expect: doubleHolder(checker.Defect),
 		}, suite.Case{
-			Name: "sql-lease-row/" + engine + "/synchronous", Text: "synchronous replication: the master acknowledges a grant only after the replica has the lease, so the promoted replica has the lease",
+			Name: "sql-lease-row/" + engine + "/synchronous", Text: "with synchronous replication the master acknowledges a grant only after the replica has the lease, so the promoted replica has the lease",
 			Run: suite.MustLine("--backend sql-lease-row --topology " + engine + "-replica-sync --nemesis promote-replica --time 10s"), Expect: passes(),
 		})
 	}

@@ -64,7 +64,7 @@ func sessionPauses() []suite.Case {
 				Run: suite.MustLine("--backend " + b + pause), Expect: inherentLoss(),
 			},
 			suite.Case{
-				Name: b + "/pause-fenced", Text: "a client is paused until its session has expired, and the czxid or the create revision is the fencing token: the fence protects the data",
+				Name: b + "/pause-fenced", Text: "a client is paused until its session has expired: the fence protects the data, because the czxid or the create revision serves as the fencing token",
 				Run: suite.MustLine("--backend " + b + " --fencing on" + pause), Expect: passes(),
 			})
 	}
@@ -134,19 +134,19 @@ func guardedData() []suite.Case {
 		}
 		if top == "etcd-single" {
 			out = append(out, suite.Case{
-				Name: "etcd-txn/" + fault.Name, Text: "etcd: each write checks the lock's key in its own transaction: no update is lost",
+				Name: "etcd-txn/" + fault.Name, Text: "etcd: each write checks the lock's key in its own transaction, so no update is lost",
 				Run: suite.MustLine("--backend etcd-txn --fencing on --nemesis " + fault.Name + " " + onSingle), Expect: kept,
 			})
 		}
 		if top != "etcd-single" || fault.Name == "chaos" {
 			out = append(out, suite.Case{
-				Name: "etcd-txn/" + fault.Name + "/three", Text: "etcd cluster of three servers: each write checks the lock's key in its own transaction: no update is lost",
+				Name: "etcd-txn/" + fault.Name + "/three", Text: "etcd cluster of three servers: each write checks the lock's key in its own transaction, so no update is lost",
 				Run: suite.MustLine("--backend etcd-txn --topology etcd-three --fencing on --nemesis " + fault.Name + " " + onThree), Expect: kept,
 			})
 		}
 	}
 	return append(out, suite.Case{
-		Name: "zk-sequential/register", Text: "ZooKeeper: each write is sent together with a check of the lock's node: no update is lost",
+		Name: "zk-sequential/register", Text: "ZooKeeper: each write is sent together with a check of the lock's node, so no update is lost",
 		Run: suite.MustLine("--backend zk-sequential --register zk --fencing on --nemesis client-pause:at=before-write " + onSingle), Expect: kept,
 	})
 }

@@ -18,7 +18,7 @@ func linkCells() []suite.Case {
 	const run = "--backend redis-lua --time 6s --seed 3 --nemesis "
 	return []suite.Case{
 		{
-			Name: "partition-cut", Text: "a client whose link is cut blocks the other clients no longer than until its lease is over",
+			Name: "partition-cut", Text: "a client whose network link is cut blocks the other clients at most until its lease is over",
 			Run: suite.MustLine(run + "partition-client"), Expect: passes(),
 		},
 		{
@@ -51,7 +51,7 @@ func linkCells() []suite.Case {
 func lostReplyCells() []suite.Case {
 	return []suite.Case{
 		{
-			Name: "lost-reply", Text: "the answer to an acquire is lost: the granted lock blocks all clients no longer than until its lease is over",
+			Name: "lost-reply", Text: "the answer to an acquire is lost: the granted lock blocks all clients at most until its lease is over",
 			Run: suite.MustLine("--backend redis-lua --nemesis lost-reply:at=before-acquire --time 5s --seed 3"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitPass},

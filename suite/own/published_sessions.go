@@ -37,7 +37,7 @@ func publishedSessions() []suite.Case {
 		},
 		{
 			Name: "zk-herd", Source: zkRecipes,
-			Text: "ZooKeeper: all clients watch one node, and each release wakes all waiting clients: with ten clients, a hand-off causes two or more notices on average",
+			Text: "ZooKeeper: all clients watch one node, and each release wakes all waiting clients: with ten clients, each hand-off of the lock causes two or more notices on average",
 			Run:  suite.MustLine("--backend zk-exclusive" + crowd), Expect: herd,
 		},
 		{
@@ -62,7 +62,7 @@ func publishedSessions() []suite.Case {
 		},
 		{
 			Name: "etcd-guarded", Source: jepsen343,
-			Text: "etcd: each write checks the lock's key in its own transaction: no update is lost, although the client is paused for longer than its lease",
+			Text: "etcd: each write checks the lock's key in its own transaction, so no update is lost, although the client is paused for longer than its lease",
 			Run:  suite.MustLine("--backend etcd-txn --fencing on" + longer + "1s"), Expect: guarded,
 		},
 	}

@@ -111,7 +111,7 @@ func (x *expansion) wrong(line int, format string, args ...any) {
 
 // notHere are the flags of run that a suite says in another way.
 var notHere = map[string]string{
-	"seed": "list seeds under seeds: instead", "out": "leave it out, because the suite chooses the directories of its runs",
+	"seed": "list the seeds under the key seeds", "out": "remove this key, because the suite chooses the directories of its runs",
 }
 
 // runFlags are those that a suite file can set.
@@ -159,7 +159,7 @@ const execKey = "exec"
 
 func (x *expansion) exec(cfg *harness.Config, flag text, words list) bool {
 	if len(words) == 0 || words[0].Value == "" {
-		x.wrong(flag.Line, "exec: the program is missing; write it as in exec: [./my-lock.py, an-argument]")
+		x.wrong(flag.Line, "exec: the program is missing; write for example exec: [./my-lock.py, an-argument]")
 		return false
 	}
 	cfg.Backend, cfg.Arguments = harness.ExecBackend(words[0].Value), nil
@@ -203,7 +203,7 @@ func (x *expansion) axes() {
 		x.set(&base, v.flag, flat(v.choices))
 	}
 	if !slices.ContainsFunc(x.f.Axes, func(v values) bool { return v.flag.Value == "backend" || v.flag.Value == execKey }) && base.Backend == "" {
-		x.wrong(x.f.Axes[0].flag.Line, "the axes need a backend")
+		x.wrong(x.f.Axes[0].flag.Line, "the axes need the key backend")
 		return
 	}
 	x.product(base, x.f.Axes, nil, 0)
@@ -275,11 +275,11 @@ func slug(s string) string {
 // add takes a cell with a name that nobody has.
 func (x *expansion) add(c Cell) {
 	if slices.ContainsFunc(x.cells, func(d Cell) bool { return d.Name == c.Name }) {
-		x.wrong(c.line, "two cells are named %s: rename or remove one", c.Name)
+		x.wrong(c.line, "two cells have the name %s: rename or remove one of them", c.Name)
 		return
 	}
 	if len(x.cells) == maxCells {
-		x.wrong(c.line, "more than %d cells: narrow the axes", maxCells)
+		x.wrong(c.line, "the suite has more than %d cells (combinations of values): reduce the axes", maxCells)
 	}
 	c.Row, c.Column = row(c.Run), strings.Join(c.Run.Nemesis, " + ")
 	switch {
@@ -340,7 +340,7 @@ func (x *expansion) fits(of flags, c Cell) bool {
 	for _, v := range of {
 		got, ok := flagOf(c, v.flag.Value)
 		if !ok {
-			x.wrong(v.flag.Line, "unknown key %s: %swant a flag of lockstorm run, or the key name", v.flag.Value, catalog.DidYouMean(v.flag.Value, append(runFlags(), "name")))
+			x.wrong(v.flag.Line, "unknown key %s: %suse a flag of lockstorm run, or the key name", v.flag.Value, catalog.DidYouMean(v.flag.Value, append(runFlags(), "name")))
 			return false
 		}
 		bare := make([]string, len(got))

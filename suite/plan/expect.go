@@ -37,7 +37,7 @@ func (x *expansion) rule(r rule) {
 // apply puts the rule of an entry of include on its cells.
 func (x *expansion) apply(r rule, cells []Cell) {
 	if len(r.Of) > 0 {
-		x.wrong(r.Of[0].flag.Line, "of: belongs to expect:, not to include:")
+		x.wrong(r.Of[0].flag.Line, "the key of: is allowed in entries of expect:, not in entries of include:")
 	}
 	for i := range cells {
 		x.expect(r, &cells[i])
@@ -46,7 +46,7 @@ func (x *expansion) apply(r rule, cells []Cell) {
 
 func (x *expansion) expect(r rule, c *Cell) {
 	if line := r.asks(); line > 0 && x.f.Compares() {
-		x.once(line, "a suite with compare: true has no expected outcomes: leave out outcome and checks; thresholds may stay")
+		x.once(line, "a suite with compare: true has no expected outcomes: remove the keys outcome and checks (thresholds are allowed)")
 		return
 	}
 	if r.Outcome.Line > 0 {
@@ -84,7 +84,7 @@ func (x *expansion) outcome(word string, c *Cell) (suite.Word, error) {
 	fault, _ := catalog.Split(c.Run.Nemesis[0])
 	w, ok := x.cat.Documented(backend, fault)
 	if !ok {
-		return "", fmt.Errorf("%s: no documented expectation", c.Name)
+		return "", fmt.Errorf("%s: lockstorm documents no outcome for this backend and fault", c.Name)
 	}
 	return w, nil
 }

@@ -167,16 +167,16 @@ func (f *File) valid() error {
 	errs = append(errs, f.validWords()...)
 	if f.Budget.Line > 0 {
 		if d, err := time.ParseDuration(f.Budget.Value); err != nil || d <= 0 {
-			errs = append(errs, f.at(f.Budget.Line, fmt.Errorf("budget %q: want a duration, such as 90s or 10m", f.Budget.Value)))
+			errs = append(errs, f.at(f.Budget.Line, fmt.Errorf("budget %q: write a duration, for example 90s or 10m", f.Budget.Value)))
 		}
 	}
 	if f.Coverage.Exposures.Line > 0 {
 		if n, err := strconv.Atoi(f.Coverage.Exposures.Value); err != nil || n < 1 {
-			errs = append(errs, f.at(f.Coverage.Exposures.Line, fmt.Errorf("exposures %q: want a whole number, 1 or more", f.Coverage.Exposures.Value)))
+			errs = append(errs, f.at(f.Coverage.Exposures.Line, fmt.Errorf("exposures %q: write a whole number, 1 or more", f.Coverage.Exposures.Value)))
 		}
 	}
 	if len(f.Axes) == 0 && len(f.Include) == 0 {
-		errs = append(errs, fmt.Errorf("%s has neither axes nor include: there is nothing to run", f.path))
+		errs = append(errs, fmt.Errorf("%s has neither axes nor include, so there is nothing to run", f.path))
 	}
 	return errors.Join(errs...)
 }

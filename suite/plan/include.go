@@ -13,7 +13,7 @@ import (
 func (x *expansion) include(in inclusion) {
 	switch {
 	case in.Cases.Line > 0 && len(in.Run) > 0:
-		x.wrong(in.Cases.Line, "this entry of include has both cases: and run: (make two entries of it)")
+		x.wrong(in.Cases.Line, "this entry of include has both cases: and run: (split it into two entries)")
 	case in.Cases.Line > 0:
 		x.includeSet(in)
 	case len(in.Run) > 0:
@@ -65,7 +65,7 @@ func (x *expansion) includeRun(in inclusion) {
 	}
 	line := in.Run[0].flag.Line
 	if cfg.Backend == "" {
-		x.wrong(line, "run has no backend")
+		x.wrong(line, "the key run has no backend")
 		return
 	}
 	seeds, err := x.f.seedsOf(in.Seeds, nil)

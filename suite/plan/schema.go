@@ -22,14 +22,14 @@ func Schema(cat *suite.Book) map[string]any {
 		checks[name] = object{"enum": []string{"safe", "violated", "inherent", "defect", "skipped", "any"}}
 	}
 	rule := object{
-		"outcome":    object{"enum": append(outcomes, Documented), "description": "the expected outcome of each run: see docs/suite.md"},
+		"outcome":    object{"enum": append(outcomes, Documented), "description": "the expected outcome of each run (docs/suite.md explains the words)"},
 		"checks":     object{"type": "object", "properties": checks, "additionalProperties": false, "description": "the expected result of single checks"},
-		"thresholds": described(words, "bounds of figures, as in acquire.p99 < 50ms or recovery < 2*ttl"),
+		"thresholds": described(words, "limits of figures, for example acquire.p99 < 50ms or recovery < 2*ttl"),
 	}
 	seeds := object{"anyOf": []any{
 		object{"type": "integer", "minimum": 1, "maximum": maxSeeds},
 		object{"type": "array", "items": object{"type": "integer", "minimum": 1}, "minItems": 1, "uniqueItems": true},
-	}, "description": "a number n: the seeds 1 to n; a list: the seeds in it"}
+	}, "description": "a number n means the seeds 1 to n; a list names single seeds"}
 	run := flagSchema(cat.Catalogue, words, false)
 	with := func(more object) object {
 		out := object{}
@@ -46,12 +46,12 @@ func Schema(cat *suite.Book) map[string]any {
 		"anyOf": []any{object{"required": []string{"axes"}}, object{"required": []string{"include"}}},
 		"properties": object{
 			"name": object{"type": "string", "maxLength": maxName, "pattern": `^[^./\\][^/\\]*$`}, "doc": object{"type": "string"}, "seeds": seeds,
-			"compare":    object{"type": "boolean", "description": "true: the suite compares the locks, and has no expected outcomes; controls (runs with a known outcome) still count"},
+			"compare":    object{"type": "boolean", "description": "if true, the suite compares the locks, and has no expected outcomes; controls (runs with a known outcome) still count"},
 			"budget":     object{"type": "string", "description": "a duration after which no more runs start"},
 			"missing":    object{"enum": []string{Fail, Skip}, "description": "what to do with cells whose servers are missing"},
 			"impossible": object{"enum": []string{Fail, Skip}, "description": "what to do with pairs of backend and fault that cannot run"},
 			"run":        described(run, "flags of lockstorm run, for all cells from axes: and from the entries of include: that have run:"),
-			"axes":       described(flagSchema(cat.Catalogue, words, true), "flags of lockstorm run, each with a list of values: every combination is a cell"),
+			"axes":       described(flagSchema(cat.Catalogue, words, true), "flags of lockstorm run, each with a list of values: every combination of values is a cell"),
 			"include": object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "properties": with(object{
 				"cases": object{"enum": cat.SetNames()}, "only": words, "name": object{"type": "string"}, "doc": object{"type": "string"}, "run": run, "seeds": seeds,
 			})}},

@@ -17,11 +17,11 @@ func (f *File) validWords() (errs []error) {
 	if name := f.Name.Value; f.Name.Line > 0 {
 		switch {
 		case strings.TrimSpace(name) == "":
-			errs = append(errs, f.at(f.Name.Line, errors.New("name is empty: leave it out, or name the suite")))
+			errs = append(errs, f.at(f.Name.Line, errors.New("the key name is empty: remove the key, or name the suite")))
 		case strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, "."):
 			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name %q: the name becomes the name of a directory, so it must not contain / or \\, or start with a dot", name)))
 		case len([]rune(name)) > maxName:
-			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name has more than %d characters", maxName)))
+			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("the name has more than %d characters", maxName)))
 		}
 	}
 	for key, t := range map[string]text{"name": f.Name, "doc": f.Doc} {
@@ -55,7 +55,7 @@ func (f *File) seedsOf(l list, def []uint64) ([]uint64, error) {
 		n, err := strconv.ParseUint(t.Value, 10, 64)
 		switch {
 		case err != nil || n == 0:
-			return nil, f.at(t.Line, fmt.Errorf("seed %q: want a whole number, 1 or more", t.Value))
+			return nil, f.at(t.Line, fmt.Errorf("seed %q: write a whole number, 1 or more", t.Value))
 		case slices.Contains(out, n):
 			return nil, f.at(t.Line, fmt.Errorf("seed %d is listed twice: each seed makes one run", n))
 		}
@@ -92,11 +92,11 @@ func (f *File) SetSeeds(spec string) error {
 			b, errB = strconv.ParseUint(to, 10, 64)
 		}
 		if errA != nil || errB != nil || a == 0 || b < a || b-a >= maxSeeds {
-			return fmt.Errorf("--seeds %s: want 5 for 1 to 5, 6-10, or 1,4,9; at most %d", spec, maxSeeds)
+			return fmt.Errorf("--seeds %s: write 5 (for the seeds 1 to 5), 6-10, or 1,4,9; at most %d seeds", spec, maxSeeds)
 		}
 		if !span && !strings.Contains(spec, ",") {
 			if b > maxSeeds {
-				return fmt.Errorf("--seeds %s: at most %d for each cell", spec, maxSeeds)
+				return fmt.Errorf("--seeds %s: at most %d seeds for each cell", spec, maxSeeds)
 			}
 			a = 1
 		}

@@ -21,7 +21,7 @@ type text struct {
 // UnmarshalYAML reads any scalar as it is written: 5 and "5" are the same.
 func (t *text) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind != yaml.ScalarNode {
-		return fmt.Errorf("line %d: want a single value here", n.Line)
+		return fmt.Errorf("line %d: write a single value here", n.Line)
 	}
 	t.Value, t.Line = n.Value, n.Line
 	return nil
@@ -37,7 +37,7 @@ func (l *list) UnmarshalYAML(n *yaml.Node) error {
 		return nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		return fmt.Errorf("line %d: want a value or a list of values here", n.Line)
+		return fmt.Errorf("line %d: write a value or a list of values here", n.Line)
 	}
 	for _, c := range n.Content {
 		var t text
@@ -62,7 +62,7 @@ type flags []values
 // of a flag that may be given several times, a list of words.
 func (f *flags) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind != yaml.MappingNode {
-		return fmt.Errorf("line %d: want flags of run here, as in backend: redis-lua", n.Line)
+		return fmt.Errorf("line %d: write flags of lockstorm run here, for example backend: redis-lua", n.Line)
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		var v values
@@ -84,12 +84,12 @@ func (f *flags) UnmarshalYAML(n *yaml.Node) error {
 				return err
 			}
 			if len(choice) == 0 {
-				return fmt.Errorf("line %d: an empty list: leave %s out", c.Line, v.flag.Value)
+				return fmt.Errorf("line %d: the list is empty: remove the key %s", c.Line, v.flag.Value)
 			}
 			v.choices = append(v.choices, choice)
 		}
 		if len(v.choices) == 0 {
-			return fmt.Errorf("line %d: %s has no values: leave it out", v.flag.Line, v.flag.Value)
+			return fmt.Errorf("line %d: the key %s has no values: remove the key", v.flag.Line, v.flag.Value)
 		}
 		*f = append(*f, v)
 	}
@@ -144,7 +144,7 @@ func placed(path, msg string) error {
 		}
 	}
 	if m := unfit.FindStringSubmatch(msg); m != nil {
-		msg = m[1] + "this is " + kinds[m[2]] + ": want keys and values here, as in name: my-locks"
+		msg = m[1] + "this is " + kinds[m[2]] + ": write keys and values here, for example name: my-locks"
 	}
 	if rest, ok := strings.CutPrefix(msg, "line "); ok {
 		if number, what, ok := strings.Cut(rest, ": "); ok {

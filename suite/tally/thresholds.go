@@ -32,7 +32,7 @@ var threshold = regexp.MustCompile(`^\s*([a-z][a-z0-9.-]*)\s*(<=|>=|==|<|>)\s*(\
 func ParseThreshold(s string) (Threshold, error) {
 	m := threshold.FindStringSubmatch(s)
 	if m == nil {
-		return Threshold{}, fmt.Errorf("%q: want FIGURE < LIMIT, as in %q (or <=, >, >=, ==)", s, "acquire.p99 < 50ms")
+		return Threshold{}, fmt.Errorf("%q: write a threshold as FIGURE < LIMIT, for example %q (operators: <, <=, >, >=, ==)", s, "acquire.p99 < 50ms")
 	}
 	f, ok := Find(m[1])
 	if !ok {
@@ -62,14 +62,14 @@ func (t *Threshold) read(limit string) error {
 		}
 		d, err := time.ParseDuration(limit)
 		if err != nil {
-			return fmt.Errorf("%s is a time: want 50ms, 1.5s or 2*ttl, not %q", t.Figure.Name, limit)
+			return fmt.Errorf("%s is a time: write for example 50ms, 1.5s or 2*ttl instead of %q", t.Figure.Name, limit)
 		}
 		t.limit = float64(d)
 	default:
 		v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(limit, "%")), 64)
 		switch {
 		case err != nil:
-			return fmt.Errorf("%s is a number, but %q is not one", t.Figure.Name, limit)
+			return fmt.Errorf("%s is a number, but %q is not a number", t.Figure.Name, limit)
 		case strings.HasSuffix(limit, "%") && t.Figure.Unit != Percent:
 			return fmt.Errorf("%s has the unit %s, not percent", t.Figure.Name, t.Figure.Unit)
 		}

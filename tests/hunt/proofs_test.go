@@ -71,7 +71,7 @@ func provenBy(t *testing.T, seed uint64) (out []proven) {
 
 // unproven is why no few events prove a finding whose rule mostly has such a proof: the judge finds the record suspect there, or the
 // lock counts the grants of an owner who may have had one more.
-var unproven = []string{"may be held together", "could have given these answers", "never believed at the same", "wrote after its own", "did not succeed", "the events break rule lost-lease, not rule foreign-release"}
+var unproven = []string{"the lock allows", "could have given these answers", "never believed at the same", "wrote after the store had answered its release", "did not succeed", "the events show a violation of rule lost-lease, but the finding names rule foreign-release"}
 
 // Every finding has a proof, which holds, and every proof is refused that was tampered with. HUNT_PROOFS is how many histories are
 // hunted.

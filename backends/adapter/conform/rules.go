@@ -26,18 +26,18 @@ const answerLimit = 5 * time.Second
 var rules = []rule{
 	{"the adapter describes itself", true, (*bench).describes},
 	{"the adapter answers an unknown operation with unsupported, and ignores unknown fields", false, (*bench).unknown},
-	{"the adapter opens, and its clock is CLOCK_MONOTONIC if its description says so", true, (*bench).opens},
+	{"the adapter answers open, and its clock is CLOCK_MONOTONIC if its description says so", true, (*bench).opens},
 	{"a free lock is granted", true, (*bench).free},
 	{"a held lock is refused", true, (*bench).exclusive},
 	{"a released lock is granted to the client that waits for it", true, (*bench).handsOver},
 	{"the tokens of later grants are higher", false, (*bench).tokens},
 	{"a cancelled wait ends", false, (*bench).cancels},
-	{"a second release is not answered with ok", false, (*bench).releasesOnce},
-	{"extend and ask answer correctly", false, (*bench).calls},
-	{"what was written under a released grant is read under the next one", false, (*bench).settles},
+	{"the adapter does not answer a second release of one grant with ok", false, (*bench).releasesOnce},
+	{"the answers to extend and ask are correct", false, (*bench).calls},
+	{"a client reads the value that the previous holder wrote", false, (*bench).settles},
 	{"no lock is granted before the store has answered", false, (*bench).early},
-	{"not-sent is answered only if nothing was sent", false, (*bench).notSent},
-	{"the adapter ends when its pipe closes, and releases nothing", false, (*bench).ends},
+	{"the adapter answers not-sent only if it sent nothing to the store", false, (*bench).notSent},
+	{"when its pipe closes, the adapter ends without releasing locks", false, (*bench).ends},
 }
 
 func (x *bench) describes(context.Context) (err error) {
@@ -72,7 +72,7 @@ func (x *bench) free(ctx context.Context) error {
 
 func (x *bench) exclusive(ctx context.Context) error {
 	if !x.about.Model.Locks() {
-		return skip("the lock's model is %s", x.about.Model.Kind)
+		return skip("a lock of model %s does not promise mutual exclusion", x.about.Model.Kind)
 	}
 	held, err := x.try(ctx, x.a, "exclusive")
 	if err != nil {
@@ -80,7 +80,7 @@ func (x *bench) exclusive(ctx context.Context) error {
 	}
 	for range 3 {
 		if lease, err := x.try(ctx, x.b, "exclusive"); err == nil {
-			return errors.Join(errors.New("a second client was granted the lock that the first one holds"), lease.Release(ctx))
+			return errors.Join(errors.New("a second client was granted a lock that the first client holds"), lease.Release(ctx))
 		} else if !errors.Is(err, backends.ErrBusy) {
 			return fmt.Errorf("an attempt on a held lock was not answered with busy: %w", err)
 		}
@@ -107,7 +107,7 @@ func (x *bench) handsOver(ctx context.Context) error {
 	}()
 	select {
 	case a := <-got:
-		return fmt.Errorf("an acquire of a held lock returned at once instead of waiting: %w", cmp.Or(a.err, errors.New("the client was granted the lock that another client holds")))
+		return fmt.Errorf("an acquire of a held lock returned at once instead of waiting: %w", cmp.Or(a.err, errors.New("the client was granted a lock that another client holds")))
 	case <-time.After(patience):
 	}
 	if err := held.Release(ctx); err != nil {
@@ -115,7 +115,7 @@ func (x *bench) handsOver(ctx context.Context) error {
 	}
 	a := <-got
 	if a.err != nil {
-		return fmt.Errorf("the lock was released, but the client that waited for the lock got: %w", a.err)
+		return fmt.Errorf("the lock was released, but the attempt of the waiting client failed: %w", a.err)
 	}
 	return a.lease.Release(ctx)
 }
@@ -132,7 +132,7 @@ func (x *bench) tokens(ctx context.Context) error {
 			return err
 		}
 		if now := lease.Info().Token; i > 0 && now <= last {
-			return fmt.Errorf("a grant with token %d was followed by a grant with token %d", last, now)
+			return fmt.Errorf("tokens must increase, but a grant with token %d was followed by a grant with token %d", last, now)
 		} else {
 			last = now
 		}
@@ -153,7 +153,7 @@ func (x *bench) cancels(ctx context.Context) error {
 	err = within(answerLimit, "a cancelled wait", func() error {
 		lease, err := x.b.Acquire(short, x.request("cancel"))
 		if err == nil {
-			return errors.Join(errors.New("a cancelled wait was granted the lock that another client holds"), lease.Release(ctx))
+			return errors.Join(errors.New("a cancelled wait was granted a lock that another client holds"), lease.Release(ctx))
 		}
 		return nil
 	})
@@ -177,7 +177,7 @@ func (x *bench) releasesOnce(ctx context.Context) error {
 // settles writes and releases, reads and writes as another client, and reads again; what a client writes it reads itself.
 func (x *bench) settles(ctx context.Context) error {
 	if !x.about.Settles {
-		return skip("the adapter has neither read nor write")
+		return skip("the adapter supports neither read nor write")
 	}
 	const register = "plain"
 	for i := range int64(3) {
@@ -191,13 +191,13 @@ func (x *bench) settles(ctx context.Context) error {
 			return err
 		}
 		if got, err := access.Read(ctx, register); err != nil || got != i {
-			return fmt.Errorf("a register in which %d was written under a released grant was read as %d: %w", i, got, cmp.Or(err, errors.New("no error")))
+			return fmt.Errorf("the previous holder wrote %d, but the next holder read %d: %w", i, got, cmp.Or(err, errors.New("no error")))
 		}
 		if err := access.Write(ctx, register, i, i+1); err != nil {
 			return fmt.Errorf("a write under a held lock failed: %w", err)
 		}
 		if got, err := access.Read(ctx, register); err != nil || got != i+1 {
-			return fmt.Errorf("a client that wrote %d read %d: %w", i+1, got, cmp.Or(err, errors.New("no error")))
+			return fmt.Errorf("a client wrote %d, and then read %d: %w", i+1, got, cmp.Or(err, errors.New("no error")))
 		}
 		if err := lease.Release(ctx); err != nil {
 			return fmt.Errorf("the release failed: %w", err)
@@ -222,7 +222,7 @@ func (x *bench) calls(ctx context.Context) error {
 	asks := slices.Contains(x.about.Calls, backends.CallAsk)
 	if asks {
 		if held, err := lease.(backends.Asker).Held(ctx); err != nil || !held {
-			return fmt.Errorf("the adapter answered ask for a held lock with held: %t, %w", held, cmp.Or(err, errors.New("no error")))
+			return fmt.Errorf("the lock is held, but the adapter answered ask with held: %t (%w)", held, cmp.Or(err, errors.New("no error")))
 		}
 	}
 	if err := lease.Release(ctx); err != nil {
@@ -230,7 +230,7 @@ func (x *bench) calls(ctx context.Context) error {
 	}
 	if asks {
 		if held, err := lease.(backends.Asker).Held(ctx); err == nil && held {
-			return errors.New("the adapter answered ask for a released lock with held: true")
+			return errors.New("the lock was released, but the adapter answered ask with held: true")
 		}
 	}
 	return nil
@@ -271,9 +271,9 @@ func (x *bench) early(ctx context.Context) error {
 	case <-time.After(patience):
 	}
 	x.holdAll(x.a, false)
-	return within(answerLimit+x.t.TTL, "the attempt, once the store had answered,", func() error {
+	return within(answerLimit+x.t.TTL, "an attempt to which the store had answered", func() error {
 		if err := <-got; errors.Is(err, backends.ErrBusy) {
-			return errors.New("an attempt on a free lock, with a late answer of the store, was answered with busy")
+			return errors.New("the lock was free, but the adapter answered busy after a late answer of the store")
 		}
 		return nil // or it has given up: nobody can tell
 	})
@@ -321,7 +321,7 @@ func (x *bench) notSent(ctx context.Context) error {
 		after += r.sent.Load()
 	}
 	if errors.Is(err, backends.ErrNotSent) && after > before {
-		return fmt.Errorf("the adapter answered not-sent, but had sent %d bytes", after-before)
+		return fmt.Errorf("the adapter answered not-sent, but had sent %d bytes to the store", after-before)
 	}
 	return nil
 }
@@ -347,7 +347,7 @@ func (x *bench) ends(ctx context.Context) error {
 		return err
 	}
 	if took > adapter.EndLimit {
-		return fmt.Errorf("the adapter ran on for %v after its pipe had closed, until a signal ended it", took.Round(time.Millisecond))
+		return fmt.Errorf("the adapter did not end when its pipe closed: a signal ended it after %v", took.Round(time.Millisecond))
 	}
 	if x.spec.Ends != history.EndsLease || time.Since(began) > x.t.TTL/2 {
 		return nil

@@ -68,20 +68,20 @@ func Replay(start int64, sections []Section, order []int) error {
 	latest, state := int64(math.MinInt64), start
 	for _, i := range order {
 		if i < 0 || i >= len(sections) || done[i] {
-			return fmt.Errorf("section %d does not exist, or appears twice in the order", i)
+			return fmt.Errorf("the order contains critical section %d twice, or no such section exists", i)
 		}
 		s := sections[i]
 		if done[i] = true; s.Ret < latest {
-			return fmt.Errorf("the order places section %[1]d after a section that began only when section %[1]d had ended", i)
+			return fmt.Errorf("the order puts critical section %[1]d after a section that began only after the end of section %[1]d", i)
 		}
 		if latest = max(latest, s.Call); s.Reads && s.Base != state {
-			return fmt.Errorf("in this order section %d would read %d, but it read %d", i, state, s.Base)
+			return fmt.Errorf("in this order critical section %d would read %d, but in the run it read %d", i, state, s.Base)
 		}
 		state = s.leaves(state)
 	}
 	for i, s := range sections {
 		if !done[i] && !s.Unknown {
-			return fmt.Errorf("section %d is missing from the order", i)
+			return fmt.Errorf("the order does not contain critical section %d", i)
 		}
 	}
 	return nil

@@ -148,7 +148,7 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 	if spec.Settles {
 		own, is := locker.(workloads.Resource)
 		if !is {
-			return fail(fmt.Errorf("backend %s keeps its data in its own transaction (Settles), but its locker is not a Resource", spec.Name))
+			return fail(fmt.Errorf("backend %s sets Settles (it keeps the data in its own transaction), so its Locker must be a Resource", spec.Name))
 		}
 		resource = own
 	}
@@ -173,7 +173,7 @@ func (w *worker) breach(text string) {
 func (w *worker) collect(length time.Duration) {
 	m := control.Message{Op: control.Collected}
 	if can, is := w.locker.(backends.Collector); !is {
-		m.Error = "the lock has no garbage collector that can be made to run"
+		m.Error = "the lock does not let lockstorm start a garbage collection"
 	} else if proof, err := can.Collect(context.Background(), length); err != nil {
 		m.Error = err.Error()
 	} else {

@@ -147,7 +147,7 @@ func (c *client) used(h *holding, u *Use, e history.Event, a answer, back func(a
 	}
 	c.done(e, typ, code)
 	if code == history.ErrStaleToken && c.w.cfg.Fencing == history.FencingOn {
-		c.lose(h, "the resource refused the fencing token")
+		c.lose(h, "the protected resource refused the fencing token")
 	}
 	back(a)
 }
