@@ -36,8 +36,9 @@ func (r *working) keep(msg jetstream.Msg) (settled func()) {
 	return func() { close(done); <-ended }
 }
 
-// handle makes a task that a message has brought, stores what came of it, and only then acknowledges the message.
-func (r *working) handle(ctx context.Context, msg jetstream.Msg, t Task) {
+// handle makes a task that a message has brought, stores what came of it, and only then acknowledges the message. When the run has
+// ended it frees the machine for the next one.
+func (r *working) handle(ctx context.Context, msg jetstream.Msg, t Task, free func()) {
 	given := uint64(1)
 	if meta, err := msg.Metadata(); err == nil {
 		given = meta.NumDelivered
@@ -47,7 +48,11 @@ func (r *working) handle(ctx context.Context, msg jetstream.Msg, t Task) {
 		r.acknowledge(ctx, msg)
 		return
 	}
-	out, again := r.attempt(ctx, o, given)
+	if r.lacksFor(t) {
+		r.giveBack(ctx, msg, busyDelay)
+		return
+	}
+	out, again := r.attempt(ctx, o, given, free)
 	switch {
 	case out == nil:
 		r.giveBack(ctx, msg, 0)
@@ -56,6 +61,28 @@ func (r *working) handle(ctx context.Context, msg jetstream.Msg, t Task) {
 	default:
 		r.acknowledge(ctx, msg)
 	}
+}
+
+// lacksFor reports whether this machine lacks something for a task, although it had what the first cell of its need wanted: then it takes
+// no more of that need.
+func (r *working) lacksFor(t Task) bool {
+	c, err := r.Campaign.Definition.Cells[t.Cell].Cell()
+	if err != nil || r.Do != nil {
+		return false
+	}
+	missing := lacking(r.Catalogue, c)
+	if missing == nil {
+		return false
+	}
+	need := r.Campaign.Needs[t.Cell]
+	r.mu.Lock()
+	first := !r.unable[need]
+	r.unable[need] = true
+	r.mu.Unlock()
+	if first {
+		r.tell(Event{Note: fmt.Sprintf("%s is left to other machines: %v", r.Campaign.name(t), missing)})
+	}
+	return true
 }
 
 // giveBack lets the queue give a task out again, after a while. A queue that is not told does so by itself, later.
@@ -79,7 +106,7 @@ func (r *working) acknowledge(ctx context.Context, msg jetstream.Msg) {
 }
 
 // attempt makes an attempt and stores it. No outcome: it was given up. again: the host disturbed it, and it may be made once more.
-func (r *working) attempt(ctx context.Context, o owner, given uint64) (out *gate.Outcome, again bool) {
+func (r *working) attempt(ctx context.Context, o owner, given uint64, free func()) (out *gate.Outcome, again bool) {
 	cell, err := r.Campaign.Definition.Cells[o.Cell].Cell()
 	if err != nil {
 		r.fail(err)
@@ -111,6 +138,11 @@ func (r *working) attempt(ctx context.Context, o owner, given uint64) (out *gate
 		}
 		return nil, false
 	}
+	if r.storing.Acquire(ctx, 1) != nil {
+		return nil, false
+	}
+	defer r.storing.Release(1)
+	free()
 	if err := r.store(ctx, o, out, filepath.Join(dir, out.Dir), given); err != nil {
 		if ctx.Err() == nil {
 			r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("%s: its outcome cannot be stored: %w", r.Campaign.name(o.Task), err)})

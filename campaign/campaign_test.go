@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/lockstorm/lockstorm/campaign/queue"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite/gate"
@@ -96,11 +98,11 @@ func TestSilentWorker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	late := &working{Worker: worker(t, c, "w1", 1, time.Millisecond), board: &board{m: c.Manifest, results: map[owner]map[int]*Result{}}, running: map[int]string{}}
+	late := &working{Worker: worker(t, c, "w1", 1, time.Millisecond), board: &board{m: c.Manifest, results: map[owner]map[int]*Result{}}, running: map[int]string{}, storing: semaphore.NewWeighted(1)}
 	if b.attempts(owner{task, ""}) != 1 {
 		t.Fatalf("%d attempts", b.attempts(owner{task, ""}))
 	}
-	late.handle(t.Context(), msg, task)
+	late.handle(t.Context(), msg, task, func() {})
 	if n := ended(t, c, t.TempDir()); n != 2 {
 		t.Errorf("%d attempts are kept of 2", n)
 	}

@@ -94,7 +94,7 @@ func sleepy(d time.Duration) func(context.Context, *gate.Suite, plan.Cell, uint6
 }
 
 func worker(t testing.TB, c *Campaign, name string, jobs int, d time.Duration) *Worker {
-	return &Worker{Campaign: c, Catalogue: catalogue(), Name: name, Machine: "here", Dir: t.TempDir(), Jobs: jobs, Do: sleepy(d)}
+	return &Worker{Campaign: c, Catalogue: catalogue(), Name: name, Machine: "here", Dir: t.TempDir(), Jobs: jobs, Room: 1 << 40, Do: sleepy(d)}
 }
 
 // ended fails the test unless every task has one outcome that counts, and says how many attempts there are.

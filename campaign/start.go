@@ -21,7 +21,12 @@ func Start(ctx context.Context, q *queue.Queue, cat *harness.Catalogue, m *Manif
 	c := &Campaign{Manifest: m, q: q}
 	tasks := m.Tasks(cat)
 	if c.reach(ctx, m.Name) != nil { // it is not there, or not whole
-		if err := c.make(ctx, len(tasks)); err != nil {
+		_, before := q.JS.Stream(ctx, tasksOf(m.Name))
+		err := c.make(ctx, len(tasks))
+		if err != nil && errors.Is(before, jetstream.ErrStreamNotFound) && ctx.Err() == nil { // half of one is of no use
+			err = errors.Join(err, Remove(ctx, q, m.Name))
+		}
+		if err != nil {
 			return nil, q.Explain(err)
 		}
 	}

@@ -75,11 +75,12 @@ func Choose(ctx context.Context, q *queue.Queue, name string) (string, error) {
 // Open finds a campaign.
 func Open(ctx context.Context, q *queue.Queue, name string) (*Campaign, error) {
 	c := &Campaign{q: q}
-	if err := c.reach(ctx, name); err != nil {
-		return nil, q.Explain(err)
+	err := c.reach(ctx, name)
+	var b []byte
+	if err == nil {
+		b, err = c.runs.GetBytes(ctx, manifestName)
 	}
-	b, err := c.runs.GetBytes(ctx, manifestName)
-	if errors.Is(err, jetstream.ErrObjectNotFound) {
+	if errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
 		return nil, fmt.Errorf("campaign %s was not started completely: start it again", name)
 	}
 	if err != nil {

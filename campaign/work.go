@@ -29,6 +29,7 @@ type Worker struct {
 	Machine   string // workers of one machine share it
 	Dir       string // where runs are made before they are stored
 	Jobs      int    // runs at once, at most; 0: what the machine can bear
+	Room      int64  // shares of the machine that runs may take; 0: what it can bear
 	// Do makes an attempt; nil: a run, as a suite does.
 	Do func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, attempt int) (*gate.Outcome, error)
 	// Progress is told of what happens; it may be called at the same time.
@@ -50,6 +51,7 @@ const (
 	emptyWaitMax     = 5 * time.Second
 	patience         = 10 * time.Minute
 	defaultBusyDelay = 10 * time.Second // until a run that the host disturbed is given out again
+	mostStoring      = 8
 	// mostGiven is how many workers may lose one run before it is given up.
 	mostGiven = 20
 )
@@ -67,10 +69,12 @@ type working struct {
 	from  map[string]jetstream.Consumer
 	// awaySince is when the queue stopped to answer those who ask for tasks.
 	awaySince time.Time
+	idle      bool // it was said that nothing is left for this machine
 
-	places *semaphore.Weighted
-	room   *semaphore.Weighted
-	all    int64 // of room
+	places  *semaphore.Weighted
+	storing *semaphore.Weighted // runs that have ended, and are not stored yet
+	room    *semaphore.Weighted
+	all     int64 // of room
 
 	mu      sync.Mutex
 	entries int
@@ -89,12 +93,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer stop(nil)
 	r := &working{
 		Worker: w, tasks: w.Campaign.Tasks(w.Catalogue), board: &board{m: w.Campaign.Manifest, results: map[owner]map[int]*Result{}},
-		all: gate.Capacity(), from: map[string]jetstream.Consumer{}, running: map[int]string{}, unable: map[string]bool{}, stop: stop,
+		all: cmp.Or(w.Room, gate.Capacity()), from: map[string]jetstream.Consumer{}, running: map[int]string{}, unable: map[string]bool{}, stop: stop,
 	}
-	r.room, r.places = semaphore.NewWeighted(r.all), semaphore.NewWeighted(int64(cmp.Or(w.Jobs, 1<<20)))
-	if w.Jobs > 0 {
-		r.room = semaphore.NewWeighted(1 << 40) // whoever says how many knows what the machine can bear
-	}
+	r.room, r.places, r.storing = semaphore.NewWeighted(r.all), semaphore.NewWeighted(int64(cmp.Or(w.Jobs, 1<<20))), semaphore.NewWeighted(mostStoring)
 	if err := r.examine(); err != nil {
 		return err
 	}
@@ -230,7 +231,7 @@ func (r *working) controls(ctx context.Context) {
 		wg.Go(func() {
 			defer leave()
 			for ctx.Err() == nil && !r.board.settled(o) {
-				if out, _ := r.attempt(ctx, o, 1); out == nil {
+				if out, _ := r.attempt(ctx, o, 1, func() {}); out == nil {
 					return
 				}
 			}
@@ -260,19 +261,16 @@ func (r *working) dispatch(ctx context.Context) {
 			return
 		}
 		wg.Go(func() {
-			defer r.places.Release(1)
-			defer leave()
+			free := sync.OnceFunc(func() { leave(); r.places.Release(1) })
+			defer free()
 			defer settled()
-			r.handle(ctx, msg, t)
+			r.handle(ctx, msg, t, free)
 		})
 	}
 }
 
 // shares are what a task takes of the machine. What the host disturbed once is made with nothing beside it.
 func (r *working) shares(t Task) int64 {
-	if r.Jobs > 0 {
-		return 1
-	}
 	if r.board.attempts(owner{t, ""}) > 0 {
 		return r.all
 	}
@@ -285,6 +283,13 @@ func (r *working) enter(ctx context.Context, t Task) (leave func()) {
 	if r.room.Acquire(ctx, n) != nil {
 		return nil
 	}
+	if n == r.all { // what is being stored disturbs, too
+		if r.storing.Acquire(ctx, mostStoring) != nil {
+			r.room.Release(n)
+			return nil
+		}
+		r.storing.Release(mostStoring)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.entries++
@@ -296,89 +301,6 @@ func (r *working) enter(ctx context.Context, t Task) (leave func()) {
 		r.mu.Unlock()
 		r.room.Release(n)
 	}
-}
-
-// next waits for a task that this machine can run; nil: ctx has ended.
-func (r *working) next(ctx context.Context) (jetstream.Msg, Task) {
-	wait := emptyWait
-	first := 0
-	for ctx.Err() == nil {
-		for i := range r.able {
-			need := r.able[(first+i)%len(r.able)]
-			if r.lacks(need) {
-				continue
-			}
-			msg, t, err := r.fetch(ctx, need)
-			if err != nil && ctx.Err() == nil {
-				r.fail(err)
-				return nil, t
-			}
-			if msg != nil {
-				return msg, t
-			}
-		}
-		first++
-		if sleep(ctx, wait) {
-			wait = min(2*wait, emptyWaitMax)
-		}
-	}
-	return nil, Task{}
-}
-
-func (r *working) lacks(need string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.unable[need]
-}
-
-// fetch takes a task of a need, if there is one. A queue that is away has none.
-func (r *working) fetch(ctx context.Context, need string) (jetstream.Msg, Task, error) {
-	consumer := r.from[need]
-	if consumer == nil {
-		var err error
-		if consumer, err = r.Campaign.tasks.Consumer(ctx, need); err != nil {
-			return nil, Task{}, r.bear(ctx, err)
-		}
-		r.from[need] = consumer
-	}
-	batch, err := consumer.FetchNoWait(1)
-	if err != nil {
-		return nil, Task{}, r.bear(ctx, err)
-	}
-	if msg, open := <-batch.Messages(); open {
-		r.awaySince = time.Time{}
-		parts := strings.Split(msg.Subject(), ".")
-		t, err := parseTask(parts[len(parts)-1])
-		if err != nil || t.Cell >= len(r.Campaign.Definition.Cells) {
-			return nil, t, fmt.Errorf("campaign %s has a message on %s, which is no run of it", r.Campaign.Name, msg.Subject())
-		}
-		return msg, t, nil
-	}
-	if err := batch.Error(); err != nil {
-		delete(r.from, need)
-		return nil, Task{}, r.bear(ctx, err)
-	}
-	r.awaySince = time.Time{}
-	return nil, Task{}, nil
-}
-
-// bear is nil for an error that may pass: the queue is away, but not for too long, or the campaign is about to be started. A campaign
-// that is gone does not come back.
-func (r *working) bear(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil //nolint:nilerr // the loop that asks ends by ctx
-	}
-	if r.awaySince.IsZero() {
-		r.awaySince = time.Now()
-		r.tell(Event{Note: "waiting for the queue: " + r.Campaign.q.Explain(err).Error()})
-	}
-	if _, gone := r.Campaign.q.JS.Stream(ctx, tasksOf(r.Campaign.Name)); errors.Is(gone, jetstream.ErrStreamNotFound) {
-		return fmt.Errorf("campaign %s was removed from the queue %s", r.Campaign.Name, r.Campaign.q.URL())
-	}
-	if time.Since(r.awaySince) > patience {
-		return r.Campaign.q.Explain(err)
-	}
-	return nil
 }
 
 // sleep waits; false: ctx ended before.

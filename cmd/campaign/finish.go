@@ -68,8 +68,8 @@ func (v *verb) finish(ctx context.Context, r reach, f finishFlags) error {
 		return v.ended(ctx, err)
 	}
 	if missing := s.Of - s.Done; missing > 0 && !f.now {
-		return &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("%d of %s have no outcome yet (%s; %d workers are at work): start workers, and finish again; --wait waits for the rest, --now judges what there is",
-			missing, cli.Plural(s.Of, "run"), lost(again), len(s.Workers))}
+		return &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("%d of %s have no outcome yet (%s; %s at work): start workers and run campaign finish again (--wait waits for the missing runs, --now judges the outcomes that there are)",
+			missing, cli.Plural(s.Of, "run"), lost(again), cli.Plural(len(s.Workers), "worker"))}
 	}
 	return v.gather(ctx, c, f)
 }

@@ -1,0 +1,98 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// next waits for a task that this machine can run; nil: ctx has ended.
+func (r *working) next(ctx context.Context) (jetstream.Msg, Task) {
+	wait := emptyWait
+	first := 0
+	for ctx.Err() == nil {
+		for i := range r.able {
+			need := r.able[(first+i)%len(r.able)]
+			if r.lacks(need) {
+				continue
+			}
+			msg, t, err := r.fetch(ctx, need)
+			if err != nil && ctx.Err() == nil {
+				r.fail(err)
+				return nil, t
+			}
+			if msg != nil {
+				return msg, t
+			}
+		}
+		first++
+		if wait == emptyWaitMax && !r.idle && len(r.able) < len(r.Campaign.needs()) {
+			r.idle = true
+			r.tell(Event{Note: "the queue has no run that this machine can make: waiting until other machines have made the rest (Ctrl-C ends this worker)"})
+		}
+		if sleep(ctx, wait) {
+			wait = min(2*wait, emptyWaitMax)
+		}
+	}
+	return nil, Task{}
+}
+
+func (r *working) lacks(need string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.unable[need]
+}
+
+// fetch takes a task of a need, if there is one. A queue that is away has none.
+func (r *working) fetch(ctx context.Context, need string) (jetstream.Msg, Task, error) {
+	consumer := r.from[need]
+	if consumer == nil {
+		var err error
+		if consumer, err = r.Campaign.tasks.Consumer(ctx, need); err != nil {
+			return nil, Task{}, r.bear(ctx, err)
+		}
+		r.from[need] = consumer
+	}
+	batch, err := consumer.FetchNoWait(1)
+	if err != nil {
+		return nil, Task{}, r.bear(ctx, err)
+	}
+	if msg, open := <-batch.Messages(); open {
+		r.awaySince = time.Time{}
+		parts := strings.Split(msg.Subject(), ".")
+		t, err := parseTask(parts[len(parts)-1])
+		if err != nil || t.Cell >= len(r.Campaign.Definition.Cells) {
+			return nil, t, fmt.Errorf("campaign %s has a message on %s, which is no run of it", r.Campaign.Name, msg.Subject())
+		}
+		return msg, t, nil
+	}
+	if err := batch.Error(); err != nil {
+		delete(r.from, need)
+		return nil, Task{}, r.bear(ctx, err)
+	}
+	r.awaySince = time.Time{}
+	return nil, Task{}, nil
+}
+
+// bear is nil for an error that may pass: the queue is away, but not for too long, or the campaign is about to be started. A campaign
+// that is gone does not come back.
+func (r *working) bear(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // the loop that asks ends by ctx
+	}
+	if r.awaySince.IsZero() {
+		r.awaySince = time.Now()
+		r.tell(Event{Note: "waiting for the queue: " + r.Campaign.q.Explain(err).Error()})
+	}
+	if _, gone := r.Campaign.q.JS.Stream(ctx, tasksOf(r.Campaign.Name)); errors.Is(gone, jetstream.ErrStreamNotFound) {
+		return fmt.Errorf("campaign %s was removed from the queue %s", r.Campaign.Name, r.Campaign.q.URL())
+	}
+	if time.Since(r.awaySince) > patience {
+		return r.Campaign.q.Explain(err)
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package campaign
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/campaign/queue"
+	"github.com/lockstorm/lockstorm/cmd/cli"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/suite/own"
+)
+
+// lockstorm runs the command line in this process.
+func lockstorm(t *testing.T, env map[string]string, args ...string) (code int, said string) {
+	t.Helper()
+	var out bytes.Buffer
+	code = cli.Main(own.Book(harness.New(stores.All()...)), cli.State{
+		Context: context.Background(), Name: "lockstorm", Args: append([]string{"campaign"}, args...), Stdout: &out, Stderr: &out, Env: func(name string) string { return env[name] },
+	}, Verb)
+	return code, out.String()
+}
+
+// What is wrong is said in a sentence, with the exit code that it has.
+func TestUsage(t *testing.T) {
+	s, err := queue.Serve(queue.Serving{Addr: "127.0.0.1:0", Dir: t.TempDir(), Room: 64 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Stop()
+	full := t.TempDir()
+	if err := os.WriteFile(filepath.Join(full, "x"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args, want string
+		code       int
+	}{
+		{"start smoke", "either --queue nats://HOST:PORT or --embed HOST:PORT", 3},
+		{"start smoke --queue nats://127.0.0.1:1 --embed 127.0.0.1:0", "either --queue", 3},
+		{"start smoke --queue nats://127.0.0.1:1 --out x", "belong to --embed", 3},
+		{"start smoke --embed 127.0.0.1:0 --max-size much", "want a size, such as 10GB", 3},
+		{"start smoke --embed 127.0.0.1:0 --ack-wait 10ms", "want at least 1s", 3},
+		{"start smoke --embed 127.0.0.1:0 --keep 1m", "want at least 1h", 3},
+		{"start smoke --embed 127.0.0.1:0 --embed-cert x", "--embed-cert and --embed-key belong together", 3},
+		{"start nowhere.yaml --queue nats://127.0.0.1:1", "nowhere.yaml", 3},
+		{"start smoke --queue nats://127.0.0.1:1", "does not answer", 4},
+		{"start smoke --embed 0.0.0.0:0", "LOCKSTORM_QUEUE_TOKEN", 4},
+		{"work", "--queue is missing", 3},
+		{"work --queue nats://127.0.0.1:1", "does not answer", 4},
+		{"work --queue URL", "has no campaign", 4},
+		{"work --queue URL --queue-cert x", "--queue-cert and --queue-key belong together", 3},
+		{"finish --queue URL", "--out is missing", 3},
+		{"start smoke --queue URL --max-size 1000GB", "is full", 4},
+		{"status --queue URL", "has no campaign: begin one", 4},
+		{"start smoke --queue URL", "work on it: lockstorm campaign work", 0},
+		{"start smoke --queue URL", "campaign smoke", 0},
+		{"start smoke --queue URL --seeds 7", "has another campaign smoke", 4},
+		{"status --queue URL", "0 of ", 0},
+		{"status --queue URL --out FULL", "is not empty: name a new directory", 3},
+		{"status --queue URL --campaign other", "has no campaign other: it has smoke", 4},
+		{"finish --queue URL --out OUT", "have no outcome yet (all of them are in the queue; 0 workers at work)", 2},
+		{"finish --queue URL --out OUT --now", "not run", 2},
+		{"rm other --queue URL", "has no campaign other", 4},
+		{"rm smoke --queue URL", "campaign smoke is deleted", 0},
+	} {
+		out := filepath.Join(t.TempDir(), "out")
+		args := strings.Fields(strings.NewReplacer("URL", s.URL(), "FULL", full, "OUT", out).Replace(c.args))
+		code, said := lockstorm(t, nil, args...)
+		if code != c.code || !strings.Contains(said, c.want) {
+			t.Errorf("%s: exit %d, want %d; %q is not said:\n%s", c.args, code, c.code, c.want, said)
+		}
+	}
+}
+
+// The address of the queue and its secrets come from the environment.
+func TestEnvironment(t *testing.T) {
+	s, err := queue.Serve(queue.Serving{Addr: "127.0.0.1:0", Dir: t.TempDir(), Token: "secret", Room: 64 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Stop()
+	env := map[string]string{"LOCKSTORM_QUEUE": s.URL(), "LOCKSTORM_QUEUE_TOKEN": "secret"}
+	if code, said := lockstorm(t, env, "start", "smoke"); code != 0 || strings.Contains(said, "secret") {
+		t.Errorf("exit %d\n%s", code, said)
+	}
+	env["LOCKSTORM_QUEUE_TOKEN"] = "wrong"
+	if code, said := lockstorm(t, env, "status"); code != 4 || !strings.Contains(said, "refuses these credentials") {
+		t.Errorf("exit %d\n%s", code, said)
+	}
+}
