@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/campaign/queue"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/gate"
 	"github.com/lockstorm/lockstorm/suite/plan"
 )
@@ -259,5 +260,49 @@ func TestFull(t *testing.T) {
 	}
 	if state, err := c.State(t.Context(), catalogue()); err != nil || state.Done != 0 || state.Queued != 1 || len(state.Lost) != 0 {
 		t.Errorf("%+v, %v", state, err)
+	}
+}
+
+// A worker takes only what its machine can run.
+func TestUnable(t *testing.T) {
+	s := serve(t, t.TempDir(), "127.0.0.1:0")
+	m := manifest(t, "unable", 2, 1)
+	m.Definition.Cells[1].Case.Run = suite.MustLine("--backend sql-for-update --topology mariadb --time 1s")
+	m.Needs[1] = need(catalogue(), m.Definition.Cells[1].Case.Run)
+	c := start(t, open(t, s.URL()), m)
+	t.Setenv("PATH", t.TempDir()) // no server is found there
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w := worker(t, c, "w", 1, time.Millisecond)
+	var notes []string
+	w.Progress = func(e Event) {
+		if e.Note != "" {
+			notes = append(notes, e.Note)
+		}
+		if e.Outcome != nil {
+			cancel() // it will not make the other one
+		}
+	}
+	if err := w.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if len(notes) == 0 || !strings.HasPrefix(notes[0], "not run here: mariadb: ") {
+		t.Errorf("%q", notes)
+	}
+	m.Needs, m.Name = []string{"mariadb", "mariadb"}, "none"
+	m.Definition.Cells[0].Case.Run = m.Definition.Cells[1].Case.Run
+	var coded *harness.Error
+	if err := worker(t, start(t, open(t, s.URL()), m), "w", 1, 0).Run(t.Context()); !errors.As(err, &coded) || coded.Code != harness.ExitEnvironment {
+		t.Errorf("a machine that can run nothing: %v", err)
+	}
+}
+
+// What twenty workers have taken and not finished is given up, and said to be.
+func TestGivenUp(t *testing.T) {
+	s := serve(t, t.TempDir(), "127.0.0.1:0")
+	c := start(t, open(t, s.URL()), manifest(t, "up", 1, 1))
+	r := &working{Worker: worker(t, c, "w", 1, time.Hour), board: &board{m: c.Manifest, results: map[owner]map[int]*Result{}}, running: map[int]string{}, storing: semaphore.NewWeighted(1)}
+	if o, again := r.attempt(t.Context(), owner{c.Tasks(catalogue())[0], ""}, mostGiven+1, func() {}); o == nil || again || o.Status != gate.Broken || !strings.Contains(o.Error, "20 workers took this run") {
+		t.Errorf("%+v, again %v", o, again)
 	}
 }

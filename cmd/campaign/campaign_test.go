@@ -7,12 +7,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/lockstorm/lockstorm/campaign"
 	"github.com/lockstorm/lockstorm/campaign/queue"
 	"github.com/lockstorm/lockstorm/cmd/cli"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/gate"
 	"github.com/lockstorm/lockstorm/suite/own"
+	"github.com/lockstorm/lockstorm/suite/plan"
 )
 
 // lockstorm runs the command line in this process.
@@ -74,6 +79,32 @@ func TestUsage(t *testing.T) {
 		if code != c.code || !strings.Contains(said, c.want) {
 			t.Errorf("%s: exit %d, want %d; %q is not said:\n%s", c.args, code, c.code, c.want, said)
 		}
+	}
+}
+
+// A worker of another build is refused.
+func TestOtherBuild(t *testing.T) {
+	s, err := queue.Serve(queue.Serving{Addr: "127.0.0.1:0", Dir: t.TempDir(), Room: 64 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Stop()
+	q, err := queue.Open(t.Context(), queue.Access{URL: s.URL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	c := plan.Cell{Case: suite.Case{Name: "cell", Text: "a cell", Run: suite.MustLine("--backend file-flock")}, Seeds: []uint64{1}}
+	cat := harness.New(stores.All()...)
+	m, err := campaign.Make(cat, gate.Definition{Schema: gate.Schema, Name: "one"}, []plan.Cell{c}, campaign.Settings{Name: "one", Build: "0123", AckWait: time.Second, Keep: time.Hour, Room: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := campaign.Start(t.Context(), q, cat, m, nil); err != nil {
+		t.Fatal(err)
+	}
+	if code, said := lockstorm(t, nil, "work", "--queue", s.URL()); code != 4 || !strings.Contains(said, "was started by build 0123 of the program") {
+		t.Errorf("exit %d\n%s", code, said)
 	}
 }
 

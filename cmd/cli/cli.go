@@ -149,7 +149,7 @@ this host, 5 an unexpected result (suite, claims), 70 a bug of this program, 130
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	defer onceEach(root)
-	root.AddCommand(a.runCommand(), a.replayCommand(), a.checkCommand(), a.exportCommand(), a.shrinkCommand(), a.reportCommand(), a.listCommand(), a.doctorCommand(), a.serveCommand(),
+	root.AddCommand(a.runCommand(), a.replayCommand(), a.checkCommand(), a.exportCommand(), a.shrinkCommand(), a.exploreCommand(), a.reportCommand(), a.listCommand(), a.doctorCommand(), a.serveCommand(),
 		a.verifyCommand(), a.adapterCommand(), a.suiteCommand(), a.mergeCommand(), a.compareCommand(), a.initCommand(), a.versionCommand())
 	for _, verb := range a.verbs {
 		root.AddCommand(verb(a))

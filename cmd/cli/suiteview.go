@@ -78,14 +78,7 @@ func (v *suiteView) show() {
 	text := fmt.Sprintf("%d of %d runs, %d not as expected, about %v left; now: %s", v.last.Done, v.last.All, v.odd,
 		max(time.Until(v.ends), 0).Round(time.Second), strings.Join(v.running, ", "))
 	v.state.Unlock()
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.erase()
-	if v.width > 1 && len(text) >= v.width { // a line that wraps cannot be erased
-		text = text[:v.width-1]
-	}
-	fmt.Fprint(v.w, text) // progress that nobody can read is no reason to stop
-	v.live = true
+	v.view.status(text)
 }
 
 // cellCount is how much a suite is.

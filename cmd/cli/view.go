@@ -73,12 +73,7 @@ func (v *view) line(format string, args ...any) {
 }
 
 func (v *view) tick(elapsed, total time.Duration, seen harness.Seen) {
-	if !v.terminal {
-		return
-	}
 	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.erase()
 	text := fmt.Sprintf("%-8s %4.1f of %.0f s, %d grants, %d fault events", v.phase, elapsed.Seconds(), total.Seconds(), seen.Grants, v.faults)
 	if seen.Overlaps > 0 {
 		text += fmt.Sprintf(", %d overlapping holds seen", seen.Overlaps)
@@ -86,10 +81,22 @@ func (v *view) tick(elapsed, total time.Duration, seen harness.Seen) {
 	if v.of != "" {
 		text = v.of + " " + text
 	}
+	v.mu.Unlock()
+	v.status(text)
+}
+
+// status shows a live line on a terminal, in place of the one before.
+func (v *view) status(text string) {
+	if !v.terminal {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.erase()
 	if v.width > 1 && len(text) >= v.width { // a line that wraps cannot be erased
 		text = text[:v.width-1]
 	}
-	fmt.Fprint(v.w, text) // as above
+	fmt.Fprint(v.w, text) // progress that nobody can read is no reason to stop
 	v.live = true
 }
 

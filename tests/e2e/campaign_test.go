@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -242,4 +243,47 @@ func TestSeriesCampaign(t *testing.T) {
 	}
 	t.Logf("%d of %d cells have the status that the suite gave them; %d workers killed, the queue %d times", same, of, killed, queueKills)
 	nothingLeft(t, filepath.Dir(f.out))
+}
+
+// With an ack-wait of a second, workers that stand still for longer lose their runs and finish them later all the same: all attempts are
+// kept, and one of each run counts.
+func TestSeriesCampaignTwice(t *testing.T) {
+	file := suiteFile(t, 4, "{ttl: 1s, clients: 3, time: 2s}", []string{"file-flock"}, []string{"none", "client-pause"})
+	f := newField(t, file, "--ack-wait", "1s")
+	start := begin(t, f.args...)
+	defer start.kill()
+	f.until("published", func(s *campaign.State) bool { return s.Queued == 8 })
+	slow := begin(t, "work", "--queue", f.url(), "--jobs", "4")
+	defer slow.kill()
+	f.until("at work", func(s *campaign.State) bool { return s.Done > 0 })
+	stop := func(sig syscall.Signal) {
+		if err := slow.cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.until("at work on the rest", func(s *campaign.State) bool {
+		for _, w := range s.Workers {
+			return len(w.Running) > 1
+		}
+		return false
+	})
+	stop(syscall.SIGSTOP)
+	quick := begin(t, "work", "--queue", f.url())
+	defer quick.kill()
+	f.until("done without the slow one", func(s *campaign.State) bool { return s.Done == s.Of })
+	stop(syscall.SIGCONT)
+	slow.cmd.Wait()  //nolint:errcheck // what it came to is judged below
+	quick.cmd.Wait() //nolint:errcheck // as above
+	start.cmd.Wait() //nolint:errcheck // as above
+	r := gateResults(t, f.out)
+	for _, j := range r.Cells {
+		if !j.Control && (j.Of != 4 || len(j.Runs) != 4) {
+			t.Errorf("%s: %d of %d", j.Name, len(j.Runs), j.Of)
+		}
+	}
+	attempts, err := filepath.Glob(filepath.Join(f.out, "runs", "file-flock", "*", "seed-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d attempts of 8 runs\n%s", len(attempts), &start.out)
 }

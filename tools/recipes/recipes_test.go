@@ -28,6 +28,27 @@ func TestKubernetes(t *testing.T) {
 	mounted(t, j.Spec.Template.Spec)
 }
 
+// The workflow is YAML, its jobs wait for each other, and the one that judges always runs.
+func TestGitHub(t *testing.T) {
+	var w struct {
+		Jobs map[string]struct {
+			Needs string           `json:"needs"`
+			If    string           `json:"if"`
+			Steps []map[string]any `json:"steps"`
+		} `json:"jobs"`
+	}
+	b, err := os.ReadFile("../../docs/campaigns/github.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(b, &w); err != nil {
+		t.Fatal(err)
+	}
+	if w.Jobs["work"].Needs != "start" || w.Jobs["finish"].Needs != "work" || w.Jobs["finish"].If != "always()" || len(w.Jobs["start"].Steps) == 0 {
+		t.Errorf("%+v", w.Jobs)
+	}
+}
+
 func read(t *testing.T, name string, v any) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("../../docs/campaigns", name))

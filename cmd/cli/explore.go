@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/explore"
+	"github.com/lockstorm/lockstorm/explore/search"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite/gate"
+)
+
+type exploreFlags struct {
+	cfg          harness.Config
+	out          string
+	length       time.Duration
+	jobs, keep   int
+	stop, shrink int
+	runs         int
+	random       bool
+	until        string
+	only         []string
+	without      []string
+	asJSON       bool
+}
+
+// The defaults of a search.
+const (
+	exploreTime  = 10 * time.Minute
+	exploreKeep  = 20
+	shrinkRuns   = 60
+	shrinkRate   = 5
+	leastExplore = time.Second
+)
+
+func (a *App) exploreCommand() *cobra.Command {
+	f := exploreFlags{cfg: harness.Defaults()}
+	cmd := &cobra.Command{
+		Use:   "explore --backend NAME",
+		Short: "search for faults and moments that make a lock break its promises",
+		Long: `Runs a lock with faults, moments, workloads and numbers of clients that explore chooses itself. explore observes in which order requests, answers,
+expired leases and faults occurred, and varies the runs that showed an order not seen before, or in which two clients nearly held the lock at
+the same time. --random varies nothing and learns nothing; use it to see what the learning is worth.
+
+Short runs are made in parallel, as many as the processors and the memory allow. At the end explore lists the distinct violations and makes the runs of
+the first --shrink violations smaller (as the command shrink does). Each violation has the directory of a run that replay can repeat.
+
+The directory of the search (--out) also holds what explore has learned: with the same --out, a later search continues.
+
+Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage, 4 the runs could not be made, 130 interrupted (what was found is kept).`,
+		Example: fmt.Sprintf("  %[1]s explore --backend redlock --for 5m\n  %[1]s explore --backend redis-fenced --fencing on --for 1m --fail-on defect", a.st.Name),
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.cfg.Backend == "" {
+				return errors.New("--backend is missing: name the lock to search (see: list backends)")
+			}
+			return a.explore(cmd.Context(), f)
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.cfg.Backend, "backend", "", "the lock to search (see: list backends); exec:cmd=FILE for a lock in another language")
+	fs.StringVar(&f.cfg.Topology, "topology", "", "set of servers (default: the first one that the backend supports)")
+	fs.StringVar(&f.cfg.Fencing, "fencing", f.cfg.Fencing, "protect the data with fencing tokens: on, off, or both")
+	fs.StringVar(&f.cfg.Discipline, "discipline", "", "when clients stop using the lock: told, obey or trusting (default: as run does)")
+	fs.StringVar(&f.cfg.FailOn, "fail-on", f.cfg.FailOn, "all, or defect: ignore violations that are inherent to leases")
+	fs.DurationVar(&f.cfg.TTL, "ttl", 0, "time to live of leases (default: that of the topology, else 1s)")
+	positive(fs, &f.length, "for", "how long to search (default: 10m)")
+	fs.StringVar(&f.out, "out", "", "directory of the search; an earlier search in it is continued (default: "+runsDir+"/explore-BACKEND-TIME)")
+	Number(fs, &f.jobs, "jobs", 1, 0, "maximum number of parallel runs (default: by processors and memory)")
+	Number(fs, &f.keep, "keep", 1, exploreKeep, "maximum number of violating runs whose directories are kept")
+	Number(fs, &f.stop, "stop-at", 1, 0, "end after this many distinct violations (default: no limit)")
+	fs.StringVar(&f.until, "until", "", "CHECK or CHECK:CLASS: end at the first violation of this check (and class), for example ownership:defect")
+	Number(fs, &f.shrink, "shrink", 0, 1, "how many violations to make smaller at the end, in the order in which they were found")
+	fs.Uint64Var(&f.cfg.Seed, "seed", 1, "seed of the search; runs in parallel finish in any order, so the same seed does not repeat a search")
+	fs.StringSliceVar(&f.only, "only", nil, "inject only these faults: names joined by commas (see: list nemeses)")
+	fs.StringSliceVar(&f.without, "without", nil, "never inject these faults, for example evict,flush: what every lock in Redis loses by them is known")
+	fs.BoolVar(&f.random, "random", false, "choose every run at random and learn nothing")
+	fs.BoolVar(&f.asJSON, "json", false, "print the violations as JSON")
+	return cmd
+}
+
+func (a *App) explore(ctx context.Context, f exploreFlags) error {
+	seed := f.cfg.Seed
+	f.cfg.Version = Version()
+	space, err := search.NewSpace(a.cat, f.cfg, f.only, f.without)
+	if err != nil {
+		return err
+	}
+	bare, _, _ := strings.Cut(f.cfg.Backend, ":")
+	out := cmp.Or(f.out, RunDir("explore-"+bare))
+	length := cmp.Or(f.length, exploreTime)
+	probe := f.cfg
+	probe.Clients = 3
+	jobs := cmp.Or(f.jobs, int(max(gate.Capacity()/min(gate.Shares(a.cat, probe), gate.Capacity()), 1)))
+	view := newView(a.st)
+	view.line("searching %s for %v: %s, %s, %s in parallel, into %s", f.cfg.Backend, length, Plural(len(space.Faults()), "fault"), Plural(len(space.Workloads()), "workload"), Plural(jobs, "run"), out)
+	begun := time.Now()
+	s := &search.Search{
+		Space: space, Dir: out, Seed: seed, Jobs: jobs, Random: f.random, Keep: f.keep, StopAt: f.stop,
+		Run: func(ctx context.Context, t *harness.Trial, dir string) (*checker.Results, error) {
+			t.Config.Command = a.st.Name + " run " + t.Config.Line()
+			o, err := t.Run(ctx, dir, nil)
+			if err != nil {
+				return nil, err
+			}
+			return o.Results, nil
+		},
+		Progress: func(st search.State) { a.exploring(view, st, time.Since(begun), length) },
+	}
+	if f.until != "" {
+		check, class, _ := strings.Cut(f.until, ":")
+		if _, err := a.cat.Checks.Get(check); err != nil {
+			return usage(fmt.Errorf("--until: %w", err))
+		}
+		s.Until = func(v *search.Violation) bool {
+			return (v.Check == check && (class == "" || class == string(v.Class))) || (class == "" && slices.Contains(v.With, check))
+		}
+	}
+	limited, cancel := context.WithTimeout(ctx, length)
+	defer cancel()
+	st, err := s.Go(limited)
+	view.close()
+	if err != nil {
+		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+	}
+	return a.explored(ctx, f, out, st, time.Since(begun))
+}
+
+// exploring says how far a search is.
+func (a *App) exploring(v *view, st search.State, elapsed, length time.Duration) {
+	if n := st.New; n != nil {
+		v.line("%7s  run %d: %s: %s", elapsed.Round(time.Second), n.Nth, n, n.Genome)
+	}
+	v.status(fmt.Sprintf("%v of %v: %s, %d kinds of behaviour, %s", elapsed.Round(time.Second), length, Plural(st.Runs, "run"), st.Features, Plural(len(st.Violations), "violation")))
+}
+
+// explored lists what was found, and makes it smaller.
+func (a *App) explored(ctx context.Context, f exploreFlags, out string, st *search.State, took time.Duration) error {
+	if f.asJSON {
+		if err := a.PrintJSON(st.Violations); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(a.st.Stdout, "%s in %v (%d without a verdict, %d could not be made): %s of behaviour\n", Plural(st.Runs, "run"), took.Round(time.Second), st.Unjudged, st.Refused, Plural(st.Features, "kind"))
+		for _, why := range slices.Sorted(maps.Keys(st.Why)) {
+			fmt.Fprintf(a.st.Stdout, "    without a verdict: %s in %s\n", why, Plural(st.Why[why], "run"))
+		}
+		for i, v := range st.Violations {
+			fmt.Fprintf(a.st.Stdout, "\nviolation %d: %s, in %s, first after %v\n%s\n", i+1, v, Plural(v.Runs, "run"), v.After.Round(time.Second), a.st.Style.Wrap("    "+v.Message, 4))
+			if v.Dir != "" {
+				fmt.Fprintf(a.st.Stdout, "    report: %s\n    again:  %s replay %s --times 10\n", absolute(filepath.Join(out, v.Dir, harness.ReportFile)), a.st.Name, filepath.Join(out, v.Dir))
+			}
+		}
+	}
+	if err := a.shrinkFound(ctx, f, out, st.Violations); err != nil {
+		return err
+	}
+	switch {
+	case ctx.Err() != nil:
+		return a.Exit(harness.ExitInterrupted)
+	case len(st.Violations) > 0:
+		fmt.Fprintf(a.st.Stderr, "%s: %s\n", f.cfg.Backend, Plural(len(st.Violations), "distinct violation"))
+		return a.Exit(harness.ExitViolation)
+	case st.Runs-st.Refused <= st.Unjudged:
+		fmt.Fprintf(a.st.Stderr, "inconclusive: no run had a verdict\n")
+		return a.Exit(harness.ExitUnknown)
+	}
+	fmt.Fprintf(a.st.Stderr, "%s: no violation found in %s\n", f.cfg.Backend, Plural(st.Runs, "run"))
+	return a.Exit(harness.ExitPass)
+}
+
+// shrinkFound makes the first violations smaller; one that does not show again often enough is said to be so, and is no error.
+func (a *App) shrinkFound(ctx context.Context, f exploreFlags, out string, all []*search.Violation) error {
+	all = slices.DeleteFunc(slices.Clone(all), func(v *search.Violation) bool { return v.Dir == "" })
+	for _, v := range all[:min(f.shrink, len(all))] {
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // who called looks at ctx
+		}
+		if f.asJSON {
+			continue
+		}
+		fmt.Fprintf(a.st.Stdout, "\nshrinking %s\n", v)
+		to := filepath.Join(out, "shrunk", filepath.Base(v.Dir))
+		if harness.EmptyDir(to) != nil {
+			fmt.Fprintf(a.st.Stdout, "    it was made smaller before: %s\n", to)
+			continue
+		}
+		err := a.shrink(ctx, filepath.Join(out, v.Dir), shrinkFlags{out: to, check: v.Check, runs: shrinkRuns, rate: shrinkRate})
+		if err != nil && !errors.Is(err, explore.ErrNotAgain) && !errors.As(err, new(exit)) {
+			return err
+		}
+	}
+	return nil
+}

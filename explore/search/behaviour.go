@@ -1,0 +1,218 @@
+package search
+
+import (
+	"hash/fnv"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Behaviour is what a run did, as far as the search goes by it.
+type Behaviour struct {
+	Features []uint64 // hashes, sorted, each once
+	Margin   int64    // ns from the end of one grant of a lock to the begin of the next one of another client; the least of the run
+}
+
+// moment is something that happened to a client, or to all of them.
+type moment struct {
+	at     int64
+	kind   string
+	client string // empty: everybody
+}
+
+// gram is how many moments in a row make a feature.
+const gram = 3
+
+// Observe reads the behaviour off a record: the orders in which requests, answers, ends of leases, losses and faults came for each pair of
+// clients, what the checks say, and how near two grants came to each other.
+func Observe(rec *history.Record, r *checker.Results) Behaviour {
+	seen := map[uint64]bool{}
+	b := Behaviour{Margin: math.MaxInt64}
+	for _, lock := range rec.Locks {
+		b.Margin = min(b.Margin, margin(rec.ByLock[lock]))
+		all := moments(rec, lock)
+		orders(all, seen)
+	}
+	for name, c := range r.Checks {
+		seen[hash("check", name, string(c.Verdict))] = true
+		for _, f := range c.Findings {
+			seen[hash("finding", name, f.Rule, string(f.Class), string(f.CauseKind))] = true
+		}
+	}
+	if b.Margin < math.MaxInt64 { // a step nearer is a feature
+		sign := "after"
+		if b.Margin < 0 {
+			sign = "before"
+		}
+		seen[hash("margin", sign, string(rune('a'+bits.Len64(uint64(max(b.Margin, -b.Margin))/1e6))))] = true
+	}
+	for f := range seen {
+		b.Features = append(b.Features, f)
+	}
+	slices.Sort(b.Features)
+	return b
+}
+
+func hash(words ...string) uint64 {
+	h := fnv.New64a()
+	for _, w := range words {
+		h.Write([]byte(w)) //nolint:errcheck // it cannot fail
+		h.Write([]byte{0}) //nolint:errcheck // as above
+	}
+	return h.Sum64()
+}
+
+// moments are those of a lock, in order.
+func moments(rec *history.Record, lock string) (out []moment) {
+	add := func(at int64, kind, client string) {
+		out = append(out, moment{at, kind, client})
+	}
+	for _, g := range rec.ByLock[lock] {
+		if g.Acquire == nil {
+			continue
+		}
+		add(g.Sent(), "ask", g.Client)
+		if ret := g.Acquire.Return; ret != nil {
+			add(ret.Time, "acquire "+string(ret.Type), g.Client)
+		}
+		if !g.Granted() {
+			continue
+		}
+		if d := g.DeadlineAt(math.MaxInt64); d.Set {
+			add(d.V, "end", g.Client)
+		}
+		for _, u := range g.Uses {
+			add(u.Start(), "use", g.Client)
+			if u.Return != nil {
+				add(u.Return.Time, "use "+string(u.Return.Type), g.Client)
+			}
+		}
+		for _, rel := range g.Releases {
+			add(rel.Start(), "release", g.Client)
+			if rel.Return != nil {
+				add(rel.Return.Time, "release "+string(rel.Return.Type), g.Client)
+			}
+		}
+		for _, l := range g.Losses {
+			add(l.Time, "lost", g.Client)
+		}
+	}
+	for _, f := range rec.Faults {
+		if !f.Effective() {
+			continue
+		}
+		who := ""
+		if len(f.Clients) == 1 {
+			who = f.Clients[0]
+		}
+		add(f.Effect.Time, f.Fault.Fault+" begins", who)
+		if f.HealEnd != nil {
+			add(f.HealEnd.Time, f.Fault.Fault+" ends", who)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b moment) int { return int(min(max(a.at-b.at, -1), 1)) })
+	return out
+}
+
+// orders adds the orders of each pair of clients; who is who does not matter, only who came first.
+func orders(all []moment, seen map[uint64]bool) {
+	var clients []string
+	for _, m := range all {
+		if m.client != "" && !slices.Contains(clients, m.client) {
+			clients = append(clients, m.client)
+		}
+	}
+	for i, a := range clients {
+		for _, b := range clients[i+1:] {
+			var row []moment
+			for _, m := range all {
+				if m.client != a && m.client != b && m.client != "" {
+					continue
+				}
+				if n := len(row); n > 0 && row[n-1].kind == m.kind && row[n-1].client == m.client {
+					continue // as before
+				}
+				row = append(row, m)
+			}
+			for k := 0; k+gram <= len(row); k++ {
+				seen[hash(called(row[k:k+gram])...)] = true
+			}
+		}
+	}
+}
+
+// called are moments in words, the client that comes first as A.
+func called(row []moment) []string {
+	first := ""
+	out := make([]string, len(row))
+	for i, m := range row {
+		who := "all"
+		switch {
+		case m.client == "":
+		case first == "" || m.client == first:
+			first, who = m.client, "A"
+		default:
+			who = "B"
+		}
+		out[i] = who + " " + m.kind
+	}
+	return out
+}
+
+// margin is how long after one grant was over the next one of another client began; negative: before it was over. It is over when its
+// client gave it back or acted under it last, and not before its lease was.
+func margin(grants []*history.Grant) int64 {
+	least, over, holder := int64(math.MaxInt64), int64(math.MinInt64), ""
+	held := slices.DeleteFunc(slices.Clone(grants), func(g *history.Grant) bool { return !g.Granted() })
+	slices.SortFunc(held, func(a, b *history.Grant) int { return int(min(max(a.From()-b.From(), -1), 1)) })
+	for _, g := range held {
+		if holder != "" && holder != g.Client {
+			least = min(least, g.From()-over)
+		}
+		last := g.From()
+		for _, u := range g.Uses {
+			last = max(last, u.Start())
+			if u.Return != nil {
+				last = max(last, u.Return.Time)
+			}
+		}
+		if last > over {
+			over, holder = last, g.Client
+		}
+	}
+	return least
+}
+
+// Shape is what tells apart two violations of one rule: the events of the proof in order, their clients by order of appearance.
+func Shape(rec *history.Record, f checker.Finding) string {
+	if f.Proof == nil {
+		return ""
+	}
+	byIndex := map[int64]*history.Event{}
+	for _, i := range f.Proof.Events {
+		if at, ok := slices.BinarySearchFunc(rec.Events, i, func(e history.Event, i int64) int { return int(min(max(e.Index-i, -1), 1)) }); ok {
+			byIndex[i] = &rec.Events[at]
+		}
+	}
+	var names, parts []string
+	for _, i := range f.Proof.Events {
+		e := byIndex[i]
+		if e == nil || e.F == history.FRun {
+			continue
+		}
+		who := e.Client
+		if who == "" {
+			who = e.Party
+		}
+		n := slices.Index(names, who)
+		if n < 0 {
+			n, names = len(names), append(names, who)
+		}
+		parts = append(parts, string(rune('A'+min(n, 25)))+":"+e.F+"/"+string(e.Type))
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,327 @@
+package search
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/points"
+)
+
+// Genome is what the search varies of a run. As JSON it is an entry of the corpus.
+type Genome struct {
+	Faults   []Gene        `json:"faults"`
+	Workload Gene          `json:"workload"`
+	Clients  int           `json:"clients"`
+	Locks    int           `json:"locks"`
+	Time     time.Duration `json:"time_ns"`
+	Seed     uint64        `json:"seed"`
+}
+
+// Gene is a fault or a workload with the parameters that are not the default.
+type Gene struct {
+	Name   string            `json:"name"`
+	Params map[string]string `json:"params,omitempty"`
+}
+
+// String is the gene as a flag has it.
+func (g Gene) String() string {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(g.Params)) {
+		parts = append(parts, k+"="+g.Params[k])
+	}
+	if len(parts) == 0 {
+		return g.Name
+	}
+	return g.Name + ":" + strings.Join(parts, ",")
+}
+
+// Config is the run of a genome; base says the rest.
+func (g Genome) Config(base harness.Config) harness.Config {
+	base.Nemesis = nil
+	for _, f := range g.Faults {
+		base.Nemesis = append(base.Nemesis, f.String())
+	}
+	if len(g.Faults) == 0 {
+		base.Nemesis = []string{"none"}
+	}
+	base.Workload, base.Clients, base.Locks, base.Time, base.Seed = g.Workload.String(), g.Clients, g.Locks, g.Time, g.Seed
+	return base
+}
+
+func (g Genome) clone() Genome {
+	g.Faults = slices.Clone(g.Faults)
+	for i := range g.Faults {
+		g.Faults[i].Params = maps.Clone(g.Faults[i].Params)
+	}
+	g.Workload.Params = maps.Clone(g.Workload.Params)
+	return g
+}
+
+// The bounds of what is varied: short runs find what long ones find, and more of them fit into an hour.
+const (
+	mostFaults  = 3
+	fewest      = 2
+	mostClients = 5
+	quick       = 1500 * time.Millisecond
+	longest     = 5 * time.Second
+)
+
+// blameless are workloads that can end badly with a lock that keeps every promise: handoff measures, two-locks can deadlock, and job does twice
+// what takes less time than its clients' clocks differ.
+var blameless = []string{"handoff", "two-locks", "job"}
+
+// fixed are parameters of workloads that change what is asked of the lock, or how it must be used.
+var fixed = []string{"bound", "token", "pair", "fence"}
+
+// Space is what can be varied of the runs of a lock.
+type Space struct {
+	cat    *harness.Catalogue
+	base   harness.Config
+	faults []nemesis.Spec
+	loads  []string
+	points []string
+	values map[string][]string // of parameters that all faults share
+}
+
+// NewSpace finds out what the lock, its servers and this machine allow. With only, the faults are those of them; those without are left
+// out.
+func NewSpace(cat *harness.Catalogue, base harness.Config, only, without []string) (*Space, error) {
+	for _, name := range slices.Concat(only, without) {
+		if _, err := cat.Nemeses.Get(name); err != nil {
+			return nil, &harness.Error{Code: harness.ExitUsage, Err: err}
+		}
+	}
+	base.Nemesis, base.Clients, base.Time, base.Seed = []string{"none"}, fewest, longest, 1
+	if err := harness.Check(cat, base); err != nil {
+		return nil, err
+	}
+	s := &Space{cat: cat, base: base}
+	for _, spec := range cat.Nemeses.All() {
+		if spec.Fault != nil && (len(only) == 0 || slices.Contains(only, spec.Name)) && !slices.Contains(without, spec.Name) && s.possible(func(c *harness.Config) { c.Nemesis = []string{spec.Name} }) {
+			s.faults = append(s.faults, spec)
+		}
+	}
+	for _, w := range cat.Workloads.All() {
+		if !slices.Contains(blameless, w.Name) && s.possible(func(c *harness.Config) { c.Workload = w.Name }) { // it measures, and touches no data
+			s.loads = append(s.loads, w.Name)
+		}
+	}
+	if len(s.faults) == 0 {
+		return nil, &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("none of the faults that are left can be injected into runs of %s: change --only or --without", base.Backend)}
+	}
+	name, _ := catalog.Split(base.Backend)
+	b, err := cat.Backends.Get(name)
+	if err != nil {
+		return nil, err
+	}
+	s.points = append(points.Names(points.Section()), points.Names(b.Points)...)
+	for range 2 { // a lock's own points are rarer than those of every critical section, and more telling
+		s.points = append(s.points, points.Names(b.Points)...)
+	}
+	s.values = map[string][]string{
+		"at": append([]string{"random"}, s.points...), "nth": {"1", "2", "3", "5"}, "for": {"0.2ttl", "0.5ttl", "0.9ttl", "1.2ttl", "1.5ttl", "2.5ttl"},
+		"every": {"0.5ttl", "1ttl", "1.7ttl", "2.5ttl"}, "clients": {"1", "holder", "all", "half", "c1", "c1+c2"}, "stay": {"0.3ttl", "0.9ttl", "1.5ttl"},
+		"nodes": {"1", "2", "leader", "follower", "majority", "granted", "all"}, "grant": {"any", "all", "1", "2", "3"},
+	}
+	return s, nil
+}
+
+// possible reports whether a change of the base can be run here.
+func (s *Space) possible(change func(*harness.Config)) bool {
+	c := s.base
+	change(&c)
+	return harness.Check(s.cat, c) == nil
+}
+
+// Faults are the names of those that can be injected.
+func (s *Space) Faults() (names []string) {
+	for _, f := range s.faults {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Workloads are the names of those that can be run.
+func (s *Space) Workloads() []string { return s.loads }
+
+func pick[T any](rnd *rand.Rand, all []T) T { return all[rnd.IntN(len(all))] }
+
+// attempts is how often a genome is drawn until it is one that can be run.
+const attempts = 50
+
+// draw makes genomes until one can be run.
+func (s *Space) draw(rnd *rand.Rand, next func() Genome) (g Genome, ok bool) {
+	for range attempts {
+		g = next()
+		g.Seed = 1 + rnd.Uint64N(1<<31)
+		if harness.Check(s.cat, g.Config(s.base)) == nil {
+			return g, true
+		}
+	}
+	return g, false
+}
+
+// Fresh is a genome of its own: one fault mostly, and short.
+func (s *Space) Fresh(rnd *rand.Rand) (Genome, bool) {
+	return s.draw(rnd, func() Genome {
+		g := Genome{Clients: fewest + rnd.IntN(mostClients-fewest+1), Locks: 1, Time: quick + time.Duration(rnd.IntN(4))*500*time.Millisecond, Workload: Gene{Name: "counter"}}
+		if rnd.IntN(4) == 0 {
+			g.Workload = s.load(rnd)
+		}
+		for n := 1 + rnd.IntN(4)/3; n > 0 && len(s.faults) > 0; n-- {
+			g.Faults = append(g.Faults, s.fault(rnd))
+		}
+		return g
+	})
+}
+
+// fault is a random one, with a few parameters that are not the default.
+func (s *Space) fault(rnd *rand.Rand) Gene {
+	spec := pick(rnd, s.faults)
+	g := Gene{Name: spec.Name, Params: map[string]string{}}
+	for range rnd.IntN(4) {
+		s.param(rnd, &g, spec.Params)
+	}
+	return g
+}
+
+func (s *Space) load(rnd *rand.Rand) Gene {
+	g := Gene{Name: pick(rnd, s.loads), Params: map[string]string{}}
+	if w, err := s.cat.Workloads.Get(g.Name); err == nil {
+		for range rnd.IntN(3) {
+			s.param(rnd, &g, varied(w.Params))
+		}
+	}
+	return g
+}
+
+func varied(all []catalog.Param) []catalog.Param {
+	return slices.DeleteFunc(slices.Clone(all), func(p catalog.Param) bool { return slices.Contains(fixed, p.Name) })
+}
+
+// param changes a parameter of a gene, or gives it back its default.
+func (s *Space) param(rnd *rand.Rand, g *Gene, all []catalog.Param) {
+	if len(all) == 0 {
+		return
+	}
+	p := pick(rnd, all)
+	if g.Params == nil {
+		g.Params = map[string]string{}
+	}
+	if _, set := g.Params[p.Name]; set && rnd.IntN(3) == 0 {
+		delete(g.Params, p.Name)
+		return
+	}
+	if values := s.valuesOf(p); len(values) > 0 {
+		g.Params[p.Name] = pick(rnd, values)
+	}
+}
+
+// valuesOf are values that a parameter may have: those of all faults, the words that its text explains, or some around its default.
+func (s *Space) valuesOf(p catalog.Param) []string {
+	if shared := s.values[p.Name]; shared != nil {
+		return shared
+	}
+	if words := explained(p.Doc); len(words) > 1 {
+		return words
+	}
+	number, unit := p.Default, ""
+	if rest, ok := strings.CutSuffix(p.Default, "ttl"); ok {
+		number, unit = rest, "ttl"
+	}
+	if v, err := strconv.ParseFloat(number, 64); err == nil {
+		if p.Default == "0" || v > 0 && v < 1 && unit == "" { // a part of something
+			return []string{"0", "0.1", "0.3", "0.7"}
+		}
+		var out []string
+		for _, by := range []float64{0, 0.3, 1, 2, 5} {
+			out = append(out, strconv.FormatFloat(v*by, 'g', 4, 64)+unit)
+		}
+		return out
+	}
+	return nil
+}
+
+// explained are the words of a parameter whose text says what each of them means: "none: never; half: once".
+func explained(doc string) (words []string) {
+	for part := range strings.SplitSeq(doc, "; ") {
+		before, _, ok := strings.Cut(part, ": ")
+		if !ok {
+			continue
+		}
+		if i := strings.LastIndex(before, ": "); i >= 0 {
+			before = before[i+2:]
+		}
+		fields := strings.Fields(before)
+		if len(fields) > 0 {
+			words = append(words, strings.Trim(fields[len(fields)-1], "`(,"))
+		}
+		if _, second, ok := strings.Cut(part, ": "); ok { // "what it is: word: meaning"
+			if word, _, ok := strings.Cut(second, ": "); ok && len(strings.Fields(word)) == 1 {
+				words[len(words)-1] = word
+			}
+		}
+	}
+	return words
+}
+
+// Change is a genome that differs from its parent in one thing or a few; other is a second parent of which it may have faults.
+func (s *Space) Change(rnd *rand.Rand, parent, other Genome) (Genome, bool) {
+	return s.draw(rnd, func() Genome {
+		g := parent.clone()
+		for range 1 + rnd.IntN(3) {
+			s.change(rnd, &g, other)
+		}
+		return g
+	})
+}
+
+func (s *Space) change(rnd *rand.Rand, g *Genome, other Genome) {
+	switch n := rnd.IntN(12); {
+	case n < 5 && len(g.Faults) > 0:
+		f := &g.Faults[rnd.IntN(len(g.Faults))]
+		if spec, err := s.cat.Nemeses.Get(f.Name); err == nil {
+			s.param(rnd, f, spec.Params)
+		}
+	case n == 5 && len(g.Faults) < mostFaults && len(s.faults) > 0:
+		g.Faults = append(g.Faults, s.fault(rnd))
+	case n == 6 && len(g.Faults) < mostFaults && len(other.Faults) > 0:
+		g.Faults = append(g.Faults, other.clone().Faults[rnd.IntN(len(other.Faults))])
+	case n == 7 && len(g.Faults) > 1:
+		i := rnd.IntN(len(g.Faults))
+		g.Faults = slices.Delete(g.Faults, i, i+1)
+	case n == 8:
+		g.Clients = fewest + rnd.IntN(mostClients-fewest+1)
+	case n == 9:
+		if w, err := s.cat.Workloads.Get(g.Workload.Name); err == nil && rnd.IntN(3) > 0 {
+			s.param(rnd, &g.Workload, varied(w.Params))
+		} else {
+			g.Workload = s.load(rnd)
+		}
+	case n == 10:
+		g.Time = min(max(g.Time*time.Duration(2+rnd.IntN(5))/4, quick), longest).Round(100 * time.Millisecond)
+	case n == 11 && rnd.IntN(3) == 0:
+		g.Locks = 3 - g.Locks
+	default: // the same again, with another seed
+	}
+}
+
+// Line is the genome as the flags of a run.
+func (g Genome) Line(base harness.Config) string { return g.Config(base).Line() }
+
+// String says it in short.
+func (g Genome) String() string {
+	var faults []string
+	for _, f := range g.Faults {
+		faults = append(faults, f.String())
+	}
+	return fmt.Sprintf("%s; %s; %d clients; %v", strings.Join(faults, " + "), g.Workload, g.Clients, g.Time)
+}

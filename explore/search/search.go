@@ -1,0 +1,333 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/files"
+)
+
+// Search runs genomes until its context ends.
+type Search struct {
+	Space  *Space
+	Dir    string // of the corpus, and of the runs that are kept
+	Seed   uint64
+	Jobs   int  // runs at once
+	Random bool // nothing is learnt: the baseline
+	Keep   int  // violating runs that are kept, at most
+	StopAt int  // distinct violations after which it ends; 0: none
+	// Until ends the search when a violation is what was looked for; nil: nothing is.
+	Until func(v *Violation) bool
+	// Run makes a run in a directory.
+	Run func(ctx context.Context, t *harness.Trial, dir string) (*checker.Results, error)
+	// Progress is told of each run; it may be called at the same time.
+	Progress func(State)
+}
+
+// State is how far a search is.
+type State struct {
+	Runs       int            // made
+	Unjudged   int            // of them without a verdict
+	Why        map[string]int // for which checks they have none
+	Refused    int            // of them that could not be made
+	Features   int            // of behaviour, seen so far
+	Corpus     int            // parents
+	New        *Violation     // found by this run; nil: none
+	Violations []*Violation   // distinct ones
+}
+
+// Violation is one kind of violation, with its first example.
+type Violation struct {
+	Check   string            `json:"check"`
+	Rule    string            `json:"rule"`
+	Class   checker.Class     `json:"class"`
+	Cause   checker.CauseKind `json:"cause_kind"`
+	Fault   string            `json:"fault,omitempty"` // that is the cause
+	With    []string          `json:"with,omitempty"`  // checks that failed as its consequence in the first run
+	Shapes  map[string]int    `json:"shapes"`          // of proofs, and how many runs had them
+	Message string            `json:"message"`
+	Runs    int               `json:"runs"`     // that had it
+	After   time.Duration     `json:"after_ns"` // when it was found first
+	Nth     int               `json:"nth"`      // in which run
+	Genome  Genome            `json:"genome"`
+	Dir     string            `json:"dir,omitempty"` // of the run, in that of the search; empty: it was not kept
+}
+
+func (v *Violation) String() string {
+	class := ""
+	if v.Class != "" && v.Class != "none" {
+		class = ", " + string(v.Class)
+	}
+	cause := ""
+	if v.Fault != "" {
+		cause = " after " + v.Fault
+	}
+	return fmt.Sprintf("%s (%s%s)%s", v.Check, v.Rule, class, cause)
+}
+
+// searching is a search under way.
+type searching struct {
+	*Search
+
+	begun time.Time
+
+	mu     sync.Mutex
+	rnd    *rand.Rand
+	corpus *corpus
+	state  State
+	failed int // runs in a row that could not be made
+	err    error
+	stop   context.CancelFunc
+}
+
+// mostFailures is how many runs in a row may not be made, before the search is given up.
+const mostFailures = 10
+
+// fresh is the part of genomes, one in so many, that have no parent.
+const fresh = 4
+
+// Go searches. When ctx ends, what runs is stopped; what was found is in the state. The error is that no run could be made, or of the
+// directory.
+func (s *Search) Go(ctx context.Context) (*State, error) {
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	c, err := openCorpus(s.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer c.file.Close() //nolint:errcheck // each line was written
+	w := &searching{state: State{Why: map[string]int{}}, Search: s, begun: time.Now(), rnd: rand.New(rand.NewPCG(s.Seed, uint64(len(c.entries)))), corpus: c}
+	if err := w.load(); err != nil {
+		return nil, err
+	}
+	ctx, w.stop = context.WithCancel(ctx)
+	defer w.stop()
+	var wg sync.WaitGroup
+	for range s.Jobs {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				w.once(ctx)
+			}
+		})
+	}
+	wg.Wait()
+	return &w.state, errors.Join(w.err, os.RemoveAll(filepath.Join(s.Dir, tries)))
+}
+
+// tries is where runs are made.
+const tries = "try"
+
+// load reads the violations of a search that is gone on with.
+func (w *searching) load() error {
+	b, err := os.ReadFile(filepath.Join(w.Dir, ViolationsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &w.state.Violations)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(w.Dir, ViolationsFile), err)
+	}
+	for _, v := range w.state.Violations {
+		w.state.Runs = max(w.state.Runs, v.Nth)
+	}
+	return nil
+}
+
+// next chooses a genome.
+func (w *searching) next() (g Genome, nth int, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.state.Runs++
+	parent := w.corpus.parent(w.rnd)
+	if w.Random || parent == nil || w.rnd.IntN(fresh) == 0 {
+		g, ok = w.Space.Fresh(w.rnd)
+		return g, w.state.Runs, ok
+	}
+	g, ok = w.Space.Change(w.rnd, parent.Genome, pick(w.rnd, w.corpus.entries).Genome)
+	return g, w.state.Runs, ok
+}
+
+// once makes a run and learns from it.
+func (w *searching) once(ctx context.Context) {
+	g, nth, ok := w.next()
+	if !ok {
+		w.end(errors.New("no schedule could be made that this lock and this machine allow"))
+		return
+	}
+	dir := filepath.Join(w.Dir, tries, strconv.Itoa(nth))
+	r, rec, err := w.make(ctx, g, dir)
+	if ctx.Err() == nil {
+		w.learn(g, nth, dir, r, rec, err)
+	}
+	if rerr := os.RemoveAll(dir); rerr != nil {
+		w.end(rerr)
+	}
+}
+
+// make makes a run and reads its record.
+func (w *searching) make(ctx context.Context, g Genome, dir string) (*checker.Results, *history.Record, error) {
+	t, err := harness.Resolve(w.Space.cat, g.Config(w.Space.base))
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := w.Run(ctx, t, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	h, err := history.ReadFile(filepath.Join(dir, history.File))
+	if err != nil {
+		return nil, nil, err
+	}
+	rec, err := history.Build(h)
+	return r, rec, err
+}
+
+func (w *searching) learn(g Genome, nth int, dir string, r *checker.Results, rec *history.Record, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.state.New = nil
+	if err != nil {
+		w.state.Refused++
+		if w.failed++; w.failed >= mostFailures {
+			w.give(fmt.Errorf("%d runs in a row could not be made; the last one: %w", w.failed, err))
+		}
+		return
+	}
+	w.failed = 0
+	w.unjudged(r)
+	b := Observe(rec, r)
+	if !w.Random {
+		if _, err := w.corpus.add(g, b); err != nil {
+			w.give(err)
+		}
+	}
+	if err := w.violations(g, nth, dir, r, rec); err != nil {
+		w.give(err)
+	}
+	w.state.Features, w.state.Corpus = len(w.corpus.seen), len(w.corpus.entries)
+	if w.Progress != nil {
+		w.Progress(w.state)
+	}
+	if (w.StopAt > 0 && len(w.state.Violations) >= w.StopAt) || (w.Until != nil && slices.ContainsFunc(w.state.Violations, w.Until)) {
+		w.stop()
+	}
+}
+
+// unjudged counts a run that has no verdict. That a fault hit nobody is no reason: then it was a run with fewer faults.
+func (w *searching) unjudged(r *checker.Results) {
+	if r.Verdict == checker.Fail {
+		return
+	}
+	open := false
+	for name, c := range r.Checks {
+		if c.Required && c.Verdict == checker.Unknown && name != checker.Coverage {
+			w.state.Why[name+": "+string(c.Code)]++
+			open = true
+		}
+	}
+	if open {
+		w.state.Unjudged++
+	}
+}
+
+// follows are checks whose violations follow from one that fails, too: they are told with it.
+var follows = map[string]string{
+	checker.LockLinearizability: checker.MutualExclusion, checker.DataPlain: checker.MutualExclusion, checker.LossNotice: checker.MutualExclusion,
+}
+
+// violations adds what a run has broken; the first example of each is kept.
+func (w *searching) violations(g Genome, nth int, dir string, r *checker.Results, rec *history.Record) error {
+	changed, kept := false, ""
+	for name, c := range r.Checks {
+		if c.Verdict != checker.Fail || len(c.Findings) == 0 || (follows[name] != "" && r.Checks[follows[name]].Verdict == checker.Fail) {
+			continue
+		}
+		all := slices.DeleteFunc(slices.Clone(c.Findings), func(f checker.Finding) bool { return !f.Gating || f.Doubtful })
+		if len(all) == 0 {
+			continue
+		}
+		f := slices.MinFunc(all, checker.Rank)
+		fault := faultOf(rec, f)
+		v := w.known(name, fault, f)
+		shape := Shape(rec, f)
+		if v == nil {
+			v = &Violation{
+				Check: name, Rule: f.Rule, Class: f.Class, Cause: f.CauseKind, Fault: fault, Shapes: map[string]int{}, Message: f.Message, After: time.Since(w.begun), Nth: nth, Genome: g,
+			}
+			for other, first := range follows {
+				if first == name && r.Checks[other].Verdict == checker.Fail {
+					v.With = append(v.With, other)
+				}
+			}
+			slices.Sort(v.With)
+			if kept == "" && len(w.state.Violations) < w.Keep {
+				kept = filepath.Join("found", fmt.Sprintf("%s-%s-%d", name, f.Rule, nth))
+			}
+			v.Dir = kept
+			w.state.Violations, w.state.New = append(w.state.Violations, v), v
+		}
+		v.Runs++
+		v.Shapes[shape]++
+		changed = true
+	}
+	if kept != "" {
+		if err := os.MkdirAll(filepath.Join(w.Dir, "found"), 0o755); err != nil {
+			return err
+		}
+		if err := os.Rename(dir, filepath.Join(w.Dir, kept)); err != nil {
+			return err
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return files.WriteJSON(filepath.Join(w.Dir, ViolationsFile), w.state.Violations)
+}
+
+// faultOf is the name of the fault that is the cause of a finding.
+func faultOf(rec *history.Record, f checker.Finding) string {
+	for _, in := range rec.Faults {
+		if f.Fault > 0 && in.ID == f.Fault {
+			return in.Fault.Fault
+		}
+	}
+	return ""
+}
+
+func (w *searching) known(check, fault string, f checker.Finding) *Violation {
+	for _, v := range w.state.Violations {
+		if v.Check == check && v.Rule == f.Rule && v.Class == f.Class && v.Cause == f.CauseKind && v.Fault == fault {
+			return v
+		}
+	}
+	return nil
+}
+
+// give ends the search with an error; the lock is held.
+func (w *searching) give(err error) {
+	w.err = cmp.Or(w.err, err)
+	w.stop()
+}
+
+func (w *searching) end(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.give(err)
+}
