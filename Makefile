@@ -159,6 +159,10 @@ campaign: servers ##> a campaign of 80 runs on four workers, with 20 kills of wo
 	set -o pipefail; $(GO) test -tags series -count=1 -timeout 20m -run TestSeriesCampaign -v ./tests/e2e | grep -v '^=== '
 	set -o pipefail; $(GO) test -tags series -count=1 -timeout 20m -run TestSeriesLoad -v ./campaign | grep -v '^=== '
 
+.PHONY: explore-bench
+explore-bench: servers ##> the guided and the random search for published failures: EXPLORE_FOR (3m), EXPLORE_SEEDS (3), EXPLORE_ONLY=REGEXP; it goes on where it was stopped
+	set -o pipefail; $(GO) test -tags series -count=1 -timeout 12h -run TestSeriesExplore -v ./tests/e2e | grep --line-buffered -v '^=== '
+
 .PHONY: track-record
 track-record: servers ##> every published failure with 20 seeds; writes docs/track-record.md
 	$(GO) test -tags series -count=1 -timeout 60m -parallel 3 -run TestSeriesTrackRecord ./tests/e2e

@@ -96,7 +96,7 @@ func TestReadRefuses(t *testing.T) {
 		`{"type":"ok","f":3,"process":1}`:              "line 1: f is 3: it must be the name of an operation",
 		`{"type":"ok","f":"a","process":[]}`:           "line 1: process is []: it must be a number or a name",
 		`{"type":"ok","f":"a","process":1,"time":"x"}`: "line 1: time is x: it must be a whole number",
-		`{:type :ok :f}`:                               "line 1: not an EDN map",
+		`{:type :ok :f}`:                               "line 1: not a map in EDN",
 		`{"type":}`:                                    "line 1: not a JSON object",
 		`{"type":"invoke","f":"a","process":1,"index":1}` + "\n" + `{"type":"ok","f":"a","process":1,"index":1}`: "line 2: index 1 is already used on line 1",
 		`#_ {:type :ok}`: "line 1: the tag after # is not the name of a record",

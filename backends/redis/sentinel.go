@@ -75,5 +75,5 @@ func takeWait(ctx context.Context, l *lock, req backends.Request) (backends.Leas
 	if relErr != nil { // or another server was asked: a fail-over may lie in between
 		return nil, unknown(fmt.Errorf("no replica confirmed the key, and deleting it failed: %w", relErr))
 	}
-	return nil, fmt.Errorf("%w, or the lock is free: no replica confirmed this client's key within %v, so the client deleted its key", backends.ErrBusy, limit)
+	return nil, fmt.Errorf("the client did not get the lock: no replica confirmed its key within %v, so the client deleted the key (recorded as: %w)", limit, backends.ErrBusy)
 }

@@ -34,8 +34,8 @@ func (a *App) adapterCommand() *cobra.Command {
 	check := &cobra.Command{
 		Use:   "check [--topology NAME] [--] CMD [ARGUMENT...]",
 		Short: "check that an adapter keeps to the protocol",
-		Long: `Starts two processes of the adapter on servers of its topology, and tests each rule of the protocol. Proxies between the adapter and the
-servers count requests and hold back answers. The output says for each rule whether the adapter keeps the rule.
+		Long: `Starts the servers that the adapter needs (its topology), starts the adapter twice against these servers, and tests the rules of the
+protocol. Proxies between the adapter and the servers count requests and hold back answers. The output says for each rule whether the adapter keeps the rule.
 
 Exit codes: 0 the adapter keeps all rules, 1 the adapter breaks a rule, 3 wrong usage, 4 the adapter cannot run on this host.`,
 		Example: fmt.Sprintf("  %[1]s adapter check adapters/python/flock.py\n  %[1]s adapter check --topology zk-single -- java -jar my-lock.jar", a.st.Name),

@@ -35,7 +35,7 @@ tables show findings that are inherent to leases. Each pair of lock and fault wa
 
 - **violations** is the number of pairs of holds that overlap, per thousand grants, with a 95 %% interval. "0 in N" means no violation in N exposures, and
   is followed by the upper bound of the chance of a violation. (Exposures are faults that took effect or, without a fault, grants.)
-- **lost** is the share of acknowledged updates of unfenced data that were overwritten unseen.
+- **lost** is the share of acknowledged updates of unfenced data that were then overwritten by a client that had not seen them.
 - **recovery** is the longest time from the end of a fault to the next grant: the median of the runs.
 - **notice** is the longest time from the next grant until the previous holder could know that it had lost the lock.
 

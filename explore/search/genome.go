@@ -70,9 +70,11 @@ const (
 	mostFaults  = 3
 	fewest      = 2
 	mostClients = 5
-	quick       = 1500 * time.Millisecond
-	longest     = 5 * time.Second
 )
+
+// quick and longest bound the time of a run: faults last for parts of the ttl, and what they do shows when a lease is over.
+func (s *Space) quick() time.Duration   { return (s.ttl + s.ttl/2).Round(100 * time.Millisecond) }
+func (s *Space) longest() time.Duration { return max(5*s.ttl, 5*time.Second) }
 
 // blameless are workloads that can end badly with a lock that keeps every promise: handoff measures, two-locks can deadlock, and job does twice
 // what takes less time than its clients' clocks differ.
@@ -85,6 +87,7 @@ var fixed = []string{"bound", "token", "pair", "fence"}
 type Space struct {
 	cat    *harness.Catalogue
 	base   harness.Config
+	ttl    time.Duration
 	faults []nemesis.Spec
 	loads  []string
 	points []string
@@ -99,11 +102,13 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, only, without []strin
 			return nil, &harness.Error{Code: harness.ExitUsage, Err: err}
 		}
 	}
-	base.Nemesis, base.Clients, base.Time, base.Seed = []string{"none"}, fewest, longest, 1
-	if err := harness.Check(cat, base); err != nil {
+	base.Nemesis, base.Clients, base.Time, base.Seed = []string{"none"}, fewest, time.Minute, 1
+	t, err := harness.Resolve(cat, base)
+	if err != nil {
 		return nil, err
 	}
-	s := &Space{cat: cat, base: base}
+	s := &Space{cat: cat, base: base, ttl: t.Config.TTL}
+	s.base.Time = s.longest()
 	for _, spec := range cat.Nemeses.All() {
 		if spec.Fault != nil && (len(only) == 0 || slices.Contains(only, spec.Name)) && !slices.Contains(without, spec.Name) && s.possible(func(c *harness.Config) { c.Nemesis = []string{spec.Name} }) {
 			s.faults = append(s.faults, spec)
@@ -172,7 +177,7 @@ func (s *Space) draw(rnd *rand.Rand, next func() Genome) (g Genome, ok bool) {
 // Fresh is a genome of its own: one fault mostly, and short.
 func (s *Space) Fresh(rnd *rand.Rand) (Genome, bool) {
 	return s.draw(rnd, func() Genome {
-		g := Genome{Clients: fewest + rnd.IntN(mostClients-fewest+1), Locks: 1, Time: quick + time.Duration(rnd.IntN(4))*500*time.Millisecond, Workload: Gene{Name: "counter"}}
+		g := Genome{Clients: fewest + rnd.IntN(mostClients-fewest+1), Locks: 1, Time: s.quick() + time.Duration(rnd.IntN(4))*s.ttl/2, Workload: Gene{Name: "counter"}}
 		if rnd.IntN(4) == 0 {
 			g.Workload = s.load(rnd)
 		}
@@ -307,7 +312,7 @@ func (s *Space) change(rnd *rand.Rand, g *Genome, other Genome) {
 			g.Workload = s.load(rnd)
 		}
 	case n == 10:
-		g.Time = min(max(g.Time*time.Duration(2+rnd.IntN(5))/4, quick), longest).Round(100 * time.Millisecond)
+		g.Time = min(max(g.Time*time.Duration(2+rnd.IntN(5))/4, s.quick()), s.longest()).Round(100 * time.Millisecond)
 	case n == 11 && rnd.IntN(3) == 0:
 		g.Locks = 3 - g.Locks
 	default: // the same again, with another seed

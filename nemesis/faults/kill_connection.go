@@ -13,7 +13,7 @@ import (
 func killConnection() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "kill-connection", Doc: "makes the server end the connection of a client that holds the lock, as an operator or a time-out does (pg_terminate_backend, KILL)",
-		Proven: "A server confirmed that it ended the connection of the client that had reached the point. A server without this connection refuses. If all servers refuse, the fault counts as not injected. There is nothing to heal.",
+		Proven: "A server confirms that it has ended the connection of the client that reached the point named by `at`. A server without this connection refuses. If all servers refuse, the fault counts as not injected. There is nothing to heal.",
 		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: KillConnection{},
 		Strikes: func(k int, _ []string) string { return []string{points.Acquired, points.BeforeWrite}[k%2] },
 		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()),

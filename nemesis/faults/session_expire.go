@@ -14,7 +14,7 @@ import (
 func sessionExpire() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "session-expire", Doc: "makes the servers end the session, or revoke the lease, of a client that holds the lock",
-		Proven: "A server confirmed that it ended the session of the client that had reached the point. A server without this session refuses. If all servers refuse, the fault counts as not injected. There is nothing to heal.",
+		Proven: "A server confirms that it has ended the session of the client that reached the point named by `at`. A server without this session refuses. If all servers refuse, the fault counts as not injected. There is nothing to heal.",
 		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: SessionExpire{},
 		Strikes: func(k int, _ []string) string { return []string{points.Acquired, points.BeforeWrite}[k%2] },
 		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()),

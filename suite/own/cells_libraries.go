@@ -16,7 +16,7 @@ func libraryCells() []suite.Case {
 	}
 	return []suite.Case{
 		{
-			Name: "retried-ghost", Text: "the answer to a SET NX is lost, and the repeated SET NX finds the key of the first SET NX: lockstorm records an unknown outcome, and no client can get the lock for one time to live",
+			Name: "retried-ghost", Text: "the answer to a SET NX is lost, and the repeated SET NX finds the key of the first SET NX: lockstorm records an unknown outcome, and no client can get the lock until this key expires (after one TTL)",
 			Run:    suite.MustLine("--backend redis-lua --nemesis lost-reply:at=before-acquire --time 9s --seed 3"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitPass}, Rules: map[string][]string{checker.Liveness: {"orphan"}}},
 		},

@@ -66,7 +66,7 @@ func claimsOfQueues() []Claim {
 			},
 		},
 		{
-			Number: 23, Text: "shared and exclusive locks can be built from ZooKeeper nodes whose names have a prefix", Articles: "000",
+			Number: 23, Text: "shared and exclusive locks can be built from ZooKeeper nodes if a prefix in the name of each node (read or write) says which kind of lock its client wants", Articles: "000",
 			Runs: []ClaimRun{
 				as("none", "--backend zk-rwlock --workload rwlock --time 4s", passes(), figGrants),
 				as("kill", "--backend zk-rwlock --workload rwlock --nemesis client-kill --time 7s", passes(), figRecovery),

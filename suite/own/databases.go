@@ -28,7 +28,11 @@ func noLoss() suite.Expectation {
 // fencedByTransaction lose nothing under any fault that works on them.
 func fencedByTransaction() []suite.Case {
 	var out []suite.Case
-	for _, backend := range []string{"sql-for-update", "sql-optimistic"} {
+	for _, lock := range [][2]string{
+		{"sql-for-update", "each write is in the transaction that holds the row lock: no update is lost"},
+		{"sql-optimistic", "each write is accepted only if the version number in the row is unchanged: no update is lost"},
+	} {
+		backend, text := lock[0], lock[1]
 		for _, engine := range []string{"postgres", "mariadb"} {
 			for _, fault := range []string{
 				"none", "client-pause", "client-stall", "client-kill", "partition-client", "partition-client:mode=blackhole", "flap", "lost-reply", "watch-delay",
@@ -36,7 +40,7 @@ func fencedByTransaction() []suite.Case {
 			} {
 				name := fmt.Sprintf("%s/%s/%s", backend, engine, strings.NewReplacer(":", "-", "=", "-").Replace(fault))
 				out = append(out, suite.Case{
-					Name: name, Text: "the transaction of the lock, or a version number in the row, protects each write: no update is lost", Expect: noLoss(),
+					Name: name, Text: text, Expect: noLoss(),
 					Run: suite.MustLine(fmt.Sprintf("--backend %s --topology %s --nemesis %s --time 6s", backend, engine, fault)),
 				})
 			}

@@ -1,0 +1,213 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/stores"
+)
+
+func space(t *testing.T, backend string, only ...string) *Space {
+	t.Helper()
+	cfg := harness.Defaults()
+	cfg.Backend, cfg.Provider = backend, "embedded"
+	if backend == "file-flock" {
+		cfg.Provider = "auto"
+	}
+	s, err := NewSpace(harness.New(stores.All()...), cfg, only, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Every genome, fresh or changed, is one that can be run, and a chain of changes reaches all that can be varied.
+func TestGenomes(t *testing.T) {
+	s := space(t, "redis-get-del")
+	if !slices.Contains(s.Faults(), "client-pause") || slices.Contains(s.Faults(), "failover-kill") || slices.Contains(s.Workloads(), "job") {
+		t.Errorf("faults %v, workloads %v", s.Faults(), s.Workloads())
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	g, ok := s.Fresh(rnd)
+	if !ok {
+		t.Fatal("no fresh genome")
+	}
+	faults, points, loads := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for range 3000 {
+		if n, ok := s.Change(rnd, g, g); ok {
+			g = n
+		}
+		if err := harness.Check(s.cat, g.Config(s.base)); err != nil {
+			t.Fatalf("%s: %v", g.Line(s.base), err)
+		}
+		if len(g.Faults) > mostFaults || g.Clients > mostClients || g.Time > s.longest() {
+			t.Fatalf("out of bounds: %s", g)
+		}
+		for _, f := range g.Faults {
+			faults[f.Name], points[f.Params["at"]] = true, true
+		}
+		loads[g.Workload.Name] = true
+	}
+	if len(faults) != len(s.Faults()) || !points["between-get-and-del"] || !points["before-write"] || len(loads) != len(s.Workloads()) {
+		t.Errorf("reached %d of %d faults, %d points, %d of %d workloads", len(faults), len(s.Faults()), len(points), len(loads), len(s.Workloads()))
+	}
+}
+
+// What cannot be searched is refused with a sentence.
+func TestSpaceRefuses(t *testing.T) {
+	cfg := harness.Defaults()
+	cfg.Backend = "file-flock"
+	cat := harness.New(stores.All()...)
+	for _, c := range []struct{ only, without []string }{{only: []string{"client-puase"}}, {without: []string{"nothing"}}, {only: []string{"failover-kill"}}} {
+		var coded *harness.Error
+		if _, err := NewSpace(cat, cfg, c.only, c.without); !errors.As(err, &coded) || coded.Code != harness.ExitUsage {
+			t.Errorf("only %v, without %v: %v", c.only, c.without, err)
+		}
+	}
+	cfg.Backend = "nonsense"
+	if _, err := NewSpace(cat, cfg, nil, nil); err == nil || !strings.Contains(err.Error(), "nonsense") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The words that the text of a parameter explains are its values.
+func TestExplained(t *testing.T) {
+	for doc, want := range map[string]string{
+		"when the client extends the lock: none: never; half: once, halfway between read and write; background: every third of the ttl": "none half background",
+		"the pause between two tries of a waiting client; fixed: a fiftieth of the ttl; jitter: a random time":                          "fixed jitter",
+		"longest time in the critical section": "",
+	} {
+		if got := strings.Join(explained(doc), " "); got != want {
+			t.Errorf("%q: %q, want %q", doc, got, want)
+		}
+	}
+}
+
+// Who is who does not matter, only who comes first; an order that was not there before is a feature.
+func TestOrders(t *testing.T) {
+	of := func(row ...moment) map[uint64]bool {
+		seen := map[uint64]bool{}
+		orders(row, seen)
+		return seen
+	}
+	ab := of(moment{1, "ask", "a"}, moment{2, "acquire ok", "a"}, moment{3, "ask", "b"})
+	ba := of(moment{1, "ask", "b"}, moment{2, "acquire ok", "b"}, moment{3, "ask", "a"})
+	other := of(moment{1, "ask", "a"}, moment{2, "ask", "b"}, moment{3, "acquire ok", "a"})
+	if len(ab) != 1 || len(other) != 1 {
+		t.Fatalf("%d and %d features of three moments", len(ab), len(other))
+	}
+	for f := range ab {
+		if !ba[f] || other[f] {
+			t.Errorf("the same order: %v; another one: %v", ba[f], other[f])
+		}
+	}
+}
+
+// The fixtures of the judge have behaviour: those in which two hold at once are nearer than those in which none does.
+func TestMargin(t *testing.T) {
+	g := func(client string, from, use int64) *history.Grant {
+		return &history.Grant{Client: client, Acquire: &history.Call{Invoke: &history.Event{Time: from - 1}, Return: &history.Event{Time: from, Type: history.OK}}, Uses: []*history.Call{{Invoke: &history.Event{Time: use}}}}
+	}
+	for _, c := range []struct {
+		want int64
+		all  []*history.Grant
+	}{
+		{math.MaxInt64, []*history.Grant{g("a", 1, 5)}},
+		{3, []*history.Grant{g("a", 1, 5), g("b", 8, 9)}},
+		{-2, []*history.Grant{g("b", 8, 9), g("a", 1, 10)}},
+		{math.MaxInt64, []*history.Grant{g("a", 1, 5), g("a", 3, 4)}},
+	} {
+		if got := margin(c.all); got != c.want {
+			t.Errorf("margin %d, want %d", got, c.want)
+		}
+	}
+}
+
+// A corpus goes on where it was, also when its last line was cut off.
+func TestCorpus(t *testing.T) {
+	dir := t.TempDir()
+	c, err := openCorpus(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, features := range [][]uint64{{1, 2}, {2}, {2, 3}} {
+		if n, err := c.add(Genome{Clients: i + 2}, Behaviour{Features: features, Margin: int64(i)}); err != nil || n != []int{2, 0, 1}[i] {
+			t.Errorf("%v: %d new, %v", features, n, err)
+		}
+	}
+	if _, err := c.file.WriteString(`{"genome":{"cli`); err != nil {
+		t.Fatal(err)
+	}
+	c.file.Close() //nolint:errcheck // of the test
+	again, err := openCorpus(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.file.Close() //nolint:errcheck // of the test
+	if len(again.entries) != 2 || again.seen[3] == 0 || again.entries[1].Genome.Clients != 4 {
+		t.Errorf("%d entries, %v", len(again.entries), again.seen)
+	}
+	if n, err := again.add(Genome{}, Behaviour{Features: []uint64{3, 4}}); err != nil || n != 1 {
+		t.Errorf("%d new, %v", n, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, CorpusFile), []byte("nonsense\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openCorpus(dir); err == nil || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("a corpus that is none: %v", err)
+	}
+}
+
+// The search keeps what it finds, counts it by kind, and ends when it has what it looks for. Runs that cannot be made end it with their error.
+func TestSearch(t *testing.T) {
+	s := &Search{Space: space(t, "file-flock", "client-pause"), Dir: t.TempDir(), Seed: 1, Jobs: 2, Keep: 1}
+	s.Run = func(_ context.Context, _ *harness.Trial, dir string) (*checker.Results, error) {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+		h := `{"index":0,"time":1,"process":"controller","type":"info","f":"run","value":{"schema":1,"backend":"x","clients":2,"locks":["L1"],"ttl_ns":1000000000}}` + "\n"
+		if err := os.WriteFile(filepath.Join(dir, history.File), []byte(h), 0o644); err != nil {
+			return nil, err
+		}
+		return &checker.Results{Verdict: checker.Fail, Checks: map[string]checker.Result{
+			checker.MutualExclusion: {Verdict: checker.Fail, Required: true, Findings: []checker.Finding{{Rule: "overlap", Class: checker.Defect, Gating: true}}},
+			checker.DataPlain:       {Verdict: checker.Fail, Required: true, Findings: []checker.Finding{{Rule: "lost-update", Class: checker.Defect, Gating: true}}},
+		}}, nil
+	}
+	s.Until = func(v *Violation) bool { return v.Check == checker.MutualExclusion && v.Runs > 2 }
+	st, err := s.Go(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(st.Violations) != 1 || st.Violations[0].Runs < 3 || !slices.Equal(st.Violations[0].With, []string{checker.DataPlain}) {
+		t.Fatalf("%+v", st.Violations)
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir, st.Violations[0].Dir, history.File)); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(filepath.Join(s.Dir, "found")); err != nil || len(left) != 1 {
+		t.Errorf("%d runs are kept of 1, %v", len(left), err)
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir, tries)); !os.IsNotExist(err) {
+		t.Errorf("tries are left: %v", err)
+	}
+	s.Run = func(context.Context, *harness.Trial, string) (*checker.Results, error) {
+		return nil, errors.New("no server")
+	}
+	s.Until = nil
+	began := time.Now()
+	if _, err := s.Go(t.Context()); err == nil || !strings.Contains(err.Error(), "no server") || time.Since(began) > time.Minute {
+		t.Errorf("runs that cannot be made: %v", err)
+	}
+}
