@@ -26,7 +26,6 @@ type exploreFlags struct {
 	length       time.Duration
 	jobs, keep   int
 	stop, shrink int
-	runs         int
 	random       bool
 	until        string
 	only         []string

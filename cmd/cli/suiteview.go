@@ -78,7 +78,7 @@ func (v *suiteView) show() {
 	text := fmt.Sprintf("%d of %d runs, %d not as expected, about %v left; now: %s", v.last.Done, v.last.All, v.odd,
 		max(time.Until(v.ends), 0).Round(time.Second), strings.Join(v.running, ", "))
 	v.state.Unlock()
-	v.view.status(text)
+	v.status(text)
 }
 
 // cellCount is how much a suite is.

@@ -60,8 +60,8 @@ func Observe(rec *history.Record, r *checker.Results) Behaviour {
 func hash(words ...string) uint64 {
 	h := fnv.New64a()
 	for _, w := range words {
-		h.Write([]byte(w)) //nolint:errcheck // it cannot fail
-		h.Write([]byte{0}) //nolint:errcheck // as above
+		h.Write([]byte(w))
+		h.Write([]byte{0})
 	}
 	return h.Sum64()
 }

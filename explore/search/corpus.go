@@ -24,6 +24,7 @@ type Entry struct {
 	Genome   Genome   `json:"genome"`
 	Features []uint64 `json:"features"` // that were new
 	Margin   int64    `json:"margin_ns"`
+	Violated bool     `json:"violated,omitempty"`
 
 	children int
 }
@@ -70,8 +71,8 @@ func openCorpus(dir string) (*corpus, error) {
 }
 
 // add remembers a behaviour; with something new in it the genome becomes a parent.
-func (c *corpus) add(g Genome, b Behaviour) (fresh int, err error) {
-	e := &Entry{Genome: g, Margin: b.Margin}
+func (c *corpus) add(g Genome, b Behaviour, violated bool) (fresh int, err error) {
+	e := &Entry{Genome: g, Margin: b.Margin, Violated: violated}
 	for _, f := range b.Features {
 		if c.seen[f] == 0 && len(c.seen) < mostFeatures {
 			e.Features = append(e.Features, f)
@@ -95,17 +96,18 @@ func (c *corpus) add(g Genome, b Behaviour) (fresh int, err error) {
 const (
 	tournament = 3
 	nearest    = 8
+	knownWorth = 0.3
 )
 
-// parent chooses one: half of the time one of those that came nearest to a violation, else the one of a few that has the rarest behaviour and the
-// fewest children.
+// parent chooses one: half of the time one of those that came nearest to a violation without one, else the one of a few that has the rarest
+// behaviour and the fewest children. What has shown a violation is known, and leads to it again.
 func (c *corpus) parent(rnd *rand.Rand) *Entry {
 	if len(c.entries) == 0 {
 		return nil
 	}
 	var e *Entry
-	if rnd.IntN(2) == 0 {
-		near := slices.Clone(c.entries)
+	near := slices.DeleteFunc(slices.Clone(c.entries), func(e *Entry) bool { return e.Violated })
+	if len(near) > 0 && rnd.IntN(2) == 0 {
 		slices.SortStableFunc(near, func(a, b *Entry) int {
 			return int(min(max(a.Margin-b.Margin+int64(a.children-b.children)*childCost, -1), 1))
 		})
@@ -117,6 +119,9 @@ func (c *corpus) parent(rnd *rand.Rand) *Entry {
 			rare := 0.0
 			for _, f := range o.Features {
 				rare += 1 / float64(c.seen[f])
+			}
+			if o.Violated {
+				rare *= knownWorth
 			}
 			if score := rare / float64(1+o.children); score > best {
 				best, e = score, o

@@ -214,7 +214,7 @@ func (w *searching) learn(g Genome, nth int, dir string, r *checker.Results, rec
 	w.unjudged(r)
 	b := Observe(rec, r)
 	if !w.Random {
-		if _, err := w.corpus.add(g, b); err != nil {
+		if _, err := w.corpus.add(g, b, r.Verdict == checker.Fail); err != nil {
 			w.give(err)
 		}
 	}
