@@ -1,0 +1,91 @@
+package lockstormtest
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/explore/search"
+	"github.com/lockstorm/lockstorm/harness"
+)
+
+// Explore searches for faults, moments and workloads that make a lock break its promises, for a time, and fails the test with each distinct
+// violation that it finds and the run that shows it. The line says which lock, and how it is judged, as in "--backend my-lock --fail-on defect";
+// faults, workload, clients and time are chosen by the search. Faults that the line names are the only ones that are injected. Runs without a verdict,
+// because the host disturbed them, are no failure, unless all are.
+func Explore(t testing.TB, cat *harness.Catalogue, line string, length time.Duration, opts ...Option) {
+	t.Helper()
+	cfg, err := harness.ParseLine(line)
+	if err != nil {
+		t.Fatalf("lockstormtest: %v", err)
+	}
+	j := &judge{t: t, cat: cat, cfg: cfg, options: defaults()}
+	for _, o := range opts {
+		o(&j.options)
+	}
+	if j.exec != nil {
+		cfg.Backend, cfg.Arguments = harness.ExecBackend(j.exec[0]), j.exec[1:]
+	}
+	if j.failOn != "" {
+		cfg.FailOn = j.failOn
+	}
+	var only []string
+	for _, n := range cfg.Nemesis {
+		if n != "none" {
+			only = append(only, n)
+		}
+	}
+	space, err := search.NewSpace(cat, cfg, only, nil)
+	if err != nil {
+		t.Fatalf("lockstormtest: %v", err)
+	}
+	f := j.folder()
+	s := &search.Search{
+		Space: space, Dir: filepath.Join(f.dir, "search"), Seed: max(cfg.Seed, 1), Jobs: runtime.NumCPU(), Keep: keptRuns,
+		Run: func(ctx context.Context, tr *harness.Trial, dir string) (*checker.Results, error) {
+			tr.Config.Command = j.command()
+			out, err := tr.Run(ctx, dir, nil)
+			if err != nil {
+				return nil, err
+			}
+			return out.Results, nil
+		},
+	}
+	ctx, cancel := inTime(t)
+	defer cancel()
+	ctx, stop := context.WithTimeout(ctx, length)
+	defer stop()
+	st, err := s.Go(ctx)
+	passed := err == nil && len(st.Violations) == 0 && st.Runs-st.Refused > st.Unjudged
+	defer f.settle(passed)
+	switch {
+	case err != nil:
+		t.Fatalf("lockstormtest: %v", err)
+	case len(st.Violations) > 0:
+		t.Fatalf("%s", foundIn(st, s.Dir, length))
+	case !passed:
+		t.Fatalf("lockstormtest: inconclusive: none of %d runs had a verdict", st.Runs)
+	}
+}
+
+// keptRuns bounds the violating runs of a search that are kept.
+const keptRuns = 5
+
+// foundIn says what a search has found.
+func foundIn(st *search.State, dir string, length time.Duration) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d distinct violations in %d runs within %v:", len(st.Violations), st.Runs, length)
+	for _, v := range st.Violations {
+		fmt.Fprintf(&b, "\n  %s, in %d runs: %s\n      %s", v, v.Runs, v.Genome, v.Message)
+		if v.Dir != "" {
+			fmt.Fprintf(&b, "\n      kept: %s", filepath.Join(dir, v.Dir))
+		}
+	}
+	return b.String()
+}
+

@@ -1,0 +1,39 @@
+package lockstormtest_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/lockstormtest"
+	"github.com/lockstorm/lockstorm/stores"
+)
+
+// A search finds that no lock is no lock, keeps the run, and finds nothing wrong with a lock of the kernel. What cannot be searched is refused.
+func TestExplore(t *testing.T) {
+	t.Parallel()
+	cat := harness.New(stores.All()...)
+	failed, said := observed(t, func(tb testing.TB) { lockstormtest.Explore(tb, cat, "--backend none --ttl 500ms", 5*time.Second) })
+	dir := regexp.MustCompile(`kept: (\S+)`).FindStringSubmatch(said)
+	if !failed || !strings.Contains(said, "distinct violation") || !strings.Contains(said, "mutual-exclusion") || dir == nil {
+		t.Fatalf("no lock at all: failed %v\n%s", failed, said)
+	}
+	if _, err := os.Stat(filepath.Join(dir[1], "report.html")); err != nil {
+		t.Error(err)
+	}
+	if err := os.RemoveAll(filepath.Dir(filepath.Dir(filepath.Dir(dir[1])))); err != nil {
+		t.Error(err)
+	}
+	if failed, said := observed(t, func(tb testing.TB) {
+		lockstormtest.Explore(tb, cat, "--backend file-flock --nemesis client-pause --ttl 500ms", 5*time.Second, lockstormtest.FailOnDefect())
+	}); failed {
+		t.Errorf("file-flock:\n%s", said)
+	}
+	if failed, said := observed(t, func(tb testing.TB) { lockstormtest.Explore(tb, cat, "--backend nonsense", time.Second) }); !failed || !strings.Contains(said, "nonsense") {
+		t.Errorf("failed %v\n%s", failed, said)
+	}
+}
