@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -43,28 +44,31 @@ func (r *working) handle(ctx context.Context, msg jetstream.Msg, t Task, free fu
 	if meta, err := msg.Metadata(); err == nil {
 		given = meta.NumDelivered
 	}
+	if given > mostGiven { // of these only workers count that died
+		given -= min(r.Campaign.backs(ctx, t), given-1)
+	}
 	o := owner{t, ""}
 	if r.board.settled(o) { // only its acknowledgement was lost
 		r.acknowledge(ctx, msg)
 		return
 	}
 	if r.lacksFor(t) {
-		r.giveBack(ctx, msg, busyDelay)
+		r.giveBack(ctx, msg, t, growing(given))
 		return
 	}
 	out, again := r.attempt(ctx, o, given, free)
 	switch {
 	case out == nil:
-		r.giveBack(ctx, msg, 0)
+		r.giveBack(ctx, msg, t, 0)
 	case again:
-		r.giveBack(ctx, msg, busyDelay)
+		r.giveBack(ctx, msg, t, busyDelay)
 	default:
 		r.acknowledge(ctx, msg)
 	}
 }
 
-// lacksFor reports whether this machine lacks something for a task, although it had what the first cell of its need wanted: then it takes
-// no more of that need.
+// lacksFor reports whether this machine lacks something for a task, although it had what the first cell of its need wanted: others may
+// have it.
 func (r *working) lacksFor(t Task) bool {
 	c, err := r.Campaign.Definition.Cells[t.Cell].Cell()
 	if err != nil || r.Do != nil {
@@ -74,10 +78,9 @@ func (r *working) lacksFor(t Task) bool {
 	if missing == nil {
 		return false
 	}
-	need := r.Campaign.Needs[t.Cell]
 	r.mu.Lock()
-	first := !r.unable[need]
-	r.unable[need] = true
+	first := !r.unable[t.Cell]
+	r.unable[t.Cell] = true
 	r.mu.Unlock()
 	if first {
 		r.tell(Event{Note: fmt.Sprintf("%s is left to other machines: %v", r.Campaign.name(t), missing)})
@@ -85,8 +88,19 @@ func (r *working) lacksFor(t Task) bool {
 	return true
 }
 
+// growing is how long a task that was refused stays away: the longer the more often.
+func growing(given uint64) time.Duration {
+	return min(busyDelay<<min(given, 10), busyDelayMost)
+}
+
+// busyDelayMost bounds it.
+const busyDelayMost = 5 * time.Minute
+
 // giveBack lets the queue give a task out again, after a while. A queue that is not told does so by itself, later.
-func (r *working) giveBack(ctx context.Context, msg jetstream.Msg, after time.Duration) {
+func (r *working) giveBack(ctx context.Context, msg jetstream.Msg, t Task, after time.Duration) {
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+	defer cancel()
+	r.Campaign.gaveBack(last, t)
 	if after > 0 {
 		msg.NakWithDelay(after) //nolint:errcheck // see above
 	} else {
@@ -95,6 +109,28 @@ func (r *working) giveBack(ctx context.Context, msg jetstream.Msg, after time.Du
 	if ctx.Err() != nil {
 		r.Campaign.q.Flush() //nolint:errcheck // see above
 	}
+}
+
+// lastTime is how long a worker that ends may take to store or give back what it has.
+const lastTime = 20 * time.Second
+
+// gaveBack counts that a task was given back by a worker that lives.
+func (c *Campaign) gaveBack(ctx context.Context, t Task) {
+	n := c.backs(ctx, t) + 1
+	c.results.PutString(ctx, c.backKey(t), strconv.FormatUint(n, 10)) //nolint:errcheck // then it counts as one that died
+}
+
+// backs is how often a task was given back.
+func (c *Campaign) backs(ctx context.Context, t Task) uint64 {
+	e, err := c.results.Get(ctx, c.backKey(t))
+	if err != nil {
+		return 0
+	}
+	n, err := strconv.ParseUint(string(e.Value()), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // acknowledge ends a task. Where the queue does not hear of it, the task comes again, and is acknowledged then.
@@ -138,20 +174,50 @@ func (r *working) attempt(ctx context.Context, o owner, given uint64, free func(
 		}
 		return nil, false
 	}
-	if r.storing.Acquire(ctx, 1) != nil {
+	ending, cancel := lasting(ctx) // what has ended is stored, even if the worker ends meanwhile
+	defer cancel()
+	if r.storing.Acquire(ending, 1) != nil {
 		return nil, false
 	}
 	defer r.storing.Release(1)
 	free()
-	if err := r.store(ctx, o, out, filepath.Join(dir, out.Dir), given); err != nil {
+	if err := r.store(ending, o, out, filepath.Join(dir, out.Dir), given); err != nil {
 		if ctx.Err() == nil {
 			r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("%s: its outcome cannot be stored: %w", r.Campaign.name(o.Task), err)})
 		}
 		return nil, false
 	}
 	again = !r.board.settled(o)
+	r.sick(out)
 	r.tell(Event{Task: r.Campaign.name(o.Task), Outcome: out, Note: map[bool]string{true: "it will be run again"}[again]})
 	return out, again
+}
+
+// lasting is a context that ends a while after another one.
+func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		t := time.AfterFunc(lastTime, cancel)
+		context.AfterFunc(out, func() { t.Stop() })
+	})
+	return out, func() { stop(); cancel() }
+}
+
+// mostSick is how many runs in a row may miss something on a machine, before its worker ends: it would take all tasks, and finish none.
+const mostSick = 5
+
+// sick ends the worker when run after run cannot be made here.
+func (r *working) sick(out *gate.Outcome) {
+	r.mu.Lock()
+	r.inRow++
+	if out.Exit != harness.ExitEnvironment || out.Status != gate.Broken {
+		r.inRow = 0
+	}
+	n := r.inRow
+	r.mu.Unlock()
+	if n >= mostSick {
+		r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("%d runs in a row could not be made on this machine; the last one: %s", n, out.Error)})
+	}
 }
 
 // store keeps the directory of an attempt and then, under the first free number, its outcome.
@@ -169,7 +235,7 @@ func (r *working) store(ctx context.Context, o owner, out *gate.Outcome, dir str
 		if err != nil {
 			return err
 		}
-		k := key(o.Task, o.machine, out.Attempt)
+		k := r.Campaign.key(o.Task, o.machine, out.Attempt)
 		err = r.insist(ctx, func(ctx context.Context) error {
 			_, err := r.Campaign.results.Create(ctx, k, value)
 			if errors.Is(err, jetstream.ErrKeyExists) && r.mine(ctx, k, res.Object) {

@@ -28,12 +28,15 @@ type Result struct {
 }
 
 // key is where an attempt is stored. Controls are kept for each machine.
-func key(t Task, machine string, attempt int) string {
+func (m *Manifest) key(t Task, machine string, attempt int) string {
 	if machine != "" {
-		return fmt.Sprintf("control.%s.%s.%d", machine, t.ID(), attempt)
+		return fmt.Sprintf("%s.control.%s.%s.%d", m.id, machine, t.ID(), attempt)
 	}
-	return fmt.Sprintf("task.%s.%d", t.ID(), attempt)
+	return fmt.Sprintf("%s.task.%s.%d", m.id, t.ID(), attempt)
 }
+
+// backKey is where it is counted how often a task was given back.
+func (m *Manifest) backKey(t Task) string { return m.id + ".back." + t.ID() }
 
 // parseKey is key the other way.
 func parseKey(s string) (t Task, machine string, attempt int, err error) {
@@ -113,13 +116,20 @@ func (c *Campaign) watch(ctx context.Context, b *board, goOn bool, each func()) 
 }
 
 func (b *board) add(key string, value []byte) error {
-	t, machine, attempt, err := parseKey(key)
+	rest, ours := strings.CutPrefix(key, b.m.id+".")
+	if !ours || strings.HasPrefix(rest, "back.") {
+		return nil
+	}
+	t, machine, attempt, err := parseKey(rest)
 	if err != nil || t.Cell < 0 || t.Cell >= len(b.m.Definition.Cells) {
 		return fmt.Errorf("the outcomes of campaign %s have %q, which is no run of it: %w", b.m.Name, key, err)
 	}
 	r := &Result{}
 	if err := json.Unmarshal(value, r); err != nil {
 		return fmt.Errorf("outcome %s of campaign %s: %w", key, b.m.Name, err)
+	}
+	if cell := b.m.Definition.Cells[t.Cell].Case.Name; r.Outcome.Cell != cell || r.Outcome.Seed != t.Seed || badRune.MatchString(r.Machine) || (machine != "" && machine != r.Machine) {
+		return fmt.Errorf("outcome %s of campaign %s is that of cell %q seed %d on machine %q", key, b.m.Name, r.Outcome.Cell, r.Outcome.Seed, r.Machine)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,16 +156,16 @@ func (b *board) settled(o owner) bool {
 }
 
 func (b *board) enough(o owner) bool {
-	broken := 0
+	broken := map[string]bool{}
 	for _, r := range b.results[o] {
 		if !r.Outcome.Disturbed() {
 			return true
 		}
 		if r.Outcome.Status == gate.Broken {
-			broken++
+			broken[r.Machine] = true
 		}
 	}
-	return len(b.results[o]) > b.m.Retry || broken > 1 // what is missing twice is missing
+	return len(b.results[o]) > b.m.Retry || len(broken) > 1 // what is missing on two machines is missing
 }
 
 // attempts are how many a task has.

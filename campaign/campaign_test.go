@@ -84,7 +84,7 @@ func TestSilentWorker(t *testing.T) {
 	s := serve(t, t.TempDir(), "127.0.0.1:0")
 	c := start(t, open(t, s.URL()), manifest(t, "silent", 1, 1))
 	task := c.Tasks(catalogue())[0]
-	consumer, err := c.tasks.Consumer(t.Context(), c.Needs[0])
+	consumer, err := c.tasks.Consumer(t.Context(), c.consumer(c.Needs[0]))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,16 +42,16 @@ const lately = 10 * time.Minute
 
 // State asks the queue, and compares what it has with the manifest.
 func (c *Campaign) State(ctx context.Context, cat *harness.Catalogue) (*State, error) {
+	queued, err := c.queued(ctx) // first: what ends meanwhile is still queued, or has its outcome
+	if err != nil {
+		return nil, err
+	}
 	b, err := c.board(ctx)
 	if err != nil {
 		return nil, err
 	}
 	tasks := c.Tasks(cat)
 	s := &State{Name: c.Name, Suite: c.Definition.Name, Started: c.Definition.Started, Done: b.count(), Of: len(tasks), Statuses: map[gate.Status]int{}, Workers: map[string]Beat{}, Room: c.Room}
-	queued, err := c.queued(ctx)
-	if err != nil {
-		return nil, err
-	}
 	s.Queued = len(queued)
 	for _, t := range tasks {
 		if !b.done(t) && !queued[c.subject(t)] {
@@ -131,7 +131,7 @@ func (c *Campaign) Republish(ctx context.Context, cat *harness.Catalogue) (int, 
 	if err != nil || len(lost) == 0 {
 		return 0, err
 	}
-	return len(lost), c.publish(ctx, lost, "-"+time.Now().UTC().Format("20060102T150405.000"), nil)
+	return len(lost), c.publish(ctx, lost, newRound(), nil)
 }
 
 // downloads is how many runs are fetched at once.
@@ -145,14 +145,10 @@ const markFile = "campaign.json"
 
 // claim makes sure that a directory is empty, or that of this campaign.
 func (c *Campaign) claim(dir string) error {
-	sum, err := c.sum()
-	if err != nil {
-		return err
-	}
 	mark := struct {
 		Name string `json:"name"`
 		Sum  string `json:"sum"`
-	}{c.Name, sum}
+	}{c.Name, c.id}
 	path := filepath.Join(dir, markFile)
 	if b, err := os.ReadFile(path); err == nil {
 		there := mark
@@ -215,9 +211,20 @@ func (c *Campaign) Gather(ctx context.Context, dir string, progress func(n, of i
 // fetch puts a run into its directory; its outcome goes there last.
 func (c *Campaign) fetch(ctx context.Context, r *Result, dir string) error {
 	mark := filepath.Join(dir, fetchedFile)
-	if _, err := os.Stat(mark); err == nil {
-		return nil
+	if b, err := os.ReadFile(mark); err == nil {
+		var there Result
+		if json.Unmarshal(b, &there) == nil && there.Object == r.Object && there.Worker == r.Worker {
+			return nil
+		}
+		if err := os.RemoveAll(dir); err != nil { // that of another machine
+			return err
+		}
 	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, uploadTime)
+	defer cancel()
 	if r.Object != "" {
 		o, err := c.runs.Get(ctx, r.Object)
 		if err != nil {

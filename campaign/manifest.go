@@ -36,6 +36,8 @@ type Manifest struct {
 	AckWait    time.Duration   `json:"ack_wait_ns"` // after which a silent worker has lost its run
 	Keep       time.Duration   `json:"keep_ns"`     // after which the queue forgets the campaign
 	Room       int64           `json:"room"`        // bytes of runs that the queue keeps
+
+	id string // see sum
 }
 
 // Task is one run of a campaign.
@@ -77,7 +79,7 @@ func Make(cat *harness.Catalogue, def gate.Definition, cells []plan.Cell, s Sett
 	if len(m.Tasks(cat)) == 0 {
 		return nil, errors.New("the suite has no cells to run")
 	}
-	return m, nil
+	return m, m.identify()
 }
 
 // lacking says what this machine lacks for a cell; nil: nothing, or the cell is wrong in another way.
@@ -169,6 +171,13 @@ func (m *Manifest) needs() map[string]int {
 		}
 	}
 	return out
+}
+
+// identify gives the manifest its id, which is in the names of its subjects, consumers and outcomes: those of another campaign of the same
+// name, which was there before or will be, are none of it.
+func (m *Manifest) identify() (err error) {
+	m.id, err = m.sum()
+	return err
 }
 
 // sum tells manifests apart: the time at which they were made does not.

@@ -18,8 +18,12 @@ const atOnce = 256
 // Start stores a campaign on a queue and publishes its tasks. A campaign that was started before, completely or not, goes on. With
 // published it says how far it is.
 func Start(ctx context.Context, q *queue.Queue, cat *harness.Catalogue, m *Manifest, published func(n, of int)) (*Campaign, error) {
+	if err := m.identify(); err != nil {
+		return nil, err
+	}
 	c := &Campaign{Manifest: m, q: q}
 	tasks := m.Tasks(cat)
+	round := newRound()              // the server drops what has an id that it remembers
 	if c.reach(ctx, m.Name) != nil { // it is not there, or not whole
 		_, before := q.JS.Stream(ctx, tasksOf(m.Name))
 		err := c.make(ctx, len(tasks))
@@ -43,16 +47,16 @@ func Start(ctx context.Context, q *queue.Queue, cat *harness.Catalogue, m *Manif
 	if err != nil {
 		return nil, err
 	}
-	return c, c.publish(ctx, missing, "", published)
+	return c, c.publish(ctx, missing, round, published)
 }
 
 // lost are the tasks that have no outcome that counts and of which the queue has no message.
 func (c *Campaign) lost(ctx context.Context, tasks []Task) ([]Task, error) {
-	board, err := c.board(ctx)
+	queued, err := c.queued(ctx) // first: what ends meanwhile is still queued, or has its outcome
 	if err != nil {
 		return nil, err
 	}
-	queued, err := c.queued(ctx)
+	board, err := c.board(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -112,6 +116,9 @@ func (c *Campaign) publish(ctx context.Context, tasks []Task, round string, publ
 	}
 	return nil
 }
+
+// newRound tells messages apart from those of an earlier time.
+func newRound() string { return "-" + time.Now().UTC().Format("20060102T150405.000") }
 
 // publishTime is how long the server may take to acknowledge.
 const publishTime = 30 * time.Second

@@ -30,7 +30,7 @@ func runsOf(name string) string    { return prefix + "_" + name + "_runs" }
 func workersOf(name string) string { return prefix + "_" + name + "_workers" }
 
 func (m *Manifest) subject(t Task) string {
-	return strings.Join([]string{prefix, m.Name, m.Needs[t.Cell], t.ID()}, ".")
+	return strings.Join([]string{prefix, m.Name, m.id, m.Needs[t.Cell], t.ID()}, ".")
 }
 
 // Campaign is one that a queue has.
@@ -90,6 +90,9 @@ func Open(ctx context.Context, q *queue.Queue, name string) (*Campaign, error) {
 	if err := json.Unmarshal(b, c.Manifest); err != nil {
 		return nil, fmt.Errorf("the manifest of campaign %s: %w", name, err)
 	}
+	if err := c.identify(); err != nil {
+		return nil, err
+	}
 	if c.Schema != Schema {
 		return nil, fmt.Errorf("campaign %s has schema %d, but this program reads only schema %d", name, c.Schema, Schema)
 	}
@@ -134,7 +137,7 @@ func (c *Campaign) make(ctx context.Context, tasks int) (err error) {
 		return err
 	}
 	if c.workers, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: workersOf(c.Name), Description: "workers of the lockstorm campaign " + c.Name, Storage: jetstream.MemoryStorage, TTL: workerLives, MaxBytes: 16 << 20,
+		Bucket: workersOf(c.Name), Description: "workers of the lockstorm campaign " + c.Name, Storage: jetstream.FileStorage, TTL: workerLives, MaxBytes: 16 << 20,
 	}); err != nil {
 		return err
 	}
@@ -144,11 +147,14 @@ func (c *Campaign) make(ctx context.Context, tasks int) (err error) {
 	return err
 }
 
+// consumer is the name of what workers take the tasks of a need from.
+func (m *Manifest) consumer(need string) string { return need + "-" + m.id }
+
 // consumers makes what workers take tasks from, one for each need.
 func (c *Campaign) consumers(ctx context.Context) error {
 	for need := range c.needs() {
 		if _, err := c.tasks.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-			Durable: need, FilterSubject: strings.Join([]string{prefix, c.Name, need, "*"}, "."), AckPolicy: jetstream.AckExplicitPolicy,
+			Durable: c.consumer(need), FilterSubject: strings.Join([]string{prefix, c.Name, c.id, need, "*"}, "."), AckPolicy: jetstream.AckExplicitPolicy,
 			AckWait: c.AckWait, MaxDeliver: -1, MaxAckPending: -1,
 		}); err != nil {
 			return fmt.Errorf("consumer %s: %w", need, err)
@@ -159,10 +165,6 @@ func (c *Campaign) consumers(ctx context.Context) error {
 
 // remember stores the manifest, or makes sure that the one that is stored is the same.
 func (c *Campaign) remember(ctx context.Context) error {
-	sum, err := c.sum()
-	if err != nil {
-		return err
-	}
 	b, err := c.runs.GetBytes(ctx, manifestName)
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		if b, err = json.Marshal(c.Manifest); err != nil {
@@ -178,11 +180,10 @@ func (c *Campaign) remember(ctx context.Context) error {
 	if err := json.Unmarshal(b, &before); err != nil {
 		return fmt.Errorf("the manifest of campaign %s: %w", c.Name, err)
 	}
-	was, err := before.sum()
-	switch {
+	switch err := before.identify(); {
 	case err != nil:
 		return err
-	case was == sum:
+	case before.id == c.id:
 		c.Manifest = &before
 		return nil
 	case before.Build != c.Build:

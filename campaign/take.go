@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -17,15 +18,13 @@ func (r *working) next(ctx context.Context) (jetstream.Msg, Task) {
 	for ctx.Err() == nil {
 		for i := range r.able {
 			need := r.able[(first+i)%len(r.able)]
-			if r.lacks(need) {
-				continue
-			}
 			msg, t, err := r.fetch(ctx, need)
 			if err != nil && ctx.Err() == nil {
 				r.fail(err)
 				return nil, t
 			}
 			if msg != nil {
+				r.last = time.Now()
 				return msg, t
 			}
 		}
@@ -34,6 +33,10 @@ func (r *working) next(ctx context.Context) (jetstream.Msg, Task) {
 			r.idle = true
 			r.tell(Event{Note: "the queue has no run that this machine can make: waiting until other machines have made the rest (Ctrl-C ends this worker)"})
 		}
+		if r.Idle > 0 && time.Since(r.last) > r.Idle && r.working() == 0 {
+			r.tell(Event{Note: fmt.Sprintf("no run for this machine within %v: the worker ends", r.Idle)})
+			r.stop(errDone)
+		}
 		if sleep(ctx, wait) {
 			wait = min(2*wait, emptyWaitMax)
 		}
@@ -41,10 +44,11 @@ func (r *working) next(ctx context.Context) (jetstream.Msg, Task) {
 	return nil, Task{}
 }
 
-func (r *working) lacks(need string) bool {
+// working is how many runs are being made.
+func (r *working) working() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.unable[need]
+	return len(r.running)
 }
 
 // fetch takes a task of a need, if there is one. A queue that is away has none.
@@ -52,7 +56,7 @@ func (r *working) fetch(ctx context.Context, need string) (jetstream.Msg, Task, 
 	consumer := r.from[need]
 	if consumer == nil {
 		var err error
-		if consumer, err = r.Campaign.tasks.Consumer(ctx, need); err != nil {
+		if consumer, err = r.Campaign.tasks.Consumer(ctx, r.Campaign.consumer(need)); err != nil {
 			return nil, Task{}, r.bear(ctx, err)
 		}
 		r.from[need] = consumer
@@ -70,7 +74,11 @@ func (r *working) fetch(ctx context.Context, need string) (jetstream.Msg, Task, 
 		}
 		return msg, t, nil
 	}
-	if err := batch.Error(); err != nil {
+	err = batch.Error()
+	if err == nil && !r.Campaign.q.Connected() { // the request waits for the connection, and nobody answers it
+		err = nats.ErrDisconnected
+	}
+	if err != nil {
 		delete(r.from, need)
 		return nil, Task{}, r.bear(ctx, err)
 	}

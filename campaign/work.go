@@ -25,11 +25,12 @@ import (
 type Worker struct {
 	Campaign  *Campaign
 	Catalogue *harness.Catalogue
-	Name      string // no other worker has it
-	Machine   string // workers of one machine share it
-	Dir       string // where runs are made before they are stored
-	Jobs      int    // runs at once, at most; 0: what the machine can bear
-	Room      int64  // shares of the machine that runs may take; 0: what it can bear
+	Name      string        // no other worker has it
+	Machine   string        // workers of one machine share it
+	Dir       string        // where runs are made before they are stored
+	Jobs      int           // runs at once, at most; 0: what the machine can bear
+	Idle      time.Duration // without a run, after which it ends; 0: it waits for the end of the campaign
+	Room      int64         // shares of the machine that runs may take; 0: what it can bear
 	// Do makes an attempt; nil: a run, as a suite does.
 	Do func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, attempt int) (*gate.Outcome, error)
 	// Progress is told of what happens; it may be called at the same time.
@@ -78,8 +79,10 @@ type working struct {
 
 	mu      sync.Mutex
 	entries int
-	running map[int]string  // by entry
-	unable  map[string]bool // needs that turned out not to be there
+	running map[int]string // by entry
+	unable  map[int]bool   // cells for which this machine turned out to lack something
+	inRow   int            // runs that could not be made here
+	last    time.Time      // when the last task was taken
 	failed  error
 	stop    context.CancelCauseFunc
 }
@@ -93,7 +96,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer stop(nil)
 	r := &working{
 		Worker: w, tasks: w.Campaign.Tasks(w.Catalogue), board: &board{m: w.Campaign.Manifest, results: map[owner]map[int]*Result{}},
-		all: cmp.Or(w.Room, gate.Capacity()), from: map[string]jetstream.Consumer{}, running: map[int]string{}, unable: map[string]bool{}, stop: stop,
+		all: cmp.Or(w.Room, gate.Capacity()), from: map[string]jetstream.Consumer{}, running: map[int]string{}, unable: map[int]bool{}, last: time.Now(), stop: stop,
 	}
 	r.room, r.places, r.storing = semaphore.NewWeighted(r.all), semaphore.NewWeighted(int64(cmp.Or(w.Jobs, 1<<20))), semaphore.NewWeighted(mostStoring)
 	if err := r.examine(); err != nil {
@@ -256,7 +259,7 @@ func (r *working) dispatch(ctx context.Context) {
 		leave := r.enter(ctx, t)
 		if leave == nil {
 			settled()
-			r.giveBack(ctx, msg, 0)
+			r.giveBack(ctx, msg, t, 0)
 			r.places.Release(1)
 			return
 		}

@@ -61,13 +61,13 @@ func Explore(t testing.TB, cat *harness.Catalogue, line string, length time.Dura
 	ctx, stop := context.WithTimeout(ctx, length)
 	defer stop()
 	st, err := s.Go(ctx)
-	passed := err == nil && len(st.Violations) == 0 && st.Runs-st.Refused > st.Unjudged
+	passed := err == nil && len(st.Violations) == 0 && st.Judged > 0
 	defer f.settle(passed)
 	switch {
+	case st != nil && len(st.Violations) > 0:
+		t.Fatalf("%s", foundIn(st, s.Dir, length))
 	case err != nil:
 		t.Fatalf("lockstormtest: %v", err)
-	case len(st.Violations) > 0:
-		t.Fatalf("%s", foundIn(st, s.Dir, length))
 	case !passed:
 		t.Fatalf("lockstormtest: inconclusive: none of %d runs had a verdict", st.Runs)
 	}
@@ -88,4 +88,3 @@ func foundIn(st *search.State, dir string, length time.Duration) string {
 	}
 	return b.String()
 }
-

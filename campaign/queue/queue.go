@@ -7,7 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -48,11 +50,11 @@ func Open(ctx context.Context, a Access) (*Queue, error) { return connect(ctx, a
 
 func connect(ctx context.Context, a Access, opts ...nats.Option) (*Queue, error) {
 	u, err := url.Parse(a.URL)
+	if strings.Contains(a.URL, "@") {
+		return nil, errors.New("--queue has a password in it: put the user and the password into the environment (LOCKSTORM_QUEUE_USER, LOCKSTORM_QUEUE_PASSWORD)")
+	}
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("--queue %s: want nats://HOST:PORT", a.URL)
-	}
-	if u.User != nil {
-		return nil, errors.New("--queue has a password in it: put the user and the password into the environment (LOCKSTORM_QUEUE_USER, LOCKSTORM_QUEUE_PASSWORD)")
 	}
 	q := &Queue{url: u.Scheme + "://" + u.Host}
 	opts = append(opts,
@@ -169,8 +171,8 @@ func Away(err error) bool {
 			return true
 		}
 	}
-	var refused interface{ Timeout() bool }
-	return errors.As(err, &refused) // of the network
+	var network net.Error
+	return errors.As(err, &network)
 }
 
 // URL is the address of the server, without credentials.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/campaign"
+	"github.com/lockstorm/lockstorm/campaign/queue"
 	"github.com/lockstorm/lockstorm/cmd/cli"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite/gate"
@@ -96,15 +97,27 @@ func (v *verb) look(ctx context.Context, c *campaign.Campaign, republish bool) (
 const (
 	lookEach = 2 * time.Second
 	sayEach  = 15
+	waitAway = 10 * time.Minute // for a queue that does not answer
 )
 
 // wait until every run has its outcome.
 func (v *verb) wait(ctx context.Context, c *campaign.Campaign) error {
+	away := time.Time{}
 	for n := 0; ; n++ {
 		s, again, err := v.look(ctx, c, true)
+		if err != nil && queue.Away(err) && ctx.Err() == nil { // it may be started again
+			if away.IsZero() {
+				away = time.Now()
+				v.say("waiting: %v", err)
+			}
+			if time.Since(away) < waitAway && pause(ctx, lookEach) {
+				continue
+			}
+		}
 		if err != nil {
 			return err
 		}
+		away = time.Time{}
 		if again > 0 {
 			v.say("the queue had lost %s: published again", cli.Plural(again, "task"))
 		}

@@ -130,6 +130,9 @@ func (v *verb) start(ctx context.Context, f startFlags) error {
 func (v *verb) publish(ctx context.Context, q *queue.Queue, m *campaign.Manifest) (*campaign.Campaign, error) {
 	c, err := campaign.Start(ctx, q, v.Book().Catalogue, m, func(n, of int) { v.say("published %d of %s", n, cli.Plural(of, "task")) })
 	if err == nil {
+		if s, serr := c.State(ctx, v.Book().Catalogue); serr == nil && s.Done > 0 {
+			v.say("continuing the campaign of %s: %s", s.Started.Format(time.DateTime), line(s))
+		}
 		v.say("the queue (NATS %s) keeps at most %s of runs, for %v", q.Version(), units.BytesSize(float64(m.Room)), m.Keep)
 	}
 	return c, err

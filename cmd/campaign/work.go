@@ -15,6 +15,7 @@ import (
 func (v *verb) workCommand() *cobra.Command {
 	var r reach
 	var jobs int
+	var idle time.Duration
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "work",
@@ -25,16 +26,17 @@ as the one that started the campaign. It ends when every run of the campaign has
 
 Exit codes: 0 the campaign is done; 3 wrong usage; 4 the queue cannot be used, or this machine can make none of the runs; 130 interrupted.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return v.work(cmd.Context(), r, jobs, dir) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return v.work(cmd.Context(), r, jobs, idle, dir) },
 	}
 	r.flags(cmd.Flags(), v)
 	r.named(cmd.Flags())
 	cli.Number(cmd.Flags(), &jobs, "jobs", 1, 0, "maximum number of parallel runs (default: by processors and memory)")
+	cmd.Flags().DurationVar(&idle, "idle", 0, "end after this time without a run for this machine (default: wait until the campaign is done)")
 	cmd.Flags().StringVar(&dir, "dir", "", "directory in which runs are made before they are stored on the queue (default: in the user's cache)")
 	return cmd
 }
 
-func (v *verb) work(ctx context.Context, r reach, jobs int, parent string) error {
+func (v *verb) work(ctx context.Context, r reach, jobs int, idle time.Duration, parent string) error {
 	q, c, err := r.find(ctx, v)
 	if err != nil {
 		return v.ended(ctx, err)
@@ -58,7 +60,7 @@ func (v *verb) work(ctx context.Context, r reach, jobs int, parent string) error
 	defer done()
 	v.say("working on campaign %s (%s) at %s", c.Name, cli.Plural(len(c.Tasks(v.Book().Catalogue)), "run"), q.URL())
 	w := &campaign.Worker{
-		Campaign: c, Catalogue: v.Book().Catalogue, Name: fmt.Sprintf("%s-%d-%d", machine, os.Getpid(), time.Now().UnixNano()%1e6), Machine: machine, Dir: dir, Jobs: jobs,
+		Campaign: c, Catalogue: v.Book().Catalogue, Name: fmt.Sprintf("%s-%d-%d", machine, os.Getpid(), time.Now().UnixNano()%1e6), Machine: machine, Dir: dir, Jobs: jobs, Idle: idle,
 		Progress: v.event,
 	}
 	if err := w.Run(ctx); err != nil {

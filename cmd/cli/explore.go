@@ -129,8 +129,14 @@ func (a *App) explore(ctx context.Context, f exploreFlags) error {
 	defer cancel()
 	st, err := s.Go(limited)
 	view.close()
-	if err != nil {
+	if err != nil && (st == nil || len(st.Violations) == 0) {
+		if he := (*harness.Error)(nil); errors.As(err, &he) {
+			return err
+		}
 		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
+	}
+	if err != nil { // it masks no violation
+		fmt.Fprintf(a.st.Stderr, "%s: the search ended early: %v\n", a.st.Name, err)
 	}
 	return a.explored(ctx, f, out, st, time.Since(begun))
 }
@@ -162,7 +168,7 @@ func (a *App) explored(ctx context.Context, f exploreFlags, out string, st *sear
 		}
 	}
 	if err := a.shrinkFound(ctx, f, out, st.Violations); err != nil {
-		return err
+		fmt.Fprintf(a.st.Stderr, "%s: shrink: %v\n", a.st.Name, err)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -170,7 +176,7 @@ func (a *App) explored(ctx context.Context, f exploreFlags, out string, st *sear
 	case len(st.Violations) > 0:
 		fmt.Fprintf(a.st.Stderr, "%s: %s\n", f.cfg.Backend, Plural(len(st.Violations), "distinct violation"))
 		return a.Exit(harness.ExitViolation)
-	case st.Runs-st.Refused <= st.Unjudged:
+	case st.Judged == 0:
 		fmt.Fprintf(a.st.Stderr, "inconclusive: no run had a verdict\n")
 		return a.Exit(harness.ExitUnknown)
 	}

@@ -1,11 +1,13 @@
 package search
 
 import (
+	"cmp"
 	"hash/fnv"
 	"math"
 	"math/bits"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -31,9 +33,9 @@ const gram = 3
 // clients, what the checks say, and how near two grants came to each other.
 func Observe(rec *history.Record, r *checker.Results) Behaviour {
 	seen := map[uint64]bool{}
-	b := Behaviour{Margin: math.MaxInt64}
+	b := Behaviour{Margin: farthest}
 	for _, lock := range rec.Locks {
-		b.Margin = min(b.Margin, margin(rec.ByLock[lock]))
+		b.Margin = min(b.Margin, margin(rec, rec.ByLock[lock]))
 		all := moments(rec, lock)
 		orders(all, seen)
 	}
@@ -43,7 +45,7 @@ func Observe(rec *history.Record, r *checker.Results) Behaviour {
 			seen[hash("finding", name, f.Rule, string(f.Class), string(f.CauseKind))] = true
 		}
 	}
-	if b.Margin < math.MaxInt64 { // a step nearer is a feature
+	if b.Margin < farthest { // a step nearer is a feature
 		sign := "after"
 		if b.Margin < 0 {
 			sign = "before"
@@ -114,7 +116,7 @@ func moments(rec *history.Record, lock string) (out []moment) {
 			add(f.HealEnd.Time, f.Fault.Fault+" ends", who)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b moment) int { return int(min(max(a.at-b.at, -1), 1)) })
+	slices.SortStableFunc(out, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
 	return out
 }
 
@@ -163,14 +165,18 @@ func called(row []moment) []string {
 	return out
 }
 
-// margin is how long after one grant was over the next one of another client began; negative: before it was over. It is over when its
-// client gave it back or acted under it last, and not before its lease was.
-func margin(grants []*history.Grant) int64 {
-	least, over, holder := int64(math.MaxInt64), int64(math.MinInt64), ""
+// farthest is the margin of a run in which no lock had two holders.
+const farthest = int64(time.Hour)
+
+// margin is how long after the last act under one grant the next one of another client was answered; negative: before that act. Grants that
+// may be held together have none.
+func margin(rec *history.Record, grants []*history.Grant) int64 {
+	least, over := farthest, int64(math.MinInt64)
+	var holder *history.Grant
 	held := slices.DeleteFunc(slices.Clone(grants), func(g *history.Grant) bool { return !g.Granted() })
-	slices.SortFunc(held, func(a, b *history.Grant) int { return int(min(max(a.From()-b.From(), -1), 1)) })
+	slices.SortFunc(held, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
 	for _, g := range held {
-		if holder != "" && holder != g.Client {
+		if holder != nil && holder.Client != g.Client && !rec.Model.Together(holder, g) {
 			least = min(least, g.From()-over)
 		}
 		last := g.From()
@@ -181,7 +187,7 @@ func margin(grants []*history.Grant) int64 {
 			}
 		}
 		if last > over {
-			over, holder = last, g.Client
+			over, holder = last, g
 		}
 	}
 	return least
@@ -194,7 +200,7 @@ func Shape(rec *history.Record, f checker.Finding) string {
 	}
 	byIndex := map[int64]*history.Event{}
 	for _, i := range f.Proof.Events {
-		if at, ok := slices.BinarySearchFunc(rec.Events, i, func(e history.Event, i int64) int { return int(min(max(e.Index-i, -1), 1)) }); ok {
+		if at, ok := slices.BinarySearchFunc(rec.Events, i, func(e history.Event, i int64) int { return cmp.Compare(e.Index, i) }); ok {
 			byIndex[i] = &rec.Events[at]
 		}
 	}

@@ -3,6 +3,7 @@ package search
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -109,7 +110,7 @@ func (c *corpus) parent(rnd *rand.Rand) *Entry {
 	near := slices.DeleteFunc(slices.Clone(c.entries), func(e *Entry) bool { return e.Violated })
 	if len(near) > 0 && rnd.IntN(2) == 0 {
 		slices.SortStableFunc(near, func(a, b *Entry) int {
-			return int(min(max(a.Margin-b.Margin+int64(a.children-b.children)*childCost, -1), 1))
+			return cmp.Compare(a.Margin+int64(a.children)*childCost, b.Margin+int64(b.children)*childCost)
 		})
 		e = near[rnd.IntN(min(nearest, len(near)))]
 	} else {

@@ -188,6 +188,18 @@ func (s *Space) Fresh(rnd *rand.Rand) (Genome, bool) {
 	})
 }
 
+// has reports whether a genome is one of the space.
+func (s *Space) has(g Genome) bool {
+	return !slices.ContainsFunc(g.Faults, func(f Gene) bool { return !slices.Contains(s.Faults(), f.Name) })
+}
+
+// Plain is a genome of the n-th fault alone, as it is by default.
+func (s *Space) Plain(rnd *rand.Rand, n int) (Genome, bool) {
+	return s.draw(rnd, func() Genome {
+		return Genome{Clients: mostClients - rnd.IntN(3), Locks: 1, Time: (3 * s.ttl).Round(100 * time.Millisecond), Workload: Gene{Name: "counter"}, Faults: []Gene{{Name: s.faults[n].Name}}}
+	})
+}
+
 // fault is a random one, with a few parameters that are not the default.
 func (s *Space) fault(rnd *rand.Rand) Gene {
 	spec := pick(rnd, s.faults)

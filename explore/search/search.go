@@ -40,7 +40,8 @@ type Search struct {
 
 // State is how far a search is.
 type State struct {
-	Runs       int            // made
+	Runs       int            // begun
+	Judged     int            // of them with a verdict, in this session
 	Unjudged   int            // of them without a verdict
 	Why        map[string]int // for which checks they have none
 	Refused    int            // of them that could not be made
@@ -89,6 +90,7 @@ type searching struct {
 	rnd    *rand.Rand
 	corpus *corpus
 	state  State
+	swept  int // faults that were tried alone
 	failed int // runs in a row that could not be made
 	err    error
 	stop   context.CancelFunc
@@ -106,14 +108,24 @@ func (s *Search) Go(ctx context.Context) (*State, error) {
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return nil, err
 	}
+	if err := os.RemoveAll(filepath.Join(s.Dir, tries)); err != nil { // of one that was killed
+		return nil, err
+	}
+	if err := s.claim(); err != nil {
+		return nil, err
+	}
 	c, err := openCorpus(s.Dir)
 	if err != nil {
 		return nil, err
 	}
+	c.entries = slices.DeleteFunc(c.entries, func(e *Entry) bool { return !s.Space.has(e.Genome) })
 	defer c.file.Close() //nolint:errcheck // each line was written
 	w := &searching{state: State{Why: map[string]int{}}, Search: s, begun: time.Now(), rnd: rand.New(rand.NewPCG(s.Seed, uint64(len(c.entries)))), corpus: c}
 	if err := w.load(); err != nil {
 		return nil, err
+	}
+	if len(c.entries) > 0 {
+		w.swept = len(s.Space.faults)
 	}
 	ctx, w.stop = context.WithCancel(ctx)
 	defer w.stop()
@@ -127,6 +139,37 @@ func (s *Search) Go(ctx context.Context) (*State, error) {
 	}
 	wg.Wait()
 	return &w.state, errors.Join(w.err, os.RemoveAll(filepath.Join(s.Dir, tries)))
+}
+
+// baseFile says in the directory of a search what it is about.
+const baseFile = "search.json"
+
+// claim makes sure that a directory is empty, or that of a search of the same lock, judged in the same way.
+func (s *Search) claim() error {
+	line := s.Space.base.Line()
+	path := filepath.Join(s.Dir, baseFile)
+	b, err := os.ReadFile(path)
+	var there string
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		entries, err := os.ReadDir(s.Dir)
+		if err == nil && len(entries) > 0 {
+			err = &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is not empty, and not the directory of a search: name a new directory", s.Dir)}
+		}
+		if err != nil {
+			return err
+		}
+		return files.WriteJSON(path, line)
+	case err != nil:
+		return err
+	}
+	if err := json.Unmarshal(b, &there); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if there != line {
+		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is the directory of another search (%s): name a new directory", s.Dir, there)}
+	}
+	return nil
 }
 
 // tries is where runs are made.
@@ -155,8 +198,21 @@ func (w *searching) next() (g Genome, nth int, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.state.Runs++
-	parent := w.corpus.parent(w.rnd)
-	if w.Random || parent == nil || w.rnd.IntN(fresh) == 0 {
+	if w.Random {
+		g, ok = w.Space.Fresh(w.rnd)
+		return g, w.state.Runs, ok
+	}
+	if n := w.swept; n < len(w.Space.faults) { // each fault as its author meant it, before anything else
+		w.swept++
+		if g, ok := w.Space.Plain(w.rnd, n); ok {
+			return g, w.state.Runs, true
+		}
+	}
+	var parent *Entry
+	if len(w.corpus.entries) > 0 && w.rnd.IntN(fresh) > 0 {
+		parent = w.corpus.parent(w.rnd)
+	}
+	if parent == nil {
 		g, ok = w.Space.Fresh(w.rnd)
 		return g, w.state.Runs, ok
 	}
@@ -233,6 +289,7 @@ func (w *searching) learn(g Genome, nth int, dir string, r *checker.Results, rec
 // unjudged counts a run that has no verdict. That a fault hit nobody is no reason: then it was a run with fewer faults.
 func (w *searching) unjudged(r *checker.Results) {
 	if r.Verdict == checker.Fail {
+		w.state.Judged++
 		return
 	}
 	open := false
@@ -244,6 +301,8 @@ func (w *searching) unjudged(r *checker.Results) {
 	}
 	if open {
 		w.state.Unjudged++
+	} else {
+		w.state.Judged++
 	}
 }
 
@@ -252,11 +311,17 @@ var follows = map[string]string{
 	checker.LockLinearizability: checker.MutualExclusion, checker.DataPlain: checker.MutualExclusion, checker.LossNotice: checker.MutualExclusion,
 }
 
+// fails reports whether a check makes a run fail.
+func fails(r *checker.Results, name string) bool {
+	c := r.Checks[name]
+	return c.Required && c.Violates()
+}
+
 // violations adds what a run has broken; the first example of each is kept.
 func (w *searching) violations(g Genome, nth int, dir string, r *checker.Results, rec *history.Record) error {
 	changed, kept := false, ""
 	for name, c := range r.Checks {
-		if c.Verdict != checker.Fail || len(c.Findings) == 0 || (follows[name] != "" && r.Checks[follows[name]].Verdict == checker.Fail) {
+		if !fails(r, name) || fails(r, follows[name]) {
 			continue
 		}
 		all := slices.DeleteFunc(slices.Clone(c.Findings), func(f checker.Finding) bool { return !f.Gating || f.Doubtful })
@@ -272,7 +337,7 @@ func (w *searching) violations(g Genome, nth int, dir string, r *checker.Results
 				Check: name, Rule: f.Rule, Class: f.Class, Cause: f.CauseKind, Fault: fault, Shapes: map[string]int{}, Message: f.Message, After: time.Since(w.begun), Nth: nth, Genome: g,
 			}
 			for other, first := range follows {
-				if first == name && r.Checks[other].Verdict == checker.Fail {
+				if first == name && fails(r, other) {
 					v.With = append(v.With, other)
 				}
 			}

@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"errors"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -123,12 +122,12 @@ func TestMargin(t *testing.T) {
 		want int64
 		all  []*history.Grant
 	}{
-		{math.MaxInt64, []*history.Grant{g("a", 1, 5)}},
+		{farthest, []*history.Grant{g("a", 1, 5)}},
 		{3, []*history.Grant{g("a", 1, 5), g("b", 8, 9)}},
 		{-2, []*history.Grant{g("b", 8, 9), g("a", 1, 10)}},
-		{math.MaxInt64, []*history.Grant{g("a", 1, 5), g("a", 3, 4)}},
+		{farthest, []*history.Grant{g("a", 1, 5), g("a", 3, 4)}},
 	} {
-		if got := margin(c.all); got != c.want {
+		if got := margin(&history.Record{}, c.all); got != c.want {
 			t.Errorf("margin %d, want %d", got, c.want)
 		}
 	}
