@@ -97,10 +97,11 @@ func (c *corpus) add(g Genome, b Behaviour, violated bool) (fresh int, err error
 const (
 	tournament = 3
 	nearest    = 8
+	nearTurn   = 3 // one choice of so many is by margin
 	knownWorth = 0.3
 )
 
-// parent chooses one: half of the time one of those that came nearest to a violation without one, else the one of a few that has the rarest
+// parent chooses one: one time in three one of those that came nearest to a violation without one, else the one of a few that has the rarest
 // behaviour and the fewest children. What has shown a violation is known, and leads to it again.
 func (c *corpus) parent(rnd *rand.Rand) *Entry {
 	if len(c.entries) == 0 {
@@ -108,7 +109,7 @@ func (c *corpus) parent(rnd *rand.Rand) *Entry {
 	}
 	var e *Entry
 	near := slices.DeleteFunc(slices.Clone(c.entries), func(e *Entry) bool { return e.Violated })
-	if len(near) > 0 && rnd.IntN(2) == 0 {
+	if len(near) > 0 && rnd.IntN(nearTurn) == 0 {
 		slices.SortStableFunc(near, func(a, b *Entry) int {
 			return cmp.Compare(a.Margin+int64(a.children)*childCost, b.Margin+int64(b.children)*childCost)
 		})

@@ -91,6 +91,7 @@ type Space struct {
 	faults []nemesis.Spec
 	loads  []string
 	points []string
+	own    []string            // points of the lock
 	values map[string][]string // of parameters that all faults share
 }
 
@@ -127,9 +128,10 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, only, without []strin
 	if err != nil {
 		return nil, err
 	}
-	s.points = append(points.Names(points.Section()), points.Names(b.Points)...)
+	s.own = points.Names(b.Points)
+	s.points = append(points.Names(points.Section()), s.own...)
 	for range 2 { // a lock's own points are rarer than those of every critical section, and more telling
-		s.points = append(s.points, points.Names(b.Points)...)
+		s.points = append(s.points, s.own...)
 	}
 	s.values = map[string][]string{
 		"at": append([]string{"random"}, s.points...), "nth": {"1", "2", "3", "5"}, "for": {"0.2ttl", "0.5ttl", "0.9ttl", "1.2ttl", "1.5ttl", "2.5ttl"},
@@ -193,10 +195,25 @@ func (s *Space) has(g Genome) bool {
 	return !slices.ContainsFunc(g.Faults, func(f Gene) bool { return !slices.Contains(s.Faults(), f.Name) })
 }
 
-// Plain is a genome of the n-th fault alone, as it is by default.
-func (s *Space) Plain(rnd *rand.Rand, n int) (Genome, bool) {
+// sweep is what is tried before anything is varied: each fault alone, as it is by default, and then each at each of the lock's own points.
+func (s *Space) sweep() (all []Gene) {
+	for _, f := range s.faults {
+		all = append(all, Gene{Name: f.Name})
+	}
+	for _, point := range s.own {
+		for _, f := range s.faults {
+			if slices.ContainsFunc(f.Params, func(p catalog.Param) bool { return p.Name == "at" }) {
+				all = append(all, Gene{Name: f.Name, Params: map[string]string{"at": point}})
+			}
+		}
+	}
+	return all
+}
+
+// Alone is a genome of one fault, and of a run that is long enough for what it does by default.
+func (s *Space) Alone(rnd *rand.Rand, fault Gene) (Genome, bool) {
 	return s.draw(rnd, func() Genome {
-		return Genome{Clients: mostClients - rnd.IntN(3), Locks: 1, Time: (3 * s.ttl).Round(100 * time.Millisecond), Workload: Gene{Name: "counter"}, Faults: []Gene{{Name: s.faults[n].Name}}}
+		return Genome{Clients: mostClients - rnd.IntN(3), Locks: 1, Time: (3 * s.ttl).Round(100 * time.Millisecond), Workload: Gene{Name: "counter"}, Faults: []Gene{fault}}
 	})
 }
 

@@ -90,8 +90,8 @@ type searching struct {
 	rnd    *rand.Rand
 	corpus *corpus
 	state  State
-	swept  int // faults that were tried alone
-	failed int // runs in a row that could not be made
+	sweep  []Gene // faults that are still to be tried alone
+	failed int    // runs in a row that could not be made
 	err    error
 	stop   context.CancelFunc
 }
@@ -100,7 +100,7 @@ type searching struct {
 const mostFailures = 10
 
 // fresh is the part of genomes, one in so many, that have no parent.
-const fresh = 4
+const fresh = 2
 
 // Go searches. When ctx ends, what runs is stopped; what was found is in the state. The error is that no run could be made, or of the
 // directory.
@@ -124,8 +124,8 @@ func (s *Search) Go(ctx context.Context) (*State, error) {
 	if err := w.load(); err != nil {
 		return nil, err
 	}
-	if len(c.entries) > 0 {
-		w.swept = len(s.Space.faults)
+	if len(c.entries) == 0 {
+		w.sweep = s.Space.sweep()
 	}
 	ctx, w.stop = context.WithCancel(ctx)
 	defer w.stop()
@@ -202,9 +202,10 @@ func (w *searching) next() (g Genome, nth int, ok bool) {
 		g, ok = w.Space.Fresh(w.rnd)
 		return g, w.state.Runs, ok
 	}
-	if n := w.swept; n < len(w.Space.faults) { // each fault as its author meant it, before anything else
-		w.swept++
-		if g, ok := w.Space.Plain(w.rnd, n); ok {
+	for len(w.sweep) > 0 {
+		fault := w.sweep[0]
+		w.sweep = w.sweep[1:]
+		if g, ok := w.Space.Alone(w.rnd, fault); ok {
 			return g, w.state.Runs, true
 		}
 	}

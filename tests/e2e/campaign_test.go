@@ -245,39 +245,39 @@ func TestSeriesCampaign(t *testing.T) {
 	nothingLeft(t, filepath.Dir(f.out))
 }
 
-// With an ack-wait of a second, workers that stand still for longer lose their runs and finish them later all the same: all attempts are
+// With an ack-wait of a second, a worker that stands still for longer loses its runs and finishes them later all the same: all attempts are
 // kept, and one of each run counts.
 func TestSeriesCampaignTwice(t *testing.T) {
-	file := suiteFile(t, 4, "{ttl: 1s, clients: 3, time: 2s}", []string{"file-flock"}, []string{"none", "client-pause"})
+	const seeds = 16
+	file := suiteFile(t, seeds, "{ttl: 1s, clients: 3, time: 2s}", []string{"file-flock"}, []string{"none", "client-pause"})
 	f := newField(t, file, "--ack-wait", "1s")
 	start := begin(t, f.args...)
 	defer start.kill()
-	f.until("published", func(s *campaign.State) bool { return s.Queued == 8 })
+	f.until("published", func(s *campaign.State) bool { return s.Queued == 2*seeds })
 	slow := begin(t, "work", "--queue", f.url(), "--jobs", "4")
 	defer slow.kill()
-	f.until("at work", func(s *campaign.State) bool { return s.Done > 0 })
+	f.until("at work", func(s *campaign.State) bool {
+		for _, w := range s.Workers {
+			return s.Done > 0 && len(w.Running) == 4
+		}
+		return false
+	})
 	stop := func(sig syscall.Signal) {
 		if err := slow.cmd.Process.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
 	}
-	f.until("at work on the rest", func(s *campaign.State) bool {
-		for _, w := range s.Workers {
-			return len(w.Running) > 1
-		}
-		return false
-	})
 	stop(syscall.SIGSTOP)
-	quick := begin(t, "work", "--queue", f.url())
+	before := f.state().Done
+	quick := begin(t, "work", "--queue", f.url(), "--jobs", "4")
 	defer quick.kill()
-	f.until("done without the slow one", func(s *campaign.State) bool { return s.Done == s.Of })
+	f.until("making what the slow one had taken", func(s *campaign.State) bool { return s.Done >= before+8 })
 	stop(syscall.SIGCONT)
 	slow.cmd.Wait()  //nolint:errcheck // what it came to is judged below
 	quick.cmd.Wait() //nolint:errcheck // as above
 	start.cmd.Wait() //nolint:errcheck // as above
-	r := gateResults(t, f.out)
-	for _, j := range r.Cells {
-		if !j.Control && (j.Of != 4 || len(j.Runs) != 4) {
+	for _, j := range gateResults(t, f.out).Cells {
+		if !j.Control && (j.Of != seeds || len(j.Runs) != seeds) {
 			t.Errorf("%s: %d of %d", j.Name, len(j.Runs), j.Of)
 		}
 	}
@@ -285,5 +285,8 @@ func TestSeriesCampaignTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d attempts of 8 runs\n%s", len(attempts), &start.out)
+	if len(attempts) <= 2*seeds {
+		t.Errorf("%d attempts of %d runs: none was made twice", len(attempts), 2*seeds)
+	}
+	t.Logf("%d attempts of %d runs\n%s", len(attempts), 2*seeds, &start.out)
 }
