@@ -237,6 +237,8 @@ func (r *working) store(ctx context.Context, o owner, out *gate.Outcome, dir str
 		}
 		k := r.Campaign.key(o.Task, o.machine, out.Attempt)
 		err = r.insist(ctx, func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, lastTime)
+			defer cancel()
 			_, err := r.Campaign.results.Create(ctx, k, value)
 			if errors.Is(err, jetstream.ErrKeyExists) && r.mine(ctx, k, res.Object) {
 				return nil // the answer to an earlier request was lost
@@ -263,7 +265,9 @@ func (r *working) mine(ctx context.Context, key, object string) bool {
 func (r *working) insist(ctx context.Context, do func(context.Context) error) error {
 	wait := emptyWait
 	for begun := time.Now(); ; {
-		err := do(ctx)
+		once, cancel := context.WithTimeout(ctx, uploadTime) // of itself a request waits for ever
+		err := do(once)
+		cancel()
 		if err == nil || errors.Is(err, jetstream.ErrKeyExists) || ctx.Err() != nil {
 			return err
 		}

@@ -10,7 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/lockstorm/lockstorm/suite/gate"
@@ -84,6 +86,10 @@ func (c *Campaign) board(ctx context.Context) (*board, error) {
 // watch reads all outcomes and, where it goes on, those that come; whole is called when all that there were are read, and for each
 // that comes.
 func (c *Campaign) watch(ctx context.Context, b *board, goOn bool, each func()) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silent := time.AfterFunc(watchTime, func() { cancel(fmt.Errorf("the outcomes do not come: %w", nats.ErrTimeout)) }) // of itself it waits for ever
+	defer silent.Stop()
 	w, err := c.results.WatchAll(ctx)
 	if err != nil {
 		return c.q.Explain(cancelled(ctx, err))
@@ -95,13 +101,17 @@ func (c *Campaign) watch(ctx context.Context, b *board, goOn bool, each func()) 
 		case e, open := <-w.Updates():
 			switch {
 			case !open:
-				return c.q.Explain(cancelled(ctx, errors.New("the outcomes can no longer be followed")))
+				return c.q.Explain(cancelled(ctx, nats.ErrDisconnected))
 			case e == nil:
 				whole = true
+				silent.Stop() // from now on there may be nothing new for long
 			case e.Operation() == jetstream.KeyValuePut:
 				if err := b.add(e.Key(), e.Value()); err != nil {
 					return err
 				}
+			}
+			if !whole {
+				silent.Reset(watchTime)
 			}
 			if whole && each != nil {
 				each()
@@ -110,10 +120,13 @@ func (c *Campaign) watch(ctx context.Context, b *board, goOn bool, each func()) 
 				return nil
 			}
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return c.q.Explain(context.Cause(ctx))
 		}
 	}
 }
+
+// watchTime is how long the outcomes that there are may take to come.
+const watchTime = 15 * time.Second
 
 func (b *board) add(key string, value []byte) error {
 	rest, ours := strings.CutPrefix(key, b.m.id+".")

@@ -143,7 +143,7 @@ func TestDisturbed(t *testing.T) {
 	do := w.Do
 	w.Do = func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, n int) (*gate.Outcome, error) {
 		o, err := do(ctx, s, cell, seed, n)
-		if n == 0 {
+		if err == nil && n == 0 {
 			o.Status, o.Host, o.Exit = gate.Inconclusive, true, 2
 		}
 		return o, err

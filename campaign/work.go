@@ -182,6 +182,7 @@ func (r *working) follow(ctx context.Context, known chan struct{}) {
 		}
 		if since.IsZero() {
 			since = time.Now()
+			r.tell(Event{Note: "waiting for the queue: " + err.Error()})
 		}
 		if time.Since(since) > patience {
 			r.fail(err)
@@ -199,7 +200,9 @@ func (r *working) beat(ctx context.Context) {
 		b := Beat{Machine: r.Machine, Running: slices.Sorted(maps.Values(r.running)), Needs: r.able}
 		r.mu.Unlock()
 		if v, err := json.Marshal(b); err == nil && (string(v) != said || time.Since(at) > beats) {
-			r.Campaign.workers.Put(ctx, r.Name, v) //nolint:errcheck // the next one comes soon
+			once, cancel := context.WithTimeout(ctx, beats)
+			r.Campaign.workers.Put(once, r.Name, v) //nolint:errcheck // the next one comes soon
+			cancel()
 			said, at = string(v), time.Now()
 		}
 		if !sleep(ctx, beatEach) {

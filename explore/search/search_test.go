@@ -21,7 +21,7 @@ func space(t *testing.T, backend string, only ...string) *Space {
 	t.Helper()
 	cfg := harness.Defaults()
 	cfg.Backend, cfg.Provider = backend, "embedded"
-	if backend == "file-flock" {
+	if backend == "file-flock" || backend == "none" {
 		cfg.Provider = "auto"
 	}
 	s, err := NewSpace(harness.New(stores.All()...), cfg, only, nil)
@@ -208,5 +208,48 @@ func TestSearch(t *testing.T) {
 	began := time.Now()
 	if _, err := s.Go(t.Context()); err == nil || !strings.Contains(err.Error(), "no server") || time.Since(began) > time.Minute {
 		t.Errorf("runs that cannot be made: %v", err)
+	}
+}
+
+// A check that does not make a run fail breaks no promise here either, and what it fails hides nothing.
+func TestOnlyWhatFailsARun(t *testing.T) {
+	w := &searching{Search: &Search{Dir: t.TempDir(), Keep: 1}, state: State{Why: map[string]int{}}}
+	finding := []checker.Finding{{Rule: "overlap", Class: checker.Defect, Gating: true}}
+	r := &checker.Results{Checks: map[string]checker.Result{
+		checker.MutualExclusion: {Verdict: checker.Fail, Findings: finding},
+		checker.DataPlain:       {Verdict: checker.Fail, Required: true, Findings: finding},
+	}}
+	dir := filepath.Join(w.Dir, tries, "1")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.violations(Genome{}, 1, dir, r, &history.Record{}); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.state.Violations) != 1 || w.state.Violations[0].Check != checker.DataPlain {
+		t.Errorf("%+v", w.state.Violations)
+	}
+}
+
+// The directory of a search is that of one lock; what is in the way is named.
+func TestClaim(t *testing.T) {
+	dir := t.TempDir()
+	s := &Search{Space: space(t, "file-flock", "client-pause"), Dir: dir, Jobs: 1, Until: func(*Violation) bool { return true }}
+	s.Run = func(context.Context, *harness.Trial, string) (*checker.Results, error) {
+		return nil, errors.New("enough")
+	}
+	if _, err := s.Go(t.Context()); err == nil || !strings.Contains(err.Error(), "enough") {
+		t.Fatal(err)
+	}
+	other := &Search{Space: space(t, "none", "client-pause"), Dir: dir, Jobs: 1, Run: s.Run}
+	var coded *harness.Error
+	if _, err := other.Go(t.Context()); !errors.As(err, &coded) || coded.Code != harness.ExitUsage || !strings.Contains(err.Error(), "another search") {
+		t.Errorf("%v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, baseFile)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Go(t.Context()); !errors.As(err, &coded) || coded.Code != harness.ExitUsage || !strings.Contains(err.Error(), "is not empty") {
+		t.Errorf("%v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // calls: what a backend says that its leases can do beside being released, they can.
 func (b *bench) calls() {
 	extends, asked := slices.Contains(b.spec.Calls, backends.CallExtend), slices.Contains(b.spec.Calls, backends.CallAsk)
-	l := b.open()
+	l := b.patient(1)[0]
 	lease := b.take(l, "calls", "a")
 	if extends {
 		b.extended(lease)
