@@ -40,6 +40,9 @@ func TestBackendsKeepTheContract(t *testing.T) {
 // tolerance is how much earlier than a lease's end a grant may come.
 const tolerance = 5 * time.Millisecond
 
+// waits is how long a client may take until it waits for a lock that another one has.
+const waits = 250 * time.Millisecond
+
 // lanes are how much is done at once. The tests that go by them wait for most of their time, and are not
 // parallel ones, which would be as many as there are cores.
 type lanes chan struct{}
@@ -255,11 +258,12 @@ func (b *bench) points() {
 	if len(b.spec.Points) == 0 {
 		return
 	}
-	lease, alone, err := b.attempt(b.ctx, b.open().Acquire, "points", "a")
+	clients := b.patient(2)
+	lease, alone, err := b.attempt(b.ctx, clients[0].Acquire, "points", "a")
 	if err != nil {
 		b.Fatal(err)
 	}
-	second, waited := b.open(), make(chan struct{})
+	second, waited := clients[1], make(chan struct{})
 	var hooks *hookLog
 	go func() {
 		defer close(waited)
@@ -270,7 +274,7 @@ func (b *bench) points() {
 	}()
 	select { // until it waits, or has all that it needs
 	case <-waited:
-	case <-time.After(b.ttl / 4):
+	case <-time.After(waits):
 	}
 	b.release(lease)
 	if <-waited; err != nil {
