@@ -314,7 +314,7 @@ func TestContainersDoctorCleans(t *testing.T) {
 	docker(t, "network", "create", "--internal", "--label", "lockstorm.run=test-dead", "--label", "lockstorm.owner="+dead, "--label", "lockstorm.host="+boot+" "+pids, "lockstorm-test-net")
 	t.Cleanup(func() { exec.Command("docker", "network", "rm", "lockstorm-test-net").Run() }) //nolint:errcheck // it may be gone
 	_, out := lockstorm(t, "doctor")
-	for _, want := range []string{"run test-dead is dead and left lockstorm-test-dead, lockstorm-test-net behind", "run test-booted is dead", "run test-other was started on another machine", "run test-foreign was started on another machine"} {
+	for _, want := range []string{"run test-dead was killed and left lockstorm-test-dead, lockstorm-test-net behind", "run test-booted was killed", "run test-other was started on another machine", "run test-foreign was started on another machine"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("doctor does not say %q:\n%s", want, out)
 		}

@@ -53,7 +53,7 @@ func TestFailoverIsExplained(t *testing.T) {
 	if code != 1 {
 		t.Fatalf("exit %d\n%s", code, out)
 	}
-	for _, want := range []string{"redis-1 died of SIGKILL", "redis-1 is killed.", "was promoted", " is first seen as master", "its key ", " was never on redis-"} {
+	for _, want := range []string{"redis-1 died of SIGKILL", "redis-1 is killed.", "was promoted", " is first seen as master", "the key ", " was never on redis-"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the summary does not say %q:\n%s", want, out)
 		}
@@ -115,7 +115,7 @@ func TestWhatCannotWorkSaysWhy(t *testing.T) {
 		"--backend redis-lua --nemesis failover-kill":                         "no automatic fail-over",
 		"--backend redis-lua --nemesis partition-replication":                 "do not replicate",
 		"--backend file-flock --nemesis flush":                                "has no server",
-		"--backend redis-lua --provider embedded --nemesis clock-jump":        "clock shim",
+		"--backend redis-lua --provider embedded --nemesis clock-jump":        "use provider process or container",
 		"--backend redis-lua --provider embedded --nemesis evict":             "never evicts",
 		"--backend redis-lua --workload mutex --nemesis packet-delay":         "uses no data",
 		"--backend redis-lua --nemesis partition-client:mode=melt":            "choose cut, blackhole, loss, hold or latency",

@@ -63,7 +63,7 @@ func replayDiffers(t *testing.T, args string) string {
 	if code == 2 {
 		return "the first run is inconclusive:\n" + out
 	}
-	if replayed != code || !strings.Contains(text, "1 of 1 runs ended as") {
+	if replayed != code || !strings.Contains(text, "1 of 1 runs ended like") {
 		return fmt.Sprintf("exit %d, and %d the first time:\n%s", replayed, code, text)
 	}
 	return ""
@@ -76,7 +76,7 @@ func TestReplayRefuses(t *testing.T) {
 	for content, want := range map[string]string{
 		"":               "it is not a run directory",
 		"{":              "unexpected end of JSON",
-		`{"schema": 99}`: "this lockstorm reads 1",
+		`{"schema": 99}`: "this lockstorm reads only schema 1",
 		`{"schema":1,"config":{"backend":"melted","provider":"auto","fencing":"both","discipline":"obey","workload":"counter","clients":1,"locks":1,"time_ns":1000000000},"plan":{}}`:                                               "unknown backend",
 		`{"schema":1,"config":{"backend":"redis-lua","provider":"auto","fencing":"both","discipline":"obey","workload":"counter","clients":1,"locks":1,"time_ns":1000000000},"plan":{"requests":[{"fault":"melt","spec":"melt"}]}}`: "belongs to another configuration",
 	} {
