@@ -123,11 +123,11 @@ func TestLostTasks(t *testing.T) {
 	if err != nil || len(state.Lost) != 3 {
 		t.Fatalf("%+v, %v", state, err)
 	}
-	if n, err := c.Republish(t.Context(), catalogue()); err != nil || n != 3 {
+	if n, err := c.Republish(t.Context(), state); err != nil || n != 3 {
 		t.Fatalf("%d published again, %v", n, err)
 	}
-	if n, err := c.Republish(t.Context(), catalogue()); err != nil || n != 0 {
-		t.Fatalf("%d published twice, %v", n, err)
+	if state, err := c.State(t.Context(), catalogue()); err != nil || len(state.Lost) != 0 || state.Queued != 3 {
+		t.Fatalf("published again: %+v, %v", state, err)
 	}
 	if err := worker(t, c, "w", 1, time.Millisecond).Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -185,7 +185,7 @@ func TestControls(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	all, err := c.Gather(t.Context(), dir, nil)
+	all, err := c.Gather(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	var coded *harness.Error
-	if _, err := c.Gather(t.Context(), dir, nil); !errors.As(err, &coded) || coded.Code != harness.ExitUsage {
+	if _, err := c.Gather(t.Context(), dir); !errors.As(err, &coded) || coded.Code != harness.ExitUsage {
 		t.Errorf("a directory with something in it: %v", err)
 	}
 }

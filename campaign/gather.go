@@ -35,6 +35,8 @@ type State struct {
 	Left      time.Duration       `json:"left_ns"`         // as far as one can tell; 0: not known
 	Bytes     uint64              `json:"bytes"`           // of runs that are stored
 	Room      int64               `json:"room"`
+
+	lost []Task
 }
 
 // lately is the time over which the rate is taken.
@@ -42,21 +44,15 @@ const lately = 10 * time.Minute
 
 // State asks the queue, and compares what it has with the manifest.
 func (c *Campaign) State(ctx context.Context, cat *harness.Catalogue) (*State, error) {
-	queued, err := c.queued(ctx) // first: what ends meanwhile is still queued, or has its outcome
-	if err != nil {
-		return nil, err
-	}
-	b, err := c.board(ctx)
-	if err != nil {
-		return nil, err
-	}
 	tasks := c.Tasks(cat)
+	b, lost, queued, err := c.look(ctx, tasks)
+	if err != nil {
+		return nil, err
+	}
 	s := &State{Name: c.Name, Suite: c.Definition.Name, Started: c.Definition.Started, Done: b.count(), Of: len(tasks), Statuses: map[gate.Status]int{}, Workers: map[string]Beat{}, Room: c.Room}
-	s.Queued = len(queued)
-	for _, t := range tasks {
-		if !b.done(t) && !queued[c.subject(t)] {
-			s.Lost = append(s.Lost, c.name(t))
-		}
+	s.Queued, s.lost = queued, lost
+	for _, t := range lost {
+		s.Lost = append(s.Lost, c.name(t))
 	}
 	s.count(b)
 	if s.Workers, err = c.beats(ctx); err != nil {
@@ -125,13 +121,9 @@ func (c *Campaign) beats(ctx context.Context) (map[string]Beat, error) {
 	return out, nil
 }
 
-// Republish puts tasks back into the queue that it has lost, and says how many.
-func (c *Campaign) Republish(ctx context.Context, cat *harness.Catalogue) (int, error) {
-	lost, err := c.lost(ctx, c.Tasks(cat))
-	if err != nil || len(lost) == 0 {
-		return 0, err
-	}
-	return len(lost), c.publish(ctx, lost, newRound(), nil)
+// Republish puts the tasks back into the queue that it has lost, and says how many.
+func (c *Campaign) Republish(ctx context.Context, s *State) (int, error) {
+	return len(s.lost), c.publish(ctx, s.lost, newRound(), nil)
 }
 
 // downloads is how many runs are fetched at once.
@@ -172,7 +164,7 @@ func (c *Campaign) claim(dir string) error {
 
 // Gather is the suite that a campaign has come to so far. The runs are put into the directory, each where a suite would have it, unless
 // they are there; those of further machines' controls are in hosts/MACHINE.
-func (c *Campaign) Gather(ctx context.Context, dir string, progress func(n, of int)) (*gate.Suite, error) {
+func (c *Campaign) Gather(ctx context.Context, dir string) (*gate.Suite, error) {
 	if err := c.claim(dir); err != nil {
 		return nil, &harness.Error{Code: harness.ExitUsage, Err: err}
 	}
@@ -181,11 +173,10 @@ func (c *Campaign) Gather(ctx context.Context, dir string, progress func(n, of i
 		return nil, err
 	}
 	s := &gate.Suite{Definition: c.Definition, Dir: dir}
-	all := b.all()
 	first := map[Task]string{} // the machine of a control whose run is where a suite has it
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(downloads)
-	for i, r := range all {
+	for _, r := range b.all() {
 		t := Task{r.cell, r.Outcome.Seed}
 		r.Outcome.Dir = gate.RunDir(r.Outcome.Cell, r.Outcome.Seed, r.Outcome.Attempt)
 		if c.Definition.Cells[t.Cell].Control {
@@ -198,9 +189,6 @@ func (c *Campaign) Gather(ctx context.Context, dir string, progress func(n, of i
 		}
 		s.Outcomes = append(s.Outcomes, r.Outcome)
 		g.Go(func() error { return c.fetch(gctx, r, filepath.Join(dir, r.Outcome.Dir)) })
-		if progress != nil {
-			progress(i+1, len(all))
-		}
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err

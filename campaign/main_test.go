@@ -100,7 +100,7 @@ func worker(t testing.TB, c *Campaign, name string, jobs int, d time.Duration) *
 // ended fails the test unless every task has one outcome that counts, and says how many attempts there are.
 func ended(t testing.TB, c *Campaign, dir string) (attempts int) {
 	t.Helper()
-	s, err := c.Gather(t.Context(), dir, nil)
+	s, err := c.Gather(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,30 +43,29 @@ func Start(ctx context.Context, q *queue.Queue, cat *harness.Catalogue, m *Manif
 	if err := c.consumers(ctx); err != nil {
 		return nil, q.Explain(err)
 	}
-	missing, err := c.lost(ctx, tasks)
+	_, missing, _, err := c.look(ctx, tasks)
 	if err != nil {
 		return nil, err
 	}
 	return c, c.publish(ctx, missing, round, published)
 }
 
-// lost are the tasks that have no outcome that counts and of which the queue has no message.
-func (c *Campaign) lost(ctx context.Context, tasks []Task) ([]Task, error) {
+// look reads what came of the campaign, which tasks are lost (they have no outcome that counts, and the queue has no message of them), and how many
+// the queue has.
+func (c *Campaign) look(ctx context.Context, tasks []Task) (b *board, lost []Task, n int, err error) {
 	queued, err := c.queued(ctx) // first: what ends meanwhile is still queued, or has its outcome
 	if err != nil {
-		return nil, err
+		return nil, nil, 0, err
 	}
-	board, err := c.board(ctx)
-	if err != nil {
-		return nil, err
+	if b, err = c.board(ctx); err != nil {
+		return nil, nil, 0, err
 	}
-	var out []Task
 	for _, t := range tasks {
-		if !board.done(t) && !queued[c.subject(t)] {
-			out = append(out, t)
+		if !b.done(t) && !queued[c.subject(t)] {
+			lost = append(lost, t)
 		}
 	}
-	return out, nil
+	return b, lost, len(queued), nil
 }
 
 // queued are the subjects of which the queue has a message.

@@ -34,8 +34,7 @@ func (r *working) next(ctx context.Context) (jetstream.Msg, Task) {
 			r.tell(Event{Note: "the queue has no run that this machine can make: waiting until other machines have made the rest (Ctrl-C ends this worker)"})
 		}
 		if r.Idle > 0 && time.Since(r.last) > r.Idle && r.working() == 0 {
-			r.tell(Event{Note: fmt.Sprintf("no run for this machine within %v: the worker ends", r.Idle)})
-			r.stop(errDone)
+			r.stop(fmt.Errorf("%w within %v", ErrIdle, r.Idle))
 		}
 		if sleep(ctx, wait) {
 			wait = min(2*wait, emptyWaitMax)

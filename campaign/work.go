@@ -90,6 +90,9 @@ type working struct {
 // errDone ends a worker when nothing is left to do.
 var errDone = errors.New("every run of the campaign has its outcome")
 
+// ErrIdle says that a worker has ended because it had no run for too long; the campaign may have more.
+var ErrIdle = errors.New("no run for this machine")
+
 // Run works until every run of the campaign has its outcome, or ctx ends; then what runs is stopped and given back.
 func (w *Worker) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)

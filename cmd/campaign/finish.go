@@ -88,7 +88,7 @@ func (v *verb) look(ctx context.Context, c *campaign.Campaign, republish bool) (
 		return nil, 0, err
 	}
 	if republish && len(s.Lost) > 0 {
-		again, err = c.Republish(ctx, v.Book().Catalogue)
+		again, err = c.Republish(ctx, s)
 	}
 	return s, again, err
 }
@@ -144,7 +144,7 @@ func line(s *campaign.State) string {
 
 // gather writes the result, and says it.
 func (v *verb) gather(ctx context.Context, c *campaign.Campaign, f finishFlags) error {
-	s, err := c.Gather(ctx, f.out, nil)
+	s, err := c.Gather(ctx, f.out)
 	if err != nil {
 		return v.ended(ctx, err)
 	}
@@ -198,7 +198,7 @@ func (v *verb) status(ctx context.Context, r reach, out string, asJSON, follow b
 
 // page writes what is done so far.
 func (v *verb) page(ctx context.Context, c *campaign.Campaign, out string) error {
-	s, err := c.Gather(ctx, out, nil)
+	s, err := c.Gather(ctx, out)
 	if err != nil {
 		return err
 	}

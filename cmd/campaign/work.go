@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -63,7 +64,11 @@ func (v *verb) work(ctx context.Context, r reach, jobs int, idle time.Duration, 
 		Campaign: c, Catalogue: v.Book().Catalogue, Name: fmt.Sprintf("%s-%d-%d", machine, os.Getpid(), time.Now().UnixNano()%1e6), Machine: machine, Dir: dir, Jobs: jobs, Idle: idle,
 		Progress: v.event,
 	}
-	if err := w.Run(ctx); err != nil {
+	switch err := w.Run(ctx); {
+	case errors.Is(err, campaign.ErrIdle):
+		v.say("%v: this worker ends; campaign status shows what is left", err)
+		return nil
+	case err != nil:
 		return v.ended(ctx, err)
 	}
 	v.say("every run of campaign %s has an outcome: %s campaign finish --queue %s --campaign %s --out DIR", c.Name, v.st.Name, q.URL(), c.Name)

@@ -348,9 +348,6 @@ func (s *Space) change(rnd *rand.Rand, g *Genome, other Genome) {
 	}
 }
 
-// Line is the genome as the flags of a run.
-func (g Genome) Line(base harness.Config) string { return g.Config(base).Line() }
-
 // String says it in short.
 func (g Genome) String() string {
 	var faults []string

@@ -27,14 +27,14 @@ type Search struct {
 	Dir    string // of the corpus, and of the runs that are kept
 	Seed   uint64
 	Jobs   int  // runs at once
-	Random bool // nothing is learnt: the baseline
+	Random bool // what is learnt is not used: the baseline
 	Keep   int  // violating runs that are kept, at most
 	StopAt int  // distinct violations after which it ends; 0: none
 	// Until ends the search when a violation is what was looked for; nil: nothing is.
 	Until func(v *Violation) bool
 	// Run makes a run in a directory.
 	Run func(ctx context.Context, t *harness.Trial, dir string) (*checker.Results, error)
-	// Progress is told of each run; it may be called at the same time.
+	// Progress is told of each run, one after the other.
 	Progress func(State)
 }
 
@@ -270,10 +270,8 @@ func (w *searching) learn(g Genome, nth int, dir string, r *checker.Results, rec
 	w.failed = 0
 	w.unjudged(r)
 	b := Observe(rec, r)
-	if !w.Random {
-		if _, err := w.corpus.add(g, b, r.Verdict == checker.Fail); err != nil {
-			w.give(err)
-		}
+	if _, err := w.corpus.add(g, b, r.Verdict == checker.Fail); err != nil {
+		w.give(err)
 	}
 	if err := w.violations(g, nth, dir, r, rec); err != nil {
 		w.give(err)

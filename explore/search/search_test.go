@@ -48,7 +48,7 @@ func TestGenomes(t *testing.T) {
 			g = n
 		}
 		if err := harness.Check(s.cat, g.Config(s.base)); err != nil {
-			t.Fatalf("%s: %v", g.Line(s.base), err)
+			t.Fatalf("%s: %v", g.Config(s.base).Line(), err)
 		}
 		if len(g.Faults) > mostFaults || g.Clients > mostClients || g.Time > s.longest() {
 			t.Fatalf("out of bounds: %s", g)

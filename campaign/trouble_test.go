@@ -34,8 +34,7 @@ func TestOutcomesOfAnother(t *testing.T) {
 		t.Fatalf("%+v, %v", state, err)
 	}
 	old := worker(t, first, "old", 2, time.Millisecond) // it was there before, and takes nothing of the new one
-	old.Idle = 50 * time.Millisecond
-	if err := old.Run(t.Context()); err != nil {
+	if err := old.Run(t.Context()); err != nil {        // its own campaign is done
 		t.Error(err)
 	}
 	if state, err := c.State(t.Context(), catalogue()); err != nil || state.Done != 0 || state.Queued != 2 {
@@ -73,7 +72,7 @@ func TestGivenUpIsGathered(t *testing.T) {
 	c := start(t, open(t, s.URL()), manifest(t, "up", 1, 1))
 	put(t, c, Result{Outcome: gate.Outcome{Cell: "cell-0", Seed: 1, Status: gate.Broken, Exit: harness.ExitPanic, Error: "20 workers took this run"}, Machine: "here"})
 	dir := t.TempDir()
-	all, err := c.Gather(t.Context(), dir, nil)
+	all, err := c.Gather(t.Context(), dir)
 	if err != nil || len(all.Outcomes) != 1 {
 		t.Fatalf("%d outcomes, %v", len(all.Outcomes), err)
 	}
@@ -103,7 +102,7 @@ func TestOutcomesAreChecked(t *testing.T) {
 		{Outcome: gate.Outcome{Cell: "cell-0", Seed: 1}, Machine: "../here"},
 	} {
 		put(t, c, r)
-		if _, err := c.Gather(t.Context(), t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "is that of cell") {
+		if _, err := c.Gather(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "is that of cell") {
 			t.Errorf("%+v: %v", r, err)
 		}
 	}
@@ -185,5 +184,19 @@ func TestQueueGone(t *testing.T) {
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// A worker that has had no run for too long ends, and does not say that the campaign has ended.
+func TestIdle(t *testing.T) {
+	s := serve(t, t.TempDir(), "127.0.0.1:0")
+	c := start(t, open(t, s.URL()), manifest(t, "idle", 1, 1))
+	if err := c.tasks.Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w := worker(t, c, "w", 1, 0)
+	w.Idle = time.Millisecond
+	if err := w.Run(t.Context()); !errors.Is(err, ErrIdle) {
+		t.Errorf("%v", err)
 	}
 }
