@@ -52,8 +52,7 @@ func TestCampaign(t *testing.T) {
 
 // A worker that ends gives back what it has not finished, and another one makes it.
 func TestWorkerEnds(t *testing.T) {
-	s := serve(t, t.TempDir(), "127.0.0.1:0")
-	c := start(t, open(t, s.URL()), manifest(t, "ends", 2, 2))
+	c := begun(t, "ends", 2, 2)
 	ctx, cancel := context.WithCancel(t.Context())
 	first := worker(t, c, "w1", 4, time.Hour)
 	do, begun := first.Do, make(chan struct{}, 4)
@@ -81,8 +80,7 @@ func TestWorkerEnds(t *testing.T) {
 // A worker that is silent for longer than the queue waits loses its run to another one. When it goes on, both attempts are kept, and one
 // counts.
 func TestSilentWorker(t *testing.T) {
-	s := serve(t, t.TempDir(), "127.0.0.1:0")
-	c := start(t, open(t, s.URL()), manifest(t, "silent", 1, 1))
+	c := begun(t, "silent", 1, 1)
 	task := c.Tasks(catalogue())[0]
 	consumer, err := c.tasks.Consumer(t.Context(), c.consumer(c.Needs[0]))
 	if err != nil {
@@ -114,8 +112,7 @@ func TestSilentWorker(t *testing.T) {
 
 // What the queue has lost is published again: the manifest says what there must be.
 func TestLostTasks(t *testing.T) {
-	s := serve(t, t.TempDir(), "127.0.0.1:0")
-	c := start(t, open(t, s.URL()), manifest(t, "lost", 3, 1))
+	c := begun(t, "lost", 3, 1)
 	if err := c.tasks.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -137,8 +134,7 @@ func TestLostTasks(t *testing.T) {
 
 // A run that the host disturbed is made again, as often as it may be; its attempts are kept.
 func TestDisturbed(t *testing.T) {
-	s := serve(t, t.TempDir(), "127.0.0.1:0")
-	c := start(t, open(t, s.URL()), manifest(t, "disturbed", 1, 1))
+	c := begun(t, "disturbed", 1, 1)
 	w := worker(t, c, "w", 1, time.Millisecond)
 	do := w.Do
 	w.Do = func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, n int) (*gate.Outcome, error) {
@@ -299,8 +295,7 @@ func TestUnable(t *testing.T) {
 
 // What twenty workers have taken and not finished is given up, and said to be.
 func TestGivenUp(t *testing.T) {
-	s := serve(t, t.TempDir(), "127.0.0.1:0")
-	c := start(t, open(t, s.URL()), manifest(t, "up", 1, 1))
+	c := begun(t, "up", 1, 1)
 	r := &working{Worker: worker(t, c, "w", 1, time.Hour), board: &board{m: c.Manifest, results: map[owner]map[int]*Result{}}, running: map[int]string{}, storing: semaphore.NewWeighted(1)}
 	if o, again := r.attempt(t.Context(), owner{c.Tasks(catalogue())[0], ""}, mostGiven+1, func() {}); o == nil || again || o.Status != gate.Broken || !strings.Contains(o.Error, "20 workers took this run") {
 		t.Errorf("%+v, again %v", o, again)

@@ -77,6 +77,12 @@ func start(t testing.TB, q *queue.Queue, m *Manifest) *Campaign {
 	return c
 }
 
+// begun is a campaign that was started on a queue of its own.
+func begun(t testing.TB, name string, cells, seeds int) *Campaign {
+	t.Helper()
+	return start(t, open(t, serve(t, t.TempDir(), "127.0.0.1:0").URL()), manifest(t, name, cells, seeds))
+}
+
 // sleepy makes no run: it waits, and writes a directory like that of a run.
 func sleepy(d time.Duration) func(context.Context, *gate.Suite, plan.Cell, uint64, int) (*gate.Outcome, error) {
 	return func(ctx context.Context, s *gate.Suite, c plan.Cell, seed uint64, attempt int) (*gate.Outcome, error) {

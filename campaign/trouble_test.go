@@ -44,8 +44,7 @@ func TestOutcomesOfAnother(t *testing.T) {
 
 // What was given back by workers that live does not count as lost by workers that died.
 func TestGivenBack(t *testing.T) {
-	s := serve(t, t.TempDir(), "127.0.0.1:0")
-	c := start(t, open(t, s.URL()), manifest(t, "back", 1, 1))
+	c := begun(t, "back", 1, 1)
 	consumer, err := c.tasks.Consumer(t.Context(), c.consumer(c.Needs[0]))
 	if err != nil {
 		t.Fatal(err)
@@ -68,8 +67,7 @@ func TestGivenBack(t *testing.T) {
 
 // A run that was given up has no directory, and is gathered all the same.
 func TestGivenUpIsGathered(t *testing.T) {
-	s := serve(t, t.TempDir(), "127.0.0.1:0")
-	c := start(t, open(t, s.URL()), manifest(t, "up", 1, 1))
+	c := begun(t, "up", 1, 1)
 	put(t, c, Result{Outcome: gate.Outcome{Cell: "cell-0", Seed: 1, Status: gate.Broken, Exit: harness.ExitPanic, Error: "20 workers took this run"}, Machine: "here"})
 	dir := t.TempDir()
 	all, err := c.Gather(t.Context(), dir)
@@ -94,8 +92,7 @@ func put(t *testing.T, c *Campaign, r Result) {
 
 // An outcome that names another cell than its key, or a machine that is no name, is refused: it would be written elsewhere.
 func TestOutcomesAreChecked(t *testing.T) {
-	s := serve(t, t.TempDir(), "127.0.0.1:0")
-	c := start(t, open(t, s.URL()), manifest(t, "checked", 1, 1))
+	c := begun(t, "checked", 1, 1)
 	for _, r := range []Result{
 		{Outcome: gate.Outcome{Cell: "../../outside", Seed: 1}, Machine: "here"},
 		{Outcome: gate.Outcome{Cell: "cell-0", Seed: 2}, Machine: "here"},
@@ -110,8 +107,7 @@ func TestOutcomesAreChecked(t *testing.T) {
 
 // What has ended when the worker is told to end is stored.
 func TestEndedIsStored(t *testing.T) {
-	s := serve(t, t.TempDir(), "127.0.0.1:0")
-	c := start(t, open(t, s.URL()), manifest(t, "stored", 1, 1))
+	c := begun(t, "stored", 1, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	w := worker(t, c, "w", 1, time.Millisecond)
 	do := w.Do
@@ -130,8 +126,7 @@ func TestEndedIsStored(t *testing.T) {
 
 // A machine on which run after run cannot be made does not take all of them: its worker ends.
 func TestSickMachine(t *testing.T) {
-	s := serve(t, t.TempDir(), "127.0.0.1:0")
-	c := start(t, open(t, s.URL()), manifest(t, "sick", 20, 1))
+	c := begun(t, "sick", 20, 1)
 	w := worker(t, c, "w", 1, time.Millisecond)
 	do := w.Do
 	w.Do = func(ctx context.Context, s *gate.Suite, cell plan.Cell, seed uint64, n int) (*gate.Outcome, error) {
@@ -189,8 +184,7 @@ func TestQueueGone(t *testing.T) {
 
 // A worker that has had no run for too long ends, and does not say that the campaign has ended.
 func TestIdle(t *testing.T) {
-	s := serve(t, t.TempDir(), "127.0.0.1:0")
-	c := start(t, open(t, s.URL()), manifest(t, "idle", 1, 1))
+	c := begun(t, "idle", 1, 1)
 	if err := c.tasks.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}

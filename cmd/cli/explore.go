@@ -108,11 +108,7 @@ func (a *App) explore(ctx context.Context, f exploreFlags) error {
 		Space: space, Dir: out, Seed: seed, Jobs: jobs, Random: f.random, Keep: f.keep, StopAt: f.stop,
 		Run: func(ctx context.Context, t *harness.Trial, dir string) (*checker.Results, error) {
 			t.Config.Command = a.st.Name + " run " + t.Config.Line()
-			o, err := t.Run(ctx, dir, nil)
-			if err != nil {
-				return nil, err
-			}
-			return o.Results, nil
+			return judged(ctx, t, dir)
 		},
 		Progress: func(st search.State) { a.exploring(view, st, time.Since(begun), length) },
 	}
