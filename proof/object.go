@@ -134,7 +134,7 @@ func (t *tale) add(k kind, grant int, call, ret int64) {
 
 // after is what was done under a grant, and what may have ended it.
 func (t *tale) after(n int, g *history.Grant) {
-	base := g.RunsOut(t.s.Run.Tolerance)
+	base, over := g.RunsOut(t.s.Run.Tolerance), t.doubtOf(g)
 	for _, rn := range g.Renews {
 		switch {
 		case rn.Outcome() == history.OK:
@@ -153,7 +153,7 @@ func (t *tale) after(n int, g *history.Grant) {
 		case rel.NotHeld():
 			t.add(notHeld, n, rel.Start(), rel.End())
 		case rel.Outcome() == history.Info:
-			t.add(may, n, rel.Start(), history.Forever)
+			over = min(over, rel.Start())
 		}
 		t.span.To = max(t.span.To, returned(rel))
 	}
@@ -166,11 +166,28 @@ func (t *tale) after(n int, g *history.Grant) {
 		}
 	}
 	if t.s.Leased() {
-		t.add(may, n, base, history.Forever)
+		over = min(over, base)
 	}
-	if freed := beliefs.Freed(t.s.Record, g); freed != history.Forever {
-		t.add(may, n, freed, history.Forever)
+	if over = min(over, beliefs.Freed(t.s.Record, g)); over < history.Forever { // the first of them allows what the others do
+		t.add(may, n, max(over, g.Sent()), history.Forever)
 	}
+}
+
+// doubtOf is from when on a release of unknown outcome may have taken a grant of a counted lock: the store carries it out at any later
+// time, on whatever its owner holds then, and more than once where the library sends again what was not answered.
+func (t *tale) doubtOf(g *history.Grant) int64 {
+	doubt := int64(history.Forever)
+	if !t.s.Model.Counts() {
+		return doubt
+	}
+	for _, o := range t.of {
+		for _, rel := range o.Releases {
+			if o != g && history.SameOwner(o, g) && rel.Outcome() == history.Info {
+				doubt = min(doubt, rel.Start())
+			}
+		}
+	}
+	return doubt
 }
 
 // rule names what is wrong after the answer that, taken back, makes it right.

@@ -73,6 +73,16 @@ func provenBy(t *testing.T, seed uint64) (out []proven) {
 // lock counts the grants of an owner who may have had one more.
 var unproven = []string{"the lock allows", "could have given these answers", "never believed at the same", "wrote after the store had answered its release", "did not succeed", "the events show a violation of rule lost-lease, but the finding names rule foreign-release"}
 
+// once are seeds of findings that once had no proof by few events: of a counted lock whose owner has a release of unknown outcome.
+var once = []uint64{8369, 15129}
+
+func upTo(n uint64) (out []uint64) {
+	for seed := uint64(1); seed <= n; seed++ {
+		out = append(out, seed)
+	}
+	return out
+}
+
 // Every finding has a proof, which holds, and every proof is refused that was tampered with. HUNT_PROOFS is how many histories are
 // hunted.
 func TestProofs(t *testing.T) {
@@ -80,7 +90,7 @@ func TestProofs(t *testing.T) {
 	var overlaps []int
 	all, few := 0, 0
 	var before *proof.Letter
-	for seed := uint64(1); seed <= seeds; seed++ {
+	for _, seed := range append(upTo(seeds), once...) {
 		for _, p := range provenBy(t, seed) {
 			all++
 			if p.proof.Why != "" && !slices.ContainsFunc(unproven, func(why string) bool { return strings.Contains(p.proof.Why, why) }) {
