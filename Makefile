@@ -242,7 +242,7 @@ tidy: ##> check that go mod tidy leaves no difference (docs/adr/0007 names the o
 .PHONY: bench
 bench: build servers ## benchmarks: ratios in one run
 	@rm -rf bin/bench-run; $(BIN) run --backend none --clients 8 --workload counter:hold=0ms --time 40s --seed 3 --out bin/bench-run >/dev/null 2>&1; [ $$? -eq 1 ]
-	BENCH_RUN=$(CURDIR)/bin/bench-run $(GO) test -run '^$$' -bench . -benchtime 1s ./history ./checker ./harness ./backends/redis/tap ./reports # with -tags series also in containers
+	BENCH_RUN=$(CURDIR)/bin/bench-run $(GO) test -run '^$$' -bench . -benchtime 1s ./history ./checker ./proof ./harness ./backends/redis/tap ./reports # with -tags series also in containers
 	@$(MAKE) --no-print-directory pages && ./.ci/browser && cd tools && PAGES=$(PAGES) $(GO) test -run '^$$' -bench . -benchtime 3x ./page
 
 .PHONY: bench-against

@@ -260,12 +260,17 @@ func (r *Record) near(c Claim, named []int64) []history.Event {
 	return a.events()
 }
 
-// reduce leaves events out, first many at once and the latest first, for as long as the rest holds. The first one stays. It ends
-// when each that is left was tried after the last one that was left out.
+// reduce leaves events out, first many at once and the latest first, for as long as the rest holds; of few, of which most are needed,
+// one by one. The first one stays. It ends when each that is left was tried after the last one that was left out.
 func reduce(events []history.Event, holds func([]history.Event) bool) []history.Event {
+	const few = 20
 	events, less := slices.Clone(events), make([]history.Event, 0, len(events)) // nothing of them is kept
 	tried := 0                                                                  // one by one, since an event was left out
-	for size := max(len(events)/2, 1); ; size = max(size/2, 1) {
+	size := max(len(events)/2, 1)
+	if len(events) <= few {
+		size = 1
+	}
+	for ; ; size = max(size/2, 1) {
 		for end := len(events); end > 1; end = max(end-size, 1) {
 			less = append(append(less[:0], events[:max(end-size, 1)]...), events[end:]...)
 			switch {
