@@ -63,6 +63,7 @@ func TestCheckModel(t *testing.T) {
 
 // A run is exported, and what is read back is judged as the run was.
 func TestExport(t *testing.T) {
+	t.Parallel()
 	dir := violated(t)
 	file := filepath.Join(t.TempDir(), "history.edn")
 	if code, out, errs := lockstorm(t, "export", dir, "--out", file); code != 0 || !strings.Contains(errs, "check --model mutex "+file) {

@@ -23,7 +23,20 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock"); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
+	os.Exit(withCache(m.Run))
+}
+
+// withCache runs tests with an own cache of timings.
+func withCache(run func() int) int {
+	cache, err := os.MkdirTemp("", "lockstorm-cache-")
+	if err == nil {
+		err = os.Setenv("XDG_CACHE_HOME", cache)
+	}
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(cache) //nolint:errcheck // a directory of a test
+	return run()
 }
 
 // lockstorm runs the command line in this process.
@@ -150,6 +163,7 @@ func TestWhatIsMissingHere(t *testing.T) {
 
 // A violation is not masked by what cannot be read or written beside it.
 func TestCheckOfSeveral(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	if code, out, errs := lockstorm(t, "run", "--backend", "none", "--time", "300ms", "--ttl=200ms", "--out", dir); code != 1 {
 		t.Fatalf("exit %d\n%s%s", code, out, errs)
@@ -203,6 +217,7 @@ func TestListJSON(t *testing.T) {
 
 // The whole way: run, read results.json from stdout, judge the file again, render again.
 func TestRunCheckReport(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	code, out, errs := lockstorm(t, "run", "--backend", "none", "--time", "300ms", "--seed", "5", "--ttl=200ms", "--json", "--out", dir)
 	var r checker.Results
@@ -235,6 +250,7 @@ func TestRunCheckReport(t *testing.T) {
 
 // A damaged history is never a pass and never a crash.
 func TestCheckOfDamagedHistories(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	if code, out, errs := lockstorm(t, "run", "--backend", "file-flock", "--time", "300ms", "--ttl", "200ms", "--clients", "2", "--out", dir); code != 0 {
 		t.Fatalf("exit %d\n%s%s", code, out, errs)
@@ -333,6 +349,7 @@ func passed(t *testing.T) (dir string) {
 // A history that lost lines says that the logs beside it have them, and how to make it anew; logs of one run are
 // not judged one by one.
 func TestCheckLooksAtTheLogs(t *testing.T) {
+	t.Parallel()
 	dir := passed(t)
 	path := filepath.Join(dir, "history.jsonl")
 	whole, err := os.ReadFile(path)

@@ -47,7 +47,7 @@ func inCI(t *testing.T, env map[string]string, args ...string) (code int, stdout
 
 // A lock that is as it should be is green; a worse one in its place is red, and says why to whoever asks.
 func TestASuiteIsGreenAndRed(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // timings
+	t.Parallel()
 	file, dir := written(t, quick), t.TempDir()
 	code, out, errs := lockstorm(t, "suite", file, "--out", filepath.Join(dir, "green"))
 	if code != 0 || !strings.Contains(out, "1 cell: 1 as expected; report: ") || !strings.Contains(errs, "quick: 1 cell and 3 controls, 4 runs") {
@@ -86,7 +86,7 @@ func TestASuiteIsGreenAndRed(t *testing.T) {
 
 // A lock that should fail and passes is a surprise as well, and so is a threshold that is missed.
 func TestSurprises(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Parallel()
 	for text, want := range map[string]string{
 		quick + "expect: [{outcome: violated}]\n":  "unexpectedly",
 		quick + "thresholds: [grants > 1000000]\n": "threshold grants > 1000000 missed: ",
@@ -112,7 +112,7 @@ func unhindered(t *testing.T, args ...string) (code int, stdout, stderr string) 
 
 // The baseline is written for the first time, and makes known what it has.
 func TestBaselineIsWritten(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Parallel()
 	file, dir := written(t, strings.Replace(quick, "file-flock", "none", 1)), t.TempDir()
 	baseline := filepath.Join(dir, "baseline.json")
 	for n, want := range []int{1, 0} {
@@ -189,7 +189,7 @@ func TestSuiteUsage(t *testing.T) {
 
 // A suite of no cells, or of cells that were all skipped, has judged nothing, and is not green.
 func TestNothingJudged(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Parallel()
 	for text, want := range map[string]string{
 		quick + "exclude: [{backend: '*'}]\n": "0 cells; nothing was judged: the suite has no cells",
 		"impossible: skip\nrun: {time: 500ms}\naxes: {backend: file-flock, nemesis: server-restart}\n": "1 cell: 1 skipped; nothing was judged: every cell was skipped",
@@ -204,7 +204,7 @@ func TestNothingJudged(t *testing.T) {
 // A worse lock in the place of a good one is red, and everybody who is told quotes the finding that made it so:
 // the root cause of the class that nobody expected, not the first of those that the good lock has as well.
 func TestTheRightFindingIsQuoted(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Parallel()
 	file := written(t, "seeds: 3\nrun: {ttl: 1s, time: 6s}\naxes: {backend: redis-lua, nemesis: client-pause}\nexpect: [{outcome: inherent}]\n")
 	for try := 0; ; try++ {
 		dir := t.TempDir()
@@ -258,7 +258,7 @@ func freed(t *testing.T, out string) (seeds []int) {
 
 // A comparison expects nothing: it ends with 0 whatever the locks do, and says which one to choose.
 func TestAComparison(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
 	file := written(t, "compare: true\nseeds: 2\nrun: {time: 500ms, ttl: 300ms, clients: 2}\naxes: {backend: [none, file-flock]}\n")
 	code, out, errs := lockstorm(t, "suite", file, "--out", dir)

@@ -25,6 +25,7 @@ func violated(t *testing.T) string {
 
 // Proofs hold in the run directory, one by one, and mailed; what was tampered with is refused.
 func TestVerify(t *testing.T) {
+	t.Parallel()
 	dir := violated(t)
 	mailed := filepath.Join(t.TempDir(), "proof.json")
 	code, out, errs := lockstorm(t, "verify", dir, "--save", mailed)
@@ -87,6 +88,7 @@ func rewrite(t *testing.T, path, from, to string) {
 
 // A stored run is refused where its record, its results or a proof are not as they were.
 func TestVerifyOfAnAlteredRun(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		file, from, to, want string
 		code                 int
@@ -108,6 +110,7 @@ func TestVerifyOfAnAlteredRun(t *testing.T) {
 
 // A pass says what it rests on; results without proofs, of an older version, say what to do.
 func TestVerifyOfAPass(t *testing.T) {
+	t.Parallel()
 	dir := passed(t)
 	code, out, _ := lockstorm(t, "verify", dir)
 	for _, want := range []string{"the run has no findings to prove", "grants checked again", "a legal order exists for ", "no fault was injected"} {
@@ -149,6 +152,7 @@ func TestVerifyOfAPass(t *testing.T) {
 
 // A proof that rests on what did not happen needs its record.
 func TestVerifyOfAnAbsence(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	if code, _, errs := lockstorm(t, "run", "--backend", "file-excl", "--nemesis", "client-kill:at=acquired", "--time", "1s", "--seed", "5", "--ttl=200ms", "--out", dir); code != harness.ExitViolation {
 		t.Fatalf("exit %d\n%s", code, errs)
