@@ -130,26 +130,26 @@ func (v Value) Into(dst any) error { return json.Unmarshal(v.JSON, dst) }
 //	is    its type, for people; doc: what it says
 type Event struct {
 	Index    int64    `rec:"index" is:"int" doc:"position in the history from 0 (not in party logs)"`
-	Time     int64    `rec:"time" is:"int, ns" doc:"time since the start of the run, by CLOCK_MONOTONIC; the same start for all processes of the host"`
+	Time     int64    `rec:"time" is:"int, ns" doc:"time since the start of the run, by CLOCK_MONOTONIC; the start is the same moment for all processes of the host"`
 	Process  Process  `rec:"process" is:"int or string" doc:"for operations a number, which is never reused; for notices the name of the party"`
-	Type     Type     `rec:"type" is:"string" doc:"~invoke~, ~ok~, ~fail~, ~info~"`
+	Type     Type     `rec:"type" is:"string" doc:"~invoke~: an operation begins. ~ok~: it happened. ~fail~: it certainly did not happen. ~info~: its outcome is unknown, or the event is a notice"`
 	F        string   `rec:"f" is:"string" doc:"the operation or notice: see below"`
-	Value    Value    `rec:"value" is:"any" doc:"for read and write ~{base, new}~; for other events see below"`
+	Value    Value    `rec:"value" is:"any" doc:"for read and write ~{base, new}~: the value that was read and the value that is written; for other events see below"`
 	Error    string   `rec:"error" keep:"word" text:"word" is:"string" doc:"~busy~, ~not-held~, ~not-sent~, ~timeout~, ~closed~, ~stale-token~, ~deadlock~, ~conflict~, ~other~"`
 	Message  string   `rec:"message" keep:"own" text:"word" is:"string" doc:"the error in words"`
 	Party    string   `rec:"party" keep:"again" is:"string" doc:"the party (a client, the controller, ...) whose log contains the event"`
 	Seq      int64    `rec:"seq" is:"int" doc:"position in the party's log, from 0 without gaps"`
 	Client   string   `rec:"client" keep:"again" text:"word" is:"string" doc:"the client that acts, or that a fault targets"`
-	Lock     string   `rec:"lock" keep:"again" text:"word" is:"string" doc:"the lock of the event"`
+	Lock     string   `rec:"lock" keep:"again" text:"word" is:"string" doc:"the name of the lock"`
 	Mode     string   `rec:"mode" keep:"word" text:"word" is:"string" doc:"~shared~ for readers; absent: exclusive"`
-	Grant    string   `rec:"grant" keep:"again" text:"word" is:"string" doc:"id of the attempt to acquire; all events of the attempt have the same id"`
+	Grant    string   `rec:"grant" keep:"again" text:"word" is:"string" doc:"id of the attempt to acquire the lock; all events of the attempt have the same id"`
 	Owner    string   `rec:"owner" keep:"word" text:"word" is:"string" doc:"the owner's name in the store"`
-	Lease    string   `rec:"lease" keep:"word" text:"word" is:"string" doc:"the name of the lease that is renewed and expires"`
-	Sent     Opt      `rec:"sent" text:"time" is:"int, ns" doc:"time just before the client sent the granted request; measured like ~time~"`
+	Lease    string   `rec:"lease" keep:"word" text:"word" is:"string" doc:"the name of the lease; several grants of a session have the same lease"`
+	Sent     Opt      `rec:"sent" text:"time" is:"int, ns" doc:"time just before the client sent the request that the store granted; measured like ~time~"`
 	TTL      Opt      `rec:"ttl" text:"time" is:"int, ns" doc:"time to live of the lease"`
-	Deadline Opt      `rec:"deadline" text:"time" is:"int, ns" doc:"end of the lease: ~sent~ + ~ttl~ - the allowance of the algorithm for clock drift"`
+	Deadline Opt      `rec:"deadline" text:"time" is:"int, ns" doc:"end of the lease: ~sent~ + ~ttl~ - the clock drift that the lock's algorithm allows for"`
 	Token    Opt      `rec:"token" text:"number" is:"64-bit int" doc:"fencing token"`
-	Nodes    []string `rec:"nodes" text:"list" is:"strings" doc:"servers"`
+	Nodes    []string `rec:"nodes" text:"list" is:"strings" doc:"the servers that granted the lock or answered a renewal"`
 	Register string   `rec:"register" keep:"word" text:"word" is:"string" doc:"~plain~ or ~fenced~; with the workload ~stock~: ~stock~ or ~ledger~"`
-	Node     string   `rec:"node" keep:"word" text:"word" is:"string" doc:"a server"`
+	Node     string   `rec:"node" keep:"word" text:"word" is:"string" doc:"the server that a ~role~ or ~kill~ event is about"`
 }

@@ -17,20 +17,25 @@ func Choosing(r *gate.Results) string {
 		}
 	}
 	p.line("# Which lock?\n\n<!-- Written by `make choosing`. Do not edit. -->\n")
-	p.line(`Two questions decide more than the choice of a lock:
+	p.line(`Two questions matter more than the choice of a lock:
 
-1. **What happens when a holder is late?** Every lock whose lease, session or connection can end lets a second client in
-   while the first client still believes that it holds the lock. A faster store, a longer time to live or a watchdog makes
-   such an overlap rarer, but never impossible. If an overlap would cost money, the data needs a fence: a resource that refuses old tokens, a
-   condition in the write itself, or a transaction that holds the lock and writes the data.
-2. **What happens when a holder dies?** If the lock has no lease, all other clients are then blocked forever.
+1. **What happens when a holder is late?** If a lock can end by the end of a lease, a session or a connection, a second client may get the
+   lock while the first client still believes that it holds the lock. A faster store, a longer time to live or a watchdog (a thread that renews
+   the lease) makes such an overlap rarer, but never impossible. If an overlap would cost money, the data needs a fence. A fence is one of these:
+   a resource that refuses old tokens, a condition in the write itself, or a transaction that holds the lock and writes the data.
+2. **What happens when a holder dies?** If neither a lease nor the end of the holder's session, connection or process frees the lock, the lock
+   then blocks all other clients forever.
 
-Everything below is measured: %s without faults and under four faults, with %d seeds each, by
+lockstorm measured %s without faults and under four faults, with %d seeds each. The command was
 
     lockstorm suite examples/choose.yaml
 
-on %s, on a machine with %d processors: %s. Repeat the comparison with your time to live, your faults and your own
-lock ([suite.md](suite.md)). With more seeds, more locks differ significantly.
+The runs were made on %s, on a machine with %d processors. The suite reports "%s".
+(A cell is one lock under one fault. lockstorm skips a fault that cannot work on a lock.) In every run, clients update a register (the protected
+data) without a fence and, if the lock issues fencing tokens, a register with a fence.
+
+[backends.md](backends.md) describes the locks and their topologies (sets of servers). [faults.md](faults.md) describes the faults.
+[suite.md](suite.md) says how to repeat the comparison with your time to live, your faults and your own lock.
 `, locksOf(r), seeds, r.Started.UTC().Format("2006-01-02"), r.CPUs, r.Verdict)
 	answer := r.Table("", "").Answer
 	if answer == nil {
@@ -46,9 +51,18 @@ lock ([suite.md](suite.md)). With more seeds, more locks differ significantly.
 	}
 	p.line(`## In figures
 
-The brackets contain the 95 %% interval or, with fewer than six runs, the range. Lost updates are a share of the acknowledged updates. "With the
-fence" is a second register that refuses tokens older than the newest token that it has seen. A lock that issues no tokens could not be measured
-with the second register. "Blocked" is the longest time in which the lock was free but no client could get it.
+Each row is one lock. The brackets contain the 95 %% interval or, with fewer than six runs, the range. The columns have these meanings:
+
+- **violating runs** is the share of the runs in which the lock broke a promise.
+- **survived** lists the faults under which no run had a violation. ` + "`" + `none` + "`" + ` means the runs without a fault.
+- **violated under** lists the other faults. ` + "`" + `inherent` + "`" + `: every lock that can end without a release allows this violation. ` + "`" + `defect` + "`" + `: the lock
+  broke its own promise. ` + "`" + `blocks` + "`" + `: no client got the lock again. "5 of 5" means that all five runs had a violation.
+- **updates lost** is a share of the acknowledged updates. A lost update was overwritten by a client that had never seen it. "With the fence" is
+  the second register. It refuses tokens that are older than the newest token that it has seen. "N refused" means that the fence refused N
+  requests. "Not measured" means that the lock issues no tokens.
+- **blocked** is the longest time in which the lock was free but no client could get it.
+- **recovery** is the longest time from the end of a fault to the next grant in each run. The table has the median of the runs.
+- **acquire p50 / p99** are percentiles of the time to acquire the lock.
 `)
 	p.header(append([]string{"group", "lock"}, answer.Columns...)...)
 	for _, l := range answer.Locks {
@@ -65,8 +79,9 @@ with the second register. "Blocked" is the longest time in which the lock was fr
 	p.line(`
 ## What this does not say
 
-- The number of runs limits how many locks differ significantly. Locks of one group may differ, although these runs do not show a difference.
-- All violations count alike on this page. A defect and a weakness inherent to leases have different cures. The entry of each lock above says which cure applies.
+- Two locks of one group may differ, although these runs do not show a difference. More runs show more differences.
+- The ranking counts all violations alike, but a defect and an inherent violation have different remedies. The entry of each lock above names
+  the remedies.
 - Each lock ran on its smallest topology, with one server if possible. For fail-over see
   [ensembles.md](ensembles.md), [databases.md](databases.md) and [matrix.md](matrix.md).
 - The times were measured on one machine. Compare only times within a column.

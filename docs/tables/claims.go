@@ -12,16 +12,20 @@ import (
 // Claims is docs/claims.md: the claims of the articles and what became of them, by stored answers.
 func Claims(answers []own.Answer) string {
 	var p page
-	p.line("# What articles say of distributed locks, put to the test\n\n%s", `<!-- Made from docs/claims.json by `+"`make docs`"+`; `+"`make claims`"+` measures anew. Do not edit. -->
+	p.line("# Claims of articles on distributed locks, tested\n\n%s", `<!-- Made from docs/claims.json by `+"`make docs`"+`; `+"`make claims`"+` measures anew. Do not edit. -->
 
-Five articles on distributed locks (numbered 000 to 004 on this page) make these claims. For each claim lockstorm has runs with certain
-locks, faults and workloads. `+"`lockstorm claims --run N`"+` makes the runs of claim N. `+"`lockstorm claims --run`"+` makes the runs
+Five articles on distributed locks make these claims. The articles have the numbers 000 to 004 on this page. For each claim, lockstorm has
+runs with certain locks, faults and workloads. `+"`"+`lockstorm claims --run N`+"`"+` makes the runs of claim N. `+"`"+`lockstorm claims --run`+"`"+` makes the runs
 of all claims.
 
 The runs decide the verdict. A claim **stands** if every run supports the claim, and **falls** if no run supports it. Otherwise the claim stands **in
-part**. The code (suite/own/claims*.go) states which outcome of a run supports the claim. The code also states the outcome
-that each run must have, and tests compare the runs with this outcome. If a claim compares two measured values, their ratio decides whether the runs support the claim.
-Each figure comes from one run, with seed 1, on a machine with two cores.
+part**. The code (suite/own/claims*.go) states which outcome of a run supports the claim. The code also states the outcome that each run must have,
+and tests compare the runs with this outcome. Some claims compare a figure of two runs. For such a claim, the ratio of the two values decides whether
+the runs support the claim. All runs have seed 1, and were made on a machine with two cores.
+
+Each section below has a table of the runs of one claim. "Exit" is the exit code of the run (0: pass, 1: violation). "Failed" names the checks that
+failed. A finding is a defect if the lock broke its own promise, and inherent if every lock with a lease allows it ([semantics.md](semantics.md)
+explains the checks). [results.md](results.md) explains the figures.
 `)
 	p.header("", "claim", "verdict", "what the runs show")
 	claims := own.Claims()
@@ -52,8 +56,8 @@ func (p *page) claim(c own.Claim, answers []own.Answer) {
 	}
 	for _, one := range c.Compares {
 		if ratio, holds, ok := one.Holds(c.Number, answers); ok {
-			p.line("- %s: %s. (The figure \"%s\" of %s is %.2g times that of %s. A factor of at least %.2g would support the claim.)", upper(one.Text), map[bool]string{true: "yes", false: "**no**"}[holds],
-				strings.ReplaceAll(strings.TrimSuffix(one.Figure, "_ns"), "_", " "), one.Of, ratio, one.To, one.Least)
+			p.line("- %s: %s. (Figure \"%s\": %s has %.2g times the value of %s. The claim needs a factor of at least %.2g.)", upper(one.Text), map[bool]string{true: "yes", false: "**no**"}[holds],
+				strings.ReplaceAll(strings.TrimSuffix(one.Figure, "_ns"), "_", " "), lockOf(c, one.Of), ratio, lockOf(c, one.To), one.Least)
 		}
 	}
 	if len(c.Compares) > 0 {
@@ -73,6 +77,20 @@ func (p *page) claim(c own.Claim, answers []own.Answer) {
 		}
 		p.row("`"+r.Run.Line()+"`", fmt.Sprint(a.Exit), bears, strings.Join(a.Failed, ", "), figures(a))
 	}
+}
+
+// lockOf is the lock of a run of a claim, as the flags that select it.
+func lockOf(c own.Claim, run string) string {
+	for _, r := range c.Runs {
+		if r.Name == fmt.Sprintf("claim-%d/%s", c.Number, run) {
+			flags := r.Run.Backend
+			if r.Run.Topology != "" {
+				flags += " --topology " + r.Run.Topology
+			}
+			return "`" + flags + "`"
+		}
+	}
+	return run
 }
 
 func articles(numbers string) string {

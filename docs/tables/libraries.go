@@ -21,11 +21,7 @@ const nothing = "-"
 func Libraries(before, machine string, cat *harness.Catalogue, measured map[string]Measured) string {
 	p := &page{}
 	p.line("# Libraries under faults, as measured\n\n<!-- Written by `make libraries`. Do not edit. -->\n")
-	p.line("The column \"runs\" says how the runs of a row ended: safe, inherent (to leases), blocks, defect, or unknown. The brackets count the runs")
-	p.line("with findings of each rule. A row has as many runs as it counts, with the seeds from 1 on. \"Told late\" is the longest time from the")
-	p.line("end of a lease to the signal of its loss (discipline told) or, with another discipline, from the next grant to that signal. \"Why\" links to the")
-	p.line("section of [libraries.md](libraries.md) that explains a defect, a blocked lock or a late signal. An orphan is a key or node that no client owns.")
-	p.line("An orphan is only noted. Unless the row says that the lock blocks, an orphan lives for at most one time to live.")
+	p.line(librariesIntro)
 	p.line("%s%s.\n", measuredOn, cmp.Or(machine, machineOf(before)))
 	p.header("variant", "discipline", "fault", "runs", "told late", "acquire p99", "why")
 	rows, _ := libraryRows(before, cat, measured)
@@ -33,13 +29,31 @@ func Libraries(before, machine string, cat *harness.Catalogue, measured map[stri
 		links, _ := r.why()
 		p.row(r.variant, r.discipline, "`"+r.fault+"`", r.Runs, r.Late, r.Acquire, strings.Join(links, ", "))
 	}
-	p.line("\nThe runs were made by `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`, with these flags:\n")
+	p.line("\nThe command of each run was `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`. The next table has the FLAGS of each\nvariant. Variants of rueidislock need `lockstorm-full` instead of `lockstorm`.\n")
 	p.header("variant", "flags")
 	for _, v := range own.Variants() {
 		p.row(v.Name, "`"+v.Flags()+"`")
 	}
 	return p.String()
 }
+
+// librariesIntro explains the first table of the page.
+const librariesIntro = `This page shows how published lock libraries behave under faults. The first table has a row for each variant (a library with certain
+options and calls) under each discipline and fault. [faults.md](faults.md) explains the faults. ` + "`" + `none` + "`" + ` is a run without a fault. The
+discipline says when a client stops using the lock: under ` + "`" + `told` + "`" + ` at the library's loss signal, under ` + "`" + `obey` + "`" + ` at the deadline of its lease, under
+` + "`" + `trusting` + "`" + ` never ([semantics.md](semantics.md#disciplines)). The columns have these meanings:
+
+- **runs** counts the outcomes of the runs with the seeds 1, 2, 3 and so on. ` + "`" + `safe` + "`" + `: no violation was found. ` + "`" + `inherent` + "`" + `: only violations that
+  every lock with a lease allows. ` + "`" + `blocks` + "`" + `: no client got the lock again. ` + "`" + `defect` + "`" + `: the lock broke its own promise. ` + "`" + `unknown` + "`" + `: the run has no verdict.
+  The brackets say in how many runs defects of each rule were found ([libraries.md](libraries.md) explains the rules). The brackets also count the
+  runs with an orphan: a lock that no client could get, although no client held it. An orphan is no violation. Unless the row says ` + "`" + `blocks` + "`" + `, an
+  orphan lasts for at most one time to live.
+- **told late** is the longest time for which a holder had lost the lock and could not know it. Under ` + "`" + `told` + "`" + `, rueidislock and the libraries of
+  ZooKeeper and etcd send a signal: the time begins at the end of the lease and ends at this signal. In all other rows the time begins at the next
+  grant to another client, and ends when the holder could know of the loss.
+- **acquire p99** is the 99th percentile of the time to acquire the lock: the largest value of all runs of the row.
+- **why** links to the section of [libraries.md](libraries.md) that explains a defect, a blocked lock or a late signal.
+`
 
 // libraryRows are the rows of the page, and the names of the cases that neither it nor what was measured has.
 func libraryRows(before string, cat *harness.Catalogue, measured map[string]Measured) (rows []libraryRow, missing []string) {
@@ -162,26 +176,26 @@ func (e explanation) explains(r libraryRow, what string) bool {
 
 // explanations in order: the first that fits counts.
 var explanations = []explanation{
-	{"", "client-pause", []string{toldLate}, "stopped", "By no fault of the libraries: who is stopped cannot be told", ""},
-	{"redislock, tokens; redislock, one token", "", nil, "tokens", "redislock takes a lock over whose token begins with its own", ""},
-	{"redislock, Sentinel; rueidislock, Sentinel", "failover-kill", nil, "replaced", sectionReplaced, ""},
-	{"redislock, Sentinel; rueidislock, Sentinel", "leader-isolate", nil, "replaced", sectionReplaced, ""},
-	{"redsync WithFailFast", "none", nil, "late deletion", "redsync WithFailFast: a try that failed deletes what the next one took", ""},
-	{"rueidislock, KeyMajority 1", "", []string{blocks}, "majority 1", "rueidislock with KeyMajority 1 forgets waiters", ""},
-	{"rueidislock", "", []string{blocks}, "sleeps", "rueidislock sleeps for good when its server was away for longer than a validity", ""},
-	{"redsync; redislock; rueidislock", "server-restart", []string{"double-grant", "overlap", "lost-lease", "lost-update", toldLate}, "forgets", "By no fault of the libraries: a server that forgets", "appendfsync always"},
-	{"rueidislock", "lost-reply", []string{"overlap", toldLate}, "before it tells", "rueidislock gives its keys back before it tells its holder", ""},
-	{"rueidislock", "", []string{"late-notice", "lost-update", toldLate}, "half a ttl", "rueidislock tells the loss up to half a time to live late", ""},
-	{"", "session-expire", nil, "operator", "By no fault of the libraries: a session that its operator ends", ""},
-	{"concurrency.NewElection", "client-pause", nil, "expired", sectionElection, ""},
-	{"concurrency.NewElection", "", []string{"double-grant", "regress"}, "expired", sectionElection, ""},
-	{"concurrency.NewElection", "", []string{"duplicate", "refused-valid"}, "old token", "etcd: under one session, a lock whose release was lost comes back with its old token", ""},
-	{"concurrency", "", []string{toldLate, "late-notice", "lost-update"}, "session", "etcd: a session tells of its end up to a second late", ""},
-	{"zk.NewLock", "", []string{toldLate}, "no signal", "By no fault of the libraries: what counts as a loss", ""},
-	{"zk.NewLock", "", []string{blocks}, "dead", "go-zookeeper: a Lock that fails leaves its node, and the lock is dead", ""},
+	{"", "client-pause", []string{toldLate}, "client paused", "Not a library bug: a paused client gets the loss signal late", ""},
+	{"redislock, tokens; redislock, one token", "", nil, "token prefix", "redislock takes over a lock whose token begins with the caller's token", ""},
+	{"redislock, Sentinel; rueidislock, Sentinel", "failover-kill", nil, "new master", sectionReplaced, ""},
+	{"redislock, Sentinel; rueidislock, Sentinel", "leader-isolate", nil, "new master", sectionReplaced, ""},
+	{"redsync WithFailFast", "none", nil, "late deletion", "redsync WithFailFast: a failed try deletes the keys of the next try", ""},
+	{"rueidislock, KeyMajority 1", "", []string{blocks}, "KeyMajority 1", "rueidislock with KeyMajority 1 forgets waiting clients", ""},
+	{"rueidislock", "", []string{blocks}, "waits forever", "rueidislock waits forever if its server was down for longer than KeyValidity", ""},
+	{"redsync; redislock; rueidislock", "server-restart", []string{"double-grant", "overlap", "lost-lease", "lost-update", toldLate}, "server lost keys", "Not a library bug: a server that loses its keys", "appendfsync always"},
+	{"rueidislock", "lost-reply", []string{"overlap", toldLate}, "keys deleted first", "rueidislock deletes its keys before it signals the loss to the holder", ""},
+	{"rueidislock", "", []string{"late-notice", "lost-update", toldLate}, "half a ttl late", "rueidislock signals a lost lock up to half a time to live late", ""},
+	{"", "session-expire", nil, "session ended", "Not a library bug: an operator ends the session", ""},
+	{"concurrency.NewElection", "client-pause", nil, "expired session", sectionElection, ""},
+	{"concurrency.NewElection", "", []string{"double-grant", "regress"}, "expired session", sectionElection, ""},
+	{"concurrency.NewElection", "", []string{"duplicate", "refused-valid"}, "old token", "etcd: after a lost release, a client in the same session gets the lock with its old token", ""},
+	{"concurrency", "", []string{toldLate, "late-notice", "lost-update"}, "session signals late", "etcd: a session signals its end up to a second late", ""},
+	{"zk.NewLock", "", []string{toldLate}, "no signal yet", "Not a library bug: what counts as a loss", ""},
+	{"zk.NewLock", "", []string{blocks}, "node left", "go-zookeeper: a failed Lock leaves its node, and the node blocks the lock", ""},
 }
 
 const (
-	sectionElection = "etcd: an election is won by a client whose session has expired"
-	sectionReplaced = "By no fault of the libraries: a master that is replaced"
+	sectionElection = "etcd: a client whose session has expired wins an election"
+	sectionReplaced = "Not a library bug: a master that is replaced"
 )

@@ -28,18 +28,27 @@ func Matrix(r *gate.Results) string {
 		cells[j.Row] = append(cells[j.Row], j)
 		seeds = max(seeds, j.Of)
 	}
-	p.line(`This page has every lock under every fault that can work on it, with default parameters and `+"`--fencing both`"+`. So the plain register has no fence, and the
-tables show findings that are inherent to leases. Each pair of lock and fault was run with %s, on %s, on a machine with %d processors.
-[backends.md](backends.md) says what is expected of each pair, and explains the words.
-`+"`lockstorm run`"+` with the flags of a line repeats the run of this pair. `+"`make matrix`"+` repeats all runs.
+	p.line(`This page shows what every lock did under every fault that can work on it. The locks have their default parameters. `+"`"+`lockstorm run`+"`"+` with the flags
+in the last column repeats a run. `+"`"+`make matrix`+"`"+` repeats all runs. In every run, clients update a register (the protected data) without a fence and, if
+the lock issues fencing tokens, a register with a fence (`+"`"+`--fencing both`+"`"+`). So the tables also show inherent findings: violations that every lock with
+a lease allows.
 
-- **violations** is the number of pairs of holds that overlap, per thousand grants, with a 95 %% interval. "0 in N" means no violation in N exposures, and
-  is followed by the upper bound of the chance of a violation. (Exposures are faults that took effect or, without a fault, grants.)
-- **lost** is the share of acknowledged updates of unfenced data that were then overwritten by a client that had not seen them.
-- **recovery** is the longest time from the end of a fault to the next grant: the median of the runs.
-- **notice** is the longest time from the next grant until the previous holder could know that it had lost the lock.
+Each pair of lock and fault was run with %s, on %s, on a machine with %d processors. The columns have these meanings:
 
-%s. %s.
+- **word** is the outcome of the runs in one word. [backends.md](backends.md) explains the words, and says which word is expected of each pair.
+- **as expected** counts the runs with the expected outcome.
+- **violations** is the number of times that two clients held the lock at once, per thousand grants, with a 95 %% interval. "0 in 4 (below 53 %%)"
+  means that there was no violation in 4 exposures. With 95 %% confidence, the chance of a violation in one exposure is then below 53 %%. (An
+  exposure is a fault that took effect or, in a run without faults, a grant.)
+- **lost** is the share of the acknowledged updates that were lost. A lost update was overwritten by a client that had never seen it. Lost updates of
+  both registers count.
+- **recovery** is the longest time from the end of a fault to the next grant in each run. The table has the median of the runs.
+- **notice** is the longest time from the next client's grant until the previous holder could know that it had lost the lock.
+
+The suite reports "%s".
+(A cell is one lock under one fault. "Inconclusive" cells have no verdict. A "passed" cell had no violation, although one was expected.)
+
+%s.
 `, seedsOf(seeds), r.Started.UTC().Format("2006-01-02"), r.CPUs, r.Verdict, versionsOf(r))
 	for _, row := range rows {
 		p.line("\n## %s\n", row)

@@ -45,7 +45,7 @@ func Faults(c *harness.Catalogue) string {
 	p.line("# Faults\n\n%s"+`Ask for a fault with `+"`--nemesis NAME[:key=value,...]`"+`. A plan (the list of all faults of a run) can combine several faults. A
 fault must prove that it took effect, else lockstorm does not count it as injected. The record of the run (the history) contains the targets of each fault
 and the proof of its effect. lockstorm skips a fault that cannot work on the topology (the set of servers) of the run, and gives the reason. If the run has no other fault,
-lockstorm refuses the run (exit code 3).
+lockstorm refuses the run (exit code 3, or 4 if only this host cannot inject the fault).
 
 A point is a named step of a client (`+"`list workloads`"+` and `+"`list backends`"+` list the points). With the parameter `+"`at`"+` a fault acts
 when a client reaches a point. With `+"`at=random`"+` the fault acts at random times. `+"`nth`"+`, `+"`every`"+` and `+"`for`"+` say when and how long the fault acts. A length of time is
@@ -103,7 +103,7 @@ var families = []struct{ name, title string }{
 	{history.FamilyServer, "Servers"},
 	{history.FamilyClock, "Clocks"},
 	{history.FamilyStore, "Stores"},
-	{history.FamilyMixed, "All together"},
+	{history.FamilyMixed, "Random faults"},
 }
 
 func (p *page) fault(s nemesis.Spec) {

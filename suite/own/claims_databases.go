@@ -13,7 +13,7 @@ func claimsOfDatabases() []Claim {
 	return []Claim{
 		{
 			Number: 33, Text: "SELECT ... FOR UPDATE in one transaction is a lock", Articles: "004",
-			Note: "The claim is true for an existing row. A missing row cannot be locked: in every engine and at every isolation level two clients are told that the row is free. A unique key or the isolation level decides whether both clients can write.",
+			Note: "The claim is true for an existing row. A row that does not exist cannot be locked: in both databases and at every isolation level, two clients at once are told that they have the lock. A unique key, or in some cases the isolation level, prevents both clients from inserting the row.",
 			Runs: missingRows(),
 		},
 		{
@@ -29,7 +29,7 @@ func claimsOfDatabases() []Claim {
 		},
 		{
 			Number: 36, Text: "Redis is fastest and databases are slowest; ZooKeeper is slow", Articles: "000, 004",
-			Note:  "One client takes and releases the lock, without faults. The runs measure the number of grants, and the time to acquire the lock. If the server writes the lock to its disk before it answers, an acquire takes longer. A session lock in a database is not written to disk.",
+			Note:  "In each run, one client acquires and releases the lock again and again, without faults. The runs measure the number of grants, and the time to acquire the lock. If the server writes the lock to its disk before it answers, an acquire takes longer. A session lock in a database (an advisory lock) is not written to disk.",
 			Alone: true,
 			Compares: []Comparison{
 				{"Redis is faster than a queue in ZooKeeper", figGrants, "redis-lua", "zk-sequential", 1.5},

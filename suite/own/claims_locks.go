@@ -20,7 +20,7 @@ func claimsOfLocks() []Claim {
 	return []Claim{
 		{
 			Number: 1, Text: "at any time only one client holds the lock", Articles: "000, 003, 004",
-			Note: "The claim is true for all tested locks as long as nothing goes wrong. If a holder is stopped for longer than its lease or session, the next client gets the lock. The stopped client still believes that it holds the lock.",
+			Note: "The claim is true for all tested locks as long as no fault occurs (the control `none` locks nothing). If a holder is stopped for longer than its lease or session, the next client gets the lock. The stopped client still believes that it holds the lock.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua --time 3s", passes(), figGrants),
 				as("redlock", "--backend redlock --time 3s", passes(), figGrants),
@@ -45,7 +45,7 @@ func claimsOfLocks() []Claim {
 		},
 		{
 			Number: 3, Text: "if a lock has no time-out, a dead holder blocks all other clients", Articles: "000, 002, 003, 004",
-			Note: "The claim is true for a lock that is a key in a store. A lock that ends with the connection or the process of its holder needs no time-out.",
+			Note: "The claim is true if the lock is a key in a store, as with SETNX. A lock needs no time-out if it ends with the connection or the process of its holder.",
 			Runs: []ClaimRun{
 				as("redis-setnx", "--backend redis-setnx --nemesis client-kill --time 4s", blocksAll),
 				but("postgres-advisory", "--backend postgres-advisory --nemesis client-kill --time 4s", passes(), blocksAll, figRecovery),
@@ -54,7 +54,7 @@ func claimsOfLocks() []Claim {
 		},
 		{
 			Number: 4, Text: "a lock on several nodes works as long as a majority of the nodes lives", Articles: "000, 003",
-			Note: "The death of a minority costs at most a fail-over. While the majority is gone, no client gets the lock, and two clients never hold the lock at once.",
+			Note: "If a minority of the nodes dies, clients wait at most until a fail-over is done. If a majority of the nodes dies, no client gets the lock until a majority is back. In both cases, two clients never hold the lock at once.",
 			Runs: []ClaimRun{
 				as("redlock-minority", "--backend redlock --topology redis-five-aof --nemesis server-kill:nodes=2 --time 5s", passes(), figRecovery),
 				as("etcd-leader", "--backend etcd-mutex --topology etcd-three --nemesis leader-kill --time 9s", alone, figRecovery),
@@ -81,7 +81,7 @@ func claimsOfLocks() []Claim {
 		},
 		{
 			Number: 41, Text: "a client can take a lock by creating a file", Articles: "002",
-			Note: "A lock file keeps other clients out, but the file of a dead holder stays and blocks all other clients. With flock(2) the kernel frees the lock of a dead holder.",
+			Note: "A lock file keeps other clients out. But if its holder dies, the file stays, and blocks all other clients. With flock(2) the kernel frees the lock of a dead holder.",
 			Runs: []ClaimRun{
 				as("excl", "--backend file-excl --time 3s", passes(), figGrants),
 				but("excl-kill", "--backend file-excl --nemesis client-kill --time 4s", fails(checker.Liveness), comesBack),
@@ -90,7 +90,7 @@ func claimsOfLocks() []Claim {
 		},
 		{
 			Number: 42, Text: "etcd can be used for locks, and there are ready-made libraries for locks", Articles: "000, 001, 003, 004",
-			Note: "The locks of etcd and of these libraries keep other clients out. If a holder is paused until its lease is over, another client gets the lock, as with every lock with a lease.",
+			Note: "The locks of etcd and of the tested libraries keep other clients out. If a holder is paused until its lease has expired, another client gets the lock, as with every lock with a lease.",
 			Runs: []ClaimRun{
 				as("etcd-mutex", "--backend etcd-mutex --time 3s", passes(), figGrants),
 				as("etcd-mutex-kill", "--backend etcd-mutex --nemesis client-kill --time 6s", passes(), figRecovery),
@@ -163,7 +163,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 35, Text: "an optimistic update that changes one row has won, and an update that changes no row has lost", Articles: "004",
-			Note: "The claim is true even if the answer to the update is lost, but then the client does not know whether it has won. (A client that simply repeats the statement applies the update twice. docs/libraries.md shows a driver that repeats statements.)",
+			Note: "The claim is true even if the answer to the update is lost. But then the client does not know whether it has won. (A client that simply repeats the statement applies the update twice. docs/libraries.md shows a driver that repeats statements.)",
 			Runs: []ClaimRun{
 				as("lost-reply", "--backend sql-optimistic --nemesis lost-reply:every=1ttl --time 5s", passes(), "updates_acked"),
 				as("lost-reply-mariadb", "--backend sql-optimistic --topology mariadb --nemesis lost-reply:every=1ttl --time 5s", passes(), "updates_acked"),

@@ -11,7 +11,7 @@ func claimsOfQueues() []Claim {
 	return []Claim{
 		{
 			Number: 8, Text: "a client that fails to take the lock should try again after a random time", Articles: "000",
-			Note: "A random pause makes the longest waits shorter. A random pause does not save requests: shorter pauses cause more requests. The length of the pause has no influence on safety.",
+			Note: "A client that does not get the lock waits for a pause, and tries again. With random pauses the longest waits for the lock are shorter. Random pauses do not save requests in these runs: on average they are shorter than the fixed pauses, so clients send more requests. The length of the pause has no influence on safety.",
 			Compares: []Comparison{
 				{"the longest waits are shorter with random pauses than with fixed pauses", "wait_p99_ns", "fixed", "jitter", 1.1},
 				{"a hand-off of the lock needs fewer requests with random pauses than with fixed pauses", figRequests, "fixed", "jitter", 1.1},
@@ -29,8 +29,8 @@ func claimsOfQueues() []Claim {
 			},
 		},
 		{
-			Number: 19, Text: "if all clients wait for one ZooKeeper node, a release wakes all waiting clients (the herd); in a queue, a release wakes one client", Articles: "000, 001",
-			Note: "The picture shows the number of notices per hand-off of the lock. If all clients wait for one node, the number of notices grows with the number of clients. In a queue the number of notices does not grow.",
+			Number: 19, Text: "if all clients wait for one ZooKeeper node, a release wakes all waiting clients (the herd effect); in a queue, a release wakes only one client", Articles: "000, 001",
+			Note: "A notice is a watch event that the server sends to a client. The picture shows the number of notices per hand-off of the lock. If all clients wait for one node, the number of notices grows with the number of clients. In a queue this number does not grow.",
 			Runs: []ClaimRun{
 				as("exclusive-10", "--backend zk-exclusive --workload handoff --clients 10 --ttl 10s --time 5s", within(figNotices, suite.AtLeast(500)), figNotices, figRequests),
 				as("exclusive-25", "--backend zk-exclusive --workload handoff --clients 25 --ttl 10s --time 8s", within(figNotices, suite.AtLeast(1000)), figNotices, figRequests),
@@ -48,7 +48,7 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 21, Text: "a waiting client that is woken must check again whether it is first in the queue", Articles: "001, 002, 003",
-			Note: "If a woken client does not check again, the death of a waiting client in the middle of the queue lets the next client take the lock too early.",
+			Note: "If woken clients do not check again, the lock fails when a waiting client in the middle of the queue dies: the next client in the queue is woken, and takes the lock too early.",
 			Runs: []ClaimRun{
 				as("without", "--backend zk-sequential-norecheck --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s", fails(checker.MutualExclusion), "violations"),
 				as("with", "--backend zk-sequential --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s", passes()),
@@ -56,7 +56,7 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 22, Text: "locks are granted in the order of requests", Articles: "000",
-			Note: "The claim is true for queues, including a database's lock queue. A polling client gets the lock only if it happens to poll at the right moment.",
+			Note: "The claim is true for queues, including a database's lock queue. With a lock that clients poll, the lock goes to the client that happens to poll first after the release.",
 			Runs: []ClaimRun{
 				as("zk-sequential", "--backend zk-sequential"+crowd, within(figOvertaken, suite.AtMost(20)), figOvertaken, "overtaken_max", "wait_p99_ns"),
 				as("etcd-mutex", "--backend etcd-mutex"+crowd, within(figOvertaken, suite.AtMost(20)), figOvertaken, "overtaken_max", "wait_p99_ns"),
@@ -66,7 +66,7 @@ func claimsOfQueues() []Claim {
 			},
 		},
 		{
-			Number: 23, Text: "shared and exclusive locks can be built from ZooKeeper nodes if a prefix in the name of each node (read or write) says which kind of lock its client wants", Articles: "000",
+			Number: 23, Text: "shared and exclusive locks can be built from ZooKeeper nodes: the name of each node has a prefix (read or write), which says whether its client wants a shared or an exclusive lock", Articles: "000",
 			Runs: []ClaimRun{
 				as("none", "--backend zk-rwlock --workload rwlock --time 4s", passes(), figGrants),
 				as("kill", "--backend zk-rwlock --workload rwlock --nemesis client-kill --time 7s", passes(), figRecovery),
@@ -75,25 +75,25 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 26, Text: "a ZooKeeper client can wait for the preceding node with exists() and then wait()", Articles: "001",
-			Note: "A notice that arrives between exists() and wait() wakes no client. The waiting client then waits forever.",
+			Note: "If the watch event arrives after exists() and before wait(), it wakes no client. The client then waits forever.",
 			Runs: []ClaimRun{
 				but("pause", "--backend zk-seed001 --nemesis client-pause:at=between-exists-and-wait,for=0.5ttl --time 7s", blocksAll, comesBack),
 			},
 		},
 		{
 			Number: 27, Text: "a ZooKeeper lock is reentrant if the client remembers its current node", Articles: "001",
-			Note: "A client that holds the lock does get the lock again. But the inner release deletes the node, and another client gets the lock while the outer critical section is still running.",
+			Note: "The holder can acquire the lock a second time. But when it releases this second grant, the release deletes the node. So another client gets the lock while the first client is still in its outer critical section.",
 			Runs: []ClaimRun{
 				but("zk-seed001", "--backend zk-seed001 --workload reentrant --time 4s", fails(checker.MutualExclusion), alone, "reentries", "violations"),
 			},
 		},
 		{
 			Number: 28, Text: "waiting clients should watch the lock instead of polling it", Articles: "001, 002",
-			Note: "Clients that watch the lock get the lock in the order of their requests. Watching the lock does not save requests, compared with polling at intervals of a fiftieth of a long time to live. A hand-off of the lock takes longer with watching than with polling.",
+			Note: "Clients that watch the lock in a queue get the lock in the order of their requests. In these runs watching does not save requests, compared with clients that poll after at most 0.2 s (a fiftieth of the time to live of 10 s). A hand-off of the lock takes longer with watching than with polling.",
 			Compares: []Comparison{
 				{"the longest waits of clients that poll Redis are longer than the longest waits of clients that watch etcd", "wait_p99_ns", "redis-polls", "etcd-watches-one", 1.1},
-				{"a hand-off of the lock needs fewer requests with a queue in ZooKeeper than by polling Redis", figRequests, "redis-polls", "zk-watches-one", 1},
-				{"a queue in ZooKeeper has more hand-offs of the lock in the same time than polling Redis", figGrants, "zk-watches-one", "redis-polls", 1},
+				{"a hand-off of the lock needs fewer requests in a ZooKeeper queue than with clients that poll Redis", figRequests, "redis-polls", "zk-watches-one", 1},
+				{"a ZooKeeper queue makes more hand-offs of the lock in the same time than clients that poll Redis", figGrants, "zk-watches-one", "redis-polls", 1},
 			},
 			Runs: []ClaimRun{
 				as("redis-polls", "--backend redis-lua"+crowd, passes(), figRequests, figOvertaken, "wait_p50_ns", "wait_p99_ns", figGrants),

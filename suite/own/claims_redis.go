@@ -23,7 +23,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 7, Text: "the value of the lock's key must be random", Articles: "000",
-			Note: "If all clients use the same value, compare-and-delete deletes any client's key, like a DEL without a check.",
+			Note: "If all clients use the same value, a compare-and-delete deletes the key of any client, like a DEL without a check.",
 			Runs: []ClaimRun{
 				as("equal", "--backend redis-lua --workload counter:token=equal --nemesis client-pause:at=before-release,every=2ttl --time 5s", fails(checker.Ownership), "violations"),
 				as("unique", "--backend redis-lua --nemesis client-pause:at=before-release,every=2ttl --time 5s", owned),
@@ -50,7 +50,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 29, Text: "a watchdog that renews the lease solves the problem that a lock's time-out may end before the work is done", Articles: "002, 004",
-			Note: "The claim is true if a critical section hangs, but no other client gets the lock while the critical section hangs. The claim is false if the client's process is stopped, because the watchdog is stopped as well.",
+			Note: "The claim is true if only the critical section hangs, because the watchdog goes on renewing the lease. The price is that no other client gets the lock for as long as the critical section hangs. The claim is false if the whole process of the client is stopped, because the watchdog is then stopped as well.",
 			Runs: []ClaimRun{
 				as("stall", "--backend redis-watchdog --nemesis client-stall --time 5s", passes(), "wait_p100_ns"),
 				but("pause", "--backend redis-watchdog --nemesis client-pause --time 5s", doubleHolder(checker.Inherent), alone, "violations"),
@@ -59,12 +59,12 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 30, Text: "if the time to live is too short, two clients hold the lock at once; if the time to live is too long, a dead holder blocks the lock for a long time", Articles: "003, 004",
-			Note: "In the runs, clients hold the lock for 300 to 600 ms without checking their lease, and holders die. For each time to live, the runs measure the lost updates and the time until the next grant.",
+			Note: "In these runs, clients hold the lock for 300 to 600 ms without checking their lease, and some holders are killed. There is one run for each time to live. Each run measures the lost updates, and the time from the death of a holder to the next grant.",
 			Runs: ttlSweep(),
 		},
 		{
 			Number: 31, Text: "with asynchronous replication the lock is lost when the master fails", Articles: "003, 004",
-			Note: "The claim is true in Redis and in a database. If the master acknowledges a grant only after a replica has the lock, no lock is lost.",
+			Note: "The claim is true for Redis and for a database. If a grant counts only after a replica has the lock, no lock is lost.",
 			Runs: []ClaimRun{
 				as("redis-sentinel", "--backend redis-sentinel --nemesis failover-kill --time 10s", doubleHolder(checker.Defect), "violations"),
 				as("postgres-replica", "--backend sql-lease-row --topology postgres-replica --nemesis promote-replica --time 14s", fails(checker.MutualExclusion), "violations"),
@@ -74,7 +74,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 32, Text: "Redlock, on a majority of independent nodes, solves the problem of a failing master", Articles: "004",
-			Note: "Redlock survives the death of a minority of the nodes. Redlock does not survive a client that is stopped, clocks that jump, or a node that restarts without its data.",
+			Note: "Redlock is safe if a minority of the nodes dies. Redlock is not safe if a client is paused, if clocks jump, or if a node restarts without its data.",
 			Runs: []ClaimRun{
 				as("minority", "--backend redlock --topology redis-five-aof --nemesis server-kill:nodes=2 --time 5s", passes(), figRecovery),
 				but("pause", "--backend redlock --nemesis client-pause:at=before-write --time 5s", doubleHolder(checker.Inherent), alone, "violations"),
@@ -84,7 +84,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 40, Text: "a release may fail to delete the lock's node", Articles: "003",
-			Note: "If the release fails, the lock is freed when its lease or session ends. A client that does not check the release and goes on with the same session keeps the lock.",
+			Note: "If a release fails, the lock becomes free when its lease or session ends. If a client ignores the failed release and goes on with the same session, the lock stays held. A lock without a lease (`redis-setnx`) blocks all clients forever.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua:retries=0 --nemesis lost-reply:at=releasing --time 5s", comesBack, "orphan_max_ns", figRecovery),
 				as("zk-exclusive", "--backend zk-exclusive --nemesis partition-client:at=releasing,for=0.5ttl --time 6s", alone, "orphan_max_ns", figRecovery),

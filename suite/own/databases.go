@@ -61,7 +61,7 @@ func connectionLocks() []suite.Case {
 		}
 		for _, fault := range []string{"kill-connection", "server-restart"} {
 			out = append(out, suite.Case{
-				Name: backend + "/" + fault, Text: "the lock ends with the holder's connection: two clients believe that they hold the lock, until the first client checks its connection",
+				Name: backend + "/" + fault, Text: "the lock ends with the holder's connection: two clients believe that they hold the lock, until the previous holder checks its connection",
 				Run: suite.MustLine("--backend " + backend + " --nemesis " + fault + " --time 6s"), Expect: doubleHolder(checker.Inherent),
 			})
 		}
@@ -106,7 +106,7 @@ func lostPackets() []suite.Case {
 			Run: suite.MustLine("--backend postgres-advisory:keepalive=1s,user-timeout=1500ms" + loss), Expect: freed,
 		},
 		{
-			Name: "postgres-advisory/lost-holding", Text: "the network loses all packets of a holder that goes on working: the TCP keepalive frees the lock, and two clients believe that they hold the lock, until the first client checks its connection",
+			Name: "postgres-advisory/lost-holding", Text: "the network loses all packets of a holder that goes on working: the TCP keepalive frees the lock, and two clients believe that they hold the lock, until the previous holder checks its connection",
 			Run:    suite.MustLine("--backend postgres-advisory:keepalive=1s --clients 2 --workload counter:hold=4ttl --nemesis partition-client:mode=loss,at=acquired,for=4ttl,every=1ttl --time 14s"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitViolation}, Verdicts: verdicts{checker.MutualExclusion: checker.Fail}, Classes: classes{checker.MutualExclusion: checker.Inherent}},
 		},

@@ -64,7 +64,7 @@ func sessionPauses() []suite.Case {
 				Run: suite.MustLine("--backend " + b + pause), Expect: inherentLoss(),
 			},
 			suite.Case{
-				Name: b + "/pause-fenced", Text: "a client is paused until its session has expired: the fence protects the data, because the czxid or the create revision serves as the fencing token",
+				Name: b + "/pause-fenced", Text: "a client is paused until its session has expired: no update is lost, because the czxid (ZooKeeper) or the create revision (etcd) serves as the fencing token",
 				Run: suite.MustLine("--backend " + b + " --fencing on" + pause), Expect: passes(),
 			})
 	}

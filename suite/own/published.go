@@ -65,7 +65,7 @@ func publishedPauses() []suite.Case {
 		},
 		{
 			Name: "pause-before-write-fenced", Source: kleppmann,
-			Text: "a client is paused before its write, and its lease runs out: the resource refuses the late write with fencing token 33, because it has already seen token 34",
+			Text: "a client is paused before its write, and its lease runs out: the fence refuses the late write, because the fence has already seen a newer fencing token",
 			Run:  suite.MustLine("--backend redis-fenced --nemesis client-pause:at=before-write --time 4s"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitViolation},
@@ -114,7 +114,7 @@ func publishedRedlock() []suite.Case {
 		},
 		{
 			Name: "redlock-delayed-restart", Source: redlockDo,
-			Text: "Redlock with delayed restarts: three of five nodes grant a client the lock, and one of these three nodes restarts without persistence: no second client gets the lock",
+			Text: "Redlock with delayed restarts (clients ignore a restarted node for a time to live): three of five nodes grant a client the lock, and one of these three nodes restarts without persistence: no second client gets the lock",
 			Run:  suite.MustLine("--backend redlock-delayed --time 11s " + threeOfFive("6s") + "--nemesis server-restart:clients=c1,grant=3,nodes=1,at=acquired,every=7s"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitPass},

@@ -32,7 +32,7 @@ func publishedSessions() []suite.Case {
 		},
 		{
 			Name: "zk-pause-fenced", Source: kleppmann,
-			Text: "ZooKeeper: a client is paused for longer than its session, and the transaction number (zxid) of its node is the fencing token: the resource refuses the client's late write",
+			Text: "ZooKeeper: a client is paused for longer than its session, and the transaction number (zxid) of the client's lock node is the fencing token: the fence refuses the client's late write",
 			Run:  suite.MustLine("--backend zk-sequential --fencing on" + pause), Expect: fenced,
 		},
 		{
@@ -47,7 +47,7 @@ func publishedSessions() []suite.Case {
 		},
 		{
 			Name: "zk-waiter-dies", Source: zkRecipes,
-			Text: "ZooKeeper: a waiting client dies, and the next client in the queue does not check again whether it is first: two clients hold the lock",
+			Text: "ZooKeeper: a waiting client dies, and the next client in the queue takes the lock without checking whether it is now first in the queue: two clients hold the lock",
 			Run:  suite.MustLine("--backend zk-sequential-norecheck" + dies), Expect: doubleHolder(checker.Defect),
 		},
 		{

@@ -15,14 +15,14 @@ import (
 // containers and writes docs/containers.md anew.
 func TestSeriesContainersTrack(t *testing.T) {
 	p := page{file: "containers.md", title: "The track record in containers", maker: "containers-track", seeds: setting.Number(t, "CONTAINER_SEEDS", 5)}
-	p.intro = fmt.Sprintf(`This page repeats the published failures of [the track record](track-record.md), with every server in its own
-container (`+"`--provider container`"+`). The commands are those of the track record, with the seeds 1 to %d. "As it must" counts the runs that
-ended with the exit code, verdicts and classes that the case must have.`, p.seeds)
+	p.intro = fmt.Sprintf(`This page repeats the published failures of [the track record](track-record.md), with every server in its own container
+(`+"`--provider container`"+`). Every command was run with the seeds 1 to %d. Each case must end with a certain exit code, and with certain
+verdicts and classes of findings. The column "as expected" counts the runs that ended so.`, p.seeds)
 	cases := own.Published()
 	for i := range cases {
 		cases[i].Run.Provider = "container"
 	}
-	p.write(t, cases, `| # | published failure | command: `+"`lockstorm run ...`"+` | exit | as it must | first violation |
+	p.write(t, cases, `| # | published failure | command: `+"`lockstorm run ...`"+` | exit | as expected | first violation |
 | --- | --- | --- | --- | --- | --- |
 `, func(i int, c suite.Case, s *shown) string {
 		return fmt.Sprintf("| %d | %s | `%s` | %d | %d of %d | %s |\n", i+1, c.Text, c.Run.Line(), exitOf(c), s.asIt, s.runs, spread(s.first))

@@ -15,5 +15,5 @@ func TestSeriesEnsembles(t *testing.T) {
 	recoveryPage(t, page{
 		file: "ensembles.md", title: "Locks in sessions: ZooKeeper and etcd", maker: "ensembles",
 		intro: "The table has cases of the locks on ZooKeeper and etcd", seeds: setting.Number(t, "ENSEMBLE_SEEDS", 20),
-	}, own.Ensembles(), "sessions and elections")
+	}, own.Ensembles(), "elections and the expiry of sessions")
 }

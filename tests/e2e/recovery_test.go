@@ -12,11 +12,12 @@ import (
 // recoveryPage writes a page of what is said of locks in a kind of store, with the time until they
 // come back.
 func recoveryPage(t *testing.T, p page, cases []suite.Case, included string) {
-	p.intro = fmt.Sprintf(`%s. Each case has the command that shows it, run with the seeds 1 to %d.
-"As it must" counts the runs that ended with the exit code, verdicts and classes that the case must have. "Recovery"
-is the longest time of a run from the end of a fault until the lock was granted again (%s included). The
-column has the median and the range of this time.`, p.intro, p.seeds, included)
-	p.write(t, cases, `| what it shows | command: `+"`lockstorm run ...`"+` | as it must | recovery | first violation |
+	p.intro = fmt.Sprintf(`%s. Each case has a command, which was run with the seeds 1 to %d.
+Each case must end with a certain exit code, and with certain verdicts and classes of findings. The column "as expected" counts the
+runs that ended so. The column "recovery" is about the time from the end of a fault until a client got the lock again (including
+%s). If a run has several faults, its longest time counts. The column "first violation" has the
+time from the start of a run to its first violation. Both columns have the median over all runs, and the range.`, p.intro, p.seeds, included)
+	p.write(t, cases, `| what it shows | command: `+"`lockstorm run ...`"+` | as expected | recovery | first violation |
 | --- | --- | --- | --- | --- |
 `, func(_ int, c suite.Case, s *shown) string {
 		return fmt.Sprintf("| %s | `%s` | %d of %d | %s | %s |\n", c.Text, c.Run.Line(), s.asIt, s.runs, spread(s.recovery), spread(s.first))

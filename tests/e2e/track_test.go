@@ -15,11 +15,12 @@ import (
 // docs/track-record.md anew.
 func TestSeriesTrackRecord(t *testing.T) {
 	p := page{file: "track-record.md", title: "Track record", maker: "track-record", seeds: setting.Number(t, "TRACK_SEEDS", 20)}
-	p.intro = fmt.Sprintf(`The table lists published failures of locks, each with the command that shows the failure. Every command was run with the seeds
-1 to %d. "As it must" counts the runs that ended with the exit code, verdicts and classes that the case
-must have. The time to the first violation runs from the start of the run, including the start of its servers. The
-column has the median and the range of this time.`, p.seeds)
-	p.write(t, own.Published(), `| # | published failure | source | command: `+"`lockstorm run ...`"+` | exit | as it must | first violation |
+	p.intro = fmt.Sprintf(`The table lists published failures of locks, each with a command that shows the failure. A row with exit code 0 shows a case without
+a violation. For example, a fence prevents the failure. Every command was run with the seeds 1 to %d. Each case must end with a certain
+exit code, and with certain verdicts and classes of findings. The column "as expected" counts the runs that ended so. The column
+"first violation" has the time from the start of a run to its first violation, including the start of the servers (the median over all
+runs, and the range).`, p.seeds)
+	p.write(t, own.Published(), `| # | published failure | source | command: `+"`lockstorm run ...`"+` | exit | as expected | first violation |
 | --- | --- | --- | --- | --- | --- | --- |
 `, func(i int, c suite.Case, s *shown) string {
 		return fmt.Sprintf("| %d | %s | %s | `%s` | %d | %d of %d | %s |\n", i+1, c.Text, c.Source, c.Run.Line(), exitOf(c), s.asIt, s.runs, spread(s.first))
