@@ -19,6 +19,10 @@ func Trigger(f history.Fault) string {
 		return "when " + f.By + " began to wait"
 	case points.Acquired:
 		return "just after " + f.By + " was granted the lock"
+	case points.Request:
+		return "when a message from " + f.By + " to a server of the lock was on its way"
+	case points.Reply:
+		return "when a message from a server of the lock to " + f.By + " was on its way"
 	case points.Releasing:
 		return "when " + f.By + " was about to send its release"
 	}

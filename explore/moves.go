@@ -64,13 +64,13 @@ func (s schedule) moves(at time.Duration) (out []move) {
 	if len(s.plan.Requests) > 1 {
 		for i, q := range s.plan.Requests {
 			add("only "+q.Spec, func(n *schedule) bool {
-				n.cfg.Nemesis, n.plan.Requests = n.cfg.Nemesis[i:i+1], n.plan.Requests[i:i+1]
+				n.keep(func(k int) bool { return k == i })
 				return true
 			})
 		}
 		for i, q := range s.plan.Requests {
 			add("without "+q.Spec, func(n *schedule) bool {
-				n.cfg.Nemesis, n.plan.Requests = slices.Delete(n.cfg.Nemesis, i, i+1), slices.Delete(n.plan.Requests, i, i+1)
+				n.keep(func(k int) bool { return k != i })
 				return len(s.plan.Requests) > 2 // else it is the same as the other one alone
 			})
 		}
@@ -117,6 +117,25 @@ func (s schedule) moves(at time.Duration) (out []move) {
 		}
 	}
 	return out
+}
+
+// keep leaves out the other faults. What was to strike while one of them is active strikes at any time.
+func (s *schedule) keep(kept func(i int) bool) {
+	number := make([]int, len(s.plan.Requests)+1) // of each fault that is kept, from 1
+	var names []string
+	var requests []nemesis.Request
+	for i, q := range s.plan.Requests {
+		if kept(i) {
+			names, requests = append(names, s.cfg.Nemesis[i]), append(requests, q)
+			number[i+1] = len(requests)
+		}
+	}
+	for _, q := range requests {
+		for k := range q.Steps {
+			q.Steps[k].While = number[q.Steps[k].While]
+		}
+	}
+	s.cfg.Nemesis, s.plan.Requests = names, requests
 }
 
 // called is a step in words that stay the same when others are left out.

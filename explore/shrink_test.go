@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/stores"
 )
 
@@ -181,5 +182,22 @@ func TestTargetOf(t *testing.T) {
 	}
 	if _, _, ok := TargetOf(resultsWith(false, 0), ""); ok || overlap.Shows(resultsWith(false, 0)) {
 		t.Error("a violation in a run that passed")
+	}
+}
+
+// What strikes while another fault is active strikes at any time once that is left out; else it follows that to its new place.
+func TestKeepFollowsWhile(t *testing.T) {
+	three := func() *schedule {
+		s := &schedule{}
+		s.cfg.Nemesis = []string{"a", "b", "c"}
+		s.plan.Requests = []nemesis.Request{{Spec: "a"}, {Spec: "b"}, {Spec: "c", Steps: []nemesis.Step{{While: 2}}}}
+		return s
+	}
+	for left, want := range map[int]int{0: 1, 1: 0} {
+		s := three()
+		s.keep(func(i int) bool { return i != left })
+		if n := len(s.plan.Requests); n != 2 || len(s.cfg.Nemesis) != 2 || s.plan.Requests[1].Steps[0].While != want {
+			t.Errorf("without fault %d: %+v", left+1, s.plan.Requests)
+		}
 	}
 }

@@ -53,7 +53,7 @@ func WorkerMain(cat *Catalogue) {
 func childCommand(part string, env ...string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("find lockstorm's own binary: %w", err)
+		return nil, fmt.Errorf("cannot find lockstorm's own binary: %w", err)
 	}
 	cmd := exec.Command(self)
 	cmd.Env = append(append(external.Without(os.Environ()), envChild+"="+part), env...)

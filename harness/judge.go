@@ -97,7 +97,7 @@ func besideLogs(dir string, h *history.History) string {
 	case len(differ) == 0 && !logs.Whole():
 		return ""
 	case !logs.Whole():
-		return fmt.Sprintf("%s and %s/ disagree (%s), and the logs are incomplete as well", history.File, history.LogDir, strings.Join(differ, "; "))
+		return fmt.Sprintf("%s and %s/ disagree (%s), and the logs are incomplete as well: lockstorm cannot rebuild the history from the logs", history.File, history.LogDir, strings.Join(differ, "; "))
 	case len(differ) == 0:
 		differ = []string{"some lines differ"}
 	}
@@ -154,7 +154,7 @@ func (j *Judged) Render(dir string) error {
 		writeTo(filepath.Join(dir, JUnitFile), func(f *os.File) error { return reports.JUnit(f, j.Results) }),
 	)
 	if err != nil {
-		return environment(fmt.Errorf("write the reports: %w", err))
+		return environment(fmt.Errorf("cannot write the reports: %w", err))
 	}
 	return nil
 }

@@ -167,10 +167,10 @@ func (s *session) moveIn(ctx context.Context) error {
 	for name, t := range s.tenants() {
 		found, err := t.Of(ctx, s.runID())
 		if err != nil {
-			return fmt.Errorf("look for keys of this run on %s: %w", name, err)
+			return fmt.Errorf("cannot look for keys of this run on %s: %w", name, err)
 		}
 		if len(found) > 0 {
-			return fmt.Errorf("%s already has %d keys with this run's name, such as %s: the keys may belong to someone else, so lockstorm changed nothing", name, len(found), found[0])
+			return fmt.Errorf("%s already has %d keys with this run's name, such as %s: the keys may belong to someone else, so lockstorm changed nothing: start the run again (each run has a new name)", name, len(found), found[0])
 		}
 	}
 	return nil

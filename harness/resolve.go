@@ -178,7 +178,7 @@ func (r *resolved) combination() error {
 			strings.Join(r.workload.Models, " or "), r.Backend, kind)
 	}
 	if r.workload.Tries && r.backend.NoTry {
-		return fmt.Errorf("workload %s needs a try that does not wait, but backend %s does not support it", r.workload.Name, r.Backend)
+		return fmt.Errorf("workload %s needs lock attempts that do not wait, but backend %s does not support them", r.workload.Name, r.Backend)
 	}
 	if r.workload.Model != "" && kind != history.ModelExclusive && kind != r.workload.Model {
 		return fmt.Errorf("workload %s needs a lock that is %s, but backend %s is %s", r.workload.Name, r.workload.Model, r.Backend, kind)
@@ -205,7 +205,7 @@ func (r *resolved) combination() error {
 // register finds the store that the registers are in, if any.
 func (r *resolved) register() error {
 	if r.Register != "" && r.backend.Settles {
-		return fmt.Errorf("--register %s is not possible: backend %s keeps its data in its own transaction", r.Register, r.Backend)
+		return fmt.Errorf("--register %s: backend %s keeps the protected data in its own transaction: leave out --register", r.Register, r.Backend)
 	}
 	r.Register = cmp.Or(r.Register, r.backend.Register)
 	if r.Register == "" || len(r.registers) == 0 {
@@ -295,9 +295,13 @@ func (r *resolved) chooseProvider() error {
 
 // input is all that the plan depends on.
 func (r *resolved) input() nemesis.Input {
+	where := append(points.Names(points.Section()), points.Names(r.workload.Points)...)
+	if len(r.topology.Nodes) > 0 {
+		where = append(where, points.Names(points.Carried())...)
+	}
 	return nemesis.Input{
 		Seed: r.Seed, Specs: r.Nemesis, TTL: r.TTL, Duration: r.Time, Setting: r.setting(r.provider.Name()),
-		Points:  append(points.Names(points.Section()), points.Names(r.workload.Points)...),
+		Points:  where,
 		Own:     points.Names(r.backend.Points),
 		Clients: numbered("c", r.Clients), Nodes: r.nodeNames(),
 	}
@@ -336,6 +340,9 @@ func (r *resolved) take(plan *nemesis.Plan) error {
 			return usage(err)
 		}
 		r.links |= spec.Links
+		if slices.ContainsFunc(q.Steps, func(st nemesis.Step) bool { return points.IsCarried(st.Point) }) {
+			r.links |= nemesis.ToServers
+		}
 		r.jumps = r.jumps || q.Draws(history.FamilyClock, r.cat.Nemeses)
 	}
 	if r.backend.Beside { // it is told addresses once

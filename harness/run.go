@@ -131,7 +131,7 @@ const stopLimit = 20 * time.Second
 // take, and then stops them. A client that gets nothing is told to give up waiting:
 // that is on record, and judged.
 func (s *session) finish(ctx context.Context) (complete bool, err error) {
-	if err := s.phase(history.PhaseFinal, "each client runs one last critical section"); err != nil {
+	if err := s.phase(history.PhaseFinal, "each client runs one last critical section for each lock"); err != nil {
 		return false, err
 	}
 	s.tellAll(control.Message{Op: control.Final})
@@ -173,7 +173,7 @@ func (s *session) awaitDone(bound context.Context, clients []*client) {
 			return
 		case <-said.C:
 			deadline, _ := bound.Deadline()
-			s.progress.note(fmt.Sprintf("waiting for up to %d clients to finish their last critical section, for %v at most",
+			s.progress.note(fmt.Sprintf("waiting at most %[2]v for up to %[1]d clients to finish their last critical sections",
 				len(clients)-i, time.Until(deadline).Round(time.Second)))
 		}
 	}

@@ -128,6 +128,55 @@ func TestTiedPause(t *testing.T) {
 	}
 }
 
+// A fault at a message that is on its way: whoever sent it need not say anything, and servers are met as well as clients.
+func TestPauseAtAMessage(t *testing.T) {
+	t.Parallel()
+	for _, point := range []string{"request", "reply"} {
+		cfg := shortConfig(t, "redis-lua")
+		cfg.Time = 4 * time.Second
+		cfg.Nemesis = []string{"client-pause:at=" + point + ",clients=c2,nth=3,every=10s", "server-pause:for=100ms,at=" + point + ",nth=2,every=10s"}
+		out := mustRun(t, cfg)
+		rec := recordOf(t, cfg.Out)
+		if len(rec.Faults) != 2 {
+			t.Fatalf("%d faults", len(rec.Faults))
+		}
+		for _, f := range rec.Faults {
+			if !f.Effective() || f.Point != point || f.By == "" || f.HealEnd == nil || (f.Fault.Fault == "client-pause") != (slices.Equal(f.Clients, []string{"c2"}) && f.By == "c2") {
+				t.Errorf("fault %+v", f.Fault)
+			}
+		}
+		if c := out.Results.Checks[checker.Assumptions]; c.Verdict == checker.Fail {
+			t.Errorf("assumptions: %s", c.Reason)
+		}
+	}
+}
+
+// A fault ends with a grant to somebody else, and another one strikes only while it is active.
+func TestFaultsTiedToEachOther(t *testing.T) {
+	t.Parallel()
+	cfg := shortConfig(t, "redis-lua")
+	cfg.Time, cfg.TTL = 8*time.Second, time.Second
+	cfg.Nemesis = []string{"client-pause:at=before-write,clients=c1,for=4ttl,until=granted,every=10s", "packet-delay:at=before-write,for=1ttl,every=10s,while=1"}
+	mustRun(t, cfg)
+	rec := recordOf(t, cfg.Out)
+	if len(rec.Faults) != 2 {
+		t.Fatalf("%d faults", len(rec.Faults))
+	}
+	pause, delay := rec.Faults[0], rec.Faults[1]
+	if !pause.Effective() || pause.HealEnd == nil || pause.HealEnd.Time-pause.Effect.Time >= 3*int64(cfg.TTL) {
+		t.Fatalf("the pause did not end with a grant: %+v", pause.Fault)
+	}
+	granted := slices.ContainsFunc(rec.Grants, func(g *history.Grant) bool {
+		return g.Granted() && g.Client != "c1" && g.From() > pause.Effect.Time && g.From() <= pause.HealEnd.Time
+	})
+	if !granted {
+		t.Error("nobody was granted the lock while c1 was paused")
+	}
+	if delay.Effective() && delay.Effect.Time < pause.Effect.Time {
+		t.Errorf("the delay took effect at %v, before the pause at %v", delay.Effect.Time, pause.Effect.Time)
+	}
+}
+
 // Wrong usage is found before anything is started, with the exit code for it.
 func TestConfigErrors(t *testing.T) {
 	tests := map[string]struct {
@@ -146,6 +195,11 @@ func TestConfigErrors(t *testing.T) {
 		"clients":    {func(c *Config) { c.Clients = 0 }, "choose from 1 to"},
 		"no fence":   {func(c *Config) { c.Require = []string{"data-fenced"} }, "--require data-fenced: backend redis-lua issues no tokens"},
 		"require":    {func(c *Config) { c.Require = []string{"beauty"} }, `unknown check "beauty"`},
+		"a message":  {func(c *Config) { c.Nemesis = []string{"client-stall:at=request"} }, "at=request: at this point a message is on its way"},
+		"no message": {func(c *Config) { c.Backend, c.Nemesis = "file-flock", []string{"client-pause:at=reply"} }, "at=reply: this run has no such point"},
+		"not active": {func(c *Config) { c.Nemesis = []string{"server-restart", "client-pause:while=1"} }, "while=1: fault server-restart does not last for a time"},
+		"no earlier": {func(c *Config) { c.Nemesis = []string{"client-pause:while=1"} }, "while=1: choose an earlier fault of the same command"},
+		"until":      {func(c *Config) { c.Nemesis = []string{"client-pause:until=never"} }, "until=never: choose granted, or leave it out"},
 		"no server":  {func(c *Config) { c.Backend, c.Nemesis = "file-flock", []string{"server-restart"} }, "nemesis server-restart cannot work in this run"},
 		"provider":   {func(c *Config) { c.Provider = "cloud" }, "choose one of auto, process, container, embedded, external"},
 	}

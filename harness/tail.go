@@ -152,15 +152,20 @@ func (t *tail) count() Seen {
 
 const tailEvery = time.Millisecond
 
-// waitGrant waits until somebody but not was granted the lock after the moment.
+// waitGrant waits until somebody but not was granted the lock after the moment; with an empty name any lock.
 func (t *tail) waitGrant(ctx context.Context, lock, not string, after int64) error {
 	for {
 		t.poll()
 		t.mu.Lock()
-		for client, at := range t.granted[lock] {
-			if client != not && at > after {
-				t.mu.Unlock()
-				return nil
+		for name, grants := range t.granted {
+			if name != lock && lock != "" {
+				continue
+			}
+			for client, at := range grants {
+				if client != not && at > after {
+					t.mu.Unlock()
+					return nil
+				}
 			}
 		}
 		t.mu.Unlock()

@@ -82,7 +82,7 @@ func newTrial(r *resolved, plan *nemesis.Plan) (*Trial, error) {
 		return nil, err
 	}
 	if bound := r.livenessBound(plan); bound > maxBound {
-		return nil, usage(fmt.Errorf("the last critical sections may take %v, but the limit is %v: choose fewer clients or locks, or a shorter ttl, hold or clock jump",
+		return nil, usage(fmt.Errorf("the last critical sections (after the faults) may take %v, but the limit is %v: choose fewer clients or locks, or a shorter ttl, hold or clock jump",
 			bound.Round(time.Second), maxBound))
 	}
 	t := &Trial{Schema: TrialSchema, Config: r.Config, Plan: plan, r: r}
@@ -94,19 +94,25 @@ func newTrial(r *resolved, plan *nemesis.Plan) (*Trial, error) {
 // as it was saved. The catalogue must know all that it names, and its provider must be
 // available here. version is that of the lockstorm that will run it.
 func ReadTrial(cat *Catalogue, dir, version string) (*Trial, error) {
-	b, err := os.ReadFile(filepath.Join(dir, TrialFile))
+	path := filepath.Join(dir, TrialFile)
+	b, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, usage(fmt.Errorf("%s has no %s: it is not a run directory, or an older lockstorm made it", dir, TrialFile))
 	case err != nil:
 		return nil, usage(err)
 	}
+	return ParseTrial(cat, path, b, version)
+}
+
+// ParseTrial is ReadTrial of a text; path is where it comes from, for messages.
+func ParseTrial(cat *Catalogue, path string, b []byte, version string) (*Trial, error) {
 	var saved Trial
 	if err := json.Unmarshal(b, &saved); err != nil {
-		return nil, usage(fmt.Errorf("%s: %w", filepath.Join(dir, TrialFile), err))
+		return nil, usage(fmt.Errorf("%s: %w", path, err))
 	}
 	if saved.Schema != TrialSchema || saved.Plan == nil {
-		return nil, usage(fmt.Errorf("%s has schema %d, but this lockstorm reads only schema %d: use the lockstorm that made it", filepath.Join(dir, TrialFile), saved.Schema, TrialSchema))
+		return nil, usage(fmt.Errorf("%s has schema %d, but this lockstorm reads only schema %d: use the lockstorm that made it", path, saved.Schema, TrialSchema))
 	}
 	saved.Config.Version = version
 	r, err := complete(cat, saved.Config)
@@ -114,7 +120,7 @@ func ReadTrial(cat *Catalogue, dir, version string) (*Trial, error) {
 		return nil, err
 	}
 	if err := saved.Plan.Check(cat.Nemeses, r.input()); err != nil {
-		return nil, usage(fmt.Errorf("%s: %w", filepath.Join(dir, TrialFile), err))
+		return nil, usage(fmt.Errorf("%s: %w", path, err))
 	}
 	t, err := newTrial(r, saved.Plan)
 	if err == nil {
@@ -145,7 +151,7 @@ func Revise(cat *Catalogue, cfg Config, plan *nemesis.Plan) (*Trial, error) {
 func (t *Trial) Differs() (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(t.made)) {
 		if now := t.Versions[name]; now != t.made[name] && t.made[name] != "" {
-			out = append(out, fmt.Sprintf("%s was %s, now %s", name, t.made[name], cmp.Or(now, "missing")))
+			out = append(out, fmt.Sprintf("%s was %s in the saved run, and is %s now", name, t.made[name], cmp.Or(now, "missing")))
 		}
 	}
 	return out

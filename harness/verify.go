@@ -87,7 +87,7 @@ func (v *Verified) whole(path string) error {
 		case err != nil:
 			return err
 		case digest != v.Results.Record:
-			return errors.New("the record differs from the record that was judged: its SHA-256 differs from the SHA-256 in " + ResultsFile)
+			return errors.New("this is not the record that was judged: the SHA-256 of the record differs from the SHA-256 in " + ResultsFile)
 		}
 	}
 	if v.Results.Seed != v.Run.Seed || v.Results.Backend != v.Run.Backend {

@@ -12,6 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/nemesis/link"
+	"github.com/lockstorm/lockstorm/points"
 )
 
 // world is the run as faults see it.
@@ -100,6 +101,9 @@ func (w world) Now() int64 { return w.s.clock.Now() }
 
 // Arm waits for a client at a point.
 func (w world) Arm(ctx context.Context, a nemesis.Arm) (*nemesis.Hit, error) {
+	if points.IsCarried(a.Point) {
+		return w.s.carried(ctx, a)
+	}
 	return w.s.points.await(ctx, a)
 }
 

@@ -25,7 +25,7 @@ func (j *judge) explain(trial *harness.Trial, out *harness.Outcome, differ []sui
 	p.line("run: %s", trial.Config.Line())
 	p.line("%s", reports.Headline(out.Results))
 	if out.Trouble != nil {
-		p.line("trouble: %v", out.Trouble)
+		p.line("the run did not finish: %v", out.Trouble)
 	}
 	p.open(out.Results)
 	p.story(reports.Tell(out.Results, out.Record))
@@ -38,7 +38,7 @@ func (j *judge) explain(trial *harness.Trial, out *harness.Outcome, differ []sui
 func (p *page) open(r *checker.Results) {
 	for _, name := range r.Order {
 		if c := r.Checks[name]; c.Required && c.Verdict == checker.Unknown {
-			p.line("%s: unknown: %s", name, c.Reason)
+			p.line("check %s gave no answer: %s", name, c.Reason)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func (p *page) story(s *reports.Story) {
 		p.steps(s.Withstood.Steps)
 	}
 	for _, in := range s.Noted {
-		p.line("noted: %s (%s)", in.Headline, in.Check)
+		p.line("no effect on the verdict: %s (check %s)", in.Headline, in.Check)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/lockstormtest"
 	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // A search finds that no lock is no lock, keeps the run, and finds nothing wrong with a lock of the kernel. What cannot be searched is refused.
@@ -25,6 +26,15 @@ func TestExplore(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir[1], "report.html")); err != nil {
 		t.Error(err)
 	}
+	violated := suite.Expectation{Outcome: suite.Violated}
+	if failed, said := observed(t, func(tb testing.TB) { lockstormtest.Kept(tb, cat, filepath.Join(dir[1], "trial.json"), violated, lockstormtest.FirstOf(1, 2, 3)) }); failed {
+		t.Errorf("repeated: %s", said)
+	}
+	failed, said = observed(t, func(tb testing.TB) { lockstormtest.Kept(tb, cat, dir[1], suite.Expectation{Outcome: suite.Safe}) })
+	if !failed || !strings.Contains(said, "expected safe") {
+		t.Errorf("a violation that is not expected: failed %v\n%s", failed, said)
+	}
+	drop(t, said)
 	if err := os.RemoveAll(filepath.Dir(filepath.Dir(filepath.Dir(dir[1])))); err != nil {
 		t.Error(err)
 	}

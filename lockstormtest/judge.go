@@ -21,7 +21,8 @@ type judge struct {
 	cat  *harness.Catalogue
 	cfg  harness.Config
 	want suite.Expectation
-	more bool // another seed is tried where this one is not as expected
+	kept *harness.Trial // is made, whatever the seed; nil: one of the configuration is
+	more bool           // another seed is tried where this one is not as expected
 }
 
 // all makes a run with every seed, or until one is as expected.
@@ -45,6 +46,9 @@ func (j *judge) all() (out *harness.Outcome) {
 // seeded makes the run with a seed; 0: drawn.
 func (j *judge) seeded(seed uint64) *harness.Outcome {
 	j.t.Helper()
+	if j.kept != nil {
+		return j.judged(j.kept)
+	}
 	cfg := j.cfg
 	cfg.Seed, cfg.Command = seed, j.command()
 	trial, err := harness.Resolve(j.cat, cfg)
@@ -81,21 +85,21 @@ func (j *judge) judged(trial *harness.Trial) *harness.Outcome {
 		differ := j.want.Compare(out.ExitCode(), out.Results)
 		f.settle(len(differ) == 0)
 		if len(differ) == 0 {
-			j.t.Logf("lockstormtest: as expected with seed %d: %s (%d grants, %d effective faults)", out.Seed, reports.Headline(out.Results), out.Results.Stats["grants"], out.Results.Stats["faults_effective"])
+			j.t.Logf("lockstormtest: the run with seed %d ended as expected: %s (%d grants, %d effective faults)", out.Seed, reports.Headline(out.Results), out.Results.Stats["grants"], out.Results.Stats["faults_effective"])
 			j.more = false
 			return out
 		}
 		why := j.excuse(out)
 		switch {
 		case j.more && !out.Interrupted && !j.defect(out.Results):
-			j.t.Logf("not as expected with seed %d; trying the next seed%s", out.Seed, j.explain(trial, out, differ))
+			j.t.Logf("the run with seed %d did not end as expected; trying the next seed%s", out.Seed, j.explain(trial, out, differ))
 			return out
 		case out.Interrupted:
 			j.t.Fatalf("interrupted before the run ended%s", j.explain(trial, out, differ))
 		case why == "":
-			j.t.Fatalf("not as expected%s", j.explain(trial, out, differ))
+			j.t.Fatalf("the run did not end as expected%s", j.explain(trial, out, differ))
 		case n == j.attempts:
-			j.t.Fatalf("inconclusive in all %d attempts: %s%s", n, why, j.explain(trial, out, differ))
+			j.t.Fatalf("the run was inconclusive in all %d attempts: %s%s", n, why, j.explain(trial, out, differ))
 		}
 		j.t.Logf("this run proves nothing and is repeated: %s%s", why, j.explain(trial, out, differ))
 	}

@@ -21,6 +21,7 @@ package lockstormtest
 
 import (
 	"cmp"
+	"path/filepath"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -80,6 +81,31 @@ func Case(t testing.TB, cat *harness.Catalogue, c suite.Case, opts ...Option) *h
 	if err := j.valid(); err != nil {
 		t.Fatalf("lockstormtest: %v", err)
 	}
+	return j.all()
+}
+
+// Kept repeats a run that was kept, as shrink and explore make them: the plan of its trial.json is carried out as it is. path is the file, or
+// the directory of the run. Its seed is in it: Seeds and FirstOf say how often it is repeated.
+func Kept(t testing.TB, cat *harness.Catalogue, path string, want suite.Expectation, opts ...Option) *harness.Outcome {
+	t.Helper()
+	if filepath.Base(path) == harness.TrialFile {
+		path = filepath.Dir(path)
+	}
+	kept, err := harness.ReadTrial(cat, path, "")
+	if err != nil {
+		t.Fatalf("lockstormtest: %v", err)
+	}
+	for _, d := range kept.Differs() {
+		t.Logf("lockstormtest: note: %s", d)
+	}
+	j := &judge{t: t, cat: cat, cfg: kept.Config, want: want, options: defaults(), kept: kept}
+	for _, o := range opts {
+		o(&j.options)
+	}
+	if err := j.valid(); err != nil {
+		t.Fatalf("lockstormtest: %v", err)
+	}
+	kept.Config.Command = j.command()
 	return j.all()
 }
 

@@ -66,7 +66,7 @@ func TestAFailureIsExplained(t *testing.T) {
 	said := fails(t, func(tb testing.TB) {
 		lockstormtest.Safe(tb, harness.New(stores.All()...), "--backend none --seed 5"+short)
 	},
-		"not as expected", "exit code: 1, expected 0", "A defect of the lock: ", "check mutual-exclusion, rule overlap, class defect, cause: no fault in the record explains this",
+		"the run did not end as expected", "exit code: 1, expected 0", "A defect of the lock: ", "check mutual-exclusion, rule overlap, class defect, cause: no fault in the record explains this",
 		" is granted lock L1", "--backend none", "--seed 5", lockstormtest.EnvReplay+"=", "go test -count=1 -run '^TestAFailureIsExplained$' .",
 	)
 	m := kept.FindStringSubmatch(said)
@@ -115,7 +115,7 @@ func TestViolates(t *testing.T) {
 func TestFirstOf(t *testing.T) {
 	t.Parallel()
 	cat := harness.New(stores.All()...)
-	line, seeds, next := "--backend %s"+short, lockstormtest.FirstOf(5, 6), "not as expected with seed 5; trying the next seed"
+	line, seeds, next := "--backend %s"+short, lockstormtest.FirstOf(5, 6), "the run with seed 5 did not end as expected; trying the next seed"
 	none, flock := fmt.Sprintf(line, "none"), fmt.Sprintf(line, "file-flock")
 	if out := lockstormtest.Violates(t, cat, none, checker.MutualExclusion, checker.Defect, seeds); out.Seed != 5 {
 		t.Errorf("ended with seed %d, and the first was as expected", out.Seed)
@@ -139,8 +139,8 @@ func TestRefused(t *testing.T) {
 		`unknown backend "nobodys-lock": choose one of none`: func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--backend nobodys-lock") },
 		"unknown flag: --bckend":                             func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--bckend none") },
 		"choose from 1 to 10":                                func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--backend none", lockstormtest.Attempts(0)) },
-		"Seeds: 0 means":                                     func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--backend none", lockstormtest.Seeds(0)) },
-		"101 seeds: the limit is 100": func(tb testing.TB) {
+		"Seeds: 0 is not allowed":                            func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--backend none", lockstormtest.Seeds(0)) },
+		"101 seeds are too many: the limit is 100": func(tb testing.TB) {
 			lockstormtest.Safe(tb, cat, "--backend none", lockstormtest.Seeds(make([]uint64, 101)...))
 		},
 		"the expectation is empty, so every run would satisfy it": func(tb testing.TB) { lockstormtest.Run(tb, cat, "--backend none", suite.Expectation{}) },

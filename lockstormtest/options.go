@@ -59,11 +59,11 @@ func (j *judge) valid() error {
 		errs = append(errs, fmt.Errorf("Attempts(%d): choose from 1 to %d", j.attempts, maxAttempts))
 	}
 	if len(j.seeds) > maxSeeds {
-		errs = append(errs, fmt.Errorf("%d seeds: the limit is %d", len(j.seeds), maxSeeds))
+		errs = append(errs, fmt.Errorf("Seeds: %d seeds are too many: the limit is %d", len(j.seeds), maxSeeds))
 	}
 	for _, s := range j.seeds {
 		if s == 0 {
-			errs = append(errs, errors.New("Seeds: 0 means a random seed: choose other numbers"))
+			errs = append(errs, errors.New("Seeds: 0 is not allowed, because it means a random seed: choose numbers above 0"))
 		}
 	}
 	return errors.Join(errs...)

@@ -16,6 +16,7 @@ type active struct {
 	event  history.Event
 	fault  history.Fault
 	effect Effect
+	proven bool // its effect
 	once   sync.Once
 }
 
@@ -75,6 +76,9 @@ func (r *Runner) inject(ctx context.Context, spec Spec, t Target, f history.Faul
 		return a, false
 	}
 	f.Proof = effect.Proof
+	r.mu.Lock()
+	a.proven = true
+	r.mu.Unlock()
 	r.note(history.Event{Type: history.OK, F: history.FFault, Value: history.ValueOf(f)})
 	r.say(f.Fault + ": " + f.Proof)
 	return a, true
@@ -96,7 +100,7 @@ func (r *Runner) heal(ctx context.Context, a *active) {
 		e.Type, e.Message = history.OK, proof
 		if err != nil {
 			e.Type, e.Error, e.Message = history.Info, history.ErrOther, err.Error()
-			r.fail(fmt.Errorf("heal: %w", err))
+			r.fail(fmt.Errorf("lockstorm could not end a fault: %w", err))
 		}
 		r.note(e)
 		r.say("healed " + f.Fault + ": " + e.Message)

@@ -130,7 +130,7 @@ func TestWhatIsNotProvenFailed(t *testing.T) {
 func TestAHealThatFails(t *testing.T) {
 	healed := 0
 	record, _, err := carryOut(t, nil, bareSpec(plain{healed: &healed, heal: errors.New("it is gone")}), Step{})
-	if err == nil || err.Error() != "heal: it is gone" || healed != 1 {
+	if err == nil || err.Error() != "lockstorm could not end a fault: it is gone" || healed != 1 {
 		t.Errorf("error %v, healed %d times", err, healed)
 	}
 	same(t, record, "invoke fault", "ok fault", "invoke heal", "info heal it is gone")
@@ -143,7 +143,7 @@ func TestAFaultThatHitsNobody(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	same(t, record, "fail fault no client reached acquired in time (nth=2)", `fail fault node "n9" is not running at this moment`, "fail fault no node fits the selection at this moment")
+	same(t, record, "fail fault no client reached acquired in time (nth=2)", `fail fault node "n9" is not running at this moment`, "fail fault no node matches the parameter nodes at this moment")
 	any := Step{Tied: true, Nth: 1, Until: time.Millisecond.Nanoseconds()}
 	record, _, _ = carryOut(t, nil, with(func(s *Spec) { s.Whom, s.Gates = Clients, true }), any) // checked above
 	same(t, record, "fail fault no client reached a point in time (nth=1)")

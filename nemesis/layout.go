@@ -23,6 +23,7 @@ type layout struct {
 	stay   time.Duration
 	nth    int
 	grant  int
+	while  int
 	last   time.Duration // the latest start that leaves room for the full length
 }
 
@@ -31,12 +32,13 @@ const maxSteps = 100_000
 
 func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
 	l := &layout{spec: s, in: in, values: v, own: ownParams(v)}
-	var errs [5]error
+	var errs [6]error
 	l.length, errs[0] = v.Length(paramFor, in.TTL)
 	l.every, errs[1] = v.Length(paramEvery, in.TTL)
 	l.stay, errs[2] = v.Length(paramStay, in.TTL)
 	l.nth, errs[3] = v.Count(paramNth, 1)
 	l.grant, errs[4] = grantedBy(v, in)
+	l.while, errs[5] = v.Count(paramWhile, 0)
 	for _, err := range errs {
 		if err != nil {
 			return nil, err
@@ -48,10 +50,13 @@ func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
 	if v[paramFor] != "" && l.length <= 0 {
 		return nil, errNoLength
 	}
+	if ends := v[paramUntil]; ends != "" && ends != UntilGranted {
+		return nil, fmt.Errorf("until=%s: choose %s, or leave it out", ends, UntilGranted)
+	}
 	if l.every > 0 && in.Duration/l.every > maxSteps {
 		return nil, fmt.Errorf("every=%s would make %d injections in a run of %v, but the limit is %d: choose a longer every=", v[paramEvery], in.Duration/l.every, in.Duration, maxSteps)
 	}
-	if err := errors.Join(checkPoint(v[paramAt], in), checkTargets(s, v, in), checkVoters(v, in)); err != nil {
+	if err := errors.Join(checkPoint(v[paramAt], in), checkCarried(s, v[paramAt], l.own), checkTargets(s, v, in), checkVoters(v, in)); err != nil {
 		return nil, err
 	}
 	l.last = in.Duration - l.length - s.takes(in.TTL)
@@ -67,6 +72,14 @@ func checkPoint(at string, in Input) error {
 		return nil
 	}
 	return fmt.Errorf("at=%s: this run has no such point; choose %s, or one of %s", at, points.Random, strings.Join(known, ", "))
+}
+
+// checkCarried refuses the points of messages to faults that keep a client at its point: no client stands there.
+func checkCarried(s Spec, at string, own catalog.Values) error {
+	if points.IsCarried(at) && s.keeps(own) {
+		return fmt.Errorf("at=%s: at this point a message is on its way and the client is not stopped, but %s stops the client at the point: choose another point, or packet-delay", at, s.Name)
+	}
+	return nil
 }
 
 // planSteps lays out the steps: the first soon after the start, then one every period,
@@ -132,6 +145,7 @@ func (l *layout) step(k int, begin time.Duration, rnd *rand.Rand) Step {
 		At: begin.Nanoseconds(), Until: min(begin+max(l.every, l.in.TTL), l.last).Nanoseconds(),
 		Nth: l.nth, Grant: l.grant, Clients: l.values[paramClients], Nodes: l.nodes(),
 		For: l.length.Nanoseconds(), Stay: l.stay.Nanoseconds(), Draw: rnd.Uint64(), Params: l.own,
+		Ends: l.values[paramUntil], While: l.while,
 	}
 	if l.spec.SetsBack != nil {
 		st.SetBack = l.spec.SetsBack(l.own, l.in.TTL).Nanoseconds()
@@ -172,6 +186,9 @@ func (l *layout) aim(st *Step, where string, rnd *rand.Rand) {
 	switch {
 	case where != points.Random:
 		st.Tied, st.Point = true, where
+		if points.IsCarried(where) { // no client waits there for what another one is granted, and nobody says who granted
+			st.Grant, st.Stay = 0, 0
+		}
 	default:
 		st.Tied = l.spec.Gates // the next point of any name, at a random time
 		st.At = min(st.At+rnd.Int64N(min(l.every/5, l.in.TTL/2).Nanoseconds()+1), st.Until)

@@ -16,10 +16,12 @@ const (
 	paramNodes   = "nodes"
 	paramStay    = "stay"
 	paramGrant   = "grant"
+	paramUntil   = "until"
+	paramWhile   = "while"
 )
 
 // shared are the parameters that the engine reads; the others are a fault's own.
-var shared = []string{paramAt, paramNth, paramEvery, paramFor, paramClients, paramNodes, paramStay, paramGrant}
+var shared = []string{paramAt, paramNth, paramEvery, paramFor, paramClients, paramNodes, paramStay, paramGrant, paramUntil, paramWhile}
 
 // AtOnce is the length of faults that do not last.
 const AtOnce = ""
@@ -28,8 +30,8 @@ const AtOnce = ""
 // length is AtOnce, `for`.
 func CommonParams(length, every string) []catalog.Param {
 	return append([]catalog.Param{
-		{Name: paramAt, Doc: "the point in a client's work at which the fault strikes, such as `before-write`, or `random` for random times (default: a mix chosen for the fault)"},
-		{Name: paramNth, Default: "1", Doc: "strike when a client reaches the point for the nth time; each injection starts counting again"},
+		{Name: paramAt, Doc: "the point at which the fault strikes, such as `before-write` (a step of a client) or `request` and `reply` (a message on its way); `random` for random times (default: points and random times that suit the fault)"},
+		{Name: paramNth, Default: "1", Doc: "the fault strikes when a client reaches the point for the nth time; the count restarts with each injection"},
 	}, TimeParams(length, every)...)
 }
 
@@ -37,27 +39,31 @@ func CommonParams(length, every string) []catalog.Param {
 func TimeParams(length, every string) []catalog.Param {
 	p := []catalog.Param{{Name: paramEvery, Default: every, Doc: "time from one injection to the next"}}
 	if length != AtOnce {
-		p = append(p, catalog.Param{Name: paramFor, Default: length, Doc: "how long the fault lasts: a duration or a multiple of the ttl"})
+		p = append(p, catalog.Param{Name: paramFor, Default: length, Doc: "how long the fault lasts: a duration or a multiple of the ttl"},
+			catalog.Param{Name: paramUntil, Doc: "`granted`: the fault ends as soon as another client is granted the lock, and after `for` at the latest (default: it lasts for `for`)"})
 	}
-	return p
+	return append(p, catalog.Param{Name: paramWhile, Doc: "the fault strikes only while an earlier fault of the command is active: the number of that fault, from 1 (default: at any time)"})
 }
+
+// UntilGranted ends a fault with the next grant to another client.
+const UntilGranted = "granted"
 
 // ClientParams are those of faults that hurt clients.
 func ClientParams(length, every string) []catalog.Param {
 	return append(CommonParams(length, every),
-		catalog.Param{Name: paramClients, Default: "1", Doc: "which clients: a number, holder, all, half, or names joined by +"})
+		catalog.Param{Name: paramClients, Default: "1", Doc: "which clients: how many (a number), holder (a client that holds the lock), half, all, or names joined by +"})
 }
 
 // NodesParam chooses servers; those without data are only hurt when they are named.
 func NodesParam(def string) catalog.Param {
-	return catalog.Param{Name: paramNodes, Default: def, Doc: "which servers: a number (servers that granted the lock come first), leader (or master), follower (or replica), majority, granted (servers that granted the lock), all, or names joined by +"}
+	return catalog.Param{Name: paramNodes, Default: def, Doc: "which servers: how many (a number; servers that granted the lock come first), leader (or master), follower (or replica), majority, granted (servers that granted the lock), all, or names joined by +"}
 }
 
 // ServerParams are those of faults that hurt servers, and the fault's own.
 func ServerParams(length, every, nodes string, own ...catalog.Param) []catalog.Param {
 	return append(append(CommonParams(length, every), NodesParam(nodes),
 		catalog.Param{Name: paramClients, Doc: "the fault strikes when one of these clients reaches the point: names joined by + (default: all)"},
-		catalog.Param{Name: paramGrant, Default: GrantAny, Doc: "how many servers must have granted the lock: any: the number does not matter; all: all servers; N: exactly N servers"},
+		catalog.Param{Name: paramGrant, Default: GrantAny, Doc: "the fault strikes only if this many servers granted the lock: any: any number; all: all servers; N: exactly N servers"},
 		StayParam()), own...)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/catalog"
@@ -47,6 +48,8 @@ type Step struct {
 	Grant   int    `json:"grant,omitempty"`       // tied: only under a grant by so many nodes; -1: by all
 	Stay    int64  `json:"stay_ns,omitempty"`     // how long the client of a tied server fault stays, at most
 	SetBack int64  `json:"set_back_ns,omitempty"` // by how much stores may keep longer what they have
+	Ends    string `json:"ends,omitempty"`        // granted: with the next grant to another client, or after For; empty: after For
+	While   int    `json:"while,omitempty"`       // only while a fault of the request of this number, from 1, is active; 0: at any time
 	Draw    uint64 `json:"draw"`                  // seed of the choice among targets
 	// Params are the fault's own parameters.
 	Params catalog.Values `json:"params,omitempty"`
@@ -113,10 +116,32 @@ func newRequest(c *Catalogue, in Input, index int, spec string) (Request, error)
 		return req, nil
 	}
 	req.Steps, err = planSteps(s, v, in, rnd)
+	if err == nil && len(req.Steps) > 0 {
+		err = checkWhile(c, in, req.Steps[0].While, index)
+	}
 	if err != nil {
 		return req, fmt.Errorf("nemesis %s: %w", name, err)
 	}
 	return req, nil
+}
+
+// checkWhile wants a step that waits for another fault to wait for an earlier one, which lasts for a time.
+func checkWhile(c *Catalogue, in Input, number, index int) error {
+	if number == 0 {
+		return nil
+	}
+	if number < 0 || number > index {
+		return fmt.Errorf("while=%d: choose an earlier fault of the same command, by its number (the first fault is number 1)", number)
+	}
+	name, _ := catalog.Split(in.Specs[number-1])
+	other, err := c.Get(name)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(other.Params, func(p catalog.Param) bool { return p.Name == paramFor }) && other.Draw == nil {
+		return fmt.Errorf("while=%d: fault %s does not last for a time", number, other.Name)
+	}
+	return nil
 }
 
 // checkFaults refuses steps of which nobody knows how they hurt.

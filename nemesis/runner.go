@@ -87,6 +87,9 @@ func (r *Runner) step(ctx context.Context, index int, spec Spec, st Step) {
 	f := history.Fault{
 		ID: r.newID(), Fault: spec.Name, Request: index, Family: spec.Family, Point: st.Point, For: st.For, Delays: spec.Delays,
 	}
+	if !r.beside(ctx, f, st) {
+		return
+	}
 	hit, ok := r.arm(ctx, f, st)
 	if !ok {
 		return
@@ -109,9 +112,44 @@ func (r *Runner) step(ctx context.Context, index int, spec Spec, st Step) {
 	if !ok || a.effect.Heal == nil {
 		return
 	}
-	if Wait(ctx, time.Duration(st.For)) {
+	if r.last(ctx, st, target) {
 		r.heal(context.WithoutCancel(ctx), a)
 	}
+}
+
+// beside waits until the fault that a step wants beside it is active.
+func (r *Runner) beside(ctx context.Context, f history.Fault, st Step) bool {
+	if st.While == 0 {
+		return true
+	}
+	within, cancel := context.WithTimeout(ctx, max(time.Duration(r.Start+st.Until-r.Rec.Clock().Now()), 0))
+	defer cancel()
+	err := Until(within, func() (bool, error) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return slices.ContainsFunc(r.active, func(a *active) bool { return a.proven && a.fault.Request == st.While-1 }), nil
+	})
+	if err != nil {
+		r.miss(f, fmt.Errorf("fault %d was not active in time", st.While))
+	}
+	return err == nil
+}
+
+// last lets a fault last, for its time or until somebody else has the lock; false when ctx ended first.
+func (r *Runner) last(ctx context.Context, st Step, t Target) bool {
+	if st.Ends != UntilGranted {
+		return Wait(ctx, time.Duration(st.For))
+	}
+	limited, cancel := context.WithTimeout(ctx, time.Duration(st.For))
+	defer cancel()
+	lock, not := "", ""
+	if t.Hit != nil {
+		lock, not = t.Hit.Lock, t.Hit.Client.Name()
+	} else if len(t.Clients) > 0 {
+		not = t.Clients[0].Name()
+	}
+	_ = r.World.Granted(limited, lock, not, r.World.Now()) // granted or not: the history says which it was
+	return ctx.Err() == nil
 }
 
 // arm waits for the point of a tied step. A point that nobody reaches is on record: the
@@ -194,7 +232,7 @@ func (r *Runner) targetNodes(ctx context.Context, st Step, t *Target, f *history
 
 func nonEmpty(n int, kind string) error {
 	if n == 0 {
-		return errors.New("no " + kind + " fits the selection at this moment")
+		return errors.New("no " + kind + " matches the parameter " + kind + "s at this moment")
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (p *Plan) Check(c *Catalogue, in Input) error {
 			return fmt.Errorf("fault %d differs: the plan has %s, but the configuration has %s", i+1, q.Spec, in.Specs[i])
 		}
 		for k, st := range q.Steps {
-			if err := st.check(c, q, in); err != nil {
+			if err := errors.Join(st.check(c, q, in), checkWhile(c, in, st.While, i)); err != nil {
 				return fmt.Errorf("step %d of %s: %w", k+1, q.Spec, err)
 			}
 		}
@@ -44,11 +44,14 @@ func (st Step) check(c *Catalogue, q Request, in Input) error {
 	if st.At < 0 || st.Until < 0 || st.For < 0 || st.Stay < 0 || st.Nth < 0 || st.SetBack < 0 {
 		return errors.New("the times and counts of a step must not be negative")
 	}
+	if st.Ends != "" && st.Ends != UntilGranted {
+		return fmt.Errorf("a step ends with %q: choose %s", st.Ends, UntilGranted)
+	}
 	if spec.Gates && !st.Tied {
 		return fmt.Errorf("%s must be tied to a point: set at=", spec.Name)
 	}
 	if st.Tied && st.Point != "" {
-		if err := checkPoint(st.Point, in); err != nil {
+		if err := errors.Join(checkPoint(st.Point, in), checkCarried(spec, st.Point, st.Params)); err != nil {
 			return err
 		}
 	}

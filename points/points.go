@@ -22,6 +22,24 @@ const (
 	Releasing     = "releasing"
 )
 
+// The points at which a message of a client is, on its way between the client and a server of the lock: the message stands there, not the
+// client. Every library has them, in any language.
+const (
+	Request = "request"
+	Reply   = "reply"
+)
+
+// Carried lists the points of messages.
+func Carried() []Point {
+	return []Point{
+		{Name: Request, Doc: "a message from the client to a server of the lock is on its way; the message is held while the fault is injected"},
+		{Name: Reply, Doc: "a message from a server of the lock to the client is on its way; the message is held while the fault is injected"},
+	}
+}
+
+// IsCarried reports whether a point is one of messages.
+func IsCarried(name string) bool { return name == Request || name == Reply }
+
 // Random is not a point: it stands for random times where a point could be named.
 const Random = "random"
 

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"time"
 
 	"github.com/lockstorm/lockstorm/harness"
 )
@@ -29,6 +30,17 @@ type Case struct {
 	// Run is the run. Where its seed is 0, the case must hold with every seed.
 	Run    harness.Config
 	Expect Expectation
+	// Search, if any, is made in place of the run: it chooses faults, workload, clients, locks, time and seeds itself.
+	Search *Search
+	// Trial, if any, is the trial.json of a run that was kept: its plan is carried out as it is, and Run is its configuration.
+	Trial json.RawMessage
+}
+
+// Search is how long a case is searched for violations, and with which faults.
+type Search struct {
+	For     time.Duration `json:"for_ns"`
+	Only    []string      `json:"only,omitempty"`    // faults; empty: all that can be injected
+	Without []string      `json:"without,omitempty"` // faults
 }
 
 // MustLine is the configuration of a line of flags, as harness.ParseLine reads it. It
@@ -41,9 +53,11 @@ func MustLine(line string) harness.Config {
 	return cfg
 }
 
-// Seeded is the same case with a seed of its own.
+// Seeded is the same case with a seed of its own. A kept trial has its seed: other seeds only repeat it.
 func (c Case) Seeded(seed uint64) Case {
-	c.Run.Seed = seed
+	if c.Trial == nil {
+		c.Run.Seed = seed
+	}
 	return c
 }
 
@@ -94,17 +108,19 @@ func (e Expectation) refused(err error) bool {
 
 // written is a case as it is stored: its run is a line of flags.
 type written struct {
-	Name   string      `json:"name"`
-	Text   string      `json:"text"`
-	Source string      `json:"source,omitempty"`
-	Run    string      `json:"run"`
-	Expect Expectation `json:"expect"`
+	Name   string          `json:"name"`
+	Text   string          `json:"text"`
+	Source string          `json:"source,omitempty"`
+	Run    string          `json:"run"`
+	Expect Expectation     `json:"expect"`
+	Search *Search         `json:"search,omitempty"`
+	Trial  json.RawMessage `json:"trial,omitempty"`
 }
 
 // MarshalJSON writes a case; its run is the line of flags that makes it. The directory of
 // the run is not among them.
 func (c Case) MarshalJSON() ([]byte, error) {
-	return json.Marshal(written{c.Name, c.Text, c.Source, c.Run.Line(), c.Expect})
+	return json.Marshal(written{c.Name, c.Text, c.Source, c.Run.Line(), c.Expect, c.Search, c.Trial})
 }
 
 // UnmarshalJSON reads a case. A field that it does not know is an error: an expectation
@@ -120,6 +136,6 @@ func (c *Case) UnmarshalJSON(b []byte) error {
 	if err != nil {
 		return fmt.Errorf("case %q: %w", w.Name, err)
 	}
-	*c = Case{w.Name, w.Text, w.Source, cfg, w.Expect}
+	*c = Case{w.Name, w.Text, w.Source, cfg, w.Expect, w.Search, w.Trial}
 	return nil
 }

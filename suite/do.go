@@ -11,20 +11,40 @@ import (
 // the case expects. dir is the run's directory; it must be empty or absent. A run that was
 // refused or broke has no outcome; its exit code is compared like any other, and the error
 // is returned unless just that was expected. harness.WorkerMain must have been called
-// with the same catalogue.
+// with the same catalogue. Of a case with a search it makes the one run that has the configuration.
 func (c Case) Do(ctx context.Context, cat *harness.Catalogue, dir string) (*harness.Outcome, []Difference, error) {
-	cfg := c.Run
-	cfg.Out = dir
-	out, err := harness.Run(ctx, cat, cfg, nil)
+	out, err := c.run(ctx, cat, dir)
 	if err == nil {
 		return out, c.Expect.Compare(out.ExitCode(), out.Results), nil
 	}
+	differs, err := c.Refused(err)
+	return nil, differs, err
+}
+
+// run makes the run: that of the configuration, or of the trial that was kept.
+func (c Case) run(ctx context.Context, cat *harness.Catalogue, dir string) (*harness.Outcome, error) {
+	cfg := c.Run
+	cfg.Out = dir
+	if c.Trial == nil {
+		return harness.Run(ctx, cat, cfg, nil)
+	}
+	t, err := harness.ParseTrial(cat, harness.TrialFile, c.Trial, cfg.Version)
+	if err != nil {
+		return nil, err
+	}
+	t.Config.Command = cfg.Command
+	return t.Run(ctx, dir, nil)
+}
+
+// Refused is what a run that broke, or was refused, differs in from what the case expects; the error is returned unless just
+// that was expected.
+func (c Case) Refused(err error) ([]Difference, error) {
 	var coded *harness.Error
 	if !errors.As(err, &coded) {
-		return nil, nil, err
+		return nil, err
 	}
 	if c.Expect.refused(err) {
-		return nil, nil, nil
+		return nil, nil
 	}
-	return nil, c.Expect.Compare(coded.Code, nil), err
+	return c.Expect.Compare(coded.Code, nil), err
 }

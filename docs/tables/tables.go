@@ -52,7 +52,12 @@ when a client reaches a point. With `+"`at=random`"+` the fault acts at random t
 a duration (`+"`300ms`"+`) or a multiple of the time to live of a lock (`+"`1.5ttl`"+`). The parameter `+"`nodes`"+` selects servers. If the lock reports which servers granted it, lockstorm selects these servers
 first. A fault affects servers without data (Sentinels) only if `+"`nodes`"+` names them.
 
-If a fault of servers, stores or clocks acts at a point (for example `+"`at=before-release`"+`), lockstorm holds the client at that point
+Every lock with servers, in any language, has two more points: `+"`request`"+` and `+"`reply`"+`. At `+"`request`"+` a message from a client to a server of the lock is on its
+way; at `+"`reply`"+` a message from a server to a client is. The client is not stopped. lockstorm holds the message on its link until the fault has taken effect, and
+then delivers it. `+"`nth`"+` counts the messages of each client: `+"`server-restart:at=reply,nth=5`"+` restarts a server after it has answered the fifth message of a client and before this
+client gets the answer.
+
+If a fault of servers, stores or clocks acts at another point (for example `+"`at=before-release`"+`), lockstorm holds the client at that point
 until another client gets the lock. So a race that is otherwise rare becomes certain. lockstorm holds the client
 for at most `+"`stay`"+`, and never for longer than 0.9 of the client's lease.
 

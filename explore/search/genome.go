@@ -85,14 +85,15 @@ var fixed = []string{"bound", "token", "pair", "fence"}
 
 // Space is what can be varied of the runs of a lock.
 type Space struct {
-	cat    *harness.Catalogue
-	base   harness.Config
-	ttl    time.Duration
-	faults []nemesis.Spec
-	loads  []string
-	points []string
-	own    []string            // points of the lock
-	values map[string][]string // of parameters that all faults share
+	cat     *harness.Catalogue
+	base    harness.Config
+	ttl     time.Duration
+	faults  []nemesis.Spec
+	loads   []string
+	points  []string
+	own     []string            // points of the lock
+	carried []string            // points of messages; none where there are no servers
+	values  map[string][]string // of parameters that all faults share
 }
 
 // NewSpace finds out what the lock, its servers and this machine allow. With only, the faults are those of them; those without are left
@@ -133,10 +134,16 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, only, without []strin
 	for range 2 { // a lock's own points are rarer than those of every critical section, and more telling
 		s.points = append(s.points, s.own...)
 	}
+	if s.carries() {
+		s.carried = points.Names(points.Carried())
+		for range 2 { // each of them is many: its count says which message
+			s.points = append(s.points, s.carried...)
+		}
+	}
 	s.values = map[string][]string{
-		"at": append([]string{"random"}, s.points...), "nth": {"1", "2", "3", "5"}, "for": {"0.2ttl", "0.5ttl", "0.9ttl", "1.2ttl", "1.5ttl", "2.5ttl"},
+		"at": append([]string{"random"}, s.points...), "nth": {"1", "2", "3", "5", "8"}, "for": {"0.2ttl", "0.5ttl", "0.9ttl", "1.2ttl", "1.5ttl", "2.5ttl"},
 		"every": {"0.5ttl", "1ttl", "1.7ttl", "2.5ttl"}, "clients": {"1", "holder", "all", "half", "c1", "c1+c2"}, "stay": {"0.3ttl", "0.9ttl", "1.5ttl"},
-		"nodes": {"1", "2", "leader", "follower", "majority", "granted", "all"}, "grant": {"any", "all", "1", "2", "3"},
+		"nodes": {"1", "2", "leader", "follower", "majority", "granted", "all"}, "grant": {"any", "all", "1", "2", "3"}, "until": {"granted"}, "while": {"1"},
 	}
 	return s, nil
 }
@@ -146,6 +153,13 @@ func (s *Space) possible(change func(*harness.Config)) bool {
 	c := s.base
 	change(&c)
 	return harness.Check(s.cat, c) == nil
+}
+
+// carries reports whether a fault can be tied to a message.
+func (s *Space) carries() bool {
+	return slices.ContainsFunc(s.faults, func(f nemesis.Spec) bool {
+		return s.possible(func(c *harness.Config) { c.Nemesis = []string{f.Name + ":at=" + points.Request} })
+	})
 }
 
 // Faults are the names of those that can be injected.
@@ -195,12 +209,17 @@ func (s *Space) has(g Genome) bool {
 	return !slices.ContainsFunc(g.Faults, func(f Gene) bool { return !slices.Contains(s.Faults(), f.Name) })
 }
 
-// sweep is what is tried before anything is varied: each fault alone, as it is by default, and then each at each of the lock's own points.
+// sweep is what is tried before anything is varied: each fault alone, as it is by default, and then each at each of the lock's own points, or,
+// where it names none, at one of its first messages.
 func (s *Space) sweep() (all []Gene) {
 	for _, f := range s.faults {
 		all = append(all, Gene{Name: f.Name})
 	}
-	for _, point := range s.own {
+	where := s.own
+	if len(where) == 0 {
+		where = s.carried
+	}
+	for _, point := range where {
 		for _, f := range s.faults {
 			if slices.ContainsFunc(f.Params, func(p catalog.Param) bool { return p.Name == "at" }) {
 				all = append(all, Gene{Name: f.Name, Params: map[string]string{"at": point}})

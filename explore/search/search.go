@@ -32,6 +32,8 @@ type Search struct {
 	StopAt int  // distinct violations after which it ends; 0: none
 	// Until ends the search when a violation is what was looked for; nil: nothing is.
 	Until func(v *Violation) bool
+	// Enough ends the search with a run that has a violation; nil: none does.
+	Enough func(r *checker.Results) bool
 	// Run makes a run in a directory.
 	Run func(ctx context.Context, t *harness.Trial, dir string) (*checker.Results, error)
 	// Progress is told of each run, one after the other.
@@ -49,35 +51,8 @@ type State struct {
 	Corpus     int            // parents
 	New        *Violation     // found by this run; nil: none
 	Violations []*Violation   // distinct ones
-}
-
-// Violation is one kind of violation, with its first example.
-type Violation struct {
-	Check   string            `json:"check"`
-	Rule    string            `json:"rule"`
-	Class   checker.Class     `json:"class"`
-	Cause   checker.CauseKind `json:"cause_kind"`
-	Fault   string            `json:"fault,omitempty"` // that is the cause
-	With    []string          `json:"with,omitempty"`  // checks that failed as its consequence in the first run
-	Shapes  map[string]int    `json:"shapes"`          // of proofs, and how many runs had them
-	Message string            `json:"message"`
-	Runs    int               `json:"runs"`     // that had it
-	After   time.Duration     `json:"after_ns"` // when it was found first
-	Nth     int               `json:"nth"`      // in which run
-	Genome  Genome            `json:"genome"`
-	Dir     string            `json:"dir,omitempty"` // of the run, in that of the search; empty: it was not kept
-}
-
-func (v *Violation) String() string {
-	class := ""
-	if v.Class != "" && v.Class != "none" {
-		class = ", " + string(v.Class)
-	}
-	cause := ""
-	if v.Fault != "" {
-		cause = " after " + v.Fault
-	}
-	return fmt.Sprintf("%s (%s%s)%s", v.Check, v.Rule, class, cause)
+	Nearest    string         // directory, in that of the search, of the run without a violation that came nearest to one; empty: none
+	Last       string         // of the run that was enough; empty: none was
 }
 
 // searching is a search under way.
@@ -94,6 +69,7 @@ type searching struct {
 	failed int    // runs in a row that could not be made
 	err    error
 	stop   context.CancelFunc
+	margin int64 // of the run that came nearest
 }
 
 // mostFailures is how many runs in a row may not be made, before the search is given up.
@@ -273,14 +249,18 @@ func (w *searching) learn(g Genome, nth int, dir string, r *checker.Results, rec
 	if _, err := w.corpus.add(g, b, r.Verdict == checker.Fail); err != nil {
 		w.give(err)
 	}
-	if err := w.violations(g, nth, dir, r, rec); err != nil {
+	kept, err := w.violations(g, nth, dir, r, rec)
+	if err == nil {
+		err = w.keep(nth, dir, kept, r, b)
+	}
+	if err != nil {
 		w.give(err)
 	}
 	w.state.Features, w.state.Corpus = len(w.corpus.seen), len(w.corpus.entries)
 	if w.Progress != nil {
 		w.Progress(w.state)
 	}
-	if (w.StopAt > 0 && len(w.state.Violations) >= w.StopAt) || (w.Until != nil && slices.ContainsFunc(w.state.Violations, w.Until)) {
+	if w.state.Last != "" || (w.StopAt > 0 && len(w.state.Violations) >= w.StopAt) || (w.Until != nil && slices.ContainsFunc(w.state.Violations, w.Until)) {
 		w.stop()
 	}
 }
@@ -303,85 +283,6 @@ func (w *searching) unjudged(r *checker.Results) {
 	} else {
 		w.state.Judged++
 	}
-}
-
-// follows are checks whose violations follow from one that fails, too: they are told with it.
-var follows = map[string]string{
-	checker.LockLinearizability: checker.MutualExclusion, checker.DataPlain: checker.MutualExclusion, checker.LossNotice: checker.MutualExclusion,
-}
-
-// fails reports whether a check makes a run fail.
-func fails(r *checker.Results, name string) bool {
-	c := r.Checks[name]
-	return c.Required && c.Violates()
-}
-
-// violations adds what a run has broken; the first example of each is kept.
-func (w *searching) violations(g Genome, nth int, dir string, r *checker.Results, rec *history.Record) error {
-	changed, kept := false, ""
-	for name, c := range r.Checks {
-		if !fails(r, name) || fails(r, follows[name]) {
-			continue
-		}
-		all := slices.DeleteFunc(slices.Clone(c.Findings), func(f checker.Finding) bool { return !f.Gating || f.Doubtful })
-		if len(all) == 0 {
-			continue
-		}
-		f := slices.MinFunc(all, checker.Rank)
-		fault := faultOf(rec, f)
-		v := w.known(name, fault, f)
-		shape := Shape(rec, f)
-		if v == nil {
-			v = &Violation{
-				Check: name, Rule: f.Rule, Class: f.Class, Cause: f.CauseKind, Fault: fault, Shapes: map[string]int{}, Message: f.Message, After: time.Since(w.begun), Nth: nth, Genome: g,
-			}
-			for other, first := range follows {
-				if first == name && fails(r, other) {
-					v.With = append(v.With, other)
-				}
-			}
-			slices.Sort(v.With)
-			if kept == "" && len(w.state.Violations) < w.Keep {
-				kept = filepath.Join("found", fmt.Sprintf("%s-%s-%d", name, f.Rule, nth))
-			}
-			v.Dir = kept
-			w.state.Violations, w.state.New = append(w.state.Violations, v), v
-		}
-		v.Runs++
-		v.Shapes[shape]++
-		changed = true
-	}
-	if kept != "" {
-		if err := os.MkdirAll(filepath.Join(w.Dir, "found"), 0o755); err != nil {
-			return err
-		}
-		if err := os.Rename(dir, filepath.Join(w.Dir, kept)); err != nil {
-			return err
-		}
-	}
-	if !changed {
-		return nil
-	}
-	return files.WriteJSON(filepath.Join(w.Dir, ViolationsFile), w.state.Violations)
-}
-
-// faultOf is the name of the fault that is the cause of a finding.
-func faultOf(rec *history.Record, f checker.Finding) string {
-	for _, in := range rec.Faults {
-		if f.Fault > 0 && in.ID == f.Fault {
-			return in.Fault.Fault
-		}
-	}
-	return ""
-}
-
-func (w *searching) known(check, fault string, f checker.Finding) *Violation {
-	for _, v := range w.state.Violations {
-		if v.Check == check && v.Rule == f.Rule && v.Class == f.Class && v.Cause == f.CauseKind && v.Fault == fault {
-			return v
-		}
-	}
-	return nil
 }
 
 // give ends the search with an error; the lock is held.

@@ -223,7 +223,7 @@ func TestOnlyWhatFailsARun(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.violations(Genome{}, 1, dir, r, &history.Record{}); err != nil {
+	if _, err := w.violations(Genome{}, 1, dir, r, &history.Record{}); err != nil {
 		t.Fatal(err)
 	}
 	if len(w.state.Violations) != 1 || w.state.Violations[0].Check != checker.DataPlain {

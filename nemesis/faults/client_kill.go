@@ -49,7 +49,7 @@ func (ClientKill) Inject(ctx context.Context, w nemesis.World, t nemesis.Target)
 		}
 		heir, err := w.Replace(ctx, c)
 		if err != nil {
-			return nemesis.Effect{}, fmt.Errorf("replace %s: %w", c.Name(), err)
+			return nemesis.Effect{}, fmt.Errorf("cannot replace %s: %w", c.Name(), err)
 		}
 		proofs = append(proofs, fmt.Sprintf("%s died of SIGKILL, %s takes its place", c.Name(), heir))
 	}

@@ -29,7 +29,7 @@ func clockJump() nemesis.Spec {
 		Strikes: strikeAcquired, Check: checkJump, SetsBack: setsBack,
 		Params: nemesis.StrikingGrants(nemesis.GrantAll, nemesis.ServerParams("1s", "2.5ttl", "1",
 			catalog.Param{Name: paramBy, Default: "15s", Doc: "how far the clock jumps: a duration or a multiple of the ttl; a minus sign makes the clock jump back"},
-			catalog.Param{Name: paramUndo, Default: no, Doc: "yes: the clock jumps back after the time `for`; no: it does not"})),
+			catalog.Param{Name: paramUndo, Default: no, Doc: "yes: the clock jumps back after the time `for`; no: the clock keeps the new time"})),
 	}
 }
 

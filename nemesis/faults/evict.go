@@ -22,7 +22,7 @@ func evict() nemesis.Spec {
 		Proven: "The lock's key existed before the fault, and was gone while the server's memory was full. The heal frees memory at once, because no client can acquire a lock while the memory is full.",
 		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired, Fault: Evict{}, Check: checkPolicy,
 		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster,
-			catalog.Param{Name: paramPolicy, Doc: "the server's eviction policy, by the server's name for it (default: evict the keys with the shortest time to live first)"}),
+			catalog.Param{Name: paramPolicy, Doc: "name of the server's eviction policy (default: evict the keys with the shortest time to live first)"}),
 	}
 }
 

@@ -221,7 +221,7 @@ func (k *failoverKill) lacking(ctx context.Context) (without []string, err error
 		}
 		found, err := s.Has(ctx, keys)
 		if err != nil {
-			return nil, fmt.Errorf("ask %s for the key: %w", n.Name(), err)
+			return nil, fmt.Errorf("cannot ask %s for the key: %w", n.Name(), err)
 		}
 		if len(found) == 0 {
 			without = append(without, n.Name())

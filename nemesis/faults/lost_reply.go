@@ -13,7 +13,7 @@ import (
 
 func lostReply() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "lost-reply", Doc: "drops answers: each server carries out a client's request, but its next answer (other than a refusal) is dropped, and the connection is closed",
+		Name: "lost-reply", Doc: "drops answers: a server carries out the client's request, but the fault drops the server's next answer (unless the answer is a refusal) and closes the connection",
 		Proven: "An answer was dropped, and its connection was closed. The proof quotes the answer. If the fault is tied to a point, the client does not wait at the point: the client goes on, and the fault drops the next answer that is not a refusal.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeReply, Fault: LostReply{},
 		Params: onLinks("1.5ttl", "1ttl"),

@@ -90,7 +90,7 @@ func (b *broken) unfollow(ctx context.Context, w nemesis.World, master nemesis.N
 	err = nemesis.Until(ctx, func() (bool, error) {
 		var err error
 		if left, err = l.Followers(ctx); err != nil {
-			err = fmt.Errorf("ask %s for its replicas: %w", master.Name(), err)
+			err = fmt.Errorf("cannot ask %s for its replicas: %w", master.Name(), err)
 		}
 		return left == 0, err
 	})

@@ -37,7 +37,7 @@ const acceptAgain = 10 * time.Millisecond
 func openFront(host string, route func(net.Conn) *Link) (*front, error) {
 	fd, port, err := reservePort(host)
 	if err != nil {
-		return nil, fmt.Errorf("reserve a port: %w", err)
+		return nil, fmt.Errorf("cannot reserve a port: %w", err)
 	}
 	f := &front{addr: net.JoinHostPort(host, strconv.Itoa(port)), route: route, reserve: fd, gone: make(chan struct{})}
 	if err := f.listen(); err != nil {
@@ -92,7 +92,7 @@ func (f *front) listen() error {
 	lc.SetMultipathTCP(false) // sockets of several paths take no filter
 	l, err := lc.Listen(context.Background(), "tcp", f.addr)
 	if err != nil {
-		return fmt.Errorf("listen on %s: %w", f.addr, err)
+		return fmt.Errorf("cannot listen on %s: %w", f.addr, err)
 	}
 	f.listener = l
 	f.wg.Go(func() { f.accept(l) })

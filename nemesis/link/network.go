@@ -60,6 +60,7 @@ type Network struct {
 	announced map[string]string // party -> announced address of its main port
 	pids      map[string]int    // party -> its process
 	refused   atomic.Int64      // callers that were nobody's
+	watches   atomic.Pointer[[]*Watch]
 }
 
 // New is an empty network.
@@ -89,7 +90,7 @@ func (n *Network) Announce(host, party, port, source string) (string, error) {
 		return n.link(Pair{caller, party, port})
 	})
 	if err != nil {
-		return "", fmt.Errorf("announce %s: %w", party, err)
+		return "", fmt.Errorf("cannot announce %s: %w", party, err)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

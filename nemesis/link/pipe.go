@@ -44,6 +44,10 @@ func (e *end) Read(b []byte) (int, error) {
 	if err != nil && err != io.EOF { //nolint:errorlint // io.Reader returns it bare
 		err = io.EOF // a reset ends the stream like a close does
 	}
+	if n > 0 {
+		l := e.pipe.link
+		l.net.passes(l.Pair, e == e.pipe.server)
+	}
 	return n, err
 }
 

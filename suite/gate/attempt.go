@@ -10,6 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/plan"
 )
 
@@ -24,15 +25,15 @@ func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.C
 	began := time.Now()
 	c := cell.Seeded(seed)
 	c.Run.Version = s.Version
-	c.Run.Command = cmp.Or(s.Program, program) + " run " + c.Run.Line()
-	out, differs, err := c.Do(ctx, cat, path)
+	c.Run.Command = s.again(c, dir)
+	out, found, differs, err := s.do(ctx, cat, &c, path)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	o := &Outcome{
 		Cell: c.Name, Seed: seed, Attempt: attempt, Differs: differs, Length: c.Run.Time,
 		Began: began.UTC().Round(time.Millisecond), Took: time.Since(began).Round(time.Millisecond),
-		Command: c.Run.Line(), Dir: dir,
+		Command: c.Run.Line(), Dir: dir, Search: found,
 	}
 	if err != nil {
 		o.Exit, o.Error = exitOf(err), err.Error()
@@ -40,6 +41,9 @@ func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.C
 	var results *checker.Results
 	if out != nil {
 		results, o.Exit = out.Results, out.ExitCode()
+		if found != nil && found.Shrunk != nil {
+			o.Length = found.Shrunk.After.Time
+		}
 		o.summarize(results, c.Expect)
 		if out.Trouble != nil {
 			o.Error = out.Trouble.Error()
@@ -47,10 +51,36 @@ func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.C
 	}
 	o.Status = excused(statusOf(c.Expect, o.Exit, results, differs, err), results)
 	o.Host, o.Unstruck = byHost(o.Status, results), shows(cell) && unstruck(results)
+	if found != nil && results == nil && o.Status == Inconclusive { // none of its runs came to a verdict in time
+		o.Host = true
+	}
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, err
 	}
 	return o, files.WriteJSON(filepath.Join(path, OutcomeFile), o)
+}
+
+// again is the command that makes the run of a case again. One with a plan that no flags make is repeated out of its directory.
+func (s *Suite) again(c suite.Case, dir string) string {
+	name := cmp.Or(s.Program, program)
+	if c.Search != nil || c.Trial != nil {
+		return name + " replay " + filepath.Join(s.Dir, dir)
+	}
+	return name + " run " + c.Run.Line()
+}
+
+// do makes the run of a case, or its search.
+func (s *Suite) do(ctx context.Context, cat *harness.Catalogue, c *suite.Case, path string) (*harness.Outcome, *Searched, []suite.Difference, error) {
+	if c.Search == nil {
+		out, differs, err := c.Do(ctx, cat, path)
+		return out, nil, differs, err
+	}
+	out, found, err := searched(ctx, cat, c, path)
+	if err != nil {
+		differs, err := c.Refused(err)
+		return nil, found, differs, err
+	}
+	return out, found, c.Expect.Compare(out.ExitCode(), out.Results), nil
 }
 
 // Disturbed reports whether a run may be made once more: the host held it up, or something was missing at the moment. One that was

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/cachedir"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // What a host can bear, and a run needs, in shares. A run is mostly waiting: for leases, for faults, for
@@ -54,6 +56,15 @@ func Shares(cat *harness.Catalogue, cfg harness.Config) int64 {
 		return 2 + int64(max(nodes(cat, cfg), 1)) + int64(cfg.Clients)
 	}
 	return 1 + int64(nodes(cat, cfg)) + int64((cfg.Clients+perClients-1)/perClients)
+}
+
+// Needs is what a case needs of a host: a search makes several runs at once.
+func Needs(cat *harness.Catalogue, c suite.Case) int64 {
+	needs := Shares(cat, c.Run)
+	if c.Search != nil && needs < Whole {
+		needs *= searchRuns
+	}
+	return needs
 }
 
 // nodes are the servers of a run.
@@ -140,37 +151,48 @@ func notAllowed(err error) error {
 	return err
 }
 
-func timingKey(cfg harness.Config) string {
-	cfg.Seed = 0
-	return cfg.Line()
+func timingKey(c suite.Case) string {
+	c.Run.Seed = 0
+	line := c.Run.Line()
+	switch {
+	case c.Search != nil:
+		line += fmt.Sprintf(" search %v without %v only %v", c.Search.For, c.Search.Without, c.Search.Only)
+	case c.Trial != nil:
+		line += " of a trial"
+	}
+	return line
 }
 
 // learn remembers the longer of two times, which fades.
-func (t *Timings) learn(cfg harness.Config, took time.Duration) {
+func (t *Timings) learn(c suite.Case, took time.Duration) {
 	if t == nil {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := timingKey(cfg)
+	key := timingKey(c)
 	t.took[key] = max(took, (t.took[key]+took)/2).Round(10 * time.Millisecond)
 }
 
 // estimate is how long a run takes: as it did, or its time and what comes before and after it.
-func (t *Timings) estimate(cat *harness.Catalogue, cfg harness.Config) time.Duration {
+func (t *Timings) estimate(cat *harness.Catalogue, c suite.Case) time.Duration {
 	if t != nil {
 		t.mu.Lock()
-		took, ok := t.took[timingKey(cfg)]
+		took, ok := t.took[timingKey(c)]
 		t.mu.Unlock()
 		if ok {
 			return took
 		}
 	}
-	return Declared(cat, cfg)
+	return Takes(cat, c)
 }
 
-// Declared is what can be said of a run that was never made, and is the same on every host.
-func Declared(cat *harness.Catalogue, cfg harness.Config) time.Duration {
+// Takes is what can be said of a case that was never made, and is the same on every host.
+func Takes(cat *harness.Catalogue, c suite.Case) time.Duration {
+	if c.Search != nil {
+		return c.Search.For + shrinkFor(c.Search)
+	}
+	cfg := c.Run
 	ttl := cmp.Or(cfg.TTL, time.Second)
 	return cfg.Time + time.Second + ttl + time.Duration(nodes(cat, cfg))*700*time.Millisecond
 }

@@ -47,6 +47,7 @@ type Outcome struct {
 	Servers  map[string]string  `json:"versions,omitempty"`
 	Provider string             `json:"provider,omitempty"` // of its servers: what auto chose, where nobody did
 	Dir      string             `json:"dir"`                // of the run, from the directory of the suite
+	Search   *Searched          `json:"search,omitempty"`   // that found the run; nil: it was made by itself
 }
 
 // Quoted is the finding that is told of a run that is not as expected: the first of those that made it so.
@@ -154,6 +155,9 @@ func (o *Outcome) Said() string {
 	}
 	if o.Unstruck {
 		text += "; no fault took effect"
+	}
+	if o.Search != nil {
+		text += "; " + o.Search.String()
 	}
 	return text
 }

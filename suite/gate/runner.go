@@ -130,7 +130,7 @@ func (r *running) plan(cells []plan.Cell) {
 				r.done++
 				continue
 			}
-			r.todo = append(r.todo, job{cell: c, seed: seed, nth: r.attempts(c.Name, seed), takes: r.Timings.estimate(r.Catalogue, c.Run), needs: Shares(r.Catalogue, c.Run)})
+			r.todo = append(r.todo, job{cell: c, seed: seed, nth: r.attempts(c.Name, seed), takes: r.Timings.estimate(r.Catalogue, c.Case), needs: Needs(r.Catalogue, c.Case)})
 		}
 	}
 	slices.SortStableFunc(r.todo, func(a, b job) int {
@@ -210,7 +210,7 @@ func (r *running) ended(j job, o *Outcome, spoilt bool) {
 		}
 		r.todo = slices.DeleteFunc(r.todo, func(other job) bool { return other.cell.Name == j.cell.Name && other.seed == j.seed })
 		if o.Exit != harness.ExitEnvironment {
-			r.Timings.learn(j.cell.Run, o.Took)
+			r.Timings.learn(j.cell.Case, o.Took)
 		}
 	}
 	r.mu.Unlock()

@@ -49,7 +49,7 @@ func (s Shard) Take(cat *harness.Catalogue, cells []plan.Cell) []plan.Cell {
 
 // cost is what a cell costs a machine: the time of its runs by the share of the machine that they take.
 func cost(cat *harness.Catalogue, c plan.Cell) time.Duration {
-	return time.Duration(len(c.Seeds)) * Declared(cat, c.Run) * time.Duration(min(Shares(cat, c.Run), sharesPerCore))
+	return time.Duration(len(c.Seeds)) * Takes(cat, c.Case) * time.Duration(min(Needs(cat, c.Case), sharesPerCore))
 }
 
 // split is the shard of each cell, from 0 on.

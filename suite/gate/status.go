@@ -66,6 +66,9 @@ func statusOf(e suite.Expectation, exit int, results *checker.Results, differs [
 		if err == nil && len(differs) == 0 {
 			return Expected // refused, as it should be
 		}
+		if exit == harness.ExitUnknown { // of a search
+			return Inconclusive
+		}
 		return Broken
 	}
 	if len(differs) == 0 {

@@ -146,6 +146,9 @@ func (j Judged) shownAs(runs, page string) matrix.Cell {
 	}
 	for _, o := range j.Runs {
 		run := matrix.Run{Label: fmt.Sprintf("seed %d", o.Seed), Status: string(o.Status), Kind: kinds[o.Status], Took: o.Took.Seconds(), Text: o.why(), Line: o.Command}
+		if o.Search != nil {
+			run.Text = strings.TrimPrefix(run.Text+"; "+o.Search.String(), "; ")
+		}
 		report := filepath.Join(runs, o.Dir, harness.ReportFile)
 		if _, err := os.Stat(report); err == nil && o.Dir != "" {
 			run.Link = linkFrom(page, report)

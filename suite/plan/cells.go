@@ -282,7 +282,13 @@ func (x *expansion) add(c Cell) {
 		x.wrong(c.line, "the suite has more than %d cells (combinations of values): reduce the axes", maxCells)
 	}
 	c.Row, c.Column = row(c.Run), strings.Join(c.Run.Nemesis, " + ")
+	if c.Search != nil {
+		c.Column = "explore"
+	}
 	switch {
+	case c.Trial != nil && c.Seeds == nil: // its seed is in it: these repeat it
+		c.Seeds = x.seeds
+	case c.Trial != nil:
 	case c.Run.Seed != 0:
 		c.Seeds = []uint64{c.Run.Seed} // a case that is about one seed
 	case c.Seeds == nil:

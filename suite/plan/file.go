@@ -47,15 +47,24 @@ type File struct {
 	seeds  []uint64 // in place of those of the file; nil: those of the file
 }
 
-// inclusion are cells beside those of the axes: cases that exist already, or one run.
+// inclusion are cells beside those of the axes: cases that exist already, one run, a search, or a run that was kept.
 type inclusion struct {
-	Cases text  `yaml:"cases"` // the name of a set: see Sets
-	Only  list  `yaml:"only"`  // of the set; globs
-	Name  text  `yaml:"name"`
-	Doc   text  `yaml:"doc"`
-	Run   flags `yaml:"run"`
-	Seeds list  `yaml:"seeds"`
-	rule  `yaml:",inline"`
+	Cases   text      `yaml:"cases"` // the name of a set: see Sets
+	Only    list      `yaml:"only"`  // of the set; globs
+	Name    text      `yaml:"name"`
+	Doc     text      `yaml:"doc"`
+	Run     flags     `yaml:"run"`
+	Explore exploring `yaml:"explore"` // in place of one run
+	Trial   text      `yaml:"trial"`   // the trial.json of a run, from the folder of this file
+	Seeds   list      `yaml:"seeds"`
+	rule    `yaml:",inline"`
+}
+
+// exploring is a search, as a file has it.
+type exploring struct {
+	For     text `yaml:"for"`
+	Only    list `yaml:"only"`    // faults
+	Without list `yaml:"without"` // faults
 }
 
 // rule is what must come of cells.

@@ -14,12 +14,18 @@ func (x *expansion) include(in inclusion) {
 	switch {
 	case in.Cases.Line > 0 && len(in.Run) > 0:
 		x.wrong(in.Cases.Line, "this entry of include has both cases: and run: (split it into two entries)")
+	case in.Trial.Line > 0 && (in.Cases.Line > 0 || len(in.Run) > 0 || in.Explore.For.Line > 0):
+		x.wrong(in.Trial.Line, "trial: says everything about the run: remove run:, cases: and explore: from this entry of include")
+	case in.Explore.For.Line > 0 && in.Cases.Line > 0:
+		x.wrong(in.Explore.For.Line, "explore: needs run: with a backend, not cases:")
 	case in.Cases.Line > 0:
 		x.includeSet(in)
+	case in.Trial.Line > 0:
+		x.includeTrial(in)
 	case len(in.Run) > 0:
 		x.includeRun(in)
 	default:
-		x.wrong(max(in.Name.Line, in.Outcome.Line), "an entry of include needs cases: or run:")
+		x.wrong(max(in.Name.Line, in.Outcome.Line, in.Explore.For.Line), "an entry of include needs cases:, run: or trial:")
 	}
 }
 
@@ -68,14 +74,26 @@ func (x *expansion) includeRun(in inclusion) {
 		x.wrong(line, "the key run has no backend")
 		return
 	}
+	c := suite.Case{Run: cfg}
+	under := strings.Join(cfg.Nemesis, " and ")
+	if in.explores() {
+		if c.Search = x.search(in.Explore, cfg, line); c.Search == nil {
+			return
+		}
+		under = "explore"
+	}
+	x.includeCase(in, c, line, slug(cfg.Backend)+"/"+slug(under), cfg.Backend+" under "+under)
+}
+
+// includeCase adds a case of an entry of include, under the name of the entry or another one.
+func (x *expansion) includeCase(in inclusion, c suite.Case, line int, name, doc string) {
 	seeds, err := x.f.seedsOf(in.Seeds, nil)
 	x.complain(err)
-	name := cmp.Or(in.Name.Value, slug(cfg.Backend)+"/"+slug(strings.Join(cfg.Nemesis, "-")))
-	doc := cmp.Or(in.Doc.Value, cfg.Backend+" under "+strings.Join(cfg.Nemesis, " and "))
-	if !suite.GoodName(name) {
-		x.wrong(max(in.Name.Line, line), "%q is not a valid name: want lower case words joined by - or /", name)
+	c.Name, c.Text, c.Expect = cmp.Or(in.Name.Value, name), cmp.Or(in.Doc.Value, doc), suite.Expectation{Outcome: suite.Safe}
+	if !suite.GoodName(c.Name) {
+		x.wrong(max(in.Name.Line, line), "%q is not a valid name: want lower case words joined by - or /", c.Name)
 		return
 	}
-	x.add(Cell{Case: suite.Case{Name: name, Text: doc, Run: cfg, Expect: suite.Expectation{Outcome: suite.Safe}}, Seeds: seeds, line: line})
-	x.own = append(x.own, ownRule{in.rule, name})
+	x.add(Cell{Case: c, Seeds: seeds, line: line})
+	x.own = append(x.own, ownRule{in.rule, c.Name})
 }

@@ -25,9 +25,7 @@ func (x *expansion) check() {
 // settle says whether a cell is run here or skipped; the error says that it can be neither.
 func (f *File) settle(cat *harness.Catalogue, c *Cell) error {
 	c.Skip = ""
-	cfg := c.Run
-	cfg.Seed = c.Seeds[0]
-	err := harness.Check(cat, cfg)
+	err := possible(cat, c)
 	var coded *harness.Error
 	switch {
 	case err == nil:
@@ -48,6 +46,15 @@ func (f *File) settle(cat *harness.Catalogue, c *Cell) error {
 	return err
 }
 
+// possible says why a cell cannot be run here.
+func possible(cat *harness.Catalogue, c *Cell) error {
+	if c.Trial != nil {
+		_, err := harness.ParseTrial(cat, harness.TrialFile, c.Trial, "")
+		return err
+	}
+	return harness.Check(cat, c.Seeded(c.Seeds[0]).Run)
+}
+
 // Replace runs another backend in the place of one, with the same expectations: a worse lock must turn a gate
 // red. What the old one was skipped for says nothing of the new one.
 func (f *File) Replace(cat *harness.Catalogue, cells []Cell, old, replacement string) error {
@@ -60,6 +67,9 @@ func (f *File) Replace(cat *harness.Catalogue, cells []Cell, old, replacement st
 		c := &cells[i]
 		if bare, _ := catalog.Split(c.Run.Backend); c.Control || (c.Run.Backend != old && bare != old) {
 			continue
+		}
+		if c.Trial != nil {
+			return fmt.Errorf("--replace: cell %s repeats a kept run of %s, which cannot be one of another lock: exclude the cell", c.Name, old)
 		}
 		found = true
 		before := c.Run.Backend

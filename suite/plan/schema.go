@@ -54,6 +54,12 @@ func Schema(cat *suite.Book) map[string]any {
 			"axes":       described(flagSchema(cat.Catalogue, words, true), "flags of lockstorm run, each with a list of values: every combination of values is a cell"),
 			"include": object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "properties": with(object{
 				"cases": object{"enum": cat.SetNames()}, "only": words, "name": object{"type": "string"}, "doc": object{"type": "string"}, "run": run, "seeds": seeds,
+				"explore": object{"type": "object", "additionalProperties": false, "description": "search for violations in place of one run; explore chooses faults, moments and workload", "properties": object{
+					"for":     object{"type": "string", "description": "how long to search, for example 30s (default 1m)"},
+					"only":    described(words, "inject only these faults"),
+					"without": described(words, "never inject these faults"),
+				}},
+				"trial": object{"type": "string", "description": "the trial.json of a kept run, or its directory, relative to this file: repeat this run"},
 			})}},
 			"exclude":    object{"type": "array", "items": flagSchema(cat.Catalogue, words, true)},
 			"expect":     object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "properties": with(object{"of": flagSchema(cat.Catalogue, words, true)})}},

@@ -55,7 +55,7 @@ func Main(cat Parts) error {
 	m, err := ch.Receive()
 	switch {
 	case err != nil:
-		return fmt.Errorf("receive the configuration: %w", err)
+		return fmt.Errorf("cannot receive the configuration: %w", err)
 	case m.Op != control.Configure || m.Config == nil:
 		return fmt.Errorf("expected the configuration, received %q", m.Op)
 	}
@@ -143,7 +143,7 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 	env.Session = client.Session()
 	locker, err := spec.Open(ctx, env)
 	if err != nil {
-		return fail(fmt.Errorf("open backend %s: %w", spec.Name, err))
+		return fail(fmt.Errorf("cannot open backend %s: %w", spec.Name, err))
 	}
 	if spec.Settles {
 		own, is := locker.(workloads.Resource)

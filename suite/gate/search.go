@@ -1,0 +1,194 @@
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/explore"
+	"github.com/lockstorm/lockstorm/explore/search"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// A case with a search is made like a run: in its directory is the run that shows best what the search found, made smaller where it has a
+// violation, and beside it what the search has learnt, in search/.
+const (
+	searchDir   = "search"
+	shrunkDir   = "shrunk"
+	searchRuns  = 2 // at once
+	searchKeeps = 5 // violating runs
+	shrinkRuns  = 40
+	shrinkRate  = 5
+)
+
+// Searched is what came of the search of a case.
+type Searched struct {
+	Runs       int             `json:"runs"`
+	Unjudged   int             `json:"unjudged,omitempty"` // of them without a verdict
+	Features   int             `json:"features"`           // kinds of behaviour
+	Violations []string        `json:"violations,omitempty"`
+	Shrunk     *explore.Shrunk `json:"shrunk,omitempty"` // nil: the run is as it was found
+}
+
+// String is the search in short.
+func (s *Searched) String() string {
+	text := fmt.Sprintf("searched with %s, %s of behaviour", plural(s.Runs, "run"), plural(s.Features, "kind"))
+	if s.Shrunk != nil && s.Shrunk.Of > 0 {
+		text += fmt.Sprintf("; made smaller, it shows again in %d of %s", s.Shrunk.Again, plural(s.Shrunk.Of, "run"))
+	}
+	return text
+}
+
+// wants reports whether an expectation can only be met by a violation.
+func wants(e suite.Expectation) bool {
+	return slices.Contains([]suite.Word{suite.Defect, suite.Blocks, suite.Violated}, e.Outcome)
+}
+
+// searched searches a case, and makes its configuration that of the run that was found. Where only what is a lock's nature shows, the
+// search goes on until its time is over; it ends with the first violation that nobody expects, or with the one that is to be found.
+func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir string) (*harness.Outcome, *Searched, error) {
+	again := c.Run.Command
+	space, err := search.NewSpace(cat, c.Run, c.Search.Only, c.Search.Without)
+	if err != nil {
+		return nil, nil, err
+	}
+	run := func(ctx context.Context, t *harness.Trial, dir string) (*checker.Results, error) {
+		t.Config.Command = again
+		out, err := t.Run(ctx, dir, nil)
+		if err != nil {
+			return nil, err
+		}
+		return out.Results, nil
+	}
+	s := &search.Search{
+		Space: space, Dir: filepath.Join(dir, searchDir), Seed: c.Run.Seed, Jobs: searchRuns, Keep: searchKeeps, Run: run,
+		Enough: func(r *checker.Results) bool {
+			differs := len(c.Expect.Compare(r.ExitCode, r)) > 0
+			return differs != wants(c.Expect)
+		},
+	}
+	limited, stop := context.WithTimeout(ctx, c.Search.For)
+	defer stop()
+	st, err := s.Go(limited)
+	switch {
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	case err != nil && (st == nil || len(st.Violations) == 0):
+		if !errors.As(err, new(*harness.Error)) {
+			err = &harness.Error{Code: harness.ExitEnvironment, Err: err}
+		}
+		return nil, nil, err
+	}
+	told := &Searched{Runs: st.Runs, Unjudged: st.Unjudged, Features: st.Features}
+	for _, v := range st.Violations {
+		told.Violations = append(told.Violations, v.String())
+	}
+	shown, violated := best(st)
+	if shown == "" {
+		return nil, told, &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("none of %s had a verdict", plural(st.Runs, "run"))}
+	}
+	from := filepath.Join(s.Dir, shown)
+	if c.Run, err = madeWith(from); err != nil {
+		return nil, told, err
+	}
+	if violated {
+		if from, told.Shrunk, err = shrunk(ctx, cat, *c, run, from, filepath.Join(dir, searchDir, shrunkDir)); err != nil {
+			return nil, told, err
+		}
+	}
+	out, err := settle(from, dir)
+	return out, told, err
+}
+
+// best is the run that shows best what a search found.
+func best(st *search.State) (dir string, violated bool) {
+	if st.Last != "" {
+		return st.Last, true
+	}
+	for _, v := range st.Violations {
+		if v.Dir != "" {
+			return v.Dir, true
+		}
+	}
+	return st.Nearest, false
+}
+
+// shrunk makes a violating run smaller, as long as there is time, and says where the smallest one is; one that does not
+// show again often enough stays as it is.
+func shrunk(ctx context.Context, cat *harness.Catalogue, c suite.Case, run func(context.Context, *harness.Trial, string) (*checker.Results, error), from, to string) (string, *explore.Shrunk, error) {
+	t, err := harness.ReadTrial(cat, from, c.Run.Version)
+	if err != nil {
+		return "", nil, err
+	}
+	r, err := harness.ReadResults(from)
+	if err != nil {
+		return "", nil, err
+	}
+	check := ""
+	if all := c.Expect.Deviating(r, c.Expect.Compare(r.ExitCode, r)); len(all) > 0 {
+		check = all[0].Check
+	}
+	target, at, ok := explore.TargetOf(r, check)
+	if !ok {
+		return from, nil, nil
+	}
+	limited, stop := context.WithTimeout(ctx, shrinkFor(c.Search))
+	defer stop()
+	made, err := (&explore.Shrinker{Catalogue: cat, Target: target, Runs: shrinkRuns, Rate: shrinkRate, Dir: to, Run: run}).Shrink(limited, t, at)
+	switch {
+	case ctx.Err() != nil:
+		return "", nil, ctx.Err()
+	case errors.Is(err, explore.ErrNotAgain) || limited.Err() != nil && made.Dir == "":
+		return from, nil, nil
+	case err != nil:
+		return "", nil, err
+	}
+	return made.Dir, made, nil
+}
+
+// shrinkLeast is how long it is tried at least to make a run smaller: each step takes several runs.
+var shrinkLeast = time.Minute
+
+// shrinkFor is how long a run that a search has found is made smaller at most.
+func shrinkFor(s *suite.Search) time.Duration { return max(s.For, shrinkLeast) }
+
+// settle makes a run that was found that of the case.
+func settle(from, dir string) (*harness.Outcome, error) {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if err := os.Rename(filepath.Join(from, e.Name()), filepath.Join(dir, e.Name())); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.Remove(from); err != nil {
+		return nil, err
+	}
+	r, err := harness.ReadResults(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &harness.Outcome{Dir: dir, Seed: r.Seed, Results: r}, nil
+}
+
+// madeWith is the configuration of a run that was made.
+func madeWith(dir string) (cfg harness.Config, err error) {
+	var t struct {
+		Config *harness.Config `json:"config"`
+	}
+	t.Config = &cfg
+	b, err := os.ReadFile(filepath.Join(dir, harness.TrialFile))
+	if err == nil {
+		err = json.Unmarshal(b, &t)
+	}
+	return cfg, err
+}

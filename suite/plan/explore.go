@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/explore/search"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// explores reports whether an entry of include has a search in place of a run.
+func (in inclusion) explores() bool {
+	return in.Explore.For.Line > 0 || len(in.Explore.Only) > 0 || len(in.Explore.Without) > 0
+}
+
+// The times that a search may take.
+const (
+	defaultSearch  = time.Minute
+	shortestSearch = time.Second
+)
+
+// search is a search of an entry of include; nil: it is wrong.
+func (x *expansion) search(e exploring, cfg harness.Config, line int) *suite.Search {
+	s := &suite.Search{For: defaultSearch}
+	if e.For.Line > 0 {
+		d, err := time.ParseDuration(e.For.Value)
+		if err != nil || d < shortestSearch {
+			x.wrong(e.For.Line, "for %q: write how long to search, for example 30s (at least %v)", e.For.Value, shortestSearch)
+			return nil
+		}
+		s.For = d
+	}
+	for _, names := range []struct {
+		from list
+		to   *[]string
+	}{{e.Only, &s.Only}, {e.Without, &s.Without}} {
+		for _, n := range names.from {
+			if err := x.known("nemesis", n.Value); err != nil {
+				x.wrong(n.Line, "explore: %w", err)
+				return nil
+			}
+			*names.to = append(*names.to, n.Value)
+		}
+	}
+	if slices.ContainsFunc(cfg.Nemesis, func(n string) bool { return n != "none" }) {
+		x.wrong(line, "explore: chooses the faults itself: remove nemesis: from run:, and name faults under explore: with only:")
+		return nil
+	}
+	_, err := search.NewSpace(x.cat.Catalogue, cfg, s.Only, s.Without)
+	var coded *harness.Error
+	if errors.As(err, &coded) && coded.Code == harness.ExitUsage {
+		x.wrong(line, "explore: %w", err)
+		return nil
+	}
+	return s // what is missing here, other machines may have: settle says it
+}
+
+// includeTrial adds a run that was kept: its trial.json, or the directory that has it.
+func (x *expansion) includeTrial(in inclusion) {
+	path := in.Trial.Value
+	if !filepath.IsAbs(path) && x.f.path != Stdin {
+		path = filepath.Join(filepath.Dir(x.f.path), path)
+	}
+	if filepath.Ext(path) != ".json" {
+		path = filepath.Join(path, harness.TrialFile)
+	}
+	b, err := files.Read(path, maxFile)
+	if err != nil {
+		x.wrong(in.Trial.Line, "trial: %w", err)
+		return
+	}
+	t, err := harness.ParseTrial(x.cat.Catalogue, path, b, "")
+	var coded *harness.Error
+	var cfg harness.Config
+	switch {
+	case err == nil:
+		cfg = t.Config
+	case errors.As(err, &coded) && coded.Code == harness.ExitEnvironment:
+		var saved harness.Trial
+		if jerr := json.Unmarshal(b, &saved); jerr != nil {
+			err = jerr
+			break
+		}
+		cfg, err = saved.Config, nil
+	}
+	if err != nil {
+		x.wrong(in.Trial.Line, "trial: %w", err)
+		return
+	}
+	cfg.Out, cfg.Command, cfg.Version = "", "", ""
+	name := slug(cfg.Backend) + "/" + slug(filepath.Base(filepath.Dir(path)))
+	x.includeCase(in, suite.Case{Run: cfg, Trial: json.RawMessage(b)}, in.Trial.Line, name, cfg.Backend+" in the kept run "+in.Trial.Value)
+}
