@@ -61,6 +61,12 @@ test: servers ## run the tests (RACE=-race with the race detector, as make ci do
 	{ [ -z "$$pid" ] || wait $$pid; } || code=1; cat bin/examples.log; exit $$code # a client with the race detector would end a second later
 	$(if $(filter ./...,$(PKG)),@if ./.ci/browser; then $(MAKE) --no-print-directory browser; else [ -z "$$CI" ]; fi)
 
+# What judges, without servers: with the race detector its tests have a tenth of their random records.
+JUDGE := ./checker/... ./proof ./operations/... ./tests/hunt/... ./tests/damage
+.PHONY: judge
+judge: ##> tests of what judges, with all their random records, without the race detector (make test has them, too)
+	$(GO) test -shuffle=on -timeout 15m $(JUDGE)
+
 # Pages of eight kinds of runs, and of runs of 100,000 and of a million events.
 PAGES := $(CURDIR)/bin/pages
 .PHONY: pages
@@ -257,7 +263,7 @@ ci: ## everything that must hold before a change lands (lint has go vet's analyz
 	race=$$(command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race); \
 	make tidy && make build && make lint && step "get servers and browser" ./.ci/await bin/prepare servers && \
 	make test RACE=$$race TESTFLAGS="$$race -shuffle=on -vet=off -ldflags=-w -p $(ATONCE)" && \
-	make fast && step "get images" ./.ci/await bin/prepare images && \
+	{ [ -z "$$race" ] || make judge; } && make fast && step "get images" ./.ci/await bin/prepare images && \
 	{ make containers >bin/containers.log 2>&1 & containers=$$!; code=0; make gate || code=1; wait $$containers || code=1; cat bin/containers.log; exit $$code; } # both wait for most of their time
 
 .PHONY: clean

@@ -216,7 +216,7 @@ func (r *working) sick(out *gate.Outcome) {
 	n := r.inRow
 	r.mu.Unlock()
 	if n >= mostSick {
-		r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("%d runs in a row could not be made on this machine; the last one: %s", n, out.Error)})
+		r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("%d runs in a row failed on this machine, because something is missing or broken; error of the last run: %s", n, out.Error)})
 	}
 }
 

@@ -48,7 +48,7 @@ func parseKey(s string) (t Task, machine string, attempt int, err error) {
 	case len(parts) == 4 && parts[0] == "control":
 		machine, parts = parts[1], parts[1:]
 	default:
-		return t, "", 0, fmt.Errorf("%q is no key of an outcome", s)
+		return t, "", 0, fmt.Errorf("%q is not a valid key of an outcome", s)
 	}
 	t, err = parseTask(parts[1])
 	attempt, bad := strconv.Atoi(parts[2])
@@ -88,7 +88,7 @@ func (c *Campaign) board(ctx context.Context) (*board, error) {
 func (c *Campaign) watch(ctx context.Context, b *board, goOn bool, each func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silent := time.AfterFunc(watchTime, func() { cancel(fmt.Errorf("the outcomes do not come: %w", nats.ErrTimeout)) }) // of itself it waits for ever
+	silent := time.AfterFunc(watchTime, func() { cancel(fmt.Errorf("the queue does not send the outcomes: %w", nats.ErrTimeout)) }) // of itself it waits for ever
 	defer silent.Stop()
 	w, err := c.results.WatchAll(ctx)
 	if err != nil {
@@ -134,15 +134,18 @@ func (b *board) add(key string, value []byte) error {
 		return nil
 	}
 	t, machine, attempt, err := parseKey(rest)
-	if err != nil || t.Cell < 0 || t.Cell >= len(b.m.Definition.Cells) {
-		return fmt.Errorf("the outcomes of campaign %s have %q, which is no run of it: %w", b.m.Name, key, err)
+	if err == nil && (t.Cell < 0 || t.Cell >= len(b.m.Definition.Cells)) {
+		err = fmt.Errorf("the suite has no cell %d", t.Cell)
+	}
+	if err != nil {
+		return fmt.Errorf("campaign %s has an outcome with the key %q, which names none of its runs: %w", b.m.Name, key, err)
 	}
 	r := &Result{}
 	if err := json.Unmarshal(value, r); err != nil {
 		return fmt.Errorf("outcome %s of campaign %s: %w", key, b.m.Name, err)
 	}
 	if cell := b.m.Definition.Cells[t.Cell].Case.Name; r.Outcome.Cell != cell || r.Outcome.Seed != t.Seed || badRune.MatchString(r.Machine) || (machine != "" && machine != r.Machine) {
-		return fmt.Errorf("outcome %s of campaign %s is that of cell %q seed %d on machine %q", key, b.m.Name, r.Outcome.Cell, r.Outcome.Seed, r.Machine)
+		return fmt.Errorf("outcome %s of campaign %s is stored under a wrong key: it belongs to cell %q seed %d on machine %q", key, b.m.Name, r.Outcome.Cell, r.Outcome.Seed, r.Machine)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -201,7 +201,7 @@ func TestRefusals(t *testing.T) {
 	s := serve(t, t.TempDir(), "127.0.0.1:0")
 	q := open(t, s.URL())
 	start(t, q, manifest(t, "same", 1, 1))
-	if _, err := Start(t.Context(), q, catalogue(), manifest(t, "same", 2, 1), nil); err == nil || !strings.Contains(err.Error(), "has another campaign same") {
+	if _, err := Start(t.Context(), q, catalogue(), manifest(t, "same", 2, 1), nil); err == nil || !strings.Contains(err.Error(), "another campaign with the name same") {
 		t.Errorf("another campaign: %v", err)
 	}
 	other := manifest(t, "same", 1, 1)
@@ -264,7 +264,7 @@ func TestUnable(t *testing.T) {
 	s := serve(t, t.TempDir(), "127.0.0.1:0")
 	m := manifest(t, "unable", 2, 1)
 	m.Definition.Cells[1].Case.Run = suite.MustLine("--backend sql-for-update --topology mariadb --time 1s")
-	m.Needs[1] = need(catalogue(), m.Definition.Cells[1].Case.Run)
+	m.Needs[1] = need(catalogue(), m.Definition.Cells[1].Case)
 	c := start(t, open(t, s.URL()), m)
 	t.Setenv("PATH", t.TempDir()) // no server is found there
 	ctx, cancel := context.WithCancel(t.Context())

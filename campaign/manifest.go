@@ -18,6 +18,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/gate"
 	"github.com/lockstorm/lockstorm/suite/plan"
 )
@@ -72,7 +73,7 @@ func Make(cat *harness.Catalogue, def gate.Definition, cells []plan.Cell, s Sett
 		if c.Skip != "" && lacking(cat, *c) != nil {
 			c.Skip = ""
 		}
-		m.Needs = append(m.Needs, need(cat, c.Run))
+		m.Needs = append(m.Needs, need(cat, c.Case))
 	}
 	def.Cells = gate.Define(cells)
 	m.Definition = def
@@ -96,7 +97,8 @@ func lacking(cat *harness.Catalogue, c plan.Cell) error {
 
 // need is what a machine must have for a run, as a word of a subject: its servers or the program of its adapter, and whether it
 // wants the machine for itself.
-func need(cat *harness.Catalogue, cfg harness.Config) string {
+func need(cat *harness.Catalogue, c suite.Case) string {
+	cfg := c.Run
 	bare, options := catalog.Split(cfg.Backend)
 	parts := []string{cfg.Topology}
 	b, err := cat.Backends.Get(bare)
@@ -112,7 +114,7 @@ func need(cat *harness.Catalogue, cfg harness.Config) string {
 	if slices.ContainsFunc(cfg.Nemesis, func(n string) bool { return strings.HasPrefix(n, "clock-jump") }) { // it needs a library of the machine
 		parts = append(parts, "clock")
 	}
-	if gate.Shares(cat, cfg) == gate.Whole {
+	if gate.Needs(cat, c) == gate.Whole {
 		parts = append(parts, "alone")
 	}
 	word := strings.Trim(badRune.ReplaceAllString(strings.Join(parts, "-"), "_"), "-")
@@ -132,7 +134,7 @@ func (m *Manifest) Tasks(cat *harness.Catalogue) []Task {
 		if d.Control || d.Skip != "" {
 			continue
 		}
-		takes := gate.Declared(cat, d.Case.Run)
+		takes := gate.Takes(cat, d.Case)
 		for _, seed := range d.Seeds {
 			all = append(all, costed{Task{i, seed}, takes})
 		}

@@ -65,7 +65,7 @@ func Choose(ctx context.Context, q *queue.Queue, name string) (string, error) {
 	case name != "" && slices.Contains(names, name), name == "" && len(names) == 1:
 		return names[max(slices.Index(names, name), 0)], nil
 	case len(names) == 0:
-		return "", fmt.Errorf("the queue %s has no campaign: begin one (campaign start FILE --queue %s)", q.URL(), q.URL())
+		return "", fmt.Errorf("the queue %s has no campaign: start a campaign first (campaign start FILE --queue %s)", q.URL(), q.URL())
 	case name == "":
 		return "", fmt.Errorf("the queue %s has several campaigns: name one of %s with --campaign", q.URL(), strings.Join(names, ", "))
 	}
@@ -81,7 +81,7 @@ func Open(ctx context.Context, q *queue.Queue, name string) (*Campaign, error) {
 		b, err = c.runs.GetBytes(ctx, manifestName)
 	}
 	if errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil, fmt.Errorf("campaign %s was not started completely: start it again", name)
+		return nil, fmt.Errorf("the start of campaign %s was interrupted: run campaign start again", name)
 	}
 	if err != nil {
 		return nil, q.Explain(err)
@@ -187,9 +187,9 @@ func (c *Campaign) remember(ctx context.Context) error {
 		c.Manifest = &before
 		return nil
 	case before.Build != c.Build:
-		return &Other{fmt.Errorf("campaign %s was started by another build of the program (%s, this is %s): remove it (campaign rm), or choose another --name", c.Name, before.Build, c.Build)}
+		return &Other{fmt.Errorf("campaign %s was started by another build of the program (%s; this program is build %s): remove the campaign (campaign rm), or choose another --name", c.Name, before.Build, c.Build)}
 	}
-	return &Other{fmt.Errorf("the queue has another campaign %s (suite %s, started %s): remove it (campaign rm), or choose another --name", c.Name, before.Definition.Name, before.Definition.Started.Format(time.DateTime))}
+	return &Other{fmt.Errorf("the queue already has another campaign with the name %s (suite %s, started %s): remove that campaign (campaign rm), or choose another --name", c.Name, before.Definition.Name, before.Definition.Started.Format(time.DateTime))}
 }
 
 // Other says that a queue has another campaign under the same name.

@@ -31,7 +31,7 @@ func (r *working) next(ctx context.Context) (jetstream.Msg, Task) {
 		first++
 		if wait == emptyWaitMax && !r.idle && len(r.able) < len(r.Campaign.needs()) {
 			r.idle = true
-			r.tell(Event{Note: "the queue has no run that this machine can make: waiting until other machines have made the rest (Ctrl-C ends this worker)"})
+			r.tell(Event{Note: "the queue has no run left that this machine can execute: waiting for the other machines (Ctrl-C ends this worker)"})
 		}
 		if r.Idle > 0 && time.Since(r.last) > r.Idle && r.working() == 0 {
 			r.stop(fmt.Errorf("%w within %v", ErrIdle, r.Idle))
@@ -69,7 +69,7 @@ func (r *working) fetch(ctx context.Context, need string) (jetstream.Msg, Task, 
 		parts := strings.Split(msg.Subject(), ".")
 		t, err := parseTask(parts[len(parts)-1])
 		if err != nil || t.Cell >= len(r.Campaign.Definition.Cells) {
-			return nil, t, fmt.Errorf("campaign %s has a message on %s, which is no run of it", r.Campaign.Name, msg.Subject())
+			return nil, t, fmt.Errorf("campaign %s has a message with the subject %s, which names none of its runs", r.Campaign.Name, msg.Subject())
 		}
 		return msg, t, nil
 	}

@@ -99,7 +99,7 @@ func TestOutcomesAreChecked(t *testing.T) {
 		{Outcome: gate.Outcome{Cell: "cell-0", Seed: 1}, Machine: "../here"},
 	} {
 		put(t, c, r)
-		if _, err := c.Gather(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "is that of cell") {
+		if _, err := c.Gather(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "is stored under a wrong key") {
 			t.Errorf("%+v: %v", r, err)
 		}
 	}

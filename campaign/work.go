@@ -283,7 +283,7 @@ func (r *working) shares(t Task) int64 {
 	if r.board.attempts(owner{t, ""}) > 0 {
 		return r.all
 	}
-	return min(gate.Shares(r.Catalogue, r.Campaign.Definition.Cells[t.Cell].Case.Run), r.all)
+	return min(gate.Needs(r.Catalogue, r.Campaign.Definition.Cells[t.Cell].Case), r.all)
 }
 
 // enter waits for room for a task, and returns what leaves it again; nil: ctx has ended.

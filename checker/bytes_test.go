@@ -16,12 +16,10 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/checkertest"
 	"github.com/lockstorm/lockstorm/checker/checks"
+	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
-const (
-	digests  = "LOCKSTORM_DIGESTS" // where a process of TestTheSameBytes writes its own
-	judgings = 20
-)
+const digests = "LOCKSTORM_DIGESTS" // where a process of TestTheSameBytes writes its own
 
 // Judging the same record again gives the same bytes: no order of a map decides a reason or a finding. The seed of
 // those orders is of a process: each judging has one of its own.
@@ -31,7 +29,7 @@ func TestTheSameBytes(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	said := make([]string, judgings)
+	said := make([]string, max(2, setting.Random(t, "LOCKSTORM_JUDGINGS", 20)))
 	var group errgroup.Group
 	group.SetLimit(2)
 	for n := range said {

@@ -13,7 +13,7 @@ import (
 func ReadResults(path string) (*Results, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("read results: %w", err)
+		return nil, fmt.Errorf("cannot read results: %w", err)
 	}
 	var r Results
 	if err := json.Unmarshal(b, &r); err != nil {

@@ -37,7 +37,7 @@ func freePort() (int, error) {
 func bindable(port int) (int, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort(Loopback, strconv.Itoa(port)))
 	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
+		return 0, fmt.Errorf("cannot find a free port: %w", err)
 	}
 	port = l.Addr().(*net.TCPAddr).Port
 	return port, l.Close()

@@ -69,7 +69,7 @@ func (p Process) Prepare(ctx context.Context, r Recipe, place Place) error {
 			err = p.once(ctx, r, []string{"cp", "-a", made, filepath.Join(place.Dir, r.Template.Dir)}, place)
 		}
 		if err != nil {
-			return fmt.Errorf("prepare %s: %w", r.Name, err)
+			return fmt.Errorf("cannot prepare %s: %w", r.Name, err)
 		}
 	}
 	return p.all(ctx, r, r.Prepare, place)
@@ -80,10 +80,10 @@ func (p Process) all(ctx context.Context, r Recipe, commands [][]string, place P
 	for _, command := range commands {
 		args, err := place.ExpandAll(command)
 		if err != nil {
-			return fmt.Errorf("prepare %s: %w", r.Name, err)
+			return fmt.Errorf("cannot prepare %s: %w", r.Name, err)
 		}
 		if err := p.once(ctx, r, args, place); err != nil {
-			return fmt.Errorf("prepare %s: %s: %w", r.Name, args[0], err)
+			return fmt.Errorf("cannot prepare %s: %s: %w", r.Name, args[0], err)
 		}
 	}
 	return nil

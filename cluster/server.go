@@ -162,7 +162,7 @@ func (s *Server) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := os.MkdirAll(s.place.Dir, 0o755); err != nil {
-		return fmt.Errorf("start %s: %w", s.Name(), err)
+		return fmt.Errorf("cannot start %s: %w", s.Name(), err)
 	}
 	if !s.prepared {
 		if err := s.provider.Prepare(ctx, s.recipe, s.place); err != nil {
@@ -188,7 +188,7 @@ var errEnded = errors.New("the server ended before it was ready")
 func (s *Server) startAt(ctx context.Context, place Place) error {
 	in, err := s.provider.Launch(ctx, s.topology, s.recipe, place)
 	if err != nil {
-		return fmt.Errorf("start %s: %w", s.Name(), err)
+		return fmt.Errorf("cannot start %s: %w", s.Name(), err)
 	}
 	place = in.Place()
 	s.mu.Lock()
@@ -207,7 +207,7 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 		}
 		select {
 		case <-in.Done():
-			return fmt.Errorf("start %s: %w (see %s): %s", s.Name(), errEnded, log, s.lastWords(log))
+			return fmt.Errorf("cannot start %s: %w (see %s): %s", s.Name(), errEnded, log, s.lastWords(log))
 		case <-ctx.Done():
 			if Foreign(s.provider) {
 				return fmt.Errorf("%s does not answer as expected: %w", s.Name(), last)
@@ -301,7 +301,7 @@ func (s *Server) Promote(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("%s cannot be promoted: its store has no call for it", s.Name())
 	}
 	if err := p.Promote(ctx); err != nil {
-		return "", fmt.Errorf("promote %s: %w", s.Name(), err)
+		return "", fmt.Errorf("cannot promote %s: %w", s.Name(), err)
 	}
 	s.setFollows(false)
 	return s.Name() + " was promoted, and accepts writes", nil

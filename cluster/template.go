@@ -63,13 +63,13 @@ func (r Recipe) MakeTemplate(by string, run func(dir string) error) (string, err
 	}
 	cache, _, err := cachedir.Dir()
 	if err != nil {
-		return "", fmt.Errorf("cache the template of %s: %w", r.Name, err)
+		return "", fmt.Errorf("cannot cache the template of %s: %w", r.Name, err)
 	}
 	path := filepath.Join(cache, name, r.Template.Dir)
 	// Made beside and moved, so that two runs at once do not see half a folder.
 	made, done, err := cachedir.Build(cache)
 	if err != nil {
-		return "", fmt.Errorf("make the template of %s: %w", r.Name, err)
+		return "", fmt.Errorf("cannot make the template of %s: %w", r.Name, err)
 	}
 	defer done()
 	if err := run(made); err != nil {

@@ -24,7 +24,7 @@ type block struct {
 func readBlocks(f io.ReaderAt, size int64, name string) (*History, error) {
 	blocks, err := findBlocks(f, size)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
+		return nil, fmt.Errorf("cannot read %s: %w", name, err)
 	}
 	lines := 0
 	for _, b := range blocks {
@@ -41,7 +41,7 @@ func readBlocks(f io.ReaderAt, size int64, name string) (*History, error) {
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
+		return nil, fmt.Errorf("cannot read %s: %w", name, err)
 	}
 	decoders := make([]*decoder, len(parts))
 	for i, p := range parts {

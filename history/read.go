@@ -73,12 +73,12 @@ var ErrTooLarge = errors.New("too large to be read")
 func ReadFile(path string) (*History, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read a history: %w", err)
+		return nil, fmt.Errorf("cannot read a history: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // read only
 	st, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("read a history: %w", err)
+		return nil, fmt.Errorf("cannot read a history: %w", err)
 	}
 	if st.Mode().IsRegular() {
 		return readBlocks(f, st.Size(), path)
@@ -104,7 +104,7 @@ func Read(r io.Reader, name string) (*History, error) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read %s: line %d: %w", name, line, err)
+			return nil, fmt.Errorf("cannot read %s: line %d: %w", name, line, err)
 		}
 	}
 	return finish(name, []*decoder{d})

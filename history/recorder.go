@@ -31,7 +31,7 @@ var ErrRecorderClosed = errors.New("the log is closed")
 func Open(path, party string, clock Clock, run Run) (*Recorder, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("open the log of %s: %w", party, err)
+		return nil, fmt.Errorf("cannot open the log of %s: %w", party, err)
 	}
 	r := &Recorder{clock: clock, party: party, limit: run.StallLimit, file: f, buf: make([]byte, 0, 1024)}
 	if _, err := r.Record(Event{Process: Process{Name: party}, Type: Info, F: FRun, Value: ValueOf(run)}); err != nil {
@@ -76,7 +76,7 @@ func (r *Recorder) write(e *Event) int64 {
 	}
 	r.buf = append(e.AppendJSON(r.buf[:0], false), '\n')
 	if _, err := r.file.Write(r.buf); err != nil {
-		r.err = fmt.Errorf("write the log of %s: %w", r.party, err)
+		r.err = fmt.Errorf("cannot write the log of %s: %w", r.party, err)
 	}
 	r.sum = chained(r.sum, lineSum(r.buf[:len(r.buf)-1]))
 	return e.Time

@@ -27,7 +27,9 @@ func TestExplore(t *testing.T) {
 		t.Error(err)
 	}
 	violated := suite.Expectation{Outcome: suite.Violated}
-	if failed, said := observed(t, func(tb testing.TB) { lockstormtest.Kept(tb, cat, filepath.Join(dir[1], "trial.json"), violated, lockstormtest.FirstOf(1, 2, 3)) }); failed {
+	if failed, said := observed(t, func(tb testing.TB) {
+		lockstormtest.Kept(tb, cat, filepath.Join(dir[1], "trial.json"), violated, lockstormtest.FirstOf(1, 2, 3))
+	}); failed {
 		t.Errorf("repeated: %s", said)
 	}
 	failed, said = observed(t, func(tb testing.TB) { lockstormtest.Kept(tb, cat, dir[1], suite.Expectation{Outcome: suite.Safe}) })

@@ -215,7 +215,7 @@ func (s *scene) contradicted(c Claim, e *history.Event, by func(o *history.Event
 			return none(c)
 		}
 	}
-	return errors.New("the register had accepted no earlier request after which it must refuse this request")
+	return errors.New("the register had accepted no earlier request with a token that forbids this request")
 }
 
 // mismatch: a read was answered with something else than was written last.

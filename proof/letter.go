@@ -96,7 +96,7 @@ func (l *Letter) Verify() (story []string, err error) {
 	case err != nil:
 		return nil, err
 	case seal != l.Seal:
-		return nil, errors.New("the seal does not match: the proof was changed after it was written")
+		return nil, errors.New("the checksum in the field seal does not match: the proof was changed after it was written")
 	case l.NeedsRecord:
 		return nil, ErrRecord
 	}
@@ -109,10 +109,10 @@ func (l *Letter) Verify() (story []string, err error) {
 // Against holds a letter against the record that it is from, of which the digest is given.
 func (l *Letter) Against(r *Record, digest string) (story []string, err error) {
 	if seal, err := l.seal(); err != nil || seal != l.Seal {
-		return nil, errors.Join(errors.New("the seal does not match: the proof was changed after it was written"), err)
+		return nil, errors.Join(errors.New("the checksum in the field seal does not match: the proof was changed after it was written"), err)
 	}
 	if digest != l.Record {
-		return nil, errors.New("the record has another SHA-256 than the proof names: the proof belongs to another record, or the record was changed")
+		return nil, errors.New("the SHA-256 of the record differs from the SHA-256 in the proof: the proof belongs to another record, or the record was changed")
 	}
 	p := &Proof{Grants: l.Claim.Grants, From: l.Claim.From, To: l.Claim.To, Record: l.NeedsRecord}
 	for i := range l.Events {

@@ -269,7 +269,7 @@ func (t *tale) says(op operation) string {
 	case renews:
 		return "grant " + g.ID + " is renewed"
 	case notHeld:
-		return "the store says that grant " + g.ID + " does not hold the lock"
+		return "the store says that " + g.Client + " does not hold the lock (grant " + g.ID + ")"
 	}
 	return "grant " + g.ID + " ends"
 }

@@ -96,7 +96,7 @@ func (s *scene) asked(e *history.Event, who, lock string) string {
 		return fmt.Sprintf("%s asked for lock %s (grant %s)", who, lock, e.Grant)
 	}
 	if e.Type != history.OK {
-		return fmt.Sprintf("%s did not get lock %s (grant %s): %s", who, lock, e.Grant, firstOf(e.Error, string(e.Type)))
+		return fmt.Sprintf("the request of %s for lock %s (grant %s) ended without a grant: %s", who, lock, e.Grant, firstOf(e.Error, string(e.Type)))
 	}
 	text := fmt.Sprintf("%s got lock %s (grant %s", who, lock, e.Grant)
 	if e.Token.Set {
@@ -117,7 +117,7 @@ func (s *scene) answered(e *history.Event, who, what, done string) string {
 	case history.OK:
 		return done
 	}
-	return fmt.Sprintf("%s asked %s; the answer: %s", who, what, firstOf(e.Error, string(e.Type)))
+	return fmt.Sprintf("the request of %s %s ended without success: %s", who, what, firstOf(e.Error, string(e.Type)))
 }
 
 func (s *scene) used(e *history.Event, who string) string {
@@ -127,7 +127,7 @@ func (s *scene) used(e *history.Event, who string) string {
 		verb := map[history.Type]string{history.OK: "accepted", history.Fail: "refused"}[e.Type]
 		text += firstOf(verb, "received") + " a " + e.F + " under grant " + e.Grant
 	} else {
-		what := fmt.Sprintf("%s of %s under grant %s", e.F, e.Register, e.Grant)
+		what := fmt.Sprintf("%s request to register %s under grant %s", e.F, e.Register, e.Grant)
 		verb := map[history.Type]string{history.OK: "was acknowledged", history.Fail: "was refused"}[e.Type]
 		if text = fmt.Sprintf("%s's %s %s", who, what, firstOf(verb, "got no answer")); e.Type == history.Invoke {
 			text = fmt.Sprintf("%s sent a %s", who, what)
@@ -160,9 +160,9 @@ func (s *scene) follows(c Claim) []string {
 	case c.Check == "mutual-exclusion":
 		return []string{fmt.Sprintf("So %s and %s both believed that they held the lock, %s.", of(0), of(1), span), s.why(c, c.From)}
 	case c.Check == "lock-linearizability":
-		out := []string{"So no correct lock could produce these results (" + c.Rule + "): there is no order in which each operation takes effect between its request and its answer."}
+		out := []string{"So no correct lock could produce these results (rule " + c.Rule + "): a correct lock allows no order in which each operation takes effect between its request and its answer."}
 		if len(s.order) > 0 {
-			out = append(out, fmt.Sprintf("A correct lock allows these operations in this order: %s. A correct lock does not allow the next operation: %s.", strings.Join(s.order, ", "), s.stuck))
+			out = append(out, fmt.Sprintf("A correct lock allows these operations in this order: %s. After them, a correct lock does not allow this operation: %s.", strings.Join(s.order, ", "), s.stuck))
 		}
 		return out
 	case c.Rule == lostUpdate || c.Rule == lateWrite:
@@ -204,7 +204,7 @@ func (s *scene) deadlines(c Claim, at int64) string {
 	var parts []string
 	for _, id := range c.Grants {
 		if g := s.ByID[id]; g != nil && g.DeadlineAt(at).Set {
-			parts = append(parts, fmt.Sprintf("lease of %s until %s", id, s.seconds(g.DeadlineAt(at).V)))
+			parts = append(parts, fmt.Sprintf("lease of grant %s until %s", id, s.seconds(g.DeadlineAt(at).V)))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -33,7 +33,7 @@ func whoCell(rec *history.Record, h *happening) cell {
 	case len(clients) > 1 && (f.Rule == "lost-update" || f.Rule == "late-write"):
 		c.Text = clients[0] + " overwrote updates of " + listed(clients[1:], 3)
 	case f.Rule == "orphan" && len(clients) == 1:
-		c.Text = "all clients, because of a grant of " + clients[0]
+		c.Text = "all clients, because the store may have kept a grant of " + clients[0]
 	}
 	if c.More == "the lock" {
 		c.More = ""
@@ -103,7 +103,7 @@ func toldLate(h *happening) (late int64, known bool) {
 }
 
 // neverOn finds in the proof of a fail-over that the new leader did not have the lock.
-var neverOn = regexp.MustCompile(`its key (\S+) was never on (\S+);`)
+var neverOn = regexp.MustCompile(`(?:its|the) key (\S+) was never on (\S+);`)
 
 // whyCell is the mechanism in order, from the fault to the damage.
 func whyCell(h *happening) cell {

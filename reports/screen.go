@@ -79,9 +79,9 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 		s.Kind = "The run is inconclusive: the run shows no violation, but does not show that the lock is safe."
 		s.Cure = whatNow(r)
 	} else if n := r.Stats["violations"]; n > 0 {
-		s.Verdict = fmt.Sprintf("Two clients had the lock at the same time %s, but every check that this run requires passed.", times(n))
+		s.Verdict = fmt.Sprintf("The run passed, although two clients had the lock at the same time %s.", times(n))
 		s.Kind = strings.TrimSpace(strings.Trim(notGating(r), " ()"))
-		s.Cure = "The store or the fence protected the data. Without this protection the run would fail."
+		s.Cure = "Next: to let these findings fail the run, add --require +mutual-exclusion (and leave out --fail-on defect)."
 	}
 	who := cell{"Who", fmt.Sprintf("%s, %s", checker.Count(int64(max(r.Clients, len(rec.Last))), "client"), checker.Count(int64(len(rec.Locks)), "lock")), strings.Join(rec.Locks[:min(len(rec.Locks), 8)], ", ")}
 	when := cell{"When", "a run of " + seconds(r.Duration), fmt.Sprintf("seed %d", r.Seed)}

@@ -19,7 +19,7 @@ var promises = map[string]string{
 	checker.DataPlain:           "No acknowledged update is lost",
 	checker.DataFenced:          "No acknowledged update is lost behind the fence",
 	checker.FencingTokens:       "Each grant has a higher fencing token than all earlier grants",
-	checker.LossNotice:          "A holder learns that it lost the lock before another client gets the lock",
+	checker.LossNotice:          "A holder learns of the loss of its lock before another client gets the lock",
 	checker.Ownership:           "Only the holder can release the lock",
 	checker.Liveness:            "The lock can be acquired again after every fault",
 	checker.Fairness:            "Clients get the lock in the order of their requests",
@@ -58,7 +58,7 @@ func verdictSentence(r *checker.Results, rec *history.Record, h *happening) stri
 		text = "After the faults ended, some clients could not get " + lock + " again"
 	case "orphan":
 		if h.found[0].Check == checker.Liveness {
-			text = "No client could get " + lock + " again: the store did not end the grant of a holder that was gone"
+			text = "After the faults ended, clients could not get " + lock + " again: the store may have kept the lock for an earlier grant"
 		} else {
 			text = fmt.Sprintf("%s was unavailable for %s, although no client held the lock", capital(lock), span(f.To-f.From))
 		}
@@ -116,7 +116,7 @@ func cure(r *checker.Results, h *happening, about Context) string {
 	case f.Rule == "foreign-release" || f.Rule == "release-of-none" || f.CauseKind == checker.CauseRelease:
 		return "Cure: compare the lock's owner and delete the lock in one atomic step, so that a client deletes only its own lock."
 	case f.Reason == checker.ReasonToldLate:
-		return "Cure: use a library that reports the loss before the lease ends. With the tested library, stop work by your own clock."
+		return "Cure: use a library that reports the loss before the lease ends. With the tested library, stop work when your own clock says that the lease is over."
 	case f.Rule == "duplicate" || f.Rule == "regress":
 		return "Cure: take the fencing tokens from a store that does not forget issued tokens in a fail-over."
 	case f.Rule == "no-recovery" || f.Rule == "orphan":

@@ -382,7 +382,7 @@ const about = g => {
   const state0 = ["granted", "refused", "of unknown outcome"][G.o[g]];
   const out = [`grant ${gname(g)}: client ${d.clients[G.c[g]]}, lock ${d.locks[G.l[g]]}${shared.has(g) ? ", shared" : ""}, ${state0}`, `requested at ${sec(gs[g])}` + (gf[g] >= 0 ? `, answered at ${sec(gf[g])}` : ", no answer")];
   if (G.o[g] === 0) out.push(`held from ${sec(gf[g])} to ${sec(gt[g])} (${len(gt[g] - gf[g])})`);
-  if (gd[g] >= 0) out.push(`lease until ${sec(gd[g])}` + (gd[g] < gt[g] ? `, which was ${len(gt[g] - gd[g])} before the client stopped` : ""));
+  if (gd[g] >= 0) out.push(`lease until ${sec(gd[g])}` + (gd[g] < gt[g] ? `, ${len(gt[g] - gd[g])} before the client stopped using the lock` : ""));
   if (gk[g] > gt[g]) out.push(`kept by the store until ${sec(gk[g])}, without a holder`);
   if (tokens[g]) out.push("token " + tokens[g]);
   return out;

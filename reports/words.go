@@ -21,7 +21,7 @@ func headline(r *checker.Results) string {
 			}
 		}
 		if c := r.Checks[checker.MutualExclusion]; c.Verdict == checker.Fail {
-			return "pass: two clients held the lock at once (inherent to leases), but the fence kept the data safe"
+			return "pass: two clients held the lock at once, but this has no effect on the verdict"
 		}
 		return "pass: no violation was found"
 	case checker.Fail:
@@ -148,7 +148,7 @@ func figures(r *checker.Results) []figure {
 		out = append(out, figure{"renew", fmt.Sprintf("p50 %s, p99 %s, %d of %d failed", checker.Millis(r.Stats["renew_p50_ns"]), checker.Millis(r.Stats["renew_p99_ns"]), r.Stats["renewals_failed"], n)})
 	}
 	if v, ok := r.Stats["recovery_max_ns"]; ok {
-		out = append(out, figure{"recovery", "max " + checker.Millis(v)})
+		out = append(out, figure{"recovery", "max " + checker.Millis(v) + " from a fault to the next grant"})
 	}
 	if v, ok := r.Stats["ready_ns"]; ok {
 		out = append(out, figure{"first grant", "after " + checker.Millis(v)})

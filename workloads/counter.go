@@ -24,7 +24,7 @@ func Specs() []Spec {
 			New: func(s Settings) Workload { return &counter{s} },
 		},
 		{
-			Name: "mutex", Doc: "acquire, wait, act as the holder, release; uses no data",
+			Name: "mutex", Doc: "acquire, wait, record the use of the lock, release; uses no data",
 			Calls:  func(s Settings) []string { return s.Calls.Needs() },
 			Params: slices.Concat(Params(), CallParams()), New: func(s Settings) Workload { return &mutex{s} },
 		},

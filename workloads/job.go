@@ -32,7 +32,7 @@ const (
 
 func jobSpec() Spec {
 	return Spec{
-		Name: "job", Doc: "a job must be done once in each period: when a period begins by a client's own clock, the client tries for the lock, and does the job if it is granted the lock",
+		Name: "job", Doc: "a job must be done once in each period: when a period begins by a client's own clock, the client tries to acquire the lock, and does the job if it gets the lock",
 		Params: []catalog.Param{
 			{Name: paramPeriod, Default: "1ttl", Doc: "length of a period"},
 			{Name: paramOffset, Default: "0.1ttl", Doc: "how far the last client's clock is behind the first client's; the other clocks lie in between"},

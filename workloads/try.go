@@ -14,7 +14,7 @@ const BoundTry = "try"
 
 func trySpec() Spec {
 	return Spec{
-		Name: "try", Doc: "clients try for the lock and never wait; each try must return within a time limit, whatever happens; uses no data",
+		Name: "try", Doc: "clients try to acquire the lock and never wait; each try must return within a time limit, whatever happens; uses no data",
 		Params: []catalog.Param{
 			{Name: "hold", Default: "0.1ttl", Doc: "longest time in the critical section"},
 			{Name: "think", Default: "0.05ttl", Doc: "longest pause between two critical sections of a client"},

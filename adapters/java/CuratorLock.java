@@ -169,7 +169,7 @@ final class CuratorLock implements Lockstorm.Lock {
         }
         InterProcessLock lock = held.remove(hold);
         if (lock == null) {
-            throw new Lockstorm.Known("not-held", "the lock was released before");
+            throw new Lockstorm.Known("not-held", "the lock had already been released");
         }
         session.releasing();
         lock.release();

@@ -143,7 +143,7 @@ final class Symfony
     public function release(Held $hold): void
     {
         if ($hold->released) {
-            throw new Definite('not-held', 'the lock was released before');
+            throw new Definite('not-held', 'the lock had already been released');
         }
         $this->guarded(fn () => $hold->lock->release());
         $hold->released = true;

@@ -68,7 +68,7 @@ class RedisLock(lockstorm.Adapter):
     def release(self, hold):
         attempt, lock = hold
         if lock.thread is None:
-            raise lockstorm.NotHeld("the lock was released before")
+            raise lockstorm.NotHeld("the lock had already been released")
         alive = lock.thread.is_alive()
         self.held.pop(attempt, None)
         lock.release()

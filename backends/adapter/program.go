@@ -80,7 +80,7 @@ func startError(file string, err error) error {
 	case errors.Is(err, syscall.ENOEXEC):
 		return fmt.Errorf("%s is not a program: the first line of a script must name its interpreter, as in #!/usr/bin/env python3", file)
 	}
-	return fmt.Errorf("start %s: %w", file, err)
+	return fmt.Errorf("cannot start %s: %w", file, err)
 }
 
 // EndLimit is how long an adapter may take to end after its pipe has, and again after it was told to.

@@ -31,7 +31,7 @@ func Dialer(env backends.Env, node string, t *tap.Tap) func(ctx context.Context,
 		conn, err := env.Dial(ctx, node)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("dial %s: %w: %w", node, backends.ErrNotSent, err)
+			return nil, fmt.Errorf("cannot connect to %s: %w: %w", node, backends.ErrNotSent, err)
 		case t == nil:
 			return conn, nil
 		}

@@ -43,7 +43,7 @@ func (a store) Evict(ctx context.Context, policy string, keys []string) (text st
 		limit := used + fillRoom
 		for _, set := range [][2]string{{"maxmemory-policy", policy}, {"maxmemory", strconv.FormatInt(limit, 10)}} {
 			if err := c.ConfigSet(ctx, set[0], set[1]).Err(); err != nil {
-				return fmt.Errorf("set %s to %s: %w", set[0], set[1], err)
+				return fmt.Errorf("cannot set %s to %s: %w", set[0], set[1], err)
 			}
 		}
 		written, err := fill(ctx, c, keys)
@@ -60,11 +60,11 @@ func (a store) Evict(ctx context.Context, policy string, keys []string) (text st
 // back.
 func listen(ctx context.Context, c *goredis.Client) (*goredis.PubSub, error) {
 	if err := c.ConfigSet(ctx, "notify-keyspace-events", "Ee").Err(); err != nil {
-		return nil, fmt.Errorf("enable notices of evictions: %w", err)
+		return nil, fmt.Errorf("cannot enable notices of evictions: %w", err)
 	}
 	sub := c.Subscribe(ctx, "__keyevent@0__:evicted")
 	if _, err := sub.Receive(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("subscribe to notices of evictions: %w", err), sub.Close())
+		return nil, errors.Join(fmt.Errorf("cannot subscribe to notices of evictions: %w", err), sub.Close())
 	}
 	return sub, nil
 }
@@ -79,7 +79,7 @@ func sawAll(ctx context.Context, sub *goredis.PubSub, keys []string) error {
 			return cluster.ErrNotEvicted
 		}
 		if err != nil {
-			return fmt.Errorf("subscribe to notices of evictions: %w", err)
+			return fmt.Errorf("cannot subscribe to notices of evictions: %w", err)
 		}
 		if m, ok := told.(*goredis.Message); ok {
 			left = slices.DeleteFunc(left, func(key string) bool { return key == m.Payload })

@@ -143,7 +143,7 @@ func (r *redlock) giveUp(ctx context.Context, req backends.Request, votes []answ
 	}
 	got := fmt.Sprintf("%d of %d nodes granted the lock, %d did not answer", tally(votes, yes), len(votes), tally(votes, unheard))
 	if left >= r.quorum {
-		return errors.New(got + ", and the attempt could not be cleaned up")
+		return errors.New(got + ", and a majority of the nodes may still have the key")
 	}
 	return fmt.Errorf("%w: %s", backends.ErrBusy, got)
 }

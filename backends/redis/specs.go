@@ -65,7 +65,7 @@ func redlockSpecs() []backends.Spec {
 	return []backends.Spec{
 		{
 			Name: "redlock", Doc: "Redlock as published: SET NX PX on a majority of five masters; a lock is valid for the ttl, minus the duration of the acquire, minus an allowance for clock drift",
-			Notes:      "Redlock is safe while a minority of the nodes is dead. Redlock is not safe against a pause of the client, clocks that jump, or nodes that restart empty. One node that restarts empty is enough if only three nodes granted the lock. How many clock jumps a grant survives depends on how many nodes granted the lock. A grant by all five nodes survives two jumps, because three nodes still have the key. A grant by four nodes survives one jump. A grant by three nodes survives no jump: one jump frees a third node, and three free nodes are another majority. With five contending clients some grants come from three or four nodes. By default the fault `clock-jump` strikes only grants by all nodes; its parameter `grant=` changes this. With a minority down, or with two nodes cut off, every grant comes from three nodes.",
+			Notes:      "Redlock is safe while a minority of the nodes is dead. Redlock is not safe against a pause of the client, clocks that jump, or nodes that restart empty. If only three nodes granted the lock, one node that restarts empty is enough for a second grant. The number of clock jumps that a grant survives depends on the number of nodes that granted the lock. A grant by all five nodes survives two jumps, because three nodes still have the key. A grant by four nodes survives one jump. A grant by three nodes survives no jump: after one jump three nodes have no key, and this majority can grant the lock to another client. With five contending clients some grants come from three or four nodes. By default the fault `clock-jump` strikes only grants by all nodes; its parameter `grant=` changes this. With a minority down, or with two nodes cut off, every grant comes from three nodes.",
 			Topologies: topologies, Voters: true, Open: openRedlock(),
 		},
 		{
@@ -75,7 +75,7 @@ func redlockSpecs() []backends.Spec {
 		},
 		{
 			Name: "redlock-delayed", Doc: "redlock, but clients ignore the answers of a node that started less than one ttl ago",
-			Notes:      "The clients implement the delayed restart that Kleppmann and antirez describe. The clients read each node's uptime, in whole seconds, with INFO server on the same connection. After the start of a node, the clients ignore its answers for one ttl and up to two seconds more. This includes its answers on whether the key exists. At the start of a run all nodes have just started, so no client is granted the lock during that time. A clock jump forward makes a node look as if it had started earlier.",
+			Notes:      "The clients implement the delayed restart that Kleppmann and antirez describe. The clients read each node's uptime, in whole seconds, with INFO server on the same connection. After a node has started, the clients ignore all answers of this node for one ttl and up to two seconds more, even the answers to whether the key exists. At the start of a run all nodes have just started, so no client is granted the lock during that time. A clock jump forward makes a node look as if it had started earlier.",
 			Topologies: topologies, Voters: true, Open: openRedlock(func(r *redlock) { r.quarantine = true }),
 			Recovery:   2 * time.Second, // uptimes come in whole seconds
 			RealServer: "the embedded server does not report its uptime",

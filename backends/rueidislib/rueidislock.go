@@ -121,7 +121,7 @@ func (r *rueidisLock) connect() error {
 	locker, err := rueidislock.NewLocker(o)
 	if err != nil {
 		// Nothing but the greeting can have been sent.
-		return fmt.Errorf("connect to %s: %w: %w", node, backends.ErrNotSent, err)
+		return fmt.Errorf("cannot connect to %s: %w: %w", node, backends.ErrNotSent, err)
 	}
 	r.locker = locker
 	return nil

@@ -34,8 +34,8 @@ var isolations = map[string]string{
 var (
 	isolationParam = catalog.Param{Name: paramIsolation, Default: "default", Doc: "isolation level of the transactions: default, read-committed, repeatable-read or serializable"}
 	watchParam     = catalog.Param{Name: paramWatch, Default: "0s", Doc: "how often a holder sends an empty statement to check that its connection is alive; 0s: never"}
-	idleParam      = catalog.Param{Name: paramIdle, Default: "0s", Doc: "the server ends the connection after this long without a statement (idle_session_timeout, wait_timeout), so that the lock has a lease; 0s: never"}
-	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "after this long without a packet the server's kernel sends one probe, and after as long again without an answer it ends the connection (tcp_keepalives_idle, _interval, _count=1; whole seconds; if user-timeout is set, the connection ends after that time); 0s: the kernel's default, two hours"}
+	idleParam      = catalog.Param{Name: paramIdle, Default: "0s", Doc: "the server ends the connection after this long without a statement (idle_session_timeout, wait_timeout), so the lock ends as with a lease; 0s: never"}
+	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "the server's kernel sends one probe after this long without a packet, and ends the connection if no answer comes within the same time again (tcp_keepalives_idle, tcp_keepalives_interval, tcp_keepalives_count=1; rounded to whole seconds); if user-timeout is set, the connection ends after that time instead; 0s: the kernel's default, two hours"}
 	unheardParam   = catalog.Param{Name: paramUnheard, Default: "0s", Doc: "the server's kernel ends the connection if data that it sent is not acknowledged for this long (tcp_user_timeout); 0s: the kernel's default, a quarter of an hour"}
 )
 
@@ -107,7 +107,7 @@ func optimisticSpecs() []backends.Spec {
 		return s
 	}
 	stamp := of("sql-timestamp", "no lock: an update is applied if the row still has the time stamp that was read", byTimestamp)
-	stamp.Params = []catalog.Param{{Name: paramResolution, Default: "1s", Doc: "resolution of the time stamps; columns without a fraction have 1s"}}
+	stamp.Params = []catalog.Param{{Name: paramResolution, Default: "1s", Doc: "resolution of the time stamps; columns without fractions of a second have 1s"}}
 	stamp.With = func(s backends.Spec, v catalog.Values) (backends.Spec, error) {
 		_, err := v.Length(paramResolution, time.Second)
 		return s, err

@@ -25,7 +25,7 @@ func lostOnParam(def string) catalog.Param {
 }
 
 func tokenParam(of ...string) catalog.Param {
-	return catalog.Param{Name: paramToken, Default: of[0], Doc: fmt.Sprintf("the value of ZooKeeper that serves as the fencing token: one of %v", of)}
+	return catalog.Param{Name: paramToken, Default: of[0], Doc: fmt.Sprintf("the value that serves as the fencing token: one of %v (values that ZooKeeper gives to the client's node)", of)}
 }
 
 // Specs are the locks on ZooKeeper for the catalogue.
@@ -44,10 +44,10 @@ func Specs() []backends.Spec {
 	}
 	queued := []catalog.Param{lostOnParam(onDisconnect), tokenParam(tokenCzxid, tokenSequence, tokenVersion)}
 	fixed := []catalog.Param{lostOnParam(onDisconnect), tokenParam(tokenCzxid, tokenVersion)}
-	rw := spec("zk-rwlock", "a queue of sequential nodes for readers and writers: a reader waits for the last writer before it, a writer for the node just before it",
+	rw := spec("zk-rwlock", "a queue of sequential nodes for readers and writers: a reader waits for the last writer before it; a writer waits for the node just before it",
 		queued, inQueue(queue{recheck: true, shared: true}))
 	rw.Model.Kind = history.ModelReadWrite
-	article := spec("zk-seed001", "the flawed lock of an article: sequential nodes, exists() and then wait(); a wake-up between the two calls is lost",
+	article := spec("zk-seed001", "the flawed lock of an article: sequential nodes; a client calls exists() and then wait(), and loses a notification that comes between the two calls",
 		[]catalog.Param{lostOnParam(onDisconnect)}, func(s *session, _ catalog.Values) backends.Locker {
 			return &seed001{s: s, current: map[string]string{}}
 		})
@@ -56,7 +56,7 @@ func Specs() []backends.Spec {
 	shipped := spec("zk-library", "zk.NewLock, Lock and Unlock of go-zookeeper/zk v1.0.4", []catalog.Param{lostOnParam(onExpiry)},
 		func(s *session, _ catalog.Values) backends.Locker { return &library{s} })
 	shipped.NoTry = true
-	shipped.Notes = "Lock takes no context and no timeout. After an error of Unlock the lock's node may stay. The node then blocks all other clients until the session ends. The library has no token, so lockstorm takes the czxid of the node as the token. lockstorm finds the node by the data written into it."
+	shipped.Notes = "Lock takes no context and no timeout. If Unlock returns an error, the lock's node may stay. The node then blocks all other clients until the session ends. The library has no token, so lockstorm uses the czxid of the node as the token. lockstorm finds the node by the data that the node contains."
 	one := spec("zk-exclusive", "one fixed ephemeral node: the client that creates the node holds the lock; all other clients watch the node, and its deletion wakes all of them", fixed, ofNode(true))
 	one.Notes = "All clients use the same node name. With several servers, a deletion may wait for a connection until its session has expired. The deletion is then sent under the next session, and deletes another client's node."
 	return []backends.Spec{
@@ -65,8 +65,8 @@ func Specs() []backends.Spec {
 			"a client that is woken believes that it holds the lock, even if another client has created the node first."),
 		fair(spec("zk-sequential", "a queue of sequential ephemeral nodes: each client watches the node before its own, and checks the queue again when that node is deleted",
 			queued, inQueue(queue{recheck: true}))),
-		flawed(spec("zk-sequential-norecheck", "a queue of sequential ephemeral nodes; when the node before its own is deleted, a client believes that it holds the lock",
-			queued, inQueue(queue{})), "the client of the preceding node may have died while it waited, so another client may still hold the lock."),
+		flawed(spec("zk-sequential-norecheck", "a queue of sequential ephemeral nodes; a client believes that it holds the lock as soon as the node before its own is deleted",
+			queued, inQueue(queue{})), "the client of the deleted node may have died while it waited for the lock, so another client may still hold the lock."),
 		rw, article, shipped,
 	}
 }

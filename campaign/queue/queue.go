@@ -51,7 +51,7 @@ func Open(ctx context.Context, a Access) (*Queue, error) { return connect(ctx, a
 func connect(ctx context.Context, a Access, opts ...nats.Option) (*Queue, error) {
 	u, err := url.Parse(a.URL)
 	if strings.Contains(a.URL, "@") {
-		return nil, errors.New("--queue has a password in it: put the user and the password into the environment (LOCKSTORM_QUEUE_USER, LOCKSTORM_QUEUE_PASSWORD)")
+		return nil, errors.New("--queue must not contain a user or a password: set LOCKSTORM_QUEUE_USER and LOCKSTORM_QUEUE_PASSWORD in the environment")
 	}
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("--queue %s: want nats://HOST:PORT", a.URL)
@@ -96,7 +96,7 @@ func connect(ctx context.Context, a Access, opts ...nats.Option) (*Queue, error)
 // usable asks for the version of the server and for its JetStream.
 func (q *Queue) usable(ctx context.Context) (err error) {
 	if v := q.conn.ConnectedServerVersion(); older(v, Oldest) {
-		return fmt.Errorf("the queue %s is a NATS server %s: a campaign needs %s or newer (its consumers filter by subject, which older servers do not let a client ask for)", q.url, v, Oldest)
+		return fmt.Errorf("the queue %s is a NATS server %s: a campaign needs %s or newer (older servers do not let clients create consumers that filter by subject)", q.url, v, Oldest)
 	}
 	if q.JS, err = jetstream.New(q.conn, jetstream.WithDefaultTimeout(apiTime)); err != nil {
 		return err
@@ -153,13 +153,13 @@ func (q *Queue) Explain(err error) error {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAccountAuthExpired):
 		return fmt.Errorf("the queue %s refuses these credentials (%w): check --queue-creds or LOCKSTORM_QUEUE_USER, LOCKSTORM_QUEUE_PASSWORD and LOCKSTORM_QUEUE_TOKEN", q.url, err)
 	case denied != nil && Away(err):
-		return fmt.Errorf("this user of the queue %s lacks a right: %w: it needs publish and subscribe on $JS.API.>, $KV.>, $O.>, $JS.ACK.>, lockstorm.> and _INBOX.>", q.url, denied)
+		return fmt.Errorf("this user of the queue %s lacks a permission (%w): the user needs publish and subscribe on $JS.API.>, $KV.>, $O.>, $JS.ACK.>, lockstorm.> and _INBOX.>", q.url, denied)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		return fmt.Errorf("the queue %s has no JetStream (%w): start the server with -js, or enable JetStream for the account", q.url, err)
 	case errors.As(err, &api) && (api.ErrorCode == codeStorage || api.ErrorCode == codeMemory || api.ErrorCode == codeResources || api.ErrorCode == codeMaxBytes || api.ErrorCode == codeStreamLimits):
-		return Full{fmt.Errorf("the queue %s is full (%w): remove old campaigns (campaign rm), or give it more room (--max-size of campaign start, max_file_store of the server)", q.url, err)}
+		return Full{fmt.Errorf("the queue %s is full (%w): remove old campaigns (campaign rm), or give the queue more room (--max-size of campaign start, max_file_store of the server)", q.url, err)}
 	case Away(err):
-		return fmt.Errorf("the queue %s does not answer (%w): check the address, and that the server runs", q.url, err)
+		return fmt.Errorf("the queue %s does not answer (%w): check that the address is right and that the server runs", q.url, err)
 	}
 	return fmt.Errorf("the queue %s: %w", q.url, err)
 }

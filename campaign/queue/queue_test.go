@@ -55,7 +55,7 @@ func TestRefused(t *testing.T) {
 		q.Close()
 		t.Error("a user without rights can use it")
 	} else {
-		wants(t, err.Error(), "lacks a right")
+		wants(t, err.Error(), "lacks a permission")
 	}
 }
 

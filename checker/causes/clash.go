@@ -39,7 +39,7 @@ func (in Causes) Classify(o facts.Overlap) (checker.Class, checker.Reason, strin
 		}
 	}
 	if unknown != "" && in.Run.Ends == history.EndsConnection {
-		return checker.Undetermined, checker.ReasonConnectionUnknown, fmt.Sprintf("the connection that held grant %s ended, but the record does not show when", unknown)
+		return checker.Undetermined, checker.ReasonConnectionUnknown, fmt.Sprintf("the connection that held grant %s may have ended, but the record does not show when", unknown)
 	}
 	if unknown != "" {
 		return checker.Undetermined, checker.ReasonDeadlineUnknown, fmt.Sprintf("the record does not show the deadline of grant %s", unknown)

@@ -56,7 +56,7 @@ func (in Causes) mayBeFreedBy(o facts.Overlap) (checker.Cause, bool) {
 		third := g != o.First && g != o.Second && g.Lock == o.First.Lock
 		if third && rel.Start() < o.Span.From && rel.End() > o.First.Sent() {
 			why := in.CauseOf(g, rel.End())
-			return checker.Cause{Kind: checker.CauseRelease, Fault: why.Fault, Text: fmt.Sprintf("perhaps %s released grant %s too late and freed the lock: the store carried out this release by %s (cause: %s)",
+			return checker.Cause{Kind: checker.CauseRelease, Fault: why.Fault, Text: fmt.Sprintf("perhaps %s released grant %s too late and freed the lock: the store carried out this release no later than %s (cause: %s)",
 				g.Client, g.ID, checker.Seconds(rel.End()), why.Text)}, true
 		}
 	}

@@ -44,7 +44,7 @@ func (in question) releasesOfNone() []checker.Finding {
 			}
 			f := checker.Finding{
 				Rule: "release-of-none", Class: checker.Defect, Reason: checker.ReasonNotOwner, Gating: true,
-				Message: fmt.Sprintf("the store carried out the release of grant %s by %s at %s, although this grant of lock %s %s: the release removed another client's lock",
+				Message: fmt.Sprintf("the store carried out the release of grant %s by %s at %s, although this grant of lock %s %s: the release removed a lock that this grant did not hold",
 					g.ID, g.Client, checker.Seconds(rel.Start()), g.Lock, what),
 				Events: []int64{rel.Invoke.Index, rel.Return.Index}, Grants: []string{g.ID}, From: rel.Start(), To: rel.End(),
 			}

@@ -84,14 +84,14 @@ func (d *daemon) get(ctx context.Context, c compose.Choices, i compose.Image, sa
 		}
 		pulled = fmt.Errorf("image %s is not on this host and cannot be pulled: %w", ref, pulled)
 		if c[i.Name] != "" || ctx.Err() != nil {
-			return image{}, fmt.Errorf("%w; load it (docker load), or name another with --image %s=REF", pulled, i.Name)
+			return image{}, fmt.Errorf("%w; load the image (docker load), or choose another image with --image %s=REF", pulled, i.Name)
 		}
 		say(fmt.Sprintf("image %s cannot be pulled: building an equivalent from compose/images/%s", ref, i.Name))
 	} else {
 		say("building the image of compose/images/" + i.Name)
 	}
 	if err := d.build(ctx, i); err != nil {
-		return image{}, fmt.Errorf("%w; load an image (docker load), or name another with --image %s=REF",
+		return image{}, fmt.Errorf("%w; load an image (docker load), or choose another image with --image %s=REF",
 			errors.Join(pulled, fmt.Errorf("image %s cannot be built from compose/images/%s: %w", i.Built(), i.Name, err)), i.Name)
 	}
 	return d.here(ctx, c, i)

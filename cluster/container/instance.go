@@ -103,7 +103,7 @@ func (i *instance) Done() <-chan struct{} { return i.done }
 func (i *instance) Kill(ctx context.Context) error {
 	_, err := i.d.api.ContainerKill(ctx, i.c.id, client.ContainerKillOptions{Signal: "SIGKILL"})
 	if err != nil && !ended(err) {
-		return fmt.Errorf("kill container %s: %w", i.c.name, errFirst(err))
+		return fmt.Errorf("cannot kill container %s: %w", i.c.name, errFirst(err))
 	}
 	select {
 	case <-i.done:
@@ -124,7 +124,7 @@ func (i *instance) Terminate(ctx context.Context) error {
 		err = i.thaw(ctx)
 	}
 	if err != nil && !ended(err) && ctx.Err() == nil {
-		return fmt.Errorf("end container %s: %w", i.c.name, errFirst(err))
+		return fmt.Errorf("cannot end container %s: %w", i.c.name, errFirst(err))
 	}
 	select {
 	case <-i.done:

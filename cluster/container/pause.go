@@ -24,7 +24,7 @@ func (i *instance) Pause(ctx context.Context) (string, error) {
 				if i.gone() {
 					return "", fmt.Errorf("container %s: %w", i.c.name, proc.ErrGone)
 				}
-				return "", fmt.Errorf("pause container %s: %w", i.c.name, errFirst(err))
+				return "", fmt.Errorf("cannot pause container %s: %w", i.c.name, errFirst(err))
 			}
 		}
 		return i.await(ctx, "paused", true)
@@ -35,7 +35,7 @@ func (i *instance) Pause(ctx context.Context) (string, error) {
 func (i *instance) Resume(ctx context.Context) (string, error) {
 	return i.pauses.End("container "+i.c.name, func() (string, error) {
 		if _, err := i.d.api.ContainerUnpause(ctx, i.c.id, client.ContainerUnpauseOptions{}); err != nil && !ended(err) {
-			return "", fmt.Errorf("resume container %s: %w", i.c.name, errFirst(err))
+			return "", fmt.Errorf("cannot resume container %s: %w", i.c.name, errFirst(err))
 		}
 		return i.await(ctx, "running", false)
 	})

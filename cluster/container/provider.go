@@ -177,7 +177,7 @@ func (p *Provider) Prepare(ctx context.Context, r cluster.Recipe, place cluster.
 	}
 	err := p.prepare(ctx, r, place)
 	if err != nil {
-		return fmt.Errorf("prepare %s: %w", r.Name, err)
+		return fmt.Errorf("cannot prepare %s: %w", r.Name, err)
 	}
 	return nil
 }
@@ -207,7 +207,7 @@ func (p *Provider) prepare(ctx context.Context, r cluster.Recipe, place cluster.
 func copyAll(ctx context.Context, from, to string) error {
 	said, err := exec.CommandContext(ctx, "cp", "-a", from, to).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("copy %s: %w: %s", from, err, bytes.TrimSpace(said))
+		return fmt.Errorf("cannot copy %s: %w: %s", from, err, bytes.TrimSpace(said))
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (p *Provider) guarded(node string) (name string, made func(), err error) {
 			p.guard, err = StartGuard(cmd)
 		}
 		if err != nil {
-			return "", nil, fmt.Errorf("start the guard process (removes the containers if lockstorm is killed): %w", err)
+			return "", nil, fmt.Errorf("cannot start the guard process (removes the containers if lockstorm is killed): %w", err)
 		}
 	}
 	p.count++

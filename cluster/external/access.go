@@ -74,7 +74,7 @@ func (a *Access) readTLS() error {
 	case said == "" && !wanted:
 		return nil
 	case said == "no" && wanted:
-		return fmt.Errorf("%s=no, but another %s_... is set: unset one of them", envTLS, envTLS)
+		return fmt.Errorf("%s=no, but another variable %s_... is set: unset one of them", envTLS, envTLS)
 	case said == "no":
 		return nil
 	case said != "":
@@ -147,7 +147,7 @@ func (a Access) open(ctx context.Context, r cluster.Recipe, addr string, c net.C
 		return nil, err
 	}
 	if err := r.Login(c, a.User, a.Password); err != nil {
-		return nil, fmt.Errorf("log in: %w", err)
+		return nil, fmt.Errorf("cannot log in: %w", err)
 	}
 	return c, c.SetDeadline(time.Time{})
 }

@@ -154,7 +154,7 @@ func (p *Provider) Versions(ctx context.Context, t cluster.Topology) (map[string
 		found[r.Name], err = tenant.Version(asking)
 		cancel()
 		if err != nil {
-			return nil, fmt.Errorf("--servers %s=%s: ask for its version: %w", r.Name, p.servers[r.Name], err)
+			return nil, fmt.Errorf("--servers %s=%s: cannot ask the server for its version: %w", r.Name, p.servers[r.Name], err)
 		}
 	}
 	return found, nil
@@ -193,7 +193,7 @@ func (*instance) Pid() int { return 0 }
 func (i *instance) Done() <-chan struct{} { return i.done }
 
 func (i *instance) theirs(what string) error {
-	return fmt.Errorf("%s is an existing server, and lockstorm does not own it: it must not be %s", i.name, what)
+	return fmt.Errorf("%s is an existing server that lockstorm does not own: it must not be %s", i.name, what)
 }
 
 // Kill does not.

@@ -25,14 +25,14 @@ func Verb(app *cli.App) *cobra.Command {
 		Use:   "campaign",
 		Short: "spread a suite over several machines with a work queue",
 		Long: `A campaign runs a suite on several machines. A NATS server with JetStream holds a queue of the runs. Workers on any number of machines
-take runs from the queue and store the outcomes on the server. Workers and the server may die at any time: a run that a dead worker had taken is
-given to another worker, and no run counts twice.
+take runs from the queue and store the outcomes on the server. Workers and the server may die at any time: if a worker dies, the queue gives
+its runs to other workers. No run counts twice.
 
-The queue is a NATS server of your own (--queue), or the server in this program (campaign start --embed).
+The queue is a NATS server of your own (--queue), or a NATS server inside lockstorm (campaign start --embed).
 Credentials come from files (--queue-creds, --queue-nkey, --queue-cert) or from the environment (LOCKSTORM_QUEUE_USER, LOCKSTORM_QUEUE_PASSWORD,
-LOCKSTORM_QUEUE_TOKEN); LOCKSTORM_QUEUE is the default of --queue. docs/campaigns.md describes all of it.`,
-		Example: fmt.Sprintf(`  %[1]s campaign start ci --embed 127.0.0.1:4222 --out result    (on one machine; in its environment LOCKSTORM_QUEUE_TOKEN, if the address is not a loopback one)
-  %[1]s campaign work --queue nats://127.0.0.1:4222              (on each machine that makes runs)
+LOCKSTORM_QUEUE_TOKEN). LOCKSTORM_QUEUE is the default of --queue. For more, see docs/campaigns.md.`,
+		Example: fmt.Sprintf(`  %[1]s campaign start ci --embed 127.0.0.1:4222 --out result    (runs the queue on this machine; if the address is not a loopback address, set LOCKSTORM_QUEUE_TOKEN first)
+  %[1]s campaign work --queue nats://127.0.0.1:4222              (starts a worker: once on each machine that takes part)
   %[1]s campaign status --queue nats://127.0.0.1:4222`, v.st.Name),
 	}
 	cmd.AddCommand(v.startCommand(), v.workCommand(), v.statusCommand(), v.finishCommand(), v.removeCommand())
@@ -62,14 +62,14 @@ func (r *reach) flags(f *pflag.FlagSet, v *verb) {
 	f.StringVar(&r.URL, "queue", v.env("LOCKSTORM_QUEUE"), "NATS server of the campaign, nats://HOST:PORT or tls://HOST:PORT")
 	f.StringVar(&r.Creds, "queue-creds", "", "file with the credentials of a NATS user (JWT and seed)")
 	f.StringVar(&r.NKey, "queue-nkey", "", "file with the seed of an NKey")
-	f.StringVar(&r.CA, "queue-ca", "", "file with the certificate of the authority that signed the server's certificate")
+	f.StringVar(&r.CA, "queue-ca", "", "file with the certificate of the certificate authority (CA) that signed the server's certificate")
 	f.StringVar(&r.Cert, "queue-cert", "", "file with the certificate of this client; --queue-key names its key")
 	f.StringVar(&r.Key, "queue-key", "", "file with the key of --queue-cert")
 }
 
 // named adds the flag that chooses among several campaigns.
 func (r *reach) named(f *pflag.FlagSet) {
-	f.StringVar(&r.name, "campaign", "", "name of the campaign (default: the only one that the queue has)")
+	f.StringVar(&r.name, "campaign", "", "name of the campaign (needed only if the queue has several campaigns)")
 }
 
 // open connects to the queue.

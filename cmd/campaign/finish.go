@@ -30,20 +30,20 @@ func (v *verb) finishCommand() *cobra.Command {
 	var f finishFlags
 	cmd := &cobra.Command{
 		Use:   "finish --out DIR",
-		Short: "judge the campaign: page, JUnit, exit code",
-		Long: `Fetches the runs of the campaign and judges them as one suite. The stored suite says which runs there must be. Runs
-without an outcome that are not in the queue either are published again.
+		Short: "judge the runs of the campaign, and write the report",
+		Long: `Fetches the runs of the campaign and judges them as one suite. The suite that campaign start stored on the queue lists the
+expected runs. If a run has no outcome and its task is no longer in the queue, finish publishes the task again.
 
-Exit codes: those of suite; 2 also if runs have no outcome yet.`,
+Exit codes: those of the command suite; also 2 if runs have no outcome yet.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return v.finish(cmd.Context(), r, f) },
 	}
 	fs := cmd.Flags()
 	r.flags(fs, v)
 	r.named(fs)
-	fs.StringVar(&f.out, "out", "", "directory of the result; it must be empty, absent or that of this campaign")
+	fs.StringVar(&f.out, "out", "", "directory of the result; it must be empty, absent, or hold an earlier result of this campaign")
 	fs.BoolVar(&f.wait, "wait", false, "wait until every run has an outcome")
-	fs.BoolVar(&f.now, "now", false, "judge the outcomes that there are; cells with missing runs are reported as not run")
+	fs.BoolVar(&f.now, "now", false, "judge only the runs that have an outcome; cells with missing runs are reported as not run")
 	fs.StringVar(&f.baseline, "baseline", "", "results.json of an earlier suite: only new failures fail the campaign")
 	fs.BoolVar(&f.asJSON, "json", false, "print results.json on stdout")
 	cmd.MarkFlagsMutuallyExclusive("wait", "now")
@@ -69,7 +69,7 @@ func (v *verb) finish(ctx context.Context, r reach, f finishFlags) error {
 		return v.ended(ctx, err)
 	}
 	if missing := s.Of - s.Done; missing > 0 && !f.now {
-		return &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("%d of %s have no outcome yet (%s; %s at work): start workers and run campaign finish again (--wait waits for the missing runs, --now judges the outcomes that there are)",
+		return &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("%d of %s have no outcome yet (%s; %s at work): start workers and run campaign finish again (--wait waits for the missing runs; --now judges only the runs that have an outcome)",
 			missing, cli.Plural(s.Of, "run"), lost(again), cli.Plural(len(s.Workers), "worker"))}
 	}
 	return v.gather(ctx, c, f)
@@ -77,9 +77,9 @@ func (v *verb) finish(ctx context.Context, r reach, f finishFlags) error {
 
 func lost(again int) string {
 	if again == 0 {
-		return "all of them are in the queue"
+		return "the queue still has their tasks"
 	}
-	return fmt.Sprintf("%d of them were lost by the queue and are published again", again)
+	return fmt.Sprintf("the queue had lost the tasks of %d runs, and finish has published them again", again)
 }
 
 // look asks how far a campaign is, and publishes again what the queue has lost.
@@ -119,7 +119,7 @@ func (v *verb) wait(ctx context.Context, c *campaign.Campaign) error {
 		}
 		away = time.Time{}
 		if again > 0 {
-			v.say("the queue had lost %s: published again", cli.Plural(again, "task"))
+			v.say("the queue had lost %s, and lockstorm has published them again", cli.Plural(again, "task"))
 		}
 		if s.Done >= s.Of {
 			return nil
@@ -157,9 +157,10 @@ func (v *verb) statusCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "say how far the campaign is",
-		Long: `Shows how many runs are done and with which status, the workers, the rate and the time left. With --out the command also writes the
-suite's page of what is done so far into a directory, which serve shows in a browser; with --follow it repeats that every few seconds.`,
+		Short: "show the progress of the campaign",
+		Long: `Shows the number of finished runs and their statuses, the workers, the number of runs per minute and the time left.
+With --out, status also writes the report of the finished runs into a directory. The command serve shows this directory in a browser.
+With --follow, status repeats all this every few seconds.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return v.status(cmd.Context(), r, out, asJSON, follow) },
 	}
@@ -167,7 +168,7 @@ suite's page of what is done so far into a directory, which serve shows in a bro
 	r.named(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	cmd.Flags().BoolVar(&follow, "follow", false, "repeat until the campaign is done")
-	cmd.Flags().StringVar(&out, "out", "", "directory of the page; it must be empty, absent or that of this campaign")
+	cmd.Flags().StringVar(&out, "out", "", "directory of the report; it must be empty, absent, or hold an earlier report of this campaign")
 	return cmd
 }
 
@@ -225,14 +226,14 @@ func (v *verb) show(s *campaign.State, asJSON bool) error {
 		fmt.Fprintf(v.st.Stdout, "  %s with an unexpected violation: campaign finish --now reports them\n", cli.Plural(worse, "run"))
 	}
 	if n := s.Attempts - s.Done; n > 0 {
-		fmt.Fprintf(v.st.Stdout, "  %s beside those that count, %d of all attempts disturbed by the host\n", cli.Plural(n, "attempt"), s.Disturbed)
+		fmt.Fprintf(v.st.Stdout, "  %s in addition to the finished runs; the host disturbed %d of all attempts\n", cli.Plural(n, "attempt"), s.Disturbed)
 	}
 	if len(s.Lost) > 0 {
 		fmt.Fprintf(v.st.Stdout, "  the queue has lost %s: campaign finish publishes them again\n", cli.Plural(len(s.Lost), "task"))
 	}
 	full := ""
 	if float64(s.Bytes) > fullSoon*float64(s.Room) {
-		full = ": nearly full; remove other campaigns, or start this one anew with a larger --max-size"
+		full = ": nearly full; remove other campaigns, or remove this campaign and start it again with a larger --max-size"
 	}
 	fmt.Fprintf(v.st.Stdout, "  runs stored: %s of %s%s\n", units.BytesSize(float64(s.Bytes)), units.BytesSize(float64(s.Room)), full)
 	w := tabwriter.NewWriter(v.st.Stdout, 0, 0, 2, ' ', 0)
@@ -248,7 +249,7 @@ func (v *verb) removeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm NAME",
 		Short: "delete a campaign from the queue: tasks, outcomes and runs",
-		Long:  "Deletes everything that the queue keeps of a campaign. What finish has written stays. A campaign with workers at work is deleted only with --force.",
+		Long:  "Deletes all data of a campaign on the queue. The results that finish has written stay. If workers are still at work, rm needs --force.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return v.remove(cmd.Context(), r, args[0], force)

@@ -42,11 +42,11 @@ func (v *verb) startCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "start [FILE|PRESET]",
 		Short: "publish the runs of a suite as tasks for workers",
-		Long: `Stores the suite on the queue and publishes one task for each cell and seed, the longest first. If the campaign was started before,
-the command continues it: only tasks that have no outcome and are not in the queue are published.
+		Long: `Stores the suite on the queue and publishes one task for each cell and seed, the longest runs first. If the campaign was started before,
+start continues it: it publishes only the tasks that have no outcome and are not in the queue.
 
-With --embed this program is the queue. It serves until it is interrupted. With --out it ends as soon as every run has an outcome, and writes
-the result as campaign finish does. If it is killed, start it again with the same flags: its data is in --store.
+With --embed, start also runs the queue (a NATS server) in its own process, until you interrupt it. With --out, start ends as soon as every run
+has an outcome, and writes the result as campaign finish does. If start is killed, run it again with the same flags: --store holds the data.
 
 Exit codes: 0 published; 3 wrong usage; 4 the queue cannot be used; with --out the exit code of the suite.`,
 		Args: cobra.MaximumNArgs(1),
@@ -66,10 +66,10 @@ Exit codes: 0 published; 3 wrong usage; 4 the queue cannot be used; with --out t
 	fs.StringVar(&f.settings.Name, "name", "", "name of the campaign (default: the name of the suite)")
 	fs.StringVar(&f.seeds, "seeds", "", "seeds for the cells that list no seeds themselves: 5 for 1 to 5, 6-10, or 1,4,9")
 	fs.StringArrayVar(&f.replace, "replace", nil, "OLD=NEW: run the backend NEW wherever the suite says OLD, with the same expectations")
-	cli.Number(fs, &f.settings.Retry, "retry", 0, defaultRetry, "how often to run again what the host of a worker disturbed")
-	fs.DurationVar(&f.settings.AckWait, "ack-wait", defaultAckWait, "a worker that is silent for this long has lost its run; workers report every third of it")
+	cli.Number(fs, &f.settings.Retry, "retry", 0, defaultRetry, "how often to retry a run that the host of a worker disturbed")
+	fs.DurationVar(&f.settings.AckWait, "ack-wait", defaultAckWait, "if a worker does not report for this long, the queue gives its run to another worker; workers report three times in this period")
 	fs.DurationVar(&f.settings.Keep, "keep", defaultKeep, "the queue deletes outcomes and runs that are older than this")
-	fs.StringVar(&f.room, "max-size", defaultRoom, "room on the queue for the directories of the runs")
+	fs.StringVar(&f.room, "max-size", defaultRoom, "maximum size of all directories of runs on the queue")
 	return cmd
 }
 
@@ -81,7 +81,7 @@ func (f *startFlags) check() error {
 	case (f.embed == "") == (f.URL == ""):
 		return errors.New("name the queue: either --queue nats://HOST:PORT or --embed HOST:PORT")
 	case f.embed == "" && (f.out != "" || f.store != "" || f.cert != ""):
-		return errors.New("--out, --store and --embed-cert belong to --embed: with --queue, campaign finish writes the result")
+		return errors.New("--out, --store and --embed-cert need --embed: with --queue, campaign finish writes the result")
 	case (f.cert == "") != (f.key == ""):
 		return errors.New("--embed-cert and --embed-key belong together: name both files")
 	case f.out == "" && f.baseline != "":
@@ -121,7 +121,7 @@ func (v *verb) start(ctx context.Context, f startFlags) error {
 		if err != nil {
 			return v.ended(ctx, err)
 		}
-		fmt.Fprintf(v.st.Stdout, "campaign %s: %s on %s\nwork on it: %s campaign work --queue %s --campaign %s\n", c.Name, cli.Plural(len(c.Tasks(v.Book().Catalogue)), "run"), q.URL(), v.st.Name, q.URL(), c.Name)
+		fmt.Fprintf(v.st.Stdout, "campaign %s: %s on %s\nstart workers with: %s campaign work --queue %s --campaign %s\n", c.Name, cli.Plural(len(c.Tasks(v.Book().Catalogue)), "run"), q.URL(), v.st.Name, q.URL(), c.Name)
 		return nil
 	}
 	return v.embed(ctx, f, m)
@@ -131,7 +131,7 @@ func (v *verb) publish(ctx context.Context, q *queue.Queue, m *campaign.Manifest
 	c, err := campaign.Start(ctx, q, v.Book().Catalogue, m, func(n, of int) { v.say("published %d of %s", n, cli.Plural(of, "task")) })
 	if err == nil {
 		if s, serr := c.State(ctx, v.Book().Catalogue); serr == nil && s.Done > 0 {
-			v.say("continuing the campaign of %s: %s", s.Started.Format(time.DateTime), line(s))
+			v.say("continuing the campaign that was started at %s: %s", s.Started.Format(time.DateTime), line(s))
 		}
 		v.say("the queue (NATS %s) keeps at most %s of runs, for %v", q.Version(), units.BytesSize(float64(m.Room)), m.Keep)
 	}
@@ -159,9 +159,9 @@ func (v *verb) embed(ctx context.Context, f startFlags, m *campaign.Manifest) (e
 	if err != nil {
 		return v.ended(ctx, err)
 	}
-	fmt.Fprintf(v.st.Stdout, "queue of campaign %s at %s\nwork on it: %s campaign work --queue %s\n", c.Name, s.URL(), v.st.Name, s.URL())
+	fmt.Fprintf(v.st.Stdout, "queue of campaign %s at %s\nstart workers with: %s campaign work --queue %s\n", c.Name, s.URL(), v.st.Name, s.URL())
 	if f.out == "" {
-		v.say("every run's outcome stays in %s; Ctrl-C stops the queue, and the same command continues it", store)
+		v.say("all outcomes are stored in %s; Ctrl-C stops the queue; to continue, run the same command again", store)
 		<-ctx.Done()
 		return v.Exit(harness.ExitInterrupted)
 	}

@@ -20,12 +20,13 @@ func (v *verb) workCommand() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "work",
-		Short: "take runs from the queue and make them, until the campaign is done",
-		Long: `Takes runs that this machine can make (see doctor) from the queue. First it makes the controls of the suite, unless another worker of this
-machine has made them. Several runs are made at a time, as many as the processors and the memory allow. The worker must be the same build of the program
-as the one that started the campaign. It ends when every run of the campaign has an outcome. After Ctrl-C it gives its runs back.
+		Short: "take runs from the queue and execute them, until the campaign is done",
+		Long: `Takes runs that this machine can execute (see doctor) from the queue. First the worker executes the controls of the suite (runs with a known outcome), unless
+another worker on this machine has already done so. A worker executes several runs at a time, as many as the processors and the memory allow.
+All workers must use the same build of lockstorm as the command that started the campaign. A worker ends when every run of the campaign has an
+outcome. After Ctrl-C a worker gives its unfinished runs back to the queue.
 
-Exit codes: 0 the campaign is done; 3 wrong usage; 4 the queue cannot be used, or this machine can make none of the runs; 130 interrupted.`,
+Exit codes: 0 the campaign is done; 3 wrong usage; 4 the queue cannot be used, or this machine can execute none of the runs; 130 interrupted.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return v.work(cmd.Context(), r, jobs, idle, dir) },
 	}
@@ -33,7 +34,7 @@ Exit codes: 0 the campaign is done; 3 wrong usage; 4 the queue cannot be used, o
 	r.named(cmd.Flags())
 	cli.Number(cmd.Flags(), &jobs, "jobs", 1, 0, "maximum number of parallel runs (default: by processors and memory)")
 	cmd.Flags().DurationVar(&idle, "idle", 0, "end after this time without a run for this machine (default: wait until the campaign is done)")
-	cmd.Flags().StringVar(&dir, "dir", "", "directory in which runs are made before they are stored on the queue (default: in the user's cache)")
+	cmd.Flags().StringVar(&dir, "dir", "", "directory of runs in progress; finished runs are stored on the queue (default: in the user's cache)")
 	return cmd
 }
 
@@ -71,7 +72,7 @@ func (v *verb) work(ctx context.Context, r reach, jobs int, idle time.Duration, 
 	case err != nil:
 		return v.ended(ctx, err)
 	}
-	v.say("every run of campaign %s has an outcome: %s campaign finish --queue %s --campaign %s --out DIR", c.Name, v.st.Name, q.URL(), c.Name)
+	v.say("every run of campaign %s has an outcome; now judge the runs: %s campaign finish --queue %s --campaign %s --out DIR", c.Name, v.st.Name, q.URL(), c.Name)
 	return nil
 }
 

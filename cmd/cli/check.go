@@ -31,7 +31,7 @@ first. For a history file, check writes nothing.
 
 With --model, each FILE is a history of another tool, in EDN (as Jepsen's history.edn) or JSON. Each operation has the fields
 process, type (invoke, ok, fail, info), f and value. Operations are sorted by index, else by time, else by their place in
-the file. A history passes if it is linearizable: its operations have an order in which the model allows each of them. Models:
+the file. A history passes if it is linearizable: there is an order of its operations in which the model allows every operation. Models:
 ` + modelHelp() + `
 For several histories the exit code is the worst one: 1 (violation), else 4 (a file could not be
 written), 3 (a history could not be read), 2 (inconclusive) or 0 (pass). If one history cannot be
@@ -60,7 +60,7 @@ func (a *App) check(ctx context.Context, paths []string, asJSON bool) error {
 	worst := harness.ExitPass
 	all := []*checker.Results{}
 	for _, path := range paths {
-		where := "none, " + path + " is a single file"
+		where := "none, because " + path + " is a file and not a run directory"
 		j, err := harness.Interruptible(ctx, path, func() (j *harness.Judged, err error) {
 			j, where, err = a.judge(path)
 			return j, err
@@ -147,7 +147,7 @@ func (a *App) judge(path string) (*harness.Judged, string, error) {
 		return j, absolute(filepath.Join(path, harness.ReportFile)), err
 	}
 	j, err := harness.JudgeFile(a.cat, path)
-	return j, "none, " + path + " is a single file", err
+	return j, "none, because " + path + " is a file and not a run directory", err
 }
 
 // worse keeps the code that must not be masked: 1 before 130, 70, 4, 3, 2, 5 and 0.

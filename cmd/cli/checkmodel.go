@@ -159,7 +159,7 @@ func tellModelled(w io.Writer, m models.Model, h *operations.History, r modelRes
 			continue
 		}
 		if listed++; listed > mostKeys {
-			fmt.Fprintf(w, "  and %s more without a pass\n", Plural(len(judged)-orderly(judged)-mostKeys, "key"))
+			fmt.Fprintf(w, "  and %s more that did not pass\n", Plural(len(judged)-orderly(judged)-mostKeys, "key"))
 			break
 		}
 		tellObject(w, o)
@@ -202,7 +202,7 @@ func tellObject(w io.Writer, o models.Result) {
 	}
 	before := strings.Join(o.Before, ", or ")
 	if o.More > 0 {
-		before += fmt.Sprintf(", or one of %d other states", o.More)
+		before += fmt.Sprintf(", or the object is in one of %d other states", o.More)
 	}
 	fmt.Fprintf(w, "%s%s is impossible: before this operation %s\n", of, described(o.At), before)
 	if len(o.Proof) == 0 {

@@ -59,7 +59,7 @@ func TestUsage(t *testing.T) {
 		{"run", 3, `required flag(s) "backend" not set`},
 		{"run --backend redis", 3, `unknown backend "redis": choose one of none`},
 		{"run --backend redis-lua --nemesis meteor", 3, `unknown nemesis "meteor"`},
-		{"run --backend redis-lua --nemesis client-pause:x=1", 3, "choose from at, nth, every, for, clients"},
+		{"run --backend redis-lua --nemesis client-pause:x=1", 3, "choose from at, nth, every, for, until, while, clients"},
 		{"run --backend redis-lua --fencing on", 3, "issues no tokens"},
 		{"run --backend redis-lua --ttl 0s", 3, "a lease needs a time to live"},
 		{"run --backend redis-lua --nemesis server-restart:nodes=granted", 3, "does not report which servers granted"},
@@ -73,7 +73,7 @@ func TestUsage(t *testing.T) {
 		{"run --bakend redis-lua", 3, "unknown flag --bakend: did you mean --backend?"},
 		{"run --backend redis-lua --time 99999999h", 3, "--time 99999999h: too long for a duration"},
 		{"run --backend redis-lua --nemesis client-pause:for=0s", 3, "for= must be greater than 0"},
-		{"run --backend sql-for-update --register postgres", 3, "backend sql-for-update keeps its data in its own transaction"},
+		{"run --backend sql-for-update --register postgres", 3, "backend sql-for-update keeps the protected data in its own transaction"},
 		{"run --backend etcd-election --workload try", 3, "but backend etcd-election does not support"},
 		{"run --backend zk-rwlock --workload reentrant", 3, "backend zk-rwlock is read-write"},
 		{"run --backend redis-lua --workload two-locks", 3, "this workload needs two locks: use --locks 2"},
@@ -231,7 +231,7 @@ func TestRunCheckReport(t *testing.T) {
 		t.Errorf("exit %d, results %+v", code, r)
 	}
 	first, _, _ := strings.Cut(errs, "\n")
-	if want := "seed 5, again with: lockstorm run --backend none --time 300ms --ttl=200ms --json --seed 5"; first != want {
+	if want := "seed 5; to repeat this run: lockstorm run --backend none --time 300ms --ttl=200ms --json --seed 5"; first != want {
 		t.Errorf("first line %q, want %q", first, want)
 	}
 	if end := "report: " + filepath.Join(dir, "report.html") + "\nagain: lockstorm run --backend none --time 300ms --ttl=200ms --json --seed 5"; !strings.HasSuffix(strings.TrimSpace(errs), end) {

@@ -48,7 +48,7 @@ func (o *output) code(code int, a *App) int {
 	if o.err == nil {
 		return code
 	}
-	fmt.Fprintf(a.st.Stderr, "%s: write standard output: %v\n", a.st.Name, o.err)
+	fmt.Fprintf(a.st.Stderr, "%s: cannot write standard output: %v\n", a.st.Name, o.err)
 	if code == harness.ExitPass && !o.verdict {
 		return harness.ExitEnvironment
 	}

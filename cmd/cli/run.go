@@ -34,7 +34,7 @@ func (a *App) runCommand() *cobra.Command {
 
 The directory of the run holds trial.json, plan.json, logs/, history.jsonl, nodes/, results.json,
 report.html and junit.xml. The last lines on stdout are the verdict with the report's path, and a command
-that makes a run with the same flags and seed. The command replay repeats the run with its saved plan of faults.`,
+that starts a new run with the same flags and seed. The command replay repeats the run with its saved plan of faults.`,
 		Example: fmt.Sprintf(`  %[1]s run --backend redis-lua --nemesis client-pause --ttl 1s --clients 3
   %[1]s run --backend redis-fenced --nemesis client-pause --fencing on
   %[1]s run --backend redis-lua --nemesis client-pause:at=before-write,for=2ttl --nemesis server-restart
@@ -101,7 +101,7 @@ func (a *App) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 	out := cmp.Or(cfg.Out, RunDir(cfg.Backend))
 	view := newView(a.st)
 	view.caches()
-	view.line("seed %d, again with: %s", t.Config.Seed, t.Config.Command)
+	view.line("seed %d; to repeat this run: %s", t.Config.Seed, t.Config.Command)
 	if cfg.Clients == 1 {
 		view.line("note: a single client can never violate mutual exclusion")
 	}
@@ -126,7 +126,7 @@ func (a *App) make(ctx context.Context, t *harness.Trial, out string, view *view
 	o, err := t.Run(ctx, out, view.progress())
 	view.close()
 	if err == nil && o.Trouble != nil {
-		view.line("trouble: %v", o.Trouble)
+		view.line("the run did not finish: %v", o.Trouble)
 	}
 	return o, err
 }

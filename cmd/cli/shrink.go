@@ -14,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/explore"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/suite"
 )
 
 // shrunkFile says in the directory of the smallest trial what was made smaller.
@@ -129,5 +130,10 @@ func (a *App) tellShrunk(m *explore.Shrunk, took time.Duration) {
 	if m.Cut != "" {
 		fmt.Fprintf(w, "note:      %s, so a smaller trial may exist\n", m.Cut)
 	}
+	outcome := suite.Violated
+	if m.Target.Class == checker.Defect {
+		outcome = suite.Defect
+	}
+	fmt.Fprintf(w, "as a cell: include: [{trial: %s, outcome: %s}]\nas a test: lockstormtest.Kept(t, catalogue, %q, suite.Expectation{Outcome: %q})\n", m.Dir, outcome, filepath.Join(m.Dir, harness.TrialFile), outcome)
 	fmt.Fprintf(w, "made:      %s in %v\nreport:    %s\nagain:     %s replay %s --times 10\n", Plural(m.Runs, "run"), took.Round(time.Second), absolute(filepath.Join(m.Dir, harness.ReportFile)), a.st.Name, m.Dir)
 }

@@ -84,7 +84,7 @@ If several codes apply, the first of 1, 4, 2, 5 is used.`,
 	f.StringVar(&s.out, "out", "", "directory of the suite; it must be empty or absent (default: "+runsDir+"/NAME-TIME)")
 	f.StringVar(&s.shard, "shard", "", "run only shard i of n (i/n); the command merge combines the shards")
 	Number(f, &s.jobs, "jobs", 1, 0, "maximum number of parallel runs (default: by processors and memory)")
-	Number(f, &s.retry, "retry", 0, 4, "how often to retry each run that the host disturbed, alone and after all other runs: a run with exit code 4 (at most once), and, on a busy host, a run with exit code 2, or with exit code 0 without an effective fault; a run with a verdict on the lock is never retried")
+	Number(f, &s.retry, "retry", 0, 4, "how often to retry a run that the host disturbed; retries run alone, after all other runs; retried are runs with exit code 4 (at most once) and, on a busy host, runs with exit code 2 and runs with exit code 0 in which no fault took effect; other runs are never retried")
 	f.BoolVar(&s.failFast, "fail-fast", false, "start no more runs after the first unexpected violation")
 	Number(f, &s.failures, "max-failures", 1, 0, "start no more runs after this many unexpected violations (default: no limit)")
 	positive(f, &s.budget, "budget", "start no more runs after this time (default: the budget in the suite file)")

@@ -165,7 +165,7 @@ func (a *App) summarizeSuite(r *gate.Results, asJSON bool) error {
 		fmt.Fprintf(w, "servers by provider (runs): %s\n", p)
 	}
 	if r.Wall > 0 {
-		fmt.Fprintf(w, "took %v for runs of %v in total: %.1f runs in parallel on %d processors\n", r.Wall.Round(100*time.Millisecond), r.Work.Round(100*time.Millisecond), r.Parallel(), r.CPUs)
+		fmt.Fprintf(w, "finished in %v; the runs took %v in total, on average %.1f runs in parallel on %d processors\n", r.Wall.Round(100*time.Millisecond), r.Work.Round(100*time.Millisecond), r.Parallel(), r.CPUs)
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (a *App) tellCI(r *gate.Results, out string, asJSON bool) error {
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
-		return fmt.Errorf("write the summary of the CI step: %w", err)
+		return fmt.Errorf("cannot write the summary of the CI step: %w", err)
 	}
 	err = matrix.Markdown(f, r.Table(out, out), false)
 	if cerr := f.Close(); err == nil {

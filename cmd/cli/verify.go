@@ -29,15 +29,15 @@ func (a *App) verifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify DIR|FILE...",
 		Short: "check the proofs of violations in a run, a suite or a proof file",
-		Long: `Checks the proofs of violations, without the code that found the violations. The proof of a finding names a rule and a few events
-of the record. A proof holds if these events show that the lock broke the rule.
+		Long: `Checks the proofs of violations. verify does not use the code that found the violations. The proof of a finding names a rule and a
+few events of the record. A proof holds if these events show that the lock broke the rule.
 
 For the directory of a run, each proof is checked against the whole record. For the directory of a suite, the proofs of
 all its runs are checked. A file that --save wrote contains the events of its proof; --record names the record from which
 these events were taken.
 
-Exit codes: 0 every proof holds, 1 a proof does not hold, 2 a proof cannot be checked without the record or without a search
-through the record, 3 wrong usage.`,
+Exit codes: 0 every proof holds, 1 a proof does not hold, 2 the events of a proof are not enough (use --record, or judge
+the record again with the command check), 3 wrong usage.`,
 		Example: fmt.Sprintf("  %[1]s verify lockstorm-runs/run-1\n  %[1]s verify lockstorm-runs/run-1 --finding 3 --save proof.json\n  %[1]s verify proof.json --record history.jsonl", a.st.Name),
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.verify(args, s) },
@@ -46,7 +46,7 @@ through the record, 3 wrong usage.`,
 	f.BoolVar(&s.all, "all", false, "print the events of every proof (default: of the first proof of each check)")
 	f.IntVar(&s.finding, "finding", 0, "check and print only the proof of the finding with this number (verify prints the numbers)")
 	f.StringVar(&s.record, "record", "", "the run directory or history.jsonl from which a proof in a file was taken")
-	f.StringVar(&s.save, "save", "", "write the proof of --finding (default: the first) to a file that can be mailed")
+	f.StringVar(&s.save, "save", "", "write the proof of --finding (default: the first finding) to a file that can be checked without the record")
 	return cmd
 }
 
@@ -176,7 +176,7 @@ func (a *App) sayVerified(v *harness.Verified, s verifyFlags, brief bool) (worst
 	a.sayAlike(like)
 	switch {
 	case v.Wrong != nil:
-		a.println("%s: DOES NOT HOLD: %v", v.Dir, v.Wrong)
+		a.println("%s: the stored results DO NOT HOLD: %v", v.Dir, v.Wrong)
 	case len(v.Proofs) == 0:
 		a.println("%s: %s; the run has no findings to prove", v.Dir, v.Results.Verdict)
 	case s.finding == 0:

@@ -61,7 +61,7 @@ func TestVerify(t *testing.T) {
 		}
 	}
 	rewrite(t, mailed, `"class": "defect"`, `"class": "inherent"`)
-	if code, out, _ := lockstorm(t, "verify", mailed); code != 1 || !strings.Contains(out, "DOES NOT HOLD: the seal does not match") {
+	if code, out, _ := lockstorm(t, "verify", mailed); code != 1 || !strings.Contains(out, "DOES NOT HOLD: the checksum in the field seal does not match") {
 		t.Errorf("a proof that was tampered with: exit %d\n%s", code, out)
 	}
 	rewrite(t, mailed, `"lockstorm_proof": 1`, `"lockstorm_proof": 99`)
@@ -96,7 +96,7 @@ func TestVerifyOfAnAlteredRun(t *testing.T) {
 		"class":  {"results.json", `"class": "defect"`, `"class": "inherent"`, "DOES NOT HOLD: the events show the class defect (reason no-lease), but the finding has the class inherent", 1},
 		"record": {"history.jsonl", `"f":"release"`, `"f":"release" `, "is damaged", 3},
 		"seed":   {"results.json", `"seed": 5`, `"seed": 6`, "and the record belong to different runs", 1},
-		"digest": {"results.json", `"record_sha256": "`, `"record_sha256": "0`, "its SHA-256 differs", 1},
+		"digest": {"results.json", `"record_sha256": "`, `"record_sha256": "0`, "the SHA-256 of the record differs", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := violated(t)

@@ -73,7 +73,7 @@ func own(dir string) error {
 		return err
 	}
 	if sys, ok := st.Sys().(*syscall.Stat_t); !ok || !st.IsDir() || int(sys.Uid) != os.Getuid() || st.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("%s is not a folder that only this user can write", dir)
+		return fmt.Errorf("%s is not a folder of this user, or other users can write in it", dir)
 	}
 	return usable(dir)
 }

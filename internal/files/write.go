@@ -19,7 +19,7 @@ func Write(path string, f func(io.Writer) error) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("write %s: %w", filepath.Base(path), err), tmp.Close(), os.Remove(tmp.Name()))
+			err = errors.Join(fmt.Errorf("cannot write %s: %w", filepath.Base(path), err), tmp.Close(), os.Remove(tmp.Name()))
 		}
 	}()
 	w := bufio.NewWriterSize(tmp, 1<<20)

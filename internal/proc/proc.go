@@ -103,7 +103,7 @@ func (s *Starter) start(name string, cmd *exec.Cmd, sprawls bool) (*Process, err
 	}
 	cmd.SysProcAttr.Setpgid = true
 	if err := s.Run(cmd); err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, err)
+		return nil, fmt.Errorf("cannot start %s: %w", name, err)
 	}
 	p := &Process{Name: name, cmd: cmd, done: make(chan struct{}), sprawls: sprawls}
 	go func() {
@@ -183,7 +183,7 @@ func (p *Process) signal(sig syscall.Signal) error {
 	}
 	err := syscall.Kill(-p.Pid(), sig)
 	if err != nil && !errors.Is(err, syscall.ESRCH) && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("send %v to %s (group %d): %w", sig, p.Name, p.Pid(), err)
+		return fmt.Errorf("cannot send %v to %s (group %d): %w", sig, p.Name, p.Pid(), err)
 	}
 	if sig == syscall.SIGTERM {
 		return nil // who has helpers ends them

@@ -49,7 +49,7 @@ func lookup(from, to netip.AddrPort) (socket, error) {
 func list() ([]socket, error) {
 	all, err := diag(unix.NLM_F_DUMP, make([]byte, 40))
 	if err != nil {
-		return nil, fmt.Errorf("list the sockets of this host: %w", err)
+		return nil, fmt.Errorf("cannot list the sockets of this host: %w", err)
 	}
 	return all, nil
 }

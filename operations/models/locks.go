@@ -81,7 +81,7 @@ func tellOwner(t *table, s state) string {
 // reentrant: its owner may hold it several times. State: owner, n: how often.
 func reentrant() Model {
 	return Model{
-		Name: "reentrant-mutex", Doc: "as owned-mutex, but the holder may acquire the lock again, and must release the lock as many times as it acquired the lock", names: lockNames,
+		Name: "reentrant-mutex", Doc: "like owned-mutex, but the holder may acquire the lock again, and must release the lock as many times as it acquired the lock", names: lockNames,
 		make: always,
 		step: func(s state, o class) (state, bool) {
 			switch {
@@ -107,7 +107,7 @@ func reentrant() Model {
 // fenced: each grant has a token greater than all before. State: owner, n: the highest token so far.
 func fenced() Model {
 	return Model{
-		Name: "fenced-mutex", Doc: "as owned-mutex, and the value of each acquire is a fencing token (a number, or a map with fence or token) that must be greater than all earlier tokens", names: lockNames,
+		Name: "fenced-mutex", Doc: "like owned-mutex, and the value of each acquire is a fencing token (a number, or a map with fence or token) that must be greater than all earlier tokens", names: lockNames,
 		make: func(_ *table, o *op) (bool, error) {
 			if o.kind == release || o.call.Unknown() {
 				return true, nil

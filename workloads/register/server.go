@@ -28,7 +28,7 @@ type Server struct {
 func Serve(handle Handler, rec *history.Recorder) (*Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("start the register: %w", err)
+		return nil, fmt.Errorf("cannot start the register: %w", err)
 	}
 	s := &Server{handle: handle, rec: rec, listener: l, conns: map[net.Conn]struct{}{}}
 	s.wg.Go(s.accept)
