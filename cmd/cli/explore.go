@@ -71,7 +71,7 @@ Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage
 	fs.StringVar(&f.cfg.Topology, "topology", "", "set of servers (default: the first one that the backend supports)")
 	fs.StringVar(&f.cfg.Fencing, "fencing", f.cfg.Fencing, "protect the data with fencing tokens: on, off, or both")
 	fs.StringVar(&f.cfg.Discipline, "discipline", "", "when clients stop using the lock: told, obey or trusting (default: as run does)")
-	fs.StringVar(&f.cfg.FailOn, "fail-on", f.cfg.FailOn, "all, or defect: ignore violations that are inherent to leases")
+	fs.StringVar(&f.cfg.FailOn, "fail-on", f.cfg.FailOn, "all: every violation counts; defect: violations that are inherent to leases do not count")
 	fs.DurationVar(&f.cfg.TTL, "ttl", 0, "time to live of leases (default: that of the topology, else 1s)")
 	positive(fs, &f.length, "for", "how long to search (default: 10m)")
 	fs.StringVar(&f.out, "out", "", "directory of the search; an earlier search in it is continued (default: "+runsDir+"/explore-BACKEND-TIME)")

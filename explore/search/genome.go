@@ -92,6 +92,7 @@ type Space struct {
 	loads   []string
 	points  []string
 	own     []string            // points of the lock
+	many    bool                // servers hold data: a majority decides
 	carried []string            // points of messages; none where there are no servers
 	values  map[string][]string // of parameters that all faults share
 }
@@ -110,6 +111,15 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, only, without []strin
 		return nil, err
 	}
 	s := &Space{cat: cat, base: base, ttl: t.Config.TTL}
+	if topology, err := cat.Topologies.Get(t.Config.Topology); err == nil {
+		data := 0
+		for _, n := range topology.Nodes {
+			if n.Data {
+				data++
+			}
+		}
+		s.many = data > 2
+	}
 	s.base.Time = s.longest()
 	for _, spec := range cat.Nemeses.All() {
 		if spec.Fault != nil && (len(only) == 0 || slices.Contains(only, spec.Name)) && !slices.Contains(without, spec.Name) && s.possible(func(c *harness.Config) { c.Nemesis = []string{spec.Name} }) {
@@ -209,22 +219,28 @@ func (s *Space) has(g Genome) bool {
 	return !slices.ContainsFunc(g.Faults, func(f Gene) bool { return !slices.Contains(s.Faults(), f.Name) })
 }
 
-// sweep is what is tried before anything is varied: each fault alone, as it is by default, and then each at each of the lock's own points, or,
-// where it names none, at one of its first messages.
+// sweep is what is tried before anything is varied: each fault alone, as it is by default, and of most servers where a majority decides; and then
+// each at each of the lock's own points, or, where it names none, at one of its first messages.
 func (s *Space) sweep() (all []Gene) {
+	with := func(param, value string) {
+		for _, f := range s.faults {
+			if slices.ContainsFunc(f.Params, func(p catalog.Param) bool { return p.Name == param && p.Default != value }) {
+				all = append(all, Gene{Name: f.Name, Params: map[string]string{param: value}})
+			}
+		}
+	}
 	for _, f := range s.faults {
 		all = append(all, Gene{Name: f.Name})
+	}
+	if s.many {
+		with("nodes", nemesis.RoleMajority)
 	}
 	where := s.own
 	if len(where) == 0 {
 		where = s.carried
 	}
 	for _, point := range where {
-		for _, f := range s.faults {
-			if slices.ContainsFunc(f.Params, func(p catalog.Param) bool { return p.Name == "at" }) {
-				all = append(all, Gene{Name: f.Name, Params: map[string]string{"at": point}})
-			}
-		}
+		with("at", point)
 	}
 	return all
 }

@@ -145,7 +145,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 16, Text: "a time stamp in the row can take the place of the version number", Articles: "000",
-			Note: "Time stamp columns have whole seconds by default, and then updates are lost. With time stamps in microseconds no update was lost.",
+			Note: "Time stamp columns store whole seconds by default. Two updates within one second then get the same version, and one of them is lost. With time stamps in microseconds no update was lost.",
 			Runs: []ClaimRun{
 				but("seconds", "--backend sql-timestamp --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain", "updates_acked"),
 				but("milliseconds-crowd", "--backend sql-timestamp:resolution=100ms --clients 30 --workload counter:hold=2ms,think=0s --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain", "updates_acked"),
