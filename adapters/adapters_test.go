@@ -61,6 +61,8 @@ func TestConformance(t *testing.T) {
 		{"node/proper_lockfile.js", harness.ExitPass},
 		{"php/symfony_lock.php redis", harness.ExitPass},
 		{"php/symfony_lock.php flock", harness.ExitPass},
+		{"php/laravel_lock.php redis", harness.ExitPass},
+		{"php/laravel_lock.php file", harness.ExitPass},
 	} {
 		t.Run(k.words, func(t *testing.T) {
 			t.Parallel()
