@@ -85,9 +85,7 @@ func Make(cat *harness.Catalogue, def gate.Definition, cells []plan.Cell, s Sett
 
 // lacking says what this machine lacks for a cell; nil: nothing, or the cell is wrong in another way.
 func lacking(cat *harness.Catalogue, c plan.Cell) error {
-	cfg := c.Run
-	cfg.Seed = c.Seeds[0]
-	err := harness.Check(cat, cfg)
+	err := plan.Possible(cat, c)
 	var coded *harness.Error
 	if errors.As(err, &coded) && coded.Code == harness.ExitEnvironment {
 		return err
@@ -111,7 +109,11 @@ func need(cat *harness.Catalogue, c suite.Case) string {
 	if cfg.Provider != "" && cfg.Provider != "auto" {
 		parts = append(parts, cfg.Provider)
 	}
-	if slices.ContainsFunc(cfg.Nemesis, func(n string) bool { return strings.HasPrefix(n, "clock-jump") }) { // it needs a library of the machine
+	faults := cfg.Nemesis
+	if c.Search != nil {
+		faults = c.Search.Only
+	}
+	if slices.ContainsFunc(faults, func(n string) bool { return strings.HasPrefix(n, "clock-jump") }) { // it needs a library of the machine
 		parts = append(parts, "clock")
 	}
 	if gate.Needs(cat, c) == gate.Whole {

@@ -2,7 +2,10 @@ package explore
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/harness"
@@ -119,6 +122,9 @@ func (s schedule) moves(at time.Duration) (out []move) {
 	return out
 }
 
+// besides is the parameter that ties a fault to another one, as it stands in the text of a fault.
+var besides = regexp.MustCompile(`[:,]while=[0-9]+`)
+
 // keep leaves out the other faults. What was to strike while one of them is active strikes at any time.
 func (s *schedule) keep(kept func(i int) bool) {
 	number := make([]int, len(s.plan.Requests)+1) // of each fault that is kept, from 1
@@ -130,10 +136,19 @@ func (s *schedule) keep(kept func(i int) bool) {
 			number[i+1] = len(requests)
 		}
 	}
-	for _, q := range requests {
+	for i, q := range requests {
 		for k := range q.Steps {
 			q.Steps[k].While = number[q.Steps[k].While]
 		}
+		names[i] = besides.ReplaceAllStringFunc(names[i], func(param string) string {
+			sign, text := param[:1], param[len(",while="):]
+			if n, err := strconv.Atoi(text); err == nil && n < len(number) && number[n] > 0 {
+				return fmt.Sprintf("%swhile=%d", sign, number[n])
+			}
+			return map[string]string{",": "", ":": ":"}[sign]
+		})
+		names[i] = strings.TrimSuffix(strings.Replace(names[i], ":,", ":", 1), ":")
+		requests[i].Spec = names[i]
 	}
 	s.cfg.Nemesis, s.plan.Requests = names, requests
 }

@@ -187,17 +187,21 @@ func TestTargetOf(t *testing.T) {
 
 // What strikes while another fault is active strikes at any time once that is left out; else it follows that to its new place.
 func TestKeepFollowsWhile(t *testing.T) {
-	three := func() *schedule {
+	three := func(text string) *schedule {
 		s := &schedule{}
-		s.cfg.Nemesis = []string{"a", "b", "c"}
-		s.plan.Requests = []nemesis.Request{{Spec: "a"}, {Spec: "b"}, {Spec: "c", Steps: []nemesis.Step{{While: 2}}}}
+		s.cfg.Nemesis = []string{"a", "b", text}
+		s.plan.Requests = []nemesis.Request{{Spec: "a"}, {Spec: "b"}, {Spec: text, Steps: []nemesis.Step{{While: 2}}}}
 		return s
 	}
-	for left, want := range map[int]int{0: 1, 1: 0} {
-		s := three()
-		s.keep(func(i int) bool { return i != left })
-		if n := len(s.plan.Requests); n != 2 || len(s.cfg.Nemesis) != 2 || s.plan.Requests[1].Steps[0].While != want {
-			t.Errorf("without fault %d: %+v", left+1, s.plan.Requests)
+	for text, without := range map[string][2]string{
+		"c:while=2": {"c:while=1", "c"}, "c:while=2,at=x": {"c:while=1,at=x", "c:at=x"}, "c:at=x,while=2": {"c:at=x,while=1", "c:at=x"}, "c:at=x,while=2,for=1s": {"c:at=x,while=1,for=1s", "c:at=x,for=1s"},
+	} {
+		for left, want := range without {
+			s := three(text)
+			s.keep(func(i int) bool { return i != left })
+			if n := len(s.plan.Requests); n != 2 || s.cfg.Nemesis[1] != want || s.plan.Requests[1].Spec != want || s.plan.Requests[1].Steps[0].While != 1-left {
+				t.Errorf("%s without fault %d: %+v", text, left+1, s.plan.Requests)
+			}
 		}
 	}
 }

@@ -69,7 +69,8 @@ func (c *carriage) stands(p link.Pair, letGo func()) bool {
 	if c.done {
 		return false
 	}
-	i := slices.IndexFunc(c.s.living(), func(l *client) bool { return l.name == p.From })
+	living := c.s.living()
+	i := slices.IndexFunc(living, func(l *client) bool { return l.name == p.From })
 	if i < 0 {
 		return false // of a server, or of a client that is being replaced
 	}
@@ -77,6 +78,6 @@ func (c *carriage) stands(p link.Pair, letGo func()) bool {
 		return false
 	}
 	c.done = true
-	c.hit <- &nemesis.Hit{Client: c.s.living()[i], Point: c.point, Nodes: []string{p.To}, Go: letGo}
+	c.hit <- &nemesis.Hit{Client: living[i], Point: c.point, Nodes: []string{p.To}, Go: letGo}
 	return true
 }

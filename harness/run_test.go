@@ -157,7 +157,7 @@ func TestFaultsTiedToEachOther(t *testing.T) {
 	cfg := shortConfig(t, "redis-lua")
 	cfg.Time, cfg.TTL = 8*time.Second, time.Second
 	cfg.Nemesis = []string{"client-pause:at=before-write,clients=c1,for=4ttl,until=granted,every=10s", "packet-delay:at=before-write,for=1ttl,every=10s,while=1"}
-	mustRun(t, cfg)
+	out := mustRun(t, cfg)
 	rec := recordOf(t, cfg.Out)
 	if len(rec.Faults) != 2 {
 		t.Fatalf("%d faults", len(rec.Faults))
@@ -172,8 +172,11 @@ func TestFaultsTiedToEachOther(t *testing.T) {
 	if !granted {
 		t.Error("nobody was granted the lock while c1 was paused")
 	}
-	if delay.Effective() && delay.Effect.Time < pause.Effect.Time {
-		t.Errorf("the delay took effect at %v, before the pause at %v", delay.Effect.Time, pause.Effect.Time)
+	if delay.Effective() && (delay.Effect.Time < pause.Effect.Time || delay.Invoke.Time > pause.HealEnd.Time) {
+		t.Errorf("the delay was injected at %v and took effect at %v, the pause lasted from %v to %v", delay.Invoke.Time, delay.Effect.Time, pause.Effect.Time, pause.HealEnd.Time)
+	}
+	if c := out.Results.Checks[checker.Coverage]; strings.Contains(c.Reason, "ended early") {
+		t.Errorf("coverage: %s", c.Reason)
 	}
 }
 

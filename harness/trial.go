@@ -119,8 +119,14 @@ func ParseTrial(cat *Catalogue, path string, b []byte, version string) (*Trial, 
 	if err != nil {
 		return nil, err
 	}
-	if err := saved.Plan.Check(cat.Nemeses, r.input()); err != nil {
-		return nil, usage(fmt.Errorf("%s: %w", path, err))
+	in := r.input()
+	if err := saved.Plan.Check(cat.Nemeses, in); err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+		in.Setting.NoLoss, in.Setting.NoClock = "", ""
+		if in.Setting.Theirs == "" && saved.Plan.Check(cat.Nemeses, in) == nil { // another machine can
+			return nil, environment(err)
+		}
+		return nil, usage(err)
 	}
 	t, err := newTrial(r, saved.Plan)
 	if err == nil {

@@ -71,9 +71,9 @@ func (f *Injection) Gradual() bool {
 	return f.Effect != nil && f.Effect.Time-f.Began() > gradual
 }
 
-// CutShort reports whether the fault was healed clearly before its planned length.
+// CutShort reports whether the fault was healed clearly before its planned length, and not as planned.
 func (f *Injection) CutShort() bool {
-	return f.For > 0 && f.Effect != nil && f.HealEnd != nil && f.HealEnd.Time-f.Effect.Time < f.For*9/10
+	return f.For > 0 && f.Ends == "" && f.Effect != nil && f.HealEnd != nil && f.HealEnd.Time-f.Effect.Time < f.For*9/10
 }
 
 // Until is when the fault was healed; a fault with nothing to heal ends with its proof, and

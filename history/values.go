@@ -168,6 +168,7 @@ type Fault struct {
 	Proof   string            `json:"proof,omitempty"`    // what was observed: it took effect
 	Began   int64             `json:"began_ns,omitempty"` // when it struck, on the event of its proof; 0: at its invoke
 	Delays  bool              `json:"delays,omitempty"`   // it delays what its clients ask of the resource
+	Ends    string            `json:"ends,omitempty"`     // granted: with a grant to another client, if that comes before its planned length is over
 }
 
 // Whom is the names of those that the fault strikes, for people; empty where it names nobody.

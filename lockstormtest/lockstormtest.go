@@ -70,6 +70,9 @@ func Run(t testing.TB, cat *harness.Catalogue, line string, want suite.Expectati
 // Case makes the run of a case, as Run does.
 func Case(t testing.TB, cat *harness.Catalogue, c suite.Case, opts ...Option) *harness.Outcome {
 	t.Helper()
+	if c.Search != nil || c.Trial != nil {
+		t.Fatalf("lockstormtest: case %s is a search or a kept run: use Explore or Kept", c.Name)
+	}
 	j := &judge{t: t, cat: cat, cfg: c.Run, want: c.Expect, options: defaults()}
 	for _, o := range opts {
 		o(&j.options)
@@ -101,6 +104,9 @@ func Kept(t testing.TB, cat *harness.Catalogue, path string, want suite.Expectat
 	j := &judge{t: t, cat: cat, cfg: kept.Config, want: want, options: defaults(), kept: kept}
 	for _, o := range opts {
 		o(&j.options)
+	}
+	if j.exec != nil || j.failOn != "" {
+		t.Fatalf("lockstormtest: Kept takes neither Exec nor FailOnDefect: the kept run says which lock it is, and what fails it")
 	}
 	if err := j.valid(); err != nil {
 		t.Fatalf("lockstormtest: %v", err)

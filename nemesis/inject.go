@@ -16,7 +16,9 @@ type active struct {
 	event  history.Event
 	fault  history.Fault
 	effect Effect
-	proven bool // its effect
+	proven bool          // its effect
+	ending bool          // it is being healed
+	over   chan struct{} // closed when it begins to be healed
 	once   sync.Once
 }
 
@@ -62,7 +64,7 @@ func (r *Runner) inject(ctx context.Context, spec Spec, t Target, f history.Faul
 		err = errNoProof
 	}
 	f.Began = effect.Began
-	a := &active{event: history.Event{F: history.FHeal, Value: history.ValueOf(f)}, fault: f, effect: effect}
+	a := &active{event: history.Event{F: history.FHeal, Value: history.ValueOf(f)}, fault: f, effect: effect, over: make(chan struct{})}
 	if effect.Heal != nil {
 		r.mu.Lock()
 		r.active = append(r.active, a)
@@ -87,6 +89,10 @@ func (r *Runner) inject(ctx context.Context, spec Spec, t Target, f history.Faul
 // heal undoes a fault once, under a watchdog, and records how it went.
 func (r *Runner) heal(ctx context.Context, a *active) {
 	a.once.Do(func() {
+		r.mu.Lock()
+		a.ending = true
+		r.mu.Unlock()
+		close(a.over)
 		e, f := a.event, a.fault
 		e.Type = history.Invoke
 		r.note(e)

@@ -53,6 +53,9 @@ func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
 	if ends := v[paramUntil]; ends != "" && ends != UntilGranted {
 		return nil, fmt.Errorf("until=%s: choose %s, or leave it out", ends, UntilGranted)
 	}
+	if v[paramUntil] != "" && !s.lasts(v) {
+		return nil, fmt.Errorf("until=%s: with these parameters the fault does not last for a time", v[paramUntil])
+	}
 	if l.every > 0 && in.Duration/l.every > maxSteps {
 		return nil, fmt.Errorf("every=%s would make %d injections in a run of %v, but the limit is %d: choose a longer every=", v[paramEvery], in.Duration/l.every, in.Duration, maxSteps)
 	}
@@ -76,7 +79,13 @@ func checkPoint(at string, in Input) error {
 
 // checkCarried refuses the points of messages to faults that keep a client at its point: no client stands there.
 func checkCarried(s Spec, at string, own catalog.Values) error {
-	if points.IsCarried(at) && s.keeps(own) {
+	if !points.IsCarried(at) {
+		return nil
+	}
+	if s.OfGrant {
+		return fmt.Errorf("at=%s: %s needs the grant of the client at the point, and a message tells of none: name another point", at, s.Name)
+	}
+	if s.keeps(own) {
 		return fmt.Errorf("at=%s: at this point a message is on its way and the client is not stopped, but %s stops the client at the point: choose another point, or packet-delay", at, s.Name)
 	}
 	return nil

@@ -44,6 +44,10 @@ type Spec struct {
 	Params   []catalog.Param // see ClientParams and ServerParams for those that most have
 	// Check says what is wrong with its own parameters; nil: any values are right.
 	Check func(own catalog.Values, in Input) error
+	// Lasts says by the fault's own parameters whether it lasts for its `for` and is healed then; nil: it does, if it has a `for`.
+	Lasts func(own catalog.Values) bool
+	// OfGrant: it strikes what the client at its point was granted, and nothing else.
+	OfGrant bool
 	// Takes is how long an injection may take beyond its `for`, with leases of the ttl: the
 	// plan leaves room for it. Nil: no time that matters.
 	Takes func(ttl time.Duration) time.Duration
@@ -213,6 +217,11 @@ type Setting struct {
 	NoClock     string   // why the servers' clocks cannot jump; empty: they can
 	NoLoss      string   // why packets cannot be lost; empty: they can
 	Theirs      string   // why the servers must not be hurt; empty: they are ours
+}
+
+// lasts reports whether the fault is active for a time, and then healed.
+func (s Spec) lasts(v catalog.Values) bool {
+	return v[paramFor] != "" && (s.Lasts == nil || s.Lasts(ownParams(v)))
 }
 
 // keeps reports whether a step of the fault lets its client go itself.

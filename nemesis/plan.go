@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/catalog"
@@ -133,13 +132,23 @@ func checkWhile(c *Catalogue, in Input, number, index int) error {
 	if number < 0 || number > index {
 		return fmt.Errorf("while=%d: choose an earlier fault of the same command, by its number (the first fault is number 1)", number)
 	}
-	name, _ := catalog.Split(in.Specs[number-1])
+	name, rest := catalog.Split(in.Specs[number-1])
 	other, err := c.Get(name)
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(other.Params, func(p catalog.Param) bool { return p.Name == paramFor }) && other.Draw == nil {
-		return fmt.Errorf("while=%d: fault %s does not last for a time", number, other.Name)
+	if other.Draw != nil {
+		return nil
+	}
+	v, err := catalog.Parse("nemesis "+name, rest, other.Params)
+	if err != nil {
+		return err
+	}
+	if !other.lasts(v) {
+		return fmt.Errorf("while=%d: fault %s does not last for a time", number, in.Specs[number-1])
+	}
+	if why := other.WhyNot(in.Setting); why != "" {
+		return fmt.Errorf("while=%d: fault %s cannot work in this run: %s", number, other.Name, why)
 	}
 	return nil
 }

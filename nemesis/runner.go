@@ -85,12 +85,9 @@ func (r *Runner) until(ctx context.Context, at int64) bool {
 // step carries out one step: wait for the point, choose, inject, stay, heal.
 func (r *Runner) step(ctx context.Context, index int, spec Spec, st Step) {
 	f := history.Fault{
-		ID: r.newID(), Fault: spec.Name, Request: index, Family: spec.Family, Point: st.Point, For: st.For, Delays: spec.Delays,
+		ID: r.newID(), Fault: spec.Name, Request: index, Family: spec.Family, Point: st.Point, For: st.For, Delays: spec.Delays, Ends: st.Ends,
 	}
-	if !r.beside(ctx, f, st) {
-		return
-	}
-	hit, ok := r.arm(ctx, f, st)
+	hit, ok := r.meet(ctx, f, st)
 	if !ok {
 		return
 	}
@@ -117,22 +114,56 @@ func (r *Runner) step(ctx context.Context, index int, spec Spec, st Step) {
 	}
 }
 
-// beside waits until the fault that a step wants beside it is active.
-func (r *Runner) beside(ctx context.Context, f history.Fault, st Step) bool {
+// meet waits for the point of a step; where the step wants another fault beside it, only for as long as that one is active.
+func (r *Runner) meet(ctx context.Context, f history.Fault, st Step) (*Hit, bool) {
 	if st.While == 0 {
-		return true
+		return r.arm(ctx, f, st)
 	}
 	within, cancel := context.WithTimeout(ctx, max(time.Duration(r.Start+st.Until-r.Rec.Clock().Now()), 0))
 	defer cancel()
-	err := Until(within, func() (bool, error) {
+	for {
+		gone, err := r.beside(within, st.While)
+		if err != nil {
+			r.miss(f, fmt.Errorf("no client reached %s in time while fault %d was active (nth=%d)", orAny(st.Point), st.While, max(st.Nth, 1)))
+			return nil, false
+		}
+		if !st.Tied {
+			return nil, true
+		}
+		hit, err := r.World.Arm(gone, armOf(st))
+		if err == nil && gone.Err() == nil {
+			return hit, true
+		}
+		if err == nil { // it came when the other fault was over
+			hit.Go()
+		}
+	}
+}
+
+// beside waits until a fault of a request is active; the context that it returns ends with that fault.
+func (r *Runner) beside(ctx context.Context, number int) (context.Context, error) {
+	var other *active
+	err := Until(ctx, func() (bool, error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return slices.ContainsFunc(r.active, func(a *active) bool { return a.proven && a.fault.Request == st.While-1 }), nil
+		i := slices.IndexFunc(r.active, func(a *active) bool { return a.proven && !a.ending && a.fault.Request == number-1 })
+		if i >= 0 {
+			other = r.active[i]
+		}
+		return i >= 0, nil
 	})
 	if err != nil {
-		r.miss(f, fmt.Errorf("fault %d was not active in time", st.While))
+		return nil, err
 	}
-	return err == nil
+	gone, cancel := context.WithCancel(ctx)
+	r.stays.Go(func() {
+		defer cancel()
+		select {
+		case <-other.over:
+		case <-gone.Done():
+		}
+	})
+	return gone, nil
 }
 
 // last lets a fault last, for its time or until somebody else has the lock; false when ctx ended first.
@@ -161,12 +192,16 @@ func (r *Runner) arm(ctx context.Context, f history.Fault, st Step) (*Hit, bool)
 	within := time.Duration(r.Start + st.Until - r.Rec.Clock().Now())
 	armed, cancel := context.WithTimeout(ctx, max(within, 0))
 	defer cancel()
-	hit, err := r.World.Arm(armed, Arm{Point: st.Point, Nth: st.Nth, Clients: pinned(st.Clients), GrantedBy: st.Grant})
+	hit, err := r.World.Arm(armed, armOf(st))
 	if err != nil {
 		r.miss(f, fmt.Errorf("no client reached %s in time (nth=%d)", orAny(st.Point), st.Nth))
 		return nil, false
 	}
 	return hit, true
+}
+
+func armOf(st Step) Arm {
+	return Arm{Point: st.Point, Nth: st.Nth, Clients: pinned(st.Clients), GrantedBy: st.Grant}
 }
 
 func orAny(point string) string {

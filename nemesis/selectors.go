@@ -41,6 +41,8 @@ func checkVoters(v catalog.Values, in Input) error {
 		return fmt.Errorf("backend %s does not report which servers granted a lock: %s", in.Setting.Backend, leave)
 	case at == points.BeforeAcquire || at == points.Waiting:
 		return fmt.Errorf("at %s the client does not hold the lock yet: name a later point, or %s", at, leave)
+	case points.IsCarried(at):
+		return fmt.Errorf("at=%s: a message does not tell which servers granted the lock: name another point, or %s", at, leave)
 	case at == points.Random:
 		return fmt.Errorf("at=%s does not wait for a grant: name a point instead, or %s", points.Random, leave)
 	default:

@@ -124,7 +124,7 @@ func (a *App) listCells(cells []plan.Cell, r *gate.Runner) error {
 		if c.Skip != "" {
 			what = "skipped: " + c.Skip
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\trun %s\n", c.Name, Plural(len(c.Seeds), "seed"), what, c.Run.Line())
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Name, Plural(len(c.Seeds), "seed"), what, matrix.Verbed(gate.CommandOf(c.Case)))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (a *App) summarizeSuite(r *gate.Results, asJSON bool) error {
 		for _, why := range j.Why {
 			fmt.Fprintf(w, "%s\n", a.st.Style.Wrap("    "+reports.Visible(why, ""), 6))
 		}
-		fmt.Fprintf(w, "    %s run %s\n", a.st.Name, j.Line())
+		fmt.Fprintf(w, "    %s %s\n", a.st.Name, matrix.Verbed(j.Line()))
 	}
 	if r.Baseline != nil {
 		fmt.Fprintln(w, strings.Join(r.Baseline.Lines(), "\n"))
@@ -189,7 +189,7 @@ func (a *App) tellCI(r *gate.Results, out string, asJSON bool) error {
 			if j.Status.Code() == 2 {
 				level = "warning"
 			}
-			fmt.Fprintf(w, "::%s title=%s::%s\n", level, annotation("lockstorm: "+j.Name, true), annotation(string(j.Status)+": "+strings.Join(j.Why, "\n")+"\n"+a.st.Name+" run "+j.Line(), false))
+			fmt.Fprintf(w, "::%s title=%s::%s\n", level, annotation("lockstorm: "+j.Name, true), annotation(string(j.Status)+": "+strings.Join(j.Why, "\n")+"\n"+a.st.Name+" "+matrix.Verbed(j.Line()), false))
 		}
 	}
 	path := env("GITHUB_STEP_SUMMARY")

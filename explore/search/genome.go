@@ -1,6 +1,7 @@
 package search
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -121,9 +122,19 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, only, without []strin
 		s.many = data > 2
 	}
 	s.base.Time = s.longest()
+	code := harness.ExitUsage // of a search without faults
 	for _, spec := range cat.Nemeses.All() {
-		if spec.Fault != nil && (len(only) == 0 || slices.Contains(only, spec.Name)) && !slices.Contains(without, spec.Name) && s.possible(func(c *harness.Config) { c.Nemesis = []string{spec.Name} }) {
+		if spec.Fault == nil || len(only) > 0 && !slices.Contains(only, spec.Name) || slices.Contains(without, spec.Name) {
+			continue
+		}
+		c := s.base
+		c.Nemesis = []string{spec.Name}
+		var coded *harness.Error
+		switch err := harness.Check(cat, c); {
+		case err == nil:
 			s.faults = append(s.faults, spec)
+		case errors.As(err, &coded) && coded.Code == harness.ExitEnvironment: // another machine can
+			code = harness.ExitEnvironment
 		}
 	}
 	for _, w := range cat.Workloads.All() {
@@ -132,7 +143,7 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, only, without []strin
 		}
 	}
 	if len(s.faults) == 0 {
-		return nil, &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("none of the faults that are left can be injected into runs of %s: change --only or --without", base.Backend)}
+		return nil, &harness.Error{Code: code, Err: fmt.Errorf("none of the faults that are left can be injected into runs of %s: change --only or --without", base.Backend)}
 	}
 	name, _ := catalog.Split(base.Backend)
 	b, err := cat.Backends.Get(name)

@@ -36,6 +36,9 @@ func (s *Space) sweep() (all []Gene) {
 	return all
 }
 
+// Shortest is how long a search must last at least for its first run to end.
+func (s *Space) Shortest() time.Duration { return 5*s.ttl + 2*time.Second }
+
 // inTurn is one fault of each family after the other: what a lock does not stand is mostly of one family.
 func inTurn(all []nemesis.Spec) (out []nemesis.Spec) {
 	seen, turns := map[string]int{}, map[string]int{}

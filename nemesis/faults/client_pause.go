@@ -29,6 +29,7 @@ func clientPause() nemesis.Spec {
 		}),
 		Strikes: strikeHolder, Fault: ClientPause{}, Check: checkHow,
 		Keeps: func(own catalog.Values) bool { return own[paramHow] == byCollector },
+		Lasts: func(own catalog.Values) bool { return own[paramHow] != byCollector },
 	}
 }
 

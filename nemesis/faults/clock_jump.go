@@ -26,7 +26,7 @@ func clockJump() nemesis.Spec {
 		Name: "clock-jump", Doc: "makes the wall clock of servers jump forward or back; if the clock jumps past the expiry time of a key, the key expires at once",
 		Proven: "The server itself reports its new time, which proves the jump. lockstorm undoes the jump only if the parameter undo is yes.",
 		Family: history.FamilyClock, Whom: nemesis.Nodes, Fault: ClockJump{},
-		Strikes: strikeAcquired, Check: checkJump, SetsBack: setsBack,
+		Strikes: strikeAcquired, Check: checkJump, SetsBack: setsBack, Lasts: func(own catalog.Values) bool { return own[paramUndo] == yes },
 		Params: nemesis.StrikingGrants(nemesis.GrantAll, nemesis.ServerParams("1s", "2.5ttl", "1",
 			catalog.Param{Name: paramBy, Default: "15s", Doc: "how far the clock jumps: a duration or a multiple of the ttl; a minus sign makes the clock jump back"},
 			catalog.Param{Name: paramUndo, Default: no, Doc: "yes: the clock jumps back after the time `for`; no: the clock keeps the new time"})),

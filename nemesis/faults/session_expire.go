@@ -17,7 +17,7 @@ func sessionExpire() nemesis.Spec {
 		Proven: "A server confirms that it has ended the session of the client that reached the point named by `at`. A server without this session refuses. If all servers refuse, the fault counts as not injected. There is nothing to heal.",
 		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: SessionExpire{},
 		Strikes: func(k int, _ []string) string { return []string{points.Acquired, points.BeforeWrite}[k%2] },
-		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()),
+		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()), OfGrant: true,
 	}
 }
 

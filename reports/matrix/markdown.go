@@ -24,7 +24,7 @@ func Markdown(w io.Writer, t *Table, all bool) error {
 		b.WriteString("\n## Unexpected results\n\n")
 		for _, c := range odd {
 			fmt.Fprintf(&b, "- **%s** %s: %s\n", c.Status, text(c.Name), text(strings.Join(c.Why, "; ")))
-			fmt.Fprintf(&b, "  `%s run %s`\n", text(t.Program), c.Line())
+			fmt.Fprintf(&b, "  `%s %s`\n", text(t.Program), Verbed(c.Line()))
 		}
 	}
 	if len(t.Changes) > 0 {
@@ -194,10 +194,10 @@ func JUnit(w io.Writer, t *Table) error {
 }
 
 func (t *Table) testcases(suite string, c Cell) (out []junit.Testcase) {
-	why, command := visible(strings.Join(c.Why, "; ")), t.Program+" run "
+	why, command := visible(strings.Join(c.Why, "; ")), t.Program+" "
 	for _, r := range c.Runs {
 		tc := junit.Testcase{Classname: suite, Name: visible(c.Name + " " + r.Label), Time: fmt.Sprintf("%.3f", r.Took)}
-		result := &junit.Result{Message: visible(r.Text), Type: r.Status, Data: visible(command + cmp.Or(r.Line, c.Command) + "\nreport: " + r.Link)}
+		result := &junit.Result{Message: visible(r.Text), Type: r.Status, Data: visible(command + Verbed(cmp.Or(r.Line, c.Command)) + "\nreport: " + r.Link)}
 		switch r.Kind {
 		case "bad", "odd":
 			tc.Failure = result
@@ -207,7 +207,7 @@ func (t *Table) testcases(suite string, c Cell) (out []junit.Testcase) {
 		out = append(out, tc)
 	}
 	cell := junit.Testcase{Classname: suite, Name: visible(c.Name), Time: "0.000"}
-	result := &junit.Result{Message: why, Type: c.Status, Data: visible(command + c.Line())}
+	result := &junit.Result{Message: why, Type: c.Status, Data: visible(command + Verbed(c.Line()))}
 	switch {
 	case c.Kind == "off" && len(c.Runs) == 0:
 		cell.Skipped = &junit.Result{Message: why}

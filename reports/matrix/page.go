@@ -11,7 +11,7 @@ import (
 //go:embed index.gohtml index.css index.js
 var assets embed.FS
 
-var page = template.Must(template.New("index.gohtml").Funcs(template.FuncMap{"inc": func(n int) int { return n + 1 }}).ParseFS(assets, "index.gohtml"))
+var page = template.Must(template.New("index.gohtml").Funcs(template.FuncMap{"inc": func(n int) int { return n + 1 }, "verbed": Verbed}).ParseFS(assets, "index.gohtml"))
 
 // pageData is what the page shows.
 type pageData struct {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"net/url"
 	"slices"
+	"strings"
 )
 
 // Table is what is rendered.
@@ -83,6 +84,14 @@ type Cell struct {
 
 // Line is the command to repeat.
 func (c Cell) Line() string { return cmp.Or(c.Again, c.Command) }
+
+// Verbed is a command line without its program: the flags of a run, or a replay of a run directory.
+func Verbed(line string) string {
+	if strings.HasPrefix(line, "replay ") || strings.HasPrefix(line, "explore ") {
+		return line
+	}
+	return "run " + line
+}
 
 // Door is where a cell leads: to the report of its run, where it has one; else to its row in the list.
 func (c Cell) Door() string {

@@ -3,8 +3,10 @@ package gate
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -33,7 +35,10 @@ func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.C
 	o := &Outcome{
 		Cell: c.Name, Seed: seed, Attempt: attempt, Differs: differs, Length: c.Run.Time,
 		Began: began.UTC().Round(time.Millisecond), Took: time.Since(began).Round(time.Millisecond),
-		Command: c.Run.Line(), Dir: dir, Search: found,
+		Command: CommandOf(c), Dir: dir, Search: found,
+	}
+	if (c.Search != nil || c.Trial != nil) && err == nil { // its plan is not that of any flags
+		o.Command = "replay " + filepath.ToSlash(dir)
 	}
 	if err != nil {
 		o.Exit, o.Error = exitOf(err), err.Error()
@@ -51,7 +56,7 @@ func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.C
 	}
 	o.Status = excused(statusOf(c.Expect, o.Exit, results, differs, err), results)
 	o.Host, o.Unstruck = byHost(o.Status, results), shows(cell) && unstruck(results)
-	if found != nil && results == nil && o.Status == Inconclusive { // none of its runs came to a verdict in time
+	if found != nil && results == nil && o.Status == Inconclusive && found.Unjudged > 0 { // none of its runs came to a verdict
 		o.Host = true
 	}
 	if err := os.MkdirAll(path, 0o755); err != nil {
@@ -60,13 +65,32 @@ func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.C
 	return o, files.WriteJSON(filepath.Join(path, OutcomeFile), o)
 }
 
-// again is the command that makes the run of a case again. One with a plan that no flags make is repeated out of its directory.
+// again is the command that makes the run of a case again. One with a plan that no flags make is repeated out of its directory, which is told
+// as it is from that of the suite.
 func (s *Suite) again(c suite.Case, dir string) string {
 	name := cmp.Or(s.Program, program)
 	if c.Search != nil || c.Trial != nil {
-		return name + " replay " + filepath.Join(s.Dir, dir)
+		return name + " replay " + filepath.ToSlash(dir)
 	}
 	return name + " run " + c.Run.Line()
+}
+
+// CommandOf is what a case is made with, without the program: the flags of its run, or those of its search.
+func CommandOf(c suite.Case) string {
+	if c.Search == nil {
+		return c.Run.Line()
+	}
+	kept := harness.Defaults() // the search chooses the rest
+	kept.Backend, kept.Arguments, kept.Topology, kept.TTL = c.Run.Backend, c.Run.Arguments, c.Run.Topology, c.Run.TTL
+	kept.Fencing, kept.Discipline, kept.FailOn = c.Run.Fencing, c.Run.Discipline, c.Run.FailOn
+	line := fmt.Sprintf("explore --for %v", c.Search.For)
+	if len(c.Search.Only) > 0 {
+		line += " --only " + strings.Join(c.Search.Only, ",")
+	}
+	if len(c.Search.Without) > 0 {
+		line += " --without " + strings.Join(c.Search.Without, ",")
+	}
+	return line + " " + kept.Line()
 }
 
 // do makes the run of a case, or its search.

@@ -88,7 +88,7 @@ func samples(runs []Outcome) (out []tally.Sample) {
 func judgeCell(c plan.Cell, runs []Outcome, least int64) Judged {
 	j := Judged{
 		Name: c.Name, Text: c.Text, Row: c.Row, Column: c.Column, Control: c.Control, Expected: c.Expect, TTL: cmp.Or(c.Run.TTL, time.Second),
-		Command: c.Run.Line(), Runs: runs, Of: max(len(c.Seeds), len(runs)), Status: Expected,
+		Command: CommandOf(c.Case), Runs: runs, Of: max(len(c.Seeds), len(runs)), Status: Expected,
 	}
 	if c.Skip != "" {
 		j.Status, j.Why = Skipped, []string{c.Skip}

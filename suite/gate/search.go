@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,7 +35,8 @@ type Searched struct {
 	Unjudged   int             `json:"unjudged,omitempty"` // of them without a verdict
 	Features   int             `json:"features"`           // kinds of behaviour
 	Violations []string        `json:"violations,omitempty"`
-	Shrunk     *explore.Shrunk `json:"shrunk,omitempty"` // nil: the run is as it was found
+	Shrunk     *explore.Shrunk `json:"shrunk,omitempty"`  // nil: the run is as it was found
+	Trouble    string          `json:"trouble,omitempty"` // why it is not smaller
 }
 
 // String is the search in short.
@@ -48,7 +50,14 @@ func (s *Searched) String() string {
 
 // wants reports whether an expectation can only be met by a violation.
 func wants(e suite.Expectation) bool {
-	return slices.Contains([]suite.Word{suite.Defect, suite.Blocks, suite.Violated}, e.Outcome)
+	return slices.Contains([]suite.Word{suite.Defect, suite.Blocks, suite.Violated}, e.Outcome) ||
+		slices.Contains(slices.Collect(maps.Values(e.Verdicts)), checker.Fail)
+}
+
+// enough reports whether a violating run ends a search: it is worse than expected, or what was to be found.
+func enough(e suite.Expectation, r *checker.Results) bool {
+	differs := e.Compare(r.ExitCode, r)
+	return statusOf(e, r.ExitCode, r, differs, nil) == Worse || (wants(e) && len(differs) == 0)
 }
 
 // searched searches a case, and makes its configuration that of the run that was found. Where only what is a lock's nature shows, the
@@ -69,10 +78,7 @@ func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir st
 	}
 	s := &search.Search{
 		Space: space, Dir: filepath.Join(dir, searchDir), Seed: c.Run.Seed, Jobs: searchRuns, Keep: searchKeeps, Run: run,
-		Enough: func(r *checker.Results) bool {
-			differs := len(c.Expect.Compare(r.ExitCode, r)) > 0
-			return differs != wants(c.Expect)
-		},
+		Enough: func(r *checker.Results) bool { return enough(c.Expect, r) },
 	}
 	limited, stop := context.WithTimeout(ctx, c.Search.For)
 	defer stop()
@@ -99,8 +105,15 @@ func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir st
 		return nil, told, err
 	}
 	if violated {
-		if from, told.Shrunk, err = shrunk(ctx, cat, *c, run, from, filepath.Join(dir, searchDir, shrunkDir)); err != nil {
-			return nil, told, err
+		small, made, err := shrunk(ctx, cat, *c, run, from, filepath.Join(dir, searchDir, shrunkDir))
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, ctx.Err()
+		case err != nil: // it masks no violation
+			told.Trouble = err.Error()
+		}
+		if small != "" {
+			from, told.Shrunk = small, made
 		}
 	}
 	out, err := settle(from, dir)
@@ -120,8 +133,8 @@ func best(st *search.State) (dir string, violated bool) {
 	return st.Nearest, false
 }
 
-// shrunk makes a violating run smaller, as long as there is time, and says where the smallest one is; one that does not
-// show again often enough stays as it is.
+// shrunk makes a violating run smaller, as long as there is time, and says where the smallest one is; empty: one that does not show again
+// often enough stays as it is.
 func shrunk(ctx context.Context, cat *harness.Catalogue, c suite.Case, run func(context.Context, *harness.Trial, string) (*checker.Results, error), from, to string) (string, *explore.Shrunk, error) {
 	t, err := harness.ReadTrial(cat, from, c.Run.Version)
 	if err != nil {
@@ -137,20 +150,21 @@ func shrunk(ctx context.Context, cat *harness.Catalogue, c suite.Case, run func(
 	}
 	target, at, ok := explore.TargetOf(r, check)
 	if !ok {
-		return from, nil, nil
+		return "", nil, nil
 	}
 	limited, stop := context.WithTimeout(ctx, shrinkFor(c.Search))
 	defer stop()
 	made, err := (&explore.Shrinker{Catalogue: cat, Target: target, Runs: shrinkRuns, Rate: shrinkRate, Dir: to, Run: run}).Shrink(limited, t, at)
-	switch {
-	case ctx.Err() != nil:
-		return "", nil, ctx.Err()
-	case errors.Is(err, explore.ErrNotAgain) || limited.Err() != nil && made.Dir == "":
-		return from, nil, nil
-	case err != nil:
+	if made.Dir == "" {
+		made = nil
+	}
+	if errors.Is(err, explore.ErrNotAgain) || limited.Err() != nil {
+		err = nil
+	}
+	if made == nil {
 		return "", nil, err
 	}
-	return made.Dir, made, nil
+	return made.Dir, made, err
 }
 
 // shrinkLeast is how long it is tried at least to make a run smaller: each step takes several runs.

@@ -3,9 +3,12 @@ package plan
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/lockstorm/lockstorm/explore/search"
 	"github.com/lockstorm/lockstorm/harness"
@@ -13,9 +16,20 @@ import (
 	"github.com/lockstorm/lockstorm/suite"
 )
 
-// explores reports whether an entry of include has a search in place of a run.
-func (in inclusion) explores() bool {
-	return in.Explore.For.Line > 0 || len(in.Explore.Only) > 0 || len(in.Explore.Without) > 0
+// exploringOf reads a mapping, or nothing: then all is as usual.
+func exploringOf(n *yaml.Node) (e exploring, err error) {
+	switch {
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
+		return e, nil
+	case n.Kind != yaml.MappingNode:
+		return e, errors.New("write the keys of a search here, for example explore: {for: 60s}")
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		if key := n.Content[i].Value; !slices.Contains([]string{"for", "only", "without"}, key) {
+			return e, fmt.Errorf("unknown key %s of explore: choose for, only or without", key)
+		}
+	}
+	return e, n.Decode(&e)
 }
 
 // The times that a search may take.
@@ -25,8 +39,13 @@ const (
 )
 
 // search is a search of an entry of include; nil: it is wrong.
-func (x *expansion) search(e exploring, cfg harness.Config, line int) *suite.Search {
-	s := &suite.Search{For: defaultSearch}
+func (x *expansion) search(n *yaml.Node, cfg harness.Config) *suite.Search {
+	s, line := &suite.Search{For: defaultSearch}, n.Line
+	e, err := exploringOf(n)
+	if err != nil {
+		x.wrong(line, "%w", err)
+		return nil
+	}
 	if e.For.Line > 0 {
 		d, err := time.ParseDuration(e.For.Value)
 		if err != nil || d < shortestSearch {
@@ -51,7 +70,11 @@ func (x *expansion) search(e exploring, cfg harness.Config, line int) *suite.Sea
 		x.wrong(line, "explore: chooses the faults itself: remove nemesis: from run:, and name faults under explore: with only:")
 		return nil
 	}
-	_, err := search.NewSpace(x.cat.Catalogue, cfg, s.Only, s.Without)
+	space, err := search.NewSpace(x.cat.Catalogue, cfg, s.Only, s.Without)
+	if err == nil && s.For < space.Shortest() {
+		x.wrong(line, "explore: no run of %s would end within %v: search for %v or longer", cfg.Backend, s.For, space.Shortest())
+		return nil
+	}
 	var coded *harness.Error
 	if errors.As(err, &coded) && coded.Code == harness.ExitUsage {
 		x.wrong(line, "explore: %w", err)
@@ -59,6 +82,9 @@ func (x *expansion) search(e exploring, cfg harness.Config, line int) *suite.Sea
 	}
 	return s // what is missing here, other machines may have: settle says it
 }
+
+// shrunkDir is the directory of the result of shrink, below that which its user has named.
+const shrunkDir = "shrunk"
 
 // includeTrial adds a run that was kept: its trial.json, or the directory that has it.
 func (x *expansion) includeTrial(in inclusion) {
@@ -93,6 +119,14 @@ func (x *expansion) includeTrial(in inclusion) {
 		return
 	}
 	cfg.Out, cfg.Command, cfg.Version = "", "", ""
-	name := slug(cfg.Backend) + "/" + slug(filepath.Base(filepath.Dir(path)))
+	from, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		x.wrong(in.Trial.Line, "trial: %w", err)
+		return
+	}
+	if filepath.Base(from) == shrunkDir { // as all that shrink makes
+		from = filepath.Dir(from)
+	}
+	name := slug(cfg.Backend) + "/" + slug(filepath.Base(from))
 	x.includeCase(in, suite.Case{Run: cfg, Trial: json.RawMessage(b)}, in.Trial.Line, name, cfg.Backend+" in the kept run "+in.Trial.Value)
 }

@@ -54,7 +54,7 @@ type inclusion struct {
 	Name    text      `yaml:"name"`
 	Doc     text      `yaml:"doc"`
 	Run     flags     `yaml:"run"`
-	Explore exploring `yaml:"explore"` // in place of one run
+	Explore yaml.Node `yaml:"explore"` // in place of one run: see exploring
 	Trial   text      `yaml:"trial"`   // the trial.json of a run, from the folder of this file
 	Seeds   list      `yaml:"seeds"`
 	rule    `yaml:",inline"`

@@ -14,10 +14,10 @@ func (x *expansion) include(in inclusion) {
 	switch {
 	case in.Cases.Line > 0 && len(in.Run) > 0:
 		x.wrong(in.Cases.Line, "this entry of include has both cases: and run: (split it into two entries)")
-	case in.Trial.Line > 0 && (in.Cases.Line > 0 || len(in.Run) > 0 || in.Explore.For.Line > 0):
+	case in.Trial.Line > 0 && (in.Cases.Line > 0 || len(in.Run) > 0 || in.Explore.Line > 0):
 		x.wrong(in.Trial.Line, "trial: says everything about the run: remove run:, cases: and explore: from this entry of include")
-	case in.Explore.For.Line > 0 && in.Cases.Line > 0:
-		x.wrong(in.Explore.For.Line, "explore: needs run: with a backend, not cases:")
+	case in.Explore.Line > 0 && in.Cases.Line > 0:
+		x.wrong(in.Explore.Line, "explore: needs run: with a backend, not cases:")
 	case in.Cases.Line > 0:
 		x.includeSet(in)
 	case in.Trial.Line > 0:
@@ -25,7 +25,7 @@ func (x *expansion) include(in inclusion) {
 	case len(in.Run) > 0:
 		x.includeRun(in)
 	default:
-		x.wrong(max(in.Name.Line, in.Outcome.Line, in.Explore.For.Line), "an entry of include needs cases:, run: or trial:")
+		x.wrong(max(in.Name.Line, in.Outcome.Line, in.Explore.Line), "an entry of include needs cases:, run: or trial:")
 	}
 }
 
@@ -75,14 +75,14 @@ func (x *expansion) includeRun(in inclusion) {
 		return
 	}
 	c := suite.Case{Run: cfg}
-	under := strings.Join(cfg.Nemesis, " and ")
-	if in.explores() {
-		if c.Search = x.search(in.Explore, cfg, line); c.Search == nil {
+	name, under := strings.Join(cfg.Nemesis, "-"), strings.Join(cfg.Nemesis, " and ")
+	if in.Explore.Line > 0 {
+		if c.Search = x.search(&in.Explore, cfg); c.Search == nil {
 			return
 		}
-		under = "explore"
+		name, under = "explore", "explore"
 	}
-	x.includeCase(in, c, line, slug(cfg.Backend)+"/"+slug(under), cfg.Backend+" under "+under)
+	x.includeCase(in, c, line, slug(cfg.Backend)+"/"+slug(name), cfg.Backend+" under "+under)
 }
 
 // includeCase adds a case of an entry of include, under the name of the entry or another one.

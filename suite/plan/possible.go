@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/explore/search"
 	"github.com/lockstorm/lockstorm/harness"
 )
 
@@ -25,7 +26,7 @@ func (x *expansion) check() {
 // settle says whether a cell is run here or skipped; the error says that it can be neither.
 func (f *File) settle(cat *harness.Catalogue, c *Cell) error {
 	c.Skip = ""
-	err := possible(cat, c)
+	err := Possible(cat, *c)
 	var coded *harness.Error
 	switch {
 	case err == nil:
@@ -46,10 +47,14 @@ func (f *File) settle(cat *harness.Catalogue, c *Cell) error {
 	return err
 }
 
-// possible says why a cell cannot be run here.
-func possible(cat *harness.Catalogue, c *Cell) error {
-	if c.Trial != nil {
+// Possible says why a cell cannot be run here.
+func Possible(cat *harness.Catalogue, c Cell) error {
+	switch {
+	case c.Trial != nil:
 		_, err := harness.ParseTrial(cat, harness.TrialFile, c.Trial, "")
+		return err
+	case c.Search != nil:
+		_, err := search.NewSpace(cat, c.Run, c.Search.Only, c.Search.Without)
 		return err
 	}
 	return harness.Check(cat, c.Seeded(c.Seeds[0]).Run)
