@@ -122,21 +122,7 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, only, without []strin
 		s.many = data > 2
 	}
 	s.base.Time = s.longest()
-	code := harness.ExitUsage // of a search without faults
-	for _, spec := range cat.Nemeses.All() {
-		if spec.Fault == nil || len(only) > 0 && !slices.Contains(only, spec.Name) || slices.Contains(without, spec.Name) {
-			continue
-		}
-		c := s.base
-		c.Nemesis = []string{spec.Name}
-		var coded *harness.Error
-		switch err := harness.Check(cat, c); {
-		case err == nil:
-			s.faults = append(s.faults, spec)
-		case errors.As(err, &coded) && coded.Code == harness.ExitEnvironment: // another machine can
-			code = harness.ExitEnvironment
-		}
-	}
+	code := s.allowed(only, without)
 	for _, w := range cat.Workloads.All() {
 		if !slices.Contains(blameless, w.Name) && s.possible(func(c *harness.Config) { c.Workload = w.Name }) { // it measures, and touches no data
 			s.loads = append(s.loads, w.Name)
@@ -167,6 +153,27 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, only, without []strin
 		"nodes": {"1", "2", "leader", "follower", "majority", "granted", "all"}, "grant": {"any", "all", "1", "2", "3"}, "until": {"granted"}, "while": {"1"},
 	}
 	return s, nil
+}
+
+// allowed finds the faults that can be injected here. The code is that of a search without any: that of this machine where another one could
+// inject some.
+func (s *Space) allowed(only, without []string) (code int) {
+	code = harness.ExitUsage // of a search without faults
+	for _, spec := range s.cat.Nemeses.All() {
+		if spec.Fault == nil || len(only) > 0 && !slices.Contains(only, spec.Name) || slices.Contains(without, spec.Name) {
+			continue
+		}
+		c := s.base
+		c.Nemesis = []string{spec.Name}
+		var coded *harness.Error
+		switch err := harness.Check(s.cat, c); {
+		case err == nil:
+			s.faults = append(s.faults, spec)
+		case errors.As(err, &coded) && coded.Code == harness.ExitEnvironment: // another machine can
+			code = harness.ExitEnvironment
+		}
+	}
+	return code
 }
 
 // possible reports whether a change of the base can be run here.
