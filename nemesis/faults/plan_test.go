@@ -105,7 +105,7 @@ func TestStepsFitTheRun(t *testing.T) {
 func TestPlanErrors(t *testing.T) {
 	for spec, want := range map[string]string{
 		"meteor":                  `unknown nemesis "meteor": choose one of none, client-pause`,
-		"client-pause:speed=1":    `has no parameter "speed": choose from at, nth, every, for, clients`,
+		"client-pause:speed=1":    `has no parameter "speed": choose from at, nth, every, for, until, while, clients`,
 		"client-pause:at=nowhere": "at=nowhere: this run has no such point; choose random, or one of before-acquire",
 		"client-pause:for=long":   "for=long is not a length",
 		"client-pause:for=20s":    "the fault takes 20s and does not fit into a run of 10s: use --time 20.3s or longer",
