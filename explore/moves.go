@@ -140,17 +140,22 @@ func (s *schedule) keep(kept func(i int) bool) {
 		for k := range q.Steps {
 			q.Steps[k].While = number[q.Steps[k].While]
 		}
-		names[i] = besides.ReplaceAllStringFunc(names[i], func(param string) string {
-			sign, text := param[:1], param[len(",while="):]
-			if n, err := strconv.Atoi(text); err == nil && n < len(number) && number[n] > 0 {
-				return fmt.Sprintf("%swhile=%d", sign, number[n])
-			}
-			return map[string]string{",": "", ":": ":"}[sign]
-		})
-		names[i] = strings.TrimSuffix(strings.Replace(names[i], ":,", ":", 1), ":")
+		names[i] = retied(names[i], number)
 		requests[i].Spec = names[i]
 	}
 	s.cfg.Nemesis, s.plan.Requests = names, requests
+}
+
+// retied is the text of a fault with the new number of the fault that it is tied to, or untied where that one is left out.
+func retied(text string, number []int) string {
+	text = besides.ReplaceAllStringFunc(text, func(param string) string {
+		sign, old, _ := strings.Cut(param, "while=")
+		if n, err := strconv.Atoi(old); err == nil && n < len(number) && number[n] > 0 {
+			return fmt.Sprintf("%swhile=%d", sign, number[n])
+		}
+		return strings.TrimPrefix(sign, ",")
+	})
+	return strings.TrimSuffix(strings.Replace(text, ":,", ":", 1), ":")
 }
 
 // called is a step in words that stay the same when others are left out.

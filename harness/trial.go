@@ -135,6 +135,13 @@ func ParseTrial(cat *Catalogue, path string, b []byte, version string) (*Trial, 
 	return t, err
 }
 
+// TrialConfig is the configuration of a saved trial, whether it can be run here or not.
+func TrialConfig(b []byte) (Config, error) {
+	var saved Trial
+	err := json.Unmarshal(b, &saved)
+	return saved.Config, err
+}
+
 // Revise is the trial of a configuration with a plan that was changed after it had been made: as far as the plan can be carried out under the
 // configuration. Its command is that of a replay, since no flags would make that plan.
 func Revise(cat *Catalogue, cfg Config, plan *nemesis.Plan) (*Trial, error) {

@@ -93,7 +93,7 @@ type Space struct {
 	loads   []string
 	points  []string
 	own     []string            // points of the lock
-	many    bool                // servers hold data: a majority decides
+	many    bool                // three servers or more hold data: a majority decides
 	carried []string            // points of messages; none where there are no servers
 	values  map[string][]string // of parameters that all faults share
 }

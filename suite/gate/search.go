@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -196,13 +195,9 @@ func settle(from, dir string) (*harness.Outcome, error) {
 
 // madeWith is the configuration of a run that was made.
 func madeWith(dir string) (cfg harness.Config, err error) {
-	var t struct {
-		Config *harness.Config `json:"config"`
-	}
-	t.Config = &cfg
 	b, err := os.ReadFile(filepath.Join(dir, harness.TrialFile))
-	if err == nil {
-		err = json.Unmarshal(b, &t)
+	if err != nil {
+		return cfg, err
 	}
-	return cfg, err
+	return harness.TrialConfig(b)
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,11 +33,8 @@ func exploringOf(n *yaml.Node) (e exploring, err error) {
 	return e, n.Decode(&e)
 }
 
-// The times that a search may take.
-const (
-	defaultSearch  = time.Minute
-	shortestSearch = time.Second
-)
+// defaultSearch is how long a search takes that does not say it.
+const defaultSearch = time.Minute
 
 // search is a search of an entry of include; nil: it is wrong.
 func (x *expansion) search(n *yaml.Node, cfg harness.Config) *suite.Search {
@@ -48,8 +46,8 @@ func (x *expansion) search(n *yaml.Node, cfg harness.Config) *suite.Search {
 	}
 	if e.For.Line > 0 {
 		d, err := time.ParseDuration(e.For.Value)
-		if err != nil || d < shortestSearch {
-			x.wrong(e.For.Line, "for %q: write how long to search, for example 30s (at least %v)", e.For.Value, shortestSearch)
+		if err != nil || d <= 0 {
+			x.wrong(e.For.Line, "for %q: write how long to search, for example 30s", e.For.Value)
 			return nil
 		}
 		s.For = d
@@ -100,21 +98,13 @@ func (x *expansion) includeTrial(in inclusion) {
 		x.wrong(in.Trial.Line, "trial: %w", err)
 		return
 	}
-	t, err := harness.ParseTrial(x.cat.Catalogue, path, b, "")
+	_, err = harness.ParseTrial(x.cat.Catalogue, path, b, "")
 	var coded *harness.Error
-	var cfg harness.Config
-	switch {
-	case err == nil:
-		cfg = t.Config
-	case errors.As(err, &coded) && coded.Code == harness.ExitEnvironment:
-		var saved harness.Trial
-		if jerr := json.Unmarshal(b, &saved); jerr != nil {
-			err = jerr
-			break
-		}
-		cfg, err = saved.Config, nil
+	if errors.As(err, &coded) && coded.Code == harness.ExitEnvironment { // other machines may have what is missing: settle says it
+		err = nil
 	}
-	if err != nil {
+	cfg, unread := harness.TrialConfig(b)
+	if err = cmp.Or(err, unread); err != nil {
 		x.wrong(in.Trial.Line, "trial: %w", err)
 		return
 	}
