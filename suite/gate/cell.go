@@ -21,6 +21,7 @@ type Judged struct {
 	Row       string                 `json:"row"`
 	Column    string                 `json:"column"`
 	Control   bool                   `json:"control,omitempty"`
+	Chosen    bool                   `json:"chosen,omitempty"` // its runs were chosen for what they show: by a search, or to be repeated
 	Status    Status                 `json:"status"`
 	Word      suite.Word             `json:"word,omitempty"` // the worst of its runs; empty: nobody can tell
 	Expected  suite.Expectation      `json:"expected"`
@@ -87,7 +88,7 @@ func samples(runs []Outcome) (out []tally.Sample) {
 
 func judgeCell(c plan.Cell, runs []Outcome, least int64) Judged {
 	j := Judged{
-		Name: c.Name, Text: c.Text, Row: c.Row, Column: c.Column, Control: c.Control, Expected: c.Expect, TTL: cmp.Or(c.Run.TTL, time.Second),
+		Name: c.Name, Text: c.Text, Row: c.Row, Column: c.Column, Control: c.Control, Chosen: c.Search != nil || c.Trial != nil, Expected: c.Expect, TTL: cmp.Or(c.Run.TTL, time.Second),
 		Command: CommandOf(c.Case), Runs: runs, Of: max(len(c.Seeds), len(runs)), Status: Expected,
 	}
 	if c.Skip != "" {

@@ -15,7 +15,7 @@ import (
 func (r *Results) choice() *answer.Answer {
 	var cells []answer.Cell
 	for _, j := range r.Cells {
-		if j.Control {
+		if j.Control || j.Chosen { // what was chosen says nothing of how often a lock fails
 			continue
 		}
 		c := answer.Cell{Lock: j.Row, Fault: j.Column, Word: j.Word, Skipped: j.Status == Skipped, Samples: j.Samples(), Blocked: j.Failed[checker.Liveness]}

@@ -34,6 +34,9 @@ include:
 	if err != nil {
 		t.Fatal(err)
 	}
+	if r.Answer != nil {
+		t.Errorf("locks are ranked by runs that a search has chosen: %+v", r.Answer)
+	}
 	for _, j := range r.Cells {
 		if j.Control {
 			continue
