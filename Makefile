@@ -192,6 +192,10 @@ databases: servers ##> what is said of the locks on MariaDB and PostgreSQL, with
 libraries: servers ##> every library, option and discipline under faults with LIB_SEEDS (10) seeds; LIB_ONLY=REGEXP of names and LIB_FAULT=REGEXP of faults narrow it; writes docs/libraries-measured.md
 	$(GO) test -tags series -count=1 -timeout 180m -parallel 6 -run TestSeriesLibraries ./tests/e2e
 
+.PHONY: adapters
+adapters: servers ##> the libraries of other languages likewise (LIB_SEEDS, LIB_ONLY, LIB_FAULT); writes docs/adapters-measured.md
+	$(GO) test -tags series -count=1 -timeout 240m -parallel 6 -run TestSeriesAdapters ./tests/e2e
+
 .PHONY: versions
 versions: servers ##> LIB=MODULE: the cases of a library over its last releases, each built in a module of its own
 	LIB=$(LIB) $(GO) test -tags series -count=1 -timeout 180m -run TestSeriesVersions -v ./tests/e2e

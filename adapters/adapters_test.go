@@ -54,11 +54,18 @@ func TestConformance(t *testing.T) {
 		{"testdata/planted_sqlite.py autocommit", harness.ExitViolation},
 		{"python/redis_py.py", harness.ExitPass},
 		{"python/portalocker_redis.py", harness.ExitPass},
+		{"python/tooz_lock.py redis", harness.ExitPass},
+		{"python/tooz_lock.py postgresql", harness.ExitPass},
+		{"python/tooz_lock.py mysql", harness.ExitPass},
+		{"python/rq_scheduler.py one", harness.ExitPass},
+		{"python/rq_scheduler.py two", harness.ExitViolation}, // it deletes the key of others
 		{"python/kazoo_lock.py", harness.ExitPass},
 		{"python/etcd3_lock.py", harness.ExitPass},
 		{"python/etcd3_lock.py waits", harness.ExitViolation}, // Lock.acquire of release 0.12.0 cannot wait
 		{"java/curator", harness.ExitPass},
 		{"node/proper_lockfile.js", harness.ExitPass},
+		{"node/redis_setnx.js", harness.ExitPass},
+		{"php/malkusch_lock.php", harness.ExitPass},
 		{"php/symfony_lock.php redis", harness.ExitPass},
 		{"php/symfony_lock.php flock", harness.ExitPass},
 		{"php/laravel_lock.php redis", harness.ExitPass},

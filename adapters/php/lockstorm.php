@@ -3,7 +3,9 @@
 //
 // An adapter is an object with about() and open($request), attempt($request), release($hold), and perhaps extend($hold) and ask($hold).
 // attempt returns [hold, fields of the grant]. An exception is of unknown outcome, unless it is a Definite. PHP has one thread:
-// requests are carried out one after the other. The protocol is docs/adapters.md.
+// requests are carried out one after the other. An adapter whose library runs the critical section by itself has section($request, $program, $inside) in place
+// of attempt and release: it calls $inside with the fields of the grant, which returns when the lock is to be released. The protocol is
+// docs/adapters.md.
 
 class Definite extends Exception
 {
@@ -26,6 +28,13 @@ function need(string $file, string $package): void
         exit(69);
     }
     require_once $file;
+}
+
+// packageVersion is the version of a package of Debian, for a library that does not say its own.
+function packageVersion(string $package): string
+{
+    exec('dpkg-query -W -f \'${Version}\' ' . escapeshellarg($package) . ' 2>/dev/null', $lines);
+    return preg_match('/^(?:\d+:)?([\d.]+)/', $lines[0] ?? '', $match) ? $match[1] : 'unknown';
 }
 
 final class Program
@@ -65,6 +74,23 @@ final class Program
         exit;
     }
 
+    // cancelled reports whether an attempt that waits is to end; what else was asked meanwhile is answered.
+    public function cancelled(int $attempt): bool
+    {
+        for ($read = [$this->in]; stream_select($read, $write, $except, 0) > 0; $read = [$this->in]) {
+            if (($text = fgets($this->in)) === false) {
+                posix_kill(posix_getpid(), 9);
+            }
+            $request = json_decode($text, true);
+            if ($request['op'] !== 'cancel') {
+                $this->answer($request);
+            } elseif ($request['hold'] === $attempt) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     public function serve(): never
     {
         while (($text = fgets($this->in)) !== false) {
@@ -77,17 +103,50 @@ final class Program
         exit;
     }
 
+    // section is an attempt and, if it is granted, the release that ends it.
+    private function section(array $request): void
+    {
+        $open = $request;
+        $more = $this->tried(function () use ($request, &$open): array {
+            $this->adapter->section($request, $this, function (array $grant) use ($request, &$open): void {
+                $this->say(['id' => $request['id'], 'answer' => 'granted'] + $grant);
+                while (($text = fgets($this->in)) !== false) {
+                    $inside = json_decode($text, true);
+                    if ($inside['op'] === 'release' && $inside['hold'] === $request['id']) {
+                        $open = $inside;
+                        return;
+                    }
+                    if ($inside['op'] !== 'cancel') {
+                        $this->answer($inside);
+                    }
+                }
+                posix_kill(posix_getpid(), 9);
+            });
+            return [];
+        });
+        $this->say(['id' => $open['id']] + $more + ['answer' => 'ok']);
+    }
+
     private function answer(array $request): void
     {
+        if ($request['op'] === 'acquire' && method_exists($this->adapter, 'section')) {
+            $this->section($request);
+        } else {
+            $this->say(['id' => $request['id']] + $this->tried(fn () => $this->call($request)) + ['answer' => 'ok']);
+        }
+    }
+
+    // tried is the answer of a call, or what its exception says.
+    private function tried(Closure $call): array
+    {
         try {
-            $more = $this->call($request);
+            return $call();
         } catch (Definite $e) {
-            $more = ['answer' => $e->answer, 'message' => $e->getMessage()];
+            return ['answer' => $e->answer, 'message' => $e->getMessage()];
         } catch (Throwable $e) {
             fwrite(STDERR, $e . "\n");
-            $more = ['answer' => 'error', 'message' => get_class($e) . ': ' . $e->getMessage() . ($e->getPrevious() ? ': ' . $e->getPrevious()->getMessage() : '')];
+            return ['answer' => 'error', 'message' => get_class($e) . ': ' . $e->getMessage() . ($e->getPrevious() ? ': ' . $e->getPrevious()->getMessage() : '')];
         }
-        $this->say(['id' => $request['id']] + $more + ['answer' => 'ok']);
     }
 
     private function call(array $request): array
@@ -105,6 +164,9 @@ final class Program
                 [$this->holds[$request['id']], $more] = $this->adapter->attempt($request, $this);
                 return ['answer' => 'granted'] + $more;
             case 'release':
+                if (!method_exists($this->adapter, 'release')) {
+                    throw new Definite('not-held', 'the critical section has ended');
+                }
                 $this->adapter->release($hold);
                 return [];
             case 'extend':

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/own"
 )
 
-// Measured is what the runs of one row of docs/libraries-measured.md came to, as it is shown.
-type Measured struct{ Runs, Late, Acquire string }
+// Measured is what the runs of one row of docs/libraries-measured.md or docs/adapters-measured.md came to, as it is shown.
+type Measured struct{ Runs, Late, Acquire, Versions string }
 
 // nothing is a cell without a figure.
 const nothing = "-"
@@ -21,14 +22,9 @@ const nothing = "-"
 func Libraries(before, machine string, cat *harness.Catalogue, measured map[string]Measured) string {
 	p := &page{}
 	p.line("# Libraries under faults, as measured\n\n<!-- Written by `make libraries`. Do not edit. -->\n")
-	p.line(librariesIntro)
-	p.line("%s%s.\n", measuredOn, cmp.Or(machine, machineOf(before)))
-	p.header("variant", "discipline", "fault", "runs", "told late", "acquire p99", "why")
+	p.line(librariesIntro + measuredColumns)
 	rows, _ := libraryRows(before, cat, measured)
-	for _, r := range rows {
-		links, _ := r.why()
-		p.row(r.variant, r.discipline, "`"+r.fault+"`", r.Runs, r.Late, r.Acquire, strings.Join(links, ", "))
-	}
+	p.measured(rows, before, machine)
 	p.line("\nThe command of each run was `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`. The next table has the FLAGS of each\nvariant. Variants of rueidislock need `lockstorm-full` instead of `lockstorm`.\n")
 	p.header("variant", "flags")
 	for _, v := range own.Variants() {
@@ -37,40 +33,67 @@ func Libraries(before, machine string, cat *harness.Catalogue, measured map[stri
 	return p.String()
 }
 
+// measured is the table of what was measured.
+func (p *page) measured(rows []libraryRow, before, machine string) {
+	p.line("%s%s.\n", measuredOn, cmp.Or(machine, machineOf(before)))
+	p.header("variant", "discipline", "fault", "runs", "told late", "acquire p99", "why")
+	for _, r := range rows {
+		links, _ := r.why()
+		p.row(r.variant, r.discipline, "`"+r.fault+"`", r.Runs, r.Late, r.Acquire, strings.Join(links, ", "))
+	}
+}
+
 // librariesIntro explains the first table of the page.
 const librariesIntro = `This page shows how published lock libraries behave under faults. The first table has a row for each variant (a library with certain
 options and calls) under each discipline and fault. [faults.md](faults.md) explains the faults. ` + "`" + `none` + "`" + ` is a run without a fault. The
 discipline says when a client stops using the lock: under ` + "`" + `told` + "`" + ` at the library's loss signal, under ` + "`" + `obey` + "`" + ` at the deadline of its lease, under
-` + "`" + `trusting` + "`" + ` never ([semantics.md](semantics.md#disciplines)). The columns have these meanings:
+` + "`" + `trusting` + "`" + ` never ([semantics.md](semantics.md#disciplines)). `
+
+// measuredColumns explains the columns of both pages.
+const measuredColumns = `The columns have these meanings:
 
 - **runs** counts the outcomes of the runs with the seeds 1, 2, 3 and so on. ` + "`" + `safe` + "`" + `: no violation was found. ` + "`" + `inherent` + "`" + `: only violations that
   every lock with a lease allows. ` + "`" + `blocks` + "`" + `: no client got the lock again. ` + "`" + `defect` + "`" + `: the lock broke its own promise. ` + "`" + `unknown` + "`" + `: the run has no verdict.
   The brackets say in how many runs defects of each rule were found ([libraries.md](libraries.md) explains the rules). The brackets also count the
   runs with an orphan: a lock that no client could get, although no client held it. An orphan is no violation. Unless the row says ` + "`" + `blocks` + "`" + `, an
   orphan lasts for at most one time to live.
-- **told late** is the longest time for which a holder had lost the lock and could not know it. Under ` + "`" + `told` + "`" + `, rueidislock and the libraries of
-  ZooKeeper and etcd send a signal: the time begins at the end of the lease and ends at this signal. In all other rows the time begins at the next
-  grant to another client, and ends when the holder could know of the loss.
+- **told late** is the longest time for which a holder had lost the lock and could not know it. Some libraries send a signal when a lock is lost
+  (to a listener or through a channel). In their rows under ` + "`" + `told` + "`" + `, the time begins at the end of the lease and ends at this signal. In all
+  other rows the time begins at the next grant to another client, and ends when the holder could know of the loss.
 - **acquire p99** is the 99th percentile of the time to acquire the lock: the largest value of all runs of the row.
 - **why** links to the section of [libraries.md](libraries.md) that explains a defect, a blocked lock or a late signal.
 `
 
 // libraryRows are the rows of the page, and the names of the cases that neither it nor what was measured has.
 func libraryRows(before string, cat *harness.Catalogue, measured map[string]Measured) (rows []libraryRow, missing []string) {
+	var cases []variantCase
 	for _, v := range own.Variants() {
-		for _, d := range v.Disciplines() {
+		for _, d := range v.Disciplines {
 			for _, c := range v.Libraries(cat, d) {
-				m, have := measured[c.Name]
-				r := libraryRow{v.Name, d, c.Run.Nemesis[0], m}
-				if !have {
-					r, have = r.from(before)
-				}
-				if have {
-					rows = append(rows, r)
-				} else {
-					missing = append(missing, c.Name)
-				}
+				cases = append(cases, variantCase{v, c})
 			}
+		}
+	}
+	return rowsOf(cases, before, measured)
+}
+
+// variantCase is a case of a variant.
+type variantCase struct {
+	v own.Variant
+	suite.Case
+}
+
+func rowsOf(cases []variantCase, before string, measured map[string]Measured) (rows []libraryRow, missing []string) {
+	for _, c := range cases {
+		m, have := measured[c.Name]
+		r := libraryRow{c.v.Name, c.Run.Discipline, c.Run.Nemesis[0], m}
+		if !have {
+			r, have = r.from(before)
+		}
+		if have {
+			rows = append(rows, r)
+		} else {
+			missing = append(missing, c.Name)
 		}
 	}
 	return rows, missing
@@ -96,7 +119,7 @@ func (r libraryRow) from(page string) (libraryRow, bool) {
 	for l := range strings.Lines(page) {
 		if rest, ok := strings.CutPrefix(l, head); ok {
 			cells := strings.Split(rest, " | ")
-			r.Measured = Measured{cells[0], cells[1], strings.TrimSuffix(strings.TrimSpace(cells[2]), " |")}
+			r.Measured = Measured{Runs: cells[0], Late: cells[1], Acquire: strings.TrimSuffix(strings.TrimSpace(cells[2]), " |")}
 			return r, true
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -50,7 +49,7 @@ func runCase(t *testing.T, c suite.Case) *checker.Results {
 	var r *checker.Results
 	for range 6 {
 		dir = filepath.Join(t.TempDir(), "run")
-		code, out = lockstorm(t, slices.Concat([]string{"run"}, c.Run.Args(), []string{"--out", dir})...)
+		code, out = lockstorm(t, append([]string{"run", "--out", dir}, c.Run.Args()...)...)
 		if r = results(t, dir); code != harness.ExitUnknown || r == nil || !hostMadeIt(r) || len(c.Expect.Compare(code, r)) == 0 {
 			break
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -31,6 +32,8 @@ type cell struct {
 	rules   map[string]int // runs by rule of a finding of class defect, and of what is noted
 	late    int64          // latest loss notice, ns
 	acquire int64          // worst p99 of acquire, ns
+
+	versions string // of the last run, but of what is the same in each
 }
 
 // TestSeriesLibraries runs every variant of a library under every fault with LIB_SEEDS seeds (10), some
@@ -38,40 +41,73 @@ type cell struct {
 // variants by a regular expression for what their name begins with, and LIB_FAULT faults likewise: rows of
 // others stay as they are.
 func TestSeriesLibraries(t *testing.T) {
-	seeds, cat := setting.Number(t, "LIB_SEEDS", 10), harness.New(full.All()...)
+	cat := harness.New(full.All()...)
 	path := filepath.Join("..", "..", "docs", "libraries-measured.md")
 	before, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	only, fault := begins(t, "LIB_ONLY"), begins(t, "LIB_FAULT")
+	var cases []suite.Case
+	for _, v := range own.Variants() {
+		for _, d := range v.Disciplines {
+			cases = append(cases, v.Libraries(cat, d)...)
+		}
+	}
+	measured := measure(t, cases)
+	if err := os.WriteFile(path, []byte(tables.Libraries(string(before), cpus(), cat, measured)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSeriesAdapters does the same for the libraries of other languages, and writes docs/adapters-measured.md anew.
+func TestSeriesAdapters(t *testing.T) {
+	t.Chdir(filepath.Join("..", "..")) // where the adapters are, as the commands of the page have it
+	path := filepath.Join("docs", "adapters-measured.md")
+	before, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	var cases []suite.Case
+	for _, v := range own.Adapters() {
+		for _, d := range v.Disciplines {
+			for _, fault := range v.Faults {
+				cases = append(cases, v.Case(d, fault))
+			}
+		}
+	}
+	measured := measure(t, cases)
+	if err := os.WriteFile(path, []byte(tables.Adapters(string(before), cpus(), measured)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// measure runs the cases that LIB_ONLY and LIB_FAULT choose, each with LIB_SEEDS seeds.
+func measure(t *testing.T, cases []suite.Case) map[string]tables.Measured {
+	seeds, only, fault := setting.Number(t, "LIB_SEEDS", 10), begins(t, "LIB_ONLY"), begins(t, "LIB_FAULT")
 	cells := map[string]*cell{}
 	t.Run("cases", func(t *testing.T) {
-		for _, v := range own.Variants() {
-			for _, d := range v.Disciplines() {
-				for _, c := range v.Libraries(cat, d) {
-					if !only.MatchString(v.Name) || !fault.MatchString(c.Run.Nemesis[0]) {
-						continue
-					}
-					one := &cell{words: map[string]int{}, rules: map[string]int{}}
-					cells[c.Name] = one
-					for seed := 1; seed <= seeds; seed++ {
-						t.Run(fmt.Sprintf("%s/%d", c.Name, seed), func(t *testing.T) {
-							t.Parallel()
-							one.add(runCase(t, c.Seeded(uint64(seed))))
-						})
-					}
-				}
+		for _, c := range cases {
+			if !only.MatchString(c.Name) || !fault.MatchString(c.Run.Nemesis[0]) {
+				continue
+			}
+			one := &cell{words: map[string]int{}, rules: map[string]int{}}
+			cells[c.Name] = one
+			for seed := 1; seed <= seeds; seed++ {
+				t.Run(fmt.Sprintf("%s/%d", c.Name, seed), func(t *testing.T) {
+					t.Parallel()
+					one.add(runCase(t, c.Seeded(uint64(seed))))
+				})
 			}
 		}
 	})
 	measured := map[string]tables.Measured{}
 	for name, one := range cells {
-		measured[name] = tables.Measured{Runs: one.text(), Late: ms(one.late), Acquire: ms(one.acquire)}
+		if len(one.words) == 0 {
+			continue // none of its runs came to anything: that has been said
+		}
+		measured[name] = tables.Measured{Runs: one.text(), Late: ms(one.late), Acquire: ms(one.acquire), Versions: one.versions}
 	}
-	if err := os.WriteFile(path, []byte(tables.Libraries(string(before), cpus(), cat, measured)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	return measured
 }
 
 func (c *cell) add(r *checker.Results) {
@@ -85,6 +121,7 @@ func (c *cell) add(r *checker.Results) {
 		word = string(checker.Unknown)
 	}
 	c.words[word]++
+	c.versions = versions(r)
 	c.late = max(c.late, r.Stats["loss_notice_late_max_ns"])
 	c.acquire = max(c.acquire, r.Stats["acquire_p99_ns"])
 	seen := map[string]bool{}
@@ -97,6 +134,19 @@ func (c *cell) add(r *checker.Results) {
 		}
 	}
 }
+
+// versions are those of the library, its language and the servers. A server's own line has more than its version.
+func versions(r *checker.Results) string {
+	var parts []string
+	for _, what := range slices.Sorted(maps.Keys(r.Versions)) {
+		if what != "adapter" && what != "go" && what != "lockstorm" {
+			parts = append(parts, what+" "+number.FindString(r.Versions[what]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+var number = regexp.MustCompile(`[0-9][0-9A-Za-z.+~-]*`)
 
 // text is a cell of the table: how many runs ended how, and what was found in them.
 func (c *cell) text() string {

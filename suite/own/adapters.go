@@ -1,0 +1,71 @@
+package own
+
+import "github.com/lockstorm/lockstorm/history"
+
+// What adapters are called with.
+const (
+	ofPython = "--backend exec:cmd=adapters/python/"
+	ofJava   = "--backend exec:cmd=adapters/java/"
+	ofNode   = "--backend exec:cmd=adapters/node/"
+	ofPHP    = "--backend exec:cmd=adapters/php/"
+)
+
+// Disciplines of adapters: of a library that signals nothing, nobody can be told.
+var (
+	toldAndObey = []string{history.Told, history.Obey}
+	obey        = []string{history.Obey}
+)
+
+// Faults of adapters.
+const (
+	lateRelease = "client-pause:at=before-release,for=1.5ttl"
+	cut         = "partition-client:mode=cut"
+)
+
+var (
+	redisFaults  = []string{"none", "client-pause", lateRelease, "client-kill", cut, "lost-reply", "server-restart", "delete-key"}
+	zkFaults     = []string{"none", "client-pause", lateRelease, "client-kill", cut, "lost-reply", "server-restart", "session-expire"}
+	sqlFaults    = []string{"none", "client-pause", lateRelease, "client-kill", cut, "lost-reply", "server-restart"}
+	otherWay     = []string{"none", "client-pause", "client-kill", "session-expire"} // of a variant that differs in little
+	processFault = []string{"none", "client-pause", lateRelease, "client-kill"}
+)
+
+// Adapters are the libraries of other languages as their users have them: rows of docs/adapters-measured.md. Each runs from the
+// root of this repository. Of what cannot be had under a fault there is no row.
+func Adapters() []Variant {
+	return []Variant{
+		{"redis-py Lock", ofPython + "redis_py.py" + three, toldAndObey, redisFaults},
+		{"redis-py Lock, extend in the background", ofPython + "redis_py.py" + extended, toldAndObey, redisFaults},
+		{"portalocker RedisLock", ofPython + "portalocker_redis.py" + three, toldAndObey, []string{"none", "client-pause", lateRelease, "client-kill", cut, "server-restart", "server-pause"}},
+		{"python-etcd3 Lock", ofPython + "etcd3_lock.py" + three, toldAndObey, []string{"none", "client-pause", lateRelease, "client-kill", cut, "lost-reply", "server-restart", "delete-key"}},
+		{"tooz RedisLock", ofPython + "tooz_lock.py" + three + " -- redis", toldAndObey, redisFaults},
+		{"tooz PostgresLock", ofPython + "tooz_lock.py" + three + " -- postgresql", obey, sqlFaults},
+		{"tooz MySQLLock", ofPython + "tooz_lock.py" + three + " -- mysql", obey, sqlFaults},
+		{"rq's scheduler", ofPython + "rq_scheduler.py" + three + " -- one", obey, []string{"none", "client-pause", cut, "lost-reply", "server-restart", "delete-key"}},
+		{"rq's scheduler of two queues", ofPython + "rq_scheduler.py" + three + " -- two", obey, []string{"none"}},
+		{"kazoo Lock", ofPython + "kazoo_lock.py" + three, toldAndObey, zkFaults},
+		{"kazoo Lock, told at LOST", ofPython + "kazoo_lock.py" + three + " -- lost-on=lost", told, append([]string{cut, "server-restart"}, otherWay...)},
+		{"kazoo ReadLock and WriteLock", ofPython + "kazoo_lock.py --workload rwlock" + three + " -- rwlock", told, otherWay},
+		{"Curator InterProcessMutex", ofJava + "curator" + three, toldAndObey, zkFaults},
+		{"Curator InterProcessMutex, told at LOST", ofJava + "curator" + three + " -- lost-on=lost", told, []string{cut, "server-restart", "session-expire"}},
+		{"Curator InterProcessSemaphoreMutex", ofJava + "curator" + three + " -- semaphore", told, otherWay},
+		{"Curator InterProcessReadWriteLock", ofJava + "curator --workload rwlock" + three + " -- rwlock", told, otherWay},
+		{"Curator LeaderLatch", ofJava + "curator" + three + " -- latch", told, otherWay},
+		{"Symfony RedisStore", ofPHP + "symfony_lock.php" + three + " -- redis", obey, append([]string{"client-kill:at=saved"}, redisFaults...)},
+		{"Symfony FlockStore", ofPHP + "symfony_lock.php" + three + " -- flock", obey, processFault},
+		{"Laravel RedisStore", ofPHP + "laravel_lock.php" + three + " -- redis", obey, redisFaults},
+		{"Laravel FileStore", ofPHP + "laravel_lock.php" + longLease + " -- file", obey, append([]string{"client-pause:at=checked,for=1.5ttl"}, processFault...)},
+		{"Laravel FileStore, critical sections of 0.8 ttl", ofPHP + "laravel_lock.php --workload counter:hold=0.8ttl" + longLease + " -- file", obey, []string{"none"}},
+		{"malkusch/lock PHPRedisMutex", ofPHP + "malkusch_lock.php" + three, obey, redisFaults},
+		{"node-redis, SET NX PX by hand", ofNode + "redis_setnx.js" + three, obey, redisFaults},
+		{"proper-lockfile", ofNode + "proper_lockfile.js" + longLease, toldAndObey, []string{"none", "client-pause:for=3s", "client-pause:at=before-release,for=3s", "client-kill"}},
+		{"SQLite BEGIN IMMEDIATE", ofPython + "sqlite_lock.py" + three, obey, processFault},
+		{"flock of Python's standard library", ofPython + "flock.py" + three, obey, processFault},
+	}
+}
+
+// Three clients, as few as can show who came between; the shortest lease of libraries that count in seconds is 2 s.
+const (
+	three     = " --clients 3"
+	longLease = three + " --ttl 2s --time 10s"
+)
