@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,10 +26,10 @@ func Specs() []backends.Spec {
 		Library:    "github.com/nats-io/nats.go v1.55.0",
 		Signals:    []backends.Signal{{Kind: backends.SignalMethod, Name: "Get"}, {Kind: backends.SignalError, Name: "Update"}},
 		Calls:      []string{backends.CallExtend, backends.CallAsk, backends.CallToken},
-		Topologies: []string{Single}, Ends: history.EndsLease, Tokens: true, Buffers: true, Open: open,
+		Topologies: []string{Single, Three}, Ends: history.EndsLease, Tokens: true, Buffers: true, Open: open,
 		// The calls wait 5 s for an answer, and a client that was cut off waits 2 s before it dials again.
 		Recovery: 8 * time.Second,
-		Notes:    "The bucket sets the time to live of its keys. A waiting client polls, because NATS does not notify watchers of expired keys. While a client is cut off, the library buffers the client's requests, and sends them when the client is connected again. By then the call has returned an error. So a Create that returned an error may still take the lock later.",
+		Notes:    "The bucket sets the time to live of its keys. A waiting client polls, because NATS does not notify watchers of expired keys. While a client is cut off, the library buffers the client's requests, and sends them when the client is connected again. By then the call has returned an error. So a Create that returned an error may still take the lock later. On three servers the bucket has three replicas.",
 	}}
 }
 
@@ -52,11 +53,24 @@ var _ backends.Locker = (*lock)(nil)
 // dialer leads through the links.
 type dialer struct{ env backends.Env }
 
-// Dial connects to the first node, whatever its address.
-func (d dialer) Dial(_, _ string) (net.Conn, error) {
+// Dial connects to the node of that name.
+func (d dialer) Dial(_, address string) (net.Conn, error) {
+	name, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), natsgo.DefaultTimeout)
 	defer cancel()
-	return d.env.Dial(ctx, d.env.Nodes[0].Name)
+	return d.env.Dial(ctx, name)
+}
+
+// urls name the nodes: [dialer] knows the way.
+func (l *lock) urls() string {
+	var urls []string
+	for _, n := range l.env.Nodes {
+		urls = append(urls, "nats://"+n.Name+":4222")
+	}
+	return strings.Join(urls, ",")
 }
 
 // bucket is where the locks of a run are.
@@ -64,7 +78,7 @@ func bucket(run string) string { return "locks-" + run }
 
 func (l *lock) connect(ctx context.Context) (err error) {
 	if l.conn == nil {
-		if l.conn, err = natsgo.Connect("nats://"+l.env.Nodes[0].Name+":4222", natsgo.SetCustomDialer(dialer{l.env})); err != nil {
+		if l.conn, err = natsgo.Connect(l.urls(), natsgo.SetCustomDialer(dialer{l.env}), natsgo.SkipHostLookup()); err != nil {
 			return fmt.Errorf("%w: %w", backends.ErrNotSent, err)
 		}
 	}
@@ -75,7 +89,7 @@ func (l *lock) connect(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket(l.env.Run), TTL: l.env.TTL})
+	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket(l.env.Run), TTL: l.env.TTL, Replicas: len(l.env.Nodes)})
 	if err != nil {
 		return fmt.Errorf("%w: cannot create the bucket: %w", backends.ErrNotSent, err) // no lock was asked for yet
 	}

@@ -2,50 +2,101 @@ package nats
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	natsgo "github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/lockstorm/lockstorm/cluster"
+	"github.com/lockstorm/lockstorm/history"
 )
 
-// Single is one server.
-const Single = "nats-single"
+// Names of the topologies.
+const (
+	Single = "nats-single"
+	Three  = "nats-three"
+)
 
 // Topologies are the sets of NATS servers that the locks run on. The server is a Go library: in
 // a child of our own binary it is the real one.
 func Topologies() []cluster.Topology {
+	ensemble := cluster.Topology{
+		Name: Three, Doc: "a cluster of three NATS servers with JetStream, embedded in lockstorm; every change is on two servers before it is acknowledged; a new leader takes 4 to 10 s",
+		Recovery: 12 * time.Second, FailOver: 10 * time.Second, TTL: 2 * time.Second,
+		Fleet: cluster.Elected, Ready: together,
+	}
+	for i := range 3 {
+		ensemble.Nodes = append(ensemble.Nodes, node(i+1, 3))
+	}
 	return []cluster.Topology{{
-		Name: Single, Doc: "one NATS server with JetStream, embedded in lockstorm; its data is on disk and survives a restart",
-		Recovery: 2 * time.Second,
-		Nodes: []cluster.Recipe{{
-			Name: "nats-1", Data: true, Ready: ready, Embedded: serve, EmbeddedVersion: "nats-server " + server.VERSION + ", embedded",
-		}},
-	}}
+		Name: Single, Doc: "one NATS server with JetStream, embedded in lockstorm if no nats-server is installed; its data is on disk and survives a restart",
+		Nodes: []cluster.Recipe{node(1, 1)}, Recovery: 2 * time.Second,
+	}, ensemble}
 }
+
+func nodeName(i int) string { return fmt.Sprintf("nats-%d", i) }
+
+// configFile is read by the program and by the embedded server alike.
+const configFile = "nats.conf"
+
+// routePort is where members call each other. The address that they know of each other is that of
+// a link.
+const routePort = "route"
+
+// Users: who says nothing is the first; the second asks the servers themselves.
+const (
+	lockUser   = "lockstorm"
+	systemUser = "system"
+	password   = "lockstorm" //nolint:gosec // of a server on loopback that ends with its run
+)
 
 // startTimeout is how long the embedded server may take until it accepts connections.
 const startTimeout = 10 * time.Second
 
+// maxStore bounds what a server holds, in memory and on disk.
+const maxStore = 64 << 20
+
+// node is a server. A member of a cluster is the embedded one: what is asked of members, releases before 2.11 do not say.
+func node(i, of int) cluster.Recipe {
+	r := cluster.Recipe{
+		Name: nodeName(i), Data: true, Version: []string{"--version"}, Args: []string{"-c", configFile},
+		Embedded: serve, EmbeddedVersion: "nats-server " + server.VERSION + ", embedded",
+	}
+	lines := []string{
+		"server_name: " + nodeName(i), "host: \"{{.Host}}\"", "port: {{.Port}}",
+		fmt.Sprintf("jetstream { store_dir: jetstream, max_memory_store: %d, max_file_store: %d }", maxStore, maxStore),
+		fmt.Sprintf("accounts { APP { jetstream: enabled, users: [{user: %q, password: %q}] }, SYS { users: [{user: %q, password: %q}] } }", lockUser, password, systemUser, password),
+		"system_account: SYS", "no_auth_user: " + lockUser,
+	}
+	if of == 1 {
+		r.Binary, r.Package, r.Ready = "nats-server", "nats-server", ready
+	} else {
+		r.Role, r.Ready, r.Admin = history.RoleFollower, answers, newAdmin
+		r.Ports = []cluster.Port{{Name: routePort, Peering: cluster.BySocket}}
+		var routes []string
+		for n := 1; n <= of; n++ {
+			if n != i {
+				routes = append(routes, fmt.Sprintf("\"nats-route://{{.PeerHost}}:{{.PeerPort %q %q}}\"", nodeName(n), routePort))
+			}
+		}
+		// Without compression and pools a pair of members has one connection; clients are not told of members that they were not given.
+		lines = append(lines, fmt.Sprintf("cluster { name: lockstorm, host: \"{{.Host}}\", port: {{.PortNamed %q}}, advertise: \"{{.PeerHost}}:{{.PeerPort %q %q}}\", no_advertise: true, pool_size: -1, compression: disabled, routes: [%s] }",
+			routePort, nodeName(i), routePort, strings.Join(routes, ", ")))
+	}
+	r.Fresh = map[string]string{configFile: strings.Join(lines, "\n") + "\n"}
+	return r
+}
+
 // serve runs the server in the folder of its node until ctx ends.
 func serve(ctx context.Context, addr string) error {
-	host, text, err := net.SplitHostPort(addr)
+	opts, err := server.ProcessConfigFile(configFile)
 	if err != nil {
 		return err
 	}
-	port, err := strconv.Atoi(text)
-	if err != nil {
-		return err
-	}
-	s, err := server.NewServer(&server.Options{
-		ServerName: "nats-1", Host: host, Port: port, JetStream: true, StoreDir: "jetstream", NoSigs: true,
-		JetStreamMaxMemory: maxStore, JetStreamMaxStore: maxStore,
-	})
+	opts.NoSigs = true
+	s, err := server.NewServer(opts)
 	if err != nil {
 		return fmt.Errorf("embedded nats at %s: %w", addr, err)
 	}
@@ -60,22 +111,23 @@ func serve(ctx context.Context, addr string) error {
 	return nil
 }
 
-// maxStore bounds what a server holds, in memory and on disk.
-const maxStore = 64 << 20
-
-// ready asks whether JetStream answers.
-func ready(ctx context.Context, addr string, _ int) error {
-	nc, err := natsgo.Connect("nats://"+addr, natsgo.NoReconnect(), natsgo.Timeout(time.Second))
-	if err != nil {
-		return err
+// together waits until all agree on one leader of the cluster, and JetStream answers at each.
+func together(ctx context.Context, addrs map[string]string) error {
+	leaders := map[string]bool{}
+	for name, addr := range addrs {
+		groups, err := groupsOf(ctx, addr)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		leaders[groups[metaGroup].Leader] = true
 	}
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		return err
+	if len(leaders) != 1 || leaders[""] {
+		return errors.New("the servers do not agree on a leader yet")
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	_, err = js.AccountInfo(ctx)
-	return err
+	for name, addr := range addrs {
+		if err := ready(ctx, addr, 0); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
 }

@@ -32,6 +32,12 @@ type Bench struct {
 // fails where a server is missing: `make test` gets them.
 func Start(t *testing.T, top cluster.Topology) *Bench {
 	t.Helper()
+	return StartWith(t, top, func(s *proc.Starter) cluster.Provider { return cluster.Process{Starter: s} })
+}
+
+// StartWith starts a topology with another provider.
+func StartWith(t *testing.T, top cluster.Topology, with func(*proc.Starter) cluster.Provider) *Bench {
+	t.Helper()
 	starter := proc.NewStarter()
 	ctx, cancel := context.WithTimeout(context.Background(), Limit)
 	b := &Bench{T: t, Ctx: ctx, Net: link.New()}
@@ -47,7 +53,7 @@ func Start(t *testing.T, top cluster.Topology) *Bench {
 		}
 		starter.Close()
 	})
-	p := cluster.Process{Starter: starter}
+	p := with(starter)
 	if err := p.Available(top); err != nil {
 		t.Fatalf("%v\n(make test installs what the tests need)", err)
 	}
