@@ -3,6 +3,7 @@ package backends
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"github.com/lockstorm/lockstorm/catalog"
 )
@@ -29,7 +30,11 @@ func Choose(c *Catalogue, text string, args ...string) (Spec, catalog.Values, er
 	if err != nil {
 		return s, nil, err
 	}
-	v, err := catalog.Parse("backend "+name, rest, s.Params)
+	told := rest
+	if s.OwnParams {
+		told = catalog.Only(rest, s.Params)
+	}
+	v, err := catalog.Parse("backend "+name, told, s.Params)
 	if err != nil {
 		return s, v, err
 	}
@@ -44,7 +49,15 @@ func Choose(c *Catalogue, text string, args ...string) (Spec, catalog.Values, er
 		v[ParamArguments] = string(b)
 	}
 	s, err = s.as(v)
-	return s, v, err
+	if err != nil || !s.OwnParams {
+		return s, v, err
+	}
+	all, err := catalog.Parse("backend "+name, rest, s.Params)
+	if err != nil {
+		return s, v, err
+	}
+	maps.Copy(all, v) // the arguments, too
+	return s, all, nil
 }
 
 // Made is the backend of a name as values make it that were parsed before.

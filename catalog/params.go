@@ -3,6 +3,7 @@ package catalog
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -63,6 +64,15 @@ func Parse(what, text string, valid []Param) (Values, error) {
 		given[key], v[key] = true, val
 	}
 	return v, nil
+}
+
+// Only is the part of a text of parameters that has these names, for [Parse].
+func Only(text string, valid []Param) string {
+	pairs := slices.DeleteFunc(strings.Split(text, ","), func(pair string) bool {
+		key, _, _ := strings.Cut(pair, "=")
+		return !slices.ContainsFunc(valid, func(p Param) bool { return p.Name == key })
+	})
+	return strings.Join(pairs, ",")
 }
 
 // maxLength bounds every length: no run is longer than a day.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """redis.lock.Lock of redis-py as an adapter of lockstorm.
 
-Run it with: lockstorm run --backend exec:cmd=adapters/python/redis_py.py --workload counter:extend=background
+Run it with: lockstorm run --backend exec:cmd=adapters/python/redis_py.py[,sleep=0.1] --workload counter:extend=background
 It is run with its defaults: it sleeps 0.1 s between two tries, and a thread keeps its own token.
 """
 import sys
@@ -26,6 +26,7 @@ class RedisPy(lockstorm.Adapter):
         "doc": "redis.lock.Lock of redis-py: SET NX PX; scripts compare the owner before they release or extend the lock",
         "topologies": ["redis-single", "redis-single-aof"], "ends": "lease", "waits": True, "clock": "monotonic", "keys": ["{run}:{lock}"],
         "calls": ["extend", "ask"], "signals": [{"kind": "method", "name": "owned"}, {"kind": "error", "name": "LockNotOwnedError of extend"}],
+        "params": [{"name": "sleep", "default": "0.1", "doc": "seconds between two tries (the library's option sleep)"}],
         "versions": {"python": sys.version.split()[0], "redis-py": redis.__version__},
         "notes": "The method owned asks the server. The library does not renew leases by itself: its users extend the lock.",
     }
@@ -33,11 +34,11 @@ class RedisPy(lockstorm.Adapter):
     def open(self, request):
         node = request["nodes"][0]
         self.client = redis.Redis(host=node["host"], port=node["port"])
-        self.run = request["run"]
+        self.run, self.sleep = request["run"], float(request["params"]["sleep"])
 
     def attempt(self, request, cancelled):
         ttl = request["ttl_ns"] / 1e9
-        lock = Stamped(self.client, f"{self.run}:{request['lock']}", timeout=ttl)
+        lock = Stamped(self.client, f"{self.run}:{request['lock']}", timeout=ttl, sleep=self.sleep)
         if cancelled is None:
             got = lock.acquire(blocking=False)
         else:

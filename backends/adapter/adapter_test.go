@@ -51,14 +51,45 @@ func (s *seen) breach() string {
 // chosen is the backend of a fake adapter that lies in one way.
 func chosen(t *testing.T, way string) (backends.Spec, error) {
 	t.Helper()
+	spec, _, err := chosenWith(t, way, "")
+	return spec, err
+}
+
+func chosenWith(t *testing.T, way, params string) (backends.Spec, catalog.Values, error) {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := catalog.New[backends.Spec]("backend")
 	c.AddUnlisted(adapter.Spec())
-	spec, _, err := backends.Choose(c, "exec:cmd="+self, adaptertest.AsAdapter+way)
-	return spec, err
+	return backends.Choose(c, "exec:cmd="+self+params, adaptertest.AsAdapter+way)
+}
+
+// An adapter says what parameters it has; it is told all of them, and nobody can give another.
+func TestParams(t *testing.T) {
+	t.Parallel()
+	if _, _, err := chosenWith(t, "params", ",gifen=yes"); err == nil || !strings.Contains(err.Error(), `no parameter "gifen": did you mean "given"? choose from cmd, given, left`) {
+		t.Errorf("error %v", err)
+	}
+	if _, _, err := chosenWith(t, "honest", ",given=yes"); err == nil || !strings.Contains(err.Error(), `no parameter "given": choose from cmd`) {
+		t.Errorf("error %v", err)
+	}
+	spec, values, err := chosenWith(t, "params", ",given=yes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := history.NewClock()
+	l, err := spec.Open(t.Context(), backends.Env{
+		Run: "run", Client: "c1", Dir: t.TempDir(), TTL: time.Second, Timeout: time.Second, Values: values,
+		Now: clock.Now, ClockBase: clock.Base(), Rand: rand.New(rand.NewPCG(1, 2)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func opened(t *testing.T, way string) (backends.Locker, *seen) {

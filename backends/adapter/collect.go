@@ -18,14 +18,14 @@ const collectLimit = 30 * time.Second
 // the adapter's message says what its collector logged.
 func (l *locker) Collect(_ context.Context, length time.Duration) (string, error) {
 	if !l.clock {
-		return "", errors.New("the adapter's description has no clock, so the length of its garbage collection cannot be proven: set clock to monotonic")
+		return "", errors.New("the adapter's description has no clock, so lockstorm cannot check how long its garbage collection took: set the field \"clock\" to \"monotonic\"")
 	}
 	a := l.call(request{Op: opCollect, Length: length.Nanoseconds()}, length+collectLimit)
 	switch {
 	case a.err != nil:
 		return "", l.broke(a.err)
 	case a.Answer != ansOK:
-		return "", fmt.Errorf("the adapter answered the request collect with %s instead of ok%s", a.Answer, after(a.Message))
+		return "", fmt.Errorf("the adapter answered the request \"collect\" with %q, but must answer \"ok\"%s", a.Answer, after(a.Message))
 	case a.From == nil || a.To == nil || a.Message == "":
 		return "", l.broke(breach("the adapter's answer to collect must have the fields from, to and message"))
 	}

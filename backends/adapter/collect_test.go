@@ -17,7 +17,7 @@ func TestCollect(t *testing.T) {
 		broken bool
 	}{
 		"collects":          {length: 50 * time.Millisecond, says: "(full collection)"},
-		"honest":            {length: 50 * time.Millisecond, says: "answered the request collect with unsupported"},
+		"honest":            {length: 50 * time.Millisecond, says: `answered the request "collect" with "unsupported"`},
 		"collects-before":   {length: 50 * time.Millisecond, says: "before the request", broken: true},
 		"collects-silently": {length: 50 * time.Millisecond, says: "the fields from, to and message", broken: true},
 	} {

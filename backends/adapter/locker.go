@@ -60,6 +60,15 @@ func open(_ context.Context, d Description, argv []string, env backends.Env) (ba
 		Run: env.Run, Client: env.Client, Nodes: []Node{}, Dir: env.Dir, Lease: env.TTL.Nanoseconds(), Retry: env.Retry.Nanoseconds(),
 		Timeout: env.Timeout.Nanoseconds(), Seed: env.Rand.Uint64() >> 12, // every language has it without loss
 	}
+	for _, p := range d.Params {
+		if opening.Params == nil {
+			opening.Params = map[string]string{}
+		}
+		opening.Params[p.Name] = p.Default
+		if v, given := env.Values[p.Name]; given {
+			opening.Params[p.Name] = v
+		}
+	}
 	for _, n := range env.Nodes {
 		node, err := nodeOf(n.Name, env.Addr(n.Name))
 		if err != nil {
@@ -104,16 +113,16 @@ func (l *locker) opened(o Opening) error {
 		return err
 	}
 	if !reflect.DeepEqual(again, l.about) {
-		return errors.New("the adapter answered hello twice with different descriptions: its description must not change")
+		return errors.New("the adapter answered the request \"hello\" twice, with different descriptions: its description must not change")
 	}
 	if a := l.call(request{Op: opOpen, Opening: &o}, describeLimit); a.err != nil || a.Answer != ansOK {
 		if errors.Is(a.err, errEnded) {
-			return fmt.Errorf("the adapter ended during open: %w", l.howEnded())
+			return fmt.Errorf("the adapter ended before it answered the request \"open\": %w", l.howEnded())
 		}
 		if a.err != nil {
-			return fmt.Errorf("the adapter did not answer open: %w", a.err)
+			return fmt.Errorf("the adapter did not answer the request \"open\": %w", a.err)
 		}
-		return fmt.Errorf("the adapter answered open with %q instead of ok%s", a.Answer, after(a.Message))
+		return fmt.Errorf("the adapter answered the request \"open\" with %q, but must answer \"ok\"%s", a.Answer, after(a.Message))
 	}
 	return l.ping()
 }

@@ -95,6 +95,8 @@ type Opening struct {
 	Retry   int64  `json:"retry_ns"`
 	Timeout int64  `json:"timeout_ns"`
 	Seed    uint64 `json:"seed"`
+	// Params are the parameters of its description, with the values of this run.
+	Params map[string]string `json:"params,omitempty"`
 }
 
 // Node is a server as this client reaches it.
@@ -154,6 +156,14 @@ type Description struct {
 	Recovery   int64             `json:"recovery_ns"`
 	Notes      string            `json:"notes"`
 	Versions   map[string]string `json:"versions"` // of what else is behind it, for the record
+	Params     []Param           `json:"params"`   // that may follow its command, as in exec:cmd=FILE,NAME=VALUE
+}
+
+// Param is a [catalog.Param].
+type Param struct {
+	Name    string `json:"name"`
+	Default string `json:"default"`
+	Doc     string `json:"doc"`
 }
 
 // Signal is a [backends.Signal].

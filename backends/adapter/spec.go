@@ -32,7 +32,7 @@ const (
 func Spec() backends.Spec {
 	return backends.Spec{
 		Name: Name, Doc: "a lock in any language: a program that speaks JSON lines over two pipes (docs/adapters.md)",
-		Topologies: []string{local}, Ends: history.EndsNever, Arguments: true,
+		Topologies: []string{local}, Ends: history.EndsNever, Arguments: true, OwnParams: true,
 		Params: []catalog.Param{{Name: paramCmd, Doc: "the program to start; its arguments follow after --"}},
 		With:   with,
 		Open: func(context.Context, backends.Env) (backends.Locker, error) {
@@ -141,11 +141,11 @@ func (p *program) hello() (Description, error) {
 			}
 		default:
 		}
-		return Description{}, fmt.Errorf("%s ended before it answered hello: %w", p.cmd.Path, how)
+		return Description{}, fmt.Errorf("adapter %s ended before it answered the request \"hello\": %w", p.cmd.Path, how)
 	case a.err != nil:
-		return Description{}, fmt.Errorf("%s did not answer hello: %w", p.cmd.Path, a.err)
+		return Description{}, fmt.Errorf("adapter %s did not answer the request \"hello\": %w", p.cmd.Path, a.err)
 	case a.Answer != ansOK:
-		return Description{}, fmt.Errorf("%s answered hello with %q instead of ok and its description%s", p.cmd.Path, a.Answer, after(a.Message))
+		return Description{}, fmt.Errorf("adapter %s answered the request \"hello\" with %q, but must answer \"ok\" with its description%s", p.cmd.Path, a.Answer, after(a.Message))
 	}
 	return a.About, a.About.valid()
 }
@@ -158,9 +158,9 @@ func (d Description) valid() error {
 	case d.Name == "":
 		return errors.New("the adapter's description has no name")
 	case d.Clock != "" && d.Clock != clockMonotonic:
-		return fmt.Errorf("the adapter's description has the clock %q: choose %q, or leave out clock", d.Clock, clockMonotonic)
+		return fmt.Errorf("the adapter's description has the clock %q: set the field \"clock\" to %q, or leave it out", d.Clock, clockMonotonic)
 	case d.NoTry && !d.Waits:
-		return errors.New("the adapter supports neither acquire nor try: an adapter needs one of them")
+		return errors.New("the adapter supports neither the request \"acquire\" nor \"try\": an adapter needs at least one of them")
 	}
 	for _, c := range d.Calls {
 		if !slices.Contains(calls, c) {
@@ -196,6 +196,12 @@ func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error)
 	}
 	for _, one := range d.Points {
 		s.Points = append(s.Points, points.Point{Name: one.Name, Doc: one.Doc})
+	}
+	for _, p := range d.Params {
+		if p.Name == paramCmd {
+			return s, fmt.Errorf("the adapter's description has a parameter %q: choose another name, for this one names the adapter", paramCmd)
+		}
+		s.Params = append(slices.Clip(s.Params), catalog.Param{Name: p.Name, Default: p.Default, Doc: p.Doc})
 	}
 	s.Versions = map[string]string{"adapter": strings.TrimSpace(d.Name + " " + d.Version)}
 	for name, version := range d.Versions {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +36,7 @@ func (a *App) adapterCommand() *cobra.Command {
 		Use:   "check [--topology NAME] [--] CMD [ARGUMENT...]",
 		Short: "check that an adapter keeps to the protocol",
 		Long: `Starts the servers that the adapter needs (its topology), starts the adapter twice against these servers, and tests the rules of the
-protocol. Proxies between the adapter and the servers count requests and hold back answers. The output says for each rule whether the adapter keeps the rule.
+protocol. Proxies between the adapter and the servers count requests and hold back answers. The output says for each rule whether the adapter keeps the rule. A "--" between CMD and its arguments is not passed on.
 
 Exit codes: 0 the adapter keeps all rules, 1 the adapter breaks a rule, 3 wrong usage, 4 the adapter cannot run on this host.`,
 		Example: fmt.Sprintf("  %[1]s adapter check adapters/python/flock.py\n  %[1]s adapter check --topology zk-single -- java -jar my-lock.jar", a.st.Name),
@@ -57,6 +58,9 @@ func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) er
 		return usage(fmt.Errorf("there is no program %s: %w", argv[0], err))
 	}
 	argv[0] = file
+	if len(argv) > 1 && argv[1] == "--" { // as `lockstorm run` divides a backend from its arguments
+		argv = slices.Delete(argv, 1, 2)
+	}
 	t := conform.Target{Argv: argv, TTL: f.ttl, Seed: f.seed}
 	about, err := adapter.Describe(argv)
 	switch {

@@ -50,6 +50,8 @@ type asked struct {
 	Hold int64  `json:"hold"`
 	Dir  string `json:"dir"`
 	N    int64  `json:"n"`
+
+	Params map[string]string `json:"params"`
 }
 
 func (f fake) serve() {
@@ -73,7 +75,7 @@ func (f fake) serve() {
 			f.hello(q, say)
 		case "open":
 			f.dir = q.Dir
-			say(q.ID, `"answer":"ok"`)
+			f.open(q, say)
 		case "ping":
 			now := mono()
 			switch f.way {
@@ -115,6 +117,14 @@ func (f fake) serve() {
 	}
 }
 
+func (f fake) open(q asked, say func(int64, string, ...any)) {
+	if f.way == "params" && (q.Params["given"] != "yes" || q.Params["left"] != "out") {
+		say(q.ID, `"answer":"error","message":"params %v"`, q.Params)
+		return
+	}
+	say(q.ID, `"answer":"ok"`)
+}
+
 func (f fake) hello(q asked, say func(int64, string, ...any)) {
 	switch f.way {
 	case "missing":
@@ -135,7 +145,11 @@ func (f fake) hello(q asked, say func(int64, string, ...any)) {
 	if f.way == "renamed" {
 		version = time.Now().String()
 	}
-	say(q.ID, `"answer":"ok","about":{"protocol":1,"name":"fake","version":"%s","ends":"lease","clock":"monotonic","calls":["extend","ask"],"renews":true}`, version)
+	params := `[]`
+	if f.way == "params" {
+		params = `[{"name":"given","default":"no","doc":"is given"},{"name":"left","default":"out","doc":"is left out"}]`
+	}
+	say(q.ID, `"answer":"ok","about":{"protocol":1,"name":"fake","version":"%s","ends":"lease","clock":"monotonic","calls":["extend","ask"],"renews":true,"params":%s}`, version, params)
 }
 
 // try makes one try; what it returns is to be said with the next request.
