@@ -59,7 +59,7 @@ func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
 	if l.every > 0 && in.Duration/l.every > maxSteps {
 		return nil, fmt.Errorf("every=%s would make %d injections in a run of %v, but the limit is %d: choose a longer every=", v[paramEvery], in.Duration/l.every, in.Duration, maxSteps)
 	}
-	if err := errors.Join(checkPoint(v[paramAt], in), checkCarried(s, v[paramAt], l.own), checkTargets(s, v, in), checkVoters(v, in)); err != nil {
+	if err := errors.Join(checkPoint(v[paramAt], in), checkCarried(s, v[paramAt], l.own), checkUnmet(s, v), checkTargets(s, v, in), checkVoters(v, in)); err != nil {
 		return nil, err
 	}
 	l.last = in.Duration - l.length - s.takes(in.TTL)
@@ -83,10 +83,23 @@ func checkCarried(s Spec, at string, own catalog.Values) error {
 		return nil
 	}
 	if s.OfGrant {
-		return fmt.Errorf("at=%s: %s needs the grant of the client at the point, and a message tells of none: name another point", at, s.Name)
+		return fmt.Errorf("at=%s: %s needs to know the grant of the client, but at this point a message is on its way and the grant is not known: name another point", at, s.Name)
 	}
 	if s.keeps(own) {
 		return fmt.Errorf("at=%s: at this point a message is on its way and the client is not stopped, but %s stops the client at the point: choose another point, or packet-delay", at, s.Name)
+	}
+	return nil
+}
+
+// checkUnmet refuses what is asked of the client at the point, where a message is and no client.
+func checkUnmet(s Spec, v catalog.Values) error {
+	if !points.IsCarried(v[paramAt]) {
+		return nil
+	}
+	for _, p := range s.Params {
+		if (p.Name == paramStay || p.Name == paramGrant) && v[p.Name] != p.Default {
+			return fmt.Errorf("%s=%s: at=%s strikes at a message, so no client is stopped there and no grant is known: leave out %s=", p.Name, v[p.Name], v[paramAt], p.Name)
+		}
 	}
 	return nil
 }

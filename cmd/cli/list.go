@@ -93,7 +93,7 @@ func (a *App) nemeses() []listed {
 }
 
 func (a *App) workloads() []listed {
-	common := points.Names(points.Section())
+	common := append(points.Names(points.Section()), points.Names(points.Carried())...)
 	var out []listed
 	for _, w := range a.cat.Workloads.All() {
 		out = append(out, listed{Name: w.Name, Doc: w.Doc, Params: w.Params, Points: append(slices.Clone(common), points.Names(w.Points)...)})

@@ -123,6 +123,22 @@ func TestPlanErrors(t *testing.T) {
 	}
 }
 
+// At a message no client stands, and what is asked of one is refused; the defaults are left alone.
+func TestMessagesHaveNoClient(t *testing.T) {
+	for spec, want := range map[string]string{
+		"server-pause:at=request,stay=1ttl":  "stay=1ttl: at=request strikes at a message",
+		"server-restart:at=reply,grant=all":  "grant=all: at=reply strikes at a message",
+		"server-pause:at=request":            "",
+		"server-pause:at=acquired,stay=1ttl": "",
+	} {
+		in := wide(spec)
+		in.Points = append(in.Points, "request", "reply")
+		if _, err := nemesis.NewPlan(all(), in); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", spec, err, want)
+		}
+	}
+}
+
 // A fault that cannot work is an error when it is the only one, else it is skipped with
 // its reason.
 func TestWhatCannotWork(t *testing.T) {
