@@ -193,7 +193,7 @@ libraries: servers ##> every library, option and discipline under faults with LI
 	$(GO) test -tags series -count=1 -timeout 180m -parallel 6 -run TestSeriesLibraries ./tests/e2e
 
 .PHONY: adapters
-adapters: servers ##> the libraries of other languages likewise (LIB_SEEDS, LIB_ONLY, LIB_FAULT); writes docs/adapters-measured.md
+adapters: servers ##> the libraries of other languages likewise (LIB_SEEDS, LIB_ONLY, LIB_FAULT; LIB_RESUME=1 goes on); writes docs/adapters-measured.md
 	$(GO) test -tags series -count=1 -timeout 240m -parallel 6 -run TestSeriesAdapters ./tests/e2e
 
 .PHONY: versions

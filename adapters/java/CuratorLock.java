@@ -164,7 +164,14 @@ final class CuratorLock implements Lockstorm.Lock {
     public void release(long hold) throws Exception {
         LeaderLatch latch = leading.remove(hold);
         if (latch != null) {
-            latch.close(); // which deletes its node in the background
+            boolean led = latch.hasLeadership();
+            session.releasing();
+            latch.close(); // which deletes its node in the background, and says nothing of it
+            if (!led) {
+                throw new Lockstorm.Known("not-held", "the latch was no longer the leader");
+            }
+            session.settles(1000);
+            session.released();
             return;
         }
         InterProcessLock lock = held.remove(hold);

@@ -54,6 +54,18 @@ final class Tap {
             } else if (code == NO_NODE) {
                 missing = node;
             }
+            notifyAll();
+        }
+
+        /** Waits for the answer to a deletion that a call which has returned made in the background. */
+        synchronized void settles(long millis) throws InterruptedException {
+            for (long end = System.nanoTime() + millis * 1_000_000; deleted.isEmpty() && missing.isEmpty(); ) {
+                long left = (end - System.nanoTime()) / 1_000_000;
+                if (left <= 0) {
+                    throw new IllegalStateException("the call returned, but the deletion of the node got no answer");
+                }
+                wait(left);
+            }
         }
 
         /**

@@ -99,6 +99,13 @@ func rowsOf(cases []variantCase, before string, measured map[string]Measured) (r
 	return rows, missing
 }
 
+// Has reports whether a page of measured libraries has the row of a case.
+func Has(page string, c suite.Case) bool {
+	variant, _, _ := strings.Cut(c.Name, "/"+c.Run.Discipline+"/")
+	_, have := libraryRow{variant: variant, discipline: c.Run.Discipline, fault: c.Run.Nemesis[0]}.from(page)
+	return have
+}
+
 const measuredOn = "Measured on a machine with "
 
 func machineOf(page string) string {
@@ -206,7 +213,18 @@ var explanations = []explanation{
 	{"redsync WithFailFast", "none", nil, "late deletion", "redsync WithFailFast: a failed try deletes the keys of the next try", ""},
 	{"rueidislock, KeyMajority 1", "", []string{blocks}, "KeyMajority 1", "rueidislock with KeyMajority 1 forgets waiting clients", ""},
 	{"rueidislock", "", []string{blocks}, "waits forever", "rueidislock waits forever if its server was down for longer than KeyValidity", ""},
-	{"redsync; redislock; rueidislock", "server-restart", []string{"double-grant", "overlap", "lost-lease", "lost-update", toldLate}, "server lost keys", "Not a library bug: a server that loses its keys", "appendfsync always"},
+	{onRedis, "server-restart", nil, "server lost keys", sectionLostKeys, "appendfsync always"},
+	{onRedis, "delete-key", nil, "key deleted", sectionLostKeys, ""},
+	{"portalocker", "", nil, "two at once", "portalocker 2.2.1: two clients can get a RedisLock at once", ""},
+	{"rq's scheduler of two queues", "", nil, "another's lock deleted", "rq 1.13.0: a scheduler that stops deletes the lock of another scheduler", ""},
+	{"kazoo ReadLock", "", []string{blocks}, "readers wait", "kazoo 2.8.0: a reader and a writer wait for each other forever", ""},
+	{"Symfony RedisStore", "", []string{blocks}, "300 s", "symfony/lock 5.4.53: a client that dies within acquire() blocks the lock for 300 s", ""},
+	{"Laravel FileStore, critical sections", "", nil, "a second early", sectionLaravelEarly, ""},
+	{"Laravel FileStore", "client-pause", []string{"double-grant", "overlap", "lost-update", "inherent"}, "a second early", sectionLaravelEarly, ""},
+	{"Laravel FileStore", "client-pause", nil, "late release", "illuminate/cache 8.83.26: a late release of a lock in files frees the lock of another client", ""},
+	{"proper-lockfile", "", nil, "stale lock", "proper-lockfile 4.1.2: two clients take over one stale lock, and a late release frees another client's lock", ""},
+	{"kazoo Lock; Curator", "server-restart", []string{toldLate}, "no signal yet", "Not a library bug: what counts as a loss", ""},
+	{"redsync; redislock; rueidislock", "server-restart", []string{"double-grant", "overlap", "lost-lease", "lost-update", toldLate}, "server lost keys", sectionLostKeys, "appendfsync always"},
 	{"rueidislock", "lost-reply", []string{"overlap", toldLate}, "keys deleted first", "rueidislock deletes its keys before it signals the loss to the holder", ""},
 	{"rueidislock", "", []string{"late-notice", "lost-update", toldLate}, "half a ttl late", "rueidislock signals a lost lock up to half a time to live late", ""},
 	{"", "session-expire", nil, "session ended", "Not a library bug: an operator ends the session", ""},
@@ -220,5 +238,9 @@ var explanations = []explanation{
 
 const (
 	sectionElection = "etcd: a client whose session has expired wins an election"
-	sectionReplaced = "Not a library bug: a master that is replaced"
+	sectionLostKeys = "Not a library bug: a server that loses its keys"
+	// Locks of other languages that live in one Redis, whose keys a restart takes.
+	onRedis             = "redis-py; Symfony RedisStore; Laravel RedisStore; malkusch; node-redis; tooz RedisLock; rq's scheduler"
+	sectionLaravelEarly = "illuminate/cache 8.83.26: a lock in files ends up to one second early"
+	sectionReplaced     = "Not a library bug: a master that is replaced"
 )

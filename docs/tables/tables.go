@@ -42,9 +42,11 @@ func (p *page) header(cells ...string) {
 // Faults is docs/faults.md.
 func Faults(c *harness.Catalogue) string {
 	var p page
-	p.line("# Faults\n\n%s"+`Ask for a fault with `+"`--nemesis NAME[:key=value,...]`"+`. A plan (the list of all faults of a run) can combine several faults. A
-fault must prove that it took effect, else lockstorm does not count it as injected. The record of the run (the history) contains the targets of each fault
-and the proof of its effect. lockstorm skips a fault that cannot work on the topology (the set of servers) of the run, and gives the reason. If the run has no other fault,
+	p.line("# Faults\n\n%s"+`Ask for a fault with `+"`--nemesis NAME[:key=value,...]`"+`. A plan (the list of all faults of a run) can combine several faults.
+lockstorm counts a fault as injected only if it has evidence that the fault took effect. The record of the run (the history) contains the targets of each fault
+and this evidence (its proof). For each fault, this page says what the evidence is, and what happens when the fault ends.
+
+lockstorm skips a fault that cannot work on the topology (the set of servers) of the run, and gives the reason. If the run has no other fault,
 lockstorm refuses the run (exit code 3, or 4 if only this host cannot inject the fault).
 
 A point is a named step of a client (`+"`list workloads`"+` and `+"`list backends`"+` list the points). With the parameter `+"`at`"+` a fault acts
@@ -52,8 +54,8 @@ when a client reaches a point. With `+"`at=random`"+` the fault acts at random t
 a duration (`+"`300ms`"+`) or a multiple of the time to live of a lock (`+"`1.5ttl`"+`). The parameter `+"`nodes`"+` selects servers. If the lock reports which servers granted it, lockstorm selects these servers
 first. A fault affects servers without data (Sentinels) only if `+"`nodes`"+` names them.
 
-Every lock with servers, in any language, has two more points: `+"`request`"+` and `+"`reply`"+`. At `+"`request`"+` a message from a client to a server of the lock is on its
-way; at `+"`reply`"+` a message from a server to a client is. The client is not stopped. lockstorm holds the message on its link until the fault has taken effect, and
+Every lock with servers, in any language, has two more points: `+"`request`"+` and `+"`reply`"+`. At `+"`request`"+`, a message from a client to a server of the lock is on its
+way. At `+"`reply`"+`, a message from a server to a client is on its way. The client is not stopped. lockstorm holds the message on its link until the fault has taken effect, and
 then delivers it. `+"`nth`"+` counts the messages of each client: `+"`server-restart:at=reply,nth=5`"+` restarts a server after it has answered the fifth message of a client and before this
 client gets the answer.
 
@@ -112,7 +114,11 @@ var families = []struct{ name, title string }{
 }
 
 func (p *page) fault(s nemesis.Spec) {
-	p.line("### %s\n\n%s.\n\n**Proof and end:** %s\n", s.Name, sentence(s.Doc), s.Proven)
+	p.line("### %s\n\n%s.\n", s.Name, sentence(s.Doc))
+	if s.Notes != "" {
+		p.line("%s\n", s.Notes)
+	}
+	p.line("**Evidence that it took effect:** %s\n\n**End:** %s\n", s.Proven, s.End)
 	p.header("parameter", "default", "meaning")
 	for _, q := range s.Params {
 		def := "`" + q.Default + "`"

@@ -25,8 +25,8 @@ const (
 var (
 	redisFaults  = []string{"none", "client-pause", lateRelease, "client-kill", cut, "lost-reply", "server-restart", "delete-key"}
 	zkFaults     = []string{"none", "client-pause", lateRelease, "client-kill", cut, "lost-reply", "server-restart", "session-expire"}
-	sqlFaults    = []string{"none", "client-pause", lateRelease, "client-kill", cut, "lost-reply", "server-restart"}
-	otherWay     = []string{"none", "client-pause", "client-kill", "session-expire"} // of a variant that differs in little
+	keyless      = []string{"none", "client-pause", lateRelease, "client-kill", cut, "lost-reply", "server-restart"} // nobody knows its keys, or it has none
+	otherWay     = []string{"none", "client-pause", "client-kill", "session-expire"}                                 // of a variant that differs in little
 	processFault = []string{"none", "client-pause", lateRelease, "client-kill"}
 )
 
@@ -37,10 +37,10 @@ func Adapters() []Variant {
 		{"redis-py Lock", ofPython + "redis_py.py" + three, toldAndObey, redisFaults},
 		{"redis-py Lock, extend in the background", ofPython + "redis_py.py" + extended, toldAndObey, redisFaults},
 		{"portalocker RedisLock", ofPython + "portalocker_redis.py" + three, toldAndObey, []string{"none", "client-pause", lateRelease, "client-kill", cut, "server-restart", "server-pause"}},
-		{"python-etcd3 Lock", ofPython + "etcd3_lock.py" + three, toldAndObey, []string{"none", "client-pause", lateRelease, "client-kill", cut, "lost-reply", "server-restart", "delete-key"}},
+		{"python-etcd3 Lock", ofPython + "etcd3_lock.py" + three, toldAndObey, keyless},
 		{"tooz RedisLock", ofPython + "tooz_lock.py" + three + " -- redis", toldAndObey, redisFaults},
-		{"tooz PostgresLock", ofPython + "tooz_lock.py" + three + " -- postgresql", obey, sqlFaults},
-		{"tooz MySQLLock", ofPython + "tooz_lock.py" + three + " -- mysql", obey, sqlFaults},
+		{"tooz PostgresLock", ofPython + "tooz_lock.py" + three + " -- postgresql", obey, keyless},
+		{"tooz MySQLLock", ofPython + "tooz_lock.py" + three + " -- mysql", obey, keyless},
 		{"rq's scheduler", ofPython + "rq_scheduler.py" + three + " -- one", obey, []string{"none", "client-pause", cut, "lost-reply", "server-restart", "delete-key"}},
 		{"rq's scheduler of two queues", ofPython + "rq_scheduler.py" + three + " -- two", obey, []string{"none"}},
 		{"kazoo Lock", ofPython + "kazoo_lock.py" + three, toldAndObey, zkFaults},
@@ -53,7 +53,7 @@ func Adapters() []Variant {
 		{"Curator LeaderLatch", ofJava + "curator" + three + " -- latch", told, otherWay},
 		{"Symfony RedisStore", ofPHP + "symfony_lock.php" + three + " -- redis", obey, append([]string{"client-kill:at=saved"}, redisFaults...)},
 		{"Symfony FlockStore", ofPHP + "symfony_lock.php" + three + " -- flock", obey, processFault},
-		{"Laravel RedisStore", ofPHP + "laravel_lock.php" + three + " -- redis", obey, redisFaults},
+		{"Laravel RedisStore", ofPHP + "laravel_lock.php" + three + " -- redis", obey, keyless},
 		{"Laravel FileStore", ofPHP + "laravel_lock.php" + longLease + " -- file", obey, append([]string{"client-pause:at=checked,for=1.5ttl"}, processFault...)},
 		{"Laravel FileStore, critical sections of 0.8 ttl", ofPHP + "laravel_lock.php --workload counter:hold=0.8ttl" + longLease + " -- file", obey, []string{"none"}},
 		{"malkusch/lock PHPRedisMutex", ofPHP + "malkusch_lock.php" + three, obey, redisFaults},

@@ -21,7 +21,7 @@ func libraryCells() []suite.Case {
 			Expect: suite.Expectation{Exit: codes{harness.ExitPass}, Rules: map[string][]string{checker.Liveness: {"orphan"}}},
 		},
 		{
-			Name: "rueidislock-late", Text: "the network swallows all packets of a client (mode=blackhole): rueidislock reports the loss of the lock half a time to live too late",
+			Name: "rueidislock-late", Text: "the network swallows all packets of the holder (mode=blackhole): rueidislock reports the loss of the lock only about 0.5 ttl after the lease has expired",
 			Run:    suite.MustLine("--backend rueidislock --nemesis partition-client:mode=blackhole,at=acquired,for=3ttl --workload counter:hold=2.5ttl --time 8s --seed 3"),
 			Expect: late,
 		},
@@ -47,11 +47,11 @@ func libraryCells() []suite.Case {
 			Run: suite.MustLine("--backend rueidislock --nemesis client-pause --time 4s --seed 3"), Expect: inherent,
 		},
 		{
-			Name: "rueidislock-asleep", Text: "rueidislock: a server is down for twice the time to live, and all waiting clients sleep forever after the restart",
+			Name: "rueidislock-asleep", Text: "rueidislock: a server is down for 2 ttl, and all waiting clients sleep forever after the restart",
 			Run: suite.MustLine("--backend rueidislock" + away), Expect: fails(checker.Liveness),
 		},
 		{
-			Name: "rueidislock-no-cache", Text: "rueidislock without client-side caching: a server is down for twice the time to live, and the waiting clients ask for the lock again after the restart",
+			Name: "rueidislock-no-cache", Text: "rueidislock without client-side caching: a server is down for 2 ttl, and the waiting clients ask for the lock again after the restart",
 			Run: suite.MustLine("--backend rueidislock:disable-cache=yes" + away), Expect: passes(),
 		},
 	}

@@ -55,6 +55,7 @@ func Variants() []Variant {
 		{"nats.go KV", "--backend nats-kv", everyDiscipline, nil},
 		{"nats.go KV, Delete while Update is under way", "--backend nats-kv --workload counter:extend=half,release=extending", told, nil},
 		{"nats.go KV, Update in the background", "--backend nats-kv" + extended, everyDiscipline, nil},
+		{"nats.go KV, cluster of three", "--backend nats-kv --topology nats-three --time 30s", told, append([]string{"leader-pause", "leader-move"}, ensembleFaults...)},
 		{"redislock, a master and its replica", "--backend redislock --topology redis-replica", told, replicaFaults},
 		{"rueidislock, a master and its replica", "--backend rueidislock --topology redis-replica", told, replicaFaults},
 		{"redsync, one node, appendfsync always", "--backend redsync --topology redis-single-aof", told, restartFaults},

@@ -70,6 +70,9 @@ func flat(lists [][]string) (out []string) {
 	return out
 }
 
+// onNATS is a key that a majority of three servers keeps.
+var onNATS = these(suite.Safe, "nats-kv")
+
 // table has, for each fault, what each backend does.
 var table = expand(map[string]row{
 	"none": {all(suite.Safe), these(suite.Defect, "none", "zk-exclusive-norecheck"), these(suite.Any, "zk-sequential-norecheck"), these(suite.Defect, "sql-timestamp"), these(suite.Any, "sql-for-update-missing-row")},
@@ -91,12 +94,12 @@ var table = expand(map[string]row{
 	"server-kill":    {all(suite.Safe), group(suite.Any, fragile, sentinel, careless, shipped), these(suite.Defect, "redis-fenced"), group(suite.Any, leaky, ofConnection), these(suite.Any, "redis-setnx", "sql-insert-unique", "rueidislock")},
 
 	"failover-kill": {these(suite.Defect, "redis-sentinel"), these(suite.Safe, "redis-sentinel-wait")},
-	"leader-kill":   slices.Concat(row{group(suite.Any, sentinel)}, safeInSession, row{late}),
+	"leader-kill":   slices.Concat(row{group(suite.Any, sentinel), onNATS}, safeInSession, row{late}),
 	// A leader of ZooKeeper that was stopped serves sessions that have ended elsewhere until it notices.
-	"leader-pause":   slices.Concat(row{group(suite.Any, sentinel)}, safeInSession, row{group(suite.Any, onZooKeeper)}),
-	"leader-move":    slices.Concat(row{group(suite.Any, sentinel)}, safeInSession),
-	"leader-isolate": slices.Concat(row{these(suite.Defect, "redis-sentinel"), these(suite.Safe, "redis-sentinel-wait")}, safeInSession, row{late}),
-	"quorum-loss":    slices.Concat(safeInSession, row{late}),
+	"leader-pause":   slices.Concat(row{group(suite.Any, sentinel), onNATS}, safeInSession, row{group(suite.Any, onZooKeeper)}),
+	"leader-move":    slices.Concat(row{group(suite.Any, sentinel), onNATS}, safeInSession),
+	"leader-isolate": slices.Concat(row{these(suite.Defect, "redis-sentinel"), these(suite.Safe, "redis-sentinel-wait"), onNATS}, safeInSession, row{late}),
+	"quorum-loss":    slices.Concat(row{onNATS}, safeInSession, row{late}),
 
 	"clock-jump": {all(suite.Defect), group(suite.Safe, majority), these(suite.Any, "redsync"), group(suite.Any, sentinel), these(suite.Safe, "redis-setnx"), group(suite.Safe, fencedBySelf), group(suite.Any, leaky), group(suite.Safe, ofConnection), these(suite.Safe, "sql-insert-unique")},
 

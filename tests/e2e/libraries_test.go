@@ -28,6 +28,7 @@ import (
 // cell is what the seeds of one case gave.
 type cell struct {
 	mu      sync.Mutex
+	left    int            // seeds that have not run
 	words   map[string]int // by the word of the outcome, or unknown
 	rules   map[string]int // runs by rule of a finding of class defect, and of what is noted
 	late    int64          // latest loss notice, ns
@@ -39,34 +40,23 @@ type cell struct {
 // TestSeriesLibraries runs every variant of a library under every fault with LIB_SEEDS seeds (10), some
 // under the other disciplines as well, and writes docs/libraries-measured.md anew. LIB_ONLY names
 // variants by a regular expression for what their name begins with, and LIB_FAULT faults likewise: rows of
-// others stay as they are.
+// others stay as they are. The page is written after each row; with LIB_RESUME=1 rows that it has are not measured again.
 func TestSeriesLibraries(t *testing.T) {
 	cat := harness.New(full.All()...)
-	path := filepath.Join("..", "..", "docs", "libraries-measured.md")
-	before, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
 	var cases []suite.Case
 	for _, v := range own.Variants() {
 		for _, d := range v.Disciplines {
 			cases = append(cases, v.Libraries(cat, d)...)
 		}
 	}
-	measured := measure(t, cases)
-	if err := os.WriteFile(path, []byte(tables.Libraries(string(before), cpus(), cat, measured)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	measure(t, cases, filepath.Join("..", "..", "docs", "libraries-measured.md"), func(before string, measured map[string]tables.Measured) string {
+		return tables.Libraries(before, cpus(), cat, measured)
+	})
 }
 
 // TestSeriesAdapters does the same for the libraries of other languages, and writes docs/adapters-measured.md anew.
 func TestSeriesAdapters(t *testing.T) {
 	t.Chdir(filepath.Join("..", "..")) // where the adapters are, as the commands of the page have it
-	path := filepath.Join("docs", "adapters-measured.md")
-	before, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
 	var cases []suite.Case
 	for _, v := range own.Adapters() {
 		for _, d := range v.Disciplines {
@@ -75,47 +65,54 @@ func TestSeriesAdapters(t *testing.T) {
 			}
 		}
 	}
-	measured := measure(t, cases)
-	if err := os.WriteFile(path, []byte(tables.Adapters(string(before), cpus(), measured)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	measure(t, cases, filepath.Join("docs", "adapters-measured.md"), func(before string, measured map[string]tables.Measured) string {
+		return tables.Adapters(before, cpus(), measured)
+	})
 }
 
-// measure runs the cases that LIB_ONLY and LIB_FAULT choose, each with LIB_SEEDS seeds.
-func measure(t *testing.T, cases []suite.Case) map[string]tables.Measured {
+// measure runs the cases that are chosen, and writes the page whenever the last seed of a case has run.
+func measure(t *testing.T, cases []suite.Case, path string, page func(before string, measured map[string]tables.Measured) string) {
 	seeds, only, fault := setting.Number(t, "LIB_SEEDS", 10), begins(t, "LIB_ONLY"), begins(t, "LIB_FAULT")
-	cells := map[string]*cell{}
+	before, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	var writing sync.Mutex
+	measured := map[string]tables.Measured{}
+	write := func(name string, one *cell) {
+		writing.Lock()
+		defer writing.Unlock()
+		measured[name] = tables.Measured{Runs: one.text(), Late: ms(one.late), Acquire: ms(one.acquire), Versions: one.versions}
+		if err := os.WriteFile(path, []byte(page(string(before), measured)), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
 	t.Run("cases", func(t *testing.T) {
 		for _, c := range cases {
-			if !only.MatchString(c.Name) || !fault.MatchString(c.Run.Nemesis[0]) {
+			if !only.MatchString(c.Name) || !fault.MatchString(c.Run.Nemesis[0]) || os.Getenv("LIB_RESUME") != "" && tables.Has(string(before), c) {
 				continue
 			}
-			one := &cell{words: map[string]int{}, rules: map[string]int{}}
-			cells[c.Name] = one
+			one := &cell{words: map[string]int{}, rules: map[string]int{}, left: seeds}
 			for seed := 1; seed <= seeds; seed++ {
 				t.Run(fmt.Sprintf("%s/%d", c.Name, seed), func(t *testing.T) {
 					t.Parallel()
-					one.add(runCase(t, c.Seeded(uint64(seed))))
+					if one.add(runCase(t, c.Seeded(uint64(seed)))) {
+						write(c.Name, one)
+					}
 				})
 			}
 		}
 	})
-	measured := map[string]tables.Measured{}
-	for name, one := range cells {
-		if len(one.words) == 0 {
-			continue // none of its runs came to anything: that has been said
-		}
-		measured[name] = tables.Measured{Runs: one.text(), Late: ms(one.late), Acquire: ms(one.acquire), Versions: one.versions}
-	}
-	return measured
 }
 
-func (c *cell) add(r *checker.Results) {
-	if r == nil {
-		return
-	}
+// add takes what a run came to, and reports whether it was the last one, and any of them came to something.
+func (c *cell) add(r *checker.Results) (complete bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.left--
+	if r == nil {
+		return c.left == 0 && len(c.words) > 0
+	}
 	word := string(suite.WordOf(r))
 	if r.Verdict == checker.Unknown {
 		word = string(checker.Unknown)
@@ -133,6 +130,7 @@ func (c *cell) add(r *checker.Results) {
 			}
 		}
 	}
+	return c.left == 0
 }
 
 // versions are those of the library, its language and the servers. A server's own line has more than its version.
