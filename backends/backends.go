@@ -71,6 +71,8 @@ type Spec struct {
 	Params  []catalog.Param // that may follow its name, as in redsync:tries=1
 	// Arguments: it takes arguments behind --; see [Arguments].
 	Arguments bool
+	// OwnParams: With adds parameters, which nobody knows before.
+	OwnParams bool
 	// Beside: a program of its own runs beside each client. It reaches servers by addresses that do not change, and
 	// what it starts is ended with the client, whatever group it is in.
 	Beside   bool
@@ -97,11 +99,11 @@ var ends = []string{history.EndsNever, history.EndsLease, history.EndsProcess, h
 func (s Spec) Valid() error {
 	switch {
 	case s.Open == nil:
-		return errors.New("the field Open is missing: it must be a function that returns a Locker")
+		return errors.New("the field `Open` is missing: it must be a function that returns a Locker")
 	case len(s.Topologies) == 0:
-		return errors.New("the field Topologies is empty: name the servers of the lock, or \"local\" for a lock without servers")
+		return errors.New("the field `Topologies` is empty: name the servers of the lock, or \"local\" for a lock without servers")
 	case !slices.Contains(ends, s.Ends):
-		return fmt.Errorf("the field Ends is %q: choose one of %v (constants of package history)", s.Ends, ends)
+		return fmt.Errorf("the field `Ends` is %q: choose one of %v (constants of package history)", s.Ends, ends)
 	case !s.Model.Known():
 		return fmt.Errorf("the backend's model %q cannot be judged: choose one of the history.Model constants", s.Model.Kind)
 	}

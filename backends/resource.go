@@ -52,9 +52,9 @@ func (r Register) EntryDoc() string { return r.Doc }
 func (r Register) Valid() error {
 	switch {
 	case r.Open == nil:
-		return errors.New("the field Open is missing: it must be a function that connects to the register")
+		return errors.New("the field `Open` is missing: it must be a function that connects to the register")
 	case len(r.Topologies) == 0 || slices.Contains(r.Topologies, ""):
-		return errors.New("the field Topologies is empty: name the servers of the register")
+		return errors.New("the field `Topologies` is empty: name the servers of the register")
 	}
 	return nil
 }

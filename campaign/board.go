@@ -138,7 +138,7 @@ func (b *board) add(key string, value []byte) error {
 		err = fmt.Errorf("the suite has no cell %d", t.Cell)
 	}
 	if err != nil {
-		return fmt.Errorf("campaign %s has an outcome with the key %q, which names none of its runs: %w", b.m.Name, key, err)
+		return fmt.Errorf("campaign %s has an outcome with the key %q, which belongs to none of its runs: %w", b.m.Name, key, err)
 	}
 	r := &Result{}
 	if err := json.Unmarshal(value, r); err != nil {

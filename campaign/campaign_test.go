@@ -209,7 +209,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := Start(t.Context(), q, catalogue(), other, nil); err == nil || !strings.Contains(err.Error(), "another build") {
 		t.Errorf("another build: %v", err)
 	}
-	if _, err := Choose(t.Context(), q, "absent"); err == nil || !strings.Contains(err.Error(), "has no campaign absent: it has same") {
+	if _, err := Choose(t.Context(), q, "absent"); err == nil || !strings.Contains(err.Error(), "has no campaign absent (its campaigns: same") {
 		t.Errorf("absent: %v", err)
 	}
 	start(t, q, manifest(t, "second", 1, 1))

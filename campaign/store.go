@@ -69,7 +69,7 @@ func Choose(ctx context.Context, q *queue.Queue, name string) (string, error) {
 	case name == "":
 		return "", fmt.Errorf("the queue %s has several campaigns: name one of %s with --campaign", q.URL(), strings.Join(names, ", "))
 	}
-	return "", fmt.Errorf("the queue %s has no campaign %s: it has %s", q.URL(), name, strings.Join(names, ", "))
+	return "", fmt.Errorf("the queue %s has no campaign %s (its campaigns: %s)", q.URL(), name, strings.Join(names, ", "))
 }
 
 // Open finds a campaign.

@@ -160,7 +160,7 @@ func (r *working) examine() error {
 		r.able = append(r.able, need)
 	}
 	if len(r.able) == 0 {
-		return &harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("this machine can run no cell of campaign %s: %s", r.Campaign.Name, strings.Join(why, "; "))}
+		return &harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("this machine cannot run any cell of campaign %s: %s", r.Campaign.Name, strings.Join(why, "; "))}
 	}
 	for _, w := range why {
 		r.tell(Event{Note: "not run here: " + w})

@@ -60,7 +60,7 @@ func TestClash(t *testing.T) {
 // A check that cannot answer is refused when it is added.
 func TestACheckWithoutRun(t *testing.T) {
 	defer func() {
-		if text, _ := recover().(string); !strings.Contains(text, `check "mute": the check has no Run`) {
+		if text, _ := recover().(string); !strings.Contains(text, "check \"mute\": the field `Run` is missing") {
 			t.Errorf("said %q", text)
 		}
 	}()

@@ -57,7 +57,7 @@ func (c Check) EntryDoc() string { return c.Doc }
 // to a catalogue.
 func (c Check) Valid() error {
 	if c.Run == nil {
-		return errors.New("the check has no Run")
+		return errors.New("the field `Run` is missing: it must be a function that judges the record")
 	}
 	return nil
 }

@@ -145,11 +145,11 @@ func (r Recipe) valid() error {
 	case !goodNode.MatchString(r.Name):
 		return errors.New("the name of a node must be lower case letters, digits and -, as in store-1")
 	case r.Binary == "" && r.Embedded == nil:
-		return errors.New("the node has neither a Binary nor an Embedded server: there is nothing to start")
+		return errors.New("the fields `Binary` and `Embedded` are empty, so there is no server to start: set one of them")
 	case r.Ready == nil:
-		return errors.New("the field Ready is missing: it must be a function that checks that the server answers")
+		return errors.New("the field `Ready` is missing: it must be a function that checks that the server answers")
 	case r.Embedded != nil && r.EmbeddedVersion == "":
-		return errors.New("EmbeddedVersion is empty: the record must name the version of the server")
+		return errors.New("the field `EmbeddedVersion` is empty: set it to the version of the embedded server, which the record must name")
 	}
 	return errors.Join(r.validPorts(), r.validTemplates())
 }

@@ -27,7 +27,9 @@ type Spec struct {
 	Name   string
 	Also   []string // other names by which it may be asked for
 	Doc    string
-	Proven string // how its effect is proven and what its heal does, in a sentence or two
+	Notes  string // what else to know of it, in a sentence or two; empty: nothing
+	Proven string // what is observed that shows its effect, in a sentence or two
+	End    string // what happens when it ends, in a sentence or two
 	Family string // history.Family constants; empty: hurts nobody
 	Whom   Whom
 	Links  Links // of clients, that it may touch
@@ -82,20 +84,22 @@ var families = []string{
 func (s Spec) Valid() error {
 	switch {
 	case s.Fault == nil && s.Draw == nil:
-		if s.Family != "" || s.Proven != "" || s.Whom != 0 || s.Links != 0 || len(s.Params) > 0 {
-			return errors.New("the spec needs a Fault or a Draw: without them it would inject nothing")
+		if s.Family != "" || s.Proven != "" || s.End != "" || s.Whom != 0 || s.Links != 0 || len(s.Params) > 0 {
+			return errors.New("the fields `Fault` and `Draw` are empty, so the spec would inject nothing: set one of them")
 		}
 		return nil
 	case !slices.Contains(families, s.Family):
-		return fmt.Errorf("family %q: choose one of %v (constants of package history)", s.Family, families)
+		return fmt.Errorf("the field `Family` is %q: set it to one of %v (constants of package history)", s.Family, families)
 	case s.Proven == "":
-		return errors.New("the field Proven is empty: describe how the effect of the fault is proven")
+		return errors.New("the field `Proven` is empty: describe what shows that the fault took effect")
+	case s.End == "":
+		return errors.New("the field `End` is empty: describe what happens when the fault ends")
 	case s.Fault != nil && !slices.Contains([]Whom{Clients, Nodes, ClientsAndNodes, Elsewhere}, s.Whom):
-		return errors.New("Whom must be Clients, Nodes, ClientsAndNodes or Elsewhere")
+		return errors.New("the field `Whom` must be Clients, Nodes, ClientsAndNodes or Elsewhere")
 	case s.Links&^(ToServers|ToRegister) != 0:
-		return errors.New("Links must be a combination of ToServers and ToRegister")
+		return errors.New("the field `Links` must be ToServers, ToRegister, both (ToServers|ToRegister), or 0")
 	case s.Fault != nil && s.Family == history.FamilyMixed:
-		return errors.New("family mixed is reserved for specs with a Draw, which draw from several faults")
+		return errors.New("the field `Family` is \"mixed\", but the field `Draw` is not set: only a spec that draws from several faults can be of family mixed")
 	}
 	return errors.Join(s.validTogether(), s.validStrikes(), s.validParams())
 }
@@ -104,13 +108,13 @@ func (s Spec) Valid() error {
 func (s Spec) validTogether() error {
 	switch {
 	case s.Gates && s.Whom != Clients:
-		return errors.New("the field Gates needs Clients in Whom, because the fault keeps a client at its point")
+		return errors.New("the field `Gates` is true, so the fault keeps a client at its point: set the field `Whom` to Clients")
 	case s.Fault != nil && s.Family == history.FamilyClient && s.Whom&Clients == 0:
-		return errors.New("family client needs Clients in Whom: without it no client would count as hit")
+		return errors.New("the field `Family` is \"client\", but the field `Whom` has no Clients, so no client would count as hit: set `Whom` to Clients or ClientsAndNodes")
 	case s.Delays && s.Links == 0:
-		return errors.New("the field Delays is set, but Links is empty: name the links whose requests are delayed")
+		return errors.New("the field `Delays` is true, but the field `Links` is 0: set `Links` to the links whose requests are delayed")
 	case s.OfMaster && s.Whom&Nodes == 0:
-		return errors.New("the field OfMaster needs Nodes in Whom")
+		return errors.New("the field `OfMaster` is true, so the fault acts on a server: set the field `Whom` to Nodes or ClientsAndNodes")
 	}
 	return nil
 }
@@ -122,7 +126,7 @@ func (s Spec) validStrikes() (err error) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the field Strikes must return a point or points.Random, even for a backend without points of its own: %v", p)
+			err = fmt.Errorf("the field `Strikes` must return a point or points.Random, even for a backend without points of its own: %v", p)
 		}
 	}()
 	for k := range 10 {

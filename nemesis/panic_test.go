@@ -28,7 +28,7 @@ func TestAFaultThatPanics(t *testing.T) {
 	for _, inject := range []bool{true, false} {
 		clock := history.NewClock()
 		w := &oneHit{clock: clock, hit: &Hit{Client: someClient{name: "c1"}, Go: func() {}}}
-		s := Spec{Name: "wild", Doc: "a fault", Proven: "It runs.", Family: history.FamilyServer, Whom: Nodes, Fault: wild{inject}}
+		s := Spec{Name: "wild", Doc: "a fault", Proven: "It runs.", End: "It stops.", Family: history.FamilyServer, Whom: Nodes, Fault: wild{inject}}
 		r := &Runner{
 			Plan:   &Plan{Requests: []Request{{Fault: "wild", Steps: []Step{{Nodes: "1"}}}}},
 			Faults: catalog.New("nemesis", s), World: w, Rec: history.Discard(history.PartyNemesis, clock), Start: clock.Now(),

@@ -87,7 +87,7 @@ func TestAClientIsNotKeptBeyondItsLease(t *testing.T) {
 			close(gone)
 		})
 	}}
-	s := Spec{Name: "slow-fault", Doc: "a fault that takes long", Proven: "At last.", Family: history.FamilyServer, Whom: Nodes, Fault: slowFault{gone}}
+	s := Spec{Name: "slow-fault", Doc: "a fault that takes long", Proven: "At last.", End: "Never.", Family: history.FamilyServer, Whom: Nodes, Fault: slowFault{gone}}
 	runOne(t, s, Step{Nodes: "1", Stay: time.Hour.Nanoseconds()}, w)
 	if left > w.TTL()/2 {
 		t.Errorf("it was let go %v before the end of its lease", left)

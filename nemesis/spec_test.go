@@ -38,7 +38,7 @@ func (p plain) Inject(context.Context, World, Target) (Effect, error) {
 
 // bareSpec has what every fault must have, and nothing else.
 func bareSpec(f Fault) Spec {
-	return Spec{Name: "melt", Doc: "it melts", Proven: "It is seen.", Family: history.FamilyServer, Whom: Nodes, Fault: f}
+	return Spec{Name: "melt", Doc: "it melts", Proven: "It is seen.", End: "It cools.", Family: history.FamilyServer, Whom: Nodes, Fault: f}
 }
 
 func with(change func(s *Spec)) Spec {
@@ -62,7 +62,7 @@ func added(s Spec) (said string) {
 
 // A wrong spec is refused when it is added to a catalogue, with a sentence.
 func TestWrongSpecs(t *testing.T) {
-	const nobody = "the spec needs a Fault or a Draw: without them it would inject nothing"
+	const nobody = "the fields `Fault` and `Draw` are empty, so the spec would inject nothing: set one of them"
 	for _, c := range []struct {
 		want string
 		spec Spec
@@ -73,16 +73,17 @@ func TestWrongSpecs(t *testing.T) {
 		{nobody, with(func(s *Spec) { s.Fault = nil })},
 		{nobody, Spec{Name: "melt", Doc: "d", Params: CommonParams(AtOnce, "1s")}},
 		{nobody, Spec{Name: "melt", Doc: "d", Links: ToServers}},
-		{`family "": choose one of [client server link clock store mixed]`, with(func(s *Spec) { s.Family = "" })},
-		{`family "sun"`, with(func(s *Spec) { s.Family = "sun" })},
-		{"the field Proven is empty: describe how the effect of the fault is proven", with(func(s *Spec) { s.Proven = "" })},
-		{"Whom must be Clients, Nodes, ClientsAndNodes or Elsewhere", with(func(s *Spec) { s.Whom = 0 })},
-		{"Whom must be Clients, Nodes, ClientsAndNodes or Elsewhere", with(func(s *Spec) { s.Whom = Clients | Elsewhere })},
-		{"Whom must be Clients, Nodes, ClientsAndNodes or Elsewhere", with(func(s *Spec) { s.Whom = 16 })},
-		{"Links must be a combination of ToServers and ToRegister", with(func(s *Spec) { s.Links = 4 })},
-		{"the field Gates needs Clients in Whom, because the fault keeps a client at its point", with(func(s *Spec) { s.Gates = true })},
-		{"the field Gates needs Clients in Whom, because the fault keeps a client at its point", with(func(s *Spec) { s.Gates, s.Whom = true, ClientsAndNodes })},
-		{"the field OfMaster needs Nodes in Whom", with(func(s *Spec) { s.OfMaster, s.Whom = true, Clients })},
+		{"the field `Family` is \"\": set it to one of [client server link clock store mixed]", with(func(s *Spec) { s.Family = "" })},
+		{"the field `Family` is \"sun\"", with(func(s *Spec) { s.Family = "sun" })},
+		{"the field `Proven` is empty: describe what shows that the fault took effect", with(func(s *Spec) { s.Proven = "" })},
+		{"the field `End` is empty: describe what happens when the fault ends", with(func(s *Spec) { s.End = "" })},
+		{"the field `Whom` must be Clients, Nodes, ClientsAndNodes or Elsewhere", with(func(s *Spec) { s.Whom = 0 })},
+		{"the field `Whom` must be Clients, Nodes, ClientsAndNodes or Elsewhere", with(func(s *Spec) { s.Whom = Clients | Elsewhere })},
+		{"the field `Whom` must be Clients, Nodes, ClientsAndNodes or Elsewhere", with(func(s *Spec) { s.Whom = 16 })},
+		{"the field `Links` must be ToServers, ToRegister, both (ToServers|ToRegister), or 0", with(func(s *Spec) { s.Links = 4 })},
+		{"the field `Gates` is true, so the fault keeps a client at its point: set the field `Whom` to Clients", with(func(s *Spec) { s.Gates = true })},
+		{"the field `Gates` is true, so the fault keeps a client at its point: set the field `Whom` to Clients", with(func(s *Spec) { s.Gates, s.Whom = true, ClientsAndNodes })},
+		{"the field `OfMaster` is true, so the fault acts on a server: set the field `Whom` to Nodes or ClientsAndNodes", with(func(s *Spec) { s.OfMaster, s.Whom = true, Clients })},
 		{`two parameters are named "every"`, with(func(s *Spec) { s.Params = append(ServerParams("1s", "1s", "1"), TimeParams("1s", "1s")...) })},
 		{`"By" is not a valid name for a parameter`, with(func(s *Spec) { s.Params = params(catalog.Param{Name: "By", Doc: "d"}) })},
 		{`parameter "by" has no doc`, with(func(s *Spec) { s.Params = params(catalog.Param{Name: "by"}) })},
@@ -91,7 +92,7 @@ func TestWrongSpecs(t *testing.T) {
 		{"every= must be greater than 0", with(func(s *Spec) { s.Params = ServerParams("1s", "0s", "1") })},
 		{"nth=first is not a whole number", with(func(s *Spec) { s.Params = params(catalog.Param{Name: "nth", Default: "first", Doc: "d"}) })},
 		{"stay=-1s is not a length", with(func(s *Spec) { s.Params = params(catalog.Param{Name: "stay", Default: "-1s", Doc: "d"}) })},
-		{"the field Strikes must return a point or points.Random, even for a backend without points of its own: runtime error: index out of range", with(func(s *Spec) {
+		{"the field `Strikes` must return a point or points.Random, even for a backend without points of its own: runtime error: index out of range", with(func(s *Spec) {
 			s.Strikes = func(k int, own []string) string { return own[k] }
 		})},
 	} {
@@ -180,7 +181,7 @@ func TestOneStep(t *testing.T) {
 func TestDrawnSteps(t *testing.T) {
 	drawing := func(steps ...Step) *Catalogue {
 		return catalog.New("nemesis", Spec{Name: "none", Doc: "no faults"}, bareSpec(plain{}), Spec{
-			Name: "storm", Doc: "draws", Proven: "As each.", Family: history.FamilyMixed,
+			Name: "storm", Doc: "draws", Proven: "As each.", End: "As each.", Family: history.FamilyMixed,
 			Draw: func(*Catalogue, catalog.Values, Input, *rand.Rand) (Drawn, error) {
 				return Drawn{Steps: steps, Without: map[string]string{"rain": "it is dry"}}, nil
 			},
@@ -212,7 +213,7 @@ func TestCheckOfASavedPlan(t *testing.T) {
 			return nil
 		}
 	})
-	cold := Spec{Name: "freeze", Doc: "d", Proven: "p", Family: history.FamilyServer, Whom: Nodes, Fault: plain{why: errors.New("it is summer")}}
+	cold := Spec{Name: "freeze", Doc: "d", Proven: "p", End: "e", Family: history.FamilyServer, Whom: Nodes, Fault: plain{why: errors.New("it is summer")}}
 	c := catalog.New("nemesis", Spec{Name: "none", Doc: "no faults"}, hot, cold)
 	p := mustPlan(t, c, someInput("melt", "none", "freeze"))
 	if err := p.Check(c, someInput("melt", "none", "freeze")); err != nil {

@@ -51,15 +51,15 @@ func TestWrongCases(t *testing.T) {
 		return []Case{c}
 	}
 	for want, cases := range map[string][]Case{
-		"two cases have the name good":        {good, good},
-		`"Good one" is not a valid name`:      with(func(c *Case) { c.Name = "Good one" }),
-		`"" is not a valid name`:              with(func(c *Case) { c.Name = "" }),
-		"the field Text of the case is empty": with(func(c *Case) { c.Text = "" }),
-		"every run would satisfy it":          with(func(c *Case) { c.Expect = Expectation{} }),
-		`unknown backend "redix"`:             with(func(c *Case) { c.Run.Backend = "redix" }),
-		"has no server":                       with(func(c *Case) { c.Run.Nemesis = []string{"flush"} }),
-		"unknown check \"alive\"":             with(func(c *Case) { c.Expect = fails("alive") }),
-		"--clients 0: choose from":            with(func(c *Case) { c.Run.Clients = 0 }),
+		"two cases have the name good":          {good, good},
+		`"Good one" is not a valid name`:        with(func(c *Case) { c.Name = "Good one" }),
+		`"" is not a valid name`:                with(func(c *Case) { c.Name = "" }),
+		"the field `Text` of the case is empty": with(func(c *Case) { c.Text = "" }),
+		"every run would satisfy it":            with(func(c *Case) { c.Expect = Expectation{} }),
+		`unknown backend "redix"`:               with(func(c *Case) { c.Run.Backend = "redix" }),
+		"has no server":                         with(func(c *Case) { c.Run.Nemesis = []string{"flush"} }),
+		"unknown check \"alive\"":               with(func(c *Case) { c.Expect = fails("alive") }),
+		"--clients 0: choose from":              with(func(c *Case) { c.Run.Clients = 0 }),
 	} {
 		if err := Validate(harness.New(stores.All()...), cases...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

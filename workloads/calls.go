@@ -53,7 +53,7 @@ func CallParams() []catalog.Param {
 		{Name: "ask", Default: "no", Doc: "before each write, the client asks the library whether the lock is still held (yes or no)"},
 		{Name: "token", Default: TokenUnique, Doc: "the owner token that the client gives to the lock: unique: a new token for each attempt; equal: the same token for all clients; prefix: each client's token is the beginning of the next client's token"},
 		{Name: "release", Default: ReleaseEnd, Doc: "when the client releases the lock: end: at the end of the critical section; late: when the lease is over; extending: while an extension is in progress"},
-		{Name: "cancel", Default: "0", Doc: "fraction of the waits (0 to 1) that the client cancels"},
+		{Name: "cancel", Default: "0", Doc: "fraction of the acquire calls (0 to 1) that a client cancels, if it still waits for the lock after a random time of at most `hold`"},
 		{Name: "reuse", Default: "no", Doc: "a client uses one lock object for all its critical sections (yes or no)"},
 		{Name: "pair", Default: "no", Doc: "inside its critical section, the client tries to acquire a second lock, and then holds both locks (yes or no; yes needs --locks 2 or more)"},
 	}

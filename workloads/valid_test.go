@@ -32,8 +32,8 @@ func TestWrongSpecs(t *testing.T) {
 	}{
 		{`"own_" is not a valid name for a workload`, func(s *Spec) { s.Name = "own_" }},
 		{`workload "own" has no doc`, func(s *Spec) { s.Doc = "" }},
-		{`workload "own": the field New is missing`, func(s *Spec) { s.New = nil }},
-		{"Fenced, but has no Registers that could be fenced", func(s *Spec) { s.Fenced = true }},
+		{"workload \"own\": the field `New` is missing", func(s *Spec) { s.New = nil }},
+		{"the field `Fenced` is true, but the field `Registers` is nil", func(s *Spec) { s.Fenced = true }},
 		{`model "shared" cannot be judged: choose from the history.Model constants`, func(s *Spec) { s.Models = []string{"shared"} }},
 		{`model ""`, func(s *Spec) { s.Models = []string{history.ModelExclusive, ""} }},
 		{`point "": a point needs a Doc and a unique name`, own(points.Point{Doc: "d"})},

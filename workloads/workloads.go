@@ -69,10 +69,10 @@ func (s Spec) EntryDoc() string { return s.Doc }
 // to a catalogue.
 func (s Spec) Valid() error {
 	if s.New == nil {
-		return errors.New("the field New is missing: it must be a function that makes the workload")
+		return errors.New("the field `New` is missing: it must be a function that makes the workload")
 	}
 	if s.Fenced && s.Registers == nil {
-		return errors.New("the workload is Fenced, but has no Registers that could be fenced")
+		return errors.New("the field `Fenced` is true, but the field `Registers` is nil: set `Registers`, or set `Fenced` to false")
 	}
 	for i, p := range s.Points {
 		taken := slices.Contains(points.Names(s.Points[:i]), p.Name) || slices.Contains(points.Names(points.Section()), p.Name) || points.IsCarried(p.Name)

@@ -49,7 +49,7 @@ func spec(name, doc string, open func(backends.Env) backends.Locker) backends.Sp
 		Recovery: 4 * time.Second,
 		Open: func(_ context.Context, env backends.Env) (backends.Locker, error) {
 			if len(env.Nodes) == 0 {
-				return nil, errors.New("this lock needs an etcd server: choose an etcd-... topology")
+				return nil, errors.New("this lock needs an etcd server: use --topology etcd-... (`lockstorm list topologies` shows them)")
 			}
 			return open(env), nil
 		},

@@ -135,24 +135,24 @@ func (a admin) Move(ctx context.Context, to string) error {
 			return err
 		}
 		names := js.StreamNames(ctx)
-		for stream := range names.Name() {
-			m, err := nc.RequestWithContext(ctx, "$JS.API.STREAM.LEADER.STEPDOWN."+stream, fmt.Appendf(nil, `{"placement":{"preferred":%q}}`, heir))
-			if err != nil {
-				return err
-			}
-			var answer struct {
-				Success bool                `json:"success"`
-				Error   *jetstream.APIError `json:"error"`
-			}
-			if err := json.Unmarshal(m.Data, &answer); err != nil {
-				return err
-			}
-			if answer.Error != nil {
-				return answer.Error
-			}
-			return nil
+		stream, found := <-names.Name()
+		if !found {
+			return errors.Join(names.Err(), errors.New("there is no stream yet"))
 		}
-		return errors.Join(names.Err(), errors.New("there is no stream yet"))
+		m, err := nc.RequestWithContext(ctx, "$JS.API.STREAM.LEADER.STEPDOWN."+stream, fmt.Appendf(nil, `{"placement":{"preferred":%q}}`, heir))
+		if err != nil {
+			return err
+		}
+		var answer struct {
+			Error *jetstream.APIError `json:"error"`
+		}
+		if err := json.Unmarshal(m.Data, &answer); err != nil {
+			return err
+		}
+		if answer.Error != nil {
+			return answer.Error
+		}
+		return nil
 	})
 }
 

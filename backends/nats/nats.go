@@ -35,7 +35,7 @@ func Specs() []backends.Spec {
 
 func open(_ context.Context, env backends.Env) (backends.Locker, error) {
 	if len(env.Nodes) == 0 {
-		return nil, errors.New("this lock needs a NATS server: choose a nats-... topology")
+		return nil, errors.New("this lock needs a NATS server: use --topology nats-... (`lockstorm list topologies` shows them)")
 	}
 	return &lock{env: env}, nil
 }

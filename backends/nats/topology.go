@@ -49,7 +49,7 @@ const routePort = "route"
 const (
 	lockUser   = "lockstorm"
 	systemUser = "system"
-	password   = "lockstorm" //nolint:gosec // of a server on loopback that ends with its run
+	password   = "lockstorm" // of servers on loopback that end with their run
 )
 
 // startTimeout is how long the embedded server may take until it accepts connections.

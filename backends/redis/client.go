@@ -145,7 +145,7 @@ func checkRetries(s backends.Spec, v catalog.Values) (backends.Spec, error) {
 	return s, err
 }
 
-var errNoServer = errors.New("a Redis lock needs a Redis server: choose a redis-... topology")
+var errNoServer = errors.New("this lock needs a Redis server: use --topology redis-... (`lockstorm list topologies` shows them)")
 
 // Acquire polls with jitter, as users of these locks do.
 func (l *lock) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {

@@ -62,7 +62,7 @@ func client(env backends.Env, node string, t *tap.Tap) *goredis.Client {
 }
 
 // ErrNoServer says that there is no Redis server for the lock.
-var ErrNoServer = errors.New("this lock needs Redis servers: choose a redis-... topology")
+var ErrNoServer = errors.New("this lock needs Redis servers: use --topology redis-... (`lockstorm list topologies` shows them)")
 
 // UntilGranted is a context that ends with ctx for as long as the caller waits: some libraries
 // keep what they were given for as long as the lock.

@@ -16,7 +16,7 @@ import (
 )
 
 var redislockParams = []catalog.Param{
-	{Name: "backoff", Default: "100ms", Doc: "LinearBackoff of an Obtain that waits, as in redislock's README; an Obtain that does not wait has no backoff"},
+	{Name: "backoff", Default: "100ms", Doc: "LinearBackoff: the pause between two tries of a call of Obtain that waits for the lock, as in redislock's README; a call that does not wait makes one try"},
 }
 
 func withRedislock(s backends.Spec, v catalog.Values) (backends.Spec, error) {

@@ -121,7 +121,7 @@ func (q *queue) enter(ctx context.Context, req backends.Request) (ticket, error)
 		case err == nil:
 			t, ok := parse(made[len(path)+1:])
 			if !ok {
-				return t, fmt.Errorf("the new node has an unexpected name: %s", made)
+				return t, fmt.Errorf("the new znode has an unexpected name: %s", made)
 			}
 			return t, nil
 		case errors.Is(err, zk.ErrNoNode):
@@ -183,7 +183,7 @@ func (q *queue) list(ctx context.Context, path string, sync bool) ([]ticket, err
 }
 
 // errGone says that the own node is no more: its session has ended.
-var errGone = errors.New("the node is gone: its session has ended")
+var errGone = errors.New("the znode is gone: its session has ended")
 
 // look returns the grant if it is the ticket's turn, else the node that it has to wait for.
 func (q *queue) look(ctx context.Context, req backends.Request, t ticket) (lease backends.Lease, before string, err error) {

@@ -25,7 +25,7 @@ func lostOnParam(def string) catalog.Param {
 }
 
 func tokenParam(of ...string) catalog.Param {
-	return catalog.Param{Name: paramToken, Default: of[0], Doc: fmt.Sprintf("the value that serves as the fencing token: one of %v (values that ZooKeeper gives to the client's node)", of)}
+	return catalog.Param{Name: paramToken, Default: of[0], Doc: fmt.Sprintf("the value that serves as the fencing token: one of %v (values that ZooKeeper gives to the client's znode, its entry in ZooKeeper's tree)", of)}
 }
 
 // Specs are the locks on ZooKeeper for the catalogue.
@@ -44,29 +44,29 @@ func Specs() []backends.Spec {
 	}
 	queued := []catalog.Param{lostOnParam(onDisconnect), tokenParam(tokenCzxid, tokenSequence, tokenVersion)}
 	fixed := []catalog.Param{lostOnParam(onDisconnect), tokenParam(tokenCzxid, tokenVersion)}
-	rw := spec("zk-rwlock", "a queue of sequential nodes for readers and writers: a reader waits for the last writer before it; a writer waits for the node just before it",
+	rw := spec("zk-rwlock", "a queue of sequential znodes for readers and writers: a reader waits for the last writer before it; a writer waits for the znode just before it",
 		queued, inQueue(queue{recheck: true, shared: true}))
 	rw.Model.Kind = history.ModelReadWrite
-	article := spec("zk-seed001", "the flawed lock of an article: sequential nodes; a client calls exists() and then wait(), and loses a notification that comes between the two calls",
+	article := spec("zk-seed001", "the flawed lock of an article: sequential znodes; a client calls exists() and then wait(), and loses a notification that comes between the two calls",
 		[]catalog.Param{lostOnParam(onDisconnect)}, func(s *session, _ catalog.Values) backends.Locker {
 			return &seed001{s: s, current: map[string]string{}}
 		})
-	article.Points = []backends.Point{{Name: pointBetween, Doc: "the client has set the watch on the preceding node, but does not wait for a notification yet"}}
-	article.Notes = "This lock is flawed on purpose. A notification that arrives between exists() and wait() is lost: it does not wake the client, and the client does not check again. A tryLock that fails leaves its node in the queue until the client acquires the lock with the same object, or the session ends."
+	article.Points = []backends.Point{{Name: pointBetween, Doc: "the client has set the watch on the preceding znode, but does not wait for a notification yet"}}
+	article.Notes = "This lock is flawed on purpose. A notification that arrives between exists() and wait() is lost: it does not wake the client, and the client does not check again. A tryLock that fails leaves its znode in the queue until the client acquires the lock with the same object, or the session ends."
 	shipped := spec("zk-library", "zk.NewLock, Lock and Unlock of go-zookeeper/zk v1.0.4", []catalog.Param{lostOnParam(onExpiry)},
 		func(s *session, _ catalog.Values) backends.Locker { return &library{s} })
 	shipped.NoTry = true
-	shipped.Notes = "Lock takes no context and no timeout. If Unlock returns an error, the lock's node may stay. The node then blocks all other clients until the session ends. The library has no token, so lockstorm uses the czxid of the node as the token. lockstorm finds the node by the data that the node contains."
-	one := spec("zk-exclusive", "one fixed ephemeral node: the client that creates the node holds the lock; all other clients watch the node, and its deletion wakes all of them", fixed, ofNode(true))
-	one.Notes = "All clients use the same node name. With several servers, a deletion may wait for a connection until its session has expired. The deletion is then sent under the next session, and deletes another client's node."
+	shipped.Notes = "Lock takes no context and no timeout. If Unlock returns an error, the lock's znode may stay. The znode then blocks all other clients until the session ends. The library has no token, so lockstorm uses the czxid of the znode as the token. lockstorm finds the znode by the data that the znode contains."
+	one := spec("zk-exclusive", "one ephemeral znode (an entry in ZooKeeper's tree) with a fixed name: the client that creates the znode holds the lock; all other clients watch the znode, and its deletion wakes all of them", fixed, ofNode(true))
+	one.Notes = "All clients use the same name for the znode. With several servers, a deletion may wait for a connection until its session has expired. The deletion is then sent under the next session, and deletes another client's znode."
 	return []backends.Spec{
 		one,
-		flawed(spec("zk-exclusive-norecheck", "one fixed ephemeral node; a client that is woken believes that it holds the lock, whatever the store says", fixed, ofNode(false)),
-			"a client that is woken believes that it holds the lock, even if another client has created the node first."),
-		fair(spec("zk-sequential", "a queue of sequential ephemeral nodes: each client watches the node before its own, and checks the queue again when that node is deleted",
+		flawed(spec("zk-exclusive-norecheck", "one ephemeral znode with a fixed name; a client that is woken believes that it holds the lock, whatever the store says", fixed, ofNode(false)),
+			"a client that is woken believes that it holds the lock, even if another client has created the znode first."),
+		fair(spec("zk-sequential", "a queue of sequential ephemeral znodes: each client watches the znode before its own, and checks the queue again when that znode is deleted",
 			queued, inQueue(queue{recheck: true}))),
-		flawed(spec("zk-sequential-norecheck", "a queue of sequential ephemeral nodes; a client believes that it holds the lock as soon as the node before its own is deleted",
-			queued, inQueue(queue{})), "the client of the deleted node may have died while it waited for the lock, so another client may still hold the lock."),
+		flawed(spec("zk-sequential-norecheck", "a queue of sequential ephemeral znodes; a client believes that it holds the lock as soon as the znode before its own is deleted",
+			queued, inQueue(queue{})), "the client of the deleted znode may have died while it waited for the lock, so another client may still hold the lock."),
 		rw, article, shipped,
 	}
 }
@@ -95,7 +95,7 @@ func spec(name, doc string, params []catalog.Param, open opener) backends.Spec {
 		Recovery: 4 * time.Second,
 		Open: func(_ context.Context, env backends.Env) (backends.Locker, error) {
 			if len(env.Nodes) == 0 {
-				return nil, errors.New("this lock needs a ZooKeeper server: choose a zk-... topology")
+				return nil, errors.New("this lock needs a ZooKeeper server: use --topology zk-... (`lockstorm list topologies` shows them)")
 			}
 			return open(&session{env: env, lostOn: env.Values[paramLostOn]}, env.Values), nil
 		},

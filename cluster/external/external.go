@@ -74,10 +74,10 @@ func (p *Provider) Available(t cluster.Topology) error {
 	}
 	for _, r := range t.Nodes {
 		if p.servers[r.Name] == "" {
-			return fmt.Errorf("--servers gives no address for %s: topology %s has %s", r.Name, t.Name, strings.Join(nodes(t), ", "))
+			return fmt.Errorf("--servers gives no address for %s (servers of topology %s: %s)", r.Name, t.Name, strings.Join(nodes(t), ", "))
 		}
 		if !cluster.Can[cluster.Tenant](r) {
-			return fmt.Errorf("%s of %s cannot be an existing server: lockstorm could not tell its own data from other data there", r.Name, t.Name)
+			return fmt.Errorf("server %s of topology %s cannot be an existing server: lockstorm could not tell its own data from other data there", r.Name, t.Name)
 		}
 		if p.access.Password != "" && r.Login == nil {
 			return fmt.Errorf("%s is set, but lockstorm cannot log in to %s with a password", envPassword, r.Name)
@@ -85,7 +85,7 @@ func (p *Provider) Available(t cluster.Topology) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.servers)) {
 		if _, ok := t.Node(name); !ok {
-			return fmt.Errorf("--servers names %s, but topology %s has %s", name, t.Name, strings.Join(nodes(t), ", "))
+			return fmt.Errorf("--servers names %s, which is not a server of topology %s (its servers: %s)", name, t.Name, strings.Join(nodes(t), ", "))
 		}
 	}
 	return nil

@@ -67,7 +67,7 @@ func TestUsage(t *testing.T) {
 		{"start smoke --queue URL --seeds 7", "another campaign with the name smoke", 4},
 		{"status --queue URL", "0 of ", 0},
 		{"status --queue URL --out FULL", "is not empty: name a new directory", 3},
-		{"status --queue URL --campaign other", "has no campaign other: it has smoke", 4},
+		{"status --queue URL --campaign other", "has no campaign other (its campaigns: smoke", 4},
 		{"finish --queue URL --out OUT", "have no outcome yet (the queue still has their tasks; 0 workers at work)", 2},
 		{"finish --queue URL --out OUT --now", "not run", 2},
 		{"rm other --queue URL", "has no campaign other", 4},

@@ -162,7 +162,7 @@ func tellModelled(w io.Writer, m models.Model, h *operations.History, r modelRes
 			fmt.Fprintf(w, "  and %s more that did not pass\n", Plural(len(judged)-orderly(judged)-mostKeys, "key"))
 			break
 		}
-		tellObject(w, o)
+		tellObject(w, m, o)
 	}
 	if n := orderly(judged); n > 0 && len(judged) > 1 {
 		fmt.Fprintf(w, "  %-12s  %d of %s\n", "pass", n, Plural(len(judged), "key"))
@@ -186,7 +186,7 @@ func orderly(judged []models.Result) (n int) {
 	return n
 }
 
-func tellObject(w io.Writer, o models.Result) {
+func tellObject(w io.Writer, m models.Model, o models.Result) {
 	of := ""
 	if o.Key != "" {
 		of = "key " + operations.Shown(o.Key) + ": "
@@ -200,11 +200,7 @@ func tellObject(w io.Writer, o models.Result) {
 		fmt.Fprintf(w, "%snot decided: there are too many possible orders to try all of them\n", of)
 		return
 	}
-	before := strings.Join(o.Before, ", or ")
-	if o.More > 0 {
-		before += fmt.Sprintf(", or the object is in one of %d other states", o.More)
-	}
-	fmt.Fprintf(w, "%s%s is impossible: before this operation %s\n", of, described(o.At), before)
+	fmt.Fprintf(w, "%s%s is impossible: %s\n", of, described(o.At), statesBefore(m, o))
 	if len(o.Proof) == 0 {
 		return
 	}
@@ -216,6 +212,23 @@ func tellObject(w io.Writer, o models.Result) {
 		}
 		fmt.Fprintf(w, "                  %s\n", described(c))
 	}
+}
+
+// statesBefore says in what state the object can be before the operation that is impossible.
+func statesBefore(m models.Model, o models.Result) string {
+	if len(o.Before) == 1 {
+		return "before this operation " + o.Before[0]
+	}
+	object := "lock"
+	if strings.HasPrefix(m.Name, "register") {
+		object = "register"
+	}
+	text := fmt.Sprintf("the earlier operations have several legal orders, and leave the %s in one of %d states, none of which allows this operation: %s",
+		object, len(o.Before)+o.More, strings.Join(o.Before, "; "))
+	if o.More > 0 {
+		text += fmt.Sprintf("; and %d more", o.More)
+	}
+	return text
 }
 
 func these(n int, minimal bool) string {
@@ -233,7 +246,7 @@ func described(c *operations.Call) string {
 	text := fmt.Sprintf("%s by process %s", operations.Shown(c.F), operations.Shown(c.Process))
 	for _, v := range []any{c.In, c.Out} {
 		if v != nil {
-			text += " " + operations.Text(v)
+			text += ", value " + operations.Text(v)
 			break
 		}
 	}

@@ -35,9 +35,9 @@ func TestCheckModel(t *testing.T) {
 		want []string
 	}{
 		{[]string{"--model", "mutex", good}, 0, []string{"EDN, 3 operations by 2 processes", "pass: linearizable as mutex", "leases: the history does not contain"}},
-		{[]string{"--model", "mutex", bad}, 1, []string{`acquire by process 2 {"fence":3} (lines 3 to 4) is impossible: before this operation the lock is held`, "these 2 operations", "violation: not linearizable as mutex"}},
+		{[]string{"--model", "mutex", bad}, 1, []string{`acquire by process 2, value {"fence":3} (lines 3 to 4) is impossible: before this operation the lock is held`, "these 2 operations", "violation: not linearizable as mutex"}},
 		{[]string{"--model", "fenced-mutex", token}, 1, []string{"the lock is free, and the highest token is 3"}},
-		{[]string{"--model", "register", "--independent", keyed}, 1, []string{"key b: read by process 2 7", "the value is nil", "1 of 2 keys"}},
+		{[]string{"--model", "register", "--independent", keyed}, 1, []string{"key b: read by process 2, value 7", "the value is nil", "1 of 2 keys"}},
 		{[]string{"--model", "mutex", good, bad}, 1, []string{"pass: linearizable", "violation: not linearizable"}},
 		{[]string{"--model", "register", wrong}, 3, []string{"wrong: line 2: cas of process 1: the value of its invocation must be [expected new]"}},
 		{[]string{"--model", "register", good}, 3, []string{`line 1: model register has no operation "acquire": its operations are cas`}},

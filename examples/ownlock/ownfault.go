@@ -28,13 +28,14 @@ const (
 // Faults are the faults for the catalogue.
 func Faults() []nemesis.Spec {
 	return []nemesis.Spec{{
-		Name: StaleFile, Doc: "the lock's file is another one for a while, as when a mount goes away and comes back",
-		Proven: "The file's name leads to another file than before. Healed by putting the old one back, which is seen by its identity.",
+		Name: StaleFile, Doc: "replaces the lock's file by another file for a while, as when a mount goes away and comes back",
+		Proven: "The file's name leads to another file than before.",
+		End:    "The old file is put back, and lockstorm checks that the name leads to this file again.",
 		Family: history.FamilyStore,
 		Whom:   nemesis.Elsewhere, // neither clients nor servers: it finds the files itself
 		Params: append(nemesis.CommonParams("1.5ttl", "3ttl"), nemesis.StayParam(), catalog.Param{
 			Name: paramSeen, Default: seenNothing,
-			Doc: "nothing: meanwhile there is an empty file; copy: one with what was in it, as of a replica that lags behind",
+			Doc: "what the other file contains: nothing: it is empty; copy: the content of the lock's file, as on a replica that lags behind",
 		}),
 		Check: checkSeen,
 		// It hurts most while somebody holds the lock.
@@ -62,7 +63,7 @@ var _ nemesis.Fault = staleFile{}
 // Available says with which locks it can work: those whose files it knows.
 func (staleFile) Available(s nemesis.Setting) error {
 	if ours := []string{Name, Blind}; !slices.Contains(ours, s.Backend) {
-		return fmt.Errorf("backend %s keeps no file that it knows (these do: %s)", s.Backend, strings.Join(ours, ", "))
+		return fmt.Errorf("this fault does not know the lock files of backend %s: use one of %s", s.Backend, strings.Join(ours, ", "))
 	}
 	return nil
 }

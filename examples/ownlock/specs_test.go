@@ -35,7 +35,7 @@ func smallBackend() backends.Spec {
 }
 
 func smallFault() nemesis.Spec {
-	return nemesis.Spec{Name: "small-fault", Doc: "a fault", Proven: "It is said.", Family: history.FamilyStore, Whom: nemesis.Elsewhere, Fault: planted{proof: "nothing was struck"}}
+	return nemesis.Spec{Name: "small-fault", Doc: "a fault", Proven: "It is said.", End: "Nothing happens.", Family: history.FamilyStore, Whom: nemesis.Elsewhere, Fault: planted{proof: "nothing was struck"}}
 }
 
 func smallWorkload() workloads.Spec {
@@ -67,17 +67,17 @@ func TestSmallSpecs(t *testing.T) {
 func TestWrongSpecs(t *testing.T) {
 	for want, add := range map[string]func(*harness.Catalogue){
 		`two backends named "` + ownlock.Name + `"`: func(c *harness.Catalogue) { c.Backends.Add(ownlock.Specs()...) },
-		`backend "small-lock": the field Ends is "soon": choose one of`: func(c *harness.Catalogue) {
+		"backend \"small-lock\": the field `Ends` is \"soon\": choose one of": func(c *harness.Catalogue) {
 			s := smallBackend()
 			s.Ends = "soon"
 			c.Backends.Add(s)
 		},
-		`backend "small-lock": the field Topologies is empty`: func(c *harness.Catalogue) {
+		"backend \"small-lock\": the field `Topologies` is empty": func(c *harness.Catalogue) {
 			s := smallBackend()
 			s.Topologies = nil
 			c.Backends.Add(s)
 		},
-		`nemesis "small-fault": the field Proven is empty`: func(c *harness.Catalogue) {
+		"nemesis \"small-fault\": the field `Proven` is empty": func(c *harness.Catalogue) {
 			s := smallFault()
 			s.Proven = ""
 			c.Nemeses.Add(s)
@@ -87,12 +87,12 @@ func TestWrongSpecs(t *testing.T) {
 			s.Params = nemesis.CommonParams("1s", "often")
 			c.Nemeses.Add(s)
 		},
-		`workload "small-work": the field New is missing`: func(c *harness.Catalogue) {
+		"workload \"small-work\": the field `New` is missing": func(c *harness.Catalogue) {
 			s := smallWorkload()
 			s.New = nil
 			c.Workloads.Add(s)
 		},
-		`check "small-check": the check has no Run`: func(c *harness.Catalogue) {
+		"check \"small-check\": the field `Run` is missing": func(c *harness.Catalogue) {
 			s := smallCheck()
 			s.Run = nil
 			c.Checks.Add(s)

@@ -25,7 +25,9 @@ const maxDrawn = 100_000
 func chaos() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "chaos", Doc: "injects random faults one after another; the seed decides which of the faults that can work in the run are injected, and when; each fault has its default parameters",
-		Proven: "Each fault that chaos injects proves its effect as described for that fault. chaos leaves out faults that cannot work in the run. plan.json and the check coverage give the reasons.",
+		Notes:  "chaos leaves out faults that cannot work in the run. plan.json and the check `coverage` give the reasons.",
+		Proven: "As described for each fault that chaos injects.",
+		End:    "As described for each fault that chaos injects.",
 		Family: history.FamilyMixed, Links: nemesis.ToServers | nemesis.ToRegister, Draw: drawChaos,
 		Params: []catalog.Param{
 			{Name: paramEvery, Default: "2ttl", Doc: "shortest time from the end of one injection to the next"},

@@ -13,7 +13,8 @@ import (
 func clientKill() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "client-kill", Doc: "kills a client (kill -9) while it waits for the lock, holds it or releases it; a new client replaces the killed client",
-		Proven: "The client's process has ended, and a new client has replaced it. The kill is recorded before the signal is sent. There is nothing to heal.",
+		Proven: "The client's process has died of SIGKILL, and a new client has started in its place. lockstorm records the kill before it sends the signal.",
+		End:    "There is nothing to undo: the killed client stays dead.",
 		Family: history.FamilyClient, Whom: nemesis.Clients, Params: nemesis.ClientParams(nemesis.AtOnce, "2.5ttl"),
 		Strikes: strikeKill, Fault: ClientKill{},
 	}

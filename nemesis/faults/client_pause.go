@@ -22,7 +22,8 @@ const (
 func clientPause() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "client-pause", Doc: "stops a whole client process (SIGSTOP), its renewer included, as a long GC pause does",
-		Proven: "/proc shows every thread of the client's process group in state T (stopped). The heal resumes the client (SIGCONT). With how=collector the garbage collector of the lock's own language stops the client, and reports how long the collection took.",
+		Proven: "Every thread of the client's process group is in state T (stopped), as /proc shows. With how=collector, the garbage collector of the lock's own language reports how long it stopped the client.",
+		End:    "lockstorm resumes the client (SIGCONT), and waits until none of its threads is stopped. With how=collector, the fault ends with the garbage collection.",
 		Family: history.FamilyClient, Whom: nemesis.Clients,
 		Params: append(nemesis.ClientParams("1.5ttl", "2.5ttl"), catalog.Param{
 			Name: paramHow, Default: bySignal, Doc: "what stops the client: signal: SIGSTOP; collector: the client's own garbage collector (only for a lock in another language, if its adapter supports the call collect)",

@@ -12,7 +12,8 @@ import (
 func clientStall() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "client-stall", Doc: "stops only the client's goroutine in the critical section; the goroutine that renews the lease keeps running",
-		Proven: "The client's own log shows that the client has stopped at the point to which the fault is tied. The heal lets the client go on.",
+		Proven: "The client's own log shows that the client has stopped at the point to which the fault is tied.",
+		End:    "lockstorm lets the client go on from this point.",
 		Family: history.FamilyClient, Whom: nemesis.Clients, Gates: true, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
 		Strikes: strikeHolder, Fault: ClientStall{},
 	}

@@ -24,7 +24,8 @@ const (
 func clockJump() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "clock-jump", Doc: "makes the wall clock of servers jump forward or back; if the clock jumps past the expiry time of a key, the key expires at once",
-		Proven: "The server itself reports its new time, which proves the jump. lockstorm undoes the jump only if the parameter undo is yes.",
+		Proven: "The server itself reports its new time.",
+		End:    "With undo=yes, the clock jumps back, and the server reports its time once more. With undo=no (the default), lockstorm undoes nothing: the clock keeps the new time.",
 		Family: history.FamilyClock, Whom: nemesis.Nodes, Fault: ClockJump{},
 		Strikes: strikeAcquired, Check: checkJump, SetsBack: setsBack, Lasts: func(own catalog.Values) bool { return own[paramUndo] == yes },
 		Params: nemesis.StrikingGrants(nemesis.GrantAll, nemesis.ServerParams("1s", "2.5ttl", "1",

@@ -15,7 +15,8 @@ import (
 func deleteKey() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "delete-key", Doc: "deletes the lock's key, as an operator might do by mistake",
-		Proven: "The server confirmed that it deleted the key. There is nothing to heal.",
+		Proven: "The server confirmed that it deleted the key.",
+		End:    "There is nothing to undo: lockstorm does not restore the key.",
 		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired,
 		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster), Fault: DeleteKey{},
 	}

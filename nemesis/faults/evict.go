@@ -19,7 +19,8 @@ const paramPolicy = "policy"
 func evict() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "evict", Doc: "fills the memory of a server up to its limit (maxmemory), so that the server evicts the lock's key",
-		Proven: "The lock's key existed before the fault, and was gone while the server's memory was full. The heal frees memory at once, because no client can acquire a lock while the memory is full.",
+		Proven: "The lock's key existed, and the server itself reports that it evicted this key.",
+		End:    "As soon as the key is evicted, lockstorm frees memory on the server, because no client can acquire a lock while the memory is full. lockstorm does not restore the evicted key.",
 		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired, Fault: Evict{}, Check: checkPolicy,
 		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster,
 			catalog.Param{Name: paramPolicy, Doc: "name of the server's eviction policy (default: evict the keys with the shortest time to live first)"}),
@@ -38,9 +39,9 @@ func (Evict) Available(s nemesis.Setting) error {
 	case needsStore(s) != nil:
 		return needsStore(s)
 	case s.Stores && len(s.Policies) == 0:
-		return fmt.Errorf("the servers of %s never evict keys", s.Topology)
+		return fmt.Errorf("the servers of topology %s never evict keys", s.Topology)
 	case s.Stores && !s.RealOnly:
-		return errors.New("the embedded server never evicts keys: this fault needs a real server")
+		return errors.New("the embedded server never evicts keys: this fault needs a real server (--provider process or container)")
 	}
 	return needsKeys(s)
 }

@@ -93,8 +93,8 @@ func TestEvictHealsWhatItCan(t *testing.T) {
 func TestEvictPlans(t *testing.T) {
 	cannot(t, Evict{}, map[string]func(*nemesis.Setting){
 		withoutServer: noServer, withoutStore: noStore, withoutKeys: noKeys,
-		"the servers of t never evict keys":                                     func(s *nemesis.Setting) { s.Policies = nil },
-		"the embedded server never evicts keys: this fault needs a real server": func(s *nemesis.Setting) { s.RealOnly = false },
+		"the servers of topology t never evict keys":                                                              func(s *nemesis.Setting) { s.Policies = nil },
+		"the embedded server never evicts keys: this fault needs a real server (--provider process or container)": func(s *nemesis.Setting) { s.RealOnly = false },
 	})
 	planned(t, map[string]string{
 		"evict": "", "evict:policy=oldest,nodes=all": "", "evict:policy=newest": "policy=newest: choose one of oldest",

@@ -15,7 +15,7 @@ func failoverTakes(time.Duration) time.Duration { return 3 * time.Second }
 // needsFleet says what a fail-over lacks.
 func needsFleet(s nemesis.Setting) error {
 	if s.FailOver == 0 {
-		return fmt.Errorf("%s has no automatic fail-over: choose a topology whose servers replace a failed leader", s.Topology)
+		return fmt.Errorf("topology %s has no automatic fail-over: choose a topology whose servers replace a failed leader", s.Topology)
 	}
 	return nil
 }

@@ -19,7 +19,9 @@ import (
 func failoverKillSpec() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "failover-kill", Doc: "makes the master die before its replicas have the lock. lockstorm cuts the replication, one client acquires the lock, lockstorm kills the master (kill -9), and the supervisors (processes that watch the master) promote a replica",
-		Proven: "The master has died, and the replicas did not have the holder's key. A majority of the supervisors names another server as master, and this server reports itself as master. lockstorm stops the holder just after its grant (at the point `acquired`) until another client is granted the lock, or until 0.9 of the holder's lease is over. The heal starts the old master and restores replication.",
+		Notes:  "lockstorm stops the holder just after its grant (at the point `acquired`) until another client is granted the lock, or until 0.9 of the holder's lease is over.",
+		Proven: "The master has died of SIGKILL. A majority of the supervisors names another server as master, this server reports itself as master, and it did not have the holder's key before the old master died. If no client was granted the lock within one ttl, the record says so.",
+		End:    "lockstorm starts the old master again, and restores the links for the replication.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: killTakes, Fault: FailoverKill{},
 		Strikes: func(int, []string) string { return points.Random },
 		Params:  append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),
@@ -48,7 +50,7 @@ func (FailoverKill) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Follows || !s.Keys {
-		return fmt.Errorf("on %s the followers know of every lock before its grant, so failover-kill loses nothing: use leader-kill", s.Topology)
+		return fmt.Errorf("this fault needs a leader that grants a lock before its followers know of the lock, and a lock whose keys lockstorm knows: backend %s on topology %s does not have both. Use leader-kill", s.Backend, s.Topology)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func needsStore(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Stores {
-		return fmt.Errorf("lockstorm cannot delete the data of the servers of %s", s.Topology)
+		return fmt.Errorf("lockstorm cannot delete data on the servers of topology %s", s.Topology)
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func needsKeys(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Keys {
-		return fmt.Errorf("backend %s does not name the keys of its locks", s.Backend)
+		return fmt.Errorf("this fault must know the keys under which the servers keep a lock: lockstorm does not know the keys of backend %s on topology %s", s.Backend, s.Topology)
 	}
 	return nil
 }

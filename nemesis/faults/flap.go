@@ -16,9 +16,10 @@ import (
 func flap() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "flap", Doc: "resets the connections of clients to servers again and again",
-		Proven: "At least one connection was reset. The heal ends the resets, and reports their number.",
+		Proven: "lockstorm has reset at least one connection.",
+		End:    "lockstorm stops the resets, and reports how many connections it has reset.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeHolder, Fault: Flap{},
-		Params: onLinks("1.5ttl", "3ttl", catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "average time from one reset to the next"}),
+		Params: onLinks("1.5ttl", "3ttl", catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "average time between two resets of the connections"}),
 		Check: func(own catalog.Values, in nemesis.Input) error {
 			_, err := flapPeriod(own, in.TTL)
 			return err

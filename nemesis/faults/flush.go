@@ -12,7 +12,8 @@ import (
 func flush() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "flush", Doc: "deletes all data on a server (FLUSHALL)",
-		Proven: "The server reported how many keys it had, and that it deleted all of them. There is nothing to heal.",
+		Proven: "The server reported how many keys it had, and confirmed that it deleted all of them.",
+		End:    "There is nothing to undo: lockstorm does not restore the data.",
 		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired,
 		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster), Fault: Flush{},
 	}

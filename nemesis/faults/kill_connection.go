@@ -13,7 +13,8 @@ import (
 func killConnection() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "kill-connection", Doc: "makes the server end the connection of a client that holds the lock, as an operator or a time-out does (pg_terminate_backend, KILL)",
-		Proven: "A server confirms that it has ended the connection of the client that reached the point named by `at`. A server without this connection refuses. If all servers refuse, the fault counts as not injected. There is nothing to heal.",
+		Proven: "A server confirms that it has ended the connection of the client that reached the point named by `at`. (A server without this connection refuses. If all servers refuse, the fault counts as not injected.)",
+		End:    "There is nothing to undo: the connection stays closed.",
 		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: KillConnection{},
 		Strikes: func(k int, _ []string) string { return []string{points.Acquired, points.BeforeWrite}[k%2] },
 		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()), OfGrant: true,
@@ -31,7 +32,7 @@ func (KillConnection) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Connections {
-		return fmt.Errorf("locks of backend %s are not tied to a connection that the servers of %s can end", s.Backend, s.Topology)
+		return fmt.Errorf("this fault needs a lock that ends with its connection, and a server that can end this connection: backend %s on topology %s does not have both", s.Backend, s.Topology)
 	}
 	return nil
 }

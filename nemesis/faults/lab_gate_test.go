@@ -214,9 +214,9 @@ func nobodyRules(s *nemesis.Setting) { s.FailOver = 0 }
 
 const (
 	withoutServer = "topology t of backend b has no server"
-	withoutStore  = "lockstorm cannot delete the data of the servers of t"
-	withoutKeys   = "backend b does not name the keys of its locks"
-	withoutFleet  = "t has no automatic fail-over: choose a topology whose servers replace a failed leader"
+	withoutStore  = "lockstorm cannot delete data on the servers of topology t"
+	withoutKeys   = "this fault must know the keys under which the servers keep a lock: lockstorm does not know the keys of backend b on topology t"
+	withoutFleet  = "topology t has no automatic fail-over: choose a topology whose servers replace a failed leader"
 )
 
 // planned plans requests: the value is what the error says, empty where there is none.

@@ -15,7 +15,8 @@ import (
 func leaderIsolate() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "leader-isolate", Also: []string{"isolate-master"}, Doc: "makes a split brain: a partition puts the leader, one supervisor (a process that watches the leader; not every topology has one) and half of the clients on one side, and all other servers and clients on the other side",
-		Proven: "Every link between the two sides is cut (or broken as the parameter mode says), and the other side has elected a leader of its own. The proof names both leaders, and the role that each leader reports. The heal restores all links.",
+		Proven: "Every link between the two sides is cut (or broken as the parameter mode says), and the other side has elected a leader of its own. The record names both leaders, and the role that each leader reports.",
+		End:    "lockstorm restores all links.",
 		Family: history.FamilyLink, Whom: nemesis.Nodes, Links: nemesis.ToServers, OfMaster: true, Takes: failoverTakes, Fault: LeaderIsolate{},
 		Params: nemesis.ServerParams("1.5ttl", "4ttl", nemesis.RoleMaster, modeParams()...),
 		Check: func(own catalog.Values, in nemesis.Input) error {

@@ -11,7 +11,8 @@ import (
 func leaderMove() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "leader-move", Also: []string{"failover-planned"}, Doc: "makes a healthy leader hand over to another server, as an operator does",
-		Proven: "The other servers, or a majority of the supervisors (processes that watch the leader), have chosen another leader. The new leader reports itself as leader. There is nothing to heal.",
+		Proven: "The other servers, or a majority of the supervisors (processes that watch the leader), have chosen another leader. The new leader reports itself as leader.",
+		End:    "There is nothing to undo: the new leader goes on leading.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes, Fault: LeaderMove{},
 		Params: nemesis.ServerParams(nemesis.AtOnce, "3ttl", nemesis.RoleMaster),
 	}
@@ -28,7 +29,7 @@ func (LeaderMove) Available(s nemesis.Setting) error {
 		return err
 	}
 	if s.Elects > 0 && !s.Moves {
-		return fmt.Errorf("the leader of %s cannot hand over leadership: its store has no call for it", s.Topology)
+		return fmt.Errorf("the leader of topology %s cannot hand over leadership: its store has no call for it", s.Topology)
 	}
 	return nil
 }

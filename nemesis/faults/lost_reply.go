@@ -14,7 +14,9 @@ import (
 func lostReply() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "lost-reply", Doc: "drops answers: a server carries out the client's request, but the fault drops the server's next answer (unless the answer is a refusal) and closes the connection",
-		Proven: "An answer was dropped, and its connection was closed. The proof quotes the answer. If the fault is tied to a point, the client does not wait at the point: the client goes on, and the fault drops the next answer that is not a refusal.",
+		Notes:  "If the fault is tied to a point, the client does not wait at the point: the client goes on, and the fault drops the next answer that is not a refusal.",
+		Proven: "lockstorm has dropped an answer, and has closed the connection of this answer. The record quotes the answer.",
+		End:    "The links deliver all answers again. The closed connection stays closed: the client must open a new connection.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeReply, Fault: LostReply{},
 		Params: onLinks("1.5ttl", "1ttl"),
 	}
@@ -38,7 +40,7 @@ func (LostReply) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Answers {
-		return fmt.Errorf("topology %s does not define which answers of its servers are refusals, so this fault cannot tell what to drop", s.Topology)
+		return fmt.Errorf("this fault drops the next answer that is not a refusal: topology %s does not define which answers of its servers are refusals", s.Topology)
 	}
 	return nil
 }

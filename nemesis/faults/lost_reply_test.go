@@ -65,7 +65,7 @@ func TestLostReplyInTheWay(t *testing.T) {
 func TestLostReplyPlans(t *testing.T) {
 	cannot(t, LostReply{}, map[string]func(*nemesis.Setting){
 		withoutServer: noServer,
-		"topology t does not define which answers of its servers are refusals, so this fault cannot tell what to drop": func(s *nemesis.Setting) { s.Answers = false },
+		"this fault drops the next answer that is not a refusal: topology t does not define which answers of its servers are refusals": func(s *nemesis.Setting) { s.Answers = false },
 	})
 	planned(t, map[string]string{"lost-reply:at=waiting": "", "lost-reply:at=random,clients=all": "", "lost-reply:mode=cut": `no parameter "mode"`})
 }

@@ -15,7 +15,9 @@ import (
 func packetDelay() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "packet-delay", Doc: "holds back a client's requests to the protected resource, and delivers them late, in order (Kleppmann's delayed write)",
-		Proven: "The proof says how many bytes of the client are being held back. If the fault is tied to a point, the client does not wait at the point: the client goes on, and its write is held back. The heal delivers the bytes.",
+		Notes:  "If the fault is tied to a point, the client does not wait at the point: the client goes on, and its write is held back.",
+		Proven: "lockstorm is holding back at least one byte from the client. The record says how many bytes.",
+		End:    "lockstorm delivers the held bytes.",
 		Family: history.FamilyLink, Whom: nemesis.Clients, Links: nemesis.ToRegister, Delays: true, Fault: PacketDelay{},
 		Strikes: func(int, []string) string { return points.BeforeWrite }, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
 	}
@@ -33,7 +35,7 @@ var _ nemesis.Fault = PacketDelay{}
 // Available says whether clients send anything to the resource.
 func (PacketDelay) Available(s nemesis.Setting) error {
 	if !s.Resource {
-		return errors.New("the workload uses no data: there is no request to delay")
+		return errors.New("this fault delays requests to lockstorm's registers (the protected data), but the clients of this run do not use them: the workload uses no data, the data is in another store (--register), or the lock writes the data itself")
 	}
 	return nil
 }

@@ -10,7 +10,9 @@ import (
 func partitionClient() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "partition-client", Doc: "cuts one, some or all clients off from servers; the other clients stay connected",
-		Proven: "With mode=cut, connections are closed, and new connections are refused. With mode=loss, the kernel drops every packet that arrives at the link. A test call without an answer proves the loss, and the heal says how many packets were lost. After the heal the senders retransmit the lost packets. With the other modes, toxiproxy disturbs all open connections and every new connection. The heal of mode=blackhole closes the connections. The heal of mode=hold delivers all data in order.",
+		Notes:  "With mode=loss, the kernel drops every packet that arrives at the link.",
+		Proven: "With mode=cut, lockstorm has closed the open connections, and a new connection is refused or closed at once. With mode=loss, a test call through the link gets no answer. With the other modes lockstorm makes no test: the record says on how many open connections the proxy (toxiproxy) applies the mode, and that it applies the mode to every new connection.",
+		End:    "lockstorm restores the links. With mode=loss, the senders retransmit the lost packets, and lockstorm reports how many packets were lost. With mode=blackhole, lockstorm closes the connections. With mode=hold, the proxy delivers all held data, in order.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeHolder, Fault: PartitionClient{},
 		Params: onLinks("1.5ttl", "3ttl", modeParams()...), Check: checkMode,
 	}

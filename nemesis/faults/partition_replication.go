@@ -14,7 +14,9 @@ import (
 func partitionReplication() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "partition-replication", Doc: "cuts replicas off from the master; clients and supervisors (processes that watch the leader) still reach the master",
-		Proven: "With mode=cut, the master itself reports that it has no replica. Supervisors connect to the master through other links than the replicas, so supervisors do not notice the cut.",
+		Notes:  "Supervisors connect to the master through other links than the replicas, so supervisors do not notice the fault.",
+		Proven: "With mode=cut, the master itself reports that it has no replica. With the other modes, the evidence is as for partition-client.",
+		End:    "lockstorm restores the links, as for partition-client. It does not wait until the replicas have caught up with the master.",
 		Family: history.FamilyLink, Whom: nemesis.Nodes, Fault: PartitionReplication{}, Check: checkMode,
 		Params: nemesis.ServerParams("1.5ttl", "3ttl", nemesis.RoleMaster, modeParams()...),
 	}
@@ -32,9 +34,9 @@ var _ nemesis.Fault = PartitionReplication{}
 func (PartitionReplication) Available(s nemesis.Setting) error {
 	switch {
 	case !s.Peers:
-		return fmt.Errorf("the servers of %s do not replicate", s.Topology)
+		return fmt.Errorf("the servers of topology %s do not replicate: this fault needs a topology with replicas", s.Topology)
 	case !s.Follows:
-		return fmt.Errorf("a leader of %s that loses its followers steps down: use leader-isolate", s.Topology)
+		return fmt.Errorf("on topology %s a leader steps down when it loses its followers, so this fault cannot work: use leader-isolate", s.Topology)
 	}
 	return nil
 }

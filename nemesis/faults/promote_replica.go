@@ -16,7 +16,9 @@ import (
 func promoteReplica() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "promote-replica", Doc: "makes the master die before its replica has the last writes. lockstorm cuts the replication, one client acquires the lock, lockstorm kills the master (kill -9), and then promotes the replica",
-		Proven: "The master reported that it had no replica left, and then died. The replica accepts writes. If the lock uses a key, the replica had not received the holder's key. lockstorm stops the holder just after its grant (at the point `acquired`) until another client is granted the lock, or until 0.9 of the holder's lease is over. The heal rebuilds the old master as a replica of the new master, and waits until this replica has caught up.",
+		Notes:  "lockstorm stops the holder just after its grant (at the point `acquired`) until another client is granted the lock, or until 0.9 of the holder's lease is over.",
+		Proven: "The master reported that it had no replica left, and then died of SIGKILL. The replica was promoted, and accepts writes. If the lock uses a key, the replica did not have the holder's key before the master died. If no client was granted the lock within one ttl, the record says so.",
+		End:    "lockstorm rebuilds the old master as a replica of the new master, and waits until this replica has caught up.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: promoteTakes, Fault: PromoteReplica{},
 		Strikes: func(int, []string) string { return points.Random },
 		Params:  append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),
@@ -36,7 +38,7 @@ var _ nemesis.Fault = PromoteReplica{}
 // Available says whether we can promote.
 func (PromoteReplica) Available(s nemesis.Setting) error {
 	if !s.Promotes {
-		return fmt.Errorf("%s has no replica that lockstorm could promote", s.Topology)
+		return fmt.Errorf("topology %s has no replica that lockstorm could promote", s.Topology)
 	}
 	return nil
 }

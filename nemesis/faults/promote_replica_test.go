@@ -43,7 +43,7 @@ func TestPromoteReplicaInTheWay(t *testing.T) {
 }
 
 func TestPromoteReplicaPlans(t *testing.T) {
-	cannot(t, PromoteReplica{}, map[string]func(*nemesis.Setting){"t has no replica that lockstorm could promote": func(s *nemesis.Setting) { s.Promotes = false }})
+	cannot(t, PromoteReplica{}, map[string]func(*nemesis.Setting){"topology t has no replica that lockstorm could promote": func(s *nemesis.Setting) { s.Promotes = false }})
 	const leave = "this fault strikes only the master: use nodes=master"
 	planned(t, map[string]string{"promote-replica:every=6s,for=1s": "", "promote-replica:nodes=all": leave, "promote-replica:at=acquired": `has no parameter "at"`})
 }

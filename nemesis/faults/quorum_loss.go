@@ -22,7 +22,8 @@ const (
 func quorumLoss() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "quorum-loss", Doc: "kills, pauses or cuts off a majority of the servers that elect a leader, and then brings these servers back",
-		Proven: "None of the servers that answer reports itself as leader. The heal brings the servers or the links back, waits until a server leads again, and reports how long this took.",
+		Proven: "The chosen servers were killed, paused or cut off, and then none of the servers that answer reports itself as leader.",
+		End:    "lockstorm brings the servers or the links back, waits until a server leads again, and reports how long this took.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Takes: failoverTakes, Fault: QuorumLoss{},
 		Params: nemesis.ServerParams("1ttl", "5ttl", nemesis.RoleMajority,
 			catalog.Param{Name: paramMode, Default: lossKill, Doc: "what happens to the majority: kill (kill -9), pause (SIGSTOP), cut (links to all other servers are cut), or loss (packets on these links are lost)"}),
@@ -50,7 +51,7 @@ var _ nemesis.Fault = QuorumLoss{}
 // Available says whether there is a quorum to lose.
 func (QuorumLoss) Available(s nemesis.Setting) error {
 	if s.Elects < 3 {
-		return fmt.Errorf("the servers of %s elect no leader: there is no quorum to lose", s.Topology)
+		return fmt.Errorf("this fault needs at least three servers that elect a leader: topology %s has %d such servers", s.Topology, s.Elects)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func TestQuorumLossInTheWay(t *testing.T) {
 
 func TestQuorumLossPlans(t *testing.T) {
 	cannot(t, QuorumLoss{}, map[string]func(*nemesis.Setting){
-		"the servers of t elect no leader: there is no quorum to lose": func(s *nemesis.Setting) { s.Elects = 0 },
+		"this fault needs at least three servers that elect a leader: topology t has 0 such servers": func(s *nemesis.Setting) { s.Elects = 0 },
 	})
 	planned(t, map[string]string{"quorum-loss:mode=cut": "", "quorum-loss:nodes=all": "", "quorum-loss:mode=melt": "mode=melt: choose kill"})
 }

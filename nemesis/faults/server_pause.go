@@ -11,7 +11,9 @@ import (
 func serverPause() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "server-pause", Doc: "pauses a server (SIGSTOP), and then resumes it (SIGCONT)",
-		Proven: "Every thread of the server is in state T (stopped). Meanwhile the server's sockets still accept and buffer requests. The server carries these requests out after the heal (SIGCONT).",
+		Notes:  "During the pause the server's sockets still accept requests, and buffer them.",
+		Proven: "Every thread of the server is in state T (stopped). For a container, Docker reports that it is paused, and the kernel that its processes are frozen.",
+		End:    "lockstorm resumes the server (SIGCONT). The server then carries out the requests that arrived during the pause.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams("1.5ttl", "3ttl", "1"), Fault: ServerPause{},
 	}
 }

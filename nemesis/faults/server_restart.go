@@ -10,7 +10,8 @@ import (
 func serverRestart() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "server-restart", Doc: "kills a server (kill -9), and starts the server again at once, with the data that its topology keeps on disk, if any",
-		Proven: "The server answers requests again, with a new process id. There is nothing to heal.",
+		Proven: "The server answers requests again, with a new process id.",
+		End:    "There is nothing to undo: the server is running again when the fault has taken effect.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", "1"), Fault: ServerRestart{},
 	}
 }

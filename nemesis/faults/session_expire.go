@@ -14,7 +14,8 @@ import (
 func sessionExpire() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "session-expire", Doc: "makes the servers end the session, or revoke the lease, of a client that holds the lock",
-		Proven: "A server confirms that it has ended the session of the client that reached the point named by `at`. A server without this session refuses. If all servers refuse, the fault counts as not injected. There is nothing to heal.",
+		Proven: "A server confirms that it has ended the session of the client that reached the point named by `at`. (A server without this session refuses. If all servers refuse, the fault counts as not injected.)",
+		End:    "There is nothing to undo: the session stays ended.",
 		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: SessionExpire{},
 		Strikes: func(k int, _ []string) string { return []string{points.Acquired, points.BeforeWrite}[k%2] },
 		Params:  append(nemesis.ClientParams(nemesis.AtOnce, "2ttl"), nemesis.StayParam()), OfGrant: true,
@@ -33,7 +34,7 @@ func (SessionExpire) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Sessions {
-		return fmt.Errorf("locks of backend %s are not tied to a session that the servers of %s can end", s.Backend, s.Topology)
+		return fmt.Errorf("this fault needs a lock that ends with its session, and a server that can end this session: backend %s on topology %s does not have both", s.Backend, s.Topology)
 	}
 	return nil
 }

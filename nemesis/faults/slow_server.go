@@ -23,7 +23,8 @@ const (
 func slowServer() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "slow-server", Doc: "stops and resumes a server again and again, so that the server runs only part of the time",
-		Proven: "At the first stop every thread of the server is in state T (stopped). After the heal the server runs without stops.",
+		Proven: "At the first stop, every thread of the server is in state T (stopped).",
+		End:    "lockstorm resumes the server, stops it no more, and reports how many times it has stopped the server.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Fault: SlowServer{},
 		Params: nemesis.ServerParams("1.5ttl", "3ttl", "1",
 			catalog.Param{Name: paramShare, Default: "0.8", Doc: "fraction of the time (0 to 1) during which the server is stopped"},

@@ -13,7 +13,8 @@ import (
 func watchDelay() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "watch-delay", Doc: "holds back all data that servers send to a client, but not the client's requests, so that the client learns late that it was granted the lock or lost the lock",
-		Proven: "The links from the servers to the client hold all data back, on all open connections and on every new connection. The heal delivers the data in order.",
+		Proven: "lockstorm makes no test: the record says on how many open connections the proxy (toxiproxy) holds back all data from the servers to the client, and that it does so on every new connection.",
+		End:    "The proxy delivers the held data, in order.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Fault: WatchDelay{},
 		Strikes: func(k int, _ []string) string { return []string{points.Waiting, points.Acquired}[k%2] },
 		Params:  onLinks("0.4ttl", "2ttl"),

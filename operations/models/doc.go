@@ -152,7 +152,7 @@ func (m Model) compile(t *table, calls []*operations.Call) ([]op, error) {
 		o := op{kind: k, call: c, owner: t.as(ownerOf(c))}
 		keep, err := m.make(t, &o)
 		if c.Out == false && (k == acquire || k == release) {
-			err = errors.New("its value is false: an operation that did not happen must have the type fail")
+			err = errors.New("the operation has the value `false`, so it did not happen: record it with the type \"fail\"")
 		}
 		if err != nil {
 			line := c.Invoke.Line

@@ -32,7 +32,7 @@ func plotsOf(t *Table) (out []plotted) {
 			func(c Cell) bool { return c.Column == "none" && c.Word == "safe" },
 		},
 		{
-			"Time to recover after a fault", "Longest time from the end of a fault to the next grant (for a fail-over or a fault without an end: from its beginning). Each point is the median of the runs, with its interval.",
+			"Time to recover after a fault", "Longest time from the end of a fault until each lock was granted again. For a fail-over, and for a fault that does not end, the time starts when the fault begins. Each point is the median of the runs, with its interval.",
 			[]string{"recovery.median"},
 			func(c Cell) bool { return c.Column != "none" },
 		},
