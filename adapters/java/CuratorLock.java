@@ -168,7 +168,7 @@ final class CuratorLock implements Lockstorm.Lock {
             session.releasing();
             latch.close(); // which deletes its node in the background, and says nothing of it
             if (!led) {
-                throw new Lockstorm.Known("not-held", "the latch was no longer the leader");
+                throw new IllegalStateException("the latch was no longer the leader, and close() does not say whether the node was there");
             }
             session.settles(1000);
             session.released();

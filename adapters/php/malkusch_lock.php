@@ -77,6 +77,9 @@ final class Malkusch
         } catch (TimeoutException $e) {
             throw new Definite('busy', $e->getMessage());
         } catch (ExecutionOutsideLockException $e) { // the library has not looked whether it still had the lock, and has not deleted the key
+            if ((int) now() < (int) $this->redis->sent + $this->seconds * 1_000_000_000) {
+                throw $e; // by another clock
+            }
             throw new Definite('not-held', $e->getMessage());
         } catch (Definite $e) {
             throw $e;

@@ -22,7 +22,7 @@ LEASE = 61 * 1_000_000_000  # interval + 60 s
 class Stamped(RQScheduler):
     """The library's scheduler, which notes when it asks for the lock, and records each renewal."""
 
-    program, attempt, sent = None, 0, 0
+    program, attempt, sent, died = None, 0, 0, False
 
     def acquire_locks(self, auto_start=False):
         self.sent = lockstorm.now()
@@ -36,6 +36,7 @@ class Stamped(RQScheduler):
             try:
                 self.heartbeat()
             except redis.RedisError as error:
+                self.died = True  # the library's process ends, and deletes nothing
                 self.program.say(notice="renewed", n=n, failed="error", message=str(error))
                 return
             self.program.say(notice="renewed", n=n, sent=sent, ttl_ns=LEASE)
@@ -60,7 +61,7 @@ class Rq(lockstorm.Adapter):
         scheduler = Stamped([queue, f"{self.run}:{self.client}"] if TWO else [queue], self.connection)
         scheduler.program, scheduler.attempt = self.program, request["id"]
         if queue not in scheduler.acquire_locks():
-            if TWO:
+            if TWO and scheduler.acquired_locks:
                 scheduler.stop()  # its worker ends, as another that came before has the queue
             raise lockstorm.Busy
         stopped = threading.Event()
@@ -74,6 +75,8 @@ class Rq(lockstorm.Adapter):
             raise lockstorm.NotHeld("the scheduler has been stopped already")
         stopped.set()
         beating.join()
+        if scheduler.died:
+            raise lockstorm.NotSent("the scheduler ended when its heartbeat failed")
         scheduler.stop()
 
 

@@ -55,7 +55,7 @@ class Tooz(lockstorm.Adapter):
 
     def attempt(self, request, cancelled):
         lock = self.coordinator.get_lock(self.name(request["lock"]).encode())
-        lock.sent = lockstorm.now()
+        lock.sent, lock.unsure = lockstorm.now(), None
         self.watch(lock, request["id"])
         got = False
         while not got:
@@ -67,6 +67,8 @@ class Tooz(lockstorm.Adapter):
                 got = False
             if cancelled is None or cancelled.is_set():
                 break
+        if not got and lock.unsure:
+            raise RuntimeError(f"not acquired, after a try without an answer: {lock.unsure}")
         if not got:
             raise lockstorm.Busy
         return lock, {"sent": lock.sent, **({"ttl_ns": self.ttl * 1_000_000_000} if LEASE else {})}
@@ -82,7 +84,11 @@ class Tooz(lockstorm.Adapter):
 
         def sends(token):
             lock.sent = lockstorm.now()
-            return do_acquire(token)
+            try:
+                return do_acquire(token)
+            except ConnectionError as error:  # the library tries once more, with another token
+                lock.unsure = error
+                raise
 
         def heartbeat():
             if not lock.acquired:
@@ -98,7 +104,7 @@ class Tooz(lockstorm.Adapter):
                 self.program.say(notice="renewed", n=n, failed="error", message=f"{type(error).__name__}: {error}")
                 raise
             if not renewed:
-                self.program.say(notice="renewed", n=n, failed="not-sent", message="the lock has been released")
+                self.program.say(notice="renewed", n=n, failed="error", message="the lock has been released meanwhile")
             else:
                 self.program.say(notice="renewed", n=n, sent=sent, ttl_ns=self.ttl * 1_000_000_000)
             return renewed

@@ -31,14 +31,14 @@ func Topologies() []cluster.Topology {
 		ensemble.Nodes = append(ensemble.Nodes, node(i+1, 3))
 	}
 	return []cluster.Topology{{
-		Name: Single, Doc: "one NATS server with JetStream, embedded in lockstorm if no nats-server is installed; its data is on disk and survives a restart",
+		Name: Single, Doc: "one NATS server with JetStream, embedded in lockstorm; its data is on disk and survives a restart",
 		Nodes: []cluster.Recipe{node(1, 1)}, Recovery: 2 * time.Second,
 	}, ensemble}
 }
 
 func nodeName(i int) string { return fmt.Sprintf("nats-%d", i) }
 
-// configFile is read by the program and by the embedded server alike.
+// configFile is what the server reads.
 const configFile = "nats.conf"
 
 // routePort is where members call each other. The address that they know of each other is that of
@@ -58,10 +58,10 @@ const startTimeout = 10 * time.Second
 // maxStore bounds what a server holds, in memory and on disk.
 const maxStore = 64 << 20
 
-// node is a server. A member of a cluster is the embedded one: what is asked of members, releases before 2.11 do not say.
+// node is a server. It is the embedded one: what is asked of members, releases before 2.11, which Debian has, do not say.
 func node(i, of int) cluster.Recipe {
 	r := cluster.Recipe{
-		Name: nodeName(i), Data: true, Version: []string{"--version"}, Args: []string{"-c", configFile},
+		Name: nodeName(i), Data: true,
 		Embedded: serve, EmbeddedVersion: "nats-server " + server.VERSION + ", embedded",
 	}
 	lines := []string{
@@ -71,7 +71,7 @@ func node(i, of int) cluster.Recipe {
 		"system_account: SYS", "no_auth_user: " + lockUser,
 	}
 	if of == 1 {
-		r.Binary, r.Package, r.Ready = "nats-server", "nats-server", ready
+		r.Ready = ready
 	} else {
 		r.Role, r.Ready, r.Admin = history.RoleFollower, answers, newAdmin
 		r.Ports = []cluster.Port{{Name: routePort, Peering: cluster.BySocket}}

@@ -16,7 +16,7 @@ func Adapters(before, machine string, measured map[string]Measured) string {
 	p.line(adaptersIntro + measuredColumns)
 	rows, _ := adapterRows(before, measured)
 	p.measured(rows, before, machine)
-	p.line("\nThe command of each run was `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`, with the flags before the ` -- `\nof FLAGS. The next table has the FLAGS of each variant, and the versions of what ran.\n")
+	p.line("\nThe command of each run was `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`. If FLAGS contains ` -- `, the\nother flags stand before it. The next table has the FLAGS of each variant, and the versions of what ran.\n")
 	p.header("variant", "flags", "versions")
 	for _, v := range own.Adapters() {
 		p.row(v.Name, "`"+v.Flags()+"`", cmp.Or(ranWith(v, measured), versionsIn(before, v)))

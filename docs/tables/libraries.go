@@ -60,7 +60,7 @@ const measuredColumns = `The columns have these meanings:
 - **told late** is the longest time for which a holder had lost the lock and could not know it. Some libraries send a signal when a lock is lost
   (to a listener or through a channel). In their rows under ` + "`" + `told` + "`" + `, the time begins at the end of the lease and ends at this signal. In all
   other rows the time begins at the next grant to another client, and ends when the holder could know of the loss.
-- **acquire p99** is the 99th percentile of the time to acquire the lock: the largest value of all runs of the row.
+- **acquire p99**: each run has a 99th percentile of the time to acquire the lock. The table shows the largest of these percentiles in the row.
 - **why** links to the section of [libraries.md](libraries.md) that explains a defect, a blocked lock or a late signal.
 `
 

@@ -35,7 +35,7 @@ a lease allows.
 
 Each pair of lock and fault was run with %s, on %s, on a machine with %d processors. The columns have these meanings:
 
-- **word** is the outcome of the runs in one word. [backends.md](backends.md) explains the words, and says which word is expected of each pair.
+- **word** is the outcome of the runs in one word. [backends.md](backends.md) explains the words, and says which word is expected of each lock under each fault.
 - **as expected** counts the runs with the expected outcome.
 - **violations** is the number of times that two clients held the lock at once, per thousand grants, with a 95 %% interval. "0 in 4 (below 53 %%)"
   means that there was no violation in 4 exposures. With 95 %% confidence, the chance of a violation in one exposure is then below 53 %%. (An

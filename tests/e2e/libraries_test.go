@@ -137,8 +137,12 @@ func (c *cell) add(r *checker.Results) (complete bool) {
 func versions(r *checker.Results) string {
 	var parts []string
 	for _, what := range slices.Sorted(maps.Keys(r.Versions)) {
+		name := what
+		if what == "java" && strings.Contains(r.Versions[what], "zookeeper") {
+			name = "zookeeper" // the program that runs it
+		}
 		if what != "adapter" && what != "go" && what != "lockstorm" {
-			parts = append(parts, what+" "+number.FindString(r.Versions[what]))
+			parts = append(parts, name+" "+number.FindString(r.Versions[what]))
 		}
 	}
 	return strings.Join(parts, ", ")
