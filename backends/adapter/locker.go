@@ -64,10 +64,7 @@ func open(_ context.Context, d Description, argv []string, env backends.Env) (ba
 		if opening.Params == nil {
 			opening.Params = map[string]string{}
 		}
-		opening.Params[p.Name] = p.Default
-		if v, given := env.Values[p.Name]; given {
-			opening.Params[p.Name] = v
-		}
+		opening.Params[p.Name] = cmp.Or(env.Values[p.Name], p.Default)
 	}
 	for _, n := range env.Nodes {
 		node, err := nodeOf(n.Name, env.Addr(n.Name))

@@ -91,10 +91,15 @@ func groupsOf(ctx context.Context, addr string) (groups map[string]group, err er
 	return groups, err
 }
 
+// streamTerms put every term of a stream above those of the servers' own group: a server that came back and does not know of the
+// stream yet is not taken for its leader.
+const streamTerms = 1 << 32
+
 // deciding is the group that grants locks: that of the stream that holds them, once there is one.
 func deciding(groups map[string]group) group {
 	for name, g := range groups {
 		if strings.HasPrefix(name, "S-") {
+			g.Term += streamTerms
 			return g
 		}
 	}
@@ -166,17 +171,12 @@ func answers(ctx context.Context, addr string, pid int) error {
 
 // ready asks whether JetStream answers.
 func ready(ctx context.Context, addr string, _ int) error {
-	nc, err := natsgo.Connect("nats://"+addr, natsgo.NoReconnect(), natsgo.Timeout(time.Second))
-	if err != nil {
+	return as(ctx, lockUser, addr, func(ctx context.Context, nc *natsgo.Conn) error {
+		js, err := jetstream.New(nc)
+		if err != nil {
+			return err
+		}
+		_, err = js.AccountInfo(ctx)
 		return err
-	}
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	_, err = js.AccountInfo(ctx)
-	return err
+	})
 }

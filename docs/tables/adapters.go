@@ -34,10 +34,8 @@ discipline says when a client stops using the lock: under ` + "`" + `told` + "`"
 func adapterRows(before string, measured map[string]Measured) (rows []libraryRow, missing []string) {
 	var cases []variantCase
 	for _, v := range own.Adapters() {
-		for _, d := range v.Disciplines {
-			for _, fault := range v.Faults {
-				cases = append(cases, variantCase{v, v.Case(d, fault)})
-			}
+		for _, c := range v.Cases() {
+			cases = append(cases, variantCase{v, c})
 		}
 	}
 	return rowsOf(cases, before, measured)

@@ -112,6 +112,16 @@ func (v Variant) Libraries(cat *harness.Catalogue, discipline string) (cases []s
 	return cases
 }
 
+// Cases are all cases of the variant, whether they can work or not: one for each discipline and fault that it names.
+func (v Variant) Cases() (cases []suite.Case) {
+	for _, d := range v.Disciplines {
+		for _, fault := range v.Faults {
+			cases = append(cases, v.Case(d, fault))
+		}
+	}
+	return cases
+}
+
 // Case is a case of the variant. It expects nothing: what it shows is written down.
 func (v Variant) Case(discipline, fault string) suite.Case {
 	cfg := suite.MustLine(Variant{Line: v.Flags()}.with("--nemesis " + fault))

@@ -59,11 +59,7 @@ func TestSeriesAdapters(t *testing.T) {
 	t.Chdir(filepath.Join("..", "..")) // where the adapters are, as the commands of the page have it
 	var cases []suite.Case
 	for _, v := range own.Adapters() {
-		for _, d := range v.Disciplines {
-			for _, fault := range v.Faults {
-				cases = append(cases, v.Case(d, fault))
-			}
-		}
+		cases = append(cases, v.Cases()...)
 	}
 	measure(t, cases, filepath.Join("docs", "adapters-measured.md"), func(before string, measured map[string]tables.Measured) string {
 		return tables.Adapters(before, cpus(), measured)
