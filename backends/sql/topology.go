@@ -41,6 +41,7 @@ func Topologies() []cluster.Topology {
 			Name: MariaDB, Doc: "one MariaDB server; every commit is on disk before it is acknowledged",
 			Nodes: []cluster.Recipe{mariadbNode(1, single)}, Recovery: 2 * time.Second,
 		},
+		behindBouncer(),
 		replicated(PostgresReplica, "a PostgreSQL server and its hot standby"+async, postgresNode, asynchronous),
 		replicated(PostgresReplicaSync, "a PostgreSQL server and its hot standby"+sync, postgresNode, synchronous),
 		replicated(MariaDBReplica, "a MariaDB server and its replica"+async, mariadbNode, asynchronous),

@@ -1,0 +1,3 @@
+module github.com/lockstorm/lockstorm/adapters/go/lockstorm
+
+go 1.24

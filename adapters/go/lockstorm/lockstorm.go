@@ -1,0 +1,284 @@
+// Package lockstorm is what adapters of lockstorm in Go share: the pipes, the clock, and a goroutine that makes the calls. It needs the
+// standard library alone. The protocol is docs/adapters.md.
+package lockstorm
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// Now is CLOCK_MONOTONIC in nanoseconds.
+func Now() int64 {
+	var ts syscall.Timespec
+	const clockMonotonic = 1
+	if _, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clockMonotonic, uintptr(unsafe.Pointer(&ts)), 0); errno != 0 {
+		panic(errno)
+	}
+	return ts.Nano()
+}
+
+// What is certain of a call; every other error is of unknown outcome.
+var (
+	ErrBusy    = errors.New("another client has the lock")
+	ErrNotHeld = errors.New("the store says that the caller does not hold the lock")
+	ErrNotSent = errors.New("no request has left")
+)
+
+// Node is a server, at the address of this client's link to it.
+type Node struct {
+	Name string `json:"name"`
+	Host string `json:"host"`
+	Port int    `json:"port"`
+}
+
+// Address is host:port.
+func (n Node) Address() string { return n.Host + ":" + strconv.Itoa(n.Port) }
+
+// Request is what lockstorm asks for. Times are nanoseconds.
+type Request struct {
+	ID      int64             `json:"id"`
+	Op      string            `json:"op"`
+	Run     string            `json:"run"`
+	Client  string            `json:"client"`
+	Nodes   []Node            `json:"nodes"`
+	Dir     string            `json:"dir"`
+	Lease   time.Duration     `json:"lease_ns"`
+	Retry   time.Duration     `json:"retry_ns"`
+	Timeout time.Duration     `json:"timeout_ns"`
+	Params  map[string]string `json:"params"`
+	Lock    string            `json:"lock"`
+	Owner   string            `json:"owner"`
+	TTL     time.Duration     `json:"ttl_ns"`
+	Hold    int64             `json:"hold"`
+	N       int64             `json:"n"`
+}
+
+// Fields are those of an answer or of a notice.
+type Fields map[string]any
+
+// Hold is a lock that was granted.
+type Hold interface{ Release() error }
+
+// Adapter is a lock. Its calls come from one goroutine, one after the other. The context of an attempt ends when its wait is to end; a try
+// has none that ends.
+type Adapter interface {
+	About() Fields
+	Open(p *Program, r Request) error
+	Attempt(ctx context.Context, r Request) (Hold, Fields, error)
+}
+
+// Program is the adapter as a program.
+type Program struct {
+	adapter Adapter
+	calls   chan Request
+
+	writing sync.Mutex
+	out     *os.File
+
+	mu      sync.Mutex
+	numbers int64
+	going   map[int64]chan struct{}
+	cancels map[int64]context.CancelFunc
+	waits   map[int64]context.Context
+	holds   map[int64]Hold // the worker's
+}
+
+// Serve answers requests until the pipe ends. What is held then is not released.
+func Serve(a Adapter) {
+	p := &Program{
+		adapter: a, out: pipe("LOCKSTORM_OUT"), calls: make(chan Request, 64), going: map[int64]chan struct{}{},
+		cancels: map[int64]context.CancelFunc{}, waits: map[int64]context.Context{}, holds: map[int64]Hold{},
+	}
+	go p.work()
+	in := bufio.NewReaderSize(pipe("LOCKSTORM_IN"), 64<<10)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			os.Exit(0)
+		}
+		var r Request
+		if err := json.Unmarshal(line, &r); err != nil {
+			fmt.Fprintf(os.Stderr, "a request cannot be read: %v: %s\n", err, line)
+			os.Exit(1)
+		}
+		p.take(r)
+	}
+}
+
+func pipe(name string) *os.File {
+	fd, err := strconv.Atoi(os.Getenv(name))
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s is no file descriptor: lockstorm starts this program\n", name)
+		os.Exit(1)
+	}
+	return os.NewFile(uintptr(fd), name)
+}
+
+// take answers at once what cannot wait for a call.
+func (p *Program) take(r Request) {
+	switch r.Op {
+	case "hello":
+		p.answer(r, "ok", Fields{"about": p.about()})
+	case "ping":
+		p.answer(r, "ok", Fields{"now": Now()})
+	case "go":
+		p.mu.Lock()
+		gone := p.going[r.N]
+		delete(p.going, r.N)
+		p.mu.Unlock()
+		if gone != nil {
+			close(gone)
+		}
+	case "cancel":
+		p.mu.Lock()
+		cancel := p.cancels[r.Hold]
+		p.mu.Unlock()
+		if cancel != nil {
+			cancel()
+		}
+	case "acquire":
+		ctx, cancel := context.WithCancel(context.Background())
+		p.mu.Lock()
+		p.cancels[r.ID], p.waits[r.ID] = cancel, ctx
+		p.mu.Unlock()
+		p.calls <- r
+	default:
+		p.calls <- r
+	}
+}
+
+func (p *Program) about() Fields {
+	about := p.adapter.About()
+	about["protocol"], about["clock"] = 1, "monotonic"
+	versions, _ := about["versions"].(Fields)
+	if versions == nil {
+		versions = Fields{}
+	}
+	versions["go"] = strings.TrimPrefix(runtime.Version(), "go")
+	about["versions"] = versions
+	return about
+}
+
+// work makes the calls, one after the other.
+func (p *Program) work() {
+	for r := range p.calls {
+		answer, more, err := p.call(r)
+		switch {
+		case err == nil:
+		case errors.Is(err, ErrBusy):
+			answer = "busy"
+		case errors.Is(err, ErrNotHeld):
+			answer = "not-held"
+		case errors.Is(err, ErrNotSent):
+			answer = "not-sent"
+		default:
+			answer = "error"
+		}
+		if err != nil {
+			more = Fields{"message": err.Error()}
+		}
+		p.answer(r, answer, more)
+	}
+}
+
+func (p *Program) call(r Request) (answer string, more Fields, err error) {
+	switch r.Op {
+	case "open":
+		return "ok", nil, p.adapter.Open(p, r)
+	case "try", "acquire":
+		ctx := context.Background()
+		p.mu.Lock()
+		if waits := p.waits[r.ID]; waits != nil {
+			ctx = waits
+		}
+		p.mu.Unlock()
+		hold, more, err := p.adapter.Attempt(ctx, r)
+		p.mu.Lock()
+		delete(p.cancels, r.ID)
+		delete(p.waits, r.ID)
+		p.mu.Unlock()
+		p.holds[r.ID] = hold
+		return "granted", more, err
+	case "release":
+		hold := p.holds[r.Hold]
+		if hold == nil {
+			return "", nil, fmt.Errorf("%w: it was released before", ErrNotHeld)
+		}
+		err := hold.Release()
+		if err == nil {
+			delete(p.holds, r.Hold)
+		}
+		return "ok", nil, err
+	}
+	return "unsupported", nil, nil
+}
+
+// Lost tells that the library has signalled the loss of a lock.
+func (p *Program) Lost(hold int64, message string) {
+	p.say(Fields{"notice": "lost", "hold": hold, "message": message})
+}
+
+// Wait tells of what needs a go, and waits for it. It returns the number by which to tell how that ended.
+func (p *Program) Wait(notice string, more Fields) int64 {
+	gone := make(chan struct{})
+	p.mu.Lock()
+	p.numbers++
+	n := p.numbers
+	p.going[n] = gone
+	p.mu.Unlock()
+	p.say(with(more, Fields{"notice": notice, "n": n}))
+	<-gone
+	return n
+}
+
+// Renewed tells how a renewal ended that was told of with Wait.
+func (p *Program) Renewed(n int64, more Fields) {
+	p.say(with(more, Fields{"notice": "renewed", "n": n}))
+}
+
+func (p *Program) answer(r Request, answer string, more Fields) {
+	p.say(with(more, Fields{"id": r.ID, "answer": answer}))
+}
+
+func with(more, own Fields) Fields {
+	for name, value := range more {
+		own[name] = value
+	}
+	return own
+}
+
+// say writes a line, which leaves at once.
+func (p *Program) say(line Fields) {
+	text, err := json.Marshal(line)
+	if err != nil {
+		panic(err)
+	}
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	p.out.Write(append(text, '\n')) //nolint:errcheck // its reader has died, and ends us
+}
+
+// Version is the release of a module that this program was built with.
+func Version(module string) string {
+	info, ok := debug.ReadBuildInfo()
+	if ok {
+		for _, m := range info.Deps {
+			if m.Path == module {
+				return m.Version
+			}
+		}
+	}
+	return "unknown"
+}

@@ -1,0 +1,16 @@
+module github.com/lockstorm/lockstorm/adapters/go/pgadvisory
+
+go 1.25.0
+
+require (
+	github.com/jackc/pgx/v5 v5.12.0
+	github.com/lockstorm/lockstorm/adapters/go/lockstorm v0.0.0
+)
+
+require (
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	golang.org/x/text v0.41.0 // indirect
+)
+
+replace github.com/lockstorm/lockstorm/adapters/go/lockstorm => ../lockstorm

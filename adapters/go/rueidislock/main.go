@@ -1,0 +1,290 @@
+// Command rueidislock is the locker of github.com/redis/rueidis as an adapter of lockstorm. Built with more than one release of it:
+//
+//	lockstorm run --backend exec:cmd=adapters/go/launch --nemesis client-pause -- rueidislock
+//	MODFILE=old.mod lockstorm run --backend exec:cmd=adapters/go/launch --nemesis client-pause -- rueidislock
+//
+// KeyMajority is 1, as the library's README has it for one Redis server; all else has its default.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/redis/rueidis"
+	"github.com/redis/rueidis/rueidislock"
+
+	"github.com/lockstorm/lockstorm/adapters/go/lockstorm"
+)
+
+const module = "github.com/redis/rueidis"
+
+type adapter struct {
+	program *lockstorm.Program
+	open    lockstorm.Request
+	spy     *spy
+	locker  rueidislock.Locker
+}
+
+func (a *adapter) About() lockstorm.Fields {
+	version := lockstorm.Version(module)
+	return lockstorm.Fields{
+		"name": "rueidislock", "version": "1", "doc": "rueidislock with KeyMajority 1", "library": module + " " + version,
+		"topologies": []string{"redis-single", "redis-single-aof"}, "ends": "lease", "waits": true, "renews": true,
+		"signals":  []lockstorm.Fields{{"kind": "context", "name": "the context that WithContext returns"}},
+		"keys":     []string{"lockstorm-{run}:0:{lock}"},
+		"versions": lockstorm.Fields{"rueidis": version},
+	}
+}
+
+func (a *adapter) Open(p *lockstorm.Program, r lockstorm.Request) error {
+	a.program, a.open, a.spy = p, r, &spy{program: p}
+	return nil
+}
+
+// connect makes the library's locker on first use: it connects at once, and a server that is down is no reason to give up.
+func (a *adapter) connect() error {
+	if a.locker != nil {
+		return nil
+	}
+	option := rueidis.ClientOption{InitAddress: []string{a.open.Nodes[0].Address()}}
+	option.Dialer.Control = func(string, string, syscall.RawConn) error {
+		a.spy.dials.Add(1)
+		return nil
+	}
+	locker, err := rueidislock.NewLocker(rueidislock.LockerOption{
+		ClientOption: option,
+		KeyPrefix:    "lockstorm-" + a.open.Run, KeyMajority: 1, KeyValidity: a.open.Lease, ClientBuilder: a.spy.build,
+	})
+	if err != nil {
+		return fmt.Errorf("%w: %w", lockstorm.ErrNotSent, err)
+	}
+	a.locker = locker
+	return nil
+}
+
+func (a *adapter) Attempt(ctx context.Context, r lockstorm.Request) (lockstorm.Hold, lockstorm.Fields, error) {
+	if err := a.connect(); err != nil {
+		return nil, nil, err
+	}
+	take := a.locker.TryWithContext
+	if r.Op == "acquire" {
+		take = a.locker.WithContext
+	}
+	a.spy.begin(r.ID)
+	own, granted := until(ctx)
+	held, cancel, err := take(own, r.Lock)
+	granted()
+	if err != nil {
+		if !a.spy.refused() && ctx.Err() == nil && !errors.Is(err, rueidislock.ErrNotLocked) {
+			return nil, nil, err
+		}
+		if a.spy.doubt() {
+			return nil, nil, fmt.Errorf("the library said %v, but a request had no answer", err)
+		}
+		return nil, nil, fmt.Errorf("%w: %w", lockstorm.ErrBusy, err)
+	}
+	h := &hold{spy: a.spy, cancel: cancel, over: make(chan struct{})}
+	sent := a.spy.granted(h)
+	go func() {
+		defer close(h.over)
+		<-held.Done()
+		if !a.spy.isReleasing(h) {
+			a.program.Lost(r.ID, "the library has ended the context of the lock")
+		}
+	}()
+	return h, lockstorm.Fields{"sent": sent, "deadline": sent + a.open.Lease.Nanoseconds()}, nil
+}
+
+// until is a context that ends with another one, until the lock is granted: what the library is given would end the lock, too.
+func until(ctx context.Context) (own context.Context, granted func()) {
+	own, cancel := context.WithCancel(context.Background())
+	stop := context.AfterFunc(ctx, cancel)
+	return own, func() { stop() }
+}
+
+type hold struct {
+	spy    *spy
+	cancel context.CancelFunc
+	over   chan struct{}
+}
+
+// Release has the library delete its key, which its cancel function waits for.
+func (h *hold) Release() error {
+	h.spy.release(h)
+	h.cancel()
+	<-h.over
+	return h.spy.outcome()
+}
+
+func main() { lockstorm.Serve(&adapter{}) }
+
+// spy sees what the library sends: scripts that extend and delete the key, and in later releases those that set it.
+type spy struct {
+	program *lockstorm.Program
+	dials   atomic.Int64 // connections that were made: the library sends anew, on the next one, what had no answer
+
+	mu        sync.Mutex
+	attempt   int64
+	sent      int64 // of the last request that could have set the key
+	unheard   bool  // a request that could have set the key had no answer
+	answered  bool  // the last one had
+	holding   *hold
+	releasing bool
+	last      error // of the last script of this hold
+}
+
+func (s *spy) begin(attempt int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.attempt, s.sent, s.unheard, s.answered, s.holding, s.releasing, s.last = attempt, 0, false, false, nil, false, errors.New("the library sent no deletion")
+}
+
+func (s *spy) refused() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.answered
+}
+
+func (s *spy) doubt() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.unheard
+}
+
+func (s *spy) granted(h *hold) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holding = h
+	return s.sent
+}
+
+func (s *spy) release(h *hold) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.releasing = true
+}
+
+func (s *spy) isReleasing(h *hold) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.holding != h || s.releasing
+}
+
+func (s *spy) outcome() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
+}
+
+func (s *spy) build(option rueidis.ClientOption) (rueidis.Client, error) {
+	c, err := rueidis.NewClient(option)
+	if err != nil {
+		return nil, err
+	}
+	return &spied{Client: c, spy: s}, nil
+}
+
+// spied is the client that the library has.
+type spied struct {
+	rueidis.Client
+	spy *spy
+}
+
+// DoMulti sets and gets the key, in early releases.
+func (c *spied) DoMulti(ctx context.Context, multi ...rueidis.Completed) []rueidis.RedisResult {
+	c.spy.setting()
+	answers := c.Client.DoMulti(ctx, multi...)
+	c.spy.set(answers[0])
+	return answers
+}
+
+// Do runs scripts: EVALSHA sha 1 key value [word].
+func (c *spied) Do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResult {
+	words := append([]string(nil), cmd.Commands()...)
+	if len(words) < 6 || (words[0] != "EVALSHA" && words[0] != "EVAL") {
+		return c.Client.Do(ctx, cmd)
+	}
+	n, mine := c.spy.before()
+	sent, dials := lockstorm.Now(), c.spy.dials.Load()
+	resp := c.Client.Do(ctx, cmd)
+	twice := c.spy.dials.Load() != dials
+	if !mine {
+		c.spy.set(resp)
+		return resp
+	}
+	c.spy.after(resp, twice, n, sent, words[5])
+	return resp
+}
+
+func (s *spy) setting() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent, s.answered = lockstorm.Now(), false
+}
+
+// set notes what came of a request that may have set the key.
+func (s *spy) set(resp rueidis.RedisResult) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := resp.Error()
+	_, said := rueidis.IsRedisErr(err)
+	s.answered = err == nil || said || rueidis.IsRedisNil(err)
+	s.unheard = s.unheard || !s.answered
+}
+
+// before is called with a script on its way; whether it is one that extends or deletes the key of a hold. An extension is told of, and waits.
+func (s *spy) before() (n int64, mine bool) {
+	s.mu.Lock()
+	mine, releasing, attempt := s.holding != nil, s.releasing, s.attempt
+	s.mu.Unlock()
+	if !mine {
+		s.setting()
+		return 0, false
+	}
+	if releasing {
+		return 0, true
+	}
+	return s.program.Wait("renewing", lockstorm.Fields{"hold": attempt}), true
+}
+
+// after notes what came of it.
+func (s *spy) after(resp rueidis.RedisResult, twice bool, n, sent int64, word string) {
+	changed, err := resp.AsInt64()
+	if said, ok := rueidis.IsRedisErr(resp.Error()); ok && said.IsNoScript() && n == 0 {
+		return // it is sent again, as EVAL
+	}
+	switch {
+	case err == nil && changed == 0 && twice:
+		err = errors.New("the key is not ours, but the library may have sent the script twice")
+	case err == nil && changed == 0:
+		err = lockstorm.ErrNotHeld
+	}
+	s.mu.Lock()
+	s.last = err
+	s.mu.Unlock()
+	if n == 0 {
+		return
+	}
+	s.program.Tell("renewed", n, outcome(err, sent, word))
+}
+
+// outcome is what a renewal came to: the word of its script is its end, in Unix milliseconds.
+func outcome(err error, sent int64, word string) lockstorm.Fields {
+	end, bad := strconv.ParseInt(word, 10, 64)
+	switch {
+	case errors.Is(err, lockstorm.ErrNotHeld):
+		return lockstorm.Fields{"failed": "not-held", "message": "the key has another value"}
+	case err != nil:
+		return lockstorm.Fields{"failed": "error", "message": err.Error()}
+	case bad != nil:
+		return lockstorm.Fields{"failed": "error", "message": "the end cannot be read: " + word}
+	}
+	deadline := lockstorm.Now() + time.Until(time.UnixMilli(end)).Nanoseconds()
+	return lockstorm.Fields{"sent": sent, "ttl_ns": deadline - sent, "deadline": deadline}
+}
