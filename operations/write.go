@@ -16,7 +16,7 @@ type Step struct {
 	Process int
 	Key     string // written as [key value] where the history is keyed
 	Client  string
-	Fence   int64 // 0: none
+	Fence   *int64 // nil: none
 	Time    int64
 }
 
@@ -29,8 +29,8 @@ func WriteJepsen(w io.Writer, steps []Step, keyed bool) error {
 			return err
 		}
 		value := fmt.Sprintf("{:client %s}", client)
-		if s.Fence != 0 {
-			value = fmt.Sprintf("{:client %s, :fence %d}", client, s.Fence)
+		if s.Fence != nil {
+			value = fmt.Sprintf("{:client %s, :fence %d}", client, *s.Fence)
 		}
 		if keyed {
 			key, err := edn.Marshal(s.Key)
@@ -62,8 +62,8 @@ type PorcupineInput struct {
 
 // PorcupineOutput is how it ended. An operation that failed is not written: it did not happen.
 type PorcupineOutput struct {
-	Unknown bool  `json:"unknown"`
-	Fence   int64 `json:"fence,omitempty"`
+	Unknown bool   `json:"unknown"`
+	Fence   *int64 `json:"fence,omitempty"`
 }
 
 // WritePorcupine writes steps as a JSON array of operations. Call and Return are places in the order of events, so that

@@ -2,11 +2,15 @@
 //
 //	history.Record -> beliefs.Hold -> acquire and release of each grant -> operations.WriteJepsen, WritePorcupine
 //
-// Each grant is a process of its own, and so is the end of a lease (a process below 0) that its holder had not learned
-// of; the client is in the value. A hold that ended without a release, because its lease
+// Each grant is a process of its own; the client is in the value. A hold that ended without a release, because its lease
 // was over, its holder was told or died, becomes a release of unknown outcome at its end: from then on the lock may have
-// been free. So a history that is exported is linearizable if no two clients held the lock at once and no release
-// answered otherwise than a lock would.
+// been free. A grant that was over before its client learned of it becomes an acquire of unknown outcome: nobody held it,
+// and without leases nothing can be said of when it was granted.
+//
+// So an exported history is linearizable if and only if no two clients held the lock at once: the check mutual-exclusion
+// and whoever judges the history agree. Not linearizable if two did: at the moment at which both held it, each acquire has
+// returned, and neither release has begun. Linearizable if none did: each acquire takes effect at its end, and each
+// release at its beginning. Of leases, of what a release was answered and of refusals (lock-linearizability), it says nothing.
 package export
 
 import (
@@ -47,7 +51,7 @@ func Of(rec *history.Record) (*Exported, error) {
 	var all []placed
 	for i, g := range rec.Grants {
 		if g.Acquire != nil {
-			all = append(all, stepsOf(i, g, known.Hold(g))...)
+			all = append(all, stepsOf(i, ownerOf(rec.Model, g), g, known.Hold(g))...)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.rank, b.rank)) })
@@ -69,19 +73,22 @@ type rank int
 const (
 	asks      rank = iota // an acquire begins
 	gives                 // a hold ends
-	passes                // a grant that is held for no time is known
-	passed                // and ends
-	takes                 // any other grant is known
+	takes                 // a grant is known
 	concludes             // all else
 )
 
+// ownerOf is who holds a grant: its client, and where a lock tells the owners of one client apart, the owner as well.
+func ownerOf(m history.Model, g *history.Grant) string {
+	if m.Counts() && g.Owner != "" {
+		return g.Client + "/" + g.Owner // clients may have owners of one name
+	}
+	return g.Client
+}
+
 // stepsOf are the steps of one grant, in order.
-func stepsOf(process int, g *history.Grant, hold history.Interval) []placed {
-	base := operations.Step{Process: process, Key: g.Lock, Client: cmp.Or(g.Owner, g.Client)}
+func stepsOf(process int, owner string, g *history.Grant, hold history.Interval) []placed {
 	step := func(r rank, typ, f string, at int64) placed {
-		s := base
-		s.Type, s.F, s.Time = typ, f, at
-		return placed{s, r}
+		return placed{operations.Step{Type: typ, F: f, Process: process, Key: g.Lock, Client: owner, Time: at}, r}
 	}
 	out := []placed{step(asks, operations.Invoke, "acquire", g.Acquire.Start())}
 	switch {
@@ -89,28 +96,18 @@ func stepsOf(process int, g *history.Grant, hold history.Interval) []placed {
 		return append(out, step(concludes, operations.Fail, "acquire", g.Acquire.Return.Time))
 	case !g.Granted():
 		return append(out, step(concludes, operations.Info, "acquire", g.Acquire.Unanswered()))
+	case hold.Empty():
+		return append(out, step(concludes, operations.Info, "acquire", g.From()))
 	}
-	begin, end := takes, gives
-	at := hold.To
-	switch {
-	case at < g.From(): // its lease was over before its client knew of it: as if somebody else had freed it
-		over := step(gives, operations.Invoke, "release", max(at, g.Acquire.Start()))
-		over.Process = -1 - process
-		unknown := over
-		unknown.Type, unknown.rank = operations.Info, concludes
-		return append(out, over, unknown, step(passes, operations.OK, "acquire", g.From()))
-	case at == g.From():
-		begin, end = passes, passed
-	}
-	known := step(begin, operations.OK, "acquire", g.From())
+	known := step(takes, operations.OK, "acquire", g.From())
 	if t := g.Token(); t.Set {
-		known.Fence = t.V
+		known.Fence = &t.V
 	}
-	out = append(out, known, step(end, operations.Invoke, "release", at))
-	if r := released(g, at); r != nil {
+	out = append(out, known, step(gives, operations.Invoke, "release", hold.To))
+	if r := released(g, hold.To); r != nil {
 		return append(out, step(concludes, operations.OK, "release", r.Return.Time))
 	}
-	return append(out, step(concludes, operations.Info, "release", at))
+	return append(out, step(concludes, operations.Info, "release", hold.To))
 }
 
 // released is the release that ended a hold and was answered, if one did.

@@ -43,8 +43,11 @@ func TestModelsOfFiles(t *testing.T) {
 		"the highest token": {
 			"fenced-mutex", call("acquire", `"a"`, "9223372036854775807") + call("release", `"a"`, "null") + event("invoke", "acquire", `"b"`, "null") + event("info", "acquire", `"b"`, "null") + call("release", `"b"`, "null") + call("acquire", `"c"`, "5"), "fail",
 		},
-		"a grant that is false": {owners, call("acquire", "1", "false"), "so it did not happen: record it with the type"},
-		"two permits":           {"semaphore:permits=3", event("invoke", "acquire", "1", `{"permits":2}`) + event("ok", "acquire", "1", "null"), "several permits"},
+		"the lowest token":       {"fenced-mutex", call("acquire", "1", "0") + call("release", "1", "null") + call("acquire", "2", "1"), "pass"},
+		"the lowest token again": {"fenced-mutex", call("acquire", "1", "0") + call("release", "1", "null") + call("acquire", "2", "0"), "fail"},
+		"a token below it":       {"fenced-mutex", call("acquire", "1", "-1"), "0 or more"},
+		"a grant that is false":  {owners, call("acquire", "1", "false"), "so it did not happen: record it with the type"},
+		"two permits":            {"semaphore:permits=3", event("invoke", "acquire", "1", `{"permits":2}`) + event("ok", "acquire", "1", "null"), "several permits"},
 		"equal times": {
 			owners, `{"type":"invoke","process":"c2","f":"acquire","time":4}{"type":"ok","process":"c2","f":"acquire","time":5}` +
 				`{"type":"invoke","process":"c1","f":"acquire","time":1}{"type":"ok","process":"c1","f":"acquire","time":2}` +

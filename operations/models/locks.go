@@ -104,7 +104,8 @@ func reentrant() Model {
 	}
 }
 
-// fenced: each grant has a token greater than all before. State: owner, n: the highest token so far.
+// fenced: each grant has a token greater than all before. State: owner, n: one more than the highest token so far, as
+// uint64; 0: there was none. Likewise a of an operation; 0: nobody saw its token.
 func fenced() Model {
 	return Model{
 		Name: "fenced-mutex", Doc: "like owned-mutex, and the value of each acquire is a fencing token (a number, or a map with fence or token) that must be greater than all earlier tokens", names: lockNames,
@@ -114,22 +115,22 @@ func fenced() Model {
 			}
 			token, ok := tokenOf(o.call.Out)
 			if !ok {
-				return false, fmt.Errorf("its value is %s: the value must be a whole number, 1 or more, or a map with such a number as fence or token", operations.Text(o.call.Out))
+				return false, fmt.Errorf("its value is %s: the value must be a whole number, 0 or more, or a map with such a number as fence or token", operations.Text(o.call.Out))
 			}
-			o.a = token
+			o.a = token + 1
 			return true, nil
 		},
 		step: func(s state, o class) (state, bool) {
 			switch {
 			case o.kind == release:
 				return state{n: s.n}, s.owner == o.owner
-			case o.a == 0: // nobody saw its token: it was one more at least
-				return state{owner: o.owner, n: s.n + 1}, s.owner == nobody && s.n < math.MaxInt64
+			case o.a == 0: // its token was one more at least
+				return state{owner: o.owner, n: s.n + 1}, s.owner == nobody && uint64(s.n) <= math.MaxInt64
 			}
-			return state{owner: o.owner, n: o.a}, s.owner == nobody && o.a > s.n
+			return state{owner: o.owner, n: o.a}, s.owner == nobody && uint64(o.a) > uint64(s.n)
 		},
 		help: func(s state, goal class, known []class) []class {
-			if goal.kind == acquire && (s.owner == nobody || (goal.a != 0 && goal.a <= s.n)) {
+			if goal.kind == acquire && (s.owner == nobody || (goal.a != 0 && uint64(goal.a) <= uint64(s.n))) {
 				return nil // nothing takes a token back
 			}
 			if s.owner != nobody {
@@ -138,7 +139,10 @@ func fenced() Model {
 			return slices.DeleteFunc(slices.Clone(known), func(c class) bool { return c.kind != acquire || c.owner != goal.owner })
 		},
 		tell: func(t *table, s state) string {
-			return fmt.Sprintf("%s, and the highest token is %d", tellOwner(t, s), s.n)
+			if s.n == 0 {
+				return tellOwner(t, s) + ", and there was no token yet"
+			}
+			return fmt.Sprintf("%s, and the highest token is %d", tellOwner(t, s), s.n-1)
 		},
 	}
 }
@@ -151,7 +155,7 @@ func tokenOf(v any) (int64, bool) {
 		}
 	}
 	n, ok := v.(int64)
-	return n, ok && n > 0
+	return n, ok && n >= 0
 }
 
 // semaphore: so many permits are held at once, and only who holds one gives one back. State: n: how many are held; more:

@@ -115,7 +115,7 @@ func (s *simulation) disturb() {
 				c.F = other
 			}
 			if s.m.Name == "fenced-mutex" && !c.Unknown() {
-				c.Out = int64(rnd.IntN(8) + 1)
+				c.Out = int64(rnd.IntN(8))
 			}
 		case 1:
 			if c.F == "read" || s.m.Name == "fenced-mutex" {

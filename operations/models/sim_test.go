@@ -86,7 +86,7 @@ func (s *simulation) act(p *pending) {
 		p.call.Out = s.t.values[s.s.n]
 	case s.m.Name == "fenced-mutex" && o.kind == acquire:
 		o.a = s.s.n + 1 + s.rnd.Int64N(3)
-		p.call.Out = o.a
+		p.call.Out = o.a - 1
 	default:
 		if _, err := s.m.make(s.t, o); err != nil {
 			panic(err)
