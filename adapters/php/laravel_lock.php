@@ -33,17 +33,12 @@ final class Laravel
         $redis = $this->kind === 'redis';
         $about = [
             'protocol' => 1, 'name' => 'laravel_lock.php', 'version' => '1', 'doc' => 'cache locks of Laravel, ' . ($redis ? 'RedisStore with phpredis' : 'FileStore'),
-            'library' => 'illuminate/cache ' . $this->version(), 'clock' => 'monotonic', 'no_try' => false, 'calls' => [],
+            'library' => 'illuminate/cache ' . packageVersion('php-illuminate-cache', 'Illuminate/Cache/autoload.php'), 'clock' => 'monotonic', 'no_try' => false, 'calls' => [],
             'topologies' => $redis ? ['redis-single', 'redis-single-aof'] : ['local'], 'ends' => 'lease',
             'versions' => ['php' => PHP_VERSION] + ($redis ? ['phpredis' => phpversion('redis')] : []),
             'notes' => 'The library counts in whole seconds: the adapter rounds the time to live up.',
         ];
         return $about + ($redis ? ['keys' => ['lockstorm:{run}:{lock}']] : ['points' => [['name' => 'checked', 'doc' => 'release has read that the lock is its own; it has not removed the file yet']]]);
-    }
-
-    private function version(): string
-    {
-        return trim((string) shell_exec("dpkg-query -W -f '\${Version}' php-illuminate-cache 2>/dev/null")) ?: 'unknown';
     }
 
     public function open(array $request): void

@@ -30,9 +30,15 @@ function need(string $file, string $package): void
     require_once $file;
 }
 
-// packageVersion is the version of a package of Debian, for a library that does not say its own.
-function packageVersion(string $package): string
+// packageVersion is the version of a package of Debian, for a library that does not say its own: that of the folder that it was
+// loaded from, whose changelog names it, or of the installed package.
+function packageVersion(string $package, string $file): string
 {
+    $root = strstr((string) stream_resolve_include_path($file), '/share/php/', true);
+    $changelog = @gzopen("$root/share/doc/$package/changelog.Debian.gz", 'r');
+    if ($changelog && preg_match('/\((?:\d+:)?([\d.]+)/', (string) gzgets($changelog), $match)) {
+        return $match[1];
+    }
     exec('dpkg-query -W -f \'${Version}\' ' . escapeshellarg($package) . ' 2>/dev/null', $lines);
     return preg_match('/^(?:\d+:)?([\d.]+)/', $lines[0] ?? '', $match) ? $match[1] : 'unknown';
 }

@@ -39,7 +39,7 @@ final class Malkusch
 
     public function about(): array
     {
-        $version = packageVersion('php-malkusch-lock');
+        $version = packageVersion('php-malkusch-lock', 'Malkusch/Lock/autoload.php');
         return [
             'protocol' => 1, 'name' => 'malkusch_lock.php', 'version' => '1', 'library' => "malkusch/lock $version",
             'doc' => 'PHPRedisMutex of malkusch/lock: SET NX EX, and a script that compares and deletes',

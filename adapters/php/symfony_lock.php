@@ -75,17 +75,12 @@ final class Symfony
         $redis = $this->kind === 'redis';
         $about = [
             'protocol' => 1, 'name' => 'symfony_lock.php', 'version' => '1', 'doc' => 'Lock of Symfony, ' . ($redis ? 'RedisStore with phpredis' : 'FlockStore'),
-            'library' => 'symfony/lock ' . $this->version(), 'clock' => 'monotonic', 'no_try' => false, 'calls' => $redis ? ['extend', 'ask'] : ['ask'],
+            'library' => 'symfony/lock ' . packageVersion('php-symfony-lock', 'Symfony/Component/Lock/autoload.php'), 'clock' => 'monotonic', 'no_try' => false, 'calls' => $redis ? ['extend', 'ask'] : ['ask'],
             'topologies' => $redis ? ['redis-single', 'redis-single-aof'] : ['local'], 'ends' => $redis ? 'lease' : 'process',
             'versions' => ['php' => PHP_VERSION] + ($redis ? ['phpredis' => phpversion('redis')] : []),
             'notes' => $redis ? 'The first request takes the lock for 300 s, the default of RedisStore. A second request sets the time to live that the user gave to createLock.' : '',
         ];
         return $about + ($redis ? ['keys' => ['lockstorm:{run}:{lock}'], 'points' => [['name' => 'saved', 'doc' => 'the lock is taken for 300 s; the time to live of the user is not set yet']]] : []);
-    }
-
-    private function version(): string
-    {
-        return trim((string) shell_exec("dpkg-query -W -f '\${Version}' php-symfony-lock 2>/dev/null")) ?: 'unknown';
     }
 
     public function open(array $request): void

@@ -204,6 +204,9 @@ func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error)
 		s.Params = append(slices.Clip(s.Params), catalog.Param{Name: p.Name, Default: p.Default, Doc: p.Doc})
 	}
 	s.Versions = map[string]string{"adapter": strings.TrimSpace(d.Name + " " + d.Version)}
+	if d.Library != "" {
+		s.Versions["library"] = d.Library
+	}
 	for name, version := range d.Versions {
 		s.Versions[name] = version
 	}

@@ -8,6 +8,8 @@ const (
 	ofJava   = "--backend exec:cmd=adapters/java/"
 	ofNode   = "--backend exec:cmd=adapters/node/"
 	ofPHP    = "--backend exec:cmd=adapters/php/"
+	ofGo     = "--backend exec:cmd=adapters/go/launch"
+	ofEnv    = "--backend exec:cmd=env" // of a program with variables of the environment, its first arguments
 )
 
 // Disciplines of adapters: of a library that signals nothing, nobody can be told.
@@ -23,11 +25,13 @@ const (
 )
 
 var (
-	redisFaults  = []string{"none", "client-pause", lateRelease, "client-kill", cut, "lost-reply", "server-restart", "delete-key"}
-	zkFaults     = []string{"none", "client-pause", lateRelease, "client-kill", cut, "lost-reply", "server-restart", "session-expire"}
-	keyless      = []string{"none", "client-pause", lateRelease, "client-kill", cut, "lost-reply", "server-restart"} // nobody knows its keys, or it has none
-	otherWay     = []string{"none", "client-pause", "client-kill", "session-expire"}                                 // of a variant that differs in little
-	processFault = []string{"none", "client-pause", lateRelease, "client-kill"}
+	redisFaults    = []string{"none", "client-pause", lateRelease, "client-kill", cut, "lost-reply", "server-restart", "delete-key"}
+	zkFaults       = []string{"none", "client-pause", lateRelease, "client-kill", cut, "lost-reply", "server-restart", "session-expire"}
+	keyless        = []string{"none", "client-pause", lateRelease, "client-kill", cut, "lost-reply", "server-restart"} // nobody knows its keys, or it has none
+	otherWay       = []string{"none", "client-pause", "client-kill", "session-expire"}                                 // of a variant that differs in little
+	swallowed      = "partition-client:mode=blackhole,at=acquired,for=3ttl"                                            // until everything that has a time limit has ended
+	electionFaults = []string{"none", "client-pause", lateRelease, "client-kill", cut, "lost-reply", "server-restart", "delete-key"}
+	processFault   = []string{"none", "client-pause", lateRelease, "client-kill"}
 )
 
 // Adapters are the libraries of other languages as their users have them: rows of docs/adapters-measured.md. Each runs from the
@@ -59,6 +63,14 @@ func Adapters() []Variant {
 		{"malkusch/lock PHPRedisMutex", ofPHP + "malkusch_lock.php" + three, obey, redisFaults},
 		{"node-redis, SET NX PX by hand", ofNode + "redis_setnx.js" + three, obey, redisFaults},
 		{"proper-lockfile", ofNode + "proper_lockfile.js" + longLease, toldAndObey, []string{"none", "client-pause:for=3s", "client-pause:at=before-release,for=3s", "client-kill"}},
+		{"rueidislock, KeyMajority 1", ofGo + three + " -- rueidislock", toldAndObey, redisFaults},
+		{"rueidislock 1.0.14, KeyMajority 1", ofEnv + three + " -- MODFILE=old.mod adapters/go/launch rueidislock", toldAndObey, redisFaults},
+		{"client-go leader election", ofGo + leading + " -- clientgo", toldAndObey, append([]string{swallowed}, electionFaults...)},
+		{"client-go leader election, ReleaseOnCancel not set", ofGo + leading + " -- clientgo keep", told, []string{"none", lateRelease, cut, swallowed}},
+		{"client-go leader election, critical sections longer than the lease", ofGo + three + " --ttl 3s --time 30s --workload counter:hold=2.5ttl -- clientgo", told, []string{"none", cut, swallowed}},
+		{"certmagic FileStorage", ofGo + three + " --ttl 10s --time 45s -- certmagic", obey, processFault},
+		{"PostgreSQL advisory lock of a session, through PgBouncer", ofGo + three + " -- pgadvisory session", obey, []string{"none"}},
+		{"PostgreSQL advisory lock of a transaction, through PgBouncer", ofGo + three + " -- pgadvisory transaction", obey, keyless},
 		{"SQLite BEGIN IMMEDIATE", ofPython + "sqlite_lock.py" + three, obey, processFault},
 		{"flock of Python's standard library", ofPython + "flock.py" + three, obey, processFault},
 	}
@@ -68,4 +80,5 @@ func Adapters() []Variant {
 const (
 	three     = " --clients 3"
 	longLease = three + " --ttl 2s --time 10s"
+	leading   = three + " --ttl 3s --time 20s" // of an election that tries again every 2/15 of its lease
 )

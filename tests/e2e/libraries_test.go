@@ -132,12 +132,15 @@ func (c *cell) add(r *checker.Results) (complete bool) {
 // versions are those of the library, its language and the servers. A server's own line has more than its version.
 func versions(r *checker.Results) string {
 	var parts []string
+	if library := r.Versions["library"]; library != "" {
+		parts = append(parts, library)
+	}
 	for _, what := range slices.Sorted(maps.Keys(r.Versions)) {
 		name := what
 		if what == "java" && strings.Contains(r.Versions[what], "zookeeper") {
 			name = "zookeeper" // the program that runs it
 		}
-		if what != "adapter" && what != "go" && what != "lockstorm" {
+		if what != "adapter" && what != "library" && what != "go" && what != "lockstorm" && !strings.Contains(r.Versions["library"], name) {
 			parts = append(parts, name+" "+number.FindString(r.Versions[what]))
 		}
 	}

@@ -25,7 +25,7 @@ type record struct {
 
 	mu        sync.Mutex
 	version   int64  // that was read or written last
-	holder    string // by what was read last
+	holder    string // by what was read last, from the beginning of a release on
 	sent      int64  // of the request that took the lock; 0: none did
 	doubt     bool   // a request that could have taken it had no answer
 	held      bool   // the caller was told that it holds the lock

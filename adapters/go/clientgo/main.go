@@ -127,7 +127,7 @@ func (r *record) isReleasing() bool {
 func (h *hold) Release() error {
 	r := h.record
 	r.mu.Lock()
-	r.releasing = true
+	r.releasing, r.holder = true, ""
 	r.mu.Unlock()
 	h.cancel()
 	<-h.done

@@ -243,9 +243,9 @@ func (p *Program) Wait(notice string, more Fields) int64 {
 	return n
 }
 
-// Renewed tells how a renewal ended that was told of with Wait.
-func (p *Program) Renewed(n int64, more Fields) {
-	p.say(with(more, Fields{"notice": "renewed", "n": n}))
+// Tell tells how that ended which was told of with Wait: renewed or gave-up.
+func (p *Program) Tell(notice string, n int64, more Fields) {
+	p.say(with(more, Fields{"notice": notice, "n": n}))
 }
 
 func (p *Program) answer(r Request, answer string, more Fields) {

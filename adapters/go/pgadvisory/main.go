@@ -122,7 +122,6 @@ func (h *hold) Release() error {
 	return err
 }
 
-
 func main() {
 	lockstorm.Serve(&adapter{transaction: slices.Contains(os.Args[1:], "transaction")})
 }

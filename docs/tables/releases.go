@@ -1,0 +1,109 @@
+package tables
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/suite/own"
+)
+
+// Releases is docs/releases.md: what was not measured, by the name of its case, is that of the page before.
+func Releases(before, machine string, measured map[string]Measured) string {
+	p := &page{}
+	p.line("# Lock libraries by release\n\n<!-- Written by `make versions`. Do not edit. -->\n")
+	p.line(releasesIntro)
+	p.line("%s%s.", measuredOn, cmp.Or(machine, machineOf(before)))
+	for _, s := range own.Shelves() {
+		old := section(before, s.Library)
+		p.line("\n## %s\n", s.Library)
+		p.line("Command: `lockstorm run --backend exec:cmd=FILE%s --nemesis FAULT --seed N -- ARGS`, with the adapter `%s`.\n", " "+strings.TrimSpace(s.Flags), s.Command)
+		p.header("fault", "release", "runs", "changed by this release")
+		for _, fault := range s.Faults {
+			last := ""
+			for _, r := range s.Releases {
+				m, have := measured[s.Case(r, fault).Name]
+				label := label(r, m)
+				if !have {
+					label, m.Runs = fromSection(old, fault, r)
+				}
+				if m.Runs == "" {
+					continue
+				}
+				p.row("`"+fault+"`", label, m.Runs, change(last, m.Runs))
+				last = m.Runs
+			}
+		}
+	}
+	return p.String()
+}
+
+const releasesIntro = `This page shows whether a newer release of a lock library behaves in another way under the same faults. ` + "`" + `bookworm` + "`" + ` and ` + "`" + `trixie` + "`" + ` are the
+packages of Debian 12 and 13; the language itself and the servers are those of Debian 12. Each cell has the outcomes of runs with the
+seeds 1, 2, 3 and so on, in the words of [adapters-measured.md](adapters-measured.md). The last column names what the release changed: the outcomes or the rules of
+defects that no run of the release before had, or that no run of this release has. A few runs cannot show every outcome that a
+release allows, so a change may also be chance.
+`
+
+// label names a release: where it is from, and the version that the runs had.
+func label(r own.Release, m Measured) string {
+	library, _, _ := strings.Cut(m.Versions, ",")
+	if words := strings.Fields(library); len(words) > 0 && words[len(words)-1] != r.Of {
+		return words[len(words)-1] + " (" + r.Of + ")"
+	}
+	return r.Of
+}
+
+// section is the part of a page about a library.
+func section(page, library string) string {
+	_, rest, _ := strings.Cut(page, "\n## "+library+"\n")
+	part, _, _ := strings.Cut(rest, "\n## ")
+	return part
+}
+
+// fromSection is the label and the outcomes that a section has of a release under a fault.
+func fromSection(section, fault string, r own.Release) (label, runs string) {
+	for l := range strings.Lines(section) {
+		cells := strings.Split(l, " | ")
+		if len(cells) > 3 && cells[0] == fmt.Sprintf("| `%s`", fault) && (cells[1] == r.Of || strings.HasSuffix(cells[1], "("+r.Of+")")) {
+			return cells[1], cells[2]
+		}
+	}
+	return "", ""
+}
+
+// change is what is new, and what is gone, between the outcomes of two releases. Runs without a verdict and orphans say nothing.
+func change(before, now string) string {
+	if before == "" {
+		return ""
+	}
+	was, is := outcomes(before), outcomes(now)
+	var parts []string
+	for _, w := range is {
+		if !strings.Contains(" "+strings.Join(was, " ")+" ", " "+w+" ") {
+			parts = append(parts, "new: "+w)
+		}
+	}
+	for _, w := range was {
+		if !strings.Contains(" "+strings.Join(is, " ")+" ", " "+w+" ") {
+			parts = append(parts, "gone: "+w)
+		}
+	}
+	return cmp.Or(strings.Join(parts, ", "), "nothing")
+}
+
+// outcomes are the words of a cell: of runs, and of rules of defects.
+func outcomes(cell string) (words []string) {
+	for _, part := range strings.FieldsFunc(cell, func(r rune) bool { return r == ',' || r == '(' || r == ')' }) {
+		if f := strings.Fields(part); len(f) > 0 && f[0] != "unknown" && f[0] != orphan {
+			words = append(words, f[0])
+		}
+	}
+	return words
+}
+
+// HasRelease reports whether a page has the row of a release under a fault.
+func HasRelease(page string, s own.Shelf, r own.Release, fault string) bool {
+	_, runs := fromSection(section(page, s.Library), fault, r)
+	return runs != ""
+}

@@ -1,0 +1,34 @@
+//go:build series
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/docs/tables"
+	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/own"
+)
+
+// TestSeriesReleases runs the libraries of adapters in the releases that can be had, with LIB_SEEDS seeds (10), and writes
+// docs/releases.md anew. LIB_ONLY, LIB_FAULT and LIB_RESUME are as in TestSeriesLibraries.
+func TestSeriesReleases(t *testing.T) {
+	t.Chdir(filepath.Join("..", "..")) // where the adapters are
+	path := filepath.Join("docs", "releases.md")
+	before, _ := os.ReadFile(path) //nolint:errcheck // there may be no page yet
+	var cases []suite.Case
+	for _, s := range own.Shelves() {
+		for _, fault := range s.Faults {
+			for _, r := range s.Releases {
+				if os.Getenv("LIB_RESUME") == "" || !tables.HasRelease(string(before), s, r, fault) {
+					cases = append(cases, s.Case(r, fault))
+				}
+			}
+		}
+	}
+	measure(t, cases, path, func(before string, measured map[string]tables.Measured) string {
+		return tables.Releases(before, cpus(), measured)
+	})
+}
