@@ -165,6 +165,10 @@ campaign: servers ##> a campaign of 80 runs on four workers, with 20 kills of wo
 	set -o pipefail; $(GO) test -tags series -count=1 -timeout 20m -run TestSeriesCampaign -v ./tests/e2e | grep -v '^=== '
 	set -o pipefail; $(GO) test -tags series -count=1 -timeout 20m -run TestSeriesLoad -v ./campaign | grep -v '^=== '
 
+.PHONY: exports
+exports: servers ##> 50 runs, EXPORT_SEEDS (2) seeds of 25 lines from EXPORT_SEED (1) on, exported and read back: the same verdicts (3 minutes)
+	set -o pipefail; $(GO) test -tags series -count=1 -timeout 30m -parallel 4 -run TestSeriesExports -v ./tests/e2e | grep -v '^=== '
+
 .PHONY: explore-bench
 explore-bench: servers ##> the guided and the random search for published failures: EXPLORE_FOR (3m), EXPLORE_SEEDS (3), EXPLORE_ONLY=REGEXP; it goes on where it was stopped
 	set -o pipefail; $(GO) test -tags series -count=1 -timeout 12h -run TestSeriesExplore -v ./tests/e2e | grep --line-buffered -v '^=== '
@@ -201,9 +205,10 @@ versions: servers ##> LIB=MODULE: the cases of a library over its last releases,
 	LIB=$(LIB) $(GO) test -tags series -count=1 -timeout 180m -run TestSeriesVersions -v ./tests/e2e
 
 .PHONY: adapter-libraries
-adapter-libraries: build servers ##> the libraries of other languages under faults, what is installed and what trixie has; planted bugs, the reference
+adapter-libraries: build servers ##> the libraries of other languages under faults, what is installed and what trixie has; planted bugs, the controls (CONTROL_SEEDS)
 	./.ci/trixie bin/trixie
-	set -o pipefail; $(GO) test -tags series -count=1 -timeout 60m -v -run 'TestPlanted|TestReference|TestKazoo|TestCollector' ./adapters | grep -v '^=== '
+	set -o pipefail; $(GO) test -tags series -count=1 -timeout 60m -v -run 'TestPlanted|TestKazoo|TestCollector' ./adapters | grep -v '^=== '
+	set -o pipefail; $(GO) test -tags series -count=1 -timeout 60m -parallel 6 -v -run TestReference ./adapters | grep -v '^=== '
 	$(BIN) suite adapters/releases.yaml --out lockstorm-runs/adapters --resume
 
 MUTANT_SEEDS ?= 20
