@@ -201,15 +201,14 @@ adapters: servers ##> the libraries of other languages likewise (LIB_SEEDS, LIB_
 	$(GO) test -tags series -count=1 -timeout 240m -parallel 6 -run TestSeriesAdapters ./tests/e2e
 
 .PHONY: versions
-versions: servers ##> LIB=MODULE: the cases of a library over its last releases, each built in a module of its own
-	LIB=$(LIB) $(GO) test -tags series -count=1 -timeout 180m -run TestSeriesVersions -v ./tests/e2e
+versions: servers ##> the libraries of adapters in the releases that can be had (LIB_SEEDS, LIB_ONLY, LIB_FAULT, LIB_RESUME as above); writes docs/releases.md. LIB=MODULE: instead, the cases of a Go library over its last releases
+	$(if $(LIB),,./.ci/trixie bin/trixie)
+	set -o pipefail; LIB=$(LIB) $(GO) test -tags series -count=1 -timeout 240m -parallel 6 -run $(if $(LIB),TestSeriesVersions,TestSeriesReleases) -v ./tests/e2e | grep -v '^=== '
 
 .PHONY: adapter-libraries
-adapter-libraries: build servers ##> the libraries of other languages under faults, what is installed and what trixie has; planted bugs, the controls (CONTROL_SEEDS)
-	./.ci/trixie bin/trixie
+adapter-libraries: servers ##> planted bugs in adapters, and the controls of each language under faults (CONTROL_SEEDS): 20 minutes
 	set -o pipefail; $(GO) test -tags series -count=1 -timeout 60m -v -run 'TestPlanted|TestKazoo|TestCollector' ./adapters | grep -v '^=== '
 	set -o pipefail; $(GO) test -tags series -count=1 -timeout 60m -parallel 6 -v -run TestReference ./adapters | grep -v '^=== '
-	$(BIN) suite adapters/releases.yaml --out lockstorm-runs/adapters --resume
 
 MUTANT_SEEDS ?= 20
 

@@ -69,6 +69,8 @@ func TestConformance(t *testing.T) {
 		{"java/curator", harness.ExitPass},
 		{"node/proper_lockfile.js", harness.ExitPass},
 		{"node/redis_setnx.js", harness.ExitPass},
+		{"go/launch flock", harness.ExitPass},
+		{"go/launch rueidislock", harness.ExitPass},
 		{"php/malkusch_lock.php", harness.ExitPass},
 		{"php/symfony_lock.php redis", harness.ExitPass},
 		{"php/symfony_lock.php flock", harness.ExitPass},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/sockets"
 )
 
 // Names of the topologies.
@@ -19,11 +20,11 @@ const (
 	Three  = "nats-three"
 )
 
-// Topologies are the sets of NATS servers that the locks run on. The server is a Go library: in
-// a child of our own binary it is the real one.
+// Topologies are the sets of NATS servers that the locks run on: those of the program nats-server, or, because the server is a
+// Go library, the real one in a child of our own binary.
 func Topologies() []cluster.Topology {
 	ensemble := cluster.Topology{
-		Name: Three, Doc: "a cluster of three NATS servers with JetStream, embedded in lockstorm; every change is on two servers before it is acknowledged; a new leader takes 4 to 10 s",
+		Name: Three, Doc: "a cluster of three NATS servers with JetStream; every change is on two servers before it is acknowledged; a new leader takes 4 to 10 s",
 		Recovery: 12 * time.Second, FailOver: 10 * time.Second, TTL: 2 * time.Second,
 		Fleet: cluster.Elected, Ready: together,
 	}
@@ -31,14 +32,14 @@ func Topologies() []cluster.Topology {
 		ensemble.Nodes = append(ensemble.Nodes, node(i+1, 3))
 	}
 	return []cluster.Topology{{
-		Name: Single, Doc: "one NATS server with JetStream, embedded in lockstorm; its data is on disk and survives a restart",
+		Name: Single, Doc: "one NATS server with JetStream; its data is on disk and survives a restart",
 		Nodes: []cluster.Recipe{node(1, 1)}, Recovery: 2 * time.Second,
 	}, ensemble}
 }
 
 func nodeName(i int) string { return fmt.Sprintf("nats-%d", i) }
 
-// configFile is what the server reads.
+// configFile is read by the program and by the embedded server alike, of every release from 2.9 on.
 const configFile = "nats.conf"
 
 // routePort is where members call each other. The address that they know of each other is that of
@@ -58,31 +59,36 @@ const startTimeout = 10 * time.Second
 // maxStore bounds what a server holds, in memory and on disk.
 const maxStore = 64 << 20
 
-// node is a server. It is the embedded one: what is asked of members, releases before 2.11, which Debian has, do not say.
+// node is a server.
 func node(i, of int) cluster.Recipe {
 	r := cluster.Recipe{
-		Name: nodeName(i), Data: true,
+		Name: nodeName(i), Data: true, Binary: "nats-server", Dirs: []string{"/usr/sbin"}, Package: "nats-server", Version: []string{"--version"},
+		Args:     []string{"--config", configFile},
 		Embedded: serve, EmbeddedVersion: "nats-server " + server.VERSION + ", embedded",
 	}
 	lines := []string{
 		"server_name: " + nodeName(i), "host: \"{{.Host}}\"", "port: {{.Port}}",
 		fmt.Sprintf("jetstream { store_dir: jetstream, max_memory_store: %d, max_file_store: %d }", maxStore, maxStore),
-		fmt.Sprintf("accounts { APP { jetstream: enabled, users: [{user: %q, password: %q}] }, SYS { users: [{user: %q, password: %q}] } }", lockUser, password, systemUser, password),
-		"system_account: SYS", "no_auth_user: " + lockUser,
+		fmt.Sprintf("accounts { %s { jetstream: enabled, users: [{user: %q, password: %q}] }, %s { users: [{user: %q, password: %q}] } }", lockAccount, lockUser, password, systemAccount, systemUser, password),
+		"system_account: " + systemAccount, "no_auth_user: " + lockUser,
 	}
 	if of == 1 {
-		r.Ready = ready
+		r.Ready = serves
 	} else {
 		r.Role, r.Ready, r.Admin = history.RoleFollower, answers, newAdmin
 		r.Ports = []cluster.Port{{Name: routePort, Peering: cluster.BySocket}}
+		// With one thread for its goroutines the queue of a member's votes and answers cannot start before its account is known: else a
+		// member of 2.10 sends none of them for good.
+		r.Env = map[string]string{"GOMAXPROCS": "1"}
 		var routes []string
 		for n := 1; n <= of; n++ {
 			if n != i {
 				routes = append(routes, fmt.Sprintf("\"nats-route://{{.PeerHost}}:{{.PeerPort %q %q}}\"", nodeName(n), routePort))
 			}
 		}
-		// Without compression and pools a pair of members has one connection; clients are not told of members that they were not given.
-		lines = append(lines, fmt.Sprintf("cluster { name: lockstorm, host: \"{{.Host}}\", port: {{.PortNamed %q}}, advertise: \"{{.PeerHost}}:{{.PeerPort %q %q}}\", no_advertise: true, pool_size: -1, compression: disabled, routes: [%s] }",
+		// Clients are not told of members that they were not given. Without a pool a pair of members has one connection, of every release;
+		// 2.9 knows no pool_size, and accepts it as a variable that is used: connect_retries below 0 are as many as 0, the default.
+		lines = append(lines, fmt.Sprintf("cluster { name: lockstorm, host: \"{{.Host}}\", port: {{.PortNamed %q}}, advertise: \"{{.PeerHost}}:{{.PeerPort %q %q}}\", no_advertise: true, pool_size: -1, connect_retries: $pool_size, routes: [%s] }",
 			routePort, nodeName(i), routePort, strings.Join(routes, ", ")))
 	}
 	r.Fresh = map[string]string{configFile: strings.Join(lines, "\n") + "\n"}
@@ -111,6 +117,22 @@ func serve(ctx context.Context, addr string) error {
 	return nil
 }
 
+// answers waits until the server's own process answers, with a leader or without.
+func answers(ctx context.Context, addr string, pid int) error {
+	if _, err := groupsOf(ctx, addr); err != nil {
+		return err
+	}
+	return sockets.Own(pid, addr)
+}
+
+// serves waits until JetStream of the server's own process answers.
+func serves(ctx context.Context, addr string, pid int) error {
+	if err := ready(ctx, addr); err != nil {
+		return err
+	}
+	return sockets.Own(pid, addr)
+}
+
 // together waits until all agree on one leader of the cluster, and JetStream answers at each.
 func together(ctx context.Context, addrs map[string]string) error {
 	leaders := map[string]bool{}
@@ -125,7 +147,7 @@ func together(ctx context.Context, addrs map[string]string) error {
 		return errors.New("the servers do not agree on a leader yet")
 	}
 	for name, addr := range addrs {
-		if err := ready(ctx, addr, 0); err != nil {
+		if err := ready(ctx, addr); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}

@@ -22,7 +22,7 @@ func behindBouncer() cluster.Topology {
 	db.Peering = cluster.Pairwise
 	return cluster.Topology{
 		Name: PostgresBouncer, Doc: "a PostgreSQL server behind PgBouncer in transaction mode, which gives clients a connection to the server for one transaction at a time",
-		Nodes: []cluster.Recipe{bouncer(db.Name), db}, Recovery: 5 * time.Second,
+		Nodes: []cluster.Recipe{bouncer(db.Name), db}, Recovery: 20 * time.Second, // PgBouncer tries again 15 s after a server refused it
 	}
 }
 
@@ -39,4 +39,3 @@ func bouncer(db string) cluster.Recipe {
 		Ready:   func(ctx context.Context, addr string, pid int) error { return serves(ctx, &postgres, addr, pid) },
 	}
 }
-

@@ -35,6 +35,29 @@ func TestSingle(t *testing.T) {
 	}
 }
 
+// The pool serves when its database does, which it reaches by its link.
+func TestBouncer(t *testing.T) {
+	b := ensembletest.Start(t, ensembletest.Named(t, Topologies(), PostgresBouncer))
+	servers := b.Cluster.Servers()
+	pool, db := servers[0], servers[1]
+	if pool.Name() != bouncerNode || pool.Role() != RoleProxy || db.Role() != history.RoleMaster {
+		t.Fatalf("%s is %s, %s is %s", pool.Name(), pool.Role(), db.Name(), db.Role())
+	}
+	asks := func() error {
+		conn, err := probe(&postgres, pool.Addr())
+		if err != nil {
+			return err
+		}
+		defer conn.Close() //nolint:errcheck // it was only asked
+		_, err = conn.ExecContext(b.Ctx, "SELECT 1")
+		return err
+	}
+	if err := asks(); err != nil {
+		t.Fatal(err)
+	}
+	b.NothingBeside("while the pool has a connection")
+}
+
 // A replica that is promoted has what was written, and takes writes; the old master comes back with
 // nothing of its own, follows, and catches up.
 func TestReplicas(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 // page before, and so are machine and versions where none are said.
 func Adapters(before, machine string, measured map[string]Measured) string {
 	p := &page{}
-	p.line("# Libraries of other languages under faults, as measured\n\n<!-- Written by `make adapters`. Do not edit. -->\n")
+	p.line("# Libraries of adapters under faults, as measured\n\n<!-- Written by `make adapters`. Do not edit. -->\n")
 	p.line(adaptersIntro + measuredColumns)
 	rows, _ := adapterRows(before, measured)
 	p.measured(rows, before, machine)
@@ -25,7 +25,7 @@ func Adapters(before, machine string, measured map[string]Measured) string {
 }
 
 // adaptersIntro explains the first table of the page.
-const adaptersIntro = `This page shows how lock libraries of Python, Java, PHP and Node behave under faults. Each library runs through its
+const adaptersIntro = `This page shows how lock libraries of Python, Java, PHP, Node and Go behave under faults. Each library runs through its
 [adapter](adapters.md), with its own defaults, and each run has three clients. The first table has a row for each variant (a library with
 certain options and calls) under each discipline and fault. [faults.md](faults.md) explains the faults. ` + "`" + `none` + "`" + ` is a run without a fault. The
 discipline says when a client stops using the lock: under ` + "`" + `told` + "`" + ` at the library's loss signal, under ` + "`" + `obey` + "`" + ` at the deadline of its lease

@@ -211,7 +211,15 @@ var explanations = []explanation{
 	{"redislock, Sentinel; rueidislock, Sentinel", "failover-kill", nil, "new master", sectionReplaced, ""},
 	{"redislock, Sentinel; rueidislock, Sentinel", "leader-isolate", nil, "new master", sectionReplaced, ""},
 	{"redsync WithFailFast", "none", nil, "late deletion", "redsync WithFailFast: a failed try deletes the keys of the next try", ""},
-	{"rueidislock, KeyMajority 1", "", []string{blocks}, "KeyMajority 1", "rueidislock with KeyMajority 1 forgets waiting clients", ""},
+	{"client-go", "partition-client:mode=blackhole", nil, "told after the lease", "client-go 0.37.2: with ReleaseOnCancel, a leader without a network learns of its loss after its lease has expired", ""},
+	{"client-go", "client-pause", nil, "the next leader's lease", "client-go 0.34.0 and later: a leader that was paused gives up the lease of the next leader", ""},
+	{"certmagic", "client-kill", []string{blocks}, "kept fresh", sectionKeptFresh, ""},
+	{"certmagic", "client-pause", []string{"foreign-release"}, "kept fresh", sectionKeptFresh, ""},
+	{"certmagic", "", nil, "taken for stale", "certmagic 0.25.0: a waiting client takes a lock that is held for a stale one", ""},
+	{"PostgreSQL advisory lock of a session", "", nil, "another session", sectionBouncer, ""},
+	{"PostgreSQL advisory lock of a transaction", "server-restart", nil, "locks in memory", sectionBouncer, ""},
+	{"rueidislock, KeyMajority 1; rueidislock 1.0.14", "", []string{blocks}, "KeyMajority 1", "rueidislock with KeyMajority 1 forgets waiting clients", ""},
+	{"rueidislock, KeyMajority 1; rueidislock 1.0.14", "delete-key", nil, "key deleted", sectionLostKeys, ""},
 	{"rueidislock", "", []string{blocks}, "waits forever", "rueidislock waits forever if its server was down for longer than KeyValidity", ""},
 	{"rq's scheduler of two queues", "", nil, "another's lock deleted", "rq 1.13.0: a scheduler that stops deletes the lock of another scheduler", ""},
 	{onRedis, "server-restart", nil, "server lost keys", sectionLostKeys, "appendfsync always"},
@@ -240,7 +248,9 @@ const (
 	sectionElection = "etcd: a client whose session has expired wins an election"
 	sectionLostKeys = "Not a library bug: a server that loses its keys"
 	// Locks of other languages that live in one Redis, whose keys a restart takes.
-	onRedis             = "redis-py; Symfony RedisStore; Laravel RedisStore; malkusch; node-redis; tooz RedisLock; rq's scheduler"
+	onRedis             = "client-go; redis-py; Symfony RedisStore; Laravel RedisStore; malkusch; node-redis; tooz RedisLock; rq's scheduler"
 	sectionLaravelEarly = "illuminate/cache 8.83.26: a lock in files ends up to one second early"
+	sectionKeptFresh    = "certmagic 0.25.0: an earlier holder keeps the lock file of a dead holder fresh"
+	sectionBouncer      = "Not a library bug: a lock of a session behind PgBouncer"
 	sectionReplaced     = "Not a library bug: a master that is replaced"
 )

@@ -17,7 +17,7 @@ func Releases(before, machine string, measured map[string]Measured) string {
 	for _, s := range own.Shelves() {
 		old := section(before, s.Library)
 		p.line("\n## %s\n", s.Library)
-		p.line("Command: `lockstorm run --backend exec:cmd=FILE%s --nemesis FAULT --seed N -- ARGS`, with the adapter `%s`.\n", " "+strings.TrimSpace(s.Flags), s.Command)
+		p.line("`lockstorm run --backend exec:cmd=FILE %s --nemesis FAULT --seed N -- ARGS`\n", s.Shown())
 		p.header("fault", "release", "runs", "changed by this release")
 		for _, fault := range s.Faults {
 			last := ""
@@ -33,6 +33,13 @@ func Releases(before, machine string, measured map[string]Measured) string {
 				p.row("`"+fault+"`", label, m.Runs, change(last, m.Runs))
 				last = m.Runs
 			}
+		}
+	}
+	p.line("\n## Commands\n\nThe next table has FILE (the first word) and ARGS (the other words) of each release.\n")
+	p.header("library", "release", "FILE ARGS")
+	for _, s := range own.Shelves() {
+		for _, r := range s.Releases {
+			p.row(s.Library, r.Of, "`"+strings.Join(s.Words(r), " ")+"`")
 		}
 	}
 	return p.String()

@@ -38,6 +38,7 @@ func Start(t *testing.T, top cluster.Topology) *Bench {
 // StartWith starts a topology with another provider.
 func StartWith(t *testing.T, top cluster.Topology, with func(*proc.Starter) cluster.Provider) *Bench {
 	t.Helper()
+	dir := filepath.Join(t.TempDir(), "nodes") // it is removed when the servers have stopped, which write into it until then
 	starter := proc.NewStarter()
 	ctx, cancel := context.WithTimeout(context.Background(), Limit)
 	b := &Bench{T: t, Ctx: ctx, Net: link.New()}
@@ -57,7 +58,6 @@ func StartWith(t *testing.T, top cluster.Topology, with func(*proc.Starter) clus
 	if err := p.Available(top); err != nil {
 		t.Fatalf("%v\n(make test installs what the tests need)", err)
 	}
-	dir := filepath.Join(t.TempDir(), "nodes")
 	t.Cleanup(func() {
 		if t.Failed() {
 			logs(t, dir)

@@ -70,7 +70,7 @@ func Adapters() []Variant {
 		{"client-go leader election, critical sections longer than the lease", ofGo + three + " --ttl 3s --time 30s --workload counter:hold=2.5ttl -- clientgo", told, []string{"none", cut, swallowed}},
 		{"certmagic FileStorage", ofGo + three + " --ttl 10s --time 45s -- certmagic", obey, processFault},
 		{"PostgreSQL advisory lock of a session, through PgBouncer", ofGo + three + " -- pgadvisory session", obey, []string{"none"}},
-		{"PostgreSQL advisory lock of a transaction, through PgBouncer", ofGo + three + " -- pgadvisory transaction", obey, keyless},
+		{"PostgreSQL advisory lock of a transaction, through PgBouncer", ofGo + three + " -- pgadvisory transaction", obey, []string{"none", "client-pause", lateRelease, "client-kill", cut, "lost-reply:nodes=pgbouncer-1", "server-restart"}},
 		{"SQLite BEGIN IMMEDIATE", ofPython + "sqlite_lock.py" + three, obey, processFault},
 		{"flock of Python's standard library", ofPython + "flock.py" + three, obey, processFault},
 	}

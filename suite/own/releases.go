@@ -1,6 +1,7 @@
 package own
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/suite"
@@ -32,9 +33,14 @@ var (
 )
 
 // ofModule are releases of a module of Go: adapters/go/launch builds an adapter with them.
-func ofModule(module string, versions ...string) (all []Release) {
+func ofModule(module string, versions ...string) []Release {
+	return ofModules([]string{module}, versions...)
+}
+
+// ofModules are releases of modules that go together, by one number.
+func ofModules(modules []string, versions ...string) (all []Release) {
 	for _, v := range versions {
-		all = append(all, Release{v, []string{"env", "RELEASE=" + module + "@" + v}})
+		all = append(all, Release{v, []string{"env", "RELEASE=" + strings.Join(modules, "@"+v+",") + "@" + v}})
 	}
 	return all
 }
@@ -56,14 +62,22 @@ func Shelves() []Shelf {
 		{"Laravel FileStore", "adapters/php/laravel_lock.php file", longLease, []string{"none", "client-pause:at=before-release,for=1.5ttl"}, php},
 		{"malkusch/lock PHPRedisMutex", "adapters/php/malkusch_lock.php", three, ofRedis, php},
 		{"rueidislock, KeyMajority 1", "adapters/go/launch rueidislock", three, append([]string{cut}, ofRedis...), ofModule("github.com/redis/rueidis", "v1.0.14", "v1.0.36", "v1.0.60", "v1.0.79")},
-		{"client-go leader election", "adapters/go/launch clientgo", leading, []string{"none", "client-pause", lateRelease}, ofModule("k8s.io/client-go", "v0.30.14", "v0.34.2", "v0.37.2")},
+		{"client-go leader election", "adapters/go/launch clientgo", leading, []string{"none", "client-pause", lateRelease}, ofModules([]string{"k8s.io/client-go", "k8s.io/apimachinery"}, "v0.30.14", "v0.33.13", "v0.34.0", "v0.37.2")},
 		{"certmagic FileStorage", "adapters/go/launch certmagic", three + " --ttl 10s --time 45s", []string{"client-kill", "client-pause"}, ofModule("github.com/caddyserver/certmagic", "v0.22.2", "v0.25.0")},
 	}
 }
 
+// Words are the program of a release and its arguments.
+func (s Shelf) Words(r Release) []string {
+	return append(slices.Clone(r.With), strings.Fields(s.Command)...)
+}
+
+// Shown are the flags of its runs.
+func (s Shelf) Shown() string { return strings.TrimSpace(Variant{Line: s.Flags}.Flags()) }
+
 // Case is the case of a release under a fault. It expects nothing.
 func (s Shelf) Case(r Release, fault string) suite.Case {
-	words := append(append([]string{}, r.With...), strings.Fields(s.Command)...)
+	words := s.Words(r)
 	v := Variant{Name: s.Library, Line: "--backend exec:cmd=" + words[0] + " " + strings.TrimSpace(s.Flags) + argumentsOf + strings.Join(words[1:], " ")}
 	c := v.Case("", fault)
 	c.Name = s.Library + "/" + r.Of + "/" + fault

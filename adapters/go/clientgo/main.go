@@ -31,9 +31,17 @@ type adapter struct {
 	keep    bool
 }
 
+// eachLease is how long three clients need, one after the other, when each lock ends with its lease of 3 s.
+const eachLease = 12 * time.Second
+
 func (a *adapter) About() lockstorm.Fields {
+	recovery := time.Duration(0)
+	if a.keep {
+		recovery = eachLease
+	}
 	return lockstorm.Fields{
-		"name": "clientgo", "version": "1", "doc": "leader election of client-go; its resource lock is a key of etcd",
+		"recovery_ns": recovery.Nanoseconds(),
+		"name":        "clientgo", "version": "1", "doc": "leader election of client-go; its resource lock is a key of etcd",
 		"library": module + " " + lockstorm.Version(module), "topologies": []string{"etcd-single", "etcd-three"}, "ends": "lease", "waits": true, "no_try": true,
 		"renews":   true,
 		"signals":  []lockstorm.Fields{{"kind": "context", "name": "the context of OnStartedLeading"}},
