@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"sync"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -38,7 +39,8 @@ var _ resourcelock.Interface = (*record)(nil)
 
 var resource = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
 
-// Get reads the record.
+// Get reads the record. Candidates wait for as long as the bytes that it returns stay the same: the times in them are whole seconds, which every renewal changes
+// with the default of 2 s between two of them. Here they come more often, so the version is a part of the bytes.
 func (r *record) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	got, err := r.client.Get(ctx, r.key)
 	if err != nil {
@@ -54,7 +56,7 @@ func (r *record) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, [
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.version, r.holder = got.Kvs[0].ModRevision, rec.HolderIdentity
-	return &rec, got.Kvs[0].Value, nil
+	return &rec, strconv.AppendInt(got.Kvs[0].Value, r.version, 10), nil
 }
 
 // Create writes the first record.
