@@ -211,7 +211,7 @@ var explanations = []explanation{
 	{"redislock, Sentinel; rueidislock, Sentinel", "failover-kill", nil, "new master", sectionReplaced, ""},
 	{"redislock, Sentinel; rueidislock, Sentinel", "leader-isolate", nil, "new master", sectionReplaced, ""},
 	{"redsync WithFailFast", "none", nil, "late deletion", "redsync WithFailFast: a failed try deletes the keys of the next try", ""},
-	{"client-go", "partition-client:mode=blackhole", nil, "told after the lease", "client-go 0.37.2: with ReleaseOnCancel, a leader without a network learns of its loss after its lease has expired", ""},
+	{"client-go", "partition-client", nil, "told after the lease", "client-go 0.37.2: with ReleaseOnCancel, a leader without a network learns of its loss after its lease has expired", ""},
 	{"client-go", "client-pause", nil, "the next leader's lease", "client-go 0.34.0 and later: a leader that was paused gives up the lease of the next leader", ""},
 	{"certmagic", "client-kill", []string{blocks}, "kept fresh", sectionKeptFresh, ""},
 	{"certmagic", "client-pause", []string{"foreign-release"}, "kept fresh", sectionKeptFresh, ""},
