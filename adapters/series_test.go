@@ -64,6 +64,15 @@ var controls = []string{
 	"go/launch flock",
 }
 
+// The controls keep the protocol.
+func TestControlsConform(t *testing.T) {
+	var all []kept
+	for _, c := range controls {
+		all = append(all, kept{c, harness.ExitPass})
+	}
+	conform(t, all)
+}
+
 // Each control withstands twenty seeds (CONTROL_SEEDS) of each fault that strikes clients, so what such a fault finds in a library is
 // not the fault of the library for adapters. What a busy host made inconclusive says nothing. A run that fails is kept.
 func TestReference(t *testing.T) {

@@ -115,7 +115,8 @@ func TestMove(t *testing.T) {
 }
 
 // Every leader that is killed, stopped or cut off is replaced, and no traffic between the members
-// passes beside the links.
+// passes beside the links. The embedded server does the same in a series.
 func TestElections(t *testing.T) {
-	both(t, Three, (*ensembletest.Bench).Elections)
+	t.Parallel()
+	ensembletest.Start(t, ensembletest.Named(t, Topologies(), Three)).Elections()
 }

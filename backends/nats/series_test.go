@@ -1,0 +1,14 @@
+//go:build series
+
+package nats
+
+import (
+	"testing"
+
+	"github.com/lockstorm/lockstorm/nemesis/ensembletest"
+)
+
+// The leaders of embedded servers are replaced like those of the program.
+func TestSeriesElections(t *testing.T) {
+	ensembletest.StartWith(t, ensembletest.Named(t, Topologies(), Three), embedded).Elections()
+}
