@@ -3,8 +3,10 @@ package tables
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/own"
 )
 
@@ -20,7 +22,7 @@ func Releases(before, machine string, measured map[string]Measured) string {
 		p.line("`lockstorm run --backend exec:cmd=FILE %s --nemesis FAULT --seed N -- ARGS`\n", s.Shown())
 		p.header("fault", "release", "runs", "changed by this release")
 		for _, fault := range s.Faults {
-			last := ""
+			var last []string
 			for _, r := range s.Releases {
 				m, have := measured[s.Case(r, fault).Name]
 				label := label(r, m)
@@ -30,8 +32,11 @@ func Releases(before, machine string, measured map[string]Measured) string {
 				if m.Runs == "" {
 					continue
 				}
-				p.row("`"+fault+"`", label, m.Runs, change(last, m.Runs))
-				last = m.Runs
+				is := outcomes(m.Runs)
+				p.row("`"+fault+"`", label, m.Runs, change(last, is))
+				if len(is) > 0 {
+					last = is
+				}
 			}
 		}
 	}
@@ -48,7 +53,7 @@ func Releases(before, machine string, measured map[string]Measured) string {
 const releasesIntro = `This page shows whether a newer release of a lock library behaves in another way under the same faults. ` + "`" + `bookworm` + "`" + ` and ` + "`" + `trixie` + "`" + ` are the
 packages of Debian 12 and 13; the language itself and the servers are those of Debian 12. Each cell has the outcomes of runs with the
 seeds 1, 2, 3 and so on, in the words of [adapters-measured.md](adapters-measured.md). The last column names what the release changed: the outcomes or the rules of
-defects that no run of the release before had, or that no run of this release has. A few runs cannot show every outcome that a
+defects that no run of the release before had, or that no run of this release has. The column is empty where no run has a verdict. A few runs cannot show every outcome that a
 release allows, so a change may also be chance.
 `
 
@@ -79,27 +84,26 @@ func fromSection(section, fault string, r own.Release) (label, runs string) {
 	return "", ""
 }
 
-// change is what is new, and what is gone, between the outcomes of two releases. Runs without a verdict and orphans say nothing.
-func change(before, now string) string {
-	if before == "" {
+// change is what is new, and what is gone, between the outcomes of two releases; nothing is said where one has none.
+func change(was, is []string) string {
+	if len(was) == 0 || len(is) == 0 {
 		return ""
 	}
-	was, is := outcomes(before), outcomes(now)
 	var parts []string
 	for _, w := range is {
-		if !strings.Contains(" "+strings.Join(was, " ")+" ", " "+w+" ") {
+		if !slices.Contains(was, w) {
 			parts = append(parts, "new: "+w)
 		}
 	}
 	for _, w := range was {
-		if !strings.Contains(" "+strings.Join(is, " ")+" ", " "+w+" ") {
+		if !slices.Contains(is, w) {
 			parts = append(parts, "gone: "+w)
 		}
 	}
 	return cmp.Or(strings.Join(parts, ", "), "nothing")
 }
 
-// outcomes are the words of a cell: of runs, and of rules of defects.
+// outcomes are the words of a cell: of runs, and of rules of defects. Runs without a verdict and orphans say nothing.
 func outcomes(cell string) (words []string) {
 	for _, part := range strings.FieldsFunc(cell, func(r rune) bool { return r == ',' || r == '(' || r == ')' }) {
 		if f := strings.Fields(part); len(f) > 0 && f[0] != "unknown" && f[0] != orphan {
@@ -109,8 +113,16 @@ func outcomes(cell string) (words []string) {
 	return words
 }
 
-// HasRelease reports whether a page has the row of a release under a fault.
-func HasRelease(page string, s own.Shelf, r own.Release, fault string) bool {
-	_, runs := fromSection(section(page, s.Library), fault, r)
-	return runs != ""
+// HasRelease reports whether a page of releases has the row of a case.
+func HasRelease(page string, c suite.Case) bool {
+	for _, s := range own.Shelves() {
+		for _, r := range s.Releases {
+			fault := c.Run.Nemesis[0]
+			if s.Case(r, fault).Name == c.Name {
+				_, runs := fromSection(section(page, s.Library), fault, r)
+				return runs != ""
+			}
+		}
+	}
+	return false
 }

@@ -5,7 +5,6 @@ go 1.25.0
 require (
 	github.com/caddyserver/certmagic v0.25.0
 	github.com/lockstorm/lockstorm/adapters/go/lockstorm v0.0.0
-	go.uber.org/zap v1.27.0
 )
 
 require (
@@ -16,6 +15,7 @@ require (
 	github.com/miekg/dns v1.1.68 // indirect
 	github.com/zeebo/blake3 v0.2.4 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
+	go.uber.org/zap v1.27.0 // indirect
 	go.uber.org/zap/exp v0.3.0 // indirect
 	golang.org/x/crypto v0.41.0 // indirect
 	golang.org/x/mod v0.26.0 // indirect

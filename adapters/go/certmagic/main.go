@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/caddyserver/certmagic"
-	"go.uber.org/zap"
 
 	"github.com/lockstorm/lockstorm/adapters/go/lockstorm"
 )
@@ -76,7 +75,4 @@ func (h *hold) Release() error {
 	return err
 }
 
-func main() {
-	certmagic.Default.Logger = zap.NewNop()
-	lockstorm.Serve(&adapter{})
-}
+func main() { lockstorm.Serve(&adapter{}) }

@@ -90,16 +90,21 @@ type Program struct {
 	mu      sync.Mutex
 	numbers int64
 	going   map[int64]chan struct{}
-	cancels map[int64]context.CancelFunc
-	waits   map[int64]context.Context
+	waits   map[int64]wait
 	holds   map[int64]Hold // the worker's
+}
+
+// wait is that of an acquire, which can be cancelled.
+type wait struct {
+	ctx    context.Context
+	cancel context.CancelFunc
 }
 
 // Serve answers requests until the pipe ends. What is held then is not released.
 func Serve(a Adapter) {
 	p := &Program{
 		adapter: a, out: pipe("LOCKSTORM_OUT"), calls: make(chan Request, 64), going: map[int64]chan struct{}{},
-		cancels: map[int64]context.CancelFunc{}, waits: map[int64]context.Context{}, holds: map[int64]Hold{},
+		waits: map[int64]wait{}, holds: map[int64]Hold{},
 	}
 	go p.work()
 	in := bufio.NewReaderSize(pipe("LOCKSTORM_IN"), 64<<10)
@@ -143,15 +148,15 @@ func (p *Program) take(r Request) {
 		}
 	case "cancel":
 		p.mu.Lock()
-		cancel := p.cancels[r.Hold]
+		w, waits := p.waits[r.Hold]
 		p.mu.Unlock()
-		if cancel != nil {
-			cancel()
+		if waits {
+			w.cancel()
 		}
 	case "acquire":
 		ctx, cancel := context.WithCancel(context.Background())
 		p.mu.Lock()
-		p.cancels[r.ID], p.waits[r.ID] = cancel, ctx
+		p.waits[r.ID] = wait{ctx, cancel}
 		p.mu.Unlock()
 		p.calls <- r
 	default:
@@ -200,13 +205,12 @@ func (p *Program) call(r Request) (answer string, more Fields, err error) {
 	case "try", "acquire":
 		ctx := context.Background()
 		p.mu.Lock()
-		if waits := p.waits[r.ID]; waits != nil {
-			ctx = waits
+		if w, waits := p.waits[r.ID]; waits {
+			ctx = w.ctx
 		}
 		p.mu.Unlock()
 		hold, more, err := p.adapter.Attempt(ctx, r)
 		p.mu.Lock()
-		delete(p.cancels, r.ID)
 		delete(p.waits, r.ID)
 		p.mu.Unlock()
 		p.holds[r.ID] = hold

@@ -77,13 +77,13 @@ func (a *adapter) Attempt(ctx context.Context, r lockstorm.Request) (lockstorm.H
 	}
 	sent := lockstorm.Now()
 	ok, err := h.ask(ctx, take)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, nil, err
-	case !ok && a.transaction:
-		a.conn.Exec(ctx, "ROLLBACK") //nolint:errcheck // a connection that has broken is found by the next attempt
-		return nil, nil, lockstorm.ErrBusy
-	case !ok:
+	}
+	if !ok {
+		if a.transaction {
+			a.conn.Exec(ctx, "ROLLBACK") //nolint:errcheck // a connection that has broken is found by the next attempt
+		}
 		return nil, nil, lockstorm.ErrBusy
 	}
 	return h, lockstorm.Fields{"sent": sent}, nil

@@ -80,13 +80,10 @@ func (a *adapter) Attempt(ctx context.Context, r lockstorm.Request) (lockstorm.H
 	own, granted := until(ctx)
 	held, cancel, err := take(own, r.Lock)
 	granted()
-	if err != nil {
-		if !a.spy.refused() && ctx.Err() == nil && !errors.Is(err, rueidislock.ErrNotLocked) {
-			return nil, nil, err
-		}
-		if a.spy.doubt() {
-			return nil, nil, fmt.Errorf("the library said %v, but a request had no answer", err)
-		}
+	switch {
+	case err != nil && a.spy.doubt():
+		return nil, nil, fmt.Errorf("the library said %v, but a request had no answer", err)
+	case err != nil: // every request that could have set the key was refused, or there was none
 		return nil, nil, fmt.Errorf("%w: %w", lockstorm.ErrBusy, err)
 	}
 	h := &hold{spy: a.spy, cancel: cancel, over: make(chan struct{})}
@@ -116,7 +113,7 @@ type hold struct {
 
 // Release has the library delete its key, which its cancel function waits for.
 func (h *hold) Release() error {
-	h.spy.release(h)
+	h.spy.release()
 	h.cancel()
 	<-h.over
 	return h.spy.outcome()
@@ -133,7 +130,6 @@ type spy struct {
 	attempt   int64
 	sent      int64 // of the last request that could have set the key
 	unheard   bool  // a request that could have set the key had no answer
-	answered  bool  // the last one had
 	holding   *hold
 	releasing bool
 	last      error // of the last script of this hold
@@ -142,13 +138,7 @@ type spy struct {
 func (s *spy) begin(attempt int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.attempt, s.sent, s.unheard, s.answered, s.holding, s.releasing, s.last = attempt, 0, false, false, nil, false, errors.New("the library sent no deletion")
-}
-
-func (s *spy) refused() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.answered
+	s.attempt, s.sent, s.unheard, s.holding, s.releasing, s.last = attempt, 0, false, nil, false, errors.New("the library sent no deletion")
 }
 
 func (s *spy) doubt() bool {
@@ -164,7 +154,7 @@ func (s *spy) granted(h *hold) int64 {
 	return s.sent
 }
 
-func (s *spy) release(h *hold) {
+func (s *spy) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.releasing = true
@@ -225,7 +215,7 @@ func (c *spied) Do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResu
 func (s *spy) setting() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sent, s.answered = lockstorm.Now(), false
+	s.sent = lockstorm.Now()
 }
 
 // set notes what came of a request that may have set the key.
@@ -234,8 +224,7 @@ func (s *spy) set(resp rueidis.RedisResult) {
 	defer s.mu.Unlock()
 	err := resp.Error()
 	_, said := rueidis.IsRedisErr(err)
-	s.answered = err == nil || said || rueidis.IsRedisNil(err)
-	s.unheard = s.unheard || !s.answered
+	s.unheard = s.unheard || err != nil && !said && !rueidis.IsRedisNil(err)
 }
 
 // before is called with a script on its way; whether it is one that extends or deletes the key of a hold. An extension is told of, and waits.
