@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -20,9 +21,7 @@ func stock(in question) checker.Result {
 	ledger := in.data(regLedger)
 	findings := ledger.Findings
 	for _, lock := range in.Locks {
-		if f, off := in.stockIsOff(lock); off {
-			findings = append(findings, f)
-		}
+		findings = append(findings, in.stockIsOff(lock)...)
 	}
 	r := in.Conclude("replay of the ledger (a count of the changes), and comparison of the stock with the sum of the acknowledged changes", findings, len(findings))
 	if r.Verdict == checker.Pass && ledger.Verdict == checker.Unknown {
@@ -32,8 +31,9 @@ func stock(in question) checker.Result {
 	return r
 }
 
-// stockIsOff compares the last look at the stock, after everything, with what was acknowledged.
-func (in question) stockIsOff(lock string) (checker.Finding, bool) {
+// stockIsOff compares the last look at the stock, after everything, with what was acknowledged. Where it is off because changes were lost, the
+// findings are these losses: each has the class of the grants that met there.
+func (in question) stockIsOff(lock string) []checker.Finding {
 	sum, last := in.Run.Registers[regStock], (*history.Call)(nil)
 	var writes []*history.Call
 	for _, g := range in.ByLock[lock] {
@@ -50,26 +50,51 @@ func (in question) stockIsOff(lock string) (checker.Finding, bool) {
 		}
 	}
 	if last == nil {
-		return checker.Finding{}, false
+		return nil
 	}
 	for _, u := range writes {
 		switch {
 		case u.Outcome() != history.OK:
-			return checker.Finding{}, false // nobody knows whether it was applied
+			return nil // nobody knows whether it was applied
 		case u.Start() > last.End():
 			continue // it came later than the last look
 		case u.End() >= last.Start():
-			return checker.Finding{}, false // it may have come before or after the look
+			return nil // it may have come before or after the look
 		}
 		sum += u.Invoke.Value.New.V - u.Invoke.Value.Base.V
 	}
 	if seen := last.Return.Value.Base.V; seen != sum {
-		return checker.Finding{
+		if lost := in.lostPieces(lock); len(lost) > 0 {
+			for i := range lost {
+				lost[i].Message += fmt.Sprintf(" (the final stock is %d; the initial stock plus the acknowledged changes is %d)", seen, sum)
+			}
+			return lost
+		}
+		return []checker.Finding{{
 			Rule: "stock-off", Class: checker.NoClass, Gating: true, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Events: []int64{last.Return.Index}, Grants: []string{last.Invoke.Grant},
 			Message: fmt.Sprintf("%s read a final stock of %d, but the initial stock plus the acknowledged changes is %d", last.Invoke.Client, seen, sum), From: last.Start(), To: last.End(),
-		}, true
+		}}
 	}
-	return checker.Finding{}, false
+	return nil
+}
+
+// lostPieces are the lost changes for which a stock is off. There are none where the register's log shows something else that is wrong, or
+// nothing that explains it.
+func (in question) lostPieces(lock string) (all []checker.Finding) {
+	for _, s := range in.Replayed(regStock).Shown {
+		switch {
+		case s.Event.Lock != lock || s.What == facts.ShowsSplit:
+			continue
+		case s.What != facts.ShowsLoss:
+			return nil
+		}
+		f := in.lostUpdate(s)
+		if f.Class == checker.NoClass {
+			return nil
+		}
+		all = append(all, f)
+	}
+	return all
 }
 
 func hasStock(in question) (checker.Code, string) {

@@ -50,7 +50,7 @@ const (
 
 // Wants are all that a judge must or may find in the record of a run.
 func Wants(t *sim.Trace) []Want {
-	o := &oracle{t: t, cfg: &t.Config, truth: t.Truth}
+	o := &oracle{t: t, cfg: &t.Config, truth: t.Truth, pieces: map[string][]Want{}}
 	return slices.Concat(o.overlaps(), o.lostUpdates(), o.object(), o.ownership(), o.tokens(), o.fence(), o.notices(), o.liveness(),
 		o.covered(), o.order(), o.crossed(), o.tries(), o.jobs(), o.stock(), o.wires())
 }
@@ -59,6 +59,8 @@ type oracle struct {
 	t     *sim.Trace
 	cfg   *sim.Config
 	truth *sim.Truth
+	// pieces are the changes of each lock's stock that were overwritten unseen.
+	pieces map[string][]Want
 }
 
 // together reports whether two grants of a lock may be held at once.

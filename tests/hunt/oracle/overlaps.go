@@ -64,7 +64,11 @@ func (o *oracle) lostUpdates() []Want {
 			}
 		}
 		before[key] = append(before[key], w)
-		if len(unseen) > 0 && w.Register != sim.Pieces {
+		switch {
+		case len(unseen) == 0:
+		case w.Register == sim.Pieces: // its lost changes show only where the stock is off
+			o.pieces[w.Lock] = append(o.pieces[w.Lock], o.lost(w, unseen))
+		default:
 			out = append(out, o.lost(w, unseen))
 		}
 	}

@@ -164,13 +164,13 @@ func (o *oracle) wires() []Want {
 
 // checkOf is the check that judges a register.
 func checkOf(register string) string {
-	if register == sim.Ledger {
+	if register == sim.Ledger || register == sim.Pieces {
 		return "stock"
 	}
 	return "data-" + register
 }
 
-// stock is a stock whose last look shows not what was acknowledged.
+// stock is a stock whose last look shows not what was acknowledged: the changes that were lost, or else that look.
 func (o *oracle) stock() []Want {
 	if o.cfg.Workload != sim.Stock {
 		return nil
@@ -206,6 +206,10 @@ func (o *oracle) stock() []Want {
 			}
 		}
 		if sure && sum != last.Base {
+			if lost := o.pieces[lock]; len(lost) > 0 {
+				out = append(out, lost...)
+				continue
+			}
 			out = append(out, Want{Check: "stock", Rules: []string{"stock-off"}, Grants: ids(by), Must: true, Class: []string{noClass}})
 		}
 	}
