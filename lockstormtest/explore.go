@@ -40,7 +40,7 @@ func Explore(t testing.TB, cat *harness.Catalogue, line string, length time.Dura
 			only = append(only, n)
 		}
 	}
-	space, err := search.NewSpace(cat, cfg, only, nil)
+	space, err := search.NewSpace(cat, cfg, search.Choice{Only: only})
 	if err != nil {
 		t.Fatalf("lockstormtest: %v", err)
 	}

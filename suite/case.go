@@ -41,6 +41,7 @@ type Search struct {
 	For     time.Duration `json:"for_ns"`
 	Only    []string      `json:"only,omitempty"`    // faults; empty: all that can be injected
 	Without []string      `json:"without,omitempty"` // faults
+	Vary    []string      `json:"vary,omitempty"`    // options of the lock
 }
 
 // MustLine is the configuration of a line of flags, as harness.ParseLine reads it. It

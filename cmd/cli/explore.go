@@ -28,8 +28,7 @@ type exploreFlags struct {
 	stop, shrink int
 	random       bool
 	until        string
-	only         []string
-	without      []string
+	choice       search.Choice
 	asJSON       bool
 }
 
@@ -45,7 +44,7 @@ const (
 func (a *App) exploreCommand() *cobra.Command {
 	f := exploreFlags{cfg: harness.Defaults()}
 	cmd := &cobra.Command{
-		Use:   "explore --backend NAME",
+		Use:   "explore --backend NAME [-- ARGUMENT...]",
 		Short: "search for faults and moments that make a lock break its promises",
 		Long: `Runs a lock with faults, moments, workloads and numbers of clients that explore chooses itself. explore observes in which order requests, answers,
 expired leases and faults occurred, and varies the runs that showed an order not seen before, or in which two clients nearly held the lock at
@@ -57,9 +56,12 @@ the first --shrink violations smaller (as the command shrink does). Each violati
 The directory of the search (--out) also holds what explore has learned: with the same --out, a later search continues.
 
 Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage, 4 the runs could not be made, 130 interrupted (what was found is kept).`,
-		Example: fmt.Sprintf("  %[1]s explore --backend redlock --for 5m\n  %[1]s explore --backend redis-fenced --fencing on --for 1m --fail-on defect", a.st.Name),
-		Args:    cobra.NoArgs,
+		Example: fmt.Sprintf("  %[1]s explore --backend redlock --for 5m\n  %[1]s explore --backend redis-fenced --fencing on --for 1m --fail-on defect\n  %[1]s explore --backend redsync --vary fail-fast,tries --for 5m\n  %[1]s explore --backend exec:cmd=./my-lock.py -- an argument of my-lock.py", a.st.Name),
+		Args:    a.noWords,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.cfg.Behind(cmd.Flags()); err != nil {
+				return err
+			}
 			if f.cfg.Backend == "" {
 				return errors.New("--backend is missing: name the lock to search (see: list backends)")
 			}
@@ -81,8 +83,9 @@ Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage
 	fs.StringVar(&f.until, "until", "", "CHECK or CHECK:CLASS: end at the first violation of this check (and class), for example ownership:defect")
 	Number(fs, &f.shrink, "shrink", 0, 1, "how many violations to make smaller at the end, in the order in which they were found")
 	fs.Uint64Var(&f.cfg.Seed, "seed", 1, "seed of the search; runs in parallel finish in any order, so the same seed does not repeat a search")
-	fs.StringSliceVar(&f.only, "only", nil, "inject only these faults: names joined by commas (see: list nemeses)")
-	fs.StringSliceVar(&f.without, "without", nil, "never inject these faults, for example evict,flush: what every lock in Redis loses by them is known")
+	fs.StringSliceVar(&f.choice.Only, "only", nil, "inject only these faults: names joined by commas (see: list nemeses)")
+	fs.StringSliceVar(&f.choice.Without, "without", nil, "never inject these faults, for example evict,flush: what every lock in Redis loses by them is known")
+	fs.StringSliceVar(&f.choice.Vary, "vary", nil, "also vary these options of the lock (see: list backends): names joined by commas, or all; options of --backend NAME:key=value keep their values unless they are named here")
 	fs.BoolVar(&f.random, "random", false, "choose every run at random and learn nothing")
 	fs.BoolVar(&f.asJSON, "json", false, "print the violations as JSON")
 	return cmd
@@ -91,7 +94,7 @@ Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage
 func (a *App) explore(ctx context.Context, f exploreFlags) error {
 	seed := f.cfg.Seed
 	f.cfg.Version = Version()
-	space, err := search.NewSpace(a.cat, f.cfg, f.only, f.without)
+	space, err := search.NewSpace(a.cat, f.cfg, f.choice)
 	if err != nil {
 		return err
 	}

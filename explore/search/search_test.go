@@ -24,7 +24,7 @@ func space(t *testing.T, backend string, only ...string) *Space {
 	if backend == "file-flock" || backend == "none" {
 		cfg.Provider = "auto"
 	}
-	s, err := NewSpace(harness.New(stores.All()...), cfg, only, nil)
+	s, err := NewSpace(harness.New(stores.All()...), cfg, Choice{Only: only})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,13 +70,75 @@ func TestSpaceRefuses(t *testing.T) {
 	cat := harness.New(stores.All()...)
 	for _, c := range []struct{ only, without []string }{{only: []string{"client-puase"}}, {without: []string{"nothing"}}, {only: []string{"failover-kill"}}} {
 		var coded *harness.Error
-		if _, err := NewSpace(cat, cfg, c.only, c.without); !errors.As(err, &coded) || coded.Code != harness.ExitUsage {
+		if _, err := NewSpace(cat, cfg, Choice{Only: c.only, Without: c.without}); !errors.As(err, &coded) || coded.Code != harness.ExitUsage {
 			t.Errorf("only %v, without %v: %v", c.only, c.without, err)
 		}
 	}
 	cfg.Backend = "nonsense"
-	if _, err := NewSpace(cat, cfg, nil, nil); err == nil || !strings.Contains(err.Error(), "nonsense") {
+	if _, err := NewSpace(cat, cfg, Choice{}); err == nil || !strings.Contains(err.Error(), "nonsense") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Options of a lock are varied where that is asked for; what was given with the lock stays, and a corpus with other options is not gone on with.
+func TestOptions(t *testing.T) {
+	cat := harness.New(stores.All()...)
+	cfg := harness.Defaults()
+	cfg.Provider, cfg.Backend = "embedded", "redsync:fail-fast=yes"
+	s, err := NewSpace(cat, cfg, Choice{Vary: []string{EveryOption}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	seen := map[string]bool{}
+	var g Genome
+	for range 500 {
+		var ok bool
+		if g, ok = s.Fresh(rnd); !ok {
+			t.Fatal("no fresh genome")
+		}
+		if g, ok = s.Change(rnd, g, g); !ok {
+			t.Fatal("no change")
+		}
+		made := g.Config(s.base)
+		if err := harness.Check(cat, made); err != nil || !strings.Contains(made.Backend, "fail-fast=yes") || !s.has(g) {
+			t.Fatalf("%s: %v", made.Line(), err)
+		}
+		for name, value := range g.Options {
+			seen[name+"="+value] = true
+		}
+	}
+	for _, want := range []string{"setnx-extend=yes", "shuffle=yes", "tries=10", "tries=64"} {
+		if !seen[want] {
+			t.Errorf("%s is not tried: %v", want, seen)
+		}
+	}
+	g.Options = map[string]string{"tries": "3"}
+	if space(t, "redsync").has(g) {
+		t.Error("a search that varies no option goes on with a run that has one")
+	}
+	var coded *harness.Error
+	for _, name := range []string{"retires", "client"} { // of the latter no values are known
+		if _, err := NewSpace(cat, cfg, Choice{Vary: []string{name}}); !errors.As(err, &coded) || coded.Code != harness.ExitUsage || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A lock in another language is searched at its own points, with the arguments of its program.
+func TestAdapterIsSearched(t *testing.T) {
+	cfg := harness.Defaults()
+	cfg.Backend, cfg.Arguments = harness.ExecBackend("../../adapters/testdata/planted.py"), []string{"split"}
+	s, err := NewSpace(harness.New(stores.All()...), cfg, Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(s.own, "compared") {
+		t.Errorf("points %v", s.own)
+	}
+	g, ok := s.Fresh(rand.New(rand.NewPCG(1, 2)))
+	if made := g.Config(s.base); !ok || !slices.Equal(made.Arguments, cfg.Arguments) {
+		t.Errorf("%v %s", ok, made.Line())
 	}
 }
 

@@ -63,7 +63,7 @@ func enough(e suite.Expectation, r *checker.Results) bool {
 // search goes on until its time is over; it ends with the first violation that nobody expects, or with the one that is to be found.
 func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir string) (*harness.Outcome, *Searched, error) {
 	again := c.Run.Command
-	space, err := search.NewSpace(cat, c.Run, c.Search.Only, c.Search.Without)
+	space, err := search.NewSpace(cat, c.Run, search.Choice{Only: c.Search.Only, Without: c.Search.Without, Vary: c.Search.Vary})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -26,8 +26,8 @@ func exploringOf(n *yaml.Node) (e exploring, err error) {
 		return e, errors.New("write the keys of a search here, for example explore: {for: 60s}")
 	}
 	for i := 0; i < len(n.Content); i += 2 {
-		if key := n.Content[i].Value; !slices.Contains([]string{"for", "only", "without"}, key) {
-			return e, fmt.Errorf("unknown key %s of explore: choose for, only or without", key)
+		if key := n.Content[i].Value; !slices.Contains([]string{"for", "only", "without", "vary"}, key) {
+			return e, fmt.Errorf("unknown key %s of explore: choose for, only, without or vary", key)
 		}
 	}
 	return e, n.Decode(&e)
@@ -35,6 +35,11 @@ func exploringOf(n *yaml.Node) (e exploring, err error) {
 
 // defaultSearch is how long a search takes that does not say it.
 const defaultSearch = time.Minute
+
+// choiceOf is what a search of a suite may vary.
+func choiceOf(s *suite.Search) search.Choice {
+	return search.Choice{Only: s.Only, Without: s.Without, Vary: s.Vary}
+}
 
 // search is a search of an entry of include; nil: it is wrong.
 func (x *expansion) search(n *yaml.Node, cfg harness.Config) *suite.Search {
@@ -64,11 +69,14 @@ func (x *expansion) search(n *yaml.Node, cfg harness.Config) *suite.Search {
 			*names.to = append(*names.to, n.Value)
 		}
 	}
+	for _, n := range e.Vary {
+		s.Vary = append(s.Vary, n.Value)
+	}
 	if slices.ContainsFunc(cfg.Nemesis, func(n string) bool { return n != "none" }) {
 		x.wrong(line, "explore: chooses the faults itself: remove nemesis: from run:, and name faults under explore: with only:")
 		return nil
 	}
-	space, err := search.NewSpace(x.cat.Catalogue, cfg, s.Only, s.Without)
+	space, err := search.NewSpace(x.cat.Catalogue, cfg, choiceOf(s))
 	if err == nil && s.For < space.Shortest() {
 		x.wrong(line, "explore: no run of %s would end within %v: search for %v or longer", cfg.Backend, s.For, space.Shortest())
 		return nil

@@ -65,6 +65,7 @@ type exploring struct {
 	For     text `yaml:"for"`
 	Only    list `yaml:"only"`    // faults
 	Without list `yaml:"without"` // faults
+	Vary    list `yaml:"vary"`    // options of the lock
 }
 
 // rule is what must come of cells.

@@ -54,7 +54,7 @@ func Possible(cat *harness.Catalogue, c Cell) error {
 		_, err := harness.ParseTrial(cat, harness.TrialFile, c.Trial, "")
 		return err
 	case c.Search != nil:
-		_, err := search.NewSpace(cat, c.Run, c.Search.Only, c.Search.Without)
+		_, err := search.NewSpace(cat, c.Run, choiceOf(c.Search))
 		return err
 	}
 	return harness.Check(cat, c.Seeded(c.Seeds[0]).Run)

@@ -58,6 +58,7 @@ func Schema(cat *suite.Book) map[string]any {
 					"for":     object{"type": "string", "description": "how long to search, for example 30s (default 1m)"},
 					"only":    described(words, "inject only these faults"),
 					"without": described(words, "never inject these faults"),
+					"vary":    described(words, "also vary these options of the lock; all: every option"),
 				}},
 				"trial": object{"type": "string", "description": "the trial.json of a kept run, or its directory, relative to this file: repeat this run"},
 			})}},
