@@ -156,6 +156,7 @@ func (r *working) attempt(ctx context.Context, o owner, given uint64, free func(
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // the folder of the worker is removed with all that is in it
 	s := &gate.Suite{Definition: r.Campaign.Definition, Dir: dir}
+	r.Campaign.share(s, o.Task)
 	n := r.board.attempts(o)
 	switch do := r.Do; {
 	case given > mostGiven:

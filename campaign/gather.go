@@ -34,6 +34,8 @@ type State struct {
 	Rate      float64             `json:"runs_per_minute"` // lately
 	Left      time.Duration       `json:"left_ns"`         // as far as one can tell; 0: not known
 	Bytes     uint64              `json:"bytes"`           // of runs that are stored
+	// Found are the distinct violations that searches found, by cell: each once, however many of them found it.
+	Found map[string][]string `json:"found,omitempty"`
 	Room      int64               `json:"room"`
 
 	lost []Task
@@ -89,11 +91,14 @@ func (s *State) count(b *board) {
 			}
 		}
 	}
+	var searched []gate.Outcome
 	for t, o := range status {
 		if b.done(t) {
 			s.Statuses[o.Status]++
 		}
+		searched = append(searched, *o)
 	}
+	s.Found = gate.Found(searched)
 	if over := min(now.Sub(first), lately); recent > 0 && over > 0 {
 		s.Rate = float64(recent) / over.Minutes()
 		s.Left = time.Duration(float64(s.Of-s.Done) / s.Rate * float64(time.Minute)).Round(time.Second)

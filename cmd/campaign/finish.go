@@ -225,6 +225,9 @@ func (v *verb) show(s *campaign.State, asJSON bool) error {
 	if worse := s.Statuses[gate.Worse]; worse > 0 {
 		fmt.Fprintf(v.st.Stdout, "  %s with an unexpected violation: campaign finish --now reports them\n", cli.Plural(worse, "run"))
 	}
+	for _, cell := range slices.Sorted(maps.Keys(s.Found)) {
+		fmt.Fprintf(v.st.Stdout, "  the searches of cell %s found %s: %s\n", cell, cli.Plural(len(s.Found[cell]), "distinct violation"), strings.Join(s.Found[cell], "; "))
+	}
 	if n := s.Attempts - s.Done; n > 0 {
 		fmt.Fprintf(v.st.Stdout, "  %s in addition to the finished runs; the host disturbed %d of all attempts\n", cli.Plural(n, "attempt"), s.Disturbed)
 	}

@@ -28,6 +28,7 @@ type Entry struct {
 	Violated bool     `json:"violated,omitempty"`
 
 	children int
+	foreign  bool // it is from another search
 }
 
 // mostFeatures bounds what is remembered.
@@ -85,12 +86,31 @@ func (c *corpus) add(g Genome, b Behaviour, violated bool) (fresh int, err error
 	if len(e.Features) == 0 {
 		return 0, nil
 	}
+	return len(e.Features), c.append(e)
+}
+
+func (c *corpus) append(e *Entry) error {
 	c.entries = append(c.entries, e)
 	line, err := json.Marshal(e)
 	if err == nil {
 		_, err = c.file.Write(append(line, '\n'))
 	}
-	return len(e.Features), err
+	return err
+}
+
+// learn takes an entry of another search, if anything in it is new here.
+func (c *corpus) learn(other *Entry) (fresh bool, err error) {
+	e := &Entry{Genome: other.Genome, Margin: other.Margin, Violated: other.Violated, foreign: true}
+	for _, f := range other.Features {
+		if c.seen[f] == 0 && len(c.seen) < mostFeatures {
+			e.Features = append(e.Features, f)
+			c.seen[f] = 1
+		}
+	}
+	if len(e.Features) == 0 {
+		return false, nil
+	}
+	return true, c.append(e)
 }
 
 // The ways in which a parent is chosen.

@@ -36,6 +36,8 @@ type Search struct {
 	Enough func(r *checker.Results) bool
 	// Run makes a run in a directory.
 	Run func(ctx context.Context, t *harness.Trial, dir string) (*checker.Results, error)
+	// Share is what is learnt together with other searches; nil: nothing is.
+	Share Share
 	// Progress is told of each run, one after the other.
 	Progress func(State)
 }
@@ -49,6 +51,8 @@ type State struct {
 	Refused    int            // of them that could not be made
 	Features   int            // of behaviour, seen so far
 	Corpus     int            // parents
+	Learnt     int            // of them from other searches
+	Unshared   error          // why others were not reached, the last time that they were not
 	New        *Violation     // found by this run; nil: none
 	Violations []*Violation   // distinct ones
 	Nearest    string         // directory, in that of the search, of the run without a violation that came nearest to one; empty: none
@@ -70,6 +74,8 @@ type searching struct {
 	err    error
 	stop   context.CancelFunc
 	margin int64 // of the run that came nearest
+
+	exchanged time.Time // with other searches, last
 }
 
 // mostFailures is how many runs in a row may not be made, before the search is given up.
@@ -100,7 +106,7 @@ func (s *Search) Go(ctx context.Context) (*State, error) {
 	if err := w.load(); err != nil {
 		return nil, err
 	}
-	if len(c.entries) == 0 {
+	if w.exchange(ctx, true); len(c.entries) == 0 {
 		w.sweep = s.Space.sweep()
 	}
 	ctx, w.stop = context.WithCancel(ctx)
@@ -114,6 +120,7 @@ func (s *Search) Go(ctx context.Context) (*State, error) {
 		})
 	}
 	wg.Wait()
+	w.exchange(context.WithoutCancel(ctx), true)
 	return &w.state, errors.Join(w.err, os.RemoveAll(filepath.Join(s.Dir, tries)))
 }
 
@@ -199,6 +206,7 @@ func (w *searching) next() (g Genome, nth int, ok bool) {
 
 // once makes a run and learns from it.
 func (w *searching) once(ctx context.Context) {
+	w.exchange(ctx, false)
 	g, nth, ok := w.next()
 	if !ok {
 		w.end(errors.New("no schedule could be made that this lock and this machine allow"))

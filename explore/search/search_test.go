@@ -273,6 +273,59 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// board is a corpus of several searches, in memory.
+type board struct{ given, others []*Entry }
+
+func (b *board) Others(context.Context) (out []*Entry, err error) {
+	out, b.others = b.others, nil
+	return out, nil
+}
+
+func (b *board) Give(_ context.Context, mine []*Entry) error {
+	b.given = mine
+	return nil
+}
+
+// A search goes on from what others have learnt, if it may run it, and gives them what it learnt itself, but not what it has of them.
+func TestShared(t *testing.T) {
+	foreign := func(fault string, features ...uint64) *Entry {
+		return &Entry{Genome: Genome{Faults: []Gene{{Name: fault}}, Workload: Gene{Name: "counter"}, Clients: 2, Locks: 1, Time: time.Second}, Features: features}
+	}
+	b := &board{others: []*Entry{foreign("client-pause", 1, 2), foreign("client-pause", 2), foreign("server-kill", 3)}}
+	s := &Search{Space: space(t, "file-flock", "client-pause"), Dir: t.TempDir(), Seed: 1, Jobs: 1, Share: b, StopAt: 1}
+	s.Run = func(_ context.Context, _ *harness.Trial, dir string) (*checker.Results, error) {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+		h := `{"index":0,"time":1,"process":"controller","type":"info","f":"run","value":{"schema":1,"backend":"x","clients":2,"locks":["L1"],"ttl_ns":1000000000}}` + "\n"
+		if err := os.WriteFile(filepath.Join(dir, history.File), []byte(h), 0o644); err != nil {
+			return nil, err
+		}
+		return &checker.Results{Verdict: checker.Fail, Checks: map[string]checker.Result{
+			checker.MutualExclusion: {Verdict: checker.Fail, Required: true, Findings: []checker.Finding{{Rule: "overlap", Class: checker.Defect, Gating: true}}},
+		}}, nil
+	}
+	st, err := s.Go(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st.Learnt != 1 || st.Corpus != 2 || st.Unshared != nil {
+		t.Errorf("%d learnt, %d in the corpus, %v", st.Learnt, st.Corpus, st.Unshared)
+	}
+	if len(b.given) != 1 || !b.given[0].Violated {
+		t.Errorf("given %+v", b.given)
+	}
+	s.Dir, s.Share = t.TempDir(), away{}
+	if st, err = s.Go(t.Context()); err != nil || st.Unshared == nil || len(st.Violations) != 1 {
+		t.Errorf("others are away: %+v, %v", st, err)
+	}
+}
+
+// away is a corpus that cannot be reached.
+type away struct{ *board }
+
+func (away) Others(context.Context) ([]*Entry, error) { return nil, errors.New("no queue") }
+
 // A check that does not make a run fail breaks no promise here either, and what it fails hides nothing.
 func TestOnlyWhatFailsARun(t *testing.T) {
 	w := &searching{Search: &Search{Dir: t.TempDir(), Keep: 1}, state: State{Why: map[string]int{}}}

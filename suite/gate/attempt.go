@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/explore/search"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/suite"
@@ -28,7 +29,11 @@ func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.C
 	c := cell.Seeded(seed)
 	c.Run.Version = s.Version
 	c.Run.Command = s.again(c, dir)
-	out, found, differs, err := s.do(ctx, cat, &c, path)
+	var share search.Share
+	if s.Share != nil {
+		share = s.Share(cell, seed)
+	}
+	out, found, differs, err := s.do(ctx, cat, &c, path, share)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -90,16 +95,19 @@ func CommandOf(c suite.Case) string {
 	if len(c.Search.Without) > 0 {
 		line += " --without " + strings.Join(c.Search.Without, ",")
 	}
+	if len(c.Search.Vary) > 0 {
+		line += " --vary " + strings.Join(c.Search.Vary, ",")
+	}
 	return line + " " + kept.Line()
 }
 
 // do makes the run of a case, or its search.
-func (s *Suite) do(ctx context.Context, cat *harness.Catalogue, c *suite.Case, path string) (*harness.Outcome, *Searched, []suite.Difference, error) {
+func (s *Suite) do(ctx context.Context, cat *harness.Catalogue, c *suite.Case, path string, share search.Share) (*harness.Outcome, *Searched, []suite.Difference, error) {
 	if c.Search == nil {
 		out, differs, err := c.Do(ctx, cat, path)
 		return out, nil, differs, err
 	}
-	out, found, err := searched(ctx, cat, c, path)
+	out, found, err := searched(ctx, cat, c, path, share)
 	if err != nil {
 		differs, err := c.Refused(err)
 		return nil, found, differs, err

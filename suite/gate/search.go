@@ -33,6 +33,8 @@ type Searched struct {
 	Runs       int             `json:"runs"`
 	Unjudged   int             `json:"unjudged,omitempty"` // of them without a verdict
 	Features   int             `json:"features"`           // kinds of behaviour
+	Learnt     int             `json:"learnt,omitempty"`   // runs of other searches of the cell, which it learnt from
+	Unshared   string          `json:"unshared,omitempty"` // why it did not reach them
 	Violations []string        `json:"violations,omitempty"`
 	Shrunk     *explore.Shrunk `json:"shrunk,omitempty"`  // nil: the run is as it was found
 	Trouble    string          `json:"trouble,omitempty"` // why it is not smaller
@@ -41,10 +43,31 @@ type Searched struct {
 // String is the search in short.
 func (s *Searched) String() string {
 	text := fmt.Sprintf("searched with %s, %s of behaviour", plural(s.Runs, "run"), plural(s.Features, "kind"))
+	if s.Learnt > 0 {
+		text += fmt.Sprintf(", %s of other searches", plural(s.Learnt, "useful run"))
+	}
 	if s.Shrunk != nil && s.Shrunk.Of > 0 {
 		text += fmt.Sprintf("; made smaller, it shows again in %d of %s", s.Shrunk.Again, plural(s.Shrunk.Of, "run"))
 	}
 	return text
+}
+
+// Found are the distinct violations that the searches of each cell found: each once, however many of them found it.
+func Found(all []Outcome) map[string][]string {
+	out := map[string][]string{}
+	for _, o := range all {
+		if o.Search == nil {
+			continue
+		}
+		for _, v := range o.Search.Violations {
+			if !slices.Contains(out[o.Cell], v) {
+				out[o.Cell] = append(out[o.Cell], v)
+			}
+		}
+		slices.Sort(out[o.Cell])
+	}
+	maps.DeleteFunc(out, func(_ string, v []string) bool { return len(v) == 0 })
+	return out
 }
 
 // wants reports whether an expectation can only be met by a violation.
@@ -61,7 +84,7 @@ func enough(e suite.Expectation, r *checker.Results) bool {
 
 // searched searches a case, and makes its configuration that of the run that was found. Where only what is a lock's nature shows, the
 // search goes on until its time is over; it ends with the first violation that nobody expects, or with the one that is to be found.
-func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir string) (*harness.Outcome, *Searched, error) {
+func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir string, share search.Share) (*harness.Outcome, *Searched, error) {
 	again := c.Run.Command
 	space, err := search.NewSpace(cat, c.Run, search.Choice{Only: c.Search.Only, Without: c.Search.Without, Vary: c.Search.Vary})
 	if err != nil {
@@ -76,7 +99,7 @@ func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir st
 		return out.Results, nil
 	}
 	s := &search.Search{
-		Space: space, Dir: filepath.Join(dir, searchDir), Seed: c.Run.Seed, Jobs: searchRuns, Keep: searchKeeps, Run: run,
+		Space: space, Dir: filepath.Join(dir, searchDir), Seed: c.Run.Seed, Jobs: searchRuns, Keep: searchKeeps, Run: run, Share: share,
 		Enough: func(r *checker.Results) bool { return enough(c.Expect, r) },
 	}
 	limited, stop := context.WithTimeout(ctx, c.Search.For)
@@ -91,7 +114,10 @@ func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir st
 		}
 		return nil, nil, err
 	}
-	told := &Searched{Runs: st.Runs, Unjudged: st.Unjudged, Features: st.Features}
+	told := &Searched{Runs: st.Runs, Unjudged: st.Unjudged, Features: st.Features, Learnt: st.Learnt}
+	if st.Unshared != nil {
+		told.Unshared = st.Unshared.Error()
+	}
 	for _, v := range st.Violations {
 		told.Violations = append(told.Violations, v.String())
 	}

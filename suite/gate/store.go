@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/explore/search"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/plan"
@@ -107,6 +108,8 @@ type Suite struct {
 	// Interrupted says that it was stopped; Dir that it is stored there.
 	Interrupted bool
 	Dir         string
+	// Share is the corpus of a search that other searches of its cell share; nil: each search learns alone.
+	Share func(cell plan.Cell, seed uint64) search.Share
 }
 
 // Load reads a suite from its directory: one that has ended, or one that was killed.
