@@ -62,6 +62,8 @@ type Recipe struct {
 	// Refusal reports whether an answer on the wire says that nothing was done; nil where
 	// nobody can tell, and then no answer can be lost on purpose.
 	Refusal func(answer []byte) bool
+	// Requests are words by which a request can be told from others on the wire: those that locks send. None: its protocol is no text.
+	Requests []string
 	// Policies are the words of the store by which an Evictor drops keys, the default first.
 	Policies []string
 	// Login is what is said first on a connection to a server of somebody else that wants a password;

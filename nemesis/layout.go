@@ -59,7 +59,7 @@ func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
 	if l.every > 0 && in.Duration/l.every > maxSteps {
 		return nil, fmt.Errorf("every=%s would make %d injections in a run of %v, but the limit is %d: choose a longer every=", v[paramEvery], in.Duration/l.every, in.Duration, maxSteps)
 	}
-	if err := errors.Join(checkPoint(v[paramAt], in), checkCarried(s, v[paramAt], l.own), checkUnmet(s, v), checkTargets(s, v, in), checkVoters(v, in)); err != nil {
+	if err := errors.Join(checkPoint(v[paramAt], in), checkMessage(v[paramMessage], v[paramAt]), checkCarried(s, v[paramAt], l.own), checkUnmet(s, v), checkTargets(s, v, in), checkVoters(v, in)); err != nil {
 		return nil, err
 	}
 	l.last = in.Duration - l.length - s.takes(in.TTL)
@@ -75,6 +75,14 @@ func checkPoint(at string, in Input) error {
 		return nil
 	}
 	return fmt.Errorf("at=%s: this run has no such point; choose %s, or one of %s", at, points.Random, strings.Join(known, ", "))
+}
+
+// checkMessage refuses a text of messages where none is waited for.
+func checkMessage(text, at string) error {
+	if text == "" || points.IsCarried(at) {
+		return nil
+	}
+	return fmt.Errorf("message=%s: only a fault that strikes at a message can wait for a text: add at=%s or at=%s", text, points.Request, points.Reply)
 }
 
 // checkCarried refuses the points of messages to faults that keep a client at its point: no client stands there.
@@ -165,7 +173,7 @@ func (l *layout) step(k int, begin time.Duration, rnd *rand.Rand) Step {
 		// A tied step waits for a client for one ttl at least, and strikes early enough to last
 		// its full length.
 		At: begin.Nanoseconds(), Until: min(begin+max(l.every, l.in.TTL), l.last).Nanoseconds(),
-		Nth: l.nth, Grant: l.grant, Clients: l.values[paramClients], Nodes: l.nodes(),
+		Nth: l.nth, Message: l.values[paramMessage], Grant: l.grant, Clients: l.values[paramClients], Nodes: l.nodes(),
 		For: l.length.Nanoseconds(), Stay: l.stay.Nanoseconds(), Draw: rnd.Uint64(), Params: l.own,
 		Ends: l.values[paramUntil], While: l.while,
 	}

@@ -41,6 +41,7 @@ type Step struct {
 	Tied    bool   `json:"tied"`                  // to a point
 	Point   string `json:"point,omitempty"`       // empty with tied: the next point of any name
 	Nth     int    `json:"nth,omitempty"`         //
+	Message string `json:"message,omitempty"`     // tied to a message: part of the request; empty: any request
 	Clients string `json:"clients,omitempty"`     // a count, a role, or names joined by +
 	Nodes   string `json:"nodes,omitempty"`       // a count, a role, or names joined by +
 	For     int64  `json:"for_ns"`                // length of the fault

@@ -51,7 +51,7 @@ func (st Step) check(c *Catalogue, q Request, in Input) error {
 		return fmt.Errorf("%s must be tied to a point: set at=", spec.Name)
 	}
 	if st.Tied && st.Point != "" {
-		if err := errors.Join(checkPoint(st.Point, in), checkCarried(spec, st.Point, st.Params)); err != nil {
+		if err := errors.Join(checkPoint(st.Point, in), checkMessage(st.Message, st.Point), checkCarried(spec, st.Point, st.Params)); err != nil {
 			return err
 		}
 	}

@@ -146,6 +146,7 @@ const AllNodes = -1
 type Arm struct {
 	Point   string   // empty: any
 	Nth     int      // from 1
+	Message string   // at a message: part of the request; empty: any
 	Clients []string // empty: any
 	// GrantedBy: only under a grant that so many nodes gave, where the backend says who did;
 	// 0 is any, AllNodes every one.

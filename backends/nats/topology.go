@@ -64,6 +64,7 @@ func node(i, of int) cluster.Recipe {
 	r := cluster.Recipe{
 		Name: nodeName(i), Data: true, Binary: "nats-server", Dirs: []string{"/usr/sbin"}, Package: "nats-server", Version: []string{"--version"},
 		Args:     []string{"--config", configFile},
+		Requests: []string{"PUB", "HPUB"},
 		Embedded: serve, EmbeddedVersion: "nats-server " + server.VERSION + ", embedded",
 	}
 	lines := []string{

@@ -108,7 +108,7 @@ func node(name, config string, args ...string) cluster.Recipe {
 		// The port is no part of the file: the server may come back on another.
 		Args:  append([]string{"redis.conf", "--bind", "{{.Host}}", "--port", "{{.Port}}"}, args...),
 		Files: map[string]string{"redis.conf": baseConfig + config},
-		Ready: ready, Refusal: refusal, Login: login, Hint: hint,
+		Ready: ready, Refusal: refusal, Requests: []string{"SET", "EVALSHA", "DEL", "GET", "PEXPIRE"}, Login: login, Hint: hint,
 	}
 }
 

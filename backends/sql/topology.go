@@ -90,7 +90,7 @@ func peerOf(e *engine, i int) string { return fmt.Sprintf("%s-%d", e.name, 3-i) 
 // made anew can read it from the beginning.
 func postgresNode(i int, r replication) cluster.Recipe {
 	n := serverNode(&postgres, i, r)
-	n.Refusal = postgresRefusal
+	n.Refusal, n.Requests = postgresRefusal, []string{"BEGIN", "COMMIT", "ROLLBACK"}
 	n.Binary, n.Package, n.Version, n.Image = "postgres", "postgresql", []string{"--version"}, "postgres"
 	n.Dirs = []string{"/usr/lib/postgresql/*/bin", "/usr/local/pgsql/bin"}
 	n.Template = &cluster.Template{Dir: "data", Segments: true, Make: [][]string{ // initdb takes no setting for its servers' segments
@@ -124,7 +124,7 @@ func postgresNode(i int, r replication) cluster.Recipe {
 // of every other one: each server needs a directory of its own for them.
 func mariadbNode(i int, r replication) cluster.Recipe {
 	n := serverNode(&mariadb, i, r)
-	n.Refusal = mariadbRefusal
+	n.Refusal, n.Requests = mariadbRefusal, []string{"COMMIT", "SELECT", "UPDATE", "INSERT", "DELETE"}
 	n.Binary, n.Package, n.Version, n.Image = "mariadbd", "mariadb-server", []string{"--version"}, "mariadb"
 	n.Dirs = []string{"/usr/sbin", "/usr/local/mysql/bin"}
 	n.Template = &cluster.Template{Dir: "data", Make: [][]string{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/points"
 )
 
 // Genome is what the search varies of a run. As JSON it is an entry of the corpus.
@@ -169,8 +170,16 @@ func (s *Space) param(rnd *rand.Rand, g *Gene, all []catalog.Param) {
 		delete(g.Params, p.Name)
 		return
 	}
-	if values := s.valuesOf(p); len(values) > 0 {
-		g.Params[p.Name] = pick(rnd, values)
+	values := s.valuesOf(p)
+	if len(values) == 0 {
+		return
+	}
+	g.Params[p.Name] = pick(rnd, values)
+	switch at := g.Params["at"]; {
+	case p.Name == "message" && !points.IsCarried(at): // it is one of a point
+		g.Params["at"] = pick(rnd, s.carried)
+	case p.Name == "at" && !points.IsCarried(at):
+		delete(g.Params, "message")
 	}
 }
 

@@ -196,11 +196,12 @@ func (w *searching) next() (g Genome, nth int, ok bool) {
 	if len(w.corpus.entries) > 0 && w.rnd.IntN(fresh) > 0 {
 		parent = w.corpus.parent(w.rnd)
 	}
-	if parent == nil {
-		g, ok = w.Space.Fresh(w.rnd)
-		return g, w.state.Runs, ok
+	if parent != nil {
+		g, ok = w.Space.Change(w.rnd, parent.Genome, pick(w.rnd, w.corpus.entries).Genome)
 	}
-	g, ok = w.Space.Change(w.rnd, parent.Genome, pick(w.rnd, w.corpus.entries).Genome)
+	if !ok { // there is no parent, or nothing near it can be run here
+		g, ok = w.Space.Fresh(w.rnd)
+	}
 	return g, w.state.Runs, ok
 }
 

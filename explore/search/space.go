@@ -75,11 +75,13 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Spac
 		return nil, err
 	}
 	s := &Space{cat: cat, base: base, ttl: t.Config.TTL}
+	var requests []string
 	if topology, err := cat.Topologies.Get(t.Config.Topology); err == nil {
 		data := 0
 		for _, n := range topology.Nodes {
 			if n.Data {
 				data++
+				requests = n.Requests
 			}
 		}
 		s.many = data > 2
@@ -114,11 +116,13 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Spac
 		for range 2 { // each of them is many: its count says which message
 			s.points = append(s.points, s.carried...)
 		}
+	} else {
+		requests = nil
 	}
 	s.values = map[string][]string{
 		"at": append([]string{"random"}, s.points...), "nth": {"1", "2", "3", "5", "8"}, "for": {"0.2ttl", "0.5ttl", "0.9ttl", "1.2ttl", "1.5ttl", "2.5ttl"},
 		"every": {"0.5ttl", "1ttl", "1.7ttl", "2.5ttl"}, "clients": {"1", "holder", "all", "half", "c1", "c1+c2"}, "stay": {"0.3ttl", "0.9ttl", "1.5ttl"},
-		"nodes": {"1", "2", "leader", "follower", "majority", "granted", "all"}, "grant": {"any", "all", "1", "2", "3"}, "until": {"granted"}, "while": {"1"},
+		"nodes": {"1", "2", "leader", "follower", "majority", "granted", "all"}, "grant": {"any", "all", "1", "2", "3"}, "until": {"granted"}, "while": {"1"}, "message": requests,
 	}
 	return s, nil
 }

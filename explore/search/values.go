@@ -15,7 +15,7 @@ var around = []float64{0, 0.3, 1, 2, 5}
 
 // valuesOf are values that a parameter may have: those of all faults, the words that its text explains, or some around its default.
 func (s *Space) valuesOf(p catalog.Param) []string {
-	if shared := s.values[p.Name]; shared != nil {
+	if shared, known := s.values[p.Name]; known {
 		return shared
 	}
 	if words := explained(p.Doc); len(words) > 1 {

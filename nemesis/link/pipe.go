@@ -45,8 +45,7 @@ func (e *end) Read(b []byte) (int, error) {
 		err = io.EOF // a reset ends the stream like a close does
 	}
 	if n > 0 {
-		l := e.pipe.link
-		l.net.passes(l.Pair, e == e.pipe.server)
+		e.pipe.link.net.passes(e, b[:n])
 	}
 	return n, err
 }

@@ -5,8 +5,15 @@ import "slices"
 // Watch is told of the messages of links, and keeps each of them until it returns: what a party has sent by then goes on later, in order.
 type Watch struct {
 	Of      func(p Pair) bool // the links that it is about
-	Replies bool              // what servers send; else what their callers send
-	Passing func(p Pair)
+	Passing func(m Message)
+}
+
+// Message is what was read at once: mostly a request, or an answer.
+type Message struct {
+	Pair
+	Reply      bool   // a server sent it; else its caller
+	Connection any    // the same for all messages of a connection
+	Data       []byte // until Passing returns
 }
 
 // Watch begins to tell of messages, until the function that it returns is called.
@@ -38,10 +45,10 @@ func (n *Network) setWatches(all []*Watch) {
 }
 
 // passes tells of a message. With nobody who watches it costs one atomic load.
-func (n *Network) passes(p Pair, reply bool) {
+func (n *Network) passes(e *end, data []byte) {
 	for _, w := range n.watching() {
-		if w.Replies == reply && w.Of(p) {
-			w.Passing(p)
+		if l := e.pipe.link; w.Of(l.Pair) {
+			w.Passing(Message{Pair: l.Pair, Reply: e == e.pipe.server, Connection: e.pipe, Data: data})
 		}
 	}
 }

@@ -14,11 +14,14 @@ func TestWatch(t *testing.T) {
 	mustAsk(t, c, "before")
 	for _, replies := range []bool{false, true} {
 		stands, free := make(chan Pair, 1), make(chan struct{})
-		stop := n.Watch(Watch{Of: func(p Pair) bool { return p == l.Pair }, Replies: replies, Passing: func(p Pair) {
-			stands <- p
+		stop := n.Watch(Watch{Of: func(p Pair) bool { return p == l.Pair }, Passing: func(m Message) {
+			if m.Reply != replies || m.Connection == nil || len(m.Data) == 0 {
+				return
+			}
+			stands <- m.Pair
 			<-free
 		}})
-		other := n.Watch(Watch{Of: func(Pair) bool { return false }, Passing: func(Pair) { t.Error("a link of others was watched") }})
+		other := n.Watch(Watch{Of: func(Pair) bool { return false }, Passing: func(Message) { t.Error("a link of others was watched") }})
 		said := map[bool]string{false: "asked", true: "answered"}[replies]
 		if _, err := c.Write([]byte(said + "\n")); err != nil {
 			t.Fatal(err)
