@@ -241,7 +241,7 @@ var explanations = []explanation{
 	{"concurrency.NewElection", "", []string{"duplicate", "refused-valid"}, "old token", "etcd: after a lost release, a client in the same session gets the lock with its old token", ""},
 	{"concurrency", "", []string{toldLate, "late-notice", "lost-update"}, "session signals late", "etcd: a session signals its end up to a second late", ""},
 	{"zk.NewLock", "", []string{toldLate}, "no signal yet", "Not a library bug: what counts as a loss", ""},
-	{"zk.NewLock", "", []string{blocks}, "node left", "go-zookeeper: a failed Lock leaves its node, and the node blocks the lock", ""},
+	{"zk.NewLock", "", []string{blocks}, "znode left", "go-zookeeper: a failed Lock leaves its znode, and the znode blocks the lock", ""},
 }
 
 const (
