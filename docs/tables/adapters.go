@@ -16,7 +16,7 @@ func Adapters(before, machine string, measured map[string]Measured) string {
 	p.line(adaptersIntro + measuredColumns)
 	rows, _ := adapterRows(before, measured)
 	p.measured(rows, before, machine)
-	p.line("\nThe command of each run was `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`. If FLAGS contains ` -- `, the\nother flags stand before it. The next table has the FLAGS of each variant, and the versions of what ran.\n")
+	p.line("\nThe command of each run was `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`. If FLAGS contains ` -- `, the\nother flags must be written before ` -- `. The next table shows the FLAGS of each variant, and the versions of the software that ran.\n")
 	p.header("variant", "flags", "versions")
 	for _, v := range own.Adapters() {
 		p.row(v.Name, "`"+v.Flags()+"`", cmp.Or(ranWith(v, measured), versionsIn(before, v)))
@@ -27,9 +27,9 @@ func Adapters(before, machine string, measured map[string]Measured) string {
 // adaptersIntro explains the first table of the page.
 const adaptersIntro = `This page shows how lock libraries of Python, Java, PHP, Node and Go behave under faults. Each library runs through its
 [adapter](adapters.md), with its own defaults, and each run has three clients. The first table has a row for each variant (a library with
-certain options and calls) under each discipline and fault. [faults.md](faults.md) explains the faults. ` + "`" + `none` + "`" + ` is a run without a fault. The
-discipline says when a client stops using the lock: under ` + "`" + `told` + "`" + ` at the library's loss signal, under ` + "`" + `obey` + "`" + ` at the deadline of its lease
-([semantics.md](semantics.md#disciplines)). A library that signals no loss has no rows for ` + "`" + `told` + "`" + `. `
+certain options and calls) under each discipline and fault. [faults.md](faults.md) explains the faults. The fault ` + "`" + `none` + "`" + ` means a run without a fault. The
+discipline is the rule by which a client stops using the lock: under ` + "`" + `told` + "`" + ` at the library's loss signal, under ` + "`" + `obey` + "`" + ` at the deadline of its lease
+([semantics.md](semantics.md#disciplines)). A library without a loss signal has no rows for ` + "`" + `told` + "`" + `. `
 
 func adapterRows(before string, measured map[string]Measured) (rows []libraryRow, missing []string) {
 	var cases []variantCase

@@ -21,10 +21,10 @@ func Choosing(r *gate.Results) string {
 
 1. **What happens when a holder is late?** If a lock can end by the end of a lease, a session or a connection, a second client may get the
    lock while the first client still believes that it holds the lock. A faster store, a longer time to live or a watchdog (a thread that renews
-   the lease) makes such an overlap rarer, but never impossible. If an overlap would cost money, the data needs a fence. A fence is one of these:
-   a resource that refuses old tokens, a condition in the write itself, or a transaction that holds the lock and writes the data.
-2. **What happens when a holder dies?** If neither a lease nor the end of the holder's session, connection or process frees the lock, the lock
-   then blocks all other clients forever.
+   the lease) makes overlaps (two holders at once) rarer, but never impossible. If an overlap would cost money, the data needs a fence. There are three kinds of fences:
+   a resource that refuses outdated fencing tokens, a condition in the write itself, and a transaction that holds the lock and writes the data.
+2. **What happens when a holder dies?** If neither a lease nor the end of the holder's session, connection or process frees the lock, a dead
+   holder blocks all other clients forever.
 
 lockstorm measured %s without faults and under four faults, with %d seeds each. The command was
 
@@ -35,7 +35,7 @@ The runs were made on %s, on a machine with %d processors. The suite reports "%s
 data) without a fence and, if the lock issues fencing tokens, a register with a fence.
 
 [backends.md](backends.md) describes the locks and their topologies (sets of servers). [faults.md](faults.md) describes the faults.
-[suite.md](suite.md) says how to repeat the comparison with your time to live, your faults and your own lock.
+[suite.md](suite.md) explains how to repeat the comparison with your time to live, your faults and your own lock.
 `, locksOf(r), seeds, r.Started.UTC().Format("2006-01-02"), r.CPUs, r.Verdict)
 	answer := r.Table("", "").Answer
 	if answer == nil {
@@ -51,17 +51,18 @@ data) without a fence and, if the lock issues fencing tokens, a register with a 
 	}
 	p.line(`## In figures
 
-Each row is one lock. The brackets contain the 95 %% interval or, with fewer than six runs, the range. The columns have these meanings:
+Each row of the table shows one lock. The brackets contain the 95 %% confidence interval or, with fewer than six runs, the range of the values. The columns have these meanings:
 
-- **violating runs** is the share of the runs in which the lock broke a promise.
+- **violating runs** is the share of the runs with a violation.
 - **survived** lists the faults under which no run had a violation. ` + "`" + `none` + "`" + ` means the runs without a fault.
-- **violated under** lists the other faults. ` + "`" + `inherent` + "`" + `: every lock that can end without a release allows this violation. ` + "`" + `defect` + "`" + `: the lock
-  broke its own promise. ` + "`" + `blocks` + "`" + `: no client got the lock again. "5 of 5" means that all five runs had a violation.
-- **updates lost** is a share of the acknowledged updates. A lost update was overwritten by a client that had never seen it. "With the fence" is
-  the second register. It refuses tokens that are older than the newest token that it has seen. "N refused" means that the fence refused N
+- **violated under** lists the faults under which a run had a violation. ` + "`" + `inherent` + "`" + `: every lock that can end without a release allows this violation. ` + "`" + `defect` + "`" + `: the lock
+  violated its own guarantee. ` + "`" + `blocks` + "`" + `: no client got the lock again. "5 of 5" means that all five runs had a violation.
+- **updates lost** is the share of the acknowledged updates that were lost. An update is lost if a client that had never seen the update overwrites it. "With the fence" is
+  the figure of the register with a fence, which refuses tokens that are older than the newest token that it has seen. "N refused" means that the fence refused N
   requests. "Not measured" means that the lock issues no tokens.
-- **blocked** is the longest time in which the lock was free but no client could get it.
-- **recovery** is the longest time from the end of a fault (of a fail-over: from its beginning) to the next grant in each run. The table has the median of the runs.
+- **blocked** is the longest time for which the lock was free but no client could get it.
+- **recovery** is the longest recovery time in each run (median of the runs). The recovery time is the time from the end of a fault to the next grant. For a fail-over, the
+  recovery time starts at the beginning of the fault.
 - **acquire p50 / p99** are percentiles of the time to acquire the lock.
 `)
 	p.header(append([]string{"group", "lock"}, answer.Columns...)...)
@@ -79,12 +80,12 @@ Each row is one lock. The brackets contain the 95 %% interval or, with fewer tha
 	p.line(`
 ## What this does not say
 
-- Two locks of one group may differ, although these runs do not show a difference. More runs show more differences.
-- The ranking counts all violations alike, but a defect and an inherent violation have different remedies. The entry of each lock above names
+- Two locks in the same group may differ, although these runs do not show a significant difference. More runs show more differences.
+- The ranking treats all violations alike, but a defect and an inherent violation have different remedies. The summary of each lock on this page names
   the remedies.
-- Each lock ran on its smallest topology, with one server if possible. For fail-over see
-  [ensembles.md](ensembles.md), [databases.md](databases.md) and [matrix.md](matrix.md).
-- The times were measured on one machine. Compare only times within a column.
+- Each lock ran on its smallest topology, with one server if possible. [ensembles.md](ensembles.md), [databases.md](databases.md) and [matrix.md](matrix.md) show the behaviour
+  of locks during a fail-over.
+- All times were measured on one machine. Compare only times within a column.
 
 %s.
 `, versionsOf(r))

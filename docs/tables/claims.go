@@ -14,17 +14,17 @@ func Claims(answers []own.Answer) string {
 	var p page
 	p.line("# Claims of articles on distributed locks, tested\n\n%s", `<!-- Made from docs/claims.json by `+"`make docs`"+`; `+"`make claims`"+` measures anew. Do not edit. -->
 
-Five articles on distributed locks make these claims. The articles have the numbers 000 to 004 on this page. For each claim, lockstorm has
-runs with certain locks, faults and workloads. `+"`"+`lockstorm claims --run N`+"`"+` makes the runs of claim N. `+"`"+`lockstorm claims --run`+"`"+` makes the runs
+The claims in the first table come from five articles on distributed locks. The articles have the numbers 000 to 004 on this page. lockstorm tests each claim with
+runs of certain locks, faults and workloads. `+"`"+`lockstorm claims --run N`+"`"+` makes the runs of claim N. `+"`"+`lockstorm claims --run`+"`"+` makes the runs
 of all claims.
 
-The runs decide the verdict. A claim **stands** if every run supports the claim, and **falls** if no run supports it. Otherwise the claim stands **in
-part**. The code (suite/own/claims*.go) states which outcome of a run supports the claim. The code also states the outcome that each run must have,
-and tests compare the runs with this outcome. Some claims compare a figure of two runs. For such a claim, the ratio of the two values decides whether
-the runs support the claim. All runs have seed 1, and were made on a machine with two cores.
+The runs determine the verdict on a claim. A claim **stands** if every run supports the claim, and **falls** if no run supports the claim. Otherwise the claim stands **in
+part**. The code (suite/own/claims*.go) defines which outcome of a run supports the claim. The code also defines the expected outcome of each run,
+and tests compare the outcomes of the runs with the expected outcomes. Some claims compare a figure of two runs. Whether the runs support such a claim depends on the ratio of the two values.
+All runs have seed 1, and were made on a machine with two cores.
 
-Each section below has a table of the runs of one claim. "Exit" is the exit code of the run (0: pass, 1: violation). "Failed" names the checks that
-failed. A finding is a defect if the lock broke its own promise, and inherent if every lock with a lease allows it ([semantics.md](semantics.md)
+Each of the following sections has a table of the runs of one claim. The column "exit" shows the exit code of the run (0: pass, 1: violation). The column "failed" lists the checks that
+failed. A finding is a defect if the lock violated its own guarantee, and inherent if every lock with a lease allows the finding ([semantics.md](semantics.md)
 explains the checks). [results.md](results.md) explains the figures.
 `)
 	p.header("", "claim", "verdict", "what the runs show")

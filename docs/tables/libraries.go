@@ -25,7 +25,7 @@ func Libraries(before, machine string, cat *harness.Catalogue, measured map[stri
 	p.line(librariesIntro + measuredColumns)
 	rows, _ := libraryRows(before, cat, measured)
 	p.measured(rows, before, machine)
-	p.line("\nThe command of each run was `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`. The next table has the FLAGS of each\nvariant. Variants of rueidislock need `lockstorm-full` instead of `lockstorm`.\n")
+	p.line("\nThe command of each run was `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`. The next table shows the FLAGS of each\nvariant. Variants of rueidislock need `lockstorm-full` instead of `lockstorm`.\n")
 	p.header("variant", "flags")
 	for _, v := range own.Variants() {
 		p.row(v.Name, "`"+v.Flags()+"`")
@@ -45,22 +45,22 @@ func (p *page) measured(rows []libraryRow, before, machine string) {
 
 // librariesIntro explains the first table of the page.
 const librariesIntro = `This page shows how published lock libraries behave under faults. The first table has a row for each variant (a library with certain
-options and calls) under each discipline and fault. [faults.md](faults.md) explains the faults. ` + "`" + `none` + "`" + ` is a run without a fault. The
-discipline says when a client stops using the lock: under ` + "`" + `told` + "`" + ` at the library's loss signal, under ` + "`" + `obey` + "`" + ` at the deadline of its lease, under
+options and calls) under each discipline and fault. [faults.md](faults.md) explains the faults. The fault ` + "`" + `none` + "`" + ` means a run without a fault. The
+discipline is the rule by which a client stops using the lock: under ` + "`" + `told` + "`" + ` at the library's loss signal, under ` + "`" + `obey` + "`" + ` at the deadline of its lease, under
 ` + "`" + `trusting` + "`" + ` never ([semantics.md](semantics.md#disciplines)). `
 
 // measuredColumns explains the columns of both pages.
 const measuredColumns = `The columns have these meanings:
 
 - **runs** counts the outcomes of the runs with the seeds 1, 2, 3 and so on. ` + "`" + `safe` + "`" + `: no violation was found. ` + "`" + `inherent` + "`" + `: only violations that
-  every lock with a lease allows. ` + "`" + `blocks` + "`" + `: no client got the lock again. ` + "`" + `defect` + "`" + `: the lock broke its own promise. ` + "`" + `unknown` + "`" + `: the run has no verdict.
-  The brackets say in how many runs defects of each rule were found ([libraries.md](libraries.md) explains the rules). The brackets also count the
-  runs with an orphan: a lock that no client could get, although no client held it. An orphan is no violation. Unless the row says ` + "`" + `blocks` + "`" + `, an
+  every lock with a lease allows. ` + "`" + `blocks` + "`" + `: no client got the lock again. ` + "`" + `defect` + "`" + `: the lock violated its own guarantee. ` + "`" + `unknown` + "`" + `: the run has no verdict.
+  The brackets show in how many runs defects of each rule were found ([libraries.md](libraries.md) explains the rules). The brackets also count the
+  runs with an orphan: a lock that no client could get, although no client held the lock. An orphan is not a violation. In rows without the outcome ` + "`" + `blocks` + "`" + `, an
   orphan lasts for at most one time to live.
-- **told late** is the longest time for which a holder had lost the lock and could not know it. Some libraries send a signal when a lock is lost
-  (to a listener or through a channel). In their rows under ` + "`" + `told` + "`" + `, the time begins at the end of the lease and ends at this signal. In all
+- **told late** is the longest time for which a holder had lost the lock without being able to know of the loss. Some libraries send a signal when a lock is lost
+  (to a listener or through a channel). For these libraries under ` + "`" + `told` + "`" + `, the time begins at the end of the lease and ends at the library's signal. In all
   other rows the time begins at the next grant to another client, and ends when the holder could know of the loss.
-- **acquire p99**: each run has a 99th percentile of the time to acquire the lock. The table shows the largest of these percentiles in the row.
+- **acquire p99**: each run has a 99th percentile of the time to acquire the lock. The table shows the largest of these percentiles among the runs of the row.
 - **why** links to the section of [libraries.md](libraries.md) that explains a defect, a blocked lock or a late signal.
 `
 
@@ -241,7 +241,7 @@ var explanations = []explanation{
 	{"concurrency.NewElection", "", []string{"duplicate", "refused-valid"}, "old token", "etcd: after a lost release, a client in the same session gets the lock with its old token", ""},
 	{"concurrency", "", []string{toldLate, "late-notice", "lost-update"}, "session signals late", "etcd: a session signals its end up to a second late", ""},
 	{"zk.NewLock", "", []string{toldLate}, "no signal yet", "Not a library bug: what counts as a loss", ""},
-	{"zk.NewLock", "", []string{blocks}, "node left", "go-zookeeper: a failed Lock leaves its node, and the node blocks the lock", ""},
+	{"zk.NewLock", "", []string{blocks}, "znode left", "go-zookeeper: a failed Lock leaves its znode, and the znode blocks the lock", ""},
 }
 
 const (

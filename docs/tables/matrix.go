@@ -28,25 +28,25 @@ func Matrix(r *gate.Results) string {
 		cells[j.Row] = append(cells[j.Row], j)
 		seeds = max(seeds, j.Of)
 	}
-	p.line(`This page shows what every lock did under every fault that can work on it. The locks have their default parameters. `+"`"+`lockstorm run`+"`"+` with the flags
+	p.line(`This page shows the measured behaviour of every lock under every fault that can work on the lock. The locks have their default parameters. `+"`"+`lockstorm run`+"`"+` with the flags
 in the last column repeats a run. `+"`"+`make matrix`+"`"+` repeats all runs. In every run, clients update a register (the protected data) without a fence and, if
 the lock issues fencing tokens, a register with a fence (`+"`"+`--fencing both`+"`"+`). So the tables also show inherent findings: violations that every lock with
 a lease allows.
 
-Each pair of lock and fault was run with %s, on %s, on a machine with %d processors. The columns have these meanings:
+Each combination of a lock and a fault was run with %s, on %s, on a machine with %d processors. The columns have these meanings:
 
-- **word** is the outcome of the runs in one word. [backends.md](backends.md) explains the words, and says which word is expected of each lock under each fault.
+- **word** is the outcome of the runs in one word. [backends.md](backends.md) explains the words, and shows the expected word for each lock under each fault.
 - **as expected** counts the runs with the expected outcome.
-- **violations** is the number of times that two clients held the lock at once, per thousand grants, with a 95 %% interval. "0 in 4 (below 53 %%)"
-  means that there was no violation in 4 exposures. With 95 %% confidence, the chance of a violation in one exposure is then below 53 %%. (An
+- **violations** is the number of times that two clients held the lock at once, per thousand grants, with a 95 %% confidence interval. "0 in 4 (below 53 %%)"
+  means that there was no violation in 4 exposures, and that the probability of a violation in one exposure is below 53 %% (with 95 %% confidence). (An
   exposure is a fault that took effect or, in a run without faults, a grant.)
-- **lost** is the share of the acknowledged updates that were lost. A lost update was overwritten by a client that had never seen it. Lost updates of
-  both registers count.
-- **recovery** is the longest time from the end of a fault (of a fail-over: from its beginning) to the next grant in each run. The table has the median of the runs.
+- **lost** is the share of the acknowledged updates that were lost, in both registers together. An update is lost if a client that had never seen the update overwrites it.
+- **recovery** is the longest recovery time in each run (median of the runs). The recovery time is the time from the end of a fault to the next grant. For a fail-over, the
+  recovery time starts at the beginning of the fault.
 - **notice** is the longest time from the next client's grant until the previous holder could know that it had lost the lock.
 
 The suite reports "%s".
-(A cell is one lock under one fault. "Inconclusive" cells have no verdict. A "passed" cell had no violation, although one was expected.)
+(A cell is one lock under one fault. "Inconclusive" cells have no verdict. A "passed" cell had no violation, although a violation was expected.)
 
 %s.
 `, seedsOf(seeds), r.Started.UTC().Format("2006-01-02"), r.CPUs, r.Verdict, versionsOf(r))

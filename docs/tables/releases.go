@@ -40,7 +40,7 @@ func Releases(before, machine string, measured map[string]Measured) string {
 			}
 		}
 	}
-	p.line("\n## Commands\n\nThe next table has FILE (the first word) and ARGS (the other words) of each release.\n")
+	p.line("\n## Commands\n\nThe next table shows the FILE (the first word) and the ARGS (the other words) of each release.\n")
 	p.header("library", "release", "FILE ARGS")
 	for _, s := range own.Shelves() {
 		for _, r := range s.Releases {
@@ -50,11 +50,11 @@ func Releases(before, machine string, measured map[string]Measured) string {
 	return p.String()
 }
 
-const releasesIntro = `This page shows whether a newer release of a lock library behaves in another way under the same faults. ` + "`" + `bookworm` + "`" + ` and ` + "`" + `trixie` + "`" + ` are the
-packages of Debian 12 and 13; the language itself and the servers are those of Debian 12. Each cell has the outcomes of runs with the
-seeds 1, 2, 3 and so on, in the words of [adapters-measured.md](adapters-measured.md). The last column names what the release changed: the outcomes or the rules of
-defects that no run of the release before had, or that no run of this release has. The column is empty where no run has a verdict. A few runs cannot show every outcome that a
-release allows, so a change may also be chance.
+const releasesIntro = `This page shows whether a newer release of a lock library behaves differently under the same faults. ` + "`" + `bookworm` + "`" + ` and ` + "`" + `trixie` + "`" + ` are the
+packages of Debian 12 and 13. The programming language and the servers always come from Debian 12. Each cell shows the outcomes of runs with the
+seeds 1, 2, 3 and so on, in the words of [adapters-measured.md](adapters-measured.md). The last column shows what the release changed. The word "new" marks outcomes and rules of
+defects that no run of the previous release had. The word "gone" marks outcomes and rules of defects that no run of this release has. If no run has a verdict, the last column is empty. A few runs cannot
+show every outcome that a release allows, so a change may also be due to chance.
 `
 
 // label names a release: where it is from, and the version that the runs had.

@@ -37,7 +37,7 @@ func (p page) write(t *testing.T, cases []suite.Case, head string, line func(i i
 	all := series(t, p.seeds, cases)
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n<!-- Written by `make %s`. Do not edit. -->\n\n", p.title, p.maker)
-	fmt.Fprintf(&b, "%s\n`make %s` makes all these runs, and writes this page anew. The runs of this page were made on a machine with %s.\n\n%s", p.intro, p.maker, cpus(), head)
+	fmt.Fprintf(&b, "%s\n`make %s` repeats all runs of this page, and writes the page again. The runs of this page were made on a machine with %s.\n\n%s", p.intro, p.maker, cpus(), head)
 	for i, c := range cases {
 		text := line(i, c, &all[i])
 		if all[i].runs == 0 {

@@ -15,11 +15,10 @@ import (
 // docs/track-record.md anew.
 func TestSeriesTrackRecord(t *testing.T) {
 	p := page{file: "track-record.md", title: "Track record", maker: "track-record", seeds: setting.Number(t, "TRACK_SEEDS", 20)}
-	p.intro = fmt.Sprintf(`The table lists published failures of locks, each with a command that shows the failure. A row with exit code 0 shows a case without
-a violation. For example, a fence prevents the failure. Every command was run with the seeds 1 to %d. Each case must end with a certain
-exit code, and with certain verdicts and classes of findings. The column "as expected" counts the runs that ended so. The column
-"first violation" has the time from the start of a run to its first violation, including the start of the servers (the median over all
-runs, and the range).`, p.seeds)
+	p.intro = fmt.Sprintf(`The table lists published failures of locks, each with a command that reproduces the failure. A row with exit code 0 shows a case without
+a violation, for example because a fence prevents the failure. Every command was run with the seeds 1 to %d. Each case has an expected
+exit code, and expected verdicts and classes of findings. The column "as expected" counts the runs that ended as expected. The column
+"first violation" shows the time from the start of a run to its first violation, including the start of the servers (the median and the range over all runs).`, p.seeds)
 	p.write(t, own.Published(), `| # | published failure | source | command: `+"`lockstorm run ...`"+` | exit | as expected | first violation |
 | --- | --- | --- | --- | --- | --- | --- |
 `, func(i int, c suite.Case, s *shown) string {
