@@ -121,7 +121,23 @@ func (s *Search) Go(ctx context.Context) (*State, error) {
 	}
 	wg.Wait()
 	w.exchange(context.WithoutCancel(ctx), true)
-	return &w.state, errors.Join(w.err, os.RemoveAll(filepath.Join(s.Dir, tries)))
+	return &w.state, errors.Join(w.err, cleared(filepath.Join(s.Dir, tries)))
+}
+
+// Judging a run that was interrupted goes on for a while, and writes into its directory: see [harness.Interruptible].
+const (
+	clearTime = 3 * time.Second
+	clearEach = 50 * time.Millisecond
+)
+
+// cleared removes the directory of runs, again as long as something is still written into it.
+func cleared(dir string) (err error) {
+	for begun := time.Now(); time.Since(begun) < clearTime; time.Sleep(clearEach) {
+		if err = os.RemoveAll(dir); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // baseFile says in the directory of a search what it is about.
@@ -215,9 +231,10 @@ func (w *searching) once(ctx context.Context) {
 	}
 	dir := filepath.Join(w.Dir, tries, strconv.Itoa(nth))
 	r, rec, err := w.make(ctx, g, dir)
-	if ctx.Err() == nil {
-		w.learn(g, nth, dir, r, rec, err)
+	if ctx.Err() != nil { // its judging may still go on, in its directory: see cleared
+		return
 	}
+	w.learn(g, nth, dir, r, rec, err)
 	if rerr := os.RemoveAll(dir); rerr != nil {
 		w.end(rerr)
 	}

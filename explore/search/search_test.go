@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -325,6 +327,32 @@ func TestShared(t *testing.T) {
 type away struct{ *board }
 
 func (away) Others(context.Context) ([]*Entry, error) { return nil, errors.New("no queue") }
+
+// What is judged after the search is over, and writes meanwhile, is removed all the same, and is no error.
+func TestJudgedAfterTheEnd(t *testing.T) {
+	s := &Search{Space: space(t, "file-flock", "client-pause"), Dir: t.TempDir(), Seed: 1, Jobs: 1}
+	ctx, stop := context.WithCancel(t.Context())
+	var still sync.WaitGroup
+	s.Run = func(_ context.Context, _ *harness.Trial, dir string) (*checker.Results, error) {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+		stop()
+		still.Go(func() {
+			for i := range 20000 { // until the directory is gone
+				if os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), nil, 0o644) != nil {
+					return
+				}
+			}
+		})
+		return nil, context.Canceled
+	}
+	_, err := s.Go(ctx)
+	still.Wait()
+	if _, there := os.Stat(filepath.Join(s.Dir, tries)); err != nil || !os.IsNotExist(there) {
+		t.Errorf("%v, %v", err, there)
+	}
+}
 
 // A check that does not make a run fail breaks no promise here either, and what it fails hides nothing.
 func TestOnlyWhatFailsARun(t *testing.T) {
