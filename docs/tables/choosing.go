@@ -19,10 +19,11 @@ func Choosing(r *gate.Results) string {
 	p.line("# Which lock?\n\n<!-- Written by `make choosing`. Do not edit. -->\n")
 	p.line(`Two questions matter more than the choice of a lock:
 
-1. **What happens when a holder is late?** If a lock can end by the end of a lease, a session or a connection, a second client may get the
-   lock while the first client still believes that it holds the lock. A faster store, a longer time to live or a watchdog (a thread that renews
-   the lease) makes overlaps (two holders at once) rarer, but never impossible. If an overlap would cost money, the data needs a fence. There are three kinds of fences:
-   a resource that refuses outdated fencing tokens, a condition in the write itself, and a transaction that holds the lock and writes the data.
+1. **What happens when a holder is late?** If a lock can end by the end of a lease, a session or a connection, a second client may get the lock while
+   the first client still believes that it holds the lock. A faster store, a longer time to live or a watchdog (a thread that renews the lease) makes
+   overlaps (two holders at once) rarer, but never impossible. If an overlap would cost money, the data needs a fence. There are three kinds of
+   fences: a resource that refuses outdated fencing tokens, a condition in the write itself, and a transaction that holds the lock and writes the
+   data.
 2. **What happens when a holder dies?** If neither a lease nor the end of the holder's session, connection or process frees the lock, a dead
    holder blocks all other clients forever.
 
@@ -51,18 +52,19 @@ data) without a fence and, if the lock issues fencing tokens, a register with a 
 	}
 	p.line(`## In figures
 
-Each row of the table shows one lock. The brackets contain the 95 %% confidence interval or, with fewer than six runs, the range of the values. The columns have these meanings:
+Each row of the table shows one lock. The brackets contain the 95 %% confidence interval or, with fewer than six runs, the range of the values. The
+columns have these meanings:
 
 - **violating runs** is the share of the runs with a violation.
 - **survived** lists the faults under which no run had a violation. ` + "`" + `none` + "`" + ` means the runs without a fault.
-- **violated under** lists the faults under which a run had a violation. ` + "`" + `inherent` + "`" + `: every lock that can end without a release allows this violation. ` + "`" + `defect` + "`" + `: the lock
-  violated its own guarantee. ` + "`" + `blocks` + "`" + `: no client got the lock again. "5 of 5" means that all five runs had a violation.
-- **updates lost** is the share of the acknowledged updates that were lost. An update is lost if a client that had never seen the update overwrites it. "With the fence" is
-  the figure of the register with a fence, which refuses tokens that are older than the newest token that it has seen. "N refused" means that the fence refused N
-  requests. "Not measured" means that the lock issues no tokens.
+- **violated under** lists the faults under which a run had a violation. ` + "`" + `inherent` + "`" + `: every lock that can end without a release allows this violation.
+  ` + "`" + `defect` + "`" + `: the lock violated its own guarantee. ` + "`" + `blocks` + "`" + `: no client got the lock again. "5 of 5" means that all five runs had a violation.
+- **updates lost** is the share of the acknowledged updates that were lost. An update is lost if a client that had never seen the update overwrites
+  it. "With the fence" is the figure of the register with a fence, which refuses tokens that are older than the newest token that it has seen. "N
+  refused" means that the fence refused N requests. "Not measured" means that the lock issues no tokens.
 - **blocked** is the longest time for which the lock was free but no client could get it.
-- **recovery** is the longest recovery time in each run (median of the runs). The recovery time is the time from the end of a fault to the next grant. For a fail-over, the
-  recovery time starts at the beginning of the fault.
+- **recovery** is the longest recovery time in each run (median of the runs). The recovery time is the time from the end of a fault to the next grant.
+  For a fail-over, the recovery time starts at the beginning of the fault.
 - **acquire p50 / p99** are percentiles of the time to acquire the lock.
 `)
 	p.header(append([]string{"group", "lock"}, answer.Columns...)...)
@@ -83,8 +85,8 @@ Each row of the table shows one lock. The brackets contain the 95 %% confidence 
 - Two locks in the same group may differ, although these runs do not show a significant difference. More runs show more differences.
 - The ranking treats all violations alike, but a defect and an inherent violation have different remedies. The summary of each lock on this page names
   the remedies.
-- Each lock ran on its smallest topology, with one server if possible. [ensembles.md](ensembles.md), [databases.md](databases.md) and [matrix.md](matrix.md) show the behaviour
-  of locks during a fail-over.
+- Each lock ran on its smallest topology, with one server if possible. [ensembles.md](ensembles.md), [databases.md](databases.md) and
+  [matrix.md](matrix.md) show the behaviour of locks during a fail-over.
 - All times were measured on one machine. Compare only times within a column.
 
 %s.

@@ -14,18 +14,18 @@ func Claims(answers []own.Answer) string {
 	var p page
 	p.line("# Claims of articles on distributed locks, tested\n\n%s", `<!-- Made from docs/claims.json by `+"`make docs`"+`; `+"`make claims`"+` measures anew. Do not edit. -->
 
-The claims in the first table come from five articles on distributed locks. The articles have the numbers 000 to 004 on this page. lockstorm tests each claim with
-runs of certain locks, faults and workloads. `+"`"+`lockstorm claims --run N`+"`"+` makes the runs of claim N. `+"`"+`lockstorm claims --run`+"`"+` makes the runs
-of all claims.
+The claims in the first table come from five articles on distributed locks. The articles have the numbers 000 to 004 on this page. lockstorm tests
+each claim with runs of certain locks, faults and workloads. `+"`"+`lockstorm claims --run N`+"`"+` makes the runs of claim N. `+"`"+`lockstorm claims --run`+"`"+` makes the
+runs of all claims.
 
-The runs determine the verdict on a claim. A claim **stands** if every run supports the claim, and **falls** if no run supports the claim. Otherwise the claim stands **in
-part**. The code (suite/own/claims*.go) defines which outcome of a run supports the claim. The code also defines the expected outcome of each run,
-and tests compare the outcomes of the runs with the expected outcomes. Some claims compare a figure of two runs. Whether the runs support such a claim depends on the ratio of the two values.
-All runs have seed 1, and were made on a machine with two cores.
+The runs determine the verdict on a claim. A claim **stands** if every run supports the claim, and **falls** if no run supports the claim. Otherwise
+the claim stands **in part**. The code (suite/own/claims*.go) defines which outcome of a run supports the claim. The code also defines the expected
+outcome of each run, and tests compare the outcomes of the runs with the expected outcomes. Some claims compare a figure of two runs. Whether the runs
+support such a claim depends on the ratio of the two values. All runs have seed 1, and were made on a machine with two cores.
 
-Each of the following sections has a table of the runs of one claim. The column "exit" shows the exit code of the run (0: pass, 1: violation). The column "failed" lists the checks that
-failed. A finding is a defect if the lock violated its own guarantee, and inherent if every lock with a lease allows the finding ([semantics.md](semantics.md)
-explains the checks). [results.md](results.md) explains the figures.
+Each of the following sections has a table of the runs of one claim. The column "exit" shows the exit code of the run (0: pass, 1: violation). The
+column "failed" lists the checks that failed. A finding is a defect if the lock violated its own guarantee, and inherent if every lock with a lease
+allows the finding ([semantics.md](semantics.md) explains the checks). [results.md](results.md) explains the figures.
 `)
 	p.header("", "claim", "verdict", "what the runs show")
 	claims := own.Claims()
@@ -56,7 +56,7 @@ func (p *page) claim(c own.Claim, answers []own.Answer) {
 	}
 	for _, one := range c.Compares {
 		if ratio, holds, ok := one.Holds(c.Number, answers); ok {
-			p.line("- %s: %s. (Figure \"%s\": %s has %.2g times the value of %s. The claim says that this ratio is at least %.2g.)", upper(one.Text), map[bool]string{true: "yes", false: "**no**"}[holds],
+			p.line("- %s: %s. (Figure \"%s\": %s has %.2g times the value of %s. According to the claim, this ratio is at least %.2g.)", upper(one.Text), map[bool]string{true: "yes", false: "**no**"}[holds],
 				strings.ReplaceAll(strings.TrimSuffix(one.Figure, "_ns"), "_", " "), lockOf(c, one.Of), ratio, lockOf(c, one.To), one.Least)
 		}
 	}

@@ -57,9 +57,9 @@ const measuredColumns = `The columns have these meanings:
   The brackets show in how many runs defects of each rule were found ([libraries.md](libraries.md) explains the rules). The brackets also count the
   runs with an orphan: a lock that no client could get, although no client held the lock. An orphan is not a violation. In rows without the outcome ` + "`" + `blocks` + "`" + `, an
   orphan lasts for at most one time to live.
-- **told late** is the longest time for which a holder had lost the lock without being able to know of the loss. Some libraries send a signal when a lock is lost
-  (to a listener or through a channel). For these libraries under ` + "`" + `told` + "`" + `, the time begins at the end of the lease and ends at the library's signal. In all
-  other rows the time begins at the next grant to another client, and ends when the holder could know of the loss.
+- **told late** is the longest time for which a holder had lost the lock without being able to know of the loss. Some libraries send a signal when a
+  lock is lost (to a listener or through a channel). For these libraries under ` + "`" + `told` + "`" + `, the time begins at the end of the lease and ends at the
+  library's signal. In all other rows the time begins at the next grant to another client, and ends when the holder could know of the loss.
 - **acquire p99**: each run has a 99th percentile of the time to acquire the lock. The table shows the largest of these percentiles among the runs of the row.
 - **why** links to the section of [libraries.md](libraries.md) that explains a defect, a blocked lock or a late signal.
 `

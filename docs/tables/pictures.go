@@ -67,7 +67,7 @@ func speed(answers []own.Answer) string {
 
 // herd is notices by the number of clients, with one node and in a queue.
 func herd(answers []own.Answer) string {
-	return lines("ZooKeeper: notices a hand-off, by the number of clients", "clients", "notices a hand-off",
+	return lines("ZooKeeper: notices per hand-off, by the number of clients", "clients", "notices per hand-off",
 		curve(answers, "exclusive-", "one node, all watch it", chart.Orange, "notices_per_100_handoffs", 0.01),
 		curve(answers, "sequential-", "a queue, each watches the one before", chart.Blue, "notices_per_100_handoffs", 0.01))
 }

@@ -52,9 +52,10 @@ func Releases(before, machine string, measured map[string]Measured) string {
 
 const releasesIntro = `This page shows whether a newer release of a lock library behaves differently under the same faults. ` + "`" + `bookworm` + "`" + ` and ` + "`" + `trixie` + "`" + ` are the
 packages of Debian 12 and 13. The programming language and the servers always come from Debian 12. Each cell shows the outcomes of runs with the
-seeds 1, 2, 3 and so on, in the words of [adapters-measured.md](adapters-measured.md). The last column shows what the release changed. The word "new" marks outcomes and rules of
-defects that no run of the previous release had. The word "gone" marks outcomes and rules of defects that no run of this release has. If no run has a verdict, the last column is empty. A few runs cannot
-show every outcome that a release allows, so a change may also be due to chance.
+seeds 1, 2, 3 and so on, in the words of [adapters-measured.md](adapters-measured.md). The last column shows what the release changed. The word "new"
+marks outcomes and rules of defects that no run of the previous release had. The word "gone" marks outcomes and rules of defects that no run of this
+release has. If no run has a verdict, the last column is empty. A few runs cannot show every outcome that a release allows, so a change may also be
+due to chance.
 `
 
 // label names a release: where it is from, and the version that the runs had.

@@ -43,29 +43,29 @@ func (p *page) header(cells ...string) {
 func Faults(c *harness.Catalogue) string {
 	var p page
 	p.line("# Faults\n\n%s"+`Ask for a fault with `+"`--nemesis NAME[:key=value,...]`"+`. A plan (the list of all faults of a run) can combine several faults.
-lockstorm regards a fault as injected only if there is evidence that the fault took effect. The record of the run (the history) contains the targets of each fault
-and the evidence of its effect (the proof of the fault). For each fault, this page describes the evidence, and the end of the fault.
+lockstorm regards a fault as injected only if there is evidence that the fault took effect. The record of the run (the history) contains the targets
+of each fault and the evidence of its effect (the proof of the fault). For each fault, this page describes the evidence, and the end of the fault.
 
 lockstorm skips a fault that cannot work on the topology (the set of servers) of the run, and gives the reason. If a run has only skipped faults,
 lockstorm refuses the run (exit code 3, or 4 if only this host cannot inject the fault).
 
-A point is a named step of a client (`+"`list workloads`"+` and `+"`list backends`"+` list the points). With the parameter `+"`at`"+` a fault acts
-when a client reaches a point. With `+"`at=random`"+` the fault acts at random times. The parameters `+"`nth`"+`, `+"`every`"+` and `+"`for`"+` set when and for how long the fault acts. A length of time is
-a duration (`+"`300ms`"+`) or a multiple of the time to live of a lock (`+"`1.5ttl`"+`). The parameter `+"`nodes`"+` selects servers. If the lock reports the servers that granted it, lockstorm selects these servers
-first. A fault affects servers without data (Sentinels) only if `+"`nodes`"+` names these servers.
+A point is a named step of a client (`+"`list workloads`"+` and `+"`list backends`"+` list the points). With the parameter `+"`at`"+` a fault acts when a client reaches
+a point. With `+"`at=random`"+` the fault acts at random times. The parameters `+"`nth`"+`, `+"`every`"+` and `+"`for`"+` set when and for how long the fault acts. A length
+of time is a duration (`+"`300ms`"+`) or a multiple of the time to live of a lock (`+"`1.5ttl`"+`). The parameter `+"`nodes`"+` selects servers. If the lock reports the
+servers that granted it, lockstorm selects these servers first. A fault affects servers without data (Sentinels) only if `+"`nodes`"+` names these servers.
 
-Every lock with servers, in any language, has two more points: `+"`request`"+` and `+"`reply`"+`. The point `+"`request`"+` is reached when a client has sent a message to a server of the lock. The
-point `+"`reply`"+` is reached when a server has sent a message to a client. At these two points lockstorm does not stop the client. lockstorm delays the message on its link until the fault has taken effect, and
-then delivers the message. `+"`nth`"+` counts the messages of each client: `+"`server-restart:at=reply,nth=5`"+` restarts a server after it has answered the fifth message of a client and before the
-client gets the answer.
+Every lock with servers, in any language, has two more points: `+"`request`"+` and `+"`reply`"+`. The point `+"`request`"+` is reached when a client has sent a message
+to a server of the lock. The point `+"`reply`"+` is reached when a server has sent a message to a client. At these two points lockstorm does not stop the
+client. lockstorm delays the message on its link until the fault has taken effect, and then delivers the message. `+"`nth`"+` counts the messages of each
+client: `+"`server-restart:at=reply,nth=5`"+` restarts a server after it has answered the fifth message of a client and before the client gets the answer.
 
 If a fault of servers, stores or clocks acts at another point (for example `+"`at=before-release`"+`), lockstorm holds the client at that point
 until another client gets the lock. So a race that is otherwise rare becomes certain. lockstorm holds the client at the point
 for at most `+"`stay`"+`, and never for longer than 0.9 of the client's lease.
 
-A link is a network connection that faults can cut or delay. All links run through toxiproxy inside lockstorm's own process. There is a link for each client and server, for each client
-and the protected data, and for each pair of servers that communicate with each other. If no fault of the plan affects a client, the client
-has direct connections instead of links.
+A link is a network connection that faults can cut or delay. All links run through toxiproxy inside lockstorm's own process. There is a link for each
+client and server, for each client and the protected data, and for each pair of servers that communicate with each other. If no fault of the plan
+affects a client, the client has direct connections instead of links.
 `, generated)
 	p.byProvider(c)
 	for _, family := range families {
@@ -185,10 +185,10 @@ func (p *page) matrix(c *harness.Catalogue) {
 	p.line(`
 ## What they do under faults
 
-The tables show the expected outcome of each lock under each fault, with default parameters and the default topology. Faults of leaders and quorums run on the ensemble (three servers). Each run also changes data
-without a fence (` + "`--fencing both`" + `), so the tables show findings that are inherent to leases. ` + "`make soak`" + ` tests 200 random cells of these tables, and fails if a run contradicts
-its cell. An inconclusive run does not contradict a cell. A dash means that the fault cannot work
-on this backend. For such a combination, ` + "`lockstorm run`" + ` gives the reason.
+The tables show the expected outcome of each lock under each fault, with default parameters and the default topology. Faults of leaders and quorums
+run on the ensemble (three servers). Each run also changes data without a fence (` + "`--fencing both`" + `), so the tables show findings that are inherent to
+leases. ` + "`make soak`" + ` tests 200 random cells of these tables, and fails if a run contradicts its cell. An inconclusive run does not contradict a cell. A
+dash means that the fault cannot work on this backend. For such a combination, ` + "`lockstorm run`" + ` gives the reason.
 `)
 	p.header("word", "meaning")
 	for _, w := range suite.Words() {
