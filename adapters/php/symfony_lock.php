@@ -54,6 +54,7 @@ final class Watched implements PersistingStoreInterface
 final class Held
 {
     public bool $released = false;
+    public bool $refused = false; // an extension was: the library then takes the lock for one that has its whole time to live again
 
     public function __construct(public readonly LockInterface $lock)
     {
@@ -142,7 +143,7 @@ final class Symfony
         }
         $this->guarded(fn () => $hold->lock->release());
         $hold->released = true;
-        if ($hold->lock->isExpired()) {
+        if ($hold->refused || $hold->lock->isExpired()) {
             throw new RuntimeException('release() returned, but the lock had expired: another client may have held the lock');
         }
     }
@@ -150,7 +151,13 @@ final class Symfony
     public function extend(Held $hold): array
     {
         $sent = now();
-        $this->guarded(fn () => $hold->lock->refresh());
+        try {
+            $this->guarded(fn () => $hold->lock->refresh());
+        } catch (Throwable $e) {
+            $hold->refused = true;
+            throw $e;
+        }
+        $hold->refused = false;
         return ['sent' => $sent, 'ttl_ns' => (string) (int) ($this->ttl * 1e9)];
     }
 
