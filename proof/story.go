@@ -214,7 +214,7 @@ func (s *scene) follows(c Claim) []string {
 	case c.Check == "loss-notice":
 		return []string{fmt.Sprintf("So the library of %s did not report the loss of the lock in time, %s.", of(0), span)}
 	}
-	return []string{fmt.Sprintf("So the lock violated the rule %s, %s.", c.Rule, span)}
+	return []string{fmt.Sprintf("So the rule %s is violated, %s.", c.Rule, span)}
 }
 
 // why says what the class of a claim turns on.

@@ -61,7 +61,7 @@ Each row is one lock. The brackets contain the 95 %% interval or, with fewer tha
   the second register. It refuses tokens that are older than the newest token that it has seen. "N refused" means that the fence refused N
   requests. "Not measured" means that the lock issues no tokens.
 - **blocked** is the longest time in which the lock was free but no client could get it.
-- **recovery** is the longest time from the end of a fault (of a fail-over: from its beginning) to the next grant in each run. The table has the median of the runs.
+- **recovery** is the time from the end of a fault to the next grant. For a fail-over, the time starts when the fault begins. The longest time\n  of each run counts, and the table has the median of the runs.
 - **acquire p50 / p99** are percentiles of the time to acquire the lock.
 `)
 	p.header(append([]string{"group", "lock"}, answer.Columns...)...)

@@ -42,7 +42,7 @@ Each pair of lock and fault was run with %s, on %s, on a machine with %d process
   exposure is a fault that took effect or, in a run without faults, a grant.)
 - **lost** is the share of the acknowledged updates that were lost. A lost update was overwritten by a client that had never seen it. Lost updates of
   both registers count.
-- **recovery** is the longest time from the end of a fault (of a fail-over: from its beginning) to the next grant in each run. The table has the median of the runs.
+- **recovery** is the time from the end of a fault to the next grant. For a fail-over, the time starts when the fault begins. The longest time\n  of each run counts, and the table has the median of the runs.
 - **notice** is the longest time from the next client's grant until the previous holder could know that it had lost the lock.
 
 The suite reports "%s".
