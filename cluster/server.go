@@ -142,7 +142,7 @@ func (s *Server) Restart(ctx context.Context) (string, error) {
 	if after != before && moved != nil {
 		moved(after)
 	}
-	return fmt.Sprintf("%s (pid %d before the restart) answers again, as pid %d at %s, %v after the restart began", s.Name(), old, s.current().Pid(), after,
+	return fmt.Sprintf("%s (pid %d before the restart) answers again as pid %d at %s, %v after the restart began", s.Name(), old, s.current().Pid(), after,
 		time.Since(begun).Round(time.Millisecond)), nil
 }
 
