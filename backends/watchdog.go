@@ -55,14 +55,14 @@ func (w *Watchdog) run(ctx context.Context) {
 		case <-tick.C:
 		}
 		if w.now() >= deadline {
-			w.req.Hooks.Lost(lease, "the lease's deadline passed before a renewal")
+			w.req.Hooks.Lost(lease, "the lease's deadline passed before a renewal succeeded")
 			return
 		}
 		r, held, err := w.renew(ctx, lease)
 		switch {
 		case err != nil: // unknown: try again until the deadline
 		case !held:
-			w.req.Hooks.Lost(lease, "the server no longer has the key")
+			w.req.Hooks.Lost(lease, "the server reports that the client no longer holds the lock")
 			return
 		default:
 			deadline = r.Deadline

@@ -48,7 +48,7 @@ func parseKey(s string) (t Task, machine string, attempt int, err error) {
 	case len(parts) == 4 && parts[0] == "control":
 		machine, parts = parts[1], parts[1:]
 	default:
-		return t, "", 0, fmt.Errorf("%q is not a valid key of an outcome", s)
+		return t, "", 0, fmt.Errorf("the queue has an outcome with the invalid key %q", s)
 	}
 	t, err = parseTask(parts[1])
 	attempt, bad := strconv.Atoi(parts[2])
@@ -88,7 +88,7 @@ func (c *Campaign) board(ctx context.Context) (*board, error) {
 func (c *Campaign) watch(ctx context.Context, b *board, goOn bool, each func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silent := time.AfterFunc(watchTime, func() { cancel(fmt.Errorf("the queue does not send the outcomes: %w", nats.ErrTimeout)) }) // of itself it waits for ever
+	silent := time.AfterFunc(watchTime, func() { cancel(fmt.Errorf("the queue did not send the stored outcomes in time: %w", nats.ErrTimeout)) }) // of itself it waits for ever
 	defer silent.Stop()
 	w, err := c.results.WatchAll(ctx)
 	if err != nil {
@@ -138,7 +138,7 @@ func (b *board) add(key string, value []byte) error {
 		err = fmt.Errorf("the suite has no cell %d", t.Cell)
 	}
 	if err != nil {
-		return fmt.Errorf("campaign %s has an outcome with the key %q, which belongs to none of its runs: %w", b.m.Name, key, err)
+		return fmt.Errorf("campaign %s has an outcome with the key %q, but no run with this key: %w", b.m.Name, key, err)
 	}
 	r := &Result{}
 	if err := json.Unmarshal(value, r); err != nil {

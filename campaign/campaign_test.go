@@ -282,7 +282,7 @@ func TestUnable(t *testing.T) {
 	if err := w.Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if len(notes) == 0 || !strings.HasPrefix(notes[0], "not run here: mariadb: ") {
+	if len(notes) == 0 || !strings.HasPrefix(notes[0], "this machine cannot execute some runs: mariadb: ") {
 		t.Errorf("%q", notes)
 	}
 	m.Needs, m.Name = []string{"mariadb", "mariadb"}, "none"

@@ -81,7 +81,7 @@ func Open(ctx context.Context, q *queue.Queue, name string) (*Campaign, error) {
 		b, err = c.runs.GetBytes(ctx, manifestName)
 	}
 	if errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil, fmt.Errorf("the start of campaign %s was interrupted: run campaign start again", name)
+		return nil, fmt.Errorf("the start of campaign %s was interrupted: repeat the command campaign start", name)
 	}
 	if err != nil {
 		return nil, q.Explain(err)

@@ -69,7 +69,7 @@ func (r *working) fetch(ctx context.Context, need string) (jetstream.Msg, Task, 
 		parts := strings.Split(msg.Subject(), ".")
 		t, err := parseTask(parts[len(parts)-1])
 		if err != nil || t.Cell >= len(r.Campaign.Definition.Cells) {
-			return nil, t, fmt.Errorf("campaign %s has a message with the subject %s, which belongs to none of its runs", r.Campaign.Name, msg.Subject())
+			return nil, t, fmt.Errorf("the queue of campaign %s has a message with the subject %s, which names no run of the campaign", r.Campaign.Name, msg.Subject())
 		}
 		return msg, t, nil
 	}

@@ -91,7 +91,7 @@ type working struct {
 var errDone = errors.New("every run of the campaign has its outcome")
 
 // ErrIdle says that a worker has ended because it had no run for too long; the campaign may have more.
-var ErrIdle = errors.New("no run for this machine")
+var ErrIdle = errors.New("the queue offered no run that suits this machine")
 
 // Run works until every run of the campaign has its outcome, or ctx ends; then what runs is stopped and given back.
 func (w *Worker) Run(ctx context.Context) error {
@@ -163,7 +163,7 @@ func (r *working) examine() error {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("this machine cannot run any cell of campaign %s: %s", r.Campaign.Name, strings.Join(why, "; "))}
 	}
 	for _, w := range why {
-		r.tell(Event{Note: "not run here: " + w})
+		r.tell(Event{Note: "this machine cannot execute some runs: " + w})
 	}
 	return nil
 }

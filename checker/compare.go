@@ -41,7 +41,7 @@ func Compare(before, after *Results) (differs []string) {
 		}
 		switch {
 		case !known:
-			add("the check %s did not run before", name)
+			add("the check %s runs now, but did not run before", name)
 		case old.Verdict != now.Verdict:
 			add("the verdict of the check %s was %s and is now %s", name, old.Verdict, now.Verdict)
 		case !slices.Equal(old.rules(), now.rules()):

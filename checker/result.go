@@ -95,7 +95,7 @@ func (p *Proof) UnmarshalJSON(raw []byte) error {
 }
 
 // ErrNoProof is the answer for a check that gave none.
-var ErrNoProof = errors.New("the check gave no proof")
+var ErrNoProof = errors.New("the result of this check contains no proof")
 
 // ProofInto decodes the proof: the types are [LockProof], [DataProof] and []Recovery.
 func (r Result) ProofInto(v any) error {

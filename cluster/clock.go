@@ -29,7 +29,7 @@ func (s *Server) giveClock(shim string) error {
 func (s *Server) Jump(ctx context.Context, d time.Duration) (string, error) {
 	timer, ok := As[Timer](s)
 	if s.clock == nil || !ok {
-		return "", fmt.Errorf("the clock of %s cannot jump", s.Name())
+		return "", fmt.Errorf("lockstorm cannot change the clock of %s", s.Name())
 	}
 	offset, err := s.clock.Jump(d)
 	if err != nil {
@@ -48,14 +48,14 @@ func (s *Server) showsJump(ctx context.Context, timer Timer, d, offset time.Dura
 	for {
 		now, err := timer.Clock(ctx)
 		if err != nil {
-			return "", fmt.Errorf("clock of %s: %w", s.Name(), err)
+			return "", fmt.Errorf("cannot read the clock of %s: %w", s.Name(), err)
 		}
 		if ahead := time.Until(now); (ahead - offset).Abs() < min(clockClose, d.Abs()/4) {
 			return fmt.Sprintf("the clock of %s jumped by %v; it now differs from the host's clock by %v", s.Name(), d, ahead.Round(time.Millisecond)), nil
 		}
 		select {
 		case <-ctx.Done():
-			return "", fmt.Errorf("the clock of %s did not jump: it shows %v", s.Name(), now)
+			return "", fmt.Errorf("the clock of %s did not jump: the server reports the time %v", s.Name(), now)
 		case <-time.After(probeEvery):
 		}
 	}

@@ -107,7 +107,7 @@ func (c *Cluster) announce(o Options) error {
 // openTo opens the addresses by which the others reach one port of a server.
 func (c *Cluster) openTo(n Network, to *Server, p Port) error {
 	if n == nil && p.Peering != NoPeers {
-		return errors.New("other servers connect to this server, so Options.Network must be set")
+		return errors.New("the field Options.Network is not set: servers of this topology connect to each other, so they need a network")
 	}
 	switch p.Peering {
 	case Announced, BySocket:

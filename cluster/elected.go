@@ -40,7 +40,7 @@ func (f elected) Master(ctx context.Context) (*Server, error) {
 	}
 	wg.Wait()
 	leader := -1
-	errs := []error{errors.New("no server reports itself as leader")}
+	errs := []error{errors.New("no server reports that it is the leader")}
 	for i, a := range said {
 		errs = append(errs, a.err)
 		if a.err == nil && a.leads && (leader < 0 || a.term > said[leader].term) {
@@ -61,7 +61,7 @@ func (f elected) Promote(ctx context.Context) error {
 	}
 	m, ok := As[Mover](old)
 	if !ok {
-		return fmt.Errorf("%s cannot hand over leadership: its store has no call for it", old.Name())
+		return fmt.Errorf("%s cannot hand over leadership: this kind of server has no command for a change of the leader", old.Name())
 	}
 	var errs []error
 	for _, s := range f.servers {
@@ -69,7 +69,7 @@ func (f elected) Promote(ctx context.Context) error {
 			continue
 		}
 		if err := m.Move(ctx, s.Addr()); err != nil {
-			errs = append(errs, fmt.Errorf("to %s: %w", s.Name(), err))
+			errs = append(errs, fmt.Errorf("cannot hand over leadership to %s: %w", s.Name(), err))
 			continue
 		}
 		return nil

@@ -34,7 +34,7 @@ type peerPort struct{ node, port string }
 func (p Place) PortNamed(name string) (int, error) {
 	port, ok := p.Ports[name]
 	if !ok {
-		return 0, fmt.Errorf("the node has no port %q", name)
+		return 0, fmt.Errorf("the server has no port with the name %q", name)
 	}
 	return port, nil
 }
@@ -46,7 +46,7 @@ func (p Place) PortOf(node string) (int, error) { return p.PeerPort(node, "") }
 func (p Place) PeerPort(node, name string) (int, error) {
 	port, ok := p.peers[peerPort{node, name}]
 	if !ok {
-		return 0, fmt.Errorf("other servers have no address for port %[2]q of node %[1]s", node, name)
+		return 0, fmt.Errorf("node %[1]s has no address under which other servers can reach its port %[2]q", node, name)
 	}
 	return port, nil
 }
@@ -88,7 +88,7 @@ func (p Place) ExpandAll(texts []string) ([]string, error) {
 	for i, text := range texts {
 		var err error
 		if out[i], err = p.expand(text); err != nil {
-			return nil, fmt.Errorf("argument %q: %w", text, err)
+			return nil, fmt.Errorf("argument %q of the server's command: %w", text, err)
 		}
 	}
 	return out, nil

@@ -26,7 +26,7 @@ func (Process) Name() string { return ProcessName }
 func (Process) Available(t Topology) error {
 	for _, r := range t.Nodes {
 		if r.Binary == "" {
-			return fmt.Errorf("%s of %s runs only inside lockstorm: use --provider embedded", r.Name, t.Name)
+			return fmt.Errorf("server %s of topology %s runs only inside lockstorm: use --provider embedded", r.Name, t.Name)
 		}
 		if _, err := r.Find(); err != nil {
 			return err
@@ -36,7 +36,7 @@ func (Process) Available(t Topology) error {
 		}
 		for _, file := range r.Needs {
 			if _, err := os.Stat(file); err != nil {
-				return fmt.Errorf("%s is missing (Debian: apt-get install %s)", file, r.Package)
+				return fmt.Errorf("%s is not installed (Debian: apt-get install %s)", file, r.Package)
 			}
 		}
 	}

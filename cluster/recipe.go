@@ -149,7 +149,7 @@ func (r Recipe) valid() error {
 	case r.Binary == "" && r.Embedded == nil:
 		return errors.New("the fields `Binary` and `Embedded` are empty, so there is no server to start: set one of them")
 	case r.Ready == nil:
-		return errors.New("the field `Ready` is missing: it must be a function that checks that the server answers")
+		return errors.New("the field `Ready` is missing: set it to a function that checks that the server answers")
 	case r.Embedded != nil && r.EmbeddedVersion == "":
 		return errors.New("the field `EmbeddedVersion` is empty: set it to the version of the embedded server, which the record must name")
 	}

@@ -23,7 +23,9 @@ func TestHasWord(t *testing.T) {
 
 // Requests count by their word; of answers the first one after such a request, on its connection.
 func TestCounts(t *testing.T) {
-	of := func(connection, data string) link.Message { return link.Message{Connection: connection, Data: []byte(data)} }
+	of := func(connection, data string) link.Message {
+		return link.Message{Connection: connection, Data: []byte(data)}
+	}
 	answer := func(connection string) link.Message { return link.Message{Connection: connection, Reply: true} }
 	c := &carriage{point: points.Request, text: []byte("set"), asked: map[any]bool{}}
 	for _, w := range []struct {

@@ -40,7 +40,7 @@ func WorkerMain(cat *Catalogue) {
 	case childWarden:
 		err = wardenMain(cat)
 	default:
-		err = fmt.Errorf("%s=%q: unknown part", envChild, os.Getenv(envChild))
+		err = fmt.Errorf("%s=%q: lockstorm has no internal part with this name: unset this variable", envChild, os.Getenv(envChild))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "lockstorm:", err)

@@ -101,9 +101,9 @@ func (c *client) howEnded(err error, heard bool) error {
 		err = fmt.Errorf("%w before the client was ready: check that main (or TestMain) calls harness.WorkerMain first", err)
 	}
 	if len(text) == 0 {
-		return fmt.Errorf("ended by itself: %w", err)
+		return fmt.Errorf("the process ended by itself: %w", err)
 	}
-	return fmt.Errorf("ended by itself: %w: %s (see %s)", err, bytes.TrimSpace(text), c.errPath)
+	return fmt.Errorf("the process ended by itself: %w: %s (see %s)", err, bytes.TrimSpace(text), c.errPath)
 }
 
 func (c *client) fail(err error) {

@@ -178,13 +178,13 @@ func (r *resolved) combination() error {
 			strings.Join(r.workload.Models, " or "), r.Backend, kind)
 	}
 	if r.workload.Tries && r.backend.NoTry {
-		return fmt.Errorf("workload %s needs lock attempts that do not wait, but backend %s does not support them", r.workload.Name, r.Backend)
+		return fmt.Errorf("workload %s needs attempts to acquire that do not wait (try-acquire), but backend %s supports only attempts that wait", r.workload.Name, r.Backend)
 	}
 	if r.workload.Model != "" && kind != history.ModelExclusive && kind != r.workload.Model {
 		return fmt.Errorf("workload %s needs a lock that is %s, but backend %s is %s", r.workload.Name, r.workload.Model, r.Backend, kind)
 	}
 	if r.Discipline == history.Told && len(r.backend.Signals) == 0 {
-		return fmt.Errorf("--discipline told: backend %s does not report a loss to its users: choose %s or %s",
+		return fmt.Errorf("--discipline told: backend %s does not report to its users that a lock is lost: choose %s or %s",
 			r.Backend, history.Obey, history.Trusting)
 	}
 	if r.Fencing == history.FencingOn && !r.backend.Tokens {
@@ -219,7 +219,7 @@ func (r *resolved) register() error {
 		return fmt.Errorf("--register: %w", err)
 	}
 	if !slices.Contains(reg.Topologies, r.Topology) {
-		return fmt.Errorf("--register %s needs topology %s, but this run is on %s", r.Register, strings.Join(reg.Topologies, " or "), r.Topology)
+		return fmt.Errorf("--register %s needs topology %s, but this run uses topology %s", r.Register, strings.Join(reg.Topologies, " or "), r.Topology)
 	}
 	r.store = &reg
 	return nil

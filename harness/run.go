@@ -68,7 +68,7 @@ func drive(ctx context.Context, t *Trial, dir string, p *Progress, out *Outcome)
 // phases runs the workload with its faults, the quiet period and the final sections.
 // complete is false when the run was cut short.
 func (s *session) phases(ctx context.Context) (complete bool, err error) {
-	if err := s.phase(history.PhaseWork, fmt.Sprintf("workload %s for %v", s.r.Workload, s.r.Time)); err != nil {
+	if err := s.phase(history.PhaseWork, fmt.Sprintf("running workload %s for %v", s.r.Workload, s.r.Time)); err != nil {
 		return false, err
 	}
 	if s.r.topology.FailOver > 0 {
@@ -131,7 +131,7 @@ const stopLimit = 20 * time.Second
 // take, and then stops them. A client that gets nothing is told to give up waiting:
 // that is on record, and judged.
 func (s *session) finish(ctx context.Context) (complete bool, err error) {
-	if err := s.phase(history.PhaseFinal, "each client runs one last critical section for each lock"); err != nil {
+	if err := s.phase(history.PhaseFinal, "recovery test: each client acquires each lock once more"); err != nil {
 		return false, err
 	}
 	s.tellAll(control.Message{Op: control.Final})
@@ -150,7 +150,7 @@ func (s *session) endAll(ctx context.Context, clients []*client) {
 	defer cancelEnd()
 	for _, c := range clients {
 		if c.Wait(ending) != nil && ending.Err() != nil {
-			c.fail(errors.New("did not end when lockstorm asked it to"))
+			c.fail(errors.New("the process did not end, although lockstorm had asked the process to end"))
 		}
 		select {
 		case <-c.ended:
@@ -173,7 +173,7 @@ func (s *session) awaitDone(bound context.Context, clients []*client) {
 			return
 		case <-said.C:
 			deadline, _ := bound.Deadline()
-			s.progress.note(fmt.Sprintf("waiting at most %[2]v for up to %[1]d clients to finish their last critical sections",
+			s.progress.note(fmt.Sprintf("waiting at most %[2]v for up to %[1]d clients to finish the recovery test",
 				len(clients)-i, time.Until(deadline).Round(time.Second)))
 		}
 	}

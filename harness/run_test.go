@@ -247,7 +247,7 @@ func TestConfigErrors(t *testing.T) {
 		"require":    {func(c *Config) { c.Require = []string{"beauty"} }, `unknown check "beauty"`},
 		"a message":  {func(c *Config) { c.Nemesis = []string{"client-stall:at=request"} }, "at=request: at this point a message is on its way"},
 		"no message": {func(c *Config) { c.Backend, c.Nemesis = "file-flock", []string{"client-pause:at=reply"} }, "at=reply: this run has no such point"},
-		"not active": {func(c *Config) { c.Nemesis = []string{"server-restart", "client-pause:while=1"} }, "while=1: fault server-restart does not last for a time"},
+		"not active": {func(c *Config) { c.Nemesis = []string{"server-restart", "client-pause:while=1"} }, "while=1: fault server-restart has no duration"},
 		"no earlier": {func(c *Config) { c.Nemesis = []string{"client-pause:while=1"} }, "while=1: choose an earlier fault of the same command"},
 		"until":      {func(c *Config) { c.Nemesis = []string{"client-pause:until=never"} }, "until=never: choose granted, or leave it out"},
 		"no server":  {func(c *Config) { c.Backend, c.Nemesis = "file-flock", []string{"server-restart"} }, "nemesis server-restart cannot work in this run"},

@@ -71,7 +71,7 @@ func renamed(cat *Catalogue, cfg Config) error {
 	for _, text := range cfg.Nemesis {
 		name, _ := catalog.Split(text)
 		if spec, err := cat.Nemeses.Get(name); err == nil && spec.Name != name {
-			return fmt.Errorf("nemesis %s was renamed: use %s", name, spec.Name)
+			return fmt.Errorf("the fault %s was renamed: use %s", name, spec.Name)
 		}
 	}
 	return nil
@@ -82,7 +82,7 @@ func newTrial(r *resolved, plan *nemesis.Plan) (*Trial, error) {
 		return nil, err
 	}
 	if bound := r.livenessBound(plan); bound > maxBound {
-		return nil, usage(fmt.Errorf("the last critical sections (after the faults) may take %v, but the limit is %v: choose fewer clients or locks, or a shorter ttl, hold or clock jump",
+		return nil, usage(fmt.Errorf("the recovery test after the faults (each client acquires each lock once more) may take %v, but the limit is %v: choose fewer clients or locks, or a shorter ttl, hold or clock jump",
 			bound.Round(time.Second), maxBound))
 	}
 	t := &Trial{Schema: TrialSchema, Config: r.Config, Plan: plan, r: r}

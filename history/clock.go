@@ -56,6 +56,6 @@ func monotonic() int64
 
 func mustClock(id int32, ts *unix.Timespec) {
 	if err := unix.ClockGettime(id, ts); err != nil {
-		panic("history: the kernel does not give the time: " + err.Error())
+		panic("history: cannot read the clock of the kernel: " + err.Error())
 	}
 }

@@ -101,7 +101,7 @@ func (j *judge) judged(trial *harness.Trial) *harness.Outcome {
 		case n == j.attempts:
 			j.t.Fatalf("the run was inconclusive in all %d attempts: %s%s", n, why, j.explain(trial, out, differ))
 		}
-		j.t.Logf("this run proves nothing and is repeated: %s%s", why, j.explain(trial, out, differ))
+		j.t.Logf("this run has no verdict and is repeated: %s%s", why, j.explain(trial, out, differ))
 	}
 }
 

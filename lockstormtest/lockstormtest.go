@@ -106,7 +106,7 @@ func Kept(t testing.TB, cat *harness.Catalogue, path string, want suite.Expectat
 		o(&j.options)
 	}
 	if j.exec != nil || j.failOn != "" {
-		t.Fatalf("lockstormtest: Kept takes neither Exec nor FailOnDefect: the kept run says which lock it is, and what fails it")
+		t.Fatalf("lockstormtest: Kept takes neither Exec nor FailOnDefect: the kept run already states the lock, and the findings that fail the run")
 	}
 	if err := j.valid(); err != nil {
 		t.Fatalf("lockstormtest: %v", err)

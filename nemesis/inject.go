@@ -109,7 +109,7 @@ func (r *Runner) heal(ctx context.Context, a *active) {
 			r.fail(fmt.Errorf("lockstorm could not end a fault: %w", err))
 		}
 		r.note(e)
-		r.say("healed " + f.Fault + ": " + e.Message)
+		r.say("end of the fault " + f.Fault + ": " + e.Message)
 		r.mu.Lock()
 		r.active = slices.DeleteFunc(r.active, func(x *active) bool { return x == a })
 		r.mu.Unlock()

@@ -54,7 +54,7 @@ func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
 		return nil, fmt.Errorf("until=%s: choose %s, or leave it out", ends, UntilGranted)
 	}
 	if v[paramUntil] != "" && !s.lasts(v) {
-		return nil, fmt.Errorf("until=%s: with these parameters the fault does not last for a time", v[paramUntil])
+		return nil, fmt.Errorf("until=%s: with these parameters the fault has no duration, so it cannot end early: leave out until=", v[paramUntil])
 	}
 	if l.every > 0 && in.Duration/l.every > maxSteps {
 		return nil, fmt.Errorf("every=%s would make %d injections in a run of %v, but the limit is %d: choose a longer every=", v[paramEvery], in.Duration/l.every, in.Duration, maxSteps)

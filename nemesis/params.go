@@ -32,7 +32,7 @@ const AtOnce = ""
 func CommonParams(length, every string) []catalog.Param {
 	return append([]catalog.Param{
 		{Name: paramAt, Doc: "the point at which the fault strikes, such as `before-write` (a step of a client) or `request` and `reply` (a message on its way); `random` for random times (default: points and random times that suit the fault)"},
-		{Name: paramNth, Default: "1", Doc: "the fault strikes as soon as one client has reached the point n times; the count of each client restarts with each injection"},
+		{Name: paramNth, Default: "1", Doc: "the fault strikes as soon as one client has reached the point this many times; the counts of all clients restart with each injection"},
 		{Name: paramMessage, Doc: "with `at=request`: only requests that contain this word count, such as SET or COMMIT (in upper or lower case); with `at=reply`: only the first answer after each such request counts (default: every message)"},
 	}, TimeParams(length, every)...)
 }

@@ -33,7 +33,7 @@ func byVote(v catalog.Values) bool {
 
 // checkVoters refuses to look for nodes that granted where nobody tells them.
 func checkVoters(v catalog.Values, in Input) error {
-	leave := fmt.Sprintf("leave out nodes=%s, and give no number for %s=", RoleGranted, paramGrant)
+	leave := fmt.Sprintf("leave out nodes=%s, and do not give a number for %s=", RoleGranted, paramGrant)
 	switch at := v[paramAt]; {
 	case !byVote(v):
 		return nil
@@ -44,7 +44,7 @@ func checkVoters(v catalog.Values, in Input) error {
 	case points.IsCarried(at):
 		return fmt.Errorf("at=%s: a message does not tell which servers granted the lock: name another point, or %s", at, leave)
 	case at == points.Random:
-		return fmt.Errorf("at=%s does not wait for a grant: name a point instead, or %s", points.Random, leave)
+		return fmt.Errorf("with at=%s the fault does not wait for a grant: name a point of the client instead, or %s", points.Random, leave)
 	default:
 		return nil
 	}

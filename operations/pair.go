@@ -41,7 +41,7 @@ func Read(r io.Reader, o Options) (*History, error) {
 		h.Format = "JSON"
 	}
 	if len(events) == 0 {
-		return nil, errors.New("the file holds no operation")
+		return nil, errors.New("the file contains no operation")
 	}
 	h.Events = len(events)
 	if err := order(events); err != nil {

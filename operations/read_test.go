@@ -81,8 +81,8 @@ func TestReadKeyed(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	invoke := `{"type":"invoke","f":"acquire","process":0}` + "\n"
 	for text, want := range map[string]string{
-		"":                                  "the file holds no operation",
-		"[]":                                "the file holds no operation",
+		"":                                  "the file contains no operation",
+		"[]":                                "the file contains no operation",
 		"hello":                             "line 1: an operation must begin with {",
 		invoke + "x":                        "line 2: an operation must begin with {",
 		"[" + invoke:                        "line 2: the file is incomplete: it ends inside its list of operations",

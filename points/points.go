@@ -46,13 +46,13 @@ const Random = "random"
 // Section lists the points of every section.
 func Section() []Point {
 	return []Point{
-		{Name: BeforeAcquire, Doc: "just before the acquire is invoked"},
-		{Name: Waiting, Doc: "the lock was found busy; the client begins to wait"},
-		{Name: Acquired, Doc: "the lock was just granted"},
-		{Name: BeforeRead, Doc: "the client has checked its lease; the read is about to be sent"},
-		{Name: BeforeWrite, Doc: "the client has checked its lease; the write is about to be sent"},
-		{Name: BeforeRelease, Doc: "the work in the critical section is done; just before the release is invoked"},
-		{Name: Releasing, Doc: "the release is invoked; its request is about to be sent"},
+		{Name: BeforeAcquire, Doc: "the client is about to call acquire"},
+		{Name: Waiting, Doc: "another client holds the lock, and the client begins to wait for the lock"},
+		{Name: Acquired, Doc: "the client has just got the lock"},
+		{Name: BeforeRead, Doc: "the client has checked its lease, and is about to send its read"},
+		{Name: BeforeWrite, Doc: "the client has checked its lease, and is about to send its write"},
+		{Name: BeforeRelease, Doc: "the client has finished its work in the critical section, and is about to call release"},
+		{Name: Releasing, Doc: "the client has called release, and is about to send the request"},
 	}
 }
 

@@ -9,14 +9,14 @@ import (
 )
 
 // ErrJudge is the answer where even the whole record proves nothing at a glance.
-var ErrJudge = errors.New("a few events cannot prove this finding: run `lockstorm check` on the whole record")
+var ErrJudge = errors.New("this finding cannot be proved by a few events: check the whole record with `lockstorm check`")
 
 // absence holds a claim that rests on what did not happen against the whole record.
 func (s *scene) absence(c Claim) (story []string, err error) {
 	window := fmt.Sprintf("from %s to %s", seconds(c.From), seconds(c.To))
 	switch {
 	case c.Check == "liveness" && c.Rule == "orphan" && s.nobody(c):
-		return []string{fmt.Sprintf("No client believed that it held lock %s %s.", s.ByID[c.Grants[0]].Lock, window)}, none(c)
+		return []string{fmt.Sprintf("No client believed that it held lock %s, %s.", s.ByID[c.Grants[0]].Lock, window)}, none(c)
 	case c.Check == "liveness":
 		return s.inVain(c, window)
 	case c.Rule == "refused-valid":
@@ -37,9 +37,9 @@ func (s *scene) mutualWait(c Claim, window string) (story []string, err error) {
 	for _, id := range c.Grants {
 		g := s.ByID[id]
 		if g == nil || g.Acquire == nil || g.Acquire.Start() > c.From || (g.Acquire.Return != nil && g.Acquire.Return.Time < c.To) {
-			return nil, fmt.Errorf("the client that asked for grant %s did not wait all the time %s", id, window)
+			return nil, fmt.Errorf("the client that requested grant %s did not wait for the whole time %s", id, window)
 		}
-		story = append(story, fmt.Sprintf("%s waited for lock %s %s.", g.Client, g.Lock, window))
+		story = append(story, fmt.Sprintf("%s waited for lock %s, %s.", g.Client, g.Lock, window))
 	}
 	return story, none(c)
 }
@@ -57,9 +57,9 @@ func (s *scene) overtaken(c Claim) (story []string, err error) {
 		}
 	}
 	if n == 0 || g.Acquire.Start() != c.From || g.From() != c.To {
-		return nil, fmt.Errorf("no later request got lock %[2]s before grant %[1]s, or the times in the finding are wrong", g.ID, g.Lock)
+		return nil, fmt.Errorf("no client with a later request got lock %[2]s before grant %[1]s, or the times in the finding are wrong", g.ID, g.Lock)
 	}
-	return []string{fmt.Sprintf("%s waited for lock %s from %s to %s; clients that asked later got %d grants first.", g.Client, g.Lock, seconds(c.From), seconds(c.To), n)}, none(c)
+	return []string{fmt.Sprintf("%s waited for lock %s from %s to %s; meanwhile clients that had asked later got the lock first (grants: %d).", g.Client, g.Lock, seconds(c.From), seconds(c.To), n)}, none(c)
 }
 
 // stockOff: what the last client read is not the sum of what was acknowledged before.
@@ -116,12 +116,12 @@ func (s *scene) inVain(c Claim, window string) (story []string, err error) {
 		}
 		for who := range asked {
 			if !got[who] {
-				story = append(story, fmt.Sprintf("%s asked for lock %s, but never got the lock %s.", who.client, lock, window))
+				story = append(story, fmt.Sprintf("%s requested lock %s, but did not get the lock %s.", who.client, lock, window))
 			}
 		}
 	}
 	if len(story) == 0 {
-		return nil, fmt.Errorf("every client that asked for a lock got it %s", window)
+		return nil, fmt.Errorf("every client that requested a lock got the lock %s", window)
 	}
 	slices.Sort(story)
 	return story, none(c)

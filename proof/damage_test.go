@@ -119,15 +119,15 @@ func TestClaimsOfDamage(t *testing.T) {
 		{"one token of one", swap(fenced, "token=1", "token=2", "lock=L grant=b", "lock=L grant=a"), rule(fence, "equal-token", ""), "had accepted no earlier request"},
 		{"two tokens of two", fenced, rule(fence, "equal-token", ""), "had accepted no earlier request"},
 		{"no token", swap(fenced, " token=1", ""), rule(fence, "no-token", ""), ""},
-		{"no token, with one", fenced, rule(fence, "no-token", ""), "the request carried a token"},
+		{"no token, with one", fenced, rule(fence, "no-token", ""), "but the request had a token"},
 		{"mismatch", swap(fenced, "20ms - register ok write lock=L grant=a register=fenced base=1 new=2", "20ms - register ok read lock=L grant=a register=fenced base=5"), rule(fence, "log-mismatch", ""), ""},
 		{"mismatch with the start", swap(fenced, "20ms - register ok write lock=L grant=a register=fenced base=1 new=2", "20ms - register ok read lock=L grant=a register=fenced base=5", "10ms - register ok write lock=L", "10ms - register ok write lock=M"), rule(fence, "log-mismatch", ""), ""},
-		{"a match", swap(fenced, "20ms - register ok write lock=L grant=a register=fenced base=1 new=2", "20ms - register ok read lock=L grant=a register=fenced base=1"), rule(fence, "log-mismatch", ""), "the read returned the last written value"},
-		{"a match with the start", swap(fenced, "20ms - register ok write lock=L grant=a register=fenced base=1 new=2", "20ms - register ok read lock=L grant=a register=fenced base=0", "10ms - register ok write lock=L", "10ms - register ok write lock=M"), rule(fence, "log-mismatch", ""), "the read returned the last written value"},
-		{"mismatch of a write", fenced, rule(fence, "log-mismatch", ""), "the read returned the last written value"},
+		{"a match", swap(fenced, "20ms - register ok write lock=L grant=a register=fenced base=1 new=2", "20ms - register ok read lock=L grant=a register=fenced base=1"), rule(fence, "log-mismatch", ""), "the read correctly returned the last written value"},
+		{"a match with the start", swap(fenced, "20ms - register ok write lock=L grant=a register=fenced base=1 new=2", "20ms - register ok read lock=L grant=a register=fenced base=0", "10ms - register ok write lock=L", "10ms - register ok write lock=M"), rule(fence, "log-mismatch", ""), "the read correctly returned the last written value"},
+		{"mismatch of a write", fenced, rule(fence, "log-mismatch", ""), "the read correctly returned the last written value"},
 
 		{"lost update", lost, loss, ""},
-		{"as a defect", lost, with(loss, func(c *proof.Claim) { c.Class, c.Reason = "defect", "both-valid" }), "the events show the class inherent (reason lease-over)"},
+		{"as a defect", lost, with(loss, func(c *proof.Claim) { c.Class, c.Reason = "defect", "both-valid" }), "according to the events the class of the finding is inherent (reason lease-over)"},
 		{"as a late write", lost, rule(loss, "late-write", "applied-late"), "no write came late"},
 		{"the other way round", lost, grants(loss, "a", "b"), "did not accept the two requests of the finding"},
 		{"at another time", lost, with(loss, func(c *proof.Claim) { c.To += ms }), "did not accept the two requests of the finding"},
@@ -140,11 +140,11 @@ func TestClaimsOfDamage(t *testing.T) {
 		{"of another value", swap(lost, w2, swap(w2, "new=1", "new=2")), loss, "was not acknowledged"},
 		{"after its own write", swap(lost, "3ms   - register ok read  lock=L grant=a register=plain base=0", "3ms   - register ok write lock=L grant=a register=plain new=0"), loss, ""},
 		{"under one transaction", swap(lost, "ends=lease", "ends=lease own-fence=true"), with(loss, func(c *proof.Claim) { c.Class, c.Reason = "defect", "own-fence" }), ""},
-		{"under one transaction, inherent", swap(lost, "ends=lease", "ends=lease own-fence=true"), loss, "the events show the class defect (reason own-fence)"},
+		{"under one transaction, inherent", swap(lost, "ends=lease", "ends=lease own-fence=true"), loss, "according to the events the class of the finding is defect (reason own-fence)"},
 		{"by a client that is wrong", swap(lost, "120ms 1 c1", "117ms 3 c1 invoke release lock=L grant=a\n118ms 3 c1 ok release lock=L grant=a\n120ms 1 c1"), loss, "the client is at fault, not the lock"},
 		{"a late write", apart, rule(loss, "late-write", "applied-late"), ""},
 		{"a late write as a loss", apart, rule(loss, "lost-update", "applied-late"), "the write came late"},
-		{"a late write as a defect", apart, with(rule(loss, "late-write", "applied-late"), func(c *proof.Claim) { c.Class = "defect" }), "the events show the class inherent (reason applied-late)"},
+		{"a late write as a defect", apart, with(rule(loss, "late-write", "applied-late"), func(c *proof.Claim) { c.Class = "defect" }), "according to the events the class of the finding is inherent (reason applied-late)"},
 		{"by nobody", swap(apart, "105ms 1 c1 invoke write   lock=L grant=a register=plain base=0 new=1\n", "105ms 1 c1 invoke release lock=L grant=a\n"), rule(loss, "late-write", "applied-late"), "no write came late"},
 
 		{"split", lost, rule(loss, "split-section", "lease-over"), ""},
@@ -183,7 +183,7 @@ func TestClaimsOfDamage(t *testing.T) {
 		{"... that was released later", swap(double, "12ms 2 c2 ok     acquire lock=L grant=b", "12ms 2 c2 info   acquire lock=L grant=b error=timeout", "20ms 1", "14ms 3 c2 invoke release lock=L grant=b\n15ms 3 c2 ok release lock=L grant=b\n20ms 1"), with(lock, func(c *proof.Claim) { c.From, c.To = 15*ms, 15*ms }), ""},
 		{"of a refused one", swap(double, "12ms 2 c2 ok     acquire lock=L grant=b", "12ms 2 c2 fail   acquire lock=L grant=b error=busy"), lock, "grant b, but the lock refused"},
 		{"as another rule", double, rule(lock, "lost-lease", "gone-early"), "the events show a violation of rule double-grant"},
-		{"as inherent", double, with(lock, func(c *proof.Claim) { c.Class = "inherent" }), "the events show the class defect (reason not-over)"},
+		{"as inherent", double, with(lock, func(c *proof.Claim) { c.Class = "inherent" }), "according to the events the class of the finding is defect (reason not-over)"},
 		{"of readers", strings.ReplaceAll(swap(double, "ends=never", "ends=never model=read-write"), "lock=L", "lock=L mode=shared"), lock, "a correct lock could have given these answers"},
 		{"of a reader and a writer", strings.ReplaceAll(swap(double, "ends=never", "ends=never model=read-write"), "lock=L grant=b", "lock=L grant=b mode=shared"), lock, ""},
 		{"of nobody", double, grants(lock), "the finding names no grant"},
@@ -203,10 +203,10 @@ func TestNoProof(t *testing.T) {
 	}
 	claim := proof.Claim{Check: "lock-linearizability", Rule: "double-grant", Class: "defect", Reason: "not-over", Grants: []string{"a", "b"}, From: 12 * ms, To: 12 * ms}
 	for want, events := range map[string][]history.Event{
-		"the first event of a proof must be":       h.Events[1:],
-		"must be the run event":                    nil,
-		"is not in the order of the record":        append([]history.Event{h.Events[0], h.Events[2], h.Events[1]}, h.Events[3:]...),
-		"is an answer, but the request is missing": append([]history.Event{h.Events[0]}, h.Events[2:]...),
+		"the first event of a proof must be":                       h.Events[1:],
+		"must be the run event":                                    nil,
+		"are not in the order of the record":                       append([]history.Event{h.Events[0], h.Events[2], h.Events[1]}, h.Events[3:]...),
+		"is an answer, but the proof does not contain its request": append([]history.Event{h.Events[0]}, h.Events[2:]...),
 	} {
 		if _, err := proof.Check(events, claim); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -219,7 +219,7 @@ func TestNoProof(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := proof.Minimal(more.Events, claim); err == nil || !strings.Contains(err.Error(), "is not needed") {
+	if err := proof.Minimal(more.Events, claim); err == nil || !strings.Contains(err.Error(), "are enough to prove the finding") {
 		t.Errorf("one event too many: %v", err)
 	}
 	claim.Rule = "orphan"

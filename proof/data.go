@@ -148,7 +148,7 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 			return errors.New("the lock allows two clients to hold these two grants at the same time")
 		}
 		if c.Rule == lateWrite {
-			return errors.New("the two clients believed at the same time that they held the lock: no write came late")
+			return errors.New("the two clients believed at the same time that they held the lock, so no write came late")
 		}
 		return s.classed(c, first, second, both.From)
 	}
@@ -164,7 +164,7 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 // same: a claim has the class and the reason that it must have.
 func same(c Claim, class, reason string) error {
 	if c.Class != class || c.Reason != reason {
-		return fmt.Errorf("the events show the class %s (reason %s), but the finding has the class %s (reason %s)", class, reason, c.Class, c.Reason)
+		return fmt.Errorf("according to the events the class of the finding is %s (reason %s), but the finding says %s (reason %s)", class, reason, c.Class, c.Reason)
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func (s *scene) fence(c Claim) (span history.Interval, err error) {
 	case e.Register != fencedReg:
 		return span, fmt.Errorf("the register %s does not check fencing tokens", e.Register)
 	case c.Rule == "no-token" && e.Token.Set:
-		return span, errors.New("the request carried a token")
+		return span, errors.New("the finding says that the request had no fencing token, but the request had a token")
 	case c.Rule == "no-token":
 		return span, none(c)
 	case c.Rule == "stale-accepted":
@@ -227,7 +227,7 @@ func (s *scene) mismatch(c Claim, e *history.Event) error {
 		}
 	}
 	if e.F != history.FRead || !e.Value.Base.Set || e.Value.Base.V == value {
-		return errors.New("the read returned the last written value, as it must")
+		return errors.New("the read correctly returned the last written value")
 	}
 	return none(c)
 }

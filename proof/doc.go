@@ -53,7 +53,7 @@ func (p *Proof) Of(finding Claim) Claim {
 }
 
 // ErrRecord is the answer where events alone prove nothing.
-var ErrRecord = errors.New("this finding is about something that did not happen, so checking the finding needs the whole record")
+var ErrRecord = errors.New("this finding says that an event never happened, so checking the finding needs the whole record: name the record")
 
 // Check reports whether events prove a claim. The first of them says what was run. Story is what they show, a line an event, and what
 // follows from it.
@@ -76,7 +76,7 @@ func Minimal(events []history.Event, c Claim) error {
 		}
 		less := slices.Delete(slices.Clone(events), i, i+1)
 		if s, err := read(less); err == nil && s.proves(c) == nil {
-			return fmt.Errorf("event %d is not needed: the other events prove the finding without it", events[i].Index)
+			return fmt.Errorf("the proof contains event %d, although the other events are enough to prove the finding", events[i].Index)
 		}
 	}
 	return nil

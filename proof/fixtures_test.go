@@ -16,8 +16,8 @@ import (
 // unproven are findings of the fixtures that no few events prove although their rule mostly has such a proof, by what is said of it.
 var unproven = []string{
 	"the lock allows",                                // the record is suspect: the judge says so, too
-	"did not succeed",                                // ... a write under a grant that nobody had
-	"no client asked for grant",                      // ...
+	"do not show that the request for grant",         // ... a write under a grant that nobody had
+	"the events do not show the request for grant",   // ...
 	"wrote after the store had answered its release", // ... of a client that is wrong
 	"never believed at the same",                     // ... of grants that did not meet
 	"could have given these answers",                 // a counted lock whose owner is not known to have had one more

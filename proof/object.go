@@ -40,7 +40,7 @@ func (s *scene) object(c Claim) (span history.Interval, err error) {
 	for _, id := range c.Grants {
 		g := s.ByID[id]
 		if g == nil || g.Acquire == nil {
-			return span, fmt.Errorf("no client asked for grant %s", id)
+			return span, fmt.Errorf("the events do not show the request for grant %s", id)
 		}
 		if len(of) > 0 && g.Lock != of[0].Lock {
 			return span, fmt.Errorf("grants %s and %s belong to different locks", of[0].ID, id)

@@ -65,7 +65,7 @@ func (r *Record) Prove(f Finding) (proven *Proof) {
 	err := ErrRecord
 	defer func() {
 		if p := recover(); p != nil { // the judgement stands without
-			proven = &Proof{Grants: f.Grants, From: f.From, To: f.To, Events: f.Events, Record: true, Why: fmt.Sprintf("the search for a proof crashed: %v", p)}
+			proven = &Proof{Grants: f.Grants, From: f.From, To: f.To, Events: f.Events, Record: true, Why: fmt.Sprintf("the code that searches for a proof crashed (a bug of lockstorm): %v", p)}
 		}
 	}()
 	if rules[f.Check][f.Rule] != nil {

@@ -23,7 +23,7 @@ func read(events []history.Event) (*scene, error) {
 	}
 	for i := range events[1:] {
 		if events[i+1].Index <= events[i].Index || events[i+1].Time < events[i].Time {
-			return nil, fmt.Errorf("event %d is not in the order of the record", events[i+1].Index)
+			return nil, fmt.Errorf("the events of the proof are not in the order of the record: see event %d", events[i+1].Index)
 		}
 	}
 	rec, err := history.Build(&history.History{Events: events})
@@ -38,9 +38,9 @@ func read(events []history.Event) (*scene, error) {
 func (s *scene) fits() error {
 	switch {
 	case len(s.Mixed) > 0:
-		return fmt.Errorf("event %d names another client or lock than the other events of the same grant", s.Mixed[0].Index)
+		return fmt.Errorf("the client or lock of event %d differs from the other events of the same grant", s.Mixed[0].Index)
 	case len(s.Unpaired) > 0:
-		return fmt.Errorf("event %d is an answer, but the request is missing", s.Unpaired[0].Index)
+		return fmt.Errorf("event %d is an answer, but the proof does not contain its request", s.Unpaired[0].Index)
 	}
 	return nil
 }

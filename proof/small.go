@@ -20,7 +20,7 @@ func (s *scene) usedAfterRelease(c Claim) (span history.Interval, err error) {
 			return history.Interval{From: use.Start(), To: use.Start()}, none(c)
 		}
 	}
-	return span, errors.New("no client used the grant at that time, or the store had not yet answered the release of the grant")
+	return span, errors.New("no client used the lock under this grant at that time, or the store had not yet answered the release of the grant")
 }
 
 // none: the class of a claim is that of what no lock can be blamed for, or for which it is not asked.
@@ -38,7 +38,7 @@ func (s *scene) lateTry(c Claim) (span history.Interval, err error) {
 	}
 	call := s.ByID[c.Grants[0]].Acquire
 	if call.Invoke.F != history.FTryAcquire {
-		return span, errors.New("the client asked for this grant with an acquire that waits, not with a try-acquire")
+		return span, errors.New("the client requested this grant by an acquire that waits, not by a try-acquire")
 	}
 	span = history.Interval{From: call.Start(), To: s.Last[call.Invoke.Client]}
 	if kill, killed := s.Kills[call.Invoke.Client]; killed {
@@ -74,7 +74,7 @@ func (s *scene) doneTwice(c Claim) (span history.Interval, err error) {
 	}
 	for i, call := range done {
 		if call.Invoke.Grant != c.Grants[i] {
-			return span, errors.New("the jobs were done in another order than the finding says")
+			return span, errors.New("the order of the jobs in the events differs from the order in the finding")
 		}
 	}
 	return history.Interval{From: done[0].Start(), To: done[len(done)-1].End()}, none(c)
@@ -101,11 +101,11 @@ func (s *scene) lateNotice(c Claim) (span history.Interval, err error) {
 	}
 	switch {
 	case (c.Rule == "no-notice") != (told == history.Forever):
-		return span, errors.New("the rule must be late-notice if the holder was told late, and no-notice if the holder was never told")
+		return span, errors.New("the finding has the wrong rule: late-notice is for a holder that was told late of the loss, no-notice for a holder that was never told")
 	case a.Client == b.Client || s.Model.Together(a, b):
-		return span, errors.New("the second grant does not take the lock from the first grant")
+		return span, errors.New("the two grants do not exclude each other, so the second client did not take the lock from the first client")
 	case s.gaveUp(a) <= b.From():
-		return span, fmt.Errorf("%s had already given up the lock", a.Client)
+		return span, fmt.Errorf("%s had already released the lock or stopped using it", a.Client)
 	case told-b.From() <= s.Run.Tolerance:
 		return span, errors.New("the holder could know of the loss in time")
 	}
@@ -122,7 +122,7 @@ func (s *scene) lateSignal(c Claim) (span history.Interval, err error) {
 		return span, errors.New("the holder was told of the loss in time, or its library does not promise to tell the holder")
 	}
 	if told := of[0].ToldLost() < history.Forever; told != (c.Rule == "late-notice") {
-		return span, errors.New("the rule must be late-notice if the holder was told late, and no-notice if the holder was never told")
+		return span, errors.New("the finding has the wrong rule: late-notice is for a holder that was told late of the loss, no-notice for a holder that was never told")
 	}
 	end := of[0].DeadlineAt(min(of[0].ToldLost(), s.gaveUp(of[0]))).V
 	return history.Interval{From: end, To: end + late}, none(c)

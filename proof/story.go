@@ -60,26 +60,62 @@ func (s *scene) sentence(e *history.Event) string {
 		if e.Type == history.Invoke {
 			return fmt.Sprintf("%s began work under grant %s", who, e.Grant)
 		}
-		return fmt.Sprintf("%s ended its work under grant %s (result: %s)", who, e.Grant, e.Type)
+		return fmt.Sprintf("%s ended its work under grant %s (the work %s)", who, e.Grant, result(e))
 	case history.FLost:
-		return fmt.Sprintf("%s was told that it had lost %s", who, held)
+		return fmt.Sprintf("%s was notified of the loss of %s", who, held)
 	case history.FLease:
-		return fmt.Sprintf("%s holds lease %s until %s", who, e.Lease, s.seconds(e.Deadline.V))
+		return fmt.Sprintf("%s created or joined lease %s, which is valid until %s", who, e.Lease, s.seconds(e.Deadline.V))
 	case history.FKill:
 		return fmt.Sprintf("%s was killed", firstOf(e.Client, e.Node))
 	case history.FEnd:
 		return fmt.Sprintf("the log of %s ends here", e.Party)
 	case history.FPoint:
-		return fmt.Sprintf("%s reached a point of its critical section where faults can strike", e.Party)
+		return fmt.Sprintf("%s reached a point (a step at which lockstorm can inject faults)", e.Party)
 	case history.FStall:
-		return fmt.Sprintf("the host stalled %s", e.Party)
+		return fmt.Sprintf("an unplanned stall of the host delayed %s", e.Party)
 	case history.FFault, history.FHeal:
 		var f history.Fault
 		if e.Value.Into(&f) == nil {
-			return fmt.Sprintf("%s %s #%d: %s", e.F, f.Fault, f.ID, e.Type)
+			return fmt.Sprintf(faultSentence(e), f.Fault, f.ID)
 		}
 	}
-	return fmt.Sprintf("%s: %s of %s", e.Party, e.Type, e.F)
+	return fmt.Sprintf("the log of %s has an event of type %s of the operation %s", e.Party, e.Type, e.F)
+}
+
+// faultSentence says what an event of a fault means; the name and the number of the fault are put in.
+func faultSentence(e *history.Event) string {
+	switch {
+	case e.F == history.FFault && e.Type == history.Invoke:
+		return "lockstorm started to inject the fault %s (number %d)"
+	case e.F == history.FFault && e.Type == history.OK:
+		return "lockstorm observed the effect of the fault %s (number %d)"
+	case e.F == history.FFault && e.Type == history.Fail:
+		return "the fault %s (number %d) was not injected"
+	case e.F == history.FFault:
+		return "it is unknown whether the fault %s (number %d) took effect"
+	case e.Type == history.Invoke:
+		return "lockstorm started to end the fault %s (number %d)"
+	case e.Type == history.OK:
+		return "lockstorm ended the fault %s (number %d)"
+	}
+	return "lockstorm may not have ended the fault %s (number %d)"
+}
+
+// meanings say what the errors of an operation mean, where the word alone does not.
+var meanings = map[string]string{
+	history.ErrBusy: "another client held the lock", history.ErrNotHeld: "the store answered that the client did not hold the lock",
+	history.ErrNotSent: "the request was not sent", history.ErrTimeout: "no answer in time", history.ErrClosed: "the connection was lost before the answer",
+	history.ErrStaleToken: "the data store refused an outdated fencing token", history.ErrDeadlock: "the store reported a deadlock",
+	history.ErrConflict: "the store rolled the operation back because of a conflict", history.ErrOther: "another error",
+}
+
+// result says how an operation ended.
+func result(e *history.Event) string {
+	text := map[history.Type]string{history.OK: "succeeded", history.Fail: "failed", history.Info: "has an unknown outcome"}[e.Type]
+	if e.Error == "" {
+		return text
+	}
+	return fmt.Sprintf("%s: %s (%s)", text, firstOf(meanings[e.Error], "error"), e.Error)
 }
 
 func firstOf(texts ...string) string {
@@ -88,15 +124,15 @@ func firstOf(texts ...string) string {
 			return t
 		}
 	}
-	return "it"
+	return "a client or server"
 }
 
 func (s *scene) asked(e *history.Event, who, lock string) string {
 	if e.Type == history.Invoke {
-		return fmt.Sprintf("%s asked for lock %s (grant %s)", who, lock, e.Grant)
+		return fmt.Sprintf("%s started to acquire lock %s (grant %s)", who, lock, e.Grant)
 	}
 	if e.Type != history.OK {
-		return fmt.Sprintf("the request of %s for lock %s (grant %s) ended without a grant: %s", who, lock, e.Grant, firstOf(e.Error, string(e.Type)))
+		return fmt.Sprintf("the attempt of %s to acquire lock %s (grant %s) %s", who, lock, e.Grant, result(e))
 	}
 	text := fmt.Sprintf("%s got lock %s (grant %s", who, lock, e.Grant)
 	if e.Token.Set {
@@ -113,11 +149,11 @@ func (s *scene) asked(e *history.Event, who, lock string) string {
 func (s *scene) answered(e *history.Event, who, what, done string) string {
 	switch e.Type {
 	case history.Invoke:
-		return who + " asked " + what
+		return who + " started " + what
 	case history.OK:
 		return done
 	}
-	return fmt.Sprintf("the request of %s %s ended without success: %s", who, what, firstOf(e.Error, string(e.Type)))
+	return fmt.Sprintf("the attempt of %s %s %s", who, what, result(e))
 }
 
 func (s *scene) used(e *history.Event, who string) string {
@@ -197,7 +233,7 @@ func (s *scene) why(c Claim, at int64) string {
 	case "":
 		return "Class " + c.Class + "."
 	}
-	return fmt.Sprintf("Class %s: %s.", c.Class, c.Reason)
+	return fmt.Sprintf("Class %s, reason %s.", c.Class, c.Reason)
 }
 
 func (s *scene) deadlines(c Claim, at int64) string {

@@ -36,7 +36,7 @@ func (r *Record) Verify(finding Claim, p *Proof) (story []string, err error) {
 		whole.From, whole.To = unset, unset // the answers to the rest may come later
 	}
 	if _, err := r.proven(whole); err != nil {
-		return nil, fmt.Errorf("the rest of the record contradicts the proof: %w", err)
+		return nil, fmt.Errorf("the events of the proof show the violation, but the whole record contradicts the proof: %w", err)
 	}
 	return story, nil
 }

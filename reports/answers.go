@@ -121,7 +121,7 @@ func whyCell(h *happening) cell {
 		}
 	}
 	if f.Reason == checker.ReasonBothValid && neverOn.FindString(f.Cause) == "" {
-		c.More += "; the record does not show how the lock forgot the first grant"
+		c.More += "; the record does not show why the lock no longer knew the first grant"
 	}
 	c.Text = strings.Join(m.parts, " → ")
 	if len(m.parts) < 2 {
@@ -234,9 +234,9 @@ func fenceCell(r *checker.Results, about Context) cell {
 			c.More += "; try " + about.WithTokens
 		}
 	case r.Fencing == history.FencingOff:
-		c.Text, c.More = "not measured", "the run was made with --fencing off"
+		c.Text, c.More = "not measured", "with --fencing off the clients write no data behind a fence"
 	default:
-		c.Text, c.More = "not measured", "this workload has no data behind a fence"
+		c.Text, c.More = "not measured", "the clients of this workload write no data behind a fence (a check of fencing tokens)"
 	}
 	return c
 }

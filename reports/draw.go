@@ -59,11 +59,11 @@ func (p *painter) drawGrant(g *history.Grant) {
 	p.span("waiting", row, g.Acquire.Start(), g.From(), y+13.5, 2, func() string { return "grant " + g.ID + ": the client waits for the lock" })
 	hold := p.facts().Hold(g)
 	p.span("hold", row, hold.From, hold.To, y+6, 16, func() string {
-		return fmt.Sprintf("grant %s: %s holds lock %s from %s to %s", g.ID, g.Client, g.Lock, moment(hold.From), moment(hold.To))
+		return fmt.Sprintf("grant %s: %s held lock %s from %s to %s", g.ID, g.Client, g.Lock, moment(hold.From), moment(hold.To))
 	})
 	if until, orphan := kept(p.facts(), g, hold, p.to); orphan {
 		p.span("orphan", row, hold.To, until, y+9, 10, func() string {
-			return fmt.Sprintf("grant %s: the store kept the lock until %s, although no client believed that it held the lock", g.ID, moment(until))
+			return fmt.Sprintf("grant %s: the store kept the lock for this grant until %s, although no client believed that it held the lock", g.ID, moment(until))
 		})
 	}
 	p.drawLease(g, row, y)

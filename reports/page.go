@@ -261,9 +261,9 @@ func registersOf(rec *history.Record) string {
 	case plain && fenced:
 		return "Each client writes to two registers (shared values): the register plain accepts every write; the register fenced refuses a write with an outdated fencing token."
 	case plain:
-		return "The clients write to one register (a shared value) with the name plain, which accepts every write."
+		return "The clients write to one register (a shared value), named plain, which accepts every write."
 	case fenced:
-		return "The clients write to one register (a shared value) with the name fenced, which refuses a write with an outdated fencing token."
+		return "The clients write to one register (a shared value), named fenced, which refuses a write with an outdated fencing token."
 	}
 	return ""
 }

@@ -62,7 +62,7 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 	s.Kind = "A single passing run proves little: other seeds and other faults may show a violation."
 	if effective == 0 {
 		s.Verdict = fmt.Sprintf("No violation was found in %s of the lock, without any fault.", checker.Count(r.Stats["grants"], "grant"))
-		s.Kind = "No fault took effect, so the run says little about this lock."
+		s.Kind = "No fault took effect, so the run does not show how the lock behaves under faults."
 	}
 	if n, most := r.Stats["unplanned_stalls"], r.Stats["unplanned_stall_max_ns"]; r.TTL > 0 && most > r.TTL/10 {
 		s.Kind += fmt.Sprintf(" The host stalled %[1]s (max %[2]s), so measured times below %[2]s say nothing about the lock.", times(n), span(most))
@@ -70,7 +70,7 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 	if max(r.Clients, len(rec.Last)) == 1 {
 		s.Kind = "Only one client ran, so two clients could not hold the lock at once."
 	}
-	s.Cure = "Next: try more seeds, longer runs, and faults at each point of the critical section (a suite does all three)."
+	s.Cure = "Next: try more seeds, longer runs, and faults at each point of the critical section (the command suite runs such combinations)."
 	if max(r.Clients, len(rec.Last)) == 1 {
 		s.Cure = "Next: run two clients or more (--clients), with faults."
 	}
@@ -95,7 +95,7 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 	}
 	promise := cell{"Promises kept", fmt.Sprintf("%d of %d required checks passed", passed(r), required(r)), ""}
 	if r.Verdict == checker.Unknown {
-		promise = cell{"Promises", fmt.Sprintf("%d of %d required checks gave an answer", answered(r), required(r)), ""}
+		promise = cell{"Promises", fmt.Sprintf("%d of %d required checks reached a verdict", answered(r), required(r)), ""}
 	}
 	if first != nil && r.Verdict == checker.Pass {
 		promise.More = "no effect on the verdict: " + first.first().Message
@@ -145,7 +145,7 @@ func unanswered(r *checker.Results) (name string, c checker.Result) {
 func why(r *checker.Results) string {
 	name, c := unanswered(r)
 	if name == "" {
-		return "a required check gave no answer"
+		return "a required check could not decide whether the lock kept its promise"
 	}
 	return cmp.Or(c.Reason, "a disturbance by the host or an error in the record explains every finding")
 }
@@ -155,9 +155,9 @@ func whatNow(r *checker.Results) string {
 	const more = " docs/inconclusive.md in lockstorm's repository lists other remedies."
 	switch _, c := unanswered(r); c.Code {
 	case checker.CodeNoEnd:
-		return "Repeat the run, and let it run to its end." + more
+		return "Repeat the run, and do not interrupt it." + more
 	case checker.CodeUnsound:
-		return "Read the check \"assumptions\" below: this check says what is wrong with the record." + more
+		return "Read the result of the check \"assumptions\" below: it names the errors in the record." + more
 	case checker.CodeNotHit:
 		return "Repeat the run with a longer --time or with another seed." + more
 	}

@@ -13,7 +13,7 @@ import (
 // promises say what each check holds a lock to.
 var promises = map[string]string{
 	checker.Assumptions:         "The recorded history is valid",
-	checker.Coverage:            "The faults hit an active client",
+	checker.Coverage:            "Each fault hit an active client",
 	checker.MutualExclusion:     "Only one client holds the lock at a time",
 	checker.LockLinearizability: "A correct lock could have given all these answers",
 	checker.DataPlain:           "No acknowledged update is lost",
@@ -23,10 +23,10 @@ var promises = map[string]string{
 	checker.Ownership:           "Only the holder can release the lock",
 	checker.Liveness:            "The lock can be acquired again after every fault",
 	checker.Fairness:            "Clients get the lock in the order of their requests",
-	checker.Deadlock:            "No clients wait for each other forever",
+	checker.Deadlock:            "No deadlock: clients do not wait for each other forever",
 	checker.Bounded:             "Each attempt to get the lock ends within its time limit",
-	checker.Once:                "Each job is done only once",
-	checker.Stock:               "The stock agrees with the ledger of its changes",
+	checker.Once:                "Each periodic job is done only once",
+	checker.Stock:               "The stock equals the initial stock plus all changes in the ledger",
 }
 
 func promiseOf(check string) string { return cmp.Or(promises[check], check) }
@@ -112,17 +112,17 @@ func cure(r *checker.Results, h *happening, about Context) string {
 	case f.Class == checker.Inherent && about.WithTokens != "":
 		return "Cure: use a lock that issues fencing tokens (" + about.WithTokens + "), and make the data store refuse old tokens."
 	case f.Class == checker.Inherent:
-		return "Cure: make the data store refuse old fencing tokens. A longer lease only makes the violation rarer."
+		return "Cure: send a fencing token with each request, and make the data store refuse old tokens. A longer lease only makes the violation rarer."
 	case f.Rule == "foreign-release" || f.Rule == "release-of-none" || f.CauseKind == checker.CauseRelease:
-		return "Cure: compare the lock's owner and delete the lock in one atomic step, so that a client deletes only its own lock."
+		return "Cure: in the release, compare the owner and delete the lock in one atomic step, so that a client deletes only its own lock."
 	case f.Reason == checker.ReasonToldLate:
-		return "Cure: use a library that reports the loss before the lease ends. With the tested library, stop work when your own clock says that the lease is over."
+		return "Cure: use a library that reports the loss before the lease ends. With the tested library, a client must stop its work when the lease has ended by the client's own clock."
 	case f.Rule == "duplicate" || f.Rule == "regress":
 		return "Cure: take the fencing tokens from a store that does not forget issued tokens in a fail-over."
 	case f.Rule == "no-recovery" || f.Rule == "orphan":
-		return "Cure: take the lock and set its time to live in one atomic step, so that the lock of a dead holder ends."
+		return "Cure: acquire the lock and set its time to live in one atomic step, so that the lock of a dead holder expires."
 	case slices.Contains(twice, f.Rule) && f.CauseKind != checker.CauseFault:
-		return "Cure: use another lock. The tested lock had two holders at once, and no fault explains this."
+		return "Cure: use another lock. The tested lock had two holders at once, although no fault explains this."
 	case slices.Contains(twice, f.Rule):
 		return "Cure: use a topology that keeps the lock through this fault, or use another lock. A longer lease does not help."
 	}

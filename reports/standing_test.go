@@ -55,9 +55,9 @@ func TestServersAreShown(t *testing.T) {
 		"411-732 d: down, killed at 0.300 s",
 		"625-1160 a: down, reported since 0.500 s",
 		"625-1160 b: master, reported since 0.500 s",
-		"90-1160 d: leader, as observed by a fault at 0.300 s",
+		"90-1160 d: leader, observed when a fault was injected at 0.300 s",
 		"90-1160 e: server, the record does not show the role of this server",
-		"90-1160 watcher: supervisor, as observed by a fault at 0.700 s",
+		"90-1160 watcher: supervisor, observed when a fault was injected at 0.700 s",
 		"90-625 a: master, reported since 0.000 s",
 		"90-625 b: replica, reported since 0.000 s",
 	}

@@ -64,7 +64,7 @@ func grantSteps(g *history.Grant, until int64) []Step {
 	}
 	if len(g.Losses) > 0 {
 		told := g.Losses[0]
-		out = append(out, Step{At: told.Time, Party: g.Client, Kind: StepTold, Events: []int64{told.Index}, Text: fmt.Sprintf("%s is told that grant %s is lost: %s.", g.Client, g.ID, told.Message)})
+		out = append(out, Step{At: told.Time, Party: g.Client, Kind: StepTold, Events: []int64{told.Index}, Text: fmt.Sprintf("%s is notified that grant %s is lost: %s.", g.Client, g.ID, told.Message)})
 	}
 	for _, u := range g.Uses {
 		if u.Invoke.F == history.FRead || u.Invoke.F == history.FWrite {

@@ -22,11 +22,11 @@ func Retrail(path string, about Context) error {
 	}
 	from := bytes.Index(old, []byte(trailFrom)) // names from a record are escaped: the first is the page's own
 	if from < 0 {
-		return fmt.Errorf("%s has no list of neighbouring runs to update: another version of lockstorm made it", path)
+		return fmt.Errorf("cannot update the list of neighbouring runs in the report %s: another version of lockstorm wrote the report", path)
 	}
 	to := bytes.Index(old[from:], []byte(trailTo))
 	if to < 0 {
-		return fmt.Errorf("%s is truncated", path)
+		return fmt.Errorf("the report %s is truncated", path)
 	}
 	var b bytes.Buffer
 	b.Write(old[:from])

@@ -146,7 +146,7 @@ func (h *Hold) Ask(ctx context.Context) {
 	}
 	switch held, err := asker.Held(context.WithoutCancel(ctx)); {
 	case err != nil:
-		h.loss(h.info.Lease, "the client asked whether the lock is still held, but got no answer: "+err.Error())
+		h.loss(h.info.Lease, "the client asked the library whether it still holds the lock, but got no answer: "+err.Error())
 	case !held:
 		h.loss(h.info.Lease, "the library answered that the lock is no longer held")
 	}

@@ -161,7 +161,7 @@ func NewSettings(v catalog.Values, locks []string, ttl time.Duration) (Settings,
 		return s, err
 	}
 	if s.Calls.Pair && len(locks) == 1 {
-		return s, errors.New("pair=yes needs a second lock: --locks 2 or more")
+		return s, errors.New("pair=yes needs a second lock: use --locks 2 or more")
 	}
 	return s, nil
 }

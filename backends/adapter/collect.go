@@ -18,7 +18,7 @@ const collectLimit = 30 * time.Second
 // the adapter's message says what its collector logged.
 func (l *locker) Collect(_ context.Context, length time.Duration) (string, error) {
 	if !l.clock {
-		return "", errors.New("the adapter's description has no clock, so lockstorm cannot check how long its garbage collection took: set the field \"clock\" to \"monotonic\"")
+		return "", errors.New("the adapter's description has no clock, so lockstorm cannot check how long the adapter's garbage collection took: set the field \"clock\" to \"monotonic\"")
 	}
 	a := l.call(request{Op: opCollect, Length: length.Nanoseconds()}, length+collectLimit)
 	switch {
@@ -34,7 +34,7 @@ func (l *locker) Collect(_ context.Context, length time.Duration) (string, error
 	}
 	took := time.Duration(*a.To - *a.From)
 	if took < length/2 {
-		return "", fmt.Errorf("the collector ran for only %v instead of %v: %s", took.Round(time.Millisecond), length, a.Message)
+		return "", fmt.Errorf("the adapter's garbage collection took only %v instead of the requested %v: %s", took.Round(time.Millisecond), length, a.Message)
 	}
 	return fmt.Sprintf("for %v (%s)", took.Round(time.Millisecond), a.Message), nil
 }

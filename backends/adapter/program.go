@@ -72,9 +72,9 @@ func startError(file string, err error) error {
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
 		if _, stat := os.Stat(file); stat == nil {
-			return fmt.Errorf("%w: the interpreter in the first line of %s", backends.ErrMissing, file)
+			return fmt.Errorf("%w: the interpreter that the first line of %s names", backends.ErrMissing, file)
 		}
-		return fmt.Errorf("there is no program %s", file)
+		return fmt.Errorf("the program %s does not exist", file)
 	case errors.Is(err, os.ErrPermission):
 		return fmt.Errorf("%s cannot be run: is it executable (chmod +x)?", file)
 	case errors.Is(err, syscall.ENOEXEC):

@@ -31,7 +31,7 @@ const (
 // Spec is the backend that runs adapters. What it is, its adapter says: With starts it, asks, and ends it.
 func Spec() backends.Spec {
 	return backends.Spec{
-		Name: Name, Doc: "a lock in any language: a program that speaks JSON lines over two pipes (docs/adapters.md)",
+		Name: Name, Doc: "a lock in any language, tested through an adapter: a program that talks with lockstorm in lines of JSON over two pipes (docs/adapters.md)",
 		Topologies: []string{local}, Ends: history.EndsNever, Arguments: true, OwnParams: true,
 		Params: []catalog.Param{{Name: paramCmd, Doc: "the program to start; its arguments follow after --"}},
 		With:   with,
@@ -76,7 +76,7 @@ func command(v catalog.Values) ([]string, error) {
 		if _, stat := os.Stat(v[paramCmd]); stat == nil {
 			return nil, fmt.Errorf("cmd=%s cannot be run: is it executable (chmod +x)?", v[paramCmd])
 		}
-		return nil, fmt.Errorf("cmd=%s: there is no such program: give its path, as in ./%s", v[paramCmd], v[paramCmd])
+		return nil, fmt.Errorf("cmd=%s: there is no such program on PATH: write the path of the program, as in ./%s", v[paramCmd], v[paramCmd])
 	}
 	return append([]string{file}, args...), nil
 }
@@ -160,18 +160,18 @@ func (d Description) valid() error {
 	case d.Clock != "" && d.Clock != clockMonotonic:
 		return fmt.Errorf("the adapter's description has the clock %q: set the field \"clock\" to %q, or leave it out", d.Clock, clockMonotonic)
 	case d.NoTry && !d.Waits:
-		return errors.New("the adapter supports neither the request \"acquire\" nor \"try\": an adapter needs at least one of them")
+		return errors.New("the adapter supports neither the request \"acquire\" nor the request \"try\": an adapter needs at least one of them")
 	}
 	for _, c := range d.Calls {
 		if !slices.Contains(calls, c) {
-			return fmt.Errorf("the adapter's description has an unknown call %q: choose from %s", c, strings.Join(calls, ", "))
+			return fmt.Errorf("the field calls in the adapter's description has the unknown value %q: choose from %s", c, strings.Join(calls, ", "))
 		}
 	}
 	for _, s := range d.Signals {
 		switch backends.SignalKind(s.Kind) {
 		case backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod:
 		default:
-			return fmt.Errorf("the adapter's description has an unknown signal %q: choose from %s, %s, %s, %s", s.Kind, backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod)
+			return fmt.Errorf("the field signal in the adapter's description has the unknown value %q: choose from %s, %s, %s, %s", s.Kind, backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod)
 		}
 	}
 	return nil

@@ -71,7 +71,7 @@ func (s *sessions) make(ctx context.Context, ttl time.Duration) (*concurrency.Se
 		defer cancel()
 		<-one.Done()
 		if l := s.c.lease(int64(one.Lease())); l != nil && !l.ended() && s.life.Err() == nil {
-			s.c.env.Session.Lost(l.name, "Session.Done is closed")
+			s.c.env.Session.Lost(l.name, "the channel Session.Done is closed")
 		}
 	})
 	return one, nil

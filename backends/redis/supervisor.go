@@ -123,7 +123,7 @@ func keepsTime(ctx context.Context, name, addr string) error {
 	if err := debug(ctx, addr, "TILT-PERIOD", 1); err != nil && !errors.As(err, &reply) {
 		return err
 	}
-	return fmt.Errorf("%s is in TILT mode after a standstill, and does not watch the master", name)
+	return fmt.Errorf("%s is in TILT mode after its process or its clock stood still, and does not watch the master at present", name)
 }
 
 // letGo has a Sentinel replace a master that is down from now on.
@@ -144,7 +144,7 @@ func seesAll(ctx context.Context, name, addr string) error {
 		return err
 	}
 	if m["flags"] != "master" || m["num-slaves"] != "2" || m["num-other-sentinels"] != strconv.Itoa(sentinels-1) {
-		return fmt.Errorf("%s sees a master with flags %s, %s replicas, %s other Sentinels", name, m["flags"], m["num-slaves"], m["num-other-sentinels"])
+		return fmt.Errorf("%s reports that the master has the flags %s, %s replicas and %s other Sentinels", name, m["flags"], m["num-slaves"], m["num-other-sentinels"])
 	}
 	others, err := c.Sentinels(ctx, MasterName).Result()
 	if err != nil {
@@ -156,12 +156,12 @@ func seesAll(ctx context.Context, name, addr string) error {
 	}
 	for _, o := range others {
 		if o["flags"] != "sentinel" {
-			return fmt.Errorf("%s sees a Sentinel with flags %s", name, o["flags"])
+			return fmt.Errorf("%s reports that another Sentinel has the flags %s", name, o["flags"])
 		}
 	}
 	for _, r := range replicas {
 		if r["flags"] != "slave" || r["master-link-status"] != "ok" {
-			return fmt.Errorf("%s sees a replica with flags %s and link status %s", name, r["flags"], r["master-link-status"])
+			return fmt.Errorf("%s reports that a replica has the flags %s and the link status %s", name, r["flags"], r["master-link-status"])
 		}
 	}
 	return nil

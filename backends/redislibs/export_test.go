@@ -170,7 +170,7 @@ func (l *miniLock) TryAcquire(ctx context.Context, req backends.Request) (backen
 	}
 	lease.stop = stop
 	lease.info = backends.Info{Owner: req.Owner, Lease: req.LeaseName(), Sent: sent, TTL: req.TTL, Deadline: sent + req.TTL.Nanoseconds()}
-	context.AfterFunc(held, func() { req.Hooks.Lost(req.LeaseName(), "the library ended the lock's context") })
+	context.AfterFunc(held, func() { req.Hooks.Lost(req.LeaseName(), "the library cancelled the context of the lock") })
 	return lease, nil
 }
 

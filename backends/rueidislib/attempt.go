@@ -122,7 +122,7 @@ func (a *attempt) beforeDelete(k *keyState) (func(reply), error) {
 	}
 	return func(r reply) {
 		a.freed(k, r)
-		done(errors.New("it is not known which keys were deleted"))
+		done(errors.New("it is unknown which of the lock's keys were deleted"))
 	}, nil
 }
 
@@ -281,7 +281,7 @@ func (a *attempt) conclude() {
 	case lost >= a.need:
 		a.done(r, backends.ErrNotHeld)
 	case lost+unknown >= a.need:
-		a.done(r, errors.New("no answer to the extension"))
+		a.done(r, errors.New("the request to extend the lock got no answer"))
 	default:
 		return
 	}
@@ -312,7 +312,7 @@ func (a *attempt) stop() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.done != nil {
-		a.done(backends.Renewal{Sent: a.began, TTL: a.env.TTL}, errors.New("the lock was released before the extension ended"))
+		a.done(backends.Renewal{Sent: a.began, TTL: a.env.TTL}, errors.New("the client released the lock before the request to extend the lock was answered"))
 		a.done = nil
 	}
 }

@@ -20,7 +20,7 @@ func Specs() []backends.Spec {
 		{
 			Name: "rueidislock", Doc: "redis/rueidis/rueidislock v1.0.79: two of three keys on one server, extended in the background; the lock's context ends when the lock is lost",
 			Library: "github.com/redis/rueidis v1.0.79", Params: rueidisParams, With: withRueidis,
-			Signals:    []backends.Signal{{Kind: backends.SignalContext, Name: "the context of WithContext"}},
+			Signals:    []backends.Signal{{Kind: backends.SignalContext, Name: "the context that WithContext returns"}},
 			Notes:      "Only the program `lockstorm-full` contains this library. To hold a lock, the library must hold a majority of the lock's keys, all on one server. lockstorm sees through a hook in the library's Redis client which keys the library extends and deletes. When a majority of the keys is lost, the library stops the extension and ends the context. If an extension gets no answer, the library waits until the new deadline that the extension asked for, although the current lease ends earlier. So the library reports the loss late.",
 			Topologies: redislibs.Single(), Ends: history.EndsLease, Renews: true, Open: openRueidis,
 			RealServer: "the embedded server does not support CLIENT TRACKING, which this library needs to wait",

@@ -22,13 +22,13 @@ import (
 func rueidisPrefix(run string) string { return strings.TrimSuffix(redis.Keys(run, "")[0], ":") }
 
 var rueidisParams = []catalog.Param{
-	{Name: "majority", Default: "2", Doc: "KeyMajority n: a client must get n of 2n-1 keys"},
-	{Name: "try-next-after", Default: "20ms", Doc: "TryNextAfter: how long the acquire of one key may take"},
+	{Name: "majority", Default: "2", Doc: "KeyMajority n: each lock has 2n-1 keys in Redis, and a client must get n of them"},
+	{Name: "try-next-after", Default: "20ms", Doc: "TryNextAfter: how long a client may take to acquire one of the lock's keys"},
 	{Name: "extend-interval", Default: "0.5ttl", Doc: "ExtendInterval: how often the library extends the lock"},
 	{Name: "no-loop-tracking", Default: "no", Doc: "NoLoopTracking: the server does not notify a client of that client's own changes"},
 	{Name: "disable-cache", Default: "no", Doc: "DisableCache: no client-side caching; a waiting client asks again every TryNextAfter"},
-	{Name: "setpx", Default: "no", Doc: "FallbackSETPX: SET PX instead of SET PXAT"},
-	{Name: "retry", Default: "yes", Doc: "no: sets DisableRetry of the library's Redis client"},
+	{Name: "setpx", Default: "no", Doc: "FallbackSETPX: the library sends SET PX (a duration) instead of SET PXAT (a time)"},
+	{Name: "retry", Default: "yes", Doc: "no: the library's Redis client never resends a command (DisableRetry)"},
 }
 
 func withRueidis(s backends.Spec, v catalog.Values) (backends.Spec, error) {
@@ -151,7 +151,7 @@ func (r *rueidisLock) lock(ctx context.Context, req backends.Request, take rueid
 	a := r.spy.latest()
 	switch {
 	case err != nil && a.maySucceed():
-		return nil, fmt.Errorf("the outcome is unknown: neither success nor failure has a majority of the keys: %v", err) //nolint:errorlint // hidden on purpose
+		return nil, fmt.Errorf("the outcome is unknown: the client may have got a majority of the lock's keys: %v", err) //nolint:errorlint // hidden on purpose
 	case err != nil && !a.refused(): // a majority of the keys is certainly not ours
 		return nil, fmt.Errorf("%w: %w", backends.ErrNotSent, err)
 	case err != nil:
@@ -160,7 +160,7 @@ func (r *rueidisLock) lock(ctx context.Context, req backends.Request, take rueid
 	sent, kept := a.grant()
 	if !kept {
 		cancel() // waits until the library has done with it
-		return nil, errors.New("the library gave up the lock before its call returned")
+		return nil, errors.New("the library gave up the lock before the acquire call returned")
 	}
 	l := &rueidisLease{attempt: a, cancel: cancel, lost: make(chan struct{})}
 	l.info = backends.Info{
@@ -194,7 +194,7 @@ func (l *rueidisLease) watch(held context.Context) {
 	defer close(l.lost)
 	<-held.Done()
 	if !l.attempt.givenBack() {
-		l.attempt.req.Hooks.Lost(l.info.Lease, "the library ended the lock's context")
+		l.attempt.req.Hooks.Lost(l.info.Lease, "the library cancelled the context of the lock")
 	}
 }
 

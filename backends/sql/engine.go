@@ -36,7 +36,7 @@ func engineOf(node string) (*engine, error) {
 			return e, nil
 		}
 	}
-	return nil, fmt.Errorf("%s is a server of neither %s nor %s", node, postgres.name, mariadb.name)
+	return nil, fmt.Errorf("server %s is neither a %s server nor a %s server", node, postgres.name, mariadb.name)
 }
 
 // text is a statement in the engine's own words.

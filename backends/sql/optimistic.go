@@ -53,7 +53,7 @@ func (o *optimistic) TryAcquire(ctx context.Context, req backends.Request) (back
 // Open is the row of the last grant.
 func (o *optimistic) Open(_ context.Context, lock, _ string, info backends.Info) (backends.Access, error) {
 	if o.last == nil || o.last.id != o.id(lock) || o.last.info.Owner != info.Owner {
-		return nil, fmt.Errorf("%w: the row belongs to another critical section", backends.ErrNotSent)
+		return nil, fmt.Errorf("%w: the client opened the row in another critical section", backends.ErrNotSent)
 	}
 	return o.last, nil
 }
@@ -111,7 +111,7 @@ func (r *row) of(register string) *int64 {
 // Write notes what the release is to write.
 func (s *snapshot) Write(_ context.Context, register string, _, value int64) error {
 	if !s.read {
-		return fmt.Errorf("%w: the client has not read the row", backends.ErrNotSent)
+		return fmt.Errorf("%w: the client must read the row before it writes the row", backends.ErrNotSent)
 	}
 	*s.next.of(register), s.sets = value, true
 	return nil

@@ -144,10 +144,10 @@ func lockSpecs() []backends.Spec {
 	}
 	lease.With = withLease
 
-	advisoryLock := spec("postgres-advisory", "pg_advisory_lock, which PostgreSQL keeps for a session or a transaction", openAdvisory)
+	advisoryLock := spec("postgres-advisory", "an advisory lock of PostgreSQL (pg_advisory_lock), held by a session or by a transaction", openAdvisory)
 	advisoryLock.Topologies, advisoryLock.With = ofPostgres(), withAdvisory
 	advisoryLock.Params = []catalog.Param{{Name: paramScope, Default: scopeSession, Doc: "session: held until the unlock; transaction: held until the commit"}, watchParam, idleParam, keepaliveParam, unheardParam}
-	getLock := spec("mariadb-get-lock", "GET_LOCK and RELEASE_LOCK, which MariaDB keeps for a session", openAdvisory)
+	getLock := spec("mariadb-get-lock", "a named lock of MariaDB (GET_LOCK and RELEASE_LOCK), held by a session", openAdvisory)
 	getLock.Topologies, getLock.With, getLock.Params = ofMariaDB(), withAdvisory, []catalog.Param{watchParam, idleParam}
 	for _, s := range []*backends.Spec{&advisoryLock, &getLock} {
 		s.Notes = "The server frees the lock when the connection ends, whichever side ends the connection. Without the parameter watch= the holder notices the loss only at its next statement. The lock is not replicated: a replica does not know of the lock."

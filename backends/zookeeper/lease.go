@@ -50,7 +50,7 @@ func (s *session) remove(ctx context.Context, node, under string) error {
 	var unsure error
 	for {
 		if under != "" && !s.lives(under) {
-			return cmp.Or(unsure, fmt.Errorf("%w: its session has ended", backends.ErrNotHeld))
+			return cmp.Or(unsure, fmt.Errorf("%w: the session of the lock's znode has ended", backends.ErrNotHeld))
 		}
 		if under != "" && unsure != nil && !s.owns(ctx, conn, node) {
 			return unsure

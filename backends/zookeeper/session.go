@@ -263,7 +263,7 @@ func (s *session) makePath(ctx context.Context, path string) error {
 		}
 		_, err := call(ctx, func() (string, error) { return conn.Create(path[:i], nil, 0, zk.WorldACL(zk.PermAll)) })
 		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
-			return fmt.Errorf("cannot make %s: %w", path[:i], err)
+			return fmt.Errorf("cannot create the znode %s: %w", path[:i], err)
 		}
 	}
 	return nil

@@ -53,7 +53,7 @@ func Specs() []backends.Spec {
 		})
 	article.Points = []backends.Point{{Name: pointBetween, Doc: "the client has set the watch on the preceding znode, but does not wait for a notification yet"}}
 	article.Notes = "This lock is flawed on purpose. A notification that arrives between exists() and wait() is lost: it does not wake the client, and the client does not check again. A tryLock that fails leaves its znode in the queue until the client acquires the lock with the same object, or the session ends."
-	shipped := spec("zk-library", "zk.NewLock, Lock and Unlock of go-zookeeper/zk v1.0.4", []catalog.Param{lostOnParam(onExpiry)},
+	shipped := spec("zk-library", "the lock of the Go library go-zookeeper/zk v1.0.4 (zk.NewLock, Lock, Unlock)", []catalog.Param{lostOnParam(onExpiry)},
 		func(s *session, _ catalog.Values) backends.Locker { return &library{s} })
 	shipped.NoTry = true
 	shipped.Notes = "Lock takes no context and no timeout. If Unlock returns an error, the lock's znode may stay. The znode then blocks all other clients until the session ends. The library has no token, so lockstorm uses the czxid of the znode as the token. lockstorm finds the znode by the data that the znode contains."
@@ -89,7 +89,7 @@ func spec(name, doc string, params []catalog.Param, open opener) backends.Spec {
 		Name: name, Doc: doc, Library: module,
 		Topologies: []string{Single, Three}, Model: history.Model{Session: true}, Ends: history.EndsSession,
 		Tokens: true, Renews: true, Params: params, With: with,
-		Signals: []backends.Signal{{Kind: backends.SignalChannel, Name: "events of zk.Connect"}},
+		Signals: []backends.Signal{{Kind: backends.SignalChannel, Name: "the session events of zk.Connect"}},
 		// A client that has tried all servers in vain waits a second before it tries them again, and one whose
 		// session is over needs another one.
 		Recovery: 4 * time.Second,

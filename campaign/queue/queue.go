@@ -161,7 +161,7 @@ func (q *Queue) Explain(err error) error {
 	case Away(err):
 		return fmt.Errorf("the queue %s does not answer (%w): check that the address is right and that the server runs", q.url, err)
 	}
-	return fmt.Errorf("the queue %s: %w", q.url, err)
+	return fmt.Errorf("error of the queue %s: %w", q.url, err)
 }
 
 // Away reports whether an error says that the server was not reached: it may be reached later.

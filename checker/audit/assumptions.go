@@ -19,7 +19,7 @@ func assumptions(in question) checker.Result {
 	} {
 		rules()
 	}
-	r := checker.Result{Verdict: checker.Pass, Method: "one pass over the recorded events", Findings: append(a.findings, in.usedAfterRelease()...)}
+	r := checker.Result{Verdict: checker.Pass, Method: "search for contradictions and gaps in the recorded events", Findings: append(a.findings, in.usedAfterRelease()...)}
 	why := ""
 	why, r.Figures = a.stalls() // what the host did is told of every record: it may be why one is unsound
 	switch {
@@ -118,7 +118,7 @@ func (a *audit) calls() {
 		a.add("grant", fmt.Sprintf("event %d uses the id of grant %s a second time, or for another lock or client", e.Index, e.Grant), e)
 	}
 	for _, e := range a.in.Unpaired {
-		a.add("orphan", fmt.Sprintf("event %d ends an operation, but the history does not contain the start of this operation", e.Index), e)
+		a.add("orphan", fmt.Sprintf("event %d ends an operation, but the history does not contain the event that starts this operation", e.Index), e)
 	}
 	party := map[int64]string{}
 	for _, c := range a.in.Calls {
@@ -170,9 +170,9 @@ func (in question) usedAfterRelease() []checker.Finding {
 				continue
 			}
 			out = append(out, checker.Finding{
-				Rule: "used-after-release", Class: checker.NoClass, Cause: "an error of the client", CauseKind: checker.CauseNone, Events: []int64{u.Invoke.Index}, Grants: []string{g.ID},
+				Rule: "used-after-release", Class: checker.NoClass, Cause: "an error in the client, not in the lock", CauseKind: checker.CauseNone, Events: []int64{u.Invoke.Index}, Grants: []string{g.ID},
 				From: u.Start(), To: u.Start(),
-				Message: fmt.Sprintf("%s used grant %s for a %s at %s, although the store had already answered the release of this grant", g.Client, g.ID, u.Invoke.F, checker.Seconds(u.Start())),
+				Message: fmt.Sprintf("%s used the lock (grant %s) for a %s at %s, although the store had already answered the release of this grant", g.Client, g.ID, u.Invoke.F, checker.Seconds(u.Start())),
 			})
 		}
 	}

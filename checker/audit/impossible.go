@@ -99,7 +99,7 @@ func (a *audit) grants() {
 		a.times(e, g.Acquire.Invoke)
 		own := run.Ends == history.EndsLease && !run.Model.Session
 		if !run.NoDeadlines && (own || e.Deadline.Set) && (!e.Sent.Set || !e.TTL.Set || !e.Deadline.Set) {
-			a.add("lease-times", fmt.Sprintf("the acquire event of grant %s lacks the field sent, ttl or deadline (only a run with the field no_deadlines may leave these fields out)", g.ID), e)
+			a.add("lease-times", fmt.Sprintf("the acquire event of grant %s lacks one of the fields sent, ttl and deadline, although the run event does not have the field no_deadlines", g.ID), e)
 		}
 		if own && e.Deadline.Set && e.Deadline.V <= 0 {
 			a.add("lease-times", fmt.Sprintf("the lease of grant %s ends before the run begins: a deadline must be a time on the run's clock (the time of the request plus the remaining time to live)", g.ID), e)
@@ -120,7 +120,7 @@ func (a *audit) renewals() {
 			if rn.Outcome() == history.OK {
 				a.times(rn.Return, rn.Invoke)
 				if e := rn.Return; e.Deadline.Set && (!e.Sent.Set || !e.TTL.Set) {
-					a.add("lease-times", fmt.Sprintf("event %d has the field deadline, but lacks the field sent or ttl", e.Index), e)
+					a.add("lease-times", fmt.Sprintf("event %d has the field deadline, but lacks one of the fields sent and ttl", e.Index), e)
 				}
 			}
 		}

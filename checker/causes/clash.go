@@ -20,7 +20,7 @@ func (in Causes) Classify(o facts.Overlap) (checker.Class, checker.Reason, strin
 		if in.Run.Ends == history.EndsConnection {
 			switch from, explained := beliefs.Disconnected(in.Record, g); {
 			case at >= from && explained:
-				return checker.Inherent, checker.ReasonConnectionOver, fmt.Sprintf("the connection that held grant %s may have ended as early as %s", g.ID, checker.Seconds(from))
+				return checker.Inherent, checker.ReasonConnectionOver, fmt.Sprintf("the connection on which grant %s depends may have ended as early as %s", g.ID, checker.Seconds(from))
 			case at >= from:
 				unknown = g.ID
 			}
@@ -39,7 +39,7 @@ func (in Causes) Classify(o facts.Overlap) (checker.Class, checker.Reason, strin
 		}
 	}
 	if unknown != "" && in.Run.Ends == history.EndsConnection {
-		return checker.Undetermined, checker.ReasonConnectionUnknown, fmt.Sprintf("the connection that held grant %s may have ended, but the record does not show when", unknown)
+		return checker.Undetermined, checker.ReasonConnectionUnknown, fmt.Sprintf("the connection on which grant %s depends may have ended, but the record does not show when", unknown)
 	}
 	if unknown != "" {
 		return checker.Undetermined, checker.ReasonDeadlineUnknown, fmt.Sprintf("the record does not show the deadline of grant %s", unknown)

@@ -53,7 +53,7 @@ func coverage(in question) checker.Result {
 			notes = append(notes, fmt.Sprintf("%s: %s; clients made %s meanwhile", q.Spec, hitOf(hits, effective), checker.Count(attempts, "lock attempt")))
 		}
 	}
-	r := checker.Result{Verdict: checker.Pass, Method: "comparison of each fault with the operations and lock holders at the time of the fault", Reason: strings.Join(notes, "; ")}
+	r := checker.Result{Verdict: checker.Pass, Method: "comparison of the time of each fault with the times at which clients waited for, held and released locks", Reason: strings.Join(notes, "; ")}
 	r.Figures = checker.Figures{"faults_on_holder": onHolder}
 	if !slices.ContainsFunc(in.Run.RequestedFaults, func(q history.RequestedFault) bool { return q.Skipped == "" }) {
 		missing = append(missing, "every requested fault was skipped: "+strings.Join(notes, "; "))
@@ -100,7 +100,7 @@ func leftOut(q history.RequestedFault) []string {
 	var out []string
 	for why, names := range byReason {
 		slices.Sort(names)
-		out = append(out, fmt.Sprintf("%s does not inject %s: %s", q.Spec, strings.Join(names, ", "), why))
+		out = append(out, fmt.Sprintf("the fault %s leaves out %s: %s", q.Spec, strings.Join(names, ", "), why))
 	}
 	slices.Sort(out)
 	return out

@@ -53,7 +53,7 @@ func (in question) data(register string) checker.Result {
 	if !played.Logged {
 		return in.unlogged(register, acked, findings)
 	}
-	r := in.Conclude("comparison of a replay of the register's log with the answers that the clients got", findings, len(findings))
+	r := in.Conclude("replay of the register's log (the log of the data store), and comparison with the answers that the clients got", findings, len(findings))
 	r.Figures = checker.Figures{"updates_acked": int64(acked), "updates_lost_" + register: int64(len(lost))}
 	answer, why := in.linearizableData(register)
 	switch {

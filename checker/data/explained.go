@@ -15,7 +15,7 @@ func (in question) explained(s facts.Shown) (f checker.Finding, wrong bool) {
 	e := s.Event
 	switch s.What {
 	case facts.ShowsMismatch:
-		return plainly("log-mismatch", s, fmt.Sprintf("the register returned %d to a read under grant %s, but by the register's log the value was %d", e.Value.Base.V, e.Grant, s.Value)), true
+		return plainly("log-mismatch", s, fmt.Sprintf("the register returned the value %d to a read under grant %s, but according to the register's log the value was %d", e.Value.Base.V, e.Grant, s.Value)), true
 	case facts.ShowsNoToken:
 		return plainly("no-token", s, fmt.Sprintf("the fenced register accepted a %s under grant %s without a fencing token", e.F, e.Grant)), true
 	case facts.ShowsStale:

@@ -37,7 +37,7 @@ func once(in question) checker.Result {
 			figures["jobs_missed"] += p - periods[i-1] - 1
 		}
 	}
-	r := in.Conclude("count of the jobs done in each period", findings, int(figures["jobs_twice"]))
+	r := in.Conclude("count of the jobs that clients did in each period", findings, int(figures["jobs_twice"]))
 	r.Figures = figures
 	if r.Verdict == checker.Pass {
 		r.Reason = fmt.Sprintf("periods of the run: %d; periods in which no client did the job: %d", figures["periods"], figures["jobs_missed"])

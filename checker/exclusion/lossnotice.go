@@ -22,7 +22,7 @@ import (
 // A client that does not obey has no use for the notice, and is judged all the same.
 func lossNotice(in question) checker.Result {
 	if in.Run.NoClock {
-		return checker.Undecided(checker.CodeNoClock, "the lock's own times are not known: leases may last longer than the record shows")
+		return checker.Undecided(checker.CodeNoClock, "the record does not contain the times of the lock's own clock, so leases may last longer than the record shows")
 	}
 	if in.Run.Discipline == history.Told && !in.Run.ByDeadline() {
 		return lossSignals(in)

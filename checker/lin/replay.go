@@ -17,11 +17,11 @@ func Replay(m history.Model, grants []*history.Grant, ops []Op, order []int) err
 	latest := int64(math.MinInt64)
 	for _, i := range order {
 		if i < 0 || i >= len(ops) || done[i] {
-			return fmt.Errorf("the order contains operation %d twice, or no such operation exists", i)
+			return fmt.Errorf("operation %d occurs twice in the order, or does not exist in the run", i)
 		}
 		op := &ops[i]
 		if done[i] = true; op.Ret < latest {
-			return fmt.Errorf("the order puts the %[1]s of %[2]s after an operation that began only after the end of this %[1]s", kindNames[op.Kind], op.ID)
+			return fmt.Errorf("the %[1]s of %[2]s is too late in the order: an operation that began only after the end of this %[1]s comes before it", kindNames[op.Kind], op.ID)
 		}
 		if latest = max(latest, op.Call); !l.step(op) {
 			return fmt.Errorf("the lock does not allow the %s of %s in this order", kindNames[op.Kind], op.ID)
@@ -29,7 +29,7 @@ func Replay(m history.Model, grants []*history.Grant, ops []Op, order []int) err
 	}
 	for i := range ops {
 		if !done[i] && ops[i].Kind != May {
-			return fmt.Errorf("the order does not contain the %s of %s", kindNames[ops[i].Kind], ops[i].ID)
+			return fmt.Errorf("the %s of %s is missing in the order", kindNames[ops[i].Kind], ops[i].ID)
 		}
 	}
 	return nil

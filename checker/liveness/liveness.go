@@ -28,14 +28,14 @@ func liveness(in question) checker.Result {
 // final judges the final sections.
 func (in question) final(recoveries []checker.Recovery, figures checker.Figures) checker.Result {
 	if in.End == nil {
-		return checker.Undecided(checker.CodeNoEnd, "the run was cut off before the final critical sections (one per client and lock, after all faults)")
+		return checker.Undecided(checker.CodeNoEnd, "the run was cut off before the recovery test (after all faults, each client acquires each lock once more)")
 	}
 	from, ok := in.Phases[history.PhaseFinal]
 	if !ok {
-		return checker.Undecided(checker.CodeNoFinal, "the history does not contain the final critical sections (one per client and lock, after all faults)")
+		return checker.Undecided(checker.CodeNoFinal, "the history does not contain the recovery test (after all faults, each client acquires each lock once more)")
 	}
 	if healed := in.lastHeal(); healed > from {
-		return checker.Undecided(checker.CodeStillHurt, "when the final critical sections began ("+checker.Seconds(from)+"), a fault was still active, or the record does not show the end of a fault")
+		return checker.Undecided(checker.CodeStillHurt, "when the recovery test began ("+checker.Seconds(from)+"), a fault was still active, or the record does not show the end of a fault")
 	}
 	var findings []checker.Finding
 	untried := ""
@@ -44,7 +44,7 @@ func (in question) final(recoveries []checker.Recovery, figures checker.Figures)
 		findings = append(findings, found...)
 		untried = cmp.Or(untried, why)
 	}
-	r := checker.Conclude("grants in the final critical sections, after all faults ended", findings, len(findings))
+	r := checker.Conclude("search for clients that did not get a lock in the recovery test (after all faults, each client acquires each lock once more)", findings, len(findings))
 	switch {
 	case r.Verdict == checker.Unknown && !slices.ContainsFunc(findings, func(f checker.Finding) bool { return f.Rule != ruleStarved }):
 		r.Code, r.Reason = checker.CodeStarved, "some clients never got the lock, although other clients did: "+findings[0].Message
@@ -114,13 +114,13 @@ func (in question) comesBack(lock string, span history.Interval, figures checker
 	any, hardly := map[string]bool{}, ""
 	for _, a := range groups {
 		if len(a.late) > 0 {
-			hardly = " (or only after half of the allowed time)"
+			hardly = " (or asked only in the second half of the time limit)"
 		}
 		for client := range a.asked {
 			any[client] = true
 		}
 		if len(a.asked) == 0 {
-			untried = fmt.Sprintf("no client asked for lock %s in mode %q in the final critical sections%s, although clients did so before", lock, a.mode, hardly)
+			untried = fmt.Sprintf("in the recovery test after the faults, no client asked for lock %s in mode %q%s, although clients had used this mode before", lock, a.mode, hardly)
 		}
 		if f, bad := in.waitsInVain(lock, a, span, figures); bad {
 			findings = append(findings, f)
@@ -128,11 +128,11 @@ func (in question) comesBack(lock string, span history.Interval, figures checker
 	}
 	for _, client := range in.living() {
 		if !any[client] {
-			untried = fmt.Sprintf("%s did not ask for lock %s in the final critical sections%s", client, lock, hardly)
+			untried = fmt.Sprintf("in the recovery test after the faults, %s did not ask for lock %s%s", client, lock, hardly)
 		}
 	}
 	if len(any) == 0 {
-		untried = fmt.Sprintf("no client asked for lock %s in the final critical sections%s", lock, hardly)
+		untried = fmt.Sprintf("in the recovery test after the faults, no client asked for lock %s%s", lock, hardly)
 	}
 	return findings, untried
 }
@@ -179,13 +179,13 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 			return f, true
 		}
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("%s held the lock (grant %s) for nearly all of the time after the faults, and released the lock too late or never", g.Client, g.ID)})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("%s held the lock (grant %s) for nearly all of the time limit after the faults, and released the lock too late or never", g.Client, g.ID)})
 		return f, true
 	}
 	suspects := in.suspect(lock, &f)
 	if last := in.Events[len(in.Events)-1].Time; last < span.To {
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the record ends before the allowed time had passed"})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the record ends before the time limit had passed"})
 		return f, true
 	}
 	if in.hostMade(suspects) {
@@ -198,13 +198,13 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	again := slices.ContainsFunc(in.ByLock[lock], func(g *history.Grant) bool { return g.Granted() && g.From() >= span.From })
 	if !forGood && again && !slices.ContainsFunc(stuck, func(client string) bool { return a.heard[client] }) {
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the clients sent their requests either before the faults ended (such requests may be lost), or too late for an answer in the allowed time"})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the clients sent their requests either before the faults ended (such requests may be lost), or too late for an answer within the time limit"})
 		return f, true
 	}
 	if f.Doubtful = !forGood && in.HeldUp(span, in.LongStalls()) > in.Run.LivenessBound/4; f.Doubtful {
 		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host stalled during the run"})
 	} else if f.Doubtful = !forGood && in.HeldUp(span, in.Busy()) > (span.To-span.From)/2; f.Doubtful {
-		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host was busy (tasks waited for a processor or a disk most of the time): the store may not have run"})
+		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host was busy (tasks waited for a processor or a disk most of the time), so the store may have had no processor time"})
 	}
 	return f, true
 }

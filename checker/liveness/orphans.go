@@ -72,7 +72,7 @@ func (in question) orphanFinding(lock string, asker *history.Grant, who []keeper
 		names = append(names, fmt.Sprintf("%s (%s)", k.g.ID, in.abandoned(k.g)))
 	}
 	slices.Sort(f.Events)
-	f.Message = fmt.Sprintf("lock %s was unavailable for %s: %s asked for the lock all the time, but no client believed that it held the lock; the store may have kept the lock for grant %s",
+	f.Message = fmt.Sprintf("lock %s was unavailable for %s: %s asked for the lock all the time, but no client believed that it held the lock; the store may still have kept the lock for grant %s",
 		lock, checker.Millis(span.To-span.From), asker.Client, orOthers(names))
 	f.Because(in.orphanCause(who[0].g))
 	return f
@@ -82,13 +82,13 @@ func (in question) orphanFinding(lock string, asker *history.Grant, who []keeper
 func (in question) abandoned(g *history.Grant) string {
 	switch _, killed := in.Kills[g.Client]; {
 	case !g.Granted():
-		return "the outcome of its acquire is unknown"
+		return "the outcome of this acquire is unknown"
 	case len(g.Releases) > 0 && g.Releases[len(g.Releases)-1].Outcome() == history.Info:
-		return "the outcome of its release is unknown"
+		return "the outcome of the release is unknown"
 	case killed:
-		return "its holder died"
+		return "the holder died"
 	}
-	return "its client no longer believed that it held the lock"
+	return "the client no longer believed that it held the lock"
 }
 
 // freeSpans are the times in which nobody provably holds the lock or is about to give it back,

@@ -15,7 +15,7 @@ func of(in *checker.Input) question { return question{causes.Of(in)} }
 // Fairness is the check [checker.Fairness].
 func Fairness() checker.Check {
 	return checker.Check{
-		Name: checker.Fairness, Doc: "how often did a client that asked later get the lock before a waiting client? (fails a run only if --require names this check)",
+		Name: checker.Fairness, Doc: "how often did a client get the lock before another client that had asked earlier? (fails a run only if --require names this check)",
 		Applies: func(in *checker.Input) (checker.Code, string) { return waitsForGrants(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return fairness(of(in)) },
 	}
@@ -24,7 +24,7 @@ func Fairness() checker.Check {
 // Cost is the check [checker.Cost].
 func Cost() checker.Check {
 	return checker.Check{
-		Name: checker.Cost, Doc: "how many requests and notices did each hand-off of the lock to the next client take? (never fails a run)",
+		Name: checker.Cost, Doc: "how many requests and notifications does one hand-off of the lock to the next client take? (never fails a run)",
 		Applies: func(in *checker.Input) (checker.Code, string) { return wasCounted(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return cost(of(in)) },
 	}
@@ -33,7 +33,7 @@ func Cost() checker.Check {
 // Deadlock is the check [checker.Deadlock].
 func Deadlock() checker.Check {
 	return checker.Check{
-		Name: checker.Deadlock, Doc: "how long did clients wait for each other's locks? (never fails a run; the check liveness judges lasting deadlocks)",
+		Name: checker.Deadlock, Doc: "how long did clients that wait for each other's locks (deadlocks) wait? (never fails a run; a deadlock that never ends fails the check liveness)",
 		Applies: func(in *checker.Input) (checker.Code, string) { return takesTwo(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return deadlock(of(in)) },
 	}
@@ -42,7 +42,7 @@ func Deadlock() checker.Check {
 // Bounded is the check [checker.Bounded].
 func Bounded() checker.Check {
 	return checker.Check{
-		Name: checker.Bounded, Doc: "was every attempt to acquire the lock without waiting answered in time?",
+		Name: checker.Bounded, Doc: "did every attempt to acquire the lock without waiting (try-acquire) return within the time limit?",
 		Gates:   statesBounds,
 		Applies: func(in *checker.Input) (checker.Code, string) { return boundsTries(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return bounded(of(in)) },

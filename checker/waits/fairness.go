@@ -52,7 +52,7 @@ func fairness(in question) checker.Result {
 		}
 	}
 	slices.SortStableFunc(findings, func(a, b checker.Finding) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
-	r := checker.Conclude("comparison of the order of grants with the order of their requests", findings, len(findings))
+	r := checker.Conclude("comparison of the order of the grants with the order of the requests", findings, len(findings))
 	r.Figures = figures
 	if slices.Sort(lasted); len(lasted) > 0 {
 		figures["waits"], figures["overtakes"], figures["overtaken_max"] = waits, total, worst
@@ -210,7 +210,7 @@ func (in question) excusedWait(w waiter) bool {
 func overtaken(g *history.Grant, n int64) checker.Finding {
 	return checker.Finding{
 		Rule: "overtaken", Class: checker.NoClass, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Grants: []string{g.ID},
-		Message: fmt.Sprintf("%s waited for lock %s from %s to %s; clients that asked later got %s first", g.Client, g.Lock, checker.Seconds(g.Acquire.Start()), checker.Seconds(g.From()), checker.Count(n, "grant")),
+		Message: fmt.Sprintf("%s waited for lock %s from %s to %s; meanwhile clients that had asked later got the lock first (%s)", g.Client, g.Lock, checker.Seconds(g.Acquire.Start()), checker.Seconds(g.From()), checker.Count(n, "grant")),
 		Events:  []int64{g.Acquire.Invoke.Index, g.Acquire.Return.Index}, From: g.Acquire.Start(), To: g.From(),
 	}
 }
@@ -230,5 +230,5 @@ func overtakings(waits, total, worst int64) string {
 	if total == 0 {
 		return checker.Count(waits, "wait") + ", none overtaken"
 	}
-	return fmt.Sprintf("%s; clients that asked later got the lock first %s in total, and at most %s during one wait", checker.Count(waits, "wait"), checker.Count(total, "time"), checker.Count(worst, "time"))
+	return fmt.Sprintf("%s; waiting clients were overtaken (a client that asked later got the lock first) %s in total, and at most %s during one wait", checker.Count(waits, "wait"), checker.Count(total, "time"), checker.Count(worst, "time"))
 }

@@ -63,7 +63,7 @@ func (p *Provider) Addresses(ctx context.Context, t cluster.Topology) (cluster.A
 		made()
 	}
 	if err != nil {
-		return cluster.Addresses{}, fmt.Errorf("network of the run: %w", errFirst(err))
+		return cluster.Addresses{}, fmt.Errorf("cannot create the Docker network of the run: %w", errFirst(err))
 	}
 	b.place(subnet, t)
 	p.mu.Lock()

@@ -113,11 +113,11 @@ func errFirst(err error) error {
 func elsewhere(host, system string, security []string) error {
 	switch {
 	case !strings.HasPrefix(host, "unix://"):
-		return fmt.Errorf("the Docker daemon at %s is not on this host: lockstorm could not reach servers there, so use a daemon on this host", host)
+		return fmt.Errorf("the Docker daemon at %s is on another host, where lockstorm cannot reach the servers: use a Docker daemon on this host", host)
 	case strings.Contains(system, "Docker Desktop"):
 		return errors.New("Docker Desktop runs containers in a virtual machine: run lockstorm inside that virtual machine, or on Linux")
 	case slices.ContainsFunc(security, func(s string) bool { return strings.Contains(s, "rootless") }):
-		return errors.New("rootless Docker has a network of its own, in which servers cannot reach lockstorm's proxies: use the system's Docker daemon")
+		return errors.New("servers in rootless Docker cannot reach lockstorm's proxies, because rootless Docker has a separate network: use the system's Docker daemon")
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (i *instance) log() error {
 		defer out.Close()  //nolint:errcheck // what could not be written is missed by who reads it
 		defer logs.Close() //nolint:errcheck // it has ended
 		if _, err := stdcopy.StdCopy(out, out, logs); err != nil {
-			fmt.Fprintf(out, "lockstorm: the rest of the log of container %s is lost: %v\n", i.c.name, err)
+			fmt.Fprintf(out, "lockstorm: cannot read the rest of the log of container %s: %v\n", i.c.name, err)
 		}
 	})
 	return nil

@@ -72,7 +72,7 @@ func (i *instance) await(ctx context.Context, what string, paused bool) (string,
 		asked := err == nil
 		if s := state.Container.State; s.Paused == paused && s.Running && (!asked || frozen == paused) {
 			if !asked {
-				kernel = "as Docker reports"
+				kernel = "according to Docker"
 			}
 			return fmt.Sprintf("%s (container %s, pid %d, %s)", what, i.c.name, i.pid, kernel), nil
 		}
@@ -92,7 +92,7 @@ const (
 	freezerV1 = "freezer"
 )
 
-var errNoFreezer = errors.New("the kernel does not show the cgroup of the process")
+var errNoFreezer = errors.New("lockstorm cannot find the cgroup of the container's process")
 
 // frozen asks the kernel whether the group of a container's process is frozen; the text says with how
 // many processes.
@@ -130,7 +130,7 @@ func frozenBy(group, file string, is func(string) bool) (bool, string, error) {
 	}
 	n := len(strings.Fields(string(procs)))
 	if is(strings.TrimSpace(string(state))) {
-		return true, fmt.Sprintf("the cgroup of its %d processes is frozen", n), nil
+		return true, fmt.Sprintf("the kernel reports the cgroup of its %d processes as frozen", n), nil
 	}
-	return false, fmt.Sprintf("the cgroup of its %d processes is not frozen", n), nil
+	return false, fmt.Sprintf("the kernel reports the cgroup of its %d processes as not frozen", n), nil
 }

@@ -84,7 +84,7 @@ func (*Provider) Name() string { return cluster.ContainerName }
 func (p *Provider) Available(t cluster.Topology) error {
 	for _, r := range t.Nodes {
 		if r.Image == "" {
-			return fmt.Errorf("%s of %s has no image", r.Name, t.Name)
+			return fmt.Errorf("no container image is known for server %s of topology %s: use --provider process", r.Name, t.Name)
 		}
 	}
 	if len(t.Nodes) == 0 {
@@ -109,7 +109,7 @@ func (p *Provider) Here(t cluster.Topology) error {
 			_, err = d.here(ctx, p.o.Images, i)
 		}
 		if err != nil {
-			return fmt.Errorf("%w: a run with --provider container would fetch the image", err)
+			return fmt.Errorf("%w (a run with --provider container first pulls or builds missing images)", err)
 		}
 	}
 	return nil
@@ -293,7 +293,7 @@ func (p *Provider) Close() error {
 	}
 	if err != nil {
 		p.end()
-		err = fmt.Errorf("containers of the run may be left over: lockstorm doctor lists them: %w", err)
+		err = fmt.Errorf("containers of the run may still exist (lockstorm doctor lists them): %w", err)
 	}
 	p.work.Wait()
 	if d != nil {

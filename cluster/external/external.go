@@ -77,7 +77,7 @@ func (p *Provider) Available(t cluster.Topology) error {
 			return fmt.Errorf("--servers gives no address for %s (servers of topology %s: %s)", r.Name, t.Name, strings.Join(nodes(t), ", "))
 		}
 		if !cluster.Can[cluster.Tenant](r) {
-			return fmt.Errorf("server %s of topology %s cannot be an existing server: lockstorm could not tell its own data from other data there", r.Name, t.Name)
+			return fmt.Errorf("server %s of topology %s cannot be an existing server, because lockstorm cannot separate its own data from other data on a server of this kind", r.Name, t.Name)
 		}
 		if p.access.Password != "" && r.Login == nil {
 			return fmt.Errorf("%s is set, but lockstorm cannot log in to %s with a password", envPassword, r.Name)
@@ -193,7 +193,7 @@ func (*instance) Pid() int { return 0 }
 func (i *instance) Done() <-chan struct{} { return i.done }
 
 func (i *instance) theirs(what string) error {
-	return fmt.Errorf("%s is an existing server that lockstorm does not own: it must not be %s", i.name, what)
+	return fmt.Errorf("%s is an existing server, which lockstorm did not start: such a server must not be %s", i.name, what)
 }
 
 // Kill does not.

@@ -252,7 +252,7 @@ func (v *verb) removeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm NAME",
 		Short: "delete a campaign from the queue: tasks, outcomes and runs",
-		Long:  "Deletes all data of a campaign on the queue. The results that finish has written stay. If workers are still at work, rm needs --force.",
+		Long:  "Deletes all data of a campaign from the queue. The command rm does not delete results that campaign finish has written. While workers execute runs of the campaign, rm works only with --force.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return v.remove(cmd.Context(), r, args[0], force)

@@ -55,7 +55,7 @@ Exit codes: 0 the adapter keeps all rules, 1 the adapter breaks a rule, 3 wrong 
 func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) error {
 	file, err := exec.LookPath(argv[0])
 	if err != nil {
-		return usage(fmt.Errorf("there is no program %s: %w", argv[0], err))
+		return usage(fmt.Errorf("the program %s does not exist or cannot be run: %w", argv[0], err))
 	}
 	argv[0] = file
 	if len(argv) > 1 && argv[1] == "--" { // as `lockstorm run` divides a backend from its arguments

@@ -39,7 +39,7 @@ func TestCheckModel(t *testing.T) {
 		{[]string{"--model", "fenced-mutex", token}, 1, []string{"the lock is free, and the highest token is 3"}},
 		{[]string{"--model", "register", "--independent", keyed}, 1, []string{"key b: read by process 2, value 7", "the value is nil", "1 of 2 keys"}},
 		{[]string{"--model", "mutex", good, bad}, 1, []string{"pass: linearizable", "violation: not linearizable"}},
-		{[]string{"--model", "register", wrong}, 3, []string{"wrong: line 2: cas of process 1: the value of its invocation must be [expected new]"}},
+		{[]string{"--model", "register", wrong}, 3, []string{"wrong: line 2: cas of process 1: the value of the invocation of a cas must be [expected new]"}},
 		{[]string{"--model", "register", good}, 3, []string{`line 1: model register has no operation "acquire": its operations are cas`}},
 		{[]string{"--model", "mutx", good}, 3, []string{`there is no model "mutx": use one of mutex`}},
 		{[]string{"--model", "semaphore", good}, 3, []string{"--model semaphore:permits=3"}},

@@ -32,7 +32,7 @@ own address, and follows no link out of the directory.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.serve(cmd.Context(), args[0], addr) },
 	}
-	cmd.Flags().StringVar(&addr, "addr", addr, "address to listen on; anyone who can reach it can read the reports")
+	cmd.Flags().StringVar(&addr, "addr", addr, "address to listen on; anyone who can reach this address can read the reports")
 	return cmd
 }
 

@@ -51,7 +51,7 @@ func TestVerify(t *testing.T) {
 		{[]string{dir, dir, "--save", mailed}, 3, "name one directory"},
 		{[]string{mailed, "--save", mailed}, 3, "need a run directory"},
 		{[]string{filepath.Join(dir, "logs")}, 3, "has no run with a results.json"},
-		{[]string{filepath.Join(dir, "results.json")}, 3, "not a lockstorm proof"},
+		{[]string{filepath.Join(dir, "results.json")}, 3, "not a proof that lockstorm wrote"},
 		{[]string{filepath.Join(dir, "nothing")}, 3, "no such file"},
 		{nil, 3, "requires at least 1 arg"},
 	} {
@@ -93,7 +93,7 @@ func TestVerifyOfAnAlteredRun(t *testing.T) {
 		file, from, to, want string
 		code                 int
 	}{
-		"class":  {"results.json", `"class": "defect"`, `"class": "inherent"`, "DOES NOT HOLD: the events show the class defect (reason no-lease), but the finding has the class inherent", 1},
+		"class":  {"results.json", `"class": "defect"`, `"class": "inherent"`, "DOES NOT HOLD: according to the events the class of the finding is defect (reason no-lease), but the finding says inherent", 1},
 		"record": {"history.jsonl", `"f":"release"`, `"f":"release" `, "is damaged", 3},
 		"seed":   {"results.json", `"seed": 5`, `"seed": 6`, "and the record belong to different runs", 1},
 		"digest": {"results.json", `"record_sha256": "`, `"record_sha256": "0`, "the SHA-256 of the record differs", 1},

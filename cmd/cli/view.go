@@ -76,7 +76,7 @@ func (v *view) tick(elapsed, total time.Duration, seen harness.Seen) {
 	v.mu.Lock()
 	text := fmt.Sprintf("%-8s %4.1f of %.0f s, %d grants, %d fault events", v.phase, elapsed.Seconds(), total.Seconds(), seen.Grants, v.faults)
 	if seen.Overlaps > 0 {
-		text += fmt.Sprintf(", %d overlapping holds seen", seen.Overlaps)
+		text += fmt.Sprintf(", overlapping holds (two clients at once): %d", seen.Overlaps)
 	}
 	if v.of != "" {
 		text = v.of + " " + text

@@ -60,7 +60,7 @@ func TestPageFollowsTheCode(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	rename("old files are back", "files are the old ones")
+	rename("old files restored", "files are the old ones")
 	if after, err := Page(dir); err != nil || after == before || !strings.Contains(after, "files are the old ones") {
 		t.Errorf("the page does not follow: %v", err)
 	}

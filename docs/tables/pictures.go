@@ -54,29 +54,29 @@ func bars(answers []own.Answer, title, axis, figure string, scale float64, witho
 }
 
 func waitsOf(answers []own.Answer) string {
-	return bars(answers, "50 clients that poll: the longest waits (p99) by how they pause", "seconds", "wait_p99_ns", 1e-9)
+	return bars(answers, "50 clients that poll for the lock: longest waits (p99), by kind of pause", "seconds", "wait_p99_ns", 1e-9)
 }
 
 func requestsOf(answers []own.Answer) string {
-	return bars(answers, "50 clients that wait: requests a hand-off", "requests", "requests_per_100_handoffs", 0.01)
+	return bars(answers, "50 waiting clients: requests per hand-off of the lock", "requests", "requests_per_100_handoffs", 0.01)
 }
 
 func speed(answers []own.Answer) string {
-	return bars(answers, "one client: times that a lock of a server was taken and given back, a second", "a second", "grants", 1.0/3, "file-flock")
+	return bars(answers, "one client acquires and releases a lock again and again: grants per second", "grants per second", "grants", 1.0/3, "file-flock")
 }
 
 // herd is notices by the number of clients, with one node and in a queue.
 func herd(answers []own.Answer) string {
-	return lines("ZooKeeper: notices per hand-off, by the number of clients", "clients", "notices per hand-off",
-		curve(answers, "exclusive-", "one node, all watch it", chart.Orange, "notices_per_100_handoffs", 0.01),
-		curve(answers, "sequential-", "a queue, each watches the one before", chart.Blue, "notices_per_100_handoffs", 0.01))
+	return lines("ZooKeeper: notifications per hand-off of the lock, by number of clients", "clients", "notifications per hand-off",
+		curve(answers, "exclusive-", "all clients watch one node", chart.Orange, "notices_per_100_handoffs", 0.01),
+		curve(answers, "sequential-", "queue: each client watches the client before it", chart.Blue, "notices_per_100_handoffs", 0.01))
 }
 
 // sweep is what is lost and how long a dead holder blocks, by the time to live.
 func sweep(answers []own.Answer) string {
-	return lines("updates lost, and seconds until the next grant after a death, by the time to live", "time to live, ms", "",
-		curve(answers, "ttl-", "updates lost", chart.Orange, "updates_lost_plain", 1),
-		curve(answers, "ttl-", "seconds without the lock", chart.Blue, "recovery_max_ns", 1e-9))
+	return lines("lost updates, and seconds from the death of a holder to the next grant, by time to live", "time to live, ms", "",
+		curve(answers, "ttl-", "lost updates", chart.Orange, "updates_lost_plain", 1),
+		curve(answers, "ttl-", "seconds until the next grant", chart.Blue, "recovery_max_ns", 1e-9))
 }
 
 // lines draws the curves that have points.

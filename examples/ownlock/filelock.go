@@ -14,10 +14,10 @@ import (
 // What a fileLock answers. After any other error nobody knows whether the record was
 // changed.
 var (
-	errHeld      = errors.New("somebody else's lease runs")
-	errLost      = errors.New("the record names another owner")
-	errGuarded   = errors.New("somebody else is changing the record")
-	errUntouched = errors.New("the record was not changed")
+	errHeld      = errors.New("the lease of another client is still running")
+	errLost      = errors.New("the record in the lock's file names another owner")
+	errGuarded   = errors.New("another client is changing the record in the lock's file")
+	errUntouched = errors.New("the record in the lock's file was not changed")
 )
 
 // fileLock is the lock itself: what you have already, in whatever form. This one is a
@@ -127,7 +127,7 @@ func read(file *os.File) (r record, err error) {
 func write(file *os.File, r record) error {
 	b, err := json.Marshal(r)
 	if err == nil && len(b) > recordSize {
-		err = fmt.Errorf("a record of %d bytes, of %d at most", len(b), recordSize)
+		err = fmt.Errorf("the record has %d bytes, but at most %d are allowed", len(b), recordSize)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUntouched, err)

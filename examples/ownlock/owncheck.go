@@ -24,7 +24,7 @@ const (
 // Checks are the checks for the catalogue.
 func Checks() []checker.Check {
 	return []checker.Check{{
-		Name: LedgerWhole, Doc: "is every entry of the ledger numbered once, and does the money add up?",
+		Name: LedgerWhole, Doc: "does every entry of the ledger have its own number, and does the sum of all accounts stay the same?",
 		Gates:   checker.Always,
 		Applies: keepsLedger,
 		Run:     ledgerWhole,
@@ -68,7 +68,7 @@ func ledgerWhole(in *checker.Input) checker.Result {
 		figures["ledger_entries"] += int64(len(entries))
 		figures["ledger_entries_lost"] += lost
 	}
-	r := checker.Conclude("the book, entry by entry, as clients were told of them", findings, len(findings))
+	r := checker.Conclude("replay of the ledger, from the entries that were acknowledged to clients", findings, len(findings))
 	r.Figures, r.Proof = figures, checker.NewProof(proof)
 	return r
 }
@@ -103,8 +103,8 @@ func postedUnder(in *checker.Input, lock string) (out []posted, strange []checke
 			}
 			p := posted{grant: g, call: u}
 			if err := u.Invoke.Value.Into(&p.Entry); err != nil || p.Number < 1 || !g.Granted() {
-				f := finding(RuleStrange, fmt.Sprintf("%s wrote what is no entry, or without the lock: %s", g.Client, u.Invoke.Value.JSON), p)
-				f.Cause, f.CauseKind, f.Doubtful = "the record", checker.CauseRecord, true
+				f := finding(RuleStrange, fmt.Sprintf("%s wrote an invalid entry, or wrote without the lock: %s", g.Client, u.Invoke.Value.JSON), p)
+				f.Cause, f.CauseKind, f.Doubtful = "an error in the record", checker.CauseRecord, true
 				strange = append(strange, f)
 				continue
 			}
@@ -130,18 +130,18 @@ func finding(rule, message string, about ...posted) checker.Finding {
 
 // money is a transfer that made or lost some: no lock can do that.
 func money(p, before posted) checker.Finding {
-	f := finding(RuleMoney, fmt.Sprintf("the entry %d of %s leaves %d in all accounts, where there were %d", p.Number, p.grant.Client, p.Total, before.Total), before, p)
-	f.Cause, f.CauseKind = "the workload", checker.CauseRecord
+	f := finding(RuleMoney, fmt.Sprintf("after entry %d of %s the sum of all accounts is %d, but the first entry gave the sum %d", p.Number, p.grant.Client, p.Total, before.Total), before, p)
+	f.Cause, f.CauseKind = "an error of the workload", checker.CauseRecord
 	return f
 }
 
 // twice blames two entries of one number on what let both clients write.
 func twice(in *checker.Input, a, b posted) checker.Finding {
-	f := finding(RuleTwice, fmt.Sprintf("%s (grant %s) and %s (grant %s) both wrote entry %d of %s: what was there is lost",
+	f := finding(RuleTwice, fmt.Sprintf("%s (grant %s) and %s (grant %s) both wrote entry %d of the ledger of lock %s: one of the two entries is lost",
 		a.grant.Client, a.grant.ID, b.grant.Client, b.grant.ID, a.Number, a.grant.Lock), a, b)
 	for _, p := range []posted{a, b} {
 		if p.afterRelease() {
-			f.Cause, f.CauseKind = p.grant.Client+" wrote after it had released: the workload", checker.CauseRecord
+			f.Cause, f.CauseKind = p.grant.Client+" wrote after its release of the lock: an error of the workload", checker.CauseRecord
 			return f
 		}
 	}
@@ -159,7 +159,7 @@ func twice(in *checker.Input, a, b posted) checker.Finding {
 		f.Cause, f.CauseKind, f.Fault = late.Text, late.Kind, late.Fault
 		return f
 	}
-	f.Cause, f.CauseKind, f.Doubtful = "a write of unknown outcome, or the record: these two never met", checker.CauseRecord, true
+	f.Cause, f.CauseKind, f.Doubtful = "a write with unknown outcome, or an error in the record: the two clients never held the lock at the same time", checker.CauseRecord, true
 	return f
 }
 

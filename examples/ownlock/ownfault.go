@@ -28,14 +28,14 @@ const (
 // Faults are the faults for the catalogue.
 func Faults() []nemesis.Spec {
 	return []nemesis.Spec{{
-		Name: StaleFile, Doc: "replaces the lock's file by another file for a while, as when a mount goes away and comes back",
-		Proven: "The file's name leads to another file than before.",
-		End:    "The old file is put back, and lockstorm checks that the name leads to this file again.",
+		Name: StaleFile, Doc: "replaces the lock's file by another file for a while, as when a file system is unmounted and mounted again",
+		Proven: "The name of the lock's file leads to another file (another inode) than before.",
+		End:    "lockstorm puts the old file back, and checks that the name leads to the old file again.",
 		Family: history.FamilyStore,
 		Whom:   nemesis.Elsewhere, // neither clients nor servers: it finds the files itself
 		Params: append(nemesis.CommonParams("1.5ttl", "3ttl"), nemesis.StayParam(), catalog.Param{
 			Name: paramSeen, Default: seenNothing,
-			Doc: "what the other file contains: nothing: it is empty; copy: the content of the lock's file, as on a replica that lags behind",
+			Doc: "content of the other file: nothing: the file is empty; copy: the content of the lock's file, as on a replica that lags behind",
 		}),
 		Check: checkSeen,
 		// It hurts most while somebody holds the lock.
@@ -87,7 +87,7 @@ func (staleFile) Inject(_ context.Context, w nemesis.World, t nemesis.Target) (n
 		all = append(all, s)
 	}
 	if len(all) == 0 {
-		return nemesis.Effect{}, errors.New("nobody ever took a lock: there is no file")
+		return nemesis.Effect{}, errors.New("no lock file exists, because no client has acquired a lock yet")
 	}
 	return nemesis.Effect{Proof: all.proof(), Heal: all.heal}, nil
 }
@@ -123,7 +123,7 @@ func swap(path string, copied bool) (s swapped, err error) {
 		return s, err
 	}
 	if s.now, err = os.Stat(path); err == nil && os.SameFile(s.old, s.now) {
-		err = fmt.Errorf("%s is still the same file", path)
+		err = fmt.Errorf("the replacement failed: %s is still the same file", path)
 	}
 	return s, err
 }
@@ -132,7 +132,7 @@ func swap(path string, copied bool) (s swapped, err error) {
 func (all swaps) proof() string {
 	var names []string
 	for _, s := range all {
-		names = append(names, fmt.Sprintf("%s is another file, of %d bytes", filepath.Base(s.path), s.now.Size()))
+		names = append(names, fmt.Sprintf("the name %s leads to another file now, of %d bytes", filepath.Base(s.path), s.now.Size()))
 	}
 	return strings.Join(names, "; ")
 }
@@ -144,9 +144,9 @@ func (all swaps) heal(context.Context) (string, error) {
 		err := os.Rename(s.path+".away", s.path)
 		back, statErr := os.Stat(s.path)
 		if err = errors.Join(err, statErr); err == nil && !os.SameFile(s.old, back) {
-			err = fmt.Errorf("%s is not the old file", s.path)
+			err = fmt.Errorf("the old file was not put back: %s is another file", s.path)
 		}
 		errs = append(errs, err)
 	}
-	return fmt.Sprintf("%d old files are back", len(all)), errors.Join(errs...)
+	return fmt.Sprintf("old files restored: %d", len(all)), errors.Join(errs...)
 }

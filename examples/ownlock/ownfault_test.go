@@ -26,7 +26,7 @@ func TestStaleFile(t *testing.T) {
 		}
 	}
 	for _, f := range out.Record.Faults {
-		if f.HealEnd == nil || f.HealEnd.Message != "1 old files are back" {
+		if f.HealEnd == nil || f.HealEnd.Message != "old files restored: 1" {
 			t.Errorf("how it was healed: %+v", f.HealEnd)
 		}
 	}

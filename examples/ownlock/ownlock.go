@@ -39,8 +39,8 @@ const PointFree = "between-look-and-take"
 // shows that the judge would find it.
 func Specs() []backends.Spec {
 	return []backends.Spec{
-		spec(Name, "a lease in a file; only its owner can release it", fileLock.release),
-		spec(Blind, "the same, but the release frees the lock whoever owns it", fileLock.releaseBlindly),
+		spec(Name, "a lease in a file; only the owner of the lease can release the lock", fileLock.release),
+		spec(Blind, "a lease in a file; the release frees the lock, even if the lock belongs to another client (a planted bug)", fileLock.releaseBlindly),
 	}
 }
 
@@ -63,7 +63,7 @@ func spec(name, doc string, release func(fileLock, string) error) backends.Spec 
 		Ends:       history.EndsLease,    // the promise: not before sent + ttl
 		Tokens:     true,
 		Keys:       func(_, lock string) []string { return []string{leaseFile(lock)} }, // for faults that strike the lock's file
-		Points:     []backends.Point{{Name: PointFree, Doc: "the lock was seen to be free; the new owner is not written yet"}},
+		Points:     []backends.Point{{Name: PointFree, Doc: "the client has seen that the lock is free, but has not yet written itself into the file as the owner"}},
 		Open: func(_ context.Context, env backends.Env) (backends.Locker, error) {
 			return &locker{env: env, release: release}, nil
 		},

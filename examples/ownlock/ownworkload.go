@@ -33,8 +33,8 @@ const (
 // would find it.
 func Workloads() []workloads.Spec {
 	return []workloads.Spec{
-		workload(Ledger, "moves money between the accounts of a ledger and numbers every entry; the ledger is a file", (*ledger).transfer),
-		workload(Late, "the same, but an entry is written a while after the release", (*ledger).transferLate),
+		workload(Ledger, "each critical section moves money between two accounts of a ledger (a file), and gives the entry the next number", (*ledger).transfer),
+		workload(Late, "like ledger, but the client writes the entry a while after it has released the lock (a planted bug)", (*ledger).transferLate),
 	}
 }
 
@@ -42,9 +42,9 @@ func workload(name, doc string, section func(*ledger, context.Context, *workload
 	return workloads.Spec{
 		Name: name, Doc: doc,
 		Params: append(workloads.Params(),
-			catalog.Param{Name: paramAccounts, Default: "4", Doc: "accounts, from 2 on"},
-			catalog.Param{Name: paramOpening, Default: "100", Doc: "what each account begins with"}),
-		Points: []points.Point{{Name: PointNumbered, Doc: "the last entry was read and the next one numbered; it is not written yet"}},
+			catalog.Param{Name: paramAccounts, Default: "4", Doc: "number of accounts, 2 or more"},
+			catalog.Param{Name: paramOpening, Default: "100", Doc: "initial balance of each account"}),
+		Points: []points.Point{{Name: PointNumbered, Doc: "the client has read the last entry and numbered the new entry, but has not yet written the new entry"}},
 		Check: func(s workloads.Settings) error {
 			_, err := newLedger(s)
 			return err
@@ -92,7 +92,7 @@ func newLedger(s workloads.Settings) (*ledger, error) {
 	l.accounts, errs[0] = s.Values.Count(paramAccounts, 0)
 	l.opening, errs[1] = s.Values.Count(paramOpening, 0)
 	if errs[0] == nil && l.accounts < 2 {
-		errs[0] = fmt.Errorf("%s=%d: money moves between 2 accounts at least", paramAccounts, l.accounts)
+		errs[0] = fmt.Errorf("%s=%d: choose 2 accounts or more, because money moves between two accounts", paramAccounts, l.accounts)
 	}
 	return l, errors.Join(errs[:]...)
 }

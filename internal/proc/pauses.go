@@ -25,7 +25,7 @@ func (p *Pauses) End(name string, resume func() (proof string, err error)) (stri
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.n = max(p.n-1, 0); p.n > 0 {
-		return "stays stopped by another pause (" + name + ")", nil
+		return "stays stopped, because another pause is still active (" + name + ")", nil
 	}
 	return resume()
 }

@@ -26,12 +26,12 @@ func chaos() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "chaos", Doc: "injects random faults one after another; the seed decides which of the faults that can work in the run are injected, and when; each fault has its default parameters",
 		Notes:  "chaos leaves out faults that cannot work in the run. plan.json and the check `coverage` give the reasons.",
-		Proven: "As described for each fault that chaos injects.",
-		End:    "As described for each fault that chaos injects.",
+		Proven: "The evidence is that of each fault that chaos injects: see the entry of that fault.",
+		End:    "Each fault that chaos injects ends as the entry of that fault describes.",
 		Family: history.FamilyMixed, Links: nemesis.ToServers | nemesis.ToRegister, Draw: drawChaos,
 		Params: []catalog.Param{
 			{Name: paramEvery, Default: "2ttl", Doc: "shortest time from the end of one injection to the next"},
-			{Name: paramOnly, Doc: "faults to draw from, joined by + (default: all)"},
+			{Name: paramOnly, Doc: "the faults from which chaos chooses, joined by + (default: all)"},
 		},
 	}
 }

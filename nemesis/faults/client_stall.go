@@ -34,11 +34,11 @@ func (ClientStall) Available(nemesis.Setting) error { return nil }
 // Inject does nothing more: the client stands at its point, which its log shows.
 func (ClientStall) Inject(_ context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	if t.Hit == nil {
-		return nemesis.Effect{}, errors.New("client-stall can hold a client only at a point: choose a point with at=")
+		return nemesis.Effect{}, errors.New("client-stall can stop a client only at a point (a named step of the client): choose a point with at=")
 	}
 	h := t.Hit
 	return nemesis.Effect{
-		Proof: fmt.Sprintf("%s is held at %s", h.Client.Name(), h.Point),
+		Proof: fmt.Sprintf("lockstorm has stopped %s at the point %s", h.Client.Name(), h.Point),
 		Heal: func(context.Context) (string, error) {
 			h.Go()
 			return h.Client.Name() + " goes on", nil

@@ -15,7 +15,7 @@ func TestClientStall(t *testing.T) {
 	hit, err := l.Arm(l.ctx, nemesis.Arm{Point: points.Acquired})
 	l.check(err)
 	e := l.must("client-stall", nemesis.Target{Clients: l.Clients(), Hit: hit})
-	l.says(e.Proof, "c1 is held at acquired")
+	l.says(e.Proof, "lockstorm has stopped c1 at the point acquired")
 	if !l.has(1, labLock) || stopped(t, l.client(1).Pid()) {
 		t.Error("it does not hold the lock, or does not run")
 	}
@@ -27,7 +27,7 @@ func TestClientStallPlans(t *testing.T) {
 	cannot(t, ClientStall{}, nil)
 	l := newLab(t, clustertest.Single(), 1)
 	e, err := l.inject("client-stall", of(l.client(1)))
-	l.fails(e, err, "client-stall can hold a client only at a point: choose a point with at=")
+	l.fails(e, err, "client-stall can stop a client only at a point (a named step of the client): choose a point with at=")
 	planned(t, map[string]string{
 		"client-stall:at=random": "", "client-stall:clients=holder": "", "client-stall:clients=c1+c2": "",
 		"client-stall:clients=half": "this fault stops only the one client that reaches the point",

@@ -29,7 +29,7 @@ func (LeaderMove) Available(s nemesis.Setting) error {
 		return err
 	}
 	if s.Elects > 0 && !s.Moves {
-		return fmt.Errorf("the leader of topology %s cannot hand over leadership: its store has no call for it", s.Topology)
+		return fmt.Errorf("the leader of topology %s cannot hand over leadership: this kind of server has no command for a change of the leader", s.Topology)
 	}
 	return nil
 }

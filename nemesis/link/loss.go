@@ -189,7 +189,7 @@ func (x *Loss) Prove(ctx context.Context) (string, error) {
 	}
 	s := f.socket()
 	if s == nil {
-		return text + " (it is cut as well)", nil
+		return text + " (the link is also cut)", nil
 	}
 	before := dropped(s)
 	ctx, cancel := context.WithTimeout(ctx, proveLimit)

@@ -115,7 +115,7 @@ func fenced() Model {
 			}
 			token, ok := tokenOf(o.call.Out)
 			if !ok {
-				return false, fmt.Errorf("its value is %s: the value must be a whole number, 0 or more, or a map with such a number as fence or token", operations.Text(o.call.Out))
+				return false, fmt.Errorf("the value of the acquire is %s, but must be a whole number, 0 or more, or a map with such a number as fence or token", operations.Text(o.call.Out))
 			}
 			o.a = token + 1
 			return true, nil

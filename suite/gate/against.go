@@ -97,13 +97,13 @@ func (a *Against) words(b, j Judged) {
 	case was != is && suite.Worse(was, is) == is:
 		a.New = append(a.New, fmt.Sprintf("%s: %s, was %s", j.Name, is, was))
 	case len(more) > 0:
-		a.New = append(a.New, fmt.Sprintf("%s: %s fails now, and did not before", j.Name, strings.Join(more, ", ")))
+		a.New = append(a.New, fmt.Sprintf("%s: %s fails now, but did not fail before", j.Name, strings.Join(more, ", ")))
 	case len(defects(j, b)) > 0:
-		a.New = append(a.New, fmt.Sprintf("%s: %s, which no earlier run showed", j.Name, strings.Join(defects(j, b), ", ")))
+		a.New = append(a.New, fmt.Sprintf("%s: %s, but in no earlier run", j.Name, strings.Join(defects(j, b), ", ")))
 	case was != is:
 		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: %s, was %s", j.Name, is, was))
 	case len(less) > 0:
-		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: %s failed before, and does not now", j.Name, strings.Join(less, ", ")))
+		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: %s failed before, but does not fail now", j.Name, strings.Join(less, ", ")))
 	}
 }
 

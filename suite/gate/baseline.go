@@ -30,7 +30,7 @@ func ReadResults(path string) (*Results, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if r.Schema != Schema || r.Cells == nil {
-		return nil, fmt.Errorf("%s does not hold the results of a suite (schema %d)", path, Schema)
+		return nil, fmt.Errorf("%s is not the results.json of a suite (schema %d)", path, Schema)
 	}
 	return &r, nil
 }
@@ -105,7 +105,7 @@ func (j *Judged) cured(b known, a *Against) string {
 	}
 	for _, d := range b.Deviates {
 		if t, err := tally.ParseThreshold(d.Threshold); err == nil && !t.Figure.Timed() && !slices.Contains(j.Broken, d.Threshold) {
-			return "threshold " + d.Threshold + " was missed, and now holds"
+			return "threshold " + d.Threshold + " was missed before, but is met now"
 		}
 	}
 	return ""

@@ -203,7 +203,7 @@ func (j *Judged) figures(c plan.Cell, least int64) {
 		j.NoneIn = tally.NoneIn(j.Exposures)
 	}
 	if updates, measured := j.Figures["updates"]; measured && updates.Value == 0 && j.Word == suite.Safe && j.Status == Expected && judges(c) {
-		j.say(Inconclusive, nil, "no update was acknowledged in %.0f grants: the data check says nothing", j.Figures["grants"].Value)
+		j.say(Inconclusive, nil, "no update was acknowledged in %.0f grants, so the data checks could not judge anything", j.Figures["grants"].Value)
 	}
 	least = max(least, 1)
 	if shows(c) && len(all) > 0 && j.Exposures < least && j.Status == Expected {

@@ -266,7 +266,7 @@ func (e Event) String() string {
 	}
 	text += ": " + e.Outcome.Said()
 	if e.Again {
-		text += "; retried after all other runs"
+		text += "; lockstorm will retry this run after all other runs"
 	}
 	return text
 }

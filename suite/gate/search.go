@@ -42,12 +42,12 @@ type Searched struct {
 
 // String is the search in short.
 func (s *Searched) String() string {
-	text := fmt.Sprintf("searched with %s, %s of behaviour", plural(s.Runs, "run"), plural(s.Features, "kind"))
+	text := fmt.Sprintf("search with %s, which showed %s of behaviour", plural(s.Runs, "run"), plural(s.Features, "kind"))
 	if s.Learnt > 0 {
-		text += fmt.Sprintf(", %s of other searches", plural(s.Learnt, "useful run"))
+		text += fmt.Sprintf("; it also used %s of other searches of this cell", plural(s.Learnt, "run"))
 	}
 	if s.Shrunk != nil && s.Shrunk.Of > 0 {
-		text += fmt.Sprintf("; made smaller, it shows again in %d of %s", s.Shrunk.Again, plural(s.Shrunk.Of, "run"))
+		text += fmt.Sprintf("; the run was made smaller, and the smaller run shows the violation again in %d of %s", s.Shrunk.Again, plural(s.Shrunk.Of, "run"))
 	}
 	return text
 }

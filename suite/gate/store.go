@@ -229,7 +229,7 @@ func (s *Suite) begin(resume bool) error {
 		return fmt.Errorf("--resume: %w", err)
 	}
 	if err := sameCells(before.Cells, s.Cells); err != nil {
-		return fmt.Errorf("--resume: %s holds another suite (%w): name a new directory", s.Dir, err)
+		return fmt.Errorf("--resume: %s contains another suite (%w): name a new directory", s.Dir, err)
 	}
 	s.Started, s.Outcomes = before.Started, before.Outcomes
 	return nil
@@ -238,7 +238,7 @@ func (s *Suite) begin(resume bool) error {
 // sameCells compares two definitions.
 func sameCells(a, b []Defined) error {
 	if len(a) != len(b) {
-		return fmt.Errorf("%d cells, not %d", len(a), len(b))
+		return fmt.Errorf("the suite now has %d cells, but the directory has %d", len(a), len(b))
 	}
 	for i := range a {
 		x, errA := json.Marshal(a[i])

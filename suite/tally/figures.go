@@ -86,7 +86,7 @@ func Figures() []Figure {
 		{Name: "fence.refused", Doc: "number of requests that the fence refused", Unit: Count, More: true, of: stat("fence_refused"), over: sum},
 		{Name: "loss-notice", Doc: "longest time from the grant to another client until the previous holder could know that it had lost the lock; with --discipline told the time starts at the end of the lease", Unit: Time, of: stat("loss_notice_late_max_ns"), over: most},
 		{Name: "recovery", Doc: "longest recovery time in all runs: the time from the end of a fault until each lock was granted again; for a fail-over, and for a fault that does not end, the time starts when the fault begins", Unit: Time, of: stat("recovery_max_ns"), over: most},
-		{Name: "recovery.median", Doc: "longest recovery time in each run (median of the runs); the figure recovery defines the recovery time", Unit: Time, of: stat("recovery_max_ns"), over: median},
+		{Name: "recovery.median", Doc: "longest recovery time in each run (median of the runs): the time from the end of a fault until each lock was granted again; for a fail-over, and for a fault that does not end, the time starts when the fault begins", Unit: Time, of: stat("recovery_max_ns"), over: median},
 		{Name: "orphan", Doc: "longest time during which no client held the lock, but no client could get the lock", Unit: Time, of: stat("orphan_max_ns"), over: most},
 		{Name: "acquire.p50", Doc: "time to acquire the lock, 50th percentile (median of the runs)", Unit: Time, of: stat("acquire_p50_ns"), over: median},
 		{Name: "acquire.p99", Doc: "time to acquire the lock, 99th percentile (median of the runs)", Unit: Time, of: stat("acquire_p99_ns"), over: median},

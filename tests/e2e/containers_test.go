@@ -246,7 +246,7 @@ func TestContainersThatCannotBe(t *testing.T) {
 		{"another provider", "", "--provider process --image redis=a:1", "--image needs --provider container", 3, false},
 		{"network of a process", "", "--provider process --network bridge", "--network needs --provider container", 3, false},
 		{"no such network", "", "--network overlay", `--network "overlay": choose one of host, bridge`, 3, false},
-		{"no image for it", "", "--backend nats-kv --provider container", "has no image", 4, false},
+		{"no image for it", "", "--backend nats-kv --provider container", "no container image is known", 4, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.nobody && os.Getuid() != 0 {

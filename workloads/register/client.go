@@ -43,7 +43,7 @@ func (c *Client) Do(ctx context.Context, req Request) (int64, error) {
 	case history.ErrStaleToken:
 		return resp.Value, backends.ErrStaleToken
 	default:
-		return 0, fmt.Errorf("the register answered %q", resp.Error)
+		return 0, fmt.Errorf("unexpected answer of the register (the data store): %q", resp.Error)
 	}
 }
 

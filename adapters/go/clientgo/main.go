@@ -41,12 +41,12 @@ func (a *adapter) About() lockstorm.Fields {
 	}
 	return lockstorm.Fields{
 		"recovery_ns": recovery.Nanoseconds(),
-		"name":        "clientgo", "version": "1", "doc": "leader election of client-go; its resource lock is a key of etcd",
+		"name":        "clientgo", "version": "1", "doc": "leader election of client-go (the Kubernetes client for Go), with a key of etcd as the resource lock",
 		"library": module + " " + lockstorm.Version(module), "topologies": []string{"etcd-single", "etcd-three"}, "ends": "lease", "waits": true, "no_try": true,
 		"renews":   true,
 		"signals":  []lockstorm.Fields{{"kind": "context", "name": "the context of OnStartedLeading"}},
 		"keys":     []string{"lockstorm/{run}/{lock}"},
-		"notes":    "LeaseDuration is the time to live in whole seconds, RenewDeadline 2/3 of it, RetryPeriod 2/15 of it.",
+		"notes":    "LeaseDuration is the time to live in whole seconds, RenewDeadline is 2/3 of LeaseDuration, and RetryPeriod is 2/15 of LeaseDuration.",
 		"versions": lockstorm.Fields{"client-go": lockstorm.Version(module), "etcd-client": lockstorm.Version("go.etcd.io/etcd/client/v3")},
 	}
 }
@@ -92,7 +92,7 @@ func (a *adapter) Attempt(ctx context.Context, r lockstorm.Request) (lockstorm.H
 	cancel()
 	<-h.done
 	if rec.uncertain() {
-		return nil, nil, errors.New("the wait was cancelled while a request was under way that could have taken the lock")
+		return nil, nil, errors.New("the acquire was cancelled while a request was in flight that may have acquired the lock")
 	}
 	return nil, nil, fmt.Errorf("%w: %w", lockstorm.ErrBusy, ctx.Err())
 }
@@ -145,9 +145,9 @@ func (h *hold) Release() error {
 	case r.asked:
 		return r.given
 	case r.holder != "" && r.holder != r.identity:
-		return fmt.Errorf("%w: the record is that of %s", lockstorm.ErrNotHeld, r.holder)
+		return fmt.Errorf("%w: the lock's record in etcd names %s as the leader", lockstorm.ErrNotHeld, r.holder)
 	}
-	return errors.New("the library did not write that the lock is free: it ends with its lease")
+	return errors.New("the library did not mark the lock as free in etcd, so the lock stays held until its lease ends")
 }
 
 func main() {

@@ -31,9 +31,9 @@ func Now() int64 {
 
 // What is certain of a call; every other error is of unknown outcome.
 var (
-	ErrBusy    = errors.New("another client has the lock")
+	ErrBusy    = errors.New("another client holds the lock")
 	ErrNotHeld = errors.New("the store says that the caller does not hold the lock")
-	ErrNotSent = errors.New("no request has left")
+	ErrNotSent = errors.New("the request was not sent to the store")
 )
 
 // Node is a server, at the address of this client's link to it.
@@ -115,7 +115,7 @@ func Serve(a Adapter) {
 		}
 		var r Request
 		if err := json.Unmarshal(line, &r); err != nil {
-			fmt.Fprintf(os.Stderr, "a request cannot be read: %v: %s\n", err, line)
+			fmt.Fprintf(os.Stderr, "cannot parse a request of lockstorm: %v: %s\n", err, line)
 			os.Exit(1)
 		}
 		p.take(r)
@@ -125,7 +125,7 @@ func Serve(a Adapter) {
 func pipe(name string) *os.File {
 	fd, err := strconv.Atoi(os.Getenv(name))
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s is no file descriptor: lockstorm starts this program\n", name)
+		fmt.Fprintf(os.Stderr, "%s is not the number of a file descriptor: do not start this program by hand, because lockstorm starts it\n", name)
 		os.Exit(1)
 	}
 	return os.NewFile(uintptr(fd), name)
@@ -218,7 +218,7 @@ func (p *Program) call(r Request) (answer string, more Fields, err error) {
 	case "release":
 		hold := p.holds[r.Hold]
 		if hold == nil {
-			return "", nil, fmt.Errorf("%w: it was released before", ErrNotHeld)
+			return "", nil, fmt.Errorf("%w: the client has already released this grant", ErrNotHeld)
 		}
 		err := hold.Release()
 		if err == nil {

@@ -109,7 +109,7 @@ func (h *hold) ask(ctx context.Context, statement string) (ok bool, err error) {
 func (h *hold) Release() error {
 	ctx := context.Background()
 	if h.conn.IsClosed() {
-		return errors.New("the connection has broken")
+		return errors.New("the connection to the server was lost")
 	}
 	if h.a.transaction {
 		_, err := h.conn.Exec(ctx, "COMMIT")

@@ -82,7 +82,7 @@ func (a *adapter) Attempt(ctx context.Context, r lockstorm.Request) (lockstorm.H
 	granted()
 	switch {
 	case err != nil && a.spy.doubt():
-		return nil, nil, fmt.Errorf("the library said %v, but a request had no answer", err)
+		return nil, nil, fmt.Errorf("the library returned the error %v, but one of its requests to Redis got no answer", err)
 	case err != nil: // every request that could have set the key was refused, or there was none
 		return nil, nil, fmt.Errorf("%w: %w", lockstorm.ErrBusy, err)
 	}
@@ -92,7 +92,7 @@ func (a *adapter) Attempt(ctx context.Context, r lockstorm.Request) (lockstorm.H
 		defer close(h.over)
 		<-held.Done()
 		if !a.spy.isReleasing(h) {
-			a.program.Lost(r.ID, "the library has ended the context of the lock")
+			a.program.Lost(r.ID, "the library has cancelled the context of the lock")
 		}
 	}()
 	return h, lockstorm.Fields{"sent": sent, "deadline": sent + a.open.Lease.Nanoseconds()}, nil
@@ -138,7 +138,7 @@ type spy struct {
 func (s *spy) begin(attempt int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.attempt, s.sent, s.unheard, s.holding, s.releasing, s.last = attempt, 0, false, nil, false, errors.New("the library sent no deletion")
+	s.attempt, s.sent, s.unheard, s.holding, s.releasing, s.last = attempt, 0, false, nil, false, errors.New("the library did not send the command that deletes the lock's key")
 }
 
 func (s *spy) doubt() bool {
@@ -250,7 +250,7 @@ func (s *spy) after(resp rueidis.RedisResult, twice bool, n, sent int64, word st
 	}
 	switch {
 	case err == nil && changed == 0 && twice:
-		err = errors.New("the key is not ours, but the library may have sent the script twice")
+		err = errors.New("the lock's key does not belong to this client, but the library may have sent its script twice, so the outcome of the first script is unknown")
 	case err == nil && changed == 0:
 		err = lockstorm.ErrNotHeld
 	}
@@ -268,11 +268,11 @@ func outcome(err error, sent int64, word string) lockstorm.Fields {
 	end, bad := strconv.ParseInt(word, 10, 64)
 	switch {
 	case errors.Is(err, lockstorm.ErrNotHeld):
-		return lockstorm.Fields{"failed": "not-held", "message": "the key has another value"}
+		return lockstorm.Fields{"failed": "not-held", "message": "the lock's key no longer has the value that this client set"}
 	case err != nil:
 		return lockstorm.Fields{"failed": "error", "message": err.Error()}
 	case bad != nil:
-		return lockstorm.Fields{"failed": "error", "message": "the end cannot be read: " + word}
+		return lockstorm.Fields{"failed": "error", "message": "cannot parse the end of the lease: " + word}
 	}
 	deadline := lockstorm.Now() + time.Until(time.UnixMilli(end)).Nanoseconds()
 	return lockstorm.Fields{"sent": sent, "ttl_ns": deadline - sent, "deadline": deadline}

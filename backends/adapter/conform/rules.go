@@ -24,20 +24,20 @@ type rule struct {
 const answerLimit = 5 * time.Second
 
 var rules = []rule{
-	{"the adapter describes itself", true, (*bench).describes},
-	{"the adapter answers an unknown operation with unsupported, and ignores unknown fields", false, (*bench).unknown},
-	{"the adapter answers open, and its clock is CLOCK_MONOTONIC if its description says so", true, (*bench).opens},
-	{"a free lock is granted", true, (*bench).free},
-	{"a held lock is refused", true, (*bench).exclusive},
-	{"a released lock is granted to the client that waits for it", true, (*bench).handsOver},
-	{"the tokens of later grants are higher", false, (*bench).tokens},
-	{"a cancelled wait ends", false, (*bench).cancels},
-	{"the adapter does not answer a second release of one grant with ok", false, (*bench).releasesOnce},
-	{"the answers to extend and ask are correct", false, (*bench).calls},
+	{"the adapter answers the request hello with a valid description of itself", true, (*bench).describes},
+	{"the adapter answers unsupported to an unknown request, and ignores unknown fields of a request", false, (*bench).unknown},
+	{"the adapter answers the request open, and uses CLOCK_MONOTONIC if its description says so", true, (*bench).opens},
+	{"a client that tries to acquire a free lock gets the lock", true, (*bench).free},
+	{"a client does not get a lock that another client holds", true, (*bench).exclusive},
+	{"when a holder releases a lock, a client that waits for the lock gets the lock", true, (*bench).handsOver},
+	{"each grant has a higher fencing token than the grant before", false, (*bench).tokens},
+	{"when lockstorm cancels an acquire, the adapter stops waiting for the lock", false, (*bench).cancels},
+	{"when a client releases the same grant twice, the adapter does not answer ok to the second release", false, (*bench).releasesOnce},
+	{"the adapter answers the requests extend (renew the lease) and ask (is the lock still held?) correctly", false, (*bench).calls},
 	{"a client reads the value that the previous holder wrote", false, (*bench).settles},
-	{"no lock is granted before the store has answered", false, (*bench).early},
-	{"the adapter answers not-sent only if it sent nothing to the store", false, (*bench).notSent},
-	{"when its pipe closes, the adapter ends without releasing locks", false, (*bench).ends},
+	{"the adapter grants no lock before the store has answered", false, (*bench).early},
+	{"the adapter answers not-sent only if it has sent no byte of the request to the store", false, (*bench).notSent},
+	{"when lockstorm closes the adapter's pipe, the adapter exits without releasing its locks", false, (*bench).ends},
 }
 
 func (x *bench) describes(context.Context) (err error) {
@@ -62,7 +62,7 @@ func (x *bench) opens(ctx context.Context) (err error) {
 func (x *bench) free(ctx context.Context) error {
 	lease, err := x.try(ctx, x.a, "free")
 	if err != nil {
-		return fmt.Errorf("an attempt on a free lock, with all servers healthy, failed: %w", err)
+		return fmt.Errorf("a client failed to acquire a free lock, although all servers were healthy: %w", err)
 	}
 	if err := lease.Release(ctx); err != nil {
 		return fmt.Errorf("the release failed: %w", err)
@@ -81,9 +81,9 @@ func (x *bench) exclusive(ctx context.Context) error {
 	granted := time.Now()
 	for tries := 0; tries < 3 && time.Since(granted) < x.t.TTL/2; tries++ { // a library's own wait may last as long as the lease
 		if lease, err := x.try(ctx, x.b, "exclusive"); err == nil {
-			return errors.Join(errors.New("a second client was granted a lock that the first client holds"), lease.Release(ctx))
+			return errors.Join(errors.New("a second client got a lock that the first client still held"), lease.Release(ctx))
 		} else if !errors.Is(err, backends.ErrBusy) {
-			return fmt.Errorf("an attempt on a held lock was not answered with busy: %w", err)
+			return fmt.Errorf("the adapter must answer busy when a client tries to acquire a lock that another client holds, but the result was: %w", err)
 		}
 	}
 	if err := held.Release(ctx); !errors.Is(err, backends.ErrNotHeld) || time.Since(granted) < x.t.TTL {
@@ -111,7 +111,7 @@ func (x *bench) handsOver(ctx context.Context) error {
 	}()
 	select {
 	case a := <-got:
-		return fmt.Errorf("an acquire of a held lock returned at once instead of waiting: %w", cmp.Or(a.err, errors.New("the client was granted a lock that another client holds")))
+		return fmt.Errorf("a client that tried to acquire a held lock must wait for the release, but the acquire returned at once: %w", cmp.Or(a.err, errors.New("the client got a lock that another client still held")))
 	case <-time.After(patience):
 	}
 	if err := held.Release(ctx); err != nil {
@@ -119,14 +119,14 @@ func (x *bench) handsOver(ctx context.Context) error {
 	}
 	a := <-got
 	if a.err != nil {
-		return fmt.Errorf("the lock was released, but the attempt of the waiting client failed: %w", a.err)
+		return fmt.Errorf("the holder released the lock, but the acquire of the waiting client failed: %w", a.err)
 	}
 	return a.lease.Release(ctx)
 }
 
 func (x *bench) tokens(ctx context.Context) error {
 	if !x.about.Tokens {
-		return skip("the adapter issues no tokens")
+		return skip("the adapter's description says that the lock issues no fencing tokens")
 	}
 	var last int64
 	for i := range 5 {
@@ -154,10 +154,10 @@ func (x *bench) cancels(ctx context.Context) error {
 	}
 	short, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	err = within(answerLimit, "a cancelled wait", func() error {
+	err = within(answerLimit, "the answer to a cancelled acquire", func() error {
 		lease, err := x.b.Acquire(short, x.request("cancel"))
 		if err == nil {
-			return errors.Join(errors.New("a cancelled wait was granted a lock that another client holds"), lease.Release(ctx))
+			return errors.Join(errors.New("a cancelled acquire got a lock that another client still held"), lease.Release(ctx))
 		}
 		return nil
 	})
@@ -173,7 +173,7 @@ func (x *bench) releasesOnce(ctx context.Context) error {
 		return err
 	}
 	if lease.Release(ctx) == nil {
-		return errors.New("the adapter answered two releases of one grant with ok")
+		return errors.New("the adapter answered ok when a client released the same grant a second time")
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (x *bench) releasesOnce(ctx context.Context) error {
 // settles writes and releases, reads and writes as another client, and reads again; what a client writes it reads itself.
 func (x *bench) settles(ctx context.Context) error {
 	if !x.about.Settles {
-		return skip("the adapter supports neither read nor write")
+		return skip("the adapter does not support the requests read and write")
 	}
 	const register = "plain"
 	for i := range int64(3) {
@@ -198,10 +198,10 @@ func (x *bench) settles(ctx context.Context) error {
 			return fmt.Errorf("the previous holder wrote %d, but the next holder read %d: %w", i, got, cmp.Or(err, errors.New("no error")))
 		}
 		if err := access.Write(ctx, register, i, i+1); err != nil {
-			return fmt.Errorf("a write under a held lock failed: %w", err)
+			return fmt.Errorf("a holder of the lock failed to write its data: %w", err)
 		}
 		if got, err := access.Read(ctx, register); err != nil || got != i+1 {
-			return fmt.Errorf("a client wrote %d, and then read %d: %w", i+1, got, cmp.Or(err, errors.New("no error")))
+			return fmt.Errorf("a client wrote %d, but then read %d: %w", i+1, got, cmp.Or(err, errors.New("no error")))
 		}
 		if err := lease.Release(ctx); err != nil {
 			return fmt.Errorf("the release failed: %w", err)
@@ -212,7 +212,7 @@ func (x *bench) settles(ctx context.Context) error {
 
 func (x *bench) calls(ctx context.Context) error {
 	if len(x.about.Calls) == 0 {
-		return skip("the adapter supports neither extend nor ask")
+		return skip("the adapter does not support the requests extend and ask")
 	}
 	lease, err := x.try(ctx, x.a, "calls")
 	if err != nil {
@@ -220,13 +220,13 @@ func (x *bench) calls(ctx context.Context) error {
 	}
 	if slices.Contains(x.about.Calls, backends.CallExtend) {
 		if _, err := lease.(backends.Extender).Extend(ctx); err != nil {
-			return fmt.Errorf("the extension of a held lock failed: %w", err)
+			return fmt.Errorf("a holder failed to extend its lease: %w", err)
 		}
 	}
 	asks := slices.Contains(x.about.Calls, backends.CallAsk)
 	if asks {
 		if held, err := lease.(backends.Asker).Held(ctx); err != nil || !held {
-			return fmt.Errorf("the lock is held, but the adapter answered ask with held: %t (%w)", held, cmp.Or(err, errors.New("no error")))
+			return fmt.Errorf("the client held the lock, but the adapter answered the request ask with held: %t (%w)", held, cmp.Or(err, errors.New("no error")))
 		}
 	}
 	if err := lease.Release(ctx); err != nil {
@@ -234,7 +234,7 @@ func (x *bench) calls(ctx context.Context) error {
 	}
 	if asks {
 		if held, err := lease.(backends.Asker).Held(ctx); err == nil && held {
-			return errors.New("the lock was released, but the adapter answered ask with held: true")
+			return errors.New("the client had released the lock, but the adapter answered the request ask with held: true")
 		}
 	}
 	return nil
@@ -269,15 +269,15 @@ func (x *bench) early(ctx context.Context) error {
 	case err = <-got:
 		x.holdAll(x.a, false)
 		if err == nil {
-			return errors.New("the adapter granted a lock while every answer of the store was held back")
+			return errors.New("the adapter granted a lock before the store had answered: lockstorm held back all answers of the store")
 		}
 		return nil // it has given up
 	case <-time.After(patience):
 	}
 	x.holdAll(x.a, false)
-	return within(answerLimit+x.t.TTL, "an attempt to which the store had answered", func() error {
+	return within(answerLimit+x.t.TTL, "the adapter's answer to an acquire, after the store had answered,", func() error {
 		if err := <-got; errors.Is(err, backends.ErrBusy) {
-			return errors.New("the lock was free, but the adapter answered busy after a late answer of the store")
+			return errors.New("the lock was free and the store's answer came late, but the adapter answered busy (held by another client)")
 		}
 		return nil // or it has given up: nobody can tell
 	})
@@ -325,7 +325,7 @@ func (x *bench) notSent(ctx context.Context) error {
 		after += r.sent.Load()
 	}
 	if errors.Is(err, backends.ErrNotSent) && after > before {
-		return fmt.Errorf("the adapter answered not-sent, but had sent %d bytes to the store", after-before)
+		return fmt.Errorf("the adapter answered not-sent (nothing was sent), but had sent %d bytes to the store", after-before)
 	}
 	return nil
 }
@@ -351,13 +351,13 @@ func (x *bench) ends(ctx context.Context) error {
 		return err
 	}
 	if took > adapter.EndLimit {
-		return fmt.Errorf("the adapter did not end when its pipe closed: a signal ended it after %v", took.Round(time.Millisecond))
+		return fmt.Errorf("the adapter did not exit when lockstorm closed its pipe, so lockstorm ended the adapter by a signal after %v", took.Round(time.Millisecond))
 	}
 	if x.spec.Ends != history.EndsLease || time.Since(began) > x.t.TTL/2 {
 		return nil
 	}
 	if next, err := x.try(ctx, x.a, "ends"); err == nil && x.clock.Now() < lease.Info().Deadline {
-		return errors.Join(errors.New("the adapter released its lock when its pipe closed"), next.Release(ctx))
+		return errors.Join(errors.New("the adapter released its lock when lockstorm closed its pipe: an adapter must then exit without releasing any lock"), next.Release(ctx))
 	}
 	return nil
 }

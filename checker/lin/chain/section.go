@@ -68,11 +68,11 @@ func Replay(start int64, sections []Section, order []int) error {
 	latest, state := int64(math.MinInt64), start
 	for _, i := range order {
 		if i < 0 || i >= len(sections) || done[i] {
-			return fmt.Errorf("the order contains critical section %d twice, or no such section exists", i)
+			return fmt.Errorf("critical section %d occurs twice in the order, or does not exist in the run", i)
 		}
 		s := sections[i]
 		if done[i] = true; s.Ret < latest {
-			return fmt.Errorf("the order puts critical section %[1]d after a section that began only after the end of section %[1]d", i)
+			return fmt.Errorf("critical section %[1]d is too late in the order: a section that began only after the end of section %[1]d comes before it", i)
 		}
 		if latest = max(latest, s.Call); s.Reads && s.Base != state {
 			return fmt.Errorf("in this order critical section %d would read %d, but in the run it read %d", i, state, s.Base)
@@ -81,7 +81,7 @@ func Replay(start int64, sections []Section, order []int) error {
 	}
 	for i, s := range sections {
 		if !done[i] && !s.Unknown {
-			return fmt.Errorf("the order does not contain critical section %d", i)
+			return fmt.Errorf("critical section %d is missing in the order", i)
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ var anybodys = redis.NewScript(`return redis.call('DEL', KEYS[1])`)
 // everything that lockstorm can run.)
 func Catalogue() *harness.Catalogue {
 	cat := harness.New(file.Part(), stock.Part())
-	cat.Backends.Add(Spec(Name, "SET NX PX, released by its owner", ours), Spec(Bug, "the same, released by whoever asks", anybodys))
+	cat.Backends.Add(Spec(Name, "SET NX PX; the release deletes the key only if the key belongs to the client", ours), Spec(Bug, "SET NX PX; the release deletes the key of any client (a planted bug)", anybodys))
 	return cat
 }
 
