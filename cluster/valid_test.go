@@ -82,7 +82,7 @@ func TestChooseAProvider(t *testing.T) {
 	}{
 		`unknown provider "moon": choose one of auto, process, embedded`:                                     {"moon", real},
 		"embedded: there is no embedded server for store-1 of test-1":                                        {cluster.EmbeddedName, real},
-		"process: store-1 of test-1 runs only inside lockstorm: use --provider embedded":                     {cluster.ProcessName, only},
+		"process: server store-1 of topology test-1 runs only inside lockstorm: use --provider embedded":     {cluster.ProcessName, only},
 		"no-such-program is not on PATH (Debian: apt-get install no-such-package); embedded: there is no em": {cluster.Auto, missing},
 	} {
 		if _, err := cluster.Choose(c.name, c.top, providers); err == nil || !strings.Contains(err.Error(), want) {

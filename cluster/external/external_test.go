@@ -54,7 +54,7 @@ func TestFromEnv(t *testing.T) {
 		{[]string{envTLS, "no", envCA, file}, "", false, "=no, but another"},
 		{[]string{envPassword, "a", envPasswordFile, file}, "", false, "choose one"},
 		{[]string{envPasswordFile, file + "x"}, "", false, "no such file"},
-		{[]string{envUser, "me"}, "", false, "without a password"},
+		{[]string{envUser, "me"}, "", false, "no password is set"},
 		{[]string{envCA, file}, "", false, "contains no PEM certificate"},
 		{[]string{envCert, file}, "", false, "must be set together"},
 		{[]string{envCert, file, envKey, file}, "", false, envCert},

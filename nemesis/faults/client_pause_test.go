@@ -48,7 +48,7 @@ func TestClientPauseOfTheDead(t *testing.T) {
 func TestClientPauseTwice(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	first, second := l.must("client-pause", of(l.client(1))), l.must("client-pause", of(l.client(1)))
-	l.says(l.heal(first), "c1 stays stopped by another pause")
+	l.says(l.heal(first), "c1 stays stopped, because another pause is still active")
 	if !stopped(t, l.client(1).Pid()) {
 		t.Error("it goes on while the other pause lasts")
 	}

@@ -43,8 +43,8 @@ func TestClockJump(t *testing.T) {
 func TestClockJumpInTheWay(t *testing.T) {
 	l := newJumpingLab(t, clustertest.Replicated(1, 1))
 	for want, n := range map[string]nemesis.Node{
-		"the clock of node rock cannot jump":    bare{"rock"},
-		"the clock of supervisor-1 cannot jump": l.node(2),
+		"cannot change the clock of node rock":    bare{"rock"},
+		"cannot change the clock of supervisor-1": l.node(2),
 	} {
 		e, err := l.inject("clock-jump:by=1h", on(l.node(1), n))
 		l.fails(e, err, want)

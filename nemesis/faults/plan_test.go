@@ -105,7 +105,7 @@ func TestStepsFitTheRun(t *testing.T) {
 func TestPlanErrors(t *testing.T) {
 	for spec, want := range map[string]string{
 		"meteor":                  `unknown nemesis "meteor": choose one of none, client-pause`,
-		"client-pause:speed=1":    `has no parameter "speed": choose from at, nth, every, for, until, while, clients`,
+		"client-pause:speed=1":    `has no parameter "speed": choose from at, nth, message, every, for, until, while, clients`,
 		"client-pause:at=nowhere": "at=nowhere: this run has no such point; choose random, or one of before-acquire",
 		"client-pause:for=long":   "for=long is not a length",
 		"client-pause:for=20s":    "the fault takes 20s and does not fit into a run of 10s: use --time 20.3s or longer",
@@ -269,7 +269,7 @@ func TestVotersOfAPlan(t *testing.T) {
 		if _, err := nemesis.NewPlan(all(), silent); err == nil || !strings.Contains(err.Error(), "does not report which servers granted") {
 			t.Errorf("%s of a lock that names no voters: %v", spec, err)
 		}
-		if _, err := nemesis.NewPlan(all(), wide(spec+",at=random")); err == nil || !strings.Contains(err.Error(), "at=random does not wait for a grant") {
+		if _, err := nemesis.NewPlan(all(), wide(spec+",at=random")); err == nil || !strings.Contains(err.Error(), "with at=random the fault does not wait for a grant") {
 			t.Errorf("%s at a random time: %v", spec, err)
 		}
 	}

@@ -16,7 +16,7 @@ func TestPromoteReplica(t *testing.T) {
 	l.work()
 	l.await("work", func() bool { return l.grantsAt("store-1") > 2 })
 	e := l.must("promote-replica", on(l.node(1)))
-	l.says(e.Proof, "store-1 died of SIGKILL while c", " held the lock; the key lock-0 was never on store-2; store-2 was promoted, and accepts writes after ")
+	l.says(e.Proof, "store-1 died of SIGKILL while c", " held the lock; the key lock-0 was never on store-2; store-2 was promoted to master, and accepts writes after ")
 	if !slices.Equal(l.kills, []string{"store-1"}) || !l.node(1).Down() {
 		t.Errorf("on record are kills of %v", l.kills)
 	}
