@@ -173,6 +173,10 @@ exports: servers ##> 50 runs, EXPORT_SEEDS (2) seeds of 25 lines from EXPORT_SEE
 explore-bench: servers ##> the guided and the random search for published failures: EXPLORE_FOR (3m), EXPLORE_SEEDS (3), EXPLORE_ONLY=REGEXP; it goes on where it was stopped
 	set -o pipefail; $(GO) test -tags series -count=1 -timeout 12h -run TestSeriesExplore -v ./tests/e2e | grep --line-buffered -v '^=== '
 
+.PHONY: planted
+planted: servers ##> searches of locks with planted bugs, which must find each, and of the same locks without them: PLANTED_FOR (3m) each, 40 minutes
+	set -o pipefail; $(GO) test -tags series -count=1 -timeout 180m -p 2 -parallel 2 -run TestSeriesPlanted -v ./tests/planted ./backends/redis ./backends/redislibs ./backends/zookeeper ./backends/sql | grep --line-buffered -v '^=== '
+
 .PHONY: track-record
 track-record: servers ##> every published failure with 20 seeds; writes docs/track-record.md
 	$(GO) test -tags series -count=1 -timeout 60m -parallel 3 -run TestSeriesTrackRecord ./tests/e2e

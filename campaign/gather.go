@@ -36,7 +36,7 @@ type State struct {
 	Bytes     uint64              `json:"bytes"`           // of runs that are stored
 	// Found are the distinct violations that searches found, by cell: each once, however many of them found it.
 	Found map[string][]string `json:"found,omitempty"`
-	Room      int64               `json:"room"`
+	Room  int64               `json:"room"`
 
 	lost []Task
 }

@@ -188,19 +188,18 @@ func (s *Space) Change(rnd *rand.Rand, parent, other Genome) (Genome, bool) {
 	return s.draw(rnd, func() Genome {
 		g := parent.clone()
 		for range 1 + rnd.IntN(3) {
-			s.change(rnd, &g, other)
+			if len(s.options) > 0 && rnd.IntN(6) == 0 {
+				s.option(rnd, &g)
+			} else {
+				s.change(rnd, &g, other)
+			}
 		}
 		return g
 	})
 }
 
 func (s *Space) change(rnd *rand.Rand, g *Genome, other Genome) {
-	n := rnd.IntN(12)
-	if len(s.options) > 0 && rnd.IntN(6) == 0 {
-		s.option(rnd, g)
-		return
-	}
-	switch {
+	switch n := rnd.IntN(12); {
 	case n < 5 && len(g.Faults) > 0:
 		f := &g.Faults[rnd.IntN(len(g.Faults))]
 		if spec, err := s.cat.Nemeses.Get(f.Name); err == nil {

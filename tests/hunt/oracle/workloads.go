@@ -193,27 +193,30 @@ func (o *oracle) stock() []Want {
 				}
 			}
 		}
-		if last == nil {
+		if last == nil || !isOff(last, writes) {
 			continue
 		}
-		sum, sure := int64(0), true
-		for _, u := range writes {
-			switch {
-			case u.Outcome != history.OK || (u.Returned >= last.Invoked && u.Invoked <= last.Returned):
-				sure = false
-			case u.Invoked < last.Invoked:
-				sum += u.New - u.Base
-			}
+		if lost := o.pieces[lock]; len(lost) > 0 {
+			out = append(out, lost...)
+			continue
 		}
-		if sure && sum != last.Base {
-			if lost := o.pieces[lock]; len(lost) > 0 {
-				out = append(out, lost...)
-				continue
-			}
-			out = append(out, Want{Check: "stock", Rules: []string{"stock-off"}, Grants: ids(by), Must: true, Class: []string{noClass}})
-		}
+		out = append(out, Want{Check: "stock", Rules: []string{"stock-off"}, Grants: ids(by), Must: true, Class: []string{noClass}})
 	}
 	return out
+}
+
+// isOff reports whether the last look at a stock is for certain not the sum of its changes.
+func isOff(last *sim.Use, writes []*sim.Use) bool {
+	sum := int64(0)
+	for _, u := range writes {
+		switch {
+		case u.Outcome != history.OK || (u.Returned >= last.Invoked && u.Invoked <= last.Returned):
+			return false
+		case u.Invoked < last.Invoked:
+			sum += u.New - u.Base
+		}
+	}
+	return sum != last.Base
 }
 
 // unlogged are the updates that were lost of a resource that keeps no log: where two that were acknowledged
