@@ -125,7 +125,7 @@ const resultsRoom = 64 << 10
 func (c *Campaign) make(ctx context.Context, tasks int) (err error) {
 	js := c.q.JS
 	if c.tasks, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: tasksOf(c.Name), Description: "runs to be made by the lockstorm campaign " + c.Name, Subjects: []string{strings.Join([]string{prefix, c.Name, ">"}, ".")},
+		Name: tasksOf(c.Name), Description: "tasks of the lockstorm campaign " + c.Name, Subjects: []string{strings.Join([]string{prefix, c.Name, ">"}, ".")},
 		Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, MaxAge: c.Keep, Duplicates: min(dedupe, c.Keep),
 		MaxBytes: int64(tasks+1) << 10,
 	}); err != nil {

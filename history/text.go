@@ -56,7 +56,7 @@ func (p *textParser) line(line string) error {
 	text, value := splitValue(line)
 	w := strings.Fields(text)
 	if len(w) < 5 {
-		return fmt.Errorf("%q: want time, process, party, type, f", line)
+		return fmt.Errorf("%q is not a valid line: it needs five fields: time, process, party, type and f (the operation)", line)
 	}
 	at, err := time.ParseDuration(w[0])
 	if err != nil {

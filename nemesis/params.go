@@ -58,14 +58,14 @@ func ClientParams(length, every string) []catalog.Param {
 
 // NodesParam chooses servers; those without data are only hurt when they are named.
 func NodesParam(def string) catalog.Param {
-	return catalog.Param{Name: paramNodes, Default: def, Doc: "which servers: how many (a number; servers that granted the lock come first), leader (or master), follower (or replica), majority, granted (servers that granted the lock), all, or names joined by +"}
+	return catalog.Param{Name: paramNodes, Default: def, Doc: "which servers the fault strikes: a number (of servers; those that granted the lock are chosen first), leader (the same as master), follower (the same as replica), majority, granted (all servers that granted the lock), all, or names joined by +"}
 }
 
 // ServerParams are those of faults that hurt servers, and the fault's own.
 func ServerParams(length, every, nodes string, own ...catalog.Param) []catalog.Param {
 	return append(append(CommonParams(length, every), NodesParam(nodes),
 		catalog.Param{Name: paramClients, Doc: "the fault strikes when one of these clients reaches the point: names joined by + (default: all)"},
-		catalog.Param{Name: paramGrant, Default: GrantAny, Doc: "the fault strikes only if this many servers granted the lock: any: any number; all: all servers; N: exactly N servers"},
+		catalog.Param{Name: paramGrant, Default: GrantAny, Doc: "which grants the fault strikes, by the number of servers that granted the lock: any: all grants; all: grants by all servers; N: grants by exactly N servers"},
 		StayParam()), own...)
 }
 

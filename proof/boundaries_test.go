@@ -88,7 +88,7 @@ func TestBoundaries(t *testing.T) {
 		{"... from that moment on", "run ends=connection\n0ms 1 c1 invoke acquire lock=L grant=a\n1ms 2 c2 invoke acquire lock=L grant=b\n2ms 1 c1 ok acquire lock=L grant=a sent=2ms\n2ms 2 c2 ok acquire lock=L grant=b sent=1ms\n20ms 1 c1 invoke release lock=L grant=a\n21ms 1 c1 info release lock=L grant=a error=timeout\n30ms 2 c2 invoke release lock=L grant=b\n31ms 2 c2 ok release lock=L grant=b\n", overlap("undetermined", "connection-unknown", 2*ms, 20*ms), ""},
 
 		{"a write at the answer to its release", swap(lost, "120ms 1 c1", "117ms 3 c1 invoke release lock=L grant=a\n120ms 3 c1 ok release lock=L grant=a\n120ms 1 c1"), loss, ""},
-		{"a release among readers", strings.ReplaceAll(swap(robbed, "ends=lease", "ends=lease model=read-write"), "lock=L", "lock=L mode=shared"), rob, "the lock allows"},
+		{"a release among readers", strings.ReplaceAll(swap(robbed, "ends=lease", "ends=lease model=read-write"), "lock=L", "lock=L mode=shared"), rob, "by the rules of this lock"},
 		{"a release at the end of the other lease", swap(robbed, "ttl=100ms deadline=211ms", "ttl=11ms deadline=122ms"), rob, "the lease of grant b had run out"},
 		{"a release just before it", swap(robbed, "ttl=100ms deadline=211ms", "ttl=11001us deadline=122001us"), rob, ""},
 		{"a release when the lease may still run", swap(untold, "ttl=100ms deadline=101ms", "ttl=118ms deadline=119ms"), rob, "may still have been valid"},

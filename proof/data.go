@@ -145,7 +145,7 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 	}
 	if both := s.belief(first).Overlap(s.belief(second)); !both.Empty() {
 		if s.Model.Together(first, second) {
-			return errors.New("the lock allows two clients to hold these two grants at the same time")
+			return errors.New("by the rules of this lock, two clients may hold these two grants at the same time")
 		}
 		if c.Rule == lateWrite {
 			return errors.New("the two clients believed at the same time that they held the lock, so no write came late")

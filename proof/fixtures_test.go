@@ -15,7 +15,7 @@ import (
 
 // unproven are findings of the fixtures that no few events prove although their rule mostly has such a proof, by what is said of it.
 var unproven = []string{
-	"the lock allows",                                // the record is suspect: the judge says so, too
+	"by the rules of this lock",                      // the record is suspect: the judge says so, too
 	"do not show that the request for grant",         // ... a write under a grant that nobody had
 	"the events do not show the request for grant",   // ...
 	"wrote after the store had answered its release", // ... of a client that is wrong

@@ -35,7 +35,7 @@ func (s *scene) robs(g, victim *history.Grant, rel *history.Call, asked map[stri
 	base := g.RunsOut(s.Run.Tolerance)
 	switch {
 	case s.Model.Together(g, victim) || !after:
-		return errors.New("the lock allows two clients to hold the two grants at the same time, or the second grant may be the earlier one")
+		return errors.New("by the rules of this lock, two clients may hold the two grants at the same time, or the second grant may be the earlier one")
 	case victim.From() > rel.End() || s.seen(victim.Client) < rel.End():
 		return fmt.Errorf("no event shows that %s held the lock at that time", victim.Client)
 	case s.Leased() && rel.End() >= victim.RunsOut(s.Run.Tolerance):

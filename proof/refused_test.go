@@ -63,7 +63,7 @@ func TestClaims(t *testing.T) {
 		{"of a client that was told", strings.Replace(strings.Replace(strings.Replace(late, "trusting", "told", 1), "120ms 1 c1 invoke write   lock=L grant=a register=plain base=0 new=1\n", "", 1), "110ms", "105ms - c1 info lost lease=a\n110ms", 1), overlap, "never believed at the same time"},
 		{"of a client that was killed", strings.Replace(late, "120ms 1 c1 invoke write   lock=L grant=a register=plain base=0 new=1", "114ms - nemesis info kill client=c1", 1), span(overlap, 112, 114), ""},
 		{"of a client of which nothing more is known", strings.Replace(late, "120ms 1 c1 invoke write   lock=L grant=a register=plain base=0 new=1\n", "", 1), overlap, "never believed at the same time"},
-		{"of readers", strings.ReplaceAll(strings.Replace(late, "ends=lease", "ends=lease model=read-write", 1), "lock=L", "lock=L mode=shared"), overlap, "the lock allows"},
+		{"of readers", strings.ReplaceAll(strings.Replace(late, "ends=lease", "ends=lease model=read-write", 1), "lock=L", "lock=L mode=shared"), overlap, "by the rules of this lock"},
 		{"touching", late + "140ms 3 c3 invoke acquire lock=L grant=c\n", grants(overlap, "a", "c"), "do not show that the request"},
 
 		{"duplicate", tokens, token, ""},

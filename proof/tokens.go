@@ -21,7 +21,7 @@ func (s *scene) tokens(c Claim) (span history.Interval, err error) {
 	case c.Class != defect:
 		return span, errors.New("a finding about duplicate or falling tokens must have the class \"defect\"")
 	case c.Rule == "duplicate" && s.Model.Together(a, b):
-		return span, fmt.Errorf("the lock allows two clients to hold the grants %s and %s at the same time", a.ID, b.ID)
+		return span, fmt.Errorf("by the rules of this lock, two clients may hold the grants %s and %s at the same time", a.ID, b.ID)
 	case c.Rule == "duplicate" && before.V != after.V:
 		return span, fmt.Errorf("the tokens differ: %d and %d", before.V, after.V)
 	case c.Rule == "duplicate" && a.Sent() > b.Sent():

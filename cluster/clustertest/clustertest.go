@@ -177,7 +177,7 @@ func together(ctx context.Context, addrs map[string]string, stores, supervisors 
 		return err
 	}
 	if n != stores-1 {
-		return fmt.Errorf("%d replicas follow, not %d", n, stores-1)
+		return fmt.Errorf("%d replicas are connected to the master, expected %d", n, stores-1)
 	}
 	for i := range supervisors {
 		if _, err := Ask(ctx, addrs[fmt.Sprintf("supervisor-%d", i+1)], "MASTER"); err != nil {

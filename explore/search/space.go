@@ -123,6 +123,7 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Spac
 		"at": append([]string{"random"}, s.points...), "nth": {"1", "2", "3", "5", "8"}, "for": {"0.2ttl", "0.5ttl", "0.9ttl", "1.2ttl", "1.5ttl", "2.5ttl"},
 		"every": {"0.5ttl", "1ttl", "1.7ttl", "2.5ttl"}, "clients": {"1", "holder", "all", "half", "c1", "c1+c2"}, "stay": {"0.3ttl", "0.9ttl", "1.5ttl"},
 		"nodes": {"1", "2", "leader", "follower", "majority", "granted", "all"}, "grant": {"any", "all", "1", "2", "3"}, "until": {"granted"}, "while": {"1"}, "message": requests,
+		"hold": {"0", "0.1ttl", "0.5ttl", "0.9ttl", "1.5ttl", "2.5ttl"}, // longer than a lease: then it must be extended, or its loss told
 	}
 	return s, nil
 }

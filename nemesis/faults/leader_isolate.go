@@ -24,7 +24,7 @@ func leaderIsolate() nemesis.Spec {
 				return nil
 			}
 			if own[paramMode] == modeLatency || (own[paramMode] != modeCut && own[paramWay] != string(link.Both)) {
-				return fmt.Errorf("%s=%s,%s=%s does not keep the two sides apart: choose %s, %s, %s or %s, in both directions",
+				return fmt.Errorf("%s=%s,%s=%s does not separate the two sides, because some traffic still passes: choose the mode %s, %s, %s or %s, in both directions",
 					paramMode, own[paramMode], paramWay, own[paramWay], modeCut, modeBlackHole, modeLoss, modeHold)
 			}
 			return checkMode(own, in)

@@ -115,7 +115,7 @@ func TestLeaderIsolatePlans(t *testing.T) {
 	cannot(t, LeaderIsolate{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
 	planned(t, map[string]string{
 		"isolate-master:at=acquired": "", "leader-isolate:at=acquired,grant=all": "", "leader-isolate:nodes=granted": "use nodes=master",
-		"leader-isolate:mode=hold": "", "leader-isolate:mode=latency": "does not keep the two sides apart", "leader-isolate:mode=loss,way=to": "does not keep the two sides apart",
+		"leader-isolate:mode=hold": "", "leader-isolate:mode=latency": "does not separate the two sides", "leader-isolate:mode=loss,way=to": "does not separate the two sides",
 		"leader-isolate:mode=melt": "mode=melt: choose cut",
 	})
 }

@@ -16,7 +16,7 @@ func packetDelay() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "packet-delay", Doc: "holds back a client's requests to the protected resource, and delivers them late, in order (Kleppmann's delayed write)",
 		Notes:  "If the fault is tied to a point, the client does not wait at the point: the client goes on, and its write is held back.",
-		Proven: "lockstorm is holding back at least one byte from the client. The record says how many bytes.",
+		Proven: "lockstorm is holding back at least one byte from the client. The record says how many bytes are held back.",
 		End:    "lockstorm delivers the held bytes.",
 		Family: history.FamilyLink, Whom: nemesis.Clients, Links: nemesis.ToRegister, Delays: true, Fault: PacketDelay{},
 		Strikes: func(int, []string) string { return points.BeforeWrite }, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),

@@ -203,7 +203,7 @@ func (x *expansion) axes() {
 		x.set(&base, v.flag, flat(v.choices))
 	}
 	if !slices.ContainsFunc(x.f.Axes, func(v values) bool { return v.flag.Value == "backend" || v.flag.Value == execKey }) && base.Backend == "" {
-		x.wrong(x.f.Axes[0].flag.Line, "the axes need the key backend")
+		x.wrong(x.f.Axes[0].flag.Line, "the key backend: is missing under axes:")
 		return
 	}
 	x.product(base, x.f.Axes, nil, 0)

@@ -120,7 +120,7 @@ var wrong = map[string][]string{
 	"axes:\n  backend: redis-lua\n  ttl: [1s, fast]\n":                                                                  {"s.yaml:3:", "fast"},
 	"axes:\n  backend: []\n":                                                                                            {"s.yaml:2: the key backend has no values"},
 	"axes:\n  backend: redis-lua\n  backend: redsync\n":                                                                 {"s.yaml:3:", "appears twice"},
-	"axes:\n  nemesis: none\n":                                                                                          {"s.yaml:2: the axes need the key backend"},
+	"axes:\n  nemesis: none\n":                                                                                          {"s.yaml:2: the key backend: is missing under axes:"},
 	"axes:\n  backend: file-flock\n  nemesis: flush\n":                                                                  {"s.yaml:3: file-flock/flush:"},
 	"axes:\n  backend: redis-lua\n  clients: [[1, 2]]\n":                                                                {"s.yaml:3: clients takes one value"},
 	"seeds: 0\naxes: {backend: redis-lua}\n":                                                                            {"s.yaml:1: seed \"0\""},

@@ -60,7 +60,7 @@ func Schema(cat *suite.Book) map[string]any {
 					"without": described(words, "never inject these faults"),
 					"vary":    described(words, "also vary these options of the lock; all: every option"),
 				}},
-				"trial": object{"type": "string", "description": "the trial.json of a kept run, or its directory, relative to this file: repeat this run"},
+				"trial": object{"type": "string", "description": "repeats a kept run: the path of its trial.json, or of its directory, relative to this file"},
 			})}},
 			"exclude":    object{"type": "array", "items": flagSchema(cat.Catalogue, words, true)},
 			"expect":     object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "properties": with(object{"of": flagSchema(cat.Catalogue, words, true)})}},

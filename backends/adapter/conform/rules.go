@@ -226,7 +226,7 @@ func (x *bench) calls(ctx context.Context) error {
 	asks := slices.Contains(x.about.Calls, backends.CallAsk)
 	if asks {
 		if held, err := lease.(backends.Asker).Held(ctx); err != nil || !held {
-			return fmt.Errorf("the client held the lock, but the adapter answered the request ask with held: %t (%w)", held, cmp.Or(err, errors.New("no error")))
+			return fmt.Errorf("the client held the lock, but the adapter answered the request `ask` with `held: %t` (%w)", held, cmp.Or(err, errors.New("no error")))
 		}
 	}
 	if err := lease.Release(ctx); err != nil {
@@ -234,7 +234,7 @@ func (x *bench) calls(ctx context.Context) error {
 	}
 	if asks {
 		if held, err := lease.(backends.Asker).Held(ctx); err == nil && held {
-			return errors.New("the client had released the lock, but the adapter answered the request ask with held: true")
+			return errors.New("the client had released the lock, but the adapter answered the request `ask` with `held: true`")
 		}
 	}
 	return nil
