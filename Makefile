@@ -174,7 +174,7 @@ explore-bench: servers ##> the guided and the random search for published failur
 	set -o pipefail; $(GO) test -tags series -count=1 -timeout 12h -run TestSeriesExplore -v ./tests/e2e | grep --line-buffered -v '^=== '
 
 .PHONY: planted
-planted: servers ##> searches of locks with planted bugs, which must find each, and of the same locks without them: PLANTED_FOR (3m) each, 40 minutes
+planted: servers ##> searches of locks with planted bugs, which must find each, and of the same locks without them: PLANTED_FOR (3m) each at most
 	set -o pipefail; $(GO) test -tags series -count=1 -timeout 180m -p 2 -parallel 2 -run TestSeriesPlanted -v ./tests/planted ./backends/redis ./backends/redislibs ./backends/zookeeper ./backends/sql | grep --line-buffered -v '^=== '
 
 .PHONY: track-record

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -173,6 +174,15 @@ func (t *Trial) Differs() (out []string) {
 // WriteFile saves the trial as JSON.
 func (t *Trial) WriteFile(path string) error {
 	return files.WriteJSON(path, t)
+}
+
+// Judged is [Trial.Run] where only what was judged matters.
+func (t *Trial) Judged(ctx context.Context, out string) (*checker.Results, error) {
+	o, err := t.Run(ctx, out, nil)
+	if err != nil {
+		return nil, err
+	}
+	return o.Results, nil
 }
 
 // Run makes the run in a directory, which must be empty or absent, judges it, and writes what

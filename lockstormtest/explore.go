@@ -49,11 +49,7 @@ func Explore(t testing.TB, cat *harness.Catalogue, line string, length time.Dura
 		Space: space, Dir: filepath.Join(f.dir, "search"), Seed: max(cfg.Seed, 1), Jobs: runtime.NumCPU(), Keep: keptRuns,
 		Run: func(ctx context.Context, tr *harness.Trial, dir string) (*checker.Results, error) {
 			tr.Config.Command = j.command()
-			out, err := tr.Run(ctx, dir, nil)
-			if err != nil {
-				return nil, err
-			}
-			return out.Results, nil
+			return tr.Judged(ctx, dir)
 		},
 	}
 	ctx, cancel := inTime(t)

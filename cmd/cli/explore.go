@@ -111,7 +111,7 @@ func (a *App) explore(ctx context.Context, f exploreFlags) error {
 		Space: space, Dir: out, Seed: seed, Jobs: jobs, Random: f.random, Keep: f.keep, StopAt: f.stop,
 		Run: func(ctx context.Context, t *harness.Trial, dir string) (*checker.Results, error) {
 			t.Config.Command = a.st.Name + " run " + t.Config.Line()
-			return judged(ctx, t, dir)
+			return t.Judged(ctx, dir)
 		},
 		Progress: func(st search.State) { a.exploring(view, st, time.Since(begun), length) },
 	}

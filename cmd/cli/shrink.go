@@ -82,7 +82,9 @@ func (a *App) shrink(ctx context.Context, dir string, f shrinkFlags) error {
 		Said: func(text string, taken bool, runs, shown int) {
 			fmt.Fprintf(a.st.Stdout, "%-8s %d of %d  %s\n", map[bool]string{true: "taken", false: "refused"}[taken], shown, runs, text)
 		},
-		Run: judged,
+		Run: func(ctx context.Context, t *harness.Trial, dir string) (*checker.Results, error) {
+			return t.Judged(ctx, dir)
+		},
 	}
 	made, err := s.Shrink(ctx, t, at)
 	if err != nil {
@@ -96,15 +98,6 @@ func (a *App) shrink(ctx context.Context, dir string, f shrinkFlags) error {
 		return a.Exit(harness.ExitInterrupted)
 	}
 	return nil
-}
-
-// judged makes a run of which only what was judged matters.
-func judged(ctx context.Context, t *harness.Trial, dir string) (*checker.Results, error) {
-	o, err := t.Run(ctx, dir, nil)
-	if err != nil {
-		return nil, err
-	}
-	return o.Results, nil
 }
 
 // notShrunk says why there is no smaller trial.

@@ -232,22 +232,25 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
+// violating is a run in which two hold the lock at once, and the data shows it.
+func violating(_ context.Context, _ *harness.Trial, dir string) (*checker.Results, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	h := `{"index":0,"time":1,"process":"controller","type":"info","f":"run","value":{"schema":1,"backend":"x","clients":2,"locks":["L1"],"ttl_ns":1000000000}}` + "\n"
+	if err := os.WriteFile(filepath.Join(dir, history.File), []byte(h), 0o644); err != nil {
+		return nil, err
+	}
+	return &checker.Results{Verdict: checker.Fail, Checks: map[string]checker.Result{
+		checker.MutualExclusion: {Verdict: checker.Fail, Required: true, Findings: []checker.Finding{{Rule: "overlap", Class: checker.Defect, Gating: true}}},
+		checker.DataPlain:       {Verdict: checker.Fail, Required: true, Findings: []checker.Finding{{Rule: "lost-update", Class: checker.Defect, Gating: true}}},
+	}}, nil
+}
+
 // The search keeps what it finds, counts it by kind, and ends when it has what it looks for. Runs that cannot be made end it with their error.
 func TestSearch(t *testing.T) {
 	s := &Search{Space: space(t, "file-flock", "client-pause"), Dir: t.TempDir(), Seed: 1, Jobs: 2, Keep: 1}
-	s.Run = func(_ context.Context, _ *harness.Trial, dir string) (*checker.Results, error) {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, err
-		}
-		h := `{"index":0,"time":1,"process":"controller","type":"info","f":"run","value":{"schema":1,"backend":"x","clients":2,"locks":["L1"],"ttl_ns":1000000000}}` + "\n"
-		if err := os.WriteFile(filepath.Join(dir, history.File), []byte(h), 0o644); err != nil {
-			return nil, err
-		}
-		return &checker.Results{Verdict: checker.Fail, Checks: map[string]checker.Result{
-			checker.MutualExclusion: {Verdict: checker.Fail, Required: true, Findings: []checker.Finding{{Rule: "overlap", Class: checker.Defect, Gating: true}}},
-			checker.DataPlain:       {Verdict: checker.Fail, Required: true, Findings: []checker.Finding{{Rule: "lost-update", Class: checker.Defect, Gating: true}}},
-		}}, nil
-	}
+	s.Run = violating
 	s.Until = func(v *Violation) bool { return v.Check == checker.MutualExclusion && v.Runs > 2 }
 	st, err := s.Go(t.Context())
 	if err != nil {
@@ -295,18 +298,7 @@ func TestShared(t *testing.T) {
 	}
 	b := &board{others: []*Entry{foreign("client-pause", 1, 2), foreign("client-pause", 2), foreign("server-kill", 3)}}
 	s := &Search{Space: space(t, "file-flock", "client-pause"), Dir: t.TempDir(), Seed: 1, Jobs: 1, Share: b, StopAt: 1}
-	s.Run = func(_ context.Context, _ *harness.Trial, dir string) (*checker.Results, error) {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, err
-		}
-		h := `{"index":0,"time":1,"process":"controller","type":"info","f":"run","value":{"schema":1,"backend":"x","clients":2,"locks":["L1"],"ttl_ns":1000000000}}` + "\n"
-		if err := os.WriteFile(filepath.Join(dir, history.File), []byte(h), 0o644); err != nil {
-			return nil, err
-		}
-		return &checker.Results{Verdict: checker.Fail, Checks: map[string]checker.Result{
-			checker.MutualExclusion: {Verdict: checker.Fail, Required: true, Findings: []checker.Finding{{Rule: "overlap", Class: checker.Defect, Gating: true}}},
-		}}, nil
-	}
+	s.Run = violating
 	st, err := s.Go(t.Context())
 	if err != nil {
 		t.Fatal(err)

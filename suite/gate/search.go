@@ -92,11 +92,7 @@ func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir st
 	}
 	run := func(ctx context.Context, t *harness.Trial, dir string) (*checker.Results, error) {
 		t.Config.Command = again
-		out, err := t.Run(ctx, dir, nil)
-		if err != nil {
-			return nil, err
-		}
-		return out.Results, nil
+		return t.Judged(ctx, dir)
 	}
 	s := &search.Search{
 		Space: space, Dir: filepath.Join(dir, searchDir), Seed: c.Run.Seed, Jobs: searchRuns, Keep: searchKeeps, Run: run, Share: share,

@@ -65,11 +65,7 @@ func searched(t *testing.T, cat *harness.Catalogue, line string, length time.Dur
 	s := &search.Search{
 		Space: space, Dir: filepath.Join(t.TempDir(), "search"), Seed: 1, Jobs: jobs, StopAt: 1,
 		Run: func(ctx context.Context, tr *harness.Trial, dir string) (*checker.Results, error) {
-			out, err := tr.Run(ctx, dir, nil)
-			if err != nil {
-				return nil, err
-			}
-			return out.Results, nil
+			return tr.Judged(ctx, dir)
 		},
 	}
 	ctx, stop := context.WithTimeout(t.Context(), length)
