@@ -26,7 +26,8 @@ type Lateness struct {
 // LateCause finds why a client acted after its lease had run out: because of us, where we kept
 // it at a point for so long that no fault is needed; else a fault that holds the client or what
 // it sends up, for long enough; else a stall of the host, with our own share, that is as long as
-// the client was late; else what kept it from renewing or from being told.
+// the client was late; else what kept it from renewing or from being told; else, for a request, a
+// host that was busy for most of the time that the request took, and for as long as it was late.
 func (in Causes) LateCause(l Lateness) checker.Cause {
 	client, span := l.Grant.Client, history.Interval{From: l.From, To: l.Until}
 	stood := in.HeldUp(span, in.Stands()[client])
@@ -45,6 +46,9 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 		return FaultCause(f)
 	}
 	if l.OnItsWay {
+		if waited := in.Waited(span); waited >= behind && waited > (span.To-span.From)/2 {
+			return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("the host was busy while a request of %s was on its way: tasks waited %s of %s for a processor or a disk", client, checker.Millis(waited), checker.Millis(span.To-span.From))}
+		}
 		return delayed(overrun(l.Grant, l.Until), l.From, l.Due)
 	}
 	return overrun(l.Grant, l.Until)

@@ -107,6 +107,21 @@ func (in *Facts) LongStalls() []history.Interval {
 // busyShare is the share of a time in which something waited for the host, from which on the host was busy.
 const busyShare = 0.9
 
+// Waited is for how long, within a span, something waited for a processor or a disk: shares of the seconds that the kernel counted,
+// as nobody knows where in a second the waiting was.
+func (in *Facts) Waited(span history.Interval) (sum int64) {
+	for _, e := range in.Pressure {
+		var p history.Pressure
+		if e.Value.Into(&p) != nil || p.Span <= 0 {
+			continue
+		}
+		if part := span.Overlap(history.Interval{From: e.Time - p.Span, To: e.Time}); !part.Empty() {
+			sum += int64(float64(part.To-part.From) * float64(max(p.CPU, p.IO)) / float64(p.Span))
+		}
+	}
+	return sum
+}
+
 // Busy are the times in which something nearly always waited for a processor or a disk: what did not
 // answer then may not have had its turn, though no ticker of ours was late.
 func (in *Facts) Busy() (out []history.Interval) {

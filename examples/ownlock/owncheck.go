@@ -154,8 +154,10 @@ func twice(in *checker.Input, a, b posted) checker.Finding {
 		a, b = b, a
 	}
 	if a.call.End() > b.grant.From() { // sent as the holder, written when it was not any more
-		late := causes.Of(in).CauseOf(a.grant, a.call.End())
-		f.Class, f.Reason = checker.Inherent, checker.ReasonAppliedLate
+		late := causes.Of(in).LateCause(causes.Lateness{
+			Grant: a.grant, From: a.call.Start(), Until: a.call.End(), Begun: b.grant.From(), Due: a.grant.DeadlineAt(a.call.Start()), OnItsWay: true,
+		})
+		f.Class, f.Reason, f.Doubtful = checker.Inherent, checker.ReasonAppliedLate, late.Unasked()
 		f.Cause, f.CauseKind, f.Fault = late.Text, late.Kind, late.Fault
 		return f
 	}
