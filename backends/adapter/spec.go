@@ -81,8 +81,8 @@ func command(v catalog.Values) ([]string, error) {
 	return append([]string{file}, args...), nil
 }
 
-// describeLimit is how long an adapter may take to say what it is: a virtual machine takes its time to start.
-const describeLimit = 30 * time.Second
+// describeLimit is how long an adapter may take to say what it is: a virtual machine takes its time to start, most of all on a busy host.
+const describeLimit = time.Minute
 
 // described remembers what programs have said of themselves, as long as they stay the same.
 var described struct {

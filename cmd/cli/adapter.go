@@ -61,15 +61,13 @@ func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) er
 	if len(argv) > 1 && argv[1] == "--" { // as `lockstorm run` divides a backend from its arguments
 		argv = slices.Delete(argv, 1, 2)
 	}
-	t := conform.Target{Argv: argv, TTL: f.ttl, Seed: f.seed}
 	about, err := adapter.Describe(argv)
-	switch {
-	case errors.Is(err, backends.ErrMissing):
+	if errors.Is(err, backends.ErrMissing) {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
-	case err == nil:
-		if f.topology == "" && len(about.Topologies) > 0 {
-			f.topology = about.Topologies[0]
-		}
+	}
+	t := conform.Target{Argv: argv, Hello: err, TTL: f.ttl, Seed: f.seed}
+	if f.topology == "" && len(about.Topologies) > 0 {
+		f.topology = about.Topologies[0]
 	}
 	if f.topology != "" {
 		servers, err := harness.StartServers(cmd.Context(), a.cat, f.topology, f.provider)

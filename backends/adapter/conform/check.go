@@ -19,6 +19,7 @@ import (
 // Target is an adapter, and what it is held against.
 type Target struct {
 	Argv    []string
+	Hello   error             // why it did not say what it is, where it was asked before to find its servers
 	Dir     string            // for locks in files
 	Servers map[string]string // node -> host:port
 	Nodes   []cluster.Ref
@@ -176,12 +177,21 @@ func (x *bench) request(lock string) backends.Request {
 	}}
 }
 
-// try is one try, or, of a lock that can only wait, a short wait.
+// try is one try of a lock that somebody else holds, or, of a lock that can only wait, a short wait.
 func (x *bench) try(ctx context.Context, l backends.Locker, lock string) (backends.Lease, error) {
+	return x.attempt(ctx, l, lock, patience)
+}
+
+// take is a try of a free lock: what has nobody to wait for may be slow on a busy host.
+func (x *bench) take(ctx context.Context, l backends.Locker, lock string) (backends.Lease, error) {
+	return x.attempt(ctx, l, lock, answerLimit)
+}
+
+func (x *bench) attempt(ctx context.Context, l backends.Locker, lock string, limit time.Duration) (backends.Lease, error) {
 	if !x.spec.NoTry {
 		return l.TryAcquire(ctx, x.request(lock))
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return l.Acquire(ctx, x.request(lock))
 }

@@ -41,6 +41,9 @@ var rules = []rule{
 }
 
 func (x *bench) describes(context.Context) (err error) {
+	if x.t.Hello != nil { // without its topology it would be opened without servers
+		return x.t.Hello
+	}
 	if x.about, err = adapter.Describe(x.t.Argv); err != nil {
 		return err
 	}
@@ -60,7 +63,7 @@ func (x *bench) opens(ctx context.Context) (err error) {
 
 // free takes a lock and gives it back.
 func (x *bench) free(ctx context.Context) error {
-	lease, err := x.try(ctx, x.a, "free")
+	lease, err := x.take(ctx, x.a, "free")
 	if err != nil {
 		return fmt.Errorf("a client failed to acquire a free lock, although all servers were healthy: %w", err)
 	}
@@ -74,7 +77,7 @@ func (x *bench) exclusive(ctx context.Context) error {
 	if !x.about.Model.Locks() {
 		return skip("a lock of model %s does not promise mutual exclusion", x.about.Model.Kind)
 	}
-	held, err := x.try(ctx, x.a, "exclusive")
+	held, err := x.take(ctx, x.a, "exclusive")
 	if err != nil {
 		return err
 	}
@@ -93,7 +96,7 @@ func (x *bench) exclusive(ctx context.Context) error {
 }
 
 func (x *bench) handsOver(ctx context.Context) error {
-	held, err := x.try(ctx, x.a, "over")
+	held, err := x.take(ctx, x.a, "over")
 	if err != nil {
 		return err
 	}
@@ -131,7 +134,7 @@ func (x *bench) tokens(ctx context.Context) error {
 	var last int64
 	for i := range 5 {
 		l := []backends.Locker{x.a, x.b}[i%2]
-		lease, err := x.try(ctx, l, "tokens")
+		lease, err := x.take(ctx, l, "tokens")
 		if err != nil {
 			return err
 		}
@@ -148,7 +151,7 @@ func (x *bench) tokens(ctx context.Context) error {
 }
 
 func (x *bench) cancels(ctx context.Context) error {
-	held, err := x.try(ctx, x.a, "cancel")
+	held, err := x.take(ctx, x.a, "cancel")
 	if err != nil {
 		return err
 	}
@@ -165,7 +168,7 @@ func (x *bench) cancels(ctx context.Context) error {
 }
 
 func (x *bench) releasesOnce(ctx context.Context) error {
-	lease, err := x.try(ctx, x.a, "once")
+	lease, err := x.take(ctx, x.a, "once")
 	if err != nil {
 		return err
 	}
@@ -186,7 +189,7 @@ func (x *bench) settles(ctx context.Context) error {
 	const register = "plain"
 	for i := range int64(3) {
 		l := []backends.Locker{x.a, x.b}[i%2]
-		lease, err := x.try(ctx, l, "settles")
+		lease, err := x.take(ctx, l, "settles")
 		if err != nil {
 			return err
 		}
@@ -214,7 +217,7 @@ func (x *bench) calls(ctx context.Context) error {
 	if len(x.about.Calls) == 0 {
 		return skip("the adapter does not support the requests extend and ask")
 	}
-	lease, err := x.try(ctx, x.a, "calls")
+	lease, err := x.take(ctx, x.a, "calls")
 	if err != nil {
 		return err
 	}
@@ -245,7 +248,7 @@ func (x *bench) early(ctx context.Context) error {
 	if len(x.t.Servers) == 0 {
 		return skip("the adapter needs no server")
 	}
-	warm, err := x.try(ctx, x.a, "early-warm") // it is connected
+	warm, err := x.take(ctx, x.a, "early-warm") // it is connected
 	if err != nil {
 		return err
 	}
@@ -339,7 +342,7 @@ func (x *bench) mend(l backends.Locker) {
 }
 
 func (x *bench) ends(ctx context.Context) error {
-	lease, err := x.try(ctx, x.b, "ends")
+	lease, err := x.take(ctx, x.b, "ends")
 	if err != nil {
 		return err
 	}
