@@ -184,10 +184,10 @@ func (h *History) Run() (Run, error) {
 		}
 		var run Run
 		if err := h.Events[i].Value.Into(&run); err != nil {
-			return Run{}, fmt.Errorf("the event that describes the run cannot be read: %w", err)
+			return Run{}, fmt.Errorf("the event run, which describes the run, cannot be read: %w", err)
 		}
 		if run.Schema > Schema {
-			return Run{}, fmt.Errorf("the history has schema %d, but this lockstorm reads only schemas up to %d: use a newer lockstorm", run.Schema, Schema)
+			return Run{}, fmt.Errorf("the history has schema version %d, but this lockstorm reads only versions up to %d: use a newer lockstorm", run.Schema, Schema)
 		}
 		return run, nil
 	}

@@ -77,7 +77,7 @@ func ReadLetter(path string) (*Letter, error) {
 		return nil, fmt.Errorf("%s: %w", path, errors.Join(ErrNoLetter, err))
 	}
 	if l.Schema > LetterSchema {
-		return nil, fmt.Errorf("%s has schema %d, but this lockstorm reads only up to schema %d: use a newer lockstorm", path, l.Schema, LetterSchema)
+		return nil, fmt.Errorf("%s has schema version %d, but this lockstorm reads only versions up to %d: use a newer lockstorm", path, l.Schema, LetterSchema)
 	}
 	for i := range l.Events { // as a record has them: its files are indented
 		var compact bytes.Buffer

@@ -223,7 +223,7 @@ func (s *scene) why(c Claim, at int64) string {
 	case bothValid:
 		return "Class defect: both leases were still running (" + s.deadlines(c, at) + ")."
 	case noLease:
-		return "Class defect: these grants have no lease that could expire."
+		return "Class defect: the two grants have no leases, so neither of them had expired."
 	case leaseOver, toldLate:
 		return fmt.Sprintf("Class %s: at %s a lease had run out (%s).", c.Class, s.seconds(at), s.deadlines(c, at))
 	case ownFence:

@@ -75,7 +75,7 @@ func (a *audit) runs() {
 		if err := e.Value.Into(&run); err != nil {
 			a.add("run", fmt.Sprintf("the run event of %s (event %d) cannot be read: %v", e.Party, e.Index, err), e)
 		} else if !reflect.DeepEqual(first, judged(run)) {
-			a.add("runs-differ", fmt.Sprintf("the run event of %s (event %d) differs from the run event of the first log", e.Party, e.Index), e)
+			a.add("runs-differ", fmt.Sprintf("the run event of %s (event %d) differs from the run event of the first log: do not mix the logs of different runs", e.Party, e.Index), e)
 		}
 	}
 	if len(told) == 1 && told[history.PartyController] {

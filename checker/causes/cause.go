@@ -82,7 +82,7 @@ func FaultCause(f *history.Injection) checker.Cause {
 
 func overrun(g *history.Grant, until int64) checker.Cause {
 	if d := g.DeadlineAt(until); d.Set && until >= d.V {
-		return checker.Cause{Kind: checker.CauseOverrun, Text: "overrun: the client worked for longer than its lease lasted"}
+		return checker.Cause{Kind: checker.CauseOverrun, Text: "overrun: the client worked longer than its lease lasted"}
 	}
 	return checker.NoCause
 }

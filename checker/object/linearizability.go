@@ -26,7 +26,7 @@ func judgeLocks(in question, size int) checker.Result {
 	for _, lock := range in.Locks {
 		j.lock(lock)
 	}
-	r := in.Conclude("search for a legal order of the operations of each lock, by the model of "+lin.Lock(in.Model)+"; a second checker (Porcupine) confirms each violation", j.findings, len(j.findings))
+	r := in.Conclude("search for a legal order of the operations of each lock, under the rules of "+lin.Lock(in.Model)+"; a second checker (Porcupine) confirms each violation", j.findings, len(j.findings))
 	if len(j.findings) == MaxFindings {
 		r.Reason = fmt.Sprintf("only the first %d violations are listed", MaxFindings)
 	}

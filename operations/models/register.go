@@ -27,7 +27,7 @@ func register(initial string) Model {
 			default:
 				pair, ok := o.call.In.([]any)
 				if !ok || len(pair) != 2 {
-					return false, errors.New("the value of the invocation of a cas must be [expected new]")
+					return false, errors.New("the value of a cas invocation must have the form [expected new]")
 				}
 				o.a, o.b = t.of(pair[0]), t.of(pair[1])
 			}
