@@ -88,7 +88,7 @@ func TestReadRefuses(t *testing.T) {
 		"[" + invoke:                        "line 2: the file is incomplete: it ends inside its list of operations",
 		"[" + invoke + "]\n{":               `line 3: '{' follows the end of the list`,
 		invoke + `{"type":"ok","f":"acqui`:  "line 2: the file is incomplete: it ends inside the operation that begins on this line",
-		invoke + invoke:                     "line 2: process 0 begins acquire before the end of its acquire of line 1",
+		invoke + invoke:                     "line 2: process 0 begins acquire, although its acquire of line 1 has not ended",
 		`{"type":"ok","f":"a","process":1}`: "line 1: process 1 ends a (ok), but has not begun this operation",
 		invoke + `{"type":"ok","f":"release","process":0}`: "line 2: process 0 ends release, but the operation that it began on line 1 is acquire",
 		`{"a":1}`:                                      `line 1: the field "`,

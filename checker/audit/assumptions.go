@@ -86,7 +86,7 @@ func (a *audit) sequence() {
 			logs[e.Party] = l
 		}
 		if e.Seq != l.next {
-			a.add("seq", fmt.Sprintf("the log of %s jumps from event %d to event %d: events are missing or duplicated", e.Party, l.next-1, e.Seq), e)
+			a.add("seq", fmt.Sprintf("in the log of %s, an event has the sequence number %d instead of %d: events are missing or duplicated", e.Party, e.Seq, l.next), e)
 			return
 		}
 		l.next++

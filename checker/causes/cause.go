@@ -89,9 +89,9 @@ func overrun(g *history.Grant, until int64) checker.Cause {
 
 // describeFault names a fault as people would: what, whom, where, when.
 func describeFault(f *history.Injection) string {
-	text := fmt.Sprintf("%s #%d", f.Fault.Fault, f.ID)
+	text := fmt.Sprintf("fault #%d: %s", f.ID, f.Fault.Fault)
 	if whom := checker.Joined(f.Clients, f.Nodes); whom != "" {
-		text += " of " + whom
+		text += " on " + whom
 	}
 	text += activeTime(f)
 	if trigger := checker.Trigger(f.Fault); trigger != "" {
