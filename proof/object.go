@@ -263,7 +263,7 @@ func (t *tale) says(op operation) string {
 	g := t.of[op.grant]
 	switch op.kind {
 	case takes:
-		return fmt.Sprintf("%s takes lock %s (grant %s)", g.Client, g.Lock, g.ID)
+		return fmt.Sprintf("%s acquires lock %s (grant %s)", g.Client, g.Lock, g.ID)
 	case frees:
 		return fmt.Sprintf("%s releases the lock (grant %s)", g.Client, g.ID)
 	case renews:
@@ -271,7 +271,7 @@ func (t *tale) says(op operation) string {
 	case notHeld:
 		return "the store says that " + g.Client + " does not hold the lock (grant " + g.ID + ")"
 	}
-	return "grant " + g.ID + " ends"
+	return "grant " + g.ID + " ends without an acknowledged release"
 }
 
 // state is how far a search has come: the operations that have taken effect, and the grants that hold the lock.

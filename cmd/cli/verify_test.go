@@ -29,7 +29,7 @@ func TestVerify(t *testing.T) {
 	dir := violated(t)
 	mailed := filepath.Join(t.TempDir(), "proof.json")
 	code, out, errs := lockstorm(t, "verify", dir, "--save", mailed)
-	for _, want := range []string{"1. mutual-exclusion, overlap (defect): the proof holds", "both believed that they held the lock, from", "proofs hold, checked against the whole record", "saved: " + mailed} {
+	for _, want := range []string{"1. mutual-exclusion, overlap (defect): the proof holds", "both believed that they held the lock.", "proofs hold, checked against the whole record", "saved: " + mailed} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit %d, want %q in\n%s%s", code, want, out, errs)
 		}
