@@ -62,7 +62,7 @@ func (l *Letter) seal() (string, error) {
 }
 
 // ErrNoLetter is the answer for files that are no proof.
-var ErrNoLetter = errors.New("the file is not a proof that lockstorm wrote (with verify --save)")
+var ErrNoLetter = errors.New("the file is not a lockstorm proof: `lockstorm verify DIR --save FILE` writes a proof")
 
 // ReadLetter reads a proof from a file.
 func ReadLetter(path string) (*Letter, error) {

@@ -34,7 +34,7 @@ const mostOperations = 60
 // them is one of a lock.
 func (s *scene) object(c Claim) (span history.Interval, err error) {
 	if len(c.Grants) == 0 {
-		return span, errors.New("the finding names no grant")
+		return span, errors.New("the finding must name at least one grant")
 	}
 	var of []*history.Grant
 	for _, id := range c.Grants {
@@ -104,7 +104,7 @@ func (t *tale) prepare() error {
 		t.span.From = t.span.To
 	}
 	if len(t.ops) > mostOperations {
-		return fmt.Errorf("the finding covers %d operations, which are too many for a proof by events (at most %d)", len(t.ops), mostOperations)
+		return fmt.Errorf("the finding covers %d operations, but a proof by events can cover at most %d", len(t.ops), mostOperations)
 	}
 	return nil
 }
