@@ -51,7 +51,7 @@ func TestVerify(t *testing.T) {
 		{[]string{dir, dir, "--save", mailed}, 3, "name one directory"},
 		{[]string{mailed, "--save", mailed}, 3, "need a run directory"},
 		{[]string{filepath.Join(dir, "logs")}, 3, "has no run with a results.json"},
-		{[]string{filepath.Join(dir, "results.json")}, 3, "not a proof that lockstorm wrote"},
+		{[]string{filepath.Join(dir, "results.json")}, 3, "not a lockstorm proof"},
 		{[]string{filepath.Join(dir, "nothing")}, 3, "no such file"},
 		{nil, 3, "requires at least 1 arg"},
 	} {
