@@ -136,7 +136,7 @@ func finish(name string, parts []*decoder) (*History, error) {
 			continue
 		}
 		if n := len(h.Events); i == len(parts)-1 && n > 0 && h.Events[n-1].F == FEnd {
-			h.Damage = append(h.Damage, Damage{File: name, Line: d.last, What: "the history continues after the event that ends the run"})
+			h.Damage = append(h.Damage, Damage{File: name, Line: d.last, What: "the history has more events after the event that ends the run"})
 			continue
 		}
 		h.Torn = d.torn
@@ -191,5 +191,5 @@ func (h *History) Run() (Run, error) {
 		}
 		return run, nil
 	}
-	return Run{}, errors.New("the history lacks the event run, which describes the run")
+	return Run{}, errors.New("the history has no event run (the event that describes the run)")
 }

@@ -63,7 +63,7 @@ func (in question) data(register string) checker.Result {
 	case r.Verdict == checker.Pass && answer == checker.Unknown:
 		r.Reason = "this verdict relies only on the register's log, because the clients' answers gave no verdict: " + why
 	case r.Verdict == checker.Fail && answer == checker.Pass:
-		r.Reason = "the register's log shows the damage, but the answers that the clients got do not"
+		r.Reason = "the register's log shows the damage, but the answers that the clients got do not show it"
 	}
 	r.Proof = checker.NewProof(checker.DataProof{Clients: answer})
 	return r

@@ -76,7 +76,7 @@ func doneTwice(period int64, done []*history.Call) checker.Finding {
 
 func hasJobs(in question) (checker.Code, string) {
 	if len(in.jobs()) == 0 {
-		return checker.CodeElsewhere, "this workload has no periodic job: use --workload job"
+		return checker.CodeElsewhere, "this workload has no periodic job: to test one, use --workload job"
 	}
 	return "", ""
 }

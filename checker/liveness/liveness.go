@@ -179,7 +179,7 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 			return f, true
 		}
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("%s held the lock (grant %s) for nearly all of the time limit after the faults, and released the lock too late or never", g.Client, g.ID)})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("%s held the lock (grant %s) for nearly the whole time limit after the faults, and released the lock too late or never", g.Client, g.ID)})
 		return f, true
 	}
 	suspects := in.suspect(lock, &f)
