@@ -49,11 +49,7 @@ func (s *scene) sentence(e *history.Event) string {
 	case history.FRelease:
 		return s.answered(e, who, fmt.Sprintf("to release lock %s (grant %s)", lock, e.Grant), fmt.Sprintf("%s released lock %s (grant %s)", who, lock, e.Grant))
 	case history.FRenew:
-		done := fmt.Sprintf("%s renewed %s", who, held)
-		if e.Deadline.Set {
-			done += ", which is now valid until " + s.seconds(e.Deadline.V)
-		}
-		return s.answered(e, who, "to renew "+held, done)
+		return s.answered(e, who, "to renew "+held, s.lasting(fmt.Sprintf("%s renewed %s", who, held), e))
 	case history.FRead, history.FWrite:
 		return s.used(e, who)
 	case history.FWork:
@@ -64,11 +60,7 @@ func (s *scene) sentence(e *history.Event) string {
 	case history.FLost:
 		return fmt.Sprintf("%s was notified of the loss of %s", who, held)
 	case history.FLease:
-		joined := fmt.Sprintf("%s created or joined lease %s", who, e.Lease)
-		if e.Deadline.Set {
-			joined += ", which is valid until " + s.seconds(e.Deadline.V)
-		}
-		return joined
+		return s.lasting(fmt.Sprintf("%s created or joined lease %s", who, e.Lease), e)
 	case history.FKill:
 		return fmt.Sprintf("%s was killed", firstOf(e.Client, e.Node))
 	case history.FEnd:
@@ -84,6 +76,14 @@ func (s *scene) sentence(e *history.Event) string {
 		}
 	}
 	return fmt.Sprintf("the log of %s has an event with the type %s and the operation %s", e.Party, e.Type, e.F)
+}
+
+// lasting adds until when a lease is valid, where that is on record.
+func (s *scene) lasting(text string, e *history.Event) string {
+	if !e.Deadline.Set {
+		return text
+	}
+	return text + ", which is now valid until " + s.seconds(e.Deadline.V)
 }
 
 // faultSentence says what an event of a fault means; the name and the number of the fault are put in.
