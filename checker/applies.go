@@ -5,7 +5,7 @@ import "github.com/lockstorm/lockstorm/history"
 // IsLock is [Check.Applies] of what is asked of locks, not of versions that are compared when data is written.
 func IsLock(in *Input) (Code, string) {
 	if !in.Model.Locks() {
-		return CodeNoLock, "this backend has no lock: the backend detects conflicts when clients write data"
+		return CodeNoLock, "this backend has no lock: instead, the store refuses conflicting writes"
 	}
 	return "", ""
 }

@@ -20,7 +20,7 @@ func ReadResults(path string) (*Results, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if r.Schema > ResultsSchema {
-		return nil, fmt.Errorf("%s has schema %d, but this lockstorm reads only up to schema %d: use a newer lockstorm", path, r.Schema, ResultsSchema)
+		return nil, fmt.Errorf("%s has schema version %d, but this lockstorm reads only versions up to %d: use a newer lockstorm", path, r.Schema, ResultsSchema)
 	}
 	return &r, nil
 }

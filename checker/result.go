@@ -123,7 +123,7 @@ func Conclude(method string, findings []Finding, total int) Result {
 		r.Verdict = Fail
 	}
 	if total > len(r.Findings) && r.Reason == "" {
-		r.Reason = fmt.Sprintf("%d findings, of which the worst %d are listed", total, len(r.Findings))
+		r.Reason = fmt.Sprintf("%d findings in total, but only the worst %d are listed", total, len(r.Findings))
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
 	return r

@@ -16,7 +16,7 @@ func Trigger(f history.Fault) string {
 	}
 	switch f.Point {
 	case points.Waiting:
-		return "when " + f.By + " began to wait"
+		return "when " + f.By + " began to wait for the lock"
 	case points.Acquired:
 		return "just after " + f.By + " was granted the lock"
 	case points.Request:
@@ -29,5 +29,5 @@ func Trigger(f history.Fault) string {
 	if next, ok := strings.CutPrefix(f.Point, "before-"); ok {
 		return fmt.Sprintf("just before %s's %s", f.By, next)
 	}
-	return fmt.Sprintf("at the point %s of %s", f.Point, f.By) // of a backend's or a workload's own
+	return fmt.Sprintf("when %s reached the point %s", f.By, f.Point) // of a backend's or a workload's own
 }

@@ -222,7 +222,7 @@ func TestFaultsTiedToEachOther(t *testing.T) {
 	if delay.Effective() && (delay.Effect.Time < pause.Effect.Time || delay.Invoke.Time > pause.HealEnd.Time) {
 		t.Errorf("the delay was injected at %v and took effect at %v, the pause lasted from %v to %v", delay.Invoke.Time, delay.Effect.Time, pause.Effect.Time, pause.HealEnd.Time)
 	}
-	if c := out.Results.Checks[checker.Coverage]; strings.Contains(c.Reason, "ended early") {
+	if c := out.Results.Checks[checker.Coverage]; strings.Contains(c.Reason, "ended earlier than planned") {
 		t.Errorf("coverage: %s", c.Reason)
 	}
 }

@@ -129,19 +129,19 @@ func (v Value) Into(dst any) error { return json.Unmarshal(v.JSON, dst) }
 //	text  in fixtures: word, time, number, list; none where it has a place of its own there
 //	is    its type, for people; doc: what it says
 type Event struct {
-	Index    int64    `rec:"index" is:"int" doc:"position in the history from 0 (not in party logs)"`
-	Time     int64    `rec:"time" is:"int, ns" doc:"time since the start of the run, by CLOCK_MONOTONIC; the start is the same moment for all processes of the host"`
-	Process  Process  `rec:"process" is:"int or string" doc:"for operations a number, which is never reused; for notices the name of the party"`
-	Type     Type     `rec:"type" is:"string" doc:"~invoke~: an operation begins. ~ok~: it happened. ~fail~: it certainly did not happen. ~info~: its outcome is unknown, or the event is a notice"`
-	F        string   `rec:"f" is:"string" doc:"the operation or notice: see below"`
-	Value    Value    `rec:"value" is:"any" doc:"for read and write ~{base, new}~: the value that was read and the value that is written; for other events see below"`
-	Error    string   `rec:"error" keep:"word" text:"word" is:"string" doc:"~busy~, ~not-held~, ~not-sent~, ~timeout~, ~closed~, ~stale-token~, ~deadlock~, ~conflict~, ~other~"`
+	Index    int64    `rec:"index" is:"int" doc:"position of the event in the history, counted from 0 (the log of a party does not have this field)"`
+	Time     int64    `rec:"time" is:"int, ns" doc:"time since the start of the run, measured with CLOCK_MONOTONIC; all processes of the run count from the same start"`
+	Process  Process  `rec:"process" is:"int or string" doc:"an operation has a process number (after an operation with unknown outcome, the client changes to a new number); a notice has the name of its party"`
+	Type     Type     `rec:"type" is:"string" doc:"~invoke~: an operation begins. ~ok~: the operation happened. ~fail~: the operation certainly did not happen. ~info~: the outcome of the operation is unknown, or the event is a notice"`
+	F        string   `rec:"f" is:"string" doc:"the name of the operation or notice: see the next table"`
+	Value    Value    `rec:"value" is:"any" doc:"for read and write ~{base, new}~: the value that was read and the value that is written; for other events see the next table"`
+	Error    string   `rec:"error" keep:"word" text:"word" is:"string" doc:"the error code: ~busy~, ~not-held~, ~not-sent~, ~timeout~, ~closed~, ~stale-token~, ~deadlock~, ~conflict~, ~other~"`
 	Message  string   `rec:"message" keep:"own" text:"word" is:"string" doc:"the error in words"`
 	Party    string   `rec:"party" keep:"again" is:"string" doc:"the party (a client, the controller, ...) whose log contains the event"`
-	Seq      int64    `rec:"seq" is:"int" doc:"position in the party's log, from 0 without gaps"`
-	Client   string   `rec:"client" keep:"again" text:"word" is:"string" doc:"the client that acts, or that a fault targets"`
+	Seq      int64    `rec:"seq" is:"int" doc:"position of the event in the log of its party, counted from 0 without gaps"`
+	Client   string   `rec:"client" keep:"again" text:"word" is:"string" doc:"the client that acts, or the client that is the target of a fault"`
 	Lock     string   `rec:"lock" keep:"again" text:"word" is:"string" doc:"the name of the lock"`
-	Mode     string   `rec:"mode" keep:"word" text:"word" is:"string" doc:"~shared~ for readers; absent: exclusive"`
+	Mode     string   `rec:"mode" keep:"word" text:"word" is:"string" doc:"~shared~ for readers; without this field the mode is exclusive"`
 	Grant    string   `rec:"grant" keep:"again" text:"word" is:"string" doc:"id of the attempt to acquire the lock; all events of the attempt have the same id"`
 	Owner    string   `rec:"owner" keep:"word" text:"word" is:"string" doc:"the owner's name in the store"`
 	Lease    string   `rec:"lease" keep:"word" text:"word" is:"string" doc:"the name of the lease; several grants of a session have the same lease"`
@@ -151,5 +151,5 @@ type Event struct {
 	Token    Opt      `rec:"token" text:"number" is:"64-bit int" doc:"fencing token"`
 	Nodes    []string `rec:"nodes" text:"list" is:"strings" doc:"the servers that granted the lock or answered a renewal"`
 	Register string   `rec:"register" keep:"word" text:"word" is:"string" doc:"~plain~ or ~fenced~; with the workload ~stock~: ~stock~ or ~ledger~"`
-	Node     string   `rec:"node" keep:"word" text:"word" is:"string" doc:"the server that a ~role~ or ~kill~ event is about"`
+	Node     string   `rec:"node" keep:"word" text:"word" is:"string" doc:"the server that a ~role~ or ~kill~ event describes"`
 }

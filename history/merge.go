@@ -37,7 +37,7 @@ func MergeDir(dir string) (*History, error) {
 	for _, p := range paths {
 		h, err := ReadFile(p)
 		if errors.Is(err, ErrNoHistory) {
-			h = &History{Torn: p + ": the log is empty, because the process that writes the log died before its first event"}
+			h = &History{Torn: p + ": the log is empty: the process that should write this log died before it recorded an event"}
 		} else if err != nil {
 			return nil, err
 		}

@@ -124,7 +124,7 @@ func splitValue(line string) (text string, value []byte) {
 func (e *Event) setField(field string) error {
 	key, val, ok := strings.Cut(field, "=")
 	if !ok {
-		return fmt.Errorf("field %q: want key=value", field)
+		return fmt.Errorf("field %q must have the form key=value", field)
 	}
 	texts, times, numbers, lists := e.textFields()
 	numbers["base"], numbers["new"] = &e.Value.Base, &e.Value.New
@@ -142,7 +142,7 @@ func (e *Event) setField(field string) error {
 		*numbers[key] = Some(n)
 		return err
 	default:
-		return fmt.Errorf("no field %q", key)
+		return fmt.Errorf("unknown field %q", key)
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func (r *Run) set(key, val string) error {
 		}
 		r.RequestedFaults = append(r.RequestedFaults, RequestedFault{Spec: val, Family: family})
 	default:
-		return fmt.Errorf("no such field")
+		return fmt.Errorf("unknown field")
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func fields(p part, isJSON bool) (map[string]any, error) {
 		return plainMap(m), nil
 	}
 	if tooLarge(p.text) {
-		return nil, fmt.Errorf("line %d: a number of the operation has an exponent of more than four digits", p.line)
+		return nil, fmt.Errorf("line %d: the operation contains a number whose exponent has more than four digits", p.line)
 	}
 	var m map[any]any
 	if err := edn.Unmarshal(p.text, &m); err != nil {
@@ -30,7 +30,7 @@ func fields(p part, isJSON bool) (map[string]any, error) {
 	}
 	named, ok := plain(m).(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("line %d: each field of an operation must have a name", p.line)
+		return nil, fmt.Errorf("line %d: an operation must be a map from field names to values, as in {:type :invoke, :f :read}", p.line)
 	}
 	return named, nil
 }
@@ -93,7 +93,7 @@ func (e *Event) keyOf(named any, keyed bool) error {
 	}
 	pair, ok := e.Value.([]any)
 	if !ok || len(pair) != 2 {
-		return fmt.Errorf("line %d: value is %s: with --independent it must be [key value]", e.Line, Text(e.Value))
+		return fmt.Errorf("line %d: value is %s: with --independent, a value must have the form [key value]", e.Line, Text(e.Value))
 	}
 	e.Key, e.Value = Canonical(pair[0]), pair[1]
 	return nil

@@ -107,7 +107,7 @@ func (h *History) pair(events []*Event) error {
 		c := open[e.Process]
 		if e.Type == Invoke {
 			if c != nil {
-				return fmt.Errorf("line %d: process %s begins %s before the end of its %s of line %d: a process can have only one operation at a time", e.Line, e.Process, e.F, c.F, c.Invoke.Line)
+				return fmt.Errorf("line %d: process %s begins %s, although its %s of line %d has not ended: a process can have only one operation at a time", e.Line, e.Process, e.F, c.F, c.Invoke.Line)
 			}
 			c = &Call{F: e.F, Process: e.Process, Key: e.Key, In: e.Value, From: place, To: Open, Invoke: e}
 			open[e.Process], h.Calls = c, append(h.Calls, c)
@@ -120,7 +120,7 @@ func (h *History) pair(events []*Event) error {
 		case c == nil:
 			return fmt.Errorf("line %d: process %s ends %s (%s), but has not begun this operation", e.Line, e.Process, e.F, e.Type)
 		case c.F != e.F:
-			return fmt.Errorf("line %d: process %s ends %s, but line %d began %s", e.Line, e.Process, e.F, c.Invoke.Line, c.F)
+			return fmt.Errorf("line %d: process %s ends %s, but the operation that it began on line %d is %s", e.Line, e.Process, e.F, c.Invoke.Line, c.F)
 		case c.Key != e.Key:
 			return fmt.Errorf("line %d: process %s ends an operation on key %s, but line %d began an operation on key %s", e.Line, e.Process, e.Key, c.Invoke.Line, c.Key)
 		}

@@ -88,9 +88,9 @@ func TestReadRefuses(t *testing.T) {
 		"[" + invoke:                        "line 2: the file is incomplete: it ends inside its list of operations",
 		"[" + invoke + "]\n{":               `line 3: '{' follows the end of the list`,
 		invoke + `{"type":"ok","f":"acqui`:  "line 2: the file is incomplete: it ends inside the operation that begins on this line",
-		invoke + invoke:                     "line 2: process 0 begins acquire before the end of its acquire of line 1",
+		invoke + invoke:                     "line 2: process 0 begins acquire, although its acquire of line 1 has not ended",
 		`{"type":"ok","f":"a","process":1}`: "line 1: process 1 ends a (ok), but has not begun this operation",
-		invoke + `{"type":"ok","f":"release","process":0}`: "line 2: process 0 ends release, but line 1 began acquire",
+		invoke + `{"type":"ok","f":"release","process":0}`: "line 2: process 0 ends release, but the operation that it began on line 1 is acquire",
 		`{"a":1}`:                                      `line 1: the field "`,
 		`{"type":"done","f":"a","process":1}`:          "line 1: type is done: it must be invoke, ok, fail or info",
 		`{"type":"ok","f":3,"process":1}`:              "line 1: f is 3: it must be the name of an operation",
@@ -99,7 +99,7 @@ func TestReadRefuses(t *testing.T) {
 		`{:type :ok :f}`:                               "line 1: not a map in EDN",
 		`{"type":}`:                                    "line 1: not a JSON object",
 		`{"type":"invoke","f":"a","process":1,"index":1}` + "\n" + `{"type":"ok","f":"a","process":1,"index":1}`: "line 2: index 1 is already used on line 1",
-		`#_ {:type :ok}`: "line 1: the tag after # is not the name of a record",
+		`#_ {:type :ok}`: "line 1: the tag after # must be the name of a record, as in #jepsen.history.Op{...}",
 		`{"type":"` + strings.Repeat("x", maxEvent): "line 1: the operation that begins on this line is longer than",
 	} {
 		h, err := Read(strings.NewReader(text), Options{})

@@ -129,7 +129,7 @@ func (s *splitter) tag() error {
 			return err
 		}
 	}
-	return fmt.Errorf("line %d: the tag after # is not the name of a record", s.line)
+	return fmt.Errorf("line %d: the tag after # must be the name of a record, as in #jepsen.history.Op{...}", s.line)
 }
 
 // event reads a map to its end; its first byte is read already.

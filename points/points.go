@@ -32,8 +32,8 @@ const (
 // Carried lists the points of messages.
 func Carried() []Point {
 	return []Point{
-		{Name: Request, Doc: "a message from the client to a server of the lock is on its way; the message is held while the fault is injected"},
-		{Name: Reply, Doc: "a message from a server of the lock to the client is on its way; the message is held while the fault is injected"},
+		{Name: Request, Doc: "a message from the client to a server of the lock is on its way; lockstorm holds the message back while it injects the fault"},
+		{Name: Reply, Doc: "a message from a server of the lock to the client is on its way; lockstorm holds the message back while it injects the fault"},
 	}
 }
 

@@ -16,7 +16,7 @@ func (s *scene) absence(c Claim) (story []string, err error) {
 	window := fmt.Sprintf("from %s to %s", seconds(c.From), seconds(c.To))
 	switch {
 	case c.Check == "liveness" && c.Rule == "orphan" && s.nobody(c):
-		return []string{fmt.Sprintf("No client believed that it held lock %s, %s.", s.ByID[c.Grants[0]].Lock, window)}, none(c)
+		return []string{fmt.Sprintf("No client believed that it held lock %s in the time %s.", s.ByID[c.Grants[0]].Lock, window)}, none(c)
 	case c.Check == "liveness":
 		return s.inVain(c, window)
 	case c.Rule == "refused-valid":
@@ -39,7 +39,7 @@ func (s *scene) mutualWait(c Claim, window string) (story []string, err error) {
 		if g == nil || g.Acquire == nil || g.Acquire.Start() > c.From || (g.Acquire.Return != nil && g.Acquire.Return.Time < c.To) {
 			return nil, fmt.Errorf("the client that requested grant %s did not wait for the whole time %s", id, window)
 		}
-		story = append(story, fmt.Sprintf("%s waited for lock %s, %s.", g.Client, g.Lock, window))
+		story = append(story, fmt.Sprintf("%s waited for lock %s during the whole time %s.", g.Client, g.Lock, window))
 	}
 	return story, none(c)
 }
@@ -116,12 +116,12 @@ func (s *scene) inVain(c Claim, window string) (story []string, err error) {
 		}
 		for who := range asked {
 			if !got[who] {
-				story = append(story, fmt.Sprintf("%s requested lock %s, but did not get the lock %s.", who.client, lock, window))
+				story = append(story, fmt.Sprintf("%s requested lock %s, but did not get this lock in the time %s.", who.client, lock, window))
 			}
 		}
 	}
 	if len(story) == 0 {
-		return nil, fmt.Errorf("every client that requested a lock got the lock %s", window)
+		return nil, fmt.Errorf("every client that requested a lock got this lock in the time %s", window)
 	}
 	slices.Sort(story)
 	return story, none(c)

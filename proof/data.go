@@ -69,7 +69,7 @@ func (s *scene) lost(c Claim) (span history.Interval, err error) {
 	case read == nil || read.Index >= w.Index:
 		return span, fmt.Errorf("%s had not read the register before %s wrote to it", of[1].Client, of[0].Client)
 	case c.Rule != split && e.Value.Base.Set && e.Value.Base != saw(read):
-		return span, fmt.Errorf("the value that %s wrote is not based on the value that it had read", of[1].Client)
+		return span, fmt.Errorf("the value that %s wrote is not based on the value that it had read before", of[1].Client)
 	case c.Rule != split && !s.acknowledged(of[0], w):
 		return span, fmt.Errorf("the write by %s was not acknowledged", of[0].Client)
 	}

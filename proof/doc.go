@@ -53,7 +53,7 @@ func (p *Proof) Of(finding Claim) Claim {
 }
 
 // ErrRecord is the answer where events alone prove nothing.
-var ErrRecord = errors.New("this finding says that an event never happened, so checking the finding needs the whole record: name the record")
+var ErrRecord = errors.New("this finding says that an event never happened, so a check of the finding needs the whole record")
 
 // Check reports whether events prove a claim. The first of them says what was run. Story is what they show, a line an event, and what
 // follows from it.

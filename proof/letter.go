@@ -62,7 +62,7 @@ func (l *Letter) seal() (string, error) {
 }
 
 // ErrNoLetter is the answer for files that are no proof.
-var ErrNoLetter = errors.New("the file is not a proof that lockstorm wrote (with verify --save)")
+var ErrNoLetter = errors.New("the file is not a lockstorm proof: `lockstorm verify DIR --save FILE` writes a proof")
 
 // ReadLetter reads a proof from a file.
 func ReadLetter(path string) (*Letter, error) {
@@ -77,7 +77,7 @@ func ReadLetter(path string) (*Letter, error) {
 		return nil, fmt.Errorf("%s: %w", path, errors.Join(ErrNoLetter, err))
 	}
 	if l.Schema > LetterSchema {
-		return nil, fmt.Errorf("%s has schema %d, but this lockstorm reads only up to schema %d: use a newer lockstorm", path, l.Schema, LetterSchema)
+		return nil, fmt.Errorf("%s has schema version %d, but this lockstorm reads only versions up to %d: use a newer lockstorm", path, l.Schema, LetterSchema)
 	}
 	for i := range l.Events { // as a record has them: its files are indented
 		var compact bytes.Buffer

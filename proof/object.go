@@ -34,7 +34,7 @@ const mostOperations = 60
 // them is one of a lock.
 func (s *scene) object(c Claim) (span history.Interval, err error) {
 	if len(c.Grants) == 0 {
-		return span, errors.New("the finding names no grant")
+		return span, errors.New("the finding must name at least one grant")
 	}
 	var of []*history.Grant
 	for _, id := range c.Grants {
@@ -104,7 +104,7 @@ func (t *tale) prepare() error {
 		t.span.From = t.span.To
 	}
 	if len(t.ops) > mostOperations {
-		return fmt.Errorf("the finding covers %d operations, which are too many for a proof by events (at most %d)", len(t.ops), mostOperations)
+		return fmt.Errorf("the finding covers %d operations, but a proof by events can cover at most %d", len(t.ops), mostOperations)
 	}
 	return nil
 }
@@ -263,7 +263,7 @@ func (t *tale) says(op operation) string {
 	g := t.of[op.grant]
 	switch op.kind {
 	case takes:
-		return fmt.Sprintf("%s takes lock %s (grant %s)", g.Client, g.Lock, g.ID)
+		return fmt.Sprintf("%s acquires lock %s (grant %s)", g.Client, g.Lock, g.ID)
 	case frees:
 		return fmt.Sprintf("%s releases the lock (grant %s)", g.Client, g.ID)
 	case renews:
@@ -271,7 +271,7 @@ func (t *tale) says(op operation) string {
 	case notHeld:
 		return "the store says that " + g.Client + " does not hold the lock (grant " + g.ID + ")"
 	}
-	return "grant " + g.ID + " ends"
+	return "grant " + g.ID + " ends without an acknowledged release"
 }
 
 // state is how far a search has come: the operations that have taken effect, and the grants that hold the lock.

@@ -89,7 +89,7 @@ func TestClaims(t *testing.T) {
 		{"never told", strings.Replace(strings.Replace(late, "110ms", "48ms", 1), "112ms", "50ms", 1), rule(notice, "no-notice"), "no-notice for a holder that was never told"},
 		{"to one client", strings.NewReplacer("110ms 2 c2", "48ms 2 c1", "112ms 2 c2", "50ms 2 c1", "c2", "c1").Replace(late), notice, "did not take the lock from the first"},
 		{"given back before", strings.NewReplacer("110ms 2", "40ms 3 c1 invoke release lock=L grant=a\n48ms 2", "112ms", "50ms").Replace(late), notice, "had already released the lock or stopped using it"},
-		{"in time", strings.NewReplacer("110ms", "90ms", "112ms", "97ms", "sent=111ms", "sent=91ms", "run ", "run tolerance=5ms ").Replace(late), span(notice, 97, 101), "could know of the loss in time"},
+		{"in time", strings.NewReplacer("110ms", "90ms", "112ms", "97ms", "sent=111ms", "sent=91ms", "run ", "run tolerance=5ms ").Replace(late), span(notice, 97, 101), "could detect the loss of the lock in time"},
 
 		{"late signal", told + "120ms - c1 info lost lease=a\n", signal, ""},
 		{"no signal", told + "120ms 1 c1 invoke release lock=L grant=a\n", rule(signal, "no-notice"), ""},

@@ -107,7 +107,7 @@ func (s *scene) lateNotice(c Claim) (span history.Interval, err error) {
 	case s.gaveUp(a) <= b.From():
 		return span, fmt.Errorf("%s had already released the lock or stopped using it", a.Client)
 	case told-b.From() <= s.Run.Tolerance:
-		return span, errors.New("the holder could know of the loss in time")
+		return span, errors.New("the holder could detect the loss of the lock in time")
 	}
 	return span, none(c)
 }

@@ -49,11 +49,7 @@ func (s *scene) sentence(e *history.Event) string {
 	case history.FRelease:
 		return s.answered(e, who, fmt.Sprintf("to release lock %s (grant %s)", lock, e.Grant), fmt.Sprintf("%s released lock %s (grant %s)", who, lock, e.Grant))
 	case history.FRenew:
-		done := fmt.Sprintf("%s renewed %s", who, held)
-		if e.Deadline.Set {
-			done += ", now valid until " + s.seconds(e.Deadline.V)
-		}
-		return s.answered(e, who, "to renew "+held, done)
+		return s.answered(e, who, "to renew "+held, s.lasting(fmt.Sprintf("%s renewed %s", who, held), e))
 	case history.FRead, history.FWrite:
 		return s.used(e, who)
 	case history.FWork:
@@ -64,7 +60,7 @@ func (s *scene) sentence(e *history.Event) string {
 	case history.FLost:
 		return fmt.Sprintf("%s was notified of the loss of %s", who, held)
 	case history.FLease:
-		return fmt.Sprintf("%s created or joined lease %s, which is valid until %s", who, e.Lease, s.seconds(e.Deadline.V))
+		return s.lasting(fmt.Sprintf("%s created or joined lease %s", who, e.Lease), e)
 	case history.FKill:
 		return fmt.Sprintf("%s was killed", firstOf(e.Client, e.Node))
 	case history.FEnd:
@@ -79,7 +75,15 @@ func (s *scene) sentence(e *history.Event) string {
 			return fmt.Sprintf(faultSentence(e), f.Fault, f.ID)
 		}
 	}
-	return fmt.Sprintf("the log of %s has an event of type %s of the operation %s", e.Party, e.Type, e.F)
+	return fmt.Sprintf("the log of %s has an event with the type %s and the operation %s", e.Party, e.Type, e.F)
+}
+
+// lasting adds until when a lease is valid, where that is on record.
+func (s *scene) lasting(text string, e *history.Event) string {
+	if !e.Deadline.Set {
+		return text
+	}
+	return text + ", which is now valid until " + s.seconds(e.Deadline.V)
 }
 
 // faultSentence says what an event of a fault means; the name and the number of the fault are put in.
@@ -140,7 +144,7 @@ func (s *scene) asked(e *history.Event, who, lock string) string {
 	}
 	text += ")"
 	if e.Deadline.Set {
-		text += ", lease until " + s.seconds(e.Deadline.V)
+		text += " with a lease until " + s.seconds(e.Deadline.V)
 	}
 	return text
 }
@@ -171,9 +175,9 @@ func (s *scene) used(e *history.Event, who string) string {
 	}
 	switch v := e.Value; {
 	case v.Base.Set && v.New.Set:
-		text += fmt.Sprintf(": %d -> %d", v.Base.V, v.New.V)
+		text += fmt.Sprintf(": old value %d, new value %d", v.Base.V, v.New.V)
 	case v.New.Set:
-		text += fmt.Sprintf(": %d", v.New.V)
+		text += fmt.Sprintf(": new value %d", v.New.V)
 	case v.Base.Set:
 		text += fmt.Sprintf(": value %d", v.Base.V)
 	}
@@ -194,11 +198,11 @@ func (s *scene) follows(c Claim) []string {
 	span := fmt.Sprintf("from %s to %s", s.seconds(c.From), s.seconds(c.To))
 	switch {
 	case c.Check == "mutual-exclusion":
-		return []string{fmt.Sprintf("So %s and %s both believed that they held the lock, %s.", of(0), of(1), span), s.why(c, c.From)}
+		return []string{fmt.Sprintf("So %[3]s, %[1]s and %[2]s both believed that they held the lock.", of(0), of(1), span), s.why(c, c.From)}
 	case c.Check == "lock-linearizability":
-		out := []string{"So no correct lock could produce these results (rule " + c.Rule + "): a correct lock allows no order in which each operation takes effect between its request and its answer."}
+		out := []string{"So no correct lock could produce these results (rule " + c.Rule + "): each operation takes effect between its request and its answer, and the rules of the lock allow no such order of these operations."}
 		if len(s.order) > 0 {
-			out = append(out, fmt.Sprintf("A correct lock allows these operations in this order: %s. After them, a correct lock does not allow this operation: %s.", strings.Join(s.order, ", "), s.stuck))
+			out = append(out, fmt.Sprintf("A correct lock can carry out these operations in this order: %s. After these operations, a correct lock cannot carry out the next one: %s.", strings.Join(s.order, ", "), s.stuck))
 		}
 		return out
 	case c.Rule == lostUpdate || c.Rule == lateWrite:
@@ -208,13 +212,27 @@ func (s *scene) follows(c Claim) []string {
 	case c.Check == "fencing-tokens":
 		return []string{fmt.Sprintf("So the fencing tokens of %s and %s cannot protect data (rule %s).", of(0), of(1), c.Rule)}
 	case c.Check == "ownership":
-		return []string{fmt.Sprintf("So the release by %s freed the lock of %s.", of(0), of(1))}
+		return []string{fmt.Sprintf("So the release by %s freed the lock that %s held.", of(0), of(1))}
 	case c.Check == "loss-notice" && len(c.Grants) > 1:
-		return []string{fmt.Sprintf("So %s had no way to know, %[3]s, that %[2]s had got the lock.", of(0), of(1), span)}
+		return []string{fmt.Sprintf("So %[3]s, %[1]s had no way to know that %[2]s had got the lock.", of(0), of(1), span)}
 	case c.Check == "loss-notice":
-		return []string{fmt.Sprintf("So the library of %s did not report the loss of the lock in time, %s.", of(0), span)}
+		return []string{fmt.Sprintf("So the library of %s did not report the loss of the lock when the lease ended (%s), but only at %s or later.", of(0), s.seconds(c.From), s.seconds(c.To))}
 	}
-	return []string{fmt.Sprintf("So the rule %s is violated, %s.", c.Rule, span)}
+	if c.From == c.To {
+		span = "at " + s.seconds(c.From)
+	}
+	return []string{fmt.Sprintf("So %s (rule %s, %s).", firstOf(broken[c.Rule], "the rule is violated"), c.Rule, span)}
+}
+
+// broken says what it means that a rule is violated, where the events need no more.
+var broken = map[string]string{
+	"late-try":           "the attempt to acquire the lock without waiting took longer than its time limit",
+	"done-twice":         "clients did the job of one period more than once",
+	"used-after-release": "the client used the lock after the store had answered the release",
+	"log-mismatch":       "the register did not return the last written value",
+	"no-token":           "the fenced register accepted a request without a fencing token",
+	"stale-accepted":     "the fenced register accepted an outdated fencing token",
+	"equal-token":        "the fenced register accepted the same fencing token from two grants",
 }
 
 // why says what the class of a claim turns on.
@@ -223,13 +241,21 @@ func (s *scene) why(c Claim, at int64) string {
 	case bothValid:
 		return "Class defect: both leases were still running (" + s.deadlines(c, at) + ")."
 	case noLease:
-		return "Class defect: these grants have no lease that could expire."
-	case leaseOver, toldLate:
-		return fmt.Sprintf("Class %s: at %s a lease had run out (%s).", c.Class, s.seconds(at), s.deadlines(c, at))
+		return "Class defect: the two grants have no leases, so neither of them had expired."
+	case leaseOver:
+		return fmt.Sprintf("Class %s: at %s, at least one lease had run out (%s).", c.Class, s.seconds(at), s.deadlines(c, at))
+	case toldLate:
+		return fmt.Sprintf("Class %s: at %s, at least one lease had run out (%s), and the client's library had not reported the loss in time.", c.Class, s.seconds(at), s.deadlines(c, at))
+	case deadlineUnknown:
+		return fmt.Sprintf("Class %s: the events do not show the deadline of at least one lease.", c.Class)
+	case connectionOver:
+		return fmt.Sprintf("Class %s: at least one grant depends on a connection, and this connection may have ended by %s.", c.Class, s.seconds(at))
+	case connectionUnknown:
+		return fmt.Sprintf("Class %s: at least one grant depends on a connection that may have ended by %s, but no recorded event explains the end.", c.Class, s.seconds(at))
 	case ownFence:
 		return "Class defect: the condition or transaction of the write should have prevented the lost update."
 	case applied:
-		return "Class inherent: the client sent the write while it held the lock, but the write was applied later."
+		return "Class inherent: the client sent the write while it held the lock, but the write was applied only after this time."
 	case "":
 		return "Class " + c.Class + "."
 	}
@@ -240,8 +266,8 @@ func (s *scene) deadlines(c Claim, at int64) string {
 	var parts []string
 	for _, id := range c.Grants {
 		if g := s.ByID[id]; g != nil && g.DeadlineAt(at).Set {
-			parts = append(parts, fmt.Sprintf("lease of grant %s until %s", id, s.seconds(g.DeadlineAt(at).V)))
+			parts = append(parts, fmt.Sprintf("the lease of grant %s ends at %s", id, s.seconds(g.DeadlineAt(at).V)))
 		}
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, "; ")
 }

@@ -33,7 +33,7 @@ func whoCell(rec *history.Record, h *happening) cell {
 	case len(clients) > 1 && (f.Rule == "lost-update" || f.Rule == "late-write"):
 		c.Text = clients[0] + " overwrote updates of " + listed(clients[1:], 3)
 	case f.Rule == "orphan" && len(clients) == 1:
-		c.Text = "all clients, because the store may have kept a grant of " + clients[0]
+		c.Text = "all clients: the store may have kept the lock for " + clients[0]
 	}
 	if c.More == "the lock" {
 		c.More = ""
@@ -225,7 +225,7 @@ func fenceCell(r *checker.Results, about Context) cell {
 		c.Text = "no, the fence did not help"
 		c.More = fmt.Sprintf("with the fence %s lost; the fence refused %s", checker.Count(fenced, "update"), checker.Count(refused, "request"))
 	case with:
-		c.Text = "nothing was lost"
+		c.Text = "no update was lost"
 		c.More = fmt.Sprintf("with the fence %s lost; the fence refused %s", checker.Count(fenced, "update"), checker.Count(refused, "request"))
 	case noTokens(r.Checks[checker.DataFenced]) || noTokens(r.Checks[checker.FencingTokens]):
 		c.Text = "not measured"
@@ -234,9 +234,9 @@ func fenceCell(r *checker.Results, about Context) cell {
 			c.More += "; try " + about.WithTokens
 		}
 	case r.Fencing == history.FencingOff:
-		c.Text, c.More = "not measured", "with --fencing off the clients write no data behind a fence"
+		c.Text, c.More = "not measured", "with --fencing off, no data is behind a fence (a check of fencing tokens)"
 	default:
-		c.Text, c.More = "not measured", "the clients of this workload write no data behind a fence (a check of fencing tokens)"
+		c.Text, c.More = "not measured", "this workload has no data behind a fence (a check of fencing tokens)"
 	}
 	return c
 }

@@ -41,7 +41,7 @@ func TestMissedFaults(t *testing.T) {
 		{"n1", "the fault was not injected: denied (just after c2 was granted the lock)"},
 		{"c1", "the injection started, but the record does not show whether the fault took effect"},
 		{"c1", "the injection started, but it is unknown whether the fault took effect: other"},
-		{"c1", "cut (when c1 began to wait)"},
+		{"c1", "cut (when c1 began to wait for the lock)"},
 		{"nobody", "the fault was not injected: not-sent"},
 	}
 	rows := faultRows(&checker.Results{}, rec)

@@ -248,7 +248,7 @@ func (d *pageData) tell(rec *history.Record, told []*happening, ev *evidence) {
 // headOfPage stands above the verdict, which says more.
 func headOfPage(r *checker.Results) string {
 	if name, _ := unanswered(r); r.Verdict == checker.Unknown && name != "" {
-		return "inconclusive: check " + name
+		return "inconclusive: the check " + name + " has no verdict"
 	}
 	return Headline(r)
 }

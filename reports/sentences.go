@@ -93,7 +93,7 @@ func lossOf(r *checker.Results, f *checker.Finding) int64 {
 func kindOfFinding(f *checker.Finding) string {
 	switch f.Class {
 	case checker.Inherent:
-		return "Inherent to leases: any lock with a time-out can break this promise when its holder is late."
+		return "Inherent to leases: any lock with a time-out can break this promise if its holder acts too late."
 	case checker.Defect:
 		return "A defect of the lock: a correct lock would have kept this promise."
 	case checker.Undetermined:
@@ -108,7 +108,7 @@ func cure(r *checker.Results, h *happening, about Context) string {
 	fenced := r.Checks[checker.DataFenced].Verdict == checker.Pass
 	switch {
 	case f.Class == checker.Inherent && fenced:
-		return "Cure: make the data store refuse old fencing tokens. In this run the fence did so, and no update behind the fence was lost."
+		return "Cure: make the data store refuse old fencing tokens. In this run the fence refused old tokens, and no update behind the fence was lost."
 	case f.Class == checker.Inherent && about.WithTokens != "":
 		return "Cure: use a lock that issues fencing tokens (" + about.WithTokens + "), and make the data store refuse old tokens."
 	case f.Class == checker.Inherent:

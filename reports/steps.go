@@ -90,14 +90,15 @@ func renewalSteps(g *history.Grant, f *checker.Finding) []Step {
 	if rn == nil {
 		return nil
 	}
-	text := fmt.Sprintf("the lease of grant %s is renewed until %s: ", g.ID, moment(rn.Return.Deadline.V))
+	text := fmt.Sprintf("the lease of grant %s is renewed until %s (", g.ID, moment(rn.Return.Deadline.V))
 	if rn.Return.Sent.Set {
-		text += "sent at " + moment(rn.Return.Sent.V) + ", "
+		text += "renewal sent at " + moment(rn.Return.Sent.V) + ", "
 	}
 	text += "acknowledged"
 	if len(rn.Return.Nodes) > 0 {
 		text += " by " + strings.Join(rn.Return.Nodes, ", ")
 	}
+	text += ")"
 	return []Step{{At: rn.Return.Time, Party: g.Client, Kind: StepRenewed, Events: []int64{rn.Return.Index, rn.Invoke.Index}, Text: text + "."}}
 }
 

@@ -188,7 +188,7 @@ func TestNoIncident(t *testing.T) {
 	}
 	var b bytes.Buffer
 	(&printer{w: &b}).story(&history.Record{}, s)
-	if want := "  No effect on the verdict: orphan; rule orphan (check ownership), 1 finding, at 0.000 s.\n"; b.String() != want {
+	if want := "  Finding without effect on the verdict: orphan; rule orphan (check ownership), 1 finding, at 0.000 s.\n"; b.String() != want {
 		t.Errorf("the terminal says %q, want %q", b.String(), want)
 	}
 }
@@ -327,8 +327,8 @@ func TestLeaseOverOfRenewed(t *testing.T) {
 func TestStoryTellsRenewals(t *testing.T) {
 	for name, want := range map[string][]string{
 		"revoked": {
-			"the lease of grant c2-1 is renewed until 1.600 s: sent at 0.600 s, acknowledged by etcd-3.",
-			"the lease of grant c1-1 is renewed until 1.900 s: sent at 0.900 s, acknowledged by etcd-2.",
+			"the lease of grant c2-1 is renewed until 1.600 s (renewal sent at 0.600 s, acknowledged by etcd-3).",
+			"the lease of grant c1-1 is renewed until 1.900 s (renewal sent at 0.900 s, acknowledged by etcd-2).",
 		},
 		"paused": nil,
 	} {

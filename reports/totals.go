@@ -14,7 +14,7 @@ func totals(r *checker.Results) []Total {
 		out = append(out, Total{Kind: kind, Count: n, Text: fmt.Sprintf(format, args...)})
 	}
 	if n := r.Stats["violations"]; n > 0 {
-		format := "In the whole run, two clients held the lock at the same time %s (at most for %s).%s"
+		format := "In the whole run, two clients held the lock at the same time %s (longest time: %s).%s"
 		if n == 1 {
 			format = "In the whole run, two clients held the lock at the same time %s, for %s.%s"
 		}

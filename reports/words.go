@@ -17,7 +17,7 @@ func headline(r *checker.Results) string {
 	case checker.Pass:
 		for _, c := range r.Checks {
 			if c.Required && c.Spared {
-				return "pass: only findings inherent to leases, which --fail-on defect ignores"
+				return "pass: all findings are inherent to leases, and --fail-on defect ignores such findings"
 			}
 		}
 		if c := r.Checks[checker.MutualExclusion]; c.Verdict == checker.Fail {
@@ -35,7 +35,7 @@ func headline(r *checker.Results) string {
 	default:
 		for _, name := range r.Order {
 			if c := r.Checks[name]; c.Required && c.Verdict == checker.Unknown {
-				return fmt.Sprintf("inconclusive: check %s: %s", name, c.Reason)
+				return fmt.Sprintf("inconclusive: the check %s has no verdict: %s", name, c.Reason)
 			}
 		}
 		return "inconclusive"
@@ -103,7 +103,7 @@ func also(in Incident) string {
 
 // noted is an incident that fails nothing, in one line.
 func noted(in Incident) string {
-	return "No effect on the verdict: " + in.Finding.Message + "; " + shortly(in) + "."
+	return "Finding without effect on the verdict: " + in.Finding.Message + "; " + shortly(in) + "."
 }
 
 // shortly is what kind of finding an incident is, how often it is listed and since when.

@@ -35,7 +35,7 @@ func jobSpec() Spec {
 		Name: "job", Doc: "a job must be done once in each period: when a period begins by a client's own clock, the client tries to acquire the lock, and does the job if it gets the lock",
 		Params: []catalog.Param{
 			{Name: paramPeriod, Default: "1ttl", Doc: "length of a period"},
-			{Name: paramOffset, Default: "0.1ttl", Doc: "how far the last client's clock is behind the first client's; the other clocks lie in between"},
+			{Name: paramOffset, Default: "0.1ttl", Doc: "how far the clock of the last client is behind the clock of the first client; the clocks of the other clients are in between"},
 			{Name: paramMark, Default: markNone, Doc: "when the client records that a period is done (clients skip recorded periods): no: never; after: after the job; before: before the job"},
 		},
 		Points:    []points.Point{{Name: PointSent, Doc: "the job is done, but the period is not recorded yet"}},

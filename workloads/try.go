@@ -9,7 +9,7 @@ import (
 
 const paramBound = "bound"
 
-// BoundTry is the name of the longest time that a try may take, in history.Run.Bounds (ns).
+// BoundTry is the name of the time limit of each try, in history.Run.Bounds (ns).
 const BoundTry = "try"
 
 func trySpec() Spec {
@@ -18,7 +18,7 @@ func trySpec() Spec {
 		Params: []catalog.Param{
 			{Name: "hold", Default: "0.1ttl", Doc: "longest time in the critical section"},
 			{Name: "think", Default: "0.05ttl", Doc: "longest pause between two critical sections of a client"},
-			{Name: paramBound, Default: "2ttl", Doc: "longest time that a try may take"},
+			{Name: paramBound, Default: "2ttl", Doc: "time limit of each try"},
 		},
 		Tries: true,
 		Check: func(s Settings) error {

@@ -26,7 +26,7 @@ func assumptions(in question) checker.Result {
 	case len(a.findings) > 0:
 		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeUnsound, a.findings[0].Message
 	case in.End == nil:
-		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeNoEnd, "the history has no end event: the run was cut off"
+		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeNoEnd, "the history has no end event: the run was interrupted, or the last part of the history is missing"
 	default:
 		r.Reason = why
 	}
@@ -77,7 +77,7 @@ func (a *audit) sequence() {
 			return // everything after it would be reported too
 		}
 		if e.Time < last {
-			a.add("time", fmt.Sprintf("the time of event %d is %s before the time of the previous event", e.Index, checker.Millis(last-e.Time)), e)
+			a.add("time", fmt.Sprintf("the time of event %d is %s earlier than the time of the previous event: the history must be in order of time", e.Index, checker.Millis(last-e.Time)), e)
 		}
 		last = e.Time
 		l := logs[e.Party]
@@ -86,12 +86,12 @@ func (a *audit) sequence() {
 			logs[e.Party] = l
 		}
 		if e.Seq != l.next {
-			a.add("seq", fmt.Sprintf("the log of %s jumps from event %d to event %d: events are missing or duplicated", e.Party, l.next-1, e.Seq), e)
+			a.add("seq", fmt.Sprintf("in the log of %s, an event has the sequence number %d instead of %d: events are missing or duplicated", e.Party, e.Seq, l.next), e)
 			return
 		}
 		l.next++
 		if l.ended {
-			a.add("after-end", fmt.Sprintf("%s recorded event %d after the end of its log", e.Party, e.Index), e)
+			a.add("after-end", fmt.Sprintf("the log of %s contains event %d after its end event", e.Party, e.Index), e)
 		}
 		l.ended = e.F == history.FEnd
 	}
@@ -104,7 +104,7 @@ func (a *audit) sequence() {
 			has = l.next
 		}
 		if has != n {
-			a.add("count", fmt.Sprintf("the log of %s has %s, but the history contains %s of this log", party, checker.Count(n, "event"), checker.Count(has, "event")), nil)
+			a.add("count", fmt.Sprintf("according to the end event of the history, the log of %s has %s, but the history contains %s of this log", party, checker.Count(n, "event"), checker.Count(has, "event")), nil)
 		}
 	}
 }
@@ -112,10 +112,10 @@ func (a *audit) sequence() {
 // calls checks that every process is sequential and keeps to one party.
 func (a *audit) calls() {
 	for _, e := range a.in.Twice {
-		a.add("overlap", fmt.Sprintf("process %v starts an operation before the previous operation of this process ended (event %d)", e.Process, e.Index), e)
+		a.add("overlap", fmt.Sprintf("process %v starts an operation (event %d) before its previous operation has ended", e.Process, e.Index), e)
 	}
 	for _, e := range a.in.Mixed {
-		a.add("grant", fmt.Sprintf("event %d uses the id of grant %s a second time, or for another lock or client", e.Index, e.Grant), e)
+		a.add("grant", fmt.Sprintf("event %d reuses the grant id %s: each acquire needs a new id, and all events of a grant must have the same lock and client", e.Index, e.Grant), e)
 	}
 	for _, e := range a.in.Unpaired {
 		a.add("orphan", fmt.Sprintf("event %d ends an operation, but the history does not contain the event that starts this operation", e.Index), e)
@@ -127,11 +127,11 @@ func (a *audit) calls() {
 			a.add("function", fmt.Sprintf("event %d has the unknown operation %q", e.Index, e.F), e)
 		}
 		if e.Client != e.Party {
-			a.add("party", fmt.Sprintf("event %d of client %q is in the log of %q", e.Index, e.Client, e.Party), e)
+			a.add("party", fmt.Sprintf("event %d names the client %q, but is in the log of %q", e.Index, e.Client, e.Party), e)
 		}
 		p, known := party[e.Process.N]
 		if known && p != e.Party {
-			a.add("process", fmt.Sprintf("the process number %v is used by both %s and %s", e.Process, p, e.Party), e)
+			a.add("process", fmt.Sprintf("process number %v is used by both %s and %s, but must belong to only one of them", e.Process, p, e.Party), e)
 		}
 		if p != e.Party || !known {
 			party[e.Process.N] = e.Party
@@ -155,7 +155,7 @@ func (a *audit) parties() {
 	}
 	for _, party := range slices.Sorted(maps.Keys(a.in.End.Parties)) {
 		if _, killed := a.in.Kills[party]; !killed && !a.in.Finished[party] {
-			a.add(checker.RuleDied, fmt.Sprintf("the log of %[1]s ends early, although no fault killed %[1]s", party), nil)
+			a.add(checker.RuleDied, fmt.Sprintf("the log of %[1]s has no end event, although no fault killed %[1]s", party), nil)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func (in question) usedAfterRelease() []checker.Finding {
 			out = append(out, checker.Finding{
 				Rule: "used-after-release", Class: checker.NoClass, Cause: "an error in the client, not in the lock", CauseKind: checker.CauseNone, Events: []int64{u.Invoke.Index}, Grants: []string{g.ID},
 				From: u.Start(), To: u.Start(),
-				Message: fmt.Sprintf("%s used the lock (grant %s) for a %s at %s, although the store had already answered the release of this grant", g.Client, g.ID, u.Invoke.F, checker.Seconds(u.Start())),
+				Message: fmt.Sprintf("%s used grant %s for a %s at %s, after the store had already answered the release of this grant", g.Client, g.ID, u.Invoke.F, checker.Seconds(u.Start())),
 			})
 		}
 	}

@@ -23,11 +23,11 @@ func (a *audit) events() {
 		switch e.Type {
 		case history.Invoke, history.OK, history.Fail, history.Info:
 		default:
-			a.add("type", fmt.Sprintf("event %d has the unknown type %q", e.Index, e.Type), e)
+			a.add("type", fmt.Sprintf("event %d has the unknown type %q: the type must be invoke, ok, fail or info", e.Index, e.Type), e)
 		}
 		switch {
 		case op && !e.Process.IsOp() && e.Party != history.PartyRegister:
-			a.add("named-process", fmt.Sprintf("event %d is the operation %s of the process %q, but only numbered processes perform operations", e.Index, e.F, e.Process.Name), e)
+			a.add("named-process", fmt.Sprintf("event %d is an operation (%s) of the process %q: the process of an operation must be a number", e.Index, e.F, e.Process.Name), e)
 		case e.Error != "" && !errorCodes[e.Error]:
 			a.add("error", fmt.Sprintf("event %d has the unknown error code %q", e.Index, e.Error), e)
 		case op && e.Type == history.Fail && e.Error == "":
@@ -49,7 +49,7 @@ func (a *audit) register(e *history.Event) {
 	_, listed := a.in.Run.Registers[e.Register]
 	switch {
 	case !a.in.Run.Resource:
-		a.add("register", fmt.Sprintf("event %d uses the register %q, but the run's workload uses no data", e.Index, e.Register), e)
+		a.add("register", fmt.Sprintf("event %d uses the register %q, but according to the run event the workload uses no data", e.Index, e.Register), e)
 	case !listed:
 		a.add("register", fmt.Sprintf("event %d uses the register %q, but the run event does not list this register", e.Index, e.Register), e)
 	}
@@ -65,9 +65,9 @@ func (a *audit) presented() {
 			switch e := u.Invoke; {
 			case !e.Token.Set || e.Token == given:
 			case !given.Set:
-				a.add("token", fmt.Sprintf("event %d sends token %d for grant %s, but this grant has no token", e.Index, e.Token.V, g.ID), e)
+				a.add("token", fmt.Sprintf("event %d sends the fencing token %d under grant %s, but the lock issued no token with this grant", e.Index, e.Token.V, g.ID), e)
 			default:
-				a.add("token", fmt.Sprintf("event %d sends token %d for grant %s, but the token of this grant is %d", e.Index, e.Token.V, g.ID, given.V), e)
+				a.add("token", fmt.Sprintf("event %d sends the fencing token %d under grant %s, but the lock issued token %d with this grant", e.Index, e.Token.V, g.ID, given.V), e)
 			}
 		}
 	}
@@ -99,16 +99,16 @@ func (a *audit) grants() {
 		a.times(e, g.Acquire.Invoke)
 		own := run.Ends == history.EndsLease && !run.Model.Session
 		if !run.NoDeadlines && (own || e.Deadline.Set) && (!e.Sent.Set || !e.TTL.Set || !e.Deadline.Set) {
-			a.add("lease-times", fmt.Sprintf("the acquire event of grant %s lacks one of the fields sent, ttl and deadline, although the run event does not have the field no_deadlines", g.ID), e)
+			a.add("lease-times", fmt.Sprintf("the acquire event of grant %s needs the fields sent, ttl and deadline: add the missing fields, or set no_deadlines in the run event", g.ID), e)
 		}
 		if own && e.Deadline.Set && e.Deadline.V <= 0 {
 			a.add("lease-times", fmt.Sprintf("the lease of grant %s ends before the run begins: a deadline must be a time on the run's clock (the time of the request plus the remaining time to live)", g.ID), e)
 		}
 		switch {
 		case run.Tokens && !e.Token.Set && g.Mode != history.ModeShared:
-			a.add("token", fmt.Sprintf("grant %s has no token, although the lock issues tokens", g.ID), e)
+			a.add("token", fmt.Sprintf("grant %s has no fencing token, but according to the run event the lock issues tokens", g.ID), e)
 		case !run.Tokens && e.Token.Set:
-			a.add("token", fmt.Sprintf("grant %s has a token, although the lock issues no tokens", g.ID), e)
+			a.add("token", fmt.Sprintf("grant %s has a fencing token, but according to the run event the lock issues no tokens", g.ID), e)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func (a *audit) renewals() {
 			if rn.Outcome() == history.OK {
 				a.times(rn.Return, rn.Invoke)
 				if e := rn.Return; e.Deadline.Set && (!e.Sent.Set || !e.TTL.Set) {
-					a.add("lease-times", fmt.Sprintf("event %d has the field deadline, but lacks one of the fields sent and ttl", e.Index), e)
+					a.add("lease-times", fmt.Sprintf("event %d has the field deadline, but the field sent or the field ttl is missing", e.Index), e)
 				}
 			}
 		}
@@ -131,7 +131,7 @@ func (a *audit) renewals() {
 func (a *audit) faults() {
 	for _, f := range a.in.Faults {
 		if began := f.Fault.Began; began != 0 && f.Effect != nil && (began < f.Invoke.Time || began > f.Effect.Time) {
-			a.add("began", fmt.Sprintf("fault %d began at %s according to its events, but this time is not between the request for the fault (%s) and the proof of its effect (%s)", f.ID, checker.Seconds(began), checker.Seconds(f.Invoke.Time), checker.Seconds(f.Effect.Time)), f.Effect)
+			a.add("began", fmt.Sprintf("according to its events, fault %d began at %s, but a fault must begin between the request for the fault (%s) and the proof of its effect (%s)", f.ID, checker.Seconds(began), checker.Seconds(f.Invoke.Time), checker.Seconds(f.Effect.Time)), f.Effect)
 		}
 	}
 }
@@ -142,9 +142,9 @@ func (a *audit) faults() {
 func (a *audit) times(e, invoke *history.Event) {
 	switch {
 	case e.Sent.Set && invoke != nil && e.Sent.V < invoke.Time:
-		a.add("sent", fmt.Sprintf("event %d says that its request was sent at %s, but the operation started later", e.Index, checker.Seconds(e.Sent.V)), e)
+		a.add("sent", fmt.Sprintf("the field sent of event %d is %s, a time before the operation started", e.Index, checker.Seconds(e.Sent.V)), e)
 	case e.Sent.Set && e.Sent.V > e.Time:
-		a.add("sent", fmt.Sprintf("event %d says that its request was sent at %s, but the answer came earlier", e.Index, checker.Seconds(e.Sent.V)), e)
+		a.add("sent", fmt.Sprintf("the field sent of event %d is %s, a time after the answer arrived", e.Index, checker.Seconds(e.Sent.V)), e)
 	case e.TTL.Set && e.TTL.V <= 0:
 		a.add("ttl", fmt.Sprintf("event %d has a time to live (ttl) of %s: a time to live must be above 0", e.Index, checker.Millis(e.TTL.V)), e)
 	}
@@ -156,7 +156,7 @@ func (a *audit) times(e, invoke *history.Event) {
 		latest = max(latest, min(g.Under.RunsOut(0).Or(latest), e.Time+e.TTL.V))
 	}
 	if e.Deadline.V > latest {
-		a.add("deadline", fmt.Sprintf("event %d has the deadline %s, but the lease of this event ends earlier (%s)", e.Index, checker.Seconds(e.Deadline.V), checker.Seconds(latest)), e)
+		a.add("deadline", fmt.Sprintf("the deadline of event %d is %s, but the lease ends earlier, at %s", e.Index, checker.Seconds(e.Deadline.V), checker.Seconds(latest)), e)
 	}
 }
 
@@ -170,11 +170,11 @@ func (a *audit) values() {
 		}
 		for _, e := range []*history.Event{e, c.Return} {
 			if !e.Value.Base.Set || !e.Value.New.Set {
-				a.add("value", fmt.Sprintf("event %d belongs to an acknowledged write, but lacks the old or the new value", e.Index), e)
+				a.add("value", fmt.Sprintf("event %d belongs to an acknowledged write, but the old value or the new value is missing", e.Index), e)
 			}
 		}
 		if c.Invoke.Value.Base != c.Return.Value.Base || c.Invoke.Value.New != c.Return.Value.New {
-			a.add("value", fmt.Sprintf("the answer to the write of event %d contains other values than the request", e.Index), c.Return)
+			a.add("value", fmt.Sprintf("event %d requests a write, but the answer to this write contains different values", e.Index), c.Return)
 		}
 	}
 }

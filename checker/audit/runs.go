@@ -30,7 +30,7 @@ func (a *audit) run() {
 		}
 	}
 	if kind := run.Model.Kind; !run.Model.Known() {
-		a.add("model", fmt.Sprintf("the run event names the unknown lock model %q", kind), nil)
+		a.add("model", fmt.Sprintf("the run event names the lock model %q, which this lockstorm does not know", kind), nil)
 	}
 	least := int64(1)
 	if a.in.Leased() {
@@ -48,7 +48,7 @@ func (a *audit) run() {
 		{"liveness bound", run.LivenessBound, least, longest},
 	} {
 		if n.value < n.lo || n.value > n.hi {
-			a.add("run", fmt.Sprintf("the %s in the run event is %s, but must be %s to %s", n.field, checker.Millis(n.value), checker.Millis(n.lo), checker.Millis(n.hi)), nil)
+			a.add("run", fmt.Sprintf("the %s in the run event is %s, but must be between %s and %s", n.field, checker.Millis(n.value), checker.Millis(n.lo), checker.Millis(n.hi)), nil)
 		}
 	}
 	a.runs()
@@ -73,9 +73,9 @@ func (a *audit) runs() {
 		told[e.Party] = true
 		var run history.Run
 		if err := e.Value.Into(&run); err != nil {
-			a.add("run", fmt.Sprintf("the run event of %s (event %d) cannot be read: %v", e.Party, e.Index, err), e)
+			a.add("run", fmt.Sprintf("the run event in the log of %s (event %d) cannot be read: %v", e.Party, e.Index, err), e)
 		} else if !reflect.DeepEqual(first, judged(run)) {
-			a.add("runs-differ", fmt.Sprintf("the run event of %s (event %d) differs from the run event of the first log", e.Party, e.Index), e)
+			a.add("runs-differ", fmt.Sprintf("the run event in the log of %s (event %d) differs from the run event of the first log: do not mix the logs of different runs", e.Party, e.Index), e)
 		}
 	}
 	if len(told) == 1 && told[history.PartyController] {

@@ -100,7 +100,7 @@ func (a *audit) answered(c *history.Call, said []*history.Event) {
 			return
 		}
 	}
-	a.add("two-logs", fmt.Sprintf("according to event %d the register answered %s to a %s under grant %s, but the register's log has no such answer", c.Return.Index, want, c.Invoke.F, c.Invoke.Grant), c.Return)
+	a.add("two-logs", fmt.Sprintf("according to event %d, a client got the answer %s to a %s under grant %s, but the log of the register has no such answer", c.Return.Index, want, c.Invoke.F, c.Invoke.Grant), c.Return)
 }
 
 // sent checks that a request that never left did not arrive.
@@ -110,7 +110,7 @@ func (a *audit) sent(c *history.Call, said []*history.Event) {
 	}
 	for _, e := range said {
 		if sameRequest(c, e) && e.Time >= c.Start() && e.Time <= c.Return.Time {
-			a.add("two-logs", fmt.Sprintf("according to event %[1]d a %[2]s under grant %[3]s was never sent, but the register logged this %[2]s", c.Return.Index, e.F, e.Grant), c.Return)
+			a.add("two-logs", fmt.Sprintf("according to event %[1]d, the client did not send a %[2]s under grant %[3]s, but the register logged this %[2]s", c.Return.Index, e.F, e.Grant), c.Return)
 		}
 	}
 }

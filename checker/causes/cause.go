@@ -82,16 +82,16 @@ func FaultCause(f *history.Injection) checker.Cause {
 
 func overrun(g *history.Grant, until int64) checker.Cause {
 	if d := g.DeadlineAt(until); d.Set && until >= d.V {
-		return checker.Cause{Kind: checker.CauseOverrun, Text: "overrun: the client worked for longer than its lease lasted"}
+		return checker.Cause{Kind: checker.CauseOverrun, Text: "overrun: the client worked longer than its lease lasted"}
 	}
 	return checker.NoCause
 }
 
 // describeFault names a fault as people would: what, whom, where, when.
 func describeFault(f *history.Injection) string {
-	text := fmt.Sprintf("%s #%d", f.Fault.Fault, f.ID)
+	text := fmt.Sprintf("fault #%d: %s", f.ID, f.Fault.Fault)
 	if whom := checker.Joined(f.Clients, f.Nodes); whom != "" {
-		text += " of " + whom
+		text += " on " + whom
 	}
 	text += activeTime(f)
 	if trigger := checker.Trigger(f.Fault); trigger != "" {

@@ -20,7 +20,7 @@ func (in Causes) Classify(o facts.Overlap) (checker.Class, checker.Reason, strin
 		if in.Run.Ends == history.EndsConnection {
 			switch from, explained := beliefs.Disconnected(in.Record, g); {
 			case at >= from && explained:
-				return checker.Inherent, checker.ReasonConnectionOver, fmt.Sprintf("the connection on which grant %s depends may have ended as early as %s", g.ID, checker.Seconds(from))
+				return checker.Inherent, checker.ReasonConnectionOver, fmt.Sprintf("grant %s depends on a connection, and this connection may have ended as early as %s", g.ID, checker.Seconds(from))
 			case at >= from:
 				unknown = g.ID
 			}
@@ -39,13 +39,13 @@ func (in Causes) Classify(o facts.Overlap) (checker.Class, checker.Reason, strin
 		}
 	}
 	if unknown != "" && in.Run.Ends == history.EndsConnection {
-		return checker.Undetermined, checker.ReasonConnectionUnknown, fmt.Sprintf("the connection on which grant %s depends may have ended, but the record does not show when", unknown)
+		return checker.Undetermined, checker.ReasonConnectionUnknown, fmt.Sprintf("grant %s depends on a connection that may have ended, but the record does not show when", unknown)
 	}
 	if unknown != "" {
 		return checker.Undetermined, checker.ReasonDeadlineUnknown, fmt.Sprintf("the record does not show the deadline of grant %s", unknown)
 	}
 	if !in.Leased() {
-		return checker.Defect, checker.ReasonNoLease, "these grants have no lease that could expire"
+		return checker.Defect, checker.ReasonNoLease, "the two grants have no leases, so neither of them had expired"
 	}
 	return checker.Defect, checker.ReasonBothValid, "both leases were still running"
 }
@@ -88,7 +88,7 @@ func (in Causes) overlapLate(late *history.Grant, o facts.Overlap) checker.Cause
 	until := in.Hold(late).To
 	c := in.LateCause(Lateness{Grant: late, From: late.Sent(), Until: until, Begun: o.Span.From, Due: late.DeadlineAt(o.Span.From)})
 	if ns, known := in.SignalLate(late); known && ns > in.Run.Tolerance && !in.heldItself(late, c) && in.hostLate(late, ns) {
-		return checker.Cause{Kind: checker.CauseStall, Text: "unplanned host stalls, which delayed " + late.Client + " and its library"}
+		return checker.Cause{Kind: checker.CauseStall, Text: "unplanned host stalls delayed " + late.Client + " and its library"}
 	}
 	return c
 }

@@ -39,10 +39,10 @@ func (in Causes) ObjectCause(rule string, g *history.Grant, at int64) checker.Ca
 // ReleaseCause is a foreign release as the cause of what came of it for a grant.
 func (in Causes) ReleaseCause(r facts.ForeignRelease, g *history.Grant) checker.Cause {
 	why := in.WhyReleasedLate(r)
-	text := fmt.Sprintf("%s released grant %s at %s, and the release freed the lock of grant %s (cause: %s)",
+	text := fmt.Sprintf("%s released grant %s at %s, but the store freed the lock that grant %s held (why the release came late: %s)",
 		r.By.Client, r.By.ID, checker.Seconds(r.Release.Start()), r.Victim.ID, why.Text)
 	if r.Victim != g {
-		text += fmt.Sprintf(" and, as a consequence, the lock of grant %s", g.ID)
+		text += fmt.Sprintf("; as a consequence, grant %s lost the lock", g.ID)
 	}
 	return checker.Cause{Kind: checker.CauseRelease, Fault: why.Fault, Text: text}
 }
@@ -56,7 +56,7 @@ func (in Causes) mayBeFreedBy(o facts.Overlap) (checker.Cause, bool) {
 		third := g != o.First && g != o.Second && g.Lock == o.First.Lock
 		if third && rel.Start() < o.Span.From && rel.End() > o.First.Sent() {
 			why := in.CauseOf(g, rel.End())
-			return checker.Cause{Kind: checker.CauseRelease, Fault: why.Fault, Text: fmt.Sprintf("perhaps %s released grant %s too late and freed the lock: the store carried out this release no later than %s (cause: %s)",
+			return checker.Cause{Kind: checker.CauseRelease, Fault: why.Fault, Text: fmt.Sprintf("a late release by %s (grant %s) may have freed the lock: the store carried out this release no later than %s (why the release came late: %s)",
 				g.Client, g.ID, checker.Seconds(rel.End()), why.Text)}, true
 		}
 	}

@@ -50,7 +50,7 @@ func coverage(in question) checker.Result {
 			missing = append(missing, q.Spec+": "+missed(effective, short))
 		} else {
 			notes = append(notes, leftOut(q)...)
-			notes = append(notes, fmt.Sprintf("%s: %s; clients made %s meanwhile", q.Spec, hitOf(hits, effective), checker.Count(attempts, "lock attempt")))
+			notes = append(notes, fmt.Sprintf("%s: %s; clients made %s while faults were active", q.Spec, hitOf(hits, effective), checker.Count(attempts, "lock attempt")))
 		}
 	}
 	r := checker.Result{Verdict: checker.Pass, Method: "comparison of the time of each fault with the times at which clients waited for, held and released locks", Reason: strings.Join(notes, "; ")}
@@ -71,7 +71,7 @@ func missed(effective, short int) string {
 	}
 	text := checker.Count(effective, "fault") + " took effect, but no fault hit a client that waited for, held or released the lock"
 	if short > 0 {
-		text += fmt.Sprintf(" (%d of these faults ended early)", short)
+		text += fmt.Sprintf(" (%d of these faults ended earlier than planned)", short)
 	}
 	return text
 }
@@ -100,7 +100,7 @@ func leftOut(q history.RequestedFault) []string {
 	var out []string
 	for why, names := range byReason {
 		slices.Sort(names)
-		out = append(out, fmt.Sprintf("the fault %s leaves out %s: %s", q.Spec, strings.Join(names, ", "), why))
+		out = append(out, fmt.Sprintf("the fault %s does not include %s: %s", q.Spec, strings.Join(names, ", "), why))
 	}
 	slices.Sort(out)
 	return out

@@ -15,7 +15,7 @@ func of(in *checker.Input) question { return question{causes.Of(in)} }
 // Plain is the check [checker.DataPlain].
 func Plain() checker.Check {
 	return checker.Check{
-		Name: checker.DataPlain, Doc: "was the data without a fence (a check of fencing tokens) damaged?",
+		Name: checker.DataPlain, Doc: "was data in the register plain (which accepts every write) damaged?",
 		Gates:   withoutFence,
 		Applies: func(in *checker.Input) (checker.Code, string) { return usesPlain(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return dataPlain(of(in)) },
@@ -25,7 +25,7 @@ func Plain() checker.Check {
 // Fenced is the check [checker.DataFenced].
 func Fenced() checker.Check {
 	return checker.Check{
-		Name: checker.DataFenced, Doc: "was the data with a fence (a check of fencing tokens) damaged?",
+		Name: checker.DataFenced, Doc: "was data in the register fenced (which refuses outdated fencing tokens) damaged?",
 		Gates:   checker.WithFence,
 		Applies: func(in *checker.Input) (checker.Code, string) { return usesFenced(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return dataFenced(of(in)) },
@@ -45,7 +45,7 @@ func Stock() checker.Check {
 // Once is the check [checker.Once].
 func Once() checker.Check {
 	return checker.Check{
-		Name: checker.Once, Doc: "was the periodic job done exactly once in each period?",
+		Name: checker.Once, Doc: "was each periodic job done at most once in its period?",
 		Gates:   doesJobs,
 		Applies: func(in *checker.Input) (checker.Code, string) { return hasJobs(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return once(of(in)) },

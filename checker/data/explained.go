@@ -52,7 +52,7 @@ func (in question) split(s facts.Shown) (f checker.Finding, wrong bool) {
 	if why.reason == checker.ReasonTogether {
 		return f, false
 	}
-	f = plainly("split-section", s, fmt.Sprintf("the critical section of %s (grant %s) was not atomic: data was written under %s between the first read of this section and its %s at %s",
+	f = plainly("split-section", s, fmt.Sprintf("the critical section of %s (grant %s) was not atomic: other writes (%s) came between the first read of this section and its %s at %s",
 		e.Client, e.Grant, grantsOf(s.Others), e.F, checker.Seconds(e.Time)))
 	why.explain(&f)
 	return f, true
@@ -62,7 +62,7 @@ func (in question) split(s facts.Shown) (f checker.Finding, wrong bool) {
 func (in question) lostUpdate(s facts.Shown) checker.Finding {
 	e, lost := s.Event, len(s.Others)
 	why := in.explainLoss(e, s.Others)
-	f := plainly(why.rule, s, fmt.Sprintf("the write of %s (grant %s, %d -> %d) at %s overwrote %d acknowledged %s of %s that this client had never seen",
+	f := plainly(why.rule, s, fmt.Sprintf("the write of %s (grant %s, value %d -> %d) at %s overwrote %d acknowledged %s of %s that this client had never seen",
 		e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, checker.Seconds(e.Time), lost, updates(lost), grantsOf(s.Others)))
 	f.Lost = int64(lost)
 	why.explain(&f)
@@ -84,7 +84,7 @@ func (in question) replacedUnseen(s facts.Shown) checker.Finding {
 	f := checker.Finding{
 		Rule: "lost-update", Class: why.class, Reason: why.reason, Gating: true, Events: []int64{w.Index, e.Index}, Lost: 1,
 		Grants: []string{w.Grant, e.Grant}, From: w.Time, To: e.Time,
-		Message: fmt.Sprintf("the grants %s and %s both replaced the value %d: one of these two acknowledged updates was lost", w.Grant, e.Grant, e.Value.Base.V),
+		Message: fmt.Sprintf("two acknowledged writes (grants %s and %s) both replaced the value %d, so one of the two updates was lost", w.Grant, e.Grant, e.Value.Base.V),
 	}
 	f.Because(why.cause)
 	f.Doubtful = why.class == checker.Inherent && why.cause.Unasked() || why.reason == checker.ReasonUsedAfterRelease

@@ -40,7 +40,7 @@ func once(in question) checker.Result {
 	r := in.Conclude("count of the jobs that clients did in each period", findings, int(figures["jobs_twice"]))
 	r.Figures = figures
 	if r.Verdict == checker.Pass {
-		r.Reason = fmt.Sprintf("periods of the run: %d; periods in which no client did the job: %d", figures["periods"], figures["jobs_missed"])
+		r.Reason = fmt.Sprintf("the run had %d periods; periods in which no client did the job: %d", figures["periods"], figures["jobs_missed"])
 	}
 	return r
 }
@@ -76,7 +76,7 @@ func doneTwice(period int64, done []*history.Call) checker.Finding {
 
 func hasJobs(in question) (checker.Code, string) {
 	if len(in.jobs()) == 0 {
-		return checker.CodeElsewhere, "this workload has no periodic job: use --workload job"
+		return checker.CodeElsewhere, "this workload has no periodic job: to test one, use --workload job"
 	}
 	return "", ""
 }

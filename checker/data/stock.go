@@ -99,7 +99,7 @@ func (in question) lostPieces(lock string) (all []checker.Finding) {
 
 func hasStock(in question) (checker.Code, string) {
 	if _, used := in.Run.Registers[regLedger]; !used {
-		return checker.CodeElsewhere, "this workload keeps no stock: use --workload stock"
+		return checker.CodeElsewhere, "this workload keeps no stock: to test one, use --workload stock"
 	}
 	return "", ""
 }

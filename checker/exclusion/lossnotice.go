@@ -46,7 +46,7 @@ func lossNotice(in question) checker.Result {
 			}
 		}
 	}
-	r := in.Conclude("comparison of the first loss notice or deadline of each grant with the next grant to another client", findings, len(findings))
+	r := in.Conclude("comparison, for each grant, of the time of the first loss notice or deadline with the time of the next grant to another client", findings, len(findings))
 	r.Figures = figures
 	if r.Verdict == checker.Pass {
 		r.Reason = "no client got a lock before the previous holder released the lock"

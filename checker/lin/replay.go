@@ -21,7 +21,7 @@ func Replay(m history.Model, grants []*history.Grant, ops []Op, order []int) err
 		}
 		op := &ops[i]
 		if done[i] = true; op.Ret < latest {
-			return fmt.Errorf("the %[1]s of %[2]s is too late in the order: an operation that began only after the end of this %[1]s comes before it", kindNames[op.Kind], op.ID)
+			return fmt.Errorf("the order puts the %[1]s of %[2]s after an operation that began only when this %[1]s had ended", kindNames[op.Kind], op.ID)
 		}
 		if latest = max(latest, op.Call); !l.step(op) {
 			return fmt.Errorf("the lock does not allow the %s of %s in this order", kindNames[op.Kind], op.ID)

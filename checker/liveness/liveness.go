@@ -28,7 +28,7 @@ func liveness(in question) checker.Result {
 // final judges the final sections.
 func (in question) final(recoveries []checker.Recovery, figures checker.Figures) checker.Result {
 	if in.End == nil {
-		return checker.Undecided(checker.CodeNoEnd, "the run was cut off before the recovery test (after all faults, each client acquires each lock once more)")
+		return checker.Undecided(checker.CodeNoEnd, "the run was interrupted before the recovery test (after all faults, each client acquires each lock once more)")
 	}
 	from, ok := in.Phases[history.PhaseFinal]
 	if !ok {
@@ -114,7 +114,7 @@ func (in question) comesBack(lock string, span history.Interval, figures checker
 	any, hardly := map[string]bool{}, ""
 	for _, a := range groups {
 		if len(a.late) > 0 {
-			hardly = " (or asked only in the second half of the time limit)"
+			hardly = " (or the requests came too late, in the second half of the time limit)"
 		}
 		for client := range a.asked {
 			any[client] = true
@@ -168,7 +168,7 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	}
 	if others := in.passedAround(lock, a, span.From); others {
 		f.Rule, f.Doubtful = ruleStarved, true
-		f.Cause = "other clients acquired the lock meanwhile"
+		f.Cause = "other clients acquired the lock in this time"
 		figures["starved_clients"] += int64(len(stuck))
 		return f, true
 	}
@@ -179,7 +179,7 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 			return f, true
 		}
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("%s held the lock (grant %s) for nearly all of the time limit after the faults, and released the lock too late or never", g.Client, g.ID)})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("%s held the lock (grant %s) for nearly the whole time limit after the faults, and released the lock too late or never", g.Client, g.ID)})
 		return f, true
 	}
 	suspects := in.suspect(lock, &f)

@@ -72,7 +72,7 @@ func (in question) orphanFinding(lock string, asker *history.Grant, who []keeper
 		names = append(names, fmt.Sprintf("%s (%s)", k.g.ID, in.abandoned(k.g)))
 	}
 	slices.Sort(f.Events)
-	f.Message = fmt.Sprintf("lock %s was unavailable for %s: %s asked for the lock all the time, but no client believed that it held the lock; the store may still have kept the lock for grant %s",
+	f.Message = fmt.Sprintf("lock %s was unavailable for %s: %s requested the lock during all of this time, and no client believed that it held the lock; perhaps the store still kept the lock for grant %s",
 		lock, checker.Millis(span.To-span.From), asker.Client, orOthers(names))
 	f.Because(in.orphanCause(who[0].g))
 	return f

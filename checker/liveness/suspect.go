@@ -41,9 +41,9 @@ func (in question) suspect(lock string, f *checker.Finding) []*history.Grant {
 		f.Events = append(f.Events, g.Acquire.Invoke.Index)
 		what := "granted"
 		if !g.Granted() {
-			what = "may have been granted"
+			what = "perhaps granted"
 		}
-		names = append(names, fmt.Sprintf("grant %s of %s (%s at %s)", g.ID, g.Client, what, checker.Seconds(g.Sent())))
+		names = append(names, fmt.Sprintf("grant %s of %s (requested at %s and %s)", g.ID, g.Client, checker.Seconds(g.Sent()), what))
 	}
 	slices.Sort(f.Events)
 	f.Because(in.orphanCause(found[0]))

@@ -26,7 +26,7 @@ func judgeLocks(in question, size int) checker.Result {
 	for _, lock := range in.Locks {
 		j.lock(lock)
 	}
-	r := in.Conclude("search for a legal order of the operations of each lock, by the model of "+lin.Lock(in.Model)+"; a second checker (Porcupine) confirms each violation", j.findings, len(j.findings))
+	r := in.Conclude("search for a legal order of the operations of each lock, under the rules of "+lin.Lock(in.Model)+"; a second checker (Porcupine) confirms each violation", j.findings, len(j.findings))
 	if len(j.findings) == MaxFindings {
 		r.Reason = fmt.Sprintf("only the first %d violations are listed", MaxFindings)
 	}
@@ -193,7 +193,7 @@ func revived(core []*lockGrant) bool {
 func (j *lockJudge) describe(lg *lockGrant) string {
 	text := fmt.Sprintf("grant %s was requested at %s and granted no later than %s", lg.g.ID, checker.Seconds(lg.from), checker.Seconds(lg.ok))
 	if base, leased := j.in.ExpiryBase(lg.g); leased {
-		text += ", lease until " + checker.Seconds(base+j.in.Run.Tolerance)
+		text += ", with a lease until " + checker.Seconds(base+j.in.Run.Tolerance)
 	}
 	for _, rn := range lg.gone {
 		text += ", its session had ended by " + checker.Seconds(rn.End())
@@ -203,7 +203,7 @@ func (j *lockJudge) describe(lg *lockGrant) string {
 		if rel.Return != nil && rel.Return.Error != "" {
 			answer += " " + rel.Return.Error
 		}
-		text += fmt.Sprintf(", release sent at %s (answer: %s)", checker.Seconds(rel.Start()), answer)
+		text += fmt.Sprintf(", and its release was sent at %s (answer: %s)", checker.Seconds(rel.Start()), answer)
 	}
 	return text
 }

@@ -14,7 +14,7 @@ func of(in *checker.Input) question { return question{causes.Of(in)} }
 // Check is the check [checker.Ownership].
 func Check() checker.Check {
 	return checker.Check{
-		Name: checker.Ownership, Doc: "can only the holder of the lock release the lock?",
+		Name: checker.Ownership, Doc: "did only the holder of a lock release it?",
 		Gates: checker.Always,
 		Run:   func(in *checker.Input) checker.Result { return ownership(of(in)) },
 	}

@@ -38,14 +38,14 @@ func (in question) releasesOfNone() []checker.Finding {
 			if rel.Outcome() != history.OK || in.ownsAnother(g, rel) {
 				continue
 			}
-			what := "was refused"
+			what := "the store had refused"
 			if g.Acquire == nil {
-				what = "was never requested"
+				what = "no client had requested"
 			}
 			f := checker.Finding{
 				Rule: "release-of-none", Class: checker.Defect, Reason: checker.ReasonNotOwner, Gating: true,
-				Message: fmt.Sprintf("the store carried out the release of grant %s by %s at %s, although this grant of lock %s %s: the release removed a lock that this grant did not hold",
-					g.ID, g.Client, checker.Seconds(rel.Start()), g.Lock, what),
+				Message: fmt.Sprintf("the store carried out the release of grant %s by %s at %s, although %s this grant of lock %s: the release freed a lock that this grant did not hold",
+					g.ID, g.Client, checker.Seconds(rel.Start()), what, g.Lock),
 				Events: []int64{rel.Invoke.Index, rel.Return.Index}, Grants: []string{g.ID}, From: rel.Start(), To: rel.End(),
 			}
 			f.Because(checker.NoCause)

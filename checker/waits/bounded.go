@@ -56,7 +56,7 @@ func (in question) heldBack(client string, span history.Interval) int64 {
 
 func boundsTries(in question) (checker.Code, string) {
 	if in.Run.Bounds[boundTry] == 0 {
-		return checker.CodeElsewhere, "this workload sets no time limit for lock attempts: use --workload try"
+		return checker.CodeElsewhere, "this workload sets no time limit for lock attempts: to test a time limit, use --workload try"
 	}
 	return "", ""
 }

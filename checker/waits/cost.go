@@ -61,5 +61,5 @@ func wasCounted(in question) (checker.Code, string) {
 			return "", ""
 		}
 	}
-	return checker.CodeElsewhere, "this workload does not count requests: use --workload handoff"
+	return checker.CodeElsewhere, "this workload does not count requests: to count requests, use --workload handoff"
 }

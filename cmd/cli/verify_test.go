@@ -29,7 +29,7 @@ func TestVerify(t *testing.T) {
 	dir := violated(t)
 	mailed := filepath.Join(t.TempDir(), "proof.json")
 	code, out, errs := lockstorm(t, "verify", dir, "--save", mailed)
-	for _, want := range []string{"1. mutual-exclusion, overlap (defect): the proof holds", "both believed that they held the lock, from", "proofs hold, checked against the whole record", "saved: " + mailed} {
+	for _, want := range []string{"1. mutual-exclusion, overlap (defect): the proof holds", "both believed that they held the lock.", "proofs hold, checked against the whole record", "saved: " + mailed} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit %d, want %q in\n%s%s", code, want, out, errs)
 		}
@@ -51,7 +51,7 @@ func TestVerify(t *testing.T) {
 		{[]string{dir, dir, "--save", mailed}, 3, "name one directory"},
 		{[]string{mailed, "--save", mailed}, 3, "need a run directory"},
 		{[]string{filepath.Join(dir, "logs")}, 3, "has no run with a results.json"},
-		{[]string{filepath.Join(dir, "results.json")}, 3, "not a proof that lockstorm wrote"},
+		{[]string{filepath.Join(dir, "results.json")}, 3, "not a lockstorm proof"},
 		{[]string{filepath.Join(dir, "nothing")}, 3, "no such file"},
 		{nil, 3, "requires at least 1 arg"},
 	} {

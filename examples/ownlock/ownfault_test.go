@@ -21,7 +21,7 @@ func TestStaleFile(t *testing.T) {
 	t.Parallel()
 	out := lockstormtest.Violates(t, ownlock.Catalogue(), "--backend own-lock --nemesis stale-file"+settings, checker.MutualExclusion, checker.Defect)
 	for _, f := range out.Results.Checks[checker.MutualExclusion].Findings {
-		if !strings.HasPrefix(f.Cause, "stale-file #") || f.Fault == 0 {
+		if !strings.HasPrefix(f.Cause, "fault #") || !strings.Contains(f.Cause, "stale-file") || f.Fault == 0 {
 			t.Errorf("another cause: %s", f.Cause)
 		}
 	}

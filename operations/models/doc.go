@@ -97,7 +97,7 @@ func Parse(text string) (Model, error) {
 		for _, m := range Catalogue() {
 			names = append(names, m.Name)
 		}
-		return Model{}, fmt.Errorf("there is no model %q: use one of %s", name, strings.Join(names, ", "))
+		return Model{}, fmt.Errorf("unknown model %q: use one of %s", name, strings.Join(names, ", "))
 	}
 	if given {
 		return Model{}, fmt.Errorf("model %s has no parameter %q", name, key)

@@ -13,7 +13,7 @@ func register(initial string) Model {
 		name += ":initial=" + initial
 	}
 	return Model{
-		Name: name, initial: initial, Doc: "read (value: the value read), write (value: the value written), cas (value: [expected new]); register:initial=VALUE if the register does not begin as nil",
+		Name: name, initial: initial, Doc: "operations: read (value: the value read), write (value: the value written) and cas (compare-and-set, value: [expected new]); use register:initial=VALUE if the initial value is not nil",
 		names: map[string]kind{"read": read, "r": read, "write": write, "w": write, "cas": swap, "compare-and-set": swap},
 		make: func(t *table, o *op) (bool, error) {
 			switch o.kind {
@@ -27,7 +27,7 @@ func register(initial string) Model {
 			default:
 				pair, ok := o.call.In.([]any)
 				if !ok || len(pair) != 2 {
-					return false, errors.New("the value of the invocation of a cas must be [expected new]")
+					return false, errors.New("the value of a cas invocation must have the form [expected new]")
 				}
 				o.a, o.b = t.of(pair[0]), t.of(pair[1])
 			}

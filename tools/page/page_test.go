@@ -251,7 +251,7 @@ func TestCellsEqualResults(t *testing.T) {
 			case fenced && r.Stats["updates_lost_fenced"] > 0:
 				want = "did not help"
 			case fenced:
-				want = "nothing was lost"
+				want = "no update was lost"
 			}
 			if !strings.Contains(cell(5), want) {
 				t.Errorf("the fence: %q, want %q", cell(5), want)

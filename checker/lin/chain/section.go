@@ -72,7 +72,7 @@ func Replay(start int64, sections []Section, order []int) error {
 		}
 		s := sections[i]
 		if done[i] = true; s.Ret < latest {
-			return fmt.Errorf("critical section %[1]d is too late in the order: a section that began only after the end of section %[1]d comes before it", i)
+			return fmt.Errorf("the order puts critical section %[1]d after a section that began only when section %[1]d had ended", i)
 		}
 		if latest = max(latest, s.Call); s.Reads && s.Base != state {
 			return fmt.Errorf("in this order critical section %d would read %d, but in the run it read %d", i, state, s.Base)
