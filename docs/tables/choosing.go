@@ -19,24 +19,24 @@ func Choosing(r *gate.Results) string {
 	p.line("# Which lock?\n\n<!-- Written by `make choosing`. Do not edit. -->\n")
 	p.line(`Two questions matter more than the choice of a lock:
 
-1. **What happens when a holder is late?** If a lock can end by the end of a lease, a session or a connection, a second client may get the lock while
-   the first client still believes that it holds the lock. A faster store, a longer time to live or a watchdog (a thread that renews the lease) makes
-   overlaps (two holders at once) rarer, but never impossible. If an overlap would cost money, the data needs a fence. There are three kinds of
-   fences: a resource that refuses outdated fencing tokens, a condition in the write itself, and a transaction that holds the lock and writes the
-   data.
-2. **What happens when a holder dies?** If neither a lease nor the end of the holder's session, connection or process frees the lock, a dead
-   holder blocks all other clients forever.
+1. **What happens if a client loses the lock without noticing?** Many locks end when a lease, a session or a connection ends. A second client
+   may then get the lock while the first client still believes that it holds the lock. A faster store, a longer time to live or a watchdog (a thread
+   that renews the lease) makes such overlaps (two holders at once) rarer, but never impossible. If an overlap would do damage, the data needs a
+   fence. There are three kinds of fences: a resource that refuses outdated fencing tokens, a conditional write (compare-and-set), and a
+   transaction that both holds the lock and writes the data.
+2. **What happens if a holder dies?** Most locks are freed when the lease, session, connection or process of the holder ends. If none of these
+   frees the lock, a dead holder blocks all other clients forever.
 
-lockstorm measured %s without faults and under four faults, with %d seeds each. The command was
+lockstorm measured %s without faults and under four faults. Each lock ran with %d seeds under each fault. The command was
 
     lockstorm suite examples/choose.yaml
 
 The runs were made on %s, on a machine with %d processors. The suite reports "%s".
-(A cell is one lock under one fault. lockstorm skips a fault that cannot work on a lock.) In every run, clients update a register (the protected
-data) without a fence and, if the lock issues fencing tokens, a register with a fence.
+(A cell is one lock under one fault. If a fault cannot work on a lock, lockstorm skips the cell.) In every run, the clients update a register
+(the protected data) that has no fence. If the lock issues fencing tokens, the clients also update a register that has a fence.
 
 [backends.md](backends.md) describes the locks and their topologies (sets of servers). [faults.md](faults.md) describes the faults.
-[suite.md](suite.md) explains how to repeat the comparison with your time to live, your faults and your own lock.
+[suite.md](suite.md) explains how to repeat this comparison with your own lock, time to live and faults.
 `, locksOf(r), seeds, r.Started.UTC().Format("2006-01-02"), r.CPUs, r.Verdict)
 	answer := r.Table("", "").Answer
 	if answer == nil {
@@ -52,18 +52,18 @@ data) without a fence and, if the lock issues fencing tokens, a register with a 
 	}
 	p.line(`## In figures
 
-Each row of the table shows one lock. The brackets contain the 95 %% confidence interval or, with fewer than six runs, the range of the values. The
-columns have these meanings:
+Each row of the table shows one lock. The brackets contain the 95 %% confidence interval of the value. If there are fewer than six runs,
+the brackets contain the range of the values. The columns have these meanings:
 
 - **violating runs** is the share of the runs with a violation.
-- **survived** lists the faults under which no run had a violation. ` + "`" + `none` + "`" + ` means the runs without a fault.
+- **survived** lists the faults under which no run had a violation. The entry ` + "`" + `none` + "`" + ` means the runs without a fault.
 - **violated under** lists the faults under which a run had a violation. ` + "`" + `inherent` + "`" + `: every lock that can end without a release allows this violation.
   ` + "`" + `defect` + "`" + `: the lock violated its own guarantee. ` + "`" + `blocks` + "`" + `: no client got the lock again. "5 of 5" means that all five runs had a violation.
 - **updates lost** is the share of the acknowledged updates that were lost. An update is lost if a client that had never seen the update overwrites
-  it. "With the fence" is the figure of the register with a fence, which refuses tokens that are older than the newest token that it has seen. "N
-  refused" means that the fence refused N requests. "Not measured" means that the lock issues no tokens.
+  it. The column "with the fence" shows the figure for the register with a fence. This register refuses every token that is older than the newest token
+  that it has seen. "N refused" means that the fence refused N requests. "Not measured" means that the lock issues no tokens.
 - **blocked** is the longest time for which the lock was free but no client could get it.
-- **recovery** is the longest recovery time in each run (median of the runs). The recovery time is the time from the end of a fault to the next grant.
+- **recovery** is the median, over all runs, of the longest recovery time in a run. The recovery time is the time from the end of a fault to the next grant.
   For a fail-over, the recovery time starts at the beginning of the fault.
 - **acquire p50 / p99** are percentiles of the time to acquire the lock.
 `)
@@ -82,12 +82,13 @@ columns have these meanings:
 	p.line(`
 ## What this does not say
 
-- Two locks in the same group may differ, although these runs do not show a significant difference. More runs show more differences.
-- The ranking treats all violations alike, but a defect and an inherent violation have different remedies. The summary of each lock on this page names
-  the remedies.
+- Two locks in the same group may really differ, although these runs do not show a significant difference. More runs would show more significant
+  differences.
+- The ranking treats all violations alike. But the remedy for a defect is another lock, and the remedy for an inherent violation is a fence. The
+  summary of each lock on this page names the remedies.
 - Each lock ran on its smallest topology, with one server if possible. [ensembles.md](ensembles.md), [databases.md](databases.md) and
   [matrix.md](matrix.md) show the behaviour of locks during a fail-over.
-- All times were measured on one machine. Compare only times within a column.
+- All times were measured on one machine. Compare a time only with other times of the same column.
 
 %s.
 `, versionsOf(r))

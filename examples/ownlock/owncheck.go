@@ -16,12 +16,12 @@ const LedgerWhole = "ledger-whole"
 
 // The rules of its findings.
 const (
-	RuleTwice   = "entry-twice"   // two entries have one number: the first is lost, and all that followed it
-	RuleMoney   = "money-changed" // the accounts do not add up to what they did before
-	RuleStrange = "strange-entry" // what is on record is no entry
+	RuleTwice   = "entry-twice"   // two entries have the same number: the first entry is lost, and so are all entries that followed it
+	RuleMoney   = "money-changed" // the sum of all accounts has changed
+	RuleStrange = "strange-entry" // the record contains an invalid entry
 )
 
-// Checks are the checks for the catalogue.
+// Checks describes the check for the catalogue.
 func Checks() []checker.Check {
 	return []checker.Check{{
 		Name: LedgerWhole, Doc: "does every entry of the ledger have its own number, and does the sum of all accounts stay the same?",
@@ -31,7 +31,7 @@ func Checks() []checker.Check {
 	}}
 }
 
-// keepsLedger says of runs of other workloads why there is nothing to ask.
+// keepsLedger returns the reason why the check does not apply to a run of another workload.
 func keepsLedger(in *checker.Input) (checker.Code, string) {
 	if name, _ := catalog.Split(in.Run.Workload); name != Ledger && name != Late {
 		return checker.CodeNoData, fmt.Sprintf("workload %s keeps no ledger", name)
@@ -39,24 +39,24 @@ func keepsLedger(in *checker.Input) (checker.Code, string) {
 	return "", ""
 }
 
-// LedgerProof is the proof of the check: what it saw, by lock.
+// LedgerProof is the evidence of the check: one LedgerSeen for each lock.
 type LedgerProof map[string]LedgerSeen
 
-// LedgerSeen is what one ledger came to.
+// LedgerSeen counts the entries of one ledger.
 type LedgerSeen struct {
-	Entries int64 `json:"entries"` // that clients were told of
-	Lost    int64 `json:"lost"`    // of them, those that somebody else wrote over unseen
+	Entries int64 `json:"entries"` // acknowledged entries
+	Lost    int64 `json:"lost"`    // acknowledged entries that a client overwrote without having seen them
 }
 
-// posted is an entry that a client was told of. One of unknown outcome may not be in the book: it
-// proves nothing.
+// posted is an acknowledged entry. The check ignores entries with unknown outcome, because they may not be in the
+// book.
 type posted struct {
 	Entry
 	grant *history.Grant
 	call  *history.Call
 }
 
-// ledgerWhole follows the book of each lock through its entries.
+// ledgerWhole replays the acknowledged entries of each lock's ledger.
 func ledgerWhole(in *checker.Input) checker.Result {
 	var findings []checker.Finding
 	figures, proof := checker.Figures{"ledger_entries": 0, "ledger_entries_lost": 0}, LedgerProof{}
@@ -73,11 +73,11 @@ func ledgerWhole(in *checker.Input) checker.Result {
 	return r
 }
 
-// follow writes the book again. Whoever writes it has read it under the same grant: so an entry whose
-// number is in the book was made on top of a book that had gone on meanwhile, and what is in it from
-// there on is lost. Those who come later number on from what they find: they are not to blame.
+// follow replays the entries. Every client reads the book and writes it under the same grant. So if the number of a new entry is
+// already in the book, other clients have changed the book between the read and the write. The entries from this number on are then
+// lost. Later clients continue with the numbers that they read, and make no error.
 func follow(in *checker.Input, entries []posted) (findings []checker.Finding, lost int64) {
-	var book []posted // by growing numbers
+	var book []posted // in the order of their numbers
 	for _, p := range entries {
 		if p.Total != entries[0].Total {
 			findings = append(findings, money(p, entries[0]))
@@ -94,7 +94,7 @@ func follow(in *checker.Input, entries []posted) (findings []checker.Finding, lo
 	return findings, lost
 }
 
-// postedUnder lists the entries under one lock in the order in which clients were told of them.
+// postedUnder lists the entries of one lock in the order in which they were acknowledged.
 func postedUnder(in *checker.Input, lock string) (out []posted, strange []checker.Finding) {
 	for _, g := range in.ByLock[lock] {
 		for _, u := range g.Uses {
@@ -115,7 +115,7 @@ func postedUnder(in *checker.Input, lock string) (out []posted, strange []checke
 	return out, strange
 }
 
-// finding is one about entries, the earlier first, that nobody is blamed for yet.
+// finding makes a finding about entries (the earlier entry first), without a cause.
 func finding(rule, message string, about ...posted) checker.Finding {
 	f := checker.Finding{
 		Rule: rule, Class: checker.NoClass, Cause: "no fault in the record explains this", CauseKind: checker.CauseNone, Gating: true, Message: message,
@@ -128,14 +128,14 @@ func finding(rule, message string, about ...posted) checker.Finding {
 	return f
 }
 
-// money is a transfer that made or lost some: no lock can do that.
+// money reports a transfer that changed the sum of all accounts. No lock can cause this: the workload made the error.
 func money(p, before posted) checker.Finding {
 	f := finding(RuleMoney, fmt.Sprintf("after entry %d of %s the sum of all accounts is %d, but the first entry gave the sum %d", p.Number, p.grant.Client, p.Total, before.Total), before, p)
 	f.Cause, f.CauseKind = "an error of the workload", checker.CauseRecord
 	return f
 }
 
-// twice blames two entries of one number on what let both clients write.
+// twice reports two entries with the same number, and finds out why both clients could write.
 func twice(in *checker.Input, a, b posted) checker.Finding {
 	f := finding(RuleTwice, fmt.Sprintf("%s (grant %s) and %s (grant %s) both wrote entry %d of the ledger of lock %s: one of the two entries is lost",
 		a.grant.Client, a.grant.ID, b.grant.Client, b.grant.ID, a.Number, a.grant.Lock), a, b)
@@ -153,7 +153,7 @@ func twice(in *checker.Input, a, b posted) checker.Finding {
 	if b.grant.From() < a.grant.From() {
 		a, b = b, a
 	}
-	if a.call.End() > b.grant.From() { // sent as the holder, written when it was not any more
+	if a.call.End() > b.grant.From() { // a sent the write while it held the lock, but the write took effect later
 		late := causes.Of(in).LateCause(causes.Lateness{
 			Grant: a.grant, From: a.call.Start(), Until: a.call.End(), Begun: b.grant.From(), Due: a.grant.DeadlineAt(a.call.Start()), OnItsWay: true,
 		})
@@ -165,7 +165,7 @@ func twice(in *checker.Input, a, b posted) checker.Finding {
 	return f
 }
 
-// afterRelease reports whether the client had been told that it no longer holds the lock.
+// afterRelease reports whether the client wrote after its release had been acknowledged.
 func (p posted) afterRelease() bool {
 	return slices.ContainsFunc(p.grant.Releases, func(rel *history.Call) bool {
 		return rel.Outcome() == history.OK && rel.End() <= p.call.Start()

@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// answer is what the check says of a history, as text: the verdict, and class and rule of each
+// answer judges a history with the check, and returns the result as text: the verdict, and the class and rule of each
 // finding.
 func answer(t *testing.T, events string) (string, checker.Result) {
 	t.Helper()
@@ -31,13 +31,13 @@ func answer(t *testing.T, events string) (string, checker.Result) {
 	return strings.Join(said, ", "), r
 }
 
-// granted is two events: a client is granted a lock at a time in ms, with a lease of 50 ms.
+// granted makes two events: a client requests a lock at a time in ms, and gets it with a lease of 50 ms.
 func granted(at int, client, grant, lock string) string {
 	return fmt.Sprintf("%[1]dms %[2]s c%[2]s invoke acquire lock=%[4]s grant=%[3]s\n"+
 		"%[1]dms %[2]s c%[2]s ok acquire lock=%[4]s grant=%[3]s lease=%[3]s sent=%[1]dms ttl=50ms deadline=%[5]dms\n", at, client, grant, lock, at+50)
 }
 
-// wrote is two events: a client writes an entry, which is answered a ms later.
+// wrote makes two events: a client writes an entry, and gets the answer 1 ms later.
 func wrote(at int, client, grant, lock, outcome string, number, total int) string {
 	why := ""
 	if outcome == "fail" {
@@ -47,12 +47,12 @@ func wrote(at int, client, grant, lock, outcome string, number, total int) strin
 		"%[8]dms %[2]s c%[2]s %[5]s work lock=%[4]s grant=%[3]s%[9]s {\"number\":%[6]d,\"total\":%[7]d}\n", at, client, grant, lock, outcome, number, total, at+1, why)
 }
 
-// released is two events: a client gives its lock back.
+// released makes two events: a client releases its lock, and gets the answer.
 func released(at int, client, grant, lock string) string {
 	return fmt.Sprintf("%[1]dms %[2]s c%[2]s invoke release lock=%[4]s grant=%[3]s\n%[1]dms %[2]s c%[2]s ok release lock=%[4]s grant=%[3]s\n", at, client, grant, lock)
 }
 
-// histories are small ones, each with the answer that is right.
+// histories are small test histories, each with the right result.
 var histories = map[string]struct{ events, want string }{
 	"nobody": {granted(0, "1", "g1", "L"), "pass"},
 	"one after the other": {
@@ -115,7 +115,7 @@ func TestLedgerWhole(t *testing.T) {
 	}
 }
 
-// The proof says what was seen, and is read back as what it was.
+// The proof counts the entries, and can be read from results.json in its own type.
 func TestLedgerProof(t *testing.T) {
 	_, r := answer(t, histories["three times"].events)
 	var proof ownlock.LedgerProof
@@ -128,7 +128,7 @@ func TestLedgerProof(t *testing.T) {
 	}
 }
 
-// Runs of other workloads keep no ledger.
+// The check does not apply to runs of other workloads.
 func TestLedgerDoesNotApply(t *testing.T) {
 	h, err := history.ParseText(strings.NewReader("run workload=counter\n" + granted(0, "1", "g1", "L") + "end\n"))
 	if err != nil {
@@ -143,20 +143,21 @@ func TestLedgerDoesNotApply(t *testing.T) {
 	}
 }
 
-// mutants are checks with a bug each: the check, of a history that it reads wrongly.
+// mutants are versions of the check with one bug each. Each mutant changes a history in the way in which the buggy check
+// would misread it.
 var mutants = map[string]func(string) string{
-	"takes unknown outcomes for done":  strings.NewReplacer("info work", "ok work").Replace,
-	"takes failures for done":          strings.NewReplacer("fail work", "ok work").Replace,
-	"mixes the locks":                  strings.NewReplacer("lock=M", "lock=L").Replace,
-	"forgets leases":                   strings.NewReplacer("ttl=50ms deadline=50ms", "ttl=500ms deadline=500ms").Replace,
-	"forgets releases":                 strings.NewReplacer("ok release", "info release").Replace,
-	"does not count money":             strings.NewReplacer(`"total":7`, `"total":9`).Replace,
-	"takes everything for an entry":    strings.NewReplacer(`"number":0`, `"number":1`).Replace,
-	"forgets what was written":         strings.NewReplacer("ok work", "info work").Replace,
-	"sees the second of three entries": strings.NewReplacer("3 c3 ok work", "3 c3 fail work").Replace,
+	"treats unknown outcomes as done":       strings.NewReplacer("info work", "ok work").Replace,
+	"treats failed writes as done":          strings.NewReplacer("fail work", "ok work").Replace,
+	"mixes up the locks":                    strings.NewReplacer("lock=M", "lock=L").Replace,
+	"ignores the ends of leases":            strings.NewReplacer("ttl=50ms deadline=50ms", "ttl=500ms deadline=500ms").Replace,
+	"ignores releases":                      strings.NewReplacer("ok release", "info release").Replace,
+	"ignores the sum of the accounts":       strings.NewReplacer(`"total":7`, `"total":9`).Replace,
+	"accepts an invalid entry":              strings.NewReplacer(`"number":0`, `"number":1`).Replace,
+	"ignores acknowledged writes":           strings.NewReplacer("ok work", "info work").Replace,
+	"misses the writes of the third client": strings.NewReplacer("3 c3 ok work", "3 c3 fail work").Replace,
 }
 
-// Each of them gives itself away by a wrong answer.
+// Each mutant must give a wrong verdict for at least one history.
 func TestMutantsOfTheCheck(t *testing.T) {
 	for name, mutate := range mutants {
 		wrong := 0
@@ -166,7 +167,7 @@ func TestMutantsOfTheCheck(t *testing.T) {
 			}
 		}
 		if wrong == 0 {
-			t.Errorf("a check that %s is right about every history", name)
+			t.Errorf("no history detects the mutant that %s: add a history for which this mutant gives a wrong verdict", name)
 		}
 	}
 }

@@ -18,33 +18,33 @@ import (
 // StaleFile is the name of the fault, for --nemesis.
 const StaleFile = "stale-file"
 
-// The fault's own parameter, and what it may say.
+// The fault's own parameter, and its possible values.
 const (
 	paramSeen   = "seen"
 	seenNothing = "nothing"
 	seenCopy    = "copy"
 )
 
-// Faults are the faults for the catalogue.
+// Faults describes the fault for the catalogue.
 func Faults() []nemesis.Spec {
 	return []nemesis.Spec{{
 		Name: StaleFile, Doc: "replaces the lock's file by another file for a while, as when a file system is unmounted and mounted again",
 		Proven: "The name of the lock's file leads to another file (another inode) than before.",
 		End:    "lockstorm puts the old file back, and checks that the name leads to the old file again.",
 		Family: history.FamilyStore,
-		Whom:   nemesis.Elsewhere, // neither clients nor servers: it finds the files itself
+		Whom:   nemesis.Elsewhere, // the fault affects neither clients nor servers: it finds the files itself
 		Params: append(nemesis.CommonParams("1.5ttl", "3ttl"), nemesis.StayParam(), catalog.Param{
 			Name: paramSeen, Default: seenNothing,
 			Doc: "content of the other file: nothing: the file is empty; copy: the content of the lock's file, as on a replica that lags behind",
 		}),
 		Check: checkSeen,
-		// It hurts most while somebody holds the lock.
+		// By default the fault acts just after a client has acquired the lock, when it can do most harm.
 		Strikes: func(int, []string) string { return points.Acquired },
 		Fault:   staleFile{},
 	}}
 }
 
-// checkSeen says what is wrong with the parameter, before anything is started.
+// checkSeen refuses a wrong value of the parameter before the run starts.
 func checkSeen(own catalog.Values, _ nemesis.Input) error {
 	if s := own[paramSeen]; s != seenNothing && s != seenCopy {
 		return fmt.Errorf("%s=%s: choose %s or %s", paramSeen, s, seenNothing, seenCopy)
@@ -52,7 +52,7 @@ func checkSeen(own catalog.Values, _ nemesis.Input) error {
 	return nil
 }
 
-// staleFile puts another file in the place of the lock's:
+// staleFile replaces the lock's file by another file, and later puts the old file back:
 //
 //	L1.lease       --> inode 7 --> inode 8 (empty, or a copy) --> inode 7
 //	L1.lease.away                  inode 7
@@ -60,7 +60,7 @@ type staleFile struct{}
 
 var _ nemesis.Fault = staleFile{}
 
-// Available says with which locks it can work: those whose files it knows.
+// Available refuses locks whose files this fault does not know.
 func (staleFile) Available(s nemesis.Setting) error {
 	if ours := []string{Name, Blind}; !slices.Contains(ours, s.Backend) {
 		return fmt.Errorf("this fault does not know the lock files of backend %s: use one of %s", s.Backend, strings.Join(ours, ", "))
@@ -68,10 +68,11 @@ func (staleFile) Available(s nemesis.Setting) error {
 	return nil
 }
 
-// Inject swaps the file of the lock whose client stands at the point, or those of all locks. What
-// was swapped is put back also if another one fails: the heal is returned beside the error.
+// Inject replaces the file of the lock that the client at the point uses. If the fault acts at no point, Inject replaces
+// the files of all locks. If a replacement fails, Inject returns the error, and also a heal function that restores the files
+// that were already replaced.
 func (staleFile) Inject(_ context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
-	var lock string // empty: all
+	var lock string // the empty name means all locks
 	if t.Hit != nil {
 		lock = t.Hit.Lock
 	}
@@ -79,7 +80,7 @@ func (staleFile) Inject(_ context.Context, w nemesis.World, t nemesis.Target) (n
 	for _, name := range w.Keys(lock) {
 		s, err := swap(filepath.Join(w.Dir(), name), t.Params[paramSeen] == seenCopy)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // nobody ever took this lock: it has nothing to lose
+			continue // no client has acquired this lock yet, so it has no file
 		}
 		if err != nil {
 			return nemesis.Effect{Heal: all.heal}, err
@@ -92,7 +93,7 @@ func (staleFile) Inject(_ context.Context, w nemesis.World, t nemesis.Target) (n
 	return nemesis.Effect{Proof: all.proof(), Heal: all.heal}, nil
 }
 
-// swapped is a file that stands in the place of another one.
+// swapped describes one replaced file.
 type swapped struct {
 	path     string
 	old, now os.FileInfo
@@ -100,8 +101,8 @@ type swapped struct {
 
 type swaps []swapped
 
-// swap puts another file in the place of one. The name leads to one of the two at any moment: whoever
-// opened it between two renames would have made a third one.
+// swap replaces a file by another file in one step (rename), so that the name always leads to one of the two files. If the
+// name were missing for a moment, a client could create a third file.
 func swap(path string, copied bool) (s swapped, err error) {
 	s.path = path
 	if s.old, err = os.Stat(path); err != nil {
@@ -128,7 +129,7 @@ func swap(path string, copied bool) (s swapped, err error) {
 	return s, err
 }
 
-// proof says what was observed.
+// proof describes the observed effect.
 func (all swaps) proof() string {
 	var names []string
 	for _, s := range all {
@@ -137,7 +138,7 @@ func (all swaps) proof() string {
 	return strings.Join(names, "; ")
 }
 
-// heal puts the old files back, all of them, whatever fails, and sees that they are there.
+// heal puts all old files back, even if one of them fails, and checks that the names lead to the old files again.
 func (all swaps) heal(context.Context) (string, error) {
 	var errs []error
 	for _, s := range all {

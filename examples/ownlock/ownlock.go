@@ -1,15 +1,15 @@
-// Package ownlock judges a lock of your own, from outside lockstorm's repository. Copy it
-// and put your lock in the place of the one in filelock.go; this file is the adapter, all
-// that lockstorm asks of a lock author:
+// Package ownlock shows how to test your own lock with lockstorm, from a module of your own. Copy this
+// package, and replace the lock in filelock.go by your lock. This file is the adapter, the only
+// code that you must write:
 //
-//	[Specs] name it -> Open (one a client) -> TryAcquire -> a lease with its Info -> Release
+//	[Specs] describe the lock -> Open (once for each client) -> TryAcquire -> a lease with its Info -> Release
 //
-// Beside it stand three more things of your own, a file each: a fault that strikes this lock's
-// files (ownfault.go), a workload with data and parameters of its own (ownworkload.go), and a
-// check over what that workload recorded (owncheck.go). You need none of them to judge a lock.
+// Three further files are optional: a fault that replaces this lock's files (ownfault.go), a
+// workload with its own data and parameters (ownworkload.go), and a check that judges the record
+// of this workload (owncheck.go).
 //
-// [Catalogue] is lockstorm's own catalogue and all of these. The command in cmd/ownlock and the
-// tests pass it on.
+// [Catalogue] contains a part of lockstorm's catalogue and all entries of this package. The command
+// in cmd/ownlock and the tests use this catalogue.
 package ownlock
 
 import (
@@ -31,12 +31,12 @@ const (
 	Blind = "own-lock-blind"
 )
 
-// PointFree is a point of the locks' own protocol: a fault can be tied to it
-// (--nemesis client-pause:at=between-look-and-take). It is where a race would be.
+// PointFree is a point (a named step) of the locks' own protocol. A fault can act at this point
+// (--nemesis client-pause:at=between-look-and-take). A race between clients would happen here.
 const PointFree = "between-look-and-take"
 
-// Specs are the locks for the catalogue: the one to be judged, and one with a bug, which
-// shows that the judge would find it.
+// Specs describes the two locks for the catalogue: the lock under test, and a lock with a planted
+// bug. The second lock shows that lockstorm finds such a bug.
 func Specs() []backends.Spec {
 	return []backends.Spec{
 		spec(Name, "a lease in a file; only the owner of the lease can release the lock", fileLock.release),
@@ -44,9 +44,8 @@ func Specs() []backends.Spec {
 	}
 }
 
-// Catalogue is what lockstorm has for locks without servers, and what this package adds. (package stores has all that lockstorm
-// can run.) A run
-// starts its own binary again as its clients: they must find the same catalogue.
+// Catalogue contains the part of lockstorm for locks without servers, and the entries of this package. (To use all stores of
+// lockstorm, see package stores.) A run starts its own binary again, once for each client, so all clients must use this catalogue.
 func Catalogue() *harness.Catalogue {
 	cat := harness.New(file.Part())
 	cat.Backends.Add(Specs()...)
@@ -60,9 +59,9 @@ func spec(name, doc string, release func(fileLock, string) error) backends.Spec 
 	return backends.Spec{
 		Name: name, Doc: doc,
 		Topologies: []string{file.Local}, // no servers, only a folder
-		Ends:       history.EndsLease,    // the promise: not before sent + ttl
+		Ends:       history.EndsLease,    // a lease ends no earlier than sent + ttl
 		Tokens:     true,
-		Keys:       func(_, lock string) []string { return []string{leaseFile(lock)} }, // for faults that strike the lock's file
+		Keys:       func(_, lock string) []string { return []string{leaseFile(lock)} }, // for faults that act on the lock's file
 		Points:     []backends.Point{{Name: PointFree, Doc: "the client has seen that the lock is free, but has not yet written itself into the file as the owner"}},
 		Open: func(_ context.Context, env backends.Env) (backends.Locker, error) {
 			return &locker{env: env, release: release}, nil
@@ -70,10 +69,10 @@ func spec(name, doc string, release func(fileLock, string) error) backends.Spec 
 	}
 }
 
-// leaseFile is the name of a lock's file, in the folder that all clients share.
+// leaseFile returns the name of a lock's file, in the folder that all clients share.
 func leaseFile(lock string) string { return lock + ".lease" }
 
-// locker is one client's access to the locks: each client is a process of its own.
+// locker gives one client access to the locks. Each client is a separate process.
 type locker struct {
 	env     backends.Env
 	release func(fileLock, string) error
@@ -81,37 +80,37 @@ type locker struct {
 
 var _ backends.Locker = (*locker)(nil)
 
-// Acquire polls: this lock cannot tell anybody that it is free.
+// Acquire repeats TryAcquire, because this lock cannot notify waiting clients when it becomes free.
 func (l *locker) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
 	return backends.Poll(ctx, l.env, req, l.TryAcquire)
 }
 
-// TryAcquire makes one try.
+// TryAcquire tries once to acquire the lock.
 func (l *locker) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
-	// The run's clock is CLOCK_MONOTONIC with one base for all clients of the host, so a
-	// lease can be kept in it. It is read before the request leaves, and the lease counts
-	// from here: a client that is held up in between then believes too little, not too much.
+	// env.Now reads CLOCK_MONOTONIC, which is the same for all clients on this host, so leases can
+	// use this clock. Read the clock before you send the request: the lease starts at this time. If
+	// the client is delayed between the two steps, it assumes too short a lease, never too long a lease.
 	sent := l.env.Now()
 	files := fileLock{path: filepath.Join(l.env.Dir, leaseFile(req.Lock)), now: l.env.Now}
 	token, err := files.take(req.Owner, sent, req.TTL, func() { req.Hooks.Point(ctx, PointFree) })
 	if errors.Is(err, errGuarded) {
-		return nil, backends.ErrBusy // to be tried again, as any other refusal
+		return nil, backends.ErrBusy // another client is changing the file: try again later
 	}
 	if err != nil {
 		return nil, classify(err)
 	}
 	return &lease{l: l, files: files, info: backends.Info{
 		Owner: req.Owner, Lease: req.Owner,
-		// Owner and store share one clock: the deadline needs no allowance for drift.
+		// The clients and the store use the same clock, so the deadline allows for no clock drift.
 		Sent: sent, TTL: req.TTL, Deadline: sent + req.TTL.Nanoseconds(),
 		Token: token, HasToken: true,
 	}}, nil
 }
 
-// Close has nothing to close.
+// Close does nothing: this lock keeps no connection.
 func (*locker) Close() error { return nil }
 
-// lease is a lock that was granted.
+// lease is one grant of the lock.
 type lease struct {
 	l     *locker
 	files fileLock
@@ -120,11 +119,11 @@ type lease struct {
 
 var _ backends.Lease = (*lease)(nil)
 
-// Info is what was granted.
+// Info describes the grant.
 func (l *lease) Info() backends.Info { return l.info }
 
-// Release gives the lock back. It waits for a guard that somebody else has, but not for
-// one who is stopped with it: then the lease runs out instead.
+// Release releases the lock. If another client is changing the file, Release waits, but only until
+// the timeout, because the other client may be paused. After the timeout, the lease expires by itself.
 func (l *lease) Release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.l.env.Timeout)
 	defer cancel()
@@ -141,8 +140,8 @@ func (l *lease) Release(ctx context.Context) error {
 	}
 }
 
-// classify says what certainly did not happen, and nothing about the rest: an error that
-// is passed on as it is counts as unknown, and the judge allows for both.
+// classify marks the errors after which the operation certainly did not happen. It returns every
+// other error unchanged: lockstorm then records the outcome as unknown, and the checks allow for both outcomes.
 func classify(err error) error {
 	switch {
 	case errors.Is(err, errHeld):

@@ -12,21 +12,21 @@ import (
 	"github.com/lockstorm/lockstorm/suite"
 )
 
-// A run starts this binary again, once for each client: it must find the same catalogue.
+// A run starts this binary again, once for each client, so TestMain must pass the same catalogue to all of them.
 func TestMain(m *testing.M) { lockstormtest.Main(m, catalogue()) }
 
-// settings are common to all runs. The seed fixes what is tried, not how the processes
-// interleave: faults that are tied to a point hit all the same.
+// settings are common to all runs. The seed determines the faults, but not the order in which the processes
+// execute their steps. A fault at a point acts in every run, whatever this order is.
 const settings = " --ttl 700ms --time 3s --clients 3 --seed 42 "
 
-// The shortest test of a lock: a dead owner blocks the others for one lease, not for ever.
+// The shortest test of a lock: if the holder dies, the other clients get the lock when its lease has expired.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	lockstormtest.Safe(t, ownlock.Catalogue(), "--backend own-lock --nemesis client-kill"+settings)
 }
 
-// The bug of the other lock is found: somebody is inside when the late release comes, for sections
-// are long.
+// lockstorm finds the bug of own-lock-blind. The critical sections are long, so another client holds the lock when the
+// late release of the paused client frees it.
 func TestBlindRelease(t *testing.T) {
 	t.Parallel()
 	lockstormtest.Violates(t, ownlock.Catalogue(),
@@ -34,31 +34,31 @@ func TestBlindRelease(t *testing.T) {
 		checker.Ownership, checker.Defect)
 }
 
-// A fencing token cures what no lock with leases survives: an owner that is stopped.
+// If the holder is paused, every lock with leases allows a late write. A fencing token prevents the damage.
 func TestPaused(t *testing.T) {
 	t.Parallel()
 	const paused = " --nemesis client-pause:at=before-write,every=1.6ttl"
 	lockstormtest.Cases(t, ownlock.Catalogue(), []suite.Case{
 		{
-			Name: "no-fence", Text: "two owners at once, because a lease had run out and for no other reason",
+			Name: "no-fence", Text: "two clients hold the lock at once, only because the lease of the paused client has expired",
 			Run: suite.MustLine("--backend own-lock" + paused + settings), Expect: onlyInherent(),
 		},
 		{
-			Name: "fence", Text: "the late owner is refused",
+			Name: "fence", Text: "the register refuses the late write of the paused client",
 			Run: suite.MustLine("--backend own-lock --fencing on" + paused + settings), Expect: passes(),
 		},
 		{
-			Name: "in-the-protocol", Text: "stopped between look and take: when it goes on, its lease has run out already",
+			Name: "in-the-protocol", Text: "the client is paused while it acquires the lock: when it resumes, its new lease has already expired, so it does not use the lock",
 			Run: suite.MustLine("--backend own-lock --nemesis client-pause:at=" + ownlock.PointFree + settings), Expect: passes(),
 		},
 	})
 }
 
-// passes is no violation at all, and nothing that stayed unknown.
+// passes expects no violation, and a verdict of every required check.
 func passes() suite.Expectation { return suite.Expectation{Exit: []int{harness.ExitPass}} }
 
-// onlyInherent is two owners at once, because of a lease that had run out and of nothing
-// else: the lock object itself did what a lock does.
+// onlyInherent expects that two clients hold the lock at once, but only because a lease has expired. All checks of
+// the lock itself pass.
 func onlyInherent() suite.Expectation {
 	return suite.Expectation{
 		Exit: []int{harness.ExitViolation},
@@ -70,7 +70,7 @@ func onlyInherent() suite.Expectation {
 	}
 }
 
-// What cannot work is refused before anything is started, with a sentence.
+// A run that cannot work is refused before it starts, with a message that gives the reason.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{

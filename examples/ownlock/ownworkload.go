@@ -20,7 +20,7 @@ const (
 	Late   = "ledger-late"
 )
 
-// PointNumbered is a point of the workload's own.
+// PointNumbered is a point (a named step) of this workload.
 const PointNumbered = "entry-numbered"
 
 // The workload's own parameters.
@@ -29,8 +29,8 @@ const (
 	paramOpening  = "opening"
 )
 
-// Workloads are the workloads for the catalogue: one, and one with a bug, which shows that [Checks]
-// would find it.
+// Workloads describes the two workloads for the catalogue: a correct workload, and a workload with a planted bug. The second
+// workload shows that the check in [Checks] finds such a bug.
 func Workloads() []workloads.Spec {
 	return []workloads.Spec{
 		workload(Ledger, "each critical section moves money between two accounts of a ledger (a file), and gives the entry the next number", (*ledger).transfer),
@@ -52,7 +52,7 @@ func workload(name, doc string, section func(*ledger, context.Context, *workload
 		New: func(s workloads.Settings) workloads.Workload {
 			l, err := newLedger(s)
 			if err != nil {
-				panic(err) // Check has refused it before
+				panic(err) // cannot happen: Check has already refused wrong parameters
 			}
 			l.section = section
 			return l
@@ -60,16 +60,16 @@ func workload(name, doc string, section func(*ledger, context.Context, *workload
 	}
 }
 
-// Entry is what goes on record with every transfer: [Checks] judges it.
+// Entry is the record of one transfer. The check in [Checks] judges the entries.
 type Entry struct {
-	Number int64 `json:"number"` // that of the last entry, and one
+	Number int64 `json:"number"` // the number of the previous entry + 1
 	From   int   `json:"from"`
 	To     int   `json:"to"`
 	Amount int64 `json:"amount"`
-	Total  int64 `json:"total"` // of all accounts, after it
+	Total  int64 `json:"total"` // sum of all accounts after this transfer
 }
 
-// book is the content of the file: one for each lock, and the lock guards it.
+// book is the content of a ledger file. Each lock protects its own file.
 type book struct {
 	Entries  int64   `json:"entries"`
 	Balances []int64 `json:"balances"`
@@ -102,9 +102,9 @@ func (l *ledger) Section(ctx context.Context, c *workloads.Client, t workloads.T
 	return l.section(l, ctx, c, t)
 }
 
-// transfer reads the book, lingers and writes it. The order before every access is always the same:
-// is the lease still ours, reach the point, act; nothing is checked between a point and its access,
-// as in real programs.
+// transfer reads the book, waits for a while, and writes the book. Before every access, it does the same steps in the same order:
+// it checks the lease, reaches the point, and accesses the data. Between the point and the access it checks nothing. Real programs
+// have the same gap.
 func (l *ledger) transfer(ctx context.Context, c *workloads.Client, t workloads.Turn) (bool, error) {
 	return l.Run(ctx, c, t, func(h *workloads.Hold) error {
 		if !h.Valid() {
@@ -113,7 +113,7 @@ func (l *ledger) transfer(ctx context.Context, c *workloads.Client, t workloads.
 		h.Reach(ctx, points.BeforeRead)
 		b, entry, err := l.number(h.Lock)
 		if err != nil {
-			return err // without its data this client cannot go on
+			return err // the client cannot continue without its data
 		}
 		h.Reach(ctx, PointNumbered)
 		l.Stay(ctx, t)
@@ -125,7 +125,7 @@ func (l *ledger) transfer(ctx context.Context, c *workloads.Client, t workloads.
 	})
 }
 
-// transferLate keeps the entry to itself and releases before it has written: the bug to be found.
+// transferLate has a planted bug: it releases the lock before it writes the entry.
 func (l *ledger) transferLate(ctx context.Context, c *workloads.Client, t workloads.Turn) (bool, error) {
 	h, err := l.Begin(ctx, c, t)
 	if h == nil || err != nil {
@@ -139,12 +139,12 @@ func (l *ledger) transferLate(ctx context.Context, c *workloads.Client, t worklo
 	return true, l.post(ctx, h, b, entry)
 }
 
-// post writes the book. The entry goes on record with it, before it is written and after.
+// post writes the book. Hold.Work records the entry before and after the write.
 func (l *ledger) post(ctx context.Context, h *workloads.Hold, b book, entry Entry) error {
 	return h.Work(ctx, entry, func(context.Context) error { return b.write(l.path(h.Lock), h.Grant) })
 }
 
-// path is where the book of a lock is, in the folder that all clients share.
+// path returns the name of a lock's ledger file, in the folder that all clients share.
 func (l *ledger) path(lock string) string { return filepath.Join(l.Dir, lock+".ledger") }
 
 // number reads the book of a lock and makes its next entry.
@@ -170,7 +170,7 @@ func (l *ledger) next(b *book) Entry {
 	return e
 }
 
-// read reads the book; where there is none yet, the accounts are opened.
+// read reads the book. If the file does not exist yet, read opens the accounts.
 func (l *ledger) read(path string) (b book, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -186,8 +186,8 @@ func (l *ledger) read(path string) (b book, err error) {
 	return b, json.Unmarshal(text, &b)
 }
 
-// write replaces the book by this one, whole: a client that dies leaves the old one or the new one.
-// What certainly did not happen is said with ErrNotSent; any other error leaves that open.
+// write replaces the whole file in one step (rename). So a client that dies leaves either the old file or the new file.
+// If the write certainly did not happen, write returns ErrNotSent. After any other error, the outcome is unknown.
 func (b book) write(path, grant string) error {
 	text, err := json.Marshal(b)
 	if err == nil {

@@ -1,6 +1,6 @@
-// Package ownredis judges a lock on Redis of your own: the adapter for a lock whose servers lockstorm
-// starts and hurts itself. Put your library in the place of the two commands; [Spec] and what it opens are
-// all that lockstorm asks for.
+// Package ownredis shows how to test your own lock on Redis. lockstorm starts the Redis server, and injects faults
+// into it. Copy this package, and replace the two commands SET and DEL by the calls of your library. You must write
+// only [Spec] and the types that it opens.
 package ownredis
 
 import (
@@ -24,32 +24,32 @@ const (
 	Bug  = "my-redis-lock-del"
 )
 
-// ours deletes the key if it is still its owner's.
+// ours deletes the key only if the key still belongs to this owner.
 var ours = redis.NewScript(`if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`)
 
-// anybodys deletes the key, whose ever it is: the bug.
+// anybodys deletes the key even if it belongs to another client: the planted bug.
 var anybodys = redis.NewScript(`return redis.call('DEL', KEYS[1])`)
 
-// Catalogue is what lockstorm has for files and for Redis, its servers among it, and the two locks. (package stores has
-// everything that lockstorm can run.)
+// Catalogue contains lockstorm's parts for files and for Redis (with its servers), and the two locks of this package. (To use all
+// stores of lockstorm, see package stores.)
 func Catalogue() *harness.Catalogue {
 	cat := harness.New(file.Part(), stock.Part())
 	cat.Backends.Add(Spec(Name, "SET NX PX; the release deletes the key only if the key belongs to the client", ours), Spec(Bug, "SET NX PX; the release deletes the key of any client (a planted bug)", anybodys))
 	return cat
 }
 
-// Spec is a lock for the catalogue. Its servers are those of a topology that lockstorm has.
+// Spec describes a lock for the catalogue. The lock runs on a topology (a set of servers) of lockstorm.
 func Spec(name, doc string, release *redis.Script) backends.Spec {
 	return backends.Spec{
 		Name: name, Doc: doc, Topologies: []string{"redis-single"}, Ends: history.EndsLease,
-		Keys: func(run, lock string) []string { return []string{key(run, lock)} }, // for faults that delete it
+		Keys: func(run, lock string) []string { return []string{key(run, lock)} }, // for faults that delete the key
 		Open: func(_ context.Context, env backends.Env) (backends.Locker, error) {
 			node := env.Nodes[0].Name
 			client := redis.NewClient(&redis.Options{
-				Addr:   node, // a name: only env.Dial knows the way, and the faults are on it
+				Addr:   node, // the name of the server: env.Dial connects to it through a proxy, in which faults act
 				Dialer: func(ctx context.Context, _, addr string) (net.Conn, error) { return env.Dial(ctx, addr) },
-				// A SET that is sent again finds its own key and says that somebody else has the lock, a release that
-				// it was never held. This lock sends nothing again; the judge is told that nobody knows.
+				// Without retries. If a SET were sent again, it would find its own key, and report that another client has the
+				// lock. A repeated release would report that the lock was not held. Instead, report such outcomes as unknown.
 				MaxRetries: -1, ContextTimeoutEnabled: true,
 			})
 			return &locker{env: env, client: client, release: release}, nil
@@ -59,25 +59,25 @@ func Spec(name, doc string, release *redis.Script) backends.Spec {
 
 func key(run, lock string) string { return run + ":" + lock }
 
-// locker is one client's access to the locks.
+// locker gives one client access to the locks.
 type locker struct {
 	env     backends.Env
 	client  *redis.Client
 	release *redis.Script
 }
 
-// Acquire tries again and again, as this lock's users do.
+// Acquire repeats TryAcquire, as the users of this lock do.
 func (l *locker) Acquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
 	return backends.Poll(ctx, l.env, req, l.TryAcquire)
 }
 
-// TryAcquire makes one try. The owner is another one each time, and is the value of the key.
+// TryAcquire tries once to acquire the lock. The value of the key is the owner, which is different for each try.
 func (l *locker) TryAcquire(ctx context.Context, req backends.Request) (backends.Lease, error) {
-	sent := l.env.Now() // before the request leaves: from here the lease counts
+	sent := l.env.Now() // just before the request is sent: the lease starts at this time
 	taken, err := l.client.SetNX(ctx, key(l.env.Run, req.Lock), req.Owner, req.TTL).Result()
 	switch {
 	case err != nil:
-		return nil, err // unknown: it may have been taken
+		return nil, err // unknown: Redis may have set the key
 	case !taken:
 		return nil, backends.ErrBusy
 	}
@@ -86,7 +86,7 @@ func (l *locker) TryAcquire(ctx context.Context, req backends.Request) (backends
 	}}, nil
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (l *locker) Close() error { return l.client.Close() }
 
 type lease struct {
@@ -95,17 +95,17 @@ type lease struct {
 	info backends.Info
 }
 
-// Info is what was granted.
+// Info describes the grant.
 func (l *lease) Info() backends.Info { return l.info }
 
-// Release gives the lock back.
+// Release releases the lock.
 func (l *lease) Release(ctx context.Context) error {
 	n, err := l.l.release.Run(ctx, l.l.client, []string{l.key}, l.info.Owner).Int()
 	switch {
 	case errors.Is(err, redis.ErrClosed):
 		return fmt.Errorf("%w: %w", backends.ErrNotSent, err)
 	case err != nil:
-		return err // unknown
+		return err // unknown: Redis may have deleted the key
 	case n == 0:
 		return backends.ErrNotHeld
 	}

@@ -1,5 +1,4 @@
-// Command ownlock is lockstorm with a lock of your own in its catalogue: the same verbs,
-// the same flags.
+// Command ownlock has the commands and flags of lockstorm, and the locks of package ownlock in its catalogue.
 package main
 
 import (
@@ -14,7 +13,7 @@ import (
 
 func main() {
 	cat := ownlock.Catalogue()
-	harness.WorkerMain(cat) // first: it does not return in the processes of the clients
+	harness.WorkerMain(cat) // must come first: in the client processes, this call does not return
 	state := cli.System("ownlock")
 	state.Name = "ownlock"
 	os.Exit(cli.Main(&suite.Book{Catalogue: cat}, state))
