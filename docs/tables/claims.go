@@ -14,18 +14,19 @@ func Claims(answers []own.Answer) string {
 	var p page
 	p.line("# Claims of articles on distributed locks, tested\n\n%s", `<!-- Made from docs/claims.json by `+"`make docs`"+`; `+"`make claims`"+` measures anew. Do not edit. -->
 
-The claims in the first table come from five articles on distributed locks. The articles have the numbers 000 to 004 on this page. lockstorm tests
-each claim with runs of certain locks, faults and workloads. `+"`"+`lockstorm claims --run N`+"`"+` makes the runs of claim N. `+"`"+`lockstorm claims --run`+"`"+` makes the
+The claims in the first table come from five articles on distributed locks, which have the numbers 000 to 004 on this page. lockstorm tests each claim
+with several runs, each with a certain lock, fault and workload. `+"`"+`lockstorm claims --run N`+"`"+` makes the runs of claim N. `+"`"+`lockstorm claims --run`+"`"+` makes the
 runs of all claims.
 
-The runs determine the verdict on a claim. A claim **stands** if every run supports the claim, and **falls** if no run supports the claim. Otherwise
-the claim stands **in part**. The code (suite/own/claims*.go) defines which outcome of a run supports the claim. The code also defines the expected
-outcome of each run, and tests compare the outcomes of the runs with the expected outcomes. Some claims compare a figure of two runs. Whether the runs
-support such a claim depends on the ratio of the two values. All runs have seed 1, and were made on a machine with two cores.
+The runs decide the verdict on a claim. A claim **stands** if every run supports the claim, and **falls** if no run supports the claim. If only some runs
+support it, the claim stands **in part**. For each run, the code (suite/own/claims*.go) defines which outcome supports the claim, and which outcome is
+expected. Tests compare the real outcome with the expected outcome. For some claims, the code compares a figure of one run with the same figure of
+another run, and defines which ratio of the two values supports the claim. All runs have seed 1, and were made on a machine with two cores.
 
-Each of the following sections has a table of the runs of one claim. The column "exit" shows the exit code of the run (0: pass, 1: violation). The
-column "failed" lists the checks that failed. A finding is a defect if the lock violated its own guarantee, and inherent if every lock with a lease
-allows the finding ([semantics.md](semantics.md) explains the checks). [results.md](results.md) explains the figures.
+Below the first table, each claim has a section with a table of its runs. The column "exit" shows the exit code of the run (0: pass, 1: violation). The
+column "failed" lists the checks that failed, with the class of their findings. A defect means that the lock broke a guarantee that it gives. An inherent
+finding can happen with every lock that has a lease ([semantics.md](semantics.md) explains the checks and the classes). The column "figures" shows the
+figures that matter for the claim ([results.md](results.md) explains the figures).
 `)
 	p.header("", "claim", "verdict", "what the runs show")
 	claims := own.Claims()

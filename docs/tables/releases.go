@@ -40,7 +40,7 @@ func Releases(before, machine string, measured map[string]Measured) string {
 			}
 		}
 	}
-	p.line("\n## Commands\n\nThe next table shows the FILE (the first word) and the ARGS (the other words) of each release.\n")
+	p.line("\n## Commands\n\nTo run the commands of this page, replace FILE and ARGS. In the last column of the next table, the first word is the FILE, and the other words are the ARGS.\n")
 	p.header("library", "release", "FILE ARGS")
 	for _, s := range own.Shelves() {
 		for _, r := range s.Releases {
@@ -50,12 +50,13 @@ func Releases(before, machine string, measured map[string]Measured) string {
 	return p.String()
 }
 
-const releasesIntro = `This page shows whether a newer release of a lock library behaves differently under the same faults. ` + "`" + `bookworm` + "`" + ` and ` + "`" + `trixie` + "`" + ` are the
-packages of Debian 12 and 13. The programming language and the servers always come from Debian 12. Each cell shows the outcomes of runs with the
-seeds 1, 2, 3 and so on, in the words of [adapters-measured.md](adapters-measured.md). The last column shows what the release changed. The word "new"
-marks outcomes and rules of defects that no run of the previous release had. The word "gone" marks outcomes and rules of defects that no run of this
-release has. If no run has a verdict, the last column is empty. A few runs cannot show every outcome that a release allows, so a change may also be
-due to chance.
+const releasesIntro = `This page shows whether a newer release of a lock library behaves differently under the same faults. ` + "`" + `bookworm` + "`" + ` is the release of a library in
+Debian 12, and ` + "`" + `trixie` + "`" + ` is its release in Debian 13. The programming language and the servers always come from Debian 12. Every run of a release under
+a fault has another seed: 1, 2, 3 and so on. The column "runs" counts the outcomes of these runs, in the words that
+[adapters-measured.md](adapters-measured.md) explains. The column "changed by this release" compares a release with the release in the row above it. The
+word "new" marks an outcome, or a rule of a defect, that no run of the earlier release had. The word "gone" marks an outcome, or a rule of a defect, that
+no run of the newer release has. The column is empty if there is no earlier release to compare with, or if no run of the release has a verdict. A few
+runs cannot show every outcome that a release can have, so a difference may also be due to chance.
 `
 
 // label names a release: where it is from, and the version that the runs had.

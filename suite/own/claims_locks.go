@@ -20,7 +20,7 @@ func claimsOfLocks() []Claim {
 	return []Claim{
 		{
 			Number: 1, Text: "at any time only one client holds the lock", Articles: "000, 003, 004",
-			Note: "The claim is true for all tested locks as long as no fault occurs (the control `none` locks nothing). If a holder is stopped for longer than its lease or session, the next client gets the lock. The stopped client still believes that it holds the lock.",
+			Note: "The claim is true for all tested locks as long as no fault occurs. (The backend `none` is not a lock: it only shows that the test can fail.) If a holder is stopped for longer than its lease or session, the next client gets the lock. The stopped client still believes that it holds the lock.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua --time 3s", passes(), figGrants),
 				as("redlock", "--backend redlock --time 3s", passes(), figGrants),
@@ -37,7 +37,7 @@ func claimsOfLocks() []Claim {
 		},
 		{
 			Number: 2, Text: "only the client that took a lock may release the lock", Articles: "000",
-			Note: "A DEL without a check deletes the key of any client. An atomic compare-and-delete deletes only the client's own key.",
+			Note: "A release by DEL deletes the key even if it belongs to another client. A release by an atomic compare-and-delete deletes only the client's own key.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua --nemesis client-pause:at=before-release,every=2ttl --time 5s", owned),
 				but("redis-del", "--backend redis-del --nemesis client-pause:at=before-release,every=2ttl --time 5s", fails(checker.Ownership), owned, "violations"),
@@ -45,7 +45,7 @@ func claimsOfLocks() []Claim {
 		},
 		{
 			Number: 3, Text: "if a lock has no time-out, a dead holder blocks all other clients", Articles: "000, 002, 003, 004",
-			Note: "The claim is true if the lock is a key in a store, as with SETNX. A lock needs no time-out if it ends with the connection or the process of its holder.",
+			Note: "The claim is true if the lock is a key in a store, as with SETNX. The claim is false for a lock that ends when the connection or the process of its holder ends: such a lock needs no time-out.",
 			Runs: []ClaimRun{
 				as("redis-setnx", "--backend redis-setnx --nemesis client-kill --time 4s", blocksAll),
 				but("postgres-advisory", "--backend postgres-advisory --nemesis client-kill --time 4s", passes(), blocksAll, figRecovery),
@@ -54,7 +54,7 @@ func claimsOfLocks() []Claim {
 		},
 		{
 			Number: 4, Text: "a lock on several nodes works as long as a majority of the nodes lives", Articles: "000, 003",
-			Note: "If a minority of the nodes dies, clients wait at most until a fail-over is done. If a majority of the nodes dies, no client gets the lock until a majority is back. In both cases, two clients never hold the lock at once.",
+			Note: "If a minority of the nodes dies, clients wait until the fail-over is done, or do not wait at all. If a majority of the nodes dies, no client gets the lock until a majority is back. In both cases, two clients never hold the lock at once.",
 			Runs: []ClaimRun{
 				as("redlock-minority", "--backend redlock --topology redis-five-aof --nemesis server-kill:nodes=2 --time 5s", passes(), figRecovery),
 				as("etcd-leader", "--backend etcd-mutex --topology etcd-three --nemesis leader-kill --time 9s", alone, figRecovery),
@@ -108,7 +108,7 @@ func claimsOfTokens() []Claim {
 	return []Claim{
 		{
 			Number: 12, Text: "a version number that only grows (a fencing token) keeps out a client that wakes up late", Articles: "000",
-			Note: "If clients send their token with each read and each write, data that checks the token (a fence) loses no update. Data without a fence loses updates in these runs.",
+			Note: "No update is lost if clients send their token with each read and each write, and the protected data refuses outdated tokens (a fence). In these runs, data without a fence loses updates.",
 			Runs: []ClaimRun{
 				as("redis-fenced", "--backend redis-fenced"+pause, fencedHolds, "fence_refused", "updates_lost_plain", "updates_lost_fenced"),
 				as("zk-sequential", "--backend zk-sequential --nemesis client-pause:at=before-write,for=3ttl --time 8s", fencedHolds, "fence_refused", "updates_lost_plain", "updates_lost_fenced"),
@@ -118,7 +118,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 13, Text: "the zxid or the data version of a ZooKeeper node can serve as a fencing token", Articles: "000",
-			Note: "The zxid of the node's creation can serve as a fencing token. The data version of the node cannot serve as a fencing token: the data version is 0 in every grant.",
+			Note: "The zxid of the node's creation (czxid) can serve as a fencing token. The data version of the node cannot: each grant creates a new node, and the data version of a new node is always 0.",
 			Runs: []ClaimRun{
 				as("czxid", "--backend zk-sequential:token=czxid --time 3s", gives(checker.FencingTokens, checker.Pass)),
 				but("version", "--backend zk-sequential:token=version --time 3s", fails(checker.FencingTokens), gives(checker.FencingTokens, checker.Pass)),
@@ -126,7 +126,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 14, Text: "if each row has a version number, no lock is needed", Articles: "000",
-			Note: "No update is lost when clients are paused or the server restarts. If a client's version is outdated, the database refuses the client's update, and the client tries again.",
+			Note: "No update is lost, even when clients are paused or the server restarts. If the row has changed since a client read it, the database refuses the client's update, and the client tries again with the new version.",
 			Runs: []ClaimRun{
 				as("postgres", "--backend sql-optimistic --time 3s", passes(), figGrants, "updates_acked"),
 				as("mariadb", "--backend sql-optimistic --topology mariadb --time 3s", passes(), figGrants, "updates_acked"),
@@ -145,7 +145,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 16, Text: "a time stamp in the row can take the place of the version number", Articles: "000",
-			Note: "Time stamp columns store whole seconds by default. Two updates within one second then get the same version, and one of them is lost. With time stamps in microseconds no update was lost.",
+			Note: "Time stamp columns store whole seconds by default. If two updates happen within one second, the row has the same time stamp after both updates, and one of the updates is lost. With time stamps in microseconds no update was lost.",
 			Runs: []ClaimRun{
 				but("seconds", "--backend sql-timestamp --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain", "updates_acked"),
 				but("milliseconds-crowd", "--backend sql-timestamp:resolution=100ms --clients 30 --workload counter:hold=2ms,think=0s --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain", "updates_acked"),
@@ -154,7 +154,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 17, Text: "the old value of the row can take the place of the version number", Articles: "000",
-			Note: "The value itself is safe. Data derived from the value is not safe if an old value can come back. For example, stock that was sold and refilled in between looks unchanged.",
+			Note: "The row itself loses no update. But other data that was computed from the old value can be wrong if this value comes back in between. For example, if stock was sold and refilled, the row looks unchanged.",
 			Runs: []ClaimRun{
 				as("counter", "--backend sql-value-cas --time 3s", passes(), "updates_lost_plain"),
 				but("restock", "--backend sql-value-cas --workload stock --time 3s", fails(checker.Stock), gives(checker.Stock, checker.Pass), "ledger_lost"),
@@ -163,7 +163,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 35, Text: "an optimistic update that changes one row has won, and an update that changes no row has lost", Articles: "004",
-			Note: "The claim is true even if the answer to the update is lost. But then the client does not know whether it has won. (A client that simply repeats the statement applies the update twice. docs/libraries.md shows a driver that repeats statements.)",
+			Note: "The claim is true even if the answer to the update is lost. But then the client does not know whether it has won. (If the client simply repeats the statement, the update may be applied twice. docs/libraries.md shows a driver that repeats statements.)",
 			Runs: []ClaimRun{
 				as("lost-reply", "--backend sql-optimistic --nemesis lost-reply:every=1ttl --time 5s", passes(), "updates_acked"),
 				as("lost-reply-mariadb", "--backend sql-optimistic --topology mariadb --nemesis lost-reply:every=1ttl --time 5s", passes(), "updates_acked"),

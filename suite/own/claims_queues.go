@@ -11,7 +11,7 @@ func claimsOfQueues() []Claim {
 	return []Claim{
 		{
 			Number: 8, Text: "a client that fails to take the lock should try again after a random time", Articles: "000",
-			Note: "A client that does not get the lock waits for a pause, and tries again. With random pauses the longest waits for the lock are shorter. Random pauses do not save requests in these runs: on average they are shorter than the fixed pauses, so clients send more requests. The length of the pause has no influence on safety.",
+			Note: "A client that does not get the lock pauses, and then tries again. With random pauses, the longest waits for the lock are shorter than with fixed pauses. But in these runs clients send more requests with random pauses, because the random pauses are shorter on average. The length of the pause has no influence on safety.",
 			Compares: []Comparison{
 				{"the longest waits are shorter with random pauses than with fixed pauses", "wait_p99_ns", "fixed", "jitter", 1.1},
 				{"a hand-off of the lock needs fewer requests with random pauses than with fixed pauses", figRequests, "fixed", "jitter", 1.1},
@@ -30,7 +30,7 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 19, Text: "if all clients wait for one ZooKeeper node, a release wakes all waiting clients (the herd effect); in a queue, a release wakes only one client", Articles: "000, 001",
-			Note: "A notice is a watch event that the server sends to a client. The picture shows the number of notices per hand-off of the lock. If all clients wait for one node, the number of notices grows with the number of clients. In a queue this number does not grow.",
+			Note: "A notice is a watch event that the server sends to a client. The picture shows how many notices the server sends per hand-off of the lock. If all clients wait for one node, this number grows with the number of clients. If the clients wait in a queue, it does not grow.",
 			Runs: []ClaimRun{
 				as("exclusive-10", "--backend zk-exclusive --workload handoff --clients 10 --ttl 10s --time 5s", within(figNotices, suite.AtLeast(500)), figNotices, figRequests),
 				as("exclusive-25", "--backend zk-exclusive --workload handoff --clients 25 --ttl 10s --time 8s", within(figNotices, suite.AtLeast(1000)), figNotices, figRequests),
@@ -48,7 +48,7 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 21, Text: "a waiting client that is woken must check again whether it is first in the queue", Articles: "001, 002, 003",
-			Note: "If woken clients do not check again, the lock fails when a waiting client in the middle of the queue dies: the next client in the queue is woken, and takes the lock too early.",
+			Note: "Suppose that woken clients do not check again, and a waiting client in the middle of the queue dies. The next client in the queue is then woken, and takes the lock although another client holds it.",
 			Runs: []ClaimRun{
 				as("without", "--backend zk-sequential-norecheck --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s", fails(checker.MutualExclusion), "violations"),
 				as("with", "--backend zk-sequential --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s", passes()),
@@ -56,7 +56,7 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 22, Text: "locks are granted in the order of requests", Articles: "000",
-			Note: "The claim is true for queues, including a database's lock queue. With a lock that clients poll, the lock goes to the client that happens to poll first after the release.",
+			Note: "The claim is true for queues, including a database's lock queue. The claim is false if waiting clients poll the lock: then the first client that happens to poll after the release gets the lock.",
 			Runs: []ClaimRun{
 				as("zk-sequential", "--backend zk-sequential"+crowd, within(figOvertaken, suite.AtMost(20)), figOvertaken, "overtaken_max", "wait_p99_ns"),
 				as("etcd-mutex", "--backend etcd-mutex"+crowd, within(figOvertaken, suite.AtMost(20)), figOvertaken, "overtaken_max", "wait_p99_ns"),
@@ -75,21 +75,21 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 26, Text: "a ZooKeeper client can wait for the preceding node with exists() and then wait()", Articles: "001",
-			Note: "If the watch event arrives after exists() and before wait(), it wakes no client. The client then waits forever.",
+			Note: "If the watch event arrives after exists() and before wait(), the client is not waiting yet, and the event has no effect. The client then waits forever.",
 			Runs: []ClaimRun{
 				but("pause", "--backend zk-seed001 --nemesis client-pause:at=between-exists-and-wait,for=0.5ttl --time 7s", blocksAll, comesBack),
 			},
 		},
 		{
 			Number: 27, Text: "a ZooKeeper lock is reentrant if the client remembers its current node", Articles: "001",
-			Note: "The holder can acquire the lock a second time. But when it releases this second grant, the release deletes the node. So another client gets the lock while the first client is still in its outer critical section.",
+			Note: "The holder can acquire the lock a second time. But when the holder releases this second grant, it deletes the node. So another client gets the lock while the holder is still in its outer critical section.",
 			Runs: []ClaimRun{
 				but("zk-seed001", "--backend zk-seed001 --workload reentrant --time 4s", fails(checker.MutualExclusion), alone, "reentries", "violations"),
 			},
 		},
 		{
 			Number: 28, Text: "waiting clients should watch the lock instead of polling it", Articles: "001, 002",
-			Note: "Clients that watch the lock in a queue get the lock in the order of their requests. In these runs watching does not save requests, compared with clients that poll after at most 0.2 s (a fiftieth of the time to live of 10 s). A hand-off of the lock takes longer with watching than with polling.",
+			Note: "Clients that watch the lock in a queue get the lock in the order of their requests. But in these runs they do not send fewer requests than clients that poll. (The polling clients wait at most 0.2 s between two tries, which is a fiftieth of the time to live of 10 s.) A hand-off of the lock also takes longer with watching than with polling.",
 			Compares: []Comparison{
 				{"the longest waits of clients that poll Redis are longer than the longest waits of clients that watch etcd", "wait_p99_ns", "redis-polls", "etcd-watches-one", 1.1},
 				{"a hand-off of the lock needs fewer requests in a ZooKeeper queue than with clients that poll Redis", figRequests, "redis-polls", "zk-watches-one", 1},

@@ -23,7 +23,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 7, Text: "the value of the lock's key must be random", Articles: "000",
-			Note: "If all clients use the same value, a compare-and-delete deletes the key of any client, like a DEL without a check.",
+			Note: "If all clients use the same value, a compare-and-delete cannot distinguish the clients. It then deletes the key of another client, like a DEL without a check.",
 			Runs: []ClaimRun{
 				as("equal", "--backend redis-lua --workload counter:token=equal --nemesis client-pause:at=before-release,every=2ttl --time 5s", fails(checker.Ownership), "violations"),
 				as("unique", "--backend redis-lua --nemesis client-pause:at=before-release,every=2ttl --time 5s", owned),
@@ -50,7 +50,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 29, Text: "a watchdog that renews the lease solves the problem that a lock's time-out may end before the work is done", Articles: "002, 004",
-			Note: "The claim is true if only the critical section hangs, because the watchdog goes on renewing the lease. The price is that no other client gets the lock for as long as the critical section hangs. The claim is false if the whole process of the client is stopped, because the watchdog is then stopped as well.",
+			Note: "The claim is true if only the critical section hangs, because the watchdog still renews the lease. But then no other client gets the lock for as long as the critical section hangs. The claim is false if the whole process of the client is stopped, because then the watchdog is stopped, too.",
 			Runs: []ClaimRun{
 				as("stall", "--backend redis-watchdog --nemesis client-stall --time 5s", passes(), "wait_p100_ns"),
 				but("pause", "--backend redis-watchdog --nemesis client-pause --time 5s", doubleHolder(checker.Inherent), alone, "violations"),
@@ -59,12 +59,12 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 30, Text: "if the time to live is too short, two clients hold the lock at once; if the time to live is too long, a dead holder blocks the lock for a long time", Articles: "003, 004",
-			Note: "In these runs, clients hold the lock for 300 to 600 ms without checking their lease, and some holders are killed. There is one run for each time to live. Each run measures the lost updates, and the time from the death of a holder to the next grant.",
+			Note: "In these runs, clients hold the lock for 300 to 600 ms without checking their lease, and some holders are killed. Each run has another time to live, and measures the lost updates, and the time from the death of a holder to the next grant.",
 			Runs: ttlSweep(),
 		},
 		{
 			Number: 31, Text: "with asynchronous replication the lock is lost when the master fails", Articles: "003, 004",
-			Note: "The claim is true for Redis and for a database. If a grant counts only after a replica has the lock, no lock is lost.",
+			Note: "The claim is true for Redis and for a database. The remedy is to grant a lock only after a replica has the lock: then no lock was lost.",
 			Runs: []ClaimRun{
 				as("redis-sentinel", "--backend redis-sentinel --nemesis failover-kill --time 10s", doubleHolder(checker.Defect), "violations"),
 				as("postgres-replica", "--backend sql-lease-row --topology postgres-replica --nemesis promote-replica --time 14s", fails(checker.MutualExclusion), "violations"),
@@ -84,7 +84,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 40, Text: "a release may fail to delete the lock's node", Articles: "003",
-			Note: "If a release fails, the lock becomes free when its lease or session ends. If a client ignores the failed release and goes on with the same session, the lock stays held. A lock without a lease (`redis-setnx`) blocks all clients forever.",
+			Note: "If a release fails, the lock becomes free only when its lease or session ends. If a client ignores the failed release and keeps its session alive, the lock stays held. A lock without a lease (`redis-setnx`) blocks all clients forever.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua:retries=0 --nemesis lost-reply:at=releasing --time 5s", comesBack, "orphan_max_ns", figRecovery),
 				as("zk-exclusive", "--backend zk-exclusive --nemesis partition-client:at=releasing,for=0.5ttl --time 6s", alone, "orphan_max_ns", figRecovery),

@@ -55,13 +55,13 @@ func connectionLocks() []suite.Case {
 	for _, backend := range []string{"postgres-advisory", "mariadb-get-lock"} {
 		for _, fault := range []string{"none", "client-kill"} {
 			out = append(out, suite.Case{
-				Name: backend + "/" + fault, Text: "the server keeps the lock while the holder's connection lives, and frees the lock when the holder dies",
+				Name: backend + "/" + fault, Text: "the server keeps the lock as long as the holder's connection lives, and frees the lock when the holder dies",
 				Run: suite.MustLine("--backend " + backend + " --nemesis " + fault + " --time 6s"), Expect: passes(),
 			})
 		}
 		for _, fault := range []string{"kill-connection", "server-restart"} {
 			out = append(out, suite.Case{
-				Name: backend + "/" + fault, Text: "the lock ends with the holder's connection: two clients believe that they hold the lock, until the previous holder checks its connection",
+				Name: backend + "/" + fault, Text: "a fault ends the holder's connection, and with it the lock: another client gets the lock, and two clients believe that they hold it, until the previous holder checks its connection",
 				Run: suite.MustLine("--backend " + backend + " --nemesis " + fault + " --time 6s"), Expect: doubleHolder(checker.Inherent),
 			})
 		}
@@ -94,7 +94,7 @@ func lostPackets() []suite.Case {
 			Run: suite.MustLine("--backend mariadb-get-lock" + loss), Expect: taken,
 		},
 		{
-			Name: "postgres-advisory/lost-user-timeout", Text: "the network loses all packets of a holder: the server keeps the holder's lock in spite of tcp_user_timeout, because an idle connection sends no data to which this time-out applies",
+			Name: "postgres-advisory/lost-user-timeout", Text: "the network loses all packets of a holder: tcp_user_timeout alone does not free the holder's lock, because this time-out applies only to sent data, and the server sends no data on an idle connection",
 			Run: suite.MustLine("--backend postgres-advisory:user-timeout=1500ms" + loss), Expect: taken,
 		},
 		{
@@ -106,7 +106,7 @@ func lostPackets() []suite.Case {
 			Run: suite.MustLine("--backend postgres-advisory:keepalive=1s,user-timeout=1500ms" + loss), Expect: freed,
 		},
 		{
-			Name: "postgres-advisory/lost-holding", Text: "the network loses all packets of a holder that goes on working: the TCP keepalive frees the lock, and two clients believe that they hold the lock, until the previous holder checks its connection",
+			Name: "postgres-advisory/lost-holding", Text: "the network loses all packets of a holder, but the holder goes on working: the server's TCP keepalive frees the lock, and two clients believe that they hold the lock, until the previous holder checks its connection",
 			Run:    suite.MustLine("--backend postgres-advisory:keepalive=1s --clients 2 --workload counter:hold=4ttl --nemesis partition-client:mode=loss,at=acquired,for=4ttl,every=1ttl --time 14s"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitViolation}, Verdicts: verdicts{checker.MutualExclusion: checker.Fail}, Classes: classes{checker.MutualExclusion: checker.Inherent}},
 		},

@@ -69,7 +69,7 @@ func sessionPauses() []suite.Case {
 			})
 	}
 	return append(out, suite.Case{
-		Name: "zk-sequential/data-version", Text: "the data version of a new ZooKeeper node is always 0, so the data version cannot serve as a fencing token",
+		Name: "zk-sequential/data-version", Text: "the data version of a ZooKeeper node serves as the fencing token, but a new node always has the data version 0: all grants have the same token",
 		Run: suite.MustLine("--backend zk-sequential:token=version --nemesis none " + onSingle), Expect: fails(checker.FencingTokens),
 	})
 }
@@ -95,7 +95,7 @@ func flawedQueues() []suite.Case {
 	const kill = " --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s"
 	return []suite.Case{
 		{
-			Name: "norecheck/queue", Text: "a waiting client dies, and the next client in the queue believes that it holds the lock: two clients use the lock at once",
+			Name: "norecheck/queue", Text: "a waiting client dies, and the next client in the queue wrongly believes that it now holds the lock: two clients use the lock at once",
 			Run: suite.MustLine("--backend zk-sequential-norecheck" + kill), Expect: doubleHolder(checker.Defect),
 		},
 		{
@@ -103,7 +103,7 @@ func flawedQueues() []suite.Case {
 			Run: suite.MustLine("--backend zk-exclusive-norecheck" + kill), Expect: doubleHolder(checker.Defect),
 		},
 		{
-			Name: "seed001/missed", Text: "a notice arrives while a waiting client is between exists() and wait(), and does not wake the client: the lock is blocked for as long as the client's session lives",
+			Name: "seed001/missed", Text: "a notice arrives after a client has called exists() and before it calls wait(), so the client misses the notice and waits forever: the lock is blocked for as long as the client's session lives",
 			Run:    suite.MustLine("--backend zk-seed001 --nemesis client-stall:at=between-exists-and-wait,for=1ttl " + onSingle),
 			Expect: fails(checker.Liveness),
 		},

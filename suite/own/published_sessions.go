@@ -37,12 +37,12 @@ func publishedSessions() []suite.Case {
 		},
 		{
 			Name: "zk-herd", Source: zkRecipes,
-			Text: "ZooKeeper: all clients watch one node, and each release wakes all waiting clients: with ten clients, each hand-off of the lock causes two or more notices on average",
+			Text: "ZooKeeper: all clients watch one node, so each release wakes all waiting clients: with ten clients, the server sends two or more notices per hand-off of the lock on average",
 			Run:  suite.MustLine("--backend zk-exclusive" + crowd), Expect: herd,
 		},
 		{
 			Name: "zk-no-herd", Source: zkRecipes,
-			Text: "ZooKeeper: each client in the queue watches only the client before it, and each release wakes one client",
+			Text: "ZooKeeper: each client in the queue watches only the client before it, so each release wakes only one client",
 			Run:  suite.MustLine("--backend zk-sequential" + crowd), Expect: queue,
 		},
 		{

@@ -16,8 +16,9 @@ import (
 func TestSeriesContainersTrack(t *testing.T) {
 	p := page{file: "containers.md", title: "The track record in containers", maker: "containers-track", seeds: setting.Number(t, "CONTAINER_SEEDS", 5)}
 	p.intro = fmt.Sprintf(`This page repeats the published failures of [the track record](track-record.md), with every server in its own container
-(`+"`--provider container`"+`). Every command was run with the seeds 1 to %d. Each case has an expected exit code, and
-expected verdicts and classes of findings. The column "as expected" counts the runs that ended as expected.`, p.seeds)
+(`+"`--provider container`"+`). Every command was run with the seeds 1 to %d. For each case, the expected result is
+defined in advance: the exit code, the verdicts, and the classes of findings. The column "as expected" counts the runs with the
+expected result.`, p.seeds)
 	cases := own.Published()
 	for i := range cases {
 		cases[i].Run.Provider = "container"

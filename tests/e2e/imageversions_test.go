@@ -138,13 +138,15 @@ func writeVersions(t *testing.T, cases []suite.Case, images, versions []string, 
 
 <!-- Written by %[1]smake image-versions%[1]s. Do not edit. -->
 
-This page repeats the published failures of [the track record](track-record.md) on servers of other versions. The page also has three cases on an etcd
-cluster, in which no update may be lost. All servers run in containers (%[1]s--network bridge --image NAME=REF%[1]s). The images are made from
-releases of Debian that contain the tested versions. Each case has an expected exit code, and expected verdicts and classes of findings. A cell shows
-how many of %[2]d runs ended as expected. If a run did not end as expected, the cell describes the difference in the first such run. The runs were
-made on a machine with %[3]s, three runs at a time. On such a busy machine a restart or a fail-over may take longer than the lease of the lock. In
-this case the lease expires before the end of the restart or fail-over, and the run does not show the violation. (A fail-over of Redis 6 takes 2.9 s
-if no other run is active.)
+This page repeats the published failures of [the track record](track-record.md) on servers of other versions, and on Valkey, which is compatible with
+Redis. The page also has three cases on an etcd cluster, in which no update may be lost. All servers run in containers
+(%[1]s--network bridge --image NAME=REF%[1]s). The images are made from releases of Debian that contain the tested versions. For each case, the expected
+result is defined in advance: the exit code, the verdicts, and the classes of findings. A cell shows how many of %[2]d runs had the expected result. If
+a run had another result, the cell describes the difference (if there are several such runs, the difference of the first).
+
+The runs were made on a machine with %[3]s, three runs at a time. On such a busy machine a restart or a fail-over may take longer than the lease of the
+lock. The lease then expires before the servers are back, so no second client gets the lock while the lease is running, and the run does not show the
+violation. (For comparison, a fail-over of Redis 6 takes 2.9 s if no other run is active.)
 
 `, "`", seeds, cpus())
 	for _, name := range []string{"redis", "etcd"} {

@@ -16,9 +16,10 @@ import (
 func TestSeriesTrackRecord(t *testing.T) {
 	p := page{file: "track-record.md", title: "Track record", maker: "track-record", seeds: setting.Number(t, "TRACK_SEEDS", 20)}
 	p.intro = fmt.Sprintf(`The table lists published failures of locks, each with a command that reproduces the failure. A row with exit code 0 shows a case without
-a violation, for example because a fence prevents the failure. Every command was run with the seeds 1 to %d. Each case has an expected
-exit code, and expected verdicts and classes of findings. The column "as expected" counts the runs that ended as expected. The column
-"first violation" shows the time from the start of a run to its first violation, including the start of the servers (the median and the range over all runs).`, p.seeds)
+a violation, for example because a fence prevents the failure. Every command was run with the seeds 1 to %d. For each case, the
+expected result is defined in advance: the exit code, the verdicts, and the classes of findings. The column "as expected" counts the
+runs with the expected result. The column "first violation" shows the time from the start of a run, before its servers start, to its
+first violation: the median and, in parentheses, the range over all runs.`, p.seeds)
 	p.write(t, own.Published(), `| # | published failure | source | command: `+"`lockstorm run ...`"+` | exit | as expected | first violation |
 | --- | --- | --- | --- | --- | --- | --- |
 `, func(i int, c suite.Case, s *shown) string {
