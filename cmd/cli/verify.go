@@ -243,7 +243,7 @@ func (a *App) restsOn(v *harness.Verified) {
 		a.println("  lock-linearizability: a legal order exists for %s on %s", checker.Count(lock.Operations, "operation"), checker.Count(lock.Locks, "lock"))
 	}
 	if n, hit := r.Stats["faults_on_holder"]; hit && r.Verdict == checker.Pass && n > 0 {
-		a.println("  exposures: %s hit an active client; with 95 %% confidence at most %.2g %% of such faults break this lock", checker.Count(n, "fault"), 100*tally.NoneIn(n))
+		a.println("  exposures: %s hit a client that held a lock; with 95 %% confidence at most %.2g %% of such faults break this lock", checker.Count(n, "fault"), 100*tally.NoneIn(n))
 	} else if len(v.Run.RequestedFaults) == 0 && r.Verdict == checker.Pass {
 		a.println("  exposures: none; no fault was injected, so the run says nothing about faults")
 	}
