@@ -71,7 +71,7 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lua --nemesis client-pause:evry=1s", 3, `did you mean "every"?`},
 		{"run --backend redis-lua --backend redis-del", 3, `--backend "redis-del": the flag is given twice`},
 		{"run --bakend redis-lua", 3, "unknown flag --bakend: did you mean --backend?"},
-		{"run --backend redis-lua --time 99999999h", 3, "--time 99999999h: too long for a duration"},
+		{"run --backend redis-lua --time 99999999h", 3, "--time 99999999h: the duration is too long"},
 		{"run --backend redis-lua --nemesis client-pause:for=0s", 3, "for= must be greater than 0"},
 		{"run --backend sql-for-update --register postgres", 3, "backend sql-for-update keeps the protected data in its own transaction"},
 		{"run --backend etcd-election --workload try", 3, "but backend etcd-election supports only attempts that wait"},
@@ -111,8 +111,8 @@ func TestUsage(t *testing.T) {
 		{"__complete run --nemesis client-p", 0, "client-pause"},
 		{"run --backend file-flock --nemesis server-restart", 3, "has no server"},
 		{"dance", 3, `unknown command "dance"`},
-		{"list", 3, "name what to list: one of backends, nemeses, workloads, checks"},
-		{"list frogs", 3, "name what to list"},
+		{"list", 3, "name the kind of things to list: one of backends, nemeses, workloads, checks"},
+		{"list frogs", 3, "name the kind of things to list"},
 		{"list backends", 0, "redis-watchdog"},
 		{"list nemeses", 0, "for=1.5ttl: how long the fault lasts"},
 		{"list workloads", 0, "before-write"},
@@ -376,7 +376,7 @@ func TestCheckLooksAtTheLogs(t *testing.T) {
 	if err != nil || len(logs) < 2 {
 		t.Fatal(logs, err)
 	}
-	if code, _, errs := lockstorm(t, append([]string{"check"}, logs...)...); code != harness.ExitUsage || !strings.Contains(errs, "judge them together with lockstorm check "+dir) {
+	if code, _, errs := lockstorm(t, append([]string{"check"}, logs...)...); code != harness.ExitUsage || !strings.Contains(errs, "to judge the whole run, use lockstorm check "+dir) {
 		t.Errorf("logs: exit %d\n%s", code, errs)
 	}
 }
@@ -390,7 +390,7 @@ func TestACacheThatCannotBeWritten(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", file)
 	t.Setenv("TMPDIR", t.TempDir())
 	code, _, errs := lockstorm(t, "run", "--backend", "none", "--nemesis", "none", "--time", "300ms", "--ttl", "300ms", "--out", filepath.Join(t.TempDir(), "run"))
-	if code == harness.ExitEnvironment || !strings.Contains(errs, "the user's cache is not writable") {
+	if code == harness.ExitEnvironment || !strings.Contains(errs, "the cache directory of this user is not writable") {
 		t.Errorf("exit %d\n%s", code, errs)
 	}
 }

@@ -13,7 +13,7 @@ func TestShrinkUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{dir, "--check", "liveness"}, "check liveness has no violation in"},
+		{[]string{dir, "--check", "liveness"}, "check liveness found no violation in the run"},
 		{[]string{dir, "--runs", "10", "--rate", "10"}, "leaves no runs to try smaller versions"},
 		{[]string{dir, "--out", dir}, "is not empty"},
 		{[]string{filepath.Dir(dir)}, "has no trial.json"},
