@@ -120,7 +120,7 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("exit %d\n%s", code, said)
 	}
 	env["LOCKSTORM_QUEUE_TOKEN"] = "wrong"
-	if code, said := lockstorm(t, env, "status"); code != 4 || !strings.Contains(said, "refuses these credentials") {
+	if code, said := lockstorm(t, env, "status"); code != 4 || !strings.Contains(said, "refuses the credentials of this program") {
 		t.Errorf("exit %d\n%s", code, said)
 	}
 }

@@ -96,7 +96,7 @@ func TestVerifyOfAnAlteredRun(t *testing.T) {
 		"class":  {"results.json", `"class": "defect"`, `"class": "inherent"`, "DOES NOT HOLD: according to the events the class of the finding is defect (reason no-lease), but the finding says inherent", 1},
 		"record": {"history.jsonl", `"f":"release"`, `"f":"release" `, "is damaged", 3},
 		"seed":   {"results.json", `"seed": 5`, `"seed": 6`, "and the record belong to different runs", 1},
-		"digest": {"results.json", `"record_sha256": "`, `"record_sha256": "0`, "the SHA-256 of the record differs", 1},
+		"digest": {"results.json", `"record_sha256": "`, `"record_sha256": "0`, "its SHA-256 differs from the SHA-256 in results.json", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := violated(t)
@@ -135,7 +135,7 @@ func TestVerifyOfAPass(t *testing.T) {
 	if err := r.WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, _ := lockstorm(t, "verify", old); code != 2 || !strings.Contains(out, "the finding has no proof: judge the run again") {
+	if code, out, _ := lockstorm(t, "verify", old); code != 2 || !strings.Contains(out, "the results contain no proof of this finding: judge the run again") {
 		t.Errorf("results without proofs: exit %d\n%s", code, out)
 	}
 	// A run of which mutual exclusion is said to have passed, and did not.
@@ -145,7 +145,7 @@ func TestVerifyOfAPass(t *testing.T) {
 	if err := r.WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, _ := lockstorm(t, "verify", old); code != 1 || !strings.Contains(out, "says that mutual exclusion was kept, but") {
+	if code, out, _ := lockstorm(t, "verify", old); code != 1 || !strings.Contains(out, "says that the check mutual-exclusion passed, but") {
 		t.Errorf("a pass that is none: exit %d\n%s", code, out)
 	}
 }

@@ -84,7 +84,7 @@ func collect(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Ef
 	for _, c := range t.Clients {
 		can, is := c.(nemesis.Collector)
 		if !is {
-			return e, errors.New("client " + c.Name() + " does not let lockstorm start a garbage collection")
+			return e, errors.New("client " + c.Name() + " cannot start a garbage collection: its adapter does not support the call collect")
 		}
 		proof, err := can.Collect(ctx, t.For)
 		if err != nil {

@@ -240,7 +240,7 @@ func TestContainersThatCannotBe(t *testing.T) {
 		{"another host", "tcp://127.0.0.1:9", "", "no Docker daemon answers", 4, false},
 		{"no such image", "", "--image redis=localhost/lockstorm-no-such:1", "is not on this host and cannot be pulled", 4, false},
 		{"no such program", "", "--image redis=debian:bookworm-slim", "has no program redis-server: it is not a redis image", 4, false},
-		{"image of another", "", "--image etcd=a:1", "runs no server from that image", 3, false},
+		{"image of another", "", "--image etcd=a:1", "no server of topology", 3, false},
 		{"no image of that name", "", "--image oracle=a:1", `there is no image "oracle"`, 3, false},
 		{"no image at all", "", "--image redis", "write NAME=REF", 3, false},
 		{"another provider", "", "--provider process --image redis=a:1", "--image needs --provider container", 3, false},
