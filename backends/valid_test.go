@@ -40,7 +40,7 @@ func TestWrongSpecs(t *testing.T) {
 		change func(s *backends.Spec)
 	}{
 		{`"Own" is not a valid name for a backend`, func(s *backends.Spec) { s.Name = "Own" }},
-		{`backend "own" has no doc`, func(s *backends.Spec) { s.Doc = "" }},
+		{`backend "own" has no description`, func(s *backends.Spec) { s.Doc = "" }},
 		{"backend \"own\": the field `Open` is missing: it must be a function that returns a Locker", func(s *backends.Spec) { s.Open = nil }},
 		{"the field `Topologies` is empty: name the servers of the lock, or \"local\" for a lock without servers", func(s *backends.Spec) { s.Topologies = nil }},
 		{"`Ends` is \"\": choose one of [", func(s *backends.Spec) { s.Ends = "" }},

@@ -69,7 +69,7 @@ func TestWrongSpecs(t *testing.T) {
 	}{
 		{`"Melt" is not a valid name for a nemesis`, with(func(s *Spec) { s.Name = "Melt" })},
 		{`"" is not a valid name for a nemesis`, with(func(s *Spec) { s.Name = "" })},
-		{`nemesis "melt" has no doc`, with(func(s *Spec) { s.Doc = " " })},
+		{`nemesis "melt" has no description`, with(func(s *Spec) { s.Doc = " " })},
 		{nobody, with(func(s *Spec) { s.Fault = nil })},
 		{nobody, Spec{Name: "melt", Doc: "d", Params: CommonParams(AtOnce, "1s")}},
 		{nobody, Spec{Name: "melt", Doc: "d", Links: ToServers}},
@@ -86,7 +86,7 @@ func TestWrongSpecs(t *testing.T) {
 		{"the field `OfMaster` is true, so the fault acts on a server: set the field `Whom` to Nodes or ClientsAndNodes", with(func(s *Spec) { s.OfMaster, s.Whom = true, Clients })},
 		{`two parameters are named "every"`, with(func(s *Spec) { s.Params = append(ServerParams("1s", "1s", "1"), TimeParams("1s", "1s")...) })},
 		{`"By" is not a valid name for a parameter`, with(func(s *Spec) { s.Params = params(catalog.Param{Name: "By", Doc: "d"}) })},
-		{`parameter "by" has no doc`, with(func(s *Spec) { s.Params = params(catalog.Param{Name: "by"}) })},
+		{`parameter "by" has no description`, with(func(s *Spec) { s.Params = params(catalog.Param{Name: "by"}) })},
 		{"for=long is not a length", with(func(s *Spec) { s.Params = ServerParams("long", "1s", "1") })},
 		{"every=often is not a length", with(func(s *Spec) { s.Params = ServerParams("1s", "often", "1") })},
 		{"every= must be greater than 0", with(func(s *Spec) { s.Params = ServerParams("1s", "0s", "1") })},

@@ -75,7 +75,7 @@ func Validate(cat *harness.Catalogue, cases ...Case) error {
 	for i, c := range cases {
 		switch {
 		case !goodName.MatchString(c.Name):
-			errs = append(errs, fmt.Errorf("case %d: %q is not a valid name: want lower case words joined by - or /", i+1, c.Name))
+			errs = append(errs, fmt.Errorf("case %d: %q is not a valid name: use lower case words joined by - or /", i+1, c.Name))
 		case seen[c.Name]:
 			errs = append(errs, fmt.Errorf("two cases have the name %s", c.Name))
 		}

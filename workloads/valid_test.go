@@ -31,7 +31,7 @@ func TestWrongSpecs(t *testing.T) {
 		change func(s *Spec)
 	}{
 		{`"own_" is not a valid name for a workload`, func(s *Spec) { s.Name = "own_" }},
-		{`workload "own" has no doc`, func(s *Spec) { s.Doc = "" }},
+		{`workload "own" has no description`, func(s *Spec) { s.Doc = "" }},
 		{"workload \"own\": the field `New` is missing", func(s *Spec) { s.New = nil }},
 		{"the field `Fenced` is true, but the field `Registers` is nil", func(s *Spec) { s.Fenced = true }},
 		{`model "shared" cannot be judged: choose from the history.Model constants`, func(s *Spec) { s.Models = []string{"shared"} }},
@@ -41,7 +41,7 @@ func TestWrongSpecs(t *testing.T) {
 		{`point "before-write": a point needs`, own(points.Point{Name: points.BeforeWrite, Doc: "d"})},
 		{`point "half-way": a point needs`, own(points.Point{Name: "half-way", Doc: "d"}, points.Point{Name: "half-way", Doc: "e"})},
 		{`"Hold" is not a valid name for a parameter`, with(catalog.Param{Name: "Hold", Doc: "d"})},
-		{`parameter "hold" has no doc`, with(catalog.Param{Name: "hold"})},
+		{`parameter "hold" has no description`, with(catalog.Param{Name: "hold"})},
 		{`two parameters are named "hold"`, with(append(Params(), Params()[0])...)},
 		{"hold=long is not a length", with(catalog.Param{Name: "hold", Default: "long", Doc: "d"})},
 		{"think=-1s is not a length", with(catalog.Param{Name: "think", Default: "-1s", Doc: "d"})},

@@ -71,7 +71,7 @@ func TestUsage(t *testing.T) {
 		{"finish --queue URL --out OUT", "have no outcome yet (the queue still has their tasks; 0 workers at work)", 2},
 		{"finish --queue URL --out OUT --now", "not run", 2},
 		{"rm other --queue URL", "has no campaign other", 4},
-		{"rm smoke --queue URL", "campaign smoke is deleted", 0},
+		{"rm smoke --queue URL", "campaign smoke was deleted", 0},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		args := strings.Fields(strings.NewReplacer("URL", s.URL(), "FULL", full, "OUT", out).Replace(c.args))

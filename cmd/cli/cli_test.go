@@ -92,7 +92,7 @@ func TestUsage(t *testing.T) {
 		// What would be passed over in silence is refused.
 		{"run --backend redis-lua --nemesis client-pause:at=waiting,at=acquired", 3, `parameter "at" of nemesis client-pause is given twice`},
 		{"run --backend redis-lua --nemesis client-pause:clients=c1+c1", 3, "c1 is named twice"},
-		{"run --backend redis-lua --nemesis client-pause:", 3, "no parameters after the colon"},
+		{"run --backend redis-lua --nemesis client-pause:", 3, "there is nothing after the colon"},
 		{"run --backend redis-lua --require=", 3, "--require needs the name of a check"},
 		// Values are named with what they should be, and whose they are.
 		{"run --backend redis-lua --clients two", 3, `--clients "two": want a whole number`},
@@ -105,7 +105,7 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lua --nemesis chaos:only=chaos", 3, "chaos is not a fault that chaos can draw"},
 		// A fault says how long the run must be, and that is enough.
 		{"run --backend redis-sentinel --nemesis failover-kill --time 9s", 3, "use --time 9.9s or longer"},
-		{"run --backend redis-sentinel --topology redis-sentinel --provider embedded", 3, "there is no embedded server for"},
+		{"run --backend redis-sentinel --topology redis-sentinel --provider embedded", 3, "cannot run embedded in lockstorm"},
 		{"completion bash", 0, "bash completion"},
 		{"__complete run --backend redis-l", 0, "redis-lua"},
 		{"__complete run --nemesis client-p", 0, "client-pause"},

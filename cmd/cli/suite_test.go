@@ -167,7 +167,7 @@ func TestSuiteUsage(t *testing.T) {
 		{[]string{"suite", file, "--baseline", "/dev/zero"}, 3, "/dev/zero is a device"},
 		{[]string{"compare", pipe, pipe}, 3, "is a named pipe"},
 		{[]string{"suite", file, "--shard", "4/3"}, 3, "--shard 4/3: want i/n"},
-		{[]string{"suite", file, "--replace", "x"}, 3, "want OLD=NEW"},
+		{[]string{"suite", file, "--replace", "x"}, 3, "write OLD=NEW"},
 		{[]string{"suite", file, "--replace", "redsync=redis-lua"}, 3, "no cell has backend redsync"},
 		{[]string{"suite", file, "--baseline", "nowhere.json"}, 3, "--update-baseline writes one"},
 		{[]string{"suite", file, "--update-baseline"}, 3, "needs --baseline"},

@@ -159,7 +159,7 @@ func TestVerifyOfAnAbsence(t *testing.T) {
 	}
 	mailed := filepath.Join(t.TempDir(), "proof.json")
 	code, out, _ := lockstorm(t, "verify", dir, "--save", mailed)
-	if code != 0 || !strings.Contains(out, "holds, checked against the whole record") {
+	if code != 0 || !strings.Contains(out, "holds (checked against the whole record)") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	if code, out, _ := lockstorm(t, "verify", mailed); code != 2 || !strings.Contains(out, "needs the whole record") {

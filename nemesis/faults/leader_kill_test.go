@@ -16,7 +16,7 @@ func TestLeaderKill(t *testing.T) {
 	if role := l.node(1).Role(); role != history.RoleDown {
 		t.Errorf("the old leader is %s", role)
 	}
-	l.says(l.heal(e), "answers again as pid ")
+	l.says(l.heal(e), "has restarted as pid ")
 	l.await("demotion", func() bool { return l.node(1).Role() == nemesis.RoleReplica })
 }
 

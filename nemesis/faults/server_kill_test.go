@@ -20,7 +20,7 @@ func TestServerKill(t *testing.T) {
 	if l.reaches("c1", "store-1") || l.node(1).Role() != "down" || !l.reaches("c1", "store-2") {
 		t.Error("it is not down, or not alone")
 	}
-	l.says(l.heal(e), "store-1 (pid", "answers again as pid")
+	l.says(l.heal(e), "store-1 (pid", "has restarted as pid")
 	if !l.reaches("c1", "store-1") || l.has(1, "k") {
 		t.Error("it does not serve again, or has kept something")
 	}

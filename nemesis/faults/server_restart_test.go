@@ -16,7 +16,7 @@ func TestServerRestart(t *testing.T) {
 	l.check(l.store(1).Set(l.ctx, "k", "c1"))
 	before := l.pid(1)
 	e := l.must("server-restart", on(l.node(1)))
-	l.says(e.Proof, "store-1 (pid", "answers again as pid")
+	l.says(e.Proof, "store-1 (pid", "has restarted as pid")
 	if e.Heal != nil {
 		t.Error("there is something to heal")
 	}

@@ -91,7 +91,7 @@ func (x *expansion) includeCase(in inclusion, c suite.Case, line int, name, doc 
 	x.complain(err)
 	c.Name, c.Text, c.Expect = cmp.Or(in.Name.Value, name), cmp.Or(in.Doc.Value, doc), suite.Expectation{Outcome: suite.Safe}
 	if !suite.GoodName(c.Name) {
-		x.wrong(max(in.Name.Line, line), "%q is not a valid name: want lower case words joined by - or /", c.Name)
+		x.wrong(max(in.Name.Line, line), "%q is not a valid name: use lower case words joined by - or /", c.Name)
 		return
 	}
 	x.add(Cell{Case: c, Seeds: seeds, line: line})
