@@ -245,12 +245,12 @@ func TestConfigErrors(t *testing.T) {
 		"clients":    {func(c *Config) { c.Clients = 0 }, "choose from 1 to"},
 		"no fence":   {func(c *Config) { c.Require = []string{"data-fenced"} }, "--require data-fenced: backend redis-lua issues no fencing tokens"},
 		"require":    {func(c *Config) { c.Require = []string{"beauty"} }, `unknown check "beauty"`},
-		"a message":  {func(c *Config) { c.Nemesis = []string{"client-stall:at=request"} }, "at=request: at this point a message is on its way"},
+		"a message":  {func(c *Config) { c.Nemesis = []string{"client-stall:at=request"} }, "at=request: the fault"},
 		"no message": {func(c *Config) { c.Backend, c.Nemesis = "file-flock", []string{"client-pause:at=reply"} }, "at=reply: this run has no such point"},
-		"not active": {func(c *Config) { c.Nemesis = []string{"server-restart", "client-pause:while=1"} }, "while=1: fault server-restart has no duration"},
-		"no earlier": {func(c *Config) { c.Nemesis = []string{"client-pause:while=1"} }, "while=1: choose an earlier fault of the same command"},
-		"until":      {func(c *Config) { c.Nemesis = []string{"client-pause:until=never"} }, "until=never: choose granted, or leave it out"},
-		"no server":  {func(c *Config) { c.Backend, c.Nemesis = "file-flock", []string{"server-restart"} }, "nemesis server-restart cannot work in this run"},
+		"not active": {func(c *Config) { c.Nemesis = []string{"server-restart", "client-pause:while=1"} }, "while=1: the fault server-restart has no duration"},
+		"no earlier": {func(c *Config) { c.Nemesis = []string{"client-pause:while=1"} }, "while=1: give the number of an earlier fault in the same command"},
+		"until":      {func(c *Config) { c.Nemesis = []string{"client-pause:until=never"} }, "until=never: choose until=granted, or leave out until="},
+		"no server":  {func(c *Config) { c.Backend, c.Nemesis = "file-flock", []string{"server-restart"} }, "the fault server-restart cannot work in this run"},
 		"provider":   {func(c *Config) { c.Provider = "cloud" }, "choose one of auto, process, container, embedded, external"},
 	}
 	for name, tc := range tests {

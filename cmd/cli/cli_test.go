@@ -81,8 +81,8 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lua --nemesis kill-connection", 3, "a server that can end this connection: backend redis-lua on topology redis-single"},
 		{"run --backend sql-lease-row --nemesis promote-replica", 3, "postgres has no replica that lockstorm could promote"},
 		// Plans, parameters and waits are bounded.
-		{"run --backend redis-lua --nemesis client-pause:every=1ns --time 3s", 3, "every=1ns would make 3000000000 injections in a run of 3s, but the limit is 100000"},
-		{"run --backend redis-lua --nemesis chaos:every=1ns --time 3s", 3, "every=1ns would make up to"},
+		{"run --backend redis-lua --nemesis client-pause:every=1ns --time 3s", 3, "every=1ns would inject the fault 3000000000 times in a run of 3s, but the limit is 100000"},
+		{"run --backend redis-lua --nemesis chaos:every=1ns --time 3s", 3, "every=1ns would inject up to"},
 		{"run --backend redis-lua --workload counter:hold=1h --ttl 1s --time 2s", 3, "may take 5h0m"},
 		{"run --backend redis-lua --ttl 10h", 3, "--ttl 10h0m0s is too long: the maximum is 10m0s"},
 		{"run --backend redis-lua --time 100h", 3, "--time 100h0m0s is too long"},
@@ -102,7 +102,7 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lua --workload counter:hold=abc", 3, "workload counter: hold=abc is not a length"},
 		{"run --backend redis-lua --workload counter:try=2", 3, "workload counter: try=2 is not a number from 0 to 1"},
 		{"run --backend redis-lua --nemesis chaos:every=-1s", 3, "nemesis chaos: every=-1s is not a length"},
-		{"run --backend redis-lua --nemesis chaos:only=chaos", 3, "chaos is not a fault that chaos can draw"},
+		{"run --backend redis-lua --nemesis chaos:only=chaos", 3, "chaos cannot inject chaos"},
 		// A fault says how long the run must be, and that is enough.
 		{"run --backend redis-sentinel --nemesis failover-kill --time 9s", 3, "use --time 9.9s or longer"},
 		{"run --backend redis-sentinel --topology redis-sentinel --provider embedded", 3, "cannot run embedded in lockstorm"},

@@ -30,7 +30,7 @@ func TestServerKill(t *testing.T) {
 func TestServerKillInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	e, err := l.inject("server-kill", on(l.node(1), bare{"rock"}))
-	l.fails(e, err, "node rock cannot be restarted")
+	l.fails(e, err, "lockstorm cannot restart server rock")
 	if !l.reaches("c1", "store-1") {
 		t.Error("store-1 stays dead")
 	}

@@ -44,7 +44,7 @@ func TestServerPauseInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Several(2), 0)
 	one := l.pid(1)
 	e, err := l.inject("server-pause", on(l.node(1), bare{"rock"}))
-	l.fails(e, err, "node rock cannot be paused")
+	l.fails(e, err, "lockstorm cannot pause server rock")
 	l.check(l.node(2).Kill(l.ctx))
 	e, err = l.inject("server-pause", on(l.node(1), l.node(2)))
 	l.fails(e, err, "the process has ended")

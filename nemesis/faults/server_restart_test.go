@@ -52,7 +52,7 @@ func TestServerRestartInTheWay(t *testing.T) {
 		t.Error("it stays dead")
 	}
 	e, err = l.inject("server-restart", on(l.node(1), bare{"rock"}))
-	l.fails(e, err, "node rock cannot be restarted")
+	l.fails(e, err, "lockstorm cannot restart server rock")
 	if !l.reaches("c1", "store-1") {
 		t.Error("it stays dead because of another one")
 	}
