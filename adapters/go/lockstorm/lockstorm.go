@@ -32,7 +32,7 @@ func Now() int64 {
 // What is certain of a call; every other error is of unknown outcome.
 var (
 	ErrBusy    = errors.New("another client holds the lock")
-	ErrNotHeld = errors.New("the store says that the caller does not hold the lock")
+	ErrNotHeld = errors.New("the store says that this client does not hold the lock")
 	ErrNotSent = errors.New("the request was not sent to the store")
 )
 
