@@ -363,7 +363,7 @@ func TestCheckLooksAtTheLogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, _ := lockstorm(t, "check", dir)
-	if code != harness.ExitUnknown || !strings.Contains(out, "history.jsonl and logs/ disagree") || !strings.Contains(out, "remove "+path) {
+	if code != harness.ExitUnknown || !strings.Contains(out, "history.jsonl and the logs in logs/ disagree") || !strings.Contains(out, "remove "+path) {
 		t.Errorf("cut: exit %d\n%s", code, out)
 	}
 	if err := os.Remove(path); err != nil {

@@ -104,7 +104,7 @@ func fenced(l answer.Lock) matrix.Value {
 func blocks(l answer.Lock) string {
 	switch {
 	case l.Blocked > 0:
-		return fmt.Sprintf("forever, in %d of %s", l.Blocked, plural(l.Runs, "run"))
+		return fmt.Sprintf("forever in %d of %s", l.Blocked, plural(l.Runs, "run"))
 	case l.Orphan == nil:
 		return "-"
 	}
