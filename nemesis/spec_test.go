@@ -230,7 +230,7 @@ func TestCheckOfASavedPlan(t *testing.T) {
 		"fault number 1 differs: the saved plan has melt:every=1s, but the configuration of this run has": func(q *Request, _ *Step) { q.Spec = "melt:every=1s" },
 		"fault number 1 differs: the saved plan has melt, but the configuration of this run has":          func(q *Request, _ *Step) { q.Family = "bogus" },
 		"step 1 of melt: the times and counts of a step must not be negative":                             func(_ *Request, st *Step) { st.For = -5 },
-		"step 1 of melt: nodes=n9: there is no \"n9\"":                                                 func(_ *Request, st *Step) { st.Nodes = "n9" },
+		"step 1 of melt: nodes=n9: there is no \"n9\"":                                                    func(_ *Request, st *Step) { st.Nodes = "n9" },
 	} {
 		p := mustPlan(t, c, someInput("melt"))
 		change(&p.Requests[0], &p.Requests[0].Steps[0])

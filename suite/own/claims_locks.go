@@ -154,7 +154,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 17, Text: "the old value of the row can take the place of the version number", Articles: "000",
-			Note: "The value itself is safe. Data derived from the value is not safe if an old value can come back. For example, stock that was sold and refilled in between looks unchanged.",
+			Note: "The value itself is safe. Data that is derived from the value is not safe if an old value can come back. For example, a stock that was sold and then refilled looks unchanged.",
 			Runs: []ClaimRun{
 				as("counter", "--backend sql-value-cas --time 3s", passes(), "updates_lost_plain"),
 				but("restock", "--backend sql-value-cas --workload stock --time 3s", fails(checker.Stock), gives(checker.Stock, checker.Pass), "ledger_lost"),
@@ -162,8 +162,8 @@ func claimsOfTokens() []Claim {
 			},
 		},
 		{
-			Number: 35, Text: "an optimistic update that changes one row has won, and an update that changes no row has lost", Articles: "004",
-			Note: "The claim is true even if the answer to the update is lost. But then the client does not know whether it has won. (A client that simply repeats the statement applies the update twice. docs/libraries.md shows a driver that repeats statements.)",
+			Number: 35, Text: "if an optimistic update changes one row, the client has succeeded; if it changes no row, another client was faster", Articles: "004",
+			Note: "The claim is true even if the answer to the update is lost. But then the client does not know whether its update was applied. (A client that simply repeats the statement applies the update twice. docs/libraries.md shows a driver that repeats statements.)",
 			Runs: []ClaimRun{
 				as("lost-reply", "--backend sql-optimistic --nemesis lost-reply:every=1ttl --time 5s", passes(), "updates_acked"),
 				as("lost-reply-mariadb", "--backend sql-optimistic --topology mariadb --nemesis lost-reply:every=1ttl --time 5s", passes(), "updates_acked"),

@@ -11,7 +11,7 @@ func claimsOfQueues() []Claim {
 	return []Claim{
 		{
 			Number: 8, Text: "a client that fails to take the lock should try again after a random time", Articles: "000",
-			Note: "A client that does not get the lock waits for a pause, and tries again. With random pauses the longest waits for the lock are shorter. Random pauses do not save requests in these runs: on average they are shorter than the fixed pauses, so clients send more requests. The length of the pause has no influence on safety.",
+			Note: "A client that does not get the lock waits for a pause, and tries again. With random pauses the longest waits for the lock are shorter. Random pauses do not save requests in these runs: on average they are shorter than the fixed pauses, so clients send more requests. The length of the pause does not affect the safety of the lock.",
 			Compares: []Comparison{
 				{"the longest waits are shorter with random pauses than with fixed pauses", "wait_p99_ns", "fixed", "jitter", 1.1},
 				{"a hand-off of the lock needs fewer requests with random pauses than with fixed pauses", figRequests, "fixed", "jitter", 1.1},
@@ -48,7 +48,7 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 21, Text: "a waiting client that is woken must check again whether it is first in the queue", Articles: "001, 002, 003",
-			Note: "If woken clients do not check again, the lock fails when a waiting client in the middle of the queue dies: the next client in the queue is woken, and takes the lock too early.",
+			Note: "If woken clients do not check again, the lock is not safe when a waiting client in the middle of the queue dies. The next client in the queue is then woken, and takes the lock too early.",
 			Runs: []ClaimRun{
 				as("without", "--backend zk-sequential-norecheck --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s", fails(checker.MutualExclusion), "violations"),
 				as("with", "--backend zk-sequential --nemesis client-kill:at=waiting --workload counter:try=0,hold=1.5ttl --time 10s", passes()),
