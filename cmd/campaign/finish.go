@@ -108,7 +108,7 @@ func (v *verb) wait(ctx context.Context, c *campaign.Campaign) error {
 		if err != nil && queue.Away(err) && ctx.Err() == nil { // it may be started again
 			if away.IsZero() {
 				away = time.Now()
-				v.say("waiting: %v", err)
+				v.say("the queue does not answer, so this command waits: %v", err)
 			}
 			if time.Since(away) < waitAway && pause(ctx, lookEach) {
 				continue

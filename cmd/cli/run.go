@@ -177,7 +177,7 @@ func (a *App) sayAgain(asJSON bool, command string) {
 		w = a.st.Stderr
 	}
 	if command != "" {
-		fmt.Fprintf(w, "again: %s\n", reports.Visible(command, ""))
+		fmt.Fprintf(w, "to start this run again: %s\n", reports.Visible(command, ""))
 	}
 }
 

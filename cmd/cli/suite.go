@@ -167,7 +167,7 @@ func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 		r.Known = before.Knows
 	}
 	n := countCells(cells)
-	view.line("%s: %s, %s, about %v, into %s", def.Name, n, Plural(n.runs, "run"), r.Estimate(cells).Round(time.Second), out)
+	view.line("suite %s: %s, %s; estimated time: about %v; directory: %s", def.Name, n, Plural(n.runs, "run"), r.Estimate(cells).Round(time.Second), out)
 	st := &gate.Suite{Definition: *def, Dir: out}
 	stop := view.begin()
 	runErr := r.Run(ctx, st, cells)
@@ -288,6 +288,6 @@ func (a *App) writeBaseline(r *gate.Results, path string) error {
 	if err != nil {
 		return fmt.Errorf("--update-baseline: %w", err)
 	}
-	fmt.Fprintf(a.st.Stderr, "baseline written: %s\n", path)
+	fmt.Fprintf(a.st.Stderr, "wrote the results to the baseline %s\n", path)
 	return nil
 }

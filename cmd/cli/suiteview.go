@@ -159,7 +159,7 @@ func (a *App) summarizeSuite(r *gate.Results, asJSON bool) error {
 		}
 	}
 	if again := r.Again(); len(again) > 0 {
-		fmt.Fprintf(w, "retried: %s\n", strings.Join(again, ", "))
+		fmt.Fprintf(w, "retried runs: %s\n", strings.Join(again, ", "))
 	}
 	if p := r.Providers(); p != "" {
 		fmt.Fprintf(w, "number of runs by provider of the servers: %s\n", p)

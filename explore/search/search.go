@@ -226,7 +226,7 @@ func (w *searching) once(ctx context.Context) {
 	w.exchange(ctx, false)
 	g, nth, ok := w.next()
 	if !ok {
-		w.end(errors.New("the search could not find any run that is possible with this lock on this machine"))
+		w.end(errors.New("the search found no run that is possible with this lock on this machine"))
 		return
 	}
 	dir := filepath.Join(w.Dir, tries, strconv.Itoa(nth))

@@ -231,7 +231,7 @@ func (a *Against) Lines() []string {
 		out = append(out, "new violation: "+l)
 	}
 	for _, l := range a.Vanished {
-		out = append(out, "violation gone: "+l)
+		out = append(out, "violation no longer found: "+l)
 	}
 	for _, c := range a.Figures {
 		out = append(out, c.String())
