@@ -174,14 +174,14 @@ func (r *resolved) combination() error {
 	}
 	kind := cmp.Or(r.backend.Model.Kind, history.ModelExclusive)
 	if r.workload.Models != nil && !slices.Contains(r.workload.Models, kind) {
-		return fmt.Errorf("workload %s needs a lock that is %s, but backend %s is %s", r.workload.Name,
+		return fmt.Errorf("workload %s needs a lock of model %s, but the model of backend %s is %s", r.workload.Name,
 			strings.Join(r.workload.Models, " or "), r.Backend, kind)
 	}
 	if r.workload.Tries && r.backend.NoTry {
 		return fmt.Errorf("workload %s tries to acquire without waiting, but backend %s supports only an acquire that waits: choose another workload or backend", r.workload.Name, r.Backend)
 	}
 	if r.workload.Model != "" && kind != history.ModelExclusive && kind != r.workload.Model {
-		return fmt.Errorf("workload %s needs a lock that is %s, but backend %s is %s", r.workload.Name, r.workload.Model, r.Backend, kind)
+		return fmt.Errorf("workload %s needs a lock of model %s, but the model of backend %s is %s", r.workload.Name, r.workload.Model, r.Backend, kind)
 	}
 	if r.Discipline == history.Told && len(r.backend.Signals) == 0 {
 		return fmt.Errorf("--discipline told: backend %s does not tell its users when a lock is lost: choose the discipline %s or %s",

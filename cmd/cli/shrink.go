@@ -46,7 +46,7 @@ Exit codes: 0 a smaller run was found, or no smaller run shows the violation; 2 
 	}
 	Number(cmd.Flags(), &f.runs, "runs", 10, 150, "maximum number of runs that shrink makes in total")
 	Number(cmd.Flags(), &f.rate, "rate", 1, 10, "number of times that shrink repeats the smallest version at the end, to measure how often it shows the violation")
-	cmd.Flags().StringVar(&f.check, "check", "", "the violation that each smaller run must still show: the first finding of this check (default: the first finding of the report)")
+	cmd.Flags().StringVar(&f.check, "check", "", "name of a check: each smaller run must still show the first violation that this check found (default: the first violation in the report)")
 	cmd.Flags().StringVar(&f.out, "out", "", "directory of the result; it must be empty or absent (default: "+runsDir+"/shrink-BACKEND-TIME)")
 	return cmd
 }
