@@ -103,14 +103,14 @@ func (s Spec) Valid() error {
 	case len(s.Topologies) == 0:
 		return errors.New("the field `Topologies` is empty: name the servers of the lock, or \"local\" for a lock without servers")
 	case !slices.Contains(ends, s.Ends):
-		return fmt.Errorf("the field `Ends` is %q: choose one of %v (constants of package history)", s.Ends, ends)
+		return fmt.Errorf("the field `Ends` (what ends a grant that is not released) is %q: choose one of %v (constants of package history)", s.Ends, ends)
 	case !s.Model.Known():
 		return fmt.Errorf("the backend's model %q cannot be judged: choose one of the history.Model constants", s.Model.Kind)
 	}
 	for i, p := range s.Points {
 		taken := slices.Contains(points.Names(s.Points[:i]), p.Name) || slices.Contains(points.Names(points.Section()), p.Name) || points.IsCarried(p.Name)
 		if p.Name == "" || p.Doc == "" || taken {
-			return fmt.Errorf("point %q: a point needs a Doc and a unique name, which package points does not use either", p.Name)
+			return fmt.Errorf("point %q: set the field Doc, and choose a name that no other point of the backend and no point of package points has", p.Name)
 		}
 	}
 	return s.validParams()

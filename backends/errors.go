@@ -14,11 +14,11 @@ import (
 // Definite errors: what they say did certainly not happen.
 var (
 	ErrBusy       = errors.New("another client holds the lock")
-	ErrNotHeld    = errors.New("the store says that the caller does not hold the lock")
+	ErrNotHeld    = errors.New("the store says that this client does not hold the lock")
 	ErrNotSent    = errors.New("the request was not sent")
-	ErrStaleToken = errors.New("the resource refused an old fencing token")
+	ErrStaleToken = errors.New("the store of the protected data refused an outdated fencing token")
 	ErrDeadlock   = errors.New("the store refused the request because of a deadlock between clients")
-	ErrConflict   = errors.New("the store rolled back the request because another client was first")
+	ErrConflict   = errors.New("the store rolled back the request because a conflicting request of another client came first")
 )
 
 // Outcome turns an error into what the record may say: ok, fail (certainly did not

@@ -40,16 +40,16 @@ func TestWrongSpecs(t *testing.T) {
 		change func(s *backends.Spec)
 	}{
 		{`"Own" is not a valid name for a backend`, func(s *backends.Spec) { s.Name = "Own" }},
-		{`backend "own" has no doc`, func(s *backends.Spec) { s.Doc = "" }},
+		{`backend "own" has no description`, func(s *backends.Spec) { s.Doc = "" }},
 		{"backend \"own\": the field `Open` is missing: it must be a function that returns a Locker", func(s *backends.Spec) { s.Open = nil }},
 		{"the field `Topologies` is empty: name the servers of the lock, or \"local\" for a lock without servers", func(s *backends.Spec) { s.Topologies = nil }},
-		{"`Ends` is \"\": choose one of [", func(s *backends.Spec) { s.Ends = "" }},
-		{"`Ends` is \"someday\": choose one of [", func(s *backends.Spec) { s.Ends = "someday" }},
+		{"`Ends` (what ends a grant that is not released) is \"\": choose one of [", func(s *backends.Spec) { s.Ends = "" }},
+		{"`Ends` (what ends a grant that is not released) is \"someday\": choose one of [", func(s *backends.Spec) { s.Ends = "someday" }},
 		{`the backend's model "shared" cannot be judged: choose one of the history.Model constants`, func(s *backends.Spec) { s.Model.Kind = "shared" }},
-		{`point "": a point needs a Doc and a unique name`, own(points.Point{Doc: "d"})},
-		{`point "half-way": a point needs a Doc`, own(points.Point{Name: "half-way"})},
-		{`point "acquired": a point needs a Doc and a unique name, which package points does not use either`, own(points.Point{Name: points.Acquired, Doc: "d"})},
-		{`point "half-way": a point needs`, own(points.Point{Name: "half-way", Doc: "d"}, points.Point{Name: "half-way", Doc: "e"})},
+		{`point "": set the field Doc`, own(points.Point{Doc: "d"})},
+		{`point "half-way": set the field Doc`, own(points.Point{Name: "half-way"})},
+		{`point "acquired": set the field Doc, and choose a name that no other point of the backend and no point of package points has`, own(points.Point{Name: points.Acquired, Doc: "d"})},
+		{`point "half-way": set the field Doc`, own(points.Point{Name: "half-way", Doc: "d"}, points.Point{Name: "half-way", Doc: "e"})},
 	} {
 		if said := added(c.change); !strings.HasPrefix(said, "catalogue: ") || !strings.Contains(said, c.want) {
 			t.Errorf("it is refused with %q, want %q", said, c.want)

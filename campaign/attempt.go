@@ -83,7 +83,7 @@ func (r *working) lacksFor(t Task) bool {
 	r.unable[t.Cell] = true
 	r.mu.Unlock()
 	if first {
-		r.tell(Event{Note: fmt.Sprintf("this machine cannot execute the run %s, so other machines must execute it: %v", r.Campaign.name(t), missing)})
+		r.tell(Event{Note: fmt.Sprintf("this machine cannot execute the run %s, and leaves it to other machines: %v", r.Campaign.name(t), missing)})
 	}
 	return true
 }
@@ -162,7 +162,7 @@ func (r *working) attempt(ctx context.Context, o owner, given uint64, free func(
 	case given > mostGiven:
 		out = &gate.Outcome{
 			Cell: cell.Name, Seed: o.Seed, Attempt: n, Status: gate.Broken, Exit: harness.ExitPanic, Command: cell.Seeded(o.Seed).Run.Line(), Began: time.Now().UTC(),
-			Error: fmt.Sprintf("%d workers took this run from the queue one after the other, and none of them finished the run", given-1),
+			Error: fmt.Sprintf("%d workers took this run from the queue one after the other, but no worker finished the run", given-1),
 		}
 	case do != nil:
 		out, err = do(ctx, s, cell, o.Seed, n)
@@ -190,7 +190,7 @@ func (r *working) attempt(ctx context.Context, o owner, given uint64, free func(
 	}
 	again = !r.board.settled(o)
 	r.sick(out)
-	r.tell(Event{Task: r.Campaign.name(o.Task), Outcome: out, Note: map[bool]string{true: "a worker will make this run again"}[again]})
+	r.tell(Event{Task: r.Campaign.name(o.Task), Outcome: out, Note: map[bool]string{true: "a worker will repeat this run"}[again]})
 	return out, again
 }
 
@@ -217,7 +217,7 @@ func (r *working) sick(out *gate.Outcome) {
 	n := r.inRow
 	r.mu.Unlock()
 	if n >= mostSick {
-		r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("%d runs in a row failed on this machine because a server or tool is missing or broken; error of the last run: %s", n, out.Error)})
+		r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("%d runs one after the other failed on this machine, because a server or tool is missing or broken; error of the last run: %s", n, out.Error)})
 	}
 }
 

@@ -48,7 +48,7 @@ func parseKey(s string) (t Task, machine string, attempt int, err error) {
 	case len(parts) == 4 && parts[0] == "control":
 		machine, parts = parts[1], parts[1:]
 	default:
-		return t, "", 0, fmt.Errorf("the queue has an outcome with the invalid key %q", s)
+		return t, "", 0, fmt.Errorf("the queue contains the outcome of a run under the invalid key %q", s)
 	}
 	t, err = parseTask(parts[1])
 	attempt, bad := strconv.Atoi(parts[2])
@@ -138,14 +138,14 @@ func (b *board) add(key string, value []byte) error {
 		err = fmt.Errorf("the suite has no cell %d", t.Cell)
 	}
 	if err != nil {
-		return fmt.Errorf("campaign %s has an outcome with the key %q, but no run with this key: %w", b.m.Name, key, err)
+		return fmt.Errorf("the queue contains an outcome under the key %[2]q, but campaign %[1]s has no run with this key: %[3]w", b.m.Name, key, err)
 	}
 	r := &Result{}
 	if err := json.Unmarshal(value, r); err != nil {
-		return fmt.Errorf("outcome %s of campaign %s: %w", key, b.m.Name, err)
+		return fmt.Errorf("cannot read the outcome %s of campaign %s: %w", key, b.m.Name, err)
 	}
 	if cell := b.m.Definition.Cells[t.Cell].Case.Name; r.Outcome.Cell != cell || r.Outcome.Seed != t.Seed || badRune.MatchString(r.Machine) || (machine != "" && machine != r.Machine) {
-		return fmt.Errorf("outcome %s of campaign %s is stored under a wrong key: it belongs to cell %q seed %d on machine %q", key, b.m.Name, r.Outcome.Cell, r.Outcome.Seed, r.Machine)
+		return fmt.Errorf("the outcome %s of campaign %s is stored under a wrong key: the outcome belongs to cell %q, seed %d, machine %q", key, b.m.Name, r.Outcome.Cell, r.Outcome.Seed, r.Machine)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

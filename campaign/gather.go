@@ -118,7 +118,7 @@ func (c *Campaign) beats(ctx context.Context) (map[string]Beat, error) {
 		if e, err := c.workers.Get(ctx, name); err == nil { // it may have ended meanwhile
 			var b Beat
 			if err := json.Unmarshal(e.Value(), &b); err != nil {
-				return nil, fmt.Errorf("worker %s of campaign %s: %w", name, c.Name, err)
+				return nil, fmt.Errorf("cannot read the report of worker %s of campaign %s: %w", name, c.Name, err)
 			}
 			out[name] = b
 		}
@@ -221,10 +221,10 @@ func (c *Campaign) fetch(ctx context.Context, r *Result, dir string) error {
 	if r.Object != "" {
 		o, err := c.runs.Get(ctx, r.Object)
 		if err != nil {
-			return fmt.Errorf("cannot fetch the run of %s seed %d: %w", r.Outcome.Cell, r.Outcome.Seed, c.q.Explain(err))
+			return fmt.Errorf("cannot fetch the run of cell %s, seed %d, from the queue: %w", r.Outcome.Cell, r.Outcome.Seed, c.q.Explain(err))
 		}
 		if err := errors.Join(unpack(o, dir), o.Close()); err != nil {
-			return fmt.Errorf("cannot unpack the run of %s seed %d: %w", r.Outcome.Cell, r.Outcome.Seed, err)
+			return fmt.Errorf("cannot unpack the run of cell %s, seed %d: %w", r.Outcome.Cell, r.Outcome.Seed, err)
 		}
 	}
 	if err := files.WriteJSON(filepath.Join(dir, gate.OutcomeFile), r.Outcome); err != nil {

@@ -65,7 +65,7 @@ var goodName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 // Make is the manifest of a suite. What this machine lacks another one may have, so that no cell is skipped for that.
 func Make(cat *harness.Catalogue, def gate.Definition, cells []plan.Cell, s Settings) (*Manifest, error) {
 	if !goodName.MatchString(s.Name) {
-		return nil, fmt.Errorf("%q is not a valid name of a campaign: want letters, digits, - and _", s.Name)
+		return nil, fmt.Errorf("%q is not a valid name of a campaign: use only letters, digits, - and _", s.Name)
 	}
 	m := &Manifest{Schema: Schema, Name: s.Name, Build: s.Build, Retry: s.Retry, AckWait: s.AckWait, Keep: s.Keep, Room: s.Room}
 	for i := range cells {
@@ -78,7 +78,7 @@ func Make(cat *harness.Catalogue, def gate.Definition, cells []plan.Cell, s Sett
 	def.Cells = gate.Define(cells)
 	m.Definition = def
 	if len(m.Tasks(cat)) == 0 {
-		return nil, errors.New("the suite has no cells to run")
+		return nil, errors.New("the suite has no cells (backends under faults) to run")
 	}
 	return m, m.identify()
 }

@@ -64,7 +64,7 @@ func unpack(r io.Reader, dir string) (err error) {
 			return err
 		}
 		if left -= h.Size; left < 0 {
-			return fmt.Errorf("the archive of a run has more than %d bytes", int64(mostUnpacked))
+			return fmt.Errorf("the archive of the run is too large: the limit is %d bytes", int64(mostUnpacked))
 		}
 		name := filepath.Clean(filepath.FromSlash(h.Name))
 		switch h.Typeflag {

@@ -81,14 +81,14 @@ func Open(ctx context.Context, q *queue.Queue, name string) (*Campaign, error) {
 		b, err = c.runs.GetBytes(ctx, manifestName)
 	}
 	if errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil, fmt.Errorf("the start of campaign %s was interrupted: repeat the command campaign start", name)
+		return nil, fmt.Errorf("the command campaign start was interrupted before campaign %s was complete: run the same command again", name)
 	}
 	if err != nil {
 		return nil, q.Explain(err)
 	}
 	c.Manifest = &Manifest{}
 	if err := json.Unmarshal(b, c.Manifest); err != nil {
-		return nil, fmt.Errorf("the manifest of campaign %s: %w", name, err)
+		return nil, fmt.Errorf("cannot read the manifest of campaign %s: %w", name, err)
 	}
 	if err := c.identify(); err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (c *Campaign) remember(ctx context.Context) error {
 	}
 	var before Manifest
 	if err := json.Unmarshal(b, &before); err != nil {
-		return fmt.Errorf("the manifest of campaign %s: %w", c.Name, err)
+		return fmt.Errorf("cannot read the manifest of campaign %s: %w", c.Name, err)
 	}
 	switch err := before.identify(); {
 	case err != nil:
@@ -187,7 +187,7 @@ func (c *Campaign) remember(ctx context.Context) error {
 		c.Manifest = &before
 		return nil
 	case before.Build != c.Build:
-		return &Other{fmt.Errorf("campaign %s was started by another build of the program (%s; this program is build %s): remove the campaign (campaign rm), or choose another --name", c.Name, before.Build, c.Build)}
+		return &Other{fmt.Errorf("campaign %s was started by another build of the program (build %s; this program is build %s): remove that campaign (campaign rm), or choose another --name", c.Name, before.Build, c.Build)}
 	}
 	return &Other{fmt.Errorf("the queue already has another campaign with the name %s (suite %s, started %s): remove that campaign (campaign rm), or choose another --name", c.Name, before.Definition.Name, before.Definition.Started.Format(time.DateTime))}
 }

@@ -31,7 +31,7 @@ func (r *working) next(ctx context.Context) (jetstream.Msg, Task) {
 		first++
 		if wait == emptyWaitMax && !r.idle && len(r.able) < len(r.Campaign.needs()) {
 			r.idle = true
-			r.tell(Event{Note: "the queue has no run left that this machine can execute: waiting for the other machines (Ctrl-C ends this worker)"})
+			r.tell(Event{Note: "the queue has no more runs that this machine can execute: waiting until the other machines have finished (Ctrl-C ends this worker)"})
 		}
 		if r.Idle > 0 && time.Since(r.last) > r.Idle && r.working() == 0 {
 			r.stop(fmt.Errorf("%w within %v", ErrIdle, r.Idle))
@@ -69,7 +69,7 @@ func (r *working) fetch(ctx context.Context, need string) (jetstream.Msg, Task, 
 		parts := strings.Split(msg.Subject(), ".")
 		t, err := parseTask(parts[len(parts)-1])
 		if err != nil || t.Cell >= len(r.Campaign.Definition.Cells) {
-			return nil, t, fmt.Errorf("the queue of campaign %s has a message with the subject %s, which names no run of the campaign", r.Campaign.Name, msg.Subject())
+			return nil, t, fmt.Errorf("the queue of campaign %s contains a message with the subject %s, but the campaign has no run with this subject", r.Campaign.Name, msg.Subject())
 		}
 		return msg, t, nil
 	}
@@ -93,7 +93,7 @@ func (r *working) bear(ctx context.Context, err error) error {
 	}
 	if r.awaySince.IsZero() {
 		r.awaySince = time.Now()
-		r.tell(Event{Note: "waiting for the queue: " + r.Campaign.q.Explain(err).Error()})
+		r.tell(Event{Note: "the queue does not answer, so this worker waits: " + r.Campaign.q.Explain(err).Error()})
 	}
 	if _, gone := r.Campaign.q.JS.Stream(ctx, tasksOf(r.Campaign.Name)); errors.Is(gone, jetstream.ErrStreamNotFound) {
 		return fmt.Errorf("campaign %s was removed from the queue %s", r.Campaign.Name, r.Campaign.q.URL())

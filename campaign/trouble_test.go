@@ -173,7 +173,7 @@ func TestQueueGone(t *testing.T) {
 		<-time.After(10 * time.Millisecond) // until it is at work
 	}
 	s.Stop()
-	if note := <-noted; !strings.HasPrefix(note, "waiting for the queue: ") {
+	if note := <-noted; !strings.HasPrefix(note, "the queue does not answer, so this worker waits: ") {
 		t.Errorf("%q", note)
 	}
 	cancel()

@@ -88,12 +88,12 @@ type working struct {
 }
 
 // errDone ends a worker when nothing is left to do.
-var errDone = errors.New("every run of the campaign has its outcome")
+var errDone = errors.New("every run of the campaign has an outcome")
 
 // ErrIdle says that a worker has ended because it had no run for too long; the campaign may have more.
 var ErrIdle = errors.New("the queue offered no run that suits this machine")
 
-// Run works until every run of the campaign has its outcome, or ctx ends; then what runs is stopped and given back.
+// Run works until every run of the campaign has an outcome, or ctx ends; then what runs is stopped and given back.
 func (w *Worker) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -160,7 +160,7 @@ func (r *working) examine() error {
 		r.able = append(r.able, need)
 	}
 	if len(r.able) == 0 {
-		return &harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("this machine cannot run any cell of campaign %s: %s", r.Campaign.Name, strings.Join(why, "; "))}
+		return &harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("this machine cannot execute any run of campaign %s: %s", r.Campaign.Name, strings.Join(why, "; "))}
 	}
 	for _, w := range why {
 		r.tell(Event{Note: "this machine cannot execute some runs: " + w})
@@ -185,7 +185,7 @@ func (r *working) follow(ctx context.Context, known chan struct{}) {
 		}
 		if since.IsZero() {
 			since = time.Now()
-			r.tell(Event{Note: "waiting for the queue: " + err.Error()})
+			r.tell(Event{Note: "the queue does not answer, so this worker waits: " + err.Error()})
 		}
 		if time.Since(since) > patience {
 			r.fail(err)

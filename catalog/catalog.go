@@ -53,11 +53,11 @@ func (c *Catalog[S]) Add(specs ...S) {
 		_, taken := c.byName[name]
 		switch {
 		case !goodName.MatchString(name):
-			panic(fmt.Sprintf("catalogue: %q is not a valid name for a %s: want lower case words joined by -", name, c.kind))
+			panic(fmt.Sprintf("catalogue: %q is not a valid name for a %s: use lower case words joined by -", name, c.kind))
 		case taken:
 			panic(fmt.Sprintf("catalogue: there are two %ss named %q", c.kind, name))
 		case strings.TrimSpace(s.EntryDoc()) == "":
-			panic(fmt.Sprintf("catalogue: %s %q has no doc", c.kind, name))
+			panic(fmt.Sprintf("catalogue: %s %q has no description: set its field Doc", c.kind, name))
 		}
 		if v, ok := any(s).(Validator); ok {
 			if err := v.Valid(); err != nil {
@@ -76,7 +76,7 @@ func (c *Catalog[S]) Add(specs ...S) {
 func (c *Catalog[S]) alias(names []string, of string) {
 	for _, name := range names {
 		if _, taken := c.byName[name]; taken {
-			panic(fmt.Sprintf("catalogue: %s %q has the alias %q, which is already taken", c.kind, of, name))
+			panic(fmt.Sprintf("catalogue: %s %q has the alias %q, but another entry already has this name or alias", c.kind, of, name))
 		}
 		c.byName[name] = c.byName[of]
 	}
@@ -127,7 +127,7 @@ func (c *Catalog[S]) Get(name string) (S, error) {
 	}
 	var none S
 	if where, ok := c.other[name]; ok {
-		return none, fmt.Errorf("%s %q is not in this program: %s", c.kind, name, where)
+		return none, fmt.Errorf("%s %q is not contained in this program: %s", c.kind, name, where)
 	}
 	return none, fmt.Errorf("unknown %s %q: %schoose one of %s", c.kind, name, DidYouMean(name, c.Names()), strings.Join(c.Names(), ", "))
 }

@@ -45,13 +45,13 @@ func Parse(what, text string, valid []Param) (Values, error) {
 	}
 	given := map[string]bool{}
 	if text == "," {
-		return nil, fmt.Errorf("%s: no parameters after the colon: write name:key=value, or leave out the colon", what)
+		return nil, fmt.Errorf("%s: there is nothing after the colon: write name:key=value, or leave out the colon", what)
 	}
 	for pair := range strings.SplitSeq(text, ",") {
 		key, val, ok := strings.Cut(pair, "=")
 		if _, known := v[key]; !known {
 			if len(names) == 0 {
-				return nil, fmt.Errorf("%s has no parameters, but got %q", what, pair)
+				return nil, fmt.Errorf("%s takes no parameters, but the command gives %q", what, pair)
 			}
 			return nil, fmt.Errorf("%s has no parameter %q: %schoose from %s", what, key, DidYouMean(key, names), strings.Join(names, ", "))
 		}
@@ -84,7 +84,7 @@ func (v Values) Length(name string, ttl time.Duration) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
-	bad := fmt.Errorf("%s=%s is not a length: want a duration (750ms) or a multiple of the ttl (1.5ttl)", name, text)
+	bad := fmt.Errorf("%s=%s is not a length of time: write a duration (750ms) or a multiple of the time to live (1.5ttl)", name, text)
 	tooLong := fmt.Errorf("%s=%s is too long: the maximum is %v", name, text, maxLength)
 	if times, ok := strings.CutSuffix(text, "ttl"); ok {
 		f, err := strconv.ParseFloat(times, 64)
@@ -153,11 +153,11 @@ func CheckParams(params []Param) error {
 	for _, p := range params {
 		switch {
 		case !goodName.MatchString(p.Name):
-			return fmt.Errorf("%q is not a valid name for a parameter: want lower case words joined by -", p.Name)
+			return fmt.Errorf("%q is not a valid name for a parameter: use lower case words joined by -", p.Name)
 		case seen[p.Name]:
 			return fmt.Errorf("two parameters are named %q", p.Name)
 		case strings.TrimSpace(p.Doc) == "":
-			return fmt.Errorf("parameter %q has no doc", p.Name)
+			return fmt.Errorf("parameter %q has no description: set its field Doc", p.Name)
 		}
 		seen[p.Name] = true
 	}

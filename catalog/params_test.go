@@ -27,7 +27,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: error %v, want %s", text, err, want)
 		}
 	}
-	if _, err := Parse("none", "at=x", nil); err == nil || !strings.Contains(err.Error(), "has no parameters") {
+	if _, err := Parse("none", "at=x", nil); err == nil || !strings.Contains(err.Error(), "takes no parameters") {
 		t.Errorf("error %v", err)
 	}
 }

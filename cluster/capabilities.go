@@ -106,7 +106,7 @@ type (
 )
 
 // ErrNotEvicted says that keys were gone before they were evicted: it may be tried again.
-var ErrNotEvicted = errors.New("the keys disappeared before the server evicted them")
+var ErrNotEvicted = errors.New("the lock's keys disappeared for another reason before the server evicted them")
 
 // Can reports whether the servers of a recipe have a capability.
 func Can[T any](r Recipe) bool {

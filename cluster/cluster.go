@@ -107,7 +107,7 @@ func (c *Cluster) announce(o Options) error {
 // openTo opens the addresses by which the others reach one port of a server.
 func (c *Cluster) openTo(n Network, to *Server, p Port) error {
 	if n == nil && p.Peering != NoPeers {
-		return errors.New("the field Options.Network is not set: servers of this topology connect to each other, so they need a network")
+		return errors.New("the field Options.Network is not set: set it, because the servers of this topology connect to each other")
 	}
 	switch p.Peering {
 	case Announced, BySocket:
@@ -196,7 +196,7 @@ func (c *Cluster) awaitTogether(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the servers of topology %s did not find each other: %w", c.Topology.Name, last)
+			return fmt.Errorf("the servers of topology %s did not connect to each other in time: %w", c.Topology.Name, last)
 		case <-time.After(togetherEvery):
 		}
 	}

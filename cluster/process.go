@@ -26,13 +26,13 @@ func (Process) Name() string { return ProcessName }
 func (Process) Available(t Topology) error {
 	for _, r := range t.Nodes {
 		if r.Binary == "" {
-			return fmt.Errorf("server %s of topology %s runs only inside lockstorm: use --provider embedded", r.Name, t.Name)
+			return fmt.Errorf("server %s of topology %s cannot run as a process of its own, only inside lockstorm: use --provider embedded", r.Name, t.Name)
 		}
 		if _, err := r.Find(); err != nil {
 			return err
 		}
 		if r.Contained && os.Getuid() == 0 && proc.Containable() != nil {
-			return fmt.Errorf("%s refuses to run as root, and %w: run lockstorm as another user", r.Binary, proc.Containable())
+			return fmt.Errorf("the server %s refuses to run as root, and %w: run lockstorm as another user", r.Binary, proc.Containable())
 		}
 		for _, file := range r.Needs {
 			if _, err := os.Stat(file); err != nil {
@@ -202,7 +202,7 @@ func (Embedded) Name() string { return EmbeddedName }
 func (Embedded) Available(t Topology) error {
 	for _, r := range t.Nodes {
 		if r.Embedded == nil {
-			return fmt.Errorf("there is no embedded server for %s of %s", r.Name, t.Name)
+			return fmt.Errorf("server %s of topology %s cannot run embedded in lockstorm: choose another --provider", r.Name, t.Name)
 		}
 	}
 	return nil

@@ -137,7 +137,7 @@ func (t Topology) Valid() error {
 		}
 	}
 	if (t.FailOver > 0) != (t.Fleet != nil) {
-		return errors.New("set both or neither of FailOver (duration of a fail-over) and Fleet (the servers that decide on a fail-over)")
+		return errors.New("only one of the fields FailOver (duration of a fail-over) and Fleet (the servers that decide on a fail-over) is set: set both fields, or neither")
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (t Topology) Valid() error {
 func (r Recipe) valid() error {
 	switch {
 	case !goodNode.MatchString(r.Name):
-		return errors.New("the name of a node must be lower case letters, digits and -, as in store-1")
+		return errors.New("the name of a node may contain only lower case letters, digits and -, as in store-1")
 	case r.Binary == "" && r.Embedded == nil:
 		return errors.New("the fields `Binary` and `Embedded` are empty, so there is no server to start: set one of them")
 	case r.Ready == nil:
@@ -161,7 +161,7 @@ func (r Recipe) validPorts() error {
 	for _, p := range r.Ports {
 		switch {
 		case p.Name == "":
-			return errors.New("a port of Ports has no name: only the main port may have none")
+			return errors.New("a port in the field Ports has no name: give it a name (only the main port has no name)")
 		case seen[p.Name]:
 			return fmt.Errorf("two ports of the node are named %q", p.Name)
 		}
@@ -175,7 +175,7 @@ func (r Recipe) validTemplates() error {
 	texts := slices.Clone(r.Args)
 	for _, command := range r.Commands() {
 		if len(command) == 0 {
-			return errors.New("Prepare or Template has an empty command")
+			return errors.New("the field Prepare or Template contains an empty command")
 		}
 		texts = append(texts, command...)
 	}

@@ -142,7 +142,7 @@ func (s *Server) Restart(ctx context.Context) (string, error) {
 	if after != before && moved != nil {
 		moved(after)
 	}
-	return fmt.Sprintf("%s (pid %d before the restart) answers again as pid %d at %s, %v after the restart began", s.Name(), old, s.current().Pid(), after,
+	return fmt.Sprintf("%s (pid %d before the restart) has restarted as pid %d at %s, and answers again; the restart took %v", s.Name(), old, s.current().Pid(), after,
 		time.Since(begun).Round(time.Millisecond)), nil
 }
 
@@ -207,12 +207,12 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 		}
 		select {
 		case <-in.Done():
-			return fmt.Errorf("cannot start %s: %w (see %s): %s", s.Name(), errEnded, log, s.lastWords(log))
+			return fmt.Errorf("cannot start server %s: %w (log: %s): %s", s.Name(), errEnded, log, s.lastWords(log))
 		case <-ctx.Done():
 			if Foreign(s.provider) {
-				return fmt.Errorf("the answer of %s is not as expected: %w", s.Name(), last)
+				return fmt.Errorf("the existing server %s does not answer as lockstorm expects: %w", s.Name(), last)
 			}
-			return errors.Join(fmt.Errorf("%s was not ready at %s within %v: %w (see %s)%s", s.Name(), place.Addr(), startTimeout, last, log, tail(log)), in.Kill(context.WithoutCancel(ctx)))
+			return errors.Join(fmt.Errorf("server %s was not ready at %s within %v: %w (log: %s)%s", s.Name(), place.Addr(), startTimeout, last, log, tail(log)), in.Kill(context.WithoutCancel(ctx)))
 		case <-time.After(probeEvery):
 		}
 	}
@@ -298,7 +298,7 @@ func (s *Server) Promote(ctx context.Context) (string, error) {
 	defer s.op.Unlock()
 	p, ok := As[Promoter](s)
 	if !ok {
-		return "", fmt.Errorf("%s cannot be promoted: this kind of server has no command that makes a replica the master", s.Name())
+		return "", fmt.Errorf("lockstorm cannot promote %s: this kind of server has no command that makes a replica the master", s.Name())
 	}
 	if err := p.Promote(ctx); err != nil {
 		return "", fmt.Errorf("cannot promote %s: %w", s.Name(), err)
@@ -311,7 +311,7 @@ func (s *Server) Promote(ctx context.Context) (string, error) {
 // what the one that leads now has not.
 func (s *Server) Rejoin(ctx context.Context) (string, error) {
 	if !s.Down() {
-		return "", fmt.Errorf("%s is running: lockstorm can make only a dead server a follower", s.Name())
+		return "", fmt.Errorf("%s is still running: lockstorm can make a server a follower only after the server has died", s.Name())
 	}
 	s.op.Lock()
 	var err error
@@ -325,7 +325,7 @@ func (s *Server) Rejoin(ctx context.Context) (string, error) {
 		return "", err
 	}
 	proof, err := s.Restart(ctx)
-	return proof + "; it is now a follower, and its former data was deleted", err
+	return proof + "; this server is now a follower, and lockstorm has deleted its old data", err
 }
 
 func (s *Server) setFollows(follows bool) {

@@ -59,12 +59,12 @@ func TestPrepareRunsOnce(t *testing.T) {
 // A command that fails is named, with what it printed; so is a template that cannot be filled in.
 func TestPrepareFails(t *testing.T) {
 	for want, prepare := range map[string][]string{
-		"prepare store-1: sh: exit status 3: no room left":                                     {"sh", "-c", "echo no room left >&2; exit 3"},
-		"prepare store-1: no-such-program":                                                     {"no-such-program"},
-		`node store-9 has no address under which other servers can reach its port ""`:          {"echo", `{{.PortOf "store-9"}}`},
-		`the server has no port with the name "peers"`:                                         {"echo", `{{.PortNamed "peers"}}`},
-		`prepare store-1: argument "{{.Nothing}}"`:                                             {"echo", "{{.Nothing}}"},
-		`node store-1 has no address under which other servers can reach its port "elections"`: {"echo", `{{.PeerPort "store-1" "elections"}}`},
+		"prepare store-1: sh: exit status 3: no room left":                            {"sh", "-c", "echo no room left >&2; exit 3"},
+		"prepare store-1: no-such-program":                                            {"no-such-program"},
+		`other servers have no address to reach the port "" of node store-9`:          {"echo", `{{.PortOf "store-9"}}`},
+		`the server has no port with the name "peers"`:                                {"echo", `{{.PortNamed "peers"}}`},
+		`prepare store-1: argument "{{.Nothing}}"`:                                    {"echo", "{{.Nothing}}"},
+		`other servers have no address to reach the port "elections" of node store-1`: {"echo", `{{.PeerPort "store-1" "elections"}}`},
 	} {
 		mustSay(t, newBench(t).fails(one(func(r *cluster.Recipe) { r.Prepare = [][]string{prepare} })), want)
 	}
@@ -178,7 +178,7 @@ func TestServersThatDoNotComeTogether(t *testing.T) {
 	if err == nil {
 		t.Fatal("it was started")
 	}
-	mustSay(t, err.Error(), "the servers of topology test-2 did not find each other: store-2 is alone")
+	mustSay(t, err.Error(), "the servers of topology test-2 did not connect to each other in time: store-2 is alone")
 	for name, addr := range <-addrs {
 		if _, err := clustertest.Ask(b.ctx, addr, "PID"); err == nil {
 			t.Errorf("%s still serves", name)
@@ -207,7 +207,7 @@ func TestRestartMoves(t *testing.T) {
 	if s.Addr() == before || moved != s.Addr() {
 		t.Errorf("it moved from %s to %s, and %q was told", before, s.Addr(), moved)
 	}
-	mustSay(t, proof, "answers again as pid")
+	mustSay(t, proof, "has restarted as pid")
 	mustSay(t, proof, s.Addr())
 	if proof, err = s.Restart(b.ctx); err != nil || proof != "store-1 was started again by another fault" {
 		t.Errorf("a second restart: %q, %v", proof, err)

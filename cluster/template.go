@@ -63,13 +63,13 @@ func (r Recipe) MakeTemplate(by string, run func(dir string) error) (string, err
 	}
 	cache, _, err := cachedir.Dir()
 	if err != nil {
-		return "", fmt.Errorf("cannot cache the template of %s: %w", r.Name, err)
+		return "", fmt.Errorf("cannot cache the initial data directory of server %s: %w", r.Name, err)
 	}
 	path := filepath.Join(cache, name, r.Template.Dir)
 	// Made beside and moved, so that two runs at once do not see half a folder.
 	made, done, err := cachedir.Build(cache)
 	if err != nil {
-		return "", fmt.Errorf("cannot make the template of %s: %w", r.Name, err)
+		return "", fmt.Errorf("cannot make the initial data directory of server %s: %w", r.Name, err)
 	}
 	defer done()
 	if err := run(made); err != nil {
@@ -79,5 +79,5 @@ func (r Recipe) MakeTemplate(by string, run func(dir string) error) (string, err
 	if _, there := os.Stat(path); there == nil {
 		return path, nil // made by us, or by another run meanwhile
 	}
-	return "", errors.Join(err, fmt.Errorf("the commands of the template of %s did not create %s", r.Name, r.Template.Dir))
+	return "", errors.Join(err, fmt.Errorf("the commands that make the initial data directory of server %s did not create %s", r.Name, r.Template.Dir))
 }

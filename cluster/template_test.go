@@ -35,7 +35,7 @@ func TestTemplate(t *testing.T) {
 		if err := os.WriteFile(own, []byte("changed"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Rejoin(b.ctx); err == nil || !strings.Contains(err.Error(), "only a dead server") {
+		if _, err := s.Rejoin(b.ctx); err == nil || !strings.Contains(err.Error(), "only after the server has died") {
 			t.Errorf("a server that runs was made a follower: %v", err)
 		}
 		if err := s.Kill(b.ctx); err != nil {

@@ -15,19 +15,19 @@ import (
 func TestWrongTopologies(t *testing.T) {
 	embedded := func(context.Context, string) error { return nil }
 	for want, top := range map[string]cluster.Topology{
-		`two nodes of the topology are named "store-1"`:               twice(),
-		`node "Store": the name of a node must be lower case letters`: one(func(r *cluster.Recipe) { r.Name = "Store" }),
-		`node "": the name of a node must be lower case letters`:      one(func(r *cluster.Recipe) { r.Name = "" }),
-		"the fields `Binary` and `Embedded` are empty":                one(func(r *cluster.Recipe) { r.Binary = "" }),
-		"the field `Ready` is missing":                                one(func(r *cluster.Recipe) { r.Ready = nil }),
-		"the field `EmbeddedVersion` is empty":                        one(func(r *cluster.Recipe) { r.Embedded = embedded }),
-		"set both or neither of FailOver":                             {Name: "test", Doc: "d", FailOver: time.Second},
-		"Prepare or Template has an empty command":                    one(func(r *cluster.Recipe) { r.Prepare = [][]string{{}} }),
-		`two ports of the node are named "peers"`:                     one(func(r *cluster.Recipe) { r.Ports = []cluster.Port{{Name: "peers"}, {Name: "peers"}} }),
-		"a port of Ports has no name":                                 one(func(r *cluster.Recipe) { r.Ports = []cluster.Port{{}} }),
-		`"{{.Port": `:                                                 one(func(r *cluster.Recipe) { r.Args = []string{"{{.Port"} }),
-		`file conf: `:                                                 one(func(r *cluster.Recipe) { r.Files = map[string]string{"conf": "{{end}}"} }),
-		`"{{else}}": `:                                                one(func(r *cluster.Recipe) { r.Prepare = [][]string{{"sh", "{{else}}"}} }),
+		`two nodes of the topology are named "store-1"`:                        twice(),
+		`node "Store": the name of a node may contain only lower case letters`: one(func(r *cluster.Recipe) { r.Name = "Store" }),
+		`node "": the name of a node may contain only lower case letters`:      one(func(r *cluster.Recipe) { r.Name = "" }),
+		"the fields `Binary` and `Embedded` are empty":                         one(func(r *cluster.Recipe) { r.Binary = "" }),
+		"the field `Ready` is missing":                                         one(func(r *cluster.Recipe) { r.Ready = nil }),
+		"the field `EmbeddedVersion` is empty":                                 one(func(r *cluster.Recipe) { r.Embedded = embedded }),
+		"only one of the fields FailOver":                                      {Name: "test", Doc: "d", FailOver: time.Second},
+		"the field Prepare or Template contains an empty command":              one(func(r *cluster.Recipe) { r.Prepare = [][]string{{}} }),
+		`two ports of the node are named "peers"`:                              one(func(r *cluster.Recipe) { r.Ports = []cluster.Port{{Name: "peers"}, {Name: "peers"}} }),
+		"a port in the field Ports has no name":                                one(func(r *cluster.Recipe) { r.Ports = []cluster.Port{{}} }),
+		`"{{.Port": `:                                                          one(func(r *cluster.Recipe) { r.Args = []string{"{{.Port"} }),
+		`file conf: `:                                                          one(func(r *cluster.Recipe) { r.Files = map[string]string{"conf": "{{end}}"} }),
+		`"{{else}}": `:                                                         one(func(r *cluster.Recipe) { r.Prepare = [][]string{{"sh", "{{else}}"}} }),
 	} {
 		if err := top.Valid(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -80,10 +80,10 @@ func TestChooseAProvider(t *testing.T) {
 		name string
 		top  cluster.Topology
 	}{
-		`unknown provider "moon": choose one of auto, process, embedded`:                                     {"moon", real},
-		"embedded: there is no embedded server for store-1 of test-1":                                        {cluster.EmbeddedName, real},
-		"process: server store-1 of topology test-1 runs only inside lockstorm: use --provider embedded":     {cluster.ProcessName, only},
-		"no-such-program is not on PATH (Debian: apt-get install no-such-package); embedded: there is no em": {cluster.Auto, missing},
+		`unknown provider "moon": choose one of auto, process, embedded`:                                                                {"moon", real},
+		"embedded: server store-1 of topology test-1 cannot run embedded in lockstorm: choose another --provider":                       {cluster.EmbeddedName, real},
+		"process: server store-1 of topology test-1 cannot run as a process of its own, only inside lockstorm: use --provider embedded": {cluster.ProcessName, only},
+		"no-such-program is not on PATH (Debian: apt-get install no-such-package); embedded: server store-1 of":                         {cluster.Auto, missing},
 	} {
 		if _, err := cluster.Choose(c.name, c.top, providers); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

@@ -56,7 +56,7 @@ func (r Recipe) askVersion(path string) (string, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.Output()
 	if ctx.Err() != nil {
-		return "", fmt.Errorf("%s %s did not end within %v: is %s the right program?", r.Binary, strings.Join(r.Version, " "), versionTimeout, path)
+		return "", fmt.Errorf("the command %s %s, which prints the server's version, did not end within %v: check whether %s is the right program", r.Binary, strings.Join(r.Version, " "), versionTimeout, path)
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w", r.Binary, strings.Join(r.Version, " "), err)

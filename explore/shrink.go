@@ -75,7 +75,7 @@ func (s *Shrinker) Shrink(ctx context.Context, t *harness.Trial, at int64) (*Shr
 	case !first.taken:
 		return out, fmt.Errorf("%w: %d of %d", ErrNotAgain, first.hit, first.runs)
 	}
-	w.say("the run without changes", first)
+	w.say("the original run, without changes", first)
 	refused := map[string]bool{} // by its text: what is not possible with more is not possible with less
 	for again := true; again; {
 		again = false

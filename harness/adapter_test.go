@@ -31,7 +31,7 @@ func TestAdapter(t *testing.T) {
 // is not found to violate anything.
 func TestAdapterBreaks(t *testing.T) {
 	t.Parallel()
-	for way, want := range map[string]string{"noise": "is not a JSON message", "dies": "ended by itself: exit status 9", "forks": "more than 200 processes"} {
+	for way, want := range map[string]string{"noise": "is not a JSON message", "dies": "ended by itself: exit status 9", "forks": "the limit is 200"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			cfg := shortConfig(t, "exec:cmd=testdata/breaks.py")
@@ -81,7 +81,7 @@ func TestAdapterLeavesNothing(t *testing.T) {
 func TestArgumentsAreRefused(t *testing.T) {
 	cfg := shortConfig(t, "none")
 	cfg.Arguments = []string{"word"}
-	if _, err := Resolve(testCatalogue(), cfg); err == nil || !strings.Contains(err.Error(), `takes no arguments: "word" is not a flag`) {
+	if _, err := Resolve(testCatalogue(), cfg); err == nil || !strings.Contains(err.Error(), `takes no arguments, and "word" is not a flag`) {
 		t.Errorf("%v", err)
 	}
 	line := "--backend exec:cmd=x --time 2s -- a --b"

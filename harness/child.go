@@ -40,7 +40,7 @@ func WorkerMain(cat *Catalogue) {
 	case childWarden:
 		err = wardenMain(cat)
 	default:
-		err = fmt.Errorf("%s=%q: lockstorm has no internal part with this name: unset this variable", envChild, os.Getenv(envChild))
+		err = fmt.Errorf("the environment variable %s=%q is for lockstorm's own child processes, and its value is unknown: unset this variable", envChild, os.Getenv(envChild))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "lockstorm:", err)
@@ -74,7 +74,7 @@ func embeddedMain(cat *Catalogue) error {
 	}
 	r, ok := t.Node(os.Getenv(envNode))
 	if !ok || r.Embedded == nil {
-		return fmt.Errorf("topology %s has no embedded node %q", t.Name, os.Getenv(envNode))
+		return fmt.Errorf("topology %s has no server %q that can run embedded in lockstorm", t.Name, os.Getenv(envNode))
 	}
 	return r.Embedded(ctx, os.Getenv(envAddr))
 }

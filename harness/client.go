@@ -101,9 +101,9 @@ func (c *client) howEnded(err error, heard bool) error {
 		err = fmt.Errorf("%w before the client was ready: check that main (or TestMain) calls harness.WorkerMain first", err)
 	}
 	if len(text) == 0 {
-		return fmt.Errorf("the process ended by itself: %w", err)
+		return fmt.Errorf("the client's process ended by itself: %w", err)
 	}
-	return fmt.Errorf("the process ended by itself: %w: %s (see %s)", err, bytes.TrimSpace(text), c.errPath)
+	return fmt.Errorf("the client's process ended by itself: %w: %s (its output is in %s)", err, bytes.TrimSpace(text), c.errPath)
 }
 
 func (c *client) fail(err error) {
@@ -213,6 +213,6 @@ func (s *session) awaitReady(ctx context.Context, c *client, errPath string) err
 		}
 		return fmt.Errorf("client %s ended before it was ready: %s", c.name, text)
 	case <-ctx.Done():
-		return fmt.Errorf("client %s is not ready: %w", c.name, ctx.Err())
+		return fmt.Errorf("client %s did not get ready for the run: %w", c.name, ctx.Err())
 	}
 }

@@ -97,11 +97,11 @@ func besideLogs(dir string, h *history.History) string {
 	case len(differ) == 0 && !logs.Whole():
 		return ""
 	case !logs.Whole():
-		return fmt.Sprintf("%s and %s/ disagree (%s), and the logs are incomplete as well: lockstorm cannot rebuild the history from the logs", history.File, history.LogDir, strings.Join(differ, "; "))
+		return fmt.Sprintf("%s and the logs in %s/ disagree (%s). The logs are incomplete too, so lockstorm cannot rebuild the history from the logs", history.File, history.LogDir, strings.Join(differ, "; "))
 	case len(differ) == 0:
-		differ = []string{"some lines differ"}
+		differ = []string{"some lines have different contents"}
 	}
-	return fmt.Sprintf("%s and %s/ disagree (%s), but the logs are complete: remove %s and check the directory again to rebuild it from the logs",
+	return fmt.Sprintf("%s and the logs in %s/ disagree (%s). The logs are complete: to rebuild the history from the logs, remove %s, and run `lockstorm check` on the directory",
 		history.File, history.LogDir, strings.Join(differ, "; "), filepath.Join(dir, history.File))
 }
 

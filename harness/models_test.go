@@ -211,7 +211,7 @@ func overlapping(rec *history.Record) bool {
 func TestAWorkloadOfAnotherModelIsRefused(t *testing.T) {
 	cfg := shortConfig(t, "flock-reentrant")
 	cfg.Workload = "readers"
-	if _, err := Resolve(testCatalogue(), cfg); err == nil || err.Error() != "workload readers needs a lock that is read-write, but backend flock-reentrant is reentrant" {
+	if _, err := Resolve(testCatalogue(), cfg); err == nil || err.Error() != "workload readers needs a lock of model read-write, but the model of backend flock-reentrant is reentrant" {
 		t.Errorf("error %v", err)
 	}
 }

@@ -57,7 +57,7 @@ func wardenCommand(run string) (*exec.Cmd, error) { return childCommand(childWar
 
 func wardenMain(cat *Catalogue) error {
 	if cat.Containers == nil {
-		return errors.New("this program has no support for containers")
+		return errors.New("this build of the program does not support containers")
 	}
 	return cat.Containers.Ward(context.Background(), os.Stdin, os.Getenv(envRun))
 }
@@ -83,7 +83,7 @@ func (r *resolved) networkFor() error {
 		return err
 	}
 	if len(r.topology.Nodes) == 0 {
-		return fmt.Errorf("--network: topology %s has no servers", r.Topology)
+		return fmt.Errorf("--network: topology %s has no servers, so it needs no network: leave out --network", r.Topology)
 	}
 	return r.contained("--network")
 }
@@ -101,7 +101,7 @@ func (r *resolved) imagesFor() (err error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.images)) {
 		if !r.topology.Any(func(n cluster.Recipe) bool { return n.Image == name }) {
-			return fmt.Errorf("--image %s=%s: topology %s runs no server from that image", name, r.images[name], r.Topology)
+			return fmt.Errorf("--image %s=%s: no server of topology %s uses this image: leave out this --image", name, r.images[name], r.Topology)
 		}
 	}
 	return nil
@@ -132,7 +132,7 @@ func (r *resolved) serversFor() (err error) {
 		return fmt.Errorf("--servers: %w", err)
 	}
 	if len(r.topology.Nodes) == 0 {
-		return fmt.Errorf("--provider %s: topology %s has no servers", cluster.ExternalName, r.Topology)
+		return fmt.Errorf("--provider %s: topology %s has no servers: leave out --provider", cluster.ExternalName, r.Topology)
 	}
 	r.access, err = external.FromEnv()
 	return err
@@ -167,10 +167,10 @@ func (s *session) moveIn(ctx context.Context) error {
 	for name, t := range s.tenants() {
 		found, err := t.Of(ctx, s.runID())
 		if err != nil {
-			return fmt.Errorf("cannot look for keys of this run on %s: %w", name, err)
+			return fmt.Errorf("before the run, lockstorm looks for keys with this run's name on %s, but the look-up failed: %w", name, err)
 		}
 		if len(found) > 0 {
-			return fmt.Errorf("%s already has %d keys with this run's name, such as %s: the keys may belong to someone else, so lockstorm changed nothing: start the run again (each run has a new name)", name, len(found), found[0])
+			return fmt.Errorf("server %s already has %d keys with this run's name, such as %s. The keys may belong to another program, so lockstorm changed nothing. Start the run again: each run has a new name", name, len(found), found[0])
 		}
 	}
 	return nil
@@ -183,7 +183,7 @@ func (s *session) moveOut(ctx context.Context) error {
 	var errs []error
 	for name, t := range s.tenants() {
 		if _, err := t.Clear(ctx, s.runID()); err != nil {
-			errs = append(errs, fmt.Errorf("keys with %s in their names may be left on %s: %w", s.runID(), name, err))
+			errs = append(errs, fmt.Errorf("lockstorm could not delete all keys of this run: keys with %s in their names may remain on %s: %w", s.runID(), name, err))
 		}
 	}
 	return errors.Join(errs...)

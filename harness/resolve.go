@@ -158,7 +158,7 @@ func (r *resolved) workloadSettings() (err error) {
 	for i, reg := range r.registers {
 		twice := slices.ContainsFunc(r.registers[:i], func(o workloads.Register) bool { return o.Name == reg.Name })
 		if reg.Name == "" || twice {
-			return fmt.Errorf("workload %s: register %q: each register needs a unique name", r.workload.Name, reg.Name)
+			return fmt.Errorf("workload %s defines the register %q twice or without a name: each register (a value that clients write) needs a unique name", r.workload.Name, reg.Name)
 		}
 	}
 	return nil
@@ -166,7 +166,7 @@ func (r *resolved) workloadSettings() (err error) {
 
 func (r *resolved) combination() error {
 	if len(r.Nemesis) > 1 && slices.Contains(r.Nemesis, "none") {
-		return errors.New("--nemesis none cannot be combined with a fault")
+		return errors.New("--nemesis none means a run without faults: remove it, or remove the other --nemesis flags")
 	}
 	if !slices.Contains(r.backend.Topologies, r.Topology) {
 		return fmt.Errorf("backend %s does not run on topology %s: choose one of %s", r.Backend, r.Topology,
@@ -174,17 +174,17 @@ func (r *resolved) combination() error {
 	}
 	kind := cmp.Or(r.backend.Model.Kind, history.ModelExclusive)
 	if r.workload.Models != nil && !slices.Contains(r.workload.Models, kind) {
-		return fmt.Errorf("workload %s needs a lock that is %s, but backend %s is %s", r.workload.Name,
+		return fmt.Errorf("workload %s needs a lock of model %s, but the model of backend %s is %s", r.workload.Name,
 			strings.Join(r.workload.Models, " or "), r.Backend, kind)
 	}
 	if r.workload.Tries && r.backend.NoTry {
-		return fmt.Errorf("workload %s needs attempts to acquire that do not wait (try-acquire), but backend %s supports only attempts that wait", r.workload.Name, r.Backend)
+		return fmt.Errorf("workload %s tries to acquire without waiting, but backend %s supports only an acquire that waits: choose another workload or backend", r.workload.Name, r.Backend)
 	}
 	if r.workload.Model != "" && kind != history.ModelExclusive && kind != r.workload.Model {
-		return fmt.Errorf("workload %s needs a lock that is %s, but backend %s is %s", r.workload.Name, r.workload.Model, r.Backend, kind)
+		return fmt.Errorf("workload %s needs a lock of model %s, but the model of backend %s is %s", r.workload.Name, r.workload.Model, r.Backend, kind)
 	}
 	if r.Discipline == history.Told && len(r.backend.Signals) == 0 {
-		return fmt.Errorf("--discipline told: backend %s does not report to its users that a lock is lost: choose %s or %s",
+		return fmt.Errorf("--discipline told: backend %s does not tell its users when a lock is lost: choose the discipline %s or %s",
 			r.Backend, history.Obey, history.Trusting)
 	}
 	if r.Fencing == history.FencingOn && !r.backend.Tokens {
@@ -194,7 +194,7 @@ func (r *resolved) combination() error {
 		return err
 	}
 	if r.Fencing == history.FencingOn && !r.workload.Fenced {
-		return fmt.Errorf("--fencing on: workload %s uses no data that could be fenced", r.workload.Name)
+		return fmt.Errorf("--fencing on: workload %s uses no data, so there is nothing to fence: choose another workload, or leave out --fencing", r.workload.Name)
 	}
 	if err := r.register(); err != nil {
 		return err
@@ -205,14 +205,14 @@ func (r *resolved) combination() error {
 // register finds the store that the registers are in, if any.
 func (r *resolved) register() error {
 	if r.Register != "" && r.backend.Settles {
-		return fmt.Errorf("--register %s: backend %s keeps the protected data in its own transaction: leave out --register", r.Register, r.Backend)
+		return fmt.Errorf("--register %s: backend %s writes the protected data in its own transaction, so no other store is possible: leave out --register", r.Register, r.Backend)
 	}
 	r.Register = cmp.Or(r.Register, r.backend.Register)
 	if r.Register == "" || len(r.registers) == 0 {
 		return nil
 	}
 	if r.cat.Registers == nil {
-		return fmt.Errorf("--register %s: this program has no registers", r.Register)
+		return fmt.Errorf("--register %s: this program contains no registers (stores of the protected data): leave out --register", r.Register)
 	}
 	reg, err := r.cat.Registers.Get(r.Register)
 	if err != nil {
@@ -243,7 +243,7 @@ func (r *resolved) calls() error {
 				can = append(can, b.Name)
 			}
 		}
-		return fmt.Errorf("workload %s needs the call %q, but backend %s does not support it (supported by: %s)", r.Workload, call, r.Backend, strings.Join(can, ", "))
+		return fmt.Errorf("workload %s needs the call %q, but backend %s does not support this call (backends with the call: %s)", r.Workload, call, r.Backend, strings.Join(can, ", "))
 	}
 	return nil
 }
@@ -257,7 +257,7 @@ func (r *resolved) requirements() error {
 			return fmt.Errorf("--require %s: %s", c, r.noTokens())
 		}
 		if (c == checker.DataFenced || c == checker.DataPlain) && !r.workload.Fenced {
-			return fmt.Errorf("--require %s: workload %s uses no data", c, r.workload.Name)
+			return fmt.Errorf("--require %s: workload %s uses no data, so this check has nothing to judge", c, r.workload.Name)
 		}
 	}
 	return nil
@@ -271,7 +271,7 @@ func (r *resolved) noTokens() string {
 			names = append(names, b.Name)
 		}
 	}
-	return fmt.Sprintf("backend %s issues no tokens (backends with tokens: %s)", r.Backend, strings.Join(names, ", "))
+	return fmt.Sprintf("backend %s issues no fencing tokens (backends with tokens: %s)", r.Backend, strings.Join(names, ", "))
 }
 
 // chooseProvider finds who will start the servers: some locks need real ones.

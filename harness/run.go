@@ -150,7 +150,7 @@ func (s *session) endAll(ctx context.Context, clients []*client) {
 	defer cancelEnd()
 	for _, c := range clients {
 		if c.Wait(ending) != nil && ending.Err() != nil {
-			c.fail(errors.New("the process did not end, although lockstorm had asked the process to end"))
+			c.fail(errors.New("the client's process did not end, although lockstorm had told the client to end"))
 		}
 		select {
 		case <-c.ended:
@@ -173,7 +173,7 @@ func (s *session) awaitDone(bound context.Context, clients []*client) {
 			return
 		case <-said.C:
 			deadline, _ := bound.Deadline()
-			s.progress.note(fmt.Sprintf("waiting at most %[2]v for up to %[1]d clients to finish the recovery test",
+			s.progress.note(fmt.Sprintf("recovery test: waiting for up to %[1]d clients that have not acquired every lock yet (at most %[2]v more)",
 				len(clients)-i, time.Until(deadline).Round(time.Second)))
 		}
 	}

@@ -193,7 +193,7 @@ func (s *session) deadServers() error {
 	var errs []error
 	for _, n := range s.cluster.Servers() {
 		if n.Down() {
-			errs = append(errs, fmt.Errorf("server %s is down although no fault is active (see %s)", n.Name(), filepath.Join(nodesDir, n.Name(), "server.log")))
+			errs = append(errs, fmt.Errorf("server %s is down, although no fault is active at this time (its log is %s)", n.Name(), filepath.Join(nodesDir, n.Name(), "server.log")))
 		}
 	}
 	return errors.Join(errs...)

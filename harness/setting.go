@@ -116,7 +116,7 @@ func carries(provider string, t cluster.Topology) bool {
 	})
 }
 
-var errElectsNone = errors.New("the servers of this topology do not elect a leader, and none can be promoted")
+var errElectsNone = errors.New("the servers of this topology do not elect a leader, and lockstorm cannot promote one of them")
 
 // possible is nil where a fault can work on a topology with real servers.
 func possible(cat *Catalogue, backend, topology, fault string, elects bool) error {
@@ -148,10 +148,10 @@ func possible(cat *Catalogue, backend, topology, fault string, elects bool) erro
 // noClock says why the clocks of a provider's servers cannot jump.
 func noClock(provider string, t cluster.Topology) string {
 	if provider == cluster.EmbeddedName {
-		return "the clocks of servers of provider " + provider + " cannot be changed: use provider " + cluster.ProcessName + " or " + cluster.ContainerName
+		return "lockstorm cannot change the clock of a server with --provider " + provider + ": use --provider " + cluster.ProcessName + " or " + cluster.ContainerName
 	}
 	if !provides[cluster.Timer](t) {
-		return "the servers of " + t.Name + " do not report their time, so a jump could not be proven"
+		return "the servers of " + t.Name + " do not report their time, so lockstorm could not prove that their clock jumped"
 	}
 	if _, err := clockshim.Compiler(); err != nil {
 		return err.Error()
@@ -162,7 +162,7 @@ func noClock(provider string, t cluster.Topology) string {
 // noLoss says why packets cannot be lost on this host.
 var noLoss = sync.OnceValue(func() string {
 	if err := link.CanLose(); err != nil {
-		return fmt.Sprintf("this host does not allow socket filters (%v): use mode=blackhole, which drops data after its receipt", err)
+		return fmt.Sprintf("mode=loss needs socket filters, which this host does not allow (%v): use mode=blackhole, which drops data after the kernel has received it", err)
 	}
 	return ""
 })

@@ -72,7 +72,7 @@ func renamed(cat *Catalogue, cfg Config) error {
 	for _, text := range cfg.Nemesis {
 		name, _ := catalog.Split(text)
 		if spec, err := cat.Nemeses.Get(name); err == nil && spec.Name != name {
-			return fmt.Errorf("the fault %s was renamed: use %s", name, spec.Name)
+			return fmt.Errorf("the fault %s has a new name: use %s", name, spec.Name)
 		}
 	}
 	return nil
@@ -83,7 +83,7 @@ func newTrial(r *resolved, plan *nemesis.Plan) (*Trial, error) {
 		return nil, err
 	}
 	if bound := r.livenessBound(plan); bound > maxBound {
-		return nil, usage(fmt.Errorf("the recovery test after the faults (each client acquires each lock once more) may take %v, but the limit is %v: choose fewer clients or locks, or a shorter ttl, hold or clock jump",
+		return nil, usage(fmt.Errorf("in the recovery test after the faults, each client acquires each lock once more. This test may take %v, but the limit is %v: choose fewer clients or locks, or a shorter ttl, a shorter hold or a smaller clock jump",
 			bound.Round(time.Second), maxBound))
 	}
 	t := &Trial{Schema: TrialSchema, Config: r.Config, Plan: plan, r: r}
@@ -99,7 +99,7 @@ func ReadTrial(cat *Catalogue, dir, version string) (*Trial, error) {
 	b, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, usage(fmt.Errorf("%s has no %s: it is not a run directory, or an older lockstorm made it", dir, TrialFile))
+		return nil, usage(fmt.Errorf("%s has no file %s: it is not a run directory, or an older version of lockstorm made it", dir, TrialFile))
 	case err != nil:
 		return nil, usage(err)
 	}
@@ -113,7 +113,7 @@ func ParseTrial(cat *Catalogue, path string, b []byte, version string) (*Trial, 
 		return nil, usage(fmt.Errorf("%s: %w", path, err))
 	}
 	if saved.Schema != TrialSchema || saved.Plan == nil {
-		return nil, usage(fmt.Errorf("%s has schema %d, but this lockstorm reads only schema %d: use the lockstorm that made it", path, saved.Schema, TrialSchema))
+		return nil, usage(fmt.Errorf("%s has schema %d, but this version of lockstorm reads only schema %d: use the version of lockstorm that wrote the file", path, saved.Schema, TrialSchema))
 	}
 	saved.Config.Version = version
 	r, err := complete(cat, saved.Config)
@@ -165,7 +165,7 @@ func Revise(cat *Catalogue, cfg Config, plan *nemesis.Plan) (*Trial, error) {
 func (t *Trial) Differs() (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(t.made)) {
 		if now := t.Versions[name]; now != t.made[name] && t.made[name] != "" {
-			out = append(out, fmt.Sprintf("%s was %s in the saved run, and is %s now", name, t.made[name], cmp.Or(now, "missing")))
+			out = append(out, fmt.Sprintf("version of %s: %s in the saved run, but %s now", name, t.made[name], cmp.Or(now, "missing")))
 		}
 	}
 	return out

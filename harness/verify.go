@@ -62,7 +62,7 @@ func VerifyDir(dir string) (*Verified, error) {
 }
 
 // ErrNoProof is the answer for findings of a lockstorm that gave none.
-var ErrNoProof = errors.New("the finding has no proof: judge the run again with `lockstorm check`")
+var ErrNoProof = errors.New("the results contain no proof of this finding: judge the run again with `lockstorm check`")
 
 // readRecord reads a record for proofs.
 func readRecord(path string) (*proof.Record, *history.Record, error) {
@@ -87,7 +87,7 @@ func (v *Verified) whole(path string) error {
 		case err != nil:
 			return err
 		case digest != v.Results.Record:
-			return errors.New("this is not the record that was judged: the SHA-256 of the record differs from the SHA-256 in " + ResultsFile)
+			return errors.New("the record has changed since it was judged: its SHA-256 differs from the SHA-256 in " + ResultsFile)
 		}
 	}
 	if v.Results.Seed != v.Run.Seed || v.Results.Backend != v.Run.Backend {
@@ -98,7 +98,7 @@ func (v *Verified) whole(path string) error {
 	}
 	var err error
 	if v.Grants, err = v.record.Exclusive(); err != nil {
-		return fmt.Errorf("%s says that mutual exclusion was kept, but %w", ResultsFile, err)
+		return fmt.Errorf("%s says that the check mutual-exclusion passed, but %w", ResultsFile, err)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ const (
 	ErrNotSent    = "not-sent"    // the request never left
 	ErrTimeout    = "timeout"     // no answer in time
 	ErrClosed     = "closed"      // the connection broke before the answer
-	ErrStaleToken = "stale-token" // the resource refused an old fencing token
+	ErrStaleToken = "stale-token" // the store of the protected data refused an outdated fencing token
 	ErrDeadlock   = "deadlock"    // the store refused it, since clients waited for each other
 	ErrConflict   = "conflict"    // the store undid it: another one was first
 	ErrOther      = "other"       // see message

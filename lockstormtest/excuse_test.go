@@ -53,7 +53,7 @@ func TestExcuse(t *testing.T) {
 	}
 	doubtful := outcome(checker.MutualExclusion, inherent)
 	doubtful.Results.Checks[checker.Assumptions] = checker.Result{Verdict: checker.Unknown, Reason: "a line is missing"}
-	if got := (&judge{want: passes}).excuse(doubtful); got != "the record is not reliable: a line is missing" {
+	if got := (&judge{want: passes}).excuse(doubtful); got != "the record of the run is not reliable: a line is missing" {
 		t.Errorf("a record in doubt: %q", got)
 	}
 }

@@ -38,7 +38,7 @@ func (j *judge) explain(trial *harness.Trial, out *harness.Outcome, differ []sui
 func (p *page) open(r *checker.Results) {
 	for _, name := range r.Order {
 		if c := r.Checks[name]; c.Required && c.Verdict == checker.Unknown {
-			p.line("check %s gave no answer: %s", name, c.Reason)
+			p.line("check %s gave no verdict: %s", name, c.Reason)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func (p *page) story(s *reports.Story) {
 		p.steps(s.Withstood.Steps)
 	}
 	for _, in := range s.Noted {
-		p.line("no effect on the verdict: %s (check %s)", in.Headline, in.Check)
+		p.line("a finding that does not fail the run: %s (check %s)", in.Headline, in.Check)
 	}
 }
 

@@ -65,7 +65,7 @@ func Explore(t testing.TB, cat *harness.Catalogue, line string, length time.Dura
 	case err != nil:
 		t.Fatalf("lockstormtest: %v", err)
 	case !passed:
-		t.Fatalf("lockstormtest: inconclusive: none of %d runs had a verdict; kept: %s", st.Runs, f.dir)
+		t.Fatalf("lockstormtest: inconclusive: none of %d runs had a verdict; the search is kept in %s", st.Runs, f.dir)
 	}
 }
 

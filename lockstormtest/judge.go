@@ -99,9 +99,9 @@ func (j *judge) judged(trial *harness.Trial) *harness.Outcome {
 		case why == "":
 			j.t.Fatalf("the run did not end as expected%s", j.explain(trial, out, differ))
 		case n == j.attempts:
-			j.t.Fatalf("the run was inconclusive in all %d attempts: %s%s", n, why, j.explain(trial, out, differ))
+			j.t.Fatalf("the run was inconclusive in each of %d attempts: %s%s", n, why, j.explain(trial, out, differ))
 		}
-		j.t.Logf("this run has no verdict and is repeated: %s%s", why, j.explain(trial, out, differ))
+		j.t.Logf("this run gives no verdict, so lockstorm repeats the run: %s%s", why, j.explain(trial, out, differ))
 	}
 }
 
@@ -133,7 +133,7 @@ func (j *judge) excuse(out *harness.Outcome) string {
 	case stalled > time.Duration(out.Results.TTL)/4:
 		return fmt.Sprintf("the host stalled a process for %v", stalled.Round(time.Millisecond))
 	case sound.Verdict != checker.Pass:
-		return "the record is not reliable: " + sound.Reason
+		return "the record of the run is not reliable: " + sound.Reason
 	default:
 		return ""
 	}

@@ -24,7 +24,7 @@ func (j *judge) folder() *folder {
 	}
 	dir, err := os.MkdirTemp(parent, "lockstorm-"+fileName(j.t.Name())+"-")
 	if err != nil {
-		j.t.Fatalf("lockstormtest: create the folder of the run: %v", err)
+		j.t.Fatalf("lockstormtest: cannot create the directory of the run: %v", err)
 	}
 	return &folder{t: j.t, dir: dir, kept: kept}
 }

@@ -71,7 +71,7 @@ func Run(t testing.TB, cat *harness.Catalogue, line string, want suite.Expectati
 func Case(t testing.TB, cat *harness.Catalogue, c suite.Case, opts ...Option) *harness.Outcome {
 	t.Helper()
 	if c.Search != nil || c.Trial != nil {
-		t.Fatalf("lockstormtest: case %s is a search or a kept run: use Explore or Kept", c.Name)
+		t.Fatalf("lockstormtest: case %s is a search or a saved run: use the function Explore for a search, and Kept for a saved run", c.Name)
 	}
 	j := &judge{t: t, cat: cat, cfg: c.Run, want: c.Expect, options: defaults()}
 	for _, o := range opts {
@@ -106,7 +106,7 @@ func Kept(t testing.TB, cat *harness.Catalogue, path string, want suite.Expectat
 		o(&j.options)
 	}
 	if j.exec != nil || j.failOn != "" {
-		t.Fatalf("lockstormtest: Kept takes neither Exec nor FailOnDefect: the kept run already states the lock, and the findings that fail the run")
+		t.Fatalf("lockstormtest: leave out the options Exec and FailOnDefect of Kept: the saved run already defines the lock, and which findings fail the run")
 	}
 	if err := j.valid(); err != nil {
 		t.Fatalf("lockstormtest: %v", err)

@@ -138,12 +138,12 @@ func TestRefused(t *testing.T) {
 	for want, call := range map[string]func(testing.TB){
 		`unknown backend "nobodys-lock": choose one of none`: func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--backend nobodys-lock") },
 		"unknown flag: --bckend":                             func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--bckend none") },
-		"choose from 1 to 10":                                func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--backend none", lockstormtest.Attempts(0)) },
+		"choose a number from 1 to 10":                       func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--backend none", lockstormtest.Attempts(0)) },
 		"Seeds: 0 is not allowed":                            func(tb testing.TB) { lockstormtest.Safe(tb, cat, "--backend none", lockstormtest.Seeds(0)) },
 		"101 seeds are too many: the limit is 100": func(tb testing.TB) {
 			lockstormtest.Safe(tb, cat, "--backend none", lockstormtest.Seeds(make([]uint64, 101)...))
 		},
-		"the expectation is empty, so every run would satisfy it": func(tb testing.TB) { lockstormtest.Run(tb, cat, "--backend none", suite.Expectation{}) },
+		"the expectation is empty, so every run would meet it: set an expected outcome, exit code, verdict, class, rule or figure": func(tb testing.TB) { lockstormtest.Run(tb, cat, "--backend none", suite.Expectation{}) },
 		`unknown check "no-check"`: func(tb testing.TB) {
 			lockstormtest.Violates(tb, cat, "--backend none", "no-check", checker.Defect)
 		},
@@ -215,7 +215,7 @@ func TestReplay(t *testing.T) {
 			t.Errorf("another run: seed %d", out.Seed)
 		}
 	})
-	if failed || !strings.Contains(said, "belongs to another configuration") {
+	if failed || !strings.Contains(said, "has another configuration than this test") {
 		t.Errorf("another run: failed %v, said %s", failed, said)
 	}
 	t.Setenv(lockstormtest.EnvReplay, filepath.Dir(dir))

@@ -56,7 +56,7 @@ func FailOnDefect() Option { return func(o *options) { o.failOn = history.FailOn
 func (j *judge) valid() error {
 	errs := []error{j.want.Validate(j.cat.Checks)}
 	if j.attempts < 1 || j.attempts > maxAttempts {
-		errs = append(errs, fmt.Errorf("Attempts(%d): choose from 1 to %d", j.attempts, maxAttempts))
+		errs = append(errs, fmt.Errorf("Attempts(%d): choose a number from 1 to %d", j.attempts, maxAttempts))
 	}
 	if len(j.seeds) > maxSeeds {
 		errs = append(errs, fmt.Errorf("Seeds: %d seeds are too many: the limit is %d", len(j.seeds), maxSeeds))

@@ -55,7 +55,7 @@ func chooseClients(all []Client, selector string, hit *Hit, draw uint64) ([]Clie
 	if selector == RoleHolder {
 		holders := slices.DeleteFunc(slices.Clone(all), func(c Client) bool { return c.Doing() != Holds })
 		if len(holders) == 0 {
-			return nil, fmt.Errorf("no client holds a lock at this moment")
+			return nil, fmt.Errorf("no client holds a lock at this moment, so the fault has no target")
 		}
 		return Choose(holders, 1, draw), nil
 	}
@@ -139,7 +139,7 @@ func byName[T interface{ Name() string }](all []T, names []string, kind string) 
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(t T) bool { return t.Name() == name })
 		if i < 0 {
-			return nil, fmt.Errorf("%s %q is not running at this moment", kind, name)
+			return nil, fmt.Errorf("the %s %q is not running at this moment, so the fault cannot hit it", kind, name)
 		}
 		out = append(out, all[i])
 	}

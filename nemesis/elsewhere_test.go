@@ -38,7 +38,7 @@ func TestElsewhereIsPlanned(t *testing.T) {
 	if steps := p.Requests[0].Steps; len(steps) != 1 || steps[0].Point != "acquired" {
 		t.Errorf("steps %+v", steps)
 	}
-	if _, err := NewPlan(c, Input{Seed: 1, Specs: []string{"stray:every=1s"}, TTL: time.Second, Duration: time.Second}); err == nil || !strings.Contains(err.Error(), "has no parameters") {
+	if _, err := NewPlan(c, Input{Seed: 1, Specs: []string{"stray:every=1s"}, TTL: time.Second, Duration: time.Second}); err == nil || !strings.Contains(err.Error(), "takes no parameters") {
 		t.Errorf("a parameter that it does not have: %v", err)
 	}
 }

@@ -23,7 +23,7 @@ type active struct {
 }
 
 // errNoProof is what an effect without a proof is worth.
-var errNoProof = errors.New("the fault returned no proof of its effect")
+var errNoProof = errors.New("the fault returned no proof that it took effect")
 
 // PanicError is a bug of a fault: it says nothing about the lock.
 type PanicError struct {
@@ -106,7 +106,7 @@ func (r *Runner) heal(ctx context.Context, a *active) {
 		e.Type, e.Message = history.OK, proof
 		if err != nil {
 			e.Type, e.Error, e.Message = history.Info, history.ErrOther, err.Error()
-			r.fail(fmt.Errorf("lockstorm could not end a fault: %w", err))
+			r.fail(fmt.Errorf("lockstorm could not undo a fault: %w", err))
 		}
 		r.note(e)
 		r.say("end of the fault " + f.Fault + ": " + e.Message)

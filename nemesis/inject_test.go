@@ -107,8 +107,8 @@ func TestABareFaultRuns(t *testing.T) {
 // once, not after the fault's time.
 func TestWhatIsNotProvenFailed(t *testing.T) {
 	for message, p := range map[string]plain{
-		"the fault returned no proof of its effect": {mute: true},
-		"it is made of stone":                       {err: errors.New("it is made of stone")},
+		"the fault returned no proof that it took effect": {mute: true},
+		"it is made of stone":                             {err: errors.New("it is made of stone")},
 	} {
 		record, _, err := carryOut(t, nil, bareSpec(p), Step{For: time.Hour.Nanoseconds()})
 		if err != nil {
@@ -130,7 +130,7 @@ func TestWhatIsNotProvenFailed(t *testing.T) {
 func TestAHealThatFails(t *testing.T) {
 	healed := 0
 	record, _, err := carryOut(t, nil, bareSpec(plain{healed: &healed, heal: errors.New("it is gone")}), Step{})
-	if err == nil || err.Error() != "lockstorm could not end a fault: it is gone" || healed != 1 {
+	if err == nil || err.Error() != "lockstorm could not undo a fault: it is gone" || healed != 1 {
 		t.Errorf("error %v, healed %d times", err, healed)
 	}
 	same(t, record, "invoke fault", "ok fault", "invoke heal", "info heal it is gone")

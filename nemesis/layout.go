@@ -51,13 +51,13 @@ func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
 		return nil, errNoLength
 	}
 	if ends := v[paramUntil]; ends != "" && ends != UntilGranted {
-		return nil, fmt.Errorf("until=%s: choose %s, or leave it out", ends, UntilGranted)
+		return nil, fmt.Errorf("until=%s: choose until=%s, or leave out until=", ends, UntilGranted)
 	}
 	if v[paramUntil] != "" && !s.lasts(v) {
-		return nil, fmt.Errorf("until=%s: with these parameters the fault has no duration, so it cannot end early: leave out until=", v[paramUntil])
+		return nil, fmt.Errorf("until=%s: with these parameters the fault has no duration, so it cannot end before its time: leave out until=", v[paramUntil])
 	}
 	if l.every > 0 && in.Duration/l.every > maxSteps {
-		return nil, fmt.Errorf("every=%s would make %d injections in a run of %v, but the limit is %d: choose a longer every=", v[paramEvery], in.Duration/l.every, in.Duration, maxSteps)
+		return nil, fmt.Errorf("every=%s would inject the fault %d times in a run of %v, but the limit is %d times: choose a longer every=", v[paramEvery], in.Duration/l.every, in.Duration, maxSteps)
 	}
 	if err := errors.Join(checkPoint(v[paramAt], in), checkMessage(v[paramMessage], v[paramAt]), checkCarried(s, v[paramAt], l.own), checkUnmet(s, v), checkTargets(s, v, in), checkVoters(v, in)); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func checkMessage(text, at string) error {
 	if text == "" || points.IsCarried(at) {
 		return nil
 	}
-	return fmt.Errorf("message=%s: only a fault that strikes at a message can wait for a text: add at=%s or at=%s", text, points.Request, points.Reply)
+	return fmt.Errorf("message=%s selects messages, but this fault does not act at a message: add at=%s or at=%s", text, points.Request, points.Reply)
 }
 
 // checkCarried refuses the points of messages to faults that keep a client at its point: no client stands there.
@@ -91,10 +91,10 @@ func checkCarried(s Spec, at string, own catalog.Values) error {
 		return nil
 	}
 	if s.OfGrant {
-		return fmt.Errorf("at=%s: %s needs to know the grant of the client, but at this point a message is on its way and the grant is not known: name another point", at, s.Name)
+		return fmt.Errorf("at=%s: the fault %s acts on the grant of a client, but at a message lockstorm does not know the grant: name a point of the client instead", at, s.Name)
 	}
 	if s.keeps(own) {
-		return fmt.Errorf("at=%s: at this point a message is on its way and the client is not stopped, but %s stops the client at the point: choose another point, or packet-delay", at, s.Name)
+		return fmt.Errorf("at=%s: the fault %s stops a client at a point, but at a message lockstorm cannot stop the client: name a point of the client instead, or use the fault packet-delay", at, s.Name)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func checkUnmet(s Spec, v catalog.Values) error {
 	}
 	for _, p := range s.Params {
 		if (p.Name == paramStay || p.Name == paramGrant) && v[p.Name] != p.Default {
-			return fmt.Errorf("%s=%s: at=%s strikes at a message, so no client is stopped there and no grant is known: leave out %s=", p.Name, v[p.Name], v[paramAt], p.Name)
+			return fmt.Errorf("%s=%s has no meaning with at=%s: at a message lockstorm does not stop the client, and does not know its grant: leave out %s=", p.Name, v[p.Name], v[paramAt], p.Name)
 		}
 	}
 	return nil
@@ -121,13 +121,13 @@ func planSteps(s Spec, v catalog.Values, in Input, rnd *rand.Rand) ([]Step, erro
 	}
 	first := in.FirstStrike()
 	if l.last < first {
-		return nil, fmt.Errorf("the fault takes %v and does not fit into a run of %v: use --time %v or longer, or a shorter for=",
+		return nil, fmt.Errorf("the fault takes %v, which is too long for a run of %v: use --time %v or longer, or a shorter for=",
 			l.length+s.takes(in.TTL), in.Duration, shortest(in, l.length+s.takes(in.TTL)))
 	}
 	var steps []Step
 	for k := 0; ; k++ {
 		if err := checkPoint(l.where(k), in); err != nil {
-			return nil, fmt.Errorf("the default point of the fault: %w", err)
+			return nil, fmt.Errorf("the default point of the fault is wrong: %w", err)
 		}
 		begin := first + time.Duration(k)*l.every
 		if begin > l.last || begin >= in.Duration {

@@ -85,7 +85,7 @@ func (s Spec) Valid() error {
 	switch {
 	case s.Fault == nil && s.Draw == nil:
 		if s.Family != "" || s.Proven != "" || s.End != "" || s.Whom != 0 || s.Links != 0 || len(s.Params) > 0 {
-			return errors.New("the fields `Fault` and `Draw` are empty, so the spec would inject nothing: set one of them")
+			return errors.New("the fields `Fault` and `Draw` are empty, so there is no fault to inject: set one of these fields")
 		}
 		return nil
 	case !slices.Contains(families, s.Family):
@@ -108,7 +108,7 @@ func (s Spec) Valid() error {
 func (s Spec) validTogether() error {
 	switch {
 	case s.Gates && s.Whom != Clients:
-		return errors.New("the field `Gates` is true, so the fault keeps a client at its point: set the field `Whom` to Clients")
+		return errors.New("the field `Gates` is true, so the fault stops a client at a point: set the field `Whom` to Clients")
 	case s.Fault != nil && s.Family == history.FamilyClient && s.Whom&Clients == 0:
 		return errors.New("the field `Family` is \"client\", but the field `Whom` has no Clients, so no client would count as hit: set `Whom` to Clients or ClientsAndNodes")
 	case s.Delays && s.Links == 0:

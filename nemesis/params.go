@@ -31,9 +31,9 @@ const AtOnce = ""
 // length is AtOnce, `for`.
 func CommonParams(length, every string) []catalog.Param {
 	return append([]catalog.Param{
-		{Name: paramAt, Doc: "the point at which the fault strikes, such as `before-write` (a step of a client) or `request` and `reply` (a message on its way); `random` for random times (default: points and random times that suit the fault)"},
-		{Name: paramNth, Default: "1", Doc: "the fault strikes as soon as one client has reached the point this many times; the counts of all clients restart with each injection"},
-		{Name: paramMessage, Doc: "with `at=request`: only requests that contain this word count, such as SET or COMMIT (in upper or lower case); with `at=reply`: only the first answer after each such request counts (default: every message)"},
+		{Name: paramAt, Doc: "the point at which the fault acts: a step of a client, such as `before-write`; or a message on its way, `request` or `reply`; or `random` for random times (default: points or random times that suit the fault)"},
+		{Name: paramNth, Default: "1", Doc: "the fault acts when one client has reached the point this many times; after each injection the counts of all clients start again at 0"},
+		{Name: paramMessage, Doc: "a word in a request, such as SET or COMMIT (in upper or lower case): with `at=request` the fault acts only at requests that contain this word; with `at=reply` the fault acts only at the first answer after such a request (default: every message)"},
 	}, TimeParams(length, every)...)
 }
 
@@ -41,10 +41,10 @@ func CommonParams(length, every string) []catalog.Param {
 func TimeParams(length, every string) []catalog.Param {
 	p := []catalog.Param{{Name: paramEvery, Default: every, Doc: "time from one injection to the next"}}
 	if length != AtOnce {
-		p = append(p, catalog.Param{Name: paramFor, Default: length, Doc: "how long the fault lasts: a duration or a multiple of the ttl"},
-			catalog.Param{Name: paramUntil, Doc: "`granted`: the fault ends as soon as another client is granted the lock, and after `for` at the latest (default: it lasts for `for`)"})
+		p = append(p, catalog.Param{Name: paramFor, Default: length, Doc: "how long each injection of the fault lasts: a duration or a multiple of the ttl"},
+			catalog.Param{Name: paramUntil, Doc: "`granted`: the fault ends as soon as another client is granted the lock, but at the latest after the time `for` (default: the fault ends after the time `for`)"})
 	}
-	return append(p, catalog.Param{Name: paramWhile, Doc: "the fault strikes only while an earlier fault of the command is active: the number of that fault, from 1 (default: at any time)"})
+	return append(p, catalog.Param{Name: paramWhile, Doc: "the number of an earlier fault in the same command (1 is the first fault): the fault acts only while that earlier fault is active (default: at any time)"})
 }
 
 // UntilGranted ends a fault with the next grant to another client.
@@ -53,26 +53,26 @@ const UntilGranted = "granted"
 // ClientParams are those of faults that hurt clients.
 func ClientParams(length, every string) []catalog.Param {
 	return append(CommonParams(length, every),
-		catalog.Param{Name: paramClients, Default: "1", Doc: "which clients: how many (a number), holder (a client that holds the lock), half, all, or names joined by +"})
+		catalog.Param{Name: paramClients, Default: "1", Doc: "which clients the fault hits: a number of clients, holder (a client that holds the lock), half, all, or names joined by +"})
 }
 
 // NodesParam chooses servers; those without data are only hurt when they are named.
 func NodesParam(def string) catalog.Param {
-	return catalog.Param{Name: paramNodes, Default: def, Doc: "which servers the fault strikes: a number (of servers; those that granted the lock are chosen first), leader (the same as master), follower (the same as replica), majority, granted (all servers that granted the lock), all, or names joined by +"}
+	return catalog.Param{Name: paramNodes, Default: def, Doc: "which servers the fault hits: a number of servers (servers that granted the lock are chosen first), leader or master (the same), follower or replica (the same), majority, granted (all servers that granted the lock), all, or names joined by +"}
 }
 
 // ServerParams are those of faults that hurt servers, and the fault's own.
 func ServerParams(length, every, nodes string, own ...catalog.Param) []catalog.Param {
 	return append(append(CommonParams(length, every), NodesParam(nodes),
-		catalog.Param{Name: paramClients, Doc: "the fault strikes when one of these clients reaches the point: names joined by + (default: all)"},
-		catalog.Param{Name: paramGrant, Default: GrantAny, Doc: "which grants the fault strikes, by the number of servers that granted the lock: any: all grants; all: grants by all servers; N: grants by exactly N servers"},
+		catalog.Param{Name: paramClients, Doc: "the clients whose steps count: the fault acts when one of these clients reaches the point; names joined by + (default: all clients)"},
+		catalog.Param{Name: paramGrant, Default: GrantAny, Doc: "the fault acts only after grants by this number of servers: any (grants by any number of servers), all (grants by all servers), or N (grants by exactly N servers)"},
 		StayParam()), own...)
 }
 
 // StayParam keeps the client of a tied fault at its point until the fault shows in what another
 // client is granted: for faults of what clients share.
 func StayParam() catalog.Param {
-	return catalog.Param{Name: paramStay, Default: "0.9ttl", Doc: "longest time for which the fault stops the client at the point; the client goes on earlier if another client is granted the lock"}
+	return catalog.Param{Name: paramStay, Default: "0.9ttl", Doc: "longest time for which the fault stops the client at the point; if another client is granted the lock earlier, the client goes on at once"}
 }
 
 // What `grant` may say beside a number.

@@ -78,7 +78,7 @@ func NewPlan(c *Catalogue, in Input) (*Plan, error) {
 			return nil, err
 		}
 		if req.Skipped != "" && len(in.Specs) == 1 {
-			return nil, fmt.Errorf("nemesis %s cannot work in this run: %s", req.Fault, req.Skipped)
+			return nil, fmt.Errorf("the fault %s cannot work in this run: %s", req.Fault, req.Skipped)
 		}
 		p.Requests = append(p.Requests, req)
 	}
@@ -131,7 +131,7 @@ func checkWhile(c *Catalogue, in Input, number, index int) error {
 		return nil
 	}
 	if number < 0 || number > index {
-		return fmt.Errorf("while=%d: choose an earlier fault of the same command, by its number (the first fault is number 1)", number)
+		return fmt.Errorf("while=%d: give the number of an earlier fault in the same command (the first fault is number 1)", number)
 	}
 	name, rest := catalog.Split(in.Specs[number-1])
 	other, err := c.Get(name)
@@ -146,10 +146,10 @@ func checkWhile(c *Catalogue, in Input, number, index int) error {
 		return err
 	}
 	if !other.lasts(v) {
-		return fmt.Errorf("while=%d: fault %s has no duration, so no other fault can strike during this fault", number, in.Specs[number-1])
+		return fmt.Errorf("while=%d: the fault %s has no duration, so no other fault can act while it is active", number, in.Specs[number-1])
 	}
 	if why := other.WhyNot(in.Setting); why != "" {
-		return fmt.Errorf("while=%d: fault %s cannot work in this run: %s", number, other.Name, why)
+		return fmt.Errorf("while=%d: the fault %s cannot work in this run: %s", number, other.Name, why)
 	}
 	return nil
 }

@@ -12,9 +12,9 @@ import (
 func (p *Plan) Check(c *Catalogue, in Input) error {
 	switch {
 	case p.Seed != in.Seed || p.TTL != in.TTL.Nanoseconds() || p.Duration != in.Duration.Nanoseconds():
-		return errors.New("the plan belongs to another configuration: its seed, ttl or duration differs")
+		return errors.New("the saved plan (the list of all faults) belongs to another configuration: its seed, ttl or duration differs from the configuration of this run")
 	case len(p.Requests) != len(in.Specs):
-		return fmt.Errorf("the plan requests %d faults, but the configuration requests %d", len(p.Requests), len(in.Specs))
+		return fmt.Errorf("the saved plan contains %d faults, but the configuration of this run contains %d", len(p.Requests), len(in.Specs))
 	}
 	for i, q := range p.Requests {
 		spec, err := c.Get(q.Fault)
@@ -22,7 +22,7 @@ func (p *Plan) Check(c *Catalogue, in Input) error {
 			return err
 		}
 		if name, _ := catalog.Split(in.Specs[i]); q.Spec != in.Specs[i] || q.Fault != name || q.Family != spec.Family {
-			return fmt.Errorf("fault %d differs: the plan has %s, but the configuration has %s", i+1, q.Spec, in.Specs[i])
+			return fmt.Errorf("fault number %d differs: the saved plan has %s, but the configuration of this run has %s", i+1, q.Spec, in.Specs[i])
 		}
 		for k, st := range q.Steps {
 			if err := errors.Join(st.check(c, q, in), checkWhile(c, in, st.While, i)); err != nil {
@@ -45,10 +45,10 @@ func (st Step) check(c *Catalogue, q Request, in Input) error {
 		return errors.New("the times and counts of a step must not be negative")
 	}
 	if st.Ends != "" && st.Ends != UntilGranted {
-		return fmt.Errorf("a step ends with %q: choose %s", st.Ends, UntilGranted)
+		return fmt.Errorf("a step of the plan ends with %q, which does not exist: choose %s", st.Ends, UntilGranted)
 	}
 	if spec.Gates && !st.Tied {
-		return fmt.Errorf("%s must be tied to a point: set at=", spec.Name)
+		return fmt.Errorf("the fault %s stops a client at a point: name the point with at=", spec.Name)
 	}
 	if st.Tied && st.Point != "" {
 		if err := errors.Join(checkPoint(st.Point, in), checkMessage(st.Message, st.Point), checkCarried(spec, st.Point, st.Params)); err != nil {

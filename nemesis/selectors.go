@@ -40,11 +40,11 @@ func checkVoters(v catalog.Values, in Input) error {
 	case !in.Setting.Voters:
 		return fmt.Errorf("backend %s does not report which servers granted a lock: %s", in.Setting.Backend, leave)
 	case at == points.BeforeAcquire || at == points.Waiting:
-		return fmt.Errorf("at %s the client does not hold the lock yet: name a later point, or %s", at, leave)
+		return fmt.Errorf("at=%s: at this point the client does not hold the lock yet: name a later point, or %s", at, leave)
 	case points.IsCarried(at):
-		return fmt.Errorf("at=%s: a message does not tell which servers granted the lock: name another point, or %s", at, leave)
+		return fmt.Errorf("at=%s: at a message lockstorm does not know which servers granted the lock: name a point of the client, or %s", at, leave)
 	case at == points.Random:
-		return fmt.Errorf("with at=%s the fault does not wait for a grant: name a point of the client instead, or %s", points.Random, leave)
+		return fmt.Errorf("at=%s: at random times the fault does not wait for a grant: name a point of the client, or %s", points.Random, leave)
 	default:
 		return nil
 	}
@@ -54,13 +54,13 @@ func checkVoters(v catalog.Values, in Input) error {
 func checkTargets(s Spec, v catalog.Values, in Input) error {
 	clients, nodes := v[paramClients], v[paramNodes]
 	if s.Whom&Clients == 0 && clients != "" && pinned(clients) == nil { // it hurts servers: whose points count
-		return fmt.Errorf("clients=%s: this fault hits servers, and strikes when one of the named clients reaches the point: choose names from %s, joined by +", clients, strings.Join(in.Clients, ", "))
+		return fmt.Errorf("clients=%s: this fault acts on servers when one of the named clients reaches the point: choose names from %s, joined by +", clients, strings.Join(in.Clients, ", "))
 	}
 	if s.Gates && (clients == RoleAll || clients == RoleHalf || howMany(clients, 1) > 1) {
-		return fmt.Errorf("clients=%s: this fault stops only the one client that reaches the point: choose 1, %s, or names joined by + (the fault stops one of the named clients)", clients, RoleHolder)
+		return fmt.Errorf("clients=%s: this fault stops exactly one client, the one that reaches the point: choose 1, %s, or names joined by + (the fault then stops one of the named clients)", clients, RoleHolder)
 	}
 	if _, err := strconv.Atoi(nodes); s.OfMaster && (err == nil || slices.Contains([]string{RoleReplica, RoleFollower, RoleMajority, RoleAll, RoleGranted}, nodes)) {
-		return fmt.Errorf("nodes=%s: this fault strikes only the master: use nodes=%s", nodes, RoleMaster)
+		return fmt.Errorf("nodes=%s: this fault acts only on the master: use nodes=%s", nodes, RoleMaster)
 	}
 	if err := checkSelector(paramClients, clients, in.Clients, len(in.Clients), clientRoles); err != nil {
 		return err
@@ -85,7 +85,7 @@ func checkSelector(param, selector string, names []string, most int, roles []str
 			return fmt.Errorf("%s=%s: %s is named twice", param, selector, name)
 		}
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("%s=%s: %q does not exist at the start of the run: choose a number, %s, or names from %s joined by +",
+			return fmt.Errorf("%s=%s: there is no %q at the start of the run: choose a number, %s, or names from %s joined by +",
 				param, selector, name, strings.Join(roles, ", "), strings.Join(names, ", "))
 		}
 	}

@@ -62,14 +62,14 @@ func added(s Spec) (said string) {
 
 // A wrong spec is refused when it is added to a catalogue, with a sentence.
 func TestWrongSpecs(t *testing.T) {
-	const nobody = "the fields `Fault` and `Draw` are empty, so the spec would inject nothing: set one of them"
+	const nobody = "the fields `Fault` and `Draw` are empty, so there is no fault to inject: set one of these fields"
 	for _, c := range []struct {
 		want string
 		spec Spec
 	}{
 		{`"Melt" is not a valid name for a nemesis`, with(func(s *Spec) { s.Name = "Melt" })},
 		{`"" is not a valid name for a nemesis`, with(func(s *Spec) { s.Name = "" })},
-		{`nemesis "melt" has no doc`, with(func(s *Spec) { s.Doc = " " })},
+		{`nemesis "melt" has no description`, with(func(s *Spec) { s.Doc = " " })},
 		{nobody, with(func(s *Spec) { s.Fault = nil })},
 		{nobody, Spec{Name: "melt", Doc: "d", Params: CommonParams(AtOnce, "1s")}},
 		{nobody, Spec{Name: "melt", Doc: "d", Links: ToServers}},
@@ -81,12 +81,12 @@ func TestWrongSpecs(t *testing.T) {
 		{"the field `Whom` must be Clients, Nodes, ClientsAndNodes or Elsewhere", with(func(s *Spec) { s.Whom = Clients | Elsewhere })},
 		{"the field `Whom` must be Clients, Nodes, ClientsAndNodes or Elsewhere", with(func(s *Spec) { s.Whom = 16 })},
 		{"the field `Links` must be ToServers, ToRegister, both (ToServers|ToRegister), or 0", with(func(s *Spec) { s.Links = 4 })},
-		{"the field `Gates` is true, so the fault keeps a client at its point: set the field `Whom` to Clients", with(func(s *Spec) { s.Gates = true })},
-		{"the field `Gates` is true, so the fault keeps a client at its point: set the field `Whom` to Clients", with(func(s *Spec) { s.Gates, s.Whom = true, ClientsAndNodes })},
+		{"the field `Gates` is true, so the fault stops a client at a point: set the field `Whom` to Clients", with(func(s *Spec) { s.Gates = true })},
+		{"the field `Gates` is true, so the fault stops a client at a point: set the field `Whom` to Clients", with(func(s *Spec) { s.Gates, s.Whom = true, ClientsAndNodes })},
 		{"the field `OfMaster` is true, so the fault acts on a server: set the field `Whom` to Nodes or ClientsAndNodes", with(func(s *Spec) { s.OfMaster, s.Whom = true, Clients })},
 		{`two parameters are named "every"`, with(func(s *Spec) { s.Params = append(ServerParams("1s", "1s", "1"), TimeParams("1s", "1s")...) })},
 		{`"By" is not a valid name for a parameter`, with(func(s *Spec) { s.Params = params(catalog.Param{Name: "By", Doc: "d"}) })},
-		{`parameter "by" has no doc`, with(func(s *Spec) { s.Params = params(catalog.Param{Name: "by"}) })},
+		{`parameter "by" has no description`, with(func(s *Spec) { s.Params = params(catalog.Param{Name: "by"}) })},
 		{"for=long is not a length", with(func(s *Spec) { s.Params = ServerParams("long", "1s", "1") })},
 		{"every=often is not a length", with(func(s *Spec) { s.Params = ServerParams("1s", "often", "1") })},
 		{"every= must be greater than 0", with(func(s *Spec) { s.Params = ServerParams("1s", "0s", "1") })},
@@ -220,17 +220,17 @@ func TestCheckOfASavedPlan(t *testing.T) {
 		t.Errorf("a good plan is refused: %v", err)
 	}
 	for want, change := range map[string]func(q *Request, st *Step){
-		`unknown nemesis "gone"`:                                                 func(q *Request, _ *Step) { q.Fault = "gone" },
-		`step 1 of melt: unknown nemesis "gone"`:                                 func(_ *Request, st *Step) { st.Fault = "gone" },
-		"step 1 of melt: none is not a fault that a step can inject":             func(_ *Request, st *Step) { st.Fault = "none" },
-		"step 1 of melt: freeze cannot work in this run: it is summer":           func(_ *Request, st *Step) { st.Fault = "freeze" },
-		"step 1 of melt: at=moon: this run has no such point; choose":            func(_ *Request, st *Step) { st.Point = "moon" },
-		"step 1 of melt: too hot: heat=99":                                       func(_ *Request, st *Step) { st.Params = catalog.Values{"heat": "99"} },
-		"step 1 of melt: too hot: heat=":                                         func(_ *Request, st *Step) { st.Params = nil },
-		"fault 1 differs: the plan has melt:every=1s, but the configuration has": func(q *Request, _ *Step) { q.Spec = "melt:every=1s" },
-		"fault 1 differs: the plan has melt, but the configuration has":          func(q *Request, _ *Step) { q.Family = "bogus" },
-		"step 1 of melt: the times and counts of a step must not be negative":    func(_ *Request, st *Step) { st.For = -5 },
-		"step 1 of melt: nodes=n9: \"n9\" does not exist":                        func(_ *Request, st *Step) { st.Nodes = "n9" },
+		`unknown nemesis "gone"`:                                                                          func(q *Request, _ *Step) { q.Fault = "gone" },
+		`step 1 of melt: unknown nemesis "gone"`:                                                          func(_ *Request, st *Step) { st.Fault = "gone" },
+		"step 1 of melt: none is not a fault that a step can inject":                                      func(_ *Request, st *Step) { st.Fault = "none" },
+		"step 1 of melt: freeze cannot work in this run: it is summer":                                    func(_ *Request, st *Step) { st.Fault = "freeze" },
+		"step 1 of melt: at=moon: this run has no such point; choose":                                     func(_ *Request, st *Step) { st.Point = "moon" },
+		"step 1 of melt: too hot: heat=99":                                                                func(_ *Request, st *Step) { st.Params = catalog.Values{"heat": "99"} },
+		"step 1 of melt: too hot: heat=":                                                                  func(_ *Request, st *Step) { st.Params = nil },
+		"fault number 1 differs: the saved plan has melt:every=1s, but the configuration of this run has": func(q *Request, _ *Step) { q.Spec = "melt:every=1s" },
+		"fault number 1 differs: the saved plan has melt, but the configuration of this run has":          func(q *Request, _ *Step) { q.Family = "bogus" },
+		"step 1 of melt: the times and counts of a step must not be negative":                             func(_ *Request, st *Step) { st.For = -5 },
+		"step 1 of melt: nodes=n9: there is no \"n9\"":                                                    func(_ *Request, st *Step) { st.Nodes = "n9" },
 	} {
 		p := mustPlan(t, c, someInput("melt"))
 		change(&p.Requests[0], &p.Requests[0].Steps[0])
@@ -246,11 +246,11 @@ func TestCheckOfASavedPlan(t *testing.T) {
 		t.Errorf("an empty plan: %v", err)
 	}
 	p.Requests = nil
-	if err := p.Check(c, someInput("melt")); err == nil || !strings.Contains(err.Error(), "the plan requests 0 faults, but the configuration requests 1") {
+	if err := p.Check(c, someInput("melt")); err == nil || !strings.Contains(err.Error(), "the saved plan contains 0 faults, but the configuration of this run contains 1") {
 		t.Errorf("a plan without requests: %v", err)
 	}
 	typo := with(func(s *Spec) { s.Strikes = func(int, []string) string { return "before-wirte" } })
-	if _, err := NewPlan(catalog.New("nemesis", typo), someInput("melt")); err == nil || !strings.Contains(err.Error(), "the default point of the fault: at=before-wirte: this run has no such point") {
+	if _, err := NewPlan(catalog.New("nemesis", typo), someInput("melt")); err == nil || !strings.Contains(err.Error(), "the default point of the fault is wrong: at=before-wirte: this run has no such point") {
 		t.Errorf("a fault that strikes nowhere: %v", err)
 	}
 }

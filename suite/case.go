@@ -75,7 +75,7 @@ func Validate(cat *harness.Catalogue, cases ...Case) error {
 	for i, c := range cases {
 		switch {
 		case !goodName.MatchString(c.Name):
-			errs = append(errs, fmt.Errorf("case %d: %q is not a valid name: want lower case words joined by - or /", i+1, c.Name))
+			errs = append(errs, fmt.Errorf("case %d: %q is not a valid name: use lower case words joined by - or /", i+1, c.Name))
 		case seen[c.Name]:
 			errs = append(errs, fmt.Errorf("two cases have the name %s", c.Name))
 		}
@@ -90,7 +90,7 @@ func Validate(cat *harness.Catalogue, cases ...Case) error {
 func (c Case) valid(cat *harness.Catalogue) error {
 	var errs []error
 	if c.Text == "" {
-		errs = append(errs, errors.New("the field `Text` of the case is empty: say in `Text` what the case shows"))
+		errs = append(errs, errors.New("the field `Text` of the case is empty: describe in `Text` what the case shows"))
 	}
 	if err := c.Expect.Validate(cat.Checks); err != nil {
 		errs = append(errs, err)

@@ -76,7 +76,7 @@ func (e Expectation) Validate(checks *checker.Catalogue) error {
 	var errs []error
 	complain := func(format string, args ...any) { errs = append(errs, fmt.Errorf("expect: "+format, args...)) }
 	if !e.asks() && len(e.Exit) == 0 {
-		complain("the expectation is empty, so every run would satisfy it")
+		complain("the expectation is empty, so every run would meet it: set an expected outcome, exit code, verdict, class, rule or figure")
 	}
 	if e.Outcome != "" && e.Outcome.Doc() == "" {
 		complain("outcome %q: choose one of %v", e.Outcome, Words())
@@ -114,21 +114,21 @@ func (e Expectation) validAnswers() (errs []error) {
 	classes := []checker.Class{checker.Inherent, checker.Defect, checker.Undetermined, checker.NoClass}
 	for name, v := range sorted(e.Verdicts) {
 		if !slices.Contains(verdicts, v) {
-			errs = append(errs, fmt.Errorf("expect: verdict %q of %s: choose one of %v", v, name, verdicts))
+			errs = append(errs, fmt.Errorf("expect: verdict %q for check %s: choose one of %v", v, name, verdicts))
 		}
 	}
 	for name, c := range sorted(e.Classes) {
 		if !slices.Contains(classes, c) {
-			errs = append(errs, fmt.Errorf("expect: class %q of %s: choose one of %v", c, name, classes))
+			errs = append(errs, fmt.Errorf("expect: class %q for check %s: choose one of %v", c, name, classes))
 		}
 	}
 	for name, rules := range sorted(e.Rules) {
 		if len(rules) == 0 {
-			errs = append(errs, fmt.Errorf("expect: the list of rules of %s is empty", name))
+			errs = append(errs, fmt.Errorf("expect: the list of rules for check %s is empty: name a rule, or leave out the list", name))
 		}
 		for _, r := range rules {
 			if !goodRule.MatchString(r) {
-				errs = append(errs, fmt.Errorf("expect: rule %q of %s is not a valid name", r, name))
+				errs = append(errs, fmt.Errorf("expect: rule %q for check %s is not a valid name", r, name))
 			}
 		}
 	}
@@ -139,9 +139,9 @@ func (e Expectation) validFigures() (errs []error) {
 	for name, b := range sorted(e.Figures) {
 		switch {
 		case !goodFigure.MatchString(name):
-			errs = append(errs, fmt.Errorf("expect: figure %q is not a valid name: want lower case words joined by _", name))
+			errs = append(errs, fmt.Errorf("expect: figure %q is not a valid name: use lower case words joined by _", name))
 		case b.AtLeast == nil && b.AtMost == nil:
-			errs = append(errs, fmt.Errorf("expect: figure %s has no bound", name))
+			errs = append(errs, fmt.Errorf("expect: figure %s has no limit: set at_least or at_most", name))
 		case b.AtLeast != nil && b.AtMost != nil && *b.AtLeast > *b.AtMost:
 			errs = append(errs, fmt.Errorf("expect: figure %s: the range %v is empty (its minimum is above its maximum)", name, b))
 		}

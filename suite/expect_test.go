@@ -14,19 +14,19 @@ import (
 // What can be told of no run is refused, with a sentence that says why.
 func TestWrongExpectations(t *testing.T) {
 	for want, e := range map[string]Expectation{
-		"every run would satisfy it":               {},
-		`outcome "save"`:                           {Outcome: "save"},
-		"exit code 6":                              {Exit: codes{6}},
-		`unknown check "liveliness"`:               {Verdicts: verdicts{"liveliness": checker.Pass}},
-		`unknown check "owner"`:                    {Classes: classes{"owner": checker.Defect}},
-		`unknown check "mutex"`:                    {Rules: map[string][]string{"mutex": {"overlap"}}},
-		`verdict "failed" of ownership`:            {Verdicts: verdicts{checker.Ownership: "failed"}},
-		`class "bug" of ownership`:                 {Classes: classes{checker.Ownership: "bug"}},
-		"the list of rules of ownership is empty":  {Rules: map[string][]string{checker.Ownership: {}}},
-		`rule "Overlap" of ownership`:              {Rules: map[string][]string{checker.Ownership: {"Overlap"}}},
-		`figure "grants-max"`:                      {Figures: figures{"grants-max": AtLeast(1)}},
-		"figure grants has no bound":               {Figures: figures{"grants": {}}},
-		"figure grants: the range 2 to 1 is empty": {Figures: figures{"grants": between(2, 1)}},
+		"every run would meet it":                        {},
+		`outcome "save"`:                                 {Outcome: "save"},
+		"exit code 6":                                    {Exit: codes{6}},
+		`unknown check "liveliness"`:                     {Verdicts: verdicts{"liveliness": checker.Pass}},
+		`unknown check "owner"`:                          {Classes: classes{"owner": checker.Defect}},
+		`unknown check "mutex"`:                          {Rules: map[string][]string{"mutex": {"overlap"}}},
+		`verdict "failed" for check ownership`:           {Verdicts: verdicts{checker.Ownership: "failed"}},
+		`class "bug" for check ownership`:                {Classes: classes{checker.Ownership: "bug"}},
+		"the list of rules for check ownership is empty": {Rules: map[string][]string{checker.Ownership: {}}},
+		`rule "Overlap" for check ownership`:             {Rules: map[string][]string{checker.Ownership: {"Overlap"}}},
+		`figure "grants-max"`:                            {Figures: figures{"grants-max": AtLeast(1)}},
+		"figure grants has no limit":                     {Figures: figures{"grants": {}}},
+		"figure grants: the range 2 to 1 is empty":       {Figures: figures{"grants": between(2, 1)}},
 	} {
 		if err := e.Validate(checks.Default()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", e, err, want)
@@ -55,7 +55,7 @@ func TestWrongCases(t *testing.T) {
 		`"Good one" is not a valid name`:        with(func(c *Case) { c.Name = "Good one" }),
 		`"" is not a valid name`:                with(func(c *Case) { c.Name = "" }),
 		"the field `Text` of the case is empty": with(func(c *Case) { c.Text = "" }),
-		"every run would satisfy it":            with(func(c *Case) { c.Expect = Expectation{} }),
+		"every run would meet it":               with(func(c *Case) { c.Expect = Expectation{} }),
 		`unknown backend "redix"`:               with(func(c *Case) { c.Run.Backend = "redix" }),
 		"has no server":                         with(func(c *Case) { c.Run.Nemesis = []string{"flush"} }),
 		"unknown check \"alive\"":               with(func(c *Case) { c.Expect = fails("alive") }),

@@ -23,12 +23,12 @@ func Words() []Word { return []Word{Safe, Inherent, Mostly, Defect, Blocks, Viol
 func (w Word) Doc() string {
 	return map[Word]string{
 		Safe:     "no violation",
-		Inherent: "a violation that every lock with a lease allows: the remedy is a fence",
-		Defect:   "the lock breaks its promise although the holder's lease is still running: the remedy is another lock or another topology",
-		Blocks:   "after the fault no client ever gets the lock again",
-		Any:      "the outcome depends on the moment at which the fault strikes: safe, or a violation of any kind",
+		Inherent: "a violation that every lock with an expiring lease allows: the remedy is a fence (a data store that checks fencing tokens)",
+		Defect:   "the lock itself breaks its promise, although the holder's lease is still running: the remedy is another lock or another topology",
+		Blocks:   "after the fault no client gets the lock again",
+		Any:      "depending on the moment at which the fault strikes: no violation, or a violation of any kind",
 		Violated: "a violation of any kind",
-		Mostly:   "the outcome depends on the moment at which the fault strikes: safe or inherent, never a defect",
+		Mostly:   "depending on the moment at which the fault strikes: no violation, or an inherent violation, but never a defect",
 	}[w]
 }
 

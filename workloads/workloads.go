@@ -77,7 +77,7 @@ func (s Spec) Valid() error {
 	for i, p := range s.Points {
 		taken := slices.Contains(points.Names(s.Points[:i]), p.Name) || slices.Contains(points.Names(points.Section()), p.Name) || points.IsCarried(p.Name)
 		if p.Name == "" || p.Doc == "" || taken {
-			return fmt.Errorf("point %q: a point needs a Doc and a unique name that package points does not use", p.Name)
+			return fmt.Errorf("point %q: set the field Doc, and choose a name that no other point of the workload and no point of package points has", p.Name)
 		}
 	}
 	for _, kind := range s.Models {

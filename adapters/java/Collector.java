@@ -38,7 +38,7 @@ final class Collector {
 
     /** What the virtual machine says of the last collection of the collector that took longest. */
     private static String last() {
-        String text = "no garbage collector reported a collection";
+        String text = "no garbage collector of the Java VM reported a collection";
         long longest = -1;
         for (GarbageCollectorMXBean bean : ManagementFactory.getPlatformMXBeans(GarbageCollectorMXBean.class)) {
             GcInfo info = bean.getLastGcInfo();

@@ -88,7 +88,7 @@ final class CuratorLock implements Lockstorm.Lock {
         });
         client.start();
         if (!client.blockUntilConnected(20, TimeUnit.SECONDS)) {
-            throw new IllegalStateException("no connection to ZooKeeper within 20 s");
+            throw new IllegalStateException("Curator got no connection to ZooKeeper within 20 s");
         }
     }
 
@@ -168,7 +168,7 @@ final class CuratorLock implements Lockstorm.Lock {
             session.releasing();
             latch.close(); // which deletes its node in the background, and says nothing of it
             if (!led) {
-                throw new IllegalStateException("the latch was no longer the leader, and close() does not say whether the node was there");
+                throw new IllegalStateException("unknown outcome: the latch was no longer the leader, and close() does not report whether its znode still existed");
             }
             session.settles(1000);
             session.released();

@@ -62,7 +62,7 @@ final class Tap {
             for (long end = System.nanoTime() + millis * 1_000_000; deleted.isEmpty() && missing.isEmpty(); ) {
                 long left = (end - System.nanoTime()) / 1_000_000;
                 if (left <= 0) {
-                    throw new IllegalStateException("the call returned, but the deletion of the node got no answer");
+                    throw new IllegalStateException("unknown outcome: the release call returned, but the request to delete the lock's znode got no answer");
                 }
                 wait(left);
             }
@@ -77,9 +77,9 @@ final class Tap {
                 return;
             }
             if (deletions.getOrDefault(missing, 0) > 1) {
-                throw new IllegalStateException("the node is gone, and an earlier deletion got no answer");
+                throw new IllegalStateException("unknown outcome: the lock's znode no longer exists, but an earlier request to delete the znode got no answer");
             }
-            throw new Lockstorm.Known("not-held", "the node of the grant is gone");
+            throw new Lockstorm.Known("not-held", "the znode of this grant no longer exists");
         }
 
         synchronized String lease() {

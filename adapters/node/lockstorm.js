@@ -28,7 +28,7 @@ function need(module, name) {
     return require(module);
   } catch (error) {
     if (error.code !== 'MODULE_NOT_FOUND') throw error;
-    console.error(`module ${module} is missing: apt-get install ${name}`);
+    console.error(`the Node module ${module} is missing (Debian: apt-get install ${name})`);
     process.exit(69);
   }
 }

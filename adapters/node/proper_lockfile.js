@@ -12,11 +12,11 @@ const lockfile = lockstorm.need('proper-lockfile', 'node-proper-lockfile');
 const graceful = require('graceful-fs'); // which the library uses
 
 const about = {
-  protocol: 1, name: 'proper_lockfile.js', version: '1', doc: 'lock() of proper-lockfile for Node: the lock is a folder beside the file',
+  protocol: 1, name: 'proper_lockfile.js', version: '1', doc: 'lock() of proper-lockfile for Node: the lock is a directory beside the file',
   topologies: ['local'], ends: 'lease', clock: 'monotonic', renews: true,
   library: `proper-lockfile ${lockstorm.versionOf('proper-lockfile')}`,
   signals: [{ kind: 'channel', name: 'onCompromised' }],
-  points: [{ name: 'stale', doc: 'the client has found that the lock of another client is stale, but has not removed this lock yet' }],
+  points: [{ name: 'stale', doc: 'the client has found that the lock of another client is stale (too old), but has not removed this lock yet' }],
   versions: { node: process.version },
 };
 

@@ -11,7 +11,7 @@ const lockstorm = require('./lockstorm.js');
 const redis = lockstorm.need('redis', 'node-redis');
 
 const about = {
-  protocol: 1, name: 'redis_setnx.js', version: '1', doc: 'SET NX PX and a script that compares and deletes, with node-redis',
+  protocol: 1, name: 'redis_setnx.js', version: '1', doc: 'SET NX PX, with node-redis; a script compares the value of the key before it deletes the key',
   topologies: ['redis-single', 'redis-single-aof'], ends: 'lease', clock: 'monotonic', buffers: true, calls: ['extend'], keys: ['{run}:{lock}'],
   versions: { node: process.version, 'node-redis': lockstorm.versionOf('redis') },
 };
@@ -24,7 +24,7 @@ let run;
 
 async function script(hold, text, ...more) {
   const changed = await client.eval(text, { keys: [hold.key], arguments: [hold.token, ...more] });
-  if (changed === 0) throw lockstorm.notHeld('the key is gone, or has another value');
+  if (changed === 0) throw lockstorm.notHeld('the key of the lock no longer exists, or has another value');
 }
 
 lockstorm.serve({
@@ -38,7 +38,7 @@ lockstorm.serve({
   async attempt(r) {
     const hold = { key: `${run}:${r.lock}`, token: crypto.randomUUID(), ttl: Math.round(r.ttl_ns / 1e6) };
     const sent = lockstorm.now();
-    if ((await client.set(hold.key, hold.token, { NX: true, PX: hold.ttl })) === null) throw lockstorm.busy('the key exists');
+    if ((await client.set(hold.key, hold.token, { NX: true, PX: hold.ttl })) === null) throw lockstorm.busy('the key of the lock already exists');
     return [hold, { sent, owner: hold.token, ttl_ns: `${hold.ttl}000000` }];
   },
   release: (hold) => script(hold, DELETE),

@@ -36,9 +36,9 @@ final class Laravel
             'library' => 'illuminate/cache ' . packageVersion('php-illuminate-cache', 'Illuminate/Cache/autoload.php'), 'clock' => 'monotonic', 'no_try' => false, 'calls' => [],
             'topologies' => $redis ? ['redis-single', 'redis-single-aof'] : ['local'], 'ends' => 'lease',
             'versions' => ['php' => PHP_VERSION] + ($redis ? ['phpredis' => phpversion('redis')] : []),
-            'notes' => 'The library counts in whole seconds: the adapter rounds the time to live up.',
+            'notes' => 'The library counts in whole seconds, so the adapter rounds the time to live up.',
         ];
-        return $about + ($redis ? ['keys' => ['lockstorm:{run}:{lock}']] : ['points' => [['name' => 'checked', 'doc' => 'release has read that the lock is its own; it has not removed the file yet']]]);
+        return $about + ($redis ? ['keys' => ['lockstorm:{run}:{lock}']] : ['points' => [['name' => 'checked', 'doc' => 'release() has read the file of the lock and found that the lock is its own, but has not removed the file yet']]]);
     }
 
     public function open(array $request): void
@@ -47,7 +47,7 @@ final class Laravel
         $this->seconds = (int) ceil($request['lease_ns'] / 1e9);
         if ($this->kind === 'redis') {
             if (!extension_loaded('redis')) {
-                fwrite(STDERR, "phpredis is missing: apt-get install php-redis\n");
+                fwrite(STDERR, "the PHP extension phpredis is missing (Debian: apt-get install php-redis)\n");
                 exit(69);
             }
             need('Illuminate/Redis/autoload.php', 'php-illuminate-redis');

@@ -24,7 +24,7 @@ function now(): string
 function need(string $file, string $package): void
 {
     if (stream_resolve_include_path($file) === false) {
-        fwrite(STDERR, "$file is missing: apt-get install $package\n");
+        fwrite(STDERR, "the PHP file $file is missing (Debian: apt-get install $package)\n");
         exit(69);
     }
     require_once $file;

@@ -42,10 +42,10 @@ final class Malkusch
         $version = packageVersion('php-malkusch-lock', 'Malkusch/Lock/autoload.php');
         return [
             'protocol' => 1, 'name' => 'malkusch_lock.php', 'version' => '1', 'library' => "malkusch/lock $version",
-            'doc' => 'PHPRedisMutex of malkusch/lock: SET NX EX, and a script that compares and deletes',
+            'doc' => 'PHPRedisMutex of malkusch/lock: SET NX EX; a script compares the value of the key before it deletes the key',
             'topologies' => ['redis-single', 'redis-single-aof'], 'ends' => 'lease', 'clock' => 'monotonic', 'no_try' => true, 'waits' => true,
             'keys' => ['lock_{run}:{lock}'], 'versions' => ['php' => PHP_VERSION, 'malkusch/lock' => $version, 'phpredis' => phpversion('redis')],
-            'notes' => 'A critical section that took longer than the time to live ends with an exception. Until then its client is not told.',
+            'notes' => 'If a critical section takes longer than the time to live, the library throws an exception at the end of the section. Until then the client does not learn that the lock is lost.',
             'recovery_ns' => 4_000_000_000,
         ];
     }

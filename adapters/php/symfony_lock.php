@@ -81,7 +81,7 @@ final class Symfony
             'versions' => ['php' => PHP_VERSION] + ($redis ? ['phpredis' => phpversion('redis')] : []),
             'notes' => $redis ? 'The first request takes the lock for 300 s, the default of RedisStore. A second request sets the time to live that the user gave to createLock.' : '',
         ];
-        return $about + ($redis ? ['keys' => ['lockstorm:{run}:{lock}'], 'points' => [['name' => 'saved', 'doc' => 'the lock is taken for 300 s; the time to live of the user is not set yet']]] : []);
+        return $about + ($redis ? ['keys' => ['lockstorm:{run}:{lock}'], 'points' => [['name' => 'saved', 'doc' => 'the key of the lock is set with a time to live of 300 s; the time to live that the user chose is not set yet']]] : []);
     }
 
     public function open(array $request): void
@@ -89,7 +89,7 @@ final class Symfony
         $this->request = $request;
         $this->ttl = $request['lease_ns'] / 1e9;
         if ($this->kind === 'redis' && !extension_loaded('redis')) {
-            fwrite(STDERR, "phpredis is missing: apt-get install php-redis\n");
+            fwrite(STDERR, "the PHP extension phpredis is missing (Debian: apt-get install php-redis)\n");
             exit(69);
         }
     }
@@ -144,7 +144,7 @@ final class Symfony
         $this->guarded(fn () => $hold->lock->release());
         $hold->released = true;
         if ($hold->refused || $hold->lock->isExpired()) {
-            throw new RuntimeException('release() returned, but the lock had expired: another client may have held the lock');
+            throw new RuntimeException('unknown outcome: release() returned without an error, but the lock had expired, so another client may have held the lock');
         }
     }
 

@@ -51,13 +51,13 @@ class Etcd3Lock(lockstorm.Adapter):
 
     def release(self, lock):
         if not lock.release():
-            raise lockstorm.NotHeld("the key has another value, or is gone")
+            raise lockstorm.NotHeld("the lock's key has another value, or no longer exists")
 
     def extend(self, lock):
         sent = lockstorm.now()
         left = lock.refresh()[0].TTL
         if left <= 0:
-            raise lockstorm.NotHeld("the lease has ended")
+            raise lockstorm.NotHeld("the lease of the lock has ended")
         return {"sent": sent, "ttl_ns": left * 1_000_000_000}
 
     def ask(self, lock):

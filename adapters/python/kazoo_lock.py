@@ -126,7 +126,7 @@ def noting(base):
 class Kazoo(lockstorm.Adapter):
     ABOUT = {
         "protocol": 1, "name": "kazoo_lock.py", "version": "1", "library": "kazoo " + kazoo.version.__version__,
-        "doc": {"lock": "Lock", "rwlock": "ReadLock and WriteLock"}[KIND] + " of kazoo: a queue of sequential ephemeral nodes",
+        "doc": {"lock": "Lock", "rwlock": "ReadLock and WriteLock"}[KIND] + " of kazoo: a queue of sequential ephemeral znodes",
         "topologies": ["zk-single", "zk-three"], "ends": "session", "renews": True, "waits": True, "clock": "monotonic",
         "model": {"session": True, **({"kind": "read-write"} if KIND == "rwlock" else {})},
         "signals": [{"kind": "channel", "name": "the listener of KazooState." + LOST_ON}], "recovery_ns": 4000000000,
@@ -179,9 +179,9 @@ class Kazoo(lockstorm.Adapter):
         self.held.pop(attempt, None)
         released = lock.release()
         if lock.gone and lock.unsure:
-            raise RuntimeError("the node is gone, and an earlier deletion got no answer")
+            raise RuntimeError("unknown outcome: the lock's znode no longer exists, but an earlier request to delete the znode got no answer")
         if not released or lock.gone:
-            raise lockstorm.NotHeld("the node of the grant is gone")
+            raise lockstorm.NotHeld("the znode of this grant no longer exists")
 
 
 lockstorm.serve(Kazoo())

@@ -48,7 +48,7 @@ def need(module, package):
         debian = "/usr/bin/python3"
         if os.path.exists(debian) and os.path.realpath(sys.executable) != os.path.realpath(debian):
             os.execv(debian, [debian] + sys.argv)
-        print(f"module {module} is missing: apt-get install {package}", file=sys.stderr)
+        print(f"the Python module {module} is missing (Debian: apt-get install {package})", file=sys.stderr)
         sys.exit(69)
 
 

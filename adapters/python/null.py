@@ -9,7 +9,7 @@ import sys
 
 read = os.fdopen(int(os.environ["LOCKSTORM_IN"]), "rb", buffering=1 << 16)
 write = int(os.environ["LOCKSTORM_OUT"])
-ABOUT = {"protocol": 1, "name": "null.py", "version": "1", "doc": "no lock at all, in Python", "ends": "never", "versions": {"python": sys.version.split()[0]}}
+ABOUT = {"protocol": 1, "name": "null.py", "version": "1", "doc": "no lock at all: every attempt is granted, in Python", "ends": "never", "versions": {"python": sys.version.split()[0]}}
 ANSWERS = {"open": "ok", "ping": "ok", "try": "granted", "release": "ok"}
 for line in read:
     request = json.loads(line)

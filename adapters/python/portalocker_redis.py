@@ -21,7 +21,7 @@ class RedisLock(lockstorm.Adapter):
         "protocol": 1, "name": "portalocker_redis.py", "version": "1", "doc": "RedisLock of portalocker: publish and subscribe",
         "library": f"portalocker {portalocker.__version__}", "topologies": ["redis-single", "redis-single-aof"], "ends": "connection",
         "clock": "monotonic", "waits": True, "signals": [{"kind": "channel", "name": "an interrupt of the main thread"}],
-        "notes": "If the holder does not answer for 1 s (unavailable_timeout), a waiting client ends the holder's connection, and so the holder loses the lock.",
+        "notes": "If the holder does not answer for 1 s (unavailable_timeout), a waiting client ends the holder's connection. The holder then loses the lock.",
         "versions": {"python": sys.version.split()[0], "redis-py": redis.__version__},
     }
 
@@ -46,7 +46,7 @@ class RedisLock(lockstorm.Adapter):
         for attempt, lock in list(self.held.items()):
             if lock.thread is not None and not lock.thread.is_alive():
                 del self.held[attempt]
-                self.program.lost(attempt, "the library's thread that keeps the lock has ended, and has interrupted the main thread")
+                self.program.lost(attempt, "the thread of the library that keeps the lock has ended, and has interrupted the main thread")
 
     def attempt(self, request, cancelled):
         lock = portalocker.RedisLock(f"lockstorm:{self.run}:{request['lock']}", redis_kwargs=dict(self.redis))
@@ -73,7 +73,7 @@ class RedisLock(lockstorm.Adapter):
         self.held.pop(attempt, None)
         lock.release()
         if not alive:
-            raise RuntimeError("release() returned, but the connection had been lost: another client may have held the lock")
+            raise RuntimeError("unknown outcome: release() returned without an error, but the connection had been lost, so another client may have held the lock")
 
 
 if __name__ == "__main__":

@@ -45,11 +45,11 @@ class Stamped(RQScheduler):
 class Rq(lockstorm.Adapter):
     ABOUT = {
         "protocol": 1, "name": "rq_scheduler.py", "version": "1", "library": "rq " + rq.VERSION,
-        "doc": "lock of rq's scheduler: SET NX EX with the number of the process; DEL without a look at the owner",
+        "doc": "the lock of rq's scheduler: SET NX EX with the process id as the value; DEL without a check of the owner",
         "topologies": ["redis-single", "redis-single-aof"], "ends": "lease", "renews": True, "clock": "monotonic", "recovery_ns": 62_000_000_000,
         "keys": ["rq:scheduler-lock:{run}:{lock}"],
         "versions": {"python": sys.version.split()[0], "rq": rq.VERSION, "redis-py": redis.__version__},
-        "notes": "A lock lives for 61 s after its last heartbeat. The library does not notice that a lock is lost.",
+        "notes": "A lock expires 61 s after its last heartbeat. The library does not notice a lost lock.",
     }
 
     def open(self, request):
@@ -72,11 +72,11 @@ class Rq(lockstorm.Adapter):
     def release(self, hold):
         scheduler, stopped, beating = hold
         if stopped.is_set():
-            raise lockstorm.NotHeld("the scheduler has been stopped already")
+            raise lockstorm.NotHeld("the scheduler had already been stopped")
         stopped.set()
         beating.join()
         if scheduler.died:
-            raise lockstorm.NotSent("the scheduler ended when its heartbeat failed")
+            raise lockstorm.NotSent("the scheduler had ended when its heartbeat failed, so it sent no release")
         scheduler.stop()
 
 

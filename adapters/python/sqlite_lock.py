@@ -48,7 +48,7 @@ class SQLite(lockstorm.Adapter):
             raise lockstorm.NotHeld("the transaction has ended")
         file = hold.pop()
         if file is None:
-            raise RuntimeError("the outcome of the transaction is unknown")
+            raise RuntimeError("unknown outcome: the transaction may or may not have been committed")
         try:
             file.execute("COMMIT")
         except sqlite3.OperationalError as error:  # SQLITE_BUSY: nothing was committed, and close rolls back

@@ -39,7 +39,7 @@ class Tooz(lockstorm.Adapter):
         "signals": [{"kind": "method", "name": "is_still_owner"}] if LEASE else [],
         "keys": ["b'_tooz'_b'{run}:{lock}'_lock"] if LEASE else [],
         "versions": {"python": sys.version.split()[0], "tooz": version("tooz")},
-        "notes": "If the library cannot renew a lock, it writes a line to its log, and the holder is not told." if LEASE else "",
+        "notes": "If the library cannot renew a lock, it only writes a line to its log: the holder does not learn that the lock is lost." if LEASE else "",
     }
 
     def open(self, request):
@@ -68,7 +68,7 @@ class Tooz(lockstorm.Adapter):
             if cancelled is None or cancelled.is_set():
                 break
         if not got and lock.unsure:
-            raise RuntimeError(f"not acquired, after a try without an answer: {lock.unsure}")
+            raise RuntimeError(f"unknown outcome: the lock was not acquired, but an earlier try got no answer: {lock.unsure}")
         if not got:
             raise lockstorm.Busy
         return lock, {"sent": lock.sent, **({"ttl_ns": self.ttl * 1_000_000_000} if LEASE else {})}
@@ -104,7 +104,7 @@ class Tooz(lockstorm.Adapter):
                 self.program.say(notice="renewed", n=n, failed="error", message=f"{type(error).__name__}: {error}")
                 raise
             if not renewed:
-                self.program.say(notice="renewed", n=n, failed="error", message="the lock has been released meanwhile")
+                self.program.say(notice="renewed", n=n, failed="error", message="the client released the lock while the renewal was under way")
             else:
                 self.program.say(notice="renewed", n=n, sent=sent, ttl_ns=self.ttl * 1_000_000_000)
             return renewed
@@ -126,7 +126,7 @@ class Tooz(lockstorm.Adapter):
             lock._lock.release = noted
         if not lock.release():
             if unsure:
-                raise RuntimeError(f"release() returned False, after a first try without an answer: {unsure[0]}")
+                raise RuntimeError(f"unknown outcome: release() returned False, but its first try got no answer: {unsure[0]}")
             raise lockstorm.NotHeld("release() returned False")
 
     def ask(self, lock):

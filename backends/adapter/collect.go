@@ -18,7 +18,7 @@ const collectLimit = 30 * time.Second
 // the adapter's message says what its collector logged.
 func (l *locker) Collect(_ context.Context, length time.Duration) (string, error) {
 	if !l.clock {
-		return "", errors.New("the adapter's description has no clock, so lockstorm cannot check how long the adapter's garbage collection took: set the field \"clock\" to \"monotonic\"")
+		return "", errors.New("the adapter's description lacks the field \"clock\". Without it lockstorm cannot check how long the adapter's garbage collection took: set this field to \"monotonic\"")
 	}
 	a := l.call(request{Op: opCollect, Length: length.Nanoseconds()}, length+collectLimit)
 	switch {

@@ -46,7 +46,7 @@ type answer struct {
 // Errors of what gets no answer.
 var (
 	errEnded  = fmt.Errorf("the adapter has ended: %w", io.ErrUnexpectedEOF)
-	errNoTime = fmt.Errorf("the adapter gave no answer in time: %w", os.ErrDeadlineExceeded)
+	errNoTime = fmt.Errorf("the adapter did not answer a request in time: %w", os.ErrDeadlineExceeded)
 )
 
 // BreachError is how an adapter broke the protocol.
@@ -100,7 +100,7 @@ func (c *conn) send(r request) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return c.fail(breach("the adapter did not read its requests for %v", writeLimit))
+		return c.fail(breach("for %v the adapter has not read lockstorm's requests from its pipe", writeLimit))
 	}
 	return c.fail(errEnded)
 }
@@ -170,7 +170,7 @@ func (c *conn) read() {
 	}
 	err := errEnded
 	if errors.Is(s.Err(), bufio.ErrTooLong) {
-		err = breach("the adapter wrote a line of more than %d bytes", maxLine)
+		err = breach("the adapter wrote a line that is too long: the limit is %d bytes", maxLine)
 	}
 	c.fail(err) //nolint:errcheck // it is the error
 }

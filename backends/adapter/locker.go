@@ -110,7 +110,7 @@ func (l *locker) opened(o Opening) error {
 		return err
 	}
 	if !reflect.DeepEqual(again, l.about) {
-		return errors.New("the adapter answered the request \"hello\" twice, with different descriptions: its description must not change")
+		return errors.New("the adapter gave two different descriptions of itself in its answers to \"hello\": the description must always be the same")
 	}
 	if a := l.call(request{Op: opOpen, Opening: &o}, describeLimit); a.err != nil || a.Answer != ansOK {
 		if errors.Is(a.err, errEnded) {
@@ -135,7 +135,7 @@ func (l *locker) ping() error {
 		case a.err != nil:
 			return a.err
 		case a.Now == nil:
-			return breach("the adapter's answer to ping lacks the field now")
+			return breach("the adapter's answer to the request \"ping\" lacks the field \"now\"")
 		}
 		if err := l.within("now", *a.Now, a.sent, a.at); err != nil {
 			return err
@@ -204,7 +204,7 @@ func (l *locker) attempt(ctx context.Context, op string, req backends.Request) (
 			return h, nil
 		}
 	} else if a.err == nil && a.Answer == ansOK {
-		a.err = breach("the adapter answered %s with ok: the answer to an attempt must be granted, or the reason for the failure", op)
+		a.err = breach("the adapter answered the request %s with \"ok\": the answer to an acquire must be \"granted\", or the reason why the lock was not granted", op)
 	}
 	if a.err == nil {
 		l.forget(id)
@@ -254,12 +254,12 @@ func (h *hold) granted(a answer) error {
 	if a.Token != nil {
 		n, err := strconv.ParseInt(*a.Token, 10, 64)
 		if err != nil {
-			return breach("the adapter's grant has the token %q: a token must be a whole number, as a string", *a.Token)
+			return breach("the token %q in the adapter's grant is not valid: a token must be a whole number, written as a string", *a.Token)
 		}
 		info.Token, info.HasToken = n, true
 	}
 	if h.l.about.Tokens != info.HasToken {
-		return breach("the adapter's description and grant disagree: the field tokens is %t, but the grant has a token: %t", h.l.about.Tokens, info.HasToken)
+		return breach("the adapter's description and its grant disagree about fencing tokens: tokens in the description: %t; token in the grant: %t", h.l.about.Tokens, info.HasToken)
 	}
 	r, err := h.l.lived(a.line, h.req.TTL, a.sent, a.at)
 	if err != nil {
@@ -272,7 +272,7 @@ func (h *hold) granted(a answer) error {
 	case h.l.about.Model.Session:
 		session, known := h.l.sessions[a.Lease]
 		if !known {
-			return breach("the adapter's grant names the session %q, but no notice opened has announced this session", a.Lease)
+			return breach("the adapter's grant names the session %q, but the adapter has not announced this session by a notice \"opened\"", a.Lease)
 		}
 		info.Lease, info.TTL, info.Deadline = a.Lease, session.TTL, session.Deadline
 	case h.l.about.Ends == history.EndsLease:
@@ -290,10 +290,10 @@ func (l *locker) lived(said line, ttl time.Duration, from, to int64) (backends.R
 		r.TTL = time.Duration(*said.TTL)
 	}
 	if r.TTL <= 0 || r.TTL > maxTTL {
-		return r, breach("the adapter's lease has a time to live of %v: it must be from 1 ns to %v", r.TTL, maxTTL)
+		return r, breach("the adapter's lease has a time to live of %v: choose a time to live from 1 ns to %v", r.TTL, maxTTL)
 	}
 	if l.clock && said.Sent == nil {
-		return r, breach("the adapter's grant or renewal lacks the field sent, the time at which the request was sent")
+		return r, breach("the adapter's grant or renewal lacks the field \"sent\" (the time at which the adapter sent the request to the store)")
 	}
 	if l.clock && said.Sent != nil {
 		if err := l.within("sent", *said.Sent, from, to); err != nil {
@@ -306,7 +306,7 @@ func (l *locker) lived(said line, ttl time.Duration, from, to int64) (backends.R
 		if d := int64(*said.Deadline) - l.env.ClockBase; d <= r.Deadline {
 			r.Deadline = d
 		} else {
-			return r, breach("the adapter's deadline is %v after the end of the lease: it must not be later than the end", time.Duration(d-r.Deadline))
+			return r, breach("the deadline in the adapter's grant or renewal is %v after the end of the lease: it must not be later than the end of the lease", time.Duration(d-r.Deadline))
 		}
 	}
 	return r, nil
@@ -326,7 +326,7 @@ func (h *hold) ask(r request) answer {
 	switch {
 	case a.err != nil:
 	case a.Answer == ansGranted, a.Answer == ansBusy:
-		a.err = breach("the adapter answered %s with %s: the protocol does not allow this answer to this request", op, a.Answer)
+		a.err = breach("the adapter answered the request %s with %s: the protocol does not allow this answer to this request", op, a.Answer)
 	default:
 		return a
 	}
@@ -366,7 +366,7 @@ func (h *hold) Held(context.Context) (bool, error) {
 		return false, err
 	}
 	if a.Held == nil {
-		return false, h.l.broke(breach("the adapter's answer to ask lacks the field held"))
+		return false, h.l.broke(breach("the adapter's answer to the request \"ask\" lacks the field \"held\""))
 	}
 	return *a.Held, nil
 }

@@ -185,7 +185,7 @@ type nanos int64
 func (n *nanos) UnmarshalJSON(b []byte) error {
 	v, err := strconv.ParseInt(string(bytes.Trim(b, `"`)), 10, 64)
 	if err != nil {
-		return fmt.Errorf("%s is not a whole number of nanoseconds", b)
+		return fmt.Errorf("the time %s in the adapter's message is not a whole number of nanoseconds", b)
 	}
 	*n = nanos(v)
 	return nil

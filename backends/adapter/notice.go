@@ -21,19 +21,19 @@ func (l *locker) noticed(n line, at int64) error {
 	h := l.holds[n.Hold]
 	l.mu.Unlock()
 	if h == nil {
-		return breach("the adapter sent the notice %s for attempt %d, but there is no such attempt", n.Notice, n.Hold)
+		return breach("the adapter sent the notice %s for the acquire attempt %d, but lockstorm made no attempt with this number", n.Notice, n.Hold)
 	}
 	if n.Notice == noteLost {
 		h.req.Hooks.Lost(h.leaseName(), n.Message)
 		return nil
 	}
 	if n.N <= 0 {
-		return breach("the adapter sent the notice %s without the field n", n.Notice)
+		return breach("the adapter sent the notice %s without the field \"n\" (the number of the notice)", n.Notice)
 	}
 	switch n.Notice {
 	case notePoint:
 		if !l.hasPoint(n.Name) {
-			return breach("the adapter reported the point %q, which its description does not list", n.Name)
+			return breach("the adapter reported that it reached the point %q, but its description does not list this point", n.Name)
 		}
 		go func() {
 			h.req.Reach(context.Background(), n.Name)
@@ -68,7 +68,7 @@ func (l *locker) ofSession(n line, at int64) error {
 	case known && n.Notice == noteOpened:
 		return breach("the adapter sent the notice %s for lease %q twice", n.Notice, n.Lease)
 	case !known && n.Notice != noteOpened:
-		return breach("the adapter sent the notice %s for lease %q, but no notice opened has announced this lease", n.Notice, n.Lease)
+		return breach("the adapter sent the notice %s for lease %q, but has not announced this lease by a notice \"opened\"", n.Notice, n.Lease)
 	case n.Notice == noteOpened:
 		r, err := l.lived(n, l.env.TTL, 0, at)
 		if err != nil {
@@ -117,7 +117,7 @@ func (l *locker) starts(n line, begin func() (func(line, int64) error, error)) e
 	_, twice := l.asked[n.N]
 	l.mu.Unlock()
 	if twice {
-		return breach("the adapter used n=%d in two notices: each notice needs a number of its own", n.N)
+		return breach("the adapter used the number n=%d in two notices: each notice needs a number of its own", n.N)
 	}
 	end, err := begin()
 	if err != nil {
@@ -167,7 +167,7 @@ func (l *locker) finished(n line, at int64) error {
 	delete(l.asked, n.N)
 	l.mu.Unlock()
 	if done == nil {
-		return breach("the adapter sent the notice %s with n=%d, but no earlier notice began an operation with this number", n.Notice, n.N)
+		return breach("the adapter sent the notice %s (the end of an operation) with n=%d, but sent no earlier notice with this number (the begin of the operation)", n.Notice, n.N)
 	}
 	return done(n, at)
 }

@@ -72,11 +72,11 @@ func startError(file string, err error) error {
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
 		if _, stat := os.Stat(file); stat == nil {
-			return fmt.Errorf("%w: the interpreter that the first line of %s names", backends.ErrMissing, file)
+			return fmt.Errorf("%w: the interpreter in the first line of %s", backends.ErrMissing, file)
 		}
 		return fmt.Errorf("the program %s does not exist", file)
 	case errors.Is(err, os.ErrPermission):
-		return fmt.Errorf("%s cannot be run: is it executable (chmod +x)?", file)
+		return fmt.Errorf("%s cannot be run: check that the file is executable (chmod +x)", file)
 	case errors.Is(err, syscall.ENOEXEC):
 		return fmt.Errorf("%s is not a program: the first line of a script must name its interpreter, as in #!/usr/bin/env python3", file)
 	}
@@ -112,7 +112,7 @@ func (p *program) howEnded() error {
 	select {
 	case <-p.exited:
 	case <-time.After(EndLimit):
-		return errors.New("the adapter closed its output pipe, but is still running")
+		return errors.New("the adapter closed its output pipe, but its process is still running")
 	}
 	how := "exit 0"
 	if p.err != nil {
@@ -152,7 +152,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	if n := min(len(p), b.left); n > 0 {
 		b.to.Write(p[:n]) //nolint:errcheck // only a log
 		if b.left -= n; b.left == 0 {
-			fmt.Fprintf(b.to, "\n[the adapter printed more than %d bytes: the rest of its output was not kept]\n", maxLog)
+			fmt.Fprintf(b.to, "\n[the adapter printed more than %d bytes: lockstorm did not keep the rest]\n", maxLog)
 		}
 	}
 	return len(p), nil

@@ -33,10 +33,10 @@ func Spec() backends.Spec {
 	return backends.Spec{
 		Name: Name, Doc: "a lock in any language, tested through an adapter: a program that talks with lockstorm in lines of JSON over two pipes (docs/adapters.md)",
 		Topologies: []string{local}, Ends: history.EndsNever, Arguments: true, OwnParams: true,
-		Params: []catalog.Param{{Name: paramCmd, Doc: "the program to start; its arguments follow after --"}},
+		Params: []catalog.Param{{Name: paramCmd, Doc: "the adapter program to start; write its arguments after --"}},
 		With:   with,
 		Open: func(context.Context, backends.Env) (backends.Locker, error) {
-			return nil, errors.New("cmd=FILE is missing: name the program to start")
+			return nil, errors.New("cmd=FILE is missing: name the adapter program to start")
 		},
 	}
 }
@@ -45,7 +45,7 @@ func Spec() backends.Spec {
 func with(s backends.Spec, v catalog.Values) (backends.Spec, error) {
 	if v[paramCmd] == "" {
 		if v[backends.ParamArguments] != "" {
-			return s, errors.New("cmd=FILE is missing: name the program to start")
+			return s, errors.New("cmd=FILE is missing: name the adapter program to start")
 		}
 		return s, nil
 	}
@@ -74,7 +74,7 @@ func command(v catalog.Values) ([]string, error) {
 	file, err := exec.LookPath(v[paramCmd])
 	if err != nil {
 		if _, stat := os.Stat(v[paramCmd]); stat == nil {
-			return nil, fmt.Errorf("cmd=%s cannot be run: is it executable (chmod +x)?", v[paramCmd])
+			return nil, fmt.Errorf("cmd=%s cannot be run: check that the file is executable (chmod +x)", v[paramCmd])
 		}
 		return nil, fmt.Errorf("cmd=%s: there is no such program on PATH: write the path of the program, as in ./%s", v[paramCmd], v[paramCmd])
 	}
@@ -102,7 +102,9 @@ func Describe(argv []string) (Description, error) {
 		return d, nil
 	}
 	var log strings.Builder
-	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error { return breach("the adapter sent a notice before the request open") })
+	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error {
+		return breach("the adapter sent a notice before lockstorm sent the request \"open\"")
+	})
 	if err != nil {
 		return Description{}, err
 	}
@@ -156,7 +158,7 @@ func (d Description) valid() error {
 	case d.Protocol != Protocol:
 		return fmt.Errorf("the adapter speaks protocol %d, but this lockstorm speaks protocol %d", d.Protocol, Protocol)
 	case d.Name == "":
-		return errors.New("the adapter's description has no name")
+		return errors.New("the adapter's description lacks the field \"name\"")
 	case d.Clock != "" && d.Clock != clockMonotonic:
 		return fmt.Errorf("the adapter's description has the clock %q: set the field \"clock\" to %q, or leave it out", d.Clock, clockMonotonic)
 	case d.NoTry && !d.Waits:
@@ -164,7 +166,7 @@ func (d Description) valid() error {
 	}
 	for _, c := range d.Calls {
 		if !slices.Contains(calls, c) {
-			return fmt.Errorf("the field calls in the adapter's description has the unknown value %q: choose from %s", c, strings.Join(calls, ", "))
+			return fmt.Errorf("the field \"calls\" in the adapter's description contains the unknown call %q: choose from %s", c, strings.Join(calls, ", "))
 		}
 	}
 	for _, s := range d.Signals {
@@ -199,7 +201,7 @@ func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error)
 	}
 	for _, p := range d.Params {
 		if p.Name == paramCmd {
-			return s, fmt.Errorf("the adapter's description has a parameter %q: choose another name, for this one names the adapter", paramCmd)
+			return s, fmt.Errorf("the adapter's description has a parameter %q: choose another name, because lockstorm uses this name for the adapter program", paramCmd)
 		}
 		s.Params = append(slices.Clip(s.Params), catalog.Param{Name: p.Name, Default: p.Default, Doc: p.Doc})
 	}
@@ -233,7 +235,9 @@ func SpecOf(d Description, argv []string) (backends.Spec, error) { return d.spec
 // Probe asks an adapter what nobody has heard of: it must say so, and go on.
 func Probe(argv []string) error {
 	var log strings.Builder
-	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error { return breach("the adapter sent a notice before the request open") })
+	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error {
+		return breach("the adapter sent a notice before lockstorm sent the request \"open\"")
+	})
 	if err != nil {
 		return err
 	}
@@ -244,9 +248,9 @@ func Probe(argv []string) error {
 	a := p.call(request{Op: "unheard-of", Owner: "nobody"}, describeLimit)
 	switch {
 	case a.err != nil:
-		return fmt.Errorf("the adapter failed on an unknown operation: %w", a.err)
+		return fmt.Errorf("lockstorm sent the adapter a request that does not exist, and the adapter failed instead of answering \"unsupported\": %w", a.err)
 	case a.Answer != ansUnsupported:
-		return fmt.Errorf("the adapter answered an unknown operation with %q instead of unsupported", a.Answer)
+		return fmt.Errorf("the adapter answered a request that does not exist with %q instead of \"unsupported\"", a.Answer)
 	}
 	return nil
 }

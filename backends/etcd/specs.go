@@ -13,27 +13,27 @@ const module = "go.etcd.io/etcd/client/v3 v3.7.3"
 
 // Specs are the locks on etcd for the catalogue.
 func Specs() []backends.Spec {
-	one := spec("etcd-mutex", "the mutex of etcd's Go package concurrency (NewMutex, Lock or TryLock, Unlock), with a new session for each acquire",
+	one := spec("etcd-mutex", "the mutex of etcd's Go package concurrency (NewMutex, Lock or TryLock, Unlock), with a new session (a lease of etcd) for each acquire",
 		func(env backends.Env) backends.Locker { return mutex{newSessions(env, false)} })
 	shared := spec("etcd-mutex-shared-session", "like etcd-mutex, but with one session for all locks of a client",
 		func(env backends.Env) backends.Locker { return mutex{newSessions(env, true)} })
-	service := spec("etcd-lock-rpc", "etcd's lock service (the RPCs Lock and Unlock); the client opens a lease for each attempt to acquire, and keeps the lease alive",
+	service := spec("etcd-lock-rpc", "etcd's lock service (the RPCs Lock and Unlock); the client creates a lease for each attempt to acquire, and renews the lease",
 		func(env backends.Env) backends.Locker { return rpc{newSessions(env, false)} })
 	office := spec("etcd-election", "the election of etcd's Go package concurrency (NewElection): Campaign acquires the lock, Resign releases the lock",
 		func(env backends.Env) backends.Locker { return election{newSessions(env, true)} })
 	service.NoTry, office.NoTry = true, true
 	one.Fair, service.Fair, office.Fair = true, true, true // by the revision at which each asked
-	control := spec("etcd-txn", "one key, created and deleted in transactions, with a lease for each attempt; the data is in etcd, and each write checks the lock's key in the same transaction",
+	control := spec("etcd-txn", "the lock is a key in etcd, created and deleted in transactions, with a lease for each attempt to acquire; the data is in etcd too, and each write checks the lock's key in the same transaction",
 		func(env backends.Env) backends.Locker { return txn{newSessions(env, false)} })
 	control.Register = "etcd"
 	all := []backends.Spec{one, shared, service, office, control}
 	for i := range all {
 		all[i].Notes = "Times to live are rounded up to whole seconds. "
 	}
-	all[0].Notes += "If the connection is lost, Lock blocks even after its context has ended, because Lock then tries to delete its key with a context that never ends."
+	all[0].Notes += "If the connection is lost, the call Lock blocks even after its context has ended: Lock then tries to delete its key, and this request has no time-out."
 	all[1].Notes += "All attempts of a client on one lock use the same key, because they share a session. So if the answer to an attempt was lost, the next attempt of the client takes over the key of the lost attempt."
-	all[2].Notes += "A release counts as successful only if the lease is still alive after the release. Otherwise the end of the lease may have freed the lock earlier."
-	all[4].Notes += "This backend is the positive control: with --fencing on, no client overwrites a value that it has not read. Two clients may still believe at the same time that they hold the lock."
+	all[2].Notes += "A release counts as successful only if the lease is still alive after the release. If the lease has ended, its end may have freed the lock before the release."
+	all[4].Notes += "This backend is a control with safe data: with --fencing on, no client overwrites a value that it has not read. Two clients may still believe at the same time that they hold the lock."
 	all[3].Notes += "As with etcd-lock-rpc, a release counts as successful only if the lease is still alive after the release."
 	return all
 }

@@ -25,7 +25,7 @@ const (
 // Topologies are the sets of etcd servers that the locks run on.
 func Topologies() []cluster.Topology {
 	ensemble := cluster.Topology{
-		Name: Three, Doc: "a cluster of three etcd servers (heartbeat 50 ms, election 250 ms); every change is on the disks of two servers before it is acknowledged",
+		Name: Three, Doc: "a cluster of three etcd servers (heartbeat 50 ms, election timeout 250 ms); a change is acknowledged only after two servers have it on disk",
 		Recovery: 5 * time.Second, FailOver: time.Second, TTL: 2 * time.Second,
 		Fleet: cluster.Elected, Ready: together,
 	}

@@ -75,7 +75,7 @@ func (t txn) try(ctx context.Context, req backends.Request) (backends.Lease, int
 			return outcome(err)
 		}
 		if !del.Succeeded {
-			return fmt.Errorf("%w: the key is gone, or belongs to another client", backends.ErrNotHeld)
+			return fmt.Errorf("%w: the lock's key no longer exists, or belongs to another client", backends.ErrNotHeld)
 		}
 		return nil
 	}

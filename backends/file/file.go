@@ -21,25 +21,25 @@ const Local = "local"
 
 // Topologies is the one without servers.
 func Topologies() []cluster.Topology {
-	return []cluster.Topology{{Name: Local, Doc: "no server: the clients share a directory of this host"}}
+	return []cluster.Topology{{Name: Local, Doc: "no servers: the clients share a directory on this host"}}
 }
 
 // Specs are the file locks for the catalogue, and none.
 func Specs() []backends.Spec {
 	return []backends.Spec{
 		{
-			Name: "none", Doc: "no lock at all: every run of this control must fail",
-			Notes: "This backend is a control: every run must end with a violation.", Topologies: []string{Local},
+			Name: "none", Doc: "no lock at all: a control whose runs must all end with a violation",
+			Notes: "This backend is a control (a run with a known outcome): every run must end with a violation.", Topologies: []string{Local},
 			Ends: history.EndsNever, Open: opener(takeNothing),
 		},
 		{
-			Name: "file-excl", Doc: "creates a file with O_EXCL to acquire, removes the file to release: a dead holder blocks all clients forever",
-			Notes:      "The lock file of a dead holder stays, and keeps the lock held.",
+			Name: "file-excl", Doc: "to acquire, the client creates a file with O_EXCL; to release, it removes the file; a dead holder blocks all clients forever",
+			Notes:      "The lock file of a dead holder is never removed, so the lock stays held.",
 			Topologies: []string{Local}, Ends: history.EndsNever, Open: opener(takeExcl),
 		},
 		{
-			Name: "file-flock", Doc: "flock(2) on a file: the kernel frees the lock when the holder dies; every run of this control must pass",
-			Notes:      "This backend is a control: every run must pass. The kernel frees the lock when the holder dies, and never before.",
+			Name: "file-flock", Doc: "flock(2) on a file: the kernel frees the lock when the holder dies; a control whose runs must all pass",
+			Notes:      "This backend is a control (a run with a known outcome): every run must pass. The kernel frees the lock only when the holder releases it or dies.",
 			Topologies: []string{Local}, Ends: history.EndsProcess, Open: opener(takeFlock),
 		},
 	}

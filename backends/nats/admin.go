@@ -78,7 +78,7 @@ func (a admin) Move(ctx context.Context, to string) error {
 		names := js.StreamNames(ctx)
 		stream, found := <-names.Name()
 		if !found {
-			return errors.Join(names.Err(), errors.New("there is no stream yet"))
+			return errors.Join(names.Err(), errors.New("the lock's JetStream stream does not exist yet"))
 		}
 		err = stepDown(ctx, nc, stream, fmt.Appendf(nil, `{"placement":{"preferred":%q}}`, heir))
 		if refused := new(jetstream.APIError); errors.As(err, &refused) && refused.ErrorCode == jetstream.JSErrCodeBadRequest {

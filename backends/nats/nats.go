@@ -22,14 +22,14 @@ import (
 // Specs are the locks on NATS for the catalogue.
 func Specs() []backends.Spec {
 	return []backends.Spec{{
-		Name: "nats-kv", Doc: "nats.go v1.55.0: Create of a key acquires the lock, Delete by revision releases it; keys live for one ttl; the revision is the token",
+		Name: "nats-kv", Doc: "a key in a NATS KV bucket, with nats.go v1.55.0: the client acquires the lock by Create, and releases it by Delete with the key's revision; keys live for one ttl; the revision is the fencing token",
 		Library:    "github.com/nats-io/nats.go v1.55.0",
 		Signals:    []backends.Signal{{Kind: backends.SignalMethod, Name: "Get"}, {Kind: backends.SignalError, Name: "Update"}},
 		Calls:      []string{backends.CallExtend, backends.CallAsk, backends.CallToken},
 		Topologies: []string{Single, Three}, Ends: history.EndsLease, Tokens: true, Buffers: true, Open: open,
 		// The calls wait 5 s for an answer, and a client that was cut off waits 2 s before it dials again.
 		Recovery: 8 * time.Second,
-		Notes:    "The bucket sets the time to live of its keys. A waiting client polls, because NATS does not notify watchers of expired keys. While a client is cut off, the library buffers the client's requests, and sends them when the client is connected again. By then the call has returned an error. So a Create that returned an error may still take the lock later. On three servers the bucket has three replicas, and Get may read an old value from a replica that is behind.",
+		Notes:    "The bucket (not the key) defines the time to live of its keys. A waiting client polls, because NATS does not notify watchers when a key expires. While a client is cut off, the library buffers the client's requests, and sends them when the client is connected again. By then the call has returned an error. So a Create that returned an error may still take the lock later. On three servers the bucket has three replicas, and Get may read an old value from a replica that lags behind.",
 	}}
 }
 

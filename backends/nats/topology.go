@@ -24,7 +24,7 @@ const (
 // Go library, the real one in a child of our own binary.
 func Topologies() []cluster.Topology {
 	ensemble := cluster.Topology{
-		Name: Three, Doc: "a cluster of three NATS servers with JetStream; every change is on two servers before it is acknowledged; a new leader takes 4 to 10 s",
+		Name: Three, Doc: "a cluster of three NATS servers with JetStream; a change is acknowledged only after two servers have it; the election of a new leader takes 4 to 10 s",
 		Recovery: 12 * time.Second, FailOver: 10 * time.Second, TTL: 2 * time.Second,
 		Fleet: cluster.Elected, Ready: together,
 	}

@@ -50,7 +50,7 @@ func (a store) Evict(ctx context.Context, policy string, keys []string) (text st
 		if err != nil {
 			return fmt.Errorf("%s: %w", policy, err)
 		}
-		text = fmt.Sprintf("%s evicted %s after %d other keys of %d kB each had been written (maxmemory %d kB)", policy, strings.Join(keys, ", "), written, fillSize>>10, limit>>10)
+		text = fmt.Sprintf("%s evicted %s after lockstorm had written %d other keys of %d kB each (maxmemory %d kB)", policy, strings.Join(keys, ", "), written, fillSize>>10, limit>>10)
 		return sawAll(ctx, evictions, keys)
 	})
 	return text, err
@@ -105,7 +105,7 @@ func fill(ctx context.Context, c *goredis.Client, keys []string) (int, error) {
 			return i + 1, nil
 		}
 	}
-	return fillMax, fmt.Errorf("%s was not evicted although %d other keys of %d kB each had been written", strings.Join(keys, ", "), fillMax, fillSize>>10)
+	return fillMax, fmt.Errorf("the server did not evict %s, although lockstorm had written %d other keys of %d kB each", strings.Join(keys, ", "), fillMax, fillSize>>10)
 }
 
 // MakeRoom takes the limit and the filling away.

@@ -143,7 +143,7 @@ func (r *redlock) giveUp(ctx context.Context, req backends.Request, votes []answ
 	}
 	got := fmt.Sprintf("%d of %d nodes granted the lock, %d did not answer", tally(votes, yes), len(votes), tally(votes, unheard))
 	if left >= r.quorum {
-		return errors.New(got + ", and a majority of the nodes may still have the key")
+		return errors.New(got + ", and a majority of the nodes may still have the key, so the outcome is unknown")
 	}
 	return fmt.Errorf("%w: %s", backends.ErrBusy, got)
 }
@@ -261,7 +261,7 @@ func (l *redlockLease) extend(ctx context.Context) (backends.Renewal, bool, erro
 		return re, false, nil
 	}
 	if err == nil && l.r.env.Now() >= re.Deadline {
-		err = errors.New("the answers arrived after the end of the extended lease")
+		err = errors.New("the answers to the extension arrived after the end of the extended lease")
 	}
 	return re, true, err
 }
@@ -274,6 +274,6 @@ func (l *redlockLease) majority(answers []answer) error {
 	case tally(answers, no) >= l.r.quorum:
 		return backends.ErrNotHeld
 	default:
-		return fmt.Errorf("%d of %d nodes confirmed the request, %d refused it", tally(answers, yes), len(answers), tally(answers, no))
+		return fmt.Errorf("no majority: %d of %d nodes confirmed the request, %d nodes refused the request", tally(answers, yes), len(answers), tally(answers, no))
 	}
 }

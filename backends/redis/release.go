@@ -55,4 +55,6 @@ func releaseLua(ctx context.Context, l *lease) error {
 
 // unknown hides that a part of an operation was definitely not done, where an earlier
 // part of it may have been.
-func unknown(err error) error { return fmt.Errorf("the key was set, but a later step failed: %v", err) } //nolint:errorlint // hidden on purpose
+func unknown(err error) error {
+	return fmt.Errorf("unknown outcome: the lock's key was set, but a later step of the acquire failed: %v", err) //nolint:errorlint // hidden on purpose
+}

@@ -47,12 +47,12 @@ func sentinelSpecs() []backends.Spec {
 	topologies := withAOF(Sentinel)
 	return []backends.Spec{
 		{
-			Name: "redis-sentinel", Doc: "redis-lua on the master that Sentinel names; replication is asynchronous, so a fail-over may lose the lock",
-			Notes:      "The master acknowledges a grant before any replica has the key. So a fail-over may lose the lock. lockstorm can prove this loss only if the lease outlives the fail-over. A fail-over takes about two seconds on this topology, so the default ttl is 3s. In a split brain the new master still has the key of the last holder. Once that key expires, both masters grant the lock. When a split brain ends, some go-redis clients may have missed the switch to the new master. These clients keep using the old master until Sentinel makes the old master a replica.",
+			Name: "redis-sentinel", Doc: "redis-lua on the master that Redis Sentinel names; replication is asynchronous, so a fail-over may lose the lock",
+			Notes:      "The master acknowledges a grant before any replica has the key. So a fail-over may lose the lock. lockstorm can prove this loss only if the lease outlives the fail-over. A fail-over takes about two seconds on this topology, so the default ttl is 3s. In a split brain the new master still has the key of the last holder. When that key has expired, both masters grant the lock. When a split brain ends, some go-redis clients may have missed the switch to the new master. These clients keep using the old master until Sentinel makes the old master a replica.",
 			Topologies: topologies, Open: opener(takePX(releaseLua)),
 		},
 		{
-			Name: "redis-sentinel-wait", Doc: "redis-sentinel with WAIT: a client keeps the lock only if a replica confirms the key; otherwise the client deletes the key",
+			Name: "redis-sentinel-wait", Doc: "redis-sentinel with the command WAIT: a client keeps the lock only if a replica confirms that it has the key; if no replica confirms, the client deletes the key",
 			Notes:      "WAIT confirms that one replica has the key, not that this replica will be promoted. Still, a confirmed lock survives a fail-over, because Sentinel prefers the replica with the highest offset. If no replica confirms the key within a tenth of the ttl, the client deletes the key. While replication is cut, no client is granted the lock.",
 			Topologies: topologies, Open: opener(takeWait),
 		},
@@ -64,7 +64,7 @@ func redlockSpecs() []backends.Spec {
 	topologies := withAOF(Five)
 	return []backends.Spec{
 		{
-			Name: "redlock", Doc: "Redlock as published: SET NX PX on a majority of five masters; a lock is valid for the ttl, minus the duration of the acquire, minus an allowance for clock drift",
+			Name: "redlock", Doc: "Redlock as published: SET NX PX on a majority of five masters; a grant is valid for the ttl, minus the duration of the acquire, minus a reserve for clock drift",
 			Notes:      "Redlock is safe while a minority of the nodes is dead. Redlock is not safe against a pause of the client, clocks that jump, or nodes that restart empty. If only three nodes granted the lock, one node that restarts empty is enough for a second grant. The number of clock jumps that a grant survives depends on the number of nodes that granted the lock. A grant by all five nodes survives two jumps, because three nodes still have the key. A grant by four nodes survives one jump. A grant by three nodes survives no jump: after one jump three nodes have no key, and this majority can grant the lock to another client. With five contending clients some grants come from three or four nodes. By default the fault `clock-jump` strikes only grants by all nodes; its parameter `grant=` changes this. With a minority down, or with two nodes cut off, every grant comes from three nodes.",
 			Topologies: topologies, Voters: true, Open: openRedlock(),
 		},
@@ -74,8 +74,8 @@ func redlockSpecs() []backends.Spec {
 			Topologies: topologies, Voters: true, Renews: true, Open: openRedlock(func(r *redlock) { r.renews = true }),
 		},
 		{
-			Name: "redlock-delayed", Doc: "redlock, but clients ignore the answers of a node that started less than one ttl ago",
-			Notes:      "The clients implement the delayed restart that Kleppmann and antirez describe. The clients read each node's uptime, in whole seconds, with INFO server on the same connection. After a node has started, the clients ignore all answers of this node for one ttl and up to two seconds more, even the answers to whether the key exists. At the start of a run all nodes have just started, so no client is granted the lock during that time. A clock jump forward makes a node look as if it had started earlier.",
+			Name: "redlock-delayed", Doc: "redlock with delayed restarts: clients ignore the answers of a node that started less than one ttl ago",
+			Notes:      "Kleppmann and antirez describe the delayed restart: a restarted node must not take part for at least one ttl. Here the clients implement it. With the command INFO server, a client reads the uptime of each node, in whole seconds, on the same connection. After the start of a node, the clients ignore all answers of this node for one ttl and up to two seconds more, even answers that say whether the key exists. At the start of a run all nodes have just started, so no client is granted the lock during that time. After a clock jump forward, a node seems to have started earlier than it did.",
 			Topologies: topologies, Voters: true, Open: openRedlock(func(r *redlock) { r.quarantine = true }),
 			Recovery:   2 * time.Second, // uptimes come in whole seconds
 			RealServer: "the embedded server does not report its uptime",
@@ -88,7 +88,7 @@ func singleSpecs() []backends.Spec {
 	topologies := withAOF(Single, Replica, Sentinel)
 	return []backends.Spec{
 		{
-			Name: "redis-setnx", Doc: "SETNX without a time to live acquires, DEL releases: a dead holder blocks all clients forever",
+			Name: "redis-setnx", Doc: "SETNX without a time to live to acquire, DEL to release: a dead holder blocks all clients forever",
 			Notes:      "The key has no time to live: the lock lasts until its holder releases it.",
 			Topologies: topologies, Ends: history.EndsNever, Open: opener(takeSetnx),
 		},
@@ -98,26 +98,26 @@ func singleSpecs() []backends.Spec {
 			Points: []backends.Point{{Name: pointSetnxExpire, Doc: "the key is set, but has no time to live yet"}},
 		},
 		{
-			Name: "redis-get-del", Doc: "SET NX PX; release by GET, compare, DEL: may delete the lock of the next holder",
+			Name: "redis-get-del", Doc: "SET NX PX; release by GET, comparison and DEL in three steps: the DEL may delete the lock of the next holder",
 			Topologies: topologies, Open: opener(takePX(releaseGetDel)),
 			Points: []backends.Point{{Name: pointGetDel, Doc: "GET has shown that the client still owns the key; the client has not deleted the key yet"}},
 		},
 		{
-			Name: "redis-del", Doc: "SET NX PX; release by a blind DEL: a late release frees another client's lock",
+			Name: "redis-del", Doc: "SET NX PX; release by DEL without a check of the owner: a late release frees another client's lock",
 			Topologies: topologies, Open: opener(takePX(releaseDel)),
 		},
 		{
-			Name: "redis-lua", Doc: "SET NX PX; release by compare-and-delete in Lua: what most services use",
+			Name: "redis-lua", Doc: "SET NX PX; release by a compare-and-delete script in Lua: the lock that most services use",
 			Topologies: topologies, Open: opener(takePX(releaseLua)),
 		},
 		{
 			Name: "redis-watchdog", Doc: "redis-lua with a watchdog that renews the lease every third of its time to live, and reports the loss",
-			Notes:      "A pause of the client's process also pauses the watchdog. So such a pause is as harmful as without a watchdog.",
+			Notes:      "A pause of the client's process also pauses the watchdog. So the watchdog does not help against such a pause.",
 			Topologies: topologies, Renews: true, Open: opener(takeWatchdog),
 		},
 		{
-			Name: "redis-fenced", Doc: "redis-lua with a fencing token from INCR in the acquire script",
-			Notes:      "The acquire script takes the token from INCR. The counter of INCR is in the same memory as the lock. Without persistence, any event that loses the lock loses the counter as well. Then tokens repeat or go back. A fence that accepts an equal token accepts such a duplicate (`--workload counter:fence=at-least`).",
+			Name: "redis-fenced", Doc: "redis-lua, whose acquire script also takes a fencing token from a counter (INCR)",
+			Notes:      "The acquire script takes the token from INCR. The counter of INCR is in the same memory as the lock. Without persistence, an event that loses the lock also loses the counter. The next tokens are then equal to earlier tokens or lower. A fence that accepts an equal token accepts such a duplicate (`--workload counter:fence=at-least`).",
 			Topologies: topologies, Tokens: true, Open: opener(takeFenced),
 		},
 	}

@@ -41,11 +41,11 @@ type persistence struct {
 
 var (
 	persistNothing = persistence{
-		doc: "; nothing is kept on disk: a restart loses every lock", config: "save \"\"\nappendonly no\n",
+		doc: "; no data is kept on disk: a restart loses every lock", config: "save \"\"\nappendonly no\n",
 	}
 	// No automatic rewrite: it would fork a child that does not die with the server.
 	persistAlways = persistence{
-		suffix: AOF, doc: "; every write is on disk before it is acknowledged (appendfsync always)",
+		suffix: AOF, doc: "; a write is acknowledged only after it is on disk (appendfsync always)",
 		config: "save \"\"\nappendonly yes\nappendfsync always\nauto-aof-rewrite-percentage 0\n",
 	}
 )

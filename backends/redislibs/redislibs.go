@@ -28,19 +28,19 @@ func Specs() []backends.Spec {
 	five := []string{redis.Five, redis.Five + redis.AOF, redis.Single, redis.Single + redis.AOF}
 	return []backends.Spec{
 		{
-			Name: "redsync", Doc: "go-redsync/redsync v4.18.1: Redlock; the method Until gives the deadline of a lock",
+			Name: "redsync", Doc: "the library go-redsync/redsync v4.18.1: Redlock; the method Until gives the deadline of a lock",
 			Library: "github.com/go-redsync/redsync/v4 v4.18.1", Params: redsyncParams, With: withRedsync,
 			Signals: []backends.Signal{{Kind: backends.SignalMethod, Name: "Until"}, {Kind: backends.SignalError, Name: "Extend"}},
 			Calls:   []string{backends.CallExtend, backends.CallAsk, backends.CallToken, backends.CallReuse},
-			Notes:   "The method Until of the library gives the deadline of a lock. lockstorm watches the library's connections to see which nodes granted the lock. redsync does not extend locks by itself. With `--workload counter:extend=background` the client extends the lock, as users of redsync do. The library asks all nodes at once, and waits for all answers. With `fail-fast=yes` the library waits only for a majority of equal answers. The Redis client go-redis ignores the deadline that redsync sets for each node. So redsync waits for a silent node until go-redis gives up, after 4 attempts with a read timeout of 5 s each.",
+			Notes:   "The method Until of the library gives the deadline of a lock. lockstorm watches the library's connections to see which nodes granted the lock. redsync does not extend locks by itself. With `--workload counter:extend=background` the client extends the lock, as users of redsync do. The library asks all nodes at once, and waits for all answers. With `fail-fast=yes` the library waits only until a majority of the nodes has given the same answer. The Redis client go-redis ignores the deadline that redsync sets for each node. So redsync waits for a silent node until go-redis gives up, after 4 attempts with a read timeout of 5 s each.",
 			Voters:  true, Topologies: five, Ends: history.EndsLease, Keys: redis.Keys, Open: openRedsync, Recovery: goredisRecovery,
 		},
 		{
-			Name: "redislock", Doc: "bsm/redislock v0.9.4: SET NX PX in a script, released by compare-and-delete",
+			Name: "redislock", Doc: "the library bsm/redislock v0.9.4: SET NX PX in a script; release by compare-and-delete",
 			Library: "github.com/bsm/redislock v0.9.4", Params: redislockParams, With: withRedislock,
 			Signals:    []backends.Signal{{Kind: backends.SignalMethod, Name: "TTL"}, {Kind: backends.SignalError, Name: "Refresh"}},
 			Calls:      []string{backends.CallExtend, backends.CallAsk, backends.CallToken},
-			Notes:      "The method TTL asks the server whether the lock is still held. From the end of the lease on, the server says no. The method Obtain takes over a lock if the holder's token begins with the caller's token. So if the first request of an Obtain has already set the key, the same Obtain succeeds when it is sent again. Users who choose their own tokens must make sure that no token begins with another token.",
+			Notes:      "The method TTL asks the server whether the lock is still held. After the end of the lease the server says no. The method Obtain takes over a lock if the holder's token begins with the caller's token. So if the first request of an Obtain has already set the key, the same Obtain succeeds when it is sent again. Users who choose their own tokens must make sure that no token begins with another token.",
 			Topologies: Single(), Ends: history.EndsLease, Keys: redis.Keys, Open: openRedislock, Recovery: goredisRecovery,
 		},
 	}

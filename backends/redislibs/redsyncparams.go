@@ -19,10 +19,10 @@ const (
 // redsyncParams are the options of redsync, with its defaults.
 var redsyncParams = []catalog.Param{
 	{Name: paramClient, Default: clientGoRedis, Doc: "the Redis client that redsync uses, with the defaults of that client: go-redis, or redigo (whose connections have no timeout)"},
-	{Name: "tries", Default: "32", Doc: "WithTries: how many times one call of Lock tries to get the lock"},
+	{Name: "tries", Default: "32", Doc: "WithTries: number of times that one call of Lock tries to get the lock"},
 	{Name: "drift-factor", Default: "0.01", Doc: "WithDriftFactor: fraction of the time to live that is reserved for clock drift"},
-	{Name: "timeout-factor", Default: "0.05", Doc: "WithTimeoutFactor: fraction of the time to live that Lock waits for all nodes together"},
-	{Name: "setnx-extend", Default: "no", Doc: "WithSetNXOnExtend: an extension restores keys that have disappeared"},
+	{Name: "timeout-factor", Default: "0.05", Doc: "WithTimeoutFactor: time that Lock waits for all nodes together, as a fraction of the time to live"},
+	{Name: "setnx-extend", Default: "no", Doc: "WithSetNXOnExtend: an extension sets the lock's key again on nodes where the key has disappeared"},
 	{Name: "fail-fast", Default: "no", Doc: "WithFailFast: redsync stops waiting for nodes as soon as a majority of them has given the same answer"},
 	{Name: "shuffle", Default: "no", Doc: "WithShufflePools: redsync asks the nodes in random order"},
 }

@@ -113,7 +113,7 @@ func (a *attempt) beforeDelete(k *keyState) (func(reply), error) {
 	if !a.isReleased() && !a.gaveUp && a.goneOrGoing() >= a.need {
 		a.gaveUp = true
 		if a.granted {
-			recorded, err := a.req.Hooks.GivingUp(a.req.Owner, "the library gives up the lock after an error")
+			recorded, err := a.req.Hooks.GivingUp(a.req.Owner, "after an error the library gives up the lock by itself")
 			if err != nil {
 				return nil, err
 			}
@@ -312,7 +312,7 @@ func (a *attempt) stop() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.done != nil {
-		a.done(backends.Renewal{Sent: a.began, TTL: a.env.TTL}, errors.New("the client released the lock before the request to extend the lock was answered"))
+		a.done(backends.Renewal{Sent: a.began, TTL: a.env.TTL}, errors.New("unknown outcome of the extension: the client released the lock before the server answered the extension"))
 		a.done = nil
 	}
 }
@@ -357,6 +357,6 @@ func (a *attempt) outcome() error {
 	case foreignKeys >= a.need:
 		return backends.ErrNotHeld
 	default:
-		return fmt.Errorf("%d of %d keys were deleted, %d belonged to other clients", gone, len(a.keys), foreignKeys)
+		return fmt.Errorf("unknown outcome of the release: %d of the lock's %d keys were deleted, %d keys belonged to other clients", gone, len(a.keys), foreignKeys)
 	}
 }

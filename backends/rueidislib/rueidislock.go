@@ -23,12 +23,12 @@ func rueidisPrefix(run string) string { return strings.TrimSuffix(redis.Keys(run
 
 var rueidisParams = []catalog.Param{
 	{Name: "majority", Default: "2", Doc: "KeyMajority n: each lock has 2n-1 keys in Redis, and a client must get n of them"},
-	{Name: "try-next-after", Default: "20ms", Doc: "TryNextAfter: how long a client may take to acquire one of the lock's keys"},
+	{Name: "try-next-after", Default: "20ms", Doc: "TryNextAfter: time limit for acquiring one of the lock's keys"},
 	{Name: "extend-interval", Default: "0.5ttl", Doc: "ExtendInterval: how often the library extends the lock"},
 	{Name: "no-loop-tracking", Default: "no", Doc: "NoLoopTracking: the server does not notify a client of that client's own changes"},
 	{Name: "disable-cache", Default: "no", Doc: "DisableCache: no client-side caching; a waiting client asks again every TryNextAfter"},
 	{Name: "setpx", Default: "no", Doc: "FallbackSETPX: the library sends SET PX (a duration) instead of SET PXAT (a time)"},
-	{Name: "retry", Default: "yes", Doc: "no: the library's Redis client never resends a command (DisableRetry)"},
+	{Name: "retry", Default: "yes", Doc: "no: the library's Redis client never resends a command (option DisableRetry)"},
 }
 
 func withRueidis(s backends.Spec, v catalog.Values) (backends.Spec, error) {
@@ -151,7 +151,7 @@ func (r *rueidisLock) lock(ctx context.Context, req backends.Request, take rueid
 	a := r.spy.latest()
 	switch {
 	case err != nil && a.maySucceed():
-		return nil, fmt.Errorf("the outcome is unknown: the client may have got a majority of the lock's keys: %v", err) //nolint:errorlint // hidden on purpose
+		return nil, fmt.Errorf("unknown outcome: the client may have got a majority of the lock's keys: %v", err) //nolint:errorlint // hidden on purpose
 	case err != nil && !a.refused(): // a majority of the keys is certainly not ours
 		return nil, fmt.Errorf("%w: %w", backends.ErrNotSent, err)
 	case err != nil:

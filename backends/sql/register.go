@@ -14,7 +14,7 @@ import (
 func Registers() []backends.Register {
 	of := func(e *engine, topologies ...string) backends.Register {
 		return backends.Register{
-			Name: e.register, Doc: "rows of " + e.name + "; each statement on a fenced row has the token in its condition, and is refused if the row has seen a higher token",
+			Name: e.register, Doc: "rows of " + e.name + "; each SQL statement on a fenced row contains the fencing token in its condition, and the database refuses the statement if the row has already stored a higher token",
 			Topologies: topologies,
 			Open: func(_ context.Context, env backends.Env) (backends.Resource, error) {
 				s, err := newSession(env)
@@ -55,7 +55,7 @@ func (v *value) token(name string) (int64, error) {
 	case name != backends.Fenced:
 		return 0, nil
 	case !v.lease.HasToken:
-		return 0, fmt.Errorf("%w: the lock has no token", backends.ErrNotSent)
+		return 0, fmt.Errorf("%w: the lock issues no fencing token", backends.ErrNotSent)
 	}
 	return v.lease.Token, nil
 }
@@ -93,7 +93,7 @@ func (v *value) Write(ctx context.Context, name string, _, n int64) error {
 // stale is the answer of a row that has seen a higher token.
 func stale(err error) error {
 	if errors.Is(err, stdsql.ErrNoRows) {
-		return fmt.Errorf("%w: the row has seen a higher token", backends.ErrStaleToken)
+		return fmt.Errorf("%w: the row already contains a higher token", backends.ErrStaleToken)
 	}
 	return err
 }
@@ -105,7 +105,7 @@ func (v *value) change(ctx context.Context, text string, args ...any) error {
 	}
 	n, err := v.r.changed(ctx, conn, text, args...)
 	if err == nil && n == 0 {
-		err = fmt.Errorf("%w: the row has seen a higher token", backends.ErrStaleToken)
+		err = fmt.Errorf("%w: the row already contains a higher token", backends.ErrStaleToken)
 	}
 	return err
 }

@@ -207,13 +207,13 @@ func (r *rows) Open(_ context.Context, lock, _ string, info backends.Info) (back
 			}
 		}
 	}
-	return nil, fmt.Errorf("%w: the transaction is over", backends.ErrNotSent)
+	return nil, fmt.Errorf("%w: the transaction has already ended", backends.ErrNotSent)
 }
 
 // Read reads the row in its transaction.
 func (l *rowLease) Read(ctx context.Context, register string) (value int64, err error) {
 	if l.t.over {
-		return 0, fmt.Errorf("%w: the transaction is over", backends.ErrNotSent)
+		return 0, fmt.Errorf("%w: the transaction has already ended", backends.ErrNotSent)
 	}
 	err = l.r.ask(ctx, l.t.conn, &value, "SELECT "+column(register)+" FROM "+l.r.table+" WHERE id = ? ORDER BY value DESC LIMIT 1", l.id)
 	if errors.Is(err, stdsql.ErrNoRows) && l.r.missing {
@@ -225,7 +225,7 @@ func (l *rowLease) Read(ctx context.Context, register string) (value int64, err 
 // Write changes the row, or makes it where none was found. It takes effect with the commit.
 func (l *rowLease) Write(ctx context.Context, register string, _, value int64) error {
 	if l.t.over {
-		return fmt.Errorf("%w: the transaction is over", backends.ErrNotSent)
+		return fmt.Errorf("%w: the transaction has already ended", backends.ErrNotSent)
 	}
 	text, args := "UPDATE "+l.r.table+" SET "+column(register)+" = ? WHERE id = ?", []any{value, l.id}
 	if l.absent {
@@ -233,7 +233,7 @@ func (l *rowLease) Write(ctx context.Context, register string, _, value int64) e
 	}
 	n, err := l.r.changed(ctx, l.t.conn, text, args...)
 	if err == nil && n == 0 && !l.absent {
-		err = fmt.Errorf("%w: the row is gone", errRefused)
+		err = fmt.Errorf("%w: the row no longer exists", errRefused)
 	}
 	l.absent = false
 	if err = l.broke(ctx, err); err != nil {

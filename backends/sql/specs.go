@@ -33,10 +33,10 @@ var isolations = map[string]string{
 
 var (
 	isolationParam = catalog.Param{Name: paramIsolation, Default: "default", Doc: "isolation level of the transactions: default, read-committed, repeatable-read or serializable"}
-	watchParam     = catalog.Param{Name: paramWatch, Default: "0s", Doc: "how often a holder sends an empty statement to check that its connection is alive; 0s: never"}
-	idleParam      = catalog.Param{Name: paramIdle, Default: "0s", Doc: "the server ends the connection after this long without a statement (idle_session_timeout, wait_timeout), so the lock ends as with a lease; 0s: never"}
-	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "the server's kernel sends one probe after this long without a packet, and ends the connection if no answer comes within the same time again (tcp_keepalives_idle, tcp_keepalives_interval, tcp_keepalives_count=1; rounded to whole seconds); if user-timeout is set, the connection ends after that time instead; 0s: the kernel's default, two hours"}
-	unheardParam   = catalog.Param{Name: paramUnheard, Default: "0s", Doc: "the server's kernel ends the connection if data that it sent is not acknowledged for this long (tcp_user_timeout); 0s: the kernel's default, a quarter of an hour"}
+	watchParam     = catalog.Param{Name: paramWatch, Default: "0s", Doc: "time between two checks of a holder's connection (the holder sends an empty statement); 0s: no checks"}
+	idleParam      = catalog.Param{Name: paramIdle, Default: "0s", Doc: "idle time after which the server ends a connection (idle_session_timeout, wait_timeout); the lock then ends with the connection, like a lease that is not renewed; 0s: never"}
+	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "the TCP keepalive time; after this time without a packet, the server's kernel sends one probe; if no answer arrives within the same time again, the kernel ends the connection (tcp_keepalives_idle, tcp_keepalives_interval, tcp_keepalives_count=1; rounded to whole seconds); if user-timeout is also set, the kernel waits for user-timeout instead; 0s: the kernel's default, two hours"}
+	unheardParam   = catalog.Param{Name: paramUnheard, Default: "0s", Doc: "time after which the server's kernel ends the connection if the client's host has not acknowledged sent data (tcp_user_timeout); 0s: the kernel's default, a quarter of an hour"}
 )
 
 // both are all topologies of both engines.
@@ -70,7 +70,7 @@ func rowSpecs() []backends.Spec {
 			return &rows{session: s, table: tableData, isolation: isolations[env.Values[paramIsolation]]}, err
 		})
 	rowLock.Settles, rowLock.Params, rowLock.With = true, []catalog.Param{isolationParam}, withIsolation
-	rowLock.Notes = "Only committed changes count. If the server has ended the connection of a holder, two clients may believe that they hold the lock. But only one of these clients can commit."
+	rowLock.Notes = "Only committed changes take effect. If the server ends the connection of a holder, two clients may believe that they hold the lock, but only one of them can commit."
 
 	missing := spec("sql-for-update-missing-row", "SELECT ... FOR UPDATE of a row that may not exist: a client that finds no row believes that the lock is free, and inserts the row in the same transaction",
 		func(env backends.Env) (backends.Locker, error) {
@@ -80,8 +80,8 @@ func rowSpecs() []backends.Spec {
 		})
 	missing.Topologies = alone()
 	missing.Settles, missing.With = true, withIsolation
-	missing.Params = []catalog.Param{isolationParam, {Name: paramKey, Default: "yes", Doc: "yes: the table has a primary key, which refuses a second row for a lock; no: the table has no primary key"}}
-	missing.Notes = "This lock is flawed, because most engines and isolation levels cannot lock a row that does not exist. The row of a lock is missing only at its first use, so test many locks (--locks 200)."
+	missing.Params = []catalog.Param{isolationParam, {Name: paramKey, Default: "yes", Doc: "yes: the table has a primary key, so the database refuses a second row for the same lock; no: the table has no primary key"}}
+	missing.Notes = "This lock is flawed, because most engines and isolation levels cannot lock a row that does not exist. The row of a lock is missing only at the first use of the lock, so test many locks (--locks 200)."
 	return []backends.Spec{rowLock, missing}
 }
 
@@ -106,41 +106,41 @@ func optimisticSpecs() []backends.Spec {
 		}
 		return s
 	}
-	stamp := of("sql-timestamp", "no lock: an update is applied if the row still has the time stamp that was read", byTimestamp)
-	stamp.Params = []catalog.Param{{Name: paramResolution, Default: "1s", Doc: "resolution of the time stamps; columns without fractions of a second have 1s"}}
+	stamp := of("sql-timestamp", "no lock: the client reads the row's time stamp, and the database applies the update only if the row still has this time stamp", byTimestamp)
+	stamp.Params = []catalog.Param{{Name: paramResolution, Default: "1s", Doc: "resolution of the time stamps; a column that stores whole seconds has the resolution 1s"}}
 	stamp.With = func(s backends.Spec, v catalog.Values) (backends.Spec, error) {
 		_, err := v.Length(paramResolution, time.Second)
 		return s, err
 	}
-	stamp.Notes = "This lock is flawed, because two updates within one tick of the time stamp cannot be told apart."
-	noID := of("sql-optimistic-noid", "no lock: an update is applied to every row whose version is the one that was read", byNoID)
+	stamp.Notes = "This lock is flawed: two updates within one unit of the resolution get the same time stamp, so the second update is not noticed."
+	noID := of("sql-optimistic-noid", "no lock: the client reads the row's version, and the database applies the update to every row with this version (the id is missing in the condition)", byNoID)
 	noID.Notes = "This lock is flawed on purpose: WHERE version = v without an id updates the rows of other locks (--locks 2)."
-	cas := of("sql-value-cas", "no lock: an update is applied if the row still has the value that was read", byValue)
+	cas := of("sql-value-cas", "no lock: the client reads the row's value, and the database applies the update only if the row still has this value", byValue)
 	cas.Notes = "A value that comes back (A, B, A) looks as if it had never changed. So data derived from the value may be wrong."
 	return []backends.Spec{
-		of("sql-optimistic", "no lock: an update is applied if the row still has the version that was read", byVersion),
+		of("sql-optimistic", "no lock: the client reads the row's version, and the database applies the update only if the row still has this version", byVersion),
 		noID, cas, stamp,
 	}
 }
 
 func lockSpecs() []backends.Spec {
-	insert := spec("sql-insert-unique", "INSERT of a row with a primary key acquires the lock, DELETE of the owner's row releases it",
+	insert := spec("sql-insert-unique", "to acquire, the client inserts a row with a primary key; to release, it deletes its row",
 		func(env backends.Env) (backends.Locker, error) {
 			s, err := newSession(env)
 			return unique{s}, err
 		})
 	insert.Ends, insert.Keys = history.EndsNever, keys(tableLock)
-	insert.Notes = "The row of a dead holder stays forever, and keeps the lock held."
+	insert.Notes = "The row of a dead holder is never deleted, so the lock stays held forever."
 
-	lease := spec("sql-lease-row", "a row with an owner and an expiry time: UPDATE ... WHERE the row has expired; extended by a heartbeat; each grant takes the row's next token",
+	lease := spec("sql-lease-row", "a row with an owner and an expiry time: the client acquires the lock by an UPDATE whose condition is that the row has expired, and renews the lease in the background; each grant gets the next fencing token from the row",
 		func(env backends.Env) (backends.Locker, error) {
 			s, err := newSession(env)
 			return &leases{session: s, heartbeat: env.Values[paramHeartbeat] == "yes", byClient: env.Values[paramClock] == clockClient}, err
 		})
 	lease.Ends, lease.Tokens, lease.Keys, lease.Renews = history.EndsLease, true, keys(tableLease), true
 	lease.Params = []catalog.Param{
-		{Name: paramHeartbeat, Default: "yes", Doc: "yes: the lease is extended in the background every third of the ttl; no: never"},
-		{Name: paramClock, Default: clockServer, Doc: "the clock that decides when a lease is over: server or client"},
+		{Name: paramHeartbeat, Default: "yes", Doc: "yes: the client extends the lease in the background every third of the ttl; no: the client never extends the lease"},
+		{Name: paramClock, Default: clockServer, Doc: "the clock that decides whether a lease has expired: server or client"},
 	}
 	lease.With = withLease
 
@@ -150,7 +150,7 @@ func lockSpecs() []backends.Spec {
 	getLock := spec("mariadb-get-lock", "a named lock of MariaDB (GET_LOCK and RELEASE_LOCK), held by a session", openAdvisory)
 	getLock.Topologies, getLock.With, getLock.Params = ofMariaDB(), withAdvisory, []catalog.Param{watchParam, idleParam}
 	for _, s := range []*backends.Spec{&advisoryLock, &getLock} {
-		s.Notes = "The server frees the lock when the connection ends, whichever side ends the connection. Without the parameter watch= the holder notices the loss only at its next statement. The lock is not replicated: a replica does not know of the lock."
+		s.Notes = "The server frees the lock when the connection ends, whichever side ends the connection. Without the parameter watch= the holder notices the loss only when it sends its next statement. Locks are not replicated: after a fail-over the new master does not have the lock."
 	}
 	return []backends.Spec{insert, lease, advisoryLock, getLock}
 }
@@ -245,7 +245,7 @@ func withAdvisory(s backends.Spec, v catalog.Values) (backends.Spec, error) {
 			return s, err
 		}
 		if idle, err := v.Length(paramIdle, time.Second); err == nil && idle > 0 && scope == scopeTransaction {
-			return s, fmt.Errorf("%s=%s applies only to scope=session: another time-out applies to a transaction", paramIdle, v[paramIdle])
+			return s, fmt.Errorf("%s=%s applies only to scope=session, because the server uses another time-out for transactions: leave it out, or use scope=session", paramIdle, v[paramIdle])
 		}
 	}
 	watch, err := v.Length(paramWatch, time.Second)

@@ -29,16 +29,16 @@ const (
 // acknowledged over a kill.
 func Topologies() []cluster.Topology {
 	const (
-		async = "; replication is asynchronous; no automatic fail-over: lockstorm promotes the replica"
-		sync  = "; a commit is acknowledged only when the replica has it; no automatic fail-over: lockstorm promotes the replica"
+		async = "; replication is asynchronous; there is no automatic fail-over: lockstorm promotes the replica"
+		sync  = "; a commit is acknowledged only after the replica has it; there is no automatic fail-over: lockstorm promotes the replica"
 	)
 	return []cluster.Topology{
 		{
-			Name: Postgres, Doc: "one PostgreSQL server; every commit is on disk before it is acknowledged",
+			Name: Postgres, Doc: "one PostgreSQL server; a commit is acknowledged only after it is on disk",
 			Nodes: []cluster.Recipe{postgresNode(1, single)}, Recovery: 2 * time.Second,
 		},
 		{
-			Name: MariaDB, Doc: "one MariaDB server; every commit is on disk before it is acknowledged",
+			Name: MariaDB, Doc: "one MariaDB server; a commit is acknowledged only after it is on disk",
 			Nodes: []cluster.Recipe{mariadbNode(1, single)}, Recovery: 2 * time.Second,
 		},
 		behindBouncer(),

@@ -32,9 +32,9 @@ type queue struct {
 type flaw string
 
 const (
-	readersIgnoreWriters flaw = "a reader gets the lock although an earlier writer waits for the lock or holds the lock"
+	readersIgnoreWriters flaw = "a reader gets the lock although a writer that came earlier waits for the lock or holds the lock"
 	writersIgnoreReaders flaw = "a writer gets the lock although readers hold it"
-	downgradeLetsIn      flaw = "a writer becomes a reader at the end of the queue, behind the waiting writers, and still writes"
+	downgradeLetsIn      flaw = "a writer downgrades to a reader, is now at the end of the queue behind waiting writers, and still writes"
 )
 
 // Kinds of nodes.
@@ -183,7 +183,7 @@ func (q *queue) list(ctx context.Context, path string, sync bool) ([]ticket, err
 }
 
 // errGone says that the own node is no more: its session has ended.
-var errGone = errors.New("the znode is gone: its session has ended")
+var errGone = errors.New("the lock's znode no longer exists, because its session has ended")
 
 // look returns the grant if it is the ticket's turn, else the node that it has to wait for.
 func (q *queue) look(ctx context.Context, req backends.Request, t ticket) (lease backends.Lease, before string, err error) {

@@ -15,7 +15,7 @@ import (
 // node is there, in the same step: a client whose session has ended changes nothing.
 func Register() backends.Register {
 	return backends.Register{
-		Name: "zk", Doc: "znodes (entries in ZooKeeper's tree); a fenced znode is read and written together with a check that the lock's znode exists",
+		Name: "zk", Doc: "the data is in znodes (entries in ZooKeeper's tree); each read or write of a fenced znode also checks that the lock's znode exists",
 		Topologies: []string{Single, Three},
 		Open: func(_ context.Context, env backends.Env) (backends.Resource, error) {
 			env.Session = backends.Session{ // its session is none of the lock's
@@ -52,7 +52,7 @@ type access struct {
 // open returns the library's client, for a request that can be made.
 func (a *access) open(name string) (*zk.Conn, error) {
 	if name == backends.Fenced && a.lease.Guard == "" {
-		return nil, fmt.Errorf("%w: this lock has no znode in ZooKeeper that could guard the data", backends.ErrNotSent)
+		return nil, fmt.Errorf("%w: this lock has no znode in ZooKeeper, so ZooKeeper cannot check the lock when the data is written", backends.ErrNotSent)
 	}
 	return a.s.client()
 }
@@ -121,7 +121,7 @@ func (a *access) Write(ctx context.Context, name string, _, value int64) error {
 // stale is the answer that the lock's znode is gone.
 func stale(err error) error {
 	if errors.Is(err, zk.ErrNoNode) {
-		return fmt.Errorf("%w: the lock's znode is gone", backends.ErrStaleToken)
+		return fmt.Errorf("%w: the lock's znode no longer exists", backends.ErrStaleToken)
 	}
 	return err
 }

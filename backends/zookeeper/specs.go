@@ -21,7 +21,7 @@ const (
 )
 
 func lostOnParam(def string) catalog.Param {
-	return catalog.Param{Name: paramLostOn, Default: def, Doc: "the event that a client treats as the loss of its lock: disconnect (the connection is lost) or expiry (a server says that the session has ended)"}
+	return catalog.Param{Name: paramLostOn, Default: def, Doc: "the event after which a client regards its lock as lost: disconnect (the connection is lost) or expiry (a server says that the session has ended)"}
 }
 
 func tokenParam(of ...string) catalog.Param {
@@ -47,21 +47,21 @@ func Specs() []backends.Spec {
 	rw := spec("zk-rwlock", "a queue of sequential znodes for readers and writers: a reader waits for the last writer before it; a writer waits for the znode just before it",
 		queued, inQueue(queue{recheck: true, shared: true}))
 	rw.Model.Kind = history.ModelReadWrite
-	article := spec("zk-seed001", "the flawed lock of an article: sequential znodes; a client calls exists() and then wait(), and loses a notification that comes between the two calls",
+	article := spec("zk-seed001", "a flawed lock from an article: sequential znodes; a client calls exists() and then wait(), and misses a notification that arrives between the two calls",
 		[]catalog.Param{lostOnParam(onDisconnect)}, func(s *session, _ catalog.Values) backends.Locker {
 			return &seed001{s: s, current: map[string]string{}}
 		})
 	article.Points = []backends.Point{{Name: pointBetween, Doc: "the client has set the watch on the preceding znode, but does not wait for a notification yet"}}
-	article.Notes = "This lock is flawed on purpose. A notification that arrives between exists() and wait() is lost: it does not wake the client, and the client does not check again. A tryLock that fails leaves its znode in the queue until the client acquires the lock with the same object, or the session ends."
+	article.Notes = "This lock is flawed on purpose. A notification that arrives between exists() and wait() does not wake the client, and the client does not check again. After a failed tryLock, the znode of the client stays in the queue until the client acquires the lock with the same object, or until the session ends."
 	shipped := spec("zk-library", "the lock of the Go library go-zookeeper/zk v1.0.4 (zk.NewLock, Lock, Unlock)", []catalog.Param{lostOnParam(onExpiry)},
 		func(s *session, _ catalog.Values) backends.Locker { return &library{s} })
 	shipped.NoTry = true
-	shipped.Notes = "Lock takes no context and no timeout. If Unlock returns an error, the lock's znode may stay. The znode then blocks all other clients until the session ends. The library has no token, so lockstorm uses the czxid of the znode as the token. lockstorm finds the znode by the data that the znode contains."
+	shipped.Notes = "Lock takes no context and no timeout. If Unlock returns an error, the lock's znode may still exist. The znode then blocks all other clients until the session ends. The library has no token, so lockstorm uses the czxid of the znode as the token. lockstorm finds the znode by the data that the znode contains."
 	one := spec("zk-exclusive", "one ephemeral znode (an entry in ZooKeeper's tree) with a fixed name: the client that creates the znode holds the lock; all other clients watch the znode, and its deletion wakes all of them", fixed, ofNode(true))
-	one.Notes = "All clients use the same name for the znode. With several servers, a deletion may wait for a connection until its session has expired. The deletion is then sent under the next session, and deletes another client's znode."
+	one.Notes = "All clients use the same name for the znode. With several servers, a request to delete the znode may wait for a connection until the client's session has expired. The client then sends this request in its next session, and deletes another client's znode."
 	return []backends.Spec{
 		one,
-		flawed(spec("zk-exclusive-norecheck", "one ephemeral znode with a fixed name; a client that is woken believes that it holds the lock, whatever the store says", fixed, ofNode(false)),
+		flawed(spec("zk-exclusive-norecheck", "one ephemeral znode with a fixed name; a client that is woken believes that it holds the lock, and does not check whether it could create the znode", fixed, ofNode(false)),
 			"a client that is woken believes that it holds the lock, even if another client has created the znode first."),
 		fair(spec("zk-sequential", "a queue of sequential ephemeral znodes: each client watches the znode before its own, and checks the queue again when that znode is deleted",
 			queued, inQueue(queue{recheck: true}))),

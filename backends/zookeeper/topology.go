@@ -37,7 +37,7 @@ func Topologies() []cluster.Topology {
 	single.Role, single.Ready = history.RoleLeader, serves
 	single.Fresh = map[string]string{"zoo.cfg": config + "clientPort={{.Port}}\nclientPortAddress={{.Host}}\n"}
 	ensemble := cluster.Topology{
-		Name: Three, Doc: "an ensemble of three ZooKeeper servers (tickTime 100, syncLimit 5); every change is on the disks of two servers before it is acknowledged",
+		Name: Three, Doc: "an ensemble of three ZooKeeper servers (tickTime 100, syncLimit 5); a change is acknowledged only after two servers have it on disk",
 		// A first round of an election may choose a leader that never gets its followers; it is given up
 		// after a second.
 		Recovery: 10 * time.Second, FailOver: 3 * time.Second, TTL: 2 * time.Second,

@@ -36,11 +36,11 @@ const startTime = time.Minute
 func Serve(c Serving) (*Embedded, error) {
 	host, text, err := net.SplitHostPort(c.Addr)
 	if err != nil {
-		return nil, fmt.Errorf("--embed %s: want HOST:PORT, such as 127.0.0.1:4222", c.Addr)
+		return nil, fmt.Errorf("--embed %s: write HOST:PORT, such as 127.0.0.1:4222", c.Addr)
 	}
 	port, err := strconv.Atoi(text)
 	if err != nil {
-		return nil, fmt.Errorf("--embed %s: %q is not a port", c.Addr, text)
+		return nil, fmt.Errorf("--embed %s: %q is not a port number", c.Addr, text)
 	}
 	l, err := net.Listen("tcp", c.Addr) // the server itself would say nothing, and wait
 	if err != nil {
@@ -53,7 +53,7 @@ func Serve(c Serving) (*Embedded, error) {
 		port = server.RANDOM_PORT
 	}
 	if c.Token == "" && !loopback(host) {
-		return nil, fmt.Errorf("--embed %s: other machines can reach this address, and could change the results: set LOCKSTORM_QUEUE_TOKEN here and for the workers", c.Addr)
+		return nil, fmt.Errorf("--embed %s: programs on other machines can reach this address, and could change the results. Set the same secret LOCKSTORM_QUEUE_TOKEN here and for all workers", c.Addr)
 	}
 	opts := &server.Options{
 		ServerName: "lockstorm-campaign", Host: host, Port: port, JetStream: true, StoreDir: c.Dir, NoSigs: true, NoLog: true, SyncAlways: true,

@@ -54,7 +54,7 @@ func connect(ctx context.Context, a Access, opts ...nats.Option) (*Queue, error)
 		return nil, errors.New("--queue must not contain a user or a password: set LOCKSTORM_QUEUE_USER and LOCKSTORM_QUEUE_PASSWORD in the environment")
 	}
 	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("--queue %s: want nats://HOST:PORT", a.URL)
+		return nil, fmt.Errorf("--queue %s: write nats://HOST:PORT or tls://HOST:PORT", a.URL)
 	}
 	q := &Queue{url: u.Scheme + "://" + u.Host}
 	opts = append(opts,
@@ -151,17 +151,17 @@ func (q *Queue) Explain(err error) error {
 	var api *jetstream.APIError
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAccountAuthExpired):
-		return fmt.Errorf("the queue %s refuses these credentials (%w): check --queue-creds or LOCKSTORM_QUEUE_USER, LOCKSTORM_QUEUE_PASSWORD and LOCKSTORM_QUEUE_TOKEN", q.url, err)
+		return fmt.Errorf("the queue %s refuses the credentials of this program (%w): check --queue-creds or LOCKSTORM_QUEUE_USER, LOCKSTORM_QUEUE_PASSWORD and LOCKSTORM_QUEUE_TOKEN", q.url, err)
 	case denied != nil && Away(err):
-		return fmt.Errorf("this user of the queue %s lacks a permission (%w): the user needs publish and subscribe on $JS.API.>, $KV.>, $O.>, $JS.ACK.>, lockstorm.> and _INBOX.>", q.url, denied)
+		return fmt.Errorf("the NATS user on the queue %s lacks a permission (%w): the user needs permission to publish and subscribe on $JS.API.>, $KV.>, $O.>, $JS.ACK.>, lockstorm.> and _INBOX.>", q.url, denied)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		return fmt.Errorf("the queue %s has no JetStream (%w): start the server with -js, or enable JetStream for the account", q.url, err)
 	case errors.As(err, &api) && (api.ErrorCode == codeStorage || api.ErrorCode == codeMemory || api.ErrorCode == codeResources || api.ErrorCode == codeMaxBytes || api.ErrorCode == codeStreamLimits):
-		return Full{fmt.Errorf("the queue %s is full (%w): remove old campaigns (campaign rm), or give the queue more room (--max-size of campaign start, max_file_store of the server)", q.url, err)}
+		return Full{fmt.Errorf("the queue %s is full (%w): remove old campaigns (campaign rm), or let the queue use more disk space (--max-size of campaign start, max_file_store of the server)", q.url, err)}
 	case Away(err):
 		return fmt.Errorf("the queue %s does not answer (%w): check that the address is right and that the server runs", q.url, err)
 	}
-	return fmt.Errorf("error of the queue %s: %w", q.url, err)
+	return fmt.Errorf("the queue %s reports an error: %w", q.url, err)
 }
 
 // Away reports whether an error says that the server was not reached: it may be reached later.

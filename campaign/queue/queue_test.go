@@ -41,13 +41,13 @@ func wants(t *testing.T, got, want string) {
 // A server that cannot be used is refused with a sentence that says why.
 func TestRefused(t *testing.T) {
 	wants(t, refused(t, Access{URL: "nats://127.0.0.1:1"}), "does not answer")
-	wants(t, refused(t, Access{URL: "127.0.0.1"}), "want nats://HOST:PORT")
+	wants(t, refused(t, Access{URL: "127.0.0.1"}), "write nats://HOST:PORT")
 	wants(t, refused(t, Access{URL: "nats://user:secret@127.0.0.1:4222"}), "LOCKSTORM_QUEUE_PASSWORD")
 	wants(t, refused(t, Access{URL: old(t, "2.8.4")}), "is a NATS server 2.8.4: a campaign needs 2.9.0 or newer")
 	wants(t, refused(t, Access{URL: run(t, &server.Options{})}), "has no JetStream")
 	secured := run(t, &server.Options{JetStream: true, Authorization: "token"})
-	wants(t, refused(t, Access{URL: secured}), "refuses these credentials")
-	wants(t, refused(t, Access{URL: secured, Token: "wrong"}), "refuses these credentials")
+	wants(t, refused(t, Access{URL: secured}), "refuses the credentials of this program")
+	wants(t, refused(t, Access{URL: secured, Token: "wrong"}), "refuses the credentials of this program")
 	limited := run(t, &server.Options{JetStream: true, Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"$JS.API.>"}}}}}})
 	short, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
@@ -72,7 +72,7 @@ func TestServe(t *testing.T) {
 	if _, err := Serve(Serving{Addr: l.Addr().String(), Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "address already in use") {
 		t.Errorf("%v", err)
 	}
-	for addr, want := range map[string]string{"nowhere": "want HOST:PORT", "127.0.0.1:port": "is not a port"} {
+	for addr, want := range map[string]string{"nowhere": "write HOST:PORT", "127.0.0.1:port": "is not a port number"} {
 		if _, err := Serve(Serving{Addr: addr}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", addr, err)
 		}
@@ -92,7 +92,7 @@ func TestTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	q.Close()
-	wants(t, refused(t, Access{URL: s.URL(), CA: cert}), "refuses these credentials")
+	wants(t, refused(t, Access{URL: s.URL(), CA: cert}), "refuses the credentials of this program")
 	wants(t, refused(t, Access{URL: s.URL(), Token: "secret"}), "certificate")
 	in, err := s.Open(t.Context(), "secret")
 	if err != nil {

@@ -86,7 +86,7 @@ func (d *daemon) get(ctx context.Context, c compose.Choices, i compose.Image, sa
 		if c[i.Name] != "" || ctx.Err() != nil {
 			return image{}, fmt.Errorf("%w; load the image (docker load), or choose another image with --image %s=REF", pulled, i.Name)
 		}
-		say(fmt.Sprintf("image %s cannot be pulled: lockstorm builds an equivalent image from compose/images/%s", ref, i.Name))
+		say(fmt.Sprintf("image %s cannot be pulled, so lockstorm builds an equivalent image from compose/images/%s", ref, i.Name))
 	} else {
 		say("building the image of compose/images/" + i.Name)
 	}
@@ -162,9 +162,9 @@ func State(ctx context.Context) (version string, images map[string]string, err e
 		case err == nil:
 			images["image "+i.Name] = found.String()
 		case i.Official == "":
-			images["image "+i.Name] = "not on this host: a run first builds the image from compose/images/" + i.Name
+			images["image "+i.Name] = "not on this host yet: a run first builds the image from compose/images/" + i.Name
 		default:
-			images["image "+i.Name] = "not on this host: a run first pulls " + i.Official + ", or builds the image from compose/images/" + i.Name
+			images["image "+i.Name] = "not on this host yet: a run first pulls " + i.Official + ", or builds the image from compose/images/" + i.Name
 		}
 	}
 	return d.Version, images, nil

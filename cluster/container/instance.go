@@ -110,7 +110,7 @@ func (i *instance) Kill(ctx context.Context) error {
 		i.p.remove(i.d, i.c.id)
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("container %s survived SIGKILL: %w", i.c.name, ctx.Err())
+		return fmt.Errorf("container %s is still running after SIGKILL: %w", i.c.name, ctx.Err())
 	}
 }
 

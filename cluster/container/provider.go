@@ -84,7 +84,7 @@ func (*Provider) Name() string { return cluster.ContainerName }
 func (p *Provider) Available(t cluster.Topology) error {
 	for _, r := range t.Nodes {
 		if r.Image == "" {
-			return fmt.Errorf("no container image is known for server %s of topology %s: use --provider process", r.Name, t.Name)
+			return fmt.Errorf("lockstorm knows no container image for server %s of topology %s: use --provider process", r.Name, t.Name)
 		}
 	}
 	if len(t.Nodes) == 0 {

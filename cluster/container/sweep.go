@@ -41,13 +41,13 @@ func (p *Provider) guarded(node string) (name string, made func(), err error) {
 			p.guard, err = StartGuard(cmd)
 		}
 		if err != nil {
-			return "", nil, fmt.Errorf("cannot start the guard process (removes the containers if lockstorm is killed): %w", err)
+			return "", nil, fmt.Errorf("cannot start the guard process, which removes the containers if lockstorm is killed: %w", err)
 		}
 	}
 	p.count++
 	name = fmt.Sprintf("lockstorm-%s-%s-%d", p.run, node, p.count)
 	if err := p.guard.tell(opening + name); err != nil {
-		return "", nil, fmt.Errorf("the guard process (removes the containers if lockstorm is killed) has exited: %w", err)
+		return "", nil, fmt.Errorf("the guard process, which removes the containers if lockstorm is killed, has exited: %w", err)
 	}
 	guard := p.guard
 	p.open = append(p.open, name)

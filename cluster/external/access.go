@@ -52,7 +52,7 @@ func FromEnv() (Access, error) {
 	a := Access{User: os.Getenv(envUser), Password: os.Getenv(envPassword)}
 	if file := os.Getenv(envPasswordFile); file != "" {
 		if a.Password != "" {
-			return a, fmt.Errorf("both %s and %s are set: choose one", envPassword, envPasswordFile)
+			return a, fmt.Errorf("both environment variables %s and %s are set: set only one of them", envPassword, envPasswordFile)
 		}
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -61,7 +61,7 @@ func FromEnv() (Access, error) {
 		a.Password = strings.TrimRight(string(text), "\r\n")
 	}
 	if a.User != "" && a.Password == "" {
-		return a, fmt.Errorf("the variable %s names a user, but no password is set: set %s or %s", envUser, envPassword, envPasswordFile)
+		return a, fmt.Errorf("the environment variable %s names a user, but no password is set: set %s or %s", envUser, envPassword, envPasswordFile)
 	}
 	err := a.readTLS()
 	return a, err
@@ -74,7 +74,7 @@ func (a *Access) readTLS() error {
 	case said == "" && !wanted:
 		return nil
 	case said == "no" && wanted:
-		return fmt.Errorf("%s=no, but another variable %s_... is set: unset one of them", envTLS, envTLS)
+		return fmt.Errorf("%s=no turns TLS off, but a variable %s_... with TLS settings is also set: unset one of them", envTLS, envTLS)
 	case said == "no":
 		return nil
 	case said != "":
@@ -93,7 +93,7 @@ func (a *Access) readTLS() error {
 	}
 	cert, key := os.Getenv(envCert), os.Getenv(envKey)
 	if (cert == "") != (key == "") {
-		return fmt.Errorf("%s and %s must be set together", envCert, envKey)
+		return fmt.Errorf("only one of the environment variables %s and %s is set: set both", envCert, envKey)
 	}
 	if cert != "" {
 		pair, err := tls.LoadX509KeyPair(cert, key)
@@ -147,7 +147,7 @@ func (a Access) open(ctx context.Context, r cluster.Recipe, addr string, c net.C
 		return nil, err
 	}
 	if err := r.Login(c, a.User, a.Password); err != nil {
-		return nil, fmt.Errorf("cannot log in: %w", err)
+		return nil, fmt.Errorf("cannot log in to the server: %w", err)
 	}
 	return c, c.SetDeadline(time.Time{})
 }

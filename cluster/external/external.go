@@ -70,14 +70,14 @@ func (*Provider) Name() string { return cluster.ExternalName }
 // Available is nil when every node was named, and each can be shared with others.
 func (p *Provider) Available(t cluster.Topology) error {
 	if len(p.servers) == 0 {
-		return errors.New("--servers is missing: write NODE=HOST:PORT,... with an address for each of " + strings.Join(nodes(t), ", "))
+		return errors.New("--servers is missing: write NODE=HOST:PORT,... with an address for each of these servers: " + strings.Join(nodes(t), ", "))
 	}
 	for _, r := range t.Nodes {
 		if p.servers[r.Name] == "" {
-			return fmt.Errorf("--servers gives no address for %s (servers of topology %s: %s)", r.Name, t.Name, strings.Join(nodes(t), ", "))
+			return fmt.Errorf("--servers gives no address for the server %s (topology %s has the servers %s)", r.Name, t.Name, strings.Join(nodes(t), ", "))
 		}
 		if !cluster.Can[cluster.Tenant](r) {
-			return fmt.Errorf("server %s of topology %s cannot be an existing server, because lockstorm cannot separate its own data from other data on a server of this kind", r.Name, t.Name)
+			return fmt.Errorf("server %s of topology %s cannot be an existing server: on a server of this kind lockstorm cannot keep its own data apart from other data", r.Name, t.Name)
 		}
 		if p.access.Password != "" && r.Login == nil {
 			return fmt.Errorf("%s is set, but lockstorm cannot log in to %s with a password", envPassword, r.Name)
@@ -85,7 +85,7 @@ func (p *Provider) Available(t cluster.Topology) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.servers)) {
 		if _, ok := t.Node(name); !ok {
-			return fmt.Errorf("--servers names %s, which is not a server of topology %s (its servers: %s)", name, t.Name, strings.Join(nodes(t), ", "))
+			return fmt.Errorf("--servers names %s, but topology %s has no server with this name (its servers: %s)", name, t.Name, strings.Join(nodes(t), ", "))
 		}
 	}
 	return nil
@@ -193,7 +193,7 @@ func (*instance) Pid() int { return 0 }
 func (i *instance) Done() <-chan struct{} { return i.done }
 
 func (i *instance) theirs(what string) error {
-	return fmt.Errorf("%s is an existing server, which lockstorm did not start: such a server must not be %s", i.name, what)
+	return fmt.Errorf("%s is an existing server, which lockstorm did not start: it must not be %s by lockstorm", i.name, what)
 }
 
 // Kill does not.

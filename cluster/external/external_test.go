@@ -51,12 +51,12 @@ func TestFromEnv(t *testing.T) {
 		{[]string{envServerName, "redis.example"}, "", true, ""},
 		{[]string{envTLS, "no"}, "", false, ""},
 		{[]string{envTLS, "true"}, "", false, "choose yes or no"},
-		{[]string{envTLS, "no", envCA, file}, "", false, "=no, but another"},
+		{[]string{envTLS, "no", envCA, file}, "", false, "=no turns TLS off"},
 		{[]string{envPassword, "a", envPasswordFile, file}, "", false, "choose one"},
 		{[]string{envPasswordFile, file + "x"}, "", false, "no such file"},
 		{[]string{envUser, "me"}, "", false, "no password is set"},
 		{[]string{envCA, file}, "", false, "contains no PEM certificate"},
-		{[]string{envCert, file}, "", false, "must be set together"},
+		{[]string{envCert, file}, "", false, "set both"},
 		{[]string{envCert, file, envKey, file}, "", false, envCert},
 	} {
 		t.Run(fmt.Sprint(c.env), func(t *testing.T) {

@@ -61,10 +61,10 @@ func (v *verb) env(name string) string {
 func (r *reach) flags(f *pflag.FlagSet, v *verb) {
 	f.StringVar(&r.URL, "queue", v.env("LOCKSTORM_QUEUE"), "NATS server of the campaign, nats://HOST:PORT or tls://HOST:PORT")
 	f.StringVar(&r.Creds, "queue-creds", "", "file with the credentials of a NATS user (JWT and seed)")
-	f.StringVar(&r.NKey, "queue-nkey", "", "file with the seed of an NKey")
+	f.StringVar(&r.NKey, "queue-nkey", "", "file with the seed of an NKey (the key pair of a NATS user)")
 	f.StringVar(&r.CA, "queue-ca", "", "file with the certificate of the certificate authority (CA) that signed the server's certificate")
-	f.StringVar(&r.Cert, "queue-cert", "", "file with the certificate of this client; --queue-key names its key")
-	f.StringVar(&r.Key, "queue-key", "", "file with the key of --queue-cert")
+	f.StringVar(&r.Cert, "queue-cert", "", "file with the TLS client certificate of this program; --queue-key names the file with the private key")
+	f.StringVar(&r.Key, "queue-key", "", "file with the private key of the certificate in --queue-cert")
 }
 
 // named adds the flag that chooses among several campaigns.
@@ -75,10 +75,10 @@ func (r *reach) named(f *pflag.FlagSet) {
 // open connects to the queue.
 func (r *reach) open(ctx context.Context, v *verb) (*queue.Queue, error) {
 	if r.URL == "" {
-		return nil, usage(errors.New("--queue is missing: name the NATS server of the campaign, such as nats://127.0.0.1:4222"))
+		return nil, usage(errors.New("--queue is missing: write the address of the campaign's NATS server, such as nats://127.0.0.1:4222"))
 	}
 	if (r.Cert == "") != (r.Key == "") {
-		return nil, usage(errors.New("--queue-cert and --queue-key belong together: name both files"))
+		return nil, usage(errors.New("only one of --queue-cert and --queue-key is given: give both flags (the certificate and its private key)"))
 	}
 	r.User, r.Pass, r.Token = v.env("LOCKSTORM_QUEUE_USER"), v.env("LOCKSTORM_QUEUE_PASSWORD"), v.env("LOCKSTORM_QUEUE_TOKEN")
 	q, err := queue.Open(ctx, r.Access)

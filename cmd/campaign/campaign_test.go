@@ -45,20 +45,20 @@ func TestUsage(t *testing.T) {
 		args, want string
 		code       int
 	}{
-		{"start smoke", "either --queue nats://HOST:PORT or --embed HOST:PORT", 3},
+		{"start smoke", "either --queue nats://HOST:PORT (an existing NATS server) or --embed HOST:PORT", 3},
 		{"start smoke --queue nats://127.0.0.1:1 --embed 127.0.0.1:0", "either --queue", 3},
 		{"start smoke --queue nats://127.0.0.1:1 --out x", "need --embed", 3},
-		{"start smoke --embed 127.0.0.1:0 --max-size much", "want a size, such as 10GB", 3},
-		{"start smoke --embed 127.0.0.1:0 --ack-wait 10ms", "want at least 1s", 3},
-		{"start smoke --embed 127.0.0.1:0 --keep 1m", "want at least 1h", 3},
-		{"start smoke --embed 127.0.0.1:0 --embed-cert x", "--embed-cert and --embed-key belong together", 3},
+		{"start smoke --embed 127.0.0.1:0 --max-size much", "much is not a size: write for example 10GB", 3},
+		{"start smoke --embed 127.0.0.1:0 --ack-wait 10ms", "the minimum is 1s", 3},
+		{"start smoke --embed 127.0.0.1:0 --keep 1m", "the minimum is 1h", 3},
+		{"start smoke --embed 127.0.0.1:0 --embed-cert x", "give both flags", 3},
 		{"start nowhere.yaml --queue nats://127.0.0.1:1", "nowhere.yaml", 3},
 		{"start smoke --queue nats://127.0.0.1:1", "does not answer", 4},
 		{"start smoke --embed 0.0.0.0:0", "LOCKSTORM_QUEUE_TOKEN", 4},
 		{"work", "--queue is missing", 3},
 		{"work --queue nats://127.0.0.1:1", "does not answer", 4},
 		{"work --queue URL", "has no campaign", 4},
-		{"work --queue URL --queue-cert x", "--queue-cert and --queue-key belong together", 3},
+		{"work --queue URL --queue-cert x", "give both flags", 3},
 		{"finish --queue URL", "--out is missing", 3},
 		{"start smoke --queue URL --max-size 1000GB", "is full", 4},
 		{"status --queue URL", "has no campaign: start a campaign first", 4},
@@ -71,7 +71,7 @@ func TestUsage(t *testing.T) {
 		{"finish --queue URL --out OUT", "have no outcome yet (the queue still has their tasks; 0 workers at work)", 2},
 		{"finish --queue URL --out OUT --now", "not run", 2},
 		{"rm other --queue URL", "has no campaign other", 4},
-		{"rm smoke --queue URL", "campaign smoke is deleted", 0},
+		{"rm smoke --queue URL", "campaign smoke was deleted", 0},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		args := strings.Fields(strings.NewReplacer("URL", s.URL(), "FULL", full, "OUT", out).Replace(c.args))
@@ -103,7 +103,7 @@ func TestOtherBuild(t *testing.T) {
 	if _, err := campaign.Start(t.Context(), q, cat, m, nil); err != nil {
 		t.Fatal(err)
 	}
-	if code, said := lockstorm(t, nil, "work", "--queue", s.URL()); code != 4 || !strings.Contains(said, "was started by build 0123 of the program") {
+	if code, said := lockstorm(t, nil, "work", "--queue", s.URL()); code != 4 || !strings.Contains(said, "was started by build 0123 of this program") {
 		t.Errorf("exit %d\n%s", code, said)
 	}
 }
@@ -120,7 +120,7 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("exit %d\n%s", code, said)
 	}
 	env["LOCKSTORM_QUEUE_TOKEN"] = "wrong"
-	if code, said := lockstorm(t, env, "status"); code != 4 || !strings.Contains(said, "refuses these credentials") {
+	if code, said := lockstorm(t, env, "status"); code != 4 || !strings.Contains(said, "refuses the credentials of this program") {
 		t.Errorf("exit %d\n%s", code, said)
 	}
 }

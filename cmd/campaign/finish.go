@@ -32,9 +32,9 @@ func (v *verb) finishCommand() *cobra.Command {
 		Use:   "finish --out DIR",
 		Short: "judge the runs of the campaign, and write the report",
 		Long: `Fetches the runs of the campaign and judges them as one suite. The suite that campaign start stored on the queue lists the
-expected runs. If a run has no outcome and its task is no longer in the queue, finish publishes the task again.
+expected runs. If a run has no outcome, and the queue has lost the task of the run, finish publishes the task again.
 
-Exit codes: those of the command suite; also 2 if runs have no outcome yet.`,
+Exit codes: the exit codes of the command suite. If some runs have no outcome yet, the exit code is 2.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return v.finish(cmd.Context(), r, f) },
 	}
@@ -43,8 +43,8 @@ Exit codes: those of the command suite; also 2 if runs have no outcome yet.`,
 	r.named(fs)
 	fs.StringVar(&f.out, "out", "", "directory of the result; it must be empty, absent, or hold an earlier result of this campaign")
 	fs.BoolVar(&f.wait, "wait", false, "wait until every run has an outcome")
-	fs.BoolVar(&f.now, "now", false, "judge only the runs that have an outcome; cells with missing runs are reported as not run")
-	fs.StringVar(&f.baseline, "baseline", "", "results.json of an earlier suite: only new failures fail the campaign")
+	fs.BoolVar(&f.now, "now", false, "do not wait: judge only the runs that have an outcome; the report lists the missing runs of each cell (a backend under faults) as not run")
+	fs.StringVar(&f.baseline, "baseline", "", "results.json of an earlier suite (the baseline): a failure that the baseline already contains does not fail the campaign")
 	fs.BoolVar(&f.asJSON, "json", false, "print results.json on stdout")
 	cmd.MarkFlagsMutuallyExclusive("wait", "now")
 	return cmd
@@ -79,7 +79,7 @@ func lost(again int) string {
 	if again == 0 {
 		return "the queue still has their tasks"
 	}
-	return fmt.Sprintf("the queue had lost the tasks of %d runs, and finish has published them again", again)
+	return fmt.Sprintf("the queue had lost the tasks of %d runs, and finish has published these tasks again", again)
 }
 
 // look asks how far a campaign is, and publishes again what the queue has lost.
@@ -108,7 +108,7 @@ func (v *verb) wait(ctx context.Context, c *campaign.Campaign) error {
 		if err != nil && queue.Away(err) && ctx.Err() == nil { // it may be started again
 			if away.IsZero() {
 				away = time.Now()
-				v.say("waiting: %v", err)
+				v.say("the queue does not answer, so this command waits: %v", err)
 			}
 			if time.Since(away) < waitAway && pause(ctx, lookEach) {
 				continue
@@ -119,7 +119,7 @@ func (v *verb) wait(ctx context.Context, c *campaign.Campaign) error {
 		}
 		away = time.Time{}
 		if again > 0 {
-			v.say("the queue had lost %s, and lockstorm has published them again", cli.Plural(again, "task"))
+			v.say("%s had disappeared from the queue, and lockstorm has published the lost tasks again", cli.Plural(again, "task"))
 		}
 		if s.Done >= s.Of {
 			return nil
@@ -135,9 +135,9 @@ func (v *verb) wait(ctx context.Context, c *campaign.Campaign) error {
 
 // line is how far a campaign is.
 func line(s *campaign.State) string {
-	text := fmt.Sprintf("%d of %s done, %s at work", s.Done, cli.Plural(s.Of, "run"), cli.Plural(len(s.Workers), "worker"))
+	text := fmt.Sprintf("%d of %s finished, %s running", s.Done, cli.Plural(s.Of, "run"), cli.Plural(len(s.Workers), "worker"))
 	if s.Left > 0 && s.Done < s.Of {
-		text += fmt.Sprintf(", %.1f runs per minute, about %v left", s.Rate, s.Left)
+		text += fmt.Sprintf(", %.1f runs per minute, about %v remaining", s.Rate, s.Left)
 	}
 	return text
 }
@@ -160,14 +160,14 @@ func (v *verb) statusCommand() *cobra.Command {
 		Short: "show the progress of the campaign",
 		Long: `Shows the number of finished runs and their statuses, the workers, the number of runs per minute and the time left.
 With --out, status also writes the report of the finished runs into a directory. The command serve shows this directory in a browser.
-With --follow, status repeats all this every few seconds.`,
+With --follow, status prints the progress again every few seconds.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return v.status(cmd.Context(), r, out, asJSON, follow) },
 	}
 	r.flags(cmd.Flags(), v)
 	r.named(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	cmd.Flags().BoolVar(&follow, "follow", false, "repeat until the campaign is done")
+	cmd.Flags().BoolVar(&follow, "follow", false, "print the progress every few seconds until the campaign is done")
 	cmd.Flags().StringVar(&out, "out", "", "directory of the report; it must be empty, absent, or hold an earlier report of this campaign")
 	return cmd
 }
@@ -223,20 +223,20 @@ func (v *verb) show(s *campaign.State, asJSON bool) error {
 		fmt.Fprintf(v.st.Stdout, "  %s\n", strings.Join(counts, ", "))
 	}
 	if worse := s.Statuses[gate.Worse]; worse > 0 {
-		fmt.Fprintf(v.st.Stdout, "  %s with an unexpected violation: campaign finish --now reports them\n", cli.Plural(worse, "run"))
+		fmt.Fprintf(v.st.Stdout, "  %s ended with an unexpected violation: to see the report, run campaign finish --now\n", cli.Plural(worse, "run"))
 	}
 	for _, cell := range slices.Sorted(maps.Keys(s.Found)) {
-		fmt.Fprintf(v.st.Stdout, "  the searches of cell %s found %s: %s\n", cell, cli.Plural(len(s.Found[cell]), "distinct violation"), strings.Join(s.Found[cell], "; "))
+		fmt.Fprintf(v.st.Stdout, "  in cell %s the search for violations found %s: %s\n", cell, cli.Plural(len(s.Found[cell]), "distinct violation"), strings.Join(s.Found[cell], "; "))
 	}
 	if n := s.Attempts - s.Done; n > 0 {
-		fmt.Fprintf(v.st.Stdout, "  %s in addition to the finished runs; the host disturbed %d of all attempts\n", cli.Plural(n, "attempt"), s.Disturbed)
+		fmt.Fprintf(v.st.Stdout, "  %s more than finished runs, because runs were retried; in %d of all attempts the host disturbed the run, or a server or tool was missing\n", cli.Plural(n, "attempt"), s.Disturbed)
 	}
 	if len(s.Lost) > 0 {
-		fmt.Fprintf(v.st.Stdout, "  the queue has lost %s: campaign finish publishes them again\n", cli.Plural(len(s.Lost), "task"))
+		fmt.Fprintf(v.st.Stdout, "  %s disappeared from the queue: to publish the lost tasks again, run campaign finish\n", cli.Plural(len(s.Lost), "task"))
 	}
 	full := ""
 	if float64(s.Bytes) > fullSoon*float64(s.Room) {
-		full = ": nearly full; remove other campaigns, or remove this campaign and start it again with a larger --max-size"
+		full = ": the storage is nearly full: remove other campaigns, or remove this campaign and start it again with a larger --max-size"
 	}
 	fmt.Fprintf(v.st.Stdout, "  runs stored: %s of %s%s\n", units.BytesSize(float64(s.Bytes)), units.BytesSize(float64(s.Room)), full)
 	w := tabwriter.NewWriter(v.st.Stdout, 0, 0, 2, ' ', 0)
@@ -259,7 +259,7 @@ func (v *verb) removeCommand() *cobra.Command {
 		},
 	}
 	r.flags(cmd.Flags(), v)
-	cmd.Flags().BoolVar(&force, "force", false, "delete the campaign even if workers are at work")
+	cmd.Flags().BoolVar(&force, "force", false, "delete the campaign even if workers are executing its runs")
 	return cmd
 }
 
@@ -279,13 +279,13 @@ func (v *verb) remove(ctx context.Context, r reach, name string, force bool) err
 				return environment(err)
 			}
 			if len(s.Workers) > 0 {
-				return usage(fmt.Errorf("campaign %s has %s at work: stop them first, or use --force", name, cli.Plural(len(s.Workers), "worker")))
+				return usage(fmt.Errorf("campaign %s still has %s: stop the workers first, or use --force", name, cli.Plural(len(s.Workers), "worker")))
 			}
 		}
 	}
 	if err := campaign.Remove(ctx, q, name); err != nil {
 		return environment(err)
 	}
-	fmt.Fprintf(v.st.Stdout, "campaign %s is deleted from %s\n", name, q.URL())
+	fmt.Fprintf(v.st.Stdout, "campaign %s was deleted from the queue %s\n", name, q.URL())
 	return nil
 }

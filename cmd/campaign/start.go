@@ -43,10 +43,10 @@ func (v *verb) startCommand() *cobra.Command {
 		Use:   "start [FILE|PRESET]",
 		Short: "publish the runs of a suite as tasks for workers",
 		Long: `Stores the suite on the queue and publishes one task for each cell and seed, the longest runs first. If the campaign was started before,
-start continues it: it publishes only the tasks that have no outcome and are not in the queue.
+start continues the campaign: start then publishes only the tasks that have no outcome and are not in the queue.
 
 With --embed, start also runs the queue (a NATS server) in its own process, until you interrupt it. With --out, start ends as soon as every run
-has an outcome, and writes the result as campaign finish does. If start is killed, run it again with the same flags: --store holds the data.
+has an outcome, and then writes the same result as campaign finish. If start is killed, run it again with the same flags: --store holds the data.
 
 Exit codes: 0 published; 3 wrong usage; 4 the queue cannot be used; with --out the exit code of the suite.`,
 		Args: cobra.MaximumNArgs(1),
@@ -57,19 +57,19 @@ Exit codes: 0 published; 3 wrong usage; 4 the queue cannot be used; with --out t
 	}
 	fs := cmd.Flags()
 	f.flags(fs, v)
-	fs.StringVar(&f.embed, "embed", "", "HOST:PORT: run the queue in this process, instead of --queue")
+	fs.StringVar(&f.embed, "embed", "", "HOST:PORT: run the queue (a NATS server) inside this process at this address, instead of using the server of --queue")
 	fs.StringVar(&f.store, "store", "", "with --embed: directory of the queue's data (default: lockstorm-runs/campaign-NAME)")
-	fs.StringVar(&f.cert, "embed-cert", "", "with --embed: file with the certificate of the server, for TLS; --embed-key names its key")
-	fs.StringVar(&f.key, "embed-key", "", "with --embed: file with the key of --embed-cert")
-	fs.StringVar(&f.out, "out", "", "with --embed: directory of the result; the command ends when every run has an outcome")
-	fs.StringVar(&f.baseline, "baseline", "", "with --out: results.json of an earlier suite: only new failures fail the campaign")
+	fs.StringVar(&f.cert, "embed-cert", "", "with --embed: file with the TLS certificate of the server; --embed-key names the file with the private key")
+	fs.StringVar(&f.key, "embed-key", "", "with --embed: file with the private key of the certificate in --embed-cert")
+	fs.StringVar(&f.out, "out", "", "with --embed: directory for the result; the command writes the result and ends when every run has an outcome")
+	fs.StringVar(&f.baseline, "baseline", "", "with --out: results.json of an earlier suite (the baseline): a failure that the baseline already contains does not fail the campaign")
 	fs.StringVar(&f.settings.Name, "name", "", "name of the campaign (default: the name of the suite)")
-	fs.StringVar(&f.seeds, "seeds", "", "seeds for the cells that list no seeds themselves: 5 for 1 to 5, 6-10, or 1,4,9")
-	fs.StringArrayVar(&f.replace, "replace", nil, "OLD=NEW: run the backend NEW wherever the suite says OLD, with the same expectations")
+	fs.StringVar(&f.seeds, "seeds", "", "seeds for the cells (a backend under faults) whose entry in the suite file has no seeds: 5 means the seeds 1 to 5; also 6-10, or 1,4,9")
+	fs.StringArrayVar(&f.replace, "replace", nil, "OLD=NEW: run the backend NEW in place of the backend OLD in the whole suite, with the same expected outcomes")
 	cli.Number(fs, &f.settings.Retry, "retry", 0, defaultRetry, "how often to retry a run that the host of a worker disturbed")
-	fs.DurationVar(&f.settings.AckWait, "ack-wait", defaultAckWait, "if a worker does not report for this long, the queue gives its run to another worker; workers report three times in this period")
-	fs.DurationVar(&f.settings.Keep, "keep", defaultKeep, "the queue deletes outcomes and runs that are older than this")
-	fs.StringVar(&f.room, "max-size", defaultRoom, "maximum size of all directories of runs on the queue")
+	fs.DurationVar(&f.settings.AckWait, "ack-wait", defaultAckWait, "if a worker sends no report for this long, the queue gives the worker's run to another worker; a live worker reports three times in this period")
+	fs.DurationVar(&f.settings.Keep, "keep", defaultKeep, "age at which the queue deletes outcomes and runs")
+	fs.StringVar(&f.room, "max-size", defaultRoom, "maximum total size of the runs that the queue stores")
 	return cmd
 }
 
@@ -77,19 +77,19 @@ func (f *startFlags) check() error {
 	room, err := units.RAMInBytes(f.room)
 	switch {
 	case err != nil || room <= 0:
-		return fmt.Errorf("--max-size %s: want a size, such as 10GB", f.room)
+		return fmt.Errorf("--max-size %s is not a size: write for example 10GB", f.room)
 	case (f.embed == "") == (f.URL == ""):
-		return errors.New("name the queue: either --queue nats://HOST:PORT or --embed HOST:PORT")
+		return errors.New("give one queue: either --queue nats://HOST:PORT (an existing NATS server) or --embed HOST:PORT (a NATS server in this process)")
 	case f.embed == "" && (f.out != "" || f.store != "" || f.cert != ""):
 		return errors.New("--out, --store and --embed-cert need --embed: with --queue, campaign finish writes the result")
 	case (f.cert == "") != (f.key == ""):
-		return errors.New("--embed-cert and --embed-key belong together: name both files")
+		return errors.New("only one of --embed-cert and --embed-key is given: give both flags (the certificate and its private key)")
 	case f.out == "" && f.baseline != "":
-		return errors.New("--baseline needs --out")
+		return errors.New("--baseline works only together with --out")
 	case f.settings.AckWait < leastAckWait:
-		return fmt.Errorf("--ack-wait %v: want at least %v", f.settings.AckWait, leastAckWait)
+		return fmt.Errorf("--ack-wait %v is too short: the minimum is %v", f.settings.AckWait, leastAckWait)
 	case f.settings.Keep < leastKeep:
-		return fmt.Errorf("--keep %v: want at least %v", f.settings.Keep, leastKeep)
+		return fmt.Errorf("--keep %v is too short: the minimum is %v", f.settings.Keep, leastKeep)
 	}
 	f.settings.Room = room
 	return nil
@@ -121,7 +121,7 @@ func (v *verb) start(ctx context.Context, f startFlags) error {
 		if err != nil {
 			return v.ended(ctx, err)
 		}
-		fmt.Fprintf(v.st.Stdout, "campaign %s: %s on %s\nstart workers with: %s campaign work --queue %s --campaign %s\n", c.Name, cli.Plural(len(c.Tasks(v.Book().Catalogue)), "run"), q.URL(), v.st.Name, q.URL(), c.Name)
+		fmt.Fprintf(v.st.Stdout, "campaign %s: %s published on the queue %s\nstart workers with: %s campaign work --queue %s --campaign %s\n", c.Name, cli.Plural(len(c.Tasks(v.Book().Catalogue)), "run"), q.URL(), v.st.Name, q.URL(), c.Name)
 		return nil
 	}
 	return v.embed(ctx, f, m)
@@ -133,7 +133,7 @@ func (v *verb) publish(ctx context.Context, q *queue.Queue, m *campaign.Manifest
 		if s, serr := c.State(ctx, v.Book().Catalogue); serr == nil && s.Done > 0 {
 			v.say("continuing the campaign that was started at %s: %s", s.Started.Format(time.DateTime), line(s))
 		}
-		v.say("the queue (NATS %s) keeps at most %s of runs, for %v", q.Version(), units.BytesSize(float64(m.Room)), m.Keep)
+		v.say("the queue (NATS %s) stores at most %s of runs, and deletes each run after %v", q.Version(), units.BytesSize(float64(m.Room)), m.Keep)
 	}
 	return c, err
 }
@@ -159,7 +159,7 @@ func (v *verb) embed(ctx context.Context, f startFlags, m *campaign.Manifest) (e
 	if err != nil {
 		return v.ended(ctx, err)
 	}
-	fmt.Fprintf(v.st.Stdout, "queue of campaign %s at %s\nstart workers with: %s campaign work --queue %s\n", c.Name, s.URL(), v.st.Name, s.URL())
+	fmt.Fprintf(v.st.Stdout, "the queue of campaign %s runs at %s\nstart workers with: %s campaign work --queue %s\n", c.Name, s.URL(), v.st.Name, s.URL())
 	if f.out == "" {
 		v.say("all outcomes are stored in %s; Ctrl-C stops the queue; to continue, run the same command again", store)
 		<-ctx.Done()

@@ -33,8 +33,8 @@ Exit codes: 0 the campaign is done; 3 wrong usage; 4 the queue cannot be used, o
 	r.flags(cmd.Flags(), v)
 	r.named(cmd.Flags())
 	cli.Number(cmd.Flags(), &jobs, "jobs", 1, 0, "maximum number of parallel runs (default: by processors and memory)")
-	cmd.Flags().DurationVar(&idle, "idle", 0, "end after this time without a run for this machine (default: wait until the campaign is done)")
-	cmd.Flags().StringVar(&dir, "dir", "", "directory of runs in progress; finished runs are stored on the queue (default: in the user's cache)")
+	cmd.Flags().DurationVar(&idle, "idle", 0, "end the worker if the queue offers no run for this machine during this time (default: wait until the campaign is done)")
+	cmd.Flags().StringVar(&dir, "dir", "", "directory for runs in progress (default: in the user's cache); the worker stores finished runs on the queue")
 	return cmd
 }
 
@@ -49,7 +49,7 @@ func (v *verb) work(ctx context.Context, r reach, jobs int, idle time.Duration, 
 		return environment(err)
 	}
 	if build != c.Build {
-		return environment(fmt.Errorf("campaign %s was started by build %s of the program, but this is build %s: results of two builds are not comparable; copy the program that started the campaign to this machine", c.Name, c.Build, build))
+		return environment(fmt.Errorf("campaign %s was started by build %s of this program, but this worker is build %s. Results of different builds are not comparable: copy the program that started the campaign to this machine", c.Name, c.Build, build))
 	}
 	machine, err := campaign.MachineName()
 	if err != nil {
@@ -60,14 +60,14 @@ func (v *verb) work(ctx context.Context, r reach, jobs int, idle time.Duration, 
 		return environment(err)
 	}
 	defer done()
-	v.say("working on campaign %s (%s) at %s", c.Name, cli.Plural(len(c.Tasks(v.Book().Catalogue)), "run"), q.URL())
+	v.say("worker started: campaign %s (%s), queue %s", c.Name, cli.Plural(len(c.Tasks(v.Book().Catalogue)), "run"), q.URL())
 	w := &campaign.Worker{
 		Campaign: c, Catalogue: v.Book().Catalogue, Name: fmt.Sprintf("%s-%d-%d", machine, os.Getpid(), time.Now().UnixNano()%1e6), Machine: machine, Dir: dir, Jobs: jobs, Idle: idle,
 		Progress: v.event,
 	}
 	switch err := w.Run(ctx); {
 	case errors.Is(err, campaign.ErrIdle):
-		v.say("%v: this worker ends; campaign status shows what is left", err)
+		v.say("%v, so this worker ends; campaign status shows the runs that are still missing", err)
 		return nil
 	case err != nil:
 		return v.ended(ctx, err)

@@ -54,9 +54,9 @@ func (a *verb) command() *cobra.Command {
 		Use:   "claims [NUMBER...]",
 		Short: "test claims that articles make about distributed locks",
 		Long: `Lists claims that articles make about distributed locks, with the verdicts that were measured for the
-documentation (docs/claims.md): stands, in part, falls, or open. Each claim has runs with backends, faults and
-workloads of its own, and its verdict is computed from the results of these runs. With --run, claims makes the runs again. Runs with an
-unexpected result are listed (exit code 5). The results are saved as ` + answersFile + ` in the directory of the runs; --from shows saved results.`,
+documentation (docs/claims.md): stands (true), in part (partly true), falls (false), or open (not decided). Each claim has runs with backends, faults and
+workloads of its own, and its verdict is computed from the results of these runs. With --run, claims makes the runs again, and lists runs with an
+unexpected result (exit code 5). The results are saved as ` + answersFile + ` in the directory of the runs; --from shows saved results.`,
 		Example: fmt.Sprintf("  %[1]s claims\n  %[1]s claims --run 9 12\n  %[1]s claims --from lockstorm-runs/claims", a.st.Name),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			chosen, err := chooseClaims(args)
@@ -73,7 +73,7 @@ unexpected result are listed (exit code 5). The results are saved as ` + answers
 				return &harness.Error{Code: harness.ExitUsage, Err: err}
 			}
 			if keep != "" && from == "" {
-				return errors.New("--keep needs --from: name the directory of the runs whose results to write")
+				return errors.New("--keep needs --from DIR: the directory of earlier runs, whose results --keep writes to a file")
 			}
 			if keep != "" {
 				if err := writeAnswers(keep, answers); err != nil {
@@ -103,7 +103,7 @@ func chooseClaims(numbers []string) ([]own.Claim, error) {
 		n, err := strconv.Atoi(text)
 		c, ok := own.FindClaim(n)
 		if err != nil || !ok {
-			return nil, fmt.Errorf("there is no claim %q: %q lists the claims", text, "claims")
+			return nil, fmt.Errorf("there is no claim %q: run %q to list the claims", text, "claims")
 		}
 		out = append(out, c)
 	}
@@ -119,7 +119,7 @@ func (a *verb) runClaims(ctx context.Context, claims []own.Claim, out string, jo
 	for _, c := range claims {
 		r.all += len(c.Runs)
 	}
-	fmt.Fprintf(a.st.Stderr, "%d runs, %d at a time, into %s\n", r.all, jobs, out)
+	fmt.Fprintf(a.st.Stderr, "making %d runs, %d in parallel; directory: %s\n", r.all, jobs, out)
 	together := slices.DeleteFunc(slices.Clone(claims), func(c own.Claim) bool { return c.Alone })
 	alone := slices.DeleteFunc(slices.Clone(claims), func(c own.Claim) bool { return !c.Alone })
 	if err := errors.Join(r.makeAll(ctx, together, jobs), r.makeAll(ctx, alone, 1)); err != nil {
@@ -207,7 +207,7 @@ func (r *claimRuns) one(ctx context.Context, number int, run own.ClaimRun) error
 	r.answers = append(r.answers, answer)
 	text := "as expected"
 	if !answer.AsIt {
-		text = "NOT as expected: " + strings.ReplaceAll(suite.Sentences(answer.Differs), "\n", "; ")
+		text = "unexpected result: " + strings.ReplaceAll(suite.Sentences(answer.Differs), "\n", "; ")
 	}
 	fmt.Fprintf(r.a.st.Stderr, "%4d of %d, %v  %s  %s\n", len(r.answers), r.all, time.Since(r.begun).Round(time.Second), run.Name, text)
 	return nil
@@ -308,7 +308,7 @@ func (a *verb) showClaims(claims []own.Claim, answers []own.Answer, asJSON, brie
 	if err := w.Flush(); err != nil || !brief {
 		return err
 	}
-	fmt.Fprintf(a.st.Stdout, "\n%s claims 9 shows the runs of claim 9; %s claims --run makes all runs again.\n", a.st.Name, a.st.Name)
+	fmt.Fprintf(a.st.Stdout, "\nTo see the runs of claim 9: %s claims 9. To make all runs again: %s claims --run.\n", a.st.Name, a.st.Name)
 	return nil
 }
 

@@ -29,22 +29,22 @@ func (a *App) adapterCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "adapter",
 		Short: "test a lock that is written in another language",
-		Long:  "Commands for adapters: programs through which lockstorm tests locks that are written in other languages, with --backend exec:cmd=FILE (docs/adapters.md).",
+		Long:  "Commands for adapters. An adapter is a program through which lockstorm tests a lock in another language (--backend exec:cmd=FILE, docs/adapters.md).",
 	}
 	f := adapterFlags{provider: cluster.Auto, ttl: 10 * time.Second, seed: 1}
 	check := &cobra.Command{
 		Use:   "check [--topology NAME] [--] CMD [ARGUMENT...]",
-		Short: "check that an adapter keeps to the protocol",
+		Short: "check whether an adapter obeys the protocol of docs/adapters.md",
 		Long: `Starts the servers that the adapter needs (its topology), starts the adapter twice against these servers, and tests the rules of the
-protocol. Proxies between the adapter and the servers count requests and hold back answers. The output says for each rule whether the adapter keeps the rule. A "--" between CMD and its arguments is not passed on.
+protocol. Proxies between the adapter and the servers count requests and hold back answers. The output says for each rule whether the adapter obeys the rule. lockstorm does not pass a "--" between CMD and its arguments to CMD.
 
-Exit codes: 0 the adapter keeps all rules, 1 the adapter breaks a rule, 3 wrong usage, 4 the adapter cannot run on this host.`,
+Exit codes: 0 the adapter obeys all rules, 1 the adapter breaks a rule, 3 wrong usage, 4 the adapter cannot run on this host.`,
 		Example: fmt.Sprintf("  %[1]s adapter check adapters/python/flock.py\n  %[1]s adapter check --topology zk-single -- java -jar my-lock.jar", a.st.Name),
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.checkAdapter(cmd, args, f) },
 	}
 	check.Flags().SetInterspersed(false)
-	check.Flags().StringVar(&f.topology, "topology", "", "topology of the servers (default: the first topology that the adapter names)")
+	check.Flags().StringVar(&f.topology, "topology", "", "set of servers (topology) to start (default: the first topology in the adapter's description)")
 	check.Flags().StringVar(&f.provider, "provider", f.provider, "how servers are started")
 	check.Flags().DurationVar(&f.ttl, "ttl", f.ttl, "time to live of leases")
 	check.Flags().Uint64Var(&f.seed, "seed", f.seed, "seed of the random owner names")
@@ -98,7 +98,7 @@ func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) er
 		}
 	}
 	if n := conform.Broken(all); n > 0 {
-		fmt.Fprintf(a.st.Stdout, "\nrules broken: %d of %d; rules not tested because an earlier rule is broken: %d\n", n, len(all), notTried)
+		fmt.Fprintf(a.st.Stdout, "\nthe adapter breaks %d of %d rules; %d rules were not tested, because an earlier rule is broken\n", n, len(all), notTried)
 		if said := strings.TrimSpace(log.String()); said != "" {
 			fmt.Fprintf(a.st.Stderr, "last output of the adapter:\n%s\n", lastLines(said, 12))
 		}

@@ -26,16 +26,16 @@ func (a *App) checkCommand() *cobra.Command {
 		Long: `Judges stored histories again. A history is the record of all events of a run.
 
 For the directory of a run, check judges the history, and writes results.json and the reports
-again. If lockstorm died before it merged the logs of the run, check merges these logs
-first. For a history file, check writes nothing.
+again. If lockstorm died before it merged the logs of the run into one history, check first merges
+these logs. For a history file, check writes nothing.
 
 With --model, each FILE is a history of another tool, in EDN (as Jepsen's history.edn) or JSON. Each operation has the fields
-process, type (invoke, ok, fail, info), f and value. Operations are sorted by index, else by time, else by their place in
-the file. A history passes if it is linearizable: there is an order of its operations in which the model allows every operation. Models:
+process, type (invoke, ok, fail, info), f and value. The order of the operations is their index, or without an index their time, or without both their place in
+the file. A history passes if it is linearizable: its operations have an order in which the model allows every operation. Models:
 ` + modelHelp() + `
-For several histories the exit code is the worst one: 1 (violation), else 4 (a file could not be
-written), 3 (a history could not be read), 2 (inconclusive) or 0 (pass). If one history cannot be
-read, the other histories are still judged.`,
+For several histories the exit code is the first of these codes that applies: 1 (a violation), 4 (a file could not be
+written), 3 (a history could not be read), 2 (inconclusive), 0 (pass). If one history cannot be
+read, check still judges the other histories.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -48,19 +48,19 @@ read, the other histories are still judged.`,
 		},
 	}
 	cmd.Flags().StringVar(&other.model, "model", "", "judge histories of other tools (EDN or JSON) by this model (check --help describes the models)")
-	cmd.Flags().BoolVar(&other.independent, "independent", false, "with --model: each value is [key value], as jepsen.independent writes it")
+	cmd.Flags().BoolVar(&other.independent, "independent", false, "with --model: each value in the history is a pair [key value], as Jepsen's library independent writes it; each key is judged on its own")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on stdout (an array for several runs)")
 	return cmd
 }
 
 func (a *App) check(ctx context.Context, paths []string, asJSON bool) error {
 	if dir := oneRun(paths); dir != "" {
-		return usage(fmt.Errorf("the files are %d logs of one run: judge them together with %s check %s", len(paths), a.st.Name, dir))
+		return usage(fmt.Errorf("these %d files are the logs of one run: to judge the whole run, use %s check %s", len(paths), a.st.Name, dir))
 	}
 	worst := harness.ExitPass
 	all := []*checker.Results{}
 	for _, path := range paths {
-		where := "none, because " + path + " is a file and not a run directory"
+		where := "none: reports are written only for run directories, and " + path + " is a file"
 		j, err := harness.Interruptible(ctx, path, func() (j *harness.Judged, err error) {
 			j, where, err = a.judge(path)
 			return j, err
@@ -147,7 +147,7 @@ func (a *App) judge(path string) (*harness.Judged, string, error) {
 		return j, absolute(filepath.Join(path, harness.ReportFile)), err
 	}
 	j, err := harness.JudgeFile(a.cat, path)
-	return j, "none, because " + path + " is a file and not a run directory", err
+	return j, "none: reports are written only for run directories, and " + path + " is a file", err
 }
 
 // worse keeps the code that must not be masked: 1 before 130, 70, 4, 3, 2, 5 and 0.

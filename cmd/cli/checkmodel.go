@@ -134,8 +134,8 @@ func objectOf(o models.Result) modelledObject {
 // notJudged is what a history of operations does not say.
 func notJudged(m models.Model) []string {
 	out := []string{
-		"leases: the history does not contain the ends of leases, so a grant after the end of another client's lease counts as a violation",
-		"data: the history does not contain the writes to the protected data",
+		"expired leases: the history does not contain the ends of leases, so a grant after another client's lease has expired counts as a violation",
+		"lost updates: the history does not contain the writes to the protected data",
 		"liveness and fairness: the history does not contain the ends of faults",
 	}
 	if !strings.HasPrefix(m.Name, "register") && m.Name != "fenced-mutex" {
@@ -159,7 +159,7 @@ func tellModelled(w io.Writer, m models.Model, h *operations.History, r modelRes
 			continue
 		}
 		if listed++; listed > mostKeys {
-			fmt.Fprintf(w, "  and %s more that did not pass\n", Plural(len(judged)-orderly(judged)-mostKeys, "key"))
+			fmt.Fprintf(w, "  and %s more without a pass\n", Plural(len(judged)-orderly(judged)-mostKeys, "key"))
 			break
 		}
 		tellObject(w, m, o)
@@ -194,17 +194,17 @@ func tellObject(w io.Writer, m models.Model, o models.Result) {
 	fmt.Fprintf(w, "  %-12s  ", o.Verdict)
 	switch o.Verdict {
 	case models.Pass:
-		fmt.Fprintf(w, "%sthe operations can be ordered so that each operation does what the model allows\n", of)
+		fmt.Fprintf(w, "%sthe operations have an order in which the model allows every operation\n", of)
 		return
 	case models.Unknown:
-		fmt.Fprintf(w, "%snot decided: there are too many possible orders to try all of them\n", of)
+		fmt.Fprintf(w, "%sno verdict: the operations have too many possible orders to try all of them\n", of)
 		return
 	}
 	fmt.Fprintf(w, "%s%s is impossible: %s\n", of, described(o.At), statesBefore(m, o))
 	if len(o.Proof) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "                the model allows no order of %s, whatever the other operations did:\n", these(len(o.Proof), o.Minimal))
+	fmt.Fprintf(w, "                proof: the model allows no order of %s, even if all other operations are ignored:\n", these(len(o.Proof), o.Minimal))
 	for i, c := range o.Proof {
 		if i == mostKeys {
 			fmt.Fprintf(w, "                  and %d more\n", len(o.Proof)-i)
@@ -223,7 +223,7 @@ func statesBefore(m models.Model, o models.Result) string {
 	if strings.HasPrefix(m.Name, "register") {
 		object = "register"
 	}
-	text := fmt.Sprintf("the earlier operations have several legal orders, and leave the %s in one of %d states, none of which allows this operation: %s",
+	text := fmt.Sprintf("the earlier operations have several legal orders, which leave the %s in one of %d states, and no such state allows this operation: %s",
 		object, len(o.Before)+o.More, strings.Join(o.Before, "; "))
 	if o.More > 0 {
 		text += fmt.Sprintf("; and %d more", o.More)
@@ -238,7 +238,7 @@ func these(n int, minimal bool) string {
 	case minimal:
 		return fmt.Sprintf("these %d operations", n)
 	}
-	return fmt.Sprintf("these %d operations (a part of them may be enough to show this)", n)
+	return fmt.Sprintf("these %d operations (perhaps fewer operations would be enough for the proof)", n)
 }
 
 // described is an operation in words.
@@ -264,5 +264,5 @@ func headOfModel(m models.Model, r modelResult) string {
 	case models.Failed:
 		return "violation: not linearizable as " + m.Name
 	}
-	return "inconclusive: too many possible orders"
+	return "inconclusive: the operations have too many possible orders to try all of them"
 }

@@ -100,7 +100,7 @@ func Main(book *suite.Book, st State, verbs ...Verb) int {
 func (a *App) guarded(f func() error) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(a.st.Stderr, "%s: internal error: %v\nThis is a bug of %s, and says nothing about the lock. Please report the bug with the command and these lines (version %s):\n%s",
+			fmt.Fprintf(a.st.Stderr, "%s: internal error: %v\nThis is a bug in %s, not a result about the lock. Please report the bug, with your command and the following lines (version %s):\n%s",
 				a.st.Name, p, a.st.Name, Version(), debug.Stack())
 			code = harness.ExitPanic
 		}

@@ -60,7 +60,7 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis", 3, `unknown backend "redis": choose one of none`},
 		{"run --backend redis-lua --nemesis meteor", 3, `unknown nemesis "meteor"`},
 		{"run --backend redis-lua --nemesis client-pause:x=1", 3, "choose from at, nth, message, every, for, until, while, clients"},
-		{"run --backend redis-lua --fencing on", 3, "issues no tokens"},
+		{"run --backend redis-lua --fencing on", 3, "issues no fencing tokens"},
 		{"run --backend redis-lua --ttl 0s", 3, "a lease needs a time to live"},
 		{"run --backend redis-lua --nemesis server-restart:nodes=granted", 3, "does not report which servers granted"},
 		{"run --backend redis-lua --wrong", 3, "unknown flag: --wrong"},
@@ -71,18 +71,18 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lua --nemesis client-pause:evry=1s", 3, `did you mean "every"?`},
 		{"run --backend redis-lua --backend redis-del", 3, `--backend "redis-del": the flag is given twice`},
 		{"run --bakend redis-lua", 3, "unknown flag --bakend: did you mean --backend?"},
-		{"run --backend redis-lua --time 99999999h", 3, "--time 99999999h: too long for a duration"},
+		{"run --backend redis-lua --time 99999999h", 3, "--time 99999999h: the duration is too long"},
 		{"run --backend redis-lua --nemesis client-pause:for=0s", 3, "for= must be greater than 0"},
-		{"run --backend sql-for-update --register postgres", 3, "backend sql-for-update keeps the protected data in its own transaction"},
-		{"run --backend etcd-election --workload try", 3, "but backend etcd-election supports only attempts that wait"},
+		{"run --backend sql-for-update --register postgres", 3, "backend sql-for-update writes the protected data in its own transaction"},
+		{"run --backend etcd-election --workload try", 3, "but backend etcd-election supports only an acquire that waits"},
 		{"run --backend zk-rwlock --workload reentrant", 3, "backend zk-rwlock is read-write"},
 		{"run --backend redis-lua --workload two-locks", 3, "this workload needs two locks: use --locks 2"},
 		{"run --backend redis-lua --workload job:mark=maybe", 3, "mark=maybe: choose no, after or before"},
 		{"run --backend redis-lua --nemesis kill-connection", 3, "a server that can end this connection: backend redis-lua on topology redis-single"},
 		{"run --backend sql-lease-row --nemesis promote-replica", 3, "postgres has no replica that lockstorm could promote"},
 		// Plans, parameters and waits are bounded.
-		{"run --backend redis-lua --nemesis client-pause:every=1ns --time 3s", 3, "every=1ns would make 3000000000 injections in a run of 3s, but the limit is 100000"},
-		{"run --backend redis-lua --nemesis chaos:every=1ns --time 3s", 3, "every=1ns would make up to"},
+		{"run --backend redis-lua --nemesis client-pause:every=1ns --time 3s", 3, "every=1ns would inject the fault 3000000000 times in a run of 3s, but the limit is 100000"},
+		{"run --backend redis-lua --nemesis chaos:every=1ns --time 3s", 3, "every=1ns would inject up to"},
 		{"run --backend redis-lua --workload counter:hold=1h --ttl 1s --time 2s", 3, "may take 5h0m"},
 		{"run --backend redis-lua --ttl 10h", 3, "--ttl 10h0m0s is too long: the maximum is 10m0s"},
 		{"run --backend redis-lua --time 100h", 3, "--time 100h0m0s is too long"},
@@ -92,7 +92,7 @@ func TestUsage(t *testing.T) {
 		// What would be passed over in silence is refused.
 		{"run --backend redis-lua --nemesis client-pause:at=waiting,at=acquired", 3, `parameter "at" of nemesis client-pause is given twice`},
 		{"run --backend redis-lua --nemesis client-pause:clients=c1+c1", 3, "c1 is named twice"},
-		{"run --backend redis-lua --nemesis client-pause:", 3, "no parameters after the colon"},
+		{"run --backend redis-lua --nemesis client-pause:", 3, "there is nothing after the colon"},
 		{"run --backend redis-lua --require=", 3, "--require needs the name of a check"},
 		// Values are named with what they should be, and whose they are.
 		{"run --backend redis-lua --clients two", 3, `--clients "two": want a whole number`},
@@ -102,17 +102,17 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lua --workload counter:hold=abc", 3, "workload counter: hold=abc is not a length"},
 		{"run --backend redis-lua --workload counter:try=2", 3, "workload counter: try=2 is not a number from 0 to 1"},
 		{"run --backend redis-lua --nemesis chaos:every=-1s", 3, "nemesis chaos: every=-1s is not a length"},
-		{"run --backend redis-lua --nemesis chaos:only=chaos", 3, "chaos is not a fault that chaos can draw"},
+		{"run --backend redis-lua --nemesis chaos:only=chaos", 3, "chaos cannot inject chaos"},
 		// A fault says how long the run must be, and that is enough.
 		{"run --backend redis-sentinel --nemesis failover-kill --time 9s", 3, "use --time 9.9s or longer"},
-		{"run --backend redis-sentinel --topology redis-sentinel --provider embedded", 3, "there is no embedded server for"},
+		{"run --backend redis-sentinel --topology redis-sentinel --provider embedded", 3, "cannot run embedded in lockstorm"},
 		{"completion bash", 0, "bash completion"},
 		{"__complete run --backend redis-l", 0, "redis-lua"},
 		{"__complete run --nemesis client-p", 0, "client-pause"},
 		{"run --backend file-flock --nemesis server-restart", 3, "has no server"},
 		{"dance", 3, `unknown command "dance"`},
-		{"list", 3, "name what to list: one of backends, nemeses, workloads, checks"},
-		{"list frogs", 3, "name what to list"},
+		{"list", 3, "name the kind of things to list: one of backends, nemeses, workloads, checks"},
+		{"list frogs", 3, "name the kind of things to list"},
 		{"list backends", 0, "redis-watchdog"},
 		{"list nemeses", 0, "for=1.5ttl: how long the fault lasts"},
 		{"list workloads", 0, "before-write"},
@@ -234,7 +234,7 @@ func TestRunCheckReport(t *testing.T) {
 	if want := "seed 5; to repeat this run: lockstorm run --backend none --time 300ms --ttl=200ms --json --seed 5"; first != want {
 		t.Errorf("first line %q, want %q", first, want)
 	}
-	if end := "report: " + filepath.Join(dir, "report.html") + "\nagain: lockstorm run --backend none --time 300ms --ttl=200ms --json --seed 5"; !strings.HasSuffix(strings.TrimSpace(errs), end) {
+	if end := "report: " + filepath.Join(dir, "report.html") + "\nto start this run again: lockstorm run --backend none --time 300ms --ttl=200ms --json --seed 5"; !strings.HasSuffix(strings.TrimSpace(errs), end) {
 		t.Errorf("last lines of %s, want %s", errs, end)
 	}
 	for _, path := range []string{dir, filepath.Join(dir, "history.jsonl")} {
@@ -363,7 +363,7 @@ func TestCheckLooksAtTheLogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, _ := lockstorm(t, "check", dir)
-	if code != harness.ExitUnknown || !strings.Contains(out, "history.jsonl and logs/ disagree") || !strings.Contains(out, "remove "+path) {
+	if code != harness.ExitUnknown || !strings.Contains(out, "history.jsonl and the logs in logs/ disagree") || !strings.Contains(out, "remove "+path) {
 		t.Errorf("cut: exit %d\n%s", code, out)
 	}
 	if err := os.Remove(path); err != nil {
@@ -376,7 +376,7 @@ func TestCheckLooksAtTheLogs(t *testing.T) {
 	if err != nil || len(logs) < 2 {
 		t.Fatal(logs, err)
 	}
-	if code, _, errs := lockstorm(t, append([]string{"check"}, logs...)...); code != harness.ExitUsage || !strings.Contains(errs, "judge them together with lockstorm check "+dir) {
+	if code, _, errs := lockstorm(t, append([]string{"check"}, logs...)...); code != harness.ExitUsage || !strings.Contains(errs, "to judge the whole run, use lockstorm check "+dir) {
 		t.Errorf("logs: exit %d\n%s", code, errs)
 	}
 }
@@ -390,7 +390,7 @@ func TestACacheThatCannotBeWritten(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", file)
 	t.Setenv("TMPDIR", t.TempDir())
 	code, _, errs := lockstorm(t, "run", "--backend", "none", "--nemesis", "none", "--time", "300ms", "--ttl", "300ms", "--out", filepath.Join(t.TempDir(), "run"))
-	if code == harness.ExitEnvironment || !strings.Contains(errs, "the user's cache is not writable") {
+	if code == harness.ExitEnvironment || !strings.Contains(errs, "the cache directory of this user is not writable") {
 		t.Errorf("exit %d\n%s", code, errs)
 	}
 }

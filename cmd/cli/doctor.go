@@ -30,9 +30,9 @@ func (a *App) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "show which servers can be used on this host, and how to get the other servers",
-		Long: `Lists every topology (a set of servers) with the provider that --provider auto chooses on this host, and with what
-the other providers lack. doctor also says what the fault clock-jump needs, whether Docker can run servers, and which
-containers, networks and unfinished cache folders killed runs have left behind. --clean removes only these leftovers.
+		Long: `Lists every topology (a set of servers). A provider is the way in which lockstorm gets servers: processes, containers, servers embedded in lockstorm,
+or existing servers. For each topology doctor names the provider that --provider auto chooses on this host, and says what the other providers lack. doctor also says what the fault clock-jump needs, and whether Docker can run servers. doctor lists the leftovers of killed runs: containers, networks
+and unfinished cache folders. --clean removes only these leftovers.
 The exit code is 4 if a topology cannot be started with any provider.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -43,7 +43,7 @@ The exit code is 4 if a topology cannot be started with any provider.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	cmd.Flags().BoolVar(&clean, "clean", false, "remove and list the leftovers of killed runs")
+	cmd.Flags().BoolVar(&clean, "clean", false, "remove the leftovers of killed runs (containers, networks, unfinished cache folders), and list them")
 	cmd.MarkFlagsMutuallyExclusive("json", "clean")
 	return cmd
 }
@@ -52,7 +52,7 @@ The exit code is 4 if a topology cannot be started with any provider.`,
 func (a *App) clean(ctx context.Context) error {
 	half, unremoved := cachedir.Clean()
 	for _, dir := range half {
-		fmt.Fprintf(a.st.Stdout, "removed %s, left unfinished by a killed run\n", dir)
+		fmt.Fprintf(a.st.Stdout, "removed %s, which a killed run had left unfinished\n", dir)
 	}
 	if unremoved != nil {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: unremoved}
@@ -94,10 +94,10 @@ func (a *App) docker(ctx context.Context) usable {
 	for _, l := range left {
 		names := strings.Join(slices.Concat(l.Containers, l.Networks), ", ")
 		if l.Dead {
-			u.Missing = append(u.Missing, fmt.Sprintf("run %s was killed and left %s behind: doctor --clean removes these leftovers", l.Run, names))
+			u.Missing = append(u.Missing, fmt.Sprintf("run %s was killed and left %s behind: to remove these leftovers, run doctor --clean", l.Run, names))
 			continue
 		}
-		u.Missing = append(u.Missing, fmt.Sprintf("run %s was started on another machine or in another container and still has %s: check there whether the run is alive", l.Run, names))
+		u.Missing = append(u.Missing, fmt.Sprintf("run %s was started on another machine or in another container, and still has %s. doctor --clean does not remove them: check there whether the run is alive", l.Run, names))
 	}
 	return u
 }
@@ -157,7 +157,7 @@ func cache() usable {
 		u.Missing = append(u.Missing, err.Error())
 	}
 	for _, half := range left {
-		u.Missing = append(u.Missing, fmt.Sprintf("a killed run left %s unfinished: doctor --clean removes this leftover", half))
+		u.Missing = append(u.Missing, fmt.Sprintf("a killed run left %s unfinished: to remove it, run doctor --clean", half))
 	}
 	return u
 }

@@ -46,16 +46,18 @@ func (a *App) exploreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explore --backend NAME [-- ARGUMENT...]",
 		Short: "search for faults and moments that make a lock break its promises",
-		Long: `Runs a lock with faults, moments, workloads and numbers of clients that explore chooses itself. explore observes in which order requests, answers,
-expired leases and faults occurred, and varies the runs that showed an order not seen before, or in which two clients nearly held the lock at
-the same time. --random varies nothing and learns nothing; use it to see what the learning is worth.
+		Long: `explore makes many runs of a lock, and chooses the faults, their moments, the workload and the number of clients of each run. explore observes in which
+order requests, answers, expired leases and faults occurred. Some runs show a new order, and in some runs two clients nearly hold the lock at the same
+time: explore makes variants of these runs. With --random, explore chooses every run at random and learns nothing from earlier runs. Use --random to
+measure how much the learning helps.
 
-Short runs are made in parallel, as many as the processors and the memory allow. At the end explore lists the distinct violations and makes the runs of
-the first --shrink violations smaller (as the command shrink does). Each violation has the directory of a run that replay can repeat.
+explore makes short runs in parallel, as many as the processors and the memory allow. At the end explore lists the distinct violations. For the first
+violations (--shrink says how many), explore searches for the smallest run that still shows the violation, as the command shrink does. For each violation
+explore keeps the directory of a run, which the command replay can repeat.
 
 The directory of the search (--out) also holds what explore has learned: with the same --out, a later search continues.
 
-Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage, 4 the runs could not be made, 130 interrupted (what was found is kept).`,
+Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage, 4 the runs could not be made, 130 interrupted (explore keeps the violations that it has found).`,
 		Example: fmt.Sprintf("  %[1]s explore --backend redlock --for 5m\n  %[1]s explore --backend redis-fenced --fencing on --for 1m --fail-on defect\n  %[1]s explore --backend redsync --vary fail-fast,tries --for 5m\n  %[1]s explore --backend exec:cmd=./my-lock.py -- an argument of my-lock.py", a.st.Name),
 		Args:    a.noWords,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -72,21 +74,21 @@ Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage
 	fs.StringVar(&f.cfg.Backend, "backend", "", "the lock to search (see: list backends); exec:cmd=FILE for a lock in another language")
 	fs.StringVar(&f.cfg.Topology, "topology", "", "set of servers (default: the first one that the backend supports)")
 	fs.StringVar(&f.cfg.Fencing, "fencing", f.cfg.Fencing, "protect the data with fencing tokens: on, off, or both")
-	fs.StringVar(&f.cfg.Discipline, "discipline", "", "when clients stop using the lock: told, obey or trusting (default: as run does)")
-	fs.StringVar(&f.cfg.FailOn, "fail-on", f.cfg.FailOn, "all: every violation counts; defect: violations that are inherent to leases do not count")
-	fs.DurationVar(&f.cfg.TTL, "ttl", 0, "time to live of leases (default: that of the topology, else 1s)")
+	fs.StringVar(&f.cfg.Discipline, "discipline", "", "when clients stop using the lock: told (when the library reports that the lock is lost), obey (at the end of the lease) or trusting (never); default: told for libraries that report a loss, else obey")
+	fs.StringVar(&f.cfg.FailOn, "fail-on", f.cfg.FailOn, "violations that explore searches for: all; or defect: all violations except those inherent to leases")
+	fs.DurationVar(&f.cfg.TTL, "ttl", 0, "time to live of leases (default: the default of the topology, or else 1s)")
 	positive(fs, &f.length, "for", "how long to search (default: 10m)")
-	fs.StringVar(&f.out, "out", "", "directory of the search; an earlier search in it is continued (default: "+runsDir+"/explore-BACKEND-TIME)")
+	fs.StringVar(&f.out, "out", "", "directory of the search; if the directory contains an earlier search, explore continues that search (default: "+runsDir+"/explore-BACKEND-TIME)")
 	Number(fs, &f.jobs, "jobs", 1, 0, "maximum number of parallel runs (default: by processors and memory)")
-	Number(fs, &f.keep, "keep", 1, exploreKeep, "maximum number of violating runs whose directories are kept")
+	Number(fs, &f.keep, "keep", 1, exploreKeep, "maximum number of runs with a violation whose directories explore keeps")
 	Number(fs, &f.stop, "stop-at", 1, 0, "end after this many distinct violations (default: no limit)")
-	fs.StringVar(&f.until, "until", "", "CHECK or CHECK:CLASS: end at the first violation of this check (and class), for example ownership:defect")
-	Number(fs, &f.shrink, "shrink", 0, 1, "how many violations to make smaller at the end, in the order in which they were found")
-	fs.Uint64Var(&f.cfg.Seed, "seed", 1, "seed of the search; runs in parallel finish in any order, so the same seed does not repeat a search")
+	fs.StringVar(&f.until, "until", "", "CHECK or CHECK:CLASS: end at the first violation that this check finds (in this class), for example ownership:defect")
+	Number(fs, &f.shrink, "shrink", 0, 1, "number of violations (the first ones found) for which explore searches at the end for the smallest run that still shows the violation")
+	fs.Uint64Var(&f.cfg.Seed, "seed", 1, "seed of the search; the same seed does not repeat a search, because parallel runs finish in a different order each time")
 	fs.StringSliceVar(&f.choice.Only, "only", nil, "inject only these faults: names joined by commas (see: list nemeses)")
-	fs.StringSliceVar(&f.choice.Without, "without", nil, "never inject these faults, for example evict,flush: what every lock in Redis loses by them is known")
-	fs.StringSliceVar(&f.choice.Vary, "vary", nil, "also vary these options of the lock (see: list backends): names joined by commas, or all; options of --backend NAME:key=value keep their values unless they are named here")
-	fs.BoolVar(&f.random, "random", false, "choose every run at random and learn nothing")
+	fs.StringSliceVar(&f.choice.Without, "without", nil, "never inject these faults, for example evict,flush (two faults that delete the keys of every lock in Redis)")
+	fs.StringSliceVar(&f.choice.Vary, "vary", nil, "also vary these options of the lock (see: list backends): names joined by commas, or all; an option in --backend NAME:key=value keeps its value, unless --vary names the option")
+	fs.BoolVar(&f.random, "random", false, "choose every run at random, and learn nothing from earlier runs")
 	fs.BoolVar(&f.asJSON, "json", false, "print the violations as JSON")
 	return cmd
 }
@@ -105,7 +107,7 @@ func (a *App) explore(ctx context.Context, f exploreFlags) error {
 	probe.Clients = 3
 	jobs := cmp.Or(f.jobs, int(max(gate.Capacity()/min(gate.Shares(a.cat, probe), gate.Capacity()), 1)))
 	view := newView(a.st)
-	view.line("searching %s for %v: %s, %s, %s in parallel, into %s", f.cfg.Backend, length, Plural(len(space.Faults()), "fault"), Plural(len(space.Workloads()), "workload"), Plural(jobs, "run"), out)
+	view.line("searching %s for %v with %s, %s, %s in parallel; directory: %s", f.cfg.Backend, length, Plural(len(space.Faults()), "fault"), Plural(len(space.Workloads()), "workload"), Plural(jobs, "run"), out)
 	begun := time.Now()
 	s := &search.Search{
 		Space: space, Dir: out, Seed: seed, Jobs: jobs, Random: f.random, Keep: f.keep, StopAt: f.stop,
@@ -145,7 +147,7 @@ func (a *App) exploring(v *view, st search.State, elapsed, length time.Duration)
 	if n := st.New; n != nil {
 		v.line("%7s  run %d: %s: %s", elapsed.Round(time.Second), n.Nth, n, n.Genome)
 	}
-	v.status(fmt.Sprintf("%v of %v: %s, %d kinds of behaviour, %s", elapsed.Round(time.Second), length, Plural(st.Runs, "run"), st.Features, Plural(len(st.Violations), "violation")))
+	v.status(fmt.Sprintf("%v of %v: %s, %d different behaviours, %s", elapsed.Round(time.Second), length, Plural(st.Runs, "run"), st.Features, Plural(len(st.Violations), "violation")))
 }
 
 // explored lists what was found, and makes it smaller.
@@ -155,12 +157,12 @@ func (a *App) explored(ctx context.Context, f exploreFlags, out string, st *sear
 			return err
 		}
 	} else {
-		fmt.Fprintf(a.st.Stdout, "%s in %v (%d without a verdict, %d could not be made): %s of behaviour\n", Plural(st.Runs, "run"), took.Round(time.Second), st.Unjudged, st.Refused, Plural(st.Features, "kind"))
+		fmt.Fprintf(a.st.Stdout, "%s in %v (%d without a verdict; %d more could not be started); %s of behaviour seen\n", Plural(st.Runs, "run"), took.Round(time.Second), st.Unjudged, st.Refused, Plural(st.Features, "kind"))
 		for _, why := range slices.Sorted(maps.Keys(st.Why)) {
 			fmt.Fprintf(a.st.Stdout, "    without a verdict: %s in %s\n", why, Plural(st.Why[why], "run"))
 		}
 		for i, v := range st.Violations {
-			fmt.Fprintf(a.st.Stdout, "\nviolation %d: %s, in %s, first after %v\n%s\n", i+1, v, Plural(v.Runs, "run"), v.After.Round(time.Second), a.st.Style.Wrap("    "+v.Message, 4))
+			fmt.Fprintf(a.st.Stdout, "\nviolation %d: %s; found in %s, first after %v\n%s\n", i+1, v, Plural(v.Runs, "run"), v.After.Round(time.Second), a.st.Style.Wrap("    "+v.Message, 4))
 			if v.Dir != "" {
 				fmt.Fprintf(a.st.Stdout, "    report: %s\n    again:  %s replay %s --times 10\n", absolute(filepath.Join(out, v.Dir, harness.ReportFile)), a.st.Name, filepath.Join(out, v.Dir))
 			}
@@ -196,7 +198,7 @@ func (a *App) shrinkFound(ctx context.Context, f exploreFlags, out string, all [
 		fmt.Fprintf(a.st.Stdout, "\nshrinking %s\n", v)
 		to := filepath.Join(out, "shrunk", filepath.Base(v.Dir))
 		if harness.EmptyDir(to) != nil {
-			fmt.Fprintf(a.st.Stdout, "    it was made smaller before: %s\n", to)
+			fmt.Fprintf(a.st.Stdout, "    an earlier search has already found the smallest run: %s\n", to)
 			continue
 		}
 		err := a.shrink(ctx, filepath.Join(out, v.Dir), shrinkFlags{out: to, check: v.Check, runs: shrinkRuns, rate: shrinkRate})

@@ -19,16 +19,16 @@ func (a *App) exportCommand() *cobra.Command {
 	var format, out string
 	cmd := &cobra.Command{
 		Use:   "export DIR|FILE",
-		Short: "write a run's lock operations as a history for other tools",
-		Long: `Writes the acquires and releases of a run for tools that do not support leases.
+		Short: "write the lock operations of a run as a history for Jepsen's or Porcupine's checkers",
+		Long: `Writes the acquires and releases of a run as a history for other tools. These tools do not know leases.
 
   jepsen     history.edn in Jepsen's format, one map per line; with several locks each value is [lock value], as in
              jepsen.independent
   porcupine  a JSON array of porcupine.Operation, with f, key and client as input
 
-Each grant is written as a separate process, and the value names the client. If a hold ended without a release (its lease
-expired, or its client died), export writes a release with unknown outcome, because the lock may have been free from
-that moment on. Locks that several clients may hold at once (read-write locks) cannot be exported.`,
+In the exported history each grant has a process number of its own, and the value names the client. If a grant ended without
+a release (its lease expired, or its client died), export writes a release with unknown outcome, because the lock may have
+been free from that moment on. export refuses read-write locks, because several clients may hold them at once.`,
 		Example: fmt.Sprintf("  %[1]s export lockstorm-runs/run-1 --as jepsen --out history.edn\n  %[1]s check --model mutex history.edn", a.st.Name),
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.export(args[0], format, out) },
@@ -40,7 +40,7 @@ that moment on. Locks that several clients may hold at once (read-write locks) c
 
 func (a *App) export(path, format, out string) error {
 	if format != "jepsen" && format != "porcupine" {
-		return usage(fmt.Errorf("--as %q: choose jepsen or porcupine", format))
+		return usage(fmt.Errorf("--as %q: unknown format: choose jepsen or porcupine", format))
 	}
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		path = filepath.Join(path, history.File)

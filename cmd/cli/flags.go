@@ -28,7 +28,7 @@ func (o *once) Set(s string) error {
 	return o.Value.Set(s)
 }
 
-var errTwice = errors.New("the flag is given twice, but takes only one value")
+var errTwice = errors.New("this flag is given twice, but it takes only one value: remove one of the two")
 
 // onceEach makes every flag of one value refuse a second one, in all verbs. What is set or not may be said
 // again.
@@ -72,7 +72,7 @@ func (a *App) plainFlagError(err error) error {
 	case want == "":
 		return err
 	case value.Type() == "duration" && overflows(bad.GetValue()):
-		return fmt.Errorf("--%s %s: too long for a duration", bad.GetFlag().Name, bad.GetValue())
+		return fmt.Errorf("--%s %s: the duration is too long: choose a shorter one", bad.GetFlag().Name, bad.GetValue())
 	}
 	return fmt.Errorf("--%s %q: want %s", bad.GetFlag().Name, bad.GetValue(), want)
 }

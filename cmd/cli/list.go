@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/points"
 )
 
@@ -40,7 +41,7 @@ func (a *App) listCommand() *cobra.Command {
 			if len(args) == 1 && lists[args[0]] != nil {
 				return nil
 			}
-			return fmt.Errorf("name what to list: one of %s", strings.Join(kinds, ", "))
+			return fmt.Errorf("name the kind of things to list: one of %s", strings.Join(kinds, ", "))
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			items := lists[args[0]]()
@@ -107,8 +108,12 @@ func (a *App) printList(items []listed) error {
 		fmt.Fprintf(tw, "%s\t%s\n", l.Name, l.Doc)
 		if len(l.Topologies) > 0 {
 			facts := ""
-			if l.Ends != "" {
-				facts = "; a grant that no client releases ends with: " + l.Ends
+			switch l.Ends {
+			case "":
+			case history.EndsNever:
+				facts = "; without a release, a grant never ends"
+			default:
+				facts = "; without a release, a grant ends with the client's " + l.Ends
 			}
 			if l.Tokens {
 				facts += "; issues fencing tokens"

@@ -19,8 +19,8 @@ func (a *App) mergeCommand() *cobra.Command {
 		Use:   "merge DIR... --out DIR",
 		Short: "make one report from the shards of a suite, or from an interrupted suite",
 		Long: `Judges the runs in several suite directories together: the shards of one suite, or the directory of a suite that was
-killed. merge does not move the runs: the report links to the runs, so do not move the directories afterwards. The exit
-code is that of the whole suite. The report lists the cells without a run (exit code 2).`,
+killed. merge leaves the runs where they are, and the report links to them: do not move the directories afterwards. The
+exit code is the exit code of the whole suite. If a cell (a backend under faults) has no run, the report lists this cell, and the exit code is 2.`,
 		Example: fmt.Sprintf("  %[1]s merge shard-1 shard-2 shard-3 --out all\n  %[1]s merge killed --out killed", a.st.Name),
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -44,8 +44,8 @@ code is that of the whole suite. The report lists the cells without a run (exit 
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.out, "out", "", "directory of the report; it must be empty, absent or one of the merged directories")
-	f.StringVar(&s.baseline, "baseline", "", "results.json of an earlier suite: only new failures fail the whole suite")
-	f.BoolVar(&s.update, "update-baseline", false, "write the results to the baseline")
+	f.StringVar(&s.baseline, "baseline", "", "results.json of an earlier suite (the baseline): a failure that the baseline already contains does not fail the suite")
+	f.BoolVar(&s.update, "update-baseline", false, "write the results of this suite to the file of --baseline")
 	f.BoolVar(&s.asJSON, "json", false, "print results.json on stdout")
 	return cmd
 }
@@ -61,14 +61,14 @@ func newOrSame(out string, dirs []string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("--out %s is not empty: name a new directory", out)
+	return fmt.Errorf("--out %s is not empty: choose a new directory", out)
 }
 
 func (a *App) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [FILE]",
-		Short: "write a commented suite file as a starting point",
-		Long:  "Writes " + suiteFile + ", or FILE. The suite tests your own locks, if this program contains any. Otherwise the suite tests two of lockstorm's locks. With -, the suite is printed. An existing file is never overwritten.",
+		Short: "write a suite file with comments, as a start for your own suite",
+		Long:  "Writes " + suiteFile + ", or the file FILE. If this program contains your own locks, the suite tests them. If not, the suite tests two of lockstorm's locks. With - in place of FILE, init prints the suite. init never overwrites an existing file.",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := suiteFile
@@ -94,7 +94,7 @@ func (a *App) initCommand() *cobra.Command {
 			if err = errors.Join(err, f.Close()); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.st.Stdout, "%s written: review it, then run: %s suite %s\n", path, a.st.Name, path)
+			fmt.Fprintf(a.st.Stdout, "wrote %s: review the file, then run: %s suite %s\n", path, a.st.Name, path)
 			return nil
 		},
 	}

@@ -22,14 +22,14 @@ func (a *App) replayCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "replay DIR",
-		Short: "repeat a run with the same configuration, seed and plan of faults",
-		Long: `Repeats the run of a run directory in a new directory, with the configuration, the seed and the plan of faults
-that its trial.json contains. The timing of processes may differ. A fault may hit another client,
-unless the plan names the client.
+		Short: "repeat a run with the same configuration, seed and faults",
+		Long: `Makes the run of a run directory once more, in a new directory. The file trial.json in the run directory gives the
+configuration, the seed and the plan (the list of all faults). The timing of the processes may differ from that of the
+original run. So a fault may hit another client, unless the plan names the client.
 
-The output says for each repeated run whether it ended like the original run: with the same verdicts, and
-with findings of the same rules in each check. The exit code is the worst of all runs: 1 (violation), else 2
-(inconclusive), else 0.`,
+A repeated run ended like the original run if each check has the same verdict, and findings with the same rules. The
+output says this for each repeated run. The exit code is 1 if a run has a violation. If no run has a violation, the exit
+code is 2 if a run is inconclusive, and 0 if all runs passed.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.replay(cmd.Context(), args[0], out, times)
@@ -79,7 +79,7 @@ func (a *App) replay(ctx context.Context, dir, out string, times int) error {
 	}
 	if before != nil {
 		low, high := explore.Interval(same, times)
-		fmt.Fprintf(a.st.Stdout, "\n%d of %d runs ended like the original run in %s (95 %% interval: %.0f %% to %.0f %%)\n", same, times, dir, 100*low, 100*high)
+		fmt.Fprintf(a.st.Stdout, "\n%d of %d runs ended like the original run in %s (95 %% confidence interval of this share: %.0f %% to %.0f %%)\n", same, times, dir, 100*low, 100*high)
 		if err := sayRate(out, same, times); err != nil {
 			return &harness.Error{Code: harness.ExitEnvironment, Err: err}
 		}

@@ -13,7 +13,7 @@ import (
 func (a *App) reportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "report DIR",
-		Short: "write the reports of a run again",
+		Short: "judge a run again, and write its reports again",
 		Long: `Judges the history of a run directory and writes results.json, report.html and junit.xml
 again.
 The exit code says only whether the files were written. To get the verdict as exit code, use the command check.`,

@@ -29,12 +29,12 @@ func (a *App) runCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "run --backend NAME [-- ARGUMENT...]",
-		Short: "test a lock under faults, and judge the record",
+		Short: "run clients against a lock, inject faults, and judge the record of the run",
 		Long: `Runs clients of one backend (a lock) under faults, records every event, and judges the record.
 
 The directory of the run holds trial.json, plan.json, logs/, history.jsonl, nodes/, results.json,
-report.html and junit.xml. The last lines on stdout are the verdict with the report's path, and a command
-that starts a new run with the same flags and seed. The command replay repeats the run with its saved plan of faults.`,
+report.html and junit.xml. The last lines on stdout are the verdict, the path of the report, and a command
+that starts a new run with the same flags and seed. The command replay repeats the run with its saved plan (the list of all faults).`,
 		Example: fmt.Sprintf(`  %[1]s run --backend redis-lua --nemesis client-pause --ttl 1s --clients 3
   %[1]s run --backend redis-fenced --nemesis client-pause --fencing on
   %[1]s run --backend redis-lua --nemesis client-pause:at=before-write,for=2ttl --nemesis server-restart
@@ -88,7 +88,7 @@ func (a *App) complete(cmd *cobra.Command) {
 func (a *App) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 	cfg.Version = Version()
 	if cmd.Flags().Changed("ttl") && cfg.TTL == 0 { // to the harness 0 is the default
-		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--ttl 0s: a lease needs a time to live: leave out --ttl to use the default of the topology")}
+		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--ttl 0s: a lease needs a time to live above 0: choose a longer --ttl, or leave out --ttl to use the default of the topology")}
 	}
 	if cmd.Flags().Changed("require") && len(cfg.Require) == 0 {
 		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--require needs the name of a check: `lockstorm list checks` shows the names")}
@@ -103,7 +103,7 @@ func (a *App) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 	view.caches()
 	view.line("seed %d; to repeat this run: %s", t.Config.Seed, t.Config.Command)
 	if cfg.Clients == 1 {
-		view.line("note: a single client can never violate mutual exclusion")
+		view.line("note: with only one client, mutual exclusion cannot be violated: use --clients 2 or more")
 	}
 	o, err := a.make(cmd.Context(), t, out, view)
 	if err != nil {
@@ -139,7 +139,7 @@ func (a *App) tell(o *harness.Outcome, asJSON bool) error {
 	}
 	headline := reports.Headline(o.Results)
 	if o.Interrupted {
-		headline = "interrupted (the events recorded so far were kept); " + headline
+		headline = "interrupted: lockstorm has kept and judged the events up to the interruption; " + headline
 	}
 	a.lastLine(asJSON, a.coloured(asJSON, o.ExitCode(), headline), absolute(filepath.Join(o.Dir, harness.ReportFile)))
 	a.sayAgain(asJSON, o.Results.Command)
@@ -177,7 +177,7 @@ func (a *App) sayAgain(asJSON bool, command string) {
 		w = a.st.Stderr
 	}
 	if command != "" {
-		fmt.Fprintf(w, "again: %s\n", reports.Visible(command, ""))
+		fmt.Fprintf(w, "to start this run again: %s\n", reports.Visible(command, ""))
 	}
 }
 

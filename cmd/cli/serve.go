@@ -26,19 +26,19 @@ func (a *App) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve DIR",
 		Short: "show the runs and suites of a directory in a web browser",
-		Long: `Serves a directory over HTTP until you interrupt the command. The page lists the runs and suites in the directory with
-their verdicts and reports, and includes runs in progress. The server only reads files, answers only requests for its
-own address, and follows no link out of the directory.`,
+		Long: `Serves a directory over HTTP until you interrupt the command. The page lists the runs and suites in the directory, with
+their verdicts and reports. The page also lists runs that are still in progress. The server only reads files, answers only
+requests for its own address, and does not follow links that lead out of the directory.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.serve(cmd.Context(), args[0], addr) },
 	}
-	cmd.Flags().StringVar(&addr, "addr", addr, "address to listen on; anyone who can reach this address can read the reports")
+	cmd.Flags().StringVar(&addr, "addr", addr, "HOST:PORT to listen on; anyone who can reach this address can read the reports")
 	return cmd
 }
 
 func (a *App) serve(ctx context.Context, dir, addr string) error {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is not a directory", dir)}
+		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is not a directory: name a directory with runs or suites", dir)}
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -62,7 +62,7 @@ func (a *App) serve(ctx context.Context, dir, addr string) error {
 		}
 	})
 	defer stop()
-	fmt.Fprintf(a.st.Stdout, "%s at http://%s/ (Ctrl-C stops it)\n", dir, l.Addr())
+	fmt.Fprintf(a.st.Stdout, "serving %s at http://%s/ (press Ctrl-C to stop)\n", dir, l.Addr())
 	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
 	}

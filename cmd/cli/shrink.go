@@ -29,31 +29,31 @@ func (a *App) shrinkCommand() *cobra.Command {
 	var f shrinkFlags
 	cmd := &cobra.Command{
 		Use:   "shrink DIR",
-		Short: "find the smallest run that still shows a violation",
+		Short: "find the smallest run that still shows the same violation",
 		Long: `Tries smaller versions of the run in a run directory: fewer faults, fewer clients, a shorter run, shorter faults. shrink takes
-a smaller version if nearly every run of it shows the same violation (check, rule and class). Each version is repeated until
-a sequential test (90 % against 50 %) decides: 4 runs with the violation are enough to take a version, 2 runs without the
-violation are enough to refuse it. Each decision is wrong in at most 1 of 10 cases.
+a smaller version if nearly every run of this version shows the same violation (check, rule and class). shrink repeats each version
+until a statistical test decides (a sequential test of 90 % against 50 %). After 4 runs with the violation shrink takes the version.
+After 2 runs without the violation shrink refuses the version. At most 1 of 10 decisions is wrong.
 
-At the end shrink repeats the smallest version --rate times, and prints how often it shows the violation, with the 95 %
-interval. The directory of the result contains the smallest version (lockstorm replay repeats it), the report of a run that
-shows the violation, and ` + shrunkFile + `.
+At the end shrink repeats the smallest version --rate times, and prints the share of runs with the violation, with the 95 %
+confidence interval. The directory of the result contains the smallest version (the command replay repeats it), the report of
+a run with the violation, and ` + shrunkFile + `.
 
-Exit codes: 0 a smaller run was found, or none exists; 2 too few repeated runs show the violation; 3 wrong usage; 130 interrupted
-(the smallest version so far is kept).`,
+Exit codes: 0 a smaller run was found, or no smaller run shows the violation; 2 too few repeated runs show the violation;
+3 wrong usage; 130 interrupted (shrink keeps the smallest version so far).`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.shrink(cmd.Context(), args[0], f) },
 	}
-	Number(cmd.Flags(), &f.runs, "runs", 10, 150, "maximum number of all runs together")
-	Number(cmd.Flags(), &f.rate, "rate", 1, 10, "how many times to repeat the smallest version at the end, to measure how often it shows the violation")
-	cmd.Flags().StringVar(&f.check, "check", "", "keep the first finding of this check (default: the first finding of the report)")
+	Number(cmd.Flags(), &f.runs, "runs", 10, 150, "maximum number of runs that shrink makes in total")
+	Number(cmd.Flags(), &f.rate, "rate", 1, 10, "number of times that shrink repeats the smallest version at the end, to measure how often it shows the violation")
+	cmd.Flags().StringVar(&f.check, "check", "", "name of a check: each smaller run must still show the first violation that this check found (default: the first violation in the report)")
 	cmd.Flags().StringVar(&f.out, "out", "", "directory of the result; it must be empty or absent (default: "+runsDir+"/shrink-BACKEND-TIME)")
 	return cmd
 }
 
 func (a *App) shrink(ctx context.Context, dir string, f shrinkFlags) error {
 	if f.rate >= f.runs {
-		return usage(fmt.Errorf("--rate %d leaves no runs to try smaller versions: choose more --runs, or a smaller --rate", f.rate))
+		return usage(fmt.Errorf("--rate %d uses up all runs of --runs, so no run is left to try smaller versions: choose a larger --runs or a smaller --rate", f.rate))
 	}
 	t, err := harness.ReadTrial(a.cat, dir, Version())
 	if err != nil {
@@ -66,9 +66,9 @@ func (a *App) shrink(ctx context.Context, dir string, f shrinkFlags) error {
 	target, at, ok := explore.TargetOf(r, f.check)
 	switch {
 	case !ok && f.check != "":
-		return usage(fmt.Errorf("shrink: check %s has no violation in %s", f.check, dir))
+		return usage(fmt.Errorf("shrink: check %s found no violation in the run %s", f.check, dir))
 	case !ok:
-		return usage(fmt.Errorf("shrink: %s has no violation: name the directory of a run with a violation", dir))
+		return usage(fmt.Errorf("shrink: the run %s has no violation: name the directory of a run with a violation", dir))
 	}
 	out := cmp.Or(f.out, RunDir("shrink-"+t.Config.Backend))
 	if err := harness.EmptyDir(out); err != nil {
@@ -107,7 +107,7 @@ func (a *App) notShrunk(ctx context.Context, err error) error {
 		fmt.Fprintln(a.st.Stderr, "interrupted before a smaller version was found")
 		return a.Exit(harness.ExitInterrupted)
 	case errors.Is(err, explore.ErrNotAgain):
-		fmt.Fprintf(a.st.Stdout, "\ninconclusive: %v: shrink needs a run that shows the violation nearly every time\n", err)
+		fmt.Fprintf(a.st.Stdout, "\ninconclusive: %v; shrink needs a run that shows the violation in nearly every repetition\n", err)
 		return a.Exit(harness.ExitUnknown)
 	}
 	return err
@@ -118,10 +118,10 @@ func (a *App) tellShrunk(m *explore.Shrunk, took time.Duration) {
 	fmt.Fprintf(w, "\nbefore:    %s\nafter:     %s\n", m.Before, m.After)
 	if m.Of > 0 {
 		low, high := explore.Interval(m.Again, m.Of)
-		fmt.Fprintf(w, "shows it:  in %d of %d runs (95 %% interval: %.0f %% to %.0f %%)\n", m.Again, m.Of, 100*low, 100*high)
+		fmt.Fprintf(w, "rate:      %d of %d repeated runs showed the violation (95 %% confidence interval: %.0f %% to %.0f %%)\n", m.Again, m.Of, 100*low, 100*high)
 	}
 	if m.Cut != "" {
-		fmt.Fprintf(w, "note:      %s, so a smaller trial may exist\n", m.Cut)
+		fmt.Fprintf(w, "note:      %s, so a smaller version of the run may exist\n", m.Cut)
 	}
 	outcome := suite.Violated
 	if m.Target.Class == checker.Defect {

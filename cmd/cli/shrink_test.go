@@ -13,8 +13,8 @@ func TestShrinkUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{dir, "--check", "liveness"}, "check liveness has no violation in"},
-		{[]string{dir, "--runs", "10", "--rate", "10"}, "leaves no runs to try smaller versions"},
+		{[]string{dir, "--check", "liveness"}, "check liveness found no violation in the run"},
+		{[]string{dir, "--runs", "10", "--rate", "10"}, "uses up all runs of --runs"},
 		{[]string{dir, "--out", dir}, "is not empty"},
 		{[]string{filepath.Dir(dir)}, "has no trial.json"},
 		{[]string{dir, "--rate", "0"}, "1 or more"},

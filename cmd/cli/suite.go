@@ -41,26 +41,26 @@ func (a *App) suiteCommand() *cobra.Command {
 	var s suiteFlags
 	cmd := &cobra.Command{
 		Use:   "suite [FILE|PRESET]",
-		Short: "run many backends under many faults and compare the outcomes with expectations",
+		Short: "run many backends under many faults, and compare the outcomes with the expected outcomes",
 		Long: `Runs every cell of a suite file (default: ` + suiteFile + `) or of a preset. A cell is a backend
-under faults, with several seeds. Several runs are made at a time. suite says which cells had the expected outcome.
+under faults, with one or several seeds: each seed is a run. suite makes several runs in parallel, and says which cells had the expected outcome.
 
 Presets: ` + cmp.Or(strings.Join(a.book.PresetNames(), ", "), "none") + `. To write your own suite, start from a preset (--print) or from what init writes.
 
 The directory of the suite holds suite.json, runs/CELL/seed-N (each the directory of a run), results.json,
-index.html, matrix.md, matrix.csv and junit.xml. Every suite has controls, whose outcome is known:
-if a control misbehaves, no verdict counts.
+index.html, matrix.md, matrix.csv and junit.xml. Every suite also runs controls. A control is a run with a known outcome:
+if a control has another outcome, lockstorm or this host does not work, and no verdict of the suite counts.
 
-With compare: true in the file the suite expects nothing of the locks, but compares them: the page says which lock to choose.
+With compare: true in the file, the suite has no expected outcomes. The suite compares the locks, and the page says which lock to choose.
 
 Exit codes: 0 all as expected; 1 an unexpected violation; 2 a cell is inconclusive, or nothing was
-judged; 3 wrong usage; 4 something is missing or broken on this host, or a control misbehaves; 5 a cell that should
-fail has passed, or an expectation or a threshold is missed; 70 a bug of this program; 130 interrupted.
-If several codes apply, the first of 1, 4, 2, 5 is used.`,
+judged; 3 wrong usage; 4 something is missing or broken on this host, or a control has an unexpected outcome; 5 a cell has passed
+although a violation was expected, or another expectation or a threshold is not met; 70 a bug of this program; 130 interrupted.
+If several of the codes 1, 4, 2 and 5 apply, suite uses the first of them in this order.`,
 		Example: fmt.Sprintf(`  %[1]s suite smoke
   %[1]s suite lockstorm.yaml --out results --baseline baseline.json
   %[1]s suite ci --shard 1/3 --out shard-1
-  %[1]s suite ci --replace redis-lua=redis-del     (a worse lock must turn the suite red)`, a.st.Name),
+  %[1]s suite ci --replace redis-lua=redis-del     (with a worse lock the suite must fail)`, a.st.Name),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if s.schema {
@@ -82,21 +82,21 @@ If several codes apply, the first of 1, 4, 2, 5 is used.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.out, "out", "", "directory of the suite; it must be empty or absent (default: "+runsDir+"/NAME-TIME)")
-	f.StringVar(&s.shard, "shard", "", "run only shard i of n (i/n); the command merge combines the shards")
+	f.StringVar(&s.shard, "shard", "", "i/n: run only shard i of n shards; the command merge combines the results of the shards")
 	Number(f, &s.jobs, "jobs", 1, 0, "maximum number of parallel runs (default: by processors and memory)")
-	Number(f, &s.retry, "retry", 0, 4, "how often to retry a run that the host disturbed; retries run alone, after all other runs; retried are runs with exit code 4 (at most once) and, on a busy host, runs with exit code 2 and runs with exit code 0 in which no fault took effect; other runs are never retried")
+	Number(f, &s.retry, "retry", 0, 4, "how often to retry a run that the host disturbed. suite makes the retries one by one, after all other runs. suite retries a run with exit code 4 at most once. If the host was busy, suite also retries a run with exit code 2, and a run with exit code 0 in which no fault took effect. suite never retries other runs")
 	f.BoolVar(&s.failFast, "fail-fast", false, "start no more runs after the first unexpected violation")
 	Number(f, &s.failures, "max-failures", 1, 0, "start no more runs after this many unexpected violations (default: no limit)")
 	positive(f, &s.budget, "budget", "start no more runs after this time (default: the budget in the suite file)")
-	f.StringVar(&s.seeds, "seeds", "", "seeds for the cells that list no seeds themselves, instead of the seeds of the suite file: 5 for 1 to 5, 6-10, or 1,4,9")
+	f.StringVar(&s.seeds, "seeds", "", "seeds that replace the key seeds at the top of the suite file (entries with seeds of their own keep them): 5 means the seeds 1 to 5; also 6-10, or 1,4,9")
 	f.BoolVar(&s.resume, "resume", false, "continue an interrupted suite; --out names its directory")
-	f.StringVar(&s.baseline, "baseline", "", "results.json of an earlier suite: only new failures fail this suite")
-	f.BoolVar(&s.update, "update-baseline", false, "write the results to the baseline")
-	f.StringArrayVar(&s.replace, "replace", nil, "OLD=NEW: run the backend NEW wherever the suite says OLD, with the same expectations")
-	f.BoolVar(&s.list, "list", false, "list the cells with their expectations and estimated times; run nothing")
-	f.BoolVar(&s.print, "print", false, "print the suite file; run nothing")
-	Number(f, &s.matrix, "print-matrix", 1, 0, "print n shards as JSON, for a dynamic matrix of a CI service; run nothing")
-	f.BoolVar(&s.schema, "schema", false, "print the JSON schema of suite files, for editors; run nothing")
+	f.StringVar(&s.baseline, "baseline", "", "results.json of an earlier suite (the baseline): a failure that the baseline already contains does not fail this suite")
+	f.BoolVar(&s.update, "update-baseline", false, "write the results of this suite to the file of --baseline")
+	f.StringArrayVar(&s.replace, "replace", nil, "OLD=NEW: run the backend NEW in place of the backend OLD in the whole suite, with the same expected outcomes")
+	f.BoolVar(&s.list, "list", false, "list the cells with their expected outcomes and the estimated time, without making runs")
+	f.BoolVar(&s.print, "print", false, "print the suite file, without making runs")
+	Number(f, &s.matrix, "print-matrix", 1, 0, "print n shards as JSON, for a dynamic matrix of a CI service, without making runs")
+	f.BoolVar(&s.schema, "schema", false, "print the JSON schema of suite files, for editors, without making runs")
 	f.BoolVar(&s.asJSON, "json", false, "print results.json on stdout")
 	return cmd
 }
@@ -110,7 +110,7 @@ func (s suiteFlags) alone(f *pflag.FlagSet) error {
 		}
 	}
 	if len(given) > 1 {
-		return fmt.Errorf("%s: choose one of these flags", strings.Join(given, " and "))
+		return fmt.Errorf("%s exclude each other: choose one of these flags", strings.Join(given, " and "))
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 	out := s.out
 	if out == "" {
 		if s.resume {
-			return usage(errors.New("--resume needs --out: the directory of the suite to continue"))
+			return usage(errors.New("--resume needs --out DIR: the directory of the suite to continue"))
 		}
 		out = RunDir(def.Name)
 	}
@@ -167,7 +167,7 @@ func (a *App) suite(ctx context.Context, file *plan.File, s suiteFlags) error {
 		r.Known = before.Knows
 	}
 	n := countCells(cells)
-	view.line("%s: %s, %s, about %v, into %s", def.Name, n, Plural(n.runs, "run"), r.Estimate(cells).Round(time.Second), out)
+	view.line("suite %s: %s, %s; estimated time: about %v; directory: %s", def.Name, n, Plural(n.runs, "run"), r.Estimate(cells).Round(time.Second), out)
 	st := &gate.Suite{Definition: *def, Dir: out}
 	stop := view.begin()
 	runErr := r.Run(ctx, st, cells)
@@ -197,7 +197,7 @@ func (a *App) define(file *plan.File, s suiteFlags) ([]plan.Cell, *gate.Definiti
 	for _, pair := range s.replace {
 		old, by, ok := strings.Cut(pair, "=")
 		if !ok || old == "" || by == "" {
-			return nil, nil, fmt.Errorf("--replace %s: want OLD=NEW, two backends", pair)
+			return nil, nil, fmt.Errorf("--replace %s: write OLD=NEW, the names of two backends", pair)
 		}
 		if err := file.Replace(a.cat, cells, old, by); err != nil {
 			return nil, nil, err
@@ -247,7 +247,7 @@ func (a *App) Conclude(s *gate.Suite, out, baseline string, asJSON bool, err err
 func (s suiteFlags) readBaseline() (*gate.Results, error) {
 	if s.baseline == "" {
 		if s.update {
-			return nil, errors.New("--update-baseline needs --baseline: the file to write")
+			return nil, errors.New("--update-baseline needs --baseline FILE: the file to write")
 		}
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -288,6 +288,6 @@ func (a *App) writeBaseline(r *gate.Results, path string) error {
 	if err != nil {
 		return fmt.Errorf("--update-baseline: %w", err)
 	}
-	fmt.Fprintf(a.st.Stderr, "baseline written: %s\n", path)
+	fmt.Fprintf(a.st.Stderr, "wrote the results to the baseline %s\n", path)
 	return nil
 }

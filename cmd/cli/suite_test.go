@@ -74,7 +74,7 @@ func TestASuiteIsGreenAndRed(t *testing.T) {
 		t.Errorf("compare --fail of what was mended: exit %d\n%s", code, out)
 	}
 	code, out, _ = lockstorm(t, "suite", file, "--baseline", filepath.Join(dir, "green", "results.json"), "--out", filepath.Join(dir, "again"))
-	if code != 0 || !strings.Contains(out, "0 significantly different") {
+	if code != 0 || !strings.Contains(out, "0 differ significantly") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	code, out, _ = lockstorm(t, "merge", filepath.Join(dir, "red"), "--out", filepath.Join(dir, "merged"), "--json")
@@ -89,7 +89,7 @@ func TestSurprises(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		quick + "expect: [{outcome: violated}]\n":  "unexpectedly",
-		quick + "thresholds: [grants > 1000000]\n": "threshold grants > 1000000 missed: ",
+		quick + "thresholds: [grants > 1000000]\n": "the threshold grants > 1000000 is not met (measured: ",
 	} {
 		code, out, errs := unhindered(t, "suite", written(t, text))
 		if code != gate.ExitMissed || (want != "unexpectedly" && !strings.Contains(out, want)) {
@@ -166,8 +166,8 @@ func TestSuiteUsage(t *testing.T) {
 		{[]string{"suite", "-"}, 3, "- is empty"},
 		{[]string{"suite", file, "--baseline", "/dev/zero"}, 3, "/dev/zero is a device"},
 		{[]string{"compare", pipe, pipe}, 3, "is a named pipe"},
-		{[]string{"suite", file, "--shard", "4/3"}, 3, "--shard 4/3: want i/n"},
-		{[]string{"suite", file, "--replace", "x"}, 3, "want OLD=NEW"},
+		{[]string{"suite", file, "--shard", "4/3"}, 3, "--shard 4/3: write i/n"},
+		{[]string{"suite", file, "--replace", "x"}, 3, "write OLD=NEW"},
 		{[]string{"suite", file, "--replace", "redsync=redis-lua"}, 3, "no cell has backend redsync"},
 		{[]string{"suite", file, "--baseline", "nowhere.json"}, 3, "--update-baseline writes one"},
 		{[]string{"suite", file, "--update-baseline"}, 3, "needs --baseline"},
@@ -178,7 +178,7 @@ func TestSuiteUsage(t *testing.T) {
 		{[]string{"merge", full}, 3, `required flag(s) "out" not set`},
 		{[]string{"merge", full, "--out", filepath.Join(full, "y")}, 3, "is not the directory of a suite"},
 		{[]string{"merge", full, "--out", full}, 3, "is not the directory of a suite"},
-		{[]string{"compare", full, full}, 3, "the results of a suite"},
+		{[]string{"compare", full, full}, 3, "cannot read the results.json of a suite"},
 	} {
 		code, out, errs := lockstorm(t, c.args...)
 		if code != c.code || !strings.Contains(out+errs, c.want) {

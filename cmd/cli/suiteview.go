@@ -75,7 +75,7 @@ func (v *suiteView) show() {
 		return
 	}
 	v.state.Lock()
-	text := fmt.Sprintf("%d of %d runs, %d not as expected, about %v left; now: %s", v.last.Done, v.last.All, v.odd,
+	text := fmt.Sprintf("%d of %d runs finished, %d with an unexpected outcome, about %v remaining; running now: %s", v.last.Done, v.last.All, v.odd,
 		max(time.Until(v.ends), 0).Round(time.Second), strings.Join(v.running, ", "))
 	v.state.Unlock()
 	v.status(text)
@@ -130,7 +130,7 @@ func (a *App) listCells(cells []plan.Cell, r *gate.Runner) error {
 		return err
 	}
 	n := countCells(cells)
-	fmt.Fprintf(a.st.Stdout, "\n%s, %s, about %v on this machine\n", n, Plural(n.runs, "run"), r.Estimate(cells).Round(time.Second))
+	fmt.Fprintf(a.st.Stdout, "\n%s, %s; estimated time on this machine: about %v\n", n, Plural(n.runs, "run"), r.Estimate(cells).Round(time.Second))
 	return nil
 }
 
@@ -159,10 +159,10 @@ func (a *App) summarizeSuite(r *gate.Results, asJSON bool) error {
 		}
 	}
 	if again := r.Again(); len(again) > 0 {
-		fmt.Fprintf(w, "retried: %s\n", strings.Join(again, ", "))
+		fmt.Fprintf(w, "retried runs: %s\n", strings.Join(again, ", "))
 	}
 	if p := r.Providers(); p != "" {
-		fmt.Fprintf(w, "servers by provider (runs): %s\n", p)
+		fmt.Fprintf(w, "number of runs by provider of the servers: %s\n", p)
 	}
 	if r.Wall > 0 {
 		fmt.Fprintf(w, "finished in %v; the runs took %v in total, on average %.1f runs in parallel on %d processors\n", r.Wall.Round(100*time.Millisecond), r.Work.Round(100*time.Millisecond), r.Parallel(), r.CPUs)

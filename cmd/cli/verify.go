@@ -29,31 +29,31 @@ func (a *App) verifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify DIR|FILE...",
 		Short: "check the proofs of violations in a run, a suite or a proof file",
-		Long: `Checks the proofs of violations. verify does not use the code that found the violations. The proof of a finding names a rule and a
-few events of the record. A proof holds if these events show that the lock broke the rule.
+		Long: `Checks the proofs of violations, without the code that found the violations. The proof of a finding names a rule and a
+few events of the record. The proof holds if these events show that the lock broke the rule.
 
-For the directory of a run, each proof is checked against the whole record. For the directory of a suite, the proofs of
-all its runs are checked. A file that --save wrote contains the events of its proof; --record names the record from which
-these events were taken.
+For the directory of a run, verify checks each proof against the whole record. For the directory of a suite, verify checks the
+proofs of all runs. A file that --save wrote contains a proof with its events. With --record, verify also checks that these
+events are in the record of the run.
 
-Exit codes: 0 every proof holds, 1 a proof does not hold, 2 the events of a proof are not enough (use --record, or judge
-the record again with the command check), 3 wrong usage.`,
+Exit codes: 0 every proof holds, 1 a proof does not hold, 2 a proof was not checked, because its events are not enough (use
+--record, or judge the record again with the command check), 3 wrong usage.`,
 		Example: fmt.Sprintf("  %[1]s verify lockstorm-runs/run-1\n  %[1]s verify lockstorm-runs/run-1 --finding 3 --save proof.json\n  %[1]s verify proof.json --record history.jsonl", a.st.Name),
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.verify(args, s) },
 	}
 	f := cmd.Flags()
-	f.BoolVar(&s.all, "all", false, "print the events of every proof (default: of the first proof of each check)")
-	f.IntVar(&s.finding, "finding", 0, "check and print only the proof of the finding with this number (verify prints the numbers)")
-	f.StringVar(&s.record, "record", "", "the run directory or history.jsonl from which a proof in a file was taken")
-	f.StringVar(&s.save, "save", "", "write the proof of --finding (default: the first finding) to a file that can be checked without the record")
+	f.BoolVar(&s.all, "all", false, "print the events of every proof (default: only of the first of several similar proofs)")
+	f.IntVar(&s.finding, "finding", 0, "check and print only the proof of the finding with this number (verify without --finding prints the numbers)")
+	f.StringVar(&s.record, "record", "", "run directory or history.jsonl: the whole record to which a proof in a file belongs")
+	f.StringVar(&s.save, "save", "", "write the proof of --finding (default: of the first finding) to a file; verify can check this file without the record")
 	return cmd
 }
 
 // verify checks what is at each path; the worst code counts.
 func (a *App) verify(paths []string, s verifyFlags) error {
 	if (s.save != "" || s.finding > 0) && len(paths) > 1 {
-		return usage(errors.New("--finding and --save work on one run: name one directory"))
+		return usage(errors.New("--finding and --save work only with one run: name one run directory"))
 	}
 	worst := harness.ExitPass
 	for _, path := range paths {
@@ -78,14 +78,14 @@ func (a *App) verifyPath(path string, s verifyFlags) (int, error) {
 		return a.verifyLetter(path, s.record)
 	}
 	if s.record != "" {
-		return 0, usage(fmt.Errorf("--record applies only to a proof in a file: the directory %s contains its own record", path))
+		return 0, usage(fmt.Errorf("--record applies only to a proof in a file: remove --record, because the directory %s contains the record of its run", path))
 	}
 	runs, err := runsIn(path)
 	if err != nil {
 		return 0, usage(err)
 	}
 	if len(runs) > 1 && (s.save != "" || s.finding > 0) {
-		return 0, usage(fmt.Errorf("--finding and --save work on one run, but %s has %d runs: name one run, such as %s", path, len(runs), runs[0]))
+		return 0, usage(fmt.Errorf("--finding and --save work only with one run, but %s contains %d runs: name one of them, such as %s", path, len(runs), runs[0]))
 	}
 	worst, holds := harness.ExitPass, 0
 	for _, dir := range runs {
@@ -127,7 +127,7 @@ func runsIn(dir string) (runs []string, err error) {
 		return nil
 	})
 	if err == nil && len(runs) == 0 {
-		err = fmt.Errorf("%s has no run with a %s and a history.jsonl", dir, harness.ResultsFile)
+		err = fmt.Errorf("%s contains no finished run (a directory with the files %s and history.jsonl)", dir, harness.ResultsFile)
 	}
 	return runs, err
 }
@@ -146,7 +146,7 @@ func codeOf(err error) int {
 // sayVerified tells what became of the proofs of a run. Brief, of many runs, it is a line a run and what does not hold.
 func (a *App) sayVerified(v *harness.Verified, s verifyFlags, brief bool) (worst int, err error) {
 	if s.finding > len(v.Proofs) {
-		return 0, usage(fmt.Errorf("--finding %d: %s has only %s with a proof", s.finding, v.Dir, checker.Count(len(v.Proofs), "finding")))
+		return 0, usage(fmt.Errorf("--finding %d: the run %s has only %s with a proof: choose a smaller number", s.finding, v.Dir, checker.Count(len(v.Proofs), "finding")))
 	}
 	worst = codeOf(v.Wrong)
 	holds := 0
@@ -176,11 +176,11 @@ func (a *App) sayVerified(v *harness.Verified, s verifyFlags, brief bool) (worst
 	a.sayAlike(like)
 	switch {
 	case v.Wrong != nil:
-		a.println("%s: the stored results DO NOT HOLD: %v", v.Dir, v.Wrong)
+		a.println("%s: the stored results ARE WRONG: %v", v.Dir, v.Wrong)
 	case len(v.Proofs) == 0:
-		a.println("%s: %s; the run has no findings to prove", v.Dir, v.Results.Verdict)
+		a.println("%s: verdict %s; the run has no findings, so there is no proof to check", v.Dir, v.Results.Verdict)
 	case s.finding == 0:
-		a.println("%s: %d of %s hold, checked against the whole record", v.Dir, holds, checker.Count(len(v.Proofs), "proof"))
+		a.println("%s: %d of %s hold (checked against the whole record)", v.Dir, holds, checker.Count(len(v.Proofs), "proof"))
 	}
 	if !brief && s.finding == 0 {
 		a.restsOn(v)
@@ -223,9 +223,9 @@ func verdict(p harness.VerifiedProof) string {
 	switch codeOf(p.Err) {
 	case harness.ExitPass:
 		if p.Finding.Proof.Record {
-			return "the proof holds, checked against the whole record"
+			return "the proof holds (checked against the whole record)"
 		}
-		return "the proof holds, shown by a few events of the record"
+		return "the proof holds (a few events of the record show the violation)"
 	case harness.ExitUnknown:
 		return "the proof was not checked: " + p.Err.Error()
 	}
@@ -236,16 +236,16 @@ func verdict(p harness.VerifiedProof) string {
 func (a *App) restsOn(v *harness.Verified) {
 	r := v.Results
 	if v.Grants > 0 && v.Wrong == nil {
-		a.println("  mutual exclusion: %s checked again; no two clients believed that they held the lock at once", checker.Count(v.Grants, "grant"))
+		a.println("  mutual exclusion: verify checked %s again; no two clients believed at the same time that they held the lock", checker.Count(v.Grants, "grant"))
 	}
 	var lock checker.LockProof
 	if c := r.Checks[checker.LockLinearizability]; c.Verdict == checker.Pass && c.ProofInto(&lock) == nil {
 		a.println("  lock-linearizability: a legal order exists for %s on %s", checker.Count(lock.Operations, "operation"), checker.Count(lock.Locks, "lock"))
 	}
 	if n, hit := r.Stats["faults_on_holder"]; hit && r.Verdict == checker.Pass && n > 0 {
-		a.println("  exposures: %s hit a client that held a lock; with 95 %% confidence at most %.2g %% of such faults break this lock", checker.Count(n, "fault"), 100*tally.NoneIn(n))
+		a.println("  exposures: %s hit a client that held a lock, and none caused a violation; with 95 %% confidence, at most %.2g %% of such faults break this lock", checker.Count(n, "fault"), 100*tally.NoneIn(n))
 	} else if len(v.Run.RequestedFaults) == 0 && r.Verdict == checker.Pass {
-		a.println("  exposures: none; no fault was injected, so the run says nothing about faults")
+		a.println("  exposures: none; no fault was injected, so the run does not show how the lock behaves under faults")
 	}
 	for _, f := range v.Run.RequestedFaults {
 		if f.Skipped != "" {
@@ -290,7 +290,7 @@ func (a *App) verifyLetter(path, record string) (int, error) {
 	case harness.ExitPass:
 		a.println("%s: %s: the proof holds (%s)\n   %s", path, what, checker.Count(len(l.Events), "event"), strings.Join(story, "\n   "))
 		if record == "" {
-			a.println("This check used only the events in the proof. To check the proof against the whole record: %s verify %s --record DIR (SHA-256 of the record: %s)", a.st.Name, path, l.Record)
+			a.println("verify used only the events in this file. To check the proof against the whole record: %s verify %s --record DIR (SHA-256 of the record: %s)", a.st.Name, path, l.Record)
 		}
 	case harness.ExitUnknown:
 		a.println("%s: %s: the proof was not checked: %v (SHA-256 of the record: %s; name the record with --record DIR)", path, what, err, l.Record)

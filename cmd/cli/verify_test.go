@@ -29,7 +29,7 @@ func TestVerify(t *testing.T) {
 	dir := violated(t)
 	mailed := filepath.Join(t.TempDir(), "proof.json")
 	code, out, errs := lockstorm(t, "verify", dir, "--save", mailed)
-	for _, want := range []string{"1. mutual-exclusion, overlap (defect): the proof holds", "both believed that they held the lock.", "proofs hold, checked against the whole record", "saved: " + mailed} {
+	for _, want := range []string{"1. mutual-exclusion, overlap (defect): the proof holds", "both believed that they held the lock.", "proofs hold (checked against the whole record)", "saved: " + mailed} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit %d, want %q in\n%s%s", code, want, out, errs)
 		}
@@ -39,7 +39,7 @@ func TestVerify(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{mailed}, 0, "This check used only the events in the proof"},
+		{[]string{mailed}, 0, "verify used only the events in this file"},
 		{[]string{mailed, "--record", dir}, 0, "the proof holds ("},
 		{[]string{mailed, "--record", filepath.Join(dir, "history.jsonl")}, 0, "the proof holds ("},
 		{[]string{dir, "--finding", "2"}, 0, "2. mutual-exclusion"},
@@ -48,10 +48,10 @@ func TestVerify(t *testing.T) {
 		{[]string{dir, dir}, 0, "proofs hold"},
 		{[]string{dir, "--finding", "100000"}, 3, "--finding 100000: "},
 		{[]string{dir, "--record", dir}, 3, "--record applies only to a proof in a file"},
-		{[]string{dir, dir, "--save", mailed}, 3, "name one directory"},
+		{[]string{dir, dir, "--save", mailed}, 3, "name one run directory"},
 		{[]string{mailed, "--save", mailed}, 3, "need a run directory"},
-		{[]string{filepath.Join(dir, "logs")}, 3, "has no run with a results.json"},
-		{[]string{filepath.Join(dir, "results.json")}, 3, "not a lockstorm proof"},
+		{[]string{filepath.Join(dir, "logs")}, 3, "contains no finished run (a directory with the files results.json and history.jsonl)"},
+		{[]string{filepath.Join(dir, "results.json")}, 3, "not a proof that lockstorm wrote"},
 		{[]string{filepath.Join(dir, "nothing")}, 3, "no such file"},
 		{nil, 3, "requires at least 1 arg"},
 	} {
@@ -96,7 +96,7 @@ func TestVerifyOfAnAlteredRun(t *testing.T) {
 		"class":  {"results.json", `"class": "defect"`, `"class": "inherent"`, "DOES NOT HOLD: according to the events the class of the finding is defect (reason no-lease), but the finding says inherent", 1},
 		"record": {"history.jsonl", `"f":"release"`, `"f":"release" `, "is damaged", 3},
 		"seed":   {"results.json", `"seed": 5`, `"seed": 6`, "and the record belong to different runs", 1},
-		"digest": {"results.json", `"record_sha256": "`, `"record_sha256": "0`, "the SHA-256 of the record differs", 1},
+		"digest": {"results.json", `"record_sha256": "`, `"record_sha256": "0`, "its SHA-256 differs from the SHA-256 in results.json", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := violated(t)
@@ -113,7 +113,7 @@ func TestVerifyOfAPass(t *testing.T) {
 	t.Parallel()
 	dir := passed(t)
 	code, out, _ := lockstorm(t, "verify", dir)
-	for _, want := range []string{"the run has no findings to prove", "grants checked again", "a legal order exists for ", "no fault was injected"} {
+	for _, want := range []string{"the run has no findings, so there is no proof to check", "grants again; no two clients", "a legal order exists for ", "no fault was injected"} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit %d, want %q in\n%s", code, want, out)
 		}
@@ -135,7 +135,7 @@ func TestVerifyOfAPass(t *testing.T) {
 	if err := r.WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, _ := lockstorm(t, "verify", old); code != 2 || !strings.Contains(out, "the finding has no proof: judge the run again") {
+	if code, out, _ := lockstorm(t, "verify", old); code != 2 || !strings.Contains(out, "the results contain no proof of this finding: judge the run again") {
 		t.Errorf("results without proofs: exit %d\n%s", code, out)
 	}
 	// A run of which mutual exclusion is said to have passed, and did not.
@@ -145,7 +145,7 @@ func TestVerifyOfAPass(t *testing.T) {
 	if err := r.WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, _ := lockstorm(t, "verify", old); code != 1 || !strings.Contains(out, "says that mutual exclusion was kept, but") {
+	if code, out, _ := lockstorm(t, "verify", old); code != 1 || !strings.Contains(out, "says that the check mutual-exclusion passed, but") {
 		t.Errorf("a pass that is none: exit %d\n%s", code, out)
 	}
 }
@@ -159,7 +159,7 @@ func TestVerifyOfAnAbsence(t *testing.T) {
 	}
 	mailed := filepath.Join(t.TempDir(), "proof.json")
 	code, out, _ := lockstorm(t, "verify", dir, "--save", mailed)
-	if code != 0 || !strings.Contains(out, "holds, checked against the whole record") {
+	if code != 0 || !strings.Contains(out, "holds (checked against the whole record)") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	if code, out, _ := lockstorm(t, "verify", mailed); code != 2 || !strings.Contains(out, "needs the whole record") {

@@ -31,7 +31,7 @@ func (v *view) caches() {
 	case err != nil:
 		v.line("note: %v", err)
 	case why != "":
-		v.line("note: the user's cache is not writable (%s): using %s", why, dir)
+		v.line("note: the cache directory of this user is not writable (%s), so lockstorm uses the directory %s", why, dir)
 	}
 }
 
@@ -74,9 +74,9 @@ func (v *view) line(format string, args ...any) {
 
 func (v *view) tick(elapsed, total time.Duration, seen harness.Seen) {
 	v.mu.Lock()
-	text := fmt.Sprintf("%-8s %4.1f of %.0f s, %d grants, %d fault events", v.phase, elapsed.Seconds(), total.Seconds(), seen.Grants, v.faults)
+	text := fmt.Sprintf("%-8s %4.1f of %.0f s, %d grants, %d events of faults", v.phase, elapsed.Seconds(), total.Seconds(), seen.Grants, v.faults)
 	if seen.Overlaps > 0 {
-		text += fmt.Sprintf(", overlapping holds (two clients at once): %d", seen.Overlaps)
+		text += fmt.Sprintf(", %d times two clients held the lock at once", seen.Overlaps)
 	}
 	if v.of != "" {
 		text = v.of + " " + text

@@ -42,17 +42,17 @@ func (p *page) header(cells ...string) {
 // Faults is docs/faults.md.
 func Faults(c *harness.Catalogue) string {
 	var p page
-	p.line("# Faults\n\n%s"+`Ask for a fault with `+"`--nemesis NAME[:key=value,...]`"+`. A plan (the list of all faults of a run) can combine several faults.
-lockstorm regards a fault as injected only if there is evidence that the fault took effect. The record of the run (the history) contains the targets
-of each fault and the evidence of its effect (the proof of the fault). For each fault, this page describes the evidence, and the end of the fault.
+	p.line("# Faults\n\n%s"+`Inject a fault with `+"`--nemesis NAME[:key=value,...]`"+`. A plan (the list of all faults of a run) can combine several faults.
+lockstorm counts a fault as injected only if there is evidence that the fault took effect. The record of the run (the history) contains the targets
+of each fault and the evidence of its effect (the proof of the fault). This page describes each fault, the evidence for the fault, and how the fault ends.
 
-lockstorm skips a fault that cannot work on the topology (the set of servers) of the run, and gives the reason. If a run has only skipped faults,
-lockstorm refuses the run (exit code 3, or 4 if only this host cannot inject the fault).
+lockstorm skips a fault that cannot work on the topology (the set of servers) of the run, and gives the reason. If lockstorm has to skip
+all faults of a run, it refuses the run (exit code 3, or 4 if the faults cannot be injected only because of this host).
 
 A point is a named step of a client (`+"`list workloads`"+` and `+"`list backends`"+` list the points). With the parameter `+"`at`"+` a fault acts when a client reaches
 a point. With `+"`at=random`"+` the fault acts at random times. The parameters `+"`nth`"+`, `+"`every`"+` and `+"`for`"+` set when and for how long the fault acts. A length
 of time is a duration (`+"`300ms`"+`) or a multiple of the time to live of a lock (`+"`1.5ttl`"+`). The parameter `+"`nodes`"+` selects servers. If the lock reports the
-servers that granted it, lockstorm selects these servers first. A fault affects servers without data (Sentinels) only if `+"`nodes`"+` names these servers.
+servers that granted it, lockstorm selects these servers first. Some servers keep no data (Sentinels). A fault affects such a server only if `+"`nodes`"+` names the server.
 
 Every lock with servers, in any language, has two more points: `+"`request`"+` and `+"`reply`"+`. The point `+"`request`"+` is reached when a client has sent a message
 to a server of the lock. The point `+"`reply`"+` is reached when a server has sent a message to a client. At these two points lockstorm does not stop the

@@ -67,7 +67,7 @@ func TestSmallSpecs(t *testing.T) {
 func TestWrongSpecs(t *testing.T) {
 	for want, add := range map[string]func(*harness.Catalogue){
 		`two backends named "` + ownlock.Name + `"`: func(c *harness.Catalogue) { c.Backends.Add(ownlock.Specs()...) },
-		"backend \"small-lock\": the field `Ends` is \"soon\": choose one of": func(c *harness.Catalogue) {
+		"backend \"small-lock\": the field `Ends` (what ends a grant that is not released) is \"soon\": choose one of": func(c *harness.Catalogue) {
 			s := smallBackend()
 			s.Ends = "soon"
 			c.Backends.Add(s)

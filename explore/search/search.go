@@ -156,7 +156,7 @@ func (s *Search) claim() error {
 	case errors.Is(err, fs.ErrNotExist):
 		entries, err := os.ReadDir(s.Dir)
 		if err == nil && len(entries) > 0 {
-			err = &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is not empty, and not the directory of a search: name a new directory", s.Dir)}
+			err = &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is not empty, and is not the directory of an earlier search: name a new directory", s.Dir)}
 		}
 		if err != nil {
 			return err
@@ -243,7 +243,7 @@ func (w *searching) once(ctx context.Context) {
 	w.exchange(ctx, false)
 	g, nth, ok := w.next()
 	if !ok {
-		w.end(errors.New("no schedule could be made that this lock and this machine allow"))
+		w.end(errors.New("the search found no run that is possible with this lock on this machine"))
 		return
 	}
 	dir := filepath.Join(w.Dir, tries, strconv.Itoa(nth))
@@ -282,7 +282,7 @@ func (w *searching) learn(g Genome, nth int, dir string, r *checker.Results, rec
 	if err != nil {
 		w.state.Refused++
 		if w.failed++; w.failed >= mostFailures {
-			w.give(fmt.Errorf("%d runs in a row could not be made; the last one: %w", w.failed, err))
+			w.give(fmt.Errorf("%d runs one after the other could not be started; error of the last run: %w", w.failed, err))
 		}
 		return
 	}

@@ -101,7 +101,7 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Spac
 		}
 	}
 	if len(s.faults) == 0 {
-		return nil, &harness.Error{Code: code, Err: fmt.Errorf("none of the faults that are left can be injected into runs of %s: change --only or --without", base.Backend)}
+		return nil, &harness.Error{Code: code, Err: fmt.Errorf("after the settings only and without, no fault is left that can be injected into runs of %s: change only or without", base.Backend)}
 	}
 	if s.options, err = s.chosen(base.Backend, b.Params, choice.Vary); err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (s *Space) chosen(backend string, all []catalog.Param, names []string) (out
 		case i < 0:
 			err = fmt.Errorf("--vary: %s has no option %q (see: list backends)", backend, name)
 		case len(s.valuesOf(all[i])) == 0:
-			err = fmt.Errorf("--vary: the description of option %q of %s names no values: search once with each value, as in --backend NAME:%s=VALUE", name, backend, name)
+			err = fmt.Errorf("--vary: option %q of %s has no list of values from which explore could choose: make one search for each value, with --backend NAME:%s=VALUE", name, backend, name)
 		}
 		if err != nil {
 			return nil, &harness.Error{Code: harness.ExitUsage, Err: err}

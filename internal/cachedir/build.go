@@ -35,7 +35,7 @@ func Build(cache string) (dir string, done func(), err error) {
 	}
 }
 
-var errTaken = errors.New("another process holds the lock of this folder")
+var errTaken = errors.New("another process is using this cache directory")
 
 // claim locks a folder. The kernel unlocks it when we die.
 func claim(dir string) (unlock func(), err error) {

@@ -17,7 +17,7 @@ import (
 // own in the folder for temporary files. why is empty for the first, and else says what is in the way of
 // it. The error names both, and the way out.
 func Dir() (dir, why string, err error) {
-	first := errors.New("neither XDG_CACHE_HOME nor HOME is set")
+	first := errors.New("the environment variables XDG_CACHE_HOME and HOME are not set")
 	if cache, cerr := os.UserCacheDir(); cerr == nil {
 		dir = filepath.Join(cache, "lockstorm")
 		if first = usable(dir); first == nil {
@@ -26,7 +26,7 @@ func Dir() (dir, why string, err error) {
 	}
 	dir = inTemp()
 	if second := own(dir); second != nil {
-		return "", "", fmt.Errorf("no folder for a cache: %w; %w: set XDG_CACHE_HOME to a writable directory", first, second)
+		return "", "", fmt.Errorf("lockstorm found no directory for its cache (%w; %w): set XDG_CACHE_HOME to a writable directory", first, second)
 	}
 	return dir, first.Error(), nil
 }
@@ -73,7 +73,7 @@ func own(dir string) error {
 		return err
 	}
 	if sys, ok := st.Sys().(*syscall.Stat_t); !ok || !st.IsDir() || int(sys.Uid) != os.Getuid() || st.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("%s is not a folder of this user, or other users can write in it", dir)
+		return fmt.Errorf("the directory %s does not belong to this user, or other users can write in it", dir)
 	}
 	return usable(dir)
 }

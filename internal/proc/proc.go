@@ -149,7 +149,7 @@ func (p *Process) Kill(ctx context.Context) error {
 	case <-p.done:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%s (pid %d) survived SIGKILL: %w", p.Name, p.Pid(), ctx.Err())
+		return fmt.Errorf("%s (pid %d) is still alive after SIGKILL: %w", p.Name, p.Pid(), ctx.Err())
 	}
 }
 

@@ -49,7 +49,7 @@ func TestPauseStopsTheWholeGroup(t *testing.T) {
 		t.Fatalf("pause: %q, %v", proof, err)
 	}
 	proof, err = p.Resume(ctx)
-	if err != nil || !strings.Contains(proof, "none of 3 threads stopped)") {
+	if err != nil || !strings.Contains(proof, "none of 3 threads is stopped)") {
 		t.Fatalf("resume: %q, %v", proof, err)
 	}
 }
@@ -83,7 +83,7 @@ func TestPausesAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{"stays stopped", "none of 1 threads stopped"} {
+	for _, want := range []string{"stays stopped", "none of 1 threads is stopped"} {
 		if proof, err := p.Resume(ctx); err != nil || !strings.Contains(proof, want) {
 			t.Fatalf("resume: %q, %v; want %q", proof, err, want)
 		}
@@ -199,7 +199,7 @@ func family(t *testing.T, start func(*Starter) (*Process, error)) {
 	for _, step := range []struct {
 		do   func(context.Context) (string, error)
 		want string
-	}{{p.Pause, "all 5 threads stopped)"}, {p.Resume, "none of 5 threads stopped)"}, {p.Pause, "all 5 threads stopped)"}} {
+	}{{p.Pause, "all 5 threads stopped)"}, {p.Resume, "none of 5 threads is stopped)"}, {p.Pause, "all 5 threads stopped)"}} {
 		if proof, err := step.do(ctx); err != nil || !strings.Contains(proof, step.want) {
 			t.Fatalf("%q, %v; want %q", proof, err, step.want)
 		}

@@ -95,7 +95,7 @@ func receive(fd int, dump bool) (all []socket, err error) {
 			case m.Header.Type == unix.NLMSG_ERROR && len(m.Data) >= 4:
 				return nil, os.NewSyscallError("sock_diag", unix.Errno(-int32(binary.NativeEndian.Uint32(m.Data))))
 			case len(m.Data) < answerSize:
-				return nil, errors.New("the kernel's answer is too short")
+				return nil, errors.New("the kernel's answer about sockets is incomplete")
 			}
 			all = append(all, socket{
 				state: m.Data[1], local: binary.BigEndian.Uint16(m.Data[4:]), remote: binary.BigEndian.Uint16(m.Data[6:]),

@@ -54,7 +54,7 @@ func Own(pid int, addr string) error {
 	}
 	own, err := Listens(pid, addr)
 	if err == nil && !own {
-		err = errors.New("another process listens at this address")
+		err = errors.New("another process already listens at this address")
 	}
 	return err
 }

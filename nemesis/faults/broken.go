@@ -32,10 +32,10 @@ const (
 // modeParams are those of faults that break links in a way that the user chooses.
 func modeParams() []catalog.Param {
 	return []catalog.Param{
-		{Name: paramMode, Default: modeCut, Doc: "cut: connections are closed and new connections refused; blackhole: connections stay open, but all data is dropped silently; loss: every packet is lost, and the sender retransmits it; hold: all data is held back and delivered when the fault ends; latency: all data is delayed"},
-		{Name: paramWay, Default: string(link.Both), Doc: "the direction: both, to (only requests) or from (only answers); cut and loss always break both directions"},
+		{Name: paramMode, Default: modeCut, Doc: "how the connections are broken: cut: open connections are closed, and new connections are refused; blackhole: connections stay open, but all data is dropped silently; loss: every packet is lost, and the senders retransmit it; hold: all data is held back, and delivered when the fault ends; latency: all data is delayed"},
+		{Name: paramWay, Default: string(link.Both), Doc: "the direction in which data is affected: both, to (only requests) or from (only answers); the modes cut and loss always break both directions"},
 		{Name: paramLatency, Default: "0.2ttl", Doc: "for mode=latency: the delay of all data"},
-		{Name: paramJitter, Default: "0.1ttl", Doc: "for mode=latency: the delay varies by up to this much, up or down"},
+		{Name: paramJitter, Default: "0.1ttl", Doc: "for mode=latency: the largest random difference from this delay, up or down"},
 	}
 }
 
@@ -60,7 +60,7 @@ func checkMode(own catalog.Values, in nemesis.Input) error {
 		return err
 	}
 	if latency < time.Millisecond {
-		return fmt.Errorf("%s=%s: must be at least 1 ms", paramLatency, own[paramLatency])
+		return fmt.Errorf("%s=%s is too short: the minimum is 1 ms", paramLatency, own[paramLatency])
 	}
 	_, err = own.Length(paramJitter, in.TTL)
 	return err

@@ -24,13 +24,13 @@ const maxDrawn = 100_000
 
 func chaos() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "chaos", Doc: "injects random faults one after another; the seed decides which of the faults that can work in the run are injected, and when; each fault has its default parameters",
-		Notes:  "chaos leaves out faults that cannot work in the run. plan.json and the check `coverage` give the reasons.",
-		Proven: "The evidence is that of each fault that chaos injects: see the entry of that fault.",
-		End:    "Each fault that chaos injects ends as the entry of that fault describes.",
+		Name: "chaos", Doc: "injects random faults one after another; the seed decides which faults chaos injects, and when; chaos uses only faults that can work in the run, with their default parameters",
+		Notes:  "chaos leaves out faults that cannot work in the run. The file plan.json and the check `coverage` give the reasons.",
+		Proven: "Each fault that chaos injects has the same evidence as when it is injected alone: see the entry of the fault.",
+		End:    "Each fault that chaos injects ends in the same way as when it is injected alone: see the entry of the fault.",
 		Family: history.FamilyMixed, Links: nemesis.ToServers | nemesis.ToRegister, Draw: drawChaos,
 		Params: []catalog.Param{
-			{Name: paramEvery, Default: "2ttl", Doc: "shortest time from the end of one injection to the next"},
+			{Name: paramEvery, Default: "2ttl", Doc: "shortest time from the end of one injection to the start of the next"},
 			{Name: paramOnly, Doc: "the faults from which chaos chooses, joined by + (default: all)"},
 		},
 	}
@@ -51,7 +51,7 @@ func drawChaos(c *nemesis.Catalogue, v catalog.Values, in nemesis.Input, rnd *ra
 	}
 	d := nemesis.Drawn{Without: without}
 	if in.Duration/every > maxDrawn {
-		return d, fmt.Errorf("nemesis chaos: every=%s would make up to %d injections in a run of %v, but the limit is %d: choose a longer every=", v[paramEvery], in.Duration/every, in.Duration, maxDrawn)
+		return d, fmt.Errorf("nemesis chaos: every=%s would inject up to %d faults in a run of %v, but the limit is %d faults: choose a longer every=", v[paramEvery], in.Duration/every, in.Duration, maxDrawn)
 	}
 	for begin := in.FirstStrike(); begin < in.Duration; {
 		st, end, err := nemesis.OneStep(from[rnd.IntN(len(from))], in, begin, rnd)
@@ -66,7 +66,7 @@ func drawChaos(c *nemesis.Catalogue, v catalog.Values, in nemesis.Input, rnd *ra
 		begin = end + every
 	}
 	if len(d.Steps) == 0 {
-		return d, fmt.Errorf("nemesis chaos: no fault fits into a run of %v: choose a longer --time", in.Duration)
+		return d, fmt.Errorf("nemesis chaos: every fault takes longer than the run of %v: choose a longer --time", in.Duration)
 	}
 	return d, nil
 }
@@ -112,7 +112,7 @@ func wantedFaults(c *nemesis.Catalogue, only string) ([]string, error) {
 			return nil, fmt.Errorf("nemesis chaos: only=%s: %w", only, err)
 		}
 		if s.Fault == nil {
-			return nil, fmt.Errorf("nemesis chaos: only=%s: %s is not a fault that chaos can draw", only, name)
+			return nil, fmt.Errorf("nemesis chaos: only=%s: chaos cannot inject %s: name other faults", only, name)
 		}
 	}
 	return wanted, nil

@@ -12,9 +12,9 @@ import (
 
 func clientKill() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "client-kill", Doc: "kills a client (kill -9) while it waits for the lock, holds it or releases it; a new client replaces the killed client",
+		Name: "client-kill", Doc: "kills a client (kill -9) while it waits for the lock, holds the lock or releases the lock, and starts a new client in its place",
 		Proven: "The client's process has died of SIGKILL, and a new client has started in its place. lockstorm records the kill before it sends the signal.",
-		End:    "There is nothing to undo: the killed client stays dead.",
+		End:    "There is nothing to undo, because the new client replaces the killed client.",
 		Family: history.FamilyClient, Whom: nemesis.Clients, Params: nemesis.ClientParams(nemesis.AtOnce, "2.5ttl"),
 		Strikes: strikeKill, Fault: ClientKill{},
 	}
@@ -52,7 +52,7 @@ func (ClientKill) Inject(ctx context.Context, w nemesis.World, t nemesis.Target)
 		if err != nil {
 			return nemesis.Effect{}, fmt.Errorf("cannot replace %s: %w", c.Name(), err)
 		}
-		proofs = append(proofs, fmt.Sprintf("%s died of SIGKILL, %s takes its place", c.Name(), heir))
+		proofs = append(proofs, fmt.Sprintf("%s died of SIGKILL; the new client %s takes its place", c.Name(), heir))
 	}
 	return nemesis.Effect{Proof: strings.Join(proofs, "; ")}, nil
 }

@@ -11,7 +11,7 @@ import (
 func TestClientKill(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 2)
 	e := l.must("client-kill", of(l.client(1)))
-	l.says(e.Proof, "c1 died of SIGKILL, c3 takes its place")
+	l.says(e.Proof, "c1 died of SIGKILL; the new client c3 takes its place")
 	if e.Heal != nil {
 		t.Error("there is something to heal")
 	}

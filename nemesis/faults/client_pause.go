@@ -21,12 +21,12 @@ const (
 
 func clientPause() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "client-pause", Doc: "stops a whole client process (SIGSTOP), its renewer included, as a long GC pause does",
-		Proven: "Every thread of the client's process group is in state T (stopped), as /proc shows. With how=collector, the garbage collector of the lock's own language reports how long it stopped the client.",
+		Name: "client-pause", Doc: "stops all threads of a client (SIGSTOP), also the thread that renews the lease, as a long GC pause does",
+		Proven: "/proc shows that every thread of the client's process group is in state T (stopped). With how=collector, the garbage collector of the client reports how long it stopped the client.",
 		End:    "lockstorm resumes the client (SIGCONT), and waits until none of its threads is stopped. With how=collector, the fault ends with the garbage collection.",
 		Family: history.FamilyClient, Whom: nemesis.Clients,
 		Params: append(nemesis.ClientParams("1.5ttl", "2.5ttl"), catalog.Param{
-			Name: paramHow, Default: bySignal, Doc: "what stops the client: signal: SIGSTOP; collector: the garbage collector of the client itself (only for a lock in another language whose adapter supports the call `collect`)",
+			Name: paramHow, Default: bySignal, Doc: "what stops the client: signal: the signal SIGSTOP; collector: the garbage collector of the client (only for a lock in another language whose adapter supports the call `collect`)",
 		}),
 		Strikes: strikeHolder, Fault: ClientPause{}, Check: checkHow,
 		Keeps: func(own catalog.Values) bool { return own[paramHow] == byCollector },
@@ -40,7 +40,7 @@ func checkHow(own catalog.Values, in nemesis.Input) error {
 		return nil
 	case byCollector:
 		if !in.Setting.Collects {
-			return fmt.Errorf("%s=%s: lockstorm cannot start a garbage collection in backend %s: its adapter must support the call collect", paramHow, byCollector, in.Setting.Backend)
+			return fmt.Errorf("%s=%s: lockstorm cannot start a garbage collection in backend %s: this needs an adapter that supports the call collect", paramHow, byCollector, in.Setting.Backend)
 		}
 		return nil
 	}
@@ -84,7 +84,7 @@ func collect(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Ef
 	for _, c := range t.Clients {
 		can, is := c.(nemesis.Collector)
 		if !is {
-			return e, errors.New("client " + c.Name() + " does not let lockstorm start a garbage collection")
+			return e, errors.New("client " + c.Name() + " cannot start a garbage collection: its adapter does not support the call collect")
 		}
 		proof, err := can.Collect(ctx, t.For)
 		if err != nil {

@@ -60,7 +60,7 @@ func TestClientPauseThenKill(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	e := l.must("client-pause", of(l.client(1)))
 	l.check(l.client(1).Process.Kill(l.ctx))
-	l.says(l.heal(e), "c1 needs no resume: another fault has killed it")
+	l.says(l.heal(e), "c1 was killed by another fault during the pause, so there is nothing to resume")
 }
 
 func TestClientPausePlans(t *testing.T) {
@@ -71,6 +71,6 @@ func TestClientPausePlans(t *testing.T) {
 	planned(t, map[string]string{
 		"client-pause:for=2ttl,clients=half,at=waiting": "", "client-pause:clients=c1+c3": "", "client-pause:clients=holder": "",
 		"client-pause:for=2": "for=2 is not a length", "client-pause:nodes=1": `no parameter "nodes"`,
-		"client-pause:clients=master": `"master" does not exist at the start of the run`,
+		"client-pause:clients=master": `there is no "master" at the start of the run`,
 	})
 }

@@ -11,9 +11,9 @@ import (
 
 func clientStall() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "client-stall", Doc: "stops only the client's goroutine in the critical section; the goroutine that renews the lease keeps running",
-		Proven: "The client's own log shows that the client has stopped at the point to which the fault is tied.",
-		End:    "lockstorm lets the client go on from this point.",
+		Name: "client-stall", Doc: "stops only the goroutine of the client that is in the critical section; the goroutine that renews the lease keeps running",
+		Proven: "The log of the client shows that the client has stopped at the point named by `at`.",
+		End:    "lockstorm lets the stopped client go on.",
 		Family: history.FamilyClient, Whom: nemesis.Clients, Gates: true, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),
 		Strikes: strikeHolder, Fault: ClientStall{},
 	}
@@ -34,7 +34,7 @@ func (ClientStall) Available(nemesis.Setting) error { return nil }
 // Inject does nothing more: the client stands at its point, which its log shows.
 func (ClientStall) Inject(_ context.Context, _ nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	if t.Hit == nil {
-		return nemesis.Effect{}, errors.New("client-stall can stop a client only at a point (a named step of the client): choose a point with at=")
+		return nemesis.Effect{}, errors.New("client-stall can stop a client only at a named step (a point): name the point with at=")
 	}
 	h := t.Hit
 	return nemesis.Effect{

@@ -23,14 +23,14 @@ const (
 
 func clockJump() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "clock-jump", Doc: "makes the wall clock of servers jump forward or back; if the clock jumps past the expiry time of a key, the key expires at once",
-		Proven: "The server itself reports its new time.",
-		End:    "With undo=yes, the clock jumps back, and the server reports its time once more. With undo=no (the default), lockstorm undoes nothing: the clock keeps the new time.",
+		Name: "clock-jump", Doc: "makes the wall clock of servers jump forward or back; a key expires at once if the clock jumps past the key's expiry time",
+		Proven: "Each server reports its new time.",
+		End:    "With undo=yes, lockstorm moves the clock back, and the server reports its time once more. With undo=no (the default), the clock keeps the new time.",
 		Family: history.FamilyClock, Whom: nemesis.Nodes, Fault: ClockJump{},
 		Strikes: strikeAcquired, Check: checkJump, SetsBack: setsBack, Lasts: func(own catalog.Values) bool { return own[paramUndo] == yes },
 		Params: nemesis.StrikingGrants(nemesis.GrantAll, nemesis.ServerParams("1s", "2.5ttl", "1",
 			catalog.Param{Name: paramBy, Default: "15s", Doc: "how far the clock jumps: a duration or a multiple of the ttl; a minus sign makes the clock jump back"},
-			catalog.Param{Name: paramUndo, Default: no, Doc: "yes: the clock jumps back after the time `for`; no: the clock keeps the new time"})),
+			catalog.Param{Name: paramUndo, Default: no, Doc: "yes: after the time `for` the clock jumps back to the right time; no: the clock keeps the new time"})),
 	}
 }
 
@@ -88,7 +88,7 @@ func jumpBy(own catalog.Values, ttl time.Duration) (time.Duration, error) {
 		return 0, err
 	}
 	if d < minJump {
-		return 0, fmt.Errorf("%s=%s: must be at least %v, forward or back: a smaller jump looks like drift", paramBy, own[paramBy], minJump)
+		return 0, fmt.Errorf("%s=%s is too small: the minimum is %v, forward or back, because a smaller jump looks like clock drift", paramBy, own[paramBy], minJump)
 	}
 	if back {
 		d = -d

@@ -72,10 +72,10 @@ func TestClockJumpPlans(t *testing.T) {
 	cannot(t, ClockJump{}, map[string]func(*nemesis.Setting){
 		withoutServer: noServer, "no compiler": func(s *nemesis.Setting) { s.NoClock = "no compiler" },
 	})
-	const tooShort = "must be at least 20ms, forward or back: a smaller jump looks like drift"
+	const tooShort = "is too small: the minimum is 20ms, forward or back, because a smaller jump looks like clock drift"
 	planned(t, map[string]string{
 		"clock-jump:by=2ttl": "", "clock-jump:by=-15s,undo=yes": "", "clock-jump:by=20ms": "",
-		"clock-jump:by=19ms": "by=19ms: " + tooShort, "clock-jump:by=-1ms": "by=-1ms: " + tooShort, "clock-jump:by=0s": tooShort,
+		"clock-jump:by=19ms": "by=19ms " + tooShort, "clock-jump:by=-1ms": "by=-1ms " + tooShort, "clock-jump:by=0s": tooShort,
 		"clock-jump:by=far": "by=far is not a length", "clock-jump:by=--1s": "is not a length", "clock-jump:undo=maybe": "undo=maybe: choose yes or no",
 	})
 }

@@ -16,7 +16,7 @@ func deleteKey() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "delete-key", Doc: "deletes the lock's key, as an operator might do by mistake",
 		Proven: "The server confirmed that it deleted the key.",
-		End:    "There is nothing to undo: lockstorm does not restore the key.",
+		End:    "lockstorm undoes nothing: the key stays deleted.",
 		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired,
 		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster), Fault: DeleteKey{},
 	}
@@ -53,7 +53,7 @@ func deleteOne(ctx context.Context, w nemesis.World, s cluster.Keeper, keys []st
 		return n > 0, err
 	})
 	if err != nil && ctx.Err() != nil {
-		return "", 0, errors.New("none of " + strings.Join(keys, ", ") + " exists")
+		return "", 0, errors.New("the server has none of the lock's keys (" + strings.Join(keys, ", ") + ")")
 	}
-	return fmt.Sprintf("deleted %d of these keys: %s", n, strings.Join(keys, ", ")), at, err
+	return fmt.Sprintf("deleted %d of the lock's keys (%s)", n, strings.Join(keys, ", ")), at, err
 }

@@ -14,7 +14,7 @@ func TestDeleteKey(t *testing.T) {
 	l.check(l.store(1).Set(l.ctx, labLock, "c1"))
 	l.check(l.store(1).Set(l.ctx, "another", "c1"))
 	e := l.must("delete-key", on(l.node(1)))
-	if e.Proof != "store-1 deleted 1 of these keys: lock-0" || e.Heal != nil || l.has(1, labLock) || !l.has(1, "another") {
+	if e.Proof != "store-1 deleted 1 of the lock's keys (lock-0)" || e.Heal != nil || l.has(1, labLock) || !l.has(1, "another") {
 		t.Errorf("proof %q", e.Proof)
 	}
 	const waits = 50 * time.Millisecond
@@ -27,7 +27,7 @@ func TestDeleteKey(t *testing.T) {
 	l.check(nemesis.Until(l.ctx, func() (bool, error) { return l.Now() >= asked+waits.Nanoseconds(), nil }))
 	l.check(l.store(2).Set(l.ctx, labLock, "c2"))
 	<-done
-	if e.Proof != "store-2 deleted 1 of these keys: lock-0" || l.has(2, labLock) {
+	if e.Proof != "store-2 deleted 1 of the lock's keys (lock-0)" || l.has(2, labLock) {
 		t.Errorf("proof %q", e.Proof)
 	}
 	if e.Began < asked+(waits/2).Nanoseconds() {
@@ -37,7 +37,7 @@ func TestDeleteKey(t *testing.T) {
 
 func TestDeleteKeyInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(1, 1), 0)
-	l.givesUp("delete-key", on(l.node(1)), "none of lock-0 exists")
+	l.givesUp("delete-key", on(l.node(1)), "the server has none of the lock's keys (lock-0)")
 	e, err := l.inject("delete-key", on(l.node(2)))
 	l.fails(e, err, "node supervisor-1 stores no keys")
 	l.check(l.node(1).Kill(l.ctx))

@@ -18,12 +18,12 @@ const paramPolicy = "policy"
 
 func evict() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "evict", Doc: "fills the memory of a server up to its limit (maxmemory), so that the server evicts the lock's key",
-		Proven: "The lock's key existed, and the server itself reports that it evicted this key.",
-		End:    "As soon as the key is evicted, lockstorm frees memory on the server, because no client can acquire a lock while the memory is full. lockstorm does not restore the evicted key.",
+		Name: "evict", Doc: "fills the memory of a server up to its limit (maxmemory), until the server evicts the lock's key",
+		Proven: "The lock's key existed, and the server reports that it evicted this key.",
+		End:    "As soon as the key is evicted, lockstorm frees memory on the server again. (While the memory is full, no client can acquire a lock.) lockstorm does not restore the evicted key.",
 		Family: history.FamilyStore, Whom: nemesis.Nodes, Strikes: strikeAcquired, Fault: Evict{}, Check: checkPolicy,
 		Params: nemesis.ServerParams(nemesis.AtOnce, "2ttl", nemesis.RoleMaster,
-			catalog.Param{Name: paramPolicy, Doc: "name of the server's eviction policy (default: evict the keys with the shortest time to live first)"}),
+			catalog.Param{Name: paramPolicy, Doc: "eviction policy of the server (default: the server first evicts the keys with the shortest time to live)"}),
 	}
 }
 
@@ -107,7 +107,7 @@ func evictKeys(ctx context.Context, n nemesis.Node, s cluster.Evictor, policy st
 		return true, err
 	})
 	if err != nil && ctx.Err() != nil {
-		return "", errors.New("none of " + strings.Join(keys, ", ") + " existed long enough to be evicted")
+		return "", errors.New("none of the lock's keys (" + strings.Join(keys, ", ") + ") existed long enough for the server to evict it")
 	}
 	return text, err
 }

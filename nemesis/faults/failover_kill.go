@@ -18,10 +18,10 @@ import (
 
 func failoverKillSpec() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "failover-kill", Doc: "makes the master die before its replicas have the lock. lockstorm cuts the replication, one client acquires the lock, lockstorm kills the master (kill -9), and the supervisors (processes that watch the master) promote a replica",
-		Notes:  "lockstorm stops the holder just after its grant (at the point `acquired`) until another client is granted the lock, or until 0.9 of the holder's lease is over.",
-		Proven: "The master has died of SIGKILL. A majority of the supervisors names another server as master, this server reports itself as master, and it did not have the holder's key before the old master died. If no client was granted the lock within one ttl, the record says so.",
-		End:    "lockstorm starts the old master again, and restores the links for the replication.",
+		Name: "failover-kill", Doc: "makes the master die before its replicas have the lock: lockstorm cuts the replication, and lets one client acquire the lock; then lockstorm kills the master (kill -9), and the supervisors (processes that watch the master) promote a replica",
+		Notes:  "lockstorm stops the holder just after its grant (at the point `acquired`). The holder goes on when another client is granted the lock, or when 0.9 of the holder's lease is over.",
+		Proven: "The master has died of SIGKILL. A majority of the supervisors names another server as the new master, and the new master reports itself as master. The new master did not have the holder's key before the old master died. If no client was granted the lock within one ttl, the record says so.",
+		End:    "lockstorm starts the old master again, and restores the replication links.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: killTakes, Fault: FailoverKill{},
 		Strikes: func(int, []string) string { return points.Random },
 		Params:  append(nemesis.TimeParams("0.5ttl", "4ttl"), nemesis.NodesParam(nemesis.RoleMaster)),
@@ -136,7 +136,7 @@ func (k *failoverKill) strike(ctx context.Context, t nemesis.Target) (string, er
 func (k *failoverKill) prepare(ctx context.Context) error {
 	var err error
 	if k.hits, err = k.w.ArmAll(ctx, points.BeforeAcquire); err != nil {
-		return fmt.Errorf("not every client reached the point %s: %w", points.BeforeAcquire, err)
+		return fmt.Errorf("some clients did not reach the point %s in time: %w", points.BeforeAcquire, err)
 	}
 	if len(k.hits) == 0 {
 		return errors.New("there is no client that could acquire the lock")
@@ -151,13 +151,13 @@ func (k *failoverKill) prepare(ctx context.Context) error {
 // proof says what happened to whom.
 func (k *failoverKill) proof(killed, promotion string, heir nemesis.Node, lacking []string) (string, error) {
 	if k.holder == nil {
-		return killed + ", but no client held the lock: none was granted the lock within one ttl; " + promotion, nil
+		return killed + ", but no client held the lock, because no client was granted the lock within one ttl; " + promotion, nil
 	}
 	if len(k.w.Keys(k.holder.Lock)) == 0 {
 		return fmt.Sprintf("%s while %s held the lock; the replica had been cut off before the grant; %s", killed, k.holder.Client.Name(), promotion), nil
 	}
 	if !slices.Contains(lacking, heir.Name()) {
-		return "", fmt.Errorf("%s was promoted, but it had the key of %s, so nothing was lost", heir.Name(), k.holder.Client.Name())
+		return "", fmt.Errorf("the promoted server %s already had the key of %s, so the lock was not lost", heir.Name(), k.holder.Client.Name())
 	}
 	return fmt.Sprintf("%s while %s held the lock; the key %s was never on %s; %s", killed, k.holder.Client.Name(),
 		strings.Join(k.w.Keys(k.holder.Lock), ", "), strings.Join(lacking, ", "), promotion), nil
@@ -181,7 +181,7 @@ func (k *failoverKill) settle(ctx context.Context) error {
 		return err
 	}
 	if followers == 0 {
-		return fmt.Errorf("%s has no replica that could take its place", k.master.Name())
+		return fmt.Errorf("%s has no replica that could take the place of a dead master", k.master.Name())
 	}
 	var text string
 	err = nemesis.Until(ctx, func() (inSync bool, err error) {
@@ -223,7 +223,7 @@ func (k *failoverKill) lacking(ctx context.Context) (without []string, err error
 		}
 		found, err := s.Has(ctx, keys)
 		if err != nil {
-			return nil, fmt.Errorf("cannot ask %s for the key: %w", n.Name(), err)
+			return nil, fmt.Errorf("cannot ask server %s whether it has the lock's key: %w", n.Name(), err)
 		}
 		if len(found) == 0 {
 			without = append(without, n.Name())

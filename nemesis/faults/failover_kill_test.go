@@ -32,7 +32,7 @@ func failsOver(t *testing.T) (another bool) {
 	if e.Began <= asked || e.Began >= l.Now() {
 		t.Errorf("asked for at %d, it began at %d", asked, e.Began)
 	}
-	if strings.Contains(e.Proof, "none was granted the lock within one ttl") {
+	if strings.Contains(e.Proof, "no client was granted the lock within one ttl") {
 		l.heal(e)
 		return false
 	}
@@ -58,7 +58,7 @@ func TestFailoverKillWithoutAGrant(t *testing.T) {
 	l.check(l.store(1).Set(l.ctx, labLock, "another"))
 	l.work()
 	e := l.must("failover-kill", on(l.node(1)))
-	l.says(e.Proof, "store-1 died of SIGKILL, but no client held the lock: none was granted the lock within one ttl; store-2 was promoted")
+	l.says(e.Proof, "store-1 died of SIGKILL, but no client held the lock, because no client was granted the lock within one ttl; store-2 was promoted")
 	l.heal(e)
 }
 
@@ -66,13 +66,13 @@ func TestFailoverKillWithoutAGrant(t *testing.T) {
 func TestFailoverKillInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 2)
 	e, err := l.inject("failover-kill", on(l.node(2)))
-	l.fails(e, err, "the target is not the master (store-1): use nodes=master")
-	l.givesUp("failover-kill", on(l.node(1)), "not every client reached the point before-acquire")
+	l.fails(e, err, "this fault acts only on the master, but the target is store-1: use nodes=master")
+	l.givesUp("failover-kill", on(l.node(1)), "some clients did not reach the point before-acquire in time")
 	l.work()
 	l.check(l.node(2).Kill(l.ctx))
 	l.await("loss of the replica", func() bool { return l.follows(1) == 0 })
 	e, err = l.inject("failover-kill", on(l.node(1)))
-	l.fails(e, err, "store-1 has no replica that could take its place")
+	l.fails(e, err, "store-1 has no replica that could take the place of a dead master")
 	before := l.grantsAt("store-1")
 	l.await("work", func() bool { return l.grantsAt("store-1") > before+2 })
 }
@@ -133,7 +133,7 @@ func TestFailoverKillOfAnHeirWithTheKey(t *testing.T) {
 	if err != nil || !slices.Equal(lacking, []string{"store-3"}) {
 		t.Fatalf("the key is not on %v, %v", lacking, err)
 	}
-	if _, err := k.proof("killed", "promoted", l.node(2), lacking); err == nil || err.Error() != "store-2 was promoted, but it had the key of c1, so nothing was lost" {
+	if _, err := k.proof("killed", "promoted", l.node(2), lacking); err == nil || err.Error() != "the promoted server store-2 already had the key of c1, so the lock was not lost" {
 		t.Errorf("error %v", err)
 	}
 	if text, err := k.proof("killed", "promoted", l.node(3), lacking); err != nil || text != "killed while c1 held the lock; the key lock-0 was never on store-3; promoted" {
@@ -143,10 +143,10 @@ func TestFailoverKillOfAnHeirWithTheKey(t *testing.T) {
 
 func TestFailoverKillPlans(t *testing.T) {
 	cannot(t, FailoverKill{}, map[string]func(*nemesis.Setting){withoutFleet: nobodyRules})
-	const leave = "this fault strikes only the master: use nodes=master"
+	const leave = "this fault acts only on the master: use nodes=master"
 	planned(t, map[string]string{
 		"failover-kill:every=6s,for=1s": "", "failover-kill:nodes=redis-1": "",
 		"failover-kill:nodes=all": leave, "failover-kill:nodes=1": leave, "failover-kill:at=acquired": `has no parameter "at"`,
-		"failover-kill:for=29s": "the fault takes 33.5s and does not fit into a run of 30s",
+		"failover-kill:for=29s": "the fault takes 33.5s, which is too long for a run of 30s",
 	})
 }

@@ -31,7 +31,7 @@ func Specs() []nemesis.Spec {
 // needsServer says that there is none.
 func needsServer(s nemesis.Setting) error {
 	if s.Nodes == 0 {
-		return fmt.Errorf("topology %s of backend %s has no server", s.Topology, s.Backend)
+		return fmt.Errorf("topology %s of backend %s has no servers, but this fault acts on servers", s.Topology, s.Backend)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func resume(ctx context.Context, p interface {
 ) (string, error) {
 	proof, err := p.Resume(ctx)
 	if errors.Is(err, proc.ErrGone) {
-		return "needs no resume: another fault has killed it", nil
+		return "was killed by another fault during the pause, so there is nothing to resume", nil
 	}
 	return proof, err
 }
@@ -103,7 +103,7 @@ func killAll(ctx context.Context, w nemesis.World, nodes []nemesis.Node) ([]neme
 	for _, n := range nodes {
 		s, ok := nemesis.As[nemesis.Restarter](n)
 		if !ok {
-			return dead, "", fmt.Errorf("node %s cannot be restarted", n.Name())
+			return dead, "", fmt.Errorf("lockstorm cannot restart server %s", n.Name())
 		}
 		if err := w.Killing("", n.Name()); err != nil {
 			return dead, "", err

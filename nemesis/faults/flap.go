@@ -17,7 +17,7 @@ func flap() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "flap", Doc: "resets the connections of clients to servers again and again",
 		Proven: "lockstorm has reset at least one connection.",
-		End:    "lockstorm stops the resets, and reports how many connections it has reset.",
+		End:    "lockstorm stops resetting connections, and reports how many connections it has reset.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeHolder, Fault: Flap{},
 		Params: onLinks("1.5ttl", "3ttl", catalog.Param{Name: paramPeriod, Default: "50ms", Doc: "average time between two resets of the connections"}),
 		Check: func(own catalog.Values, in nemesis.Input) error {
@@ -38,7 +38,7 @@ func (Flap) Available(s nemesis.Setting) error { return needsServer(s) }
 func flapPeriod(own catalog.Values, ttl time.Duration) (time.Duration, error) {
 	d, err := own.Length(paramPeriod, ttl)
 	if err == nil && d < time.Millisecond {
-		err = fmt.Errorf("%s=%s: must be at least 1 ms", paramPeriod, own[paramPeriod])
+		err = fmt.Errorf("%s=%s is too short: the minimum is 1 ms", paramPeriod, own[paramPeriod])
 	}
 	return d, err
 }
@@ -57,7 +57,7 @@ func (Flap) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (neme
 	}
 	first, began := 0, int64(0) // a client that has no connection now opens one soon
 	if nemesis.Until(ctx, func() (bool, error) { began, first = w.Now(), resetAll(links); return first > 0, nil }) != nil {
-		return nemesis.Effect{}, fmt.Errorf("none of the %d links had a connection to reset", len(links))
+		return nemesis.Effect{}, fmt.Errorf("there was no open connection to reset (%d links)", len(links))
 	}
 	flapping, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
@@ -71,7 +71,7 @@ func (Flap) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (neme
 	})
 	return nemesis.Effect{
 		Began: began,
-		Proof: fmt.Sprintf("%d connections on %d links were reset; resets repeat about every %v", first, len(links), period),
+		Proof: fmt.Sprintf("lockstorm reset %d connections on %d links, and repeats the reset about every %v", first, len(links), period),
 		Heal: func(context.Context) (string, error) {
 			cancel()
 			wg.Wait()

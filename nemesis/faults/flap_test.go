@@ -16,7 +16,7 @@ func TestFlap(t *testing.T) {
 	l := newLab(t, clustertest.Several(2), 1)
 	first, other := l.openConn("c1", "store-1"), l.openConn("c1", "store-2")
 	e := l.must("flap:period=10ms", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()[:1]})
-	l.says(e.Proof, "1 connections on 1 links were reset; resets repeat about every 10ms")
+	l.says(e.Proof, "lockstorm reset 1 connections on 1 links, and repeats the reset about every 10ms")
 	if _, err := l.line(first, testLimit); !errors.Is(err, syscall.ECONNRESET) {
 		t.Fatalf("it was not reset: %v", err)
 	}
@@ -48,7 +48,7 @@ func TestFlap(t *testing.T) {
 func TestFlapInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	both := nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()}
-	l.givesUp("flap", both, "none of the 1 links had a connection to reset")
+	l.givesUp("flap", both, "there was no open connection to reset (1 links)")
 	if _, err := (Flap{}).Inject(l.ctx, l, both); err == nil {
 		t.Error("it flaps without a period")
 	}
@@ -57,6 +57,6 @@ func TestFlapInTheWay(t *testing.T) {
 func TestFlapPlans(t *testing.T) {
 	cannot(t, Flap{}, map[string]func(*nemesis.Setting){withoutServer: noServer})
 	planned(t, map[string]string{
-		"flap:period=0.1ttl,clients=all": "", "flap:period=0s": "period=0s: must be at least 1 ms", "flap:period=x": "period=x is not a length",
+		"flap:period=0.1ttl,clients=all": "", "flap:period=0s": "period=0s is too short: the minimum is 1 ms", "flap:period=x": "period=x is not a length",
 	})
 }

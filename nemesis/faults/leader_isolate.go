@@ -14,8 +14,8 @@ import (
 
 func leaderIsolate() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "leader-isolate", Also: []string{"isolate-master"}, Doc: "makes a split brain: a partition puts the leader, one supervisor (a process that watches the leader; not every topology has one) and half of the clients on one side, and all other servers and clients on the other side",
-		Proven: "Every link between the two sides is cut (or broken as the parameter mode says), and the other side has elected a leader of its own. The record names both leaders, and the role that each leader reports.",
+		Name: "leader-isolate", Also: []string{"isolate-master"}, Doc: "makes a split brain: a network partition separates the leader and half of the clients from all other servers and clients; if the topology has supervisors (processes that watch the leader), one supervisor is on the side of the leader",
+		Proven: "Every link between the two sides is cut (or broken in the way of the parameter mode), and the side without the old leader has elected a new leader. The record names both leaders, and the role that each of them reports.",
 		End:    "lockstorm restores all links.",
 		Family: history.FamilyLink, Whom: nemesis.Nodes, Links: nemesis.ToServers, OfMaster: true, Takes: failoverTakes, Fault: LeaderIsolate{},
 		Params: nemesis.ServerParams("1.5ttl", "4ttl", nemesis.RoleMaster, modeParams()...),
@@ -65,7 +65,7 @@ func (LeaderIsolate) Inject(ctx context.Context, w nemesis.World, t nemesis.Targ
 	e := b.effect()
 	role := old.Role()
 	if _, alone := nemesis.As[cluster.Leader](old); alone && !history.Leads(role) {
-		return e, fmt.Errorf("%s is isolated, but reports itself as %s, not as master", old.Name(), role)
+		return e, fmt.Errorf("%s is isolated, but no longer reports itself as master: its role is %s", old.Name(), role)
 	}
 	both := fmt.Sprintf("both %s and %s report themselves as %s", old.Name(), heir.Name(), role)
 	if !history.Leads(role) {
@@ -81,7 +81,7 @@ func (LeaderIsolate) Inject(ctx context.Context, w nemesis.World, t nemesis.Targ
 	if mode := t.Params[paramMode]; mode != modeCut && mode != "" {
 		broke = "are broken by " + mode
 	}
-	e.Proof = fmt.Sprintf("%d links %s: %s on one side with %s; on the other side %s; %s",
+	e.Proof = fmt.Sprintf("%d links %s: on one side %s with %s; on the other side %s; %s",
 		len(b.mends), broke, old.Name(), strings.Join(with, ", "), text, both)
 	return e, nil
 }

@@ -16,7 +16,7 @@ func TestLeaderIsolate(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(3, 3), 4)
 	e := l.must("leader-isolate", nemesis.Target{Nodes: l.Nodes()[:1], Hit: &nemesis.Hit{Client: l.client(3)}})
 	// 4 clients and 6 servers: 2 x 4 + 2 x 2 links of clients, 2 x 2 x 4 of servers.
-	l.says(e.Proof, "28 links are cut: store-1 on one side with ", "c3", "store-2 was promoted after", "both store-1 and store-2 report themselves as master")
+	l.says(e.Proof, "28 links are cut: on one side store-1 with ", "c3", "store-2 was promoted after", "both store-1 and store-2 report themselves as master")
 	with := strings.Split(strings.Split(e.Proof, "; ")[0], "with ")[1]
 	inside := 0
 	for _, c := range l.Clients() {
@@ -50,7 +50,7 @@ func TestLeaderIsolateLoss(t *testing.T) {
 	}
 	l := newLab(t, clustertest.Replicated(3, 3), 2)
 	e := l.must("leader-isolate:mode=loss", on(l.node(1)))
-	l.says(e.Proof, " links are broken by loss: store-1 on one side with ", "store-2 was promoted after", "both store-1 and store-2 report themselves as master")
+	l.says(e.Proof, " links are broken by loss: on one side store-1 with ", "store-2 was promoted after", "both store-1 and store-2 report themselves as master")
 	l.says(l.heal(e), " links restored; ", " packets were lost")
 	l.await("one master", func() bool { return l.node(1).Role() == nemesis.RoleReplica && l.follows(2) == 2 })
 }
@@ -77,7 +77,7 @@ func TestIsolated(t *testing.T) {
 func TestLeaderIsolateInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 2)
 	e, err := l.inject("leader-isolate", on(l.node(2)))
-	l.fails(e, err, "the target is not the master (store-1)")
+	l.fails(e, err, "this fault acts only on the master, but the target is store-1")
 	e, err = LeaderIsolate{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
 	l.fails(e, err, errNobody.Error())
 	l.givesUp("leader-isolate", on(l.node(1)), "no other server was promoted to replace store-1")
@@ -105,7 +105,7 @@ func (m mistaken) Promoted(context.Context, string) (nemesis.Node, error) {
 func TestLeaderIsolateThatIsNone(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 1), 1)
 	e, err := LeaderIsolate{}.Inject(l.ctx, wrongFleet{l}, on(l.node(2)))
-	l.fails(e, err, "store-2 is isolated, but reports itself as replica, not as master")
+	l.fails(e, err, "store-2 is isolated, but no longer reports itself as master: its role is replica")
 	if !l.reaches("c1", "store-1") || !l.reaches("c1", "store-2") {
 		t.Error("the client is cut off")
 	}

@@ -9,7 +9,7 @@ import (
 
 func leaderKill() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "leader-kill", Doc: "kills the leader (kill -9), and starts the killed server again when another server leads",
+		Name: "leader-kill", Doc: "kills the leader (kill -9), waits until another server leads, and starts the killed server again",
 		Proven: "The leader has died of SIGKILL. The other servers, or a majority of the supervisors (processes that watch the leader), have chosen another leader. The new leader reports itself as leader.",
 		End:    "lockstorm starts the old leader again, and waits until it answers.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: failoverTakes, Fault: LeaderKill{},

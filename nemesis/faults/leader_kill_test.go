@@ -16,7 +16,7 @@ func TestLeaderKill(t *testing.T) {
 	if role := l.node(1).Role(); role != history.RoleDown {
 		t.Errorf("the old leader is %s", role)
 	}
-	l.says(l.heal(e), "answers again as pid ")
+	l.says(l.heal(e), "has restarted as pid ")
 	l.await("demotion", func() bool { return l.node(1).Role() == nemesis.RoleReplica })
 }
 
@@ -24,7 +24,7 @@ func TestLeaderKill(t *testing.T) {
 func TestLeaderKillInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 0)
 	e, err := l.inject("leader-kill", on(l.node(2)))
-	l.fails(e, err, "the target is not the master (store-1)")
+	l.fails(e, err, "this fault acts only on the master, but the target is store-1")
 	e, err = LeaderKill{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
 	l.fails(e, err, errNobody.Error())
 	if l.node(1).Role() == history.RoleDown {

@@ -13,10 +13,10 @@ import (
 
 func lostReply() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "lost-reply", Doc: "drops answers: a server carries out the client's request, but the fault drops the server's next answer (unless the answer is a refusal) and closes the connection",
-		Notes:  "If the fault is tied to a point, the client does not wait at the point: the client goes on, and the fault drops the next answer that is not a refusal.",
-		Proven: "lockstorm has dropped an answer, and has closed the connection of this answer. The record quotes the answer.",
-		End:    "The links deliver all answers again. The closed connection stays closed: the client must open a new connection.",
+		Name: "lost-reply", Doc: "drops an answer: a server carries out a client's request, but the fault drops the server's answer and closes the connection, so the client does not learn the result; refusals are not dropped",
+		Notes:  "With a point in `at`, lockstorm does not stop the client at the point. The client goes on, and the fault drops the next answer that is not a refusal.",
+		Proven: "lockstorm has dropped an answer, and has closed the connection on which the answer came. The record quotes the answer.",
+		End:    "The links deliver all answers again. The client must open a new connection in place of the closed connection.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeReply, Fault: LostReply{},
 		Params: onLinks("1.5ttl", "1ttl"),
 	}
@@ -40,7 +40,7 @@ func (LostReply) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Answers {
-		return fmt.Errorf("this fault drops the next answer that is not a refusal: topology %s does not define which answers of its servers are refusals", s.Topology)
+		return fmt.Errorf("this fault drops the next answer that is not a refusal, but for topology %s lockstorm does not know which answers are refusals", s.Topology)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func (LostReply) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) 
 		e.Began, before = before, w.Now()
 		for _, trap := range traps {
 			if text := trap.Lost(); text != "" {
-				e.Proof = fmt.Sprintf("the answer %q on %s was lost with its connection", text, trap.link)
+				e.Proof = fmt.Sprintf("lockstorm dropped the answer %q on the link %s, and closed the connection", text, trap.link)
 				return true, nil
 			}
 		}
@@ -87,7 +87,7 @@ func (b *broken) layTraps(w nemesis.World, t nemesis.Target) (traps []trap, err 
 	for _, n := range t.Nodes {
 		a, ok := nemesis.As[nemesis.Answerer](n)
 		if !ok || a.Refusal() == nil {
-			return nil, fmt.Errorf("node %s: its topology does not define which answers are refusals", n.Name())
+			return nil, fmt.Errorf("server %s: lockstorm does not know which answers of this server are refusals", n.Name())
 		}
 		for _, c := range t.Clients {
 			l := w.Net().Link(c.Name(), n.Name())

@@ -30,7 +30,7 @@ func TestLostReply(t *testing.T) {
 	}()
 	hit := &nemesis.Hit{Client: l.client(1), Point: "before-acquire", Go: func() { close(gone) }}
 	e := l.must("lost-reply", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes(), Hit: hit})
-	l.says(e.Proof, `the answer "+OK" on c1->store-1 was lost with its connection`)
+	l.says(e.Proof, `lockstorm dropped the answer "+OK" on the link c1->store-1, and closed the connection`)
 	if err := <-answers; err != nil {
 		t.Errorf("the refusal was lost: %v", err)
 	}
@@ -55,7 +55,7 @@ func TestLostReplyInTheWay(t *testing.T) {
 	}
 	for name, n := range map[string]nemesis.Node{"supervisor-1": l.node(2), "rock": bare{"rock"}} {
 		e, err := l.inject("lost-reply", nemesis.Target{Clients: l.Clients(), Nodes: []nemesis.Node{l.node(1), n}})
-		l.fails(e, err, "node "+name+": its topology does not define which answers are refusals")
+		l.fails(e, err, "server "+name+": lockstorm does not know which answers of this server are refusals")
 		if !l.reaches("c1", "store-1") {
 			t.Error("the answer of another server is lost")
 		}
@@ -65,7 +65,7 @@ func TestLostReplyInTheWay(t *testing.T) {
 func TestLostReplyPlans(t *testing.T) {
 	cannot(t, LostReply{}, map[string]func(*nemesis.Setting){
 		withoutServer: noServer,
-		"this fault drops the next answer that is not a refusal: topology t does not define which answers of its servers are refusals": func(s *nemesis.Setting) { s.Answers = false },
+		"this fault drops the next answer that is not a refusal, but for topology t lockstorm does not know which answers are refusals": func(s *nemesis.Setting) { s.Answers = false },
 	})
 	planned(t, map[string]string{"lost-reply:at=waiting": "", "lost-reply:at=random,clients=all": "", "lost-reply:mode=cut": `no parameter "mode"`})
 }

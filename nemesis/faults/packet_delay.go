@@ -14,8 +14,8 @@ import (
 
 func packetDelay() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "packet-delay", Doc: "holds back a client's requests to the protected resource, and delivers them late, in order (Kleppmann's delayed write)",
-		Notes:  "If the fault is tied to a point, the client does not wait at the point: the client goes on, and its write is held back.",
+		Name: "packet-delay", Doc: "holds back a client's requests to the register (the protected data), and delivers them later, in order (Kleppmann's delayed write)",
+		Notes:  "With a point in `at`, lockstorm does not stop the client at the point. The client goes on, and lockstorm holds back its write.",
 		Proven: "lockstorm is holding back at least one byte from the client. The record says how many bytes are held back.",
 		End:    "lockstorm delivers the held bytes.",
 		Family: history.FamilyLink, Whom: nemesis.Clients, Links: nemesis.ToRegister, Delays: true, Fault: PacketDelay{},
@@ -35,7 +35,7 @@ var _ nemesis.Fault = PacketDelay{}
 // Available says whether clients send anything to the resource.
 func (PacketDelay) Available(s nemesis.Setting) error {
 	if !s.Resource {
-		return errors.New("this fault delays requests to lockstorm's registers (the protected data), but the clients of this run do not use them: the workload uses no data, the data is in another store (--register), or the lock writes the data itself")
+		return errors.New("this fault delays requests to lockstorm's own registers (the protected data), but the clients of this run do not use these registers. Possible reasons: the workload uses no data, the data is in another store (--register), or the lock writes the data itself")
 	}
 	return nil
 }

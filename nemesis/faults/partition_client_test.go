@@ -205,7 +205,7 @@ func TestPartitionClientPlans(t *testing.T) {
 		"partition-client:mode=hold,way=from,nodes=master,clients=half": "", "partition-client:mode=latency,latency=0.5ttl,jitter=0s": "",
 		"partition-client:mode=melt":             "mode=melt: choose cut, blackhole, loss, hold or latency",
 		"partition-client:way=up":                "way=up: choose both, to or from",
-		"partition-client:latency=10us":          "latency=10us: must be at least 1 ms",
+		"partition-client:latency=10us":          "latency=10us is too short: the minimum is 1 ms",
 		"partition-client:latency=x":             "latency=x is not a length",
 		"partition-client:mode=latency,jitter=x": "jitter=x is not a length",
 	})

@@ -13,10 +13,10 @@ import (
 
 func partitionReplication() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "partition-replication", Doc: "cuts replicas off from the master; clients and supervisors (processes that watch the leader) still reach the master",
-		Notes:  "Supervisors connect to the master through other links than the replicas, so supervisors do not notice the fault.",
-		Proven: "With mode=cut, the master itself reports that it has no replica. With the other modes, the evidence is as for partition-client.",
-		End:    "lockstorm restores the links, as for partition-client. It does not wait until the replicas have caught up with the master.",
+		Name: "partition-replication", Doc: "cuts replicas off from the master; clients and supervisors (processes that watch the master) still reach the master",
+		Notes:  "The supervisors and the replicas use different links to the master, so the supervisors do not notice the fault.",
+		Proven: "With mode=cut, the master reports that it has no replica left. With the other modes, the evidence is the same as for partition-client.",
+		End:    "lockstorm restores the links in the same way as for partition-client. lockstorm does not wait until the replicas have caught up with the master.",
 		Family: history.FamilyLink, Whom: nemesis.Nodes, Fault: PartitionReplication{}, Check: checkMode,
 		Params: nemesis.ServerParams("1.5ttl", "3ttl", nemesis.RoleMaster, modeParams()...),
 	}
@@ -69,7 +69,7 @@ func (PartitionReplication) Inject(ctx context.Context, w nemesis.World, t nemes
 func leaderOf(n nemesis.Node) (cluster.Leader, error) {
 	l, ok := nemesis.As[cluster.Leader](n)
 	if !ok {
-		return nil, fmt.Errorf("node %s does not list its replicas", n.Name())
+		return nil, fmt.Errorf("server %s does not report its replicas", n.Name())
 	}
 	return l, nil
 }
@@ -101,7 +101,7 @@ func (b *broken) unfollow(ctx context.Context, w nemesis.World, master nemesis.N
 		b.proofs = append(b.proofs, master.Name()+" has no replica left")
 		return nil
 	case left > 0 && ctx.Err() != nil:
-		return fmt.Errorf("%s still has %d replicas", master.Name(), left)
+		return fmt.Errorf("%s still reports %d connected replicas", master.Name(), left)
 	default:
 		return err
 	}

@@ -50,7 +50,7 @@ func TestPartitionReplicationInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 1), 0)
 	for want, n := range map[string]nemesis.Node{
 		"store-2 has no replica that could be cut off: use nodes=master": l.node(2),
-		"node supervisor-1 does not list its replicas":                   l.node(3),
+		"server supervisor-1 does not report its replicas":               l.node(3),
 	} {
 		e, err := l.inject("partition-replication", on(n))
 		l.fails(e, err, want)
@@ -63,7 +63,7 @@ func TestPartitionReplicationInTheWay(t *testing.T) {
 // A master that does not notice is no proof, and its replicas come back.
 func TestPartitionReplicationUnseen(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 0), 0)
-	l.givesUp("partition-replication", on(blind{l.node(1)}), "store-1 still has 1 replicas")
+	l.givesUp("partition-replication", on(blind{l.node(1)}), "store-1 still reports 1 connected replicas")
 	l.await("replica", func() bool { return l.follows(1) == 1 })
 }
 

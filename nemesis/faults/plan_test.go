@@ -108,10 +108,10 @@ func TestPlanErrors(t *testing.T) {
 		"client-pause:speed=1":    `has no parameter "speed": choose from at, nth, message, every, for, until, while, clients`,
 		"client-pause:at=nowhere": "at=nowhere: this run has no such point; choose random, or one of before-acquire",
 		"client-pause:for=long":   "for=long is not a length",
-		"client-pause:for=20s":    "the fault takes 20s and does not fit into a run of 10s: use --time 20.3s or longer",
+		"client-pause:for=20s":    "the fault takes 20s, which is too long for a run of 10s: use --time 20.3s or longer",
 		"client-pause:clients=4":  "clients=4: choose from 1 to 3",
 		"client-pause:clients=0":  "clients=0: choose from 1 to 3",
-		"client-kill:clients=bob": `"bob" does not exist at the start of the run: choose a number, holder, all, half, or names from c1, c2, c3`,
+		"client-kill:clients=bob": `there is no "bob" at the start of the run: choose a number, holder, all, half, or names from c1, c2, c3`,
 		"server-pause:nodes=r9":   `"r9" does not exist`,
 		"client-pause:every=0s":   "every= must be greater than 0",
 		"client-kill:nth=0":       "nth=0 is not a whole number",
@@ -126,8 +126,8 @@ func TestPlanErrors(t *testing.T) {
 // At a message no client stands, and what is asked of one is refused; the defaults are left alone.
 func TestMessagesHaveNoClient(t *testing.T) {
 	for spec, want := range map[string]string{
-		"server-pause:at=request,stay=1ttl":  "stay=1ttl: at=request strikes at a message",
-		"server-restart:at=reply,grant=all":  "grant=all: at=reply strikes at a message",
+		"server-pause:at=request,stay=1ttl":  "stay=1ttl has no meaning with at=request",
+		"server-restart:at=reply,grant=all":  "grant=all has no meaning with at=reply",
 		"server-pause:at=request":            "",
 		"server-pause:at=acquired,stay=1ttl": "",
 	} {
@@ -269,16 +269,16 @@ func TestVotersOfAPlan(t *testing.T) {
 		if _, err := nemesis.NewPlan(all(), silent); err == nil || !strings.Contains(err.Error(), "does not report which servers granted") {
 			t.Errorf("%s of a lock that names no voters: %v", spec, err)
 		}
-		if _, err := nemesis.NewPlan(all(), wide(spec+",at=random")); err == nil || !strings.Contains(err.Error(), "with at=random the fault does not wait for a grant") {
+		if _, err := nemesis.NewPlan(all(), wide(spec+",at=random")); err == nil || !strings.Contains(err.Error(), "at=random: at random times the fault does not wait for a grant") {
 			t.Errorf("%s at a random time: %v", spec, err)
 		}
 	}
 	for spec, want := range map[string]string{
-		"clock-jump:grant=3,at=waiting": "at waiting the client does not hold the lock yet",
-		"client-stall:clients=all":      "this fault stops only the one client",
-		"client-stall:clients=2":        "this fault stops only the one client",
-		"failover-kill:nodes=2":         "this fault strikes only the master",
-		"isolate-master:nodes=replica":  "this fault strikes only the master",
+		"clock-jump:grant=3,at=waiting": "at=waiting: at this point the client does not hold the lock yet",
+		"client-stall:clients=all":      "this fault stops exactly one client",
+		"client-stall:clients=2":        "this fault stops exactly one client",
+		"failover-kill:nodes=2":         "this fault acts only on the master",
+		"isolate-master:nodes=replica":  "this fault acts only on the master",
 	} {
 		if _, err := nemesis.NewPlan(all(), wide(spec)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", spec, err, want)

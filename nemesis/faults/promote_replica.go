@@ -15,8 +15,8 @@ import (
 
 func promoteReplica() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "promote-replica", Doc: "makes the master die before its replica has the last writes. lockstorm cuts the replication, one client acquires the lock, lockstorm kills the master (kill -9), and then promotes the replica",
-		Notes:  "lockstorm stops the holder just after its grant (at the point `acquired`) until another client is granted the lock, or until 0.9 of the holder's lease is over.",
+		Name: "promote-replica", Doc: "makes the master die before its replica has the last writes: lockstorm cuts the replication, and lets one client acquire the lock; then lockstorm kills the master (kill -9), and promotes the replica",
+		Notes:  "lockstorm stops the holder just after its grant (at the point `acquired`). The holder goes on when another client is granted the lock, or when 0.9 of the holder's lease is over.",
 		Proven: "The master reported that it had no replica left, and then died of SIGKILL. The replica was promoted, and accepts writes. If the lock uses a key, the replica did not have the holder's key before the master died. If no client was granted the lock within one ttl, the record says so.",
 		End:    "lockstorm rebuilds the old master as a replica of the new master, and waits until this replica has caught up.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, OfMaster: true, Takes: promoteTakes, Fault: PromoteReplica{},
@@ -51,13 +51,13 @@ func (PromoteReplica) Inject(ctx context.Context, w nemesis.World, t nemesis.Tar
 		return nemesis.Effect{}, err
 	}
 	if len(t.Nodes) != 1 || t.Nodes[0].Name() != master.Name() {
-		return nemesis.Effect{}, fmt.Errorf("the target is not the master (%s): use nodes=master", master.Name())
+		return nemesis.Effect{}, fmt.Errorf("this fault acts only on the master, but the target is %s: use nodes=master", master.Name())
 	}
 	k := &failoverKill{w: w, master: master}
 	k.promote = func(ctx context.Context, since int64) (nemesis.Node, string, error) {
 		p, ok := nemesis.As[follower](heir)
 		if !ok {
-			return nil, "", fmt.Errorf("%s cannot be promoted", heir.Name())
+			return nil, "", fmt.Errorf("lockstorm cannot promote server %s", heir.Name())
 		}
 		text, err := p.Promote(ctx)
 		return heir, fmt.Sprintf("%s after %v", text, time.Duration(w.Now()-since).Round(time.Millisecond)), err
@@ -118,7 +118,7 @@ func rejoin(ctx context.Context, dead []nemesis.Restarter, old, heir nemesis.Nod
 	}
 	f, ok := nemesis.As[follower](old)
 	if !ok {
-		return "", fmt.Errorf("%s cannot be made a replica", old.Name())
+		return "", fmt.Errorf("lockstorm cannot make server %s a replica", old.Name())
 	}
 	text, err := f.Rejoin(ctx)
 	if err != nil {

@@ -21,7 +21,7 @@ func TestPromoteReplica(t *testing.T) {
 		t.Errorf("on record are kills of %v", l.kills)
 	}
 	l.await("grant by the new master", func() bool { return l.grantsAt("store-2") > 0 })
-	l.says(l.heal(e), "1 links restored; store-1 (pid", "it is now a follower, and its former data was deleted; 1 of 1 replicas have all")
+	l.says(l.heal(e), "1 links restored; store-1 (pid", "this server is now a follower, and lockstorm has deleted its old data; 1 of 1 replicas have all")
 	if l.node(1).Role() != nemesis.RoleReplica || l.node(2).Role() != history.RoleMaster {
 		t.Errorf("they are %s and %s", l.node(1).Role(), l.node(2).Role())
 	}
@@ -33,7 +33,7 @@ func TestPromoteReplica(t *testing.T) {
 func TestPromoteReplicaInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Pair(), 1)
 	e, err := l.inject("promote-replica", on(l.node(2)))
-	l.fails(e, err, "the target is not the master (store-1): use nodes=master")
+	l.fails(e, err, "this fault acts only on the master, but the target is store-1: use nodes=master")
 	l.check(l.node(2).Kill(l.ctx))
 	e, err = l.inject("promote-replica", on(l.node(1)))
 	l.fails(e, err, "store-2 reports itself as down: this fault needs a master and a replica")
@@ -44,6 +44,6 @@ func TestPromoteReplicaInTheWay(t *testing.T) {
 
 func TestPromoteReplicaPlans(t *testing.T) {
 	cannot(t, PromoteReplica{}, map[string]func(*nemesis.Setting){"topology t has no replica that lockstorm could promote": func(s *nemesis.Setting) { s.Promotes = false }})
-	const leave = "this fault strikes only the master: use nodes=master"
+	const leave = "this fault acts only on the master: use nodes=master"
 	planned(t, map[string]string{"promote-replica:every=6s,for=1s": "", "promote-replica:nodes=all": leave, "promote-replica:at=acquired": `has no parameter "at"`})
 }

@@ -21,12 +21,12 @@ const (
 
 func quorumLoss() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "quorum-loss", Doc: "kills, pauses or cuts off a majority of the servers that elect a leader, and then brings these servers back",
+		Name: "quorum-loss", Doc: "kills, pauses or cuts off a majority of the servers that elect a leader, and then brings these servers back (the other servers alone cannot elect a leader)",
 		Proven: "The chosen servers were killed, paused or cut off, and then none of the servers that answer reports itself as leader.",
-		End:    "lockstorm brings the servers or the links back, waits until a server leads again, and reports how long this took.",
+		End:    "lockstorm starts or resumes the servers, or restores the links. lockstorm then waits until a server leads again, and reports how long this took.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Takes: failoverTakes, Fault: QuorumLoss{},
 		Params: nemesis.ServerParams("1ttl", "5ttl", nemesis.RoleMajority,
-			catalog.Param{Name: paramMode, Default: lossKill, Doc: "what happens to the majority: kill (kill -9), pause (SIGSTOP), cut (links to all other servers are cut), or loss (packets on these links are lost)"}),
+			catalog.Param{Name: paramMode, Default: lossKill, Doc: "what the fault does to each server of the majority: kill (kill -9), pause (SIGSTOP), cut (cuts the server's links to all other servers), or loss (all packets on these links are lost)"}),
 		Check: func(own catalog.Values, in nemesis.Input) error {
 			switch m := own[paramMode]; m {
 			case lossKill, lossPause, modeCut:
@@ -59,7 +59,7 @@ func (QuorumLoss) Available(s nemesis.Setting) error {
 // Inject takes the chosen servers away and waits until nobody leads.
 func (QuorumLoss) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	if len(t.Nodes) <= len(w.Nodes())/2 {
-		return nemesis.Effect{}, fmt.Errorf("%d of %d servers are not a majority: use nodes=%s", len(t.Nodes), len(w.Nodes()), nemesis.RoleMajority)
+		return nemesis.Effect{}, fmt.Errorf("nodes selects %d of %d servers, which is not a majority: use nodes=%s", len(t.Nodes), len(w.Nodes()), nemesis.RoleMajority)
 	}
 	e, err := takeAway(ctx, w, t)
 	heal := e.Heal
@@ -125,7 +125,7 @@ func somebodyLeads(ctx context.Context, w nemesis.World) (leader string, err err
 		return leader != "", nil
 	})
 	if err != nil {
-		err = fmt.Errorf("no server leads yet: %s: %w", answers(said), err)
+		err = fmt.Errorf("no server reports itself as leader yet: %s: %w", answers(said), err)
 	}
 	return leader, err
 }
@@ -142,9 +142,9 @@ func nobodyLeads(ctx context.Context, w nemesis.World) (string, error) {
 		return asked && leader == "", nil
 	})
 	if err != nil && ctx.Err() != nil {
-		err = errors.Join(errors.New("a server still leads: "+answers(said)), err)
+		err = errors.Join(errors.New("a server still reports itself as leader: "+answers(said)), err)
 	}
-	return "no server leads: " + answers(said), err
+	return "no server reports itself as leader: " + answers(said), err
 }
 
 // elected is the first server that says that it leads, if any, and what all that answer say of themselves.

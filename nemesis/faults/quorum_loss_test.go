@@ -23,10 +23,10 @@ func TestQuorumLoss(t *testing.T) {
 			t.Fatalf("%s: %v", mode, err)
 		}
 		l.says(e.Proof, proof)
-		l.says(e.Proof, "no server leads: ")
+		l.says(e.Proof, "no server reports itself as leader: ")
 		l.says(e.Proof, "store-3 reports itself as replica")
 		brief, cancel := context.WithTimeout(l.ctx, 100*time.Millisecond)
-		if _, err := somebodyLeads(brief, l); err == nil || !strings.Contains(err.Error(), "no server leads yet: "+said[mode]) {
+		if _, err := somebodyLeads(brief, l); err == nil || !strings.Contains(err.Error(), "no server reports itself as leader yet: "+said[mode]) {
 			t.Errorf("while no server leads: %v", err)
 		}
 		cancel()
@@ -53,7 +53,7 @@ func TestQuorumLossCut(t *testing.T) {
 func TestQuorumLossInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(3, 0), 0)
 	e, err := l.inject("quorum-loss", on(l.node(1)))
-	l.fails(e, err, "1 of 3 servers are not a majority")
+	l.fails(e, err, "nodes selects 1 of 3 servers, which is not a majority")
 	if l.node(1).Role() == history.RoleDown {
 		t.Error("it was killed all the same")
 	}

@@ -20,7 +20,7 @@ func TestServerKill(t *testing.T) {
 	if l.reaches("c1", "store-1") || l.node(1).Role() != "down" || !l.reaches("c1", "store-2") {
 		t.Error("it is not down, or not alone")
 	}
-	l.says(l.heal(e), "store-1 (pid", "answers again as pid")
+	l.says(l.heal(e), "store-1 (pid", "has restarted as pid")
 	if !l.reaches("c1", "store-1") || l.has(1, "k") {
 		t.Error("it does not serve again, or has kept something")
 	}
@@ -30,7 +30,7 @@ func TestServerKill(t *testing.T) {
 func TestServerKillInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	e, err := l.inject("server-kill", on(l.node(1), bare{"rock"}))
-	l.fails(e, err, "node rock cannot be restarted")
+	l.fails(e, err, "lockstorm cannot restart server rock")
 	if !l.reaches("c1", "store-1") {
 		t.Error("store-1 stays dead")
 	}

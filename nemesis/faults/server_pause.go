@@ -11,8 +11,8 @@ import (
 func serverPause() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "server-pause", Doc: "pauses a server (SIGSTOP), and then resumes it (SIGCONT)",
-		Notes:  "During the pause the server's sockets still accept requests, and buffer them.",
-		Proven: "Every thread of the server is in state T (stopped). For a container, Docker reports that it is paused, and the kernel that its processes are frozen.",
+		Notes:  "During the pause the kernel still accepts requests for the server, and buffers them.",
+		Proven: "Every thread of the server is in state T (stopped). For a server in a container, Docker reports that the container is paused, and the kernel reports that its processes are frozen.",
 		End:    "lockstorm resumes the server (SIGCONT). The server then carries out the requests that arrived during the pause.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams("1.5ttl", "3ttl", "1"), Fault: ServerPause{},
 	}
@@ -33,7 +33,7 @@ func (ServerPause) Inject(ctx context.Context, _ nemesis.World, t nemesis.Target
 	for _, n := range t.Nodes {
 		p, ok := nemesis.As[nemesis.Pauser](n)
 		if !ok {
-			return nemesis.Effect{}, fmt.Errorf("node %s cannot be paused", n.Name())
+			return nemesis.Effect{}, fmt.Errorf("lockstorm cannot pause server %s", n.Name())
 		}
 		all = append(all, stop{n.Name(), p})
 	}

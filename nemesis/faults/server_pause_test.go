@@ -44,7 +44,7 @@ func TestServerPauseInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Several(2), 0)
 	one := l.pid(1)
 	e, err := l.inject("server-pause", on(l.node(1), bare{"rock"}))
-	l.fails(e, err, "node rock cannot be paused")
+	l.fails(e, err, "lockstorm cannot pause server rock")
 	l.check(l.node(2).Kill(l.ctx))
 	e, err = l.inject("server-pause", on(l.node(1), l.node(2)))
 	l.fails(e, err, "the process has ended")
@@ -86,7 +86,7 @@ func TestServerPausePlans(t *testing.T) {
 	cannot(t, ServerPause{}, map[string]func(*nemesis.Setting){withoutServer: noServer})
 	planned(t, map[string]string{
 		"server-pause:nodes=master,for=200ms": "", "server-pause:nodes=sentinel-1": "", "server-pause:stay=0s": "",
-		"server-pause:nodes=4": "nodes=4: choose from 1 to 3", "server-pause:stay=x": "stay=x is not a length",
+		"server-pause:nodes=4": "nodes=4: choose from 1 to 3", "server-pause:stay=x": "stay=x is not a length of time",
 		"server-pause:grant=7": "grant=7: choose any, all, or a number from 1 to 6",
 	})
 }

@@ -16,7 +16,7 @@ func TestServerRestart(t *testing.T) {
 	l.check(l.store(1).Set(l.ctx, "k", "c1"))
 	before := l.pid(1)
 	e := l.must("server-restart", on(l.node(1)))
-	l.says(e.Proof, "store-1 (pid", "answers again as pid")
+	l.says(e.Proof, "store-1 (pid", "has restarted as pid")
 	if e.Heal != nil {
 		t.Error("there is something to heal")
 	}
@@ -52,7 +52,7 @@ func TestServerRestartInTheWay(t *testing.T) {
 		t.Error("it stays dead")
 	}
 	e, err = l.inject("server-restart", on(l.node(1), bare{"rock"}))
-	l.fails(e, err, "node rock cannot be restarted")
+	l.fails(e, err, "lockstorm cannot restart server rock")
 	if !l.reaches("c1", "store-1") {
 		t.Error("it stays dead because of another one")
 	}

@@ -22,9 +22,9 @@ const (
 
 func slowServer() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "slow-server", Doc: "stops and resumes a server again and again, so that the server runs only part of the time",
+		Name: "slow-server", Doc: "stops a server (SIGSTOP) and resumes it (SIGCONT) again and again, so that the server runs only part of the time",
 		Proven: "At the first stop, every thread of the server is in state T (stopped).",
-		End:    "lockstorm resumes the server, stops it no more, and reports how many times it has stopped the server.",
+		End:    "lockstorm resumes the server, and reports how many times the server was stopped.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Fault: SlowServer{},
 		Params: nemesis.ServerParams("1.5ttl", "3ttl", "1",
 			catalog.Param{Name: paramShare, Default: "0.8", Doc: "fraction of the time (0 to 1) during which the server is stopped"},
@@ -57,7 +57,7 @@ func dutyCycle(own catalog.Values, ttl time.Duration) (stopped, runs time.Durati
 	}
 	stopped = time.Duration(share * float64(period))
 	if runs = period - stopped; stopped <= 0 || runs < time.Millisecond {
-		return 0, 0, fmt.Errorf("%s=%s of %s=%s: in each period the server must be stopped for some time and run for at least 1 ms",
+		return 0, 0, fmt.Errorf("%s=%s with %s=%s: in each period the server must be stopped for some time, and must run for at least 1 ms",
 			paramShare, own[paramShare], paramPeriod, own[paramPeriod])
 	}
 	return stopped, runs, nil
@@ -86,7 +86,7 @@ func (SlowServer) Inject(ctx context.Context, w nemesis.World, t nemesis.Target)
 	for i, n := range t.Nodes {
 		p, ok := nemesis.As[nemesis.Pauser](n)
 		if !ok {
-			return e, fmt.Errorf("node %s cannot be paused", n.Name())
+			return e, fmt.Errorf("lockstorm cannot pause server %s", n.Name())
 		}
 		proof, err := p.Pause(ctx)
 		if err != nil {

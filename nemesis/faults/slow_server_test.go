@@ -44,7 +44,7 @@ func TestSlowServerInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Several(2), 0)
 	pid := l.pid(1)
 	e, err := l.inject("slow-server", on(l.node(1), bare{"rock"}))
-	l.fails(e, err, "node rock cannot be paused")
+	l.fails(e, err, "lockstorm cannot pause server rock")
 	l.check(l.node(2).Kill(l.ctx))
 	e, err = l.inject("slow-server", on(l.node(1), l.node(2)))
 	l.fails(e, err, "the process has ended")
@@ -94,7 +94,7 @@ func TestSlowServerFailsLater(t *testing.T) {
 
 func TestSlowServerPlans(t *testing.T) {
 	cannot(t, SlowServer{}, map[string]func(*nemesis.Setting){withoutServer: noServer})
-	const split = "in each period the server must be stopped for some time and run for at least 1 ms"
+	const split = "in each period the server must be stopped for some time, and must run for at least 1 ms"
 	planned(t, map[string]string{
 		"slow-server:share=0.5,period=0.1ttl": "", "slow-server:share=2": "share=2 is not a number from 0 to 1",
 		"slow-server:share=0": "share=0 of period=50ms: " + split, "slow-server:share=1": split, "slow-server:period=0s": split,

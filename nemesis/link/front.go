@@ -37,7 +37,7 @@ const acceptAgain = 10 * time.Millisecond
 func openFront(host string, route func(net.Conn) *Link) (*front, error) {
 	fd, port, err := reservePort(host)
 	if err != nil {
-		return nil, fmt.Errorf("cannot reserve a port: %w", err)
+		return nil, fmt.Errorf("cannot reserve a port for a proxy: %w", err)
 	}
 	f := &front{addr: net.JoinHostPort(host, strconv.Itoa(port)), route: route, reserve: fd, gone: make(chan struct{})}
 	if err := f.listen(); err != nil {

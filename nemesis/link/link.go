@@ -162,7 +162,7 @@ func (l *Link) drained(ctx context.Context) error {
 	case <-idle:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("link %v: %d connections are still open", l.Pair, l.Open())
+		return fmt.Errorf("link %v should be cut, but %d connections are still open", l.Pair, l.Open())
 	}
 }
 
@@ -250,7 +250,7 @@ func (l *Link) proveRefused(ctx context.Context, addr string) (string, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return "", errors.Join(fmt.Errorf("link %v is cut, but a new connection is not refused", l.Pair), err)
+			return "", errors.Join(fmt.Errorf("link %v should be cut, but a new connection was accepted", l.Pair), err)
 		case <-time.After(proveEvery):
 		}
 	}

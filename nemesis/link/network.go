@@ -90,7 +90,7 @@ func (n *Network) Announce(host, party, port, source string) (string, error) {
 		return n.link(Pair{caller, party, port})
 	})
 	if err != nil {
-		return "", fmt.Errorf("cannot open an address for other servers to reach %s: %w", party, err)
+		return "", fmt.Errorf("cannot open the proxy through which other servers reach %s: %w", party, err)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

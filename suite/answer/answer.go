@@ -171,9 +171,9 @@ func (l *Lock) violated(v Violation) {
 
 // What the groups are made of, where there are three, and where there is one.
 const (
-	rankedBy = "The locks are ranked by the share of their runs that ended with a violation. Two locks differ significantly if the intervals of their shares do not overlap (95 % intervals of Clopper and Pearson)."
-	groups   = " Group 1 contains the locks that differ significantly from the worst lock, but not from the best lock. Group 3 contains the locks that differ significantly from the best lock, but not from the worst lock. Group 2 contains all other locks. With more seeds, more locks differ significantly."
-	oneGroup = " There is only one group, because even the best and the worst lock do not differ significantly. With more seeds, more locks differ significantly."
+	rankedBy = "The locks are ranked by the share of their runs that ended with a violation. Two locks differ significantly if the confidence intervals of their shares do not overlap (95 % intervals of Clopper and Pearson)."
+	groups   = " Group 1 contains the locks that differ significantly from the worst lock, but not from the best lock. Group 3 contains the locks that differ significantly from the best lock, but not from the worst lock. Group 2 contains all other locks. With more seeds, smaller differences become significant."
+	oneGroup = " All locks are in one group, because even the best and the worst lock do not differ significantly. With more seeds, smaller differences become significant."
 )
 
 // rank sorts the locks and makes the groups. Two locks differ where their intervals do not
@@ -197,7 +197,7 @@ func (a *Answer) rank() {
 		return cmp.Or(cmp.Compare(place(x), place(y)), cmp.Compare(x.share(), y.share()), cmp.Compare(x.wait(), y.wait()))
 	})
 	if uneven(a.Locks) {
-		a.RankedBy += " Some locks were not tested under every fault: the entry of a lock names the skipped faults."
+		a.RankedBy += " Some locks were not tested under every fault: the entry of such a lock names the skipped faults."
 	}
 }
 

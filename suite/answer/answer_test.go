@@ -74,9 +74,9 @@ func TestSentences(t *testing.T) {
 		cells []Cell
 		want  []string
 	}{
-		"all survived":     {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil), runsOf("l", "flap", suite.Safe, 0, 5, nil)}, []string{"l survived all tested faults (flap): none of 10 runs violated a promise (with 95 % confidence, at most 30.8 % of such runs violate a promise)."}},
+		"all survived":     {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil), runsOf("l", "flap", suite.Safe, 0, 5, nil)}, []string{"l survived all tested faults (flap): none of 10 runs broke a promise of the lock (with 95 % confidence, at most 30.8 % of such runs break a promise)."}},
 		"no faults":        {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil)}, []string{"kept its promises without faults in 5 runs"}},
-		"inherent":         {[]Cell{runsOf("l", "client-pause", suite.Inherent, 4, 5, both)}, []string{"survived none of the tested faults", "The lock broke a promise under client-pause (4 of 5 runs): every lock that can end without a release allows this violation, and the remedy is a fence.", "Without a fence, 10 updates were lost: 2 % of all updates (", "With a fence, no update was lost, and the fence refused 15 stale requests.", "After a fault, the lock was granted again after 50.0 ms (median)."}},
+		"inherent":         {[]Cell{runsOf("l", "client-pause", suite.Inherent, 4, 5, both)}, []string{"survived none of the tested faults", "The lock broke a promise under client-pause (4 of 5 runs): every lock whose grants can end without a release allows this violation, and the remedy is a fence.", "Without a fence, 10 updates were lost: 2 % of all updates (", "With a fence, no update was lost, and the fence refused 15 stale requests.", "After a fault, the lock was granted again after 50.0 ms (median)."}},
 		"no tokens":        {[]Cell{runsOf("l", "client-pause", suite.Inherent, 5, 5, plain)}, []string{"Fencing was not measured, because this backend issues no fencing tokens."}},
 		"blocked":          {[]Cell{blocked}, []string{"no client got the lock again", "blocked all clients forever in 5 of 5 runs."}},
 		"open and untried": {[]Cell{open, {Lock: "l", Fault: "server-restart", Skipped: true}}, []string{"The lock was not tested under server-restart. 3 runs were inconclusive."}},
@@ -136,7 +136,7 @@ func TestGroupsAreSteady(t *testing.T) {
 // Where even the best and the worst lock cannot be told apart, there is one group.
 func TestOneGroup(t *testing.T) {
 	a := Of([]Cell{runsOf("a", "flap", suite.Safe, 0, 2, nil), runsOf("b", "flap", suite.Defect, 2, 2, nil)})
-	if a.Groups != 1 || a.Locks[0].Group != 1 || a.Locks[1].Group != 1 || !strings.Contains(a.RankedBy, "only one group") {
+	if a.Groups != 1 || a.Locks[0].Group != 1 || a.Locks[1].Group != 1 || !strings.Contains(a.RankedBy, "All locks are in one group") {
 		t.Errorf("%+v", a)
 	}
 }

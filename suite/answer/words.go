@@ -36,7 +36,7 @@ func (l Lock) survived() string {
 	faults := slices.DeleteFunc(slices.Clone(l.Survived), func(f string) bool { return f == idle })
 	switch {
 	case len(l.Violated) == 0 && len(faults) > 0:
-		return fmt.Sprintf("survived all tested faults (%s): none of %s violated a promise (with 95 %% confidence, at most %s of such runs violate a promise)", join(faults), runs(l.Runs), Text("violating.runs", l.Rate.High))
+		return fmt.Sprintf("survived all tested faults (%s): none of %s broke a promise of the lock (with 95 %% confidence, at most %s of such runs break a promise)", join(faults), runs(l.Runs), Text("violating.runs", l.Rate.High))
 	case len(l.Violated) == 0:
 		return fmt.Sprintf("kept its promises without faults in %s", runs(l.Runs))
 	case len(faults) == 0:
@@ -47,7 +47,7 @@ func (l Lock) survived() string {
 
 // cures are what helps against a violation.
 var cures = map[suite.Word]string{
-	suite.Inherent: "every lock that can end without a release allows this violation, and the remedy is a fence",
+	suite.Inherent: "every lock whose grants can end without a release allows this violation, and the remedy is a fence",
 	suite.Defect:   "this violation is a defect, and the remedy is another lock or topology",
 	suite.Blocks:   "no client got the lock again, and the remedy is a lease or another lock",
 }

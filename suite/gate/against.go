@@ -79,7 +79,7 @@ func Compare(before, after *Results) *Against {
 		}
 	}
 	if len(after.Controls) > 0 {
-		a.Only = append(a.Only, "controls misbehave: "+strings.Join(after.Controls, ", ")+unmeasured)
+		a.Only = append(a.Only, "controls had an unexpected outcome: "+strings.Join(after.Controls, ", ")+unmeasured)
 	}
 	a.Compared, a.all = len(all), slices.Clone(all)
 	a.Figures = significant(all)
@@ -99,7 +99,7 @@ func (a *Against) words(b, j Judged) {
 	case len(more) > 0:
 		a.New = append(a.New, fmt.Sprintf("%s: %s fails now, but did not fail before", j.Name, strings.Join(more, ", ")))
 	case len(defects(j, b)) > 0:
-		a.New = append(a.New, fmt.Sprintf("%s: %s, but in no earlier run", j.Name, strings.Join(defects(j, b), ", ")))
+		a.New = append(a.New, fmt.Sprintf("%s: %s, which no earlier run showed", j.Name, strings.Join(defects(j, b), ", ")))
 	case was != is:
 		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: %s, was %s", j.Name, is, was))
 	case len(less) > 0:

@@ -23,7 +23,7 @@ func ReadResults(path string) (*Results, error) {
 	}
 	b, err := files.Read(path, maxResults)
 	if err != nil {
-		return nil, fmt.Errorf("the results of a suite: %w", err)
+		return nil, fmt.Errorf("cannot read the results.json of a suite: %w", err)
 	}
 	var r Results
 	if err := json.Unmarshal(b, &r); err != nil {
@@ -87,7 +87,7 @@ func (j *Judged) against(b known, a *Against) {
 		}
 	}
 	if less := j.cured(b, a); wasExpected && b.wasSurprising() && less != "" {
-		j.say(Passed, nil, "compared with the baseline: %s; to accept this, use --update-baseline", less)
+		j.say(Passed, nil, "compared with the baseline: %s; to accept the new outcome, use --update-baseline", less)
 	}
 	for _, c := range a.Figures {
 		if c.Cell == j.Name && c.Worse {
@@ -105,7 +105,7 @@ func (j *Judged) cured(b known, a *Against) string {
 	}
 	for _, d := range b.Deviates {
 		if t, err := tally.ParseThreshold(d.Threshold); err == nil && !t.Figure.Timed() && !slices.Contains(j.Broken, d.Threshold) {
-			return "threshold " + d.Threshold + " was missed before, but is met now"
+			return "the threshold " + d.Threshold + " was not met before, but is met now"
 		}
 	}
 	return ""
@@ -114,13 +114,13 @@ func (j *Judged) cured(b known, a *Against) string {
 // notIn names what a baseline does not know.
 func notIn(unknown []suite.Deviation) string {
 	if len(unknown) == 0 {
-		return "; not in the baseline"
+		return "; this failure is not in the baseline"
 	}
 	names := make([]string, len(unknown))
 	for i, d := range unknown {
 		names[i] = d.String()
 	}
-	return "; not in the baseline: " + strings.Join(names, ", ")
+	return "; these failures are not in the baseline: " + strings.Join(names, ", ")
 }
 
 // unknown are those of the deviations that a cell of a baseline does not have.

@@ -141,7 +141,7 @@ func (j *Judged) runs(c plan.Cell) {
 		}
 	}
 	if missing := len(c.Seeds) - seedsOf(j.Runs); missing > 0 {
-		j.say(NotRun, nil, "%d of %s not run", missing, plural(len(c.Seeds), "seed"))
+		j.say(NotRun, nil, "%d of %s were not run", missing, plural(len(c.Seeds), "seed"))
 	}
 	for _, o := range j.Runs {
 		if o.Word != "" && o.Status != Inconclusive {
@@ -203,11 +203,11 @@ func (j *Judged) figures(c plan.Cell, least int64) {
 		j.NoneIn = tally.NoneIn(j.Exposures)
 	}
 	if updates, measured := j.Figures["updates"]; measured && updates.Value == 0 && j.Word == suite.Safe && j.Status == Expected && judges(c) {
-		j.say(Inconclusive, nil, "no update was acknowledged in %.0f grants, so the data checks could not judge anything", j.Figures["grants"].Value)
+		j.say(Inconclusive, nil, "in %.0f grants no update of the data was acknowledged, so the data checks had nothing to judge", j.Figures["grants"].Value)
 	}
 	least = max(least, 1)
 	if shows(c) && len(all) > 0 && j.Exposures < least && j.Status == Expected {
-		j.say(Inconclusive, nil, "only %d faults took effect, at least %d are needed", j.Exposures, least)
+		j.say(Inconclusive, nil, "only %d faults took effect, but the suite needs at least %d for a verdict", j.Exposures, least)
 	}
 }
 
@@ -228,12 +228,12 @@ func (j *Judged) thresholds(c plan.Cell) {
 		got, holds, err := t.Holds(all, j.TTL)
 		switch {
 		case errors.Is(err, tally.ErrNotMeasured):
-			j.say(Inconclusive, nil, "threshold %s: %v", t.Text, err)
+			j.say(Inconclusive, nil, "the threshold %s cannot be tested: %v", t.Text, err)
 		case !holds && t.Figure.Timed() && slices.ContainsFunc(j.Runs, busyRun):
-			j.say(Inconclusive, nil, "threshold %s missed: %s, on a busy host", t.Text, t.Figure.With(got))
+			j.say(Inconclusive, nil, "the threshold %s is not met (measured: %s), but the host was busy, so this does not count", t.Text, t.Figure.With(got))
 		case !holds:
 			j.Broken = append(j.Broken, t.Text)
-			j.say(Missed, []suite.Deviation{{Threshold: t.Text}}, "threshold %s missed: %s", t.Text, t.Figure.With(got))
+			j.say(Missed, []suite.Deviation{{Threshold: t.Text}}, "the threshold %s is not met (measured: %s)", t.Text, t.Figure.With(got))
 		}
 	}
 }

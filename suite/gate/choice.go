@@ -58,7 +58,7 @@ func title(group, of int) string {
 	case of == 1:
 		return "one group: no significant difference"
 	}
-	return fmt.Sprintf("group %d: %s", group, []string{"fewest violations", "between", "most violations"}[group-1])
+	return fmt.Sprintf("group %d: %s", group, []string{"fewest violations", "neither group 1 nor group 3", "most violations"}[group-1])
 }
 
 // lockColumns are what the values of a lock are.
@@ -104,7 +104,7 @@ func fenced(l answer.Lock) matrix.Value {
 func blocks(l answer.Lock) string {
 	switch {
 	case l.Blocked > 0:
-		return fmt.Sprintf("forever, in %d of %s", l.Blocked, plural(l.Runs, "run"))
+		return fmt.Sprintf("forever in %d of %s", l.Blocked, plural(l.Runs, "run"))
 	case l.Orphan == nil:
 		return "-"
 	}

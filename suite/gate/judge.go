@@ -157,10 +157,10 @@ func (r *Results) conclude() {
 	switch {
 	case len(r.Controls) > 0:
 		r.ExitCode = harness.ExitEnvironment
-		r.Verdict = "a control misbehaves (" + strings.Join(r.Controls, ", ") + "): the verdicts of this suite do not count"
+		r.Verdict = "a control (a run with a known outcome) had another outcome: " + strings.Join(r.Controls, ", ") + "; so the verdicts of this suite do not count"
 	case r.Interrupted:
 		r.ExitCode = harness.ExitInterrupted
-		r.Verdict = "interrupted (finished runs are kept); " + r.Verdict
+		r.Verdict = "interrupted: the finished runs are kept and judged; " + r.Verdict
 	}
 }
 
@@ -200,7 +200,7 @@ func (r *Results) sentence() string {
 		text += "; " + why
 	}
 	if len(r.Lacks) > 0 {
-		text += "; required coverage not shown: " + strings.Join(r.Lacks, ", ")
+		text += "; required coverage was not reached: " + strings.Join(r.Lacks, ", ")
 	}
 	return text
 }

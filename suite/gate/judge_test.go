@@ -246,7 +246,7 @@ func TestBaseline(t *testing.T) {
 		"nothing changes":      {cells(Expected, Expected), cells(Expected, Expected), 0, ""},
 		"as bad as it was":     {cells(Worse, Expected), cells(Worse, Expected), 0, ""},
 		"a new violation":      {cells(Worse, Expected), cells(Worse, Worse), 1, "new violation: b"},
-		"one vanishes":         {cells(Worse, Expected), cells(Expected, Expected), 5, "violation gone: a"},
+		"one vanishes":         {cells(Worse, Expected), cells(Expected, Expected), 5, "violation no longer found: a"},
 		"a new one masks none": {cells(Worse, Expected), cells(Expected, Worse), 1, "new violation: b"},
 	} {
 		before := judged(t, fake(c.before))

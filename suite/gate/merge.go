@@ -91,19 +91,19 @@ func relative(from, to string) (string, error) {
 // same says why a part is not of the same suite; nil: it is.
 func (s *Suite) same(part *Suite, dir string) error {
 	differs := func(what string, is, was any) error {
-		return fmt.Errorf("%s has %s %v, %s has %v: only shards of one suite can be merged", dir, what, is, s.Dir, was)
+		return fmt.Errorf("cannot merge: %s has %s %v, but %s has %v; only shards of one suite can be merged", dir, what, is, s.Dir, was)
 	}
 	switch {
 	case part.Name != s.Name:
 		return differs("the suite", part.Name, s.Name)
 	case part.Source != s.Source:
-		return fmt.Errorf("%s was made from another version of the suite file %s than the earlier shards: compare the sources in the %s of both", dir, s.Name, DefinitionFile)
+		return fmt.Errorf("cannot merge: %s was made from another version of the suite file %s than the other shards: compare the field source in the file %s of the shards", dir, s.Name, DefinitionFile)
 	case !maps.Equal(part.Replaced, s.Replaced):
 		return differs("--replace", part.Replaced, s.Replaced)
 	case part.Version != s.Version:
 		return differs("lockstorm", part.Version, s.Version)
 	case part.WholeSum != s.WholeSum:
-		return fmt.Errorf("%s is a shard of a suite with %d cells, %s is a shard of a suite with %d cells: run all shards with the same program, suite file and --seeds", dir, len(part.Whole), s.Dir, len(s.Whole))
+		return fmt.Errorf("cannot merge: %s is a shard of a suite with %d cells, but %s is a shard of a suite with %d cells: run all shards with the same program, suite file and --seeds", dir, len(part.Whole), s.Dir, len(s.Whole))
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (s *Suite) join(part *Suite, dir string) error {
 		}
 	}
 	if len(double) > 0 {
-		return fmt.Errorf("%s has cells that another shard has, too: %s: merge each shard once", dir, strings.Join(double, ", "))
+		return fmt.Errorf("cannot merge: some cells of %s are also in another shard (%s): name each shard only once", dir, strings.Join(double, ", "))
 	}
 	slices.SortFunc(s.Cells, func(a, b Defined) int { return cmp.Compare(a.Place, b.Place) })
 	s.Outcomes = append(s.Outcomes, part.Outcomes...)

@@ -186,5 +186,5 @@ func (o *Outcome) unknown() string {
 			return name + ": " + c.Reason
 		}
 	}
-	return "inconclusive for an unknown reason"
+	return "inconclusive, and the results give no reason"
 }

@@ -127,7 +127,7 @@ func Load(dir string) (*Suite, error) {
 	}
 	s.Program = cmp.Or(s.Program, program)
 	if s.Schema != Schema {
-		return nil, fmt.Errorf("%s has schema %d, but this lockstorm reads only schema %d", filepath.Join(dir, DefinitionFile), s.Schema, Schema)
+		return nil, fmt.Errorf("%s has schema %d, but this version of lockstorm reads only schema %d", filepath.Join(dir, DefinitionFile), s.Schema, Schema)
 	}
 	for _, c := range s.Cells {
 		for _, seed := range c.Seeds {
@@ -222,7 +222,7 @@ func (s *Suite) begin(resume bool) error {
 		}
 		return files.WriteJSON(filepath.Join(s.Dir, DefinitionFile), s.Definition)
 	case !resume:
-		return fmt.Errorf("--out %s is not empty: choose a new directory, or continue that suite with --resume (runs are never overwritten)", s.Dir)
+		return fmt.Errorf("--out %s is not empty, and runs are never overwritten: choose a new directory, or use --resume to continue the suite in it", s.Dir)
 	}
 	before, err := Load(s.Dir)
 	if err != nil {
@@ -238,7 +238,7 @@ func (s *Suite) begin(resume bool) error {
 // sameCells compares two definitions.
 func sameCells(a, b []Defined) error {
 	if len(a) != len(b) {
-		return fmt.Errorf("the suite now has %d cells, but the directory has %d", len(a), len(b))
+		return fmt.Errorf("the suite file now has %d cells, but the suite in the directory has %d", len(a), len(b))
 	}
 	for i := range a {
 		x, errA := json.Marshal(a[i])
@@ -247,7 +247,7 @@ func sameCells(a, b []Defined) error {
 			return err
 		}
 		if !slices.Equal(x, y) {
-			return fmt.Errorf("cell %s has changed", b[i].Case.Name)
+			return fmt.Errorf("the definition of cell %s has changed", b[i].Case.Name)
 		}
 	}
 	return nil

@@ -69,13 +69,13 @@ var shownFigures = []string{
 func (r *Results) Table(runs, page string) *matrix.Table {
 	t := &matrix.Table{Title: r.Name, Program: cmp.Or(r.Program, program), Doc: r.Doc, Verdict: r.Verdict, Class: classOf(r.ExitCode)}
 	if len(r.Controls) > 0 {
-		t.Alerts = append(t.Alerts, "Controls misbehave: "+strings.Join(r.Controls, ", ")+". Controls show whether the harness works on this machine, so no verdict of this suite counts.")
+		t.Alerts = append(t.Alerts, "Controls with an unexpected outcome: "+strings.Join(r.Controls, ", ")+". Controls are runs with a known outcome. If a control fails, lockstorm does not work on this machine, so no verdict of this suite counts.")
 	}
 	if len(r.Lacks) > 0 {
-		t.Alerts = append(t.Alerts, "Required coverage that was not shown: "+strings.Join(r.Lacks, ", "))
+		t.Alerts = append(t.Alerts, "Required coverage that was not reached: "+strings.Join(r.Lacks, ", "))
 	}
 	for _, name := range sortedKeys(r.Replaced) {
-		t.Alerts = append(t.Alerts, fmt.Sprintf("%[2]s was run in place of %[1]s, with the same expectations.", name, r.Replaced[name]))
+		t.Alerts = append(t.Alerts, fmt.Sprintf("%[2]s was run in place of %[1]s, with the same expected outcomes.", name, r.Replaced[name]))
 	}
 	t.Facts, t.Answer = r.facts(), locks(r.Answer)
 	if r.Baseline != nil {
@@ -110,7 +110,7 @@ func (r *Results) facts() [][2]string {
 		out = append(out, [2]string{"took", r.Wall.Round(100 * time.Millisecond).String()}, [2]string{"runs in parallel", fmt.Sprintf("%.1f (%v of runs)", r.Parallel(), r.Work.Round(time.Second))})
 	}
 	if p := r.Providers(); p != "" {
-		out = append(out, [2]string{"servers by provider (runs)", p})
+		out = append(out, [2]string{"runs by provider of the servers", p})
 	}
 	if len(r.Shards) > 0 {
 		out = append(out, [2]string{"shards", strings.Join(r.Shards, ", ")})
@@ -231,7 +231,7 @@ func (a *Against) Lines() []string {
 		out = append(out, "new violation: "+l)
 	}
 	for _, l := range a.Vanished {
-		out = append(out, "violation gone: "+l)
+		out = append(out, "violation no longer found: "+l)
 	}
 	for _, c := range a.Figures {
 		out = append(out, c.String())
@@ -239,5 +239,5 @@ func (a *Against) Lines() []string {
 	for _, l := range a.Only {
 		out = append(out, "not compared: "+l)
 	}
-	return append(out, fmt.Sprintf("%d figures compared with %s: %d significantly different (corrected p < 0.05, and a difference of a fifth or more)", a.Compared, a.Before, len(a.Figures)))
+	return append(out, fmt.Sprintf("%d figures compared with %s: %d differ significantly (corrected p < 0.05, and a difference of at least 20 %%)", a.Compared, a.Before, len(a.Figures)))
 }

@@ -45,7 +45,7 @@ func databaseCells() []suite.Case {
 			Run: suite.MustLine("--backend redis-lua --workload job --time 4s --seed 1"), Expect: fails(checker.Once),
 		},
 		{
-			Name: "value-cas-restock", Text: "an update checks only the old value of a row: stock that was sold and refilled looks unchanged, and a change of the stock is lost",
+			Name: "value-cas-restock", Text: "an update checks only the old value of a row: a stock that was sold and then refilled looks unchanged, and a change of the stock is lost",
 			Run: suite.MustLine("--backend sql-value-cas --workload stock --time 8s --seed 1"), Expect: fails(checker.Stock),
 		},
 		{

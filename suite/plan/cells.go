@@ -111,7 +111,7 @@ func (x *expansion) wrong(line int, format string, args ...any) {
 
 // notHere are the flags of run that a suite says in another way.
 var notHere = map[string]string{
-	"seed": "list the seeds under the key seeds", "out": "remove this key, because the suite chooses the directories of its runs",
+	"seed": "write the seeds under the key seeds", "out": "remove this key, because the suite itself chooses the directories of its runs",
 }
 
 // runFlags are those that a suite file can set.
@@ -159,7 +159,7 @@ const execKey = "exec"
 
 func (x *expansion) exec(cfg *harness.Config, flag text, words list) bool {
 	if len(words) == 0 || words[0].Value == "" {
-		x.wrong(flag.Line, "exec: the program is missing; write for example exec: [./my-lock.py, an-argument]")
+		x.wrong(flag.Line, "the key exec has no program: write for example exec: [./my-lock.py, an-argument]")
 		return false
 	}
 	cfg.Backend, cfg.Arguments = harness.ExecBackend(words[0].Value), nil
@@ -279,7 +279,7 @@ func (x *expansion) add(c Cell) {
 		return
 	}
 	if len(x.cells) == maxCells {
-		x.wrong(c.line, "the suite has more than %d cells (combinations of values): reduce the axes", maxCells)
+		x.wrong(c.line, "the suite has more than %d cells (combinations of the values under axes): list fewer values under axes", maxCells)
 	}
 	c.Row, c.Column = row(c.Run), strings.Join(c.Run.Nemesis, " + ")
 	if c.Search != nil {

@@ -37,7 +37,7 @@ func (x *expansion) rule(r rule) {
 // apply puts the rule of an entry of include on its cells.
 func (x *expansion) apply(r rule, cells []Cell) {
 	if len(r.Of) > 0 {
-		x.wrong(r.Of[0].flag.Line, "the key of: is allowed in entries of expect:, not in entries of include:")
+		x.wrong(r.Of[0].flag.Line, "the key of: is allowed only in entries of expect:, not in entries of include: remove the key of:")
 	}
 	for i := range cells {
 		x.expect(r, &cells[i])
@@ -79,12 +79,12 @@ func (x *expansion) outcome(word string, c *Cell) (suite.Word, error) {
 	}
 	backend, _ := catalog.Split(c.Run.Backend)
 	if len(c.Run.Nemesis) != 1 {
-		return "", fmt.Errorf("%s: lockstorm documents no outcome for several faults at once", c.Name)
+		return "", fmt.Errorf("%s: there is no documented outcome for several faults at once: write the expected outcome itself", c.Name)
 	}
 	fault, _ := catalog.Split(c.Run.Nemesis[0])
 	w, ok := x.cat.Documented(backend, fault)
 	if !ok {
-		return "", fmt.Errorf("%s: lockstorm documents no outcome for this backend and fault", c.Name)
+		return "", fmt.Errorf("%s: there is no documented outcome for this backend and fault: write the expected outcome itself", c.Name)
 	}
 	return w, nil
 }
@@ -111,7 +111,7 @@ func answer(e *suite.Expectation, check, word string) error {
 	case "any":
 		delete(e.Verdicts, check)
 	default:
-		return fmt.Errorf("%s of %s: choose one of safe, violated, inherent, defect, skipped, any", word, check)
+		return fmt.Errorf("%s is not a possible expectation for check %s: choose one of safe, violated, inherent, defect, skipped, any", word, check)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func exploringOf(n *yaml.Node) (e exploring, err error) {
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
 		return e, nil
 	case n.Kind != yaml.MappingNode:
-		return e, errors.New("write the keys of a search here, for example explore: {for: 60s}")
+		return e, errors.New("write the settings of the search as keys and values, for example explore: {for: 60s}")
 	}
 	for i := 0; i < len(n.Content); i += 2 {
 		if key := n.Content[i].Value; !slices.Contains([]string{"for", "only", "without", "vary"}, key) {
@@ -73,7 +73,7 @@ func (x *expansion) search(n *yaml.Node, cfg harness.Config) *suite.Search {
 		s.Vary = append(s.Vary, n.Value)
 	}
 	if slices.ContainsFunc(cfg.Nemesis, func(n string) bool { return n != "none" }) {
-		x.wrong(line, "explore: chooses the faults itself: remove nemesis: from run:, and name faults under explore: with only:")
+		x.wrong(line, "the search under explore: chooses the faults itself: remove the key nemesis from run:, and name the possible faults with the key only under explore:")
 		return nil
 	}
 	space, err := search.NewSpace(x.cat.Catalogue, cfg, choiceOf(s))

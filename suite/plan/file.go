@@ -186,7 +186,7 @@ func (f *File) valid() error {
 		}
 	}
 	if len(f.Axes) == 0 && len(f.Include) == 0 {
-		errs = append(errs, fmt.Errorf("%s has neither axes nor include, so there is nothing to run", f.path))
+		errs = append(errs, fmt.Errorf("%s has neither the key axes nor the key include, so there is nothing to run: add one of them", f.path))
 	}
 	return errors.Join(errs...)
 }

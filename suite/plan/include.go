@@ -15,7 +15,7 @@ func (x *expansion) include(in inclusion) {
 	case in.Cases.Line > 0 && len(in.Run) > 0:
 		x.wrong(in.Cases.Line, "this entry of include has both cases: and run: (split it into two entries)")
 	case in.Trial.Line > 0 && (in.Cases.Line > 0 || len(in.Run) > 0 || in.Explore.Line > 0):
-		x.wrong(in.Trial.Line, "the key trial: names a complete run: remove run:, cases: and explore: from this entry of include")
+		x.wrong(in.Trial.Line, "the key trial: names a saved run with all its settings: remove run:, cases: and explore: from this entry of include")
 	case in.Explore.Line > 0 && in.Cases.Line > 0:
 		x.wrong(in.Explore.Line, "an entry of include with explore: needs run: with a backend, and must not have cases:")
 	case in.Cases.Line > 0:
@@ -91,7 +91,7 @@ func (x *expansion) includeCase(in inclusion, c suite.Case, line int, name, doc 
 	x.complain(err)
 	c.Name, c.Text, c.Expect = cmp.Or(in.Name.Value, name), cmp.Or(in.Doc.Value, doc), suite.Expectation{Outcome: suite.Safe}
 	if !suite.GoodName(c.Name) {
-		x.wrong(max(in.Name.Line, line), "%q is not a valid name: want lower case words joined by - or /", c.Name)
+		x.wrong(max(in.Name.Line, line), "%q is not a valid name: use lower case words joined by - or /", c.Name)
 		return
 	}
 	x.add(Cell{Case: c, Seeds: seeds, line: line})

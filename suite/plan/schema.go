@@ -23,13 +23,13 @@ func Schema(cat *suite.Book) map[string]any {
 	}
 	rule := object{
 		"outcome":    object{"enum": append(outcomes, Documented), "description": "the expected outcome of each run (docs/suite.md explains the words)"},
-		"checks":     object{"type": "object", "properties": checks, "additionalProperties": false, "description": "the expected result of single checks"},
+		"checks":     object{"type": "object", "properties": checks, "additionalProperties": false, "description": "the expected results of single checks"},
 		"thresholds": described(words, "limits of figures, for example acquire.p99 < 50ms or recovery < 2*ttl"),
 	}
 	seeds := object{"anyOf": []any{
 		object{"type": "integer", "minimum": 1, "maximum": maxSeeds},
 		object{"type": "array", "items": object{"type": "integer", "minimum": 1}, "minItems": 1, "uniqueItems": true},
-	}, "description": "a number n means the seeds 1 to n; a list names single seeds"}
+	}, "description": "a number n means the seeds 1 to n; a list contains single seeds"}
 	run := flagSchema(cat.Catalogue, words, false)
 	with := func(more object) object {
 		out := object{}
@@ -47,20 +47,20 @@ func Schema(cat *suite.Book) map[string]any {
 		"properties": object{
 			"name": object{"type": "string", "maxLength": maxName, "pattern": `^[^./\\][^/\\]*$`}, "doc": object{"type": "string"}, "seeds": seeds,
 			"compare":    object{"type": "boolean", "description": "if true, the suite compares the locks, and has no expected outcomes; controls (runs with a known outcome) still count"},
-			"budget":     object{"type": "string", "description": "a duration after which no more runs start"},
-			"missing":    object{"enum": []string{Fail, Skip}, "description": "what to do with cells whose servers are missing"},
-			"impossible": object{"enum": []string{Fail, Skip}, "description": "what to do with pairs of backend and fault that cannot run"},
+			"budget":     object{"type": "string", "description": "a duration after which the suite starts no more runs"},
+			"missing":    object{"enum": []string{Fail, Skip}, "description": "what the suite does with cells whose servers are missing on this host"},
+			"impossible": object{"enum": []string{Fail, Skip}, "description": "what the suite does with a backend and a fault that cannot work together"},
 			"run":        described(run, "flags of lockstorm run, for all cells from axes: and from the entries of include: that have run:"),
 			"axes":       described(flagSchema(cat.Catalogue, words, true), "flags of lockstorm run, each with a list of values: every combination of values is a cell"),
 			"include": object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "properties": with(object{
 				"cases": object{"enum": cat.SetNames()}, "only": words, "name": object{"type": "string"}, "doc": object{"type": "string"}, "run": run, "seeds": seeds,
-				"explore": object{"type": "object", "additionalProperties": false, "description": "search for violations in place of one run; explore chooses faults, moments and workload", "properties": object{
+				"explore": object{"type": "object", "additionalProperties": false, "description": "search for violations with many runs, in place of one run; the search chooses the faults, their moments and the workload", "properties": object{
 					"for":     object{"type": "string", "description": "how long to search, for example 30s (default 1m)"},
 					"only":    described(words, "inject only these faults"),
 					"without": described(words, "never inject these faults"),
 					"vary":    described(words, "also vary these options of the lock; all: every option"),
 				}},
-				"trial": object{"type": "string", "description": "repeats a kept run: the path of its trial.json, or of its directory, relative to this file"},
+				"trial": object{"type": "string", "description": "repeats a saved run; the value is the path of the run's trial.json, or of its directory, relative to this file"},
 			})}},
 			"exclude":    object{"type": "array", "items": flagSchema(cat.Catalogue, words, true)},
 			"expect":     object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "properties": with(object{"of": flagSchema(cat.Catalogue, words, true)})}},

@@ -17,16 +17,16 @@ func (f *File) validWords() (errs []error) {
 	if name := f.Name.Value; f.Name.Line > 0 {
 		switch {
 		case strings.TrimSpace(name) == "":
-			errs = append(errs, f.at(f.Name.Line, errors.New("the key name is empty: remove the key, or name the suite")))
+			errs = append(errs, f.at(f.Name.Line, errors.New("the key name has no value: remove the key, or write a name for the suite")))
 		case strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, "."):
-			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name %q: the name becomes the name of a directory, so it must not contain / or \\, or start with a dot", name)))
+			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name %q: the suite uses the name for a directory, so the name must not contain / or \\, or start with a dot", name)))
 		case len([]rune(name)) > maxName:
 			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("the name has more than %d characters", maxName)))
 		}
 	}
 	for key, t := range map[string]text{"name": f.Name, "doc": f.Doc} {
 		if i := strings.IndexFunc(t.Value, hidden); i >= 0 {
-			errs = append(errs, f.at(t.Line, fmt.Errorf("%s has an invisible character: %+q", key, []rune(t.Value[i:])[0])))
+			errs = append(errs, f.at(t.Line, fmt.Errorf("%s contains an invisible character: %+q: remove it", key, []rune(t.Value[i:])[0])))
 		}
 	}
 	if f.Compare.Line > 0 && f.Compare.Value != "true" && f.Compare.Value != "false" {

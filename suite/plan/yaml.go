@@ -21,7 +21,7 @@ type text struct {
 // UnmarshalYAML reads any scalar as it is written: 5 and "5" are the same.
 func (t *text) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind != yaml.ScalarNode {
-		return fmt.Errorf("line %d: write a single value here", n.Line)
+		return fmt.Errorf("line %d: the value has the wrong form: write a single value", n.Line)
 	}
 	t.Value, t.Line = n.Value, n.Line
 	return nil
@@ -37,7 +37,7 @@ func (l *list) UnmarshalYAML(n *yaml.Node) error {
 		return nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		return fmt.Errorf("line %d: write a value or a list of values here", n.Line)
+		return fmt.Errorf("line %d: the value has the wrong form: write a single value or a list of values", n.Line)
 	}
 	for _, c := range n.Content {
 		var t text
@@ -62,7 +62,7 @@ type flags []values
 // of a flag that may be given several times, a list of words.
 func (f *flags) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind != yaml.MappingNode {
-		return fmt.Errorf("line %d: write flags of lockstorm run here, for example backend: redis-lua", n.Line)
+		return fmt.Errorf("line %d: the value has the wrong form: write flags of lockstorm run as keys and values, for example backend: redis-lua", n.Line)
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		var v values

@@ -32,7 +32,7 @@ var threshold = regexp.MustCompile(`^\s*([a-z][a-z0-9.-]*)\s*(<=|>=|==|<|>)\s*(\
 func ParseThreshold(s string) (Threshold, error) {
 	m := threshold.FindStringSubmatch(s)
 	if m == nil {
-		return Threshold{}, fmt.Errorf("%q: write a threshold as FIGURE < LIMIT, for example %q (operators: <, <=, >, >=, ==)", s, "acquire.p99 < 50ms")
+		return Threshold{}, fmt.Errorf("%q is not a threshold: write FIGURE < LIMIT, for example %q (operators: <, <=, >, >=, ==)", s, "acquire.p99 < 50ms")
 	}
 	f, ok := Find(m[1])
 	if !ok {
@@ -79,7 +79,7 @@ func (t *Threshold) read(limit string) error {
 }
 
 // ErrNotMeasured says that no run has measured what a threshold is about.
-var ErrNotMeasured = errors.New("was not measured")
+var ErrNotMeasured = errors.New("the figure was not measured")
 
 // Holds reports whether runs with a ttl keep to it, and what they came to. Where the figure was not measured
 // the error says so: nobody knows.

@@ -235,18 +235,18 @@ func TestContainersThatCannotBe(t *testing.T) {
 		code                   int
 		nobody                 bool
 	}{
-		{"no daemon", "unix:///nonexistent/docker.sock", "", "no Docker daemon answers: start it", 4, false},
-		{"no rights", "unix://" + closed, "", "have an administrator add you to the group docker", 4, true},
-		{"another host", "tcp://127.0.0.1:9", "", "no Docker daemon answers", 4, false},
+		{"no daemon", "unix:///nonexistent/docker.sock", "", "the Docker daemon does not answer: start the daemon", 4, false},
+		{"no rights", "unix://" + closed, "", "let an administrator add you to the group docker", 4, true},
+		{"another host", "tcp://127.0.0.1:9", "", "the Docker daemon does not answer", 4, false},
 		{"no such image", "", "--image redis=localhost/lockstorm-no-such:1", "is not on this host and cannot be pulled", 4, false},
 		{"no such program", "", "--image redis=debian:bookworm-slim", "has no program redis-server: it is not a redis image", 4, false},
-		{"image of another", "", "--image etcd=a:1", "runs no server from that image", 3, false},
+		{"image of another", "", "--image etcd=a:1", "no server of topology", 3, false},
 		{"no image of that name", "", "--image oracle=a:1", `there is no image "oracle"`, 3, false},
 		{"no image at all", "", "--image redis", "write NAME=REF", 3, false},
 		{"another provider", "", "--provider process --image redis=a:1", "--image needs --provider container", 3, false},
 		{"network of a process", "", "--provider process --network bridge", "--network needs --provider container", 3, false},
 		{"no such network", "", "--network overlay", `--network "overlay": choose one of host, bridge`, 3, false},
-		{"no image for it", "", "--backend nats-kv --provider container", "no container image is known", 4, false},
+		{"no image for it", "", "--backend nats-kv --provider container", "lockstorm knows no container image", 4, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.nobody && os.Getuid() != 0 {

@@ -126,7 +126,7 @@ func TestWhatCannotWorkSaysWhy(t *testing.T) {
 		"--backend redis-lua --nemesis chaos:only=melt":                       "unknown nemesis",
 		"--backend redis-lua --nemesis evict:policy=noeviction":               "choose one of volatile-ttl",
 		"--backend redis-sentinel --nemesis slow-server:share=1":              "run for at least 1 ms",
-		"--backend redis-sentinel --nemesis leader-isolate:for=9s --time 10s": "does not fit",
+		"--backend redis-sentinel --nemesis leader-isolate:for=9s --time 10s": "is too long for a run of",
 	} {
 		code, out := lockstorm(t, append(append([]string{"run"}, strings.Fields(args)...), "--out", filepath.Join(t.TempDir(), "run"))...)
 		if code != harness.ExitUsage || !strings.Contains(out, want) {

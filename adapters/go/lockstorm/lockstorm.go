@@ -32,7 +32,7 @@ func Now() int64 {
 // What is certain of a call; every other error is of unknown outcome.
 var (
 	ErrBusy    = errors.New("another client holds the lock")
-	ErrNotHeld = errors.New("the store says that the caller does not hold the lock")
+	ErrNotHeld = errors.New("the store says that this client does not hold the lock")
 	ErrNotSent = errors.New("the request was not sent to the store")
 )
 
@@ -115,7 +115,7 @@ func Serve(a Adapter) {
 		}
 		var r Request
 		if err := json.Unmarshal(line, &r); err != nil {
-			fmt.Fprintf(os.Stderr, "cannot parse a request of lockstorm: %v: %s\n", err, line)
+			fmt.Fprintf(os.Stderr, "the adapter cannot parse a request of lockstorm: %v: %s\n", err, line)
 			os.Exit(1)
 		}
 		p.take(r)
@@ -125,7 +125,7 @@ func Serve(a Adapter) {
 func pipe(name string) *os.File {
 	fd, err := strconv.Atoi(os.Getenv(name))
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s is not the number of a file descriptor: do not start this program by hand, because lockstorm starts it\n", name)
+		fmt.Fprintf(os.Stderr, "the environment variable %s is not the number of a file descriptor: do not start this adapter by hand; lockstorm starts it (--backend exec:cmd=FILE)\n", name)
 		os.Exit(1)
 	}
 	return os.NewFile(uintptr(fd), name)

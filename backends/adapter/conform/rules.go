@@ -24,19 +24,19 @@ type rule struct {
 const answerLimit = 5 * time.Second
 
 var rules = []rule{
-	{"the adapter answers the request hello with a valid description of itself", true, (*bench).describes},
-	{"the adapter answers unsupported to an unknown request, and ignores unknown fields of a request", false, (*bench).unknown},
-	{"the adapter answers the request open, and uses CLOCK_MONOTONIC if its description says so", true, (*bench).opens},
+	{"the adapter answers the request \"hello\" with a valid description of itself", true, (*bench).describes},
+	{"the adapter answers \"unsupported\" to an unknown request, and ignores unknown fields in a request", false, (*bench).unknown},
+	{"the adapter answers the request \"open\", and its times are from CLOCK_MONOTONIC if its description says so", true, (*bench).opens},
 	{"a client that tries to acquire a free lock gets the lock", true, (*bench).free},
 	{"a client does not get a lock that another client holds", true, (*bench).exclusive},
 	{"when a holder releases a lock, a client that waits for the lock gets the lock", true, (*bench).handsOver},
 	{"each grant has a higher fencing token than the grant before", false, (*bench).tokens},
 	{"when lockstorm cancels an acquire, the adapter stops waiting for the lock", false, (*bench).cancels},
-	{"when a client releases the same grant twice, the adapter does not answer ok to the second release", false, (*bench).releasesOnce},
-	{"the adapter answers the requests extend (renew the lease) and ask (is the lock still held?) correctly", false, (*bench).calls},
+	{"when a client releases the same grant a second time, the adapter does not answer \"ok\"", false, (*bench).releasesOnce},
+	{"the adapter answers the requests \"extend\" (renew the lease) and \"ask\" (is the lock still held?) correctly", false, (*bench).calls},
 	{"a client reads the value that the previous holder wrote", false, (*bench).settles},
 	{"the adapter grants no lock before the store has answered", false, (*bench).early},
-	{"the adapter answers not-sent only if it has sent no byte of the request to the store", false, (*bench).notSent},
+	{"the adapter answers \"not-sent\" only if it has sent nothing of the request to the store", false, (*bench).notSent},
 	{"when lockstorm closes the adapter's pipe, the adapter exits without releasing its locks", false, (*bench).ends},
 }
 
@@ -68,14 +68,14 @@ func (x *bench) free(ctx context.Context) error {
 		return fmt.Errorf("a client failed to acquire a free lock, although all servers were healthy: %w", err)
 	}
 	if err := lease.Release(ctx); err != nil {
-		return fmt.Errorf("the release failed: %w", err)
+		return fmt.Errorf("a client failed to release the lock: %w", err)
 	}
 	return nil
 }
 
 func (x *bench) exclusive(ctx context.Context) error {
 	if !x.about.Model.Locks() {
-		return skip("a lock of model %s does not promise mutual exclusion", x.about.Model.Kind)
+		return skip("a lock of model %s does not promise mutual exclusion, so this rule does not apply", x.about.Model.Kind)
 	}
 	held, err := x.take(ctx, x.a, "exclusive")
 	if err != nil {
@@ -86,7 +86,7 @@ func (x *bench) exclusive(ctx context.Context) error {
 		if lease, err := x.try(ctx, x.b, "exclusive"); err == nil {
 			return errors.Join(errors.New("a second client got a lock that the first client still held"), lease.Release(ctx))
 		} else if !errors.Is(err, backends.ErrBusy) {
-			return fmt.Errorf("the adapter must answer busy when a client tries to acquire a lock that another client holds, but the result was: %w", err)
+			return fmt.Errorf("when a client tries to acquire a lock that another client holds, the adapter must answer \"busy\", but the result was: %w", err)
 		}
 	}
 	if err := held.Release(ctx); !errors.Is(err, backends.ErrNotHeld) || time.Since(granted) < x.t.TTL {
@@ -114,7 +114,7 @@ func (x *bench) handsOver(ctx context.Context) error {
 	}()
 	select {
 	case a := <-got:
-		return fmt.Errorf("a client that tried to acquire a held lock must wait for the release, but the acquire returned at once: %w", cmp.Or(a.err, errors.New("the client got a lock that another client still held")))
+		return fmt.Errorf("the acquire of a held lock must wait for the release, but it returned at once: %w", cmp.Or(a.err, errors.New("a client got the lock while another client still held it")))
 	case <-time.After(patience):
 	}
 	if err := held.Release(ctx); err != nil {
@@ -160,7 +160,7 @@ func (x *bench) cancels(ctx context.Context) error {
 	err = within(answerLimit, "the answer to a cancelled acquire", func() error {
 		lease, err := x.b.Acquire(short, x.request("cancel"))
 		if err == nil {
-			return errors.Join(errors.New("a cancelled acquire got a lock that another client still held"), lease.Release(ctx))
+			return errors.Join(errors.New("an acquire that lockstorm had cancelled got the lock while another client still held it"), lease.Release(ctx))
 		}
 		return nil
 	})
@@ -176,7 +176,7 @@ func (x *bench) releasesOnce(ctx context.Context) error {
 		return err
 	}
 	if lease.Release(ctx) == nil {
-		return errors.New("the adapter answered ok when a client released the same grant a second time")
+		return errors.New("the adapter answered \"ok\" when a client released the same grant a second time")
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func (x *bench) releasesOnce(ctx context.Context) error {
 // settles writes and releases, reads and writes as another client, and reads again; what a client writes it reads itself.
 func (x *bench) settles(ctx context.Context) error {
 	if !x.about.Settles {
-		return skip("the adapter does not support the requests read and write")
+		return skip("the adapter does not support the requests \"read\" and \"write\", so this rule does not apply")
 	}
 	const register = "plain"
 	for i := range int64(3) {
@@ -207,7 +207,7 @@ func (x *bench) settles(ctx context.Context) error {
 			return fmt.Errorf("a client wrote %d, but then read %d: %w", i+1, got, cmp.Or(err, errors.New("no error")))
 		}
 		if err := lease.Release(ctx); err != nil {
-			return fmt.Errorf("the release failed: %w", err)
+			return fmt.Errorf("a client failed to release the lock: %w", err)
 		}
 	}
 	return nil
@@ -215,7 +215,7 @@ func (x *bench) settles(ctx context.Context) error {
 
 func (x *bench) calls(ctx context.Context) error {
 	if len(x.about.Calls) == 0 {
-		return skip("the adapter does not support the requests extend and ask")
+		return skip("the adapter does not support the requests \"extend\" and \"ask\", so this rule does not apply")
 	}
 	lease, err := x.take(ctx, x.a, "calls")
 	if err != nil {
@@ -246,7 +246,7 @@ func (x *bench) calls(ctx context.Context) error {
 // early keeps the store's answers back.
 func (x *bench) early(ctx context.Context) error {
 	if len(x.t.Servers) == 0 {
-		return skip("the adapter needs no server")
+		return skip("the adapter needs no server, so this rule does not apply")
 	}
 	warm, err := x.take(ctx, x.a, "early-warm") // it is connected
 	if err != nil {
@@ -280,7 +280,7 @@ func (x *bench) early(ctx context.Context) error {
 	x.holdAll(x.a, false)
 	return within(answerLimit+x.t.TTL, "the adapter's answer to an acquire, after the store had answered,", func() error {
 		if err := <-got; errors.Is(err, backends.ErrBusy) {
-			return errors.New("the lock was free and the store's answer came late, but the adapter answered busy (held by another client)")
+			return errors.New("the lock was free, and the store's answer came late, but the adapter answered \"busy\" (another client holds the lock)")
 		}
 		return nil // or it has given up: nobody can tell
 	})
@@ -295,7 +295,7 @@ func (x *bench) holdAll(l backends.Locker, on bool) {
 // notSent swallows what leaves, and closes the connections then.
 func (x *bench) notSent(ctx context.Context) error {
 	if len(x.t.Servers) == 0 {
-		return skip("the adapter needs no server")
+		return skip("the adapter needs no server, so this rule does not apply")
 	}
 	before := int64(0)
 	for _, r := range x.relayed[x.a] {
@@ -328,7 +328,7 @@ func (x *bench) notSent(ctx context.Context) error {
 		after += r.sent.Load()
 	}
 	if errors.Is(err, backends.ErrNotSent) && after > before {
-		return fmt.Errorf("the adapter answered not-sent (nothing was sent), but had sent %d bytes to the store", after-before)
+		return fmt.Errorf("the adapter answered \"not-sent\" (nothing was sent to the store), but it had sent %d bytes to the store", after-before)
 	}
 	return nil
 }

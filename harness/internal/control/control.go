@@ -136,7 +136,7 @@ const FD = 3
 func SocketPair() (*Channel, *os.File, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, nil, fmt.Errorf("cannot make a control channel: %w", err)
+		return nil, nil, fmt.Errorf("cannot create the control channel between lockstorm and a client: %w", err)
 	}
 	ours, theirs := os.NewFile(uintptr(fds[0]), "control"), os.NewFile(uintptr(fds[1]), "control")
 	ch, err := FromFile(ours)
@@ -150,7 +150,7 @@ func SocketPair() (*Channel, *os.File, error) {
 func FromFile(f *os.File) (*Channel, error) {
 	conn, err := net.FileConn(f)
 	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("cannot open the control channel: %w", err)
+		return nil, fmt.Errorf("the client cannot open its control channel to lockstorm: %w", err)
 	}
 	return New(conn), nil
 }

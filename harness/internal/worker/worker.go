@@ -55,9 +55,9 @@ func Main(cat Parts) error {
 	m, err := ch.Receive()
 	switch {
 	case err != nil:
-		return fmt.Errorf("cannot receive the configuration: %w", err)
+		return fmt.Errorf("the client cannot receive its configuration from lockstorm: %w", err)
 	case m.Op != control.Configure || m.Config == nil:
-		return fmt.Errorf("expected the configuration, received %q", m.Op)
+		return fmt.Errorf("the client expected its configuration from lockstorm, but received the message %q", m.Op)
 	}
 	w := &worker{cfg: *m.Config, ch: ch, started: make(chan struct{})}
 	w.addrs.Set(w.cfg.Addrs)
@@ -148,7 +148,7 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 	if spec.Settles {
 		own, is := locker.(workloads.Resource)
 		if !is {
-			return fail(fmt.Errorf("backend %s sets Settles (it keeps the data in its own transaction), so its Locker must be a Resource", spec.Name))
+			return fail(fmt.Errorf("backend %s sets the field Settles (it writes the data in its own transaction), so its Locker must also implement Resource", spec.Name))
 		}
 		resource = own
 	}
@@ -173,7 +173,7 @@ func (w *worker) breach(text string) {
 func (w *worker) collect(length time.Duration) {
 	m := control.Message{Op: control.Collected}
 	if can, is := w.locker.(backends.Collector); !is {
-		m.Error = "the lock does not let lockstorm start a garbage collection"
+		m.Error = "lockstorm cannot start a garbage collection in this lock: only adapters with the call `collect` support this"
 	} else if proof, err := can.Collect(context.Background(), length); err != nil {
 		m.Error = err.Error()
 	} else {
