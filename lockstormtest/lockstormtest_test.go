@@ -219,5 +219,5 @@ func TestReplay(t *testing.T) {
 		t.Errorf("another run: failed %v, said %s", failed, said)
 	}
 	t.Setenv(lockstormtest.EnvReplay, filepath.Dir(dir))
-	fails(t, func(tb testing.TB) { lockstormtest.Safe(tb, harness.New(stores.All()...), "--backend none"+short) }, "has no trial.json")
+	fails(t, func(tb testing.TB) { lockstormtest.Safe(tb, harness.New(stores.All()...), "--backend none"+short) }, "has no file trial.json")
 }

@@ -76,7 +76,7 @@ func TestLetter(t *testing.T) {
 		}
 	}
 	l.Schema = 2
-	if _, err := proof.ReadLetter(write(l)); err == nil || !strings.Contains(err.Error(), "schema 2") {
+	if _, err := proof.ReadLetter(write(l)); err == nil || !strings.Contains(err.Error(), "schema version 2") {
 		t.Errorf("a later schema: %v", err)
 	}
 	for name, text := range map[string]string{"empty": "", "another file": `{"schema":1}`, "no number": `{}`, "cut off": `{"lockstorm_proof":1,`} {

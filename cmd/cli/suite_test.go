@@ -140,7 +140,7 @@ func TestSuiteUsage(t *testing.T) {
 	}{
 		{[]string{"suite"}, 3, "no suite file and no preset named lockstorm.yaml"},
 		{[]string{"init", "-"}, 0, "\naxes:"},
-		{[]string{"init"}, 0, "lockstorm.yaml written"},
+		{[]string{"init"}, 0, "wrote lockstorm.yaml: review the file"},
 		{[]string{"init"}, 3, "already exists"},
 		{[]string{"suite", "--list"}, 0, "redis-fenced/client-pause"},
 		{[]string{"suite", "cii"}, 3, "presets are ci, full, published, smoke"},

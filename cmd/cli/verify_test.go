@@ -51,7 +51,7 @@ func TestVerify(t *testing.T) {
 		{[]string{dir, dir, "--save", mailed}, 3, "name one run directory"},
 		{[]string{mailed, "--save", mailed}, 3, "need a run directory"},
 		{[]string{filepath.Join(dir, "logs")}, 3, "contains no finished run (a directory with the files results.json and history.jsonl)"},
-		{[]string{filepath.Join(dir, "results.json")}, 3, "not a proof that lockstorm wrote"},
+		{[]string{filepath.Join(dir, "results.json")}, 3, "the file is not a lockstorm proof"},
 		{[]string{filepath.Join(dir, "nothing")}, 3, "no such file"},
 		{nil, 3, "requires at least 1 arg"},
 	} {
@@ -65,7 +65,7 @@ func TestVerify(t *testing.T) {
 		t.Errorf("a proof that was tampered with: exit %d\n%s", code, out)
 	}
 	rewrite(t, mailed, `"lockstorm_proof": 1`, `"lockstorm_proof": 99`)
-	if code, _, errs := lockstorm(t, "verify", mailed); code != 3 || !strings.Contains(errs, "schema 99") {
+	if code, _, errs := lockstorm(t, "verify", mailed); code != 3 || !strings.Contains(errs, "schema version 99") {
 		t.Errorf("a proof of a later version: exit %d\n%s", code, errs)
 	}
 }

@@ -179,7 +179,7 @@ func TestChoosing(t *testing.T) {
 	r := &gate.Results{Verdict: "1 cell: 1 measured", CPUs: 2, Cells: []gate.Judged{{Name: "a/none", Row: "a", Of: 5}}, Answer: &answer.Answer{
 		RankedBy: "Ranked by x.", Groups: 3, Locks: []answer.Lock{{Name: "a", Group: 1, Sentence: "a survived flap.", Survived: []string{"flap"}, Rate: share, Runs: 25}},
 	}}
-	for _, want := range []string{"1 locks without faults and under four faults, with 5 seeds each", "**Group 1: fewest violations**", "- `a` survived flap.", "| 1 | `a` | 20 % (7 % to 41 %) | flap |"} {
+	for _, want := range []string{"1 locks without faults and under four faults. Each lock ran with 5 seeds", "**Group 1: fewest violations**", "- `a` survived flap.", "| 1 | `a` | 20 % (7 % to 41 %) | flap |"} {
 		if text := Choosing(r); !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}

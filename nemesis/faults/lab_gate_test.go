@@ -213,10 +213,10 @@ func noKeys(s *nemesis.Setting)      { s.Keys = false }
 func nobodyRules(s *nemesis.Setting) { s.FailOver = 0 }
 
 const (
-	withoutServer = "topology t of backend b has no server"
+	withoutServer = "topology t of backend b has no servers, but this fault acts on servers"
 	withoutStore  = "lockstorm cannot delete data on the servers of topology t"
 	withoutKeys   = "this fault must know the keys under which the servers keep a lock: lockstorm does not know the keys of backend b on topology t"
-	withoutFleet  = "topology t has no automatic fail-over: choose a topology whose servers replace a failed leader"
+	withoutFleet  = "topology t has no automatic fail-over: choose a topology whose servers replace a failed leader by themselves"
 )
 
 // planned plans requests: the value is what the error says, empty where there is none.

@@ -112,7 +112,7 @@ func TestPlanErrors(t *testing.T) {
 		"client-pause:clients=4":  "clients=4: choose from 1 to 3",
 		"client-pause:clients=0":  "clients=0: choose from 1 to 3",
 		"client-kill:clients=bob": `there is no "bob" at the start of the run: choose a number, holder, all, half, or names from c1, c2, c3`,
-		"server-pause:nodes=r9":   `"r9" does not exist`,
+		"server-pause:nodes=r9":   `there is no "r9" at the start of the run`,
 		"client-pause:every=0s":   "every= must be greater than 0",
 		"client-kill:nth=0":       "nth=0 is not a whole number",
 		"server-restart:mode=cut": `no parameter "mode"`,

@@ -45,7 +45,7 @@ func TestQuorumLossCut(t *testing.T) {
 	l.says(b.proof(), "connections closed")
 	_, err := b.mend(l.ctx)
 	l.check(err)
-	l.givesUp("quorum-loss:mode=cut", target, "a server still leads: store-1 reports itself as master")
+	l.givesUp("quorum-loss:mode=cut", target, "a server still reports itself as leader: store-1 reports itself as master")
 	l.await("all follow again", func() bool { return l.follows(1) == 2 })
 }
 
