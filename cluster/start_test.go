@@ -96,7 +96,7 @@ func TestAServerThatAlwaysEndsIsGivenUp(t *testing.T) {
 	}
 	text := b.fails(top)
 	mustSay(t, text, ": bad luck; take an umbrella")
-	mustSay(t, text, "start store-1: the server ended before it was ready")
+	mustSay(t, text, "cannot start server store-1: the server ended before it was ready")
 	mustSay(t, text, "bad luck")
 	mustSay(t, text, b.path("store-1", "server.log"))
 	tries, err := os.ReadFile(b.path("store-1", "tries"))

@@ -205,7 +205,7 @@ func TestRenewalsAndLosses(t *testing.T) {
 // Each way to break the protocol is told once, in a sentence, and what was asked is of unknown outcome.
 func TestBreaches(t *testing.T) {
 	for way, want := range map[string]string{
-		"noise": "is not a JSON message", "neither": "neither an answer nor a notice", "long": "more than", "dies": "ended by itself: exit status 7: killed by a bug",
+		"noise": "is not a JSON message", "neither": "neither an answer nor a notice", "long": "a line that is too long", "dies": "ended by itself: exit status 7: killed by a bug",
 		"backdated": "adapter's clock is not CLOCK_MONOTONIC of this host", "reused": "which was never made|twice", "ok": "the answer to an acquire must be", "timeless": "(the time at which the adapter sent the request to the store)",
 		"token": "token in the grant: true", "late-deadline": "after the end of the lease", "twice": "twice",
 	} {

@@ -52,7 +52,7 @@ func TestFromEnv(t *testing.T) {
 		{[]string{envTLS, "no"}, "", false, ""},
 		{[]string{envTLS, "true"}, "", false, "choose yes or no"},
 		{[]string{envTLS, "no", envCA, file}, "", false, "=no turns TLS off"},
-		{[]string{envPassword, "a", envPasswordFile, file}, "", false, "choose one"},
+		{[]string{envPassword, "a", envPasswordFile, file}, "", false, "set only one of them"},
 		{[]string{envPasswordFile, file + "x"}, "", false, "no such file"},
 		{[]string{envUser, "me"}, "", false, "no password is set"},
 		{[]string{envCA, file}, "", false, "contains no PEM certificate"},
