@@ -15,6 +15,7 @@ import (
 // The environment by which a child of our own binary knows its part.
 const (
 	envChild    = "LOCKSTORM_CHILD"
+	envProc     = "HOST_PROC" // of a library that testcontainers uses: see childCommand
 	envTopology = "LOCKSTORM_TOPOLOGY"
 	envNode     = "LOCKSTORM_NODE"
 	envAddr     = "LOCKSTORM_ADDR"
@@ -29,10 +30,14 @@ const (
 // started as one, and then never returns; else it returns at once. Call it first in
 // main or TestMain, with the same catalogue that is passed to Run.
 func WorkerMain(cat *Catalogue) {
+	if os.Getenv(envChild) == "" {
+		return
+	}
+	if os.Getenv(envProc) == noProc {
+		os.Unsetenv(envProc) //nolint:errcheck // it was set
+	}
 	var err error
 	switch os.Getenv(envChild) {
-	case "":
-		return
 	case childWorker:
 		err = worker.Main(worker.Parts{Backends: cat.Backends, Workloads: cat.Workloads, Registers: cat.Registers})
 	case childEmbedded:
@@ -49,7 +54,11 @@ func WorkerMain(cat *Catalogue) {
 	os.Exit(0)
 }
 
-// childCommand is our own binary in another part.
+// noProc is no directory.
+const noProc = "/nonexistent"
+
+// childCommand is our own binary in another part. When testcontainers is loaded, it looks at every process of the host for its parent: with 200
+// processes that takes two fifths of a client's start. A child needs no containers, and finds no processes until its own code begins.
 func childCommand(part string, env ...string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -57,6 +66,9 @@ func childCommand(part string, env ...string) (*exec.Cmd, error) {
 	}
 	cmd := exec.Command(self)
 	cmd.Env = append(append(external.Without(os.Environ()), envChild+"="+part), env...)
+	if os.Getenv(envProc) == "" {
+		cmd.Env = append(cmd.Env, envProc+"="+noProc)
+	}
 	return cmd, nil
 }
 
