@@ -13,8 +13,8 @@ export PATH := $(CURDIR)/bin/servers:$(PATH)
 PKG ?= ./...
 # make test RACE=-race adds the race detector, which needs a C compiler and doubles the time; make ci does.
 RACE ?=
-# Tests of runs wait for most of their time: two packages more than there are processors are tested at once.
-ATONCE ?= $(shell expr $$(nproc) + 2)
+# Tests of runs wait for much of their time: one package more than there are processors is tested at once.
+ATONCE ?= $(shell expr $$(nproc) + 1)
 TESTFLAGS ?= $(RACE) -shuffle=on -p $(ATONCE)
 
 .PHONY: help
