@@ -58,7 +58,7 @@ Exit codes: 0 published; 3 wrong usage; 4 the queue cannot be used; with --out t
 	fs := cmd.Flags()
 	f.flags(fs, v)
 	fs.StringVar(&f.embed, "embed", "", "HOST:PORT: run the queue (a NATS server) inside this process at this address, instead of using the server of --queue")
-	fs.StringVar(&f.store, "store", "", "with --embed: directory of the queue's data (default: lockstorm-runs/campaign-NAME)")
+	fs.StringVar(&f.store, "store", "", "with --embed: directory in which the NATS server keeps the campaign's queue of runs (default: lockstorm-runs/campaign-NAME)")
 	fs.StringVar(&f.cert, "embed-cert", "", "with --embed: file with the TLS certificate of the server; --embed-key names the file with the private key")
 	fs.StringVar(&f.key, "embed-key", "", "with --embed: file with the private key of the certificate in --embed-cert")
 	fs.StringVar(&f.out, "out", "", "with --embed: directory for the result; the command writes the result and ends when every run has an outcome")
