@@ -76,7 +76,7 @@ func TestRefused(t *testing.T) {
 	for line, want := range map[string]string{
 		"--backend own-lock --nemesis stale-file:seen=double":         "nemesis stale-file: seen=double: choose nothing or copy",
 		"--backend own-lock --nemesis stale-file:look=copy":           `nemesis stale-file has no parameter "look"`,
-		"--backend file-flock --nemesis stale-file":                   "nemesis stale-file cannot work in this run: this fault does not know the lock files of backend file-flock",
+		"--backend file-flock --nemesis stale-file":                   "the fault stale-file cannot work in this run: this fault does not know the lock files of backend file-flock",
 		"--backend own-lock --workload ledger:accounts=1":             "workload ledger: accounts=1: choose 2 accounts or more, because money moves between two accounts",
 		"--backend own-lock --workload ledger:opening=none":           "workload ledger: opening=none is not a whole number",
 		"--backend own-lock --workload ledger --fencing on":           "workload ledger uses no data, so there is nothing to fence",
