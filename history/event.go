@@ -141,15 +141,15 @@ type Event struct {
 	Seq      int64    `rec:"seq" is:"int" doc:"position of the event in the log of its party, counted from 0 without gaps"`
 	Client   string   `rec:"client" keep:"again" text:"word" is:"string" doc:"the client that acts, or the client that is the target of a fault"`
 	Lock     string   `rec:"lock" keep:"again" text:"word" is:"string" doc:"the name of the lock"`
-	Mode     string   `rec:"mode" keep:"word" text:"word" is:"string" doc:"~shared~ for readers; without this field the mode is exclusive"`
-	Grant    string   `rec:"grant" keep:"again" text:"word" is:"string" doc:"id of the attempt to acquire the lock; all events of the attempt have the same id"`
-	Owner    string   `rec:"owner" keep:"word" text:"word" is:"string" doc:"the owner's name in the store"`
+	Mode     string   `rec:"mode" keep:"word" text:"word" is:"string" doc:"~shared~: the client acquires the lock as a reader. Without this field, the client acquires the lock exclusively"`
+	Grant    string   `rec:"grant" keep:"again" text:"word" is:"string" doc:"id of the attempt to acquire the lock. If the attempt succeeds, this id is also the id of the grant"`
+	Owner    string   `rec:"owner" keep:"word" text:"word" is:"string" doc:"the owner name under which the store keeps the grant"`
 	Lease    string   `rec:"lease" keep:"word" text:"word" is:"string" doc:"the name of the lease; several grants of a session have the same lease"`
 	Sent     Opt      `rec:"sent" text:"time" is:"int, ns" doc:"time just before the client sent the request that the store granted; measured like ~time~"`
 	TTL      Opt      `rec:"ttl" text:"time" is:"int, ns" doc:"time to live of the lease"`
 	Deadline Opt      `rec:"deadline" text:"time" is:"int, ns" doc:"end of the lease: ~sent~ + ~ttl~ - the clock drift that the lock's algorithm allows for"`
-	Token    Opt      `rec:"token" text:"number" is:"64-bit int" doc:"fencing token"`
-	Nodes    []string `rec:"nodes" text:"list" is:"strings" doc:"the servers that granted the lock or answered a renewal"`
-	Register string   `rec:"register" keep:"word" text:"word" is:"string" doc:"~plain~ or ~fenced~; with the workload ~stock~: ~stock~ or ~ledger~"`
+	Token    Opt      `rec:"token" text:"number" is:"64-bit int" doc:"the fencing token of the grant"`
+	Nodes    []string `rec:"nodes" text:"list" is:"strings" doc:"the servers that granted the lock, or that answered a renewal of the lease"`
+	Register string   `rec:"register" keep:"word" text:"word" is:"string" doc:"the name of the register: ~plain~ or ~fenced~; with the workload ~stock~: ~stock~ or ~ledger~"`
 	Node     string   `rec:"node" keep:"word" text:"word" is:"string" doc:"the server that a ~role~ or ~kill~ event describes"`
 }
