@@ -19,11 +19,11 @@ func Choosing(r *gate.Results) string {
 	p.line("# Which lock?\n\n<!-- Written by `make choosing`. Do not edit. -->\n")
 	p.line(`Two questions matter more than the choice of a lock:
 
-1. **What happens if a client loses the lock without noticing?** Many locks end when a lease, a session or a connection ends. A second client
-   may then get the lock while the first client still believes that it holds the lock. A faster store, a longer time to live or a watchdog (a thread
-   that renews the lease) makes such overlaps (two holders at once) rarer, but never impossible. If an overlap would do damage, protect the data with
-   a fence. A fence refuses the late writes of a client that has lost the lock. There are three kinds of fences: a resource that refuses outdated fencing tokens, a conditional write (compare-and-set), and a
-   transaction that both holds the lock and writes the data.
+1. **What happens if a client loses the lock without noticing?** Many locks end when a lease, a session or a connection ends. A second client may then
+   get the lock while the first client still believes that it holds the lock. A faster store, a longer time to live or a watchdog (a thread that
+   renews the lease) makes such overlaps (two holders at once) rarer, but never impossible. If an overlap would do damage, protect the data with a
+   fence. A fence refuses the late writes of a client that has lost the lock. There are three kinds of fences: a resource that refuses outdated
+   fencing tokens, a conditional write (compare-and-set), and a transaction that both holds the lock and writes the data.
 2. **What happens if a holder dies?** Most locks are freed when the lease, session, connection or process of the holder ends. If none of these
    frees the lock, a dead holder blocks all other clients forever.
 
@@ -32,8 +32,8 @@ lockstorm measured %s without faults and under four faults. Each lock ran with %
     lockstorm suite examples/choose.yaml
 
 The runs were made on %s, on a machine with %d processors. The suite reports "%s".
-(A cell stands for all runs of one lock under one fault. If a fault cannot work on a lock, lockstorm skips the cell.) In every run, the clients update a register
-(the protected data) that has no fence. If the lock issues fencing tokens, the clients also update a register that has a fence.
+(A cell stands for all runs of one lock under one fault. If a fault cannot work on a lock, lockstorm skips the cell.) In every run, the clients update
+a register (the protected data) that has no fence. If the lock issues fencing tokens, the clients also update a register that has a fence.
 
 [backends.md](backends.md) describes the locks and their topologies (sets of servers). [faults.md](faults.md) describes the faults.
 [suite.md](suite.md) explains how to repeat this comparison with your own lock, time to live and faults.
