@@ -39,7 +39,7 @@ func CommonParams(length, every string) []catalog.Param {
 
 // TimeParams say how often and how long, for faults that choose their moment themselves.
 func TimeParams(length, every string) []catalog.Param {
-	p := []catalog.Param{{Name: paramEvery, Default: every, Doc: "time from one injection to the next"}}
+	p := []catalog.Param{{Name: paramEvery, Default: every, Doc: "planned time from the start of one injection to the start of the next"}}
 	if length != AtOnce {
 		p = append(p, catalog.Param{Name: paramFor, Default: length, Doc: "how long each injection of the fault lasts: a duration or a multiple of the ttl"},
 			catalog.Param{Name: paramUntil, Doc: "`granted`: the fault ends as soon as another client is granted the lock, but at the latest after the time `for` (default: the fault ends after the time `for`)"})
@@ -65,14 +65,14 @@ func NodesParam(def string) catalog.Param {
 func ServerParams(length, every, nodes string, own ...catalog.Param) []catalog.Param {
 	return append(append(CommonParams(length, every), NodesParam(nodes),
 		catalog.Param{Name: paramClients, Doc: "the clients whose steps count: the fault acts when one of these clients reaches the point; names joined by + (default: all clients)"},
-		catalog.Param{Name: paramGrant, Default: GrantAny, Doc: "the fault acts only after grants by this number of servers: any (grants by any number of servers), all (grants by all servers), or N (grants by exactly N servers)"},
+		catalog.Param{Name: paramGrant, Default: GrantAny, Doc: "how many servers must have granted the client the lock, so that the fault acts: any (any number of servers), all (all servers), or N (exactly N servers)"},
 		StayParam()), own...)
 }
 
 // StayParam keeps the client of a tied fault at its point until the fault shows in what another
 // client is granted: for faults of what clients share.
 func StayParam() catalog.Param {
-	return catalog.Param{Name: paramStay, Default: "0.9ttl", Doc: "longest time for which the fault stops the client at the point; if another client is granted the lock earlier, the client goes on at once"}
+	return catalog.Param{Name: paramStay, Default: "0.9ttl", Doc: "longest time for which the fault stops the client at the point; if another client is granted the lock earlier, the stopped client goes on at once"}
 }
 
 // What `grant` may say beside a number.

@@ -29,7 +29,7 @@ func Specs() []backends.Spec {
 	return []backends.Spec{
 		{
 			Name: "none", Doc: "no lock at all: a control whose runs must all end with a violation",
-			Notes: "This backend is a control (a run with a known outcome): every run must end with a violation.", Topologies: []string{Local},
+			Notes: "This backend is a control, because the right outcome of its runs is known: every run must end with a violation.", Topologies: []string{Local},
 			Ends: history.EndsNever, Open: opener(takeNothing),
 		},
 		{
@@ -39,7 +39,7 @@ func Specs() []backends.Spec {
 		},
 		{
 			Name: "file-flock", Doc: "flock(2) on a file: the kernel frees the lock when the holder dies; a control whose runs must all pass",
-			Notes:      "This backend is a control (a run with a known outcome): every run must pass. The kernel frees the lock only when the holder releases it or dies.",
+			Notes:      "This backend is a control, because the right outcome of its runs is known: every run must pass. The kernel frees the lock only when the holder releases it or dies.",
 			Topologies: []string{Local}, Ends: history.EndsProcess, Open: opener(takeFlock),
 		},
 	}

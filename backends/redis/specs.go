@@ -53,7 +53,7 @@ func sentinelSpecs() []backends.Spec {
 		},
 		{
 			Name: "redis-sentinel-wait", Doc: "redis-sentinel with the command WAIT: a client keeps the lock only if a replica confirms that it has the key; if no replica confirms, the client deletes the key",
-			Notes:      "WAIT confirms that one replica has the key, not that this replica will be promoted. Still, a confirmed lock survives a fail-over, because Sentinel prefers the replica with the highest offset. If no replica confirms the key within a tenth of the ttl, the client deletes the key. While replication is cut, no client is granted the lock.",
+			Notes:      "WAIT confirms that one replica has the key, not that this replica will be promoted. Still, a confirmed lock survives a fail-over, because Sentinel promotes the replica with the highest offset (the replica that has received most of the master's data). If no replica confirms the key within a tenth of the ttl, the client deletes the key. While replication is cut, no client is granted the lock.",
 			Topologies: topologies, Open: opener(takeWait),
 		},
 	}
@@ -65,7 +65,7 @@ func redlockSpecs() []backends.Spec {
 	return []backends.Spec{
 		{
 			Name: "redlock", Doc: "Redlock as published: SET NX PX on a majority of five masters; a grant is valid for the ttl, minus the duration of the acquire, minus a reserve for clock drift",
-			Notes:      "Redlock is safe while a minority of the nodes is dead. Redlock is not safe against a pause of the client, clocks that jump, or nodes that restart empty. If only three nodes granted the lock, one node that restarts empty is enough for a second grant. The number of clock jumps that a grant survives depends on the number of nodes that granted the lock. A grant by all five nodes survives two jumps, because three nodes still have the key. A grant by four nodes survives one jump. A grant by three nodes survives no jump: after one jump three nodes have no key, and this majority can grant the lock to another client. With five contending clients some grants come from three or four nodes. By default the fault `clock-jump` strikes only grants by all nodes; its parameter `grant=` changes this. With a minority down, or with two nodes cut off, every grant comes from three nodes.",
+			Notes:      "Redlock is safe while a minority of the nodes is dead. Redlock is not safe against a pause of the client, clocks that jump, or nodes that restart empty. If only three nodes granted the lock, one node that restarts empty is enough for a second grant. The number of clock jumps that a grant survives depends on the number of nodes that granted the lock. A grant by all five nodes survives two jumps, because three nodes still have the key. A grant by four nodes survives one jump. A grant by three nodes survives no jump: after one jump three nodes have no key, and this majority can grant the lock to another client. With five contending clients some grants come from three or four nodes. By default the fault `clock-jump` acts only after a grant by all five nodes. To choose another number, use its parameter `grant=`. If two nodes are dead or cut off, every grant comes from the other three nodes.",
 			Topologies: topologies, Voters: true, Open: openRedlock(),
 		},
 		{
@@ -75,7 +75,7 @@ func redlockSpecs() []backends.Spec {
 		},
 		{
 			Name: "redlock-delayed", Doc: "redlock with delayed restarts: clients ignore the answers of a node that started less than one ttl ago",
-			Notes:      "Kleppmann and antirez describe the delayed restart: a restarted node must not take part for at least one ttl. Here the clients implement it. With the command INFO server, a client reads the uptime of each node, in whole seconds, on the same connection. After the start of a node, the clients ignore all answers of this node for one ttl and up to two seconds more, even answers that say whether the key exists. At the start of a run all nodes have just started, so no client is granted the lock during that time. After a clock jump forward, a node seems to have started earlier than it did.",
+			Notes:      "Kleppmann and antirez describe the delayed restart: a restarted node must not take part for at least one ttl. In this backend the clients implement the delayed restart, not the nodes. Before each request to a node, a client reads the uptime of the node (command INFO server) on the same connection. The uptime is in whole seconds. So after the start of a node, the clients ignore all answers of this node for one ttl and up to two seconds more. They ignore even answers that say whether the key exists. At the start of a run all nodes have just started, so no client is granted the lock during that time. If the clock of a node jumps forward, the node seems to have started earlier than it did, so the clients may accept its answers too early.",
 			Topologies: topologies, Voters: true, Open: openRedlock(func(r *redlock) { r.quarantine = true }),
 			Recovery:   2 * time.Second, // uptimes come in whole seconds
 			RealServer: "the embedded server does not report its uptime",
@@ -111,13 +111,13 @@ func singleSpecs() []backends.Spec {
 			Topologies: topologies, Open: opener(takePX(releaseLua)),
 		},
 		{
-			Name: "redis-watchdog", Doc: "redis-lua with a watchdog that renews the lease every third of its time to live, and reports the loss",
+			Name: "redis-watchdog", Doc: "redis-lua with a watchdog that renews the lease every third of its time to live, and tells the client when the lock is lost",
 			Notes:      "A pause of the client's process also pauses the watchdog. So the watchdog does not help against such a pause.",
 			Topologies: topologies, Renews: true, Open: opener(takeWatchdog),
 		},
 		{
 			Name: "redis-fenced", Doc: "redis-lua, whose acquire script also takes a fencing token from a counter (INCR)",
-			Notes:      "The acquire script takes the token from INCR. The counter of INCR is in the same memory as the lock. Without persistence, an event that loses the lock also loses the counter. The next tokens are then equal to earlier tokens or lower. A fence that accepts an equal token accepts such a duplicate (`--workload counter:fence=at-least`).",
+			Notes:      "The acquire script takes the token from INCR. The counter of INCR is in the same memory as the lock. If the server loses its memory, it loses both the lock and the counter. The next tokens are then equal to earlier tokens, or smaller. With `--workload counter:fence=at-least`, the fence also accepts a token that is equal to its newest token. Such a fence cannot detect that two clients have the same token.",
 			Topologies: topologies, Tokens: true, Open: opener(takeFenced),
 		},
 	}

@@ -83,7 +83,7 @@ const (
 // fail-over takes two seconds and not ten.
 func sentinel(p persistence) cluster.Topology {
 	t := cluster.Topology{
-		Name: Sentinel, Doc: "a Redis master, two replicas and three Sentinels that replace the master (down-after 500 to 800 ms)",
+		Name: Sentinel, Doc: "a Redis master, two replicas and three Sentinels that replace a failed master (a Sentinel regards the master as failed after 500 to 800 ms without an answer)",
 		Nodes: replicated(p, 3), Fleet: cluster.Supervised,
 		Recovery: 10 * time.Second, // a master that comes back is made a replica after 2 s, before Redis 7 after 8 s
 		FailOver: 2 * time.Second, TTL: 3 * time.Second,

@@ -112,7 +112,7 @@ func optimisticSpecs() []backends.Spec {
 		_, err := v.Length(paramResolution, time.Second)
 		return s, err
 	}
-	stamp.Notes = "This lock is flawed: two updates within one unit of the resolution get the same time stamp, so the second update is not noticed."
+	stamp.Notes = "This lock is flawed: two updates in quick succession get the same time stamp. So a client that read the row between the two updates does not notice the second update, and overwrites it."
 	noID := of("sql-optimistic-noid", "no lock: the client reads the row's version, and the database applies the update to every row with this version (the id is missing in the condition)", byNoID)
 	noID.Notes = "This lock is flawed on purpose: WHERE version = v without an id updates the rows of other locks (--locks 2)."
 	cas := of("sql-value-cas", "no lock: the client reads the row's value, and the database applies the update only if the row still has this value", byValue)

@@ -56,7 +56,7 @@ func Specs() []backends.Spec {
 	shipped := spec("zk-library", "the lock of the Go library go-zookeeper/zk v1.0.4 (zk.NewLock, Lock, Unlock)", []catalog.Param{lostOnParam(onExpiry)},
 		func(s *session, _ catalog.Values) backends.Locker { return &library{s} })
 	shipped.NoTry = true
-	shipped.Notes = "Lock takes no context and no timeout. If Unlock returns an error, the lock's znode may still exist. The znode then blocks all other clients until the session ends. The library has no token, so lockstorm uses the czxid of the znode as the token. lockstorm finds the znode by the data that the znode contains."
+	shipped.Notes = "Lock takes no context and no timeout. If Unlock returns an error, the lock's znode may still exist. The znode then blocks all other clients until the session ends. The library has no token, so lockstorm uses the znode's czxid (the number of the transaction that created the znode) as the token. lockstorm finds the znode by the data that the znode contains."
 	one := spec("zk-exclusive", "one ephemeral znode (an entry in ZooKeeper's tree) with a fixed name: the client that creates the znode holds the lock; all other clients watch the znode, and its deletion wakes all of them", fixed, ofNode(true))
 	one.Notes = "All clients use the same name for the znode. With several servers, a request to delete the znode may wait for a connection until the client's session has expired. The client then sends this request in its next session, and deletes another client's znode."
 	return []backends.Spec{

@@ -19,11 +19,11 @@ func Choosing(r *gate.Results) string {
 	p.line("# Which lock?\n\n<!-- Written by `make choosing`. Do not edit. -->\n")
 	p.line(`Two questions matter more than the choice of a lock:
 
-1. **What happens if a client loses the lock without noticing?** Many locks end when a lease, a session or a connection ends. A second client
-   may then get the lock while the first client still believes that it holds the lock. A faster store, a longer time to live or a watchdog (a thread
-   that renews the lease) makes such overlaps (two holders at once) rarer, but never impossible. If an overlap would do damage, the data needs a
-   fence. There are three kinds of fences: a resource that refuses outdated fencing tokens, a conditional write (compare-and-set), and a
-   transaction that both holds the lock and writes the data.
+1. **What happens if a client loses the lock without noticing?** Many locks end when a lease, a session or a connection ends. A second client may then
+   get the lock while the first client still believes that it holds the lock. A faster store, a longer time to live or a watchdog (a thread that
+   renews the lease) makes such overlaps (two holders at once) rarer, but never impossible. If an overlap would do damage, protect the data with a
+   fence. A fence refuses the late writes of a client that has lost the lock. There are three kinds of fences: a resource that refuses outdated
+   fencing tokens, a conditional write (compare-and-set), and a transaction that both holds the lock and writes the data.
 2. **What happens if a holder dies?** Most locks are freed when the lease, session, connection or process of the holder ends. If none of these
    frees the lock, a dead holder blocks all other clients forever.
 
@@ -32,8 +32,8 @@ lockstorm measured %s without faults and under four faults. Each lock ran with %
     lockstorm suite examples/choose.yaml
 
 The runs were made on %s, on a machine with %d processors. The suite reports "%s".
-(A cell is one lock under one fault. If a fault cannot work on a lock, lockstorm skips the cell.) In every run, the clients update a register
-(the protected data) that has no fence. If the lock issues fencing tokens, the clients also update a register that has a fence.
+(A cell stands for all runs of one lock under one fault. If a fault cannot work on a lock, lockstorm skips the cell.) In every run, the clients update
+a register (the protected data) that has no fence. If the lock issues fencing tokens, the clients also update a register that has a fence.
 
 [backends.md](backends.md) describes the locks and their topologies (sets of servers). [faults.md](faults.md) describes the faults.
 [suite.md](suite.md) explains how to repeat this comparison with your own lock, time to live and faults.
@@ -57,15 +57,15 @@ the brackets contain the range of the values. The columns have these meanings:
 
 - **violating runs** is the share of the runs with a violation.
 - **survived** lists the faults under which no run had a violation. The entry ` + "`" + `none` + "`" + ` means the runs without a fault.
-- **violated under** lists the faults under which a run had a violation. ` + "`" + `inherent` + "`" + `: every lock that can end without a release allows this violation.
+- **violated under** lists the faults under which a run had a violation. ` + "`" + `inherent` + "`" + `: every lock whose grants can end without a release allows this violation.
   ` + "`" + `defect` + "`" + `: the lock violated its own guarantee. ` + "`" + `blocks` + "`" + `: no client got the lock again. "5 of 5" means that all five runs had a violation.
 - **updates lost** is the share of the acknowledged updates that were lost. An update is lost if a client that had never seen the update overwrites
-  it. The column "with the fence" shows the figure for the register with a fence. This register refuses every token that is older than the newest token
-  that it has seen. "N refused" means that the fence refused N requests. "Not measured" means that the lock issues no tokens.
+  it. The column "with the fence" shows the figure for the register with a fence. This register refuses every request whose token is older than the
+  newest token that the register has seen. "N refused" means that the register refused N requests. "Not measured" means that the lock issues no tokens.
 - **blocked** is the longest time for which the lock was free but no client could get it.
-- **recovery** is the median, over all runs, of the longest recovery time in a run. The recovery time is the time from the end of a fault to the next grant.
-  For a fail-over, the recovery time starts at the beginning of the fault.
-- **acquire p50 / p99** are percentiles of the time to acquire the lock.
+- **recovery** is the time from the end of a fault to the next grant. For a fail-over (another server takes over), the time starts at the beginning of
+  the fault. If a run has several faults, its longest time counts. The column shows the median over all runs.
+- **acquire p50 / p99** are the 50th and 99th percentiles of the time that a client needed to acquire the lock.
 `)
 	p.header(append([]string{"group", "lock"}, answer.Columns...)...)
 	for _, l := range answer.Locks {

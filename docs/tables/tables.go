@@ -61,7 +61,7 @@ client: `+"`server-restart:at=reply,nth=5`"+` restarts a server after it has ans
 
 If a fault of servers, stores or clocks acts at another point (for example `+"`at=before-release`"+`), lockstorm holds the client at that point
 until another client gets the lock. So a race that is otherwise rare becomes certain. lockstorm holds the client at the point
-for at most `+"`stay`"+`, and never for longer than 0.9 of the client's lease.
+for at most the time `+"`stay`"+` (a parameter of the fault), and never for longer than 0.9 of the client's lease.
 
 A link is a network connection that faults can cut or delay. All links run through toxiproxy inside lockstorm's own process. There is a link for each
 client and server, for each client and the protected data, and for each pair of servers that communicate with each other. If no fault of the plan
@@ -84,7 +84,7 @@ affects a client, the client has direct connections instead of links.
 // byProvider says which provider of servers each fault needs.
 func (p *page) byProvider(c *harness.Catalogue) {
 	providers := harness.ProviderNames()[1:] // without auto
-	p.line("\n## By provider of servers\n\nA [provider](providers.md) is the way in which lockstorm gets the servers of a run. \"yes\" means that the fault works with this provider for at least one backend (lock) and topology. If a fault cannot work in a run, lockstorm gives the reason.\n")
+	p.line("\n## By provider of servers\n\nA [provider](providers.md) is the way in which lockstorm gets the servers of a run. \"yes\" means that the fault works with this provider for at least one backend (lock) and topology. A dash means that the fault never works with this provider. If a fault cannot work in a run, lockstorm gives the reason.\n")
 	p.header(append([]string{"fault"}, providers...)...)
 	for _, s := range c.Nemeses.All() {
 		if s.Fault == nil {
@@ -138,9 +138,9 @@ func Backends(c *harness.Catalogue) string {
 	p.line(`# Backends
 
 %sA backend is a lock that lockstorm can test. Test a backend with `+"`--backend NAME`"+`. The first topology (set of servers) in the list of a backend is its default.
-The column "ends" shows how a grant (a held lock) ends if no client releases it: by its lease, with its holder's process, session or connection, or never.
+The column "ends" shows how a grant (a held lock) ends if no client releases it: by its lease, with its holder's process, session or connection, or never. The column "tokens" shows whether the lock issues fencing tokens. The column "renews" shows whether the lock renews its leases by itself while a client holds it.
 
-A Redis client resends a command that was not answered, as the clients of real users do. If the answer to a SET NX was lost, the second SET NX
+If a client of lockstorm's Redis locks gets no answer to a command, it sends the command again, as the clients of real users do. If the answer to a SET NX was lost, the second SET NX
 reports "held by another client". lockstorm then records the outcome of the attempt as unknown. With `+"`redis-lua:retries=0`"+` the client
 does not resend commands.
 `, generated)

@@ -21,7 +21,7 @@ const (
 
 func clientPause() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "client-pause", Doc: "stops all threads of a client (SIGSTOP), also the thread that renews the lease, as a long GC pause does",
+		Name: "client-pause", Doc: "stops all threads of a client (SIGSTOP), including the thread that renews the lease, as a long pause for garbage collection does",
 		Proven: "/proc shows that every thread of the client's process group is in state T (stopped). With how=collector, the garbage collector of the client reports how long it stopped the client.",
 		End:    "lockstorm resumes the client (SIGCONT), and waits until none of its threads is stopped. With how=collector, the fault ends with the garbage collection.",
 		Family: history.FamilyClient, Whom: nemesis.Clients,

@@ -146,7 +146,7 @@ func guardedData() []suite.Case {
 		}
 	}
 	return append(out, suite.Case{
-		Name: "zk-sequential/register", Text: "ZooKeeper: each write is sent together with a check of the lock's node, so no update is lost",
+		Name: "zk-sequential/register", Text: "ZooKeeper: each write is in one transaction with a check that the lock's node still exists, so no update is lost",
 		Run: suite.MustLine("--backend zk-sequential --register zk --fencing on --nemesis client-pause:at=before-write " + onSingle), Expect: kept,
 	})
 }
