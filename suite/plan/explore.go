@@ -52,7 +52,7 @@ func (x *expansion) search(n *yaml.Node, cfg harness.Config) *suite.Search {
 	if e.For.Line > 0 {
 		d, err := time.ParseDuration(e.For.Value)
 		if err != nil || d <= 0 {
-			x.wrong(e.For.Line, "for %q: write how long to search, for example 30s", e.For.Value)
+			x.wrong(e.For.Line, "the key for has the value %q: write how long to search, for example 30s", e.For.Value)
 			return nil
 		}
 		s.For = d
