@@ -114,7 +114,7 @@ func (in question) comesBack(lock string, span history.Interval, figures checker
 	any, hardly := map[string]bool{}, ""
 	for _, a := range groups {
 		if len(a.late) > 0 {
-			hardly = " (or the requests came too late, in the second half of the time limit)"
+			hardly = " (or asked too late, in the second half of the time limit)"
 		}
 		for client := range a.asked {
 			any[client] = true

@@ -42,7 +42,7 @@ type Searched struct {
 
 // String is the search in short.
 func (s *Searched) String() string {
-	text := fmt.Sprintf("search of %s, which showed %s of behaviour", plural(s.Runs, "run"), plural(s.Features, "kind"))
+	text := fmt.Sprintf("the search for violations made %s, which showed %s of behaviour", plural(s.Runs, "run"), plural(s.Features, "kind"))
 	if s.Learnt > 0 {
 		text += fmt.Sprintf("; the search also learned from %s of other searches of this cell", plural(s.Learnt, "run"))
 	}
