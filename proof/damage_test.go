@@ -134,7 +134,7 @@ func TestClaimsOfDamage(t *testing.T) {
 		{"of another register", swap(lost, "121ms - register ok write lock=L grant=a register=plain", "121ms - register ok write lock=L grant=a register=fenced"), loss, "were sent to different registers"},
 		{"without a read", swap(lost, "3ms   - register ok read  lock=L grant=a register=plain base=0 client=c1\n", ""), loss, "had not read the register before"},
 		{"after a read of it", swap(lost, "120ms 1", "118ms - register ok read  lock=L grant=a register=plain base=1 client=c1\n120ms 1"), loss, "had already read the value that c2 wrote"},
-		{"from another read", swap(lost, "121ms - register ok write lock=L grant=a register=plain base=0", "121ms - register ok write lock=L grant=a register=plain base=1"), loss, "is not based on the value that it had read"},
+		{"from another read", swap(lost, "121ms - register ok write lock=L grant=a register=plain base=0", "121ms - register ok write lock=L grant=a register=plain base=1"), loss, "is not based on the value that this client had read"},
 		{"of an update that was not acknowledged", swap(lost, ack, ""), loss, "was not acknowledged"},
 		{"of an update that was refused", swap(lost, ack, swap(ack, " ok ", " fail ", "\n", " error=other\n")), loss, "was not acknowledged"},
 		{"of another value", swap(lost, w2, swap(w2, "new=1", "new=2")), loss, "was not acknowledged"},

@@ -67,11 +67,11 @@ func (s *scene) lost(c Claim) (span history.Interval, err error) {
 	}
 	switch {
 	case read == nil || read.Index >= w.Index:
-		return span, fmt.Errorf("%s had not read the register before %s wrote to it", of[1].Client, of[0].Client)
+		return span, fmt.Errorf("%s had not read the register before %s wrote to it, so the events do not prove the violation", of[1].Client, of[0].Client)
 	case c.Rule != split && e.Value.Base.Set && e.Value.Base != saw(read):
-		return span, fmt.Errorf("the value that %s wrote is not based on the value that it had read before", of[1].Client)
+		return span, fmt.Errorf("the value that %s wrote is not based on the value that this client had read before", of[1].Client)
 	case c.Rule != split && !s.acknowledged(of[0], w):
-		return span, fmt.Errorf("the write by %s was not acknowledged", of[0].Client)
+		return span, fmt.Errorf("the write by %s was not acknowledged, so the loss of this write is no violation", of[0].Client)
 	}
 	return span, s.lossClass(c, w, e)
 }

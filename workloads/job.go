@@ -47,7 +47,7 @@ func jobSpec() Spec {
 			}
 			period, err := s.Values.Length(paramPeriod, s.TTL)
 			if err == nil && period < 10*time.Millisecond {
-				err = errors.New("period= must be at least 10ms")
+				err = errors.New("the period of the jobs is too short: set period= to 10ms or more")
 			}
 			_, offErr := s.Values.Length(paramOffset, s.TTL)
 			return errors.Join(err, offErr)

@@ -159,7 +159,7 @@ const execKey = "exec"
 
 func (x *expansion) exec(cfg *harness.Config, flag text, words list) bool {
 	if len(words) == 0 || words[0].Value == "" {
-		x.wrong(flag.Line, "the key exec has no program: write for example exec: [./my-lock.py, an-argument]")
+		x.wrong(flag.Line, "the key exec: names no program: write for example exec: [./my-lock.py, an-argument]")
 		return false
 	}
 	cfg.Backend, cfg.Arguments = harness.ExecBackend(words[0].Value), nil

@@ -78,7 +78,7 @@ func (x *expansion) search(n *yaml.Node, cfg harness.Config) *suite.Search {
 	}
 	space, err := search.NewSpace(x.cat.Catalogue, cfg, choiceOf(s))
 	if err == nil && s.For < space.Shortest() {
-		x.wrong(line, "explore: no run of %s would end within %v: search for %v or longer", cfg.Backend, s.For, space.Shortest())
+		x.wrong(line, "explore: no run of %s would end within %v: set the key for: to %v or longer", cfg.Backend, s.For, space.Shortest())
 		return nil
 	}
 	var coded *harness.Error
