@@ -121,7 +121,7 @@ func (s *scene) inVain(c Claim, window string) (story []string, err error) {
 		}
 	}
 	if len(story) == 0 {
-		return nil, fmt.Errorf("every client that requested a lock got this lock in the time %s", window)
+		return nil, fmt.Errorf("every client that requested a lock got this lock in the time %s, so no client waited in vain", window)
 	}
 	slices.Sort(story)
 	return story, none(c)
