@@ -83,7 +83,7 @@ func (r *working) lacksFor(t Task) bool {
 	r.unable[t.Cell] = true
 	r.mu.Unlock()
 	if first {
-		r.tell(Event{Note: fmt.Sprintf("this machine cannot execute the run %s, and leaves it to other machines: %v", r.Campaign.name(t), missing)})
+		r.tell(Event{Note: fmt.Sprintf("this machine cannot execute the run %s, and leaves the run to the other machines of the campaign: %v", r.Campaign.name(t), missing)})
 	}
 	return true
 }
@@ -162,7 +162,7 @@ func (r *working) attempt(ctx context.Context, o owner, given uint64, free func(
 	case given > mostGiven:
 		out = &gate.Outcome{
 			Cell: cell.Name, Seed: o.Seed, Attempt: n, Status: gate.Broken, Exit: harness.ExitPanic, Command: cell.Seeded(o.Seed).Run.Line(), Began: time.Now().UTC(),
-			Error: fmt.Sprintf("%d workers took this run from the queue one after the other, but no worker finished the run", given-1),
+			Error: fmt.Sprintf("%d workers took this run from the queue of the campaign one after the other, but none of these workers finished the run", given-1),
 		}
 	case do != nil:
 		out, err = do(ctx, s, cell, o.Seed, n)
@@ -184,13 +184,13 @@ func (r *working) attempt(ctx context.Context, o owner, given uint64, free func(
 	free()
 	if err := r.store(ending, o, out, filepath.Join(dir, out.Dir), given); err != nil {
 		if ctx.Err() == nil {
-			r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("cannot store the outcome of %s: %w", r.Campaign.name(o.Task), err)})
+			r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("cannot store the outcome of the run %s in the queue of the campaign: %w", r.Campaign.name(o.Task), err)})
 		}
 		return nil, false
 	}
 	again = !r.board.settled(o)
 	r.sick(out)
-	r.tell(Event{Task: r.Campaign.name(o.Task), Outcome: out, Note: map[bool]string{true: "a worker will repeat this run"}[again]})
+	r.tell(Event{Task: r.Campaign.name(o.Task), Outcome: out, Note: map[bool]string{true: "a worker program of the campaign will repeat this run"}[again]})
 	return out, again
 }
 

@@ -48,7 +48,7 @@ func parseKey(s string) (t Task, machine string, attempt int, err error) {
 	case len(parts) == 4 && parts[0] == "control":
 		machine, parts = parts[1], parts[1:]
 	default:
-		return t, "", 0, fmt.Errorf("the queue contains the outcome of a run under the invalid key %q", s)
+		return t, "", 0, fmt.Errorf("the queue of the campaign contains the outcome of a run under the invalid key %q", s)
 	}
 	t, err = parseTask(parts[1])
 	attempt, bad := strconv.Atoi(parts[2])
@@ -88,7 +88,9 @@ func (c *Campaign) board(ctx context.Context) (*board, error) {
 func (c *Campaign) watch(ctx context.Context, b *board, goOn bool, each func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silent := time.AfterFunc(watchTime, func() { cancel(fmt.Errorf("the queue did not send the stored outcomes in time: %w", nats.ErrTimeout)) }) // of itself it waits for ever
+	silent := time.AfterFunc(watchTime, func() {
+		cancel(fmt.Errorf("the NATS server with the queue of the campaign did not send the stored outcomes of the runs in time: %w", nats.ErrTimeout))
+	}) // of itself it waits for ever
 	defer silent.Stop()
 	w, err := c.results.WatchAll(ctx)
 	if err != nil {
@@ -135,10 +137,10 @@ func (b *board) add(key string, value []byte) error {
 	}
 	t, machine, attempt, err := parseKey(rest)
 	if err == nil && (t.Cell < 0 || t.Cell >= len(b.m.Definition.Cells)) {
-		err = fmt.Errorf("the suite has no cell %d", t.Cell)
+		err = fmt.Errorf("the suite of the campaign has no cell with the number %d", t.Cell)
 	}
 	if err != nil {
-		return fmt.Errorf("the queue contains an outcome under the key %[2]q, but campaign %[1]s has no run with this key: %[3]w", b.m.Name, key, err)
+		return fmt.Errorf("the queue of the campaign contains the outcome of a run under the key %[2]q, but campaign %[1]s has no run with this key: %[3]w", b.m.Name, key, err)
 	}
 	r := &Result{}
 	if err := json.Unmarshal(value, r); err != nil {

@@ -150,7 +150,7 @@ func (c *Campaign) claim(dir string) error {
 	if b, err := os.ReadFile(path); err == nil {
 		there := mark
 		if err := json.Unmarshal(b, &there); err != nil || there != mark {
-			return fmt.Errorf("--out %s contains another campaign: name a new directory", dir)
+			return fmt.Errorf("--out %s contains the result of another campaign: name a new directory", dir)
 		}
 		return nil
 	}
@@ -221,10 +221,10 @@ func (c *Campaign) fetch(ctx context.Context, r *Result, dir string) error {
 	if r.Object != "" {
 		o, err := c.runs.Get(ctx, r.Object)
 		if err != nil {
-			return fmt.Errorf("cannot fetch the run of cell %s, seed %d, from the queue: %w", r.Outcome.Cell, r.Outcome.Seed, c.q.Explain(err))
+			return fmt.Errorf("cannot fetch the files of the run of cell %s, seed %d, from the queue of the campaign: %w", r.Outcome.Cell, r.Outcome.Seed, c.q.Explain(err))
 		}
 		if err := errors.Join(unpack(o, dir), o.Close()); err != nil {
-			return fmt.Errorf("cannot unpack the run of cell %s, seed %d: %w", r.Outcome.Cell, r.Outcome.Seed, err)
+			return fmt.Errorf("cannot unpack the files of the run of cell %s, seed %d: %w", r.Outcome.Cell, r.Outcome.Seed, err)
 		}
 	}
 	if err := files.WriteJSON(filepath.Join(dir, gate.OutcomeFile), r.Outcome); err != nil {

@@ -157,7 +157,7 @@ func (c *Campaign) consumers(ctx context.Context) error {
 			Durable: c.consumer(need), FilterSubject: strings.Join([]string{prefix, c.Name, c.id, need, "*"}, "."), AckPolicy: jetstream.AckExplicitPolicy,
 			AckWait: c.AckWait, MaxDeliver: -1, MaxAckPending: -1,
 		}); err != nil {
-			return fmt.Errorf("consumer %s: %w", need, err)
+			return fmt.Errorf("cannot create the NATS consumer %s, from which workers take their runs: %w", need, err)
 		}
 	}
 	return nil

@@ -31,7 +31,7 @@ func ReadResults(path string) (*Results, error) {
 func Compare(before, after *Results) (differs []string) {
 	add := func(format string, args ...any) { differs = append(differs, fmt.Sprintf(format, args...)) }
 	if before.Verdict != after.Verdict {
-		add("the verdict was %s and is now %s", before.Verdict, after.Verdict)
+		add("the verdict of the run was %s and is now %s", before.Verdict, after.Verdict)
 	}
 	for _, name := range after.Order {
 		old, known := before.Checks[name]
@@ -41,7 +41,7 @@ func Compare(before, after *Results) (differs []string) {
 		}
 		switch {
 		case !known:
-			add("the check %s runs now, but did not run before", name)
+			add("the check %s is in the new results, but not in the earlier results", name)
 		case old.Verdict != now.Verdict:
 			add("the verdict of the check %s was %s and is now %s", name, old.Verdict, now.Verdict)
 		case !slices.Equal(old.rules(), now.rules()):
@@ -50,7 +50,7 @@ func Compare(before, after *Results) (differs []string) {
 	}
 	for _, name := range before.Order {
 		if _, asked := after.Checks[name]; !asked {
-			add("the check %s no longer runs", name)
+			add("the check %s is in the earlier results, but not in the new results", name)
 		}
 	}
 	return differs

@@ -90,7 +90,7 @@ func runAll(in *Input, checks []Check) []Result {
 func guarded(c Check, in *Input) (r Result) {
 	defer func() {
 		if p := recover(); p != nil {
-			r = Undecided(CodePanicked, fmt.Sprintf("the check itself crashed: %v", p))
+			r = Undecided(CodePanicked, fmt.Sprintf("the check itself crashed (a bug of lockstorm): %v", p))
 		}
 	}()
 	if c.Applies != nil {

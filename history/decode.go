@@ -13,7 +13,7 @@ import (
 func (e *Event) UnmarshalJSON(line []byte) error {
 	var w wire
 	if err := json.Unmarshal(line, &w); err != nil {
-		return fmt.Errorf("not valid JSON: %w", err)
+		return fmt.Errorf("the line is not valid JSON: %w", err)
 	}
 	if w.Time == nil || len(w.Process) == 0 || w.F == "" {
 		return errors.New("a field is missing: an event needs the fields time, process, type and f (the operation)")

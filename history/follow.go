@@ -18,7 +18,7 @@ type Follower struct {
 func Follow(path string) (*Follower, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot follow a log: %w", err)
+		return nil, fmt.Errorf("cannot read the log of a running process: %w", err)
 	}
 	return &Follower{file: f}, nil
 }

@@ -27,7 +27,7 @@ const (
 func MergeDir(dir string) (*History, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, LogDir, "*.jsonl"))
 	if err != nil {
-		return nil, fmt.Errorf("cannot list the logs: %w", err)
+		return nil, fmt.Errorf("cannot list the logs of the run: %w", err)
 	}
 	if len(paths) == 0 {
 		return nil, fmt.Errorf("%s has neither %s nor logs in %s/: it is not a run directory", dir, File, LogDir)

@@ -98,7 +98,7 @@ func Read(r io.Reader, name string) (*History, error) {
 			d.line(line, text)
 		}
 		if len(d.events) > maxEvents {
-			return nil, fmt.Errorf("%s: %w: more than %d events", name, ErrTooLarge, maxEvents)
+			return nil, fmt.Errorf("%s: %w: the history has more than %d events", name, ErrTooLarge, maxEvents)
 		}
 		if errors.Is(err, io.EOF) {
 			break

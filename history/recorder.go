@@ -24,7 +24,7 @@ type Recorder struct {
 }
 
 // ErrRecorderClosed is what a recorder answers after Close.
-var ErrRecorderClosed = errors.New("the log is closed: no more events can be recorded")
+var ErrRecorderClosed = errors.New("the log of events is closed: no more events can be recorded")
 
 // Open creates the log of a party at path and writes its first event, f:run. The file
 // must not exist yet: a log is never continued by a second process.

@@ -142,10 +142,10 @@ func TestReadSaysWhereItIsDamaged(t *testing.T) {
 	tests := []struct {
 		name, text, want string
 	}{
-		{"garbage", good + "garbage\n", "x:2: not valid JSON"},
+		{"garbage", good + "garbage\n", "x:2: the line is not valid JSON"},
 		{"no time", good + `{"process":1,"type":"ok","f":"read"}` + "\n", "x:2: a field is missing: an event needs"},
 		{"bad type", good + `{"time":1,"process":1,"type":"maybe","f":"read"}` + "\n", "x:2: type \"maybe\""},
-		{"float token", good + `{"time":1,"process":1,"type":"ok","f":"acquire","token":1.5}` + "\n", "x:2: not valid JSON"},
+		{"float token", good + `{"time":1,"process":1,"type":"ok","f":"acquire","token":1.5}` + "\n", "x:2: the line is not valid JSON"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

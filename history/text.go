@@ -124,7 +124,7 @@ func splitValue(line string) (text string, value []byte) {
 func (e *Event) setField(field string) error {
 	key, val, ok := strings.Cut(field, "=")
 	if !ok {
-		return fmt.Errorf("field %q must have the form key=value", field)
+		return fmt.Errorf("the field %q must have the form key=value", field)
 	}
 	texts, times, numbers, lists := e.textFields()
 	numbers["base"], numbers["new"] = &e.Value.Base, &e.Value.New

@@ -37,7 +37,7 @@ func TestExcuse(t *testing.T) {
 	}{
 		"a quiet host":                  {checker.MutualExclusion, inherent, passes, 0, nil, ""},
 		"a short stall":                 {checker.MutualExclusion, inherent, passes, 2e8, nil, ""},
-		"a long stall":                  {checker.MutualExclusion, inherent, passes, 3e8, nil, "stalled a process for 300ms"},
+		"a long stall":                  {checker.MutualExclusion, inherent, passes, 3e8, nil, "stalled a process of the run for 300ms"},
 		"a broken run":                  {checker.MutualExclusion, inherent, passes, 0, errors.New("no disk"), "the run did not finish: no disk"},
 		"a defect":                      {checker.MutualExclusion, defect, passes, 3e8, nil, ""},
 		"a defect that was expected":    {checker.MutualExclusion, defect, violates, 3e8, nil, "stalled a process"},

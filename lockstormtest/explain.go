@@ -29,8 +29,8 @@ func (j *judge) explain(trial *harness.Trial, out *harness.Outcome, differ []sui
 	}
 	p.open(out.Results)
 	p.story(reports.Tell(out.Results, out.Record))
-	p.line("kept:  %s (report: %s)", out.Dir, filepath.Join(out.Dir, harness.ReportFile))
-	p.line("again: %s", j.again(out.Dir))
+	p.line("the run is kept: %s (report: %s)", out.Dir, filepath.Join(out.Dir, harness.ReportFile))
+	p.line("to repeat this run: %s", j.again(out.Dir))
 	return p.String()
 }
 
@@ -48,7 +48,7 @@ func (p *page) story(s *reports.Story) {
 	for i, in := range s.Incidents {
 		what := fmt.Sprintf("check %s, rule %s, class %s, cause: %s", in.Check, in.Rule, in.Class, in.Cause)
 		if i > 0 {
-			p.line("also: %s (%d found)", what, in.Count)
+			p.line("another finding: %s (%d found)", what, in.Count)
 			continue
 		}
 		p.line("%s", in.Headline)

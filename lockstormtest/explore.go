@@ -65,7 +65,7 @@ func Explore(t testing.TB, cat *harness.Catalogue, line string, length time.Dura
 	case err != nil:
 		t.Fatalf("lockstormtest: %v", err)
 	case !passed:
-		t.Fatalf("lockstormtest: inconclusive: none of %d runs had a verdict; the search is kept in %s", st.Runs, f.dir)
+		t.Fatalf("lockstormtest: the search is inconclusive, because none of its %d runs had a verdict; the search is kept in %s", st.Runs, f.dir)
 	}
 }
 
@@ -75,11 +75,11 @@ const keptRuns = 5
 // foundIn says what a search has found.
 func foundIn(st *search.State, dir string, length time.Duration) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d distinct violations in %d runs within %v:", len(st.Violations), st.Runs, length)
+	fmt.Fprintf(&b, "the search found %d distinct violations in %d runs within %v:", len(st.Violations), st.Runs, length)
 	for _, v := range st.Violations {
 		fmt.Fprintf(&b, "\n  %s, in %d runs: %s\n      %s", v, v.Runs, v.Genome, v.Message)
 		if v.Dir != "" {
-			fmt.Fprintf(&b, "\n      kept: %s", filepath.Join(dir, v.Dir))
+			fmt.Fprintf(&b, "\n      the run is kept: %s", filepath.Join(dir, v.Dir))
 		}
 	}
 	return b.String()

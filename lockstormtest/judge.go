@@ -95,13 +95,13 @@ func (j *judge) judged(trial *harness.Trial) *harness.Outcome {
 			j.t.Logf("the run with seed %d did not end as expected; trying the next seed%s", out.Seed, j.explain(trial, out, differ))
 			return out
 		case out.Interrupted:
-			j.t.Fatalf("interrupted before the run ended%s", j.explain(trial, out, differ))
+			j.t.Fatalf("the test was interrupted before the run ended%s", j.explain(trial, out, differ))
 		case why == "":
 			j.t.Fatalf("the run did not end as expected%s", j.explain(trial, out, differ))
 		case n == j.attempts:
 			j.t.Fatalf("the run was inconclusive in each of %d attempts: %s%s", n, why, j.explain(trial, out, differ))
 		}
-		j.t.Logf("this run gives no verdict, so lockstorm repeats the run: %s%s", why, j.explain(trial, out, differ))
+		j.t.Logf("this run gives no verdict, so lockstorm repeats the run; the reason: %s%s", why, j.explain(trial, out, differ))
 	}
 }
 
@@ -131,7 +131,7 @@ func (j *judge) excuse(out *harness.Outcome) string {
 	case out.Trouble != nil:
 		return fmt.Sprintf("the run did not finish: %v", out.Trouble)
 	case stalled > time.Duration(out.Results.TTL)/4:
-		return fmt.Sprintf("the host stalled a process for %v", stalled.Round(time.Millisecond))
+		return fmt.Sprintf("the host stalled a process of the run for %v", stalled.Round(time.Millisecond))
 	case sound.Verdict != checker.Pass:
 		return "the record of the run is not reliable: " + sound.Reason
 	default:

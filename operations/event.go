@@ -53,9 +53,9 @@ func eventOf(p part, isJSON, keyed bool) (*Event, error) {
 	}
 	switch {
 	case !okType || !slices.Contains([]string{Invoke, OK, Fail, Info}, e.Type):
-		return nil, fmt.Errorf("line %d: type is %v: it must be invoke, ok, fail or info", p.line, m["type"])
+		return nil, fmt.Errorf("line %d: the field type is %v: it must be invoke, ok, fail or info", p.line, m["type"])
 	case !okF:
-		return nil, fmt.Errorf("line %d: f is %v: it must be the name of an operation", p.line, m["f"])
+		return nil, fmt.Errorf("line %d: the field f is %v: it must be the name of an operation", p.line, m["f"])
 	}
 	if e.Process, err = processOf(p, process); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func processOf(p part, v any) (string, error) {
 	case int64, float64:
 		return Canonical(x), nil
 	}
-	return "", fmt.Errorf("line %d: process is %s: it must be a number or a name", p.line, Text(v))
+	return "", fmt.Errorf("line %d: the field process is %s: it must be a number or a name", p.line, Text(v))
 }
 
 // keyOf finds the object of an event: it is named, or stands before the value.
@@ -93,7 +93,7 @@ func (e *Event) keyOf(named any, keyed bool) error {
 	}
 	pair, ok := e.Value.([]any)
 	if !ok || len(pair) != 2 {
-		return fmt.Errorf("line %d: value is %s: with --independent, a value must have the form [key value]", e.Line, Text(e.Value))
+		return fmt.Errorf("line %d: the field value is %s: with --independent, a value must have the form [key value]", e.Line, Text(e.Value))
 	}
 	e.Key, e.Value = Canonical(pair[0]), pair[1]
 	return nil
@@ -111,7 +111,7 @@ func number(p part, m map[string]any, name string) (int64, bool, error) {
 			return int64(x), true, nil
 		}
 	}
-	return 0, false, fmt.Errorf("line %d: %s is %v: it must be a whole number", p.line, name, m[name])
+	return 0, false, fmt.Errorf("line %d: the field %s is %v: it must be a whole number", p.line, name, m[name])
 }
 
 // Nemesis reports whether the event is of the one that causes faults, which has no part in what is judged.

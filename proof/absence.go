@@ -73,7 +73,7 @@ func (s *scene) stockOff(c Claim) (story []string, err error) {
 			switch {
 			case u.Invoke.Register != "stock" || u.Invoke.F != history.FWrite || u.Outcome() == history.Fail || u.Start() > c.To:
 			case u.Outcome() != history.OK || u.End() >= c.From:
-				return nil, fmt.Errorf("it is unknown whether the write of grant %s took effect before the stock was read", of.ID)
+				return nil, fmt.Errorf("it is unknown whether the write of grant %s took effect before the client read the stock, so the right stock is unknown", of.ID)
 			default:
 				sum += u.Invoke.Value.New.V - u.Invoke.Value.Base.V
 			}
@@ -84,7 +84,7 @@ func (s *scene) stockOff(c Claim) (story []string, err error) {
 			return []string{fmt.Sprintf("%s read a stock of %d, but the initial stock plus the acknowledged changes is %d.", g.Client, u.Return.Value.Base.V, sum)}, none(c)
 		}
 	}
-	return nil, errors.New("at that time no client read a stock that differs from the initial stock plus the acknowledged changes")
+	return nil, errors.New("at the time of the finding no client read a stock that differs from the initial stock plus the acknowledged changes")
 }
 
 // nobody reports whether no client believed that it held the lock of the grants in the span of a claim.
@@ -121,7 +121,7 @@ func (s *scene) inVain(c Claim, window string) (story []string, err error) {
 		}
 	}
 	if len(story) == 0 {
-		return nil, fmt.Errorf("every client that requested a lock got this lock in the time %s", window)
+		return nil, fmt.Errorf("every client that requested a lock got this lock in the time %s, so no client waited in vain", window)
 	}
 	slices.Sort(story)
 	return story, none(c)
@@ -139,11 +139,11 @@ func (s *scene) refusedValid(c Claim) (story []string, err error) {
 		refused = refused || (e.Party == history.PartyRegister && e.Grant == g.ID && e.Error == history.ErrStaleToken && e.Time == c.From)
 	}
 	if !refused || c.Class != defect || (s.Leased() && c.From >= g.RunsOut(s.Run.Tolerance)) {
-		return nil, fmt.Errorf("the fence refused no request under grant %s at that time, or the lease of this grant had run out", g.ID)
+		return nil, fmt.Errorf("the fence refused no request under grant %s at the time of the finding, or the lease of this grant had run out", g.ID)
 	}
 	for _, o := range s.ByLock[g.Lock] {
 		if o != g && o.Granted() && o.Sent() <= c.From && o.From() >= g.Sent() {
-			return nil, fmt.Errorf("grant %s is newer than grant %s", o.ID, g.ID)
+			return nil, fmt.Errorf("grant %s is newer than grant %s, so the fence was right to refuse the older grant", o.ID, g.ID)
 		}
 	}
 	return []string{fmt.Sprintf("The fence refused a request under grant %s at %s, although no other grant of lock %s is newer.", g.ID, seconds(c.From), g.Lock)}, nil
@@ -155,12 +155,12 @@ func (s *scene) releaseOfNone(c Claim) (story []string, err error) {
 	}
 	g := s.ByID[c.Grants[0]]
 	if g.Acquire != nil && g.Acquire.Outcome() != history.Fail {
-		return nil, fmt.Errorf("the request for grant %s may have succeeded", g.ID)
+		return nil, fmt.Errorf("the request for grant %s may have succeeded, so the release of this grant may have been correct", g.ID)
 	}
 	for _, rel := range g.Releases {
 		if rel.Outcome() == history.OK && rel.Start() == c.From && rel.End() == c.To {
 			return []string{fmt.Sprintf("The store carried out the release of grant %s at %s, although no client had got this grant.", g.ID, seconds(c.To))}, nil
 		}
 	}
-	return nil, fmt.Errorf("the store carried out no release of grant %s at that time", g.ID)
+	return nil, fmt.Errorf("the store carried out no release of grant %s at the time of the finding", g.ID)
 }

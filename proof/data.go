@@ -56,7 +56,7 @@ func (s *scene) lost(c Claim) (span history.Interval, err error) {
 		kinds = append(kinds, history.FRead)
 	}
 	if e = at(s.logged(of[1].ID), c.To, kinds...); e == nil || w == nil || w.Index >= e.Index {
-		return span, errors.New("the register did not accept the two requests of the finding at these times and in this order")
+		return span, errors.New("the register did not accept the two requests of the finding at the times and in the order that the finding names")
 	}
 	if w.Register != e.Register || w.Lock != e.Lock {
 		return span, errors.New("the two requests were sent to different registers")
@@ -67,11 +67,11 @@ func (s *scene) lost(c Claim) (span history.Interval, err error) {
 	}
 	switch {
 	case read == nil || read.Index >= w.Index:
-		return span, fmt.Errorf("%s had not read the register before %s wrote to it", of[1].Client, of[0].Client)
+		return span, fmt.Errorf("%s had not read the register before %s wrote to it, so the events do not prove the violation", of[1].Client, of[0].Client)
 	case c.Rule != split && e.Value.Base.Set && e.Value.Base != saw(read):
-		return span, fmt.Errorf("the value that %s wrote is not based on the value that it had read before", of[1].Client)
+		return span, fmt.Errorf("the value that %s wrote is not based on the value that this client had read before", of[1].Client)
 	case c.Rule != split && !s.acknowledged(of[0], w):
-		return span, fmt.Errorf("the write by %s was not acknowledged", of[0].Client)
+		return span, fmt.Errorf("the write by %s was not acknowledged, so the loss of this write is no violation", of[0].Client)
 	}
 	return span, s.lossClass(c, w, e)
 }
@@ -84,7 +84,7 @@ func (s *scene) readBefore(c Claim, of []*history.Grant, w, e *history.Event) (r
 			continue
 		}
 		if r.Index > w.Index && c.Rule != split {
-			return nil, fmt.Errorf("%s had already read the value that %s wrote", of[1].Client, of[0].Client)
+			return nil, fmt.Errorf("%s had already read the value that %s wrote, so the write did not overwrite an unseen update", of[1].Client, of[0].Client)
 		}
 		if read == nil || c.Rule != split {
 			read = r
@@ -186,14 +186,14 @@ func (s *scene) fence(c Claim) (span history.Interval, err error) {
 	span = history.Interval{From: c.From, To: c.To}
 	e := at(s.logged(c.Grants[0]), c.To, history.FRead, history.FWrite)
 	if e == nil {
-		return span, errors.New("the register accepted no request under this grant at that time")
+		return span, errors.New("the register accepted no request under the grant of the finding at the time of the finding")
 	}
 	span.From = e.Time
 	switch {
 	case c.Rule == "log-mismatch":
 		return span, s.mismatch(c, e)
 	case e.Register != fencedReg:
-		return span, fmt.Errorf("the register %s does not check fencing tokens", e.Register)
+		return span, fmt.Errorf("the register %s does not check fencing tokens, so it may accept every token", e.Register)
 	case c.Rule == "no-token" && e.Token.Set:
 		return span, errors.New("the finding says that the request had no fencing token, but the request had a token")
 	case c.Rule == "no-token":
@@ -215,7 +215,7 @@ func (s *scene) contradicted(c Claim, e *history.Event, by func(o *history.Event
 			return none(c)
 		}
 	}
-	return errors.New("the register had accepted no earlier request with a token that forbids this request")
+	return errors.New("the register was right to accept the request: it had accepted no earlier request with a token that forbids this request")
 }
 
 // mismatch: a read was answered with something else than was written last.
@@ -227,7 +227,7 @@ func (s *scene) mismatch(c Claim, e *history.Event) error {
 		}
 	}
 	if e.F != history.FRead || !e.Value.Base.Set || e.Value.Base.V == value {
-		return errors.New("the read correctly returned the last written value")
+		return errors.New("the read in the finding correctly returned the last written value, so the register made no error")
 	}
 	return none(c)
 }

@@ -16,7 +16,7 @@ func (s *scene) foreignRelease(c Claim) (span history.Interval, err error) {
 	if c.Class != defect {
 		return span, errors.New("a release that frees another client's lock is a defect, but the finding has another class")
 	}
-	err = errors.New("the store carried out no release of the first grant at that time")
+	err = errors.New("the store carried out no release of the first grant at the time of the finding")
 	for _, rel := range of[0].Releases {
 		if rel.Outcome() != history.OK || rel.End() != c.To {
 			continue
@@ -37,19 +37,19 @@ func (s *scene) robs(g, victim *history.Grant, rel *history.Call, asked map[stri
 	case s.Model.Together(g, victim) || !after:
 		return errors.New("by the rules of this lock, two clients may hold the two grants at the same time, or the second grant may be the earlier one")
 	case victim.From() > rel.End() || s.seen(victim.Client) < rel.End():
-		return fmt.Errorf("no event shows that %s held the lock at that time", victim.Client)
+		return fmt.Errorf("no event shows that %s held the lock at the time of the release", victim.Client)
 	case s.Leased() && rel.End() >= victim.RunsOut(s.Run.Tolerance):
-		return fmt.Errorf("the lease of grant %s had run out", victim.ID)
+		return fmt.Errorf("the lease of grant %s had run out before the store carried out the release, so the release freed no lock of another client", victim.ID)
 	case s.Leased() && victim.From() < min(g.From(), base):
-		return fmt.Errorf("grant %s is earlier than grant %s", victim.ID, g.ID)
+		return fmt.Errorf("grant %s is earlier than grant %s, but a foreign release must free the lock of a later grant", victim.ID, g.ID)
 	}
 	for _, own := range victim.Releases {
 		if own.Start() <= rel.End() {
-			return fmt.Errorf("%s had already begun to release the lock", victim.Client)
+			return fmt.Errorf("%s had already begun to release the lock, so the release in the finding did no harm", victim.Client)
 		}
 	}
 	if kill, killed := s.Kills[victim.Client]; killed && s.Run.Ends == history.EndsProcess && kill <= rel.End() {
-		return fmt.Errorf("%s was already dead", victim.Client)
+		return fmt.Errorf("%s was already dead at the time of the release, so the release did no harm", victim.Client)
 	}
 	if victim.From() <= rel.Start() && s.gone(g, rel.Start(), asked) {
 		return nil
@@ -57,7 +57,7 @@ func (s *scene) robs(g, victim *history.Grant, rel *history.Call, asked map[stri
 	if (victim.From() <= rel.Start() || s.gone(g, rel.End(), asked)) && s.denied(victim, rel) {
 		return nil
 	}
-	return errors.New("the released grant may still have been valid, and the other client was not told that it had lost the lock")
+	return errors.New("the events do not prove that the release freed the lock of another client: the released grant may still have been valid, and no answer told the other client that it had lost the lock")
 }
 
 // gone reports whether a grant was over: its lease had run out, or a release of somebody else took its lock away.

@@ -67,10 +67,10 @@ func TestClaims(t *testing.T) {
 		{"touching", late + "140ms 3 c3 invoke acquire lock=L grant=c\n", grants(overlap, "a", "c"), "do not show that the request"},
 
 		{"duplicate", tokens, token, ""},
-		{"duplicate of two tokens", late, token, "the tokens differ: 1 and 2"},
+		{"duplicate of two tokens", late, token, "the two grants in the finding have different fencing tokens: 1 and 2"},
 		{"duplicate, inherent", tokens, with(token, func(c *proof.Claim) { c.Class = "inherent" }), "must have the class \"defect\""},
 		{"duplicate, swapped", tokens, grants(token, "b", "a"), "was requested before"},
-		{"no tokens", strings.ReplaceAll(tokens, " token=1", ""), token, "one of the grants has no token"},
+		{"no tokens", strings.ReplaceAll(tokens, " token=1", ""), token, "one of the two grants in the finding has no fencing token"},
 		{"regress", strings.Replace(late, "token=1", "token=3", 1), rule(token, "regress"), ""},
 		{"regress of one token", tokens, rule(token, "regress"), "must be lower than"},
 		{"regress of concurrent grants", strings.Replace(strings.Replace(late, "token=1", "token=3", 1), "sent=111ms", "sent=2ms", 1), span(rule(token, "regress"), 2, 112), "must be requested after"},
@@ -79,7 +79,7 @@ func TestClaims(t *testing.T) {
 
 		{"late try", tries + "20ms 1 c1 fail try-acquire lock=L grant=a error=busy\n", try, ""},
 		{"late try of a client that died", tries + "20ms - nemesis info kill client=c1\n", try, ""},
-		{"just in time", tries + "15ms 1 c1 fail try-acquire lock=L grant=a error=busy\n", span(try, 0, 15), "answered the try-acquire in time"},
+		{"just in time", tries + "15ms 1 c1 fail try-acquire lock=L grant=a error=busy\n", span(try, 0, 15), "answered the try-acquire within the time limit"},
 		{"just late", tries + "15001us 1 c1 fail try-acquire lock=L grant=a error=busy\n", with(try, func(c *proof.Claim) { c.To = 15*ms + 1000 }), ""},
 		{"with a class", tries + "20ms 1 c1 fail try-acquire lock=L grant=a error=busy\n", with(try, func(c *proof.Claim) { c.Class = "defect" }), "cannot have class defect"},
 		{"no try", strings.Replace(tries, "try-acquire", "acquire", 1) + "20ms 1 c1 fail acquire lock=L grant=a error=busy\n", try, "not by a try-acquire"},
@@ -88,7 +88,7 @@ func TestClaims(t *testing.T) {
 		{"late notice", strings.Replace(strings.Replace(late, "110ms", "48ms", 1), "112ms", "50ms", 1), notice, ""},
 		{"never told", strings.Replace(strings.Replace(late, "110ms", "48ms", 1), "112ms", "50ms", 1), rule(notice, "no-notice"), "no-notice for a holder that was never told"},
 		{"to one client", strings.NewReplacer("110ms 2 c2", "48ms 2 c1", "112ms 2 c2", "50ms 2 c1", "c2", "c1").Replace(late), notice, "did not take the lock from the first"},
-		{"given back before", strings.NewReplacer("110ms 2", "40ms 3 c1 invoke release lock=L grant=a\n48ms 2", "112ms", "50ms").Replace(late), notice, "had already released the lock or stopped using it"},
+		{"given back before", strings.NewReplacer("110ms 2", "40ms 3 c1 invoke release lock=L grant=a\n48ms 2", "112ms", "50ms").Replace(late), notice, "had already released the lock, or stopped using it,"},
 		{"in time", strings.NewReplacer("110ms", "90ms", "112ms", "97ms", "sent=111ms", "sent=91ms", "run ", "run tolerance=5ms ").Replace(late), span(notice, 97, 101), "could detect the loss of the lock in time"},
 
 		{"late signal", told + "120ms - c1 info lost lease=a\n", signal, ""},

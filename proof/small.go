@@ -20,7 +20,7 @@ func (s *scene) usedAfterRelease(c Claim) (span history.Interval, err error) {
 			return history.Interval{From: use.Start(), To: use.Start()}, none(c)
 		}
 	}
-	return span, errors.New("no client used the lock under this grant at that time, or the store had not yet answered the release of the grant")
+	return span, errors.New("at the time of the finding no client used the lock under the grant of the finding, or the store had not yet answered the release of this grant")
 }
 
 // none: the class of a claim is that of what no lock can be blamed for, or for which it is not asked.
@@ -48,7 +48,7 @@ func (s *scene) lateTry(c Claim) (span history.Interval, err error) {
 		span.To = call.Return.Time
 	}
 	if bound := s.Run.Bounds["try"]; bound == 0 || span.To-span.From <= bound+s.Run.Tolerance {
-		return span, errors.New("the lock answered the try-acquire in time")
+		return span, errors.New("the lock answered the try-acquire within the time limit of the workload")
 	}
 	return span, none(c)
 }
@@ -65,7 +65,7 @@ func (s *scene) doneTwice(c Claim) (span history.Interval, err error) {
 			continue
 		}
 		if len(done) > 0 && *job.Period != period {
-			return span, errors.New("the jobs belong to two different periods")
+			return span, errors.New("the jobs in the finding belong to two different periods, so no job was done twice")
 		}
 		done, period = append(done, call), *job.Period
 	}
@@ -105,7 +105,7 @@ func (s *scene) lateNotice(c Claim) (span history.Interval, err error) {
 	case a.Client == b.Client || s.Model.Together(a, b):
 		return span, errors.New("the two grants do not exclude each other, so the second client did not take the lock from the first client")
 	case s.gaveUp(a) <= b.From():
-		return span, fmt.Errorf("%s had already released the lock or stopped using it", a.Client)
+		return span, fmt.Errorf("%s had already released the lock, or stopped using it, when the next client got the lock", a.Client)
 	case told-b.From() <= s.Run.Tolerance:
 		return span, errors.New("the holder could detect the loss of the lock in time")
 	}

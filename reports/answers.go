@@ -201,7 +201,7 @@ func costCell(r *checker.Results, h *happening) cell {
 	case lost > 0:
 		c.Text = checker.Count(lost, "acknowledged update") + " lost"
 	case counted && r.Stats["updates_acked"] == 0:
-		c.Text = "none: no update was acknowledged"
+		c.Text = "no update was lost, because no update was acknowledged"
 	case counted || r.Stats["updates_acked"] > 0:
 		c.Text = "no update was lost because of this finding"
 	default:

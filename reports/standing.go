@@ -38,7 +38,7 @@ func (p *painter) drawServers() {
 	told := map[string]bool{}
 	for _, t := range tenures(p.rec) {
 		told[t.node] = true
-		p.standing(t.node, t.role, t.Interval, "reported since "+moment(t.From))
+		p.standing(t.node, t.role, t.Interval, "the record shows this role since "+moment(t.From))
 	}
 	for _, node := range slices.SortedFunc(maps.Keys(p.lanes), byName) {
 		if _, client := p.rec.Last[node]; !client && !told[node] {
@@ -63,7 +63,7 @@ func (p *painter) silent(node string) {
 		found = append(found, tenure{node: node, role: role, event: in.Invoke.Time, Interval: whole})
 	}
 	for _, t := range found {
-		p.standing(node, t.role, t.Interval, "observed when a fault was injected at "+moment(t.event))
+		p.standing(node, t.role, t.Interval, "this role was observed when a fault was injected at "+moment(t.event))
 	}
 	if len(found) == 0 {
 		p.standing(node, "", whole, "the record does not show the role of this server")

@@ -79,11 +79,11 @@ func (e Expectation) Validate(checks *checker.Catalogue) error {
 		complain("the expectation is empty, so every run would meet it: set an expected outcome, exit code, verdict, class, rule or figure")
 	}
 	if e.Outcome != "" && e.Outcome.Doc() == "" {
-		complain("outcome %q: choose one of %v", e.Outcome, Words())
+		complain("unknown outcome %q: choose one of %v", e.Outcome, Words())
 	}
 	for _, code := range e.Exit {
 		if !slices.Contains(exitCodes(), code) {
-			complain("exit code %d: choose one of %v", code, exitCodes())
+			complain("no run ends with the exit code %d: choose one of %v", code, exitCodes())
 		}
 	}
 	for _, name := range e.checks() {
@@ -114,12 +114,12 @@ func (e Expectation) validAnswers() (errs []error) {
 	classes := []checker.Class{checker.Inherent, checker.Defect, checker.Undetermined, checker.NoClass}
 	for name, v := range sorted(e.Verdicts) {
 		if !slices.Contains(verdicts, v) {
-			errs = append(errs, fmt.Errorf("expect: verdict %q for check %s: choose one of %v", v, name, verdicts))
+			errs = append(errs, fmt.Errorf("expect: unknown verdict %q for check %s: choose one of %v", v, name, verdicts))
 		}
 	}
 	for name, c := range sorted(e.Classes) {
 		if !slices.Contains(classes, c) {
-			errs = append(errs, fmt.Errorf("expect: class %q for check %s: choose one of %v", c, name, classes))
+			errs = append(errs, fmt.Errorf("expect: unknown class %q for check %s: choose one of %v", c, name, classes))
 		}
 	}
 	for name, rules := range sorted(e.Rules) {

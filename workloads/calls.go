@@ -50,7 +50,7 @@ const (
 func CallParams() []catalog.Param {
 	return []catalog.Param{
 		{Name: "extend", Default: ExtendNone, Doc: "when the client extends the lock: none: never; half: once, halfway between read and write; background: every third of the ttl, in parallel with the critical section"},
-		{Name: "ask", Default: "no", Doc: "yes: before each write, the client asks the library whether the lock is still held; no: the client does not ask"},
+		{Name: "ask", Default: "no", Doc: "yes: before each write, the client asks the library whether the lock is still held; no: the client writes without asking"},
 		{Name: "token", Default: TokenUnique, Doc: "the owner token that the client gives to the lock: unique: a new token for each attempt; equal: the same token for all clients; prefix: each client's token is the beginning of the next client's token"},
 		{Name: "release", Default: ReleaseEnd, Doc: "when the client releases the lock: end: at the end of the critical section; late: when the lease is over; extending: while an extension is in progress"},
 		{Name: "cancel", Default: "0", Doc: "fraction (0 to 1) of the acquire calls that get a random time limit of at most `hold`: the client cancels such a call if it still waits for the lock at the time limit"},
@@ -123,7 +123,7 @@ func (c Calls) token(client int64) string {
 func (h *Hold) Extend(ctx context.Context) error {
 	ext, can := h.lease.(backends.Extender)
 	if !can {
-		return errors.New("this lock cannot be extended")
+		return errors.New("the workload tries to extend the lease (extend=), but this lock has no call that extends a lease: use extend=none")
 	}
 	done, err := h.renewing(h.info.Lease)
 	if err != nil {
@@ -132,7 +132,7 @@ func (h *Hold) Extend(ctx context.Context) error {
 	re, err := ext.Extend(context.WithoutCancel(ctx))
 	done(re, err)
 	if errors.Is(err, backends.ErrNotHeld) {
-		h.loss(h.info.Lease, "an extension was refused: the lock is not held")
+		h.loss(h.info.Lease, "the library refused to extend the lease, because the client no longer holds the lock")
 	}
 	return nil
 }

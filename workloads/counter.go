@@ -14,7 +14,7 @@ import (
 func Specs() []Spec {
 	return []Spec{
 		{
-			Name: "counter", Doc: "acquire, read a counter, wait, write the counter plus one, release",
+			Name: "counter", Doc: "in each critical section, a client acquires the lock, reads a counter, waits, writes the counter plus one, and releases the lock",
 			Registers: SideBySide, Fenced: true, Check: checkFence,
 			Calls: func(s Settings) []string { return s.Calls.Needs() },
 			Params: append(slices.Concat(Params(), CallParams()), catalog.Param{
@@ -24,7 +24,7 @@ func Specs() []Spec {
 			New: func(s Settings) Workload { return &counter{s} },
 		},
 		{
-			Name: "mutex", Doc: "acquire, wait, record the use of the lock, release; uses no data",
+			Name: "mutex", Doc: "in each critical section, a client acquires the lock, waits, records that it used the lock, and releases the lock; the workload uses no data",
 			Calls:  func(s Settings) []string { return s.Calls.Needs() },
 			Params: slices.Concat(Params(), CallParams()), New: func(s Settings) Workload { return &mutex{s} },
 		},

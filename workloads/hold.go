@@ -186,7 +186,7 @@ func (h *Hold) refused(err error) {
 		return
 	}
 	if _, code := backends.Outcome(err); code == history.ErrStaleToken {
-		h.loss(h.info.Lease, "the protected resource refused the fencing token")
+		h.loss(h.info.Lease, "the data store refused the fencing token of the client, because the token is outdated")
 	}
 }
 

@@ -34,11 +34,11 @@ func jobSpec() Spec {
 	return Spec{
 		Name: "job", Doc: "a job must be done once in each period: when a period begins by a client's own clock, the client tries to acquire the lock, and does the job if it gets the lock",
 		Params: []catalog.Param{
-			{Name: paramPeriod, Default: "1ttl", Doc: "length of a period"},
+			{Name: paramPeriod, Default: "1ttl", Doc: "length of a period; the clients must do one job in each period"},
 			{Name: paramOffset, Default: "0.1ttl", Doc: "how far the clock of the last client is behind the clock of the first client; the clocks of the other clients are in between"},
 			{Name: paramMark, Default: markNone, Doc: "when the client records that a period is done (clients skip recorded periods): no: never; after: after the job; before: before the job"},
 		},
-		Points:    []points.Point{{Name: PointSent, Doc: "the job is done, but the period is not recorded yet"}},
+		Points:    []points.Point{{Name: PointSent, Doc: "the client has done the job of a period, but has not yet recorded that the period is done"}},
 		Registers: func(string, bool) []Register { return []Register{{Name: register.Plain}} },
 		Tries:     true,
 		Check: func(s Settings) error {
@@ -47,7 +47,7 @@ func jobSpec() Spec {
 			}
 			period, err := s.Values.Length(paramPeriod, s.TTL)
 			if err == nil && period < 10*time.Millisecond {
-				err = errors.New("period= must be at least 10ms")
+				err = errors.New("the period of the jobs is too short: set period= to 10ms or more")
 			}
 			_, offErr := s.Values.Length(paramOffset, s.TTL)
 			return errors.Join(err, offErr)

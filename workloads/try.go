@@ -14,11 +14,11 @@ const BoundTry = "try"
 
 func trySpec() Spec {
 	return Spec{
-		Name: "try", Doc: "clients try to acquire the lock and never wait; each try must return within a time limit, whatever happens; uses no data",
+		Name: "try", Doc: "clients try to acquire the lock without waiting; each try must return within a time limit, even under faults; the workload uses no data",
 		Params: []catalog.Param{
-			{Name: "hold", Default: "0.1ttl", Doc: "longest time in the critical section"},
+			{Name: "hold", Default: "0.1ttl", Doc: "longest time that a client stays in its critical section"},
 			{Name: "think", Default: "0.05ttl", Doc: "longest pause between two critical sections of a client"},
-			{Name: paramBound, Default: "2ttl", Doc: "time limit of each try"},
+			{Name: paramBound, Default: "2ttl", Doc: "time limit of each attempt to acquire the lock without waiting (a try)"},
 		},
 		Tries: true,
 		Check: func(s Settings) error {

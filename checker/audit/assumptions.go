@@ -19,7 +19,7 @@ func assumptions(in question) checker.Result {
 	} {
 		rules()
 	}
-	r := checker.Result{Verdict: checker.Pass, Method: "search for contradictions and gaps in the recorded events", Findings: append(a.findings, in.usedAfterRelease()...)}
+	r := checker.Result{Verdict: checker.Pass, Method: "search for contradictions and gaps in the events that the run recorded", Findings: append(a.findings, in.usedAfterRelease()...)}
 	why := ""
 	why, r.Figures = a.stalls() // what the host did is told of every record: it may be why one is unsound
 	switch {

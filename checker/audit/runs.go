@@ -106,7 +106,7 @@ func (a *audit) ends() {
 		}
 		*n++
 		if last := a.in.End != nil && i == len(a.in.Events)-1; last && (e.F != history.FEnd || e.Party != history.PartyController) {
-			a.add("after-end", fmt.Sprintf("event %d comes after the end event of the history", e.Index), e)
+			a.add("after-end", fmt.Sprintf("event %d comes after the end event of the history, but the end event must be the last event", e.Index), e)
 		}
 		if e.F != history.FEnd {
 			continue

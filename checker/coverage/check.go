@@ -14,7 +14,7 @@ func of(in *checker.Input) question { return question{causes.Of(in)} }
 // Check is the check [checker.Coverage].
 func Check() checker.Check {
 	return checker.Check{
-		Name: checker.Coverage, Doc: "did each fault hit at least one client that waited for, held or released the lock?",
+		Name: checker.Coverage, Doc: "did each requested fault hit at least one client that waited for, held or released the lock?",
 		Gates: checker.Always,
 		Run:   func(in *checker.Input) checker.Result { return coverage(of(in)) },
 	}

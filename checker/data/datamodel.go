@@ -59,7 +59,7 @@ func (v *view) judge() (checker.Verdict, string) {
 	case lin.Legal:
 		return checker.Pass, ""
 	}
-	return checker.Unknown, "the second checker, Porcupine, ran out of time"
+	return checker.Unknown, "lockstorm's own checker could not decide, and the second checker, Porcupine, ran out of time"
 }
 
 func (v *view) search(start int64, sections []chain.Section) lin.Answer {

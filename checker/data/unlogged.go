@@ -23,7 +23,7 @@ func (in question) unlogged(register string, acked int, findings []checker.Findi
 		})
 		lost = 1
 	}
-	r := in.Conclude("judged only by the answers that the clients got, because the data store keeps no log", findings, len(findings))
+	r := in.Conclude("the data was judged only by the answers that the clients got, because the data store keeps no log", findings, len(findings))
 	r.Figures = checker.Figures{"updates_acked": int64(acked), "updates_lost_" + register: int64(lost)}
 	r.Proof = checker.NewProof(checker.DataProof{Clients: answer})
 	if r.Verdict == checker.Pass && answer == checker.Unknown {

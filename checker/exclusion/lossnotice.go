@@ -46,7 +46,7 @@ func lossNotice(in question) checker.Result {
 			}
 		}
 	}
-	r := in.Conclude("comparison, for each grant, of the time of the first loss notice or deadline with the time of the next grant to another client", findings, len(findings))
+	r := in.Conclude("comparison of two times for each grant: the holder's first loss notice or deadline, and the next grant to another client", findings, len(findings))
 	r.Figures = figures
 	if r.Verdict == checker.Pass {
 		r.Reason = "no client got a lock before the previous holder released the lock"
@@ -133,12 +133,12 @@ func lossSignals(in question) checker.Result {
 			}
 		}
 	}
-	r := in.Conclude("comparison of the end of each expired lease with the library's first loss signal", findings, len(findings))
+	r := in.Conclude("comparison of two times for each expired lease: the end of the lease, and the first signal of the library that the lock is lost", findings, len(findings))
 	r.Figures = figures
 	if r.Verdict == checker.Pass {
 		r.Reason = "no lease ran out before the holder released the lock"
 		if lost > 0 {
-			r.Reason = fmt.Sprintf("%s expired before the holder released the lock; every holder was told in time", checker.Count(lost, "lease"))
+			r.Reason = fmt.Sprintf("%s expired before the holder released the lock; every holder was told of the loss in time", checker.Count(lost, "lease"))
 		}
 	}
 	return r

@@ -35,7 +35,7 @@ func (in question) final(recoveries []checker.Recovery, figures checker.Figures)
 		return checker.Undecided(checker.CodeNoFinal, "the history does not contain the recovery test (after all faults, each client acquires each lock once more)")
 	}
 	if healed := in.lastHeal(); healed > from {
-		return checker.Undecided(checker.CodeStillHurt, "when the recovery test began ("+checker.Seconds(from)+"), a fault was still active, or the record does not show the end of a fault")
+		return checker.Undecided(checker.CodeStillHurt, "when the recovery test (each client acquires each lock once more) began ("+checker.Seconds(from)+"), a fault was still active, or the record does not show the end of a fault")
 	}
 	var findings []checker.Finding
 	untried := ""
@@ -114,7 +114,7 @@ func (in question) comesBack(lock string, span history.Interval, figures checker
 	any, hardly := map[string]bool{}, ""
 	for _, a := range groups {
 		if len(a.late) > 0 {
-			hardly = " (or the requests came too late, in the second half of the time limit)"
+			hardly = " (or asked too late, in the second half of the time limit)"
 		}
 		for client := range a.asked {
 			any[client] = true
@@ -168,7 +168,7 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	}
 	if others := in.passedAround(lock, a, span.From); others {
 		f.Rule, f.Doubtful = ruleStarved, true
-		f.Cause = "other clients acquired the lock in this time"
+		f.Cause = "other clients acquired the lock in this time, so the store did grant the lock"
 		figures["starved_clients"] += int64(len(stuck))
 		return f, true
 	}
@@ -185,12 +185,12 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	suspects := in.suspect(lock, &f)
 	if last := in.Events[len(in.Events)-1].Time; last < span.To {
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the record ends before the time limit had passed"})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the record ends before the time limit for recovery had passed, so it is unknown whether the clients would still have got the lock"})
 		return f, true
 	}
 	if in.hostMade(suspects) {
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host was busy (tasks waited for a processor or a disk most of the time), and the answers came too late"})
+		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host was busy (tasks waited for a processor or a disk most of the time), so the answers of the store came too late"})
 		return f, true
 	}
 	// A lock that cannot end by itself is not waited for in vain because of a hiccup.
@@ -202,7 +202,7 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 		return f, true
 	}
 	if f.Doubtful = !forGood && in.HeldUp(span, in.LongStalls()) > in.Run.LivenessBound/4; f.Doubtful {
-		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host stalled during the run"})
+		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host stalled after the faults had ended, so the clients may have had too little time to get the lock"})
 	} else if f.Doubtful = !forGood && in.HeldUp(span, in.Busy()) > (span.To-span.From)/2; f.Doubtful {
 		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host was busy (tasks waited for a processor or a disk most of the time), so the store may have had no processor time"})
 	}

@@ -30,7 +30,7 @@ func cost(in question) checker.Result {
 		}
 	}
 	if handoffs == 0 {
-		return checker.Undecided(checker.CodeUntried, "the cost is unknown: no client got the lock while lockstorm counted the requests")
+		return checker.Undecided(checker.CodeUntried, "the cost of a hand-off of the lock is unknown: no client got the lock while lockstorm counted the requests")
 	}
 	r := checker.Conclude("count of each client's writes to and reads from its network connections during each acquire", nil, 0)
 	r.Figures = checker.Figures{

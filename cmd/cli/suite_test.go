@@ -63,11 +63,11 @@ func TestASuiteIsGreenAndRed(t *testing.T) {
 		t.Errorf("%s (%v)", b, err)
 	}
 	code, out, _ = lockstorm(t, "compare", filepath.Join(dir, "green"), filepath.Join(dir, "red"))
-	if code != 0 || !strings.Contains(out, "new violation: file-flock/none: defect, was safe") {
+	if code != 0 || !strings.Contains(out, "new violation: file-flock/none: the outcome is defect, was safe") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	code, out, _ = lockstorm(t, "compare", filepath.Join(dir, "green"), filepath.Join(dir, "red"), "--fail")
-	if code != 1 || !strings.Contains(out, "new violation: file-flock/none: defect, was safe") {
+	if code != 1 || !strings.Contains(out, "new violation: file-flock/none: the outcome is defect, was safe") {
 		t.Errorf("compare --fail: exit %d\n%s", code, out)
 	}
 	if code, out, _ = lockstorm(t, "compare", filepath.Join(dir, "red"), filepath.Join(dir, "green"), "--fail"); code != 0 {
@@ -166,9 +166,9 @@ func TestSuiteUsage(t *testing.T) {
 		{[]string{"suite", "-"}, 3, "- is empty"},
 		{[]string{"suite", file, "--baseline", "/dev/zero"}, 3, "/dev/zero is a device"},
 		{[]string{"compare", pipe, pipe}, 3, "is a named pipe"},
-		{[]string{"suite", file, "--shard", "4/3"}, 3, "--shard 4/3: write i/n"},
+		{[]string{"suite", file, "--shard", "4/3"}, 3, "--shard 4/3: write NUMBER/COUNT"},
 		{[]string{"suite", file, "--replace", "x"}, 3, "write OLD=NEW"},
-		{[]string{"suite", file, "--replace", "redsync=redis-lua"}, 3, "no cell has backend redsync"},
+		{[]string{"suite", file, "--replace", "redsync=redis-lua"}, 3, "no cell of the suite has the backend redsync"},
 		{[]string{"suite", file, "--baseline", "nowhere.json"}, 3, "--update-baseline writes one"},
 		{[]string{"suite", file, "--update-baseline"}, 3, "needs --baseline"},
 		{[]string{"suite", file, "--out", full}, 3, "is not empty"},
@@ -192,7 +192,7 @@ func TestNothingJudged(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		quick + "exclude: [{backend: '*'}]\n": "0 cells; nothing was judged: the suite has no cells",
-		"impossible: skip\nrun: {time: 500ms}\naxes: {backend: file-flock, nemesis: server-restart}\n": "1 cell: 1 skipped; nothing was judged: every cell was skipped",
+		"impossible: skip\nrun: {time: 500ms}\naxes: {backend: file-flock, nemesis: server-restart}\n": "1 cell: 1 skipped; nothing was judged: every cell (a lock under a fault) was skipped",
 	} {
 		code, out, errs := lockstorm(t, "suite", written(t, text), "--out", filepath.Join(t.TempDir(), "out"))
 		if code != harness.ExitUnknown || !strings.Contains(out, want) {

@@ -83,7 +83,7 @@ func Parse(text string) (Model, error) {
 	case name == "semaphore" && key == "permits":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 {
-			return Model{}, fmt.Errorf("permits is %q: it must be a whole number, 1 or more", value)
+			return Model{}, fmt.Errorf("the parameter permits is %q: it must be a whole number, 1 or more", value)
 		}
 		return semaphore(n), nil
 	case name == "semaphore":

@@ -161,7 +161,7 @@ func (s *search) reduce(ctx context.Context, end event) (proof []*operations.Cal
 func (s *search) judged(ctx context.Context) (bool, error) {
 	found, err := s.run(ctx)
 	if err == nil && !found && s.cut {
-		err = errors.New("too many possible orders of the operations")
+		err = errors.New("no verdict, because there are too many possible orders of the operations")
 	}
 	return found, err
 }

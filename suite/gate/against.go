@@ -41,7 +41,7 @@ func (c Change) String() string {
 	if c.Worse {
 		verb = "worse"
 	}
-	return fmt.Sprintf("%s: %s is %s: %s, was %s (p = %.2g)", c.Cell, c.Figure, verb, f.With(c.After), f.With(c.Before), c.P)
+	return fmt.Sprintf("%s: the figure %s is %s: %s, was %s (p = %.2g)", c.Cell, c.Figure, verb, f.With(c.After), f.With(c.Before), c.P)
 }
 
 // worth is how much of a figure must have changed to be told of, beside being no chance.
@@ -79,7 +79,7 @@ func Compare(before, after *Results) *Against {
 		}
 	}
 	if len(after.Controls) > 0 {
-		a.Only = append(a.Only, "controls had an unexpected outcome: "+strings.Join(after.Controls, ", ")+unmeasured)
+		a.Only = append(a.Only, "controls (runs with a known outcome) had an unexpected outcome: "+strings.Join(after.Controls, ", ")+unmeasured)
 	}
 	a.Compared, a.all = len(all), slices.Clone(all)
 	a.Figures = significant(all)
@@ -95,15 +95,15 @@ func (a *Against) words(b, j Judged) {
 	was, is := b.Word, j.Word
 	switch {
 	case was != is && suite.Worse(was, is) == is:
-		a.New = append(a.New, fmt.Sprintf("%s: %s, was %s", j.Name, is, was))
+		a.New = append(a.New, fmt.Sprintf("%s: the outcome is %s, was %s", j.Name, is, was))
 	case len(more) > 0:
-		a.New = append(a.New, fmt.Sprintf("%s: %s fails now, but did not fail before", j.Name, strings.Join(more, ", ")))
+		a.New = append(a.New, fmt.Sprintf("%s: the check %s fails now, but did not fail before", j.Name, strings.Join(more, ", ")))
 	case len(defects(j, b)) > 0:
-		a.New = append(a.New, fmt.Sprintf("%s: %s, which no earlier run showed", j.Name, strings.Join(defects(j, b), ", ")))
+		a.New = append(a.New, fmt.Sprintf("%s: a failure that no earlier run showed: %s", j.Name, strings.Join(defects(j, b), ", ")))
 	case was != is:
-		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: %s, was %s", j.Name, is, was))
+		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: the outcome is %s, was %s", j.Name, is, was))
 	case len(less) > 0:
-		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: %s failed before, but does not fail now", j.Name, strings.Join(less, ", ")))
+		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: the check %s failed before, but does not fail now", j.Name, strings.Join(less, ", ")))
 	}
 }
 

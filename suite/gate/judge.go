@@ -160,7 +160,7 @@ func (r *Results) conclude() {
 		r.Verdict = "a control (a run with a known outcome) had another outcome: " + strings.Join(r.Controls, ", ") + "; so the verdicts of this suite do not count"
 	case r.Interrupted:
 		r.ExitCode = harness.ExitInterrupted
-		r.Verdict = "interrupted: the finished runs are kept and judged; " + r.Verdict
+		r.Verdict = "the suite was interrupted: the finished runs are kept and judged; " + r.Verdict
 	}
 }
 
@@ -171,7 +171,7 @@ func (r *Results) nothing() string {
 	case slices.ContainsFunc(r.Cells, func(j Judged) bool { return !j.Control && j.Status != Skipped }):
 		return ""
 	case slices.ContainsFunc(r.Cells, func(j Judged) bool { return !j.Control }):
-		return "nothing was judged: every cell was skipped"
+		return "nothing was judged: every cell (a lock under a fault) was skipped"
 	case len(r.Shards) == 1 && len(r.Lacks) == 0:
 		return ""
 	}
@@ -200,7 +200,7 @@ func (r *Results) sentence() string {
 		text += "; " + why
 	}
 	if len(r.Lacks) > 0 {
-		text += "; required coverage was not reached: " + strings.Join(r.Lacks, ", ")
+		text += "; the suite did not reach the required coverage: " + strings.Join(r.Lacks, ", ")
 	}
 	return text
 }

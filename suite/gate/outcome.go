@@ -186,5 +186,5 @@ func (o *Outcome) unknown() string {
 			return name + ": " + c.Reason
 		}
 	}
-	return "inconclusive, and the results give no reason"
+	return "the run was inconclusive, and its results give no reason"
 }

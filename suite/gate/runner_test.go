@@ -164,7 +164,7 @@ func TestShards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := judged(t, half); r.ExitCode != harness.ExitUnknown || !strings.Contains(r.Verdict, "required coverage was not reached: shard 3/3") {
+	if r := judged(t, half); r.ExitCode != harness.ExitUnknown || !strings.Contains(r.Verdict, "did not reach the required coverage: shard 3/3") {
 		t.Errorf("without the last shard: exit %d, %s", r.ExitCode, r.Verdict)
 	}
 	if _, err := Merge(append(dirs, dirs[0]), all.Dir); err == nil || !strings.Contains(err.Error(), "name each shard only once") {

@@ -42,7 +42,7 @@ type Searched struct {
 
 // String is the search in short.
 func (s *Searched) String() string {
-	text := fmt.Sprintf("search of %s, which showed %s of behaviour", plural(s.Runs, "run"), plural(s.Features, "kind"))
+	text := fmt.Sprintf("the search for violations made %s, which showed %s of behaviour", plural(s.Runs, "run"), plural(s.Features, "kind"))
 	if s.Learnt > 0 {
 		text += fmt.Sprintf("; the search also learned from %s of other searches of this cell", plural(s.Learnt, "run"))
 	}
@@ -119,7 +119,7 @@ func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir st
 	}
 	shown, violated := best(st)
 	if shown == "" {
-		return nil, told, &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("the search has no verdict, because none of its %s had a verdict", plural(st.Runs, "run"))}
+		return nil, told, &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("the search for violations has no verdict, because none of its %s had a verdict", plural(st.Runs, "run"))}
 	}
 	from := filepath.Join(s.Dir, shown)
 	if c.Run, err = madeWith(from); err != nil {

@@ -238,7 +238,7 @@ func (s *Suite) begin(resume bool) error {
 // sameCells compares two definitions.
 func sameCells(a, b []Defined) error {
 	if len(a) != len(b) {
-		return fmt.Errorf("the suite file now has %d cells, but the suite in the directory has %d", len(a), len(b))
+		return fmt.Errorf("the suite file now has %d cells, but the suite in the directory has %d cells", len(a), len(b))
 	}
 	for i := range a {
 		x, errA := json.Marshal(a[i])

@@ -142,7 +142,7 @@ func (x *expansion) set(cfg *harness.Config, flag text, words list) bool {
 		x.wrong(flag.Line, "unknown key %s: %s`lockstorm run --help` lists the flags", flag.Value, catalog.DidYouMean(flag.Value, runFlags()))
 		return false
 	case len(words) > 1 && !many(flag.Value):
-		x.wrong(flag.Line, "%s takes one value, not %d", flag.Value, len(words))
+		x.wrong(flag.Line, "the key %s takes one value, not %d values", flag.Value, len(words))
 		return false
 	}
 	for _, w := range words {
@@ -159,7 +159,7 @@ const execKey = "exec"
 
 func (x *expansion) exec(cfg *harness.Config, flag text, words list) bool {
 	if len(words) == 0 || words[0].Value == "" {
-		x.wrong(flag.Line, "the key exec has no program: write for example exec: [./my-lock.py, an-argument]")
+		x.wrong(flag.Line, "the key exec: names no program: write for example exec: [./my-lock.py, an-argument]")
 		return false
 	}
 	cfg.Backend, cfg.Arguments = harness.ExecBackend(words[0].Value), nil

@@ -73,18 +73,18 @@ func (x *expansion) expect(r rule, c *Cell) {
 func (x *expansion) outcome(word string, c *Cell) (suite.Word, error) {
 	if word != Documented {
 		if suite.Word(word).Doc() == "" {
-			return "", fmt.Errorf("outcome %q: choose one of %v or %s", word, suite.Words(), Documented)
+			return "", fmt.Errorf("unknown outcome %q: choose one of %v or %s", word, suite.Words(), Documented)
 		}
 		return suite.Word(word), nil
 	}
 	backend, _ := catalog.Split(c.Run.Backend)
 	if len(c.Run.Nemesis) != 1 {
-		return "", fmt.Errorf("%s: there is no documented outcome for several faults at once: write the expected outcome itself", c.Name)
+		return "", fmt.Errorf("%s: there is no documented outcome for several faults at once: write the expected outcome itself, for example outcome: safe", c.Name)
 	}
 	fault, _ := catalog.Split(c.Run.Nemesis[0])
 	w, ok := x.cat.Documented(backend, fault)
 	if !ok {
-		return "", fmt.Errorf("%s: there is no documented outcome for this backend and fault: write the expected outcome itself", c.Name)
+		return "", fmt.Errorf("%s: there is no documented outcome for this backend and fault: write the expected outcome itself, for example outcome: safe", c.Name)
 	}
 	return w, nil
 }
@@ -138,12 +138,12 @@ func (x *expansion) coverage() {
 	}
 	for _, b := range x.f.Coverage.Backends {
 		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(b.Value, []string{c.Run.Backend}) }) {
-			x.wrong(b.Line, "no cell has backend %s", b.Value)
+			x.wrong(b.Line, "no cell of the suite has the backend %s", b.Value)
 		}
 	}
 	for _, n := range x.f.Coverage.Nemeses {
 		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(n.Value, c.Run.Nemesis) }) {
-			x.wrong(n.Line, "no cell has nemesis %s", n.Value)
+			x.wrong(n.Line, "no cell of the suite has the nemesis %s", n.Value)
 		}
 	}
 }

@@ -52,7 +52,7 @@ func (x *expansion) search(n *yaml.Node, cfg harness.Config) *suite.Search {
 	if e.For.Line > 0 {
 		d, err := time.ParseDuration(e.For.Value)
 		if err != nil || d <= 0 {
-			x.wrong(e.For.Line, "for %q: write how long to search, for example 30s", e.For.Value)
+			x.wrong(e.For.Line, "the key for has the value %q: write how long to search, for example 30s", e.For.Value)
 			return nil
 		}
 		s.For = d
@@ -78,7 +78,7 @@ func (x *expansion) search(n *yaml.Node, cfg harness.Config) *suite.Search {
 	}
 	space, err := search.NewSpace(x.cat.Catalogue, cfg, choiceOf(s))
 	if err == nil && s.For < space.Shortest() {
-		x.wrong(line, "explore: no run of %s would end within %v: search for %v or longer", cfg.Backend, s.For, space.Shortest())
+		x.wrong(line, "explore: no run of %s would end within %v: set the key for: to %v or longer", cfg.Backend, s.For, space.Shortest())
 		return nil
 	}
 	var coded *harness.Error

@@ -100,12 +100,12 @@ func Read(name string, source []byte) (*File, error) {
 	d.KnownFields(true)
 	switch err := d.Decode(f); {
 	case errors.Is(err, io.EOF):
-		return nil, fmt.Errorf("%s is empty: `lockstorm init` writes a file to start from", name)
+		return nil, fmt.Errorf("the suite file %s is empty: `lockstorm init` writes a suite file to start from", name)
 	case err != nil:
 		return nil, located(name, err)
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s has more than one YAML document", name)
+		return nil, fmt.Errorf("the suite file %s has more than one YAML document: remove the lines --- between the documents, or split the file", name)
 	}
 	return f, f.valid()
 }
@@ -177,12 +177,12 @@ func (f *File) valid() error {
 	errs = append(errs, f.validWords()...)
 	if f.Budget.Line > 0 {
 		if d, err := time.ParseDuration(f.Budget.Value); err != nil || d <= 0 {
-			errs = append(errs, f.at(f.Budget.Line, fmt.Errorf("budget %q: write a duration, for example 90s or 10m", f.Budget.Value)))
+			errs = append(errs, f.at(f.Budget.Line, fmt.Errorf("the key budget has the value %q: write a duration, for example 90s or 10m", f.Budget.Value)))
 		}
 	}
 	if f.Coverage.Exposures.Line > 0 {
 		if n, err := strconv.Atoi(f.Coverage.Exposures.Value); err != nil || n < 1 {
-			errs = append(errs, f.at(f.Coverage.Exposures.Line, fmt.Errorf("exposures %q: write a whole number, 1 or more", f.Coverage.Exposures.Value)))
+			errs = append(errs, f.at(f.Coverage.Exposures.Line, fmt.Errorf("the key exposures has the value %q: write a whole number, 1 or more", f.Coverage.Exposures.Value)))
 		}
 	}
 	if len(f.Axes) == 0 && len(f.Include) == 0 {

@@ -47,7 +47,7 @@ func (x *expansion) includeSet(in inclusion) {
 	}
 	for _, t := range in.Only {
 		if !used[t] {
-			x.wrong(t.Line, "the set %s has no case named %q", in.Cases.Value, t.Value)
+			x.wrong(t.Line, "the set of cases %s has no case named %q", in.Cases.Value, t.Value)
 		}
 	}
 	x.apply(in.rule, x.cells[from:])
@@ -71,7 +71,7 @@ func (x *expansion) includeRun(in inclusion) {
 	}
 	line := in.Run[0].flag.Line
 	if cfg.Backend == "" {
-		x.wrong(line, "the key run has no backend")
+		x.wrong(line, "the key run: names no backend: add for example backend: redis-lua")
 		return
 	}
 	c := suite.Case{Run: cfg}

@@ -17,7 +17,7 @@ import (
 func Init(b *suite.Book, program string) ([]byte, error) {
 	own := ownBackends(b.Catalogue)
 	if len(own) == 0 && len(b.First) == 0 {
-		return nil, errors.New("this program contains no lock of its own and no example suite, so init has nothing to write")
+		return nil, errors.New("this program contains neither a lock of its own nor an example suite, so `init` cannot write a suite file")
 	}
 	if len(own) == 0 {
 		return b.First, nil

@@ -85,7 +85,7 @@ func (f *File) Replace(cat *harness.Catalogue, cells []Cell, old, replacement st
 		}
 	}
 	if !found {
-		return fmt.Errorf("--replace: no cell has backend %s%s", old, catalog.DidYouMean(old, backendsOf(cells)))
+		return fmt.Errorf("--replace: no cell of the suite has the backend %s%s", old, catalog.DidYouMean(old, backendsOf(cells)))
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func Schema(cat *suite.Book) map[string]any {
 	seeds := object{"anyOf": []any{
 		object{"type": "integer", "minimum": 1, "maximum": maxSeeds},
 		object{"type": "array", "items": object{"type": "integer", "minimum": 1}, "minItems": 1, "uniqueItems": true},
-	}, "description": "a number n means the seeds 1 to n; a list contains single seeds"}
+	}, "description": "the seeds of the runs: a number n means the seeds 1 to n; a list contains single seeds"}
 	run := flagSchema(cat.Catalogue, words, false)
 	with := func(more object) object {
 		out := object{}
@@ -55,10 +55,10 @@ func Schema(cat *suite.Book) map[string]any {
 			"include": object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "properties": with(object{
 				"cases": object{"enum": cat.SetNames()}, "only": words, "name": object{"type": "string"}, "doc": object{"type": "string"}, "run": run, "seeds": seeds,
 				"explore": object{"type": "object", "additionalProperties": false, "description": "search for violations with many runs, in place of one run; the search chooses the faults, their moments and the workload", "properties": object{
-					"for":     object{"type": "string", "description": "how long to search, for example 30s (default 1m)"},
-					"only":    described(words, "inject only these faults"),
-					"without": described(words, "never inject these faults"),
-					"vary":    described(words, "also vary these options of the lock; all: every option"),
+					"for":     object{"type": "string", "description": "how long the search runs, for example 30s (default 1m)"},
+					"only":    described(words, "the search injects only the faults of this list"),
+					"without": described(words, "the search never injects the faults of this list"),
+					"vary":    described(words, "options of the lock that the search also varies; all: every option"),
 				}},
 				"trial": object{"type": "string", "description": "repeats a saved run; the value is the path of the run's trial.json, or of its directory, relative to this file"},
 			})}},

@@ -21,7 +21,7 @@ func (f *File) validWords() (errs []error) {
 		case strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, "."):
 			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name %q: the suite uses the name for a directory, so the name must not contain / or \\, or start with a dot", name)))
 		case len([]rune(name)) > maxName:
-			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("the name has more than %d characters", maxName)))
+			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("the name of the suite has more than %d characters: choose a shorter name", maxName)))
 		}
 	}
 	for key, t := range map[string]text{"name": f.Name, "doc": f.Doc} {
@@ -30,7 +30,7 @@ func (f *File) validWords() (errs []error) {
 		}
 	}
 	if f.Compare.Line > 0 && f.Compare.Value != "true" && f.Compare.Value != "false" {
-		errs = append(errs, f.at(f.Compare.Line, fmt.Errorf("compare %q: choose true or false", f.Compare.Value)))
+		errs = append(errs, f.at(f.Compare.Line, fmt.Errorf("the key compare has the value %q: choose true or false", f.Compare.Value)))
 	}
 	return errs
 }
@@ -57,7 +57,7 @@ func (f *File) seedsOf(l list, def []uint64) ([]uint64, error) {
 		case err != nil || n == 0:
 			return nil, f.at(t.Line, fmt.Errorf("seed %q: write a whole number, 1 or more", t.Value))
 		case slices.Contains(out, n):
-			return nil, f.at(t.Line, fmt.Errorf("seed %d is listed twice: each seed makes one run", n))
+			return nil, f.at(t.Line, fmt.Errorf("seed %d is listed twice, but each seed makes one run: list each seed once", n))
 		}
 		out = append(out, n)
 	}
@@ -104,7 +104,7 @@ func (f *File) SetSeeds(spec string) error {
 	}
 	f.seeds = out
 	if unique := slices.Compact(slices.Sorted(slices.Values(out))); len(unique) < len(out) {
-		return fmt.Errorf("--seeds %s: a seed is listed twice: each seed makes one run", spec)
+		return fmt.Errorf("--seeds %s: a seed is listed twice, but each seed makes one run: list each seed once", spec)
 	}
 	return nil
 }

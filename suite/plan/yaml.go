@@ -71,7 +71,7 @@ func (f *flags) UnmarshalYAML(n *yaml.Node) error {
 		}
 		for _, before := range *f {
 			if before.flag.Value == v.flag.Value {
-				return fmt.Errorf("line %d: %s appears twice", v.flag.Line, v.flag.Value)
+				return fmt.Errorf("line %d: the key %s appears twice: remove one of the two", v.flag.Line, v.flag.Value)
 			}
 		}
 		nodes := []*yaml.Node{n.Content[i+1]}
@@ -89,7 +89,7 @@ func (f *flags) UnmarshalYAML(n *yaml.Node) error {
 			v.choices = append(v.choices, choice)
 		}
 		if len(v.choices) == 0 {
-			return fmt.Errorf("line %d: the key %s has no values: remove the key", v.flag.Line, v.flag.Value)
+			return fmt.Errorf("line %d: the key %s has no values: add a value, or remove the key", v.flag.Line, v.flag.Value)
 		}
 		*f = append(*f, v)
 	}

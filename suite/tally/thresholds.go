@@ -62,16 +62,16 @@ func (t *Threshold) read(limit string) error {
 		}
 		d, err := time.ParseDuration(limit)
 		if err != nil {
-			return fmt.Errorf("%s is a time: write for example 50ms, 1.5s or 2*ttl instead of %q", t.Figure.Name, limit)
+			return fmt.Errorf("the figure %s is a time: write for example 50ms, 1.5s or 2*ttl instead of %q", t.Figure.Name, limit)
 		}
 		t.limit = float64(d)
 	default:
 		v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(limit, "%")), 64)
 		switch {
 		case err != nil:
-			return fmt.Errorf("%s is a number, but %q is not a number", t.Figure.Name, limit)
+			return fmt.Errorf("the figure %s is a number, but the limit %q is not a number", t.Figure.Name, limit)
 		case strings.HasSuffix(limit, "%") && t.Figure.Unit != Percent:
-			return fmt.Errorf("%s has the unit %s, not percent", t.Figure.Name, t.Figure.Unit)
+			return fmt.Errorf("the figure %s has the unit %s, not percent: remove the %% sign", t.Figure.Name, t.Figure.Unit)
 		}
 		t.limit = v
 	}
