@@ -193,7 +193,7 @@ func (*instance) Pid() int { return 0 }
 func (i *instance) Done() <-chan struct{} { return i.done }
 
 func (i *instance) theirs(what string) error {
-	return fmt.Errorf("%s is an existing server, which lockstorm did not start: it must not be %s by lockstorm", i.name, what)
+	return fmt.Errorf("lockstorm did not start the server %s, so this server must not be %s by lockstorm", i.name, what)
 }
 
 // Kill does not.

@@ -257,7 +257,7 @@ func answersOf(dir string) (answers []own.Answer, err error) {
 		}
 	}
 	if len(answers) == 0 {
-		return nil, fmt.Errorf("--from %s: the directory contains neither %s nor a run of a claim", dir, answersFile)
+		return nil, fmt.Errorf("--from %s: the directory contains neither %s nor a run of a claim: name a directory that claims --run has written", dir, answersFile)
 	}
 	return answers, nil
 }
@@ -298,9 +298,9 @@ func (a *verb) showClaims(claims []own.Claim, answers []own.Answer, asJSON, brie
 			continue
 		}
 		for _, one := range j.Answers {
-			bears := "supports the claim"
+			bears := "the result supports the claim"
 			if !one.Supports {
-				bears = "does not support the claim"
+				bears = "the result does not support the claim"
 			}
 			fmt.Fprintf(w, "\t%s\texit %d\t%s%s\n", bears, one.Exit, one.Run, figuresOf(one))
 		}

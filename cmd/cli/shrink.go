@@ -107,7 +107,7 @@ func (a *App) notShrunk(ctx context.Context, err error) error {
 		fmt.Fprintln(a.st.Stderr, "interrupted before a smaller version was found")
 		return a.Exit(harness.ExitInterrupted)
 	case errors.Is(err, explore.ErrNotAgain):
-		fmt.Fprintf(a.st.Stdout, "\ninconclusive: %v; shrink needs a run that shows the violation in nearly every repetition\n", err)
+		fmt.Fprintf(a.st.Stdout, "\ninconclusive: %v. shrink needs a run that shows its violation in nearly every repetition: name another run with this violation\n", err)
 		return a.Exit(harness.ExitUnknown)
 	}
 	return err

@@ -256,7 +256,7 @@ func (s suiteFlags) readBaseline() (*gate.Results, error) {
 	}
 	r, err := gate.ReadResults(s.baseline)
 	if err != nil {
-		return nil, fmt.Errorf("--baseline: %w (--update-baseline writes one)", err)
+		return nil, fmt.Errorf("--baseline: %w (to write a new baseline file, add --update-baseline)", err)
 	}
 	return r, nil
 }

@@ -102,7 +102,7 @@ func pair(w nemesis.World) (master, heir nemesis.Node, err error) {
 		}
 	}
 	if master == nil || heir == nil {
-		return nil, nil, errors.New("no master with a replica was found")
+		return nil, nil, errors.New("lockstorm found no running master that has a replica")
 	}
 	return master, heir, nil
 }

@@ -142,7 +142,7 @@ func inContainers(t *testing.T, inherent, defect, gone suite.Expectation) {
 			if v := r.Versions["image "+image]; !strings.Contains(v, "@sha256:") {
 				t.Errorf("the image on record is %q", v)
 			}
-			if c.Name == "server-pause" && !strings.Contains(out, "as frozen)") {
+			if c.Name == "server-pause" && !strings.Contains(out, " is frozen)") {
 				t.Errorf("the pause has no proof of the kernel\n%s", out)
 			}
 			nothingLeft(t, dir)
