@@ -169,7 +169,7 @@ func TestSuiteUsage(t *testing.T) {
 		{[]string{"suite", file, "--shard", "4/3"}, 3, "--shard 4/3: write i/n"},
 		{[]string{"suite", file, "--replace", "x"}, 3, "write OLD=NEW"},
 		{[]string{"suite", file, "--replace", "redsync=redis-lua"}, 3, "no cell has backend redsync"},
-		{[]string{"suite", file, "--baseline", "nowhere.json"}, 3, "--update-baseline writes one"},
+		{[]string{"suite", file, "--baseline", "nowhere.json"}, 3, "to write a new baseline file, add --update-baseline"},
 		{[]string{"suite", file, "--update-baseline"}, 3, "needs --baseline"},
 		{[]string{"suite", file, "--out", full}, 3, "is not empty"},
 		{[]string{"suite", file, "--resume"}, 3, "--resume needs --out"},

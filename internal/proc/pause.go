@@ -117,7 +117,7 @@ type threadStates struct{ stopped, total int }
 func (s threadStates) String() string {
 	switch s.stopped {
 	case 0:
-		return fmt.Sprintf("none of the process's %d threads is stopped", s.total)
+		return fmt.Sprintf("none of %d threads is stopped", s.total)
 	case s.total:
 		return fmt.Sprintf("all %d threads stopped", s.total)
 	}
