@@ -159,7 +159,7 @@ func (a *App) explored(ctx context.Context, f exploreFlags, out string, st *sear
 	} else {
 		fmt.Fprintf(a.st.Stdout, "%s in %v (%d runs had no verdict; %d more runs could not be started); explore saw %s of behaviour\n", Plural(st.Runs, "run"), took.Round(time.Second), st.Unjudged, st.Refused, Plural(st.Features, "kind"))
 		for _, why := range slices.Sorted(maps.Keys(st.Why)) {
-			fmt.Fprintf(a.st.Stdout, "    without a verdict: %s in %s\n", why, Plural(st.Why[why], "run"))
+			fmt.Fprintf(a.st.Stdout, "    reason for no verdict: %s (in %s)\n", why, Plural(st.Why[why], "run"))
 		}
 		for i, v := range st.Violations {
 			fmt.Fprintf(a.st.Stdout, "\nviolation %d: %s; found in %s, first after %v\n%s\n", i+1, v, Plural(v.Runs, "run"), v.After.Round(time.Second), a.st.Style.Wrap("    "+v.Message, 4))

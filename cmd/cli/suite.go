@@ -95,7 +95,7 @@ If several of the codes 1, 4, 2 and 5 apply, suite uses the first of them in thi
 	f.StringArrayVar(&s.replace, "replace", nil, "OLD=NEW: run the backend NEW in place of the backend OLD in the whole suite, with the same expected outcomes")
 	f.BoolVar(&s.list, "list", false, "list the cells with their expected outcomes and the estimated time, without making runs")
 	f.BoolVar(&s.print, "print", false, "print the suite file, without making runs")
-	Number(f, &s.matrix, "print-matrix", 1, 0, "print n shards as JSON, for a dynamic matrix of a CI service, without making runs")
+	Number(f, &s.matrix, "print-matrix", 1, 0, "split the suite into n shards, and print a list of them as JSON, for a dynamic matrix of a CI service (a job for each shard), without making runs")
 	f.BoolVar(&s.schema, "schema", false, "print the JSON schema of suite files, for editors, without making runs")
 	f.BoolVar(&s.asJSON, "json", false, "print results.json on stdout")
 	return cmd

@@ -91,7 +91,7 @@ func makeRoom(ctx context.Context, filled []filledNode) (string, error) {
 func evictKeys(ctx context.Context, n nemesis.Node, s cluster.Evictor, policy string, keys []string, fills func()) (string, error) {
 	k, ok := nemesis.As[cluster.Keeper](n)
 	if !ok {
-		return "", errors.New("the server stores no keys")
+		return "", errors.New("the server stores no keys, so it cannot evict the lock's key")
 	}
 	var text string
 	err := nemesis.Until(ctx, func() (bool, error) {

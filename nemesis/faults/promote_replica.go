@@ -138,7 +138,7 @@ func rejoin(ctx context.Context, dead []nemesis.Restarter, old, heir nemesis.Nod
 	}
 	p, ok := nemesis.As[cluster.Promoter](heir)
 	if !ok {
-		return text, fmt.Errorf("%s is not a server that can be promoted", heir.Name())
+		return text, fmt.Errorf("lockstorm cannot promote server %s: this kind of server has no command for this", heir.Name())
 	}
 	return strings.Join([]string{text, said}, "; "), p.Secure(ctx)
 }
