@@ -271,7 +271,7 @@ func (r *Runner) targetNodes(ctx context.Context, st Step, t *Target, f *history
 
 func nonEmpty(n int, kind string) error {
 	if n == 0 {
-		return errors.New("at this moment no " + kind + " matches the parameter " + kind + "s")
+		return errors.New("at this moment no " + kind + " matches the parameter " + kind + "s, so the fault has no target")
 	}
 	return nil
 }

@@ -282,7 +282,7 @@ func (w *searching) learn(g Genome, nth int, dir string, r *checker.Results, rec
 	if err != nil {
 		w.state.Refused++
 		if w.failed++; w.failed >= mostFailures {
-			w.give(fmt.Errorf("the search ended because %d runs one after the other could not be started: the error of the last run is: %w", w.failed, err))
+			w.give(fmt.Errorf("%d runs one after the other could not be started. The error of the last run: %w", w.failed, err))
 		}
 		return
 	}

@@ -39,7 +39,7 @@ func (Evict) Available(s nemesis.Setting) error {
 	case needsStore(s) != nil:
 		return needsStore(s)
 	case s.Stores && len(s.Policies) == 0:
-		return fmt.Errorf("the servers of topology %s never evict keys", s.Topology)
+		return fmt.Errorf("this fault needs servers that evict keys, but the servers of topology %s never evict keys", s.Topology)
 	case s.Stores && !s.RealOnly:
 		return errors.New("the embedded server never evicts keys: this fault needs a real server (--provider process or container)")
 	}

@@ -30,7 +30,7 @@ func TestQuorumLoss(t *testing.T) {
 			t.Errorf("while no server leads: %v", err)
 		}
 		cancel()
-		l.says(l.heal(e), "store-1 leads after ")
+		l.says(l.heal(e), "store-1 became the leader after ")
 	}
 }
 
