@@ -47,7 +47,7 @@ func TestUsage(t *testing.T) {
 	}{
 		{"start smoke", "either --queue nats://HOST:PORT (an existing NATS server) or --embed HOST:PORT", 3},
 		{"start smoke --queue nats://127.0.0.1:1 --embed 127.0.0.1:0", "either --queue", 3},
-		{"start smoke --queue nats://127.0.0.1:1 --out x", "need --embed", 3},
+		{"start smoke --queue nats://127.0.0.1:1 --out x", "work only with --embed", 3},
 		{"start smoke --embed 127.0.0.1:0 --max-size much", "much is not a size: write for example 10GB", 3},
 		{"start smoke --embed 127.0.0.1:0 --ack-wait 10ms", "the minimum is 1s", 3},
 		{"start smoke --embed 127.0.0.1:0 --keep 1m", "the minimum is 1h", 3},

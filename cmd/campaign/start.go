@@ -81,7 +81,7 @@ func (f *startFlags) check() error {
 	case (f.embed == "") == (f.URL == ""):
 		return errors.New("give one queue: either --queue nats://HOST:PORT (an existing NATS server) or --embed HOST:PORT (a NATS server in this process)")
 	case f.embed == "" && (f.out != "" || f.store != "" || f.cert != ""):
-		return errors.New("--out, --store and --embed-cert need --embed: with --queue, campaign finish writes the result")
+		return errors.New("--out, --store and --embed-cert work only with --embed: for a campaign on another NATS server (--queue), campaign finish writes the result")
 	case (f.cert == "") != (f.key == ""):
 		return errors.New("only one of --embed-cert and --embed-key is given: give both flags (the certificate and its private key)")
 	case f.out == "" && f.baseline != "":

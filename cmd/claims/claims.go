@@ -73,7 +73,7 @@ unexpected result (exit code 5). The results are saved as ` + answersFile + ` in
 				return &harness.Error{Code: harness.ExitUsage, Err: err}
 			}
 			if keep != "" && from == "" {
-				return errors.New("--keep needs --from DIR: the directory of earlier runs, whose results --keep writes to a file")
+				return errors.New("--keep writes the results of earlier runs to a file: add --from DIR, the directory of these runs")
 			}
 			if keep != "" {
 				if err := writeAnswers(keep, answers); err != nil {

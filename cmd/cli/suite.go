@@ -197,7 +197,7 @@ func (a *App) define(file *plan.File, s suiteFlags) ([]plan.Cell, *gate.Definiti
 	for _, pair := range s.replace {
 		old, by, ok := strings.Cut(pair, "=")
 		if !ok || old == "" || by == "" {
-			return nil, nil, fmt.Errorf("--replace %s: write OLD=NEW, the names of two backends", pair)
+			return nil, nil, fmt.Errorf("--replace %s: write OLD=NEW, the name of the backend to replace and the name of the new backend", pair)
 		}
 		if err := file.Replace(a.cat, cells, old, by); err != nil {
 			return nil, nil, err
