@@ -60,4 +60,4 @@ func isClosed(err error) bool {
 }
 
 // ErrMissing says that something is not here that a lock needs: a program, a library of its language.
-var ErrMissing = errors.New("missing on this host")
+var ErrMissing = errors.New("a program or library that the lock needs is missing on this host")

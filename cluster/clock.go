@@ -55,7 +55,7 @@ func (s *Server) showsJump(ctx context.Context, timer Timer, d, offset time.Dura
 		}
 		select {
 		case <-ctx.Done():
-			return "", fmt.Errorf("the clock of %s did not jump: the server reports the time %v", s.Name(), now)
+			return "", fmt.Errorf("the clock of server %s did not jump as requested: the server reports the time %v", s.Name(), now)
 		case <-time.After(probeEvery):
 		}
 	}

@@ -229,7 +229,7 @@ func tail(path string) string {
 	}
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	if lines[0] == "" {
-		return ": its log is empty"
+		return ": the server's log is empty"
 	}
 	return ":\n  " + strings.Join(lines[max(len(lines)-tailLines, 0):], "\n  ")
 }

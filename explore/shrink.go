@@ -57,10 +57,10 @@ func (s schedule) size() Size {
 }
 
 // ErrNotAgain says that the trial as it is did not show the violation again often enough.
-var ErrNotAgain = errors.New("too few repeated runs show this violation")
+var ErrNotAgain = errors.New("too few repetitions of the run show its violation")
 
 // errRuns says that all runs were made.
-var errRuns = errors.New("the limit of --runs is reached")
+var errRuns = errors.New("shrink has made as many runs as --runs allows")
 
 // Shrink looks for the smallest trial. at is when the violation was over in the run that is known, in ns. Where ctx ends, or all
 // runs were made, what was found so far is returned.
@@ -201,7 +201,7 @@ func (w *work) end(s schedule, why error) (*Shrunk, error) {
 	w.out.After = s.size()
 	switch {
 	case errors.Is(why, errRuns):
-		w.out.Cut = "the limit of --runs is reached"
+		w.out.Cut = "shrink has made as many runs as --runs allows"
 	case w.ctx.Err() != nil:
 		w.out.Cut = "shrink was interrupted"
 	case why != nil: // what was found stays

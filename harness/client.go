@@ -213,6 +213,6 @@ func (s *session) awaitReady(ctx context.Context, c *client, errPath string) err
 		}
 		return fmt.Errorf("client %s ended before it was ready: %s", c.name, text)
 	case <-ctx.Done():
-		return fmt.Errorf("client %s did not get ready for the run: %w", c.name, ctx.Err())
+		return fmt.Errorf("client %s did not become ready for the run in time: %w", c.name, ctx.Err())
 	}
 }

@@ -18,7 +18,7 @@ func (s *session) living() []*client {
 func (s *session) tellAll(m control.Message) {
 	for _, c := range s.living() {
 		if err := c.ch.Send(m); err != nil {
-			c.fail(fmt.Errorf("cannot send %s: %w", m.Op, err))
+			c.fail(fmt.Errorf("lockstorm cannot send the message %s to the client: %w", m.Op, err))
 		}
 	}
 }

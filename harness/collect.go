@@ -26,7 +26,7 @@ func (c *client) Collect(ctx context.Context, length time.Duration) (string, err
 		}
 		return m.Text, nil
 	case <-c.ended:
-		return "", fmt.Errorf("client %s has ended", c.name)
+		return "", fmt.Errorf("client %s has ended, so it cannot start a garbage collection", c.name)
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}

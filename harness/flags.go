@@ -25,7 +25,7 @@ func (c *Config) Bind(f *pflag.FlagSet) {
 	f.StringVar(&c.Discipline, "discipline", c.Discipline, "when a holder stops using the lock before its release: obey (at the end of the lease), told (when the library reports that the lock is lost), or trusting (never); default: told for libraries that report a loss, else obey")
 	f.DurationVar(&c.TTL, "ttl", c.TTL, "time to live of leases (default: the default of the topology, or else 1s)")
 	f.IntVar(&c.Clients, "clients", c.Clients, "number of client processes")
-	f.IntVar(&c.Locks, "locks", c.Locks, "number of locks")
+	f.IntVar(&c.Locks, "locks", c.Locks, "number of locks that the clients use")
 	f.DurationVar(&c.Time, "time", c.Time, "for how long the clients work and lockstorm injects faults")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "seed of all random choices (default: a random seed, which lockstorm prints)")
 	f.StringVar(&c.Out, "out", c.Out, "directory of the run; it must be empty or absent (default: lockstorm-runs/BACKEND-TIME)")

@@ -90,7 +90,7 @@ func besideLogs(dir string, h *history.History) string {
 	var differ []string
 	for _, party := range slices.Sorted(maps.Keys(had)) {
 		if has[party] != had[party] {
-			differ = append(differ, fmt.Sprintf("%s: %d events in the history, %d in the logs", party, has[party], had[party]))
+			differ = append(differ, fmt.Sprintf("%s has %d events in the history, but %d events in the logs", party, has[party], had[party]))
 		}
 	}
 	switch {

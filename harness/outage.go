@@ -21,7 +21,7 @@ const (
 
 // errOutage says that a server of somebody else was lost: the run ends, and what was recorded is judged. It
 // proves nothing of the lock beyond violations.
-var errOutage = errors.New("an existing server became unreachable")
+var errOutage = errors.New("a server that lockstorm did not start became unreachable, so the run ended early")
 
 // outages watches servers that somebody else runs: one that stops answering is none of our faults.
 type outages struct {

@@ -165,7 +165,7 @@ func Revise(cat *Catalogue, cfg Config, plan *nemesis.Plan) (*Trial, error) {
 func (t *Trial) Differs() (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(t.made)) {
 		if now := t.Versions[name]; now != t.made[name] && t.made[name] != "" {
-			out = append(out, fmt.Sprintf("version of %s: %s in the saved run, but %s now", name, t.made[name], cmp.Or(now, "missing")))
+			out = append(out, fmt.Sprintf("the version of %s has changed, so the outcome may differ: %s in the saved run, but %s now", name, t.made[name], cmp.Or(now, "missing")))
 		}
 	}
 	return out

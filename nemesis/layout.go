@@ -54,7 +54,7 @@ func newLayout(s Spec, v catalog.Values, in Input) (*layout, error) {
 		return nil, fmt.Errorf("until=%s: choose until=%s, or leave out until=", ends, UntilGranted)
 	}
 	if v[paramUntil] != "" && !s.lasts(v) {
-		return nil, fmt.Errorf("until=%s: with these parameters the fault has no duration, so it cannot end before its time: leave out until=", v[paramUntil])
+		return nil, fmt.Errorf("until=%s ends a fault early, but with these parameters the fault has no duration: leave out until=", v[paramUntil])
 	}
 	if l.every > 0 && in.Duration/l.every > maxSteps {
 		return nil, fmt.Errorf("every=%s would inject the fault %d times in a run of %v, but the limit is %d times: choose a longer every=", v[paramEvery], in.Duration/l.every, in.Duration, maxSteps)

@@ -124,7 +124,7 @@ func (r *Runner) meet(ctx context.Context, f history.Fault, st Step) (*Hit, bool
 	for {
 		gone, err := r.beside(within, st.While)
 		if err != nil {
-			r.miss(f, fmt.Errorf("no client reached %s in time while fault %d was active (nth=%d)", st.where(), st.While, max(st.Nth, 1)))
+			r.miss(f, fmt.Errorf("no client reached %s in time while fault %d was active (parameter nth=%d of this fault)", st.where(), st.While, max(st.Nth, 1)))
 			return nil, false
 		}
 		if !st.Tied {
@@ -194,7 +194,7 @@ func (r *Runner) arm(ctx context.Context, f history.Fault, st Step) (*Hit, bool)
 	defer cancel()
 	hit, err := r.World.Arm(armed, armOf(st))
 	if err != nil {
-		r.miss(f, fmt.Errorf("no client reached %s in time (nth=%d)", st.where(), st.Nth))
+		r.miss(f, fmt.Errorf("no client reached %s in time, so the fault did not act (parameter nth=%d)", st.where(), st.Nth))
 		return nil, false
 	}
 	return hit, true
@@ -271,7 +271,7 @@ func (r *Runner) targetNodes(ctx context.Context, st Step, t *Target, f *history
 
 func nonEmpty(n int, kind string) error {
 	if n == 0 {
-		return errors.New("at this moment no " + kind + " matches the parameter " + kind + "s")
+		return errors.New("at this moment no " + kind + " matches the parameter " + kind + "s, so the fault has no target")
 	}
 	return nil
 }

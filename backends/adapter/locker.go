@@ -306,7 +306,7 @@ func (l *locker) lived(said line, ttl time.Duration, from, to int64) (backends.R
 		if d := int64(*said.Deadline) - l.env.ClockBase; d <= r.Deadline {
 			r.Deadline = d
 		} else {
-			return r, breach("the deadline in the adapter's grant or renewal is %v after the end of the lease: it must not be later than the end of the lease", time.Duration(d-r.Deadline))
+			return r, breach("the deadline in the adapter's grant or renewal is %v after the end of the lease: the deadline must not be later than the end of the lease", time.Duration(d-r.Deadline))
 		}
 	}
 	return r, nil

@@ -31,7 +31,7 @@ func ready(ctx context.Context, addr string, pid int) error {
 		return err
 	}
 	if !strings.HasPrefix(line, "+PONG") {
-		return fmt.Errorf("the server answers %q to PING", strings.TrimSpace(line))
+		return fmt.Errorf("the server answers PING with %q instead of PONG", strings.TrimSpace(line))
 	}
 	return sockets.Own(pid, addr)
 }

@@ -261,7 +261,7 @@ func (l *redlockLease) extend(ctx context.Context) (backends.Renewal, bool, erro
 		return re, false, nil
 	}
 	if err == nil && l.r.env.Now() >= re.Deadline {
-		err = errors.New("the answers to the extension arrived after the end of the extended lease")
+		err = errors.New("the extension came too late: the answers arrived after the end of the extended lease")
 	}
 	return re, true, err
 }
@@ -274,6 +274,6 @@ func (l *redlockLease) majority(answers []answer) error {
 	case tally(answers, no) >= l.r.quorum:
 		return backends.ErrNotHeld
 	default:
-		return fmt.Errorf("no majority: %d of %d nodes confirmed the request, %d nodes refused the request", tally(answers, yes), len(answers), tally(answers, no))
+		return fmt.Errorf("no majority of the nodes agrees: %d of %d nodes confirmed the request, %d nodes refused the request", tally(answers, yes), len(answers), tally(answers, no))
 	}
 }

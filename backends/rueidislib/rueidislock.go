@@ -194,7 +194,7 @@ func (l *rueidisLease) watch(held context.Context) {
 	defer close(l.lost)
 	<-held.Done()
 	if !l.attempt.givenBack() {
-		l.attempt.req.Hooks.Lost(l.info.Lease, "the library cancelled the context of the lock")
+		l.attempt.req.Hooks.Lost(l.info.Lease, "the library cancelled the context of the lock, which means that the lock is lost")
 	}
 }
 

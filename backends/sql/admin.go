@@ -216,7 +216,7 @@ func (l leader) InSync(ctx context.Context, followers int) (bool, string, error)
 		return l.mariadbInSync(ctx, followers)
 	}
 	n64, err := l.number(ctx, "SELECT COUNT(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()")
-	return int(n64) >= followers, fmt.Sprintf("%d of %d replicas have replayed all of the WAL", n64, followers), err
+	return int(n64) >= followers, fmt.Sprintf("%d of %d replicas have replayed all of the write-ahead log (WAL)", n64, followers), err
 }
 
 // mariadbInSync asks what the master has sent: it does not know what was applied, but a replica that

@@ -53,7 +53,7 @@ func (o *optimistic) TryAcquire(ctx context.Context, req backends.Request) (back
 // Open is the row of the last grant.
 func (o *optimistic) Open(_ context.Context, lock, _ string, info backends.Info) (backends.Access, error) {
 	if o.last == nil || o.last.id != o.id(lock) || o.last.info.Owner != info.Owner {
-		return nil, fmt.Errorf("%w: the client read the row in another critical section", backends.ErrNotSent)
+		return nil, fmt.Errorf("%w: the client has not read the row in this critical section", backends.ErrNotSent)
 	}
 	return o.last, nil
 }

@@ -243,7 +243,7 @@ func (s *session) join(conn *stdsql.Conn, lost func(reason string)) *hold {
 	}
 	s.mu.Unlock()
 	if !alive {
-		lost("the connection has ended while the lock was granted")
+		lost("the connection ended while the database granted the lock, so the lock is lost")
 	}
 	return h
 }

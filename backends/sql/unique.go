@@ -45,7 +45,7 @@ func (s *session) free(ctx context.Context, text string, args ...any) error {
 	}
 	n, err := s.changed(ctx, conn, text, args...)
 	if err == nil && n == 0 {
-		err = fmt.Errorf("%w: no row has this owner", backends.ErrNotHeld)
+		err = fmt.Errorf("%w: the lock's row is missing or belongs to another client", backends.ErrNotHeld)
 	}
 	return err
 }

@@ -185,7 +185,7 @@ func (s *session) granted(req backends.Request, mark, sent int64) (*hold, backen
 	s.holds = append(s.holds, h)
 	s.mu.Unlock()
 	if late {
-		h.hooks.Lost(h.lease, "the connection to the servers was lost while the lock was granted")
+		h.hooks.Lost(h.lease, "the connection to the servers was lost while the servers granted the lock, so the client regards the lock as lost")
 	}
 	return h, info
 }

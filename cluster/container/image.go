@@ -162,9 +162,9 @@ func State(ctx context.Context) (version string, images map[string]string, err e
 		case err == nil:
 			images["image "+i.Name] = found.String()
 		case i.Official == "":
-			images["image "+i.Name] = "not on this host yet: a run first builds the image from compose/images/" + i.Name
+			images["image "+i.Name] = "the image is not on this host yet: a run first builds the image from compose/images/" + i.Name
 		default:
-			images["image "+i.Name] = "not on this host yet: a run first pulls " + i.Official + ", or builds the image from compose/images/" + i.Name
+			images["image "+i.Name] = "the image is not on this host yet: a run first pulls " + i.Official + ", or builds the image from compose/images/" + i.Name
 		}
 	}
 	return d.Version, images, nil

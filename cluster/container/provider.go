@@ -293,7 +293,7 @@ func (p *Provider) Close() error {
 	}
 	if err != nil {
 		p.end()
-		err = fmt.Errorf("containers of the run may still exist (lockstorm doctor lists them): %w", err)
+		err = fmt.Errorf("containers of the run may still exist (lockstorm doctor lists such containers, and doctor --clean removes them): %w", err)
 	}
 	p.work.Wait()
 	if d != nil {

@@ -81,7 +81,7 @@ func (p *Provider) begin(ctx context.Context, d *daemon, r cluster.Recipe, img i
 	if _, err := d.api.ContainerStart(ctx, s.id, client.ContainerStartOptions{}); err != nil {
 		p.remove(d, s.id)
 		if strings.Contains(err.Error(), "executable file not found") || strings.Contains(err.Error(), "no such file or directory") {
-			return s, fmt.Errorf("image %s has no program %s: it is not a %s image", img.ref, command[0], r.Image)
+			return s, fmt.Errorf("image %s does not contain the program %s, so the image is not a %s image: choose another image", img.ref, command[0], r.Image)
 		}
 		return s, fmt.Errorf("container %s of image %s: %w", name, img.ref, errFirst(err))
 	}

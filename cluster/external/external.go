@@ -80,7 +80,7 @@ func (p *Provider) Available(t cluster.Topology) error {
 			return fmt.Errorf("server %s of topology %s cannot be an existing server: on a server of this kind lockstorm cannot keep its own data apart from other data", r.Name, t.Name)
 		}
 		if p.access.Password != "" && r.Login == nil {
-			return fmt.Errorf("%s is set, but lockstorm cannot log in to %s with a password", envPassword, r.Name)
+			return fmt.Errorf("the environment variable %s contains a password, but lockstorm cannot log in to server %s with a password: unset this variable", envPassword, r.Name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.servers)) {
@@ -193,7 +193,7 @@ func (*instance) Pid() int { return 0 }
 func (i *instance) Done() <-chan struct{} { return i.done }
 
 func (i *instance) theirs(what string) error {
-	return fmt.Errorf("%s is an existing server, which lockstorm did not start: it must not be %s by lockstorm", i.name, what)
+	return fmt.Errorf("lockstorm did not start the server %s, so this server must not be %s by lockstorm", i.name, what)
 }
 
 // Kill does not.

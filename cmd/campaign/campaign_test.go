@@ -47,7 +47,7 @@ func TestUsage(t *testing.T) {
 	}{
 		{"start smoke", "either --queue nats://HOST:PORT (an existing NATS server) or --embed HOST:PORT", 3},
 		{"start smoke --queue nats://127.0.0.1:1 --embed 127.0.0.1:0", "either --queue", 3},
-		{"start smoke --queue nats://127.0.0.1:1 --out x", "need --embed", 3},
+		{"start smoke --queue nats://127.0.0.1:1 --out x", "work only with --embed", 3},
 		{"start smoke --embed 127.0.0.1:0 --max-size much", "much is not a size: write for example 10GB", 3},
 		{"start smoke --embed 127.0.0.1:0 --ack-wait 10ms", "the minimum is 1s", 3},
 		{"start smoke --embed 127.0.0.1:0 --keep 1m", "the minimum is 1h", 3},
@@ -68,7 +68,7 @@ func TestUsage(t *testing.T) {
 		{"status --queue URL", "0 of ", 0},
 		{"status --queue URL --out FULL", "is not empty: name a new directory", 3},
 		{"status --queue URL --campaign other", "has no campaign other (its campaigns: smoke", 4},
-		{"finish --queue URL --out OUT", "have no outcome yet (the queue still has their tasks; 0 workers at work)", 2},
+		{"finish --queue URL --out OUT", "have no outcome yet (the campaign's queue still contains the tasks of these runs; 0 workers at work)", 2},
 		{"finish --queue URL --out OUT --now", "not run", 2},
 		{"rm other --queue URL", "has no campaign other", 4},
 		{"rm smoke --queue URL", "campaign smoke was deleted", 0},

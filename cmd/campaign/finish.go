@@ -77,9 +77,9 @@ func (v *verb) finish(ctx context.Context, r reach, f finishFlags) error {
 
 func lost(again int) string {
 	if again == 0 {
-		return "the queue still has their tasks"
+		return "the campaign's queue still contains the tasks of these runs"
 	}
-	return fmt.Sprintf("the queue had lost the tasks of %d runs, and finish has published these tasks again", again)
+	return fmt.Sprintf("the campaign's queue had lost the tasks of %d runs, and the command finish has published these tasks again", again)
 }
 
 // look asks how far a campaign is, and publishes again what the queue has lost.
@@ -108,7 +108,7 @@ func (v *verb) wait(ctx context.Context, c *campaign.Campaign) error {
 		if err != nil && queue.Away(err) && ctx.Err() == nil { // it may be started again
 			if away.IsZero() {
 				away = time.Now()
-				v.say("the queue does not answer, so this command waits: %v", err)
+				v.say("the NATS server of the campaign does not answer, so this command asks again every few seconds: %v", err)
 			}
 			if time.Since(away) < waitAway && pause(ctx, lookEach) {
 				continue
@@ -119,7 +119,7 @@ func (v *verb) wait(ctx context.Context, c *campaign.Campaign) error {
 		}
 		away = time.Time{}
 		if again > 0 {
-			v.say("%s had disappeared from the queue, and lockstorm has published the lost tasks again", cli.Plural(again, "task"))
+			v.say("the campaign's queue of runs had lost %s, so lockstorm has published the lost tasks again", cli.Plural(again, "task"))
 		}
 		if s.Done >= s.Of {
 			return nil
@@ -229,10 +229,10 @@ func (v *verb) show(s *campaign.State, asJSON bool) error {
 		fmt.Fprintf(v.st.Stdout, "  in cell %s the search for violations found %s: %s\n", cell, cli.Plural(len(s.Found[cell]), "distinct violation"), strings.Join(s.Found[cell], "; "))
 	}
 	if n := s.Attempts - s.Done; n > 0 {
-		fmt.Fprintf(v.st.Stdout, "  %s more than finished runs, because runs were retried; in %d of all attempts the host disturbed the run, or a server or tool was missing\n", cli.Plural(n, "attempt"), s.Disturbed)
+		fmt.Fprintf(v.st.Stdout, "  %s had to be repeated; in %d of all attempts the host disturbed the run, or a server or tool was missing on the host\n", cli.Plural(n, "attempt"), s.Disturbed)
 	}
 	if len(s.Lost) > 0 {
-		fmt.Fprintf(v.st.Stdout, "  %s disappeared from the queue: to publish the lost tasks again, run campaign finish\n", cli.Plural(len(s.Lost), "task"))
+		fmt.Fprintf(v.st.Stdout, "  the campaign's queue of runs has lost %s: to publish the lost tasks again, run campaign finish\n", cli.Plural(len(s.Lost), "task"))
 	}
 	full := ""
 	if float64(s.Bytes) > fullSoon*float64(s.Room) {
@@ -279,7 +279,7 @@ func (v *verb) remove(ctx context.Context, r reach, name string, force bool) err
 				return environment(err)
 			}
 			if len(s.Workers) > 0 {
-				return usage(fmt.Errorf("campaign %s still has %s: stop the workers first, or use --force", name, cli.Plural(len(s.Workers), "worker")))
+				return usage(fmt.Errorf("campaign %s still has %s: stop the workers before you delete the campaign, or add --force to delete it anyway", name, cli.Plural(len(s.Workers), "worker")))
 			}
 		}
 	}

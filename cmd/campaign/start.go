@@ -59,17 +59,17 @@ Exit codes: 0 published; 3 wrong usage; 4 the queue cannot be used; with --out t
 	f.flags(fs, v)
 	fs.StringVar(&f.embed, "embed", "", "HOST:PORT: run the queue (a NATS server) inside this process at this address, instead of using the server of --queue")
 	fs.StringVar(&f.store, "store", "", "with --embed: directory in which the NATS server keeps the campaign's queue of runs (default: lockstorm-runs/campaign-NAME)")
-	fs.StringVar(&f.cert, "embed-cert", "", "with --embed: file with the TLS certificate of the server; --embed-key names the file with the private key")
+	fs.StringVar(&f.cert, "embed-cert", "", "with --embed: file with the TLS certificate of the embedded NATS server; --embed-key names the file with the private key")
 	fs.StringVar(&f.key, "embed-key", "", "with --embed: file with the private key of the certificate in --embed-cert")
 	fs.StringVar(&f.out, "out", "", "with --embed: directory for the result; the command writes the result and ends when every run has an outcome")
 	fs.StringVar(&f.baseline, "baseline", "", "with --out: results.json of an earlier suite (the baseline): a failure that the baseline already contains does not fail the campaign")
 	fs.StringVar(&f.settings.Name, "name", "", "name of the campaign (default: the name of the suite)")
 	fs.StringVar(&f.seeds, "seeds", "", "seeds for the cells (a backend under faults) whose entry in the suite file has no seeds: 5 means the seeds 1 to 5; also 6-10, or 1,4,9")
 	fs.StringArrayVar(&f.replace, "replace", nil, "OLD=NEW: run the backend NEW in place of the backend OLD in the whole suite, with the same expected outcomes")
-	cli.Number(fs, &f.settings.Retry, "retry", 0, defaultRetry, "how often to retry a run that the host of a worker disturbed")
+	cli.Number(fs, &f.settings.Retry, "retry", 0, defaultRetry, "how often to retry a run that the worker's machine disturbed (for example because its processors were busy)")
 	fs.DurationVar(&f.settings.AckWait, "ack-wait", defaultAckWait, "if a worker sends no report for this long, the queue gives the worker's run to another worker; a live worker reports three times in this period")
-	fs.DurationVar(&f.settings.Keep, "keep", defaultKeep, "age at which the queue deletes outcomes and runs")
-	fs.StringVar(&f.room, "max-size", defaultRoom, "maximum total size of the runs that the queue stores")
+	fs.DurationVar(&f.settings.Keep, "keep", defaultKeep, "the NATS server of the campaign deletes outcomes and runs that are older than this")
+	fs.StringVar(&f.room, "max-size", defaultRoom, "maximum total size of the runs that the NATS server of the campaign stores")
 	return cmd
 }
 
@@ -81,7 +81,7 @@ func (f *startFlags) check() error {
 	case (f.embed == "") == (f.URL == ""):
 		return errors.New("give one queue: either --queue nats://HOST:PORT (an existing NATS server) or --embed HOST:PORT (a NATS server in this process)")
 	case f.embed == "" && (f.out != "" || f.store != "" || f.cert != ""):
-		return errors.New("--out, --store and --embed-cert need --embed: with --queue, campaign finish writes the result")
+		return errors.New("--out, --store and --embed-cert work only with --embed: for a campaign on another NATS server (--queue), campaign finish writes the result")
 	case (f.cert == "") != (f.key == ""):
 		return errors.New("only one of --embed-cert and --embed-key is given: give both flags (the certificate and its private key)")
 	case f.out == "" && f.baseline != "":
@@ -131,7 +131,7 @@ func (v *verb) publish(ctx context.Context, q *queue.Queue, m *campaign.Manifest
 	c, err := campaign.Start(ctx, q, v.Book().Catalogue, m, func(n, of int) { v.say("published %d of %s", n, cli.Plural(of, "task")) })
 	if err == nil {
 		if s, serr := c.State(ctx, v.Book().Catalogue); serr == nil && s.Done > 0 {
-			v.say("continuing the campaign that was started at %s: %s", s.Started.Format(time.DateTime), line(s))
+			v.say("this campaign was started before, at %s, and now continues: %s", s.Started.Format(time.DateTime), line(s))
 		}
 		v.say("the queue (NATS %s) stores at most %s of runs, and deletes each run after %v", q.Version(), units.BytesSize(float64(m.Room)), m.Keep)
 	}
@@ -161,7 +161,7 @@ func (v *verb) embed(ctx context.Context, f startFlags, m *campaign.Manifest) (e
 	}
 	fmt.Fprintf(v.st.Stdout, "the queue of campaign %s runs at %s\nstart workers with: %s campaign work --queue %s\n", c.Name, s.URL(), v.st.Name, s.URL())
 	if f.out == "" {
-		v.say("all outcomes are stored in %s; Ctrl-C stops the queue; to continue, run the same command again", store)
+		v.say("all outcomes are stored in %s. This command runs the campaign's NATS server until you press Ctrl-C; to continue the campaign later, run the same command again", store)
 		<-ctx.Done()
 		return v.Exit(harness.ExitInterrupted)
 	}

@@ -73,7 +73,7 @@ unexpected result (exit code 5). The results are saved as ` + answersFile + ` in
 				return &harness.Error{Code: harness.ExitUsage, Err: err}
 			}
 			if keep != "" && from == "" {
-				return errors.New("--keep needs --from DIR: the directory of earlier runs, whose results --keep writes to a file")
+				return errors.New("--keep writes the results of earlier runs to a file: add --from DIR, the directory of these runs")
 			}
 			if keep != "" {
 				if err := writeAnswers(keep, answers); err != nil {
@@ -257,7 +257,7 @@ func answersOf(dir string) (answers []own.Answer, err error) {
 		}
 	}
 	if len(answers) == 0 {
-		return nil, fmt.Errorf("--from %s: the directory contains neither %s nor a run of a claim", dir, answersFile)
+		return nil, fmt.Errorf("--from %s: the directory contains neither %s nor a run of a claim: name a directory that claims --run has written", dir, answersFile)
 	}
 	return answers, nil
 }
@@ -298,9 +298,9 @@ func (a *verb) showClaims(claims []own.Claim, answers []own.Answer, asJSON, brie
 			continue
 		}
 		for _, one := range j.Answers {
-			bears := "supports the claim"
+			bears := "the result supports the claim"
 			if !one.Supports {
-				bears = "does not support the claim"
+				bears = "the result does not support the claim"
 			}
 			fmt.Fprintf(w, "\t%s\texit %d\t%s%s\n", bears, one.Exit, one.Run, figuresOf(one))
 		}

@@ -37,7 +37,7 @@ func TestUsage(t *testing.T) {
 		{"claims nine", 3, `there is no claim "nine"`},
 		{"claims --run --from x", 3, "choose one of the two flags"},
 		{"claims --from nowhere", 3, "--from: open nowhere"},
-		{"claims --run --jobs 0 9", 3, "--jobs 0: want a whole number, 1 or more"},
+		{"claims --run --jobs 0 9", 3, "--jobs 0: the value must be a whole number, 1 or more"},
 		{"claims", 0, "42  in part  5 runs   etcd can be used for locks, and"},
 		{"claims 9 --json", 0, `"verdict": "stands"`},
 		{"claims 99", 3, `there is no claim "99": run "claims" to list the claims`},

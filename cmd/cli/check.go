@@ -30,7 +30,7 @@ again. If lockstorm died before it merged the logs of the run into one history, 
 these logs. For a history file, check writes nothing.
 
 With --model, each FILE is a history of another tool, in EDN (as Jepsen's history.edn) or JSON. Each operation has the fields
-process, type (invoke, ok, fail, info), f and value. The order of the operations is their index, or without an index their time, or without both their place in
+process, type (invoke, ok, fail, info), f (the name of the operation) and value. The order of the operations is their index, or without an index their time, or without both their place in
 the file. A history passes if it is linearizable: its operations have an order in which the model allows every operation. Models:
 ` + modelHelp() + `
 For several histories the exit code is the first of these codes that applies: 1 (a violation), 4 (a file could not be

@@ -95,7 +95,7 @@ func (a *App) modelled(ctx context.Context, m models.Model, path string, f model
 	}
 	defer file.Close() //nolint:errcheck // only read
 	if st, err := file.Stat(); err == nil && st.IsDir() {
-		return modelResult{}, errors.New("this is a directory: --model needs a file of operations (Jepsen's history.edn, or JSON)")
+		return modelResult{}, errors.New("the argument is a directory, but --model needs a file of operations (Jepsen's history.edn, or JSON)")
 	}
 	h, err := operations.Read(file, operations.Options{Keyed: f.independent})
 	if err != nil {
@@ -134,12 +134,12 @@ func objectOf(o models.Result) modelledObject {
 // notJudged is what a history of operations does not say.
 func notJudged(m models.Model) []string {
 	out := []string{
-		"expired leases: the history does not contain the ends of leases, so a grant after another client's lease has expired counts as a violation",
-		"lost updates: the history does not contain the writes to the protected data",
-		"liveness and fairness: the history does not contain the ends of faults",
+		"expired leases are not judged: the history does not say when leases end, so if a lease expires and another client then gets the lock, this grant counts as a violation",
+		"lost updates are not judged: the history does not contain the writes to the protected data",
+		"liveness and fairness are not judged: the history does not say when faults ended",
 	}
 	if !strings.HasPrefix(m.Name, "register") && m.Name != "fenced-mutex" {
-		out = append(out, "fencing tokens: only the model fenced-mutex judges them")
+		out = append(out, "fencing tokens are not judged: only the model fenced-mutex judges fencing tokens")
 	}
 	return out
 }
@@ -150,7 +150,7 @@ const mostKeys = 20 // listed
 func tellModelled(w io.Writer, m models.Model, h *operations.History, r modelResult, judged []models.Result) {
 	fmt.Fprintf(w, "%s: %s, %s by %s (%d with unknown outcome; %d failed operations are ignored", r.File, h.Format, Plural(len(h.Calls), "operation"), Plural(h.Processes(), "process"), r.Unknown, r.Failed)
 	if h.Skipped > 0 {
-		fmt.Fprintf(w, "; %s of the nemesis (the injector of faults) ignored", Plural(h.Skipped, "event"))
+		fmt.Fprintf(w, "; lockstorm ignores %s of the nemesis (the program that injected faults)", Plural(h.Skipped, "event"))
 	}
 	fmt.Fprintf(w, ")\n\n  model         %s: %s\n", m.Name, m.Doc)
 	listed := 0
@@ -159,7 +159,7 @@ func tellModelled(w io.Writer, m models.Model, h *operations.History, r modelRes
 			continue
 		}
 		if listed++; listed > mostKeys {
-			fmt.Fprintf(w, "  and %s more without a pass\n", Plural(len(judged)-orderly(judged)-mostKeys, "key"))
+			fmt.Fprintf(w, "  and %s more did not pass (not listed here)\n", Plural(len(judged)-orderly(judged)-mostKeys, "key"))
 			break
 		}
 		tellObject(w, m, o)
@@ -223,7 +223,7 @@ func statesBefore(m models.Model, o models.Result) string {
 	if strings.HasPrefix(m.Name, "register") {
 		object = "register"
 	}
-	text := fmt.Sprintf("the earlier operations have several legal orders, which leave the %s in one of %d states, and no such state allows this operation: %s",
+	text := fmt.Sprintf("the earlier operations have several legal orders. After them the %s is in one of %d states, and this operation is impossible in each of these states: %s",
 		object, len(o.Before)+o.More, strings.Join(o.Before, "; "))
 	if o.More > 0 {
 		text += fmt.Sprintf("; and %d more", o.More)

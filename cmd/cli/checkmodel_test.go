@@ -34,7 +34,7 @@ func TestCheckModel(t *testing.T) {
 		code int
 		want []string
 	}{
-		{[]string{"--model", "mutex", good}, 0, []string{"EDN, 3 operations by 2 processes", "pass: linearizable as mutex", "leases: the history does not contain"}},
+		{[]string{"--model", "mutex", good}, 0, []string{"EDN, 3 operations by 2 processes", "pass: linearizable as mutex", "expired leases are not judged: the history does not say"}},
 		{[]string{"--model", "mutex", bad}, 1, []string{`acquire by process 2, value {"fence":3} (lines 3 to 4) is impossible: before this operation the lock is held`, "these 2 operations", "violation: not linearizable as mutex"}},
 		{[]string{"--model", "fenced-mutex", token}, 1, []string{"the lock is free, and the highest token is 3"}},
 		{[]string{"--model", "register", "--independent", keyed}, 1, []string{"key b: read by process 2, value 7", "the value is nil", "1 of 2 keys"}},
@@ -43,7 +43,7 @@ func TestCheckModel(t *testing.T) {
 		{[]string{"--model", "register", good}, 3, []string{`line 1: model register has no operation "acquire": its operations are cas`}},
 		{[]string{"--model", "mutx", good}, 3, []string{`unknown model "mutx": use one of mutex`}},
 		{[]string{"--model", "semaphore", good}, 3, []string{"--model semaphore:permits=3"}},
-		{[]string{"--model", "mutex", dir}, 3, []string{"this is a directory"}},
+		{[]string{"--model", "mutex", dir}, 3, []string{"the argument is a directory"}},
 		{[]string{"--model", "mutex", filepath.Join(dir, "none")}, 3, []string{"no such file"}},
 		{[]string{"--independent", good}, 3, []string{"add --model"}},
 	} {

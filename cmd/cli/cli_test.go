@@ -78,7 +78,7 @@ func TestUsage(t *testing.T) {
 		{"run --backend zk-rwlock --workload reentrant", 3, "backend zk-rwlock is read-write"},
 		{"run --backend redis-lua --workload two-locks", 3, "this workload needs two locks: use --locks 2"},
 		{"run --backend redis-lua --workload job:mark=maybe", 3, "mark=maybe: choose no, after or before"},
-		{"run --backend redis-lua --nemesis kill-connection", 3, "a server that can end this connection: backend redis-lua on topology redis-single"},
+		{"run --backend redis-lua --nemesis kill-connection", 3, "servers that can end a connection: backend redis-lua on topology redis-single"},
 		{"run --backend sql-lease-row --nemesis promote-replica", 3, "postgres has no replica that lockstorm could promote"},
 		// Plans, parameters and waits are bounded.
 		{"run --backend redis-lua --nemesis client-pause:every=1ns --time 3s", 3, "every=1ns would inject the fault 3000000000 times in a run of 3s, but the limit is 100000"},
@@ -95,10 +95,10 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lua --nemesis client-pause:", 3, "there is nothing after the colon"},
 		{"run --backend redis-lua --require=", 3, "--require needs the name of a check"},
 		// Values are named with what they should be, and whose they are.
-		{"run --backend redis-lua --clients two", 3, `--clients "two": want a whole number`},
-		{"run --backend redis-lua --seed -1", 3, `--seed "-1": want a whole number, 0 or more`},
-		{"run --backend redis-lua --json=maybe", 3, `--json "maybe": want true or false`},
-		{"run --backend redis-lua --ttl soon", 3, `--ttl "soon": want a duration`},
+		{"run --backend redis-lua --clients two", 3, `--clients "two": the value must be a whole number`},
+		{"run --backend redis-lua --seed -1", 3, `--seed "-1": the value must be a whole number, 0 or more`},
+		{"run --backend redis-lua --json=maybe", 3, `--json "maybe": the value must be true or false`},
+		{"run --backend redis-lua --ttl soon", 3, `--ttl "soon": the value must be a duration`},
 		{"run --backend redis-lua --workload counter:hold=abc", 3, "workload counter: hold=abc is not a length"},
 		{"run --backend redis-lua --workload counter:try=2", 3, "workload counter: try=2 is not a number from 0 to 1"},
 		{"run --backend redis-lua --nemesis chaos:every=-1s", 3, "nemesis chaos: every=-1s is not a length"},

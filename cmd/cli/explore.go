@@ -73,14 +73,14 @@ Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage
 	fs := cmd.Flags()
 	fs.StringVar(&f.cfg.Backend, "backend", "", "the lock to search (see: list backends); exec:cmd=FILE for a lock in another language")
 	fs.StringVar(&f.cfg.Topology, "topology", "", "set of servers (default: the first one that the backend supports)")
-	fs.StringVar(&f.cfg.Fencing, "fencing", f.cfg.Fencing, "protect the data with fencing tokens: on, off, or both")
+	fs.StringVar(&f.cfg.Fencing, "fencing", f.cfg.Fencing, "which data the clients write: on (only data that checks fencing tokens), off (only data that does not check tokens), or both (both kinds side by side)")
 	fs.StringVar(&f.cfg.Discipline, "discipline", "", "when clients stop using the lock: told (when the library reports that the lock is lost), obey (at the end of the lease) or trusting (never); default: told for libraries that report a loss, else obey")
 	fs.StringVar(&f.cfg.FailOn, "fail-on", f.cfg.FailOn, "violations that explore searches for: all; or defect: all violations except those inherent to leases")
 	fs.DurationVar(&f.cfg.TTL, "ttl", 0, "time to live of leases (default: the default of the topology, or else 1s)")
 	positive(fs, &f.length, "for", "how long to search (default: 10m)")
 	fs.StringVar(&f.out, "out", "", "directory of the search; if the directory contains an earlier search, explore continues that search (default: "+runsDir+"/explore-BACKEND-TIME)")
 	Number(fs, &f.jobs, "jobs", 1, 0, "maximum number of parallel runs (default: by processors and memory)")
-	Number(fs, &f.keep, "keep", 1, exploreKeep, "maximum number of runs with a violation whose directories explore keeps")
+	Number(fs, &f.keep, "keep", 1, exploreKeep, "explore keeps the directories of at most this many runs with a violation")
 	Number(fs, &f.stop, "stop-at", 1, 0, "end after this many distinct violations (default: no limit)")
 	fs.StringVar(&f.until, "until", "", "CHECK or CHECK:CLASS: end at the first violation that this check finds (in this class), for example ownership:defect")
 	Number(fs, &f.shrink, "shrink", 0, 1, "number of violations (the first ones found) for which explore searches at the end for the smallest run that still shows the violation")
@@ -157,9 +157,9 @@ func (a *App) explored(ctx context.Context, f exploreFlags, out string, st *sear
 			return err
 		}
 	} else {
-		fmt.Fprintf(a.st.Stdout, "%s in %v (%d without a verdict; %d more could not be started); %s of behaviour seen\n", Plural(st.Runs, "run"), took.Round(time.Second), st.Unjudged, st.Refused, Plural(st.Features, "kind"))
+		fmt.Fprintf(a.st.Stdout, "%s in %v (%d runs had no verdict; %d more runs could not be started); explore saw %s of behaviour\n", Plural(st.Runs, "run"), took.Round(time.Second), st.Unjudged, st.Refused, Plural(st.Features, "kind"))
 		for _, why := range slices.Sorted(maps.Keys(st.Why)) {
-			fmt.Fprintf(a.st.Stdout, "    without a verdict: %s in %s\n", why, Plural(st.Why[why], "run"))
+			fmt.Fprintf(a.st.Stdout, "    reason for no verdict: %s (in %s)\n", why, Plural(st.Why[why], "run"))
 		}
 		for i, v := range st.Violations {
 			fmt.Fprintf(a.st.Stdout, "\nviolation %d: %s; found in %s, first after %v\n%s\n", i+1, v, Plural(v.Runs, "run"), v.After.Round(time.Second), a.st.Style.Wrap("    "+v.Message, 4))

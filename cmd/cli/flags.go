@@ -74,7 +74,7 @@ func (a *App) plainFlagError(err error) error {
 	case value.Type() == "duration" && overflows(bad.GetValue()):
 		return fmt.Errorf("--%s %s: the duration is too long: choose a shorter one", bad.GetFlag().Name, bad.GetValue())
 	}
-	return fmt.Errorf("--%s %q: want %s", bad.GetFlag().Name, bad.GetValue(), want)
+	return fmt.Errorf("--%s %q: the value must be %s", bad.GetFlag().Name, bad.GetValue(), want)
 }
 
 // overflows reports whether a text is a duration, but for its length.
@@ -132,7 +132,7 @@ func (a atLeast) Type() string { return "int" }
 func (a atLeast) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < a.least {
-		return fmt.Errorf("want a whole number, %d or more", a.least)
+		return fmt.Errorf("the value must be a whole number, %d or more", a.least)
 	}
 	*a.value = n
 	return nil
@@ -157,7 +157,7 @@ func (l longer) Type() string { return "duration" }
 func (l longer) Set(s string) error {
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 {
-		return fmt.Errorf("want a duration above 0, such as 90s or 10m")
+		return fmt.Errorf("the value must be a duration above 0, such as 90s or 10m")
 	}
 	*l.value = d
 	return nil

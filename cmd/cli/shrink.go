@@ -32,7 +32,7 @@ func (a *App) shrinkCommand() *cobra.Command {
 		Short: "find the smallest run that still shows the same violation",
 		Long: `Tries smaller versions of the run in a run directory: fewer faults, fewer clients, a shorter run, shorter faults. shrink takes
 a smaller version if nearly every run of this version shows the same violation (check, rule and class). shrink repeats each version
-until a statistical test decides (a sequential test of 90 % against 50 %). After 4 runs with the violation shrink takes the version.
+until a statistical test decides (a sequential test: do 90 % or only 50 % of the runs show the violation?). After 4 runs with the violation shrink takes the version.
 After 2 runs without the violation shrink refuses the version. At most 1 of 10 decisions is wrong.
 
 At the end shrink repeats the smallest version --rate times, and prints the share of runs with the violation, with the 95 %
@@ -107,7 +107,7 @@ func (a *App) notShrunk(ctx context.Context, err error) error {
 		fmt.Fprintln(a.st.Stderr, "interrupted before a smaller version was found")
 		return a.Exit(harness.ExitInterrupted)
 	case errors.Is(err, explore.ErrNotAgain):
-		fmt.Fprintf(a.st.Stdout, "\ninconclusive: %v; shrink needs a run that shows the violation in nearly every repetition\n", err)
+		fmt.Fprintf(a.st.Stdout, "\ninconclusive: %v. shrink needs a run that shows its violation in nearly every repetition: name another run with this violation\n", err)
 		return a.Exit(harness.ExitUnknown)
 	}
 	return err

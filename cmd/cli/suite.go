@@ -95,7 +95,7 @@ If several of the codes 1, 4, 2 and 5 apply, suite uses the first of them in thi
 	f.StringArrayVar(&s.replace, "replace", nil, "OLD=NEW: run the backend NEW in place of the backend OLD in the whole suite, with the same expected outcomes")
 	f.BoolVar(&s.list, "list", false, "list the cells with their expected outcomes and the estimated time, without making runs")
 	f.BoolVar(&s.print, "print", false, "print the suite file, without making runs")
-	Number(f, &s.matrix, "print-matrix", 1, 0, "print n shards as JSON, for a dynamic matrix of a CI service, without making runs")
+	Number(f, &s.matrix, "print-matrix", 1, 0, "split the suite into n shards, and print a list of them as JSON, for a dynamic matrix of a CI service (a job for each shard), without making runs")
 	f.BoolVar(&s.schema, "schema", false, "print the JSON schema of suite files, for editors, without making runs")
 	f.BoolVar(&s.asJSON, "json", false, "print results.json on stdout")
 	return cmd
@@ -197,7 +197,7 @@ func (a *App) define(file *plan.File, s suiteFlags) ([]plan.Cell, *gate.Definiti
 	for _, pair := range s.replace {
 		old, by, ok := strings.Cut(pair, "=")
 		if !ok || old == "" || by == "" {
-			return nil, nil, fmt.Errorf("--replace %s: write OLD=NEW, the names of two backends", pair)
+			return nil, nil, fmt.Errorf("--replace %s: write OLD=NEW, the name of the backend to replace and the name of the new backend", pair)
 		}
 		if err := file.Replace(a.cat, cells, old, by); err != nil {
 			return nil, nil, err
@@ -256,7 +256,7 @@ func (s suiteFlags) readBaseline() (*gate.Results, error) {
 	}
 	r, err := gate.ReadResults(s.baseline)
 	if err != nil {
-		return nil, fmt.Errorf("--baseline: %w (--update-baseline writes one)", err)
+		return nil, fmt.Errorf("--baseline: %w (to write a new baseline file, add --update-baseline)", err)
 	}
 	return r, nil
 }

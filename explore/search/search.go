@@ -243,7 +243,7 @@ func (w *searching) once(ctx context.Context) {
 	w.exchange(ctx, false)
 	g, nth, ok := w.next()
 	if !ok {
-		w.end(errors.New("the search found no run that is possible with this lock on this machine"))
+		w.end(errors.New("explore found no faults and settings with which this lock can run on this machine: run lockstorm doctor to see what is missing"))
 		return
 	}
 	dir := filepath.Join(w.Dir, tries, strconv.Itoa(nth))
@@ -282,7 +282,7 @@ func (w *searching) learn(g Genome, nth int, dir string, r *checker.Results, rec
 	if err != nil {
 		w.state.Refused++
 		if w.failed++; w.failed >= mostFailures {
-			w.give(fmt.Errorf("%d runs one after the other could not be started; error of the last run: %w", w.failed, err))
+			w.give(fmt.Errorf("%d runs one after the other could not be started. The error of the last run: %w", w.failed, err))
 		}
 		return
 	}

@@ -109,7 +109,7 @@ func (c *Clock) Jump(d time.Duration) (time.Duration, error) {
 func (c *Clock) store(offset time.Duration) error {
 	f, err := os.OpenFile(c.path, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("clock of a server: %w", err)
+		return fmt.Errorf("cannot change the clock of a server: %w", err)
 	}
 	var b [8]byte
 	binary.NativeEndian.PutUint64(b[:], uint64(offset))

@@ -88,7 +88,7 @@ func collect(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Ef
 		}
 		proof, err := can.Collect(ctx, t.For)
 		if err != nil {
-			return e, fmt.Errorf("the garbage collector of %s: %w", c.Name(), err)
+			return e, fmt.Errorf("the garbage collection of client %s failed: %w", c.Name(), err)
 		}
 		proofs = append(proofs, c.Name()+" was stopped by its garbage collector: "+proof)
 	}

@@ -39,7 +39,7 @@ func (Evict) Available(s nemesis.Setting) error {
 	case needsStore(s) != nil:
 		return needsStore(s)
 	case s.Stores && len(s.Policies) == 0:
-		return fmt.Errorf("the servers of topology %s never evict keys", s.Topology)
+		return fmt.Errorf("this fault needs servers that evict keys, but the servers of topology %s never evict keys", s.Topology)
 	case s.Stores && !s.RealOnly:
 		return errors.New("the embedded server never evicts keys: this fault needs a real server (--provider process or container)")
 	}
@@ -91,7 +91,7 @@ func makeRoom(ctx context.Context, filled []filledNode) (string, error) {
 func evictKeys(ctx context.Context, n nemesis.Node, s cluster.Evictor, policy string, keys []string, fills func()) (string, error) {
 	k, ok := nemesis.As[cluster.Keeper](n)
 	if !ok {
-		return "", errors.New("the server stores no keys")
+		return "", errors.New("the server stores no keys, so it cannot evict the lock's key")
 	}
 	var text string
 	err := nemesis.Until(ctx, func() (bool, error) {

@@ -93,7 +93,7 @@ func TestEvictHealsWhatItCan(t *testing.T) {
 func TestEvictPlans(t *testing.T) {
 	cannot(t, Evict{}, map[string]func(*nemesis.Setting){
 		withoutServer: noServer, withoutStore: noStore, withoutKeys: noKeys,
-		"the servers of topology t never evict keys":                                                              func(s *nemesis.Setting) { s.Policies = nil },
+		"this fault needs servers that evict keys, but the servers of topology t never evict keys":                func(s *nemesis.Setting) { s.Policies = nil },
 		"the embedded server never evicts keys: this fault needs a real server (--provider process or container)": func(s *nemesis.Setting) { s.RealOnly = false },
 	})
 	planned(t, map[string]string{

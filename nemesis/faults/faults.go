@@ -42,7 +42,7 @@ func needsStore(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Stores {
-		return fmt.Errorf("lockstorm cannot delete data on the servers of topology %s", s.Topology)
+		return fmt.Errorf("this fault needs servers on which lockstorm can delete data: on the servers of topology %s this is impossible", s.Topology)
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (Flap) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (neme
 	}
 	first, began := 0, int64(0) // a client that has no connection now opens one soon
 	if nemesis.Until(ctx, func() (bool, error) { began, first = w.Now(), resetAll(links); return first > 0, nil }) != nil {
-		return nemesis.Effect{}, fmt.Errorf("there was no open connection to reset (%d links)", len(links))
+		return nemesis.Effect{}, fmt.Errorf("flap found no open connection on the %d links between the chosen clients and servers, so there was nothing to reset", len(links))
 	}
 	flapping, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
@@ -75,7 +75,7 @@ func (Flap) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (neme
 		Heal: func(context.Context) (string, error) {
 			cancel()
 			wg.Wait()
-			return fmt.Sprintf("%d connections were reset in %d rounds", total, rounds), nil
+			return fmt.Sprintf("lockstorm has stopped the resets: %d connections were reset in %d rounds", total, rounds), nil
 		},
 	}, nil
 }

@@ -48,7 +48,7 @@ func TestFlap(t *testing.T) {
 func TestFlapInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	both := nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()}
-	l.givesUp("flap", both, "there was no open connection to reset (1 links)")
+	l.givesUp("flap", both, "flap found no open connection on the 1 links between the chosen clients and servers, so there was nothing to reset")
 	if _, err := (Flap{}).Inject(l.ctx, l, both); err == nil {
 		t.Error("it flaps without a period")
 	}

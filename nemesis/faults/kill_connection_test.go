@@ -14,7 +14,7 @@ func TestKillConnection(t *testing.T) {
 	l.check(l.set(2, "8"))
 	hit := &nemesis.Hit{Client: l.client(1), Lock: "L1", Connection: "7"}
 	e := l.must("kill-connection", nemesis.Target{Clients: l.Clients()[:1], Hit: hit})
-	if e.Proof != "store-2 ended the connection 7 of c1, which held L1" || e.Heal != nil {
+	if e.Proof != "server store-2 ended the connection 7 of client c1, which held lock L1" || e.Heal != nil {
 		t.Errorf("proof %q", e.Proof)
 	}
 	if l.has(2, "7") || !l.has(2, "8") {
@@ -36,7 +36,7 @@ func TestKillConnectionInTheWay(t *testing.T) {
 func TestKillConnectionPlans(t *testing.T) {
 	cannot(t, KillConnection{}, map[string]func(*nemesis.Setting){
 		withoutServer: noServer,
-		"this fault needs a lock that ends with its connection, and a server that can end this connection: backend b on topology t does not have both": func(s *nemesis.Setting) { s.Connections = false },
+		"this fault ends the connection of a holder, so it needs a lock whose grants end with the connection, and servers that can end a connection: backend b on topology t does not have both": func(s *nemesis.Setting) { s.Connections = false },
 	})
 	planned(t, map[string]string{"kill-connection:at=before-release": "", "kill-connection:for=1s": `has no parameter "for"`})
 }

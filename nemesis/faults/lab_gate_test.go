@@ -214,7 +214,7 @@ func nobodyRules(s *nemesis.Setting) { s.FailOver = 0 }
 
 const (
 	withoutServer = "topology t of backend b has no servers, but this fault acts on servers"
-	withoutStore  = "lockstorm cannot delete data on the servers of topology t"
+	withoutStore  = "this fault needs servers on which lockstorm can delete data: on the servers of topology t this is impossible"
 	withoutKeys   = "this fault must know the keys under which the servers keep a lock: lockstorm does not know the keys of backend b on topology t"
 	withoutFleet  = "topology t has no automatic fail-over: choose a topology whose servers replace a failed leader by themselves"
 )

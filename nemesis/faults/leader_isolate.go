@@ -69,7 +69,7 @@ func (LeaderIsolate) Inject(ctx context.Context, w nemesis.World, t nemesis.Targ
 	}
 	both := fmt.Sprintf("both %s and %s report themselves as %s", old.Name(), heir.Name(), role)
 	if !history.Leads(role) {
-		both = fmt.Sprintf("%s reports itself as %s, %s as %s", old.Name(), role, heir.Name(), heir.Role())
+		both = fmt.Sprintf("%s reports itself as %s, and %s reports itself as %s", old.Name(), role, heir.Name(), heir.Role())
 	}
 	var with []string
 	for _, c := range w.Clients() {
@@ -81,7 +81,7 @@ func (LeaderIsolate) Inject(ctx context.Context, w nemesis.World, t nemesis.Targ
 	if mode := t.Params[paramMode]; mode != modeCut && mode != "" {
 		broke = "are broken by " + mode
 	}
-	e.Proof = fmt.Sprintf("%d links %s: on one side %s with %s; on the other side %s; %s",
+	e.Proof = fmt.Sprintf("%d links between two sides %s: on one side %s with %s; on the other side %s; %s",
 		len(b.mends), broke, old.Name(), strings.Join(with, ", "), text, both)
 	return e, nil
 }

@@ -102,7 +102,7 @@ func pair(w nemesis.World) (master, heir nemesis.Node, err error) {
 		}
 	}
 	if master == nil || heir == nil {
-		return nil, nil, errors.New("no master with a replica was found")
+		return nil, nil, errors.New("lockstorm found no running master that has a replica")
 	}
 	return master, heir, nil
 }
@@ -138,7 +138,7 @@ func rejoin(ctx context.Context, dead []nemesis.Restarter, old, heir nemesis.Nod
 	}
 	p, ok := nemesis.As[cluster.Promoter](heir)
 	if !ok {
-		return text, fmt.Errorf("%s is not a server that can be promoted", heir.Name())
+		return text, fmt.Errorf("lockstorm cannot promote server %s: this kind of server has no command for this", heir.Name())
 	}
 	return strings.Join([]string{text, said}, "; "), p.Secure(ctx)
 }

@@ -59,7 +59,7 @@ func (QuorumLoss) Available(s nemesis.Setting) error {
 // Inject takes the chosen servers away and waits until nobody leads.
 func (QuorumLoss) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	if len(t.Nodes) <= len(w.Nodes())/2 {
-		return nemesis.Effect{}, fmt.Errorf("nodes selects %d of %d servers, which is not a majority: use nodes=%s", len(t.Nodes), len(w.Nodes()), nemesis.RoleMajority)
+		return nemesis.Effect{}, fmt.Errorf("nodes= selects only %d of %d servers, but this fault needs a majority of the servers: use nodes=%s", len(t.Nodes), len(w.Nodes()), nemesis.RoleMajority)
 	}
 	e, err := takeAway(ctx, w, t)
 	heal := e.Heal
@@ -73,7 +73,7 @@ func (QuorumLoss) Inject(ctx context.Context, w nemesis.World, t nemesis.Target)
 			return text, err
 		}
 		leader, err := somebodyLeads(ctx, w)
-		return fmt.Sprintf("%s; %s leads after %v", text, leader, time.Duration(w.Now()-since).Round(time.Millisecond)), err
+		return fmt.Sprintf("%s; %s became the leader after %v", text, leader, time.Duration(w.Now()-since).Round(time.Millisecond)), err
 	}
 	if err != nil {
 		return e, err

@@ -30,7 +30,7 @@ func TestQuorumLoss(t *testing.T) {
 			t.Errorf("while no server leads: %v", err)
 		}
 		cancel()
-		l.says(l.heal(e), "store-1 leads after ")
+		l.says(l.heal(e), "store-1 became the leader after ")
 	}
 }
 
@@ -53,7 +53,7 @@ func TestQuorumLossCut(t *testing.T) {
 func TestQuorumLossInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(3, 0), 0)
 	e, err := l.inject("quorum-loss", on(l.node(1)))
-	l.fails(e, err, "nodes selects 1 of 3 servers, which is not a majority")
+	l.fails(e, err, "nodes= selects only 1 of 3 servers, but this fault needs a majority of the servers")
 	if l.node(1).Role() == history.RoleDown {
 		t.Error("it was killed all the same")
 	}

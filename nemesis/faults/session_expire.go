@@ -34,7 +34,7 @@ func (SessionExpire) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Sessions {
-		return fmt.Errorf("this fault needs a lock that ends with its session, and a server that can end this session: backend %s on topology %s does not have both", s.Backend, s.Topology)
+		return fmt.Errorf("this fault ends the session of a holder, so it needs a lock whose grants end with the session, and servers that can end a session: backend %s on topology %s does not have both", s.Backend, s.Topology)
 	}
 	return nil
 }
@@ -63,9 +63,9 @@ func endOn[C any](w nemesis.World, hit *nemesis.Hit, what, id string, end func(C
 		}
 		err := end(can)
 		if err == nil {
-			return nemesis.Effect{Proof: fmt.Sprintf("%s ended the %s %s of %s, which held %s", n.Name(), what, id, hit.Client.Name(), hit.Lock)}, nil
+			return nemesis.Effect{Proof: fmt.Sprintf("server %s ended the %s %s of client %s, which held lock %s", n.Name(), what, id, hit.Client.Name(), hit.Lock)}, nil
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", n.Name(), err))
 	}
-	return nemesis.Effect{}, errors.Join(append(errs, fmt.Errorf("no server ended the %s", what))...)
+	return nemesis.Effect{}, errors.Join(append(errs, fmt.Errorf("no server ended the client's %s", what))...)
 }

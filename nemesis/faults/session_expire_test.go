@@ -14,7 +14,7 @@ func TestSessionExpire(t *testing.T) {
 	l.check(l.set(2, "0x2"))
 	hit := &nemesis.Hit{Client: l.client(1), Lock: "L1", Lease: "0x1"}
 	e := l.must("session-expire", nemesis.Target{Clients: l.Clients()[:1], Hit: hit})
-	if e.Proof != "store-2 ended the session 0x1 of c1, which held L1" || e.Heal != nil {
+	if e.Proof != "server store-2 ended the session 0x1 of client c1, which held lock L1" || e.Heal != nil {
 		t.Errorf("proof %q", e.Proof)
 	}
 	if l.has(2, "0x1") || !l.has(2, "0x2") {
@@ -36,7 +36,7 @@ func TestSessionExpireInTheWay(t *testing.T) {
 func TestSessionExpirePlans(t *testing.T) {
 	cannot(t, SessionExpire{}, map[string]func(*nemesis.Setting){
 		withoutServer: noServer,
-		"this fault needs a lock that ends with its session, and a server that can end this session: backend b on topology t does not have both": func(s *nemesis.Setting) { s.Sessions = false },
+		"this fault ends the session of a holder, so it needs a lock whose grants end with the session, and servers that can end a session: backend b on topology t does not have both": func(s *nemesis.Setting) { s.Sessions = false },
 	})
 	planned(t, map[string]string{"session-expire:at=before-release": "", "session-expire:for=1s": `has no parameter "for"`})
 }

@@ -220,7 +220,7 @@ func (l *Link) ProveCut(ctx context.Context) (string, error) {
 	f, cuts := l.front, l.cuts
 	l.mu.Unlock()
 	if cuts == 0 {
-		return "", fmt.Errorf("link %v is not cut", l.Pair)
+		return "", fmt.Errorf("link %v should be cut, but is not cut", l.Pair)
 	}
 	if f == nil {
 		return "new connections are closed at once", l.drained(ctx)

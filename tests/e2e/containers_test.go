@@ -142,7 +142,7 @@ func inContainers(t *testing.T, inherent, defect, gone suite.Expectation) {
 			if v := r.Versions["image "+image]; !strings.Contains(v, "@sha256:") {
 				t.Errorf("the image on record is %q", v)
 			}
-			if c.Name == "server-pause" && !strings.Contains(out, "as frozen)") {
+			if c.Name == "server-pause" && !strings.Contains(out, " is frozen)") {
 				t.Errorf("the pause has no proof of the kernel\n%s", out)
 			}
 			nothingLeft(t, dir)
@@ -239,7 +239,7 @@ func TestContainersThatCannotBe(t *testing.T) {
 		{"no rights", "unix://" + closed, "", "let an administrator add you to the group docker", 4, true},
 		{"another host", "tcp://127.0.0.1:9", "", "the Docker daemon does not answer", 4, false},
 		{"no such image", "", "--image redis=localhost/lockstorm-no-such:1", "is not on this host and cannot be pulled", 4, false},
-		{"no such program", "", "--image redis=debian:bookworm-slim", "has no program redis-server: it is not a redis image", 4, false},
+		{"no such program", "", "--image redis=debian:bookworm-slim", "does not contain the program redis-server, so the image is not a redis image", 4, false},
 		{"image of another", "", "--image etcd=a:1", "no server of topology", 3, false},
 		{"no image of that name", "", "--image oracle=a:1", `there is no image "oracle"`, 3, false},
 		{"no image at all", "", "--image redis", "write NAME=REF", 3, false},

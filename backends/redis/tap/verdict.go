@@ -99,5 +99,5 @@ func (tr *Trail) text(is func(Send) bool) string {
 			}
 		}
 	}
-	return fmt.Sprintf("requests sent: %d, requests without an answer: %d", n, lost)
+	return fmt.Sprintf("requests that the client sent: %d, requests that got no answer: %d", n, lost)
 }
