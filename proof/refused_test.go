@@ -83,7 +83,7 @@ func TestClaims(t *testing.T) {
 		{"just late", tries + "15001us 1 c1 fail try-acquire lock=L grant=a error=busy\n", with(try, func(c *proof.Claim) { c.To = 15*ms + 1000 }), ""},
 		{"with a class", tries + "20ms 1 c1 fail try-acquire lock=L grant=a error=busy\n", with(try, func(c *proof.Claim) { c.Class = "defect" }), "cannot have class defect"},
 		{"no try", strings.Replace(tries, "try-acquire", "acquire", 1) + "20ms 1 c1 fail acquire lock=L grant=a error=busy\n", try, "not by a try-acquire"},
-		{"no bound", strings.Replace(tries, "bounds=try:10ms", "", 1) + "20ms 1 c1 fail try-acquire lock=L grant=a error=busy\n", try, "in time"},
+		{"no bound", strings.Replace(tries, "bounds=try:10ms", "", 1) + "20ms 1 c1 fail try-acquire lock=L grant=a error=busy\n", try, "within the time limit"},
 
 		{"late notice", strings.Replace(strings.Replace(late, "110ms", "48ms", 1), "112ms", "50ms", 1), notice, ""},
 		{"never told", strings.Replace(strings.Replace(late, "110ms", "48ms", 1), "112ms", "50ms", 1), rule(notice, "no-notice"), "no-notice for a holder that was never told"},

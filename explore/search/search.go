@@ -109,8 +109,7 @@ func (s *Search) Go(ctx context.Context) (*State, error) {
 		return nil, err
 	}
 	if w.exchange(ctx, true); len(c.entries) == 0 {
-		w.alone = s.Space.sweep()
-		w.packs = s.Space.packed(w.alone)
+		w.packs, w.alone = s.Space.packed(s.Space.sweep())
 	}
 	ctx, w.stop = context.WithCancel(ctx)
 	defer w.stop()

@@ -37,15 +37,23 @@ func (s *Space) sweep() (all []Gene) {
 	return all
 }
 
-// packed are faults a few at a time, each of another family: most faults show nothing, and a run with three of them says so three times as fast.
-// One may hide what another would show: so each is tried alone, too, but later.
-func (s *Space) packed(all []Gene) (packs [][]Gene) {
-	families := map[string]string{}
+// packed are faults in the order in which they are tried first: the first of each family alone, and the others a few at a time, each of another
+// family. Most faults show nothing, and a run with three of them says so three times as fast. One may hide what another would show: so each of
+// these is tried alone, too, but later.
+func (s *Space) packed(all []Gene) (packs [][]Gene, later []Gene) {
+	families, seen := map[string]string{}, map[string]bool{}
 	for _, f := range s.faults {
 		families[f.Name] = f.Family
 	}
+	first := func(g Gene) bool { return len(g.Params) == 0 && !seen[families[g.Name]] }
 	var pack []Gene
 	for _, g := range all {
+		if first(g) {
+			seen[families[g.Name]] = true
+			packs = append(packs, []Gene{g})
+			continue
+		}
+		later = append(later, g)
 		if len(pack) == mostFaults || slices.ContainsFunc(pack, func(other Gene) bool { return families[other.Name] == families[g.Name] }) {
 			packs, pack = append(packs, pack), nil
 		}
@@ -54,7 +62,7 @@ func (s *Space) packed(all []Gene) (packs [][]Gene) {
 	if len(pack) > 0 {
 		packs = append(packs, pack)
 	}
-	return packs
+	return packs, later
 }
 
 // Shortest is how long a search must last at least for its first run to end.
