@@ -73,7 +73,7 @@ func (s *scene) stockOff(c Claim) (story []string, err error) {
 			switch {
 			case u.Invoke.Register != "stock" || u.Invoke.F != history.FWrite || u.Outcome() == history.Fail || u.Start() > c.To:
 			case u.Outcome() != history.OK || u.End() >= c.From:
-				return nil, fmt.Errorf("it is unknown whether the write of grant %s took effect before the client read the stock, so the right stock is unknown", of.ID)
+				return nil, fmt.Errorf("it is unknown whether the write of grant %s took effect before the client read the stock (the data of the workload), so the value that the client should have read is unknown", of.ID)
 			default:
 				sum += u.Invoke.Value.New.V - u.Invoke.Value.Base.V
 			}

@@ -63,7 +63,7 @@ func (p *painter) silent(node string) {
 		found = append(found, tenure{node: node, role: role, event: in.Invoke.Time, Interval: whole})
 	}
 	for _, t := range found {
-		p.standing(node, t.role, t.Interval, "this role was observed when a fault was injected at "+moment(t.event))
+		p.standing(node, t.role, t.Interval, "the server had this role at "+moment(t.event)+", when a fault was injected")
 	}
 	if len(found) == 0 {
 		p.standing(node, "", whole, "the record does not show the role of this server")

@@ -55,9 +55,9 @@ func TestServersAreShown(t *testing.T) {
 		"411-732 d: down, killed at 0.300 s",
 		"625-1160 a: down, the record shows this role since 0.500 s",
 		"625-1160 b: master, the record shows this role since 0.500 s",
-		"90-1160 d: leader, this role was observed when a fault was injected at 0.300 s",
+		"90-1160 d: leader, the server had this role at 0.300 s, when a fault was injected",
 		"90-1160 e: server, the record does not show the role of this server",
-		"90-1160 watcher: supervisor, this role was observed when a fault was injected at 0.700 s",
+		"90-1160 watcher: supervisor, the server had this role at 0.700 s, when a fault was injected",
 		"90-625 a: master, the record shows this role since 0.000 s",
 		"90-625 b: replica, the record shows this role since 0.000 s",
 	}
