@@ -342,7 +342,12 @@ func (x *bench) mend(l backends.Locker) {
 }
 
 func (x *bench) ends(ctx context.Context) error {
-	lease, err := x.take(ctx, x.b, "ends")
+	lock := "ends"
+	lease, err := x.take(ctx, x.b, lock)
+	if outcome, _ := backends.Outcome(err); outcome == history.Info { // the library's own limit is over, as on a busy host: it may have that lock
+		lock = "ends-again"
+		lease, err = x.take(ctx, x.b, lock)
+	}
 	if err != nil {
 		return err
 	}
@@ -359,7 +364,7 @@ func (x *bench) ends(ctx context.Context) error {
 	if x.spec.Ends != history.EndsLease || time.Since(began) > x.t.TTL/2 {
 		return nil
 	}
-	if next, err := x.try(ctx, x.a, "ends"); err == nil && x.clock.Now() < lease.Info().Deadline {
+	if next, err := x.try(ctx, x.a, lock); err == nil && x.clock.Now() < lease.Info().Deadline {
 		return errors.Join(errors.New("the adapter released its lock when lockstorm closed its pipe: an adapter must then exit without releasing any lock"), next.Release(ctx))
 	}
 	return nil
