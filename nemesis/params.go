@@ -58,14 +58,14 @@ func ClientParams(length, every string) []catalog.Param {
 
 // NodesParam chooses servers; those without data are only hurt when they are named.
 func NodesParam(def string) catalog.Param {
-	return catalog.Param{Name: paramNodes, Default: def, Doc: "which servers the fault hits: a number of servers (servers that granted the lock are chosen first), leader or master (the same), follower or replica (the same), majority, granted (all servers that granted the lock), all, or names joined by +"}
+	return catalog.Param{Name: paramNodes, Default: def, Doc: "which servers the fault hits: a number of servers (servers that granted the lock are chosen first), leader or master (both words mean the same), follower or replica (both words mean the same), majority, granted (all servers that granted the lock), all, or names joined by +"}
 }
 
 // ServerParams are those of faults that hurt servers, and the fault's own.
 func ServerParams(length, every, nodes string, own ...catalog.Param) []catalog.Param {
 	return append(append(CommonParams(length, every), NodesParam(nodes),
-		catalog.Param{Name: paramClients, Doc: "the clients whose steps count: the fault acts when one of these clients reaches the point; names joined by + (default: all clients)"},
-		catalog.Param{Name: paramGrant, Default: GrantAny, Doc: "how many servers must have granted the client the lock, so that the fault acts: any (any number of servers), all (all servers), or N (exactly N servers)"},
+		catalog.Param{Name: paramClients, Doc: "only the steps of these clients count: the fault acts when one of these clients reaches the point; names joined by + (default: all clients)"},
+		catalog.Param{Name: paramGrant, Default: GrantAny, Doc: "the fault acts only if this many servers have granted the lock to the client: any (any number of servers), all (all servers), or N (exactly N servers)"},
 		StayParam()), own...)
 }
 

@@ -28,7 +28,7 @@ func Topologies() []cluster.Topology {
 func Specs() []backends.Spec {
 	return []backends.Spec{
 		{
-			Name: "none", Doc: "no lock at all: a control whose runs must all end with a violation",
+			Name: "none", Doc: "no lock at all, as a control (a backend whose result is known): every run must end with a violation",
 			Notes: "This backend is a control, because the right outcome of its runs is known: every run must end with a violation.", Topologies: []string{Local},
 			Ends: history.EndsNever, Open: opener(takeNothing),
 		},
@@ -38,7 +38,7 @@ func Specs() []backends.Spec {
 			Topologies: []string{Local}, Ends: history.EndsNever, Open: opener(takeExcl),
 		},
 		{
-			Name: "file-flock", Doc: "flock(2) on a file: the kernel frees the lock when the holder dies; a control whose runs must all pass",
+			Name: "file-flock", Doc: "flock(2) on a file: the kernel frees the lock when the holder dies; a control (a backend whose result is known): every run must pass",
 			Notes:      "This backend is a control, because the right outcome of its runs is known: every run must pass. The kernel frees the lock only when the holder releases it or dies.",
 			Topologies: []string{Local}, Ends: history.EndsProcess, Open: opener(takeFlock),
 		},

@@ -18,10 +18,10 @@ func Part() backends.Part { return backends.Part{Backends: Specs()} }
 func Specs() []backends.Spec {
 	return []backends.Spec{
 		{
-			Name: "rueidislock", Doc: "the library redis/rueidis/rueidislock v1.0.79: a holder has two of three keys, all on one server; the library extends the keys in the background; the lock's context ends when the lock is lost",
+			Name: "rueidislock", Doc: "the library redis/rueidis/rueidislock v1.0.79: each lock has three keys on one server, and a client that has two of these keys holds the lock; the library extends the keys in the background; the lock's context ends when the lock is lost",
 			Library: "github.com/redis/rueidis v1.0.79", Params: rueidisParams, With: withRueidis,
 			Signals:    []backends.Signal{{Kind: backends.SignalContext, Name: "the context that WithContext returns"}},
-			Notes:      "Only the program `lockstorm-full` contains this library. To hold a lock, the library must hold a majority of the lock's keys, all on one server. A hook in the library's Redis client tells lockstorm which keys the library extends and deletes. When a majority of the keys is lost, the library stops extending the keys, and ends the context. If an extension gets no answer, the current lease may already be over. But the library waits until the new, later deadline that it requested. So the library reports the loss late.",
+			Notes:      "Only the program `lockstorm-full` contains this library. All keys of a lock are on one server. To hold the lock, a client must have a majority of these keys. A hook in the library's Redis client tells lockstorm which keys the library extends and deletes. When a majority of the keys is lost, the library stops extending the keys, and ends the context. If an extension gets no answer, the current lease may already be over. But the library waits until the later deadline that the extension would have set. So the library reports the loss late.",
 			Topologies: redislibs.Single(), Ends: history.EndsLease, Renews: true, Open: openRueidis,
 			RealServer: "the embedded server does not support CLIENT TRACKING, which this library needs to wait",
 			Recovery:   10 * time.Second, // ConnWriteTimeout of rueidis

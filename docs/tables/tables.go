@@ -51,8 +51,8 @@ all faults of a run, it refuses the run (exit code 3, or 4 if the faults cannot 
 
 A point is a named step of a client (`+"`list workloads`"+` and `+"`list backends`"+` list the points). With the parameter `+"`at`"+` a fault acts when a client reaches
 a point. With `+"`at=random`"+` the fault acts at random times. The parameters `+"`nth`"+`, `+"`every`"+` and `+"`for`"+` set when and for how long the fault acts. A length
-of time is a duration (`+"`300ms`"+`) or a multiple of the time to live of a lock (`+"`1.5ttl`"+`). The parameter `+"`nodes`"+` selects servers. If the lock reports the
-servers that granted it, lockstorm selects these servers first. Some servers keep no data (Sentinels). A fault affects such a server only if `+"`nodes`"+` names the server.
+of time is a duration (`+"`300ms`"+`) or a multiple of the time to live of a lock (`+"`1.5ttl`"+`). The parameter `+"`nodes`"+` selects servers. If the lock reports which
+servers granted it to the client, lockstorm chooses the fault's targets first among these servers. A server that keeps no data (a Sentinel) is a target only if `+"`nodes`"+` contains the name of this server.
 
 Every lock with servers, in any language, has two more points: `+"`request`"+` and `+"`reply`"+`. The point `+"`request`"+` is reached when a client has sent a message
 to a server of the lock. The point `+"`reply`"+` is reached when a server has sent a message to a client. At these two points lockstorm does not stop the
@@ -138,7 +138,7 @@ func Backends(c *harness.Catalogue) string {
 	p.line(`# Backends
 
 %sA backend is a lock that lockstorm can test. Test a backend with `+"`--backend NAME`"+`. The first topology (set of servers) in the list of a backend is its default.
-The column "ends" shows how a grant (a held lock) ends if no client releases it: by its lease, with its holder's process, session or connection, or never. The column "tokens" shows whether the lock issues fencing tokens. The column "renews" shows whether the lock renews its leases by itself while a client holds it.
+The column "ends" shows when a grant (a held lock) ends if no client releases it: when its lease expires, when its holder's process, session or connection ends, or never. The column "tokens" shows whether the lock issues fencing tokens. The column "renews" shows whether the lock renews its leases by itself while a client holds it.
 
 If a client of lockstorm's Redis locks gets no answer to a command, it sends the command again, as the clients of real users do. If the answer to a SET NX was lost, the second SET NX
 reports "held by another client". lockstorm then records the outcome of the attempt as unknown. With `+"`redis-lua:retries=0`"+` the client
@@ -185,8 +185,8 @@ func (p *page) matrix(c *harness.Catalogue) {
 	p.line(`
 ## What they do under faults
 
-The tables show the expected outcome of each lock under each fault, with default parameters and the default topology. Faults of leaders and quorums
-run on the ensemble (three servers). Each run also changes data without a fence (` + "`--fencing both`" + `), so the tables show findings that are inherent to
+The tables show the expected outcome of each lock under each fault, with default parameters and the default topology. If a fault needs
+several servers (for example ` + "`leader-kill`" + `) and the default topology has only one, the run uses a topology with several servers. Each run also changes data without a fence (` + "`--fencing both`" + `), so the tables show findings that are inherent to
 leases. ` + "`make soak`" + ` tests 200 random cells of these tables, and fails if a run contradicts its cell. An inconclusive run does not contradict a cell. A
 dash means that the fault cannot work on this backend. For such a combination, ` + "`lockstorm run`" + ` gives the reason.
 `)

@@ -18,8 +18,8 @@ func TestSeriesContainersTrack(t *testing.T) {
 	p.intro = fmt.Sprintf(`This page repeats the published failures of [the track record](track-record.md), with every server in its own container
 (`+"`--provider container`"+`). Every command was run with the seeds 1 to %d. For each case, the expected result is
 defined in advance: the exit code, the verdicts, and the classes of findings. The column "as expected" counts the runs with the
-expected result. The column "first violation" shows the time from the start of a run, before its servers start, to its first
-violation: the median and, in parentheses, the range over all runs.`, p.seeds)
+expected result. The column "first violation" shows the time from the start of a run to its first
+violation, including the time in which the servers start: the median and, in parentheses, the range over all runs.`, p.seeds)
 	cases := own.Published()
 	for i := range cases {
 		cases[i].Run.Provider = "container"

@@ -15,7 +15,7 @@ func recoveryPage(t *testing.T, p page, cases []suite.Case, included string) {
 	p.intro = fmt.Sprintf(`%s. Each case is a command, which was run with the seeds 1 to %d.
 For each case, the expected result is defined in advance: the exit code, the verdicts, and the classes of findings. The column
 "as expected" counts the runs with the expected result. The column "recovery" shows the time from the end of a fault until a client
-got the lock again. This time includes %s. If a run has several faults, the column uses the
+got the lock again. The recovery time includes %s. If a run has several faults, the column uses the
 longest recovery time of the run. The column "first violation" shows the time from the start of a run to its first violation. The columns "recovery"
 and "first violation" show the median and, in parentheses, the range over all runs. The entry "none" means that no run had such a time, for example
 because no run had a fault or a violation.`, p.intro, p.seeds, included)
