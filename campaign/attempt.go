@@ -217,7 +217,7 @@ func (r *working) sick(out *gate.Outcome) {
 	n := r.inRow
 	r.mu.Unlock()
 	if n >= mostSick {
-		r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("%d runs one after the other failed on this machine, because a server or tool is missing or broken; error of the last run: %s", n, out.Error)})
+		r.fail(&harness.Error{Code: harness.ExitEnvironment, Err: fmt.Errorf("%d consecutive runs failed on this machine, because a server or tool is missing or broken; error of the last run: %s", n, out.Error)})
 	}
 }
 

@@ -57,7 +57,7 @@ func (s schedule) size() Size {
 }
 
 // ErrNotAgain says that the trial as it is did not show the violation again often enough.
-var ErrNotAgain = errors.New("too few repetitions of the run show its violation")
+var ErrNotAgain = errors.New("the violation occurred again in too few repetitions of the run")
 
 // errRuns says that all runs were made.
 var errRuns = errors.New("shrink has made as many runs as --runs allows")

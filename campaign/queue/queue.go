@@ -96,7 +96,7 @@ func connect(ctx context.Context, a Access, opts ...nats.Option) (*Queue, error)
 // usable asks for the version of the server and for its JetStream.
 func (q *Queue) usable(ctx context.Context) (err error) {
 	if v := q.conn.ConnectedServerVersion(); older(v, Oldest) {
-		return fmt.Errorf("the queue %s is a NATS server %s: a campaign needs %s or newer (older servers do not let clients create consumers that filter by subject)", q.url, v, Oldest)
+		return fmt.Errorf("the NATS server of the queue %s has version %s, but a campaign needs version %s or newer: older servers do not let clients create consumers that filter by subject", q.url, v, Oldest)
 	}
 	if q.JS, err = jetstream.New(q.conn, jetstream.WithDefaultTimeout(apiTime)); err != nil {
 		return err

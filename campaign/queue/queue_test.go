@@ -43,7 +43,7 @@ func TestRefused(t *testing.T) {
 	wants(t, refused(t, Access{URL: "nats://127.0.0.1:1"}), "does not answer")
 	wants(t, refused(t, Access{URL: "127.0.0.1"}), "write nats://HOST:PORT")
 	wants(t, refused(t, Access{URL: "nats://user:secret@127.0.0.1:4222"}), "LOCKSTORM_QUEUE_PASSWORD")
-	wants(t, refused(t, Access{URL: old(t, "2.8.4")}), "is a NATS server 2.8.4: a campaign needs 2.9.0 or newer")
+	wants(t, refused(t, Access{URL: old(t, "2.8.4")}), "has version 2.8.4, but a campaign needs version 2.9.0 or newer")
 	wants(t, refused(t, Access{URL: run(t, &server.Options{})}), "has no JetStream")
 	secured := run(t, &server.Options{JetStream: true, Authorization: "token"})
 	wants(t, refused(t, Access{URL: secured}), "refuses the credentials of this program")

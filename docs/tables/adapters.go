@@ -12,7 +12,7 @@ import (
 // page before, and so are machine and versions where none are said.
 func Adapters(before, machine string, measured map[string]Measured) string {
 	p := &page{}
-	p.line("# Libraries of adapters under faults, as measured\n\n<!-- Written by `make adapters`. Do not edit. -->\n")
+	p.line("# Lock libraries that run through adapters: measured under faults\n\n<!-- Written by `make adapters`. Do not edit. -->\n")
 	p.line(adaptersIntro + measuredColumns)
 	rows, _ := adapterRows(before, measured)
 	p.measured(rows, before, machine)

@@ -99,7 +99,7 @@ func articles(numbers string) string {
 	case numbers == "all":
 		return "all five articles"
 	case numbers == "ours":
-		return "not in the articles; it belongs to claim 10"
+		return "this claim is not from the articles; lockstorm adds it to claim 10"
 	case strings.Contains(numbers, ","):
 		return "articles " + numbers
 	}

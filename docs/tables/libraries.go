@@ -215,7 +215,7 @@ var explanations = []explanation{
 	{"client-go", "client-pause", nil, "the next leader's lease", "client-go 0.34.0 and later: a leader that was paused gives up the lease of the next leader", ""},
 	{"certmagic", "client-kill", []string{blocks}, "kept fresh", sectionKeptFresh, ""},
 	{"certmagic", "client-pause", []string{"foreign-release"}, "kept fresh", sectionKeptFresh, ""},
-	{"certmagic", "", nil, "taken for stale", "certmagic 0.25.0: a waiting client takes a lock that is held for a stale one", ""},
+	{"certmagic", "", nil, "taken for stale", "certmagic 0.25.0: a waiting client treats a held lock as stale and takes it", ""},
 	{"PostgreSQL advisory lock of a session", "", nil, "another session", sectionBouncer, ""},
 	{"PostgreSQL advisory lock of a transaction", "server-restart", nil, "locks in memory", sectionBouncer, ""},
 	{"rueidislock, KeyMajority 1; rueidislock 1.0.14", "", []string{blocks}, "KeyMajority 1", "rueidislock with KeyMajority 1 forgets waiting clients", ""},
@@ -234,7 +234,7 @@ var explanations = []explanation{
 	{"kazoo Lock; Curator", "server-restart", []string{toldLate}, "no signal yet", "Not a library bug: what counts as a loss", ""},
 	{"redsync; redislock; rueidislock", "server-restart", []string{"double-grant", "overlap", "lost-lease", "lost-update", toldLate}, "server lost keys", sectionLostKeys, "appendfsync always"},
 	{"rueidislock", "lost-reply", []string{"overlap", toldLate}, "keys deleted first", "rueidislock deletes its keys before it signals the loss to the holder", ""},
-	{"rueidislock", "", []string{"late-notice", "lost-update", toldLate}, "half a ttl late", "rueidislock signals a lost lock up to half a time to live late", ""},
+	{"rueidislock", "", []string{"late-notice", "lost-update", toldLate}, "half a ttl late", "rueidislock signals a lost lock too late, by up to half the time to live", ""},
 	{"", "session-expire", nil, "session ended", "Not a library bug: an operator ends the session", ""},
 	{"concurrency.NewElection", "client-pause", nil, "expired session", sectionElection, ""},
 	{"concurrency.NewElection", "", []string{"double-grant", "regress"}, "expired session", sectionElection, ""},
@@ -249,8 +249,8 @@ const (
 	sectionLostKeys = "Not a library bug: a server that loses its keys"
 	// Locks of other languages that live in one Redis, whose keys a restart takes.
 	onRedis             = "client-go; redis-py; Symfony RedisStore; Laravel RedisStore; malkusch; node-redis; tooz RedisLock; rq's scheduler"
-	sectionLaravelEarly = "illuminate/cache 8.83.26: a lock in files ends up to one second early"
-	sectionKeptFresh    = "certmagic 0.25.0: an earlier holder keeps the lock file of a dead holder fresh"
+	sectionLaravelEarly = "illuminate/cache 8.83.26: a lock in files expires too early, by up to one second"
+	sectionKeptFresh    = "certmagic 0.25.0: an earlier holder keeps refreshing the lock file of a dead holder"
 	sectionBouncer      = "Not a library bug: a lock of a session behind PgBouncer"
 	sectionReplaced     = "Not a library bug: a master that is replaced"
 )

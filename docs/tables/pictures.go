@@ -54,7 +54,7 @@ func bars(answers []own.Answer, title, axis, figure string, scale float64, witho
 }
 
 func waitsOf(answers []own.Answer) string {
-	return bars(answers, "50 clients that poll for the lock: longest waits (p99), by kind of pause", "seconds", "wait_p99_ns", 1e-9)
+	return bars(answers, "50 clients that poll for the lock: longest waits (p99) with random pauses (jitter) and with fixed pauses", "seconds", "wait_p99_ns", 1e-9)
 }
 
 func requestsOf(answers []own.Answer) string {

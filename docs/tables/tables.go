@@ -235,7 +235,7 @@ func Suite(text string) string {
 	before, rest, found := strings.Cut(text, figuresBegin)
 	_, after, ended := strings.Cut(rest, figuresEnd)
 	if !found || !ended {
-		return "docs/suite.md has no place for figures"
+		return "docs/suite.md lacks the comments between which `make docs` writes the table of figures"
 	}
 	var p page
 	p.header("figure", "meaning", "unit")
@@ -252,7 +252,7 @@ func History(text string) string {
 	before, rest, found := strings.Cut(text, fieldsBegin)
 	_, after, ended := strings.Cut(rest, fieldsEnd)
 	if !found || !ended {
-		return "docs/history.md has no place for fields"
+		return "docs/history.md lacks the comments between which `make docs` writes the table of fields"
 	}
 	var p page
 	p.header("field", "type", "meaning")

@@ -242,7 +242,7 @@ func (w *searching) once(ctx context.Context) {
 	w.exchange(ctx, false)
 	g, nth, ok := w.next()
 	if !ok {
-		w.end(errors.New("explore found no faults and settings with which this lock can run on this machine: run lockstorm doctor to see what is missing"))
+		w.end(errors.New("explore found no combination of faults and settings in which this lock can run on this machine: run lockstorm doctor to see what is missing"))
 		return
 	}
 	dir := filepath.Join(w.Dir, tries, strconv.Itoa(nth))
@@ -281,7 +281,7 @@ func (w *searching) learn(g Genome, nth int, dir string, r *checker.Results, rec
 	if err != nil {
 		w.state.Refused++
 		if w.failed++; w.failed >= mostFailures {
-			w.give(fmt.Errorf("%d runs one after the other could not be started. The error of the last run: %w", w.failed, err))
+			w.give(fmt.Errorf("%d consecutive runs could not be started; error of the last run: %w", w.failed, err))
 		}
 		return
 	}

@@ -203,7 +203,7 @@ func (j *Judged) figures(c plan.Cell, least int64) {
 		j.NoneIn = tally.NoneIn(j.Exposures)
 	}
 	if updates, measured := j.Figures["updates"]; measured && updates.Value == 0 && j.Word == suite.Safe && j.Status == Expected && judges(c) {
-		j.say(Inconclusive, nil, "in %.0f grants no update of the data was acknowledged, so the data checks had nothing to judge", j.Figures["grants"].Value)
+		j.say(Inconclusive, nil, "no update of the data was acknowledged (grants of the lock: %.0f), so the data checks had nothing to judge", j.Figures["grants"].Value)
 	}
 	least = max(least, 1)
 	if shows(c) && len(all) > 0 && j.Exposures < least && j.Status == Expected {
@@ -230,7 +230,7 @@ func (j *Judged) thresholds(c plan.Cell) {
 		case errors.Is(err, tally.ErrNotMeasured):
 			j.say(Inconclusive, nil, "the threshold %s cannot be tested: %v", t.Text, err)
 		case !holds && t.Figure.Timed() && slices.ContainsFunc(j.Runs, busyRun):
-			j.say(Inconclusive, nil, "the threshold %s is not met (measured: %s), but the host was busy, so this does not count", t.Text, t.Figure.With(got))
+			j.say(Inconclusive, nil, "the threshold %s is not met (measured: %s), but the host was too busy for reliable times: run the suite again while the host is idle", t.Text, t.Figure.With(got))
 		case !holds:
 			j.Broken = append(j.Broken, t.Text)
 			j.say(Missed, []suite.Deviation{{Threshold: t.Text}}, "the threshold %s is not met (measured: %s)", t.Text, t.Figure.With(got))

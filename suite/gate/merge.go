@@ -97,7 +97,7 @@ func (s *Suite) same(part *Suite, dir string) error {
 	case part.Name != s.Name:
 		return differs("the suite", part.Name, s.Name)
 	case part.Source != s.Source:
-		return fmt.Errorf("cannot merge: %s was made from another version of the suite file %s than the other shards: compare the field source in the file %s of the shards", dir, s.Name, DefinitionFile)
+		return fmt.Errorf("cannot merge: %s was made from another version of the suite file %s than the other shards: compare the field `source` in the files %s of the shards", dir, s.Name, DefinitionFile)
 	case !maps.Equal(part.Replaced, s.Replaced):
 		return differs("--replace", part.Replaced, s.Replaced)
 	case part.Version != s.Version:

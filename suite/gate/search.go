@@ -47,7 +47,7 @@ func (s *Searched) String() string {
 		text += fmt.Sprintf("; the search also learned from %s of other searches of this cell", plural(s.Learnt, "run"))
 	}
 	if s.Shrunk != nil && s.Shrunk.Of > 0 {
-		text += fmt.Sprintf("; a smaller version of the run shows the violation in %d of %s", s.Shrunk.Again, plural(s.Shrunk.Of, "run"))
+		text += fmt.Sprintf("; a smaller version of the violating run showed the violation again in %d of %s", s.Shrunk.Again, plural(s.Shrunk.Of, "run"))
 	}
 	return text
 }

@@ -116,7 +116,7 @@ type Suite struct {
 func Load(dir string) (*Suite, error) {
 	b, err := os.ReadFile(filepath.Join(dir, DefinitionFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s has no %s: it is not the directory of a suite", dir, DefinitionFile)
+		return nil, fmt.Errorf("%s is not the directory of a suite: it does not contain the file %s", dir, DefinitionFile)
 	}
 	if err != nil {
 		return nil, err

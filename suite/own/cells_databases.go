@@ -41,11 +41,11 @@ func databaseCells() []suite.Case {
 			Expect: suite.Expectation{Verdicts: verdicts{checker.Liveness: checker.Fail}, Rules: rules{checker.Liveness: {"deadlocked"}}},
 		},
 		{
-			Name: "job-twice", Text: "two clients hold the lock one after the other, and both do the job of the same period: a lock does not ensure that a job is done only once",
+			Name: "job-twice", Text: "two clients hold the lock one after the other, and both do a job that must be done only once in this period: a lock does not ensure that a job is done only once",
 			Run: suite.MustLine("--backend redis-lua --workload job --time 4s --seed 1"), Expect: fails(checker.Once),
 		},
 		{
-			Name: "value-cas-restock", Text: "an update checks only the old value of a row: a stock that was sold and then refilled looks unchanged, and a change of the stock is lost",
+			Name: "value-cas-restock", Text: "an update checks only the old value of a row: if goods were sold and the stock was then refilled, the row looks unchanged, and an update of the ledger (the count of changes) is lost",
 			Run: suite.MustLine("--backend sql-value-cas --workload stock --time 8s --seed 1"), Expect: fails(checker.Stock),
 		},
 		{

@@ -85,12 +85,12 @@ func combinedCells() []suite.Case {
 func providerCells() []suite.Case {
 	return []suite.Case{
 		{
-			Name: "embedded-pause", Text: "a holder is paused until its lease is over: with the embedded server, as with a real server, two clients believe that they hold the lock",
+			Name: "embedded-pause", Text: "the lock is on lockstorm's embedded Redis server, and a holder is paused until its lease is over: two clients believe that they hold the lock, as with a real server",
 			Run:    suite.MustLine("--backend redis-lua --nemesis client-pause --provider embedded --time 5s --seed 2"),
 			Expect: ofClass(checker.Inherent),
 		},
 		{
-			Name: "embedded-restart", Text: "the embedded server restarts and forgets the lock, as a real server without persistence does",
+			Name: "embedded-restart", Text: "lockstorm's embedded Redis server restarts and forgets the lock, as a real server without persistence does",
 			Run:    suite.MustLine("--backend redis-lua --nemesis server-restart --ttl 3s --provider embedded --time 6s --seed 2"),
 			Expect: ofClass(checker.Defect),
 		},

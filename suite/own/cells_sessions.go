@@ -37,7 +37,7 @@ func sessionCells() []suite.Case {
 			Expect: fails(checker.LockLinearizability),
 		},
 		{
-			Name: "etcd-txn-chaos", Text: "the fault chaos strikes clients, links and servers: etcd loses no update, because each write checks the lock's key in its own transaction",
+			Name: "etcd-txn-chaos", Text: "the fault chaos strikes clients, network links and servers: etcd loses no update, because each write checks the lock's key in its own transaction",
 			Run:    suite.MustLine("--backend etcd-txn --fencing on --nemesis chaos --time 8s --seed 1"),
 			Expect: suite.Expectation{Verdicts: verdicts{checker.DataFenced: checker.Pass}},
 		},

@@ -154,7 +154,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 17, Text: "the old value of the row can take the place of the version number", Articles: "000",
-			Note: "The row itself loses no update. But other data that was computed from the old value can be wrong if this value comes back in between. For example, if stock was sold and refilled, the row looks unchanged.",
+			Note: "The row itself loses no update. But the database does not notice if other clients changed the value and then changed it back. For example, if goods were sold and the stock was then refilled, the row looks unchanged. Other data that a client computed from the old row (such as a count of the sales) can then be wrong.",
 			Runs: []ClaimRun{
 				as("counter", "--backend sql-value-cas --time 3s", passes(), "updates_lost_plain"),
 				but("restock", "--backend sql-value-cas --workload stock --time 3s", fails(checker.Stock), gives(checker.Stock, checker.Pass), "ledger_lost"),
@@ -162,8 +162,8 @@ func claimsOfTokens() []Claim {
 			},
 		},
 		{
-			Number: 35, Text: "an optimistic update that changes one row has won, and an update that changes no row has lost", Articles: "004",
-			Note: "The claim is true even if the answer to the update is lost. But then the client does not know whether it has won. (If the client simply repeats the statement, the update may be applied twice. docs/libraries.md shows a driver that repeats statements.)",
+			Number: 35, Text: "an optimistic update (UPDATE with the old version in its condition) has succeeded if it changes one row, and has failed if it changes no row", Articles: "004",
+			Note: "The claim is true even if the answer to the update is lost. But then the client does not know whether its update has succeeded. (If the client simply repeats the statement, the update may be applied twice. docs/libraries.md shows a driver that repeats statements.)",
 			Runs: []ClaimRun{
 				as("lost-reply", "--backend sql-optimistic --nemesis lost-reply:every=1ttl --time 5s", passes(), "updates_acked"),
 				as("lost-reply-mariadb", "--backend sql-optimistic --topology mariadb --nemesis lost-reply:every=1ttl --time 5s", passes(), "updates_acked"),

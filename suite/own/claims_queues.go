@@ -74,7 +74,7 @@ func claimsOfQueues() []Claim {
 			},
 		},
 		{
-			Number: 26, Text: "a ZooKeeper client can wait for the preceding node with exists() and then wait()", Articles: "001",
+			Number: 26, Text: "a ZooKeeper client can wait for the deletion of the preceding node by calling exists() and then wait()", Articles: "001",
 			Note: "If the watch event arrives after exists() and before wait(), the client is not waiting yet, and the event has no effect. The client then waits forever.",
 			Runs: []ClaimRun{
 				but("pause", "--backend zk-seed001 --nemesis client-pause:at=between-exists-and-wait,for=0.5ttl --time 7s", blocksAll, comesBack),

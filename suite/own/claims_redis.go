@@ -59,7 +59,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 30, Text: "if the time to live is too short, two clients hold the lock at once; if the time to live is too long, a dead holder blocks the lock for a long time", Articles: "003, 004",
-			Note: "In these runs, clients hold the lock for 300 to 600 ms without checking their lease, and some holders are killed. Each run has another time to live, and measures the lost updates, and the time from the death of a holder to the next grant.",
+			Note: "In these runs, clients hold the lock for 300 to 600 ms without checking their lease, and some holders are killed. The runs differ in the time to live. Each run measures two figures: the number of lost updates, and the time from the death of a holder to the next grant.",
 			Runs: ttlSweep(),
 		},
 		{

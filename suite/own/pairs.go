@@ -22,7 +22,7 @@ func Pair(backend, fault, topology string) suite.Case {
 	w, ok := For(backend, fault)
 	text := backend + " under " + fault + ": " + w.Doc()
 	if !ok {
-		text = backend + " under " + fault + ": lockstorm's documentation states no expected outcome for this pair yet"
+		text = backend + " under " + fault + ": lockstorm's documentation does not state an expected outcome for this lock under this fault yet"
 	}
 	cfg := harness.Defaults()
 	cfg.Backend, cfg.Nemesis, cfg.Topology = backend, []string{fault}, topology

@@ -346,7 +346,7 @@ func (x *expansion) fits(of flags, c Cell) bool {
 	for _, v := range of {
 		got, ok := flagOf(c, v.flag.Value)
 		if !ok {
-			x.wrong(v.flag.Line, "unknown key %s: %suse a flag of lockstorm run, or the key name", v.flag.Value, catalog.DidYouMean(v.flag.Value, append(runFlags(), "name")))
+			x.wrong(v.flag.Line, "unknown key %s: %suse a flag of lockstorm run, or `name` (the name of a cell)", v.flag.Value, catalog.DidYouMean(v.flag.Value, append(runFlags(), "name")))
 			return false
 		}
 		bare := make([]string, len(got))

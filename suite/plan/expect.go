@@ -37,7 +37,7 @@ func (x *expansion) rule(r rule) {
 // apply puts the rule of an entry of include on its cells.
 func (x *expansion) apply(r rule, cells []Cell) {
 	if len(r.Of) > 0 {
-		x.wrong(r.Of[0].flag.Line, "the key of: is allowed only in entries of expect:, not in entries of include: remove the key of:")
+		x.wrong(r.Of[0].flag.Line, "the key of: is allowed only in entries of expect:, not in entries of include, so remove the key from this entry")
 	}
 	for i := range cells {
 		x.expect(r, &cells[i])

@@ -27,7 +27,7 @@ func exploringOf(n *yaml.Node) (e exploring, err error) {
 	}
 	for i := 0; i < len(n.Content); i += 2 {
 		if key := n.Content[i].Value; !slices.Contains([]string{"for", "only", "without", "vary"}, key) {
-			return e, fmt.Errorf("unknown key %s of explore: choose for, only, without or vary", key)
+			return e, fmt.Errorf("unknown key %s of explore: choose one of the keys `for`, `only`, `without`, `vary`", key)
 		}
 	}
 	return e, n.Decode(&e)
@@ -52,7 +52,7 @@ func (x *expansion) search(n *yaml.Node, cfg harness.Config) *suite.Search {
 	if e.For.Line > 0 {
 		d, err := time.ParseDuration(e.For.Value)
 		if err != nil || d <= 0 {
-			x.wrong(e.For.Line, "the key for has the value %q: write how long to search, for example 30s", e.For.Value)
+			x.wrong(e.For.Line, "the key `for` has the value %q: write how long to search, for example 30s", e.For.Value)
 			return nil
 		}
 		s.For = d
@@ -73,7 +73,7 @@ func (x *expansion) search(n *yaml.Node, cfg harness.Config) *suite.Search {
 		s.Vary = append(s.Vary, n.Value)
 	}
 	if slices.ContainsFunc(cfg.Nemesis, func(n string) bool { return n != "none" }) {
-		x.wrong(line, "the search under explore: chooses the faults itself: remove the key nemesis from run:, and name the possible faults with the key only under explore:")
+		x.wrong(line, "the search under explore: chooses the faults itself: remove the key `nemesis` from `run`. To limit the faults, list them in the key `only` of `explore`")
 		return nil
 	}
 	space, err := search.NewSpace(x.cat.Catalogue, cfg, choiceOf(s))

@@ -50,7 +50,7 @@ func Schema(cat *suite.Book) map[string]any {
 			"budget":     object{"type": "string", "description": "a duration after which the suite starts no more runs"},
 			"missing":    object{"enum": []string{Fail, Skip}, "description": "what the suite does with cells whose servers are missing on this host"},
 			"impossible": object{"enum": []string{Fail, Skip}, "description": "what the suite does with a backend and a fault that cannot work together"},
-			"run":        described(run, "flags of lockstorm run, for all cells from axes: and from the entries of include: that have run:"),
+			"run":        described(run, "flags of lockstorm run that apply to every cell of `axes`, and to every entry of `include` that has the key `run`"),
 			"axes":       described(flagSchema(cat.Catalogue, words, true), "flags of lockstorm run, each with a list of values: every combination of values is a cell"),
 			"include": object{"type": "array", "items": object{"type": "object", "additionalProperties": false, "properties": with(object{
 				"cases": object{"enum": cat.SetNames()}, "only": words, "name": object{"type": "string"}, "doc": object{"type": "string"}, "run": run, "seeds": seeds,
@@ -58,7 +58,7 @@ func Schema(cat *suite.Book) map[string]any {
 					"for":     object{"type": "string", "description": "how long the search runs, for example 30s (default 1m)"},
 					"only":    described(words, "the search injects only the faults of this list"),
 					"without": described(words, "the search never injects the faults of this list"),
-					"vary":    described(words, "options of the lock that the search also varies; all: every option"),
+					"vary":    described(words, "options of the lock that the search also varies (the word all stands for every option)"),
 				}},
 				"trial": object{"type": "string", "description": "repeats a saved run; the value is the path of the run's trial.json, or of its directory, relative to this file"},
 			})}},

@@ -17,7 +17,7 @@ func (f *File) validWords() (errs []error) {
 	if name := f.Name.Value; f.Name.Line > 0 {
 		switch {
 		case strings.TrimSpace(name) == "":
-			errs = append(errs, f.at(f.Name.Line, errors.New("the key name has no value: remove the key, or write a name for the suite")))
+			errs = append(errs, f.at(f.Name.Line, errors.New("the key `name` has no value: remove the key, or write a name for the suite")))
 		case strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, "."):
 			errs = append(errs, f.at(f.Name.Line, fmt.Errorf("name %q: the suite uses the name for a directory, so the name must not contain / or \\, or start with a dot", name)))
 		case len([]rune(name)) > maxName:
