@@ -156,7 +156,7 @@ func (a *audit) times(e, invoke *history.Event) {
 		latest = max(latest, min(g.Under.RunsOut(0).Or(latest), e.Time+e.TTL.V))
 	}
 	if e.Deadline.V > latest {
-		a.add("deadline", fmt.Sprintf("the deadline of event %d is %s, but the lease ends earlier, at %s", e.Index, checker.Seconds(e.Deadline.V), checker.Seconds(latest)), e)
+		a.add("deadline", fmt.Sprintf("the deadline of event %d is %s, but by its time to live (ttl) the lease ends earlier, at %s", e.Index, checker.Seconds(e.Deadline.V), checker.Seconds(latest)), e)
 	}
 }
 
