@@ -153,10 +153,10 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 		return s.classed(c, first, second, both.From)
 	}
 	if !s.appliedLate(w) && !s.appliedLate(e) {
-		return errors.New("the two clients never believed at the same time that they held the lock, and no write came late (was applied after its client had lost the lock), so the events prove no violation")
+		return errors.New("the two clients never believed at the same time that they held the lock, and no write came late (that is, after its client had lost the lock), so the events prove no violation")
 	}
 	if logged := len(s.logged(e.Grant)) > 0; c.Rule == lostUpdate && logged {
-		return errors.New("the two clients never believed at the same time that they held the lock: the write came late (was applied after its client had lost the lock), so the rule must be late-write")
+		return errors.New("the two clients never believed at the same time that they held the lock: the write came late (that is, after its client had lost the lock), so the rule must be late-write")
 	}
 	return same(c, inherent, applied)
 }
