@@ -175,7 +175,7 @@ func (s *splitter) take(b byte, depth int, quoted bool) (int, bool, error) {
 		return depth, quoted, s.comment()
 	case b == '{' || b == '[' || b == '(':
 		if depth > maxDepth {
-			return depth, quoted, fmt.Errorf("line %d: a value is nested more than %d deep", s.line, maxDepth)
+			return depth, quoted, fmt.Errorf("line %d: a value is nested more than %d levels deep", s.line, maxDepth)
 		}
 		return depth + 1, quoted, nil
 	case b == '}' || b == ']' || b == ')':

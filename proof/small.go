@@ -48,7 +48,7 @@ func (s *scene) lateTry(c Claim) (span history.Interval, err error) {
 		span.To = call.Return.Time
 	}
 	if bound := s.Run.Bounds["try"]; bound == 0 || span.To-span.From <= bound+s.Run.Tolerance {
-		return span, errors.New("the lock answered the try-acquire within the time limit of the workload")
+		return span, errors.New("the lock answered the try-acquire within the time limit of the workload, so the answer was not late")
 	}
 	return span, none(c)
 }
@@ -107,7 +107,7 @@ func (s *scene) lateNotice(c Claim) (span history.Interval, err error) {
 	case s.gaveUp(a) <= b.From():
 		return span, fmt.Errorf("%s had already released the lock, or stopped using it, when the next client got the lock", a.Client)
 	case told-b.From() <= s.Run.Tolerance:
-		return span, errors.New("the holder could detect the loss of the lock in time")
+		return span, errors.New("the holder could detect the loss of the lock in time, so the finding is no violation")
 	}
 	return span, none(c)
 }

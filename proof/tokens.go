@@ -29,7 +29,7 @@ func (s *scene) tokens(c Claim) (span history.Interval, err error) {
 	case c.Rule == "regress" && a.Mode == history.ModeShared && b.Mode == history.ModeShared && s.Model.Together(a, b):
 		return span, errors.New("readers that hold the lock together may get their tokens in any order, so a lower token is no violation here")
 	case c.Rule == "regress" && (a.From() >= b.Sent() || before.V <= after.V):
-		return span, fmt.Errorf("the events do not show falling tokens: the grant with token %[1]d must be requested after token %[2]d is known, and token %[1]d must be lower than token %[2]d", after.V, before.V)
+		return span, fmt.Errorf("the events do not show falling tokens: token %[1]d must be lower than token %[2]d, and its grant must be requested after a client has got token %[2]d", after.V, before.V)
 	}
 	return span, nil
 }

@@ -33,7 +33,7 @@ func whoCell(rec *history.Record, h *happening) cell {
 	case len(clients) > 1 && (f.Rule == "lost-update" || f.Rule == "late-write"):
 		c.Text = clients[0] + " overwrote updates of " + listed(clients[1:], 3)
 	case f.Rule == "orphan" && len(clients) == 1:
-		c.Text = "all clients: the store may have kept the lock for " + clients[0]
+		c.Text = "no client could get the lock: the store may have kept the lock for " + clients[0]
 	}
 	if c.More == "the lock" {
 		c.More = ""
@@ -121,7 +121,7 @@ func whyCell(h *happening) cell {
 		}
 	}
 	if f.Reason == checker.ReasonBothValid && neverOn.FindString(f.Cause) == "" {
-		c.More += "; the record does not show why the lock no longer knew the first grant"
+		c.More += "; the record does not show why the store had forgotten the first grant"
 	}
 	c.Text = strings.Join(m.parts, " → ")
 	if len(m.parts) < 2 {
@@ -207,7 +207,7 @@ func costCell(r *checker.Results, h *happening) cell {
 	default:
 		c.Text = "not measured: the clients wrote no data"
 	}
-	c.More = fmt.Sprintf("in the whole run: %s lost; two clients held the lock at the same time %s", checker.Count(whole, "update"), times(r.Stats["violations"]))
+	c.More = fmt.Sprintf("in the whole run: %s lost; %s (two clients held the lock at once)", checker.Count(whole, "update"), checker.Count(r.Stats["violations"], "overlap"))
 	return c
 }
 

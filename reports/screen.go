@@ -70,7 +70,7 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 	if max(r.Clients, len(rec.Last)) == 1 {
 		s.Kind = "Only one client ran, so two clients could not hold the lock at once."
 	}
-	s.Cure = "Next: try more seeds, longer runs, and faults at each point of the critical section (the command suite runs such combinations)."
+	s.Cure = "Next: try more seeds, longer runs, and faults at each point of the critical section (the command lockstorm suite runs such combinations)."
 	if max(r.Clients, len(rec.Last)) == 1 {
 		s.Cure = "Next: run two clients or more (--clients), with faults."
 	}
@@ -79,7 +79,7 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 		s.Kind = "The run is inconclusive: the run shows no violation, but does not show that the lock is safe."
 		s.Cure = whatNow(r)
 	} else if n := r.Stats["violations"]; n > 0 {
-		s.Verdict = fmt.Sprintf("The run passed, although two clients had the lock at the same time %s.", times(n))
+		s.Verdict = fmt.Sprintf("The run passed, although two clients held the lock at once (%s).", times(n))
 		s.Kind = strings.TrimSpace(strings.Trim(notGating(r), " ()"))
 		s.Cure = "Next: to let these findings fail the run, add --require +mutual-exclusion (and leave out --fail-on defect)."
 	}
@@ -147,7 +147,7 @@ func why(r *checker.Results) string {
 	if name == "" {
 		return "a required check could not decide whether the lock kept its promise"
 	}
-	return cmp.Or(c.Reason, "a disturbance by the host or an error in the record explains every finding")
+	return cmp.Or(c.Reason, "a disturbance by the host or an error in the record may have caused every finding, so no finding counts")
 }
 
 // whatNow is what to do after a run without a verdict.

@@ -15,9 +15,9 @@ var promises = map[string]string{
 	checker.Assumptions:         "The recorded history is valid",
 	checker.Coverage:            "Each fault hit an active client",
 	checker.MutualExclusion:     "Only one client holds the lock at a time",
-	checker.LockLinearizability: "A correct lock could have given all these answers",
+	checker.LockLinearizability: "A correct lock could have given all answers that the clients got",
 	checker.DataPlain:           "No acknowledged update is lost",
-	checker.DataFenced:          "No acknowledged update is lost behind the fence",
+	checker.DataFenced:          "No acknowledged update is lost if the data store refuses outdated fencing tokens",
 	checker.FencingTokens:       "Each grant has a higher fencing token than all earlier grants",
 	checker.LossNotice:          "A holder learns of the loss of its lock before another client gets the lock",
 	checker.Ownership:           "Only the holder can release the lock",
@@ -124,7 +124,7 @@ func cure(r *checker.Results, h *happening, about Context) string {
 	case slices.Contains(twice, f.Rule) && f.CauseKind != checker.CauseFault:
 		return "Cure: use another lock. The tested lock had two holders at once, although no fault explains this."
 	case slices.Contains(twice, f.Rule):
-		return "Cure: use a topology that keeps the lock through this fault, or use another lock. A longer lease does not help."
+		return "Cure: use a topology (a set of servers) in which the lock survives this fault, or use another lock. A longer lease does not help."
 	}
 	return "Next: read the story of the violation, then the events that prove the violation."
 }

@@ -49,9 +49,9 @@ func (a *audit) register(e *history.Event) {
 	_, listed := a.in.Run.Registers[e.Register]
 	switch {
 	case !a.in.Run.Resource:
-		a.add("register", fmt.Sprintf("event %d uses the register %q, but according to the run event the workload uses no data", e.Index, e.Register), e)
+		a.add("register", fmt.Sprintf("event %d uses the register %q, but according to the run event (which describes the run) the workload uses no data", e.Index, e.Register), e)
 	case !listed:
-		a.add("register", fmt.Sprintf("event %d uses the register %q, but the run event does not list this register", e.Index, e.Register), e)
+		a.add("register", fmt.Sprintf("event %d uses the register %q, but the run event (which describes the run) does not list this register", e.Index, e.Register), e)
 	}
 }
 
@@ -106,9 +106,9 @@ func (a *audit) grants() {
 		}
 		switch {
 		case run.Tokens && !e.Token.Set && g.Mode != history.ModeShared:
-			a.add("token", fmt.Sprintf("grant %s has no fencing token, but according to the run event the lock issues tokens", g.ID), e)
+			a.add("token", fmt.Sprintf("grant %s has no fencing token, but according to the run event (which describes the run) the lock issues tokens", g.ID), e)
 		case !run.Tokens && e.Token.Set:
-			a.add("token", fmt.Sprintf("grant %s has a fencing token, but according to the run event the lock issues no tokens", g.ID), e)
+			a.add("token", fmt.Sprintf("grant %s has a fencing token, but according to the run event (which describes the run) the lock issues no tokens", g.ID), e)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func (a *audit) times(e, invoke *history.Event) {
 		latest = max(latest, min(g.Under.RunsOut(0).Or(latest), e.Time+e.TTL.V))
 	}
 	if e.Deadline.V > latest {
-		a.add("deadline", fmt.Sprintf("the deadline of event %d is %s, but the lease ends earlier, at %s", e.Index, checker.Seconds(e.Deadline.V), checker.Seconds(latest)), e)
+		a.add("deadline", fmt.Sprintf("the deadline of event %d is %s, but by its time to live (ttl) the lease ends earlier, at %s", e.Index, checker.Seconds(e.Deadline.V), checker.Seconds(latest)), e)
 	}
 }
 

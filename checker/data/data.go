@@ -61,7 +61,7 @@ func (in question) data(register string) checker.Result {
 		// The two views contradict each other: suspect the record, not the lock.
 		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeContradiction, "the register's log shows no damage, but no order of operations explains the answers that the clients got: the record may be wrong"
 	case r.Verdict == checker.Pass && answer == checker.Unknown:
-		r.Reason = "this verdict relies only on the register's log, because the clients' answers gave no verdict: " + why
+		r.Reason = "this verdict relies only on the register's log, because the answers that the clients got allow no verdict: " + why
 	case r.Verdict == checker.Fail && answer == checker.Pass:
 		r.Reason = "the register's log shows the damage, but the answers that the clients got do not show it"
 	}

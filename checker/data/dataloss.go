@@ -71,7 +71,7 @@ func (in question) explainLoss(e *history.Event, overwritten []*history.Event) l
 	if together {
 		return suspect(checker.ReasonTogether, "the workload may be wrong: by the rules of this lock, two clients may hold these two grants at the same time")
 	}
-	return suspect(checker.ReasonNoOverlap, "the record may be wrong: data was damaged, although two clients never held the two grants at the same time")
+	return suspect(checker.ReasonNoOverlap, "the record may be wrong: data was damaged, although the two grants of this finding were never held at the same time")
 }
 
 // latest is the write that was applied longest after its own hold, of those that were: it is the one worth

@@ -22,7 +22,7 @@ import (
 // A client that does not obey has no use for the notice, and is judged all the same.
 func lossNotice(in question) checker.Result {
 	if in.Run.NoClock {
-		return checker.Undecided(checker.CodeNoClock, "the record does not contain the times of the lock's own clock, so leases may last longer than the record shows")
+		return checker.Undecided(checker.CodeNoClock, "the times that the lock reports cannot be trusted, so lockstorm cannot measure how late a client learned that it had lost the lock")
 	}
 	if in.Run.Discipline == history.Told && !in.Run.ByDeadline() {
 		return lossSignals(in)
@@ -46,7 +46,7 @@ func lossNotice(in question) checker.Result {
 			}
 		}
 	}
-	r := in.Conclude("comparison of two times for each grant: the holder's first loss notice or deadline, and the next grant to another client", findings, len(findings))
+	r := in.Conclude("comparison of two times for each lost grant: the time at which the holder learned of the loss (by a notice or by its deadline), and the time at which the next client got the lock", findings, len(findings))
 	r.Figures = figures
 	if r.Verdict == checker.Pass {
 		r.Reason = "no client got a lock before the previous holder released the lock"

@@ -24,7 +24,7 @@ func ownership(in question) checker.Result {
 	for _, r := range in.ForeignReleases() {
 		findings = append(findings, in.ownershipFinding(r))
 	}
-	return in.Conclude("comparison of each release that the store carried out with the valid grants at that time", in.Weigh(findings), len(findings))
+	return in.Conclude("search for releases that the store carried out although the client that sent the release did not hold the lock", in.Weigh(findings), len(findings))
 }
 
 // releasesOfNone are the releases that were carried out under no grant.

@@ -21,7 +21,7 @@ func fencingTokens(in question) checker.Result {
 		findings = append(findings, in.tokenOrder(lock)...)
 	}
 	findings = append(findings, in.refusedValid(figures)...)
-	r := in.Conclude("comparison of each token with the tokens of earlier grants, and of each refused token with the newest grant", in.Weigh(findings), len(findings))
+	r := in.Conclude("search for fencing tokens that do not increase from grant to grant, and for valid tokens that the fence refused", in.Weigh(findings), len(findings))
 	r.Figures = figures
 	return r
 }
