@@ -40,7 +40,7 @@ func Releases(before, machine string, measured map[string]Measured) string {
 			}
 		}
 	}
-	p.line("\n## Commands\n\nTo run a command of this page, replace FAULT by a fault, N by a seed, and FILE and ARGS by the words in the last column of the next table: the first word replaces FILE, and the other words replace ARGS.\n")
+	p.line("\n## Commands\n\nTo run a command of this page, replace FAULT by a fault, and N by a seed. The last column of the next table shows the words for FILE and ARGS: the first word replaces FILE, and the other words replace ARGS.\n")
 	p.header("library", "release", "FILE ARGS")
 	for _, s := range own.Shelves() {
 		for _, r := range s.Releases {
