@@ -40,7 +40,7 @@ func Releases(before, machine string, measured map[string]Measured) string {
 			}
 		}
 	}
-	p.line("\n## Commands\n\nTo run a command of this page, replace FAULT by a fault, N by a seed, and FILE and ARGS by the words in the last column of the next table: the first word replaces FILE, and the other words replace ARGS.\n")
+	p.line("\n## Commands\n\nTo run a command of this page, replace FAULT by a fault, and N by a seed. The last column of the next table shows the words for FILE and ARGS: the first word replaces FILE, and the other words replace ARGS.\n")
 	p.header("library", "release", "FILE ARGS")
 	for _, s := range own.Shelves() {
 		for _, r := range s.Releases {
@@ -52,8 +52,9 @@ func Releases(before, machine string, measured map[string]Measured) string {
 
 const releasesIntro = `This page shows whether a newer release of a lock library behaves differently under the same faults. ` + "`" + `bookworm` + "`" + ` is the release of a library in Debian
 12, and ` + "`" + `trixie` + "`" + ` is its release in Debian 13. The programming language and the servers always come from Debian 12. The runs of a release under a fault
-have the seeds 1, 2, 3 and so on. The column "runs" counts the outcomes of these runs. In parentheses, the column counts the runs with each rule of a
-defect, and the runs with an orphan (a lock that no client could get, although no client held it). [adapters-measured.md](adapters-measured.md) explains
+have the seeds 1, 2, 3 and so on. The column "runs" counts the outcomes of these runs. The numbers in parentheses count the runs with a defect of
+each rule (kind of violation), and the runs with an orphan (a lock that no client could get, although no client held it).
+[adapters-measured.md](adapters-measured.md) explains
 the words. The column "changed by this release" compares a release with the release in the row above it. The word "new" marks an outcome, or a rule of a
 defect, that no run of the earlier release had. The word "gone" marks an outcome, or a rule of a defect, that no run of the newer release has. The word
 "nothing" means that there is no such difference. The column "changed by this release" is empty if there is no earlier release to compare with, or if no
