@@ -64,7 +64,7 @@ the brackets contain the range of the values. The columns have these meanings:
   newest token that the register has seen. "N refused" means that the register refused N requests. "Not measured" means that the lock issues no tokens.
 - **blocked** is the longest time for which the lock was free but no client could get it.
 - **recovery** is the time from the end of a fault to the next grant. For a fail-over (another server takes over), the time starts at the beginning of
-  the fault. If a run has several faults, its longest time counts. The column shows the median over all runs.
+  the fault. If a run has several faults, only the longest of these times counts for the run. The column shows the median over all runs.
 - **acquire p50 / p99** are the 50th and 99th percentiles of the time that a client needed to acquire the lock.
 `)
 	p.header(append([]string{"group", "lock"}, answer.Columns...)...)

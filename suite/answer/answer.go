@@ -171,7 +171,7 @@ func (l *Lock) violated(v Violation) {
 
 // What the groups are made of, where there are three, and where there is one.
 const (
-	rankedBy = "The locks are ranked by the share of their runs that ended with a violation. Two locks differ significantly if the confidence intervals of their shares do not overlap (95 % intervals of Clopper and Pearson)."
+	rankedBy = "The locks are ranked by the share of their runs that ended with a violation (the share of violating runs). Each share has a 95 % confidence interval (Clopper and Pearson). Two locks differ significantly if the intervals of their shares do not overlap."
 	groups   = " Group 1 contains the locks that differ significantly from the worst lock, but not from the best lock. Group 3 contains the locks that differ significantly from the best lock, but not from the worst lock. Group 2 contains all other locks. With more seeds, smaller differences become significant."
 	oneGroup = " All locks are in one group, because even the best and the worst lock do not differ significantly. With more seeds, smaller differences become significant."
 )

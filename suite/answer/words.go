@@ -19,7 +19,7 @@ func (l Lock) sentence() string {
 	parts = append(parts, l.losses()...)
 	parts = append(parts, l.blocks()...)
 	if l.Recovery != nil {
-		parts = append(parts, "After a fault, the lock was granted again after "+typical(With("recovery.median", l.Recovery))+".")
+		parts = append(parts, "After a fault, it took "+typical(With("recovery.median", l.Recovery))+" until the lock was granted again.")
 	}
 	return strings.Join(append(parts, l.untried()...), " ")
 }
@@ -101,7 +101,7 @@ func loss(n, share *tally.Value, figure string) string {
 	}
 	part, interval, ok := strings.Cut(With(figure, share), " (")
 	if part += " of all updates"; ok {
-		part += " (" + interval
+		part += " (95 % confidence interval: " + interval
 	}
 	return fmt.Sprintf("%s %s: %s", count(n.Value, "update"), was, part)
 }
@@ -118,7 +118,7 @@ func (l Lock) blocks() []string {
 		return []string{fmt.Sprintf("The lock blocked all clients forever in %d of %s.", l.Blocked, runs(l.Runs))}
 	}
 	if l.Orphan != nil && l.Orphan.Value > 0 {
-		return []string{"For up to " + Text("orphan", l.Orphan.Value) + " the lock was free, but no client could get it."}
+		return []string{"The longest time for which the lock was free but no client could get it was " + Text("orphan", l.Orphan.Value) + "."}
 	}
 	return nil
 }
