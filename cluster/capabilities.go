@@ -106,7 +106,7 @@ type (
 )
 
 // ErrNotEvicted says that keys were gone before they were evicted: it may be tried again.
-var ErrNotEvicted = errors.New("the lock's keys disappeared for another reason before the server evicted them")
+var ErrNotEvicted = errors.New("the server did not evict the lock's keys, because they had already disappeared for another reason")
 
 // Can reports whether the servers of a recipe have a capability.
 func Can[T any](r Recipe) bool {

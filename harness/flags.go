@@ -21,7 +21,7 @@ func (c *Config) Bind(f *pflag.FlagSet) {
 	f.StringVar(&c.Network, "network", c.Network, "with --provider container, the network of the servers: host (default), or bridge (a separate network for the run, in which servers reach only lockstorm's proxies)")
 	f.StringSliceVar(&c.Servers, "servers", c.Servers, "NODE=HOST:PORT,...: with --provider external, the addresses of existing servers; faults then hit only clients and their connections (see docs/providers.md)")
 	f.StringVar(&c.Fencing, "fencing", c.Fencing, "which data the clients write: on (only data that checks fencing tokens), off (only data that does not check tokens), or both (both kinds side by side)")
-	f.StringVar(&c.Register, "register", c.Register, "the store of the protected data (see: list registers). By default a separate server of lockstorm stores the data. With --register the lock's own store also stores the data, and each write to fenced data checks the lock there")
+	f.StringVar(&c.Register, "register", c.Register, "the store of the protected data (see: list registers). By default a separate server of lockstorm stores the data. With --register the data is in the lock's own store, and this store checks the lock at each write to the fenced register")
 	f.StringVar(&c.Discipline, "discipline", c.Discipline, "when a holder stops using the lock before its release: obey (at the end of the lease), told (when the library reports that the lock is lost), or trusting (never); default: told for libraries that report a loss, else obey")
 	f.DurationVar(&c.TTL, "ttl", c.TTL, "time to live of leases (default: the default of the topology, or else 1s)")
 	f.IntVar(&c.Clients, "clients", c.Clients, "number of client processes")

@@ -97,7 +97,7 @@ func besideLogs(dir string, h *history.History) string {
 	case len(differ) == 0 && !logs.Whole():
 		return ""
 	case !logs.Whole():
-		return fmt.Sprintf("%s and the logs in %s/ disagree (%s). The logs are incomplete too, so lockstorm cannot rebuild the history from the logs", history.File, history.LogDir, strings.Join(differ, "; "))
+		return fmt.Sprintf("%s and the logs in %s/ disagree (%s). lockstorm cannot rebuild the history from the logs, because the logs are incomplete", history.File, history.LogDir, strings.Join(differ, "; "))
 	case len(differ) == 0:
 		differ = []string{"some lines have different contents"}
 	}

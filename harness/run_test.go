@@ -249,7 +249,7 @@ func TestConfigErrors(t *testing.T) {
 		"no message": {func(c *Config) { c.Backend, c.Nemesis = "file-flock", []string{"client-pause:at=reply"} }, "at=reply: this run has no such point"},
 		"not active": {func(c *Config) { c.Nemesis = []string{"server-restart", "client-pause:while=1"} }, "while=1: the fault server-restart has no duration"},
 		"no earlier": {func(c *Config) { c.Nemesis = []string{"client-pause:while=1"} }, "while=1: give the number of an earlier fault in the same command"},
-		"until":      {func(c *Config) { c.Nemesis = []string{"client-pause:until=never"} }, "until=never: choose until=granted, or leave out until="},
+		"until":      {func(c *Config) { c.Nemesis = []string{"client-pause:until=never"} }, "until=never does not exist: choose until=granted, or leave out until="},
 		"no server":  {func(c *Config) { c.Backend, c.Nemesis = "file-flock", []string{"server-restart"} }, "the fault server-restart cannot work in this run"},
 		"provider":   {func(c *Config) { c.Provider = "cloud" }, "choose one of auto, process, container, embedded, external"},
 	}

@@ -124,7 +124,7 @@ func (r *Runner) meet(ctx context.Context, f history.Fault, st Step) (*Hit, bool
 	for {
 		gone, err := r.beside(within, st.While)
 		if err != nil {
-			r.miss(f, fmt.Errorf("no client reached %s in time while fault %d was active (parameter nth=%d of this fault)", st.where(), st.While, max(st.Nth, 1)))
+			r.miss(f, fmt.Errorf("no client reached %s while fault %d was active, or not often enough (parameter nth=%d)", st.where(), st.While, max(st.Nth, 1)))
 			return nil, false
 		}
 		if !st.Tied {
@@ -194,7 +194,7 @@ func (r *Runner) arm(ctx context.Context, f history.Fault, st Step) (*Hit, bool)
 	defer cancel()
 	hit, err := r.World.Arm(armed, armOf(st))
 	if err != nil {
-		r.miss(f, fmt.Errorf("no client reached %s in time, so the fault did not act (parameter nth=%d)", st.where(), st.Nth))
+		r.miss(f, fmt.Errorf("no client reached %s in time, or not often enough (parameter nth=%d)", st.where(), st.Nth))
 		return nil, false
 	}
 	return hit, true

@@ -45,7 +45,7 @@ func (st Step) check(c *Catalogue, q Request, in Input) error {
 		return errors.New("the times and counts of a step must not be negative")
 	}
 	if st.Ends != "" && st.Ends != UntilGranted {
-		return fmt.Errorf("a step of the plan ends with %q, which does not exist: choose %s", st.Ends, UntilGranted)
+		return fmt.Errorf("the field \"ends\" of a step in the saved plan has the unknown value %q: choose %s", st.Ends, UntilGranted)
 	}
 	if spec.Gates && !st.Tied {
 		return fmt.Errorf("the fault %s stops a client at a point: name the point with at=", spec.Name)

@@ -33,7 +33,7 @@ func byVote(v catalog.Values) bool {
 
 // checkVoters refuses to look for nodes that granted where nobody tells them.
 func checkVoters(v catalog.Values, in Input) error {
-	leave := fmt.Sprintf("leave out nodes=%s, and do not give a number for %s=", RoleGranted, paramGrant)
+	leave := fmt.Sprintf("leave out nodes=%s and %s=N", RoleGranted, paramGrant)
 	switch at := v[paramAt]; {
 	case !byVote(v):
 		return nil
@@ -42,9 +42,9 @@ func checkVoters(v catalog.Values, in Input) error {
 	case at == points.BeforeAcquire || at == points.Waiting:
 		return fmt.Errorf("at=%s: at this point the client does not hold the lock yet: name a later point, or %s", at, leave)
 	case points.IsCarried(at):
-		return fmt.Errorf("at=%s: at a message lockstorm does not know which servers granted the lock: name a point of the client, or %s", at, leave)
+		return fmt.Errorf("at=%s: when the fault acts on a message, lockstorm does not know which servers granted the lock: name a point of the client, or %s", at, leave)
 	case at == points.Random:
-		return fmt.Errorf("at=%s: at random times the fault does not wait for a grant: name a point of the client, or %s", points.Random, leave)
+		return fmt.Errorf("at=%s: at random times the fault does not wait for a grant, so lockstorm does not know which servers granted the lock: name a point of the client, or %s", points.Random, leave)
 	default:
 		return nil
 	}

@@ -92,7 +92,7 @@ func TestWrongSpecs(t *testing.T) {
 		{"every= must be greater than 0", with(func(s *Spec) { s.Params = ServerParams("1s", "0s", "1") })},
 		{"nth=first is not a whole number", with(func(s *Spec) { s.Params = params(catalog.Param{Name: "nth", Default: "first", Doc: "d"}) })},
 		{"stay=-1s is not a length", with(func(s *Spec) { s.Params = params(catalog.Param{Name: "stay", Default: "-1s", Doc: "d"}) })},
-		{"the field `Strikes` must return a point or points.Random, even for a backend without points of its own: runtime error: index out of range", with(func(s *Spec) {
+		{"the function in the field `Strikes` must return a point or points.Random for every backend, but it fails for a backend without points of its own: runtime error: index out of range", with(func(s *Spec) {
 			s.Strikes = func(k int, own []string) string { return own[k] }
 		})},
 	} {

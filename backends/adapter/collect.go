@@ -27,7 +27,7 @@ func (l *locker) Collect(_ context.Context, length time.Duration) (string, error
 	case a.Answer != ansOK:
 		return "", fmt.Errorf("the adapter answered the request \"collect\" with %q, but must answer \"ok\"%s", a.Answer, after(a.Message))
 	case a.From == nil || a.To == nil || a.Message == "":
-		return "", l.broke(breach("the adapter's answer to collect must have the fields from, to and message"))
+		return "", l.broke(breach("the adapter's answer to the request \"collect\" must have the fields from, to and message"))
 	}
 	if err := errors.Join(l.within("from", *a.From, a.sent, a.at), l.within("to", *a.To, a.sent, a.at)); err != nil {
 		return "", l.broke(err)

@@ -72,7 +72,7 @@ func startError(file string, err error) error {
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
 		if _, stat := os.Stat(file); stat == nil {
-			return fmt.Errorf("%w: the interpreter in the first line of %s", backends.ErrMissing, file)
+			return fmt.Errorf("%w: the first line of %s names an interpreter that does not exist", backends.ErrMissing, file)
 		}
 		return fmt.Errorf("the program %s does not exist", file)
 	case errors.Is(err, os.ErrPermission):

@@ -144,7 +144,7 @@ func seesAll(ctx context.Context, name, addr string) error {
 		return err
 	}
 	if m["flags"] != "master" || m["num-slaves"] != "2" || m["num-other-sentinels"] != strconv.Itoa(sentinels-1) {
-		return fmt.Errorf("%s reports that the master has the flags %s, %s replicas and %s other Sentinels", name, m["flags"], m["num-slaves"], m["num-other-sentinels"])
+		return fmt.Errorf("%s reports that the master has the flags %s, %s replicas and %s other Sentinels (expected: only the flag master, 2 replicas and 2 other Sentinels)", name, m["flags"], m["num-slaves"], m["num-other-sentinels"])
 	}
 	others, err := c.Sentinels(ctx, MasterName).Result()
 	if err != nil {
@@ -156,12 +156,12 @@ func seesAll(ctx context.Context, name, addr string) error {
 	}
 	for _, o := range others {
 		if o["flags"] != "sentinel" {
-			return fmt.Errorf("%s reports that another Sentinel has the flags %s", name, o["flags"])
+			return fmt.Errorf("%s reports that another Sentinel has the flags %s (expected: only the flag sentinel)", name, o["flags"])
 		}
 	}
 	for _, r := range replicas {
 		if r["flags"] != "slave" || r["master-link-status"] != "ok" {
-			return fmt.Errorf("%s reports that a replica has the flags %s and the link status %s", name, r["flags"], r["master-link-status"])
+			return fmt.Errorf("%s reports that a replica has the flags %s and the link status %s (expected: only the flag slave, and the link status ok)", name, r["flags"], r["master-link-status"])
 		}
 	}
 	return nil

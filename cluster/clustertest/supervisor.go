@@ -43,7 +43,7 @@ type view struct {
 // runSupervisor serves: ADDR SOURCE STORE...
 func runSupervisor(ctx context.Context, args []string) error {
 	if len(args) < 3 {
-		return errors.New("a supervisor needs an address, a source and stores")
+		return errors.New("a supervisor needs the arguments ADDR SOURCE STORE, with one or more stores")
 	}
 	v := &supervisor{source: args[1], stores: args[2:]}
 	var wg sync.WaitGroup

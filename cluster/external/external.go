@@ -77,7 +77,7 @@ func (p *Provider) Available(t cluster.Topology) error {
 			return fmt.Errorf("--servers gives no address for the server %s (topology %s has the servers %s)", r.Name, t.Name, strings.Join(nodes(t), ", "))
 		}
 		if !cluster.Can[cluster.Tenant](r) {
-			return fmt.Errorf("server %s of topology %s cannot be an existing server: on a server of this kind lockstorm cannot keep its own data apart from other data", r.Name, t.Name)
+			return fmt.Errorf("server %s of topology %s cannot be an existing server, because on a server of this kind lockstorm could not separate the data of the run from other data: use another --provider", r.Name, t.Name)
 		}
 		if p.access.Password != "" && r.Login == nil {
 			return fmt.Errorf("the environment variable %s contains a password, but lockstorm cannot log in to server %s with a password: unset this variable", envPassword, r.Name)

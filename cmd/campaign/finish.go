@@ -226,10 +226,10 @@ func (v *verb) show(s *campaign.State, asJSON bool) error {
 		fmt.Fprintf(v.st.Stdout, "  %s ended with an unexpected violation: to see the report, run campaign finish --now\n", cli.Plural(worse, "run"))
 	}
 	for _, cell := range slices.Sorted(maps.Keys(s.Found)) {
-		fmt.Fprintf(v.st.Stdout, "  in cell %s the search for violations found %s: %s\n", cell, cli.Plural(len(s.Found[cell]), "distinct violation"), strings.Join(s.Found[cell], "; "))
+		fmt.Fprintf(v.st.Stdout, "  cell %s is a search for violations. The search found %s: %s\n", cell, cli.Plural(len(s.Found[cell]), "distinct violation"), strings.Join(s.Found[cell], "; "))
 	}
 	if n := s.Attempts - s.Done; n > 0 {
-		fmt.Fprintf(v.st.Stdout, "  %s had to be repeated; in %d of all attempts the host disturbed the run, or a server or tool was missing on the host\n", cli.Plural(n, "attempt"), s.Disturbed)
+		fmt.Fprintf(v.st.Stdout, "  %s had to be repeated. In %d attempts the host disturbed the run, or a server or tool was missing on the host\n", cli.Plural(n, "attempt"), s.Disturbed)
 	}
 	if len(s.Lost) > 0 {
 		fmt.Fprintf(v.st.Stdout, "  the campaign's queue of runs has lost %s: to publish the lost tasks again, run campaign finish\n", cli.Plural(len(s.Lost), "task"))

@@ -97,7 +97,7 @@ func (a *App) docker(ctx context.Context) usable {
 			u.Missing = append(u.Missing, fmt.Sprintf("run %s was killed and left %s behind: to remove these leftovers, run doctor --clean", l.Run, names))
 			continue
 		}
-		u.Missing = append(u.Missing, fmt.Sprintf("run %s was started on another machine or in another container, and still has %s. doctor --clean does not remove them: check there whether the run is alive", l.Run, names))
+		u.Missing = append(u.Missing, fmt.Sprintf("run %s was started on another machine or in another container, and still has %s. doctor --clean does not remove them, because the run may still be alive: check this on that machine or in that container", l.Run, names))
 	}
 	return u
 }

@@ -111,9 +111,9 @@ func (a *App) printList(items []listed) error {
 			switch l.Ends {
 			case "":
 			case history.EndsNever:
-				facts = "; without a release, a grant never ends"
+				facts = "; a grant that is not released never ends"
 			default:
-				facts = "; without a release, a grant ends with the client's " + l.Ends
+				facts = "; a grant that is not released ends with the client's " + l.Ends
 			}
 			if l.Tokens {
 				facts += "; issues fencing tokens"

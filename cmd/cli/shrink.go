@@ -127,6 +127,6 @@ func (a *App) tellShrunk(m *explore.Shrunk, took time.Duration) {
 	if m.Target.Class == checker.Defect {
 		outcome = suite.Defect
 	}
-	fmt.Fprintf(w, "as a cell: include: [{trial: %s, outcome: %s}]\nas a test: lockstormtest.Kept(t, catalogue, %q, suite.Expectation{Outcome: %q})\n", m.Dir, outcome, filepath.Join(m.Dir, harness.TrialFile), outcome)
+	fmt.Fprintf(w, "as a cell of a suite file: include: [{trial: %s, outcome: %s}]\nas a Go test: lockstormtest.Kept(t, catalogue, %q, suite.Expectation{Outcome: %q})\n", m.Dir, outcome, filepath.Join(m.Dir, harness.TrialFile), outcome)
 	fmt.Fprintf(w, "made:      %s in %v\nreport:    %s\nagain:     %s replay %s --times 10\n", Plural(m.Runs, "run"), took.Round(time.Second), absolute(filepath.Join(m.Dir, harness.ReportFile)), a.st.Name, m.Dir)
 }

@@ -43,9 +43,9 @@ Exit codes: 0 every proof holds, 1 a proof does not hold, 2 a proof was not chec
 		RunE:    func(_ *cobra.Command, args []string) error { return a.verify(args, s) },
 	}
 	f := cmd.Flags()
-	f.BoolVar(&s.all, "all", false, "print the events of every proof (default: only of the first of several similar proofs)")
+	f.BoolVar(&s.all, "all", false, "print the events of every proof (default: if several proofs are similar, only the events of the first)")
 	f.IntVar(&s.finding, "finding", 0, "check and print only the proof of the finding with this number (verify without --finding prints the numbers)")
-	f.StringVar(&s.record, "record", "", "run directory or history.jsonl: the whole record to which a proof in a file belongs")
+	f.StringVar(&s.record, "record", "", "with a proof file: the run directory or history.jsonl from which the proof was taken; verify then checks the proof against this whole record")
 	f.StringVar(&s.save, "save", "", "write the proof of --finding (default: of the first finding) to a file; verify can check this file without the record")
 	return cmd
 }
@@ -240,7 +240,7 @@ func (a *App) restsOn(v *harness.Verified) {
 	}
 	var lock checker.LockProof
 	if c := r.Checks[checker.LockLinearizability]; c.Verdict == checker.Pass && c.ProofInto(&lock) == nil {
-		a.println("  lock-linearizability: a legal order exists for %s on %s", checker.Count(lock.Operations, "operation"), checker.Count(lock.Locks, "lock"))
+		a.println("  lock-linearizability: a correct lock could have produced the results of %s on %s", checker.Count(lock.Operations, "operation"), checker.Count(lock.Locks, "lock"))
 	}
 	if n, hit := r.Stats["faults_on_holder"]; hit && r.Verdict == checker.Pass && n > 0 {
 		a.println("  exposures: %s hit a client that held a lock, and none caused a violation; with 95 %% confidence, at most %.2g %% of such faults break this lock", checker.Count(n, "fault"), 100*tally.NoneIn(n))

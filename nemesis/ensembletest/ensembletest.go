@@ -115,7 +115,7 @@ func (b *Bench) Keeps(write func(addr string) error, there func(addr string) (bo
 	}
 	b.kill(s)()
 	if ok, err := there(s.Addr()); err != nil || !ok {
-		b.Errorf("what was written before the kill is there: %v, %v", ok, err)
+		b.Errorf("after the restart, the value that was written before the kill still exists: %v (error: %v)", ok, err)
 	}
 }
 

@@ -72,7 +72,7 @@ func (LostReply) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) 
 	})
 	if err != nil {
 		e.Began = 0
-		return e, errors.New("lost-reply found no answer to drop: no server sent an answer other than a refusal in time")
+		return e, errors.New("lost-reply found no answer to drop: until the time limit the servers sent only refusals, or no answer at all")
 	}
 	return e, nil
 }

@@ -209,7 +209,7 @@ func (x *Loss) Prove(ctx context.Context) (string, error) {
 			if err == nil {
 				return "", fmt.Errorf("link %v should lose every packet, but a test call through the link got an answer", l.Pair)
 			}
-			return "", fmt.Errorf("link %v should lose every packet, but the test call that proves this failed: %w", l.Pair, err)
+			return "", fmt.Errorf("link %v should lose every packet, but the test call failed for another reason, so the loss is not proven: %w", l.Pair, err)
 		case <-time.After(proveEvery):
 		}
 	}

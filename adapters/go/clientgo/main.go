@@ -121,7 +121,7 @@ type hold struct {
 func (h *hold) watch(leads context.Context) {
 	<-leads.Done()
 	if !h.record.isReleasing() {
-		h.record.program.Lost(h.record.attempt, "the context of OnStartedLeading has ended")
+		h.record.program.Lost(h.record.attempt, "client-go ended the context of OnStartedLeading, which means that the lock is lost")
 	}
 }
 

@@ -82,7 +82,7 @@ func (a *adapter) Attempt(ctx context.Context, r lockstorm.Request) (lockstorm.H
 	granted()
 	switch {
 	case err != nil && a.spy.doubt():
-		return nil, nil, fmt.Errorf("the library returned the error %v, but one of its requests to Redis got no answer", err)
+		return nil, nil, fmt.Errorf("the library returned the error %v, but one of its requests to Redis got no answer and may have acquired the lock", err)
 	case err != nil: // every request that could have set the key was refused, or there was none
 		return nil, nil, fmt.Errorf("%w: %w", lockstorm.ErrBusy, err)
 	}
@@ -92,7 +92,7 @@ func (a *adapter) Attempt(ctx context.Context, r lockstorm.Request) (lockstorm.H
 		defer close(h.over)
 		<-held.Done()
 		if !a.spy.isReleasing(h) {
-			a.program.Lost(r.ID, "the library has cancelled the context of the lock")
+			a.program.Lost(r.ID, "the library cancelled the context of the lock, which means that the lock is lost")
 		}
 	}()
 	return h, lockstorm.Fields{"sent": sent, "deadline": sent + a.open.Lease.Nanoseconds()}, nil

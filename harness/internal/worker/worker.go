@@ -148,7 +148,7 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 	if spec.Settles {
 		own, is := locker.(workloads.Resource)
 		if !is {
-			return fail(fmt.Errorf("backend %s sets the field Settles (it writes the data in its own transaction), so its Locker must also implement Resource", spec.Name))
+			return fail(fmt.Errorf("backend %s sets the field Settles, which means that the lock writes the data in its own transaction: the backend's Locker must then also implement the interface Resource", spec.Name))
 		}
 		resource = own
 	}
