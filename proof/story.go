@@ -247,7 +247,7 @@ func (s *scene) why(c Claim, at int64) string {
 	case toldLate:
 		return fmt.Sprintf("Class %s: at %s, at least one lease had run out (%s), and the client's library had not reported the loss in time.", c.Class, s.seconds(at), s.deadlines(c, at))
 	case deadlineUnknown:
-		return fmt.Sprintf("Class %s: the events do not show the deadline of at least one lease.", c.Class)
+		return fmt.Sprintf("Class %s: for one of the leases or both, no event says when the lease ended.", c.Class)
 	case connectionOver:
 		return fmt.Sprintf("Class %s: at least one grant depends on a connection, and this connection may have ended by %s.", c.Class, s.seconds(at))
 	case connectionUnknown:

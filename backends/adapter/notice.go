@@ -64,7 +64,7 @@ func (l *locker) ofSession(n line, at int64) error {
 	l.mu.Unlock()
 	switch {
 	case !l.about.Model.Session:
-		return breach("the adapter must not send the notice %s for lease %q, because the adapter's description says that its lock has no sessions", n.Notice, n.Lease)
+		return breach("the adapter sent the notice %s for lease %q: only an adapter whose description says that its lock has sessions may send this notice", n.Notice, n.Lease)
 	case known && n.Notice == noteOpened:
 		return breach("the adapter sent the notice %s for lease %q twice", n.Notice, n.Lease)
 	case !known && n.Notice != noteOpened:

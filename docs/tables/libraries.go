@@ -252,5 +252,5 @@ const (
 	sectionLaravelEarly = "illuminate/cache 8.83.26: a lock in files expires too early, by up to one second"
 	sectionKeptFresh    = "certmagic 0.25.0: an earlier holder keeps refreshing the lock file of a dead holder"
 	sectionBouncer      = "Not a library bug: a lock of a session behind PgBouncer"
-	sectionReplaced     = "Not a library bug: a master that is replaced"
+	sectionReplaced     = "Not a library bug: the lock is lost when a new server becomes the master"
 )
