@@ -42,7 +42,7 @@ func Variants() []Variant {
 		{"redislock", "--backend redislock", everyDiscipline, nil},
 		{"redislock, Refresh in the background", "--backend redislock" + extended, everyDiscipline, nil},
 		{"redislock, TTL called before each write", "--backend redislock --workload counter:ask=yes", told, nil},
-		{"redislock, tokens that are prefixes of other tokens", "--backend redislock --workload counter:token=prefix", told, nil},
+		{"redislock, owner values that are prefixes of other owner values", "--backend redislock --workload counter:token=prefix", told, nil},
 		{"redislock, one token for all clients", "--backend redislock --workload counter:token=equal", told, nil},
 		{"redislock, Release while Refresh is under way, some waits cancelled", "--backend redislock --workload counter:extend=half,release=extending,cancel=0.3", told, nil},
 		{"rueidislock", "--backend rueidislock", everyDiscipline, nil},
