@@ -207,7 +207,7 @@ func (e explanation) explains(r libraryRow, what string) bool {
 // explanations in order: the first that fits counts.
 var explanations = []explanation{
 	{"", "client-pause", []string{toldLate}, "client paused", "Not a library bug: a paused client gets the loss signal late", ""},
-	{"redislock, tokens; redislock, one token", "", nil, "token prefix", "redislock takes over a lock whose token begins with the caller's token", ""},
+	{"redislock, owner values; redislock, one token", "", nil, "token prefix", "redislock takes over a lock whose token begins with the caller's token", ""},
 	{"redislock, Sentinel; rueidislock, Sentinel", "failover-kill", nil, "new master", sectionReplaced, ""},
 	{"redislock, Sentinel; rueidislock, Sentinel", "leader-isolate", nil, "new master", sectionReplaced, ""},
 	{"redsync WithFailFast", "none", nil, "late deletion", "redsync WithFailFast: a failed try deletes the keys of the next try", ""},
