@@ -69,10 +69,8 @@ type searching struct {
 	rnd    *rand.Rand
 	corpus *corpus
 	state  State
-	packs  [][]Gene // faults that are still to be tried together
-	alone  []Gene   // faults that are still to be tried alone
-	turns  int      // of choices after the packs
-	failed int      // runs in a row that could not be made
+	sweep  []Gene // faults that are still to be tried alone
+	failed int    // runs in a row that could not be made
 	err    error
 	stop   context.CancelFunc
 	margin int64 // of the run that came nearest
@@ -109,7 +107,7 @@ func (s *Search) Go(ctx context.Context) (*State, error) {
 		return nil, err
 	}
 	if w.exchange(ctx, true); len(c.entries) == 0 {
-		w.packs, w.alone = s.Space.packed(s.Space.sweep())
+		w.sweep = s.Space.sweep()
 	}
 	ctx, w.stop = context.WithCancel(ctx)
 	defer w.stop()
@@ -203,8 +201,12 @@ func (w *searching) next() (g Genome, nth int, ok bool) {
 		g, ok = w.Space.Fresh(w.rnd)
 		return g, w.state.Runs, ok
 	}
-	if g, ok := w.swept(); ok {
-		return g, w.state.Runs, true
+	for len(w.sweep) > 0 {
+		fault := w.sweep[0]
+		w.sweep = w.sweep[1:]
+		if g, ok := w.Space.Alone(w.rnd, fault); ok {
+			return g, w.state.Runs, true
+		}
 	}
 	var parent *Entry
 	if len(w.corpus.entries) > 0 && w.rnd.IntN(fresh) > 0 {
@@ -217,24 +219,6 @@ func (w *searching) next() (g Genome, nth int, ok bool) {
 		g, ok = w.Space.Fresh(w.rnd)
 	}
 	return g, w.state.Runs, ok
-}
-
-// swept is a genome of the sweep: first the packs, and then, in every second turn, a fault alone.
-func (w *searching) swept() (g Genome, ok bool) {
-	for len(w.packs) > 0 && !ok {
-		pack := w.packs[0]
-		w.packs = w.packs[1:]
-		g, ok = w.Space.Together(w.rnd, pack...)
-	}
-	if !ok {
-		w.turns++
-	}
-	for len(w.alone) > 0 && w.turns%2 == 1 && !ok {
-		fault := w.alone[0]
-		w.alone = w.alone[1:]
-		g, ok = w.Space.Together(w.rnd, fault)
-	}
-	return g, ok
 }
 
 // once makes a run and learns from it.

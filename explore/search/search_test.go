@@ -278,53 +278,6 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// A search begins with all faults together, each of another family, and then tries each alone in every second run.
-func TestSweep(t *testing.T) {
-	s := space(t, "redis-get-del")
-	w := &searching{Search: &Search{Space: s}, rnd: rand.New(rand.NewPCG(1, 2)), corpus: &corpus{}}
-	all := s.sweep()
-	w.packs, w.alone = s.packed(all)
-	later, packs := slices.Clone(w.alone), len(w.packs)
-	if packs == 0 || packs > 2*len(all)/3 {
-		t.Errorf("%d faults in %d packs", len(all), packs)
-	}
-	var together, alone []string
-	for range packs {
-		g, _, ok := w.next()
-		families := map[string]bool{}
-		for _, f := range g.Faults {
-			spec, err := s.cat.Nemeses.Get(f.Name)
-			if err != nil || families[spec.Family] {
-				t.Errorf("%s: two of family %s, or %v", g, spec.Family, err)
-			}
-			families[spec.Family] = true
-			together = append(together, f.String())
-		}
-		if !ok || len(g.Faults) > mostFaults {
-			t.Errorf("%v, %s", ok, g)
-		}
-	}
-	for turn := range 2 * len(later) {
-		if g, _, _ := w.next(); turn%2 == 0 && len(g.Faults) == 1 {
-			alone = append(alone, g.Faults[0].String())
-		}
-	}
-	names := func(all []Gene) (out []string) {
-		for _, g := range all {
-			out = append(out, g.String())
-		}
-		return slices.Sorted(slices.Values(out))
-	}
-	slices.Sort(together)
-	slices.Sort(alone)
-	if !slices.Equal(together, names(all)) || !slices.Equal(alone, names(later)) {
-		t.Errorf("together %v\nof %v\nalone %v\nof %v", together, names(all), alone, names(later))
-	}
-	if first := len(all) - len(later); first < 3 || first > packs/2 {
-		t.Errorf("%d of %d are tried alone first", first, len(all))
-	}
-}
-
 // board is a corpus of several searches, in memory.
 type board struct{ given, others []*Entry }
 
