@@ -107,16 +107,28 @@ func (in *Facts) LongStalls() []history.Interval {
 // busyShare is the share of a time in which something waited for the host, from which on the host was busy.
 const busyShare = 0.9
 
+// load is in which share of a time something waited for a processor or a disk.
+type load struct {
+	history.Interval
+	share float64
+}
+
+func (in *Facts) loads() (out []load) {
+	for _, e := range in.Pressure {
+		var p history.Pressure
+		if e.Value.Into(&p) == nil && p.Span > 0 {
+			out = append(out, load{history.Interval{From: e.Time - p.Span, To: e.Time}, float64(max(p.CPU, p.IO)) / float64(p.Span)})
+		}
+	}
+	return out
+}
+
 // Waited is for how long, within a span, something waited for a processor or a disk: shares of the seconds that the kernel counted,
 // as nobody knows where in a second the waiting was.
 func (in *Facts) Waited(span history.Interval) (sum int64) {
-	for _, e := range in.Pressure {
-		var p history.Pressure
-		if e.Value.Into(&p) != nil || p.Span <= 0 {
-			continue
-		}
-		if part := span.Overlap(history.Interval{From: e.Time - p.Span, To: e.Time}); !part.Empty() {
-			sum += int64(float64(part.To-part.From) * float64(max(p.CPU, p.IO)) / float64(p.Span))
+	for _, l := range in.loads() {
+		if part := span.Overlap(l.Interval); !part.Empty() {
+			sum += int64(float64(part.To-part.From) * l.share)
 		}
 	}
 	return sum
@@ -125,12 +137,10 @@ func (in *Facts) Waited(span history.Interval) (sum int64) {
 // Busy are the times in which something nearly always waited for a processor or a disk: what did not
 // answer then may not have had its turn, though no ticker of ours was late.
 func (in *Facts) Busy() (out []history.Interval) {
-	for _, e := range in.Pressure {
-		var p history.Pressure
-		if e.Value.Into(&p) != nil || p.Span <= 0 || float64(max(p.CPU, p.IO)) < busyShare*float64(p.Span) {
-			continue
+	for _, l := range in.loads() {
+		if l.share >= busyShare {
+			out = append(out, l.Interval)
 		}
-		out = append(out, history.Interval{From: e.Time - p.Span, To: e.Time})
 	}
 	slices.SortFunc(out, ByFrom)
 	return out

@@ -58,7 +58,7 @@ func title(group, of int) string {
 	case of == 1:
 		return "one group: no significant difference"
 	}
-	return fmt.Sprintf("group %d: %s", group, []string{"fewest violations", "neither group 1 nor group 3", "most violations"}[group-1])
+	return fmt.Sprintf("group %d: %s", group, []string{"fewest violations", "all other locks", "most violations"}[group-1])
 }
 
 // lockColumns are what the values of a lock are.
