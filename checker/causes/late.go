@@ -46,12 +46,22 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 		return FaultCause(f)
 	}
 	if l.OnItsWay {
-		if waited := in.Waited(span); waited >= behind && waited > (span.To-span.From)/2 {
+		if waited := in.waited(span); waited >= behind && waited > (span.To-span.From)/2 {
 			return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("the host was busy while a request of %s was on its way: tasks waited %s of %s for a processor or a disk", client, checker.Millis(waited), checker.Millis(span.To-span.From))}
 		}
 		return delayed(overrun(l.Grant, l.Until), l.From, l.Due)
 	}
 	return overrun(l.Grant, l.Until)
+}
+
+// waited is for how long, within a span, something waited for a processor or a disk, if that was spread evenly over each time that was counted.
+func (in Causes) waited(span history.Interval) (sum int64) {
+	for _, l := range in.Loads() {
+		if part := span.Overlap(l.Interval); !part.Empty() {
+			sum += int64(float64(part.To-part.From) * l.Share)
+		}
+	}
+	return sum
 }
 
 // delayed tells a request that was sent in time, and took effect late, from a client that worked too long.

@@ -107,38 +107,28 @@ func (in *Facts) LongStalls() []history.Interval {
 // busyShare is the share of a time in which something waited for the host, from which on the host was busy.
 const busyShare = 0.9
 
-// load is in which share of a time something waited for a processor or a disk.
-type load struct {
+// Load is in which share of a time something waited for a processor or a disk.
+type Load struct {
 	history.Interval
-	share float64
+	Share float64
 }
 
-func (in *Facts) loads() (out []load) {
+// Loads are those that the kernel counted, mostly by second.
+func (in *Facts) Loads() (out []Load) {
 	for _, e := range in.Pressure {
 		var p history.Pressure
 		if e.Value.Into(&p) == nil && p.Span > 0 {
-			out = append(out, load{history.Interval{From: e.Time - p.Span, To: e.Time}, float64(max(p.CPU, p.IO)) / float64(p.Span)})
+			out = append(out, Load{history.Interval{From: e.Time - p.Span, To: e.Time}, float64(max(p.CPU, p.IO)) / float64(p.Span)})
 		}
 	}
 	return out
 }
 
-// Waited is for how long, within a span, something waited for a processor or a disk: shares of the seconds that the kernel counted,
-// as nobody knows where in a second the waiting was.
-func (in *Facts) Waited(span history.Interval) (sum int64) {
-	for _, l := range in.loads() {
-		if part := span.Overlap(l.Interval); !part.Empty() {
-			sum += int64(float64(part.To-part.From) * l.share)
-		}
-	}
-	return sum
-}
-
 // Busy are the times in which something nearly always waited for a processor or a disk: what did not
 // answer then may not have had its turn, though no ticker of ours was late.
 func (in *Facts) Busy() (out []history.Interval) {
-	for _, l := range in.loads() {
-		if l.share >= busyShare {
+	for _, l := range in.Loads() {
+		if l.Share >= busyShare {
 			out = append(out, l.Interval)
 		}
 	}
