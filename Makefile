@@ -2,6 +2,8 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 GO ?= go
+# Compiler, linker and linter with less garbage collection: a sixth less time for half a gigabyte more of memory.
+FASTGO := GOGC=400 $(GO)
 BIN := bin/lockstorm
 # lockstorm with the libraries that make it much larger: what the series run.
 FULL := bin/lockstorm-full
@@ -29,20 +31,20 @@ help-series: ##> the targets that take long, or that only a release or a certain
 .PHONY: build
 build: ## build bin/lockstorm
 	@mkdir -p bin
-	$(GO) build -ldflags "-s -w" -o $(BIN) ./cmd/lockstorm
+	$(FASTGO) build -ldflags "-s -w" -o $(BIN) ./cmd/lockstorm
 
 .PHONY: full
 full: ##> build bin/lockstorm-full, which has the library rueidislock besides
 	@mkdir -p bin
-	$(GO) build -ldflags "-s -w" -o $(FULL) ./cmd/lockstorm-full
+	$(FASTGO) build -ldflags "-s -w" -o $(FULL) ./cmd/lockstorm-full
 
 .PHONY: demo
 demo: ## pause the holder of a Redis lock and look at what is lost (installs nothing; builds lockstorm with Redis alone)
 	@if command -v redis-server >/dev/null; then echo "demo: redis-server is on PATH: using it"; \
 	else echo "demo: no redis-server on PATH: using the embedded one"; fi
 	@mkdir -p bin; echo "demo: building lockstorm with Redis alone (make build builds all of it)"
-	@$(GO) build -ldflags "-s -w" -o bin/lockstorm-demo ./cmd/demo
-	@bin/lockstorm-demo run --backend redis-fenced --nemesis client-pause --workload counter --ttl 1s --clients 3 --time 10s --seed 1 --out $(DEMO_OUT); \
+	@$(FASTGO) build -ldflags "-s -w" -o bin/lockstorm-demo ./cmd/demo
+	@bin/lockstorm-demo run --backend redis-fenced --nemesis client-pause --workload counter --ttl 1s --clients 3 --time 7s --seed 1 --out $(DEMO_OUT); \
 	code=$$?; if [ $$code -ne 1 ]; then echo "demo: expected the violation (exit code 1), got $$code"; exit 1; fi; \
 	echo "demo: exit code 1, as it must be: this lock lets two clients in when its holder is paused."; \
 	echo "demo: open $(abspath $(DEMO_OUT))/report.html"
@@ -53,7 +55,7 @@ servers: ## get the servers that the tests need (Debian packages, else out of a 
 
 .PHONY: test
 test: servers ## run the tests (RACE=-race with the race detector, as make ci does)
-	@$(GO) build $(RACE) $(PKG) # first: runs are not timed beside a compiler
+	@$(FASTGO) build $(RACE) $(PKG) # first: runs are not timed beside a compiler
 	@mkdir -p bin; : >bin/examples.log; pid=; \
 	$(if $(filter ./...,$(PKG)),(cd examples/ownlock && $(GO) test -timeout 5m ./...) >bin/examples.log 2>&1 & pid=$$!;) \
 	echo "$(GO) test $(TESTFLAGS) $(PKG)"; code=0; \
@@ -243,7 +245,7 @@ docs: ## write docs/faults.md, docs/backends.md and compose/ from the catalogue,
 .PHONY: lint
 lint: ## gofumpt and golangci-lint, pinned in tools/go.mod
 	@out=$$($(TOOL) gofumpt -l .); if [ -n "$$out" ]; then echo "gofumpt would change:"; echo "$$out"; exit 1; fi
-	$(TOOL) golangci-lint run
+	GOGC=200 $(TOOL) golangci-lint run
 
 .PHONY: fmt
 fmt: ## format with gofumpt
@@ -269,12 +271,12 @@ bench-against: build ##> OLD=BINARY: check of a million events by bin/lockstorm 
 	BENCH_OLD=$(abspath $(OLD)) BENCH_NEW=$(abspath $(BIN)) $(GO) test -run '^$$' -bench '^BenchmarkAgainst$$' -benchtime 1x ./checker
 
 .PHONY: ci
-ci: ## everything that must hold before a change lands (lint has go vet's analyzers, too)
+ci: ## everything that must hold before a change lands (lint has go vet's analyzers, too; GOGC is the compiler's alone)
 	@./.ci/prepare bin/prepare & \
 	step() { ./.ci/step "$$@"; }; make() { step "make $$1" $(MAKE) --no-print-directory "$$@"; }; \
 	race=$$(command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race); \
 	make tidy && make build && make lint && step "get servers and browser" ./.ci/await bin/prepare servers && \
-	make test RACE=$$race TESTFLAGS="$$race -shuffle=on -vet=off -ldflags=-w -p $(ATONCE)" && \
+	GOGC=400 make test RACE=$$race TESTFLAGS="$$race -shuffle=on -vet=off -ldflags=-w -p $(ATONCE) -exec 'env -u GOGC'" && \
 	make fast && step "get images" ./.ci/await bin/prepare images && \
 	{ make containers >bin/containers.log 2>&1 & containers=$$!; code=0; make gate || code=1; { [ -z "$$race" ] || make judge; } || code=1; \
 	wait $$containers || code=1; cat bin/containers.log; exit $$code; } # containers wait for most of their time

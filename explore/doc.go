@@ -10,7 +10,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 
 	"github.com/lockstorm/lockstorm/checker"
 )
@@ -98,10 +98,10 @@ func Interval(k, n int) (low, high float64) {
 	const tail = 0.025
 	low, high = 0, 1
 	if k > 0 {
-		low = distuv.Beta{Alpha: float64(k), Beta: float64(n - k + 1)}.Quantile(tail)
+		low = mathext.InvRegIncBeta(float64(k), float64(n-k+1), tail)
 	}
 	if k < n {
-		high = distuv.Beta{Alpha: float64(k + 1), Beta: float64(n - k)}.Quantile(1 - tail)
+		high = mathext.InvRegIncBeta(float64(k+1), float64(n-k), 1-tail)
 	}
 	return low, high
 }
