@@ -26,9 +26,9 @@ func (w Word) Doc() string {
 		Inherent: "a violation that every lock with an expiring lease allows: the remedy is a fence (a data store that checks fencing tokens)",
 		Defect:   "the lock itself breaks its promise, although the holder's lease is still running: the remedy is another lock or another topology",
 		Blocks:   "after the fault no client gets the lock again",
-		Any:      "the outcome depends on the moment at which the fault strikes: no violation, or a violation of any kind",
+		Any:      "the outcome depends on the moment at which the fault acts: no violation, or a violation of any kind",
 		Violated: "a violation of any kind",
-		Mostly:   "the outcome depends on the moment at which the fault strikes: no violation, or an inherent violation, but never a defect",
+		Mostly:   "the outcome depends on the moment at which the fault acts: no violation, or an inherent violation, but never a defect",
 	}[w]
 }
 

@@ -32,7 +32,7 @@ func Specs() []backends.Spec {
 	}
 	all[0].Notes += "If the connection is lost, the call Lock blocks even after its context has ended: Lock then tries to delete its key, and this request has no time-out."
 	all[1].Notes += "All attempts of a client on one lock use the same key, because they share a session. So if the answer to an attempt was lost, the next attempt of the client takes over the key of the lost attempt."
-	all[2].Notes += "A release counts as successful only if the lease is still alive after the release. If the lease has ended, its end may have freed the lock before the release."
+	all[2].Notes += "A release counts as successful only if the lease is still alive after the release. If the lease has ended, the end of the lease may have freed the lock before the release."
 	all[4].Notes += "This backend is a control (its right result is known): with --fencing on, no client overwrites a value that it has not read. Two clients may still believe at the same time that they hold the lock."
 	all[3].Notes += "As with etcd-lock-rpc, a release counts as successful only if the lease is still alive after the release."
 	return all

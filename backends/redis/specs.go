@@ -47,12 +47,12 @@ func sentinelSpecs() []backends.Spec {
 	topologies := withAOF(Sentinel)
 	return []backends.Spec{
 		{
-			Name: "redis-sentinel", Doc: "redis-lua on the master that Redis Sentinel names; replication is asynchronous, so a fail-over may lose the lock",
-			Notes:      "The master acknowledges a grant before any replica has the key. So a fail-over may lose the lock. lockstorm can prove this loss only if the lease is still running when the fail-over ends. A fail-over takes about two seconds on this topology, so the default ttl is 3s. In a split brain the new master still has the key of the last holder. When that key has expired, each of the two masters can grant the lock. When a split brain ends, some go-redis clients may have missed the switch to the new master. These clients keep using the old master until Sentinel makes the old master a replica.",
+			Name: "redis-sentinel", Doc: "like redis-lua, but on the master that Redis Sentinel reports; replication is asynchronous, so a fail-over may lose the lock",
+			Notes:      "The master acknowledges a grant before any replica has the key. So a fail-over may lose the lock. lockstorm can prove this loss only if the lease is still running when the fail-over ends. A fail-over takes about two seconds on this topology, so the default ttl is 3s. In a split brain (two servers act as master) the new master still has the key of the last holder. When that key has expired, each of the two masters can grant the lock. When a split brain ends, some clients (of the library go-redis) may have missed the switch to the new master. These clients keep using the old master until Sentinel makes the old master a replica.",
 			Topologies: topologies, Open: opener(takePX(releaseLua)),
 		},
 		{
-			Name: "redis-sentinel-wait", Doc: "redis-sentinel with the command WAIT: a client keeps the lock only if a replica confirms that it has the key; if no replica confirms, the client deletes the key",
+			Name: "redis-sentinel-wait", Doc: "like redis-sentinel, but with the command WAIT: a client keeps the lock only if a replica confirms that it has the key; if no replica confirms, the client deletes the key",
 			Notes:      "WAIT confirms that one replica has the key, not that this replica will be promoted. Still, a confirmed lock survives a fail-over, because Sentinel promotes the replica with the highest offset (the replica that has received most of the master's data). If no replica confirms the key within a tenth of the ttl, the client deletes the key. While replication is cut, no client is granted the lock.",
 			Topologies: topologies, Open: opener(takeWait),
 		},
@@ -65,17 +65,17 @@ func redlockSpecs() []backends.Spec {
 	return []backends.Spec{
 		{
 			Name: "redlock", Doc: "Redlock as published: SET NX PX on a majority of five masters; a grant is valid for the ttl, minus the duration of the acquire, minus a reserve for clock drift",
-			Notes:      "Redlock is safe while a minority of the nodes is dead. Redlock is not safe against a pause of the client, clocks that jump, or nodes that restart empty. If only three nodes granted the lock, one node that restarts empty is enough for a second grant. The number of clock jumps that a grant survives depends on the number of nodes that granted the lock. A grant by all five nodes survives two jumps, because three nodes still have the key. A grant by four nodes survives one jump. A grant by three nodes survives no jump: after one jump three nodes have no key, and this majority can grant the lock to another client. With five contending clients some grants come from three or four nodes. By default the fault `clock-jump` acts only after a grant by all five nodes. To choose another number of nodes, set the parameter `grant=` of `clock-jump`. If two nodes are dead or cut off, every grant comes from the other three nodes.",
+			Notes:      "Redlock is safe while a minority of the nodes is dead. Redlock is not safe against a pause of the client, clocks that jump, or nodes that restart empty. If only three nodes granted the lock, and one of these nodes restarts empty, another client can get the lock. A clock jump makes the lock's key expire on one node. The number of clock jumps that a grant survives depends on the number of nodes that granted the lock. A grant by all five nodes survives two jumps, because three nodes still have the key. A grant by four nodes survives one jump. A grant by three nodes survives no jump: after one jump three nodes have no key, and this majority can grant the lock to another client. With five contending clients some grants come from three or four nodes. By default the fault `clock-jump` acts only after a grant by all five nodes. To choose another number of nodes, set the parameter `grant=` of `clock-jump`. If two nodes are dead or cut off, every grant comes from the other three nodes.",
 			Topologies: topologies, Voters: true, Open: openRedlock(),
 		},
 		{
-			Name: "redlock-watchdog", Doc: "redlock with a watchdog that extends the lease every third of its time to live",
-			Notes:      "redlock-watchdog has the same weaknesses as redlock. An extension counts if a majority of the nodes confirms the extension before the new deadline.",
+			Name: "redlock-watchdog", Doc: "like redlock, but with a watchdog that extends the lease every third of its time to live",
+			Notes:      "redlock-watchdog has the same weaknesses as redlock. An extension of the lease succeeds only if a majority of the nodes confirms the extension before the new deadline.",
 			Topologies: topologies, Voters: true, Renews: true, Open: openRedlock(func(r *redlock) { r.renews = true }),
 		},
 		{
-			Name: "redlock-delayed", Doc: "redlock with delayed restarts: clients do not ask a node that started less than one ttl ago for a lock",
-			Notes:      "Kleppmann and antirez describe the delayed restart: a restarted node must not take part for at least one ttl. In this backend the clients implement the delayed restart, not the nodes. Before each request to a node, a client reads the uptime of the node (command INFO server) on the same connection. The uptime is in whole seconds. So after the start of a node, the clients do not trust this node for one ttl and up to two seconds more. During this time no client asks this node for the lock. If this node answers that a key does not exist, the clients ignore the answer. At the start of a run all nodes have just started, so no client is granted the lock during that time. If the clock of a node jumps forward, the node seems to have started earlier than it did, so the clients may accept its answers too early.",
+			Name: "redlock-delayed", Doc: "like redlock, but with delayed restarts: clients send no lock request to a node that started less than one ttl ago",
+			Notes:      "Kleppmann and antirez describe the delayed restart: a restarted node must not take part for at least one ttl. In this backend the clients implement the delayed restart, not the nodes. Before each request to a node, a client reads the uptime of the node (command INFO server) on the same connection. The uptime is in whole seconds. So after the start of a node, the clients do not trust this node for one ttl and up to two seconds more. During this time no client asks this node for the lock. If this node answers that a key does not exist, the clients ignore the answer. At the start of a run all nodes have just started, so no client is granted the lock for one ttl and up to two seconds more. If the clock of a node jumps forward, the node seems to have started earlier than it did, so the clients may accept its answers too early.",
 			Topologies: topologies, Voters: true, Open: openRedlock(func(r *redlock) { r.quarantine = true }),
 			Recovery:   2 * time.Second, // uptimes come in whole seconds
 			RealServer: "the embedded server does not report its uptime",
@@ -93,30 +93,30 @@ func singleSpecs() []backends.Spec {
 			Topologies: topologies, Ends: history.EndsNever, Open: opener(takeSetnx),
 		},
 		{
-			Name: "redis-setnx-expire", Doc: "SETNX, then EXPIRE as a second command: a client that dies between the two commands blocks all other clients forever",
+			Name: "redis-setnx-expire", Doc: "acquire by SETNX, then EXPIRE as a second command: a client that dies between the two commands blocks all other clients forever",
 			Topologies: topologies, Open: opener(takeSetnxExpire),
 			Points: []backends.Point{{Name: pointSetnxExpire, Doc: "the key is set, but has no time to live yet"}},
 		},
 		{
-			Name: "redis-get-del", Doc: "SET NX PX; release by GET, comparison and DEL in three steps: the DEL may delete the lock of the next holder",
+			Name: "redis-get-del", Doc: "acquire by SET NX PX; release by GET, comparison and DEL in three steps: the DEL may delete the lock of the next holder",
 			Topologies: topologies, Open: opener(takePX(releaseGetDel)),
 			Points: []backends.Point{{Name: pointGetDel, Doc: "GET has shown that the client still owns the key; the client has not deleted the key yet"}},
 		},
 		{
-			Name: "redis-del", Doc: "SET NX PX; release by DEL without a check of the owner: a late release frees another client's lock",
+			Name: "redis-del", Doc: "acquire by SET NX PX; release by DEL without a check of the owner: a late release frees another client's lock",
 			Topologies: topologies, Open: opener(takePX(releaseDel)),
 		},
 		{
-			Name: "redis-lua", Doc: "SET NX PX; release by a compare-and-delete script in Lua: the lock that most services use",
+			Name: "redis-lua", Doc: "acquire by SET NX PX; release by a compare-and-delete script in Lua: the lock that most services use",
 			Topologies: topologies, Open: opener(takePX(releaseLua)),
 		},
 		{
-			Name: "redis-watchdog", Doc: "redis-lua with a watchdog that renews the lease every third of its time to live, and tells the client when the lock is lost",
+			Name: "redis-watchdog", Doc: "like redis-lua, but with a watchdog that renews the lease every third of its time to live, and tells the client when the lock is lost",
 			Notes:      "A pause of the client's process also pauses the watchdog. So the watchdog does not help against such a pause.",
 			Topologies: topologies, Renews: true, Open: opener(takeWatchdog),
 		},
 		{
-			Name: "redis-fenced", Doc: "redis-lua, whose acquire script also takes a fencing token from a counter (INCR)",
+			Name: "redis-fenced", Doc: "like redis-lua, but the script that acquires the lock also takes a fencing token from a counter (INCR)",
 			Notes:      "The acquire script takes the token from INCR. The counter of INCR is in the same memory as the lock. If the server loses its memory, it loses both the lock and the counter. The next tokens are then equal to earlier tokens, or smaller. With `--workload counter:fence=at-least`, the fence also accepts a token that is equal to its newest token. Such a fence cannot detect that two clients have the same token.",
 			Topologies: topologies, Tokens: true, Open: opener(takeFenced),
 		},

@@ -36,11 +36,11 @@ func Specs() []backends.Spec {
 			Voters:  true, Topologies: five, Ends: history.EndsLease, Keys: redis.Keys, Open: openRedsync, Recovery: goredisRecovery,
 		},
 		{
-			Name: "redislock", Doc: "the library bsm/redislock v0.9.4: SET NX PX in a script; release by compare-and-delete",
+			Name: "redislock", Doc: "the library bsm/redislock v0.9.4: acquire by SET NX PX in a script; release by compare-and-delete",
 			Library: "github.com/bsm/redislock v0.9.4", Params: redislockParams, With: withRedislock,
 			Signals:    []backends.Signal{{Kind: backends.SignalMethod, Name: "TTL"}, {Kind: backends.SignalError, Name: "Refresh"}},
 			Calls:      []string{backends.CallExtend, backends.CallAsk, backends.CallToken},
-			Notes:      "The method TTL asks the server whether the lock is still held. After the end of the lease the server says no. The method Obtain takes over a lock if the holder's token begins with the caller's token. So if the first request of an Obtain has already set the key, the same Obtain succeeds when it is sent again. Users who choose their own tokens must make sure that no token begins with another token.",
+			Notes:      "The method TTL asks the server whether the lock is still held. After the end of the lease the server says no. The method Obtain takes over a lock if the holder's token begins with the caller's token. So if a client sends the request of an Obtain twice, the second request succeeds although the first request has already set the key. Users who choose their own tokens must make sure that no client's token begins with the token of another client.",
 			Topologies: Single(), Ends: history.EndsLease, Keys: redis.Keys, Open: openRedislock, Recovery: goredisRecovery,
 		},
 	}

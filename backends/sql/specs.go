@@ -112,7 +112,7 @@ func optimisticSpecs() []backends.Spec {
 		_, err := v.Length(paramResolution, time.Second)
 		return s, err
 	}
-	stamp.Notes = "This lock is flawed: two updates in quick succession get the same time stamp. So a client that read the row between the two updates does not notice the second update, and overwrites it."
+	stamp.Notes = "This lock is flawed: two updates in quick succession get the same time stamp. So a client that read the row between the two updates does not notice the second update, and overwrites the second update."
 	noID := of("sql-optimistic-noid", "no lock: the client reads the row's version, and the database applies the update to every row with this version (the id is missing in the condition)", byNoID)
 	noID.Notes = "This lock is flawed on purpose: WHERE version = v without an id updates the rows of other locks (--locks 2)."
 	cas := of("sql-value-cas", "no lock: the client reads the row's value, and the database applies the update only if the row still has this value", byValue)
@@ -150,7 +150,7 @@ func lockSpecs() []backends.Spec {
 	getLock := spec("mariadb-get-lock", "a named lock of MariaDB (GET_LOCK and RELEASE_LOCK), held by a session", openAdvisory)
 	getLock.Topologies, getLock.With, getLock.Params = ofMariaDB(), withAdvisory, []catalog.Param{watchParam, idleParam}
 	for _, s := range []*backends.Spec{&advisoryLock, &getLock} {
-		s.Notes = "The server frees the lock when the connection ends, whichever side ends the connection. Without the parameter watch= the holder notices the loss only when it sends its next statement. Locks are not replicated: after a fail-over the new master does not have the lock."
+		s.Notes = "The server frees the lock when the client or the server ends the connection. Without the parameter watch= the holder notices the loss only when it sends its next statement. Locks are not replicated: after a fail-over the new master does not have the lock."
 	}
 	return []backends.Spec{insert, lease, advisoryLock, getLock}
 }

@@ -44,7 +44,7 @@ func Specs() []backends.Spec {
 	}
 	queued := []catalog.Param{lostOnParam(onDisconnect), tokenParam(tokenCzxid, tokenSequence, tokenVersion)}
 	fixed := []catalog.Param{lostOnParam(onDisconnect), tokenParam(tokenCzxid, tokenVersion)}
-	rw := spec("zk-rwlock", "a queue of sequential znodes for readers and writers: a reader waits for the last writer before it; a writer waits for the znode just before it",
+	rw := spec("zk-rwlock", "a queue of sequential znodes for readers and writers: a reader waits for the last writer's znode before its own; a writer waits for the znode just before its own",
 		queued, inQueue(queue{recheck: true, shared: true}))
 	rw.Model.Kind = history.ModelReadWrite
 	article := spec("zk-seed001", "a flawed lock from an article: sequential znodes; a client calls exists() and then wait(), and misses a notification that arrives between the two calls",
@@ -57,7 +57,7 @@ func Specs() []backends.Spec {
 		func(s *session, _ catalog.Values) backends.Locker { return &library{s} })
 	shipped.NoTry = true
 	shipped.Notes = "Lock takes no context and no timeout. If Unlock returns an error, the lock's znode may still exist. The znode then blocks all other clients until the session ends. The library has no token, so lockstorm uses the znode's czxid (the number of the transaction that created the znode) as the token. lockstorm finds the znode by the data that the znode contains."
-	one := spec("zk-exclusive", "one ephemeral znode (an entry in ZooKeeper's tree) with a fixed name: the client that creates the znode holds the lock; all other clients watch the znode, and its deletion wakes all of them", fixed, ofNode(true))
+	one := spec("zk-exclusive", "one ephemeral znode (an entry in ZooKeeper's tree) with a fixed name: the client that creates the znode holds the lock; all other clients watch the znode, and the deletion of the znode wakes all of them", fixed, ofNode(true))
 	one.Notes = "All clients use the same name for the znode. With several servers, a request to delete the znode may wait for a connection until the client's session has expired. The client then sends this request in its next session, and deletes another client's znode."
 	return []backends.Spec{
 		one,

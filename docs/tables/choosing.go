@@ -19,9 +19,9 @@ func Choosing(r *gate.Results) string {
 	p.line("# Which lock?\n\n<!-- Written by `make choosing`. Do not edit. -->\n")
 	p.line(`Two questions matter more than the choice of a lock:
 
-1. **What happens if a client loses the lock without noticing?** Many locks end when a lease, a session or a connection ends. A second client may then
+1. **What happens if a client loses the lock without noticing?** Many locks are freed when a lease, session or connection ends. A second client may then
    get the lock while the first client still believes that it holds the lock. A faster store, a longer time to live or a watchdog (a thread that
-   renews the lease) makes such overlaps (two holders at once) rarer, but never impossible. If an overlap would do damage, protect the data with a
+   renews the lease) makes such overlaps (two holders at once) rarer, but not impossible. If an overlap would do damage, protect the data with a
    fence. A fence refuses the late writes of a client that has lost the lock. There are three kinds of fences: a resource that refuses outdated
    fencing tokens, a conditional write (compare-and-set), and a transaction that both holds the lock and writes the data.
 2. **What happens if a holder dies?** Most locks are freed when the lease, session, connection or process of the holder ends. If none of these
@@ -42,7 +42,13 @@ a register (the protected data) that has no fence. If the lock issues fencing to
 	if answer == nil {
 		return p.String()
 	}
-	p.line("## A summary of each lock\n\n%s\n", answer.Ranked)
+	p.line(`## A summary of each lock
+
+A name such as ` + "`" + `client-pause` + "`" + ` is the name of a fault. A lock survived a fault if no run of the lock under this fault ended with a violation. A lock
+broke a promise in a run if the run ended with a violation.
+
+%s
+`, answer.Ranked)
 	for _, group := range answer.Grouped() {
 		p.line("**%s**\n", strings.ToUpper(group[0].Title[:1])+group[0].Title[1:])
 		for _, l := range group {
@@ -56,15 +62,15 @@ Each row of the table shows one lock. The brackets contain the 95 %% confidence 
 the brackets contain the range of the values. The columns have these meanings:
 
 - **violating runs** is the share of the runs with a violation.
-- **survived** lists the faults under which no run had a violation. The entry ` + "`" + `none` + "`" + ` means the runs without a fault.
-- **violated under** lists the faults under which a run had a violation. ` + "`" + `inherent` + "`" + `: every lock whose grants can end without a release allows this violation.
+- **survived** lists the faults under which no run of the lock had a violation. The entry ` + "`" + `none` + "`" + ` means the runs without a fault.
+- **violated under** lists the faults under which at least one run of the lock had a violation. ` + "`" + `inherent` + "`" + `: every lock whose grants can end without a release allows this violation.
   ` + "`" + `defect` + "`" + `: the lock violated its own guarantee. ` + "`" + `blocks` + "`" + `: no client got the lock again. "5 of 5" means that all five runs had a violation.
 - **updates lost** is the share of the acknowledged updates that were lost. An update is lost if a client that had never seen the update overwrites
   it. The column "with the fence" shows the figure for the register with a fence. This register refuses every request whose token is older than the
   newest token that the register has seen. "N refused" means that the register refused N requests. "Not measured" means that the lock issues no tokens.
 - **blocked** is the longest time for which the lock was free but no client could get it.
 - **recovery** is the time from the end of a fault to the next grant. For a fail-over (another server takes over), the time starts at the beginning of
-  the fault. If a run has several faults, only the longest of these times counts for the run. The column shows the median over all runs.
+  the fault. If a run has several faults, only the longest recovery time of the run counts. The column shows the median over all runs.
 - **acquire p50 / p99** are the 50th and 99th percentiles of the time that a client needed to acquire the lock.
 `)
 	p.header(append([]string{"group", "lock"}, answer.Columns...)...)

@@ -19,9 +19,9 @@ with several runs, each with a certain lock, fault and workload. `+"`"+`lockstor
 runs of all claims.
 
 The runs decide the verdict on a claim. A claim **stands** if every run supports the claim, and **falls** if no run supports the claim. If only some runs
-support it, the claim stands **in part**. For each run, the code (suite/own/claims*.go) defines which outcome supports the claim, and which outcome is
-expected. Tests compare the real outcome with the expected outcome. For some claims, the code compares a figure of one run with the same figure of
-another run, and defines which ratio of the two values supports the claim. All runs have seed 1, and were made on a machine with two cores.
+support the claim, it stands **in part**. For each run, the code (suite/own/claims*.go) defines which outcome supports the claim, and which outcome is
+expected. Tests compare the real outcome with the expected outcome. For some claims, the code compares a figure (for example, the number of
+grants) of two runs, and defines which ratio of the two values supports the claim. All runs have seed 1, and were made on a machine with two cores.
 
 Below the first table, each claim has a section with a table of its runs. The column "exit" shows the exit code of the run (0: pass, 1: violation). The
 column "failed" lists the checks that failed, with the class of their findings. A defect means that the lock broke a guarantee that it gives. An inherent
@@ -57,7 +57,7 @@ func (p *page) claim(c own.Claim, answers []own.Answer) {
 	}
 	for _, one := range c.Compares {
 		if ratio, holds, ok := one.Holds(c.Number, answers); ok {
-			p.line("- %s: %s. (Figure \"%s\": %s has %.2g times the value of %s. According to the claim, this ratio is at least %.2g.)", upper(one.Text), map[bool]string{true: "yes", false: "**no**"}[holds],
+			p.line("- %s: %s. (Figure \"%s\": %s has %.2g times the value of %s. The claim is supported if this ratio is at least %.2g.)", upper(one.Text), map[bool]string{true: "yes", false: "**no**"}[holds],
 				strings.ReplaceAll(strings.TrimSuffix(one.Figure, "_ns"), "_", " "), lockOf(c, one.Of), ratio, lockOf(c, one.To), one.Least)
 		}
 	}

@@ -47,7 +47,7 @@ lockstorm counts a fault as injected only if there is evidence that the fault to
 of each fault and the evidence of its effect (the proof of the fault). This page describes each fault, the evidence for the fault, and how the fault ends.
 
 lockstorm skips a fault that cannot work on the topology (the set of servers) of the run, and gives the reason. If lockstorm has to skip
-all faults of a run, it refuses the run (exit code 3, or 4 if the faults cannot be injected only because of this host).
+all faults of a run, lockstorm refuses the run. The exit code is then 3, or 4 if only this host prevents the faults (for example, a tool is missing).
 
 A point is a named step of a client (`+"`list workloads`"+` and `+"`list backends`"+` list the points). With the parameter `+"`at`"+` a fault acts when a client reaches
 a point. With `+"`at=random`"+` the fault acts at random times. The parameters `+"`nth`"+`, `+"`every`"+` and `+"`for`"+` set when and for how long the fault acts. A length
@@ -56,7 +56,7 @@ servers granted it to the client, lockstorm chooses the fault's targets first am
 
 Every lock with servers, in any language, has two more points: `+"`request`"+` and `+"`reply`"+`. The point `+"`request`"+` is reached when a client has sent a message
 to a server of the lock. The point `+"`reply`"+` is reached when a server has sent a message to a client. At these two points lockstorm does not stop the
-client. lockstorm delays the message on its link until the fault has taken effect, and then delivers the message. `+"`nth`"+` counts the messages of each
+client. lockstorm holds back the message until the fault has taken effect, and then delivers the message. `+"`nth`"+` counts the messages of each
 client: `+"`server-restart:at=reply,nth=5`"+` restarts a server after it has answered the fifth message of a client and before the client gets the answer.
 
 If a fault of servers, stores or clocks acts at another point (for example `+"`at=before-release`"+`), lockstorm holds the client at that point
@@ -137,11 +137,11 @@ func Backends(c *harness.Catalogue) string {
 	var p page
 	p.line(`# Backends
 
-%sA backend is a lock that lockstorm can test. Test a backend with `+"`--backend NAME`"+`. The first topology (set of servers) in the list of a backend is its default.
+%sA backend is a lock that lockstorm can test. Test a backend with `+"`--backend NAME`"+`. The last column lists the topologies (sets of servers) of each backend; the first topology of each list is the default.
 The column "ends" shows when a grant (a held lock) ends if no client releases it: when its lease expires, when its holder's process, session or connection ends, or never. The column "tokens" shows whether the lock issues fencing tokens. The column "renews" shows whether the lock renews its leases by itself while a client holds it.
 
-If a client of lockstorm's Redis locks gets no answer to a command, it sends the command again, as the clients of real users do. If the answer to a SET NX was lost, the second SET NX
-reports "held by another client". lockstorm then records the outcome of the attempt as unknown. With `+"`redis-lua:retries=0`"+` the client
+If a client of lockstorm's Redis locks gets no answer to a command, the client sends the command again, as the clients of real users do. If the answer to a SET NX was lost, the second SET NX
+reports "held by another client", although the first SET NX may have taken the lock. lockstorm then records the outcome of the attempt as unknown. With `+"`redis-lua:retries=0`"+` the client
 does not resend commands.
 `, generated)
 	p.header("backend", "what it is", "ends", "tokens", "renews", "topologies")
@@ -187,7 +187,7 @@ func (p *page) matrix(c *harness.Catalogue) {
 
 The tables show the expected outcome of each lock under each fault, with default parameters and the default topology. If a fault needs
 several servers (for example ` + "`leader-kill`" + `) and the default topology has only one, the run uses a topology with several servers. Each run also changes data without a fence (` + "`--fencing both`" + `), so the tables show findings that are inherent to
-leases. ` + "`make soak`" + ` tests 200 random cells of these tables, and fails if a run contradicts its cell. An inconclusive run does not contradict a cell. A
+leases. ` + "`make soak`" + ` tests 200 random cells of these tables, and fails if a run contradicts its cell. An inconclusive run (a run without a verdict) does not contradict a cell. A
 dash means that the fault cannot work on this backend. For such a combination, ` + "`lockstorm run`" + ` gives the reason.
 `)
 	p.header("word", "meaning")

@@ -25,7 +25,7 @@ func clockJump() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "clock-jump", Doc: "makes the wall clock of servers jump forward or back; a key expires at once if the clock jumps past the key's expiry time",
 		Proven: "Each server reports its new time.",
-		End:    "With undo=yes, lockstorm moves the clock back, and the server reports its time once more. With undo=no (the default), the clock keeps the new time.",
+		End:    "With undo=yes, lockstorm sets the clock back to the right time, and the server reports its time once more. With undo=no (the default), the clock keeps the new time.",
 		Family: history.FamilyClock, Whom: nemesis.Nodes, Fault: ClockJump{},
 		Strikes: strikeAcquired, Check: checkJump, SetsBack: setsBack, Lasts: func(own catalog.Values) bool { return own[paramUndo] == yes },
 		Params: nemesis.StrikingGrants(nemesis.GrantAll, nemesis.ServerParams("1s", "2.5ttl", "1",

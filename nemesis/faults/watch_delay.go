@@ -12,7 +12,7 @@ import (
 
 func watchDelay() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "watch-delay", Doc: "holds back all data from the servers to a client, but not the client's requests; so the client learns late that it was granted the lock, or that it lost the lock",
+		Name: "watch-delay", Doc: "holds back all data from the servers to a client, but not the client's requests, so that the client learns late that it was granted the lock or lost the lock",
 		Proven: "lockstorm does not test whether answers arrive late. The record says on how many open connections the proxy (toxiproxy) holds back the data from the servers to the client, and that the proxy does the same on every new connection.",
 		End:    "The proxy delivers the held data, in order.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Fault: WatchDelay{},

@@ -54,7 +54,7 @@ func claimsOfLocks() []Claim {
 		},
 		{
 			Number: 4, Text: "a lock on several nodes works as long as a majority of the nodes lives", Articles: "000, 003",
-			Note: "If a minority of the nodes dies, clients wait until the fail-over is done, or do not wait at all. If a majority of the nodes dies, no client gets the lock until a majority is back. In both cases, two clients never hold the lock at once.",
+			Note: "If a minority of the nodes dies, clients wait at most until another node has taken over. If a majority of the nodes dies, no client gets the lock until a majority is back. In both cases, two clients never hold the lock at once.",
 			Runs: []ClaimRun{
 				as("redlock-minority", "--backend redlock --topology redis-five-aof --nemesis server-kill:nodes=2 --time 5s", passes(), figRecovery),
 				as("etcd-leader", "--backend etcd-mutex --topology etcd-three --nemesis leader-kill --time 9s", alone, figRecovery),
@@ -154,7 +154,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 17, Text: "the old value of the row can take the place of the version number", Articles: "000",
-			Note: "The row itself loses no update. But the database does not notice if other clients changed the value and then changed it back. For example, if goods were sold and the stock was then refilled, the row looks unchanged. Other data that a client computed from the old row (such as a count of the sales) can then be wrong.",
+			Note: "No update of the row itself is lost. But the database does not notice if other clients changed the value and then changed it back. For example, if goods were sold and the stock was then refilled, the row looks unchanged. Other data that a client computed from the old row (such as a count of the sales) can then be wrong.",
 			Runs: []ClaimRun{
 				as("counter", "--backend sql-value-cas --time 3s", passes(), "updates_lost_plain"),
 				but("restock", "--backend sql-value-cas --workload stock --time 3s", fails(checker.Stock), gives(checker.Stock, checker.Pass), "ledger_lost"),

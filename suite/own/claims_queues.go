@@ -14,7 +14,7 @@ func claimsOfQueues() []Claim {
 			Note: "A client that does not get the lock pauses, and then tries again. With random pauses, the longest waits for the lock are shorter than with fixed pauses. But in these runs clients send more requests with random pauses, because the random pauses are shorter on average. The length of the pause has no influence on safety.",
 			Compares: []Comparison{
 				{"the longest waits are shorter with random pauses than with fixed pauses", "wait_p99_ns", "fixed", "jitter", 1.1},
-				{"a hand-off of the lock needs fewer requests with random pauses than with fixed pauses", figRequests, "fixed", "jitter", 1.1},
+				{"a hand-off of the lock (from one holder to the next) needs fewer requests with random pauses than with fixed pauses", figRequests, "fixed", "jitter", 1.1},
 			},
 			Runs: []ClaimRun{
 				as("jitter", "--backend redis-lua"+crowd, passes(), figRequests, "wait_p50_ns", "wait_p99_ns", figOvertaken),
@@ -30,7 +30,7 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 19, Text: "if all clients wait for one ZooKeeper node, a release wakes all waiting clients (the herd effect); in a queue, a release wakes only one client", Articles: "000, 001",
-			Note: "A notice is a watch event that the server sends to a client. The picture shows how many notices the server sends per hand-off of the lock. If all clients wait for one node, this number grows with the number of clients. If the clients wait in a queue, it does not grow.",
+			Note: "A notice is a watch event that the server sends to a client. The picture of claim 19 shows how many notices the server sends per hand-off of the lock (from one holder to the next). If all clients wait for one node, the number of notices grows with the number of clients. If the clients wait in a queue, the number of notices does not grow.",
 			Runs: []ClaimRun{
 				as("exclusive-10", "--backend zk-exclusive --workload handoff --clients 10 --ttl 10s --time 5s", within(figNotices, suite.AtLeast(500)), figNotices, figRequests),
 				as("exclusive-25", "--backend zk-exclusive --workload handoff --clients 25 --ttl 10s --time 8s", within(figNotices, suite.AtLeast(1000)), figNotices, figRequests),
@@ -56,7 +56,7 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 22, Text: "locks are granted in the order of requests", Articles: "000",
-			Note: "The claim is true for queues, including a database's lock queue. The claim is false if waiting clients poll the lock: then the first client that happens to poll after the release gets the lock.",
+			Note: "The claim is true for queues, including a database's lock queue. The claim is false if waiting clients poll the lock: then the client that polls first after the release gets the lock.",
 			Runs: []ClaimRun{
 				as("zk-sequential", "--backend zk-sequential"+crowd, within(figOvertaken, suite.AtMost(20)), figOvertaken, "overtaken_max", "wait_p99_ns"),
 				as("etcd-mutex", "--backend etcd-mutex"+crowd, within(figOvertaken, suite.AtMost(20)), figOvertaken, "overtaken_max", "wait_p99_ns"),
@@ -66,7 +66,7 @@ func claimsOfQueues() []Claim {
 			},
 		},
 		{
-			Number: 23, Text: "shared and exclusive locks can be built from ZooKeeper nodes: the name of each node has a prefix (read or write), which says whether its client wants a shared or an exclusive lock", Articles: "000",
+			Number: 23, Text: "shared and exclusive locks can be built from ZooKeeper nodes: the name of each node begins with read or write, to say whether the client of the node wants a shared or an exclusive lock", Articles: "000",
 			Runs: []ClaimRun{
 				as("none", "--backend zk-rwlock --workload rwlock --time 4s", passes(), figGrants),
 				as("kill", "--backend zk-rwlock --workload rwlock --nemesis client-kill --time 7s", passes(), figRecovery),
@@ -82,17 +82,17 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 27, Text: "a ZooKeeper lock is reentrant if the client remembers its current node", Articles: "001",
-			Note: "The holder can acquire the lock a second time. But when the holder releases this second grant, it deletes the node. So another client gets the lock while the holder is still in its outer critical section.",
+			Note: "The holder can acquire the lock a second time. But when the holder releases this second grant, it deletes the node. So another client gets the lock although the holder has not released its first grant.",
 			Runs: []ClaimRun{
 				but("zk-seed001", "--backend zk-seed001 --workload reentrant --time 4s", fails(checker.MutualExclusion), alone, "reentries", "violations"),
 			},
 		},
 		{
 			Number: 28, Text: "waiting clients should watch the lock instead of polling it", Articles: "001, 002",
-			Note: "Clients that watch the lock in a queue get the lock in the order of their requests. But in these runs they do not send fewer requests than clients that poll. (The polling clients wait at most 0.2 s between two tries, which is a fiftieth of the time to live of 10 s.) A hand-off of the lock also takes longer with watching than with polling.",
+			Note: "Clients that watch the lock in a queue get the lock in the order of their requests. But in these runs they do not send fewer requests than clients that poll. (The polling clients wait at most 0.2 s between two tries. The time to live is 10 s.) A hand-off of the lock also takes longer with watching than with polling.",
 			Compares: []Comparison{
 				{"the longest waits of clients that poll Redis are longer than the longest waits of clients that watch etcd", "wait_p99_ns", "redis-polls", "etcd-watches-one", 1.1},
-				{"a hand-off of the lock needs fewer requests in a ZooKeeper queue than with clients that poll Redis", figRequests, "redis-polls", "zk-watches-one", 1},
+				{"a hand-off of the lock (from one holder to the next) needs fewer requests in a ZooKeeper queue than with clients that poll Redis", figRequests, "redis-polls", "zk-watches-one", 1},
 				{"a ZooKeeper queue makes more hand-offs of the lock in the same time than clients that poll Redis", figGrants, "zk-watches-one", "redis-polls", 1},
 			},
 			Runs: []ClaimRun{

@@ -23,7 +23,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 7, Text: "the value of the lock's key must be random", Articles: "000",
-			Note: "If all clients use the same value, a compare-and-delete cannot distinguish the clients. It then deletes the key of another client, like a DEL without a check.",
+			Note: "If all clients use the same value, a compare-and-delete cannot distinguish the clients. The compare-and-delete can then delete the key of another client, like a DEL without a check.",
 			Runs: []ClaimRun{
 				as("equal", "--backend redis-lua --workload counter:token=equal --nemesis client-pause:at=before-release,every=2ttl --time 5s", fails(checker.Ownership), "violations"),
 				as("unique", "--backend redis-lua --nemesis client-pause:at=before-release,every=2ttl --time 5s", owned),
@@ -50,7 +50,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 29, Text: "a watchdog that renews the lease solves the problem that a lock's time-out may end before the work is done", Articles: "002, 004",
-			Note: "The claim is true if only the critical section hangs, because the watchdog still renews the lease. But then no other client gets the lock for as long as the critical section hangs. The claim is false if the whole process of the client is stopped, because then the watchdog is stopped, too.",
+			Note: "The claim is true if only the critical section hangs, because the watchdog still renews the lease. But then no other client gets the lock while the critical section hangs. The claim is false if the whole process of the client is stopped, because then the watchdog is stopped, too.",
 			Runs: []ClaimRun{
 				as("stall", "--backend redis-watchdog --nemesis client-stall --time 5s", passes(), "wait_p100_ns"),
 				but("pause", "--backend redis-watchdog --nemesis client-pause --time 5s", doubleHolder(checker.Inherent), alone, "violations"),
@@ -64,7 +64,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 31, Text: "with asynchronous replication the lock is lost when the master fails", Articles: "003, 004",
-			Note: "The claim is true for Redis and for a database. The remedy is to grant a lock only after a replica has the lock: then no lock was lost.",
+			Note: "The claim is true for Redis and for a database. The remedy is to grant a lock only after a replica has the lock. In the runs with this remedy, no lock was lost.",
 			Runs: []ClaimRun{
 				as("redis-sentinel", "--backend redis-sentinel --nemesis failover-kill --time 10s", doubleHolder(checker.Defect), "violations"),
 				as("postgres-replica", "--backend sql-lease-row --topology postgres-replica --nemesis promote-replica --time 14s", fails(checker.MutualExclusion), "violations"),

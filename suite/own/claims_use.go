@@ -39,7 +39,7 @@ func claimsOfUse() []Claim {
 		},
 		{
 			Number: 39, Text: "if the senders use a lock, an hourly message is sent only once", Articles: "003",
-			Note: "The lock prevents two clients from sending the message at the same time. It does not prevent them from sending the message one after the other. The clients send the message every hour by their own clocks. If the clock of one client is a little behind, this client sends the message a second time. The remedy is a record of the sent messages. If clients record a message before they send it, it is sent at most once. If they record a message after they have sent it, it is sent at least once.",
+			Note: "The lock prevents two clients from sending the message at the same time. The lock does not prevent two clients from sending the message one after the other. The clients send the message every hour by their own clocks. If the clock of one client is a little behind, this client sends the message a second time. The remedy is a record of the sent messages. If clients record each message before they send it, each message is sent at most once. If clients record each message after they have sent it, each message is sent at least once.",
 			Runs: []ClaimRun{
 				but("lock-alone", "--backend redis-lua --workload job --time 6s", fails(checker.Once), gives(checker.Once, checker.Pass), "periods", "jobs_twice", "jobs_missed"),
 				but("written-after-kill", "--backend redis-lua --workload job:mark=after,period=4ttl,offset=3ttl --ttl 500ms --nemesis client-kill:at=job-done,every=2s --time 9s", fails(checker.Once), gives(checker.Once, checker.Pass), "periods", "jobs_twice", "jobs_missed"),

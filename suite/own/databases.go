@@ -61,7 +61,7 @@ func connectionLocks() []suite.Case {
 		}
 		for _, fault := range []string{"kill-connection", "server-restart"} {
 			out = append(out, suite.Case{
-				Name: backend + "/" + fault, Text: "a fault ends the holder's connection, and with it the lock: another client gets the lock, and two clients believe that they hold the lock, until the previous holder checks its connection",
+				Name: backend + "/" + fault, Text: "a fault ends the holder's connection, so the server frees the lock: another client gets the lock, and two clients believe that they hold the lock, until the first client checks its connection",
 				Run: suite.MustLine("--backend " + backend + " --nemesis " + fault + " --time 6s"), Expect: doubleHolder(checker.Inherent),
 			})
 		}
@@ -70,7 +70,7 @@ func connectionLocks() []suite.Case {
 			Run:    suite.MustLine("--backend " + backend + ":watch=0.1ttl --workload counter:hold=0.5ttl --nemesis kill-connection --time 6s"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitPass, harness.ExitViolation}, Verdicts: verdicts{checker.LockLinearizability: checker.Pass}},
 		}, suite.Case{
-			Name: backend + "/idle", Text: "the server ends connections that are idle for 1 s, so it frees the lock of a client that is cut off, as if the lock had a lease",
+			Name: backend + "/idle", Text: "the server ends connections that are idle for 1 s: so the server frees the lock of a client that is cut off, as if the lock had a lease",
 			Run:    suite.MustLine("--backend " + backend + ":idle=1s,watch=300ms --nemesis partition-client:mode=blackhole,at=acquired,for=3ttl --time 7s"),
 			Expect: suite.Expectation{Verdicts: verdicts{checker.Liveness: checker.Pass}},
 		})
@@ -94,7 +94,7 @@ func lostPackets() []suite.Case {
 			Run: suite.MustLine("--backend mariadb-get-lock" + loss), Expect: taken,
 		},
 		{
-			Name: "postgres-advisory/lost-user-timeout", Text: "the network loses all packets of a holder: tcp_user_timeout alone does not free the holder's lock, because this time-out applies only to sent data, and the server sends no data on an idle connection",
+			Name: "postgres-advisory/lost-user-timeout", Text: "the network loses all packets of a holder: tcp_user_timeout alone does not free the holder's lock, because this time-out begins only when the server sends data, and the server sends no data on an idle connection",
 			Run: suite.MustLine("--backend postgres-advisory:user-timeout=1500ms" + loss), Expect: taken,
 		},
 		{
@@ -118,10 +118,10 @@ func replicaCases() []suite.Case {
 	var out []suite.Case
 	for _, engine := range []string{"postgres", "mariadb"} {
 		out = append(out, suite.Case{
-			Name: "sql-lease-row/" + engine + "/asynchronous", Text: "with asynchronous replication the promoted replica never received the lease, so two clients hold the lock",
+			Name: "sql-lease-row/" + engine + "/asynchronous", Text: "with asynchronous replication the replica that becomes the master has not received the lease, so two clients hold the lock",
 			Run: suite.MustLine("--backend sql-lease-row --topology " + engine + "-replica --nemesis promote-replica --time 14s"), Expect: doubleHolder(checker.Defect),
 		}, suite.Case{
-			Name: "sql-lease-row/" + engine + "/synchronous", Text: "with synchronous replication the master acknowledges a grant only after the replica has the lease, so the promoted replica has the lease, and no second client gets the lock",
+			Name: "sql-lease-row/" + engine + "/synchronous", Text: "with synchronous replication the master acknowledges a grant only after the replica has the lease, so no second client gets the lock when the replica becomes the master",
 			Run: suite.MustLine("--backend sql-lease-row --topology " + engine + "-replica-sync --nemesis promote-replica --time 10s"), Expect: passes(),
 		})
 	}

@@ -78,14 +78,14 @@ func sessionSignals() []suite.Case {
 	const cut = " --nemesis partition-client:at=acquired,for=3ttl,every=5ttl --workload counter:hold=3ttl --clients 3 --time 10s"
 	return []suite.Case{
 		{
-			Name: "lost-on-expiry", Text: "a client that is cut off uses the lock until a server reports that the client's session has expired: two clients believe that they hold the lock",
+			Name: "lost-on-expiry", Text: "a client that is cut off from the servers uses the lock until a server reports that the client's session has expired: two clients believe that they hold the lock",
 			Run: suite.MustLine("--backend zk-sequential:lost-on=expiry" + cut), Expect: suite.Expectation{
 				Exit: codes{harness.ExitViolation}, Verdicts: verdicts{checker.MutualExclusion: checker.Fail},
 				Rules: rules{checker.MutualExclusion: {"late-notice"}},
 			},
 		},
 		{
-			Name: "lost-on-disconnect", Text: "a client that is cut off stops using the lock when its connection is lost: two clients never hold the lock at once",
+			Name: "lost-on-disconnect", Text: "a client that is cut off from the servers stops using the lock when it loses its connection: two clients never hold the lock at once",
 			Run: suite.MustLine("--backend zk-sequential:lost-on=disconnect" + cut), Expect: passes(),
 		},
 	}
@@ -103,7 +103,7 @@ func flawedQueues() []suite.Case {
 			Run: suite.MustLine("--backend zk-exclusive-norecheck" + kill), Expect: doubleHolder(checker.Defect),
 		},
 		{
-			Name: "seed001/missed", Text: "a notice arrives after a client has called exists() and before it calls wait(), so the client misses the notice and waits forever: the lock is blocked for as long as the client's session lives",
+			Name: "seed001/missed", Text: "a notice arrives after a client has called exists() and before the client calls wait(), so the client misses the notice and waits forever: no other client gets the lock while the client's session lives",
 			Run:    suite.MustLine("--backend zk-seed001 --nemesis client-stall:at=between-exists-and-wait,for=1ttl " + onSingle),
 			Expect: fails(checker.Liveness),
 		},
@@ -134,13 +134,13 @@ func guardedData() []suite.Case {
 		}
 		if top == "etcd-single" {
 			out = append(out, suite.Case{
-				Name: "etcd-txn/" + fault.Name, Text: "etcd: each write checks the lock's key in its own transaction, so no update is lost",
+				Name: "etcd-txn/" + fault.Name, Text: "etcd: each write is in one transaction with a check that the client still owns the lock's key, so no update is lost",
 				Run: suite.MustLine("--backend etcd-txn --fencing on --nemesis " + fault.Name + " " + onSingle), Expect: kept,
 			})
 		}
 		if top != "etcd-single" || fault.Name == "chaos" {
 			out = append(out, suite.Case{
-				Name: "etcd-txn/" + fault.Name + "/three", Text: "etcd cluster of three servers: each write checks the lock's key in its own transaction, so no update is lost",
+				Name: "etcd-txn/" + fault.Name + "/three", Text: "etcd cluster of three servers: each write is in one transaction with a check that the client still owns the lock's key, so no update is lost",
 				Run: suite.MustLine("--backend etcd-txn --topology etcd-three --fencing on --nemesis " + fault.Name + " " + onThree), Expect: kept,
 			})
 		}
