@@ -15,7 +15,7 @@ func sessionCells() []suite.Case {
 			Run: suite.MustLine("--backend zk-sequential --nemesis client-pause:at=before-write --time 5s --seed 1"), Expect: inherentLoss(),
 		},
 		{
-			Name: "zk-expiry", Text: "a client that is cut off uses the lock until it is told that its session has expired: meanwhile another client holds the lock",
+			Name: "zk-expiry", Text: "a client that is cut off learns late that its session has expired: until then it uses the lock, although another client already holds the lock",
 			Run:    suite.MustLine("--backend zk-sequential:lost-on=expiry --nemesis partition-client:at=acquired,for=3ttl,every=5ttl --workload counter:hold=3ttl --clients 3 --time 6s --seed 1"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitViolation}, Rules: rules{checker.MutualExclusion: {"late-notice"}}},
 		},
@@ -37,7 +37,7 @@ func sessionCells() []suite.Case {
 			Expect: fails(checker.LockLinearizability),
 		},
 		{
-			Name: "etcd-txn-chaos", Text: "the fault chaos strikes clients, network links and servers: etcd loses no update, because each write checks the lock's key in its own transaction",
+			Name: "etcd-txn-chaos", Text: "the fault chaos strikes clients, network links and servers: etcd loses no update, because each write is in one transaction with the check of the lock's key",
 			Run:    suite.MustLine("--backend etcd-txn --fencing on --nemesis chaos --time 8s --seed 1"),
 			Expect: suite.Expectation{Verdicts: verdicts{checker.DataFenced: checker.Pass}},
 		},

@@ -62,7 +62,7 @@ func publishedSessions() []suite.Case {
 		},
 		{
 			Name: "etcd-guarded", Source: jepsen343,
-			Text: "etcd: each write checks the lock's key in its own transaction, so no update is lost, although the client is paused for longer than its lease",
+			Text: "etcd: each write is in one transaction with the check of the lock's key, so no update is lost, although the client is paused for longer than its lease",
 			Run:  suite.MustLine("--backend etcd-txn --fencing on" + longer + "1s"), Expect: guarded,
 		},
 	}
