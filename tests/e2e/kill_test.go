@@ -4,7 +4,9 @@ package e2e
 
 import (
 	"math/rand/v2"
+	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,6 +78,9 @@ func TestNohup(t *testing.T) {
 
 // SIGINT and SIGTERM: exit 130, nothing left, and what was recorded is kept.
 func TestInterrupted(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) { // these tests run under nohup: what they start shall not
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
