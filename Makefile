@@ -17,6 +17,8 @@ PKG ?= ./...
 RACE ?=
 # Tests of runs wait for much of their time: one package more than there are processors is tested at once.
 ATONCE ?= $(shell expr $$(nproc) + 1)
+# The packages that take longest begin, so that none of them runs alone at the end.
+SLOWEST := ./harness/contract ./adapters ./backends/sql ./cmd/cli ./backends/redislibs ./workloads ./suite/gate ./harness ./backends/redis ./backends/nats
 TESTFLAGS ?= $(RACE) -shuffle=on -p $(ATONCE)
 
 .PHONY: help
@@ -59,7 +61,7 @@ test: servers ## run the tests (RACE=-race with the race detector, as make ci do
 	@mkdir -p bin; : >bin/examples.log; pid=; \
 	$(if $(filter ./...,$(PKG)),(cd examples/ownlock && $(GO) test -timeout 5m ./...) >bin/examples.log 2>&1 & pid=$$!;) \
 	echo "$(GO) test $(TESTFLAGS) $(PKG)"; code=0; \
-	GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $(TESTFLAGS) -timeout 15m $(PKG) || code=$$?; \
+	GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $(TESTFLAGS) -timeout 15m $(if $(filter ./...,$(PKG)),$(SLOWEST)) $(PKG) || code=$$?; \
 	{ [ -z "$$pid" ] || wait $$pid; } || code=1; cat bin/examples.log; exit $$code # a client with the race detector would end a second later
 	$(if $(filter ./...,$(PKG)),@if ./.ci/browser; then $(MAKE) --no-print-directory browser; else [ -z "$$CI" ]; fi)
 
