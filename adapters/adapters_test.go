@@ -17,7 +17,7 @@ import (
 )
 
 // atOnce bounds what runs beside each other: each has servers, and some have virtual machines.
-const atOnce = "2"
+const atOnce = "3"
 
 func catalogue() *harness.Catalogue { return harness.New(stores.All()...) }
 

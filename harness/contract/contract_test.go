@@ -19,7 +19,7 @@ import (
 // every provider that can start them. Backends share the servers: each has a run of its own there, and the
 // server that dies dies for all of them.
 func TestBackendsKeepTheContract(t *testing.T) {
-	servers, clients := make(lanes, 5), make(lanes, 8) // more would be too much for two cores
+	servers, clients := make(lanes, 7), make(lanes, 8) // more would be too much for two cores
 	atOnce(servers, shared(t), func(s *sharing) {
 		t.Run(s.topology.Name+"/"+s.provider, func(t *testing.T) {
 			c := startTopology(t, s.topology.Name, s.provider)
