@@ -74,7 +74,7 @@ func Idle() *exec.Cmd { return exec.Command(Self(), childArg, serveIdle) }
 func Self() string {
 	path, err := os.Executable()
 	if err != nil {
-		panic("clustertest: where is this binary? " + err.Error())
+		panic("clustertest: cannot find the path of this test binary: " + err.Error())
 	}
 	return path
 }

@@ -44,7 +44,7 @@ a register (the protected data) that has no fence. If the lock issues fencing to
 	}
 	p.line(`## A summary of each lock
 
-A name such as ` + "`" + `client-pause` + "`" + ` is the name of a fault. A lock survived a fault if no run of the lock under this fault ended with a violation. A lock
+A name such as `+"`"+`client-pause`+"`"+` is the name of a fault. A lock survived a fault if no run of the lock under this fault ended with a violation. A lock
 broke a promise in a run if the run ended with a violation.
 
 %s
