@@ -74,7 +74,7 @@ func TestASuiteIsGreenAndRed(t *testing.T) {
 		t.Errorf("compare --fail of what was mended: exit %d\n%s", code, out)
 	}
 	code, out, _ = lockstorm(t, "suite", file, "--baseline", filepath.Join(dir, "green", "results.json"), "--out", filepath.Join(dir, "again"))
-	if code != 0 || !strings.Contains(out, "0 differ significantly") {
+	if code != 0 || !strings.Contains(out, "at least 20 %): 0") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	code, out, _ = lockstorm(t, "merge", filepath.Join(dir, "red"), "--out", filepath.Join(dir, "merged"), "--json")
@@ -143,7 +143,7 @@ func TestSuiteUsage(t *testing.T) {
 		{[]string{"init"}, 0, "wrote lockstorm.yaml: review the file"},
 		{[]string{"init"}, 3, "already exists"},
 		{[]string{"suite", "--list"}, 0, "redis-fenced/client-pause"},
-		{[]string{"suite", "cii"}, 3, "presets are ci, full, published, smoke"},
+		{[]string{"suite", "cii"}, 3, "presets: ci, full, published, smoke"},
 		{[]string{"suite", "ci", "--print"}, 0, "name: ci"},
 		{[]string{"suite", "ci", "--print-matrix", "3"}, 0, `"2/3"`},
 		{[]string{"suite", "--schema"}, 0, `"$schema"`},

@@ -111,7 +111,7 @@ func (x *expansion) wrong(line int, format string, args ...any) {
 
 // notHere are the flags of run that a suite says in another way.
 var notHere = map[string]string{
-	"seed": "write the seeds under the key seeds", "out": "remove this key, because the suite itself chooses the directories of its runs",
+	"seed": "write the seeds in the key `seeds`", "out": "remove it, because the suite itself chooses the directories of its runs",
 }
 
 // runFlags are those that a suite file can set.
@@ -136,7 +136,7 @@ func (x *expansion) set(cfg *harness.Config, flag text, words list) bool {
 	known := fs.Lookup(flag.Value)
 	switch {
 	case notHere[flag.Value] != "":
-		x.wrong(flag.Line, "%s: %s", flag.Value, notHere[flag.Value])
+		x.wrong(flag.Line, "the key `%s` is not allowed here: %s", flag.Value, notHere[flag.Value])
 		return false
 	case known == nil:
 		x.wrong(flag.Line, "unknown key %s: %s`lockstorm run --help` lists the flags", flag.Value, catalog.DidYouMean(flag.Value, runFlags()))
@@ -159,7 +159,7 @@ const execKey = "exec"
 
 func (x *expansion) exec(cfg *harness.Config, flag text, words list) bool {
 	if len(words) == 0 || words[0].Value == "" {
-		x.wrong(flag.Line, "the key exec: names no program: write for example exec: [./my-lock.py, an-argument]")
+		x.wrong(flag.Line, "the key `exec` names no program: write for example `exec: [./my-lock.py, an-argument]`")
 		return false
 	}
 	cfg.Backend, cfg.Arguments = harness.ExecBackend(words[0].Value), nil
@@ -203,7 +203,7 @@ func (x *expansion) axes() {
 		x.set(&base, v.flag, flat(v.choices))
 	}
 	if !slices.ContainsFunc(x.f.Axes, func(v values) bool { return v.flag.Value == "backend" || v.flag.Value == execKey }) && base.Backend == "" {
-		x.wrong(x.f.Axes[0].flag.Line, "the key backend: is missing under axes:")
+		x.wrong(x.f.Axes[0].flag.Line, "the key `backend` is missing under `axes`: add for example `backend: redis-lua`")
 		return
 	}
 	x.product(base, x.f.Axes, nil, 0)
@@ -311,7 +311,7 @@ func row(cfg harness.Config) string {
 	d, name := harness.Defaults(), lockOf(cfg)
 	for _, more := range []struct{ text, value, def string }{
 		{" on ", cfg.Topology, ""},
-		{" with ", cfg.Provider, d.Provider},
+		{", provider ", cfg.Provider, d.Provider},
 		{", ", strings.Join(cfg.Images, ", "), ""},
 		{", network ", cfg.Network, ""},
 		{", ", cfg.Workload, d.Workload},

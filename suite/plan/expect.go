@@ -37,7 +37,7 @@ func (x *expansion) rule(r rule) {
 // apply puts the rule of an entry of include on its cells.
 func (x *expansion) apply(r rule, cells []Cell) {
 	if len(r.Of) > 0 {
-		x.wrong(r.Of[0].flag.Line, "the key of: is allowed only in entries of expect:, not in entries of include, so remove the key from this entry")
+		x.wrong(r.Of[0].flag.Line, "the key `of` is allowed only in entries of `expect`, not in entries of `include`: remove the key from this entry")
 	}
 	for i := range cells {
 		x.expect(r, &cells[i])
@@ -46,7 +46,7 @@ func (x *expansion) apply(r rule, cells []Cell) {
 
 func (x *expansion) expect(r rule, c *Cell) {
 	if line := r.asks(); line > 0 && x.f.Compares() {
-		x.once(line, "a suite with compare: true has no expected outcomes: remove the keys outcome and checks (thresholds are allowed)")
+		x.once(line, "a suite with `compare: true` has no expected outcomes: remove the keys `outcome` and `checks` (the key `thresholds` is allowed)")
 		return
 	}
 	if r.Outcome.Line > 0 {
@@ -138,12 +138,12 @@ func (x *expansion) coverage() {
 	}
 	for _, b := range x.f.Coverage.Backends {
 		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(b.Value, []string{c.Run.Backend}) }) {
-			x.wrong(b.Line, "no cell of the suite has the backend %s", b.Value)
+			x.wrong(b.Line, "`coverage` requires the backend %s, but no cell of the suite has this backend", b.Value)
 		}
 	}
 	for _, n := range x.f.Coverage.Nemeses {
 		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(n.Value, c.Run.Nemesis) }) {
-			x.wrong(n.Line, "no cell of the suite has the nemesis %s", n.Value)
+			x.wrong(n.Line, "`coverage` requires the nemesis %s, but no cell of the suite has this nemesis", n.Value)
 		}
 	}
 }

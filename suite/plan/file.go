@@ -133,10 +133,10 @@ func Open(b *suite.Book, name string, stdin io.Reader) (*File, error) {
 		text, err = files.Read(name, maxFile)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no suite file and no preset named %s; presets are %s; `lockstorm init` writes a file to start from", name, cmp.Or(strings.Join(b.PresetNames(), ", "), "none"))
+		return nil, fmt.Errorf("no suite file and no preset named %s; presets: %s; `lockstorm init` writes a file to start from", name, cmp.Or(strings.Join(b.PresetNames(), ", "), "none"))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("suite file: %w (to read the standard input, write - as its name)", err)
+		return nil, fmt.Errorf("cannot read the suite file: %w (to read a suite from the standard input, write - in place of the file name)", err)
 	}
 	return Read(name, text)
 }
@@ -171,7 +171,7 @@ func (f *File) valid() error {
 	var errs []error
 	for _, w := range []text{f.Missing, f.Impossible} {
 		if w.Line > 0 && !slices.Contains([]string{Fail, Skip}, w.Value) {
-			errs = append(errs, f.at(w.Line, fmt.Errorf("%q: choose %s or %s", w.Value, Fail, Skip)))
+			errs = append(errs, f.at(w.Line, fmt.Errorf("%q is not a valid value here: choose %s or %s", w.Value, Fail, Skip)))
 		}
 	}
 	errs = append(errs, f.validWords()...)

@@ -13,11 +13,11 @@ import (
 func (x *expansion) include(in inclusion) {
 	switch {
 	case in.Cases.Line > 0 && len(in.Run) > 0:
-		x.wrong(in.Cases.Line, "this entry of include has both cases: and run: (split it into two entries)")
+		x.wrong(in.Cases.Line, "this entry of `include` has both `cases` and `run`: split it into two entries")
 	case in.Trial.Line > 0 && (in.Cases.Line > 0 || len(in.Run) > 0 || in.Explore.Line > 0):
-		x.wrong(in.Trial.Line, "the key trial: names a saved run with all its settings: remove run:, cases: and explore: from this entry of include")
+		x.wrong(in.Trial.Line, "the key `trial` names a saved run with all its settings: remove `run`, `cases` and `explore` from this entry of `include`")
 	case in.Explore.Line > 0 && in.Cases.Line > 0:
-		x.wrong(in.Explore.Line, "an entry of include with explore: needs run: with a backend, and must not have cases:")
+		x.wrong(in.Explore.Line, "an entry of `include` with the key `explore` needs the key `run` with a backend, and must not have the key `cases`")
 	case in.Cases.Line > 0:
 		x.includeSet(in)
 	case in.Trial.Line > 0:
@@ -25,7 +25,7 @@ func (x *expansion) include(in inclusion) {
 	case len(in.Run) > 0:
 		x.includeRun(in)
 	default:
-		x.wrong(max(in.Name.Line, in.Outcome.Line, in.Explore.Line), "an entry of include needs cases:, run: or trial:")
+		x.wrong(max(in.Name.Line, in.Outcome.Line, in.Explore.Line), "this entry of `include` does not say what to run: add one of the keys `cases`, `run` and `trial`")
 	}
 }
 
@@ -71,7 +71,7 @@ func (x *expansion) includeRun(in inclusion) {
 	}
 	line := in.Run[0].flag.Line
 	if cfg.Backend == "" {
-		x.wrong(line, "the key run: names no backend: add for example backend: redis-lua")
+		x.wrong(line, "the key `run` names no backend: add for example `backend: redis-lua`")
 		return
 	}
 	c := suite.Case{Run: cfg}
@@ -80,7 +80,7 @@ func (x *expansion) includeRun(in inclusion) {
 		if c.Search = x.search(&in.Explore, cfg); c.Search == nil {
 			return
 		}
-		name, under = "explore", "explore"
+		name, under = "explore", "faults that a search chooses"
 	}
 	x.includeCase(in, c, line, slug(cfg.Backend)+"/"+slug(name), cfg.Backend+" under "+under)
 }

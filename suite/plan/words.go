@@ -26,7 +26,7 @@ func (f *File) validWords() (errs []error) {
 	}
 	for key, t := range map[string]text{"name": f.Name, "doc": f.Doc} {
 		if i := strings.IndexFunc(t.Value, hidden); i >= 0 {
-			errs = append(errs, f.at(t.Line, fmt.Errorf("%s contains an invisible character: %+q: remove it", key, []rune(t.Value[i:])[0])))
+			errs = append(errs, f.at(t.Line, fmt.Errorf("the key `%s` contains an invisible character (%+q): remove the character", key, []rune(t.Value[i:])[0])))
 		}
 	}
 	if f.Compare.Line > 0 && f.Compare.Value != "true" && f.Compare.Value != "false" {

@@ -119,7 +119,7 @@ func located(path string, err error) error {
 var unfit = regexp.MustCompile(`^(line \d+: )cannot unmarshal !!(\w+)(?: .*)? into (?:plan\.\w+|struct .*)$`)
 
 // kinds are the values of YAML in words.
-var kinds = map[string]string{"seq": "a list", "str": "a text", "int": "a number", "float": "a number", "bool": "true or false", "map": "a mapping", "null": "nothing"}
+var kinds = map[string]string{"seq": "a list", "str": "a text", "int": "a number", "float": "a number", "bool": "a value that is true or false", "map": "a mapping", "null": "an empty value"}
 
 // keys are all that a suite file can have, wherever.
 func keys() (out []string) {
