@@ -160,7 +160,7 @@ func retied(text string, number []int) string {
 
 // called is a step in words that stay the same when others are left out.
 func called(q nemesis.Request, st nemesis.Step) string {
-	return fmt.Sprintf("%s of %v", q.Spec, time.Duration(st.At).Round(time.Millisecond))
+	return fmt.Sprintf("%s at %v", q.Spec, time.Duration(st.At).Round(time.Millisecond))
 }
 
 // until ends a schedule at a time, and leaves out what would begin later.

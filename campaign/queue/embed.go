@@ -53,7 +53,7 @@ func Serve(c Serving) (*Embedded, error) {
 		port = server.RANDOM_PORT
 	}
 	if c.Token == "" && !loopback(host) {
-		return nil, fmt.Errorf("--embed %s: programs on other machines can reach this address, and could change the results. Set the same secret LOCKSTORM_QUEUE_TOKEN here and for all workers", c.Addr)
+		return nil, fmt.Errorf("--embed %s: programs on other machines can reach this address, and could change the results. Set the environment variable LOCKSTORM_QUEUE_TOKEN to the same secret here and for all workers", c.Addr)
 	}
 	opts := &server.Options{
 		ServerName: "lockstorm-campaign", Host: host, Port: port, JetStream: true, StoreDir: c.Dir, NoSigs: true, NoLog: true, SyncAlways: true,

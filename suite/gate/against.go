@@ -79,7 +79,7 @@ func Compare(before, after *Results) *Against {
 		}
 	}
 	if len(after.Controls) > 0 {
-		a.Only = append(a.Only, "controls (runs with a known outcome) had an unexpected outcome: "+strings.Join(after.Controls, ", ")+unmeasured)
+		a.Only = append(a.Only, "controls (runs with a known outcome) with an unexpected outcome: "+strings.Join(after.Controls, ", ")+unmeasured)
 	}
 	a.Compared, a.all = len(all), slices.Clone(all)
 	a.Figures = significant(all)
@@ -97,13 +97,13 @@ func (a *Against) words(b, j Judged) {
 	case was != is && suite.Worse(was, is) == is:
 		a.New = append(a.New, fmt.Sprintf("%s: the outcome is %s, was %s", j.Name, is, was))
 	case len(more) > 0:
-		a.New = append(a.New, fmt.Sprintf("%s: the check %s fails now, but did not fail before", j.Name, strings.Join(more, ", ")))
+		a.New = append(a.New, fmt.Sprintf("%s: checks that fail now, but did not fail before: %s", j.Name, strings.Join(more, ", ")))
 	case len(defects(j, b)) > 0:
-		a.New = append(a.New, fmt.Sprintf("%s: a failure that no earlier run showed: %s", j.Name, strings.Join(defects(j, b), ", ")))
+		a.New = append(a.New, fmt.Sprintf("%s: failures that no earlier run showed: %s", j.Name, strings.Join(defects(j, b), ", ")))
 	case was != is:
 		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: the outcome is %s, was %s", j.Name, is, was))
 	case len(less) > 0:
-		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: the check %s failed before, but does not fail now", j.Name, strings.Join(less, ", ")))
+		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: checks that failed before, but do not fail now: %s", j.Name, strings.Join(less, ", ")))
 	}
 }
 

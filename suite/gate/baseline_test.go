@@ -73,7 +73,7 @@ func TestABaselineKnowsOnlyWhatItKnows(t *testing.T) {
 		"one of two is left":              {cellOf(t, "", failing(checker.Ownership, checker.Defect), failing(checker.Liveness, checker.NoClass)), cellOf(t, "", failing(checker.Ownership, checker.Defect), passing()), 0, ""},
 		"known, and one seed open":        {cellOf(t, "", failing(checker.Ownership, checker.Defect), passing()), cellOf(t, "", failing(checker.Ownership, checker.Defect), Outcome{Status: Inconclusive}), 2, "seed 2"},
 		"violations that are gone":        {cellOf(t, none, violating(passing())), cellOf(t, none, passing()), 5, "the threshold violations == 0 was not met before, but is met now"},
-		"a latency that is gone":          {cellOf(t, latency, slow(passing())), cellOf(t, latency, passing()), 2, "the figure was not measured"},
+		"a latency that is gone":          {cellOf(t, latency, slow(passing())), cellOf(t, latency, passing()), 2, "the figure acquire.p99 was not measured"},
 		"known, and a latency besides":    {cellOf(t, latency, failing(checker.Ownership, checker.Defect)), cellOf(t, latency, slow(failing(checker.Ownership, checker.Defect))), 5, "not in the baseline: acquire.p99 < 1ms"},
 	} {
 		c.after.Measure(c.before.Slim())

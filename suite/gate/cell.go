@@ -141,7 +141,7 @@ func (j *Judged) runs(c plan.Cell) {
 		}
 	}
 	if missing := len(c.Seeds) - seedsOf(j.Runs); missing > 0 {
-		j.say(NotRun, nil, "%d of %s were not run", missing, plural(len(c.Seeds), "seed"))
+		j.say(NotRun, nil, "no run for %d of %s", missing, plural(len(c.Seeds), "seed"))
 	}
 	for _, o := range j.Runs {
 		if o.Word != "" && o.Status != Inconclusive {
@@ -207,7 +207,7 @@ func (j *Judged) figures(c plan.Cell, least int64) {
 	}
 	least = max(least, 1)
 	if shows(c) && len(all) > 0 && j.Exposures < least && j.Status == Expected {
-		j.say(Inconclusive, nil, "only %d faults took effect, but the suite needs at least %d for a verdict", j.Exposures, least)
+		j.say(Inconclusive, nil, "too few faults took effect for a verdict: %d (the suite needs at least %d)", j.Exposures, least)
 	}
 }
 

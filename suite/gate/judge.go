@@ -157,7 +157,7 @@ func (r *Results) conclude() {
 	switch {
 	case len(r.Controls) > 0:
 		r.ExitCode = harness.ExitEnvironment
-		r.Verdict = "a control (a run with a known outcome) had an unexpected outcome: " + strings.Join(r.Controls, ", ") + "; so the verdicts of this suite do not count"
+		r.Verdict = "controls (runs with a known outcome) had an unexpected outcome: " + strings.Join(r.Controls, ", ") + "; so the verdicts of this suite do not count"
 	case r.Interrupted:
 		r.ExitCode = harness.ExitInterrupted
 		r.Verdict = "the suite was interrupted: the finished runs are kept and judged; " + r.Verdict

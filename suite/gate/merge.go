@@ -49,7 +49,7 @@ func (s *Suite) missing() (out []string) {
 		}
 	}
 	if len(out) > maxMissing {
-		out = append(out[:maxMissing], fmt.Sprintf("%d more cells", len(out)-maxMissing))
+		out = append(out[:maxMissing], plural(len(out)-maxMissing, "more cell"))
 	}
 	for _, shard := range absent(s.Shard) {
 		out = append(out, "shard "+shard)
@@ -103,7 +103,7 @@ func (s *Suite) same(part *Suite, dir string) error {
 	case part.Version != s.Version:
 		return differs("lockstorm", part.Version, s.Version)
 	case part.WholeSum != s.WholeSum:
-		return fmt.Errorf("cannot merge: %s is a shard of a suite with %d cells, but %s is a shard of a suite with %d cells: run all shards with the same program, suite file and --seeds", dir, len(part.Whole), s.Dir, len(s.Whole))
+		return fmt.Errorf("cannot merge: %s (shard of a suite with %d cells) and %s (shard of a suite with %d cells) have different cells or seeds: run all shards with the same program, suite file and --seeds", dir, len(part.Whole), s.Dir, len(s.Whole))
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func classOf(code int) string {
 func (r *Results) facts() [][2]string {
 	out := [][2]string{{"exit code", fmt.Sprint(r.ExitCode)}, {"started", r.Started.UTC().Format("2006-01-02 15:04:05 UTC")}, {"lockstorm", r.Version}, {"processors", fmt.Sprint(r.CPUs)}}
 	if r.Wall > 0 {
-		out = append(out, [2]string{"took", r.Wall.Round(100 * time.Millisecond).String()}, [2]string{"runs in parallel", fmt.Sprintf("%.1f (%v of runs)", r.Parallel(), r.Work.Round(time.Second))})
+		out = append(out, [2]string{"took", r.Wall.Round(100 * time.Millisecond).String()}, [2]string{"runs in parallel", fmt.Sprintf("%.1f (the runs took %v in total)", r.Parallel(), r.Work.Round(time.Second))})
 	}
 	if p := r.Providers(); p != "" {
 		out = append(out, [2]string{"runs by provider of the servers", p})
@@ -239,5 +239,5 @@ func (a *Against) Lines() []string {
 	for _, l := range a.Only {
 		out = append(out, "not compared: "+l)
 	}
-	return append(out, fmt.Sprintf("%d figures compared with %s: %d differ significantly (corrected p < 0.05, and a difference of at least 20 %%)", a.Compared, a.Before, len(a.Figures)))
+	return append(out, fmt.Sprintf("figures compared with %s: %d; significant differences (corrected p < 0.05, and a difference of at least 20 %%): %d", a.Before, a.Compared, len(a.Figures)))
 }

@@ -79,14 +79,14 @@ func (t *Threshold) read(limit string) error {
 }
 
 // ErrNotMeasured says that no run has measured what a threshold is about.
-var ErrNotMeasured = errors.New("the figure was not measured")
+var ErrNotMeasured = errors.New("was not measured")
 
 // Holds reports whether runs with a ttl keep to it, and what they came to. Where the figure was not measured
 // the error says so: nobody knows.
 func (t Threshold) Holds(runs []Sample, ttl time.Duration) (got Value, holds bool, err error) {
 	got, ok := t.Figure.Over(runs)
 	if !ok {
-		return got, false, fmt.Errorf("%s %w", t.Figure.Name, ErrNotMeasured)
+		return got, false, fmt.Errorf("the figure %s %w", t.Figure.Name, ErrNotMeasured)
 	}
 	limit := t.limit + t.ttls*float64(ttl)
 	switch t.Op {
