@@ -63,7 +63,7 @@ func TestPartitionReplicationInTheWay(t *testing.T) {
 // A master that does not notice is no proof, and its replicas come back.
 func TestPartitionReplicationUnseen(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 0), 0)
-	l.givesUp("partition-replication", on(blind{l.node(1)}), "store-1 still reports 1 connected replicas")
+	l.givesUp("partition-replication", on(blind{l.node(1)}), "store-1 still reports connected replicas: 1")
 	l.await("replica", func() bool { return l.follows(1) == 1 })
 }
 
