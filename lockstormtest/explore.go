@@ -75,9 +75,9 @@ const keptRuns = 5
 // foundIn says what a search has found.
 func foundIn(st *search.State, dir string, length time.Duration) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "the search found %d distinct violations in %d runs within %v:", len(st.Violations), st.Runs, length)
+	fmt.Fprintf(&b, "the search found %s in %s within %v:", checker.Count(len(st.Violations), "distinct violation"), checker.Count(st.Runs, "run"), length)
 	for _, v := range st.Violations {
-		fmt.Fprintf(&b, "\n  %s, in %d runs: %s\n      %s", v, v.Runs, v.Genome, v.Message)
+		fmt.Fprintf(&b, "\n  %s, in %s: %s\n      %s", v, checker.Count(v.Runs, "run"), v.Genome, v.Message)
 		if v.Dir != "" {
 			fmt.Fprintf(&b, "\n      the run is kept: %s", filepath.Join(dir, v.Dir))
 		}

@@ -124,7 +124,7 @@ func (r *Runner) meet(ctx context.Context, f history.Fault, st Step) (*Hit, bool
 	for {
 		gone, err := r.beside(within, st.While)
 		if err != nil {
-			r.miss(f, fmt.Errorf("no client reached %s while fault %d was active, or not often enough (parameter nth=%d)", st.where(), st.While, max(st.Nth, 1)))
+			r.miss(f, fmt.Errorf("fault number %d was not active in time, or while it was active no client reached %s often enough (parameter nth=%d)", st.While, st.where(), max(st.Nth, 1)))
 			return nil, false
 		}
 		if !st.Tied {
@@ -210,7 +210,7 @@ func (st Step) where() string {
 	case st.Point == "":
 		return "any point"
 	case st.Message != "":
-		return fmt.Sprintf("the point %s of a message with %q", st.Point, st.Message)
+		return fmt.Sprintf("the point %s (parameter message=%s)", st.Point, st.Message)
 	}
 	return "the point " + st.Point
 }

@@ -69,8 +69,8 @@ func (v *verb) finish(ctx context.Context, r reach, f finishFlags) error {
 		return v.ended(ctx, err)
 	}
 	if missing := s.Of - s.Done; missing > 0 && !f.now {
-		return &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("%d of %s have no outcome yet (%s; %s at work): start workers and run campaign finish again (--wait waits for the missing runs; --now judges only the runs that have an outcome)",
-			missing, cli.Plural(s.Of, "run"), lost(again), cli.Plural(len(s.Workers), "worker"))}
+		return &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("runs without an outcome: %d of %d (%s; %s running): start workers and run campaign finish again (--wait waits for the missing runs; --now judges only the runs that have an outcome)",
+			missing, s.Of, lost(again), cli.Plural(len(s.Workers), "worker"))}
 	}
 	return v.gather(ctx, c, f)
 }
@@ -79,7 +79,7 @@ func lost(again int) string {
 	if again == 0 {
 		return "the campaign's queue still contains the tasks of these runs"
 	}
-	return fmt.Sprintf("the campaign's queue had lost the tasks of %d runs, and the command finish has published these tasks again", again)
+	return fmt.Sprintf("the campaign's queue had lost %s, and campaign finish has published the lost tasks again", cli.Plural(again, "task"))
 }
 
 // look asks how far a campaign is, and publishes again what the queue has lost.
@@ -229,7 +229,7 @@ func (v *verb) show(s *campaign.State, asJSON bool) error {
 		fmt.Fprintf(v.st.Stdout, "  cell %s is a search for violations. The search found %s: %s\n", cell, cli.Plural(len(s.Found[cell]), "distinct violation"), strings.Join(s.Found[cell], "; "))
 	}
 	if n := s.Attempts - s.Done; n > 0 {
-		fmt.Fprintf(v.st.Stdout, "  %s had to be repeated. In %d attempts the host disturbed the run, or a server or tool was missing on the host\n", cli.Plural(n, "attempt"), s.Disturbed)
+		fmt.Fprintf(v.st.Stdout, "  %s had to be repeated. In %s the host disturbed the run, or a server or tool was missing on the host\n", cli.Plural(n, "attempt"), cli.Plural(s.Disturbed, "attempt"))
 	}
 	if len(s.Lost) > 0 {
 		fmt.Fprintf(v.st.Stdout, "  the campaign's queue of runs has lost %s: to publish the lost tasks again, run campaign finish\n", cli.Plural(len(s.Lost), "task"))

@@ -28,8 +28,8 @@ type adapterFlags struct {
 func (a *App) adapterCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "adapter",
-		Short: "test a lock that is written in another language",
-		Long:  "Commands for adapters. An adapter is a program through which lockstorm tests a lock in another language (--backend exec:cmd=FILE, docs/adapters.md).",
+		Short: "test a lock through an adapter: a program in any language",
+		Long:  "Commands for adapters. An adapter is a program, in any language, through which lockstorm tests a lock (--backend exec:cmd=FILE, docs/adapters.md).",
 	}
 	f := adapterFlags{provider: cluster.Auto, ttl: 10 * time.Second, seed: 1}
 	check := &cobra.Command{
@@ -98,7 +98,7 @@ func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) er
 		}
 	}
 	if n := conform.Broken(all); n > 0 {
-		fmt.Fprintf(a.st.Stdout, "\nthe adapter breaks %d of %d rules; %d rules were not tested, because an earlier rule is broken\n", n, len(all), notTried)
+		fmt.Fprintf(a.st.Stdout, "\nthe adapter breaks %d of %d rules; rules not tested because an earlier rule is broken: %d\n", n, len(all), notTried)
 		if said := strings.TrimSpace(log.String()); said != "" {
 			fmt.Fprintf(a.st.Stderr, "last output of the adapter:\n%s\n", lastLines(said, 12))
 		}

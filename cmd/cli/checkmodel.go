@@ -148,9 +148,9 @@ const mostKeys = 20 // listed
 
 // tellModelled prints what was read and found.
 func tellModelled(w io.Writer, m models.Model, h *operations.History, r modelResult, judged []models.Result) {
-	fmt.Fprintf(w, "%s: %s, %s by %s (%d with unknown outcome; %d failed operations are ignored", r.File, h.Format, Plural(len(h.Calls), "operation"), Plural(h.Processes(), "process"), r.Unknown, r.Failed)
+	fmt.Fprintf(w, "%s: %s, %s by %s (%d with unknown outcome; ignored: %s", r.File, h.Format, Plural(len(h.Calls), "operation"), Plural(h.Processes(), "process"), r.Unknown, Plural(r.Failed, "failed operation"))
 	if h.Skipped > 0 {
-		fmt.Fprintf(w, "; lockstorm ignores %s of the nemesis (the program that injected faults)", Plural(h.Skipped, "event"))
+		fmt.Fprintf(w, " and %s of the nemesis (the program that injected faults)", Plural(h.Skipped, "event"))
 	}
 	fmt.Fprintf(w, ")\n\n  model         %s: %s\n", m.Name, m.Doc)
 	listed := 0
@@ -159,7 +159,7 @@ func tellModelled(w io.Writer, m models.Model, h *operations.History, r modelRes
 			continue
 		}
 		if listed++; listed > mostKeys {
-			fmt.Fprintf(w, "  and %s more did not pass (not listed here)\n", Plural(len(judged)-orderly(judged)-mostKeys, "key"))
+			fmt.Fprintf(w, "  not listed: %s that also did not pass\n", Plural(len(judged)-orderly(judged)-mostKeys, "key"))
 			break
 		}
 		tellObject(w, m, o)

@@ -63,7 +63,7 @@ func (a *App) clean(ctx context.Context) error {
 		gone, err = c.Clean(ctx)
 	}
 	for _, l := range gone {
-		fmt.Fprintf(a.st.Stdout, "removed run %s: %s\n", l.Run, strings.Join(slices.Concat(l.Containers, l.Networks), ", "))
+		fmt.Fprintf(a.st.Stdout, "removed the leftovers of run %s: %s\n", l.Run, strings.Join(slices.Concat(l.Containers, l.Networks), ", "))
 	}
 	if err != nil {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: err}

@@ -45,9 +45,9 @@ func (a *App) exploreCommand() *cobra.Command {
 	f := exploreFlags{cfg: harness.Defaults()}
 	cmd := &cobra.Command{
 		Use:   "explore --backend NAME [-- ARGUMENT...]",
-		Short: "search for faults and moments that make a lock break its promises",
-		Long: `explore makes many runs of a lock, and chooses the faults, their moments, the workload and the number of clients of each run. explore observes in which
-order requests, answers, expired leases and faults occurred. Some runs show a new order, and in some runs two clients nearly hold the lock at the same
+		Short: "make many runs, to find faults that make a lock break its promises",
+		Long: `explore makes many runs of a lock, and chooses the faults, the times at which they act, the workload and the number of clients of each run. explore
+observes in which order requests, answers, expired leases and faults occurred. Some runs show a new order, and in some runs two clients nearly hold the lock at the same
 time: explore makes variants of these runs. With --random, explore chooses every run at random and learns nothing from earlier runs. Use --random to
 measure how much the learning helps.
 
@@ -107,7 +107,7 @@ func (a *App) explore(ctx context.Context, f exploreFlags) error {
 	probe.Clients = 3
 	jobs := cmp.Or(f.jobs, int(max(gate.Capacity()/min(gate.Shares(a.cat, probe), gate.Capacity()), 1)))
 	view := newView(a.st)
-	view.line("searching %s for %v with %s, %s, %s in parallel; directory: %s", f.cfg.Backend, length, Plural(len(space.Faults()), "fault"), Plural(len(space.Workloads()), "workload"), Plural(jobs, "run"), out)
+	view.line("searching for violations of %s: time %v, %s, %s, %s in parallel; directory: %s", f.cfg.Backend, length, Plural(len(space.Faults()), "fault"), Plural(len(space.Workloads()), "workload"), Plural(jobs, "run"), out)
 	begun := time.Now()
 	s := &search.Search{
 		Space: space, Dir: out, Seed: seed, Jobs: jobs, Random: f.random, Keep: f.keep, StopAt: f.stop,
@@ -147,7 +147,7 @@ func (a *App) exploring(v *view, st search.State, elapsed, length time.Duration)
 	if n := st.New; n != nil {
 		v.line("%7s  run %d: %s: %s", elapsed.Round(time.Second), n.Nth, n, n.Genome)
 	}
-	v.status(fmt.Sprintf("%v of %v: %s, %d different behaviours, %s", elapsed.Round(time.Second), length, Plural(st.Runs, "run"), st.Features, Plural(len(st.Violations), "violation")))
+	v.status(fmt.Sprintf("%v of %v: %s, %s of behaviour, %s", elapsed.Round(time.Second), length, Plural(st.Runs, "run"), Plural(st.Features, "kind"), Plural(len(st.Violations), "violation")))
 }
 
 // explored lists what was found, and makes it smaller.
@@ -157,14 +157,14 @@ func (a *App) explored(ctx context.Context, f exploreFlags, out string, st *sear
 			return err
 		}
 	} else {
-		fmt.Fprintf(a.st.Stdout, "%s in %v (%d runs had no verdict; %d more runs could not be started); the runs showed %s of behaviour (see docs/explore.md)\n", Plural(st.Runs, "run"), took.Round(time.Second), st.Unjudged, st.Refused, Plural(st.Features, "kind"))
+		fmt.Fprintf(a.st.Stdout, "%s in %v (runs without a verdict: %d; further runs that could not be started: %d); the runs showed %s of behaviour (see docs/explore.md)\n", Plural(st.Runs, "run"), took.Round(time.Second), st.Unjudged, st.Refused, Plural(st.Features, "kind"))
 		for _, why := range slices.Sorted(maps.Keys(st.Why)) {
 			fmt.Fprintf(a.st.Stdout, "    reason for no verdict: %s (in %s)\n", why, Plural(st.Why[why], "run"))
 		}
 		for i, v := range st.Violations {
 			fmt.Fprintf(a.st.Stdout, "\nviolation %d: %s; found in %s, first after %v\n%s\n", i+1, v, Plural(v.Runs, "run"), v.After.Round(time.Second), a.st.Style.Wrap("    "+v.Message, 4))
 			if v.Dir != "" {
-				fmt.Fprintf(a.st.Stdout, "    report: %s\n    again:  %s replay %s --times 10\n", absolute(filepath.Join(out, v.Dir, harness.ReportFile)), a.st.Name, filepath.Join(out, v.Dir))
+				fmt.Fprintf(a.st.Stdout, "    report: %s\n    repeat: %s replay %s --times 10\n", absolute(filepath.Join(out, v.Dir, harness.ReportFile)), a.st.Name, filepath.Join(out, v.Dir))
 			}
 		}
 	}

@@ -80,7 +80,7 @@ func (a *App) shrink(ctx context.Context, dir string, f shrinkFlags) error {
 	s := &explore.Shrinker{
 		Catalogue: a.cat, Target: target, Runs: f.runs, Rate: f.rate, Dir: out,
 		Said: func(text string, taken bool, runs, shown int) {
-			fmt.Fprintf(a.st.Stdout, "%-8s %d of %d  %s\n", map[bool]string{true: "taken", false: "refused"}[taken], shown, runs, text)
+			fmt.Fprintf(a.st.Stdout, "%-8s %s (violation in %d of %d runs)\n", map[bool]string{true: "taken", false: "refused"}[taken], text, shown, runs)
 		},
 		Run: func(ctx context.Context, t *harness.Trial, dir string) (*checker.Results, error) {
 			return t.Judged(ctx, dir)
@@ -128,5 +128,5 @@ func (a *App) tellShrunk(m *explore.Shrunk, took time.Duration) {
 		outcome = suite.Defect
 	}
 	fmt.Fprintf(w, "as a cell of a suite file: include: [{trial: %s, outcome: %s}]\nas a Go test: lockstormtest.Kept(t, catalogue, %q, suite.Expectation{Outcome: %q})\n", m.Dir, outcome, filepath.Join(m.Dir, harness.TrialFile), outcome)
-	fmt.Fprintf(w, "made:      %s in %v\nreport:    %s\nagain:     %s replay %s --times 10\n", Plural(m.Runs, "run"), took.Round(time.Second), absolute(filepath.Join(m.Dir, harness.ReportFile)), a.st.Name, m.Dir)
+	fmt.Fprintf(w, "made:      %s in %v\nreport:    %s\nrepeat:    %s replay %s --times 10\n", Plural(m.Runs, "run"), took.Round(time.Second), absolute(filepath.Join(m.Dir, harness.ReportFile)), a.st.Name, m.Dir)
 }

@@ -45,7 +45,7 @@ func (a *App) suiteCommand() *cobra.Command {
 		Long: `Runs every cell of a suite file (default: ` + suiteFile + `) or of a preset. A cell is a backend
 under faults, with one or several seeds: each seed is a run. suite makes several runs in parallel, and says which cells had the expected outcome.
 
-Presets: ` + cmp.Or(strings.Join(a.book.PresetNames(), ", "), "none") + `. To write your own suite, start from a preset (--print) or from what init writes.
+Presets: ` + cmp.Or(strings.Join(a.book.PresetNames(), ", "), "none") + `. To write your own suite, start from a preset (--print) or from the file that the command init writes.
 
 The directory of the suite holds suite.json, runs/CELL/seed-N (each the directory of a run), results.json,
 index.html, matrix.md, matrix.csv and junit.xml. Every suite also runs controls. A control is a run with a known outcome:

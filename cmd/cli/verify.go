@@ -105,7 +105,7 @@ func (a *App) verifyPath(path string, s verifyFlags) (int, error) {
 		}
 	}
 	if len(runs) > 1 {
-		a.println("%s: %s, %s", path, checker.Count(len(runs), "run"), checker.Count(holds, "proof")+" that hold")
+		a.println("%s: %s; proofs that hold: %d", path, checker.Count(len(runs), "run"), holds)
 	}
 	return worst, nil
 }
@@ -146,7 +146,7 @@ func codeOf(err error) int {
 // sayVerified tells what became of the proofs of a run. Brief, of many runs, it is a line a run and what does not hold.
 func (a *App) sayVerified(v *harness.Verified, s verifyFlags, brief bool) (worst int, err error) {
 	if s.finding > len(v.Proofs) {
-		return 0, usage(fmt.Errorf("--finding %d: the run %s has only %s with a proof: choose a smaller number", s.finding, v.Dir, checker.Count(len(v.Proofs), "finding")))
+		return 0, usage(fmt.Errorf("--finding %d: the run %s has no finding with this number (findings with a proof: %d; verify without --finding prints their numbers)", s.finding, v.Dir, len(v.Proofs)))
 	}
 	worst = codeOf(v.Wrong)
 	holds := 0
@@ -180,7 +180,7 @@ func (a *App) sayVerified(v *harness.Verified, s verifyFlags, brief bool) (worst
 	case len(v.Proofs) == 0:
 		a.println("%s: verdict %s; the run has no findings, so there is no proof to check", v.Dir, v.Results.Verdict)
 	case s.finding == 0:
-		a.println("%s: %d of %s hold (checked against the whole record)", v.Dir, holds, checker.Count(len(v.Proofs), "proof"))
+		a.println("%s: proofs that hold: %d of %d (checked against the whole record)", v.Dir, holds, len(v.Proofs))
 	}
 	if !brief && s.finding == 0 {
 		a.restsOn(v)

@@ -141,7 +141,7 @@ func (b *broken) cut(ctx context.Context, links ...*link.Link) error {
 			return err
 		}
 		proof, err := l.ProveCut(ctx)
-		b.proofs = append(b.proofs, fmt.Sprintf("%s: %d connections closed, %s", l, closed, proof))
+		b.proofs = append(b.proofs, fmt.Sprintf("%s: %s (open connections closed: %d)", l, proof, closed))
 		if err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (b *broken) apply(l *link.Link, what string, apply func() (*link.Applied, e
 	if err != nil {
 		return err
 	}
-	b.proofs = append(b.proofs, fmt.Sprintf("%s %s, on %d open connections and on every new connection", l, what, l.Open()))
+	b.proofs = append(b.proofs, fmt.Sprintf("%s %s, on every open connection (%d) and on every new connection", l, what, l.Open()))
 	return nil
 }
 
@@ -177,7 +177,7 @@ func (b *broken) proof() string {
 // again: that is said and is no failure.
 func (b *broken) mend(ctx context.Context) (string, error) {
 	var errs []error
-	text := fmt.Sprintf("%d links restored", len(b.mends))
+	text := fmt.Sprintf("links restored: %d", len(b.mends))
 	for i := len(b.mends) - 1; i >= 0; i-- {
 		switch err := b.mends[i](ctx); {
 		case errors.Is(err, link.ErrReplaced):
@@ -187,7 +187,7 @@ func (b *broken) mend(ctx context.Context) (string, error) {
 		}
 	}
 	if b.losses > 0 {
-		text += fmt.Sprintf("; %d packets were lost", b.lost)
+		text += fmt.Sprintf("; packets lost: %d", b.lost)
 	}
 	return text, errors.Join(errs...)
 }

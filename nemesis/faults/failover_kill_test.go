@@ -45,7 +45,7 @@ func failsOver(t *testing.T) (another bool) {
 	l.mu.Lock()
 	heir := l.grants[slices.IndexFunc(l.grants, func(g labGrant) bool { return g.node == "store-2" })]
 	l.mu.Unlock()
-	l.says(l.heal(e), "2 links restored; store-1 (pid", "answers again")
+	l.says(l.heal(e), "links restored: 2; store-1 (pid", "answers again")
 	l.await("demotion", func() bool { return l.node(1).Role() == nemesis.RoleReplica && l.follows(2) == 2 })
 	before := l.grantsAt("store-2")
 	l.await("work", func() bool { return l.grantsAt("store-2") > before+2 })

@@ -57,7 +57,7 @@ func (Flap) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (neme
 	}
 	first, began := 0, int64(0) // a client that has no connection now opens one soon
 	if nemesis.Until(ctx, func() (bool, error) { began, first = w.Now(), resetAll(links); return first > 0, nil }) != nil {
-		return nemesis.Effect{}, fmt.Errorf("flap found no open connection on the %d links between the chosen clients and servers, so there was nothing to reset", len(links))
+		return nemesis.Effect{}, fmt.Errorf("flap found no open connection between the chosen clients and servers (links: %d), so there was nothing to reset", len(links))
 	}
 	flapping, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
@@ -71,11 +71,11 @@ func (Flap) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) (neme
 	})
 	return nemesis.Effect{
 		Began: began,
-		Proof: fmt.Sprintf("lockstorm reset %d connections on %d links, and repeats the reset about every %v", first, len(links), period),
+		Proof: fmt.Sprintf("connections reset: %d (links: %d); lockstorm repeats the reset about every %v", first, len(links), period),
 		Heal: func(context.Context) (string, error) {
 			cancel()
 			wg.Wait()
-			return fmt.Sprintf("lockstorm has stopped the resets: %d connections were reset in %d rounds", total, rounds), nil
+			return fmt.Sprintf("lockstorm has stopped the resets (connections reset: %d; rounds of resets: %d)", total, rounds), nil
 		},
 	}, nil
 }

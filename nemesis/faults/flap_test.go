@@ -16,7 +16,7 @@ func TestFlap(t *testing.T) {
 	l := newLab(t, clustertest.Several(2), 1)
 	first, other := l.openConn("c1", "store-1"), l.openConn("c1", "store-2")
 	e := l.must("flap:period=10ms", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()[:1]})
-	l.says(e.Proof, "lockstorm reset 1 connections on 1 links, and repeats the reset about every 10ms")
+	l.says(e.Proof, "connections reset: 1 (links: 1); lockstorm repeats the reset about every 10ms")
 	if _, err := l.line(first, testLimit); !errors.Is(err, syscall.ECONNRESET) {
 		t.Fatalf("it was not reset: %v", err)
 	}
@@ -31,7 +31,7 @@ func TestFlap(t *testing.T) {
 		}
 	}
 	text := l.heal(e)
-	l.says(text, " connections were reset in ", " rounds")
+	l.says(text, "(connections reset: ", "; rounds of resets: ")
 	rounds := l.net.Link("c1", "store-1")
 	last := l.openConn("c1", "store-1")
 	l.send(last, "ROLE")
@@ -48,7 +48,7 @@ func TestFlap(t *testing.T) {
 func TestFlapInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	both := nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()}
-	l.givesUp("flap", both, "flap found no open connection on the 1 links between the chosen clients and servers, so there was nothing to reset")
+	l.givesUp("flap", both, "flap found no open connection between the chosen clients and servers (links: 1), so there was nothing to reset")
 	if _, err := (Flap{}).Inject(l.ctx, l, both); err == nil {
 		t.Error("it flaps without a period")
 	}

@@ -34,7 +34,7 @@ func TestLeaderIsolate(t *testing.T) {
 	if named, err := clustertest.Ask(l.ctx, l.node(4).Addr(), "MASTER"); err != nil || named != l.node(1).Announced() {
 		t.Errorf("the supervisor that is with it names %s, %v", named, err)
 	}
-	l.says(l.heal(e), "28 links restored")
+	l.says(l.heal(e), "links restored: 28")
 	l.await("one master", func() bool { return l.node(1).Role() == nemesis.RoleReplica && l.follows(2) == 2 })
 	for _, c := range l.Clients() {
 		if !l.reaches(c.Name(), "store-1") || !l.reaches(c.Name(), "supervisor-2") {
@@ -51,7 +51,7 @@ func TestLeaderIsolateLoss(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(3, 3), 2)
 	e := l.must("leader-isolate:mode=loss", on(l.node(1)))
 	l.says(e.Proof, " links between two sides are broken by loss: on one side store-1 with ", "store-2 was promoted after", "both store-1 and store-2 report themselves as master")
-	l.says(l.heal(e), " links restored; ", " packets were lost")
+	l.says(l.heal(e), "links restored: ", "; packets lost: ")
 	l.await("one master", func() bool { return l.node(1).Role() == nemesis.RoleReplica && l.follows(2) == 2 })
 }
 

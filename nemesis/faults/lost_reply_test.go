@@ -40,7 +40,7 @@ func TestLostReply(t *testing.T) {
 	if !l.has(1, "k") {
 		t.Error("nothing was done")
 	}
-	if text := l.heal(e); text != "1 links restored" || !l.reaches("c1", "store-1") {
+	if text := l.heal(e); text != "links restored: 1" || !l.reaches("c1", "store-1") {
 		t.Errorf("healed: %q", text)
 	}
 }

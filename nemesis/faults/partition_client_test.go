@@ -62,7 +62,7 @@ func TestPartitionClientCut(t *testing.T) {
 	l := newLab(t, clustertest.Several(2), 2)
 	c := l.openConn("c1", "store-1")
 	e := l.must("partition-client", nemesis.Target{Clients: l.Clients()[:1], Nodes: l.Nodes()[:1]})
-	if e.Proof != "c1->store-1: 1 connections closed, new connections are refused" {
+	if e.Proof != "c1->store-1: new connections are refused (open connections closed: 1)" {
 		t.Errorf("proof %q", e.Proof)
 	}
 	if _, err := l.line(c, testLimit); !errors.Is(err, syscall.ECONNRESET) {
@@ -74,7 +74,7 @@ func TestPartitionClientCut(t *testing.T) {
 	if !l.reaches("c1", "store-2") || !l.reaches("c2", "store-1") {
 		t.Error("others are cut off, too")
 	}
-	if text := l.heal(e); text != "1 links restored" || !l.reaches("c1", "store-1") {
+	if text := l.heal(e); text != "links restored: 1" || !l.reaches("c1", "store-1") {
 		t.Errorf("healed: %q", text)
 	}
 }
@@ -99,7 +99,7 @@ func TestPartitionClientBlackHole(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	c := l.openConn("c1", "store-1")
 	e := l.must("partition-client:mode=blackhole", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
-	l.says(e.Proof, "c1->store-1 drops all data, on 1 open connections and on every new connection")
+	l.says(e.Proof, "c1->store-1 drops all data, on every open connection (1) and on every new connection")
 	fresh := l.dial("c1", "store-1")
 	for _, conn := range []net.Conn{c, fresh} {
 		l.send(conn, "SETNX k c1")
@@ -162,7 +162,7 @@ func TestPartitionClientHoldsAnswers(t *testing.T) {
 func TestPartitionClientLatency(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	e := l.must("partition-client:mode=latency,latency=60ms,jitter=0s,way=to", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
-	l.says(e.Proof, "c1->store-1 delays all data by 60ms +- 0s, on 0 open connections and on every new connection")
+	l.says(e.Proof, "c1->store-1 delays all data by 60ms +- 0s, on every open connection (0) and on every new connection")
 	sent := l.Now()
 	if !l.reaches("c1", "store-1") {
 		t.Error("it does not carry")
@@ -182,7 +182,7 @@ func TestLongProofs(t *testing.T) {
 	l := newLab(t, clustertest.Several(3), 3)
 	e := l.must("partition-client", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
 	l.says(e.Proof, "c1->store-1: ", "; and 3 more links")
-	l.says(l.heal(e), "9 links restored")
+	l.says(l.heal(e), "links restored: 9")
 }
 
 // A length that cannot be read breaks nothing.
@@ -222,13 +222,13 @@ func TestPartitionClientLoss(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	c := l.openConn("c1", "store-1")
 	e := l.must("partition-client:mode=loss", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
-	l.says(e.Proof, "c1->store-1 loses every packet, on 1 open connections and on every new connection; a test call got no answer")
+	l.says(e.Proof, "c1->store-1 loses every packet, on every open connection (1) and on every new connection; a test call got no answer")
 	l.send(c, "SETNX k c1")
 	if _, err := l.line(c, silence); !isTimeout(err) || l.has(1, "k") {
 		t.Errorf("it is not lost: %v", err)
 	}
 	text := l.heal(e)
-	l.says(text, "1 links restored; ", " packets were lost")
+	l.says(text, "links restored: 1; packets lost: ")
 	if strings.Contains(text, "; 0 packets") {
 		t.Error(text)
 	}

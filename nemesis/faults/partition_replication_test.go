@@ -20,7 +20,7 @@ func (l *lab) follows(i int) int {
 func TestPartitionReplication(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(3, 1), 1)
 	e := l.must("partition-replication", on(l.node(1)))
-	l.says(e.Proof, "store-2->store-1: 1 connections closed, new connections are closed at once", "store-3->store-1: ", "store-1 has no replica left")
+	l.says(e.Proof, "store-2->store-1: new connections are closed at once (open connections closed: 1)", "store-3->store-1: ", "store-1 has no replica left")
 	l.check(l.store(1).Set(l.ctx, "k", "c1"))
 	if l.has(2, "k") || l.has(3, "k") || !l.reaches("c1", "store-1") {
 		t.Error("replicas have what the master was told, or a client is cut off")
@@ -28,7 +28,7 @@ func TestPartitionReplication(t *testing.T) {
 	if m, err := l.Fleet().Master(l.ctx); err != nil || m.Name() != "store-1" {
 		t.Errorf("the master is %v, %v", m, err)
 	}
-	l.says(l.heal(e), "2 links restored")
+	l.says(l.heal(e), "links restored: 2")
 	l.await("replication", func() bool { return l.follows(1) == 2 && l.has(2, "k") && l.has(3, "k") })
 }
 
@@ -63,7 +63,7 @@ func TestPartitionReplicationInTheWay(t *testing.T) {
 // A master that does not notice is no proof, and its replicas come back.
 func TestPartitionReplicationUnseen(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 0), 0)
-	l.givesUp("partition-replication", on(blind{l.node(1)}), "store-1 still reports 1 connected replicas")
+	l.givesUp("partition-replication", on(blind{l.node(1)}), "store-1 still reports connected replicas: 1")
 	l.await("replica", func() bool { return l.follows(1) == 1 })
 }
 

@@ -78,7 +78,7 @@ func (SlowServer) Inject(ctx context.Context, w nemesis.World, t nemesis.Target)
 		wg.Wait()
 		var texts []string
 		for i, n := range t.Nodes {
-			texts = append(texts, fmt.Sprintf("%s was stopped %d times", n.Name(), cycles[i]))
+			texts = append(texts, fmt.Sprintf("%s was stopped and resumed (number of stops: %d)", n.Name(), cycles[i]))
 		}
 		return strings.Join(texts, "; "), errors.Join(results...)
 	}}

@@ -30,7 +30,7 @@ func TestSlowServer(t *testing.T) {
 	l.await("second stop", func() bool { return n.stops.Load() > 2 })
 	l.await("answer in between", func() bool { return l.reaches("c1", "store-1") })
 	text := l.heal(e)
-	l.says(text, "store-1 was stopped ", " times")
+	l.says(text, "store-1 was stopped and resumed (number of stops: ")
 	if stopped(t, pid) {
 		t.Error("it stays stopped")
 	}

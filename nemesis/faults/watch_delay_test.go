@@ -26,7 +26,7 @@ func TestWatchDelay(t *testing.T) {
 	if _, err := l.ask("c2", "store-1", "ROLE"); err != nil {
 		t.Errorf("another client: %v", err)
 	}
-	l.says(l.heal(e), "1 links restored")
+	l.says(l.heal(e), "links restored: 1")
 	l.check(<-done)
 }
 

@@ -183,7 +183,7 @@ func (x *Loss) Prove(ctx context.Context) (string, error) {
 	l.mu.Lock()
 	f, open := l.front, len(l.pipes)
 	l.mu.Unlock()
-	text := fmt.Sprintf("loses every packet, on %d open connections and on every new connection", open)
+	text := fmt.Sprintf("loses every packet, on every open connection (%d) and on every new connection", open)
 	if f == nil {
 		return text, nil
 	}

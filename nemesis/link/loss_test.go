@@ -65,7 +65,7 @@ func answered(t *testing.T, c net.Conn, want string) {
 }
 
 const (
-	lossOfOne = "loses every packet, on 1 open connections and on every new connection"
+	lossOfOne = "loses every packet, on every open connection (1) and on every new connection"
 	unheard   = "; a test call got no answer"
 )
 

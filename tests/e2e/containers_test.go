@@ -323,7 +323,7 @@ func TestContainersDoctorCleans(t *testing.T) {
 		t.Errorf("doctor complains of a run that lives:\n%s", out)
 	}
 	code, out := lockstorm(t, "doctor", "--clean")
-	if code != 0 || !strings.Contains(out, "removed run test-dead: lockstorm-test-dead, lockstorm-test-net") {
+	if code != 0 || !strings.Contains(out, "removed the leftovers of run test-dead: lockstorm-test-dead, lockstorm-test-net") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	left := labelled(t)
