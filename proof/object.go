@@ -269,7 +269,7 @@ func (t *tale) says(op operation) string {
 	case renews:
 		return "grant " + g.ID + " is renewed"
 	case notHeld:
-		return "the store says that " + g.Client + " does not hold the lock (grant " + g.ID + ")"
+		return "the store answers that " + g.Client + " does not hold the lock (grant " + g.ID + ")"
 	}
 	return "grant " + g.ID + " ends without an acknowledged release"
 }

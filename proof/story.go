@@ -202,7 +202,7 @@ func (s *scene) follows(c Claim) []string {
 	case c.Check == "lock-linearizability":
 		out := []string{"So no correct lock could produce these results (rule " + c.Rule + "): each operation takes effect between its request and its answer, and the rules of the lock allow no such order of these operations."}
 		if len(s.order) > 0 {
-			out = append(out, fmt.Sprintf("A correct lock can carry out these operations in this order: %s. After these operations, a correct lock cannot carry out the next one: %s.", strings.Join(s.order, ", "), s.stuck))
+			out = append(out, fmt.Sprintf("With a correct lock, these operations are possible in this order: %s. After them, the next operation is impossible: %s.", strings.Join(s.order, ", "), s.stuck))
 		}
 		return out
 	case c.Rule == lostUpdate || c.Rule == lateWrite:

@@ -171,7 +171,7 @@ func dataOf(rec *history.Record, all []*happening) *runData {
 	if !d.Whole {
 		d.Density = densityOf(in, c, l, end)
 		d.Left = "The run has " + grouped3(len(rec.Events)) + " events. This page shows the " + grouped3(len(d.Events.Time)) +
-			" events around violations one by one. Of the other events the page shows only how many there are in each span of time. The file history.jsonl has all events."
+			" events around violations one by one. For the other events, the page shows only their number in each span of time. The file history.jsonl has all events."
 	}
 	d.Clients, d.Servers, d.Locks, d.Registers, d.Parties = shown(c.names), shown(s.names), shown(l.names), shown(regs.names), shown(parties.names)
 	return d

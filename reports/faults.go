@@ -36,7 +36,7 @@ func faultRows(r *checker.Results, rec *history.Record) []faultRow {
 			row.Until = at(in.HealEnd.Time)
 		}
 		if !in.Effective() {
-			row.Missed, row.What, row.Whom = true, missed(in), cmp.Or(row.Whom, "nobody")
+			row.Missed, row.What, row.Whom = true, missed(in), cmp.Or(row.Whom, "none")
 		}
 		if rc, ok := took[in.ID]; ok {
 			row.Recovery = checker.Millis(rc.Took)

@@ -37,12 +37,12 @@ func TestMissedFaults(t *testing.T) {
 `)
 	rec.Faults[0].Invoke.Message = "no client reached waiting (nth 1) in time"
 	want := []struct{ whom, what string }{
-		{"nobody", "the fault was not injected: no client reached waiting (nth 1) in time"},
+		{"none", "the fault was not injected: no client reached waiting (nth 1) in time"},
 		{"n1", "the fault was not injected: denied (just after c2 was granted the lock)"},
 		{"c1", "the injection of the fault started, but the record does not show whether the fault took effect"},
 		{"c1", "the injection of the fault started, but it is unknown whether the fault took effect: other"},
 		{"c1", "cut (when c1 began to wait for the lock)"},
-		{"nobody", "the fault was not injected: not-sent"},
+		{"none", "the fault was not injected: not-sent"},
 	}
 	rows := faultRows(&checker.Results{}, rec)
 	if len(rows) != len(want) {

@@ -129,7 +129,7 @@ func remark(in Incident) string {
 
 func causeText(in Incident) string { return "Cause: " + in.Cause + "." }
 
-func moreText(n int) string { return fmt.Sprintf("... and %d more faults.", n) }
+func moreText(n int) string { return fmt.Sprintf("... and %d more %s.", n, plural(n, "fault")) }
 
 // figure is a number with its name.
 type figure struct{ name, value string }

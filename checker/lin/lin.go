@@ -42,7 +42,7 @@ const (
 	May                 // may end the grant, or never take effect: an unknown release, an expiry, a death
 )
 
-var kindNames = [...]string{"acquire", "release", "renew", "not-held", "may end"}
+var kindNames = [...]string{"acquire", "release", "renew", "not-held answer", "possible end"}
 
 // Answer is what an engine says.
 type Answer int

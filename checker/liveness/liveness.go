@@ -114,13 +114,13 @@ func (in question) comesBack(lock string, span history.Interval, figures checker
 	any, hardly := map[string]bool{}, ""
 	for _, a := range groups {
 		if len(a.late) > 0 {
-			hardly = " (or asked too late, in the second half of the time limit)"
+			hardly = " early enough (in the first half of the time limit)"
 		}
 		for client := range a.asked {
 			any[client] = true
 		}
 		if len(a.asked) == 0 {
-			untried = fmt.Sprintf("in the recovery test after the faults, no client asked for lock %s in mode %q%s, although clients had used this mode before", lock, a.mode, hardly)
+			untried = fmt.Sprintf("in the recovery test after the faults, no client asked for lock %s in mode %q%s, although clients had used this mode before", lock, cmp.Or(a.mode, "exclusive"), hardly)
 		}
 		if f, bad := in.waitsInVain(lock, a, span, figures); bad {
 			findings = append(findings, f)

@@ -196,7 +196,7 @@ func (j *lockJudge) describe(lg *lockGrant) string {
 		text += ", with a lease until " + checker.Seconds(base+j.in.Run.Tolerance)
 	}
 	for _, rn := range lg.gone {
-		text += ", its session had ended by " + checker.Seconds(rn.End())
+		text += ", and its session had ended by " + checker.Seconds(rn.End())
 	}
 	for _, rel := range lg.g.Releases {
 		answer := string(rel.Outcome())

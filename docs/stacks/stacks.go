@@ -43,7 +43,7 @@ func Stack(t cluster.Topology, port int) (text string, next int, err error) {
 	if shared(t) {
 		fmt.Fprintf(&b, "#   lockstorm run --topology %s --servers %s --backend ...\n", t.Name, strings.Join(named, ","))
 	} else {
-		fmt.Fprintf(&b, "# At %s.\n", strings.Join(named, ", "))
+		fmt.Fprintf(&b, "# The servers listen at %s.\n", strings.Join(named, ", "))
 	}
 	err = encode(&b, map[string]any{"services": services})
 	return b.String(), next, err
@@ -98,8 +98,10 @@ func Lab(topologies ...cluster.Topology) (string, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Made by %[1]smake docs%[1]s. Do not edit.
-# A lab: servers, lockstorm with the suite of lab.yaml against them, and its reports at http://%[2]s/lab/.
-#   make image && docker compose -f compose/lab.yml up --build      (again for new runs: down -v first)
+# A lab: servers, lockstorm, which runs the suite lab.yaml against these servers, and a web server with the reports at http://%[2]s/lab/.
+#   make image && docker compose -f compose/lab.yml up --build
+# For new runs, first delete the old runs:
+#   docker compose -f compose/lab.yml down -v
 `, "`", labAddr)
 	err = encode(&b, map[string]any{"services": services, "volumes": map[string]any{"runs": nil}})
 	return b.String(), err

@@ -54,10 +54,10 @@ const measuredColumns = `The columns have these meanings:
 
 - **runs** counts the outcomes of the runs with the seeds 1, 2, 3 and so on. ` + "`" + `safe` + "`" + `: no violation was found. ` + "`" + `inherent` + "`" + `: only violations that
   every lock with a lease allows. ` + "`" + `blocks` + "`" + `: no client got the lock again. ` + "`" + `defect` + "`" + `: the lock violated its own guarantee. ` + "`" + `unknown` + "`" + `: the run has no verdict.
-  The brackets show in how many runs defects of each rule were found ([libraries.md](libraries.md) explains the rules). The brackets also count the
-  runs with an orphan: a lock that no client could get, although no client held the lock. An orphan is not a violation. In rows without the outcome ` + "`" + `blocks` + "`" + `, an
+  The brackets after an outcome show in how many runs each rule was violated by a defect ([libraries.md](libraries.md) explains the rules). The brackets also
+  count the runs with an orphan: a lock that no client could get, although no client held the lock. An orphan is not a violation. In rows without the outcome ` + "`" + `blocks` + "`" + `, an
   orphan lasts for at most one time to live.
-- **told late** is the longest time for which a holder had lost the lock without being able to know of the loss. Some libraries send a signal when a
+- **told late** is the longest time during which a holder had already lost the lock but could not know of the loss. Some libraries send a signal when a
   lock is lost (to a listener or through a channel). For these libraries under ` + "`" + `told` + "`" + `, the time begins at the end of the lease and ends at the
   library's signal. In all other rows the time begins at the next grant to another client, and ends when the holder could know of the loss.
 - **acquire p99**: each run has a 99th percentile of the time to acquire the lock. The table shows the largest of these percentiles among the runs of the row.
@@ -211,37 +211,37 @@ var explanations = []explanation{
 	{"redislock, Sentinel; rueidislock, Sentinel", "failover-kill", nil, "new master", sectionReplaced, ""},
 	{"redislock, Sentinel; rueidislock, Sentinel", "leader-isolate", nil, "new master", sectionReplaced, ""},
 	{"redsync WithFailFast", "none", nil, "late deletion", "redsync WithFailFast: a failed try deletes the keys of the next try", ""},
-	{"client-go", "partition-client", nil, "told after the lease", "client-go 0.37.2: with ReleaseOnCancel, a leader without a network learns of its loss after its lease has expired", ""},
-	{"client-go", "client-pause", nil, "the next leader's lease", "client-go 0.34.0 and later: a leader that was paused gives up the lease of the next leader", ""},
-	{"certmagic", "client-kill", []string{blocks}, "kept fresh", sectionKeptFresh, ""},
-	{"certmagic", "client-pause", []string{"foreign-release"}, "kept fresh", sectionKeptFresh, ""},
-	{"certmagic", "", nil, "taken for stale", "certmagic 0.25.0: a waiting client treats a held lock as stale and takes it", ""},
+	{"client-go", "partition-client", nil, "told after the end of the lease", "client-go 0.37.2: with ReleaseOnCancel, a leader without a network learns of its loss after its lease has expired", ""},
+	{"client-go", "client-pause", nil, "gives up the next leader's lease", "client-go 0.34.0 and later: a leader that was paused gives up the lease of the next leader", ""},
+	{"certmagic", "client-kill", []string{blocks}, "lock file kept fresh", sectionKeptFresh, ""},
+	{"certmagic", "client-pause", []string{"foreign-release"}, "lock file kept fresh", sectionKeptFresh, ""},
+	{"certmagic", "", nil, "held lock taken for stale", "certmagic 0.25.0: a waiting client treats a held lock as stale and takes it", ""},
 	{"PostgreSQL advisory lock of a session", "", nil, "another session", sectionBouncer, ""},
 	{"PostgreSQL advisory lock of a transaction", "server-restart", nil, "locks in memory", sectionBouncer, ""},
 	{"rueidislock, KeyMajority 1; rueidislock 1.0.14", "", []string{blocks}, "KeyMajority 1", "rueidislock with KeyMajority 1 forgets waiting clients", ""},
 	{"rueidislock, KeyMajority 1; rueidislock 1.0.14", "delete-key", nil, "key deleted", sectionLostKeys, ""},
 	{"rueidislock", "", []string{blocks}, "waits forever", "rueidislock waits forever if its server was down for longer than KeyValidity", ""},
-	{"rq's scheduler of two queues", "", nil, "another's lock deleted", "rq 1.13.0: a scheduler that stops deletes the lock of another scheduler", ""},
+	{"rq's scheduler of two queues", "", nil, "another scheduler's lock deleted", "rq 1.13.0: a scheduler that stops deletes the lock of another scheduler", ""},
 	{onRedis, "server-restart", nil, "server lost keys", sectionLostKeys, "appendfsync always"},
 	{onRedis, "delete-key", nil, "key deleted", sectionLostKeys, ""},
-	{"portalocker", "", nil, "two at once", "portalocker 2.2.1: two clients can get a RedisLock at once", ""},
-	{"kazoo ReadLock", "", []string{blocks}, "readers wait", "kazoo 2.8.0: a reader and a writer wait for each other forever", ""},
-	{"Symfony RedisStore", "", []string{blocks}, "300 s", "symfony/lock 5.4.53: a client that dies within acquire() blocks the lock for 300 s", ""},
-	{"Laravel FileStore, critical sections", "", nil, "a second early", sectionLaravelEarly, ""},
-	{"Laravel FileStore", "client-pause", []string{"double-grant", "overlap", "lost-update", "inherent"}, "a second early", sectionLaravelEarly, ""},
+	{"portalocker", "", nil, "two holders at once", "portalocker 2.2.1: two clients can get a RedisLock at once", ""},
+	{"kazoo ReadLock", "", []string{blocks}, "reader and writer deadlock", "kazoo 2.8.0: a reader and a writer wait for each other forever", ""},
+	{"Symfony RedisStore", "", []string{blocks}, "blocked for 300 s", "symfony/lock 5.4.53: a client that dies within acquire() blocks the lock for 300 s", ""},
+	{"Laravel FileStore, critical sections", "", nil, "expires a second early", sectionLaravelEarly, ""},
+	{"Laravel FileStore", "client-pause", []string{"double-grant", "overlap", "lost-update", "inherent"}, "expires a second early", sectionLaravelEarly, ""},
 	{"Laravel FileStore", "client-pause", nil, "late release", "illuminate/cache 8.83.26: a late release of a lock in files frees the lock of another client", ""},
-	{"proper-lockfile", "", nil, "stale lock", "proper-lockfile 4.1.2: two clients take over one stale lock, and a late release frees another client's lock", ""},
+	{"proper-lockfile", "", nil, "stale lock taken over twice", "proper-lockfile 4.1.2: two clients take over one stale lock, and a late release frees another client's lock", ""},
 	{"kazoo Lock; Curator", "server-restart", []string{toldLate}, "no signal yet", "Not a library bug: what counts as a loss", ""},
 	{"redsync; redislock; rueidislock", "server-restart", []string{"double-grant", "overlap", "lost-lease", "lost-update", toldLate}, "server lost keys", sectionLostKeys, "appendfsync always"},
 	{"rueidislock", "lost-reply", []string{"overlap", toldLate}, "keys deleted first", "rueidislock deletes its keys before it signals the loss to the holder", ""},
-	{"rueidislock", "", []string{"late-notice", "lost-update", toldLate}, "half a ttl late", "rueidislock signals a lost lock too late, by up to half the time to live", ""},
+	{"rueidislock", "", []string{"late-notice", "lost-update", toldLate}, "signal half a ttl late", "rueidislock signals a lost lock too late, by up to half the time to live", ""},
 	{"", "session-expire", nil, "session ended", "Not a library bug: an operator ends the session", ""},
 	{"concurrency.NewElection", "client-pause", nil, "expired session", sectionElection, ""},
 	{"concurrency.NewElection", "", []string{"double-grant", "regress"}, "expired session", sectionElection, ""},
 	{"concurrency.NewElection", "", []string{"duplicate", "refused-valid"}, "old token", "etcd: after a lost release, a client in the same session gets the lock with its old token", ""},
 	{"concurrency", "", []string{toldLate, "late-notice", "lost-update"}, "session signals late", "etcd: a session signals its end up to a second late", ""},
 	{"zk.NewLock", "", []string{toldLate}, "no signal yet", "Not a library bug: what counts as a loss", ""},
-	{"zk.NewLock", "", []string{blocks}, "znode left", "go-zookeeper: a failed Lock leaves its znode, and the znode blocks the lock", ""},
+	{"zk.NewLock", "", []string{blocks}, "znode left behind", "go-zookeeper: a failed Lock leaves its znode, and the znode blocks the lock", ""},
 }
 
 const (

@@ -47,7 +47,7 @@ type row struct {
 	Age string
 }
 
-var verdicts = []string{"fail", "unknown", "running", "cut off", "pass"}
+var verdicts = []string{"fail", "unknown", "running", "interrupted", "pass"}
 
 func (s *Site) list(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()

@@ -18,7 +18,7 @@ import (
 type Entry struct {
 	Path    string    `json:"path"`
 	Kind    string    `json:"kind"`    // run or suite
-	Verdict string    `json:"verdict"` // pass, fail, unknown; running; cut off
+	Verdict string    `json:"verdict"` // pass, fail, unknown; running; interrupted
 	What    string    `json:"what"`    // backend, faults, workload and seed; of a suite what came of its cells
 	When    time.Time `json:"when"`    // when it was judged; of what runs, when it last did something
 	Took    string    `json:"took,omitempty"`
@@ -155,7 +155,7 @@ func (f *find) going(last time.Time, name string) string {
 		}
 	}
 	if f.now.Sub(last) > quiet {
-		return "cut off"
+		return "interrupted"
 	}
 	return "running"
 }

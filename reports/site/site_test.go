@@ -32,7 +32,7 @@ func resultsOf(backend, verdict string) string {
 		verdict, backend, strings.Repeat(" ", 2*headSize)) // what follows is not read, and may be anything
 }
 
-// folder has two runs, one that was cut off, a suite with a run, and what nobody should get.
+// folder has two runs, one that was interrupted, a suite with a run, and what nobody should get.
 func folder(t testing.TB) string {
 	t.Helper()
 	top := t.TempDir()
@@ -85,7 +85,7 @@ func TestList(t *testing.T) {
 	body := html.UnescapeString(get(s, "GET", "/", "lab").Body.String())
 	for _, want := range []string{
 		`>fail</span></td><td><a href="/one/">redis-lua + client-pause, counter, seed 7</a></td><td>2.5 s</td>`,
-		`href="/deep/er/two%20words/"`, `>cut off</span></td><td><a href="/gone/">etcd-mutex + none, counter, seed 3</a>`,
+		`href="/deep/er/two%20words/"`, `>interrupted</span></td><td><a href="/gone/">etcd-mutex + none, counter, seed 3</a>`,
 		`<b>suite</b> <a href="/suite/">smoke: 5 cells: 5 as expected</a>`, `>unknown</span></td><td><a href="/suite/runs/cell/seed-1/">`, "1 to 5 of 5",
 	} {
 		if !strings.Contains(body, want) {

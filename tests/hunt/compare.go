@@ -84,7 +84,7 @@ func missed(w oracle.Want) Disagreement {
 	if len(w.Rules) > 0 {
 		rule = w.Rules[0]
 	}
-	return Disagreement{Sign: Sign{Sort: Miss, Check: w.Check, Rule: rule, Grants: w.Grants, Keep: w.Needs}, Text: fmt.Sprintf("%s of %s was not found", rule, strings.Join(w.Grants, ", "))}
+	return Disagreement{Sign: Sign{Sort: Miss, Check: w.Check, Rule: rule, Grants: w.Grants, Keep: w.Needs}, Text: fmt.Sprintf("finding %s of grants %s was not found", rule, strings.Join(w.Grants, ", "))}
 }
 
 // compareRecord compares what is said of the record itself. Where that is not believed there
@@ -108,9 +108,9 @@ func compareAnswer(w oracle.Want, c checker.Result) []Disagreement {
 	case c.Verdict == checker.Skipped || c.Code == checker.CodeUnsound:
 		return nil
 	case w.Figure != "" && (!has || got != w.Value):
-		return []Disagreement{{Sign: Sign{Sort: Figure, Check: w.Check, Rule: w.Figure}, Text: fmt.Sprintf("%s of %s is %d, and truly %d", w.Figure, w.Check, got, w.Value)}}
+		return []Disagreement{{Sign: Sign{Sort: Figure, Check: w.Check, Rule: w.Figure}, Text: fmt.Sprintf("figure %s of check %s is %d, but the true value is %d", w.Figure, w.Check, got, w.Value)}}
 	case w.Figure == "" && !slices.Contains(w.Verdicts, string(c.Verdict)):
-		return []Disagreement{{Sign: Sign{Sort: Answer, Check: w.Check, Rule: string(c.Verdict)}, Text: fmt.Sprintf("%s answers %s (%s), and %s is right", w.Check, c.Verdict, c.Reason, strings.Join(w.Verdicts, " or "))}}
+		return []Disagreement{{Sign: Sign{Sort: Answer, Check: w.Check, Rule: string(c.Verdict)}, Text: fmt.Sprintf("check %s has the verdict %s (%s), but the right verdict is %s", w.Check, c.Verdict, c.Reason, strings.Join(w.Verdicts, " or "))}}
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func compareDetails(check string, f checker.Finding, w oracle.Want) []Disagreeme
 	}
 	inWay := func(g string) bool { return slices.Contains(w.InWay, g) }
 	if f.Rule == "orphan" && len(w.InWay) > 0 && !slices.ContainsFunc(f.Grants, inWay) {
-		d := Disagreement{Sign: signOf(Cause, check, f), Detail: "a grant that is not in the way", Text: f.Message}
+		d := Disagreement{Sign: signOf(Cause, check, f), Detail: "names no grant that blocks the lock", Text: f.Message}
 		d.Keep = w.InWay
 		out = append(out, d)
 	}

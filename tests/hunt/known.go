@@ -33,7 +33,7 @@ func ReadKnown(path string) ([]Known, error) {
 		}
 		f := strings.Split(text, "|")
 		if len(f) != 3 {
-			return nil, fmt.Errorf("%s:%d: want kind | fixture | about", path, n)
+			return nil, fmt.Errorf("%s:%d: the line must have the form kind | fixture | about", path, n)
 		}
 		out = append(out, Known{strings.TrimSpace(f[0]), strings.TrimSpace(f[1]), strings.TrimSpace(f[2])})
 	}

@@ -32,7 +32,7 @@ func Searched(t *testing.T, cat *harness.Catalogue, locks Locks) {
 			t.Parallel()
 			st := searched(t, cat, line, length)
 			if len(st.Violations) == 0 {
-				t.Fatalf("not found in %d runs", st.Runs)
+				t.Fatalf("the planted bug was not found in %d runs", st.Runs)
 			}
 			v := st.Violations[0]
 			t.Logf("found after %v, in run %d: %s: %s", v.After.Round(time.Second), v.Nth, v, v.Genome)
@@ -43,7 +43,7 @@ func Searched(t *testing.T, cat *harness.Catalogue, locks Locks) {
 			t.Parallel()
 			st := searched(t, cat, line, length)
 			for _, v := range st.Violations {
-				t.Errorf("found in run %d: %s: %s\n%s", v.Nth, v, v.Genome, v.Message)
+				t.Errorf("violation in run %d, although no bug was planted: %s: %s\n%s", v.Nth, v, v.Genome, v.Message)
 			}
 			t.Logf("%d runs, %d without a verdict", st.Runs, st.Unjudged)
 		})

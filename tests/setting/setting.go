@@ -16,7 +16,7 @@ func Number(t testing.TB, name string, usual int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		t.Fatalf("%s=%s is not a number from 1 on", name, text)
+		t.Fatalf("%s=%s: the value must be a whole number, 1 or more", name, text)
 	}
 	return n
 }

@@ -28,7 +28,7 @@ func ReadEntries(path string) ([]Entry, error) {
 		case len(lines) == 0:
 			continue
 		case len(lines) < 4 || !strings.HasPrefix(lines[1], "- ") || !strings.HasPrefix(lines[2], "+ "):
-			return nil, fmt.Errorf("%s: want a name, a line with -, a line with +, and a reason:\n%s", path, block)
+			return nil, fmt.Errorf("%s: an entry needs a name, a line with -, a line with +, and a reason:\n%s", path, block)
 		}
 		out = append(out, Entry{strings.Join(lines[:3], "\n"), strings.Join(lines[3:], " ")})
 	}

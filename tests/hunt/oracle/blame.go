@@ -31,19 +31,19 @@ const (
 func (b *Blame) Accepts(kind string, fault int, doubtful bool) string {
 	switch {
 	case b.Release && kind != causeRelease:
-		return "not the release that it comes of"
+		return "not the release that led to the finding"
 	case b.Doubtful && !doubtful:
-		return "certain, although only the host explains it"
+		return "not doubtful, although only the host explains the finding"
 	case b.Certain && doubtful:
-		return "doubtful, although the host had no part in it"
+		return "doubtful, although the host did not cause the finding"
 	case kind == causeFault && slices.Contains(b.Right, fault), b.Host && (kind == causeStall || kind == causeHarness):
 		return ""
 	case len(b.Right) > 0 && kind != causeRelease:
-		return "not the fault that explains it"
+		return "not the fault that explains the finding"
 	case kind == causeFault && !slices.Contains(b.Possible, fault):
-		return "a fault that cannot be it"
+		return "a fault that cannot explain the finding"
 	case kind == causeStall && !b.Stall:
-		return "a stall that was none"
+		return "a host stall, but no host stall delayed the client"
 	}
 	return ""
 }
