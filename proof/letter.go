@@ -96,7 +96,7 @@ func (l *Letter) Verify() (story []string, err error) {
 	case err != nil:
 		return nil, err
 	case seal != l.Seal:
-		return nil, errors.New("the checksum in the field seal does not match: the proof file was changed after lockstorm wrote the file")
+		return nil, errors.New("the checksum in the field \"seal\" does not match: the proof file was changed after lockstorm wrote the file")
 	case l.NeedsRecord:
 		return nil, ErrRecord
 	}
@@ -109,7 +109,7 @@ func (l *Letter) Verify() (story []string, err error) {
 // Against holds a letter against the record that it is from, of which the digest is given.
 func (l *Letter) Against(r *Record, digest string) (story []string, err error) {
 	if seal, err := l.seal(); err != nil || seal != l.Seal {
-		return nil, errors.Join(errors.New("the checksum in the field seal does not match: the proof file was changed after lockstorm wrote the file"), err)
+		return nil, errors.Join(errors.New("the checksum in the field \"seal\" does not match: the proof file was changed after lockstorm wrote the file"), err)
 	}
 	if digest != l.Record {
 		return nil, errors.New("the SHA-256 of the record differs from the SHA-256 in the proof: the proof belongs to another record, or the record was changed")

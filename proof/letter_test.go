@@ -71,7 +71,7 @@ func TestLetter(t *testing.T) {
 	}
 	again.Claim.Class = "defect"
 	for _, verify := range []func() ([]string, error){again.Verify, func() ([]string, error) { return again.Against(record, "digest") }} {
-		if _, err := verify(); err == nil || !strings.Contains(err.Error(), "the checksum in the field seal does not match") {
+		if _, err := verify(); err == nil || !strings.Contains(err.Error(), "the checksum in the field \"seal\" does not match") {
 			t.Errorf("a letter that was tampered with: %v", err)
 		}
 	}

@@ -167,7 +167,7 @@ func (s *scene) used(e *history.Event, who string) string {
 		verb := map[history.Type]string{history.OK: "accepted", history.Fail: "refused"}[e.Type]
 		text += firstOf(verb, "received") + " a " + e.F + " under grant " + e.Grant
 	} else {
-		what := fmt.Sprintf("%s request to register %s under grant %s", e.F, e.Register, e.Grant)
+		what := fmt.Sprintf("%s of register %s under grant %s", e.F, e.Register, e.Grant)
 		verb := map[history.Type]string{history.OK: "was acknowledged", history.Fail: "was refused"}[e.Type]
 		if text = fmt.Sprintf("%s's %s %s", who, what, firstOf(verb, "got no answer")); e.Type == history.Invoke {
 			text = fmt.Sprintf("%s sent a %s", who, what)

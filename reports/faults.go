@@ -64,9 +64,9 @@ func missed(in *history.Injection) string {
 	why := cmp.Or(answer.Message, answer.Error)
 	switch answer.Type {
 	case history.Invoke:
-		return "the injection of the fault started, but the record does not show whether the fault took effect" + standingAt(in)
+		return "lockstorm began to inject the fault, but the record does not show whether the fault took effect" + standingAt(in)
 	case history.Info:
-		return "the injection of the fault started, but it is unknown whether the fault took effect" + colon(why) + standingAt(in)
+		return "lockstorm began to inject the fault, but it is unknown whether the fault took effect" + colon(why) + standingAt(in)
 	default:
 		return "the fault was not injected" + colon(why) + standingAt(in)
 	}

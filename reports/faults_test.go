@@ -39,8 +39,8 @@ func TestMissedFaults(t *testing.T) {
 	want := []struct{ whom, what string }{
 		{"none", "the fault was not injected: no client reached waiting (nth 1) in time"},
 		{"n1", "the fault was not injected: denied (just after c2 was granted the lock)"},
-		{"c1", "the injection of the fault started, but the record does not show whether the fault took effect"},
-		{"c1", "the injection of the fault started, but it is unknown whether the fault took effect: other"},
+		{"c1", "lockstorm began to inject the fault, but the record does not show whether the fault took effect"},
+		{"c1", "lockstorm began to inject the fault, but it is unknown whether the fault took effect: other"},
 		{"c1", "cut (when c1 began to wait for the lock)"},
 		{"none", "the fault was not injected: not-sent"},
 	}

@@ -64,7 +64,7 @@ Exit codes: 0 published; 3 wrong usage; 4 the queue cannot be used; with --out t
 	fs.StringVar(&f.out, "out", "", "with --embed: directory for the result; the command writes the result and ends when every run has an outcome")
 	fs.StringVar(&f.baseline, "baseline", "", "with --out: results.json of an earlier suite (the baseline): a failure that the baseline already contains does not fail the campaign")
 	fs.StringVar(&f.settings.Name, "name", "", "name of the campaign (default: the name of the suite)")
-	fs.StringVar(&f.seeds, "seeds", "", "seeds for the cells (a backend under faults) whose entry in the suite file has no seeds: 5 means the seeds 1 to 5; also 6-10, or 1,4,9")
+	fs.StringVar(&f.seeds, "seeds", "", "the seeds to run: a count (5 means 1 to 5), a range (6-10) or a list (1,4,9); they are used for all entries of the suite file that set no seeds themselves")
 	fs.StringArrayVar(&f.replace, "replace", nil, "OLD=NEW: run the backend NEW in place of the backend OLD in the whole suite, with the same expected outcomes")
 	cli.Number(fs, &f.settings.Retry, "retry", 0, defaultRetry, "how often to retry a run that the worker's machine disturbed (for example because its processors were busy)")
 	fs.DurationVar(&f.settings.AckWait, "ack-wait", defaultAckWait, "if a worker sends no report for this long, the queue gives the worker's run to another worker; a live worker reports three times in this period")

@@ -61,7 +61,7 @@ func TestVerify(t *testing.T) {
 		}
 	}
 	rewrite(t, mailed, `"class": "defect"`, `"class": "inherent"`)
-	if code, out, _ := lockstorm(t, "verify", mailed); code != 1 || !strings.Contains(out, "DOES NOT HOLD: the checksum in the field seal does not match") {
+	if code, out, _ := lockstorm(t, "verify", mailed); code != 1 || !strings.Contains(out, "DOES NOT HOLD: the checksum in the field \"seal\" does not match") {
 		t.Errorf("a proof that was tampered with: exit %d\n%s", code, out)
 	}
 	rewrite(t, mailed, `"lockstorm_proof": 1`, `"lockstorm_proof": 99`)

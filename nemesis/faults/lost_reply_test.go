@@ -55,7 +55,7 @@ func TestLostReplyInTheWay(t *testing.T) {
 	}
 	for name, n := range map[string]nemesis.Node{"supervisor-1": l.node(2), "rock": bare{"rock"}} {
 		e, err := l.inject("lost-reply", nemesis.Target{Clients: l.Clients(), Nodes: []nemesis.Node{l.node(1), n}})
-		l.fails(e, err, "server "+name+": lockstorm does not know which answers of this server are refusals")
+		l.fails(e, err, "server "+name+": lockstorm cannot tell which answers of this server refuse a lock")
 		if !l.reaches("c1", "store-1") {
 			t.Error("the answer of another server is lost")
 		}

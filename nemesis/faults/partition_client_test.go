@@ -123,7 +123,7 @@ func TestPartitionClientHold(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	c := l.openConn("c1", "store-1")
 	e := l.must("partition-client:mode=hold,way=to", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
-	l.says(e.Proof, "c1->store-1 holds all data back, on 1 open connections")
+	l.says(e.Proof, "c1->store-1 holds all data back, on every open connection (1)")
 	l.send(c, "SETNX k first")
 	l.send(c, "SETNX k second")
 	if _, err := l.line(c, silence); !isTimeout(err) || l.has(1, "k") {

@@ -36,7 +36,7 @@ func TestPartitionReplication(t *testing.T) {
 func TestPartitionReplicationHold(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 0), 0)
 	e := l.must("partition-replication:mode=hold", on(l.node(1)))
-	l.says(e.Proof, "store-2->store-1 holds all data back, on 1 open connections")
+	l.says(e.Proof, "store-2->store-1 holds all data back, on every open connection (1)")
 	l.check(l.store(1).Set(l.ctx, "k", "c1"))
 	if ok, text, err := l.store(1).InSync(l.ctx, 1); err != nil || ok || l.has(2, "k") {
 		t.Errorf("it was replicated: %s, %v", text, err)

@@ -31,8 +31,9 @@ func TestPublishedFailures(t *testing.T) {
 	runAll(t, cases)
 }
 
-// runAll runs cases, several at the same time.
+// runAll runs cases, several at the same time, beside those of other tests.
 func runAll(t *testing.T, cases []suite.Case) {
+	t.Parallel()
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()

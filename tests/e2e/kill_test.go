@@ -19,6 +19,7 @@ import (
 // seconds nothing of the run is left, and what was recorded is judged as the whole record would
 // be, or is unknown.
 func TestControllerIsKilled(t *testing.T) {
+	t.Parallel()
 	backends := [][]string{
 		{"--backend", "redis-lua", "--nemesis", "client-kill"},
 		{"--backend", "file-flock", "--nemesis", "client-pause"},
@@ -78,6 +79,7 @@ func TestNohup(t *testing.T) {
 
 // SIGINT and SIGTERM: exit 130, nothing left, and what was recorded is kept.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	if signal.Ignored(syscall.SIGHUP) { // these tests run under nohup: what they start shall not
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}

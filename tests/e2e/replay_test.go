@@ -32,6 +32,7 @@ const replayAttempts = 3
 
 // A saved run is made again by the same plan, and ends with the same verdicts and rules.
 func TestReplay(t *testing.T) {
+	t.Parallel()
 	for _, args := range determined {
 		t.Run(strings.Fields(args)[1]+"-"+strings.Fields(args)[3], func(t *testing.T) {
 			t.Parallel()

@@ -160,7 +160,7 @@ func compareDetails(check string, f checker.Finding, w oracle.Want) []Disagreeme
 	}
 	inWay := func(g string) bool { return slices.Contains(w.InWay, g) }
 	if f.Rule == "orphan" && len(w.InWay) > 0 && !slices.ContainsFunc(f.Grants, inWay) {
-		d := Disagreement{Sign: signOf(Cause, check, f), Detail: "names no grant that blocks the lock", Text: f.Message}
+		d := Disagreement{Sign: signOf(Cause, check, f), Detail: "the finding names no grant that blocks the lock", Text: f.Message}
 		d.Keep = w.InWay
 		out = append(out, d)
 	}
