@@ -153,15 +153,22 @@ func why(r *checker.Results) string {
 // whatNow is what to do after a run without a verdict.
 func whatNow(r *checker.Results) string {
 	const more = " docs/inconclusive.md in lockstorm's repository lists other remedies."
-	switch _, c := unanswered(r); c.Code {
-	case checker.CodeNoEnd:
-		return "Repeat the run, and do not interrupt it." + more
-	case checker.CodeUnsound:
-		return "Read the result of the check \"assumptions\" below: it names the errors in the record." + more
-	case checker.CodeNotHit:
-		return "Repeat the run with a longer --time or with another seed." + more
-	}
-	return "Repeat the run on a host with less load." + more
+	_, c := unanswered(r)
+	return cmp.Or(remedies[c.Code], "Repeat the run on a host with less load.") + more
+}
+
+// remedies are what docs/inconclusive.md says first of each code; those that are not here are the host's doing.
+var remedies = map[checker.Code]string{
+	checker.CodeNoEnd:         "Repeat the run, and do not interrupt it.",
+	checker.CodeNoFinal:       "Repeat the run, and do not interrupt it.",
+	checker.CodeUnsound:       "Read the result of the check \"assumptions\" below: it names the errors in the record.",
+	checker.CodeNotHit:        "Repeat the run with a longer --time or with another seed.",
+	checker.CodeUntried:       "Repeat the run with a longer --time; if the servers are slow, raise --ttl as well.",
+	checker.CodeStillHurt:     "Repeat the run with a longer --time, or with a shorter fault.",
+	checker.CodeStarved:       "Repeat the run with fewer --clients.",
+	checker.CodeTimeout:       "Repeat the run with fewer --clients or a shorter --time.",
+	checker.CodeContradiction: "Please report the contradiction with the directory of the run.",
+	checker.CodePanicked:      "Please report the crash of the check with the directory of the run.",
 }
 
 func faultNames(rec *history.Record) (names []string) {

@@ -206,6 +206,9 @@ func semaphore(permits int) Model {
 			for _, owner := range holders(s) {
 				names = append(names, operations.Shown(t.owners[owner]))
 			}
+			if len(names) == 0 {
+				return fmt.Sprintf("none of the %d permits is held", permits)
+			}
 			return fmt.Sprintf("%d of %d permits are held (%s)", s.n, permits, strings.Join(names, ", "))
 		},
 	}
