@@ -105,12 +105,12 @@ func (s Spec) Valid() error {
 	case !slices.Contains(ends, s.Ends):
 		return fmt.Errorf("the field `Ends` (what ends a grant that is not released) is %q: choose one of %v (constants of package history)", s.Ends, ends)
 	case !s.Model.Known():
-		return fmt.Errorf("the backend's model %q cannot be judged: choose one of the history.Model constants", s.Model.Kind)
+		return fmt.Errorf("the field `Model.Kind` has the unknown value %q: choose a constant of package history, such as history.ModelExclusive", s.Model.Kind)
 	}
 	for i, p := range s.Points {
 		taken := slices.Contains(points.Names(s.Points[:i]), p.Name) || slices.Contains(points.Names(points.Section()), p.Name) || points.IsCarried(p.Name)
 		if p.Name == "" || p.Doc == "" || taken {
-			return fmt.Errorf("point %q: set the field Doc, and choose a name that no other point of the backend and no point of package points has", p.Name)
+			return fmt.Errorf("point %q: each point needs the fields `Name` and `Doc`, and its name must differ from the names of all other points, including those in package points", p.Name)
 		}
 	}
 	return s.validParams()

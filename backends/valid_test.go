@@ -45,11 +45,11 @@ func TestWrongSpecs(t *testing.T) {
 		{"the field `Topologies` is empty: name the servers of the lock, or \"local\" for a lock without servers", func(s *backends.Spec) { s.Topologies = nil }},
 		{"`Ends` (what ends a grant that is not released) is \"\": choose one of [", func(s *backends.Spec) { s.Ends = "" }},
 		{"`Ends` (what ends a grant that is not released) is \"someday\": choose one of [", func(s *backends.Spec) { s.Ends = "someday" }},
-		{`the backend's model "shared" cannot be judged: choose one of the history.Model constants`, func(s *backends.Spec) { s.Model.Kind = "shared" }},
-		{`point "": set the field Doc`, own(points.Point{Doc: "d"})},
-		{`point "half-way": set the field Doc`, own(points.Point{Name: "half-way"})},
-		{`point "acquired": set the field Doc, and choose a name that no other point of the backend and no point of package points has`, own(points.Point{Name: points.Acquired, Doc: "d"})},
-		{`point "half-way": set the field Doc`, own(points.Point{Name: "half-way", Doc: "d"}, points.Point{Name: "half-way", Doc: "e"})},
+		{"the field `Model.Kind` has the unknown value \"shared\": choose a constant of package history", func(s *backends.Spec) { s.Model.Kind = "shared" }},
+		{`point "": each point needs the fields`, own(points.Point{Doc: "d"})},
+		{`point "half-way": each point needs the fields`, own(points.Point{Name: "half-way"})},
+		{"point \"acquired\": each point needs the fields `Name` and `Doc`, and its name must differ from the names of all other points, including those in package points", own(points.Point{Name: points.Acquired, Doc: "d"})},
+		{`point "half-way": each point needs the fields`, own(points.Point{Name: "half-way", Doc: "d"}, points.Point{Name: "half-way", Doc: "e"})},
 	} {
 		if said := added(c.change); !strings.HasPrefix(said, "catalogue: ") || !strings.Contains(said, c.want) {
 			t.Errorf("it is refused with %q, want %q", said, c.want)

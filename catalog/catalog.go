@@ -55,7 +55,7 @@ func (c *Catalog[S]) Add(specs ...S) {
 		case !goodName.MatchString(name):
 			panic(fmt.Sprintf("catalogue: %q is not a valid name for a %s: use lower case words joined by -", name, c.kind))
 		case taken:
-			panic(fmt.Sprintf("catalogue: there are two %ss named %q", c.kind, name))
+			panic(fmt.Sprintf("catalogue: the %s %q is defined twice: give one of the two another name", c.kind, name))
 		case strings.TrimSpace(s.EntryDoc()) == "":
 			panic(fmt.Sprintf("catalogue: %s %q has no description: set its field Doc", c.kind, name))
 		}

@@ -46,7 +46,7 @@ func (p Place) PortOf(node string) (int, error) { return p.PeerPort(node, "") }
 func (p Place) PeerPort(node, name string) (int, error) {
 	port, ok := p.peers[peerPort{node, name}]
 	if !ok {
-		return 0, fmt.Errorf("other servers have no address to reach the port %[2]q of node %[1]s", node, name)
+		return 0, fmt.Errorf("this server has no address for port %[2]q of node %[1]s (port \"\" is the main port): check the two names, and the field Peering of the port", node, name)
 	}
 	return port, nil
 }

@@ -59,12 +59,12 @@ func TestPrepareRunsOnce(t *testing.T) {
 // A command that fails is named, with what it printed; so is a template that cannot be filled in.
 func TestPrepareFails(t *testing.T) {
 	for want, prepare := range map[string][]string{
-		"prepare store-1: sh: exit status 3: no room left":                            {"sh", "-c", "echo no room left >&2; exit 3"},
-		"prepare store-1: no-such-program":                                            {"no-such-program"},
-		`other servers have no address to reach the port "" of node store-9`:          {"echo", `{{.PortOf "store-9"}}`},
-		`the server has no port with the name "peers"`:                                {"echo", `{{.PortNamed "peers"}}`},
-		`prepare store-1: argument "{{.Nothing}}"`:                                    {"echo", "{{.Nothing}}"},
-		`other servers have no address to reach the port "elections" of node store-1`: {"echo", `{{.PeerPort "store-1" "elections"}}`},
+		"prepare store-1: sh: exit status 3: no room left":                {"sh", "-c", "echo no room left >&2; exit 3"},
+		"prepare store-1: no-such-program":                                {"no-such-program"},
+		`this server has no address for port "" of node store-9`:          {"echo", `{{.PortOf "store-9"}}`},
+		`the server has no port with the name "peers"`:                    {"echo", `{{.PortNamed "peers"}}`},
+		`prepare store-1: argument "{{.Nothing}}"`:                        {"echo", "{{.Nothing}}"},
+		`this server has no address for port "elections" of node store-1`: {"echo", `{{.PeerPort "store-1" "elections"}}`},
 	} {
 		mustSay(t, newBench(t).fails(one(func(r *cluster.Recipe) { r.Prepare = [][]string{prepare} })), want)
 	}

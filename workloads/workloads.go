@@ -77,12 +77,12 @@ func (s Spec) Valid() error {
 	for i, p := range s.Points {
 		taken := slices.Contains(points.Names(s.Points[:i]), p.Name) || slices.Contains(points.Names(points.Section()), p.Name) || points.IsCarried(p.Name)
 		if p.Name == "" || p.Doc == "" || taken {
-			return fmt.Errorf("point %q: set the field Doc, and choose a name that no other point of the workload and no point of package points has", p.Name)
+			return fmt.Errorf("point %q: each point needs the fields `Name` and `Doc`, and its name must differ from the names of all other points, including those in package points", p.Name)
 		}
 	}
 	for _, kind := range s.Models {
 		if m := (history.Model{Kind: kind}); kind == "" || !m.Known() {
-			return fmt.Errorf("model %q cannot be judged: choose from the history.Model constants", kind)
+			return fmt.Errorf("the field `Models` contains the unknown value %q: choose constants of package history, such as history.ModelReadWrite", kind)
 		}
 	}
 	return s.validParams()

@@ -167,7 +167,7 @@ func (l *locker) finished(n line, at int64) error {
 	delete(l.asked, n.N)
 	l.mu.Unlock()
 	if done == nil {
-		return breach("the adapter sent the notice %s (the end of an operation) with n=%d, but sent no earlier notice with this number (the begin of the operation)", n.Notice, n.N)
+		return breach("the adapter sent the notice %s (the end of an operation) with n=%d, but sent no earlier notice with this number (the start of the operation)", n.Notice, n.N)
 	}
 	return done(n, at)
 }

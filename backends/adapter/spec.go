@@ -173,7 +173,7 @@ func (d Description) valid() error {
 		switch backends.SignalKind(s.Kind) {
 		case backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod:
 		default:
-			return fmt.Errorf("the field signal in the adapter's description has the unknown value %q: choose from %s, %s, %s, %s", s.Kind, backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod)
+			return fmt.Errorf("the field \"signals\" in the adapter's description contains the unknown kind %q: choose from %s, %s, %s, %s", s.Kind, backends.SignalContext, backends.SignalError, backends.SignalChannel, backends.SignalMethod)
 		}
 	}
 	return nil

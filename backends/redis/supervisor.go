@@ -144,7 +144,7 @@ func seesAll(ctx context.Context, name, addr string) error {
 		return err
 	}
 	if m["flags"] != "master" || m["num-slaves"] != "2" || m["num-other-sentinels"] != strconv.Itoa(sentinels-1) {
-		return fmt.Errorf("%s reports that the master has the flags %s, %s replicas and %s other Sentinels (expected: only the flag master, 2 replicas and 2 other Sentinels)", name, m["flags"], m["num-slaves"], m["num-other-sentinels"])
+		return fmt.Errorf("%s reports a master with the flags %s (expected: only the flag master), number of replicas: %s (expected: 2), number of other Sentinels: %s (expected: 2)", name, m["flags"], m["num-slaves"], m["num-other-sentinels"])
 	}
 	others, err := c.Sentinels(ctx, MasterName).Result()
 	if err != nil {

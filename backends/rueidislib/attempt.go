@@ -357,6 +357,6 @@ func (a *attempt) outcome() error {
 	case foreignKeys >= a.need:
 		return backends.ErrNotHeld
 	default:
-		return fmt.Errorf("unknown outcome of the release: %d of the lock's %d keys were deleted, %d keys belonged to other clients", gone, len(a.keys), foreignKeys)
+		return fmt.Errorf("unknown outcome of the release (keys of the lock: %d, deleted: %d, owned by other clients: %d)", len(a.keys), gone, foreignKeys)
 	}
 }

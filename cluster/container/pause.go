@@ -130,7 +130,7 @@ func frozenBy(group, file string, is func(string) bool) (bool, string, error) {
 	}
 	n := len(strings.Fields(string(procs)))
 	if is(strings.TrimSpace(string(state))) {
-		return true, fmt.Sprintf("the kernel reports that the cgroup of the container's %d processes is frozen", n), nil
+		return true, fmt.Sprintf("processes in the container's cgroup: %d; the kernel reports that this cgroup is frozen", n), nil
 	}
-	return false, fmt.Sprintf("the kernel reports that the cgroup of the container's %d processes is not frozen", n), nil
+	return false, fmt.Sprintf("processes in the container's cgroup: %d; the kernel reports that this cgroup is not frozen", n), nil
 }

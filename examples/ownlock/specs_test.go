@@ -66,7 +66,7 @@ func TestSmallSpecs(t *testing.T) {
 // A wrong one is refused when it is added, with a sentence that says where and what.
 func TestWrongSpecs(t *testing.T) {
 	for want, add := range map[string]func(*harness.Catalogue){
-		`two backends named "` + ownlock.Name + `"`: func(c *harness.Catalogue) { c.Backends.Add(ownlock.Specs()...) },
+		`the backend "` + ownlock.Name + `" is defined twice`: func(c *harness.Catalogue) { c.Backends.Add(ownlock.Specs()...) },
 		"backend \"small-lock\": the field `Ends` (what ends a grant that is not released) is \"soon\": choose one of": func(c *harness.Catalogue) {
 			s := smallBackend()
 			s.Ends = "soon"

@@ -198,13 +198,13 @@ func (x *bench) settles(ctx context.Context) error {
 			return err
 		}
 		if got, err := access.Read(ctx, register); err != nil || got != i {
-			return fmt.Errorf("the previous holder wrote %d, but the next holder read %d: %w", i, got, cmp.Or(err, errors.New("no error")))
+			return fmt.Errorf("a new holder must read %d, the last value written (0 at the start), but it read %d (error of the read: %w)", i, got, cmp.Or(err, errors.New("no error")))
 		}
 		if err := access.Write(ctx, register, i, i+1); err != nil {
 			return fmt.Errorf("a holder of the lock failed to write its data: %w", err)
 		}
 		if got, err := access.Read(ctx, register); err != nil || got != i+1 {
-			return fmt.Errorf("a client wrote %d, but then read %d: %w", i+1, got, cmp.Or(err, errors.New("no error")))
+			return fmt.Errorf("a client wrote %d, but then read %d (error of the read: %w)", i+1, got, cmp.Or(err, errors.New("no error")))
 		}
 		if err := lease.Release(ctx); err != nil {
 			return fmt.Errorf("a client failed to release the lock: %w", err)
@@ -229,7 +229,7 @@ func (x *bench) calls(ctx context.Context) error {
 	asks := slices.Contains(x.about.Calls, backends.CallAsk)
 	if asks {
 		if held, err := lease.(backends.Asker).Held(ctx); err != nil || !held {
-			return fmt.Errorf("the client held the lock, but the adapter answered the request `ask` with `held: %t` (%w)", held, cmp.Or(err, errors.New("no error")))
+			return fmt.Errorf("the client held the lock, but the adapter answered the request `ask` with `held: %t` (error of the request: %w)", held, cmp.Or(err, errors.New("no error")))
 		}
 	}
 	if err := lease.Release(ctx); err != nil {
