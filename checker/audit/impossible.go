@@ -142,9 +142,9 @@ func (a *audit) faults() {
 func (a *audit) times(e, invoke *history.Event) {
 	switch {
 	case e.Sent.Set && invoke != nil && e.Sent.V < invoke.Time:
-		a.add("sent", fmt.Sprintf("the field sent of event %d is %s, a time before the operation started", e.Index, checker.Seconds(e.Sent.V)), e)
+		a.add("sent", fmt.Sprintf("event %d: the field `sent` (%s) is earlier than the start of the operation", e.Index, checker.Seconds(e.Sent.V)), e)
 	case e.Sent.Set && e.Sent.V > e.Time:
-		a.add("sent", fmt.Sprintf("the field sent of event %d is %s, a time after the answer arrived", e.Index, checker.Seconds(e.Sent.V)), e)
+		a.add("sent", fmt.Sprintf("event %d: the field `sent` (%s) is later than the arrival of the answer", e.Index, checker.Seconds(e.Sent.V)), e)
 	case e.TTL.Set && e.TTL.V <= 0:
 		a.add("ttl", fmt.Sprintf("event %d has a time to live (ttl) of %s: a time to live must be above 0", e.Index, checker.Millis(e.TTL.V)), e)
 	}

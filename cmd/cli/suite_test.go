@@ -262,7 +262,7 @@ func TestAComparison(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	file := written(t, "compare: true\nseeds: 2\nrun: {time: 500ms, ttl: 300ms, clients: 2}\naxes: {backend: [none, file-flock]}\n")
 	code, out, errs := lockstorm(t, "suite", file, "--out", dir)
-	if code != 0 || !strings.Contains(out, "2 cells: 2 measured") || !strings.Contains(out, "group 1  file-flock kept its promises without faults in 2 runs") {
+	if code != 0 || !strings.Contains(out, "2 cells: 2 measured") || !strings.Contains(out, "group 1  file-flock kept its promises in 2 runs (no faults were injected)") {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
 	for name, want := range map[string]string{gate.IndexFile: "Which lock?", gate.MarkdownFile: "| file-flock |", gate.CSVFile: "lost_updates_fenced,"} {

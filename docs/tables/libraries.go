@@ -52,10 +52,10 @@ discipline is the rule by which a client stops using the lock: under ` + "`" + `
 // measuredColumns explains the columns of both pages.
 const measuredColumns = `The columns have these meanings:
 
-- **runs** counts the outcomes of the runs with the seeds 1, 2, 3 and so on. ` + "`" + `safe` + "`" + `: no violation was found. ` + "`" + `inherent` + "`" + `: only violations that
+- **runs** shows in how many runs each outcome occurred (the runs have the seeds 1, 2, 3 and so on). ` + "`" + `safe` + "`" + `: no violation was found. ` + "`" + `inherent` + "`" + `: only violations that
   every lock with a lease allows. ` + "`" + `blocks` + "`" + `: no client got the lock again. ` + "`" + `defect` + "`" + `: the lock violated its own guarantee. ` + "`" + `unknown` + "`" + `: the run has no verdict.
-  The brackets after an outcome show in how many runs each rule was violated by a defect ([libraries.md](libraries.md) explains the rules). The brackets also
-  count the runs with an orphan: a lock that no client could get, although no client held the lock. An orphan is not a violation. In rows without the outcome ` + "`" + `blocks` + "`" + `, an
+  The brackets show in how many runs a defect violated each rule ([libraries.md](libraries.md) explains the rules), and in how many runs
+  there was an orphan: a lock that no client could get, although no client held the lock. An orphan is not a violation. In rows without the outcome ` + "`" + `blocks` + "`" + `, an
   orphan lasts for at most one time to live.
 - **told late** is the longest time during which a holder had already lost the lock but could not know of the loss. Some libraries send a signal when a
   lock is lost (to a listener or through a channel). For these libraries under ` + "`" + `told` + "`" + `, the time begins at the end of the lease and ends at the

@@ -184,24 +184,26 @@ func (b *bench) attempt(ctx context.Context, acquire acquiring, lock, owner stri
 	}
 }
 
-func (b *bench) release(l backends.Lease) {
+func (b *bench) release(l backends.Lease) (certain bool) {
 	b.Helper()
-	if err := b.released(l); err != nil {
+	certain, err := b.released(l)
+	if err != nil {
 		b.Fatalf("release: %v", err)
 	}
+	return certain
 }
 
-// released gives the lease back: nil where the answer is one that a live store may give.
-func (b *bench) released(l backends.Lease) error {
+// released gives the lease back: nil where the answer is one that a live store may give, certain where it is known that the lock is free.
+func (b *bench) released(l backends.Lease) (certain bool, _ error) {
 	if r, ok := l.(backends.Renewer); ok {
 		r.StopRenewing()
 	}
 	err := l.Release(b.ctx)
 	if in := l.Info(); errors.Is(err, backends.ErrNotHeld) && !b.spec.Renews && in.Deadline > 0 && b.clock.Now() > in.Deadline {
-		return nil // on a busy host the lease has run out, and the store says so
+		return true, nil // on a busy host the lease has run out, and the store says so
 	}
 	if typ, _ := backends.Outcome(err); b.spec.Model.Session && typ == history.Info {
-		return nil // a busy host may cost a session its connection, and the answer
+		return false, nil // a busy host may cost a session its connection, and the answer
 	}
-	return err
+	return err == nil, err
 }

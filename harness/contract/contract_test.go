@@ -169,6 +169,7 @@ func (b *bench) info() {
 	opened := b.clock.Now()
 	l := b.open()
 	var last int64
+	freed := true // a session that may still have the last grant may be granted the same again
 	for _, owner := range []string{"a", "b", "c"} {
 		before := b.clock.Now()
 		lease := b.take(l, "info", owner)
@@ -184,11 +185,10 @@ func (b *bench) info() {
 		if (len(in.Nodes) > 0) != b.spec.Voters {
 			b.Errorf("granted by %v, voters are named: %v", in.Nodes, b.spec.Voters)
 		}
-		if in.HasToken != b.spec.Tokens || (in.HasToken && in.Token <= last) {
+		if in.HasToken != b.spec.Tokens || (in.HasToken && in.Token <= last && (freed || in.Token < last)) {
 			b.Errorf("token %d (%v) after %d", in.Token, in.HasToken, last)
 		}
-		last = in.Token
-		b.release(lease)
+		last, freed = in.Token, b.release(lease)
 	}
 }
 
@@ -200,6 +200,10 @@ func (b *bench) promised(in backends.Info, opened int64) {
 	}
 }
 
+// cancelTries is how often a cancelled acquire may be of unknown outcome: a library that is told of a change of the lock's key, as the
+// holder's extensions are on a busy host, may ask once more after it was cancelled.
+const cancelTries = 5
+
 // cancel: a waiting acquire that is cancelled between tries was certainly not granted.
 func (b *bench) cancel() {
 	if b.lets() {
@@ -208,17 +212,25 @@ func (b *bench) cancel() {
 	clients := b.patient(2)
 	first, second := clients[0], clients[1]
 	lease := b.take(first, "cancel", "a")
-	ctx, cancel := context.WithCancel(b.ctx)
-	req, hooks := b.request("cancel", "b")
-	req.Hooks.Point = func(_ context.Context, name string) {
-		hooks.points = append(hooks.points, name)
+	for try := 1; ; try++ {
+		ctx, cancel := context.WithCancel(b.ctx)
+		req, hooks := b.request("cancel", "b")
+		req.Hooks.Point = func(_ context.Context, name string) {
+			hooks.points = append(hooks.points, name)
+			cancel()
+		}
+		_, err := second.Acquire(ctx, req)
 		cancel()
-	}
-	if _, err := second.Acquire(ctx, req); !b.refused(err) {
-		b.Fatalf("cancelled: %v, want ErrBusy", err)
-	}
-	if len(hooks.points) == 0 || hooks.points[0] != points.Waiting {
-		b.Errorf("points %v, want waiting first", hooks.points)
+		if len(hooks.points) == 0 || hooks.points[0] != points.Waiting {
+			b.Errorf("points %v, want waiting first", hooks.points)
+		}
+		typ, _ := backends.Outcome(err)
+		if b.refused(err) {
+			break
+		}
+		if typ != history.Info || try == cancelTries {
+			b.Fatalf("cancelled, try %d: %v, want ErrBusy", try, err)
+		}
 	}
 	b.release(lease)
 	b.release(b.take(second, "cancel", "c"))

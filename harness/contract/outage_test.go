@@ -53,7 +53,7 @@ func outage(t *testing.T, all []*bench) {
 func (b *bench) grantedAgain(dead int) {
 	l := b.open()
 	for {
-		err := b.released(b.take(l, "errors-again", "c"))
+		_, err := b.released(b.take(l, "errors-again", "c"))
 		if err == nil {
 			return
 		}

@@ -75,7 +75,7 @@ func TestSentences(t *testing.T) {
 		want  []string
 	}{
 		"all survived":     {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil), runsOf("l", "flap", suite.Safe, 0, 5, nil)}, []string{"l survived all tested faults (flap): the lock broke no promise in 10 runs (with 95 % confidence, the lock breaks a promise in at most 30.8 % of such runs)."}},
-		"no faults":        {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil)}, []string{"kept its promises without faults in 5 runs"}},
+		"no faults":        {[]Cell{runsOf("l", "none", suite.Safe, 0, 5, nil)}, []string{"kept its promises in 5 runs (no faults were injected)"}},
 		"inherent":         {[]Cell{runsOf("l", "client-pause", suite.Inherent, 4, 5, both)}, []string{"survived none of the tested faults", "The lock broke a promise under client-pause (4 of 5 runs): every lock whose grants can end without a release allows this violation, and the remedy is a fence.", "Without a fence, 10 updates were lost: 2 % of all updates (95 % confidence interval: ", "With a fence, no update was lost, and the fence refused 15 stale requests.", "After a fault, it took 50.0 ms (median) until the lock was granted again."}},
 		"no tokens":        {[]Cell{runsOf("l", "client-pause", suite.Inherent, 5, 5, plain)}, []string{"Fencing was not measured, because this backend issues no fencing tokens."}},
 		"blocked":          {[]Cell{blocked}, []string{"no client got the lock again", "blocked all clients forever in 5 of 5 runs."}},

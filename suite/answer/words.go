@@ -38,7 +38,7 @@ func (l Lock) survived() string {
 	case len(l.Violated) == 0 && len(faults) > 0:
 		return fmt.Sprintf("survived all tested faults (%s): the lock broke no promise in %s (with 95 %% confidence, the lock breaks a promise in at most %s of such runs)", join(faults), runs(l.Runs), Text("violating.runs", l.Rate.High))
 	case len(l.Violated) == 0:
-		return fmt.Sprintf("kept its promises without faults in %s", runs(l.Runs))
+		return fmt.Sprintf("kept its promises in %s (no faults were injected)", runs(l.Runs))
 	case len(faults) == 0:
 		return "survived none of the tested faults"
 	}

@@ -228,16 +228,16 @@ const (
 func Figure(name string, v int64) string {
 	switch base, isTime := strings.CutSuffix(name, "_ns"); {
 	case isTime && v >= 1e9:
-		return fmt.Sprintf("%s %.2f s", words(base), float64(v)/1e9)
+		return fmt.Sprintf("%s: %.2f s", words(base), float64(v)/1e9)
 	case isTime && v >= 1e6:
-		return fmt.Sprintf("%s %.1f ms", words(base), float64(v)/1e6)
+		return fmt.Sprintf("%s: %.1f ms", words(base), float64(v)/1e6)
 	case isTime:
-		return fmt.Sprintf("%s %.0f us", words(base), float64(v)/1e3)
+		return fmt.Sprintf("%s: %.0f us", words(base), float64(v)/1e3)
 	}
 	if base, of, found := strings.Cut(name, "_per_100_"); found {
-		return fmt.Sprintf("%s per %s %.1f", words(base), words(strings.TrimSuffix(of, "s")), float64(v)/100)
+		return fmt.Sprintf("%s per %s: %.1f", words(base), words(strings.TrimSuffix(of, "s")), float64(v)/100)
 	}
-	return fmt.Sprintf("%s %d", words(name), v)
+	return fmt.Sprintf("%s: %d", words(name), v)
 }
 
 func words(name string) string { return strings.ReplaceAll(name, "_", " ") }

@@ -154,12 +154,12 @@ func (c *cell) text() string {
 	var parts []string
 	for _, w := range []string{"safe", "inherent", "blocks", "defect", "unknown"} {
 		if n := c.words[w]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", w, n))
+			parts = append(parts, fmt.Sprintf("%s in %d", w, n))
 		}
 	}
 	var rules []string
 	for r, n := range c.rules {
-		rules = append(rules, fmt.Sprintf("%s %d", r, n))
+		rules = append(rules, fmt.Sprintf("%s in %d", r, n))
 	}
 	slices.Sort(rules)
 	text := strings.Join(parts, ", ")
