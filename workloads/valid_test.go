@@ -35,7 +35,7 @@ func TestWrongSpecs(t *testing.T) {
 		{"workload \"own\": the field `New` is missing", func(s *Spec) { s.New = nil }},
 		{"the field `Fenced` is true, but the field `Registers` is nil", func(s *Spec) { s.Fenced = true }},
 		{"the field `Models` contains the unknown value \"shared\": choose constants of package history", func(s *Spec) { s.Models = []string{"shared"} }},
-		{`model ""`, func(s *Spec) { s.Models = []string{history.ModelExclusive, ""} }},
+		{"the field `Models` contains the unknown value \"\"", func(s *Spec) { s.Models = []string{history.ModelExclusive, ""} }},
 		{`point "": each point needs the fields`, own(points.Point{Doc: "d"})},
 		{`point "half-way": each point needs the fields`, own(points.Point{Name: "half-way"})},
 		{`point "before-write": each point needs the fields`, own(points.Point{Name: points.BeforeWrite, Doc: "d"})},
