@@ -14,17 +14,23 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
 // atOnce bounds what runs beside each other: each has servers, and some have virtual machines.
-const atOnce = "3"
+func atOnce() string {
+	if setting.Race {
+		return "2"
+	}
+	return "3"
+}
 
 func catalogue() *harness.Catalogue { return harness.New(stores.All()...) }
 
 // TestMain lets this binary start itself as the workers of the runs below.
 func TestMain(m *testing.M) {
 	harness.WorkerMain(catalogue())
-	if err := flag.Set("test.parallel", atOnce); err != nil { // -parallel says otherwise
+	if err := flag.Set("test.parallel", atOnce()); err != nil { // -parallel says otherwise
 		panic(err)
 	}
 	os.Exit(m.Run())

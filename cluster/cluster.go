@@ -97,7 +97,7 @@ func (c *Cluster) announce(o Options) error {
 	for _, s := range c.servers {
 		for _, p := range s.recipe.ports() {
 			if err := c.openTo(o.Network, s, p); err != nil {
-				return fmt.Errorf("cannot open the addresses at which other servers reach server %s: %w", s.Name(), err)
+				return fmt.Errorf("cannot listen on the addresses through which other servers connect to server %s: %w", s.Name(), err)
 			}
 		}
 	}

@@ -60,7 +60,7 @@ func (s *scene) sentence(e *history.Event) string {
 	case history.FLost:
 		return fmt.Sprintf("%s was notified of the loss of %s", who, held)
 	case history.FLease:
-		return s.lasting(fmt.Sprintf("%s created or joined lease %s", who, e.Lease), e)
+		return s.lasting(fmt.Sprintf("%s began to use lease %s", who, e.Lease), e)
 	case history.FKill:
 		return fmt.Sprintf("%s was killed", firstOf(e.Client, e.Node))
 	case history.FEnd:
@@ -200,7 +200,7 @@ func (s *scene) follows(c Claim) []string {
 	case c.Check == "mutual-exclusion":
 		return []string{fmt.Sprintf("So %[3]s, %[1]s and %[2]s both believed that they held the lock.", of(0), of(1), span), s.why(c, c.From)}
 	case c.Check == "lock-linearizability":
-		out := []string{"So no correct lock could produce these results (rule " + c.Rule + "): each operation takes effect between its request and its answer, and the rules of the lock allow no such order of these operations."}
+		out := []string{"So no correct lock could produce these results (rule " + c.Rule + "): each operation must take effect at a moment between its request and its answer, but for every choice of these moments, the operations break the rules of the lock."}
 		if len(s.order) > 0 {
 			out = append(out, fmt.Sprintf("With a correct lock, these operations are possible in this order: %s. After them, the next operation is impossible: %s.", strings.Join(s.order, ", "), s.stuck))
 		}

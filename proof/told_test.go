@@ -11,8 +11,8 @@ import (
 func TestLeaseWithoutDeadline(t *testing.T) {
 	s := built(history.Run{}, nil)
 	for want, deadline := range map[string]history.Opt{
-		"c1 created or joined lease s":                                   {},
-		"c1 created or joined lease s, which is now valid until 1.001 s": history.Some(1_001_000_000),
+		"c1 began to use lease s":                                   {},
+		"c1 began to use lease s, which is now valid until 1.001 s": history.Some(1_001_000_000),
 	} {
 		e := history.Event{Type: history.Info, F: history.FLease, Client: "c1", Lease: "s", Deadline: deadline}
 		if got := s.sentence(&e); got != want {

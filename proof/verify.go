@@ -45,7 +45,7 @@ func (r *Record) Verify(finding Claim, p *Proof) (story []string, err error) {
 func narrows(finding, c Claim) error {
 	for _, id := range c.Grants {
 		if !slices.Contains(finding.Grants, id) {
-			return fmt.Errorf("the proof is about grant %s, but the finding does not name this grant", id)
+			return fmt.Errorf("the proof does not belong to its finding: the proof uses grant %s, which the finding does not name", id)
 		}
 	}
 	switch {

@@ -243,7 +243,7 @@ func TestBreaches(t *testing.T) {
 // What is wrong before anything runs is an error that names it.
 func TestRefused(t *testing.T) {
 	for way, want := range map[string]string{
-		"crash": "exit status 3: boom", "old": "speaks protocol 0", "missing": "apt install what-it-needs",
+		"crash": "exit status 3: boom", "old": "uses version 0 of the protocol", "missing": "apt install what-it-needs",
 	} {
 		_, err := chosen(t, way)
 		if err == nil || !strings.Contains(err.Error(), want) {

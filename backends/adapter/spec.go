@@ -156,7 +156,7 @@ func (p *program) hello() (Description, error) {
 func (d Description) valid() error {
 	switch {
 	case d.Protocol != Protocol:
-		return fmt.Errorf("the adapter speaks protocol %d, but this lockstorm speaks protocol %d", d.Protocol, Protocol)
+		return fmt.Errorf("the adapter uses version %d of the protocol, but this lockstorm needs version %d", d.Protocol, Protocol)
 	case d.Name == "":
 		return errors.New("the adapter's description lacks the field \"name\"")
 	case d.Clock != "" && d.Clock != clockMonotonic:

@@ -120,7 +120,7 @@ func (a *audit) renewals() {
 			if rn.Outcome() == history.OK {
 				a.times(rn.Return, rn.Invoke)
 				if e := rn.Return; e.Deadline.Set && (!e.Sent.Set || !e.TTL.Set) {
-					a.add("lease-times", fmt.Sprintf("event %d has the field deadline, but the field sent or the field ttl is missing", e.Index), e)
+					a.add("lease-times", fmt.Sprintf("event %d has the field `deadline`, but the field `sent` or the field `ttl` is missing", e.Index), e)
 				}
 			}
 		}

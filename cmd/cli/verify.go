@@ -225,7 +225,7 @@ func verdict(p harness.VerifiedProof) string {
 		if p.Finding.Proof.Record {
 			return "the proof holds (checked against the whole record)"
 		}
-		return "the proof holds (a few events of the record show the violation)"
+		return "the proof holds (the few events in it are enough to show the violation)"
 	case harness.ExitUnknown:
 		return "the proof was not checked: " + p.Err.Error()
 	}

@@ -48,7 +48,7 @@ func verdict(v own.ClaimVerdict) string {
 
 // claim is the section of one.
 func (p *page) claim(c own.Claim, answers []own.Answer) {
-	p.line("\n## Claim %d\n\n%s (%s). Verdict: %s.\n", c.Number, upper(c.Text), articles(c.Articles), verdict(c.Judged(answers)))
+	p.line("\n## Claim %d\n\nClaim of %s: %s. Verdict: %s.\n", c.Number, articles(c.Articles), c.Text, verdict(c.Judged(answers)))
 	if c.Note != "" {
 		p.line("%s\n", c.Note)
 	}

@@ -53,7 +53,7 @@ func Releases(before, machine string, measured map[string]Measured) string {
 const releasesIntro = `This page shows whether a newer release of a lock library behaves differently under the same faults. ` + "`" + `bookworm` + "`" + ` is the release of a library in Debian
 12, and ` + "`" + `trixie` + "`" + ` is its release in Debian 13. The programming language and the servers always come from Debian 12. The runs of a release under a fault
 have the seeds 1, 2, 3 and so on. The column "runs" shows in how many of these runs each outcome occurred. The brackets show in how many runs a defect
-violated each rule (a rule is a kind of violation), and in how many runs there was an orphan (a lock that no client could get, although no client held it).
+violated each rule (a rule is a kind of violation). The word "orphan" counts the runs with an orphan (a lock that no client could get, although no client held it).
 [adapters-measured.md](adapters-measured.md) explains
 the words. The column "changed by this release" compares a release with the release in the row above it. The word "new" marks an outcome, or a rule of a
 defect, that no run of the earlier release had. The word "gone" marks an outcome, or a rule of a defect, that no run of the newer release has. The word
@@ -109,7 +109,7 @@ func change(was, is []string) string {
 
 // outcomes are the words of a cell: of runs, and of rules of defects. Runs without a verdict and orphans say nothing.
 func outcomes(cell string) (words []string) {
-	for _, part := range strings.FieldsFunc(cell, func(r rune) bool { return r == ',' || r == '(' || r == ')' }) {
+	for _, part := range strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune(",;()", r) }) {
 		if f := strings.Fields(part); len(f) > 0 && f[0] != "unknown" && f[0] != orphan {
 			words = append(words, f[0])
 		}

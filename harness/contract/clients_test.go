@@ -152,7 +152,14 @@ func (b *bench) with(t *testing.T) *bench {
 // lost it: a wait of some seconds is given up, and made again.
 func (b *bench) take(l backends.Locker, lock, owner string) backends.Lease {
 	b.Helper()
-	for {
+	return b.takeOne(l, func(int) string { return lock }, owner)
+}
+
+// takeOne is take of a lock, or of another one where that was given up: what nobody but its holder frees may be held since.
+func (b *bench) takeOne(l backends.Locker, named func(try int) string, owner string) backends.Lease {
+	b.Helper()
+	for try := 0; ; try++ {
+		lock := named(try)
 		ctx, cancel := context.WithTimeout(b.ctx, 8*time.Second)
 		lease, _, err := b.attempt(ctx, l.Acquire, lock, owner)
 		if err == nil {

@@ -3,6 +3,7 @@ package contract
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -53,7 +54,7 @@ func outage(t *testing.T, all []*bench) {
 func (b *bench) grantedAgain(dead int) {
 	l := b.open()
 	for {
-		_, err := b.released(b.take(l, "errors-again", "c"))
+		_, err := b.released(b.takeOne(l, func(try int) string { return fmt.Sprint("errors-again-", try) }, "c"))
 		if err == nil {
 			return
 		}

@@ -118,7 +118,7 @@ func replicaCases() []suite.Case {
 	var out []suite.Case
 	for _, engine := range []string{"postgres", "mariadb"} {
 		out = append(out, suite.Case{
-			Name: "sql-lease-row/" + engine + "/asynchronous", Text: "with asynchronous replication the replica that becomes the master has not received the lease, so two clients hold the lock",
+			Name: "sql-lease-row/" + engine + "/asynchronous", Text: "replication is asynchronous: the replica becomes the master before it has received the lease, so two clients hold the lock",
 			Run: suite.MustLine("--backend sql-lease-row --topology " + engine + "-replica --nemesis promote-replica --time 14s"), Expect: doubleHolder(checker.Defect),
 		}, suite.Case{
 			Name: "sql-lease-row/" + engine + "/synchronous", Text: "with synchronous replication the master acknowledges a grant only after the replica has the lease, so no second client gets the lock when the replica becomes the master",

@@ -15,7 +15,7 @@ import (
 // containers and writes docs/containers.md anew.
 func TestSeriesContainersTrack(t *testing.T) {
 	p := page{file: "containers.md", title: "The track record in containers", maker: "containers-track", seeds: setting.Number(t, "CONTAINER_SEEDS", 5)}
-	p.intro = fmt.Sprintf(`This page repeats the published failures of [the track record](track-record.md), with every server in its own container
+	p.intro = fmt.Sprintf(`[The track record](track-record.md) lists published failures of locks. For this page, the same runs were made with every server in its own container
 (`+"`--provider container`"+`). Every command was run with the seeds 1 to %d. For each case, the expected result is
 defined in advance: the exit code, the verdicts, and the classes of findings. The column "as expected" counts the runs with the
 expected result. The column "first violation" shows the time from the start of a run to its first

@@ -159,12 +159,17 @@ func (c *cell) text() string {
 	}
 	var rules []string
 	for r, n := range c.rules {
-		rules = append(rules, fmt.Sprintf("%s in %d", r, n))
+		if r != "orphan" {
+			rules = append(rules, fmt.Sprintf("%s in %d", r, n))
+		}
 	}
 	slices.Sort(rules)
 	text := strings.Join(parts, ", ")
 	if len(rules) > 0 {
 		text += " (" + strings.Join(rules, ", ") + ")"
+	}
+	if n := c.rules["orphan"]; n > 0 { // it is no defect, and safe runs have it, too
+		text += fmt.Sprintf("; orphan in %d", n)
 	}
 	return text
 }

@@ -97,8 +97,8 @@ func Check(ctx context.Context, t Target) (all []Result) {
 		}
 		err := r.try(x, ctx)
 		said := x.breaches()
-		if unheard := (errUnheard{}); said == "" && errors.As(err, &unheard) {
-			x.suffix = "-again"
+		for again := 1; again < unheards && said == "" && errors.As(err, new(errUnheard)) && ctx.Err() == nil; again++ {
+			x.suffix = fmt.Sprint("-again", again)
 			err = r.try(x, ctx)
 			said, x.suffix = x.breaches(), ""
 		}
@@ -192,9 +192,12 @@ func (x *bench) try(ctx context.Context, l backends.Locker, lock string) (backen
 // counted within 10 ms. That costs time, and is not unsafe.
 const refusals = 3
 
-// errUnheard is an acquire of a free lock of unknown outcome: on a busy host a library may give up a request that has no answer yet. The lock
-// may be held from then on, so that its rule is tried once more with locks of other names.
+// errUnheard is an acquire of a free lock of unknown outcome: on a busy host a library may give up a request that has no answer yet, as
+// rueidislock does after 20 ms. The lock may be held from then on, so that its rule is tried again with locks of other names.
 type errUnheard struct{ error }
+
+// unheards is how often a rule is tried.
+const unheards = 5
 
 func (e errUnheard) Unwrap() error { return e.error }
 
