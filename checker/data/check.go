@@ -15,7 +15,7 @@ func of(in *checker.Input) question { return question{causes.Of(in)} }
 // Plain is the check [checker.DataPlain].
 func Plain() checker.Check {
 	return checker.Check{
-		Name: checker.DataPlain, Doc: "was data in the register plain (which accepts every write) damaged?",
+		Name: checker.DataPlain, Doc: "was data damaged in the unfenced register `plain`, which accepts every write?",
 		Gates:   withoutFence,
 		Applies: func(in *checker.Input) (checker.Code, string) { return usesPlain(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return dataPlain(of(in)) },

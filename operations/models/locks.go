@@ -140,7 +140,7 @@ func fenced() Model {
 		},
 		tell: func(t *table, s state) string {
 			if s.n == 0 {
-				return tellOwner(t, s) + ", and there was no token yet"
+				return tellOwner(t, s) + ", and the lock has not issued a fencing token yet"
 			}
 			return fmt.Sprintf("%s, and the highest token is %d", tellOwner(t, s), s.n-1)
 		},
