@@ -65,7 +65,7 @@ func Explore(t testing.TB, cat *harness.Catalogue, line string, length time.Dura
 	case err != nil:
 		t.Fatalf("lockstormtest: %v", err)
 	case !passed:
-		t.Fatalf("lockstormtest: the search is inconclusive: it made %s, but no run had a verdict. The directories of the runs are in %s", checker.Count(st.Runs, "run"), f.dir)
+		t.Fatalf("lockstormtest: the search is inconclusive: it made %s, but no run had a verdict; the search is kept in %s", checker.Count(st.Runs, "run"), f.dir)
 	}
 }
 

@@ -28,7 +28,7 @@ var assets embed.FS
 var page = template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
 	"sec": moment, "ms": span,
 	"join": strings.Join, "cut": func(s string) string { return cut(s, maxSentence) }, "len64": func(from, to int64) int64 { return to - from },
-	"shortly": shortly, "remark": remark, "noted": noted, "more": moreText, "moreOf": moreOf,
+	"shortly": shortly, "remark": remark, "noted": noted, "more": moreText, "count": checker.Count[int],
 }).ParseFS(assets, "page.gohtml"))
 
 // Context is what a page says that is not in the record: what only somebody knows who knows the catalogue, or

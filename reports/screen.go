@@ -154,15 +154,17 @@ func why(r *checker.Results) string {
 func whatNow(r *checker.Results) string {
 	const more = " docs/inconclusive.md in lockstorm's repository lists other remedies."
 	_, c := unanswered(r)
-	return cmp.Or(remedies[c.Code], "Repeat the run on a host with less load.") + more
+	return cmp.Or(remedies[c.Code], remedies[checker.CodeDoubtful]) + more
 }
 
-// remedies are what docs/inconclusive.md says first of each code; those that are not here are the host's doing.
+// remedies are in short what docs/inconclusive.md says to do about each code.
 var remedies = map[checker.Code]string{
 	checker.CodeNoEnd:         "Repeat the run, and do not interrupt it.",
 	checker.CodeNoFinal:       "Repeat the run, and do not interrupt it.",
 	checker.CodeUnsound:       "Read the result of the check \"assumptions\" below: it names the errors in the record.",
-	checker.CodeNotHit:        "Repeat the run with a longer --time or with another seed.",
+	checker.CodeNotHit:        "Repeat the run with a longer --time, with another seed, or with a fault that acts at a step of the client (at=before-write).",
+	checker.CodeDoubtful:      "Repeat the run on a host with less load.",
+	checker.CodeNoClock:       "Do not require the check \"loss-notice\", or change the adapter so that it measures times with CLOCK_MONOTONIC.",
 	checker.CodeUntried:       "Repeat the run with a longer --time; if the servers are slow, raise --ttl as well.",
 	checker.CodeStillHurt:     "Repeat the run with a longer --time, or with a shorter fault.",
 	checker.CodeStarved:       "Repeat the run with fewer --clients.",

@@ -129,7 +129,7 @@ func remark(in Incident) string {
 
 func causeText(in Incident) string { return "Cause: " + in.Cause + "." }
 
-func moreText(n int) string { return "... and " + moreOf(n, "fault") + "." }
+func moreText(n int) string { return "... and " + checker.Count(n, "more fault") + "." }
 
 // figure is a number with its name.
 type figure struct{ name, value string }
@@ -162,9 +162,6 @@ func plural(n int, word string) string {
 	}
 	return word + "s"
 }
-
-// moreOf says how many more there are of something.
-func moreOf(n int, word string) string { return fmt.Sprintf("%d more %s", n, plural(n, word)) }
 
 // dur shows a length in ns to people.
 func dur(ns int64) time.Duration {

@@ -41,7 +41,7 @@ func (v *view) judge() (checker.Verdict, string) {
 	switch answer {
 	case lin.Legal:
 		if err := chain.Replay(v.start, v.sections, order); err != nil {
-			return checker.Unknown, fmt.Sprintf("lockstorm contradicts itself (a bug in lockstorm, not in the lock): it found an order of the operations, but a second test rejects this order: %v", err)
+			return checker.Unknown, lin.Contradiction(err)
 		}
 		return checker.Pass, ""
 	case lin.Illegal:

@@ -7,6 +7,11 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
+// Contradiction is why a check has no verdict whose order of the operations is rejected by the replay.
+func Contradiction(err error) string {
+	return fmt.Sprintf("lockstorm contradicts itself (a bug in lockstorm, not in the lock): it found an order of the operations, but a second test rejects this order: %v", err)
+}
+
 // Replay carries out operations in the order that is claimed for them, on a lock of the model,
 // and says what is wrong with it: one that must have taken effect is missing, one stands twice,
 // one stands before another that had returned when it was invoked, or the lock would not have

@@ -89,7 +89,7 @@ func (j *lockJudge) legal(prepared []lockGrant) bool {
 	}
 	order := j.sweep.Order(j.ops)
 	if err := lin.Replay(j.in.Model, j.grants, j.ops, order); err != nil {
-		j.giveUp(checker.CodeContradiction, fmt.Sprintf("lockstorm contradicts itself (a bug in lockstorm, not in the lock): it found an order of the operations, but a second test rejects this order: %v", err))
+		j.giveUp(checker.CodeContradiction, lin.Contradiction(err))
 		return true
 	}
 	j.proof.Replayed += len(order)

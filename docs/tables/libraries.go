@@ -60,7 +60,7 @@ const measuredColumns = `The columns have these meanings:
 - **told late** is the longest time during which a holder had already lost the lock but could not know of the loss. Some libraries send a signal when a
   lock is lost (to a listener or through a channel). For these libraries under ` + "`" + `told` + "`" + `, the time begins at the end of the lease and ends at the
   library's signal. In rows without ` + "`" + `told` + "`" + `, the time begins when another client gets
-  the lock. It ends when the holder gets an answer, an error or a signal that shows the loss, or when the lease ends on the holder's own clock.
+  the lock. It ends when the holder is notified of the loss, or when the lease ends on the holder's own clock, whichever comes first.
 - **acquire p99**: each run has a 99th percentile of the time to acquire the lock. The table shows the largest of these percentiles among the runs of the row.
 - **why** links to the section of [libraries.md](libraries.md) that explains a defect, a blocked lock or a late signal.
 `

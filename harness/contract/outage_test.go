@@ -3,7 +3,6 @@ package contract
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -54,7 +53,7 @@ func outage(t *testing.T, all []*bench) {
 func (b *bench) grantedAgain(dead int) {
 	l := b.open()
 	for {
-		_, err := b.released(b.takeOne(l, func(try int) string { return fmt.Sprint("errors-again-", try) }, "c"))
+		_, err := b.released(b.take(l, "errors-again", "c"))
 		if err == nil {
 			return
 		}

@@ -54,7 +54,7 @@ const (
 // kill -9 of the controller at moments that a seed draws, from the first start of a store, for which its data folder
 // is made, to its end: after five seconds nothing is left but the directory of the run and what doctor names, and
 // after doctor --clean nothing but that directory. KILLS for each store; one in the fast suite. Those of a store come
-// one after the other.
+// one after the other, and none beside other tests, whose files in shared memory would count as left over.
 func TestStoresAreGoneAfterKill(t *testing.T) {
 	kills, seed := kills(t)
 	for _, s := range killable {

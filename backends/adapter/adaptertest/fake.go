@@ -21,9 +21,13 @@ const AsAdapter = "adapter:"
 // Honest is the way that does not lie; Lies are those that a conformance program must find.
 const Honest = "honest"
 
+// Hesitant is honest, but the first of its tries are of unknown outcome, though they create the file: a library that gives up requests on
+// a busy host.
+const Hesitant = "hesitant"
+
 // Lies are ways to break the protocol.
 func Lies() []string {
-	return []string{"early", "false-not-sent", "noise", "neither", "long", "dies", "clock", "backdated", "reused", "ok", "timeless", "token", "late-deadline", "twice", "renamed", "releases-twice", "stays", "knows-all"}
+	return []string{"early", "false-not-sent", "noise", "neither", "long", "dies", "clock", "backdated", "reused", "ok", "timeless", "token", "late-deadline", "twice", "renamed", "releases-twice", "stays", "knows-all", "unheard"}
 }
 
 // Main turns this process into an adapter where it was started as one, and then never returns. Call it first in TestMain.
@@ -177,6 +181,11 @@ func (f fake) try(q asked, tries int, out *os.File, say func(int64, string, ...a
 	}
 	file.Close() //nolint:errcheck // only its name counts
 	f.held[q.ID] = path
+	switch {
+	case f.way == "unheard", f.way == Hesitant && tries <= 2:
+		say(q.ID, `"answer":"error","message":"no answer from the store"`)
+		return nil
+	}
 	switch f.way {
 	case "false-not-sent":
 		say(q.ID, `"answer":"not-sent"`)

@@ -29,9 +29,11 @@ func check(t *testing.T, way string, seed uint64) []conform.Result {
 
 func TestHonestAdapter(t *testing.T) {
 	t.Parallel()
-	for _, r := range check(t, adaptertest.Honest, 1) {
-		if r.Broken != "" || r.NotTried {
-			t.Errorf("%+v", r)
+	for _, way := range []string{adaptertest.Honest, adaptertest.Hesitant} {
+		for _, r := range check(t, way, 1) {
+			if r.Broken != "" || r.NotTried {
+				t.Errorf("%s: %+v", way, r)
+			}
 		}
 	}
 }
