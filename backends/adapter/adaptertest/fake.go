@@ -181,8 +181,12 @@ func (f fake) try(q asked, tries int, out *os.File, say func(int64, string, ...a
 	}
 	file.Close() //nolint:errcheck // only its name counts
 	f.held[q.ID] = path
-	switch {
-	case f.way == "unheard", f.way == Hesitant && tries <= 2:
+	return f.answer(q, tries, sent, say)
+}
+
+// answer answers a try that got the lock.
+func (f fake) answer(q asked, tries int, sent int64, say func(int64, string, ...any)) (later func()) {
+	if f.way == "unheard" || f.way == Hesitant && tries <= 2 {
 		say(q.ID, `"answer":"error","message":"no answer from the store"`)
 		return nil
 	}
