@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -27,6 +28,27 @@ type bench struct {
 	retry   time.Duration
 	n       uint64
 	session *hookLog // of all clients
+	names   *names
+}
+
+// names are those of the locks that were asked for in vain: a request that was given up may hold such a lock for as long
+// as its client lives, or for good, and the test goes on with another lock.
+type names struct {
+	mu    sync.Mutex
+	again map[string]int
+}
+
+// name is the name that a lock of the test has for now.
+func (n *names) name(lock string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return lock + strings.Repeat("-again", n.again[lock])
+}
+
+func (n *names) leave(lock string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.again[lock]++
 }
 
 func newBench(t *testing.T, spec backends.Spec, c *cluster.Cluster) *bench {
@@ -41,7 +63,7 @@ func newBench(t *testing.T, spec backends.Spec, c *cluster.Cluster) *bench {
 	}
 	return &bench{
 		session: &hookLog{lost: make(chan string, 1)}, spec: spec, cluster: c, dir: t.TempDir(),
-		clock: history.NewClock(), ttl: ttl, retry: ttl / 50,
+		clock: history.NewClock(), ttl: ttl, retry: ttl / 50, names: &names{again: map[string]int{}},
 	}
 }
 
@@ -122,7 +144,7 @@ func (h *hookLog) tell(reason string) {
 
 func (b *bench) request(lock, owner string) (backends.Request, *hookLog) {
 	h := &hookLog{lost: make(chan string, 1)}
-	return backends.Request{Lock: lock, Owner: owner, TTL: b.ttl, Hooks: backends.Hooks{
+	return backends.Request{Lock: b.names.name(lock), Owner: owner, TTL: b.ttl, Hooks: backends.Hooks{
 		Point: func(_ context.Context, name string) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -145,6 +167,7 @@ func (b *bench) with(t *testing.T) *bench {
 	t.Cleanup(cancel)
 	c.ctx = ctx
 	c.n = rand.Uint64() // only to be different
+	c.names = &names{again: map[string]int{}}
 	return &c
 }
 
@@ -152,12 +175,19 @@ func (b *bench) with(t *testing.T) *bench {
 // lost it: a wait of some seconds is given up, and made again.
 func (b *bench) take(l backends.Locker, lock, owner string) backends.Lease {
 	b.Helper()
+	lease, _ := b.takeTold(l, lock, owner)
+	return lease
+}
+
+// takeTold is take, with what the client is told of the lease.
+func (b *bench) takeTold(l backends.Locker, lock, owner string) (backends.Lease, *hookLog) {
+	b.Helper()
 	for {
 		ctx, cancel := context.WithTimeout(b.ctx, 8*time.Second)
-		lease, _, err := b.attempt(ctx, l.Acquire, lock, owner)
+		lease, told, err := b.attempt(ctx, l.Acquire, lock, owner)
 		if err == nil {
 			b.Cleanup(cancel) // some give the lock up with the context that it was asked for with
-			return lease
+			return lease, told
 		}
 		givenUp := ctx.Err() != nil
 		cancel()
@@ -165,8 +195,8 @@ func (b *bench) take(l backends.Locker, lock, owner string) backends.Lease {
 			b.Fatalf("acquire %s: %v", lock, err)
 		}
 		b.Logf("acquire %s is made again: %v", lock, err)
-		if b.spec.Ends == history.EndsNever {
-			lock += "-again" // one that had no answer may hold the lock for good
+		if b.spec.Ends != history.EndsLease {
+			b.names.leave(lock)
 		}
 	}
 }
