@@ -40,7 +40,7 @@ func Choose(c *Catalogue, text string, args ...string) (Spec, catalog.Values, er
 	}
 	if len(args) > 0 {
 		if !s.Arguments {
-			return s, v, fmt.Errorf("backend %s takes no arguments, and %q is not a flag: remove it", name, args[0])
+			return s, v, fmt.Errorf("backend %s takes no arguments, and %q is not a flag: remove this word", name, args[0])
 		}
 		b, err := json.Marshal(args)
 		if err != nil {

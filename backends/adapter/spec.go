@@ -76,7 +76,7 @@ func command(v catalog.Values) ([]string, error) {
 		if _, stat := os.Stat(v[paramCmd]); stat == nil {
 			return nil, fmt.Errorf("cmd=%s cannot be run: check that the file is executable (chmod +x)", v[paramCmd])
 		}
-		return nil, fmt.Errorf("cmd=%s: there is no such program on PATH: write the path of the program, as in ./%s", v[paramCmd], v[paramCmd])
+		return nil, fmt.Errorf("cmd=%s names no program on PATH: write the path of the program, as in ./%s", v[paramCmd], v[paramCmd])
 	}
 	return append([]string{file}, args...), nil
 }

@@ -30,7 +30,7 @@ func (a *adapter) About() lockstorm.Fields {
 	return lockstorm.Fields{
 		"name": "certmagic", "version": "1", "doc": "FileStorage of certmagic: lock files that the holder refreshes every 5 s",
 		"library": module + " " + lockstorm.Version(module), "topologies": []string{"local"}, "ends": "lease", "waits": true, "no_try": true, "renews": true,
-		"notes": "certmagic treats a lock file as stale if it was not refreshed for 10 s, and ignores --ttl. So run with --ttl 10s. A waiting client checks the lock file every second.",
+		"notes": "certmagic ignores --ttl, and treats a lock file as stale if it was not refreshed for 10 s. Run with --ttl 10s, because lockstorm derives the durations of its faults from --ttl. A waiting client checks the lock file every second.",
 	}
 }
 
