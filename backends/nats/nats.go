@@ -91,7 +91,7 @@ func (l *lock) connect(ctx context.Context) (err error) {
 	}
 	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket(l.env.Run), TTL: l.env.TTL, Replicas: len(l.env.Nodes)})
 	if err != nil {
-		return fmt.Errorf("%w: cannot create the bucket: %w", backends.ErrNotSent, err) // no lock was asked for yet
+		return fmt.Errorf("%w: cannot create the NATS KV bucket for the locks: %w", backends.ErrNotSent, err) // no lock was asked for yet
 	}
 	l.kv = kv
 	return nil

@@ -105,12 +105,12 @@ func serve(ctx context.Context, addr string) error {
 	opts.NoSigs = true
 	s, err := server.NewServer(opts)
 	if err != nil {
-		return fmt.Errorf("embedded nats at %s: %w", addr, err)
+		return fmt.Errorf("cannot start the embedded NATS server at %s: %w", addr, err)
 	}
 	s.ConfigureLogger()
 	go s.Start()
 	if !s.ReadyForConnections(startTimeout) {
-		return fmt.Errorf("embedded nats at %s did not accept connections within %v", addr, startTimeout)
+		return fmt.Errorf("the embedded NATS server at %s did not accept connections within %v", addr, startTimeout)
 	}
 	<-ctx.Done()
 	s.Shutdown()
