@@ -173,7 +173,7 @@ func infoNumber(ctx context.Context, c *goredis.Client, section, name string) (i
 	}
 	n, err := strconv.ParseInt(infoField(info, name), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("the server does not report %s", name)
+		return 0, fmt.Errorf("the server's answer to INFO contains no number in the field %s", name)
 	}
 	return n, nil
 }

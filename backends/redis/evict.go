@@ -50,7 +50,7 @@ func (a store) Evict(ctx context.Context, policy string, keys []string) (text st
 		if err != nil {
 			return fmt.Errorf("%s: %w", policy, err)
 		}
-		text = fmt.Sprintf("%s evicted %s after lockstorm had written %d other keys of %d kB each (maxmemory %d kB)", policy, strings.Join(keys, ", "), written, fillSize>>10, limit>>10)
+		text = fmt.Sprintf("the policy %s evicted %s after lockstorm had written %d other keys of %d kB each (maxmemory %d kB)", policy, strings.Join(keys, ", "), written, fillSize>>10, limit>>10)
 		return sawAll(ctx, evictions, keys)
 	})
 	return text, err

@@ -91,4 +91,4 @@ func (l *lock) eval(ctx context.Context, s *goredis.Script, refusal error, keys 
 	return n, err
 }
 
-var errZero = errors.New("the script returned 0: the lock's key belongs to another client or does not exist")
+var errZero = errors.New("the server returned 0, because the lock's key belongs to another client or does not exist")

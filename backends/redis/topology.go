@@ -115,7 +115,7 @@ func node(name, config string, args ...string) cluster.Recipe {
 // hint tells of the one setting that old servers do not know.
 func hint(said string) string {
 	if strings.Contains(said, "bind-source-addr") {
-		return "Redis before version 7 cannot set the source address of a server: use --provider container --network bridge, which gives each server an address of its own"
+		return "Redis before version 7 cannot set the source address of its connections to other servers: use --provider container --network bridge, which gives each server an address of its own"
 	}
 	return ""
 }

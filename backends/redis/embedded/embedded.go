@@ -33,7 +33,7 @@ func Serve(ctx context.Context, addr string) error {
 	m := miniredis.NewMiniRedis()
 	m.ClockTTL(true)
 	if err := m.StartAddr(addr); err != nil {
-		return fmt.Errorf("embedded redis at %s: %w", addr, err)
+		return fmt.Errorf("cannot start the embedded Redis server at %s: %w", addr, err)
 	}
 	defer m.Close()
 	<-ctx.Done()
