@@ -112,7 +112,7 @@ func (a admin) EndConnection(ctx context.Context, name string) error {
 	}
 	n, err := a.number(ctx, "SELECT CASE WHEN pg_terminate_backend(?) THEN 1 ELSE 0 END", id)
 	if err == nil && n == 0 {
-		err = fmt.Errorf("there is no connection %d", id)
+		err = fmt.Errorf("the server has no connection with the id %d", id)
 	}
 	return err
 }

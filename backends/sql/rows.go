@@ -75,7 +75,7 @@ func (r *rows) lock(ctx context.Context, req backends.Request, how string) (back
 	case errors.Is(err, stdsql.ErrNoRows) && r.missing:
 		l.absent = true
 	case errors.Is(err, stdsql.ErrNoRows):
-		err = fmt.Errorf("%w: the row does not exist", errRefused)
+		err = fmt.Errorf("%w: the lock's row does not exist", errRefused)
 		fallthrough
 	case err != nil:
 		r.undo(ctx, t, err)
@@ -233,7 +233,7 @@ func (l *rowLease) Write(ctx context.Context, register string, _, value int64) e
 	}
 	n, err := l.r.changed(ctx, l.t.conn, text, args...)
 	if err == nil && n == 0 && !l.absent {
-		err = fmt.Errorf("%w: the row no longer exists", errRefused)
+		err = fmt.Errorf("%w: the lock's row no longer exists", errRefused)
 	}
 	l.absent = false
 	if err = l.broke(ctx, err); err != nil {

@@ -35,7 +35,7 @@ var (
 	isolationParam = catalog.Param{Name: paramIsolation, Default: "default", Doc: "isolation level of the transactions: default, read-committed, repeatable-read or serializable"}
 	watchParam     = catalog.Param{Name: paramWatch, Default: "0s", Doc: "time between two checks of a holder's connection (the holder sends an empty statement); 0s: no checks"}
 	idleParam      = catalog.Param{Name: paramIdle, Default: "0s", Doc: "idle time after which the server ends a connection (idle_session_timeout, wait_timeout); the lock then ends with the connection, like a lease that is not renewed; 0s: never"}
-	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "the TCP keepalive time; after this time without a packet, the server's kernel sends one probe; if no answer arrives within the same time again, the kernel ends the connection (tcp_keepalives_idle, tcp_keepalives_interval, tcp_keepalives_count=1; rounded to whole seconds); if user-timeout is also set, the kernel waits for user-timeout instead; 0s: the kernel's default, two hours"}
+	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "TCP keepalive time, rounded to whole seconds: after this time without a packet the server's kernel sends one probe, and ends the connection after the same time without an answer (tcp_keepalives_idle, tcp_keepalives_interval, tcp_keepalives_count=1); if user-timeout is also set, the kernel waits that long for the answer instead; 0s: the kernel's default, two hours"}
 	unheardParam   = catalog.Param{Name: paramUnheard, Default: "0s", Doc: "time after which the server's kernel ends the connection if the client's host has not acknowledged sent data (tcp_user_timeout); 0s: the kernel's default, a quarter of an hour"}
 )
 
@@ -114,7 +114,7 @@ func optimisticSpecs() []backends.Spec {
 	}
 	stamp.Notes = "This lock is flawed: two updates in quick succession get the same time stamp. So a client that read the row between the two updates does not notice the second update, and overwrites the second update."
 	noID := of("sql-optimistic-noid", "no lock: the client reads the row's version, and the database applies the update to every row with this version (the id is missing in the condition)", byNoID)
-	noID.Notes = "This lock is flawed on purpose: WHERE version = v without an id updates the rows of other locks (--locks 2)."
+	noID.Notes = "This lock is flawed on purpose: WHERE version = v without an id also updates rows of other locks. To see this error, run with several locks (--locks 2)."
 	cas := of("sql-value-cas", "no lock: the client reads the row's value, and the database applies the update only if the row still has this value", byValue)
 	cas.Notes = "If other clients change the value and then change it back (A, B, A), the value looks as if it had never changed. So other data that must fit the value, for example a count of its changes, may become wrong."
 	return []backends.Spec{
@@ -245,7 +245,7 @@ func withAdvisory(s backends.Spec, v catalog.Values) (backends.Spec, error) {
 			return s, err
 		}
 		if idle, err := v.Length(paramIdle, time.Second); err == nil && idle > 0 && scope == scopeTransaction {
-			return s, fmt.Errorf("%s=%s applies only to scope=session, because the server uses another time-out for transactions: leave it out, or use scope=session", paramIdle, v[paramIdle])
+			return s, fmt.Errorf("%s=%s applies only to scope=session, because lockstorm sets the server's time-out of idle sessions, not of idle transactions: leave this parameter out, or use scope=session", paramIdle, v[paramIdle])
 		}
 	}
 	watch, err := v.Length(paramWatch, time.Second)

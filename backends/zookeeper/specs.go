@@ -44,7 +44,7 @@ func Specs() []backends.Spec {
 	}
 	queued := []catalog.Param{lostOnParam(onDisconnect), tokenParam(tokenCzxid, tokenSequence, tokenVersion)}
 	fixed := []catalog.Param{lostOnParam(onDisconnect), tokenParam(tokenCzxid, tokenVersion)}
-	rw := spec("zk-rwlock", "a queue of sequential znodes for readers and writers: a reader waits for the last writer's znode before its own; a writer waits for the znode just before its own",
+	rw := spec("zk-rwlock", "a queue of sequential znodes for readers and writers: each reader watches the nearest writer's znode before its own; each writer watches the znode just before its own",
 		queued, inQueue(queue{recheck: true, shared: true}))
 	rw.Model.Kind = history.ModelReadWrite
 	article := spec("zk-seed001", "a flawed lock from an article: sequential znodes; a client calls exists() and then wait(), and misses a notification that arrives between the two calls",

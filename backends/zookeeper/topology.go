@@ -119,7 +119,7 @@ func introduce(said io.Reader, back string) ([]byte, error) {
 	}
 	n := binary.BigEndian.Uint32(head[16:])
 	if n > maxAddress {
-		return nil, fmt.Errorf("the first message of another server has an address of %d bytes, which is too long", n)
+		return nil, fmt.Errorf("another ZooKeeper server introduced itself with an address of %d bytes, which is too long", n)
 	}
 	if _, err := io.CopyN(io.Discard, said, int64(n)); err != nil {
 		return nil, err

@@ -105,7 +105,7 @@ func (w *wire) told(n int, frame []byte) error {
 //	int32 version | int32 time-out in ms | int64 session | ...
 func (w *wire) connected(frame []byte) error {
 	if len(frame) < 16 {
-		return errors.New("the server's answer to connect is too short")
+		return errors.New("the server's answer to the connect request is too short")
 	}
 	timeout, id := time.Duration(int32(binary.BigEndian.Uint32(frame[4:])))*time.Millisecond, binary.BigEndian.Uint64(frame[8:])
 	keep := w.take(connectXid)
@@ -160,7 +160,7 @@ func (f *frames) each(b []byte, do func(n int, frame []byte) error) error {
 	for len(f.rest) >= 4 {
 		size := int(binary.BigEndian.Uint32(f.rest))
 		if size > longest {
-			return fmt.Errorf("a message of %d bytes is too long", size)
+			return fmt.Errorf("a ZooKeeper message of %d bytes is too long", size)
 		}
 		if len(f.rest) < 4+size {
 			return nil
