@@ -45,7 +45,7 @@ func Parse(what, text string, valid []Param) (Values, error) {
 	}
 	given := map[string]bool{}
 	if text == "," {
-		return nil, fmt.Errorf("%s: there is nothing after the colon: write name:key=value, or leave out the colon", what)
+		return nil, fmt.Errorf("%s has nothing after its colon: write name:key=value, or leave out the colon", what)
 	}
 	for pair := range strings.SplitSeq(text, ",") {
 		key, val, ok := strings.Cut(pair, "=")
@@ -122,7 +122,7 @@ func (v Values) Count(name string, def int) (int, error) {
 	}
 	n, err := strconv.Atoi(v[name])
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%s=%s is not a whole number, 1 or more", name, v[name])
+		return 0, fmt.Errorf("%s=%s is not a whole number of at least 1", name, v[name])
 	}
 	return n, nil
 }

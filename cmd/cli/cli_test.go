@@ -92,7 +92,7 @@ func TestUsage(t *testing.T) {
 		// What would be passed over in silence is refused.
 		{"run --backend redis-lua --nemesis client-pause:at=waiting,at=acquired", 3, `parameter "at" of nemesis client-pause is given twice`},
 		{"run --backend redis-lua --nemesis client-pause:clients=c1+c1", 3, "c1 is named twice"},
-		{"run --backend redis-lua --nemesis client-pause:", 3, "there is nothing after the colon"},
+		{"run --backend redis-lua --nemesis client-pause:", 3, "has nothing after its colon"},
 		{"run --backend redis-lua --require=", 3, "--require needs the name of a check"},
 		// Values are named with what they should be, and whose they are.
 		{"run --backend redis-lua --clients two", 3, `--clients "two": the value must be a whole number`},
