@@ -33,7 +33,7 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 	stood := in.HeldUp(span, in.Stands()[client])
 	behind := l.Until - l.Due.V - in.Run.Tolerance
 	if l.Due.Set && stood > 0 && stood >= max(behind, in.Run.Tolerance) { // shorter stays explain nothing, as shorter stalls
-		return checker.Cause{Kind: checker.CauseHarness, Text: fmt.Sprintf("lockstorm itself stopped %s for %s, at a step at which lockstorm can inject a fault", client, checker.Millis(stood))}
+		return checker.Cause{Kind: checker.CauseHarness, Text: fmt.Sprintf("lockstorm itself delayed %s for %s, because the client had to wait for lockstorm at a step at which a fault can act", client, checker.Millis(stood))}
 	}
 	if f := in.heldBy(l); f != nil {
 		return FaultCause(f)
@@ -47,7 +47,7 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 	}
 	if l.OnItsWay {
 		if waited := in.waited(span); waited >= behind && waited > (span.To-span.From)/2 {
-			return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("the host was busy while a request of %s was on its way: tasks waited %s of %s for a processor or a disk", client, checker.Millis(waited), checker.Millis(span.To-span.From))}
+			return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("the host was busy while a request of %s was on its way: for %s of the %s that the request took, tasks waited for a processor or a disk", client, checker.Millis(waited), checker.Millis(span.To-span.From))}
 		}
 		return delayed(overrun(l.Grant, l.Until), l.From, l.Due)
 	}

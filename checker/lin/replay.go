@@ -9,7 +9,7 @@ import (
 
 // Contradiction is why a check has no verdict whose order of the operations is rejected by the replay.
 func Contradiction(err error) string {
-	return fmt.Sprintf("lockstorm contradicts itself (a bug in lockstorm, not in the lock): it found an order of the operations, but a second test rejects this order: %v", err)
+	return fmt.Sprintf("lockstorm contradicts itself (a bug in lockstorm, not in the lock), because a second test rejects the order of the operations that lockstorm found: %v", err)
 }
 
 // Replay carries out operations in the order that is claimed for them, on a lock of the model,

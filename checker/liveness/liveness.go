@@ -35,7 +35,7 @@ func (in question) final(recoveries []checker.Recovery, figures checker.Figures)
 		return checker.Undecided(checker.CodeNoFinal, "the history does not contain the recovery test (after all faults, each client acquires each lock once more)")
 	}
 	if healed := in.lastHeal(); healed > from {
-		return checker.Undecided(checker.CodeStillHurt, "when the recovery test (each client acquires each lock once more) began ("+checker.Seconds(from)+"), a fault was still active, or the record does not show the end of a fault")
+		return checker.Undecided(checker.CodeStillHurt, "a fault was still active when the recovery test (each client acquires each lock once more) began ("+checker.Seconds(from)+"), or the record does not show the end of a fault")
 	}
 	var findings []checker.Finding
 	untried := ""
