@@ -29,7 +29,7 @@ func (s *Server) giveClock(shim string) error {
 func (s *Server) Jump(ctx context.Context, d time.Duration) (string, error) {
 	timer, ok := As[Timer](s)
 	if s.clock == nil || !ok {
-		return "", fmt.Errorf("lockstorm cannot change the clock of %s", s.Name())
+		return "", fmt.Errorf("lockstorm cannot change the clock of %s, because the server has no clock of its own or does not report its time", s.Name())
 	}
 	offset, err := s.clock.Jump(d)
 	if err != nil {
