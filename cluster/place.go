@@ -46,7 +46,7 @@ func (p Place) PortOf(node string) (int, error) { return p.PeerPort(node, "") }
 func (p Place) PeerPort(node, name string) (int, error) {
 	port, ok := p.peers[peerPort{node, name}]
 	if !ok {
-		return 0, fmt.Errorf("this server has no address for port %[2]q of node %[1]s (port \"\" is the main port): check the two names, and the field Peering of the port", node, name)
+		return 0, fmt.Errorf("this server has no address for port %[2]q of node %[1]s (port \"\" is the main port): check the name of the node, the name of the port, and the port's field Peering", node, name)
 	}
 	return port, nil
 }
@@ -88,7 +88,7 @@ func (p Place) ExpandAll(texts []string) ([]string, error) {
 	for i, text := range texts {
 		var err error
 		if out[i], err = p.expand(text); err != nil {
-			return nil, fmt.Errorf("argument %q of the server's command: %w", text, err)
+			return nil, fmt.Errorf("cannot fill in the template in argument %q of a command: %w", text, err)
 		}
 	}
 	return out, nil

@@ -32,7 +32,7 @@ func (Process) Available(t Topology) error {
 			return err
 		}
 		if r.Contained && os.Getuid() == 0 && proc.Containable() != nil {
-			return fmt.Errorf("the server %s refuses to run as root, and %w: run lockstorm as another user", r.Binary, proc.Containable())
+			return fmt.Errorf("the server %s refuses to run as root, so run lockstorm as another user (lockstorm cannot run the server as nobody, because %w)", r.Binary, proc.Containable())
 		}
 		for _, file := range r.Needs {
 			if _, err := os.Stat(file); err != nil {
@@ -177,7 +177,7 @@ func writeFresh(r Recipe, place Place) error {
 func writeFile(r Recipe, place Place, name, text string) error {
 	body, err := place.expand(text)
 	if err != nil {
-		return fmt.Errorf("file %s of %s: %w", name, r.Name, err)
+		return fmt.Errorf("cannot fill in the template of file %s of server %s: %w", name, r.Name, err)
 	}
 	path := filepath.Join(place.Dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

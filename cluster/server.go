@@ -127,7 +127,7 @@ func (s *Server) Restart(ctx context.Context) (string, error) {
 	s.op.Lock()
 	defer s.op.Unlock()
 	if !s.Down() {
-		return s.Name() + " was started again by another fault", nil
+		return s.Name() + " is already running, because another fault started it again", nil
 	}
 	before := s.Addr()
 	old := s.current().Pid()

@@ -63,7 +63,7 @@ func TestPrepareFails(t *testing.T) {
 		"prepare store-1: no-such-program":                                {"no-such-program"},
 		`this server has no address for port "" of node store-9`:          {"echo", `{{.PortOf "store-9"}}`},
 		`the server has no port with the name "peers"`:                    {"echo", `{{.PortNamed "peers"}}`},
-		`prepare store-1: argument "{{.Nothing}}"`:                        {"echo", "{{.Nothing}}"},
+		`cannot fill in the template in argument "{{.Nothing}}"`:          {"echo", "{{.Nothing}}"},
 		`this server has no address for port "elections" of node store-1`: {"echo", `{{.PeerPort "store-1" "elections"}}`},
 	} {
 		mustSay(t, newBench(t).fails(one(func(r *cluster.Recipe) { r.Prepare = [][]string{prepare} })), want)
@@ -209,7 +209,7 @@ func TestRestartMoves(t *testing.T) {
 	}
 	mustSay(t, proof, "has restarted as pid")
 	mustSay(t, proof, s.Addr())
-	if proof, err = s.Restart(b.ctx); err != nil || proof != "store-1 was started again by another fault" {
+	if proof, err = s.Restart(b.ctx); err != nil || proof != "store-1 is already running, because another fault started it again" {
 		t.Errorf("a second restart: %q, %v", proof, err)
 	}
 }

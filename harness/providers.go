@@ -167,7 +167,7 @@ func (s *session) moveIn(ctx context.Context) error {
 	for name, t := range s.tenants() {
 		found, err := t.Of(ctx, s.runID())
 		if err != nil {
-			return fmt.Errorf("before the run, lockstorm looks for keys with this run's name on %s, but the look-up failed: %w", name, err)
+			return fmt.Errorf("cannot check whether server %s already has keys with this run's name: %w", name, err)
 		}
 		if len(found) > 0 {
 			return fmt.Errorf("server %s already has keys with this run's name (number of keys: %d; for example %s). The keys may belong to another program, so lockstorm changed nothing. Start the run again: each run has a new name", name, len(found), found[0])

@@ -126,7 +126,7 @@ func (s Store) Followers(ctx context.Context) (int, error) {
 // InSync compares what the replicas have confirmed with what the store has.
 func (s Store) InSync(ctx context.Context, followers int) (bool, string, error) {
 	n, err := s.number(ctx, "INSYNC")
-	return err == nil && int(n) >= followers, fmt.Sprintf("%d of %d replicas have all", n, followers), err
+	return err == nil && int(n) >= followers, fmt.Sprintf("%d of %d replicas have all data of the master", n, followers), err
 }
 
 // Has says which of the keys exist.

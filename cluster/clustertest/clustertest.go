@@ -63,7 +63,7 @@ func serveAs(ctx context.Context, what string, args []string) error {
 		<-ctx.Done()
 		return nil
 	default:
-		return fmt.Errorf("%s is nothing that can be served", what)
+		return fmt.Errorf("clustertest: unknown kind of child process: %s", what)
 	}
 }
 
@@ -82,7 +82,7 @@ func Self() string {
 // Recipe is one store that follows nobody.
 func Recipe(name string) cluster.Recipe {
 	return cluster.Recipe{
-		Name: name, Role: history.RoleMaster, Data: true, Binary: Self(), Package: "none: it is this binary",
+		Name: name, Role: history.RoleMaster, Data: true, Binary: Self(), Package: "none: the server is this test binary",
 		Args:  []string{childArg, serveStore, "{{.Addr}}", "{{.Source}}", flagPrimary},
 		Ready: Ready, Admin: func(addr func() string) any { return Store{asker{addr}} },
 		Refusal: Refusal, Policies: []string{"oldest", "any"},
@@ -99,7 +99,7 @@ func Ready(ctx context.Context, addr string, pid int) error {
 		return err
 	}
 	if pid != 0 && got != strconv.Itoa(pid) {
-		return fmt.Errorf("pid %s answers at %s, not %d", got, addr, pid)
+		return fmt.Errorf("pid %s answers at %s, but pid %d was expected", got, addr, pid)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func Several(n int) cluster.Topology {
 // Replicated is a master, its replicas, and supervisors that replace it; with none of them
 // nobody does.
 func Replicated(stores, supervisors int) cluster.Topology {
-	t := cluster.Topology{Name: "test-replicated", Doc: "a replicated store of a test", Recovery: time.Second}
+	t := cluster.Topology{Name: "test-replicated", Doc: "a master, its replicas and its supervisors, for tests", Recovery: time.Second}
 	for i := range stores {
 		r := Recipe(storeName(i))
 		r.Peering = cluster.Announced

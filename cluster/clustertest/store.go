@@ -101,7 +101,7 @@ func (s *store) data(words []string) string {
 		if s.full = s.drop(args[1:]) > 0; !s.full {
 			return "-nothing to evict"
 		}
-		return fmt.Sprintf("+%s went by policy %s", strings.Join(args[1:], ", "), args[0])
+		return fmt.Sprintf("+evicted %s (policy %s)", strings.Join(args[1:], ", "), args[0])
 	case words[0] == "ROOM":
 		s.full = false
 		return "+OK"

@@ -147,5 +147,5 @@ func (v *supervisor) promote(ctx context.Context, views []view) error {
 			return err
 		}
 	}
-	return fmt.Errorf("no replica answers, of %d stores", len(v.stores))
+	return fmt.Errorf("no replica answers (number of stores: %d)", len(v.stores))
 }

@@ -88,7 +88,7 @@ func (d *daemon) get(ctx context.Context, c compose.Choices, i compose.Image, sa
 		}
 		say(fmt.Sprintf("image %s cannot be pulled, so lockstorm builds an equivalent image from compose/images/%s", ref, i.Name))
 	} else {
-		say("building the image of compose/images/" + i.Name)
+		say("building an image from compose/images/" + i.Name)
 	}
 	if err := d.build(ctx, i); err != nil {
 		return image{}, fmt.Errorf("%w; load an image (docker load), or choose another image with --image %s=REF",

@@ -75,7 +75,7 @@ func (p *Provider) begin(ctx context.Context, d *daemon, r cluster.Recipe, img i
 		made()
 	}
 	if err != nil {
-		return started{}, fmt.Errorf("container %s of image %s: %w", name, img.ref, errFirst(err))
+		return started{}, fmt.Errorf("cannot create container %s of image %s: %w", name, img.ref, errFirst(err))
 	}
 	s := started{id: c.GetContainerID(), name: name}
 	if _, err := d.api.ContainerStart(ctx, s.id, client.ContainerStartOptions{}); err != nil {
@@ -83,7 +83,7 @@ func (p *Provider) begin(ctx context.Context, d *daemon, r cluster.Recipe, img i
 		if strings.Contains(err.Error(), "executable file not found") || strings.Contains(err.Error(), "no such file or directory") {
 			return s, fmt.Errorf("image %s does not contain the program %s, so the image is not a %s image: choose another image", img.ref, command[0], r.Image)
 		}
-		return s, fmt.Errorf("container %s of image %s: %w", name, img.ref, errFirst(err))
+		return s, fmt.Errorf("cannot start container %s of image %s: %w", name, img.ref, errFirst(err))
 	}
 	return s, nil
 }

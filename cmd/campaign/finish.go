@@ -69,7 +69,8 @@ func (v *verb) finish(ctx context.Context, r reach, f finishFlags) error {
 		return v.ended(ctx, err)
 	}
 	if missing := s.Of - s.Done; missing > 0 && !f.now {
-		return &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("runs without an outcome: %d of %d (%s; %s running): start workers and run campaign finish again (--wait waits for the missing runs; --now judges only the runs that have an outcome)",
+		return &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("%d of %d runs have no outcome yet (%s; %s running). Start workers and run campaign finish again "+
+			"(--wait waits for the missing runs; --now judges only the runs that have an outcome)",
 			missing, s.Of, lost(again), cli.Plural(len(s.Workers), "worker"))}
 	}
 	return v.gather(ctx, c, f)
@@ -229,16 +230,16 @@ func (v *verb) show(s *campaign.State, asJSON bool) error {
 		fmt.Fprintf(v.st.Stdout, "  cell %s is a search for violations. The search found %s: %s\n", cell, cli.Plural(len(s.Found[cell]), "distinct violation"), strings.Join(s.Found[cell], "; "))
 	}
 	if n := s.Attempts - s.Done; n > 0 {
-		fmt.Fprintf(v.st.Stdout, "  %s had to be repeated. In %s the host disturbed the run, or a server or tool was missing on the host\n", cli.Plural(n, "attempt"), cli.Plural(s.Disturbed, "attempt"))
+		fmt.Fprintf(v.st.Stdout, "  %s to make a run had to be repeated. In %s the host disturbed the run, or a server or tool was missing on the host\n", cli.Plural(n, "attempt"), cli.Plural(s.Disturbed, "attempt"))
 	}
 	if len(s.Lost) > 0 {
 		fmt.Fprintf(v.st.Stdout, "  the campaign's queue of runs has lost %s: to publish the lost tasks again, run campaign finish\n", cli.Plural(len(s.Lost), "task"))
 	}
 	full := ""
 	if float64(s.Bytes) > fullSoon*float64(s.Room) {
-		full = ": the storage is nearly full: remove other campaigns, or remove this campaign and start it again with a larger --max-size"
+		full = "; the storage is nearly full: remove other campaigns, or remove this campaign and start it again with a larger --max-size"
 	}
-	fmt.Fprintf(v.st.Stdout, "  runs stored: %s of %s%s\n", units.BytesSize(float64(s.Bytes)), units.BytesSize(float64(s.Room)), full)
+	fmt.Fprintf(v.st.Stdout, "  size of the stored runs: %s of at most %s%s\n", units.BytesSize(float64(s.Bytes)), units.BytesSize(float64(s.Room)), full)
 	w := tabwriter.NewWriter(v.st.Stdout, 0, 0, 2, ' ', 0)
 	for _, name := range slices.Sorted(maps.Keys(s.Workers)) {
 		fmt.Fprintf(w, "  worker %s\t%s\n", name, strings.Join(s.Workers[name].Running, ", "))

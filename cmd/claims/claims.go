@@ -103,7 +103,7 @@ func chooseClaims(numbers []string) ([]own.Claim, error) {
 		n, err := strconv.Atoi(text)
 		c, ok := own.FindClaim(n)
 		if err != nil || !ok {
-			return nil, fmt.Errorf("there is no claim %q: run %q to list the claims", text, "claims")
+			return nil, fmt.Errorf("there is no claim %q: the command %q lists the claims", text, "claims")
 		}
 		out = append(out, c)
 	}

@@ -40,7 +40,7 @@ func TestUsage(t *testing.T) {
 		{"claims --run --jobs 0 9", 3, "--jobs 0: the value must be a whole number, 1 or more"},
 		{"claims", 0, "42  in part  5 runs   etcd can be used for locks, and"},
 		{"claims 9 --json", 0, `"verdict": "stands"`},
-		{"claims 99", 3, `there is no claim "99": run "claims" to list the claims`},
+		{"claims 99", 3, `there is no claim "99": the command "claims" lists the claims`},
 	} {
 		code, out, errs := lockstorm(t, strings.Fields(tc.args)...)
 		if code != tc.code || !strings.Contains(out+errs, tc.want) {

@@ -60,7 +60,7 @@ func (a *App) check(ctx context.Context, paths []string, asJSON bool) error {
 	worst := harness.ExitPass
 	all := []*checker.Results{}
 	for _, path := range paths {
-		where := "none: reports are written only for run directories, and " + path + " is a file"
+		where := "none (reports are written only for run directories, and " + path + " is a file)"
 		j, err := harness.Interruptible(ctx, path, func() (j *harness.Judged, err error) {
 			j, where, err = a.judge(path)
 			return j, err
@@ -147,7 +147,7 @@ func (a *App) judge(path string) (*harness.Judged, string, error) {
 		return j, absolute(filepath.Join(path, harness.ReportFile)), err
 	}
 	j, err := harness.JudgeFile(a.cat, path)
-	return j, "none: reports are written only for run directories, and " + path + " is a file", err
+	return j, "none (reports are written only for run directories, and " + path + " is a file)", err
 }
 
 // worse keeps the code that must not be masked: 1 before 130, 70, 4, 3, 2, 5 and 0.

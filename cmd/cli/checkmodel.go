@@ -223,7 +223,7 @@ func statesBefore(m models.Model, o models.Result) string {
 	if strings.HasPrefix(m.Name, "register") {
 		object = "register"
 	}
-	text := fmt.Sprintf("the earlier operations have several legal orders. Depending on the order, the %s is then in one of %d states, and in each of these states this operation is impossible: %s",
+	text := fmt.Sprintf("depending on the order of the earlier operations, the %s is in one of %d states, and none of these states allows this operation: %s",
 		object, len(o.Before)+o.More, strings.Join(o.Before, "; "))
 	if o.More > 0 {
 		text += fmt.Sprintf("; and %d more", o.More)

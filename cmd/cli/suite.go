@@ -84,7 +84,7 @@ If several of the codes 1, 4, 2 and 5 apply, suite uses the first of them in thi
 	f.StringVar(&s.out, "out", "", "directory of the suite; it must be empty or absent (default: "+runsDir+"/NAME-TIME)")
 	f.StringVar(&s.shard, "shard", "", "i/n: run only shard i of n shards; the command merge combines the results of the shards")
 	Number(f, &s.jobs, "jobs", 1, 0, "maximum number of parallel runs (default: by processors and memory)")
-	Number(f, &s.retry, "retry", 0, 4, "how often to retry a run that the host disturbed. suite makes the retries one by one, after all other runs. suite retries a run with exit code 4 (for example, a server did not start) at most once. If the host was busy, suite also retries a run with exit code 2 (inconclusive), and a run with exit code 0 in which no fault took effect. suite never retries other runs")
+	Number(f, &s.retry, "retry", 0, 4, "how often to retry a run that the host disturbed, one by one after all other runs. Retried are runs with exit code 4 (for example, a server did not start), at most once; and if the host was busy, runs with exit code 2 (inconclusive), and with 0 if no fault took effect")
 	f.BoolVar(&s.failFast, "fail-fast", false, "start no more runs after the first unexpected violation")
 	Number(f, &s.failures, "max-failures", 1, 0, "start no more runs after this many unexpected violations (default: no limit)")
 	positive(f, &s.budget, "budget", "start no more runs after this time (default: the budget in the suite file)")
@@ -95,7 +95,7 @@ If several of the codes 1, 4, 2 and 5 apply, suite uses the first of them in thi
 	f.StringArrayVar(&s.replace, "replace", nil, "OLD=NEW: run the backend NEW in place of the backend OLD in the whole suite, with the same expected outcomes")
 	f.BoolVar(&s.list, "list", false, "list the cells with their expected outcomes and the estimated time, without making runs")
 	f.BoolVar(&s.print, "print", false, "print the suite file, without making runs")
-	Number(f, &s.matrix, "print-matrix", 1, 0, "split the suite into n shards, and print a list of them as JSON, for a dynamic matrix of a CI service (a job for each shard), without making runs")
+	Number(f, &s.matrix, "print-matrix", 1, 0, "print a list of n shards of the suite as JSON, from which a CI service makes a job for each shard (dynamic matrix), without making runs")
 	f.BoolVar(&s.schema, "schema", false, "print the JSON schema of suite files, for editors, without making runs")
 	f.BoolVar(&s.asJSON, "json", false, "print results.json on stdout")
 	return cmd

@@ -86,7 +86,7 @@ the brackets contain the range of the values. The columns have these meanings:
 		p.row(cells...)
 	}
 	p.line(`
-## What this does not say
+## What this page does not show
 
 - Two locks in the same group may really differ, although these runs do not show a significant difference. More runs would show more significant
   differences.

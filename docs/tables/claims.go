@@ -99,7 +99,7 @@ func articles(numbers string) string {
 	case numbers == "all":
 		return "all five articles"
 	case numbers == "ours":
-		return "this claim is not from the articles; lockstorm adds it to claim 10"
+		return "lockstorm (in none of the articles; an addition to claim 10)"
 	case strings.Contains(numbers, ","):
 		return "articles " + numbers
 	}

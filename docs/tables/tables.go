@@ -183,7 +183,7 @@ func tick(b bool) string {
 // matrix is what each backend does under each fault.
 func (p *page) matrix(c *harness.Catalogue) {
 	p.line(`
-## What they do under faults
+## What the locks do under faults
 
 The tables show the expected outcome of each lock under each fault, with default parameters and the default topology. If a fault needs
 several servers (for example ` + "`leader-kill`" + `) and the default topology has only one, the run uses a topology with several servers. Each run also changes data without a fence (` + "`--fencing both`" + `), so the tables show findings that are inherent to

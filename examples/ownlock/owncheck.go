@@ -68,7 +68,7 @@ func ledgerWhole(in *checker.Input) checker.Result {
 		figures["ledger_entries"] += int64(len(entries))
 		figures["ledger_entries_lost"] += lost
 	}
-	r := checker.Conclude("replay of the ledger, from the entries that were acknowledged to clients", findings, len(findings))
+	r := checker.Conclude("replay of the acknowledged entries of the ledger", findings, len(findings))
 	r.Figures, r.Proof = figures, checker.NewProof(proof)
 	return r
 }
@@ -161,7 +161,7 @@ func twice(in *checker.Input, a, b posted) checker.Finding {
 		f.Cause, f.CauseKind, f.Fault = late.Text, late.Kind, late.Fault
 		return f
 	}
-	f.Cause, f.CauseKind, f.Doubtful = "a write with unknown outcome, or an error in the record: the two clients never held the lock at the same time", checker.CauseRecord, true
+	f.Cause, f.CauseKind, f.Doubtful = "a write with unknown outcome or an error in the record (the two clients never held the lock at the same time)", checker.CauseRecord, true
 	return f
 }
 

@@ -19,7 +19,7 @@ func TestEvict(t *testing.T) {
 		l.check(l.set(i+1, labLock))
 	}
 	e := l.must("evict:policy=oldest", on(l.node(1), l.node(2)))
-	if e.Proof != "store-1 lock-0 went by policy oldest; store-2 lock-0 went by policy oldest" {
+	if e.Proof != "store-1 evicted lock-0 (policy oldest); store-2 evicted lock-0 (policy oldest)" {
 		t.Errorf("proof %q", e.Proof)
 	}
 	for i := range 2 {

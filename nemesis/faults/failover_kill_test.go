@@ -91,7 +91,7 @@ func TestFailoverKillGivesUp(t *testing.T) {
 	l.work()
 	held := l.must("partition-replication:mode=hold", on(l.node(1)))
 	l.check(l.store(1).Set(l.ctx, "k", "c1"))
-	l.givesUp("failover-kill", on(l.node(1)), "the replicas do not catch up with the master: 0 of 1 replicas have all")
+	l.givesUp("failover-kill", on(l.node(1)), "the replicas do not catch up with the master: 0 of 1 replicas have all data of the master")
 	if l.node(1).Down() {
 		t.Error("the master was killed")
 	}

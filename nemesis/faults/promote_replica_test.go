@@ -21,7 +21,7 @@ func TestPromoteReplica(t *testing.T) {
 		t.Errorf("on record are kills of %v", l.kills)
 	}
 	l.await("grant by the new master", func() bool { return l.grantsAt("store-2") > 0 })
-	l.says(l.heal(e), "links restored: 1; store-1 (pid", "this server is now a follower, and lockstorm has deleted its old data; 1 of 1 replicas have all")
+	l.says(l.heal(e), "links restored: 1; store-1 (pid", "this server is now a follower, and lockstorm has deleted its old data; 1 of 1 replicas have all data of the master")
 	if l.node(1).Role() != nemesis.RoleReplica || l.node(2).Role() != history.RoleMaster {
 		t.Errorf("they are %s and %s", l.node(1).Role(), l.node(2).Role())
 	}

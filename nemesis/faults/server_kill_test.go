@@ -41,7 +41,7 @@ func TestServerKillTwice(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 0)
 	first, second := l.must("server-kill", on(l.node(1))), l.must("server-kill", on(l.node(1)))
 	l.says(l.heal(second), "answers again")
-	l.says(l.heal(first), "store-1 was started again by another fault")
+	l.says(l.heal(first), "store-1 is already running, because another fault started it again")
 }
 
 func TestServerKillPlans(t *testing.T) {
