@@ -32,7 +32,7 @@ func (Process) Available(t Topology) error {
 			return err
 		}
 		if r.Contained && os.Getuid() == 0 && proc.Containable() != nil {
-			return fmt.Errorf("the server %s refuses to run as root, and %w: run lockstorm as another user", r.Binary, proc.Containable())
+			return fmt.Errorf("run lockstorm as another user, because the server %s refuses to run as root, and %w", r.Binary, proc.Containable())
 		}
 		for _, file := range r.Needs {
 			if _, err := os.Stat(file); err != nil {

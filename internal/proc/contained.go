@@ -22,7 +22,7 @@ func (s *Starter) StartContained(name string, cmd *exec.Cmd) (*Process, error) {
 	if err == nil {
 		cmd.SysProcAttr = namespaces()
 	} else if os.Getuid() == 0 {
-		return nil, fmt.Errorf("cannot start %s: this server refuses to run as root, and %w: run lockstorm as another user", name, err)
+		return nil, fmt.Errorf("cannot start %s: run lockstorm as another user, because this server refuses to run as root, and %w", name, err)
 	}
 	return s.start(name, cmd, true)
 }
@@ -108,7 +108,7 @@ func (p *Process) signalEach(sig syscall.Signal, pids []int) error {
 	var errs []error
 	for _, pid := range pids {
 		if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
-			errs = append(errs, fmt.Errorf("cannot send %v to process %d, which belongs to %s: %w", sig, pid, p.Name, err))
+			errs = append(errs, fmt.Errorf("cannot send the signal %q to process %d, which belongs to %s: %w", sig, pid, p.Name, err))
 		}
 	}
 	return errors.Join(errs...)
