@@ -91,10 +91,10 @@ func checkCarried(s Spec, at string, own catalog.Values) error {
 		return nil
 	}
 	if s.OfGrant {
-		return fmt.Errorf("at=%s: the fault %s acts on the grant of a client, but when the fault acts on a message, lockstorm does not know the grant: name a point of the client instead", at, s.Name)
+		return fmt.Errorf("at=%s makes the fault %s act on a message, but this fault needs the grant of a client, which lockstorm does not know then: name a point of the client instead", at, s.Name)
 	}
 	if s.keeps(own) {
-		return fmt.Errorf("at=%s: the fault %s stops a client at a point, but when the fault acts on a message, lockstorm cannot stop the client: name a point of the client instead, or use the fault packet-delay", at, s.Name)
+		return fmt.Errorf("at=%s makes the fault %s act on a message, but this fault must stop a client at a point: name a point of the client instead, or use the fault packet-delay", at, s.Name)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func checkUnmet(s Spec, v catalog.Values) error {
 	}
 	for _, p := range s.Params {
 		if (p.Name == paramStay || p.Name == paramGrant) && v[p.Name] != p.Default {
-			return fmt.Errorf("%s=%s has no meaning with at=%s: when the fault acts on a message, lockstorm does not stop the client, and does not know the client's grant: leave out %s=", p.Name, v[p.Name], v[paramAt], p.Name)
+			return fmt.Errorf("%s=%s has no meaning with at=%s, because lockstorm then does not stop the client, and does not know the client's grant: leave out %s=", p.Name, v[p.Name], v[paramAt], p.Name)
 		}
 	}
 	return nil

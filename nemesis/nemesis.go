@@ -99,7 +99,7 @@ func (s Spec) Valid() error {
 	case s.Links&^(ToServers|ToRegister) != 0:
 		return errors.New("the field `Links` must be ToServers, ToRegister, both (ToServers|ToRegister), or 0")
 	case s.Fault != nil && s.Family == history.FamilyMixed:
-		return errors.New("the field `Family` is \"mixed\", but the field `Draw` is not set: set `Draw`, or choose another family, because a spec with a single fault cannot be mixed")
+		return errors.New("the field `Family` is \"mixed\", but the field `Draw` is not set: set `Draw` (the function that draws faults at random), or choose another family")
 	}
 	return errors.Join(s.validTogether(), s.validStrikes(), s.validParams())
 }

@@ -158,7 +158,7 @@ func checkWhile(c *Catalogue, in Input, number, index int) error {
 func (q Request) checkFaults(c *Catalogue) error {
 	for i, st := range q.Steps {
 		if _, err := st.injects(c, q); err != nil {
-			return fmt.Errorf("step %d of %s: %w", i+1, q.Spec, err)
+			return fmt.Errorf("step %d of the fault %s: %w", i+1, q.Spec, err)
 		}
 	}
 	return nil
@@ -168,7 +168,7 @@ func (q Request) checkFaults(c *Catalogue) error {
 func (st Step) injects(c *Catalogue, q Request) (Spec, error) {
 	spec, err := c.Get(cmp.Or(st.Fault, q.Fault))
 	if err == nil && spec.Fault == nil {
-		err = fmt.Errorf("%s is not a fault that a step can inject", spec.Name)
+		err = fmt.Errorf("a step must name a single fault, not %s", spec.Name)
 	}
 	return spec, err
 }

@@ -124,7 +124,7 @@ func (r *Runner) meet(ctx context.Context, f history.Fault, st Step) (*Hit, bool
 	for {
 		gone, err := r.beside(within, st.While)
 		if err != nil {
-			r.miss(f, fmt.Errorf("fault number %d was not active in time, or while it was active no client reached %s often enough (parameter nth=%d)", st.While, st.where(), max(st.Nth, 1)))
+			r.miss(f, fmt.Errorf("this fault acts only while fault number %d is active, but that fault was not active in time, or no client reached %s often enough meanwhile (parameter nth=%d)", st.While, st.where(), max(st.Nth, 1)))
 			return nil, false
 		}
 		if !st.Tied {

@@ -26,7 +26,7 @@ func (p *Plan) Check(c *Catalogue, in Input) error {
 		}
 		for k, st := range q.Steps {
 			if err := errors.Join(st.check(c, q, in), checkWhile(c, in, st.While, i)); err != nil {
-				return fmt.Errorf("step %d of %s: %w", k+1, q.Spec, err)
+				return fmt.Errorf("step %d of the fault %s: %w", k+1, q.Spec, err)
 			}
 		}
 	}
@@ -42,7 +42,7 @@ func (st Step) check(c *Catalogue, q Request, in Input) error {
 		return fmt.Errorf("%s cannot work in this run: %s", spec.Name, why)
 	}
 	if st.At < 0 || st.Until < 0 || st.For < 0 || st.Stay < 0 || st.Nth < 0 || st.SetBack < 0 {
-		return errors.New("the times and counts of a step must not be negative")
+		return errors.New("the times and counts of a step in the saved plan must not be negative")
 	}
 	if st.Ends != "" && st.Ends != UntilGranted {
 		return fmt.Errorf("the field \"ends\" of a step in the saved plan has the unknown value %q: choose %s", st.Ends, UntilGranted)

@@ -85,7 +85,7 @@ func checkSelector(param, selector string, names []string, most int, roles []str
 			return fmt.Errorf("%s=%s: %s is named twice", param, selector, name)
 		}
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("%s=%s: there is no %q at the start of the run: choose a number, %s, or names from %s joined by +",
+			return fmt.Errorf("%s=%s: nothing is named %q at the start of the run; choose a number, %s, or names from %s joined by +",
 				param, selector, name, strings.Join(roles, ", "), strings.Join(names, ", "))
 		}
 	}

@@ -57,7 +57,7 @@ func (s *scene) overtaken(c Claim) (story []string, err error) {
 		}
 	}
 	if n == 0 || g.Acquire.Start() != c.From || g.From() != c.To {
-		return nil, fmt.Errorf("the events do not prove the finding: no client with a later request got lock %[2]s before grant %[1]s, or the times in the finding differ from the times in the events", g.ID, g.Lock)
+		return nil, fmt.Errorf("the events do not prove the finding: no client with a later request got lock %[2]s before the client of grant %[1]s got it, or the times in the finding differ from the times in the events", g.ID, g.Lock)
 	}
 	return []string{fmt.Sprintf("%s waited for lock %s from %s to %s; meanwhile clients that had asked later got the lock first (grants: %d).", g.Client, g.Lock, seconds(c.From), seconds(c.To), n)}, none(c)
 }

@@ -148,7 +148,7 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 			return errors.New("by the rules of this lock, two clients may hold these two grants at the same time")
 		}
 		if c.Rule == lateWrite {
-			return errors.New("the two clients believed at the same time that they held the lock, so no write came late, and the rule cannot be late-write")
+			return errors.New("the two clients believed at the same time that they held the lock, so no write came late, and the rule of the finding cannot be late-write")
 		}
 		return s.classed(c, first, second, both.From)
 	}
@@ -156,7 +156,7 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 		return errors.New("the two clients never believed at the same time that they held the lock, and no write came late (that is, after its client had lost the lock), so the events prove no violation")
 	}
 	if logged := len(s.logged(e.Grant)) > 0; c.Rule == lostUpdate && logged {
-		return errors.New("the two clients never believed at the same time that they held the lock: the write came late (that is, after its client had lost the lock), so the rule must be late-write")
+		return errors.New("the two clients never believed at the same time that they held the lock: the write came late (that is, after its client had lost the lock), so the rule of the finding must be late-write")
 	}
 	return same(c, inherent, applied)
 }

@@ -35,13 +35,13 @@ func (s *scene) robs(g, victim *history.Grant, rel *history.Call, asked map[stri
 	base := g.RunsOut(s.Run.Tolerance)
 	switch {
 	case s.Model.Together(g, victim) || !after:
-		return errors.New("by the rules of this lock, two clients may hold the two grants at the same time, or the events do not show that the second grant is the later one")
+		return errors.New("by the rules of this lock, two clients may hold the two grants of the finding at the same time, or the events do not show that the second grant is the later one")
 	case victim.From() > rel.End() || s.seen(victim.Client) < rel.End():
 		return fmt.Errorf("no event shows that %s held the lock at the time of the release", victim.Client)
 	case s.Leased() && rel.End() >= victim.RunsOut(s.Run.Tolerance):
 		return fmt.Errorf("the lease of grant %s had run out before the store carried out the release, so the release freed no lock of another client", victim.ID)
 	case s.Leased() && victim.From() < min(g.From(), base):
-		return fmt.Errorf("grant %s is earlier than grant %s, but the finding must name a release that freed the lock of a later grant", victim.ID, g.ID)
+		return fmt.Errorf("grant %s is earlier than the released grant %s, but the finding must name a release that freed the lock of a later grant", victim.ID, g.ID)
 	}
 	for _, own := range victim.Releases {
 		if own.Start() <= rel.End() {

@@ -102,7 +102,7 @@ func faultSentence(e *history.Event) string {
 	case e.Type == history.OK:
 		return "lockstorm ended the fault %s (number %d)"
 	}
-	return "lockstorm may not have ended the fault %s (number %d)"
+	return "it is unknown whether lockstorm ended the fault %s (number %d)"
 }
 
 // meanings say what the errors of an operation mean, where the word alone does not.

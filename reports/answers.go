@@ -203,7 +203,7 @@ func costCell(r *checker.Results, h *happening) cell {
 	case counted && r.Stats["updates_acked"] == 0:
 		c.Text = "no update was lost, because no update was acknowledged"
 	case counted || r.Stats["updates_acked"] > 0:
-		c.Text = "no update was lost because of this finding"
+		c.Text = "this finding did not cause the loss of an update"
 	default:
 		c.Text = "not measured: the clients wrote no data"
 	}

@@ -43,7 +43,7 @@ func united(bands []band) (out []band) {
 		if b.class == checker.Defect || out[last].class == "" {
 			out[last].class = b.class
 		}
-		out[last].text = fmt.Sprintf("between %[2]s and %[3]s several clients held the lock at once, %[1]d times", together, moment(out[last].From), moment(out[last].To))
+		out[last].text = fmt.Sprintf("several clients held the lock at once: %[1]d times between %[2]s and %[3]s", together, moment(out[last].From), moment(out[last].To))
 	}
 	return out
 }

@@ -169,8 +169,8 @@ var remedies = map[checker.Code]string{
 	checker.CodeStillHurt:     "Repeat the run with a longer --time, or with a shorter fault.",
 	checker.CodeStarved:       "Repeat the run with fewer --clients.",
 	checker.CodeTimeout:       "Repeat the run with fewer --clients or a shorter --time.",
-	checker.CodeContradiction: "Please report the contradiction with the directory of the run.",
-	checker.CodePanicked:      "Please report the crash of the check with the directory of the run.",
+	checker.CodeContradiction: "Please report the contradiction as a bug of lockstorm, and attach the directory of the run.",
+	checker.CodePanicked:      "Please report the crash of the check, and attach the directory of the run.",
 }
 
 func faultNames(rec *history.Record) (names []string) {

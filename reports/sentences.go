@@ -93,9 +93,9 @@ func lossOf(r *checker.Results, f *checker.Finding) int64 {
 func kindOfFinding(f *checker.Finding) string {
 	switch f.Class {
 	case checker.Inherent:
-		return "Inherent to leases: any lock with a time-out can break this promise if its holder acts too late."
+		return "Inherent to leases: any lock with a time-out allows this violation if its holder acts too late."
 	case checker.Defect:
-		return "A defect of the lock: a correct lock would have kept this promise."
+		return "A defect of the lock: a correct lock would have prevented this violation."
 	case checker.Undetermined:
 		return "It is unknown whether the violation is a defect: the record does not show when a lease or a connection ended."
 	}

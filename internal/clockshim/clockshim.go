@@ -55,13 +55,13 @@ func Build(ctx context.Context) (string, error) {
 	}
 	dir, _, err := cachedir.Dir()
 	if err != nil {
-		return "", fmt.Errorf("cannot cache the clock shim: %w", err)
+		return "", fmt.Errorf("cannot store the clock shim (the library that changes a server's clock) in the cache: %w", err)
 	}
 	path := filepath.Join(dir, name)
 	// Built beside and moved, so that two runs at once do not see half a file.
 	tmp, done, err := cachedir.Build(dir)
 	if err != nil {
-		return "", fmt.Errorf("cannot build the clock shim: %w", err)
+		return "", fmt.Errorf("cannot build the clock shim (the library that changes a server's clock): %w", err)
 	}
 	defer done()
 	src, out := filepath.Join(tmp, "shim.c"), filepath.Join(tmp, "shim.so")
@@ -70,7 +70,7 @@ func Build(ctx context.Context) (string, error) {
 	}
 	cmd := exec.CommandContext(ctx, cc, append(flags, "-o", out, src)...)
 	if text, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("cannot build the clock shim with %s: %w: %s", cc, err, text)
+		return "", fmt.Errorf("cannot build the clock shim (the library that changes a server's clock) with %s: %w: %s", cc, err, text)
 	}
 	return path, os.Rename(out, path)
 }

@@ -108,7 +108,7 @@ func (p *Process) signalEach(sig syscall.Signal, pids []int) error {
 	var errs []error
 	for _, pid := range pids {
 		if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
-			errs = append(errs, fmt.Errorf("cannot send %v to process %d, which belongs to %s: %w", sig, pid, p.Name, err))
+			errs = append(errs, fmt.Errorf("cannot send the signal %q to process %d, which belongs to %s: %w", sig, pid, p.Name, err))
 		}
 	}
 	return errors.Join(errs...)

@@ -183,7 +183,7 @@ func (p *Process) signal(sig syscall.Signal) error {
 	}
 	err := syscall.Kill(-p.Pid(), sig)
 	if err != nil && !errors.Is(err, syscall.ESRCH) && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("cannot send %v to %s (group %d): %w", sig, p.Name, p.Pid(), err)
+		return fmt.Errorf("cannot send the signal %q to %s (process group %d): %w", sig, p.Name, p.Pid(), err)
 	}
 	if sig == syscall.SIGTERM {
 		return nil // who has helpers ends them

@@ -115,7 +115,7 @@ func (b *Bench) Keeps(write func(addr string) error, there func(addr string) (bo
 	}
 	b.kill(s)()
 	if ok, err := there(s.Addr()); err != nil || !ok {
-		b.Errorf("after the restart, the value that was written before the kill still exists: %v (error: %v)", ok, err)
+		b.Errorf("after the restart, the value that was written before the kill is missing or cannot be read (found: %v, error: %v)", ok, err)
 	}
 }
 
@@ -180,7 +180,7 @@ func (b *Bench) NothingBeside(when string) {
 		b.Fatal(err)
 	}
 	if len(direct) > 0 {
-		b.Errorf("%s: connections past all links: %v", when, direct)
+		b.Errorf("%s: servers have direct connections, which do not go through a link: %v", when, direct)
 	}
 }
 
@@ -234,7 +234,7 @@ func (b *Bench) Elections() {
 		begun := time.Now()
 		heal := fault.hurt(old)
 		heir := b.Leader(old)
-		b.Logf("%s of %s: %s leads after %v", fault.name, old.Name(), heir.Name(), time.Since(begun).Round(time.Millisecond))
+		b.Logf("fault %q on %s: %s became the leader after %v", fault.name, old.Name(), heir.Name(), time.Since(begun).Round(time.Millisecond))
 		b.NothingBeside("in " + fault.name)
 		heal()
 		b.Whole()

@@ -108,7 +108,7 @@ func (ClockJump) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) 
 	for _, n := range t.Nodes {
 		c, ok := nemesis.As[nemesis.Clocker](n)
 		if !ok {
-			return nemesis.Effect{Heal: back}, fmt.Errorf("lockstorm cannot change the clock of node %s", n.Name())
+			return nemesis.Effect{Heal: back}, fmt.Errorf("lockstorm cannot change the clock of server %s", n.Name())
 		}
 		proof, err := c.Jump(ctx, by)
 		if err != nil {

@@ -43,7 +43,7 @@ func TestClockJump(t *testing.T) {
 func TestClockJumpInTheWay(t *testing.T) {
 	l := newJumpingLab(t, clustertest.Replicated(1, 1))
 	for want, n := range map[string]nemesis.Node{
-		"cannot change the clock of node rock":    bare{"rock"},
+		"cannot change the clock of server rock":  bare{"rock"},
 		"cannot change the clock of supervisor-1": l.node(2),
 	} {
 		e, err := l.inject("clock-jump:by=1h", on(l.node(1), n))

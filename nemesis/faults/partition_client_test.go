@@ -222,7 +222,7 @@ func TestPartitionClientLoss(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	c := l.openConn("c1", "store-1")
 	e := l.must("partition-client:mode=loss", nemesis.Target{Clients: l.Clients(), Nodes: l.Nodes()})
-	l.says(e.Proof, "c1->store-1 loses every packet, on every open connection (1) and on every new connection; a test call got no answer")
+	l.says(e.Proof, "c1->store-1 loses every packet, on every open connection (1) and on every new connection; a test connection got no answer")
 	l.send(c, "SETNX k c1")
 	if _, err := l.line(c, silence); !isTimeout(err) || l.has(1, "k") {
 		t.Errorf("it is not lost: %v", err)

@@ -134,7 +134,7 @@ func rejoin(ctx context.Context, dead []nemesis.Restarter, old, heir nemesis.Nod
 		return inSync, err
 	})
 	if err != nil {
-		return text, fmt.Errorf("%s does not catch up with the new master: %s: %w", old.Name(), said, err)
+		return text, fmt.Errorf("%s does not catch up with the new master (%s): %w", old.Name(), said, err)
 	}
 	p, ok := nemesis.As[cluster.Promoter](heir)
 	if !ok {

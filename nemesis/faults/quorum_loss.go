@@ -125,7 +125,7 @@ func somebodyLeads(ctx context.Context, w nemesis.World) (leader string, err err
 		return leader != "", nil
 	})
 	if err != nil {
-		err = fmt.Errorf("no server reports itself as leader yet: %s: %w", answers(said), err)
+		err = fmt.Errorf("no server reports itself as leader yet (%s): %w", answers(said), err)
 	}
 	return leader, err
 }

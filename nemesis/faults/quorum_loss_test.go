@@ -26,7 +26,7 @@ func TestQuorumLoss(t *testing.T) {
 		l.says(e.Proof, "no server reports itself as leader: ")
 		l.says(e.Proof, "store-3 reports itself as replica")
 		brief, cancel := context.WithTimeout(l.ctx, 100*time.Millisecond)
-		if _, err := somebodyLeads(brief, l); err == nil || !strings.Contains(err.Error(), "no server reports itself as leader yet: "+said[mode]) {
+		if _, err := somebodyLeads(brief, l); err == nil || !strings.Contains(err.Error(), "no server reports itself as leader yet ("+said[mode]) {
 			t.Errorf("while no server leads: %v", err)
 		}
 		cancel()

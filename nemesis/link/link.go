@@ -78,7 +78,8 @@ func (l *Link) greeting(client net.Conn) ([]byte, error) {
 	f := back.front
 	back.mu.Unlock()
 	if f == nil {
-		return nil, fmt.Errorf("link %v: there is no link in the other direction", l.Pair)
+		return nil, fmt.Errorf("link %v must tell the server to call back through the link in the other direction, "+
+			"but that link is not open", l.Pair)
 	}
 	if err := client.SetReadDeadline(time.Now().Add(dialTimeout)); err != nil {
 		return nil, err

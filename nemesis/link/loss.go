@@ -45,7 +45,7 @@ func CanLose() error {
 func ofSocket(c any, do func(fd int) error) error {
 	s, ok := c.(syscall.Conn)
 	if !ok {
-		return fmt.Errorf("%T is not a socket", c)
+		return fmt.Errorf("a connection of type %T has no socket, so lockstorm cannot make it lose packets", c)
 	}
 	raw, err := s.SyscallConn()
 	if err != nil {
@@ -207,13 +207,13 @@ func (x *Loss) Prove(ctx context.Context) (string, error) {
 		select {
 		case err := <-answered:
 			if err == nil {
-				return "", fmt.Errorf("link %v should lose every packet, but a test call through the link got an answer", l.Pair)
+				return "", fmt.Errorf("link %v should lose every packet, but a test connection through the link was accepted", l.Pair)
 			}
-			return "", fmt.Errorf("link %v should lose every packet, but the test call failed for another reason, so the loss is not proven: %w", l.Pair, err)
+			return "", fmt.Errorf("link %v should lose every packet, but a test connection through the link failed for another reason, so the loss is not proven: %w", l.Pair, err)
 		case <-time.After(proveEvery):
 		}
 	}
 	cancel()
 	<-answered //nolint:errcheck // it was given up
-	return text + "; a test call got no answer", nil
+	return text + "; a test connection got no answer", nil
 }

@@ -66,7 +66,7 @@ func answered(t *testing.T, c net.Conn, want string) {
 
 const (
 	lossOfOne = "loses every packet, on every open connection (1) and on every new connection"
-	unheard   = "; a test call got no answer"
+	unheard   = "; a test connection got no answer"
 )
 
 // What is lost is sent again: it arrives once, late, by the same connection. So does the call of somebody
