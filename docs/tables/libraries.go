@@ -223,7 +223,7 @@ var explanations = []explanation{
 	{"rueidislock, KeyMajority 1; rueidislock 1.0.14", "", []string{blocks}, "KeyMajority 1", "rueidislock with KeyMajority 1 forgets waiting clients", ""},
 	{"rueidislock, KeyMajority 1; rueidislock 1.0.14", "delete-key", nil, "key deleted", sectionLostKeys, ""},
 	{"rueidislock", "", []string{blocks}, "waits forever", "rueidislock waits forever if its server was down for longer than KeyValidity", ""},
-	{"rq's scheduler of two queues", "", nil, "another scheduler's lock deleted", "rq 1.13.0: a scheduler that stops deletes the lock of another scheduler", ""},
+	{"rq's scheduler with two queues", "", nil, "another scheduler's lock deleted", "rq 1.13.0: a scheduler that stops deletes the lock of another scheduler", ""},
 	{onRedis, "server-restart", nil, "server lost keys", sectionLostKeys, "appendfsync always"},
 	{onRedis, "delete-key", nil, "key deleted", sectionLostKeys, ""},
 	{"portalocker", "", nil, "two holders at once", "portalocker 2.2.1: two clients can get a RedisLock at once", ""},

@@ -147,8 +147,9 @@ func TestAdapterIsSearched(t *testing.T) {
 // The words that the text of a parameter explains are its values.
 func TestExplained(t *testing.T) {
 	for doc, want := range map[string]string{
-		"when the client extends the lock: none: never; half: once, halfway between read and write; background: every third of the ttl": "none half background",
-		"the pause between two tries of a waiting client; fixed: a fiftieth of the ttl; jitter: a random time":                          "fixed jitter",
+		"when the client extends the lock: none: never; half: once, halfway between read and write; background: every third of the ttl":  "none half background",
+		"when the client extends the lock (none: never; half: once, halfway between read and write; background: every third of the ttl)": "none half background",
+		"the pause between two tries of a waiting client; fixed: a fiftieth of the ttl; jitter: a random time":                           "fixed jitter",
 		"longest time in the critical section": "",
 	} {
 		if got := strings.Join(explained(doc), " "); got != want {

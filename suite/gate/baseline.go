@@ -30,7 +30,7 @@ func ReadResults(path string) (*Results, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if r.Schema != Schema || r.Cells == nil {
-		return nil, fmt.Errorf("%s is not the results.json of a suite (schema %d)", path, Schema)
+		return nil, fmt.Errorf("%s is not the results.json of a suite: it needs schema %d and a list of cells", path, Schema)
 	}
 	return &r, nil
 }

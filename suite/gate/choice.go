@@ -56,7 +56,7 @@ func title(group, of int) string {
 	case group == 0:
 		return "not measured"
 	case of == 1:
-		return "one group: no significant difference"
+		return "all locks in one group: no significant differences"
 	}
 	return fmt.Sprintf("group %d: %s", group, []string{"fewest violations", "all other locks", "most violations"}[group-1])
 }

@@ -91,13 +91,13 @@ func relative(from, to string) (string, error) {
 // same says why a part is not of the same suite; nil: it is.
 func (s *Suite) same(part *Suite, dir string) error {
 	differs := func(what string, is, was any) error {
-		return fmt.Errorf("cannot merge: %s has %s %v, but %s has %v; only shards of one suite can be merged", dir, what, is, s.Dir, was)
+		return fmt.Errorf("cannot merge: %s was made with %s %v, but %s with %v; only shards of one suite can be merged", dir, what, is, s.Dir, was)
 	}
 	switch {
 	case part.Name != s.Name:
 		return differs("the suite", part.Name, s.Name)
 	case part.Source != s.Source:
-		return fmt.Errorf("cannot merge: %s was made from another version of the suite file %s than the other shards: compare the field `source` in the files %s of the shards", dir, s.Name, DefinitionFile)
+		return fmt.Errorf("cannot merge: %s was made from another version of the suite file %s than the other shards (compare the field `source` in the files %s of the shards)", dir, s.Name, DefinitionFile)
 	case !maps.Equal(part.Replaced, s.Replaced):
 		return differs("--replace", part.Replaced, s.Replaced)
 	case part.Version != s.Version:
@@ -126,7 +126,7 @@ func (s *Suite) join(part *Suite, dir string) error {
 		}
 	}
 	if len(double) > 0 {
-		return fmt.Errorf("cannot merge: some cells of %s are also in another shard (%s): name each shard only once", dir, strings.Join(double, ", "))
+		return fmt.Errorf("cannot merge: %s has cells that another shard also has (%s); name each shard only once", dir, strings.Join(double, ", "))
 	}
 	slices.SortFunc(s.Cells, func(a, b Defined) int { return cmp.Compare(a.Place, b.Place) })
 	s.Outcomes = append(s.Outcomes, part.Outcomes...)

@@ -143,10 +143,10 @@ func TestMergeOfAnotherSuite(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
 	for name, change := range map[string]func(*Definition){
-		"has the suite b":   func(d *Definition) { d.Name = "b" },
-		"another version":   func(d *Definition) { d.Source = "y" },
-		"has --replace":     func(d *Definition) { d.Replaced = map[string]string{"a": "b"} },
-		"has lockstorm v2,": func(d *Definition) { d.Version = "v2" },
+		"with the suite b":   func(d *Definition) { d.Name = "b" },
+		"another version":    func(d *Definition) { d.Source = "y" },
+		"with --replace":     func(d *Definition) { d.Replaced = map[string]string{"a": "b"} },
+		"with lockstorm v2,": func(d *Definition) { d.Version = "v2" },
 	} {
 		var dirs []string
 		for i := range 2 {

@@ -70,7 +70,7 @@ func connectionLocks() []suite.Case {
 			Run:    suite.MustLine("--backend " + backend + ":watch=0.1ttl --workload counter:hold=0.5ttl --nemesis kill-connection --time 6s"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitPass, harness.ExitViolation}, Verdicts: verdicts{checker.LockLinearizability: checker.Pass}},
 		}, suite.Case{
-			Name: backend + "/idle", Text: "the server ends connections that are idle for 1 s: so the server frees the lock of a client that is cut off, as if the lock had a lease",
+			Name: backend + "/idle", Text: "the server ends connections that are idle for 1 s, so the lock of a client that is cut off becomes free, as if the lock had a lease",
 			Run:    suite.MustLine("--backend " + backend + ":idle=1s,watch=300ms --nemesis partition-client:mode=blackhole,at=acquired,for=3ttl --time 7s"),
 			Expect: suite.Expectation{Verdicts: verdicts{checker.Liveness: checker.Pass}},
 		})

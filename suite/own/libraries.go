@@ -55,7 +55,7 @@ func Variants() []Variant {
 		{"nats.go KV", "--backend nats-kv --provider embedded", everyDiscipline, nil},
 		{"nats.go KV, Delete while Update is under way", "--backend nats-kv --provider embedded --workload counter:extend=half,release=extending", told, nil},
 		{"nats.go KV, Update in the background", "--backend nats-kv --provider embedded" + extended, everyDiscipline, nil},
-		{"nats.go KV, cluster of three", "--backend nats-kv --provider embedded --topology nats-three --time 30s", told, append([]string{"leader-pause", "leader-move"}, ensembleFaults...)},
+		{"nats.go KV, cluster of three servers", "--backend nats-kv --provider embedded --topology nats-three --time 30s", told, append([]string{"leader-pause", "leader-move"}, ensembleFaults...)},
 		{"redislock, a master and its replica", "--backend redislock --topology redis-replica", told, replicaFaults},
 		{"rueidislock, a master and its replica", "--backend rueidislock --topology redis-replica", told, replicaFaults},
 		{"redsync, one node, appendfsync always", "--backend redsync --topology redis-single-aof", told, restartFaults},
@@ -66,9 +66,9 @@ func Variants() []Variant {
 		{"zk.NewLock", "--backend zk-library --time 8s", told, sessionFaults},
 		{"zk.NewLock, ensemble of three", "--backend zk-library --topology zk-three --time 14s", told, ensembleFaults},
 		{"concurrency.NewMutex", "--backend etcd-mutex --time 8s", told, sessionFaults},
-		{"concurrency.NewMutex, cluster of three", "--backend etcd-mutex --topology etcd-three --time 14s", told, ensembleFaults},
+		{"concurrency.NewMutex, cluster of three servers", "--backend etcd-mutex --topology etcd-three --time 14s", told, ensembleFaults},
 		{"concurrency.NewElection", "--backend etcd-election --time 8s", told, sessionFaults},
-		{"concurrency.NewElection, cluster of three", "--backend etcd-election --topology etcd-three --time 14s", told, ensembleFaults},
+		{"concurrency.NewElection, cluster of three servers", "--backend etcd-election --topology etcd-three --time 14s", told, ensembleFaults},
 	}
 }
 

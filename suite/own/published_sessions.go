@@ -37,7 +37,7 @@ func publishedSessions() []suite.Case {
 		},
 		{
 			Name: "zk-herd", Source: zkRecipes,
-			Text: "ZooKeeper: all clients watch one node, so each release wakes all waiting clients: with ten clients, the server sends two or more notices per hand-off of the lock on average",
+			Text: "ZooKeeper: all clients watch one node, so each release wakes all waiting clients (with ten clients, the server sends on average two or more notices per hand-off of the lock)",
 			Run:  suite.MustLine("--backend zk-exclusive" + crowd), Expect: herd,
 		},
 		{

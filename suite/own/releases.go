@@ -52,7 +52,7 @@ func Shelves() []Shelf {
 	return []Shelf{
 		{"redis-py Lock", "adapters/python/redis_py.py", three, ofRedis, python},
 		{"portalocker RedisLock", "adapters/python/portalocker_redis.py", three, []string{"none", "client-pause", lateRelease, cut}, python},
-		{"rq's scheduler of two queues", "adapters/python/rq_scheduler.py two", three, []string{"none", "client-pause"}, python},
+		{"rq's scheduler with two queues", "adapters/python/rq_scheduler.py two", three, []string{"none", "client-pause"}, python},
 		{"python-etcd3 Lock", "adapters/python/etcd3_lock.py", three, []string{"none", "client-pause"}, python},
 		{"kazoo Lock", "adapters/python/kazoo_lock.py", three, ofZooKeeper, python},
 		{"kazoo ReadLock and WriteLock", "adapters/python/kazoo_lock.py rwlock", "--workload rwlock" + three, []string{"none"}, python},

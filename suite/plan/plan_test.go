@@ -167,7 +167,7 @@ var wrong = map[string][]string{
 	"compare: true\naxes: {backend: [redis-lua, redsync]}\nexpect:\n  - outcome: safe\n":                                {"s.yaml:4: a suite with `compare: true` has no expected outcomes"},
 	"axes: {backend: redis-lua, nemesis: client-pause}\nexpect:\n  - of: {nemesis: client-puase}\n    outcome: safe\n":  {"s.yaml:3: no cell matches `nemesis: client-puase` (did you mean \"client-pause\"?)"},
 	"axess: {backend: redis-lua}\n":                                                                                     {"s.yaml:1: unknown key axess (did you mean axes?)"},
-	"- a\n- b\n":                                                                                                        {"s.yaml:1: this is a list: write keys and values here"},
+	"- a\n- b\n":                                                                                                        {"s.yaml:1: a list is not allowed here: write keys and values"},
 	"axes: {backend: redis-lua}\nexpect:\n  - {outcom: safe}\n":                                                         {"s.yaml:3: unknown key outcom (did you mean outcome?)"},
 	"axes: {backend: redis-lua, nemsis: none}\n":                                                                        {"s.yaml:1: unknown key nemsis: did you mean \"nemesis\"?"},
 	"axes: {backend: redis-lua}\n---\naxes: {backend: redsync}\n":                                                       {"more than one YAML document"},

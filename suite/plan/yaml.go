@@ -144,7 +144,7 @@ func placed(path, msg string) error {
 		}
 	}
 	if m := unfit.FindStringSubmatch(msg); m != nil {
-		msg = m[1] + "this is " + kinds[m[2]] + ": write keys and values here, for example name: my-locks"
+		msg = m[1] + kinds[m[2]] + " is not allowed here: write keys and values, for example name: my-locks"
 	}
 	if rest, ok := strings.CutPrefix(msg, "line "); ok {
 		if number, what, ok := strings.Cut(rest, ": "); ok {

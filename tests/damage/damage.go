@@ -29,7 +29,7 @@ type Kind struct {
 func Kinds() []Kind {
 	return []Kind{
 		{"cut off anywhere", cutOff},
-		{"cut off at a line", cutAtLine},
+		{"cut off at the start of a line", cutAtLine},
 		{"a bit flipped", flipBit},
 		{"a byte changed in a value", changeValue},
 		{"a byte lost", loseByte},
@@ -37,9 +37,9 @@ func Kinds() []Kind {
 		{"a line doubled", doubleLine},
 		{"two lines swapped", swapLines},
 		{"a line moved within its log", moveLine},
-		{"a line moved to another party", moveToOther},
+		{"a line moved to the log of another party", moveToOther},
 		{"a log lost", loseLog},
-		{"a log that is another one's", swapLogs},
+		{"a log replaced by the log of another party", swapLogs},
 		{"garbage between lines", garbage},
 		{"a block of zeros", zeros},
 	}

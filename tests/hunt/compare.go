@@ -169,7 +169,7 @@ func compareDetails(check string, f checker.Finding, w oracle.Want) []Disagreeme
 	}
 	if why := w.Blame.Accepts(string(f.CauseKind), f.Fault, f.Doubtful); why != "" {
 		out = append(out, Disagreement{
-			Sign: signOf(Cause, check, f), Detail: why, Right: w.Blame.Right, Text: fmt.Sprintf("%s\n  cause: %s; right: %+v", f.Message, f.Cause, *w.Blame),
+			Sign: signOf(Cause, check, f), Detail: why, Right: w.Blame.Right, Text: fmt.Sprintf("%s\n  cause: %s; right cause: %+v", f.Message, f.Cause, *w.Blame),
 		})
 	}
 	return out

@@ -33,7 +33,7 @@ func ReadKnown(path string) ([]Known, error) {
 		}
 		f := strings.Split(text, "|")
 		if len(f) != 3 {
-			return nil, fmt.Errorf("%s:%d: the line must have the form kind | fixture | about", path, n)
+			return nil, fmt.Errorf("%s:%d: write the line as KIND | FIXTURE | TEXT: the kind of disagreement, the file that shows it, and an explanation", path, n)
 		}
 		out = append(out, Known{strings.TrimSpace(f[0]), strings.TrimSpace(f[1]), strings.TrimSpace(f[2])})
 	}
@@ -104,7 +104,7 @@ func Shrunk(c Case, kind string) (*Fixture, error) {
 			return shrunk(o, d)
 		}
 	}
-	return nil, fmt.Errorf("seed %d does not show %q", c.Seed, kind)
+	return nil, fmt.Errorf("the history of seed %d does not show the disagreement %q", c.Seed, kind)
 }
 
 func shrunk(o *Outcome, d Disagreement) (*Fixture, error) {

@@ -35,7 +35,7 @@ func Searched(t *testing.T, cat *harness.Catalogue, locks Locks) {
 				t.Fatalf("the planted bug was not found in %d runs", st.Runs)
 			}
 			v := st.Violations[0]
-			t.Logf("found after %v, in run %d: %s: %s", v.After.Round(time.Second), v.Nth, v, v.Genome)
+			t.Logf("the planted bug was found after %v, in run %d: %s (settings of the run: %s)", v.After.Round(time.Second), v.Nth, v, v.Genome)
 		})
 	}
 	for _, line := range locks.Good {
@@ -43,7 +43,7 @@ func Searched(t *testing.T, cat *harness.Catalogue, locks Locks) {
 			t.Parallel()
 			st := searched(t, cat, line, length)
 			for _, v := range st.Violations {
-				t.Errorf("violation in run %d, although no bug was planted: %s: %s\n%s", v.Nth, v, v.Genome, v.Message)
+				t.Errorf("violation in run %d, although no bug was planted: %s (settings of the run: %s)\n%s", v.Nth, v, v.Genome, v.Message)
 			}
 			t.Logf("%d runs, %d without a verdict", st.Runs, st.Unjudged)
 		})

@@ -180,7 +180,7 @@ func (f *file) line(n int) string {
 func (f *file) locate(p Place) (*Mutant, error) {
 	table, ok := swaps[p.Kind]
 	if !ok || p.Line < 1 || p.Line > len(f.starts) {
-		return nil, fmt.Errorf("%s:%d:%d: unknown kind %q, or no such line", p.File, p.Line, p.Column, p.Kind)
+		return nil, fmt.Errorf("%s:%d:%d: the kind of mutant %q is unknown, or the file has no such line", p.File, p.Line, p.Column, p.Kind)
 	}
 	m := &Mutant{Place: p, offset: f.starts[p.Line-1] + p.Column - 1}
 	for from := range table {
@@ -192,7 +192,7 @@ func (f *file) locate(p Place) (*Mutant, error) {
 		if p.Kind == "INVERT_ASSIGNMENTS" { // %=
 			return nil, nil
 		}
-		return nil, fmt.Errorf("%s:%d:%d: no token of %s", p.File, p.Line, p.Column, p.Kind)
+		return nil, fmt.Errorf("%s:%d:%d: no token here that a mutant of kind %s changes", p.File, p.Line, p.Column, p.Kind)
 	}
 	m.to = table[m.from]
 	m.Function = f.functionAt(m.offset)

@@ -117,7 +117,7 @@ func (c *client) answered(g *Grant, e history.Event, a answer, then func(*holdin
 	case typ == history.Info:
 		g.Unknown, g.Doubt = true, c.w.now
 	case code == history.ErrNotHeld && c.session != nil:
-		c.loseSession("the store says that it is gone")
+		c.loseSession("the store says that the session has ended")
 	}
 	if typ == history.Fail {
 		g.Refused = c.w.now

@@ -11,7 +11,7 @@ func (c *client) unanswered(typ history.Type) {
 	}
 	c.epoch++ // what is still under way on the old one does not arrive
 	w.at(max(w.now+w.upTo(2*ms), c.link.cut), func() { w.svc.hangUp(c) })
-	c.disconnected("its connection was closed: a request had no answer")
+	c.disconnected("the client closed its connection, because a request had no answer")
 }
 
 // disconnected is a client that notices that its connection has ended.
@@ -46,7 +46,7 @@ func (w *world) cutAll(until int64) {
 		}
 		c.epoch++
 		w.svc.hangUp(c)
-		w.at(until+w.upTo(5*ms), func() { c.when(true, func() { c.disconnected("the server closed its connection") }) })
+		w.at(until+w.upTo(5*ms), func() { c.when(true, func() { c.disconnected("the server closed the client's connection") }) })
 	}
 }
 

@@ -37,7 +37,7 @@ func (c *client) watch(h *holding) {
 				if late > 0 {
 					c.w.breach(Breach{Kind: LateSignal, Victim: h.g})
 				}
-				c.lose(h, "its deadline passed before a renewal")
+				c.lose(h, "the deadline of the lease passed before a renewal succeeded")
 			}
 		})
 	})
@@ -113,7 +113,7 @@ func (c *client) withSession(then func()) {
 		return
 	}
 	if n != nil {
-		c.loseSession("its deadline passed before a renewal")
+		c.loseSession("the deadline of the lease passed before a renewal succeeded")
 	}
 	next := &clientSession{id: fmt.Sprintf("%s-s%d", c.name, c.number()%1_000_000), process: c.number()}
 	serve := func(reply func(answer)) {
@@ -144,7 +144,7 @@ func (c *client) opened(n *clientSession, sent int64) {
 			return
 		}
 		if w.cfg.Discipline != history.Trusting && w.now >= n.deadline {
-			c.loseSession("its deadline passed before a renewal")
+			c.loseSession("the deadline of the lease passed before a renewal succeeded")
 			return
 		}
 		c.keep(n, func() { c.after(true, every, tick) })
