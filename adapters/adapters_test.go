@@ -19,7 +19,7 @@ import (
 
 // atOnce bounds what runs beside each other: each has servers, and some have virtual machines.
 func atOnce() string {
-	if setting.Race {
+	if setting.Race || setting.Slow() {
 		return "2"
 	}
 	return "3"

@@ -245,7 +245,7 @@ func TestConfigErrors(t *testing.T) {
 		"clients":    {func(c *Config) { c.Clients = 0 }, "choose from 1 to"},
 		"no fence":   {func(c *Config) { c.Require = []string{"data-fenced"} }, "--require data-fenced: backend redis-lua issues no fencing tokens"},
 		"require":    {func(c *Config) { c.Require = []string{"beauty"} }, `unknown check "beauty"`},
-		"a message":  {func(c *Config) { c.Nemesis = []string{"client-stall:at=request"} }, "at=request: the fault"},
+		"a message":  {func(c *Config) { c.Nemesis = []string{"client-stall:at=request"} }, "at=request makes the fault"},
 		"no message": {func(c *Config) { c.Backend, c.Nemesis = "file-flock", []string{"client-pause:at=reply"} }, "at=reply: this run has no such point"},
 		"not active": {func(c *Config) { c.Nemesis = []string{"server-restart", "client-pause:while=1"} }, "while=1: the fault server-restart has no duration"},
 		"no earlier": {func(c *Config) { c.Nemesis = []string{"client-pause:while=1"} }, "while=1: give the number of an earlier fault in the same command"},

@@ -24,6 +24,9 @@ func TestBackendsKeepTheContract(t *testing.T) {
 	if setting.Race {
 		n = 4
 	}
+	if setting.Slow() {
+		n = n/2 + 1
+	}
 	servers, clients := make(lanes, n), make(lanes, 8)
 	atOnce(servers, shared(t), func(s *sharing) {
 		t.Run(s.topology.Name+"/"+s.provider, func(t *testing.T) {

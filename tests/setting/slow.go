@@ -1,0 +1,24 @@
+package setting
+
+import (
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// slowStart is longer than a program that does nothing takes on a usual host: there it is one millisecond.
+const slowStart = 2 * time.Millisecond
+
+// Slow reports whether this host takes long to start a program, as some virtual machines do. Tests of runs start thousands of them, and
+// do fewer things at once there: what all of them are late with, they would do again and again.
+var Slow = sync.OnceValue(func() bool {
+	fastest := time.Hour
+	for range 5 {
+		begun := time.Now()
+		if exec.Command("true").Run() != nil {
+			return false
+		}
+		fastest = min(fastest, time.Since(begun))
+	}
+	return fastest > slowStart
+})
