@@ -173,7 +173,7 @@ func (s *session) awaitDone(bound context.Context, clients []*client) {
 			return
 		case <-said.C:
 			deadline, _ := bound.Deadline()
-			s.progress.note(fmt.Sprintf("recovery test: waiting for up to %[1]d clients that have not acquired every lock yet (at most %[2]v more)",
+			s.progress.note(fmt.Sprintf("recovery test: up to %[1]d clients have not acquired every lock yet; waiting for them for at most %[2]v",
 				len(clients)-i, time.Until(deadline).Round(time.Second)))
 		}
 	}

@@ -94,9 +94,9 @@ func also(in Incident) string {
 	text := "Another finding"
 	switch in.Class {
 	case checker.Inherent:
-		text += " inherent to leases"
+		text += ", which is inherent to leases"
 	case checker.Defect:
-		text = "Another defect of the lock"
+		text += ", which is a defect of the lock"
 	}
 	return text + ": " + shortly(in) + remark(in) + "."
 }

@@ -2,10 +2,7 @@ module github.com/lockstorm/lockstorm/tools
 
 go 1.26.0
 
-tool (
-	github.com/golangci/golangci-lint/v2/cmd/golangci-lint
-	mvdan.cc/gofumpt
-)
+tool github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 require (
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327

@@ -78,7 +78,7 @@ func redlockSpecs() []backends.Spec {
 			Notes:      "Kleppmann and antirez describe the delayed restart: a restarted node must not take part for at least one ttl. In this backend the clients implement the delayed restart, not the nodes. Before each request to a node, a client reads the uptime of the node (command INFO server) on the same connection. The uptime is in whole seconds. So after the start of a node, the clients do not trust this node for one ttl and up to two seconds more. During this time no client asks this node for the lock. If this node answers that a key does not exist, the clients ignore the answer. At the start of a run all nodes have just started, so no client is granted the lock for one ttl and up to two seconds more. If the clock of a node jumps forward, the node seems to have started earlier than it did, so the clients may accept its answers too early.",
 			Topologies: topologies, Voters: true, Open: openRedlock(func(r *redlock) { r.quarantine = true }),
 			Recovery:   2 * time.Second, // uptimes come in whole seconds
-			RealServer: "the embedded server does not report its uptime",
+			RealServer: "this lock reads the uptime of its Redis server, which lockstorm's embedded server does not report",
 		},
 	}
 }

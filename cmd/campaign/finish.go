@@ -44,7 +44,7 @@ Exit codes: the exit codes of the command suite. If some runs have no outcome ye
 	fs.StringVar(&f.out, "out", "", "directory of the result: a new or empty directory, or one with an earlier result of this campaign")
 	fs.BoolVar(&f.wait, "wait", false, "wait until every run has an outcome")
 	fs.BoolVar(&f.now, "now", false, "do not wait: judge only the runs that have an outcome; the report lists the missing runs of each cell (a backend under faults) as not run")
-	fs.StringVar(&f.baseline, "baseline", "", "results.json of an earlier suite (the baseline): a failure that the baseline already contains does not fail the campaign")
+	fs.StringVar(&f.baseline, "baseline", "", "results.json of an earlier suite (the baseline); a failure that is already in the baseline does not fail the campaign")
 	fs.BoolVar(&f.asJSON, "json", false, "print results.json on stdout")
 	cmd.MarkFlagsMutuallyExclusive("wait", "now")
 	return cmd

@@ -62,7 +62,7 @@ Exit codes: 0 published; 3 wrong usage; 4 the queue cannot be used; with --out t
 	fs.StringVar(&f.cert, "embed-cert", "", "with --embed: file with the TLS certificate of the embedded NATS server; --embed-key names the file with the private key")
 	fs.StringVar(&f.key, "embed-key", "", "with --embed: file with the private key of the certificate in --embed-cert")
 	fs.StringVar(&f.out, "out", "", "with --embed: directory for the result; the command writes the result and ends when every run has an outcome")
-	fs.StringVar(&f.baseline, "baseline", "", "with --out: results.json of an earlier suite (the baseline): a failure that the baseline already contains does not fail the campaign")
+	fs.StringVar(&f.baseline, "baseline", "", "with --out: results.json of an earlier suite (the baseline); a failure that is already in the baseline does not fail the campaign")
 	fs.StringVar(&f.settings.Name, "name", "", "name of the campaign (default: the name of the suite)")
 	fs.StringVar(&f.seeds, "seeds", "", "the seeds to run: a count (5 means 1 to 5), a range (6-10) or a list (1,4,9); they are used for all entries of the suite file that set no seeds themselves")
 	fs.StringArrayVar(&f.replace, "replace", nil, "OLD=NEW: run the backend NEW in place of the backend OLD in the whole suite, with the same expected outcomes")

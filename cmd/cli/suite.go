@@ -90,7 +90,7 @@ If several of the codes 1, 4, 2 and 5 apply, suite uses the first of them in thi
 	positive(f, &s.budget, "budget", "start no more runs after this time (default: the budget in the suite file)")
 	f.StringVar(&s.seeds, "seeds", "", "seeds in place of the seeds at the top of the suite file (an entry with seeds of its own keeps them): 5 means the seeds 1 to 5; also 6-10, or 1,4,9")
 	f.BoolVar(&s.resume, "resume", false, "continue an interrupted suite; --out names its directory")
-	f.StringVar(&s.baseline, "baseline", "", "results.json of an earlier suite (the baseline): a failure that the baseline already contains does not fail this suite")
+	f.StringVar(&s.baseline, "baseline", "", "results.json of an earlier suite (the baseline); a failure that is already in the baseline does not fail this suite")
 	f.BoolVar(&s.update, "update-baseline", false, "write the results of this suite to the file of --baseline")
 	f.StringArrayVar(&s.replace, "replace", nil, "OLD=NEW: run the backend NEW in place of the backend OLD in the whole suite, with the same expected outcomes")
 	f.BoolVar(&s.list, "list", false, "list the cells with their expected outcomes and the estimated time, without making runs")
