@@ -207,7 +207,7 @@ func TestBreaches(t *testing.T) {
 	for way, want := range map[string]string{
 		"noise": "is not a JSON message", "neither": "neither an answer nor a notice", "long": "a line that is too long", "dies": "ended by itself: exit status 7: killed by a bug",
 		"backdated": "adapter's clock is not CLOCK_MONOTONIC of this host", "reused": "which was never made|twice", "ok": "the answer to an acquire must be", "timeless": "(the time at which the adapter sent the request to the store)",
-		"token": "token in the grant: true", "late-deadline": "after the end of the lease", "twice": "twice",
+		"token": "the grant contains a token: true", "late-deadline": "after the end of the lease", "twice": "twice",
 	} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()

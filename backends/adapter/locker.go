@@ -259,7 +259,7 @@ func (h *hold) granted(a answer) error {
 		info.Token, info.HasToken = n, true
 	}
 	if h.l.about.Tokens != info.HasToken {
-		return breach("the adapter's description and its grant disagree about fencing tokens (the description promises tokens: %t; the grant contains a token: %t)", h.l.about.Tokens, info.HasToken)
+		return breach("the adapter's description and its grant disagree about fencing tokens (the description promises tokens: %t, the grant contains a token: %t)", h.l.about.Tokens, info.HasToken)
 	}
 	r, err := h.l.lived(a.line, h.req.TTL, a.sent, a.at)
 	if err != nil {

@@ -71,6 +71,6 @@ func TestClientPausePlans(t *testing.T) {
 	planned(t, map[string]string{
 		"client-pause:for=2ttl,clients=half,at=waiting": "", "client-pause:clients=c1+c3": "", "client-pause:clients=holder": "",
 		"client-pause:for=2": "for=2 is not a length", "client-pause:nodes=1": `no parameter "nodes"`,
-		"client-pause:clients=master": `there is no "master" at the start of the run`,
+		"client-pause:clients=master": `nothing is named "master" at the start of the run`,
 	})
 }
