@@ -22,7 +22,7 @@ func Replay(m history.Model, grants []*history.Grant, ops []Op, order []int) err
 	latest := int64(math.MinInt64)
 	for _, i := range order {
 		if i < 0 || i >= len(ops) || done[i] {
-			return fmt.Errorf("operation %d occurs twice in the order, or does not exist in the run", i)
+			return fmt.Errorf("the order contains operation %d twice, or the run has no operation with this number", i)
 		}
 		op := &ops[i]
 		if done[i] = true; op.Ret < latest {

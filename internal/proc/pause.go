@@ -61,7 +61,7 @@ func (p *Process) await(ctx context.Context, what string, sig syscall.Signal, ok
 		}
 		select {
 		case <-ctx.Done():
-			return "", fmt.Errorf("%s (pid %d) is not %s (%s): %w", p.Name, p.Pid(), what, s, ctx.Err())
+			return "", fmt.Errorf("%s (pid %d) is not %s (states of its threads: %s): %w", p.Name, p.Pid(), what, s, ctx.Err())
 		case <-time.After(pollEvery):
 		}
 	}

@@ -13,7 +13,7 @@ import (
 func killConnection() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "kill-connection", Doc: "makes the server end the connection of a client that holds the lock, as an operator or a time-out does (pg_terminate_backend, KILL)",
-		Proven: "A server confirms that it has ended the connection of the client that reached the point named by `at`. lockstorm asks one server after another. If no server has this connection, the fault counts as not injected.",
+		Proven: "A server confirms that it has ended the connection of the client that reached the point named by `at`. lockstorm asks the servers, one after another, to end the connection, until one of them confirms this. If no server has this connection, the fault counts as not injected.",
 		End:    "lockstorm undoes nothing: the connection stays closed.",
 		Family: history.FamilyStore, Whom: nemesis.Clients, Fault: KillConnection{},
 		Strikes: func(k int, _ []string) string { return []string{points.Acquired, points.BeforeWrite}[k%2] },

@@ -68,7 +68,7 @@ func Replay(start int64, sections []Section, order []int) error {
 	latest, state := int64(math.MinInt64), start
 	for _, i := range order {
 		if i < 0 || i >= len(sections) || done[i] {
-			return fmt.Errorf("critical section %d occurs twice in the order, or does not exist in the run", i)
+			return fmt.Errorf("the order contains critical section %d twice, or the run has no section with this number", i)
 		}
 		s := sections[i]
 		if done[i] = true; s.Ret < latest {
