@@ -235,8 +235,8 @@ func (b *bench) released(l backends.Lease) (certain bool, _ error) {
 	if in := l.Info(); errors.Is(err, backends.ErrNotHeld) && !b.spec.Renews && in.Deadline > 0 && b.clock.Now() > in.Deadline {
 		return true, nil // on a busy host the lease has run out, and the store says so
 	}
-	if typ, _ := backends.Outcome(err); b.spec.Model.Session && typ == history.Info {
-		return false, nil // a busy host may cost a session its connection, and the answer
+	if typ, _ := backends.Outcome(err); (b.spec.Model.Session || b.spec.Voters) && typ == history.Info {
+		return false, nil // a busy host may cost a session its connection, and the answer; nodes that vote have little time for theirs
 	}
 	return err == nil, err
 }
