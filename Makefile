@@ -246,7 +246,7 @@ docs: ## write docs/faults.md, docs/backends.md and compose/ from the catalogue,
 
 .PHONY: lint
 lint: ## golangci-lint, also of the format (gofumpt), pinned in tools/go.mod
-	@GOGC=400 $(TOOL) golangci-lint fmt --diff || { echo "the files above are not formatted: make fmt"; exit 1; }
+	@GOGC=400 $(TOOL) golangci-lint fmt --diff || { echo "lint: the format is checked first; if files are listed above, make fmt formats them"; exit 1; }
 	GOGC=400 $(TOOL) golangci-lint run
 
 .PHONY: fmt
@@ -273,7 +273,7 @@ bench-against: build ##> OLD=BINARY: check of a million events by bin/lockstorm 
 	BENCH_OLD=$(abspath $(OLD)) BENCH_NEW=$(abspath $(BIN)) $(GO) test -run '^$$' -bench '^BenchmarkAgainst$$' -benchtime 1x ./checker
 
 # Nobody debugs what ci compiles: without debugging information that is an eighth less work. One set of flags for all
-# steps, or each would compile the libraries again. Beside tests the compiler goes last. What the gate runs is not run in make fast.
+# steps, or each would compile the libraries again. Beside tests the compiler goes last.
 .PHONY: ci
 ci: ## everything that must hold before a change lands (lint has go vet's analyzers, too)
 	@./.ci/prepare bin/prepare & \
@@ -282,7 +282,7 @@ ci: ## everything that must hold before a change lands (lint has go vet's analyz
 	race=$$(command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race); \
 	make tidy && make build && make lint && step "get servers and browser" ./.ci/await bin/prepare servers && \
 	export GOFLAGS="$$GOFLAGS '-toolexec=nice -n 19'" && GOGC=400 make test RACE=$$race TESTFLAGS="$$race -shuffle=on -vet=off -ldflags=-w -p $(ATONCE)" && \
-	FAST_WITHOUT=ci make fast && step "get images" ./.ci/await bin/prepare images && \
+	make fast && step "get images" ./.ci/await bin/prepare images && \
 	{ make containers >bin/containers.log 2>&1 & containers=$$!; code=0; make gate || code=1; { [ -z "$$race" ] || make judge; } || code=1; \
 	wait $$containers || code=1; cat bin/containers.log; exit $$code; } # containers wait for most of their time
 

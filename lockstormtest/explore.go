@@ -75,7 +75,7 @@ const keptRuns = 5
 // foundIn says what a search has found.
 func foundIn(st *search.State, dir string, length time.Duration) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "the search made %s in %v, and found %s:", checker.Count(st.Runs, "run"), length, checker.Count(len(st.Violations), "distinct violation"))
+	fmt.Fprintf(&b, "the search made %s (time limit %v), and found %s:", checker.Count(st.Runs, "run"), length, checker.Count(len(st.Violations), "distinct violation"))
 	for _, v := range st.Violations {
 		fmt.Fprintf(&b, "\n  %s, in %s: %s\n      %s", v, checker.Count(v.Runs, "run"), v.Genome, v.Message)
 		if v.Dir != "" {

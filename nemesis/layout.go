@@ -106,7 +106,7 @@ func checkUnmet(s Spec, v catalog.Values) error {
 	}
 	for _, p := range s.Params {
 		if (p.Name == paramStay || p.Name == paramGrant) && v[p.Name] != p.Default {
-			return fmt.Errorf("%s=%s has no meaning with at=%s, because lockstorm then does not stop the client, and does not know the client's grant: leave out %s=", p.Name, v[p.Name], v[paramAt], p.Name)
+			return fmt.Errorf("%s=%s has no meaning with at=%s: the fault then acts on a message, so lockstorm does not stop the client, and does not know the client's grant. Leave out %s=", p.Name, v[p.Name], v[paramAt], p.Name)
 		}
 	}
 	return nil

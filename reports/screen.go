@@ -154,7 +154,13 @@ func why(r *checker.Results) string {
 func whatNow(r *checker.Results) string {
 	const more = " docs/inconclusive.md in lockstorm's repository lists other remedies."
 	_, c := unanswered(r)
-	return cmp.Or(remedies[c.Code], remedies[checker.CodeDoubtful]) + more
+	switch remedy, known := remedies[c.Code]; {
+	case known:
+		return remedy + more
+	case c.Code != "": // a check that was required by name, and that does not apply
+		return "Do not require this check, because it does not apply to this run." + more
+	}
+	return remedies[checker.CodeDoubtful] + more
 }
 
 // remedies are in short what docs/inconclusive.md says to do about each code.

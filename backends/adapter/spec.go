@@ -76,6 +76,9 @@ func command(v catalog.Values) ([]string, error) {
 		if _, stat := os.Stat(v[paramCmd]); stat == nil {
 			return nil, fmt.Errorf("cmd=%s cannot be run: check that the file is executable (chmod +x)", v[paramCmd])
 		}
+		if strings.ContainsRune(v[paramCmd], '/') {
+			return nil, fmt.Errorf("cmd=%s: there is no such program: write the path of the adapter's program", v[paramCmd])
+		}
 		return nil, fmt.Errorf("cmd=%s names no program on PATH: write the path of the program, as in ./%s", v[paramCmd], v[paramCmd])
 	}
 	return append([]string{file}, args...), nil

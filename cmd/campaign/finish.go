@@ -230,7 +230,7 @@ func (v *verb) show(s *campaign.State, asJSON bool) error {
 		fmt.Fprintf(v.st.Stdout, "  cell %s is a search for violations. The search found %s: %s\n", cell, cli.Plural(len(s.Found[cell]), "distinct violation"), strings.Join(s.Found[cell], "; "))
 	}
 	if n := s.Attempts - s.Done; n > 0 {
-		fmt.Fprintf(v.st.Stdout, "  %s to make a run had to be repeated. In %s the host disturbed the run, or a server or tool was missing on the host\n", cli.Plural(n, "attempt"), cli.Plural(s.Disturbed, "attempt"))
+		fmt.Fprintf(v.st.Stdout, "  %s had to be repeated. In %s the host disturbed the run, or a server or tool was missing on the host\n", cli.Plural(n, "attempt"), cli.Plural(s.Disturbed, "attempt"))
 	}
 	if len(s.Lost) > 0 {
 		fmt.Fprintf(v.st.Stdout, "  the campaign's queue of runs has lost %s: to publish the lost tasks again, run campaign finish\n", cli.Plural(len(s.Lost), "task"))

@@ -84,7 +84,7 @@ If several of the codes 1, 4, 2 and 5 apply, suite uses the first of them in thi
 	f.StringVar(&s.out, "out", "", "directory of the suite; it must be empty or absent (default: "+runsDir+"/NAME-TIME)")
 	f.StringVar(&s.shard, "shard", "", "i/n: run only shard i of n shards; the command merge combines the results of the shards")
 	Number(f, &s.jobs, "jobs", 1, 0, "maximum number of parallel runs (default: by processors and memory)")
-	Number(f, &s.retry, "retry", 0, 4, "how often to retry a run that the host disturbed, one by one after all other runs. Retried are runs with exit code 4 (for example, a server did not start), at most once; and if the host was busy, runs with exit code 2 (inconclusive), and with 0 if no fault took effect")
+	Number(f, &s.retry, "retry", 0, 4, "how often to retry a run that the host disturbed, one by one after all other runs: a run with exit code 4 (for example, a server did not start), at most once; and if the host was busy, an inconclusive run (exit code 2) and a run in which no fault took effect. An unexpected violation is never retried")
 	f.BoolVar(&s.failFast, "fail-fast", false, "start no more runs after the first unexpected violation")
 	Number(f, &s.failures, "max-failures", 1, 0, "start no more runs after this many unexpected violations (default: no limit)")
 	positive(f, &s.budget, "budget", "start no more runs after this time (default: the budget in the suite file)")

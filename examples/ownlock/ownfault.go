@@ -35,7 +35,7 @@ func Faults() []nemesis.Spec {
 		Whom:   nemesis.Elsewhere, // the fault affects neither clients nor servers: it finds the files itself
 		Params: append(nemesis.CommonParams("1.5ttl", "3ttl"), nemesis.StayParam(), catalog.Param{
 			Name: paramSeen, Default: seenNothing,
-			Doc: "content of the other file: nothing (an empty file), or copy (the content of the lock's file, as on a replica that lags behind)",
+			Doc: "content of the other file (nothing: the file is empty; copy: the content of the lock's file, as on a replica that lags behind)",
 		}),
 		Check: checkSeen,
 		// By default the fault acts just after a client has acquired the lock, when it can do most harm.

@@ -158,6 +158,29 @@ func TestExplained(t *testing.T) {
 	}
 }
 
+// The texts of the faults' parameters explain the words that the faults know.
+func TestFaultsExplainTheirWords(t *testing.T) {
+	words := map[string]string{"mode": "cut blackhole loss hold latency", "how": "signal collector", "quorum-loss": "kill pause cut loss"}
+	found := map[string]bool{}
+	for _, spec := range harness.New(stores.All()...).Nemeses.All() {
+		for _, p := range spec.Params {
+			name := p.Name
+			if name == "mode" && words[spec.Name] != "" {
+				name = spec.Name // the mode of this fault has other values
+			}
+			if want, ok := words[name]; ok {
+				found[name] = true
+				if got := strings.Join(explained(p.Doc), " "); got != want {
+					t.Errorf("%s of %s: %q, want %q", p.Name, spec.Name, got, want)
+				}
+			}
+		}
+	}
+	if len(found) != len(words) {
+		t.Errorf("found %v", found)
+	}
+}
+
 // Who is who does not matter, only who comes first; an order that was not there before is a feature.
 func TestOrders(t *testing.T) {
 	of := func(row ...moment) map[uint64]bool {

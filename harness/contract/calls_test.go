@@ -11,7 +11,7 @@ import (
 func (b *bench) calls() {
 	extends, asked := slices.Contains(b.spec.Calls, backends.CallExtend), slices.Contains(b.spec.Calls, backends.CallAsk)
 	l := b.patient(1)[0]
-	lease := b.take(l, "calls", "a")
+	lease, _ := b.begin(l, "calls", "a")
 	if extends {
 		b.extended(lease)
 	}

@@ -116,6 +116,8 @@ type hookLog struct {
 	points []string
 	renews []error
 	lost   chan string
+
+	deadline int64 // of the last renewal that was confirmed
 }
 
 // session is for leases that several grants share.
@@ -127,10 +129,13 @@ func (h *hookLog) session() backends.Session {
 }
 
 func (h *hookLog) renewing(string) (func(backends.Renewal, error), error) {
-	return func(_ backends.Renewal, err error) {
+	return func(r backends.Renewal, err error) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.renews = append(h.renews, err)
+		if err == nil {
+			h.deadline = max(h.deadline, r.Deadline)
+		}
 	}, nil
 }
 
@@ -175,12 +180,17 @@ func (b *bench) with(t *testing.T) *bench {
 // lost it: a wait of some seconds is given up, and made again.
 func (b *bench) take(l backends.Locker, lock, owner string) backends.Lease {
 	b.Helper()
-	lease, _ := b.takeTold(l, lock, owner)
+	lease, _ := b.acquire(l, lock, owner, false)
 	return lease
 }
 
-// takeTold is take, with what the client is told of the lease.
-func (b *bench) takeTold(l backends.Locker, lock, owner string) (backends.Lease, *hookLog) {
+// begin is take of a lock that nobody was granted yet, so that another one will do: a request that was given up may hold it.
+func (b *bench) begin(l backends.Locker, lock, owner string) (backends.Lease, *hookLog) {
+	b.Helper()
+	return b.acquire(l, lock, owner, true)
+}
+
+func (b *bench) acquire(l backends.Locker, lock, owner string, fresh bool) (backends.Lease, *hookLog) {
 	b.Helper()
 	for {
 		ctx, cancel := context.WithTimeout(b.ctx, 8*time.Second)
@@ -195,7 +205,7 @@ func (b *bench) takeTold(l backends.Locker, lock, owner string) (backends.Lease,
 			b.Fatalf("acquire %s: %v", lock, err)
 		}
 		b.Logf("acquire %s is made again: %v", lock, err)
-		if b.spec.Ends != history.EndsLease {
+		if fresh && b.spec.Ends != history.EndsLease {
 			b.names.leave(lock)
 		}
 	}

@@ -53,7 +53,8 @@ func outage(t *testing.T, all []*bench) {
 func (b *bench) grantedAgain(dead int) {
 	l := b.open()
 	for {
-		_, err := b.released(b.take(l, "errors-again", "c"))
+		lease, _ := b.begin(l, "errors-again", "c")
+		_, err := b.released(lease)
 		if err == nil {
 			return
 		}

@@ -26,7 +26,7 @@ func clientPause() nemesis.Spec {
 		End:    "lockstorm resumes the client (SIGCONT), and waits until none of its threads is stopped. With how=collector, the fault ends with the garbage collection.",
 		Family: history.FamilyClient, Whom: nemesis.Clients,
 		Params: append(nemesis.ClientParams("1.5ttl", "2.5ttl"), catalog.Param{
-			Name: paramHow, Default: bySignal, Doc: "what stops the client: signal (the signal SIGSTOP) or collector (the garbage collector of the client; only for a lock in another language whose adapter supports the call `collect`)",
+			Name: paramHow, Default: bySignal, Doc: "what stops the client (signal: the signal SIGSTOP; collector: the garbage collector of the client, only for a lock in another language whose adapter supports the call `collect`)",
 		}),
 		Strikes: strikeHolder, Fault: ClientPause{}, Check: checkHow,
 		Keeps: func(own catalog.Values) bool { return own[paramHow] == byCollector },

@@ -26,7 +26,7 @@ func quorumLoss() nemesis.Spec {
 		End:    "lockstorm starts or resumes the servers, or restores the links. lockstorm then waits until a server leads again, and reports how long this took.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Takes: failoverTakes, Fault: QuorumLoss{},
 		Params: nemesis.ServerParams("1ttl", "5ttl", nemesis.RoleMajority,
-			catalog.Param{Name: paramMode, Default: lossKill, Doc: "what the fault does to each server of the majority: kill (kill -9), pause (SIGSTOP), cut (cuts the server's links to all other servers), or loss (all packets on these links are lost)"}),
+			catalog.Param{Name: paramMode, Default: lossKill, Doc: "what the fault does to each server of the majority (kill: kill -9; pause: SIGSTOP; cut: the server's links to all other servers are cut; loss: all packets on these links are lost)"}),
 		Check: func(own catalog.Values, in nemesis.Input) error {
 			switch m := own[paramMode]; m {
 			case lossKill, lossPause, modeCut:

@@ -191,7 +191,7 @@ func (j Judged) wordShown() string {
 // the test: overlaps that no check gates on are in the list of cells.
 func (j Judged) rate() string {
 	if j.NoneIn > 0 {
-		return fmt.Sprintf("0 in %d (below %.2g %%)", j.Exposures, 100*j.NoneIn)
+		return fmt.Sprintf("0 in %d (95 %% bound: %.2g %%)", j.Exposures, 100*j.NoneIn)
 	}
 	for _, one := range [][2]string{{"violations.rate", " per 1000 grants"}, {"lost-updates.percent", " of updates lost"}, {"violating.runs", " of runs"}} {
 		f, _ := tally.Find(one[0])

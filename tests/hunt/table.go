@@ -116,7 +116,7 @@ func (t *Table) Names() []string {
 func (t *Table) Print(w io.Writer, known func(kind string) bool) {
 	sorts := []string{False, Miss, Class, Cause, Unsound, Unnoticed, Doubt, Figure, Answer}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(tw, "histories\tas planned\tviolations\t%s\t\n", strings.Join(sorts, "\t"))
+	fmt.Fprintf(tw, "histories\terror occurred\tto be found\t%s\t\n", strings.Join(sorts, "\t"))
 	var names []string
 	for name := range t.Rows {
 		names = append(names, name)
