@@ -43,7 +43,7 @@ func TestSafe(t *testing.T) {
 }
 
 // A run that could not be judged is kept, too, without a report.
-var kept = regexp.MustCompile(`kept:  ?(\S+)(?: \(report: (\S+)\))?`)
+var kept = regexp.MustCompile(`kept(?::| in)  ?(\S+)(?: \(report: (\S+)\))?`)
 
 // drop takes the folders away that a failure has kept.
 func drop(t *testing.T, said string) {
