@@ -48,16 +48,22 @@ func TestRedlockWithoutAMajority(t *testing.T) {
 // the key that it never had; the record has the kill before the promotion.
 func TestFailoverIsExplained(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "run")
-	code, out := lockstorm(t, strings.Fields("run --backend redis-sentinel --nemesis failover-kill --seed 9 --out "+dir)...)
-	if code != 1 {
-		t.Fatalf("exit %d\n%s", code, out)
-	}
-	for _, want := range []string{"redis-1 died of SIGKILL", "redis-1 is killed.", "was promoted", " is first seen as master", "the key ", " was never on redis-"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the summary does not say %q:\n%s", want, out)
+	wants := []string{"redis-1 died of SIGKILL", "redis-1 is killed.", "was promoted", " is first seen as master", "the key ", " was never on redis-"}
+	for try := range 3 { // on a busy host something else may be worse, and be told first
+		dir := filepath.Join(t.TempDir(), "run")
+		done := turn(t, try)
+		code, out := carryOut(t, strings.Fields("run --backend redis-sentinel --nemesis failover-kill --seed 9 --out "+dir)...)
+		done()
+		if code != 1 && code != harness.ExitUnknown {
+			t.Fatalf("exit %d\n%s", code, out)
 		}
+		missing := slices.DeleteFunc(slices.Clone(wants), func(want string) bool { return strings.Contains(out, want) })
+		if code == 1 && len(missing) == 0 {
+			return
+		}
+		t.Logf("exit %d, the summary does not say %q:\n%s", code, missing, out)
 	}
+	t.Error("the fail-over is not explained")
 }
 
 // The report of a split brain names both masters, and both sides grant while it lasts.

@@ -54,11 +54,11 @@ func TestReplay(t *testing.T) {
 func replayDiffers(t *testing.T, args string) string {
 	t.Helper()
 	first, again := filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "again")
-	code, out := lockstorm(t, append(strings.Fields("run --seed 5 "+args), "--out", first)...)
+	code, out := carryOut(t, append(strings.Fields("run --seed 5 "+args), "--out", first)...)
 	if code > 2 {
 		t.Fatalf("exit %d\n%s", code, out)
 	}
-	replayed, text := lockstorm(t, "replay", first, "--out", again)
+	replayed, text := carryOut(t, "replay", first, "--out", again)
 	if a, b := read(t, first, "plan.json"), read(t, again, "plan.json"); !bytes.Equal(a, b) {
 		t.Errorf("another plan: %s\n%s", a, b)
 	}
