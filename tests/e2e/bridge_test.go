@@ -68,14 +68,22 @@ func TestContainersOnABridgeTalkThroughLinks(t *testing.T) {
 // address.
 func past(t *testing.T, nodes map[string]netip.Addr) {
 	t.Helper()
-	var script strings.Builder
+	ports := map[string][]uint16{}
 	for other, at := range nodes {
-		for _, port := range listening(t, docker(t, "inspect", "-f", "{{.State.Pid}}", other), at) {
-			fmt.Fprintf(&script, "(timeout 1 bash -c 'exec 3<>/dev/tcp/%v/%d' && echo %s) &\n", at, port, other)
-		}
+		ports[other] = listening(t, docker(t, "inspect", "-f", "{{.State.Pid}}", other), at)
 	}
-	script.WriteString("wait\n")
 	for name := range nodes {
+		var script strings.Builder
+		for other, at := range nodes {
+			patience := 2 // seconds: nothing answers
+			if other == name {
+				patience = 20 // a busy host may take long to start a shell
+			}
+			for _, port := range ports[other] {
+				fmt.Fprintf(&script, "(timeout %d bash -c 'exec 3<>/dev/tcp/%v/%d' && echo %s) &\n", patience, at, port, other)
+			}
+		}
+		script.WriteString("wait\n")
 		out, err := exec.Command("docker", "exec", name, "bash", "-c", script.String()).Output()
 		if got := strings.TrimSpace(string(out)); err != nil || got != name {
 			t.Errorf("%s reaches %q past all links, and not just itself (%v)", name, got, err)
