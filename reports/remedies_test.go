@@ -3,6 +3,7 @@ package reports
 import (
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -30,5 +31,15 @@ func TestRemedies(t *testing.T) {
 		if !codes[code] {
 			t.Errorf("%s is not in docs/inconclusive.md", code)
 		}
+	}
+}
+
+// A check that was required by name and does not apply is not the host's doing.
+func TestRemedyOfWhatDoesNotApply(t *testing.T) {
+	r := &checker.Results{Order: []string{checker.FencingTokens}, Checks: map[string]checker.Result{
+		checker.FencingTokens: {Required: true, Verdict: checker.Unknown, Code: checker.CodeNoTokens},
+	}}
+	if got := whatNow(r); !strings.Contains(got, "do not require it") {
+		t.Error(got)
 	}
 }

@@ -157,8 +157,8 @@ func whatNow(r *checker.Results) string {
 	switch remedy, known := remedies[c.Code]; {
 	case known:
 		return remedy + more
-	case c.Code != "": // a check that was required by name, and that does not apply
-		return "Do not require this check, because it does not apply to this run." + more
+	case c.Code != "": // of a check that does not apply and was required by name, or of a check of another program
+		return "Read the reason of the check below. If the check does not apply to this run, do not require it." + more
 	}
 	return remedies[checker.CodeDoubtful] + more
 }

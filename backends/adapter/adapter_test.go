@@ -260,7 +260,7 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
-		"exec": "cmd=FILE is missing", "exec:cmd=/no/such/file": "there is no such program", "exec:cmd=" + text: "is not a program",
+		"exec": "cmd=FILE is missing", "exec:cmd=/no/such/file": "there is no such program", "exec:cmd=no-such-program": "no program on PATH", "exec:cmd=" + text: "is not a program",
 	} {
 		if _, _, err := backends.Choose(c, line, "x"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)

@@ -160,19 +160,18 @@ func TestExplained(t *testing.T) {
 
 // The texts of the faults' parameters explain the words that the faults know.
 func TestFaultsExplainTheirWords(t *testing.T) {
-	words := map[string]string{"mode": "cut blackhole loss hold latency", "how": "signal collector", "quorum-loss": "kill pause cut loss"}
+	words := map[string]string{"mode=cut": "cut blackhole loss hold latency", "mode=kill": "kill pause cut loss", "how=signal": "signal collector"} // by the default
 	found := map[string]bool{}
 	for _, spec := range harness.New(stores.All()...).Nemeses.All() {
 		for _, p := range spec.Params {
-			name := p.Name
-			if name == "mode" && words[spec.Name] != "" {
-				name = spec.Name // the mode of this fault has other values
+			name := p.Name + "=" + p.Default
+			want, ok := words[name]
+			if !ok {
+				continue
 			}
-			if want, ok := words[name]; ok {
-				found[name] = true
-				if got := strings.Join(explained(p.Doc), " "); got != want {
-					t.Errorf("%s of %s: %q, want %q", p.Name, spec.Name, got, want)
-				}
+			found[name] = true
+			if got := strings.Join(explained(p.Doc), " "); got != want {
+				t.Errorf("%s of %s: %q, want %q", name, spec.Name, got, want)
 			}
 		}
 	}

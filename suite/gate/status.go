@@ -150,7 +150,7 @@ func byHost(s Status, r *checker.Results) bool {
 
 // hindered reports whether the host held a run up for long enough to matter.
 func hindered(r *checker.Results) bool {
-	return r.Stats["unplanned_stall_max_ns"] > r.TTL/hostTook || busy(r)
+	return r.Stats["unplanned_stall_max_ns"] > r.TTL/hostTook || Busy(r)
 }
 
 // unstruck reports whether no fault of a run took effect, on a host that held it up: what was to be shown was
@@ -159,14 +159,15 @@ func unstruck(r *checker.Results) bool {
 	return r != nil && hindered(r) && r.Stats["faults_effective"] == 0
 }
 
-func busy(r *checker.Results) bool {
+// Busy reports whether tasks waited for the host for so much of a run that what is missing in it may be the host's doing.
+func Busy(r *checker.Results) bool {
 	return r != nil && r.Stats["host_busy_ns"] > r.Duration/hostBusy
 }
 
 // excused is the status of a run on a host that was busy: what should have shown, and did not, may have
 // had no time to. A violation is one wherever it shows.
 func excused(s Status, r *checker.Results) Status {
-	if (s == Passed || s == Missed) && busy(r) {
+	if (s == Passed || s == Missed) && Busy(r) {
 		return Inconclusive
 	}
 	return s

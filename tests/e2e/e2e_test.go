@@ -21,6 +21,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
+	"github.com/lockstorm/lockstorm/suite/gate"
 	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
@@ -125,10 +126,10 @@ func hostMadeIt(r *checker.Results) bool {
 	return false
 }
 
-// hostHidIt reports whether a host that was busy for a quarter of a run may be why something is missing in it. No check fails that
+// hostHidIt reports whether a host that was busy may be why something is missing in it. No check fails that
 // should not, and lockstorm itself made no mistake.
 func hostHidIt(c suite.Case, code int, r *checker.Results) bool {
-	if (code != harness.ExitPass && code != harness.ExitUnknown) || r.Stats["host_busy_ns"] <= r.Duration/4 {
+	if (code != harness.ExitPass && code != harness.ExitUnknown) || !gate.Busy(r) {
 		return false
 	}
 	for name, check := range r.Checks {
