@@ -158,7 +158,7 @@ func whatNow(r *checker.Results) string {
 	case known:
 		return remedy + more
 	case c.Code != "": // of a check that does not apply and was required by name, or of a check of another program
-		return "Read the reason of the check below. If the check does not apply to this run, do not require it." + more
+		return "If the check does not apply to this run, do not require it." + more
 	}
 	return remedies[checker.CodeDoubtful] + more
 }
