@@ -106,7 +106,7 @@ func (r *Runner) heal(ctx context.Context, a *active) {
 		e.Type, e.Message = history.OK, proof
 		if err != nil {
 			e.Type, e.Error, e.Message = history.Info, history.ErrOther, err.Error()
-			r.fail(fmt.Errorf("lockstorm could not undo a fault: %w", err))
+			r.fail(fmt.Errorf("lockstorm could not undo the fault %s: %w", f.Fault, err))
 		}
 		r.note(e)
 		r.say("end of the fault " + f.Fault + ": " + e.Message)

@@ -130,7 +130,7 @@ func TestWhatIsNotProvenFailed(t *testing.T) {
 func TestAHealThatFails(t *testing.T) {
 	healed := 0
 	record, _, err := carryOut(t, nil, bareSpec(plain{healed: &healed, heal: errors.New("it is gone")}), Step{})
-	if err == nil || err.Error() != "lockstorm could not undo a fault: it is gone" || healed != 1 {
+	if err == nil || err.Error() != "lockstorm could not undo the fault melt: it is gone" || healed != 1 {
 		t.Errorf("error %v, healed %d times", err, healed)
 	}
 	same(t, record, "invoke fault", "ok fault", "invoke heal", "info heal it is gone")

@@ -69,7 +69,7 @@ func TestAFaultWithoutProof(t *testing.T) {
 func TestAFaultThatIsNotHealed(t *testing.T) {
 	t.Parallel()
 	out := lockstormtest.Run(t, catalogue(), "--backend own-lock --nemesis fault-unhealed"+settings, suite.Expectation{Exit: []int{harness.ExitUnknown}})
-	if out.Trouble == nil || !strings.Contains(out.Trouble.Error(), "lockstorm could not undo a fault: the old file is gone") {
+	if out.Trouble == nil || !strings.Contains(out.Trouble.Error(), "lockstorm could not undo the fault fault-unhealed: the old file is gone") {
 		t.Errorf("trouble: %v", out.Trouble)
 	}
 }
