@@ -66,7 +66,7 @@ func TestElsewhere(t *testing.T) {
 		want         string
 	}{
 		{here, "Debian GNU/Linux 12", []string{"name=seccomp,profile=default"}, ""},
-		{"tcp://10.0.0.1:2376", "Debian GNU/Linux 12", nil, "is on another host"},
+		{"tcp://10.0.0.1:2376", "Debian GNU/Linux 12", nil, "may be on another host"},
 		{here, "Docker Desktop", nil, "in a virtual machine"},
 		{here, "Debian GNU/Linux 12", []string{"name=rootless"}, "rootless Docker"},
 		{here, "Debian GNU/Linux 12", []string{"name=userns"}, ""},

@@ -113,7 +113,7 @@ func errFirst(err error) error {
 func elsewhere(host, system string, security []string) error {
 	switch {
 	case !strings.HasPrefix(host, "unix://"):
-		return fmt.Errorf("the Docker daemon at %s is on another host, where lockstorm cannot reach the servers: use a Docker daemon on this host", host)
+		return fmt.Errorf("the Docker daemon at %s may be on another host, where lockstorm cannot reach the servers: use a Docker daemon on this host, with a Unix socket (DOCKER_HOST=unix:///path)", host)
 	case strings.Contains(system, "Docker Desktop"):
 		return errors.New("Docker Desktop runs containers in a virtual machine: run lockstorm inside that virtual machine, or on Linux")
 	case slices.ContainsFunc(security, func(s string) bool { return strings.Contains(s, "rootless") }):

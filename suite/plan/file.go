@@ -30,7 +30,7 @@ type File struct {
 	Name       text        `yaml:"name"`
 	Doc        text        `yaml:"doc"`
 	Compare    text        `yaml:"compare"` // true: nothing is expected, its locks are compared
-	Seeds      list        `yaml:"seeds"`   // a number: 1 to that; a list: those
+	Seeds      seeds       `yaml:"seeds"`   // a number: 1 to that; a list: those
 	Budget     text        `yaml:"budget"`  // of time; what has not begun then is not run
 	Missing    text        `yaml:"missing"`
 	Impossible text        `yaml:"impossible"`
@@ -56,7 +56,7 @@ type inclusion struct {
 	Run     flags     `yaml:"run"`
 	Explore yaml.Node `yaml:"explore"` // in place of one run: see exploring
 	Trial   text      `yaml:"trial"`   // the trial.json of a run, from the folder of this file
-	Seeds   list      `yaml:"seeds"`
+	Seeds   seeds     `yaml:"seeds"`
 	rule    `yaml:",inline"`
 }
 

@@ -45,8 +45,9 @@ func (f *File) Compares() bool { return f.Compare.Value == "true" }
 // maxSeeds bounds the seeds of a cell.
 const maxSeeds = 1000
 
-// seedsOf are those of a list; the default where it is empty.
-func (f *File) seedsOf(l list, def []uint64) ([]uint64, error) {
+// seedsOf are the seeds that the file means; the default where it names none.
+func (f *File) seedsOf(s seeds, def []uint64) ([]uint64, error) {
+	l := s.words
 	if len(l) == 0 {
 		return def, nil
 	}
@@ -64,7 +65,7 @@ func (f *File) seedsOf(l list, def []uint64) ([]uint64, error) {
 	if len(out) > maxSeeds {
 		return nil, f.at(l[0].Line, fmt.Errorf("%d seeds for each cell: at most %d are allowed", len(out), maxSeeds))
 	}
-	if len(out) > 1 {
+	if s.single {
 		return out, nil
 	}
 	if out[0] > maxSeeds {

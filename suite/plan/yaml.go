@@ -49,6 +49,18 @@ func (l *list) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
+// seeds are a number N, for the seeds 1 to N, or a list of single seeds.
+type seeds struct {
+	words  list
+	single bool
+}
+
+// UnmarshalYAML reads a scalar or a sequence of scalars.
+func (s *seeds) UnmarshalYAML(n *yaml.Node) error {
+	s.single = n.Kind == yaml.SequenceNode
+	return s.words.UnmarshalYAML(n)
+}
+
 // values are those of one flag: each is the words of one choice.
 type values struct {
 	flag    text
