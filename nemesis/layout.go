@@ -91,7 +91,7 @@ func checkCarried(s Spec, at string, own catalog.Values) error {
 		return nil
 	}
 	if s.OfGrant {
-		return fmt.Errorf("at=%s makes the fault %s act on a message, but this fault needs the grant of a client, which lockstorm does not know then: name a point of the client instead", at, s.Name)
+		return fmt.Errorf("at=%s makes the fault %s act on a message, but lockstorm then does not know the client's grant, which this fault needs: name a point of the client instead", at, s.Name)
 	}
 	if s.keeps(own) {
 		return fmt.Errorf("at=%s makes the fault %s act on a message, but this fault must stop a client at a point: name a point of the client instead, or use the fault packet-delay", at, s.Name)

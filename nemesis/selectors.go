@@ -54,7 +54,7 @@ func checkVoters(v catalog.Values, in Input) error {
 func checkTargets(s Spec, v catalog.Values, in Input) error {
 	clients, nodes := v[paramClients], v[paramNodes]
 	if s.Whom&Clients == 0 && clients != "" && pinned(clients) == nil { // it hurts servers: whose points count
-		return fmt.Errorf("clients=%s: this fault acts on servers when one of the named clients reaches the point: choose names from %s, joined by +", clients, strings.Join(in.Clients, ", "))
+		return fmt.Errorf("clients=%s: this fault acts on servers, and clients= names the clients whose steps trigger the fault: choose names from %s, joined by +", clients, strings.Join(in.Clients, ", "))
 	}
 	if s.Gates && (clients == RoleAll || clients == RoleHalf || howMany(clients, 1) > 1) {
 		return fmt.Errorf("clients=%s: this fault stops exactly one client, the one that reaches the point: choose 1, %s, or names joined by + (the fault then stops one of the named clients)", clients, RoleHolder)

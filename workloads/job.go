@@ -32,7 +32,7 @@ const (
 
 func jobSpec() Spec {
 	return Spec{
-		Name: "job", Doc: "a job must be done once in each period: when a period begins by a client's own clock, the client tries to acquire the lock, and does the job if it gets the lock",
+		Name: "job", Doc: "a job must be done once in each period: when a period begins according to a client's own clock, the client tries to acquire the lock, and does the job if it gets the lock",
 		Params: []catalog.Param{
 			{Name: paramPeriod, Default: "1ttl", Doc: "length of a period; the clients must do one job in each period"},
 			{Name: paramOffset, Default: "0.1ttl", Doc: "how far the clock of the last client is behind the clock of the first client; the clocks of the other clients are in between"},

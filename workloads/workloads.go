@@ -138,7 +138,7 @@ func Params() []catalog.Param {
 	return []catalog.Param{
 		{Name: "hold", Default: "0.1ttl", Doc: "longest time that a client stays in its critical section"},
 		{Name: "think", Default: "0.05ttl", Doc: "longest pause between two critical sections of a client"},
-		{Name: "try", Default: "0.1", Doc: "fraction (0 to 1) of the attempts to acquire the lock in which the client does not wait if another client holds the lock"},
+		{Name: "try", Default: "0.1", Doc: "fraction (0 to 1) of the acquire calls that do not wait if another client holds the lock"},
 	}
 }
 

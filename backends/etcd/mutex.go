@@ -95,7 +95,7 @@ func (l *mutexLease) Release(ctx context.Context) error {
 // removed is what the last delete came to.
 func (c *client) removed() error {
 	if c.deleted() == 0 {
-		return fmt.Errorf("%w: when the client deleted the lock's key, the key no longer existed", backends.ErrNotHeld)
+		return fmt.Errorf("%w: the client could not delete the lock's key, because the key no longer existed", backends.ErrNotHeld)
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func sawAll(ctx context.Context, sub *goredis.PubSub, keys []string) error {
 			return cluster.ErrNotEvicted
 		}
 		if err != nil {
-			return fmt.Errorf("cannot subscribe to notices of evictions: %w", err)
+			return fmt.Errorf("cannot receive notices of evictions: %w", err)
 		}
 		if m, ok := told.(*goredis.Message); ok {
 			left = slices.DeleteFunc(left, func(key string) bool { return key == m.Payload })

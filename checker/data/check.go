@@ -25,7 +25,7 @@ func Plain() checker.Check {
 // Fenced is the check [checker.DataFenced].
 func Fenced() checker.Check {
 	return checker.Check{
-		Name: checker.DataFenced, Doc: "was data in the register fenced (which refuses outdated fencing tokens) damaged?",
+		Name: checker.DataFenced, Doc: "was data damaged in the register `fenced`, which refuses outdated fencing tokens?",
 		Gates:   checker.WithFence,
 		Applies: func(in *checker.Input) (checker.Code, string) { return usesFenced(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return dataFenced(of(in)) },

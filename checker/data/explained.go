@@ -21,7 +21,7 @@ func (in question) explained(s facts.Shown) (f checker.Finding, wrong bool) {
 	case facts.ShowsStale:
 		return plainly("stale-accepted", s, fmt.Sprintf("the fenced register accepted a %s under grant %s with token %d, although it had already accepted token %d: the fence does not work", e.F, e.Grant, e.Token.V, s.Value)), true
 	case facts.ShowsEqual:
-		return plainly("equal-token", s, fmt.Sprintf("the fenced register accepted token %d from both grant %s and grant %s", s.Value, s.Holder, e.Grant)), true
+		return plainly("equal-token", s, fmt.Sprintf("the fenced register accepted token %d from grant %s and also from grant %s: the fence does not keep the two grants apart", s.Value, s.Holder, e.Grant)), true
 	case facts.ShowsSplit:
 		return in.split(s)
 	case facts.ShowsLoss:

@@ -19,7 +19,7 @@ func (in question) unlogged(register string, acked int, findings []checker.Findi
 		findings = append(findings, checker.Finding{
 			Rule: "lost-update", Class: class, Reason: reason, Gating: true, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Events: []int64{}, Lost: 1,
 			Doubtful: in.AnyCutOff(),
-			Message:  fmt.Sprintf("the clients' reads of %s miss acknowledged writes: no order of the clients' critical sections explains these reads", register),
+			Message:  fmt.Sprintf("the clients' reads of %s do not show all acknowledged writes: no order of the clients' critical sections explains these reads", register),
 		})
 		lost = 1
 	}

@@ -101,7 +101,7 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Spac
 		}
 	}
 	if len(s.faults) == 0 {
-		return nil, &harness.Error{Code: code, Err: fmt.Errorf("none of the faults that the settings `only` and `without` allow can be injected into runs of %s on this machine: name other faults in `only` or in `without`", base.Backend)}
+		return nil, &harness.Error{Code: code, Err: fmt.Errorf("the settings `only` and `without` leave no fault that can be injected into runs of %s on this machine: name other faults in `only` or in `without`", base.Backend)}
 	}
 	if s.options, err = s.chosen(base.Backend, b.Params, choice.Vary); err != nil {
 		return nil, err

@@ -78,7 +78,7 @@ func (l *Link) greeting(client net.Conn) ([]byte, error) {
 	f := back.front
 	back.mu.Unlock()
 	if f == nil {
-		return nil, fmt.Errorf("link %v must tell the server to call back through the link in the other direction, "+
+		return nil, fmt.Errorf("link %v needs the link in the opposite direction, so that the called server can connect back, "+
 			"but that link is not open", l.Pair)
 	}
 	if err := client.SetReadDeadline(time.Now().Add(dialTimeout)); err != nil {

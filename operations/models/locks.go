@@ -50,7 +50,7 @@ func mutex() Model {
 // owned: only its owner may free it. State: owner.
 func owned() Model {
 	return Model{
-		Name: "owned-mutex", Doc: "one holder at a time; only the holder can release the lock; the holder is the client that the value names, or the process if the value names no client", names: lockNames,
+		Name: "owned-mutex", Doc: "one holder at a time; only the holder can release the lock; the holder is the client that the operation's value names (field `client`), or the process if the value names no client", names: lockNames,
 		make: always,
 		step: func(s state, o class) (state, bool) {
 			if o.kind == acquire {
@@ -108,14 +108,14 @@ func reentrant() Model {
 // uint64; 0: there was none. Likewise a of an operation; 0: nobody saw its token.
 func fenced() Model {
 	return Model{
-		Name: "fenced-mutex", Doc: "like owned-mutex, and the value of each acquire is a fencing token (a number, or a map with fence or token) that must be greater than all earlier tokens", names: lockNames,
+		Name: "fenced-mutex", Doc: "like owned-mutex, and the value of each acquire is a fencing token (a number, or a map with the field `fence` or `token`) that must be greater than all earlier tokens", names: lockNames,
 		make: func(_ *table, o *op) (bool, error) {
 			if o.kind == release || o.call.Unknown() {
 				return true, nil
 			}
 			token, ok := tokenOf(o.call.Out)
 			if !ok {
-				return false, fmt.Errorf("the value of the acquire is %s, but must be a whole number, 0 or more, or a map with such a number as fence or token", operations.Text(o.call.Out))
+				return false, fmt.Errorf("the value of the acquire is %s, but must be a whole number, 0 or more, or a map with such a number in the field `fence` or `token`", operations.Text(o.call.Out))
 			}
 			o.a = token + 1
 			return true, nil

@@ -27,7 +27,7 @@ func databaseCells() []suite.Case {
 			Run: suite.MustLine("--backend sql-optimistic --topology mariadb --nemesis server-restart --time 5s --seed 1"), Expect: passes(),
 		},
 		{
-			Name: "sql-lease-promote", Text: "a replica is promoted that has not received the lease: the lease is lost, and two clients hold the lock",
+			Name: "sql-lease-promote", Text: "a replica that has not received the lease is promoted: the lease is lost, and two clients hold the lock",
 			Run: suite.MustLine("--backend sql-lease-row --topology mariadb-replica --nemesis promote-replica --time 18s --seed 1"), Expect: doubleHolder(checker.Defect),
 		},
 		{

@@ -27,7 +27,7 @@ func serverCells() []suite.Case {
 			Run: suite.MustLine("--backend redis-lua --nemesis server-restart --ttl 3s --topology redis-single-aof --seed 2"), Expect: passes(),
 		},
 		{
-			Name: "failover-long-lease", Text: "a fail-over is faster than the end of a lease: the new master does not have the lock, although the lease is still running",
+			Name: "failover-long-lease", Text: "a fail-over ends before a lease has run out: the new master does not have the lock, although the lease is still running",
 			// Whether another client is granted the lock before the old holder asks depends on the moment.
 			Run:    suite.MustLine("--backend redis-sentinel --nemesis failover-kill --ttl 5s --time 15s --seed 1"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitViolation}, Classes: classes{checker.LockLinearizability: checker.Defect}},

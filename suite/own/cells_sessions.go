@@ -37,7 +37,7 @@ func sessionCells() []suite.Case {
 			Expect: fails(checker.LockLinearizability),
 		},
 		{
-			Name: "etcd-txn-chaos", Text: "the fault chaos strikes clients, network links and servers: etcd loses no update, because each write is in one transaction with the check of the lock's key",
+			Name: "etcd-txn-chaos", Text: "the fault `chaos` strikes clients, network links and servers: etcd loses no update, because each write is in one transaction with the check of the lock's key",
 			Run:    suite.MustLine("--backend etcd-txn --fencing on --nemesis chaos --time 8s --seed 1"),
 			Expect: suite.Expectation{Verdicts: verdicts{checker.DataFenced: checker.Pass}},
 		},

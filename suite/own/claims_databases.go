@@ -17,7 +17,7 @@ func claimsOfDatabases() []Claim {
 			Runs: missingRows(),
 		},
 		{
-			Number: 34, Text: "two clients that take row locks in opposite orders deadlock", Articles: "004",
+			Number: 34, Text: "two clients that take row locks in opposite orders wait for each other (a deadlock)", Articles: "004",
 			Note: "The databases report the deadlock: PostgreSQL after a second, MariaDB at once. With other locks nobody reports the deadlock. If the locks have a time to live, the clients wait until it runs out. With SETNX (without a time to live), the clients wait forever.",
 			Runs: []ClaimRun{
 				as("postgres", "--backend sql-for-update --workload two-locks --locks 2 --clients 4 --time 5s", suite.Expectation{Exit: codes{0}, Figures: figures{"deadlocks_reported": suite.AtLeast(1), "mutual_wait_max_ns": suite.AtMost(3e9)}}, "deadlocks_reported", "deadlock_report_max_ns", "mutual_wait_max_ns"),

@@ -20,7 +20,7 @@ func claimsOfLocks() []Claim {
 	return []Claim{
 		{
 			Number: 1, Text: "at any time only one client holds the lock", Articles: "000, 003, 004",
-			Note: "The claim is true for all tested locks as long as no fault occurs. (The backend `none` is not a lock: it only shows that the test can fail.) If a holder is stopped for longer than its lease or session, the next client gets the lock. The stopped client still believes that it holds the lock.",
+			Note: "The claim is true for all tested locks as long as no fault occurs. (The backend `none` is not a lock: it only shows that these runs can find a violation.) If a holder is stopped for longer than its lease or session, the next client gets the lock. The stopped client still believes that it holds the lock.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua --time 3s", passes(), figGrants),
 				as("redlock", "--backend redlock --time 3s", passes(), figGrants),

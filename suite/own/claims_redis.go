@@ -83,7 +83,7 @@ func claimsOfRedis() []Claim {
 			},
 		},
 		{
-			Number: 40, Text: "a release may fail to delete the lock's node", Articles: "003",
+			Number: 40, Text: "a release can fail to delete the lock's node", Articles: "003",
 			Note: "If a release fails, the lock becomes free only when its lease or session ends. If a client ignores the failed release and keeps its session alive, the lock stays held. A lock without a lease (`redis-setnx`) blocks all clients forever.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua:retries=0 --nemesis lost-reply:at=releasing --time 5s", comesBack, "orphan_max_ns", figRecovery),

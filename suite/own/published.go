@@ -114,7 +114,7 @@ func publishedRedlock() []suite.Case {
 		},
 		{
 			Name: "redlock-delayed-restart", Source: redlockDo,
-			Text: "Redlock with delayed restarts (clients ignore a restarted node for a time to live): three of five nodes grant a client the lock, and one of these three nodes restarts without persistence: no second client gets the lock",
+			Text: "Redlock with delayed restarts (clients ignore a restarted node for one ttl): three of five nodes grant a client the lock, and one of these three nodes restarts without persistence: no second client gets the lock",
 			Run:  suite.MustLine("--backend redlock-delayed --time 11s " + threeOfFive("6s") + "--nemesis server-restart:clients=c1,grant=3,nodes=1,at=acquired,every=7s"),
 			Expect: suite.Expectation{
 				Exit:     codes{harness.ExitPass},

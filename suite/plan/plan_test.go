@@ -148,7 +148,7 @@ var wrong = map[string][]string{
 	"include:\n  - explore: 5s\n    run: {backend: file-flock}\n":                                                       {"s.yaml:2: the value of `explore` has the wrong form: write the settings of the search"},
 	"include:\n  - explore: {}\n    trial: nowhere\n":                                                                   {"s.yaml:3: the key `trial` names a saved run"},
 	"include:\n  - explore: {for: 5s}\n    run: {backend: file-flock, nemesis: client-pause}\n":                         {"s.yaml:2: a search chooses its faults itself"},
-	"include:\n  - explore: {for: 5s, only: server-restart}\n    run: {backend: file-flock}\n":                          {"s.yaml:2: explore: none of the faults that the settings `only` and `without` allow can be injected"},
+	"include:\n  - explore: {for: 5s, only: server-restart}\n    run: {backend: file-flock}\n":                          {"s.yaml:2: explore: the settings `only` and `without` leave no fault that can be injected"},
 	"include:\n  - explore: {for: 5s}\n    cases: claims\n":                                                             {"s.yaml:2: an entry of `include` with the key `explore` needs the key `run` with a backend"},
 	"include:\n  - trial: nowhere\n":                                                                                    {"s.yaml:2: trial: open nowhere/trial.json"},
 	"include:\n  - trial: nowhere\n    run: {backend: file-flock}\n":                                                    {"s.yaml:2: the key `trial` names a saved run"},
