@@ -22,7 +22,7 @@ func fields(p part, isJSON bool) (map[string]any, error) {
 		return plainMap(m), nil
 	}
 	if tooLarge(p.text) {
-		return nil, fmt.Errorf("line %d: the operation contains a number whose exponent has more than four digits", p.line)
+		return nil, fmt.Errorf("line %d: the operation contains a number with too many digits in its exponent (limit: four)", p.line)
 	}
 	var m map[any]any
 	if err := edn.Unmarshal(p.text, &m); err != nil {

@@ -86,7 +86,7 @@ func TestReadRefuses(t *testing.T) {
 		"hello":                             "line 1: an operation must begin with {",
 		invoke + "x":                        "line 2: an operation must begin with {",
 		"[" + invoke:                        "line 2: the file is incomplete: it ends inside its list of operations",
-		"[" + invoke + "]\n{":               `line 3: '{' follows the end of the list`,
+		"[" + invoke + "]\n{":               `line 3: the file must end after its list of operations, but '{' follows`,
 		invoke + `{"type":"ok","f":"acqui`:  "line 2: the file is incomplete: it ends inside the operation that begins on this line",
 		invoke + invoke:                     "line 2: process 0 begins acquire, although its acquire of line 1 has not ended",
 		`{"type":"ok","f":"a","process":1}`: "line 1: process 1 ends a (ok), but has not begun this operation",

@@ -53,7 +53,7 @@ func (s *splitter) next() (part, error) {
 				return part{}, err
 			}
 		case s.listDone:
-			return part{}, fmt.Errorf("line %d: %q follows the end of the list of operations", s.line, b)
+			return part{}, fmt.Errorf("line %d: the file must end after its list of operations, but %q follows", s.line, b)
 		case s.begins(b):
 			s.inList = true
 		case (b == ']' || b == ')') && s.inList:
@@ -146,7 +146,7 @@ func (s *splitter) event() (part, error) {
 			return part{}, err
 		}
 		if len(s.text) >= maxEvent {
-			return part{}, fmt.Errorf("line %d: the operation that begins on this line is longer than %d bytes", p.line, maxEvent)
+			return part{}, fmt.Errorf("line %d: the operation that begins on this line is longer than the limit of %d bytes", p.line, maxEvent)
 		}
 		if !s.json && !s.edn && b > ' ' {
 			s.json, s.edn = b == '"', b != '"'
@@ -175,7 +175,7 @@ func (s *splitter) take(b byte, depth int, quoted bool) (int, bool, error) {
 		return depth, quoted, s.comment()
 	case b == '{' || b == '[' || b == '(':
 		if depth > maxDepth {
-			return depth, quoted, fmt.Errorf("line %d: a value is nested more than %d levels deep", s.line, maxDepth)
+			return depth, quoted, fmt.Errorf("line %d: values are nested deeper than the limit of %d levels", s.line, maxDepth)
 		}
 		return depth + 1, quoted, nil
 	case b == '}' || b == ']' || b == ')':

@@ -18,7 +18,7 @@ const (
 
 // redsyncParams are the options of redsync, with its defaults.
 var redsyncParams = []catalog.Param{
-	{Name: paramClient, Default: clientGoRedis, Doc: "the Redis client that redsync uses, with the defaults of that client: go-redis, or redigo (whose connections have no timeout)"},
+	{Name: paramClient, Default: clientGoRedis, Doc: "the Redis client that redsync uses: go-redis or redigo, each with its default settings (connections of redigo have no timeout)"},
 	{Name: "tries", Default: "32", Doc: "WithTries: number of times that one call of Lock tries to get the lock"},
 	{Name: "drift-factor", Default: "0.01", Doc: "WithDriftFactor: fraction of the time to live that is reserved for clock drift"},
 	{Name: "timeout-factor", Default: "0.05", Doc: "WithTimeoutFactor: time that Lock waits for all nodes together, as a fraction of the time to live"},

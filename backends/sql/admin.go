@@ -223,7 +223,7 @@ func (l leader) InSync(ctx context.Context, followers int) (bool, string, error)
 // waits for more has read all.
 func (l leader) mariadbInSync(ctx context.Context, followers int) (bool, string, error) {
 	n, err := l.number(ctx, "SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Binlog Dump' AND state LIKE '%has sent all binlog%'")
-	return int(n) >= followers, fmt.Sprintf("%d of %d replicas were sent all of the binary log", n, followers), err
+	return int(n) >= followers, fmt.Sprintf("the master has sent all of its binary log to %d of %d replicas", n, followers), err
 }
 
 // Promote ends following and takes writes.
@@ -249,7 +249,7 @@ func (l leader) promotePostgres(ctx context.Context) error {
 			return err
 		}
 		if !done {
-			return errors.New("the server is still a standby")
+			return errors.New("PostgreSQL has not promoted the server within 10 s: the server is still a standby")
 		}
 		return nil
 	})

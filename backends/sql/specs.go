@@ -35,7 +35,7 @@ var (
 	isolationParam = catalog.Param{Name: paramIsolation, Default: "default", Doc: "isolation level of the transactions: default, read-committed, repeatable-read or serializable"}
 	watchParam     = catalog.Param{Name: paramWatch, Default: "0s", Doc: "time between two checks of a holder's connection (the holder sends an empty statement); 0s: no checks"}
 	idleParam      = catalog.Param{Name: paramIdle, Default: "0s", Doc: "idle time after which the server ends a connection (idle_session_timeout, wait_timeout); the lock then ends with the connection, like a lease that is not renewed; 0s: never"}
-	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "TCP keepalive time, rounded to whole seconds; after this time without a packet the server's kernel sends one probe, and ends the connection after the same time without an answer (tcp_keepalives_idle, tcp_keepalives_interval, tcp_keepalives_count=1); if user-timeout is also set, it takes the place of the second of these times; 0s: the kernel's default, two hours"}
+	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "TCP keepalive time, rounded to whole seconds; after this time without a packet the server's kernel sends one probe, and ends the connection if the same time passes without an answer (tcp_keepalives_idle, tcp_keepalives_interval, tcp_keepalives_count=1); if user-timeout is also set, the kernel instead ends the connection after user-timeout without a packet; 0s: the kernel's default, two hours"}
 	unheardParam   = catalog.Param{Name: paramUnheard, Default: "0s", Doc: "time after which the server's kernel ends the connection if the client's host has not acknowledged sent data (tcp_user_timeout); 0s: the kernel's default, a quarter of an hour"}
 )
 

@@ -25,7 +25,7 @@ func lostOnParam(def string) catalog.Param {
 }
 
 func tokenParam(of ...string) catalog.Param {
-	return catalog.Param{Name: paramToken, Default: of[0], Doc: fmt.Sprintf("the value that serves as the fencing token: one of %v (values that ZooKeeper gives to the client's znode, its entry in ZooKeeper's tree)", of)}
+	return catalog.Param{Name: paramToken, Default: of[0], Doc: fmt.Sprintf("the value that serves as the fencing token: one of %v; ZooKeeper gives these values to the client's znode (an entry in ZooKeeper's tree)", of)}
 }
 
 // Specs are the locks on ZooKeeper for the catalogue.
@@ -44,7 +44,7 @@ func Specs() []backends.Spec {
 	}
 	queued := []catalog.Param{lostOnParam(onDisconnect), tokenParam(tokenCzxid, tokenSequence, tokenVersion)}
 	fixed := []catalog.Param{lostOnParam(onDisconnect), tokenParam(tokenCzxid, tokenVersion)}
-	rw := spec("zk-rwlock", "a queue of sequential znodes for readers and writers: each reader watches the nearest writer's znode before its own; each writer watches the znode just before its own",
+	rw := spec("zk-rwlock", "a queue of sequential znodes for readers and writers: a reader watches the znode of the nearest writer ahead of it in the queue; a writer watches the znode just ahead of its own",
 		queued, inQueue(queue{recheck: true, shared: true}))
 	rw.Model.Kind = history.ModelReadWrite
 	article := spec("zk-seed001", "a flawed lock from an article: sequential znodes; a client calls exists() and then wait(), and misses a notification that arrives between the two calls",

@@ -169,7 +169,7 @@ func together(ctx context.Context, addrs map[string]string) error {
 		}
 	}
 	if leaders != 1 {
-		return fmt.Errorf("number of servers that report to be the leader: %d (expected: 1)", leaders)
+		return fmt.Errorf("number of servers that report themselves as leader: %d (expected: 1)", leaders)
 	}
 	return nil
 }

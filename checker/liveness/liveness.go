@@ -168,7 +168,7 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	}
 	if others := in.passedAround(lock, a, span.From); others {
 		f.Rule, f.Doubtful = ruleStarved, true
-		f.Cause = "other clients acquired the lock in this time, so the store did grant the lock"
+		f.Cause = "other clients acquired the lock in this time, so the lock itself still worked"
 		figures["starved_clients"] += int64(len(stuck))
 		return f, true
 	}

@@ -138,7 +138,7 @@ func TestSuiteUsage(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"suite"}, 3, "no suite file and no preset named lockstorm.yaml"},
+		{[]string{"suite"}, 3, "there is neither a suite file nor a preset with the name lockstorm.yaml"},
 		{[]string{"init", "-"}, 0, "\naxes:"},
 		{[]string{"init"}, 0, "wrote lockstorm.yaml: review the file"},
 		{[]string{"init"}, 3, "already exists"},

@@ -28,7 +28,7 @@ func theMaster(ctx context.Context, w nemesis.World, t nemesis.Target) (nemesis.
 		return nil, err
 	}
 	if len(t.Nodes) != 1 || t.Nodes[0].Name() != m.Name() {
-		return nil, fmt.Errorf("this fault acts only on the master, but the target is %s: use nodes=master", m.Name())
+		return nil, fmt.Errorf("this fault acts only on the master (%s), but its targets include another server: use nodes=master", m.Name())
 	}
 	return m, nil
 }

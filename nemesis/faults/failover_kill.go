@@ -157,7 +157,7 @@ func (k *failoverKill) proof(killed, promotion string, heir nemesis.Node, lackin
 		return fmt.Sprintf("%s while %s held the lock; the replica had been cut off before the grant; %s", killed, k.holder.Client.Name(), promotion), nil
 	}
 	if !slices.Contains(lacking, heir.Name()) {
-		return "", fmt.Errorf("the promoted server %s already had the key of %s, so the lock was not lost", heir.Name(), k.holder.Client.Name())
+		return "", fmt.Errorf("the fault did not work: the promoted server %s already had the key of %s, so the lock was not lost", heir.Name(), k.holder.Client.Name())
 	}
 	return fmt.Sprintf("%s while %s held the lock; the key %s was never on %s; %s", killed, k.holder.Client.Name(),
 		strings.Join(k.w.Keys(k.holder.Lock), ", "), strings.Join(lacking, ", "), promotion), nil

@@ -66,7 +66,7 @@ func TestFailoverKillWithoutAGrant(t *testing.T) {
 func TestFailoverKillInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 2)
 	e, err := l.inject("failover-kill", on(l.node(2)))
-	l.fails(e, err, "this fault acts only on the master, but the target is store-1: use nodes=master")
+	l.fails(e, err, "this fault acts only on the master (store-1), but its targets include another server: use nodes=master")
 	l.givesUp("failover-kill", on(l.node(1)), "some clients did not reach the point before-acquire in time")
 	l.work()
 	l.check(l.node(2).Kill(l.ctx))
@@ -133,7 +133,7 @@ func TestFailoverKillOfAnHeirWithTheKey(t *testing.T) {
 	if err != nil || !slices.Equal(lacking, []string{"store-3"}) {
 		t.Fatalf("the key is not on %v, %v", lacking, err)
 	}
-	if _, err := k.proof("killed", "promoted", l.node(2), lacking); err == nil || err.Error() != "the promoted server store-2 already had the key of c1, so the lock was not lost" {
+	if _, err := k.proof("killed", "promoted", l.node(2), lacking); err == nil || err.Error() != "the fault did not work: the promoted server store-2 already had the key of c1, so the lock was not lost" {
 		t.Errorf("error %v", err)
 	}
 	if text, err := k.proof("killed", "promoted", l.node(3), lacking); err != nil || text != "killed while c1 held the lock; the key lock-0 was never on store-3; promoted" {

@@ -27,7 +27,7 @@ func TestKillConnectionInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	for _, hit := range []*nemesis.Hit{nil, {Client: l.client(1)}} {
 		e, err := l.inject("kill-connection", nemesis.Target{Clients: l.Clients(), Hit: hit})
-		l.fails(e, err, "the client does not hold the lock at this point")
+		l.fails(e, err, "the client does not hold the lock at the moment of the fault")
 	}
 	e, err := l.inject("kill-connection", nemesis.Target{Clients: l.Clients(), Hit: &nemesis.Hit{Client: l.client(1), Connection: "7"}})
 	l.fails(e, err, "store-1: there is no connection 7")

@@ -65,7 +65,7 @@ func (LeaderIsolate) Inject(ctx context.Context, w nemesis.World, t nemesis.Targ
 	e := b.effect()
 	role := old.Role()
 	if _, alone := nemesis.As[cluster.Leader](old); alone && !history.Leads(role) {
-		return e, fmt.Errorf("%s is isolated, but no longer reports itself as master: its role is %s", old.Name(), role)
+		return e, fmt.Errorf("there is no split brain: %s is isolated, but no longer reports itself as master (its role is %s)", old.Name(), role)
 	}
 	both := fmt.Sprintf("both %s and %s report themselves as %s", old.Name(), heir.Name(), role)
 	if !history.Leads(role) {

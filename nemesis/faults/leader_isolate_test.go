@@ -77,7 +77,7 @@ func TestIsolated(t *testing.T) {
 func TestLeaderIsolateInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 2)
 	e, err := l.inject("leader-isolate", on(l.node(2)))
-	l.fails(e, err, "this fault acts only on the master, but the target is store-1")
+	l.fails(e, err, "this fault acts only on the master (store-1), but its targets include another server")
 	e, err = LeaderIsolate{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
 	l.fails(e, err, errNobody.Error())
 	l.givesUp("leader-isolate", on(l.node(1)), "no other server was promoted to replace store-1")
@@ -105,7 +105,7 @@ func (m mistaken) Promoted(context.Context, string) (nemesis.Node, error) {
 func TestLeaderIsolateThatIsNone(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 1), 1)
 	e, err := LeaderIsolate{}.Inject(l.ctx, wrongFleet{l}, on(l.node(2)))
-	l.fails(e, err, "store-2 is isolated, but no longer reports itself as master: its role is replica")
+	l.fails(e, err, "there is no split brain: store-2 is isolated, but no longer reports itself as master (its role is replica)")
 	if !l.reaches("c1", "store-1") || !l.reaches("c1", "store-2") {
 		t.Error("the client is cut off")
 	}

@@ -24,7 +24,7 @@ func TestLeaderKill(t *testing.T) {
 func TestLeaderKillInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 0)
 	e, err := l.inject("leader-kill", on(l.node(2)))
-	l.fails(e, err, "this fault acts only on the master, but the target is store-1")
+	l.fails(e, err, "this fault acts only on the master (store-1), but its targets include another server")
 	e, err = LeaderKill{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
 	l.fails(e, err, errNobody.Error())
 	if l.node(1).Role() == history.RoleDown {

@@ -26,7 +26,7 @@ func TestLeaderMove(t *testing.T) {
 func TestLeaderMoveInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 3), 0)
 	e, err := l.inject("leader-move", on(l.node(2)))
-	l.fails(e, err, "this fault acts only on the master, but the target is store-1")
+	l.fails(e, err, "this fault acts only on the master (store-1), but its targets include another server")
 	e, err = LeaderMove{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
 	l.fails(e, err, errNobody.Error())
 	l.check(l.node(2).Kill(l.ctx))

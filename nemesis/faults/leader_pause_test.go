@@ -30,7 +30,7 @@ func TestLeaderPauseInTheWay(t *testing.T) {
 	one, two := l.pid(1), l.pid(2)
 	for _, target := range []nemesis.Target{on(l.node(2)), on(l.node(1), l.node(2)), on()} {
 		e, err := l.inject("leader-pause", target)
-		l.fails(e, err, "this fault acts only on the master, but the target is store-1")
+		l.fails(e, err, "this fault acts only on the master (store-1), but its targets include another server")
 	}
 	e, err := LeaderPause{}.Inject(l.ctx, stuckFleet{l}, on(l.node(1)))
 	if !stopped(t, one) || stopped(t, two) {

@@ -51,7 +51,7 @@ func (PromoteReplica) Inject(ctx context.Context, w nemesis.World, t nemesis.Tar
 		return nemesis.Effect{}, err
 	}
 	if len(t.Nodes) != 1 || t.Nodes[0].Name() != master.Name() {
-		return nemesis.Effect{}, fmt.Errorf("this fault acts only on the master, but the target is %s: use nodes=master", master.Name())
+		return nemesis.Effect{}, fmt.Errorf("this fault acts only on the master (%s), but its targets include another server: use nodes=master", master.Name())
 	}
 	k := &failoverKill{w: w, master: master}
 	k.promote = func(ctx context.Context, since int64) (nemesis.Node, string, error) {
@@ -98,7 +98,7 @@ func pair(w nemesis.World) (master, heir nemesis.Node, err error) {
 		case role == history.RoleReplica && heir == nil:
 			heir = n
 		default:
-			return nil, nil, fmt.Errorf("%s reports itself as %s: this fault needs a master and a replica", n.Name(), role)
+			return nil, nil, fmt.Errorf("this fault needs one master and one replica, but %s reports itself as %s", n.Name(), role)
 		}
 	}
 	if master == nil || heir == nil {

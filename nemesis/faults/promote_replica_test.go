@@ -33,10 +33,10 @@ func TestPromoteReplica(t *testing.T) {
 func TestPromoteReplicaInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Pair(), 1)
 	e, err := l.inject("promote-replica", on(l.node(2)))
-	l.fails(e, err, "this fault acts only on the master, but the target is store-1: use nodes=master")
+	l.fails(e, err, "this fault acts only on the master (store-1), but its targets include another server: use nodes=master")
 	l.check(l.node(2).Kill(l.ctx))
 	e, err = l.inject("promote-replica", on(l.node(1)))
-	l.fails(e, err, "store-2 reports itself as down: this fault needs a master and a replica")
+	l.fails(e, err, "this fault needs one master and one replica, but store-2 reports itself as down")
 	if l.node(1).Down() {
 		t.Error("the master was killed")
 	}

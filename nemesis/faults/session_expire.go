@@ -47,7 +47,7 @@ func (SessionExpire) Inject(ctx context.Context, w nemesis.World, t nemesis.Targ
 	return endOn(w, t.Hit, "session", t.Hit.Lease, func(can cluster.SessionEnder) error { return can.EndSession(ctx, t.Hit.Lease) })
 }
 
-var errNoGrant = errors.New("the client does not hold the lock at this point: leave out at=, or name a later point")
+var errNoGrant = errors.New("the client does not hold the lock at the moment of the fault: leave out at=, or name a later point")
 
 // endOn asks one server after the other that can until one has ended what a grant lives in: a session
 // or a connection, by its id.

@@ -27,7 +27,7 @@ func TestSessionExpireInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Single(), 1)
 	for _, hit := range []*nemesis.Hit{nil, {Client: l.client(1)}} {
 		e, err := l.inject("session-expire", nemesis.Target{Clients: l.Clients(), Hit: hit})
-		l.fails(e, err, "the client does not hold the lock at this point")
+		l.fails(e, err, "the client does not hold the lock at the moment of the fault")
 	}
 	e, err := l.inject("session-expire", nemesis.Target{Clients: l.Clients(), Hit: &nemesis.Hit{Client: l.client(1), Lease: "0x1"}})
 	l.fails(e, err, "store-1: there is no session 0x1")

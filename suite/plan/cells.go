@@ -139,7 +139,7 @@ func (x *expansion) set(cfg *harness.Config, flag text, words list) bool {
 		x.wrong(flag.Line, "the key `%s` is not allowed here: %s", flag.Value, notHere[flag.Value])
 		return false
 	case known == nil:
-		x.wrong(flag.Line, "unknown key %s: %s`lockstorm run --help` lists the flags", flag.Value, catalog.DidYouMean(flag.Value, runFlags()))
+		x.wrong(flag.Line, "unknown key %s: %suse a flag of lockstorm run (`lockstorm run --help` lists the flags)", flag.Value, catalog.DidYouMean(flag.Value, runFlags()))
 		return false
 	case len(words) > 1 && !many(flag.Value):
 		x.wrong(flag.Line, "the key %s takes one value, not %d values", flag.Value, len(words))

@@ -22,9 +22,9 @@ func Schema(cat *suite.Book) map[string]any {
 		checks[name] = object{"enum": []string{"safe", "violated", "inherent", "defect", "skipped", "any"}}
 	}
 	rule := object{
-		"outcome":    object{"enum": append(outcomes, Documented), "description": "the expected outcome of each run (docs/suite.md explains the words)"},
+		"outcome":    object{"enum": append(outcomes, Documented), "description": "the expected outcome of each run (docs/suite.md explains the possible outcomes)"},
 		"checks":     object{"type": "object", "properties": checks, "additionalProperties": false, "description": "the expected results of single checks"},
-		"thresholds": described(words, "limits of figures, for example acquire.p99 < 50ms or recovery < 2*ttl"),
+		"thresholds": described(words, "limits of figures (measured values), for example acquire.p99 < 50ms or recovery < 2*ttl"),
 	}
 	seeds := object{"anyOf": []any{
 		object{"type": "integer", "minimum": 1, "maximum": maxSeeds},
@@ -46,7 +46,7 @@ func Schema(cat *suite.Book) map[string]any {
 		"anyOf": []any{object{"required": []string{"axes"}}, object{"required": []string{"include"}}},
 		"properties": object{
 			"name": object{"type": "string", "maxLength": maxName, "pattern": `^[^./\\][^/\\]*$`}, "doc": object{"type": "string"}, "seeds": seeds,
-			"compare":    object{"type": "boolean", "description": "if true, the suite compares the locks, and has no expected outcomes; controls (runs with a known outcome) still count"},
+			"compare":    object{"type": "boolean", "description": "if true, the suite compares the locks, and has no expected outcomes, but the controls (runs with a known outcome) must still have this outcome"},
 			"budget":     object{"type": "string", "description": "a duration after which the suite starts no more runs"},
 			"missing":    object{"enum": []string{Fail, Skip}, "description": "what the suite does with cells whose servers are missing on this host"},
 			"impossible": object{"enum": []string{Fail, Skip}, "description": "what the suite does with a backend and a fault that cannot work together"},
@@ -58,7 +58,7 @@ func Schema(cat *suite.Book) map[string]any {
 					"for":     object{"type": "string", "description": "how long the search runs, for example 30s (default 1m)"},
 					"only":    described(words, "the search injects only the faults of this list"),
 					"without": described(words, "the search never injects the faults of this list"),
-					"vary":    described(words, "options of the lock that the search also varies (the word all stands for every option)"),
+					"vary":    described(words, "options of the lock that the search also varies; `all`: every option"),
 				}},
 				"trial": object{"type": "string", "description": "repeats a saved run; the value is the path of the run's trial.json, or of its directory, relative to this file"},
 			})}},

@@ -92,7 +92,7 @@ func (a *adapter) Attempt(ctx context.Context, r lockstorm.Request) (lockstorm.H
 	cancel()
 	<-h.done
 	if rec.uncertain() {
-		return nil, nil, errors.New("unknown outcome: the acquire was cancelled while a request was in flight that may have acquired the lock")
+		return nil, nil, errors.New("unknown outcome: the acquire was cancelled while a request that may have acquired the lock was in flight")
 	}
 	return nil, nil, fmt.Errorf("%w: %w", lockstorm.ErrBusy, ctx.Err())
 }

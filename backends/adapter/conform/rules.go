@@ -278,7 +278,7 @@ func (x *bench) early(ctx context.Context) error {
 	case <-time.After(patience):
 	}
 	x.holdAll(x.a, false)
-	return within(answerLimit+x.t.TTL, "the adapter's answer to an acquire, after the store had answered,", func() error {
+	return within(answerLimit+x.t.TTL, "after the store had answered, the adapter's answer to an acquire", func() error {
 		if err := <-got; errors.Is(err, backends.ErrBusy) {
 			return errors.New("the lock was free, and the store's answer came late, but the adapter answered \"busy\" (another client holds the lock)")
 		}
