@@ -22,15 +22,15 @@ func (c *Config) Bind(f *pflag.FlagSet) {
 	f.StringSliceVar(&c.Servers, "servers", c.Servers, "NODE=HOST:PORT,...: with --provider external, the addresses of existing servers; faults then hit only clients and their connections (see docs/providers.md)")
 	f.StringVar(&c.Fencing, "fencing", c.Fencing, "which data the clients write: on (only data that checks fencing tokens), off (only data that does not check tokens), or both (both kinds side by side)")
 	f.StringVar(&c.Register, "register", c.Register, "the store of the protected data (see: list registers). By default a separate server of lockstorm stores the data. With --register the data is in the lock's own store, and this store checks the lock at each write to the fenced register")
-	f.StringVar(&c.Discipline, "discipline", c.Discipline, "when a holder stops using the lock before its release: obey (at the end of the lease), told (when the library reports that the lock is lost), or trusting (never); default: told for libraries that report a loss, else obey")
-	f.DurationVar(&c.TTL, "ttl", c.TTL, "time to live of leases (default: the default of the topology, or else 1s)")
+	f.StringVar(&c.Discipline, "discipline", c.Discipline, "when a client stops using a lock that it has not released: obey (at the end of the lease), told (when the library reports that the lock is lost), or trusting (never); default: told for libraries that report a loss, else obey")
+	f.DurationVar(&c.TTL, "ttl", c.TTL, "time to live of leases (default: the ttl that the topology sets, or else 1s)")
 	f.IntVar(&c.Clients, "clients", c.Clients, "number of client processes")
 	f.IntVar(&c.Locks, "locks", c.Locks, "number of locks that the clients use")
 	f.DurationVar(&c.Time, "time", c.Time, "for how long the clients work and lockstorm injects faults")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "seed of all random choices (default: a random seed, which lockstorm prints)")
 	f.StringVar(&c.Out, "out", c.Out, "directory of the run; it must be empty or absent (default: lockstorm-runs/BACKEND-TIME)")
 	f.StringVar(&c.FailOn, "fail-on", c.FailOn, "which findings fail the run: all (every finding), or defect (findings inherent to leases are reported, but do not fail the run)")
-	f.StringSliceVar(&c.Require, "require", c.Require, "the checks that can fail the run, instead of the default checks (see: list checks); +NAME adds the check NAME to the default checks")
+	f.StringSliceVar(&c.Require, "require", c.Require, "list of the checks that can fail the run, in place of the default list (see: list checks); +NAME adds the check NAME to the default list")
 }
 
 // ParseLine reads a configuration from the flags of `run`, as in

@@ -173,7 +173,7 @@ func (s *session) awaitDone(bound context.Context, clients []*client) {
 			return
 		case <-said.C:
 			deadline, _ := bound.Deadline()
-			s.progress.note(fmt.Sprintf("recovery test: up to %[1]d clients have not acquired every lock yet; waiting for them for at most %[2]v",
+			s.progress.note(fmt.Sprintf("recovery test: some clients (at most %[1]d) have not acquired every lock yet; lockstorm waits for them for another %[2]v at most",
 				len(clients)-i, time.Until(deadline).Round(time.Second)))
 		}
 	}

@@ -83,7 +83,7 @@ func newTrial(r *resolved, plan *nemesis.Plan) (*Trial, error) {
 		return nil, err
 	}
 	if bound := r.livenessBound(plan); bound > maxBound {
-		return nil, usage(fmt.Errorf("in the recovery test after the faults, each client acquires each lock once more. This test may take %v, but the limit is %v: choose fewer clients or locks, or a shorter ttl, a shorter hold or a smaller clock jump",
+		return nil, usage(fmt.Errorf("the recovery test (after the faults, each client acquires each lock once more) can take %v, but the limit is %v: choose fewer clients or locks, or a shorter ttl, a shorter hold or a smaller clock jump",
 			bound.Round(time.Second), maxBound))
 	}
 	t := &Trial{Schema: TrialSchema, Config: r.Config, Plan: plan, r: r}
@@ -165,7 +165,7 @@ func Revise(cat *Catalogue, cfg Config, plan *nemesis.Plan) (*Trial, error) {
 func (t *Trial) Differs() (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(t.made)) {
 		if now := t.Versions[name]; now != t.made[name] && t.made[name] != "" {
-			out = append(out, fmt.Sprintf("the version of %s has changed, so the outcome may differ: %s in the saved run, but %s now", name, t.made[name], cmp.Or(now, "missing")))
+			out = append(out, fmt.Sprintf("the outcome may differ, because the version of %s has changed: %s in the saved run, but %s now", name, t.made[name], cmp.Or(now, "missing")))
 		}
 	}
 	return out

@@ -101,7 +101,7 @@ func (j *judge) judged(trial *harness.Trial) *harness.Outcome {
 		case n == j.attempts:
 			j.t.Fatalf("the run was inconclusive in each of %d attempts: %s%s", n, why, j.explain(trial, out, differ))
 		}
-		j.t.Logf("this run gives no verdict, so lockstorm repeats the run; the reason: %s%s", why, j.explain(trial, out, differ))
+		j.t.Logf("lockstorm repeats the run, because this run gives no verdict: %s%s", why, j.explain(trial, out, differ))
 	}
 }
 

@@ -106,7 +106,7 @@ func Kept(t testing.TB, cat *harness.Catalogue, path string, want suite.Expectat
 		o(&j.options)
 	}
 	if j.exec != nil || j.failOn != "" {
-		t.Fatalf("lockstormtest: leave out the options Exec and FailOnDefect of Kept: the saved run already defines the lock, and which findings fail the run")
+		t.Fatalf("lockstormtest: do not use the options Exec and FailOnDefect with Kept: the saved run already defines the lock and the findings that fail the run")
 	}
 	if err := j.valid(); err != nil {
 		t.Fatalf("lockstormtest: %v", err)

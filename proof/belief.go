@@ -20,7 +20,7 @@ func (s *scene) granted(c Claim, n int) ([]*history.Grant, error) {
 		case !g.Granted():
 			return nil, fmt.Errorf("the events do not show that the request for grant %s succeeded", id)
 		case i > 0 && g.Lock != out[0].Lock:
-			return nil, fmt.Errorf("grants %s and %s belong to different locks", out[0].ID, id)
+			return nil, fmt.Errorf("grants %s and %s belong to different locks, but all grants of a finding must belong to the same lock", out[0].ID, id)
 		case i > 0 && g.ID == out[0].ID:
 			return nil, fmt.Errorf("the finding names grant %s twice", id)
 		}

@@ -59,7 +59,7 @@ func (s *scene) lost(c Claim) (span history.Interval, err error) {
 		return span, errors.New("the register did not accept the two requests of the finding at the times and in the order that the finding names")
 	}
 	if w.Register != e.Register || w.Lock != e.Lock {
-		return span, errors.New("the two requests were sent to different registers")
+		return span, errors.New("the two requests were sent to different registers, but the finding needs two requests to the same register")
 	}
 	read, err := s.readBefore(c, of, w, e)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 	}
 	if both := s.belief(first).Overlap(s.belief(second)); !both.Empty() {
 		if s.Model.Together(first, second) {
-			return errors.New("by the rules of this lock, two clients may hold these two grants at the same time")
+			return errors.New("by the rules of this lock, two clients are allowed to hold these two grants at the same time")
 		}
 		if c.Rule == lateWrite {
 			return errors.New("the two clients believed at the same time that they held the lock, so no write came late, and the rule of the finding cannot be late-write")
@@ -193,7 +193,7 @@ func (s *scene) fence(c Claim) (span history.Interval, err error) {
 	case c.Rule == "log-mismatch":
 		return span, s.mismatch(c, e)
 	case e.Register != fencedReg:
-		return span, fmt.Errorf("the register %s does not check fencing tokens, so it may accept every token", e.Register)
+		return span, fmt.Errorf("the register %s does not check fencing tokens, so it is right to accept every token", e.Register)
 	case c.Rule == "no-token" && e.Token.Set:
 		return span, errors.New("the finding says that the request had no fencing token, but the request had a token")
 	case c.Rule == "no-token":

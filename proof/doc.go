@@ -76,7 +76,7 @@ func Minimal(events []history.Event, c Claim) error {
 		}
 		less := slices.Delete(slices.Clone(events), i, i+1)
 		if s, err := read(less); err == nil && s.proves(c) == nil {
-			return fmt.Errorf("the proof contains event %d, although the other events are enough to prove the finding", events[i].Index)
+			return fmt.Errorf("the proof must not contain event %d, because the other events are enough to prove the finding", events[i].Index)
 		}
 	}
 	return nil

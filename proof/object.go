@@ -43,7 +43,7 @@ func (s *scene) object(c Claim) (span history.Interval, err error) {
 			return span, fmt.Errorf("the events do not show the request for grant %s", id)
 		}
 		if len(of) > 0 && g.Lock != of[0].Lock {
-			return span, fmt.Errorf("grants %s and %s belong to different locks", of[0].ID, id)
+			return span, fmt.Errorf("grants %s and %s belong to different locks, but all grants of a finding must belong to the same lock", of[0].ID, id)
 		}
 		if slices.Contains(of, g) {
 			return span, fmt.Errorf("the finding names grant %s twice", id)

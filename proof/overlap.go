@@ -32,7 +32,7 @@ func (s *scene) overlap(c Claim) (history.Interval, error) {
 	}
 	a, b := of[0], of[1]
 	if s.Model.Shares() && s.Model.Together(a, b) {
-		return history.Interval{}, fmt.Errorf("by the rules of this lock, two clients may hold the grants %s and %s at the same time", a.ID, b.ID)
+		return history.Interval{}, fmt.Errorf("by the rules of this lock, two clients are allowed to hold the grants %s and %s at the same time, so the overlap is no violation", a.ID, b.ID)
 	}
 	first, second := s.belief(a), s.belief(b)
 	both := first.Overlap(second)

@@ -35,7 +35,7 @@ func (s *scene) robs(g, victim *history.Grant, rel *history.Call, asked map[stri
 	base := g.RunsOut(s.Run.Tolerance)
 	switch {
 	case s.Model.Together(g, victim) || !after:
-		return errors.New("by the rules of this lock, two clients may hold the two grants of the finding at the same time, or the events do not show that the second grant is the later one")
+		return errors.New("by the rules of this lock, two clients are allowed to hold the two grants of the finding at the same time, or the events do not show that the second grant is the later one")
 	case victim.From() > rel.End() || s.seen(victim.Client) < rel.End():
 		return fmt.Errorf("no event shows that %s held the lock at the time of the release", victim.Client)
 	case s.Leased() && rel.End() >= victim.RunsOut(s.Run.Tolerance):

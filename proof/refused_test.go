@@ -67,7 +67,7 @@ func TestClaims(t *testing.T) {
 		{"touching", late + "140ms 3 c3 invoke acquire lock=L grant=c\n", grants(overlap, "a", "c"), "do not show that the request"},
 
 		{"duplicate", tokens, token, ""},
-		{"duplicate of two tokens", late, token, "the two grants in the finding have different fencing tokens: 1 and 2"},
+		{"duplicate of two tokens", late, token, "the two grants in the finding have different fencing tokens (1 and 2)"},
 		{"duplicate, inherent", tokens, with(token, func(c *proof.Claim) { c.Class = "inherent" }), "must have the class \"defect\""},
 		{"duplicate, swapped", tokens, grants(token, "b", "a"), "was requested before"},
 		{"no tokens", strings.ReplaceAll(tokens, " token=1", ""), token, "one of the two grants in the finding has no fencing token"},

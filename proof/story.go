@@ -249,13 +249,13 @@ func (s *scene) why(c Claim, at int64) string {
 	case deadlineUnknown:
 		return fmt.Sprintf("Class %s: for one of the leases or both, no event says when the lease ended.", c.Class)
 	case connectionOver:
-		return fmt.Sprintf("Class %s: at least one grant depends on a connection, and this connection may have ended by %s.", c.Class, s.seconds(at))
+		return fmt.Sprintf("Class %s: at least one grant depends on a connection, and at %s this connection may already have ended.", c.Class, s.seconds(at))
 	case connectionUnknown:
-		return fmt.Sprintf("Class %s: at least one grant depends on a connection that may have ended by %s, but no recorded event explains the end.", c.Class, s.seconds(at))
+		return fmt.Sprintf("Class %s: at least one grant depends on a connection. At %s this connection may already have ended, but no recorded event explains the end.", c.Class, s.seconds(at))
 	case ownFence:
 		return "Class defect: the condition or transaction of the write should have prevented the lost update."
 	case applied:
-		return "Class inherent: the client sent the write while it held the lock, but the write was applied only after this time."
+		return "Class inherent: the client sent the write while it held the lock, but the register applied the write only after the client's hold had ended."
 	case "":
 		return "Class " + c.Class + "."
 	}

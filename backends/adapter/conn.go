@@ -100,7 +100,7 @@ func (c *conn) send(r request) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return c.fail(breach("the adapter has not read its pipe (with the requests of lockstorm) for %v", writeLimit))
+		return c.fail(breach("the adapter has not read lockstorm's requests from its pipe for %v", writeLimit))
 	}
 	return c.fail(errEnded)
 }

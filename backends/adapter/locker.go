@@ -290,7 +290,7 @@ func (l *locker) lived(said line, ttl time.Duration, from, to int64) (backends.R
 		r.TTL = time.Duration(*said.TTL)
 	}
 	if r.TTL <= 0 || r.TTL > maxTTL {
-		return r, breach("the adapter answered with a time to live of %v for its lease: it must be from 1 ns to %v", r.TTL, maxTTL)
+		return r, breach("the adapter reported a lease with a time to live of %v: a time to live must be from 1 ns to %v", r.TTL, maxTTL)
 	}
 	if l.clock && said.Sent == nil {
 		return r, breach("the adapter's grant or renewal lacks the field \"sent\" (the time at which the adapter sent the request to the store)")

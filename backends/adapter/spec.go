@@ -251,9 +251,9 @@ func Probe(argv []string) error {
 	a := p.call(request{Op: "unheard-of", Owner: "nobody"}, describeLimit)
 	switch {
 	case a.err != nil:
-		return fmt.Errorf("lockstorm sent the adapter a request that does not exist, and the adapter failed instead of answering \"unsupported\": %w", a.err)
+		return fmt.Errorf("as a test, lockstorm sent the adapter an unknown request: the adapter must answer \"unsupported\", but failed: %w", a.err)
 	case a.Answer != ansUnsupported:
-		return fmt.Errorf("the adapter answered a request that does not exist with %q instead of \"unsupported\"", a.Answer)
+		return fmt.Errorf("as a test, lockstorm sent the adapter an unknown request: the adapter must answer \"unsupported\", but answered %q", a.Answer)
 	}
 	return nil
 }

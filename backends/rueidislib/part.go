@@ -21,9 +21,9 @@ func Specs() []backends.Spec {
 			Name: "rueidislock", Doc: "the library redis/rueidis/rueidislock v1.0.79: each lock has three keys on one server, and a client that has two of these keys holds the lock; the library extends the keys in the background; the lock's context ends when the lock is lost",
 			Library: "github.com/redis/rueidis v1.0.79", Params: rueidisParams, With: withRueidis,
 			Signals:    []backends.Signal{{Kind: backends.SignalContext, Name: "the context that WithContext returns"}},
-			Notes:      "Only the program `lockstorm-full` contains this library. All keys of a lock are on one server. To hold the lock, a client must have a majority of these keys. A hook in the library's Redis client tells lockstorm which keys the library extends and deletes. When a majority of the keys is lost, the library stops extending the keys, and ends the context. If the library gets no answer to an extension, the current lease may already be over. But the library waits until the deadline that a successful extension would have set, which is later. So the library reports the loss late.",
+			Notes:      "Only the program `lockstorm-full` contains this library. All keys of a lock are on one server. To hold the lock, a client must have a majority of these keys. A hook in the library's Redis client tells lockstorm which keys the library extends and deletes. When a majority of the keys is lost, the library stops extending the keys, and ends the context. If the library gets no answer to an extension, it waits until the deadline that a successful extension would have set. The current lease can end before this deadline: then the library reports the loss late.",
 			Topologies: redislibs.Single(), Ends: history.EndsLease, Renews: true, Open: openRueidis,
-			RealServer: "the embedded server does not support CLIENT TRACKING, which this library needs to wait",
+			RealServer: "the embedded server does not support CLIENT TRACKING, which this library needs when it waits for a lock",
 			Recovery:   10 * time.Second, // ConnWriteTimeout of rueidis
 		},
 	}

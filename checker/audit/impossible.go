@@ -99,7 +99,7 @@ func (a *audit) grants() {
 		a.times(e, g.Acquire.Invoke)
 		own := run.Ends == history.EndsLease && !run.Model.Session
 		if !run.NoDeadlines && (own || e.Deadline.Set) && (!e.Sent.Set || !e.TTL.Set || !e.Deadline.Set) {
-			a.add("lease-times", fmt.Sprintf("the acquire event of grant %s needs the fields sent, ttl and deadline: add the missing fields, or set no_deadlines in the run event", g.ID), e)
+			a.add("lease-times", fmt.Sprintf("the acquire event of grant %s needs the fields `sent`, `ttl` and `deadline`: add the missing fields, or set `no_deadlines` in the run event", g.ID), e)
 		}
 		if own && e.Deadline.Set && e.Deadline.V <= 0 {
 			a.add("lease-times", fmt.Sprintf("the lease of grant %s ends before the run begins: a deadline must be a time on the run's clock (the time of the request plus the remaining time to live)", g.ID), e)
@@ -131,7 +131,7 @@ func (a *audit) renewals() {
 func (a *audit) faults() {
 	for _, f := range a.in.Faults {
 		if began := f.Fault.Began; began != 0 && f.Effect != nil && (began < f.Invoke.Time || began > f.Effect.Time) {
-			a.add("began", fmt.Sprintf("according to its events, fault %d began at %s, but a fault must begin between the request for the fault (%s) and the proof of its effect (%s)", f.ID, checker.Seconds(began), checker.Seconds(f.Invoke.Time), checker.Seconds(f.Effect.Time)), f.Effect)
+			a.add("began", fmt.Sprintf("fault %d began at %s, but a fault must begin between the request for the fault (%s) and the proof of its effect (%s)", f.ID, checker.Seconds(began), checker.Seconds(f.Invoke.Time), checker.Seconds(f.Effect.Time)), f.Effect)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func (a *audit) times(e, invoke *history.Event) {
 		latest = max(latest, min(g.Under.RunsOut(0).Or(latest), e.Time+e.TTL.V))
 	}
 	if e.Deadline.V > latest {
-		a.add("deadline", fmt.Sprintf("the deadline of event %d is %s, but by its time to live (ttl) the lease ends earlier, at %s", e.Index, checker.Seconds(e.Deadline.V), checker.Seconds(latest)), e)
+		a.add("deadline", fmt.Sprintf("the deadline of event %d is %s, but according to the time to live (ttl) the lease ends earlier, at %s", e.Index, checker.Seconds(e.Deadline.V), checker.Seconds(latest)), e)
 	}
 }
 

@@ -76,7 +76,7 @@ Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage
 	fs.StringVar(&f.cfg.Fencing, "fencing", f.cfg.Fencing, "which data the clients write: on (only data that checks fencing tokens), off (only data that does not check tokens), or both (both kinds side by side)")
 	fs.StringVar(&f.cfg.Discipline, "discipline", "", "when clients stop using the lock: told (when the library reports that the lock is lost), obey (at the end of the lease) or trusting (never); default: told for libraries that report a loss, else obey")
 	fs.StringVar(&f.cfg.FailOn, "fail-on", f.cfg.FailOn, "violations that explore searches for: all; or defect: all violations except those inherent to leases")
-	fs.DurationVar(&f.cfg.TTL, "ttl", 0, "time to live of leases (default: the default of the topology, or else 1s)")
+	fs.DurationVar(&f.cfg.TTL, "ttl", 0, "time to live of leases (default: the ttl that the topology sets, or else 1s)")
 	positive(fs, &f.length, "for", "how long to search (default: 10m)")
 	fs.StringVar(&f.out, "out", "", "directory of the search; if the directory contains an earlier search, explore continues that search (default: "+runsDir+"/explore-BACKEND-TIME)")
 	Number(fs, &f.jobs, "jobs", 1, 0, "maximum number of parallel runs (default: by processors and memory)")

@@ -91,7 +91,7 @@ func relative(from, to string) (string, error) {
 // same says why a part is not of the same suite; nil: it is.
 func (s *Suite) same(part *Suite, dir string) error {
 	differs := func(what string, is, was any) error {
-		return fmt.Errorf("cannot merge: %s was made with %s %v, but %s with %v; only shards of one suite can be merged", dir, what, is, s.Dir, was)
+		return fmt.Errorf("cannot merge: %[1]s was made with %[2]s %[3]v, but %[4]s was made with %[2]s %[5]v: run all shards with the same program, suite file and --replace", dir, what, is, s.Dir, was)
 	}
 	switch {
 	case part.Name != s.Name:

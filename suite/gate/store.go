@@ -127,7 +127,7 @@ func Load(dir string) (*Suite, error) {
 	}
 	s.Program = cmp.Or(s.Program, program)
 	if s.Schema != Schema {
-		return nil, fmt.Errorf("%s has schema %d, but this version of lockstorm reads only schema %d", filepath.Join(dir, DefinitionFile), s.Schema, Schema)
+		return nil, fmt.Errorf("%s has schema %d, but this version of lockstorm reads only schema %d: use the version of lockstorm that wrote the file", filepath.Join(dir, DefinitionFile), s.Schema, Schema)
 	}
 	for _, c := range s.Cells {
 		for _, seed := range c.Seeds {
