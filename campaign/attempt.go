@@ -83,7 +83,7 @@ func (r *working) lacksFor(t Task) bool {
 	r.unable[t.Cell] = true
 	r.mu.Unlock()
 	if first {
-		r.tell(Event{Note: fmt.Sprintf("this machine cannot execute the run %s, and leaves the run to the other machines of the campaign: %v", r.Campaign.name(t), missing)})
+		r.tell(Event{Note: fmt.Sprintf("the run %s is left to the other machines of the campaign, because this machine cannot execute the run: %v", r.Campaign.name(t), missing)})
 	}
 	return true
 }

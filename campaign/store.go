@@ -81,7 +81,7 @@ func Open(ctx context.Context, q *queue.Queue, name string) (*Campaign, error) {
 		b, err = c.runs.GetBytes(ctx, manifestName)
 	}
 	if errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil, fmt.Errorf("the command campaign start was interrupted before campaign %s was complete: run the same command again", name)
+		return nil, fmt.Errorf("campaign %s is not complete, because campaign start was interrupted: run campaign start again with the same arguments", name)
 	}
 	if err != nil {
 		return nil, q.Explain(err)

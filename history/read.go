@@ -136,7 +136,7 @@ func finish(name string, parts []*decoder) (*History, error) {
 			continue
 		}
 		if n := len(h.Events); i == len(parts)-1 && n > 0 && h.Events[n-1].F == FEnd {
-			h.Damage = append(h.Damage, Damage{File: name, Line: d.last, What: "the history has more events after the event that ends the run"})
+			h.Damage = append(h.Damage, Damage{File: name, Line: d.last, What: "an incomplete line follows the event that ends the run"})
 			continue
 		}
 		h.Torn = d.torn
@@ -184,12 +184,12 @@ func (h *History) Run() (Run, error) {
 		}
 		var run Run
 		if err := h.Events[i].Value.Into(&run); err != nil {
-			return Run{}, fmt.Errorf("the event run, which describes the run, cannot be read: %w", err)
+			return Run{}, fmt.Errorf("cannot read the run event (which describes the run): %w", err)
 		}
 		if run.Schema > Schema {
 			return Run{}, fmt.Errorf("the history has schema version %d, but this lockstorm reads only versions up to %d: use a newer lockstorm", run.Schema, Schema)
 		}
 		return run, nil
 	}
-	return Run{}, errors.New("the history has no event run (the event that describes the run)")
+	return Run{}, errors.New("the history has no run event (which describes the run)")
 }

@@ -116,7 +116,7 @@ func cure(r *checker.Results, h *happening, about Context) string {
 	case f.Rule == "foreign-release" || f.Rule == "release-of-none" || f.CauseKind == checker.CauseRelease:
 		return "Cure: in the release, compare the owner and delete the lock in one atomic step, so that a client deletes only its own lock."
 	case f.Reason == checker.ReasonToldLate:
-		return "Cure: use a library that reports the loss before the lease ends. With the tested library, a client must stop its work when the lease has ended by the client's own clock."
+		return "Cure: use a library that reports the loss before the lease ends. If you keep the tested library, each client must stop its work when its own clock shows that the lease has ended."
 	case f.Rule == "duplicate" || f.Rule == "regress":
 		return "Cure: take the fencing tokens from a store that does not forget issued tokens in a fail-over."
 	case f.Rule == "no-recovery" || f.Rule == "orphan":

@@ -14,9 +14,9 @@ func totals(r *checker.Results) []Total {
 		out = append(out, Total{Kind: kind, Count: n, Text: fmt.Sprintf(format, args...)})
 	}
 	if n := r.Stats["violations"]; n > 0 {
-		format := "In the whole run, two clients held the lock at once. This happened %s (longest time: %s).%s"
+		format := "In the whole run, it happened %s that two clients held the lock at once (longest time: %s).%s"
 		if n == 1 {
-			format = "In the whole run, two clients held the lock at once. This happened %s, for %s.%s"
+			format = "In the whole run, it happened %s that two clients held the lock at once, for %s.%s"
 		}
 		add(TotalOverlaps, n, format, times(n), checker.Millis(r.Stats["overlap_max_ns"]), notGating(r))
 	}

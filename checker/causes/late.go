@@ -47,7 +47,7 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 	}
 	if l.OnItsWay {
 		if waited := in.waited(span); waited >= behind && waited > (span.To-span.From)/2 {
-			return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("the host was busy while a request of %s was on its way: for %s of the %s that the request took, tasks waited for a processor or a disk", client, checker.Millis(waited), checker.Millis(span.To-span.From))}
+			return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("the host was busy while a request of %s was on its way: the request took %s, and tasks waited for a processor or a disk during %s of this time", client, checker.Millis(span.To-span.From), checker.Millis(waited))}
 		}
 		return delayed(overrun(l.Grant, l.Until), l.From, l.Due)
 	}

@@ -32,7 +32,7 @@ func cost(in question) checker.Result {
 	if handoffs == 0 {
 		return checker.Undecided(checker.CodeUntried, "the cost of a hand-off of the lock is unknown: no client got the lock while lockstorm counted the requests")
 	}
-	r := checker.Conclude("count of each client's writes to and reads from its network connections during each acquire", nil, 0)
+	r := checker.Conclude("count of the writes and reads of each client on its network connections during each acquire", nil, 0)
 	r.Figures = checker.Figures{
 		"handoffs": handoffs, "requests_per_100_handoffs": sum.Requests * 100 / handoffs,
 		"answers_per_100_handoffs": sum.Answers * 100 / handoffs, "notices_per_100_handoffs": unasked * 100 / handoffs,

@@ -230,5 +230,5 @@ func overtakings(waits, total, worst int64) string {
 	if total == 0 {
 		return checker.Count(waits, "wait") + ", none overtaken"
 	}
-	return fmt.Sprintf("%s; waiting clients were overtaken (a client that asked later got the lock first) %s in total, and at most %s during one wait", checker.Count(waits, "wait"), checker.Count(total, "time"), checker.Count(worst, "time"))
+	return fmt.Sprintf("%s; waiting clients were overtaken %s in total, and at most %s during one wait (overtaken: a client that asked later got the lock first)", checker.Count(waits, "wait"), checker.Count(total, "time"), checker.Count(worst, "time"))
 }

@@ -47,7 +47,7 @@ func deadlock(in question) checker.Result {
 	slices.SortStableFunc(findings, func(a, b checker.Finding) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
 	r := checker.Result{Verdict: checker.Pass, Method: "search for pairs of clients that wait for each other's locks", Figures: figures}
 	r.Findings = findings[:min(len(findings), checker.MaxFindings)]
-	r.Reason = fmt.Sprintf("%s (pairs of clients that wait for each other's locks), the longest lasted %s; the store reported %s", checker.Count(figures["mutual_waits"], "mutual wait"), checker.Millis(figures["mutual_wait_max_ns"]), checker.Count(figures["deadlocks_reported"], "deadlock"))
+	r.Reason = fmt.Sprintf("%s (two clients waited for each other's locks); the longest lasted %s; the store reported %s", checker.Count(figures["mutual_waits"], "mutual wait"), checker.Millis(figures["mutual_wait_max_ns"]), checker.Count(figures["deadlocks_reported"], "deadlock"))
 	return r
 }
 

@@ -134,7 +134,7 @@ func objectOf(o models.Result) modelledObject {
 // notJudged is what a history of operations does not say.
 func notJudged(m models.Model) []string {
 	out := []string{
-		"expired leases are not judged: the history does not say when leases end, so if a lease expires and another client then gets the lock, this grant counts as a violation",
+		"the expiry of leases is ignored: the history does not say when leases end. So if a lease expires and another client then gets the lock, this grant counts as a violation",
 		"lost updates are not judged: the history does not contain the writes to the protected data",
 		"liveness and fairness are not judged: the history does not say when faults ended",
 	}
@@ -223,7 +223,7 @@ func statesBefore(m models.Model, o models.Result) string {
 	if strings.HasPrefix(m.Name, "register") {
 		object = "register"
 	}
-	text := fmt.Sprintf("depending on the order of the earlier operations, the %s is in one of %d states, and none of these states allows this operation: %s",
+	text := fmt.Sprintf("depending on the order of the earlier operations, the %s is in one of %d states, and none of these states allows this operation. The states: %s",
 		object, len(o.Before)+o.More, strings.Join(o.Before, "; "))
 	if o.More > 0 {
 		text += fmt.Sprintf("; and %d more", o.More)

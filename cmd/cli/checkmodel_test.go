@@ -34,7 +34,7 @@ func TestCheckModel(t *testing.T) {
 		code int
 		want []string
 	}{
-		{[]string{"--model", "mutex", good}, 0, []string{"EDN, 3 operations by 2 processes", "pass: linearizable as mutex", "expired leases are not judged: the history does not say"}},
+		{[]string{"--model", "mutex", good}, 0, []string{"EDN, 3 operations by 2 processes", "pass: linearizable as mutex", "the expiry of leases is ignored: the history does not say"}},
 		{[]string{"--model", "mutex", bad}, 1, []string{`acquire by process 2, value {"fence":3} (lines 3 to 4) is impossible: before this operation the lock is held`, "these 2 operations", "violation: not linearizable as mutex"}},
 		{[]string{"--model", "fenced-mutex", token}, 1, []string{"the lock is free, and the highest token is 3"}},
 		{[]string{"--model", "register", "--independent", keyed}, 1, []string{"key b: read by process 2, value 7", "the value is nil", "1 of 2 keys"}},

@@ -65,25 +65,25 @@ Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage
 				return err
 			}
 			if f.cfg.Backend == "" {
-				return errors.New("--backend is missing: name the lock to search (see: list backends)")
+				return errors.New("--backend is missing: name the lock to test (see: list backends)")
 			}
 			return a.explore(cmd.Context(), f)
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.cfg.Backend, "backend", "", "the lock to search (see: list backends); exec:cmd=FILE for a lock in another language")
+	fs.StringVar(&f.cfg.Backend, "backend", "", "the lock to test (see: list backends); exec:cmd=FILE for a lock in another language")
 	fs.StringVar(&f.cfg.Topology, "topology", "", "set of servers (default: the first one that the backend supports)")
 	fs.StringVar(&f.cfg.Fencing, "fencing", f.cfg.Fencing, "which data the clients write: on (only data that checks fencing tokens), off (only data that does not check tokens), or both (both kinds side by side)")
 	fs.StringVar(&f.cfg.Discipline, "discipline", "", "when clients stop using the lock: told (when the library reports that the lock is lost), obey (at the end of the lease) or trusting (never); default: told for libraries that report a loss, else obey")
-	fs.StringVar(&f.cfg.FailOn, "fail-on", f.cfg.FailOn, "violations that explore searches for: all; or defect: all violations except those inherent to leases")
+	fs.StringVar(&f.cfg.FailOn, "fail-on", f.cfg.FailOn, "which violations explore searches for: all, or defect (all violations except those inherent to leases)")
 	fs.DurationVar(&f.cfg.TTL, "ttl", 0, "time to live of leases (default: the ttl that the topology sets, or else 1s)")
 	positive(fs, &f.length, "for", "how long to search (default: 10m)")
 	fs.StringVar(&f.out, "out", "", "directory of the search; if the directory contains an earlier search, explore continues that search (default: "+runsDir+"/explore-BACKEND-TIME)")
-	Number(fs, &f.jobs, "jobs", 1, 0, "maximum number of parallel runs (default: by processors and memory)")
-	Number(fs, &f.keep, "keep", 1, exploreKeep, "maximum number of runs with a violation whose directories explore keeps")
+	Number(fs, &f.jobs, "jobs", 1, 0, "maximum number of parallel runs (default: as many as the processors and the memory allow)")
+	Number(fs, &f.keep, "keep", 1, exploreKeep, "explore keeps the directories of at most this many runs with a violation")
 	Number(fs, &f.stop, "stop-at", 1, 0, "end after this many distinct violations (default: no limit)")
 	fs.StringVar(&f.until, "until", "", "CHECK or CHECK:CLASS: end at the first violation that this check finds (in this class), for example ownership:defect")
-	Number(fs, &f.shrink, "shrink", 0, 1, "number of violations (the first ones found) for which explore, at the end, searches for the smallest run that still shows the violation")
+	Number(fs, &f.shrink, "shrink", 0, 1, "for this many violations (the first ones found), explore searches at the end for the smallest run that still shows the violation")
 	fs.Uint64Var(&f.cfg.Seed, "seed", 1, "seed of the search; the same seed does not repeat a search, because parallel runs finish in a different order each time")
 	fs.StringSliceVar(&f.choice.Only, "only", nil, "inject only these faults: names joined by commas (see: list nemeses)")
 	fs.StringSliceVar(&f.choice.Without, "without", nil, "never inject these faults, for example evict,flush (two faults that delete the keys of every lock in Redis)")

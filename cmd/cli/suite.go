@@ -83,8 +83,8 @@ If several of the codes 1, 4, 2 and 5 apply, suite uses the first of them in thi
 	f := cmd.Flags()
 	f.StringVar(&s.out, "out", "", "directory of the suite; it must be empty or absent (default: "+runsDir+"/NAME-TIME)")
 	f.StringVar(&s.shard, "shard", "", "i/n: run only shard i of n shards; the command merge combines the results of the shards")
-	Number(f, &s.jobs, "jobs", 1, 0, "maximum number of parallel runs (default: by processors and memory)")
-	Number(f, &s.retry, "retry", 0, 4, "how often to retry a run that the host disturbed, one by one after all other runs: a run with exit code 4 (for example, a server did not start), at most once; and if the host was busy, an inconclusive run (exit code 2) and a run in which no fault took effect. An unexpected violation is never retried")
+	Number(f, &s.jobs, "jobs", 1, 0, "maximum number of parallel runs (default: as many as the processors and the memory allow)")
+	Number(f, &s.retry, "retry", 0, 4, "how often to retry a run that the host disturbed. lockstorm retries a run with exit code 4, for example because a server did not start (at most one retry). If the host was busy or stalled, lockstorm also retries an inconclusive run (exit code 2), and a run in which no fault took effect. lockstorm never retries an unexpected violation. The retries run one by one, after all other runs")
 	f.BoolVar(&s.failFast, "fail-fast", false, "start no more runs after the first unexpected violation")
 	Number(f, &s.failures, "max-failures", 1, 0, "start no more runs after this many unexpected violations (default: no limit)")
 	positive(f, &s.budget, "budget", "start no more runs after this time (default: the budget in the suite file)")
@@ -95,8 +95,8 @@ If several of the codes 1, 4, 2 and 5 apply, suite uses the first of them in thi
 	f.StringArrayVar(&s.replace, "replace", nil, "OLD=NEW: run the backend NEW in place of the backend OLD in the whole suite, with the same expected outcomes")
 	f.BoolVar(&s.list, "list", false, "list the cells with their expected outcomes and the estimated time, without making runs")
 	f.BoolVar(&s.print, "print", false, "print the suite file, without making runs")
-	Number(f, &s.matrix, "print-matrix", 1, 0, "print a list of n shards of the suite as JSON, from which a CI service makes a job for each shard (dynamic matrix), without making runs")
-	f.BoolVar(&s.schema, "schema", false, "print the JSON schema of suite files, for editors, without making runs")
+	Number(f, &s.matrix, "print-matrix", 1, 0, "print a list of n shards of the suite as JSON, without making runs; from this list a CI service makes one job for each shard (dynamic matrix)")
+	f.BoolVar(&s.schema, "schema", false, "print the JSON schema of suite files (for text editors), without making runs")
 	f.BoolVar(&s.asJSON, "json", false, "print results.json on stdout")
 	return cmd
 }

@@ -130,7 +130,7 @@ func finding(rule, message string, about ...posted) checker.Finding {
 
 // money reports a transfer that changed the sum of all accounts. No lock can cause this: the workload made the error.
 func money(p, before posted) checker.Finding {
-	f := finding(RuleMoney, fmt.Sprintf("after entry %d of %s the sum of all accounts is %d, but the first entry gave the sum %d", p.Number, p.grant.Client, p.Total, before.Total), before, p)
+	f := finding(RuleMoney, fmt.Sprintf("after entry %d (written by %s) the sum of all accounts is %d, but after the first entry it was %d", p.Number, p.grant.Client, p.Total, before.Total), before, p)
 	f.Cause, f.CauseKind = "an error of the workload", checker.CauseRecord
 	return f
 }
