@@ -40,7 +40,7 @@ func Specs() []backends.Spec {
 			Library: "github.com/bsm/redislock v0.9.4", Params: redislockParams, With: withRedislock,
 			Signals:    []backends.Signal{{Kind: backends.SignalMethod, Name: "TTL"}, {Kind: backends.SignalError, Name: "Refresh"}},
 			Calls:      []string{backends.CallExtend, backends.CallAsk, backends.CallToken},
-			Notes:      "The method TTL asks the server whether the lock is still held. After the end of the lease the server says no. The method Obtain takes over a lock if the holder's token begins with the caller's token. So if a client sends the request of an Obtain twice, the second request succeeds although the first request has already set the key. Users who choose their own tokens must make sure that no client's token begins with the token of another client.",
+			Notes:      "The method TTL asks the server whether the lock is still held. After the end of the lease the server says no. In this library, a token is the random value in the lock's key, not a fencing token. The method Obtain takes over a lock if the holder's token begins with the caller's token. So if a client sends the request of an Obtain twice, the second request succeeds although the first request has already set the key. Users who choose their own tokens must make sure that no client's token begins with the token of another client.",
 			Topologies: Single(), Ends: history.EndsLease, Keys: redis.Keys, Open: openRedislock, Recovery: goredisRecovery,
 		},
 	}

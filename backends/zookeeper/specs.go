@@ -66,7 +66,7 @@ func Specs() []backends.Spec {
 		fair(spec("zk-sequential", "a queue of sequential ephemeral znodes: each client watches the znode before its own, and checks the queue again when that znode is deleted",
 			queued, inQueue(queue{recheck: true}))),
 		flawed(spec("zk-sequential-norecheck", "a queue of sequential ephemeral znodes; a client believes that it holds the lock as soon as the znode before its own is deleted",
-			queued, inQueue(queue{})), "the client of the deleted znode may have died while it waited for the lock, so another client may still hold the lock."),
+			queued, inQueue(queue{})), "when the znode before its own is deleted, a client believes that it holds the lock. But the deleted znode may belong to a client that died while it waited for the lock, so another client may still hold the lock."),
 		rw, article, shipped,
 	}
 }

@@ -13,7 +13,7 @@ func claimsOfDatabases() []Claim {
 	return []Claim{
 		{
 			Number: 33, Text: "SELECT ... FOR UPDATE in one transaction is a lock", Articles: "004",
-			Note: "The claim is true for an existing row. The claim is false for a row that does not exist: in MariaDB and PostgreSQL and at every isolation level, SELECT ... FOR UPDATE succeeds for two clients at once, so both clients believe that they have the lock. But a unique key (in some cases also the isolation level) lets only one of the two clients insert the row.",
+			Note: "The claim is true for an existing row. The claim is false for a row that does not exist: in MariaDB and PostgreSQL and at every isolation level, SELECT ... FOR UPDATE succeeds for two clients at once, so both clients believe that they have the lock. But if the table has a unique key, only one of the two clients can insert the row. (In some cases the isolation level alone has this effect.)",
 			Runs: missingRows(),
 		},
 		{

@@ -107,7 +107,7 @@ func claimsOfTokens() []Claim {
 	const pause = " --nemesis client-pause:at=before-write --time 5s"
 	return []Claim{
 		{
-			Number: 12, Text: "a version number that only grows (a fencing token) keeps out a client that wakes up late", Articles: "000",
+			Number: 12, Text: "a version number that only grows (a fencing token) stops the writes of a client that continues after its lease has ended", Articles: "000",
 			Note: "No update is lost if clients send their token with each read and each write, and the protected data refuses outdated tokens (a fence). In these runs, data without a fence loses updates.",
 			Runs: []ClaimRun{
 				as("redis-fenced", "--backend redis-fenced"+pause, fencedHolds, "fence_refused", "updates_lost_plain", "updates_lost_fenced"),
@@ -145,7 +145,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 16, Text: "a time stamp in the row can take the place of the version number", Articles: "000",
-			Note: "Time stamp columns store whole seconds by default. If two updates happen within one second, the row has the same time stamp after both updates, and one of the updates is lost. With time stamps in microseconds no update was lost.",
+			Note: "In MariaDB, time stamp columns store whole seconds by default. If two updates happen within one second, the row has the same time stamp after both updates, and one of the updates is lost. With time stamps in microseconds no update was lost.",
 			Runs: []ClaimRun{
 				but("seconds", "--backend sql-timestamp --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain", "updates_acked"),
 				but("milliseconds-crowd", "--backend sql-timestamp:resolution=100ms --clients 30 --workload counter:hold=2ms,think=0s --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain", "updates_acked"),

@@ -30,13 +30,13 @@ func claimsOfRedis() []Claim {
 			},
 		},
 		{
-			Number: 9, Text: "a holder overruns its time to live, another client gets the lock, and the first holder wakes up and overwrites data", Articles: "000, 003, 004",
+			Number: 9, Text: "a holder is paused until its lease has ended, another client gets the lock, and the first holder then continues and overwrites data", Articles: "000, 003, 004",
 			Runs: []ClaimRun{as("redis-lua", "--backend redis-lua --nemesis client-pause:at=before-write --time 4s", suite.Expectation{
 				Verdicts: verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Fail}, Classes: classes{checker.MutualExclusion: checker.Inherent},
 			}, "violations", "updates_lost_plain", "first_violation_ns")},
 		},
 		{
-			Number: 10, Text: "a holder that overran its time to live wakes up and deletes the key of the second holder, and a third client gets the lock", Articles: "004",
+			Number: 10, Text: "a holder that was paused until its lease had ended continues and deletes the key of the second holder, and a third client gets the lock", Articles: "004",
 			Runs: []ClaimRun{as("redis-del", "--backend redis-del --nemesis client-pause:at=before-release,every=2ttl --time 5s", suite.Expectation{
 				Verdicts: verdicts{checker.Ownership: checker.Fail}, Classes: classes{checker.Ownership: checker.Defect},
 			}, "violations")},

@@ -141,14 +141,15 @@ func writeVersions(t *testing.T, cases []suite.Case, images, versions []string, 
 [The track record](track-record.md) lists published failures of locks. For this page, the same runs were made on servers of other versions, and on Valkey, which is compatible with
 Redis. The page also has three cases on an etcd cluster; in these cases the expected result is that no update is lost. All servers run in containers
 (%[1]s--network bridge --image NAME=REF%[1]s). The container images are built from those releases of Debian that contain the tested versions.
-For each case, the expected result is defined in advance: the exit code, the verdicts, and the classes of findings. A cell shows how many of %[2]d runs had the expected result. If
-a run had another result, the cell describes how the result differs from the expected result. If several runs
-had another result, the cell describes only the first of them. The words "not run" mean that the command ended without a result.
+For each case, the expected result is defined in advance: the exit code, the verdicts, and the classes of findings. In the tables,
+each version has a column, which shows how many of %[2]d runs had the expected result. If a run had another result, the column also describes how this
+result differs from the expected result. If several runs had another result, the column describes only the first of these runs. The words "not run"
+mean that the command ended without a result.
 
 The runs were made on a machine with %[3]s, and three runs were active at the same time.
 On such a busy machine a restart or a fail-over may take longer than the lease of the
 lock. The lease then expires before the servers are back, so no second client gets the lock while the lease is running, and the run does not show the
-violation. (For comparison, a fail-over of Redis 6 takes 2.9 s if no other run is active.)
+violation. (The default lease with Sentinel lasts 3 s. Even if no other run is active, a fail-over of Redis 6 takes 2.9 s.)
 
 `, "`", seeds, cpus())
 	for _, name := range []string{"redis", "etcd"} {
