@@ -68,7 +68,7 @@ the brackets contain the range of the values. The columns have these meanings:
 - **updates lost** is the share of the acknowledged updates that were lost. An update is lost if a client that had never seen the update overwrites
   it. The column "with the fence" shows the figure for the register with a fence. This register refuses every request whose token is older than the
   newest token that the register has seen. "N refused" means that the register refused N requests. "Not measured" means that the lock issues no tokens.
-- **blocked** is the longest time for which the lock was free but no client could get it.
+- **blocked** is the longest time for which no client could get the lock, although no client believed that it held the lock.
 - **recovery** is the time from the end of a fault to the next grant. For a fail-over (another server takes over), the time starts at the beginning of
   the fault. If a run has several faults, only the longest recovery time of the run counts. The column shows the median over all runs.
 - **acquire p50 / p99** are the 50th and 99th percentiles of the time that a client needed to acquire the lock.

@@ -118,7 +118,7 @@ func (l Lock) blocks() []string {
 		return []string{fmt.Sprintf("The lock blocked all clients forever in %d of %s.", l.Blocked, runs(l.Runs))}
 	}
 	if l.Orphan != nil && l.Orphan.Value > 0 {
-		return []string{"The longest time for which the lock was free but no client could get it was " + Text("orphan", l.Orphan.Value) + "."}
+		return []string{"For up to " + Text("orphan", l.Orphan.Value) + ", no client could get the lock, although no client believed that it held the lock."}
 	}
 	return nil
 }
