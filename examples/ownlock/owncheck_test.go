@@ -143,7 +143,7 @@ func TestLedgerDoesNotApply(t *testing.T) {
 	}
 }
 
-// mutants are versions of the check with one bug each. Each mutant changes a history in the way in which the buggy check
+// mutants stand for versions of the check with one bug each: each function changes a history in the way in which the buggy check
 // would misread it.
 var mutants = map[string]func(string) string{
 	"treats unknown outcomes as done":       strings.NewReplacer("info work", "ok work").Replace,

@@ -68,9 +68,9 @@ func (staleFile) Available(s nemesis.Setting) error {
 	return nil
 }
 
-// Inject replaces the file of the lock that the client at the point uses. If the fault acts at no point, Inject replaces
-// the files of all locks. If a replacement fails, Inject returns the error, and also a heal function that restores the files
-// that were already replaced.
+// Inject replaces the file of the lock that the client at the point uses. If the fault acts at a random time, and
+// not at a point, Inject replaces the files of all locks. If a replacement fails, Inject returns the error, and also a heal
+// function that restores the files that were already replaced.
 func (staleFile) Inject(_ context.Context, w nemesis.World, t nemesis.Target) (nemesis.Effect, error) {
 	var lock string // the empty name means all locks
 	if t.Hit != nil {

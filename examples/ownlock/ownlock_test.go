@@ -25,8 +25,8 @@ func TestKilled(t *testing.T) {
 	lockstormtest.Safe(t, ownlock.Catalogue(), "--backend own-lock --nemesis client-kill"+settings)
 }
 
-// lockstorm finds the bug of own-lock-blind. The critical sections are long, so another client holds the lock when the
-// late release of the paused client frees it.
+// lockstorm finds the bug of own-lock-blind: its release does not check the owner. The critical sections are long, so another
+// client holds the lock when the late release of the paused client frees it.
 func TestBlindRelease(t *testing.T) {
 	t.Parallel()
 	lockstormtest.Violates(t, ownlock.Catalogue(),
