@@ -52,7 +52,7 @@ all faults of a run, lockstorm refuses the run. The exit code is then 3, or 4 if
 A point is a named step of a client (`+"`list workloads`"+` and `+"`list backends`"+` list the points). With the parameter `+"`at`"+` a fault acts when a client reaches
 a point. With `+"`at=random`"+` the fault acts at random times. The parameters `+"`nth`"+`, `+"`every`"+` and `+"`for`"+` set when and for how long the fault acts. A length
 of time is a duration (`+"`300ms`"+`) or a multiple of the time to live of a lock (`+"`1.5ttl`"+`). The parameter `+"`nodes`"+` selects servers. If the lock reports which
-servers granted it to the client, lockstorm chooses the fault's targets first among these servers. A server that keeps no data (a Sentinel) is a target only if `+"`nodes`"+` contains the name of this server.
+servers granted it to the client, lockstorm prefers these servers as targets of the fault. A server that keeps no data (a Sentinel) is a target only if `+"`nodes`"+` contains the name of this server.
 
 Every lock with servers, in any language, has two more points: `+"`request`"+` and `+"`reply`"+`. The point `+"`request`"+` is reached when a client has sent a message
 to a server of the lock. The point `+"`reply`"+` is reached when a server has sent a message to a client. At these two points lockstorm does not stop the
@@ -63,9 +63,9 @@ If a fault of servers, stores or clocks acts at another point (for example `+"`a
 until another client gets the lock. So a race that is otherwise rare becomes certain. lockstorm holds the client at the point
 for at most the time `+"`stay`"+` (a parameter of the fault), and never for longer than 0.9 of the client's lease.
 
-A link is a network connection that faults can cut or delay. All links run through toxiproxy inside lockstorm's own process. There is a link for each
-client and server, for each client and the protected data, and for each pair of servers that communicate with each other. If no fault of the plan
-affects a client, the client has direct connections instead of links.
+A link is a network connection that faults can cut or delay. All links run through toxiproxy inside lockstorm's own process. There is a link between
+each client and each server, between each client and the protected data, and between servers that communicate with each other. If no fault of the
+plan needs the links of the clients, the clients have direct connections instead (except with an [adapter](adapters.md), which always uses links).
 `, generated)
 	p.byProvider(c)
 	for _, family := range families {
@@ -84,7 +84,7 @@ affects a client, the client has direct connections instead of links.
 // byProvider says which provider of servers each fault needs.
 func (p *page) byProvider(c *harness.Catalogue) {
 	providers := harness.ProviderNames()[1:] // without auto
-	p.line("\n## By provider of servers\n\nA [provider](providers.md) is the way in which lockstorm gets the servers of a run. \"yes\" means that the fault works with this provider for at least one backend (lock) and topology. A dash means that the fault never works with this provider. If a fault cannot work in a run, lockstorm gives the reason.\n")
+	p.line("\n## By provider of servers\n\nA [provider](providers.md) is the way in which lockstorm gets the servers of a run. `process`: programs on PATH. `container`: containers. `embedded`: servers inside lockstorm's own program. `external`: existing servers. \"yes\" means that the fault works with this provider for at least one backend (lock) and topology. A dash means that the fault never works with this provider. If a fault cannot work in a run, lockstorm gives the reason.\n")
 	p.header(append([]string{"fault"}, providers...)...)
 	for _, s := range c.Nemeses.All() {
 		if s.Fault == nil {

@@ -16,7 +16,7 @@ func lostReply() nemesis.Spec {
 		Name: "lost-reply", Doc: "drops an answer: a server carries out a client's request, but the fault drops the server's answer and closes the connection, so the client does not learn the result; the fault never drops an answer by which the server refuses a request",
 		Notes:  "With a point in `at`, lockstorm does not stop the client at the point. The client goes on, and the fault drops the next answer that is not a refusal.",
 		Proven: "lockstorm has dropped an answer, and has closed the connection on which the answer came. The record quotes the answer.",
-		End:    "From then on the links deliver every answer. The client must open a new connection in place of the closed connection.",
+		End:    "After the dropped answer the links deliver every answer again. The client must open a new connection in place of the closed connection.",
 		Family: history.FamilyLink, Whom: nemesis.ClientsAndNodes, Links: nemesis.ToServers, Strikes: strikeReply, Fault: LostReply{},
 		Params: onLinks("1.5ttl", "1ttl"),
 	}

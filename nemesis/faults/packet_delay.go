@@ -14,7 +14,7 @@ import (
 
 func packetDelay() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "packet-delay", Doc: "holds back a client's requests to the register (the protected data), and delivers them later, in order (Kleppmann's delayed write)",
+		Name: "packet-delay", Doc: "holds back a client's requests to the register (the protected data), and delivers them later, in order (the delayed write of Kleppmann's article of 2016)",
 		Notes:  "With a point in `at`, lockstorm does not stop the client at the point. The client goes on, and lockstorm holds back its write.",
 		Proven: "lockstorm is holding back at least one byte from the client. The record says how many bytes are held back.",
 		End:    "lockstorm delivers the held bytes.",
