@@ -94,7 +94,7 @@ func Open(ctx context.Context, q *queue.Queue, name string) (*Campaign, error) {
 		return nil, err
 	}
 	if c.Schema != Schema {
-		return nil, fmt.Errorf("campaign %s has schema %d, but this program reads only schema %d", name, c.Schema, Schema)
+		return nil, fmt.Errorf("campaign %s has schema %d, but this version of lockstorm reads only schema %d: use the version of lockstorm that started the campaign", name, c.Schema, Schema)
 	}
 	return c, nil
 }

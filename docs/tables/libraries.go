@@ -55,7 +55,7 @@ const measuredColumns = `The columns have these meanings:
 - **runs** shows in how many runs each outcome occurred (the runs have the seeds 1, 2, 3 and so on). ` + "`" + `safe` + "`" + `: no violation was found. ` + "`" + `inherent` + "`" + `: only violations that
   every lock with a lease allows. ` + "`" + `blocks` + "`" + `: no client got the lock again. ` + "`" + `defect` + "`" + `: the lock violated its own guarantee. ` + "`" + `unknown` + "`" + `: the run has no verdict.
   The brackets after ` + "`" + `defect` + "`" + ` name the rules (kinds of violations) of the defects, each with its number of runs
-  ([libraries.md](libraries.md) explains the rules). ` + "`" + `orphan in 3` + "`" + ` means that 3 of all runs had an orphan: a lock that no client could get, although no
+  ([libraries.md](libraries.md) explains the rules). ` + "`" + `orphan in 3` + "`" + ` means that 3 of the runs had an orphan: a lock that no client could get, although no
   client held the lock. An orphan is not a violation. In rows without the outcome ` + "`" + `blocks` + "`" + `, an orphan lasts for at most one time to live.
 - **told late** is the longest time during which a holder had already lost the lock but could not know of the loss. Some libraries send a signal when a
   lock is lost (to a listener or through a channel). For these libraries under ` + "`" + `told` + "`" + `, the time begins at the end of the lease and ends at the

@@ -90,8 +90,8 @@ func relative(from, to string) (string, error) {
 
 // same says why a part is not of the same suite; nil: it is.
 func (s *Suite) same(part *Suite, dir string) error {
-	differs := func(what string, is, was any) error {
-		return fmt.Errorf("cannot merge: %[1]s was made with %[2]s %[3]v, but %[4]s was made with %[2]s %[5]v: run all shards with the same program, suite file and --replace", dir, what, is, s.Dir, was)
+	differs := func(what, is, was string) error {
+		return fmt.Errorf("cannot merge: %[1]s was made with %[2]s %[3]s, but %[4]s was made with %[2]s %[5]s: run all shards with the same program, suite file and --replace", dir, what, is, s.Dir, was)
 	}
 	switch {
 	case part.Name != s.Name:
@@ -99,7 +99,7 @@ func (s *Suite) same(part *Suite, dir string) error {
 	case part.Source != s.Source:
 		return fmt.Errorf("cannot merge: %s was made from another version of the suite file %s than the other shards (compare the field `source` in the files %s of the shards)", dir, s.Name, DefinitionFile)
 	case !maps.Equal(part.Replaced, s.Replaced):
-		return differs("--replace", part.Replaced, s.Replaced)
+		return differs("--replace", replacements(part), replacements(s))
 	case part.Version != s.Version:
 		return differs("lockstorm", part.Version, s.Version)
 	case part.WholeSum != s.WholeSum:
@@ -131,4 +131,13 @@ func (s *Suite) join(part *Suite, dir string) error {
 	slices.SortFunc(s.Cells, func(a, b Defined) int { return cmp.Compare(a.Place, b.Place) })
 	s.Outcomes = append(s.Outcomes, part.Outcomes...)
 	return nil
+}
+
+// replacements are the locks that stand in for others, as on the command line.
+func replacements(s *Suite) string {
+	var out []string
+	for _, name := range sortedKeys(s.Replaced) {
+		out = append(out, name+"="+s.Replaced[name])
+	}
+	return cmp.Or(strings.Join(out, " "), "(no lock)")
 }

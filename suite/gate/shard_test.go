@@ -145,7 +145,7 @@ func TestMergeOfAnotherSuite(t *testing.T) {
 	for name, change := range map[string]func(*Definition){
 		"with the suite b":   func(d *Definition) { d.Name = "b" },
 		"another version":    func(d *Definition) { d.Source = "y" },
-		"with --replace":     func(d *Definition) { d.Replaced = map[string]string{"a": "b"} },
+		"with --replace a=b": func(d *Definition) { d.Replaced = map[string]string{"a": "b"} },
 		"with lockstorm v2,": func(d *Definition) { d.Version = "v2" },
 	} {
 		var dirs []string
