@@ -22,7 +22,7 @@ func (s *scene) granted(c Claim, n int) ([]*history.Grant, error) {
 		case i > 0 && g.Lock != out[0].Lock:
 			return nil, fmt.Errorf("grants %s and %s belong to different locks, but all grants of a finding must belong to the same lock", out[0].ID, id)
 		case i > 0 && g.ID == out[0].ID:
-			return nil, fmt.Errorf("the finding names grant %s twice", id)
+			return nil, fmt.Errorf("the finding names grant %s twice, but a finding must name different grants", id)
 		}
 		out = append(out, g)
 	}

@@ -108,7 +108,7 @@ func TestClaimsOfDamage(t *testing.T) {
 		{"stale accepted", fenced, fence, ""},
 		{"stale, as a defect", fenced, with(fence, func(c *proof.Claim) { c.Class = "defect" }), "cannot have class defect"},
 		{"stale, longer", fenced, with(fence, func(c *proof.Claim) { c.From -= ms }), "but the finding says from 0.019 s"},
-		{"stale, at another time", fenced, with(fence, func(c *proof.Claim) { c.To += ms }), "accepted no request under the grant of the finding at the time of the finding"},
+		{"stale, at another time", fenced, with(fence, func(c *proof.Claim) { c.To += ms }), "accepted no request at the time of the finding under the grant that the finding names"},
 		{"stale, of two", fenced, grants(fence, "a", "b"), "the finding must name exactly one grant"},
 		{"stale, of the newer one", fenced, with(grants(fence, "b"), func(c *proof.Claim) { c.From, c.To = 10*ms, 10*ms }), "had accepted no earlier request"},
 		{"stale, of another lock", swap(fenced, "10ms - register ok write lock=L", "10ms - register ok write lock=M"), fence, "had accepted no earlier request"},

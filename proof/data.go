@@ -186,7 +186,7 @@ func (s *scene) fence(c Claim) (span history.Interval, err error) {
 	span = history.Interval{From: c.From, To: c.To}
 	e := at(s.logged(c.Grants[0]), c.To, history.FRead, history.FWrite)
 	if e == nil {
-		return span, errors.New("the register accepted no request under the grant of the finding at the time of the finding")
+		return span, errors.New("the register accepted no request at the time of the finding under the grant that the finding names")
 	}
 	span.From = e.Time
 	switch {

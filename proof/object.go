@@ -46,7 +46,7 @@ func (s *scene) object(c Claim) (span history.Interval, err error) {
 			return span, fmt.Errorf("grants %s and %s belong to different locks, but all grants of a finding must belong to the same lock", of[0].ID, id)
 		}
 		if slices.Contains(of, g) {
-			return span, fmt.Errorf("the finding names grant %s twice", id)
+			return span, fmt.Errorf("the finding names grant %s twice, but a finding must name different grants", id)
 		}
 		of = append(of, g)
 	}

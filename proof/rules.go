@@ -46,7 +46,7 @@ func (s *scene) proves(c Claim) error {
 		return fmt.Errorf("the events show the violation from %s to %s, but the finding says from %s to %s", seconds(span.From), seconds(span.To), seconds(c.From), seconds(c.To))
 	}
 	if (c.Check == "mutual-exclusion") && (c.Rule == "late-notice") != (c.Reason == toldLate) {
-		return fmt.Errorf("a finding of rule %s cannot have the reason code %s", c.Rule, c.Reason)
+		return fmt.Errorf("the proof is invalid: the reason code %s does not belong to the rule %s", c.Reason, c.Rule)
 	}
 	return nil
 }

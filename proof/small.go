@@ -38,7 +38,7 @@ func (s *scene) lateTry(c Claim) (span history.Interval, err error) {
 	}
 	call := s.ByID[c.Grants[0]].Acquire
 	if call.Invoke.F != history.FTryAcquire {
-		return span, errors.New("the client requested the grant of the finding by an acquire that waits, not by a try-acquire")
+		return span, errors.New("the finding is about a try-acquire, but the client got this grant by an acquire that waits")
 	}
 	span = history.Interval{From: call.Start(), To: s.Last[call.Invoke.Client]}
 	if kill, killed := s.Kills[call.Invoke.Client]; killed {

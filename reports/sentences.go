@@ -25,7 +25,7 @@ var promises = map[string]string{
 	checker.Fairness:            "Clients get the lock in the order of their requests",
 	checker.Deadlock:            "No deadlock: clients do not wait for each other forever",
 	checker.Bounded:             "Each attempt to get the lock ends within its time limit",
-	checker.Once:                "Each periodic job is done only once",
+	checker.Once:                "The job of each period is done only once",
 	checker.Stock:               "The stock equals the initial stock plus all changes in the ledger",
 }
 

@@ -26,7 +26,7 @@ func Replay(m history.Model, grants []*history.Grant, ops []Op, order []int) err
 		}
 		op := &ops[i]
 		if done[i] = true; op.Ret < latest {
-			return fmt.Errorf("the %[1]s of %[2]s ended before another operation began, but comes after this operation in the order", kindNames[op.Kind], op.ID)
+			return fmt.Errorf("the order of operations is wrong: the %[1]s of %[2]s ended before another operation began, but is placed after that operation", kindNames[op.Kind], op.ID)
 		}
 		if latest = max(latest, op.Call); !l.step(op) {
 			return fmt.Errorf("the lock does not allow the %s of %s in this order", kindNames[op.Kind], op.ID)

@@ -105,7 +105,7 @@ func (a *App) verifyPath(path string, s verifyFlags) (int, error) {
 		}
 	}
 	if len(runs) > 1 {
-		a.println("%s: %s; proofs that hold: %d", path, checker.Count(len(runs), "run"), holds)
+		a.println("%s: %s; valid proofs: %d", path, checker.Count(len(runs), "run"), holds)
 	}
 	return worst, nil
 }
@@ -180,7 +180,7 @@ func (a *App) sayVerified(v *harness.Verified, s verifyFlags, brief bool) (worst
 	case len(v.Proofs) == 0:
 		a.println("%s: verdict %s; the run has no findings, so there is no proof to check", v.Dir, v.Results.Verdict)
 	case s.finding == 0:
-		a.println("%s: proofs that hold: %d of %d (checked against the whole record)", v.Dir, holds, len(v.Proofs))
+		a.println("%s: valid proofs: %d of %d (checked against the whole record)", v.Dir, holds, len(v.Proofs))
 	}
 	if !brief && s.finding == 0 {
 		a.restsOn(v)

@@ -29,7 +29,7 @@ func TestVerify(t *testing.T) {
 	dir := violated(t)
 	mailed := filepath.Join(t.TempDir(), "proof.json")
 	code, out, errs := lockstorm(t, "verify", dir, "--save", mailed)
-	for _, want := range []string{"1. mutual-exclusion, overlap (defect): the proof holds", "both believed that they held the lock.", "proofs that hold: ", "saved: " + mailed} {
+	for _, want := range []string{"1. mutual-exclusion, overlap (defect): the proof holds", "both believed that they held the lock.", "valid proofs: ", "saved: " + mailed} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit %d, want %q in\n%s%s", code, want, out, errs)
 		}
@@ -44,8 +44,8 @@ func TestVerify(t *testing.T) {
 		{[]string{mailed, "--record", filepath.Join(dir, "history.jsonl")}, 0, "the proof holds ("},
 		{[]string{dir, "--finding", "2"}, 0, "2. mutual-exclusion"},
 		{[]string{dir, "--all"}, 0, "2. mutual-exclusion"},
-		{[]string{filepath.Dir(dir)}, 0, "proofs that hold: "},
-		{[]string{dir, dir}, 0, "proofs that hold: "},
+		{[]string{filepath.Dir(dir)}, 0, "valid proofs: "},
+		{[]string{dir, dir}, 0, "valid proofs: "},
 		{[]string{dir, "--finding", "100000"}, 3, "--finding 100000: "},
 		{[]string{dir, "--record", dir}, 3, "--record applies only to a proof in a file"},
 		{[]string{dir, dir, "--save", mailed}, 3, "name one run directory"},

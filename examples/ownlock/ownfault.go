@@ -124,7 +124,7 @@ func swap(path string, copied bool) (s swapped, err error) {
 		return s, err
 	}
 	if s.now, err = os.Stat(path); err == nil && os.SameFile(s.old, s.now) {
-		err = fmt.Errorf("the replacement failed: %s is still the same file", path)
+		err = fmt.Errorf("the lock file %s was not replaced: it is still the same file (the same inode)", path)
 	}
 	return s, err
 }

@@ -33,7 +33,7 @@ const (
 // workload shows that the check in [Checks] finds such a bug.
 func Workloads() []workloads.Spec {
 	return []workloads.Spec{
-		workload(Ledger, "each critical section moves money between two accounts of a ledger (a file); such a move is an entry, and gets the next number", (*ledger).transfer),
+		workload(Ledger, "each critical section moves money between two accounts, and writes the move to a ledger (a file) as an entry with the next entry number", (*ledger).transfer),
 		workload(Late, "like ledger, but the client writes the entry a while after it has released the lock (a planted bug)", (*ledger).transferLate),
 	}
 }

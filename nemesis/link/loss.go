@@ -207,9 +207,9 @@ func (x *Loss) Prove(ctx context.Context) (string, error) {
 		select {
 		case err := <-answered:
 			if err == nil {
-				return "", fmt.Errorf("link %v should lose every packet, but a test connection through the link was accepted", l.Pair)
+				return "", fmt.Errorf("link %v does not lose every packet: a test connection through the link was accepted", l.Pair)
 			}
-			return "", fmt.Errorf("link %v should lose every packet, but a test connection through the link failed for another reason, so the loss is not proven: %w", l.Pair, err)
+			return "", fmt.Errorf("cannot prove that link %v loses every packet: a test connection through the link should get no answer, but it failed with another error: %w", l.Pair, err)
 		case <-time.After(proveEvery):
 		}
 	}

@@ -136,7 +136,7 @@ func claimsOfTokens() []Claim {
 			},
 		},
 		{
-			Number: 15, Text: "UPDATE ... WHERE version = v, without an id in the condition, is enough to update a row safely", Articles: "000",
+			Number: 15, Text: "the statement `UPDATE ... WHERE version = v`, without an id in the condition, is enough to update a row safely", Articles: "000",
 			Note: "Without an id in the condition, the statement updates every row that has this version.",
 			Runs: []ClaimRun{
 				but("two-rows", "--backend sql-optimistic-noid --locks 2 --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain"),
@@ -145,7 +145,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 16, Text: "a time stamp in the row can take the place of the version number", Articles: "000",
-			Note: "In MariaDB, time stamp columns store whole seconds by default. If two updates happen within one second, the row has the same time stamp after both updates, and one of the updates is lost. With time stamps in microseconds no update was lost.",
+			Note: "In MariaDB, time stamp columns store whole seconds by default. If a row is updated twice within one second, the second update does not change the time stamp. A client that read the row between the two updates does not see the second update, and overwrites it. With time stamps in microseconds no update was lost.",
 			Runs: []ClaimRun{
 				but("seconds", "--backend sql-timestamp --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain", "updates_acked"),
 				but("milliseconds-crowd", "--backend sql-timestamp:resolution=100ms --clients 30 --workload counter:hold=2ms,think=0s --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain", "updates_acked"),

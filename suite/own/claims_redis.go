@@ -36,7 +36,7 @@ func claimsOfRedis() []Claim {
 			}, "violations", "updates_lost_plain", "first_violation_ns")},
 		},
 		{
-			Number: 10, Text: "a holder that was paused until its lease had ended continues and deletes the key of the second holder, and a third client gets the lock", Articles: "004",
+			Number: 10, Text: "a holder is paused until its lease has ended, and a second client gets the lock; the first holder then deletes the second holder's key, so a third client gets the lock, too", Articles: "004",
 			Runs: []ClaimRun{as("redis-del", "--backend redis-del --nemesis client-pause:at=before-release,every=2ttl --time 5s", suite.Expectation{
 				Verdicts: verdicts{checker.Ownership: checker.Fail}, Classes: classes{checker.Ownership: checker.Defect},
 			}, "violations")},

@@ -110,7 +110,7 @@ func storeCells() []suite.Case {
 func mixedCells() []suite.Case {
 	return []suite.Case{
 		{
-			Name: "chaos-flock", Text: "the fault `chaos` pauses, kills and stalls clients: a run with a file lock shows no violation",
+			Name: "chaos-flock", Text: "under the fault `chaos` (clients are paused, killed or stopped in their critical section), a file lock shows no violation",
 			Run: suite.MustLine("--backend file-flock --nemesis chaos:only=client-pause+client-kill+client-stall --time 6s --seed 3"), Expect: passes(),
 		},
 		{
