@@ -33,7 +33,7 @@ func sessionCells() []suite.Case {
 		},
 		{
 			Name: "etcd-election-expired", Text: "clients are paused while they wait in an etcd election, and win the election although their session has expired",
-			Run:    suite.MustLine("--backend etcd-election --nemesis client-pause:at=random,clients=half,for=1.5ttl --time 6s --seed 1"),
+			Run:    suite.MustLine("--backend etcd-election --nemesis client-pause:at=random,clients=half,for=2.5ttl --time 9s --seed 1"),
 			Expect: fails(checker.LockLinearizability),
 		},
 		{
