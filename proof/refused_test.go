@@ -52,7 +52,7 @@ func TestClaims(t *testing.T) {
 		{"of two locks", strings.ReplaceAll(late, "lock=L grant=b", "lock=M grant=b"), overlap, "belong to different locks"},
 		{"a defect", late, with(overlap, func(c *proof.Claim) { c.Class, c.Reason = "defect", "both-valid" }), "according to the events the class of the finding is inherent (reason lease-over), but the finding says defect (reason both-valid)"},
 		{"for another reason", late, with(overlap, func(c *proof.Claim) { c.Reason = "both-valid" }), "but the finding says inherent (reason both-valid)"},
-		{"with another rule", late, rule(overlap, "late-notice"), "cannot have the reason"},
+		{"with another rule", late, rule(overlap, "late-notice"), "does not belong to the rule"},
 		{"too long", late, span(overlap, 112, 121), "from 0.112 s to 0.120 s, but the finding says from 0.112 s to 0.121 s"},
 		{"too early", late, span(overlap, 111, 120), "but the finding says from 0.111 s"},
 		{"after its release was answered", strings.Replace(late, "120ms 1", "115ms 3 c1 invoke release lock=L grant=a\n116ms 3 c1 ok release lock=L grant=a\n120ms 1", 1), overlap, "but the finding says from 0.112 s to 0.120 s"},
@@ -82,7 +82,7 @@ func TestClaims(t *testing.T) {
 		{"just in time", tries + "15ms 1 c1 fail try-acquire lock=L grant=a error=busy\n", span(try, 0, 15), "answered the try-acquire within the time limit"},
 		{"just late", tries + "15001us 1 c1 fail try-acquire lock=L grant=a error=busy\n", with(try, func(c *proof.Claim) { c.To = 15*ms + 1000 }), ""},
 		{"with a class", tries + "20ms 1 c1 fail try-acquire lock=L grant=a error=busy\n", with(try, func(c *proof.Claim) { c.Class = "defect" }), "cannot have class defect"},
-		{"no try", strings.Replace(tries, "try-acquire", "acquire", 1) + "20ms 1 c1 fail acquire lock=L grant=a error=busy\n", try, "not by a try-acquire"},
+		{"no try", strings.Replace(tries, "try-acquire", "acquire", 1) + "20ms 1 c1 fail acquire lock=L grant=a error=busy\n", try, "by an acquire that waits"},
 		{"no bound", strings.Replace(tries, "bounds=try:10ms", "", 1) + "20ms 1 c1 fail try-acquire lock=L grant=a error=busy\n", try, "within the time limit"},
 
 		{"late notice", strings.Replace(strings.Replace(late, "110ms", "48ms", 1), "112ms", "50ms", 1), notice, ""},

@@ -83,7 +83,7 @@ func TestUsage(t *testing.T) {
 		// Plans, parameters and waits are bounded.
 		{"run --backend redis-lua --nemesis client-pause:every=1ns --time 3s", 3, "every=1ns would inject the fault 3000000000 times in a run of 3s, but the limit is 100000"},
 		{"run --backend redis-lua --nemesis chaos:every=1ns --time 3s", 3, "every=1ns would inject up to"},
-		{"run --backend redis-lua --workload counter:hold=1h --ttl 1s --time 2s", 3, "may take 5h0m"},
+		{"run --backend redis-lua --workload counter:hold=1h --ttl 1s --time 2s", 3, "can take 5h0m"},
 		{"run --backend redis-lua --ttl 10h", 3, "--ttl 10h0m0s is too long: the maximum is 10m0s"},
 		{"run --backend redis-lua --time 100h", 3, "--time 100h0m0s is too long"},
 		{"run --backend redis-lua --nemesis client-pause:for=infttl", 3, "for=infttl is too long: the maximum is 24h0m0s"},
