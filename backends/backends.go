@@ -101,7 +101,7 @@ func (s Spec) Valid() error {
 	case s.Open == nil:
 		return errors.New("the field `Open` is missing: it must be a function that returns a Locker")
 	case len(s.Topologies) == 0:
-		return errors.New("the field `Topologies` is empty: name the servers of the lock, or \"local\" for a lock without servers")
+		return errors.New("the field `Topologies` is empty: name at least one topology (set of servers) on which the lock can run, or \"local\" for a lock without servers")
 	case !slices.Contains(ends, s.Ends):
 		return fmt.Errorf("the field `Ends` (what ends a grant that is not released) is %q: choose one of %v (constants of package history)", s.Ends, ends)
 	case !s.Model.Known():

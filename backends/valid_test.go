@@ -42,7 +42,7 @@ func TestWrongSpecs(t *testing.T) {
 		{`"Own" is not a valid name for a backend`, func(s *backends.Spec) { s.Name = "Own" }},
 		{`backend "own" has no description`, func(s *backends.Spec) { s.Doc = "" }},
 		{"backend \"own\": the field `Open` is missing: it must be a function that returns a Locker", func(s *backends.Spec) { s.Open = nil }},
-		{"the field `Topologies` is empty: name the servers of the lock, or \"local\" for a lock without servers", func(s *backends.Spec) { s.Topologies = nil }},
+		{"the field `Topologies` is empty: name at least one topology (set of servers) on which the lock can run, or \"local\" for a lock without servers", func(s *backends.Spec) { s.Topologies = nil }},
 		{"`Ends` (what ends a grant that is not released) is \"\": choose one of [", func(s *backends.Spec) { s.Ends = "" }},
 		{"`Ends` (what ends a grant that is not released) is \"someday\": choose one of [", func(s *backends.Spec) { s.Ends = "someday" }},
 		{"the field `Model.Kind` has the unknown value \"shared\": choose a constant of package history", func(s *backends.Spec) { s.Model.Kind = "shared" }},

@@ -139,7 +139,7 @@ func (s *scene) refusedValid(c Claim) (story []string, err error) {
 		refused = refused || (e.Party == history.PartyRegister && e.Grant == g.ID && e.Error == history.ErrStaleToken && e.Time == c.From)
 	}
 	if !refused || c.Class != defect || (s.Leased() && c.From >= g.RunsOut(s.Run.Tolerance)) {
-		return nil, fmt.Errorf("the fence refused no request under grant %s at the time of the finding, or the lease of this grant had run out", g.ID)
+		return nil, fmt.Errorf("the events do not show that at the time of the finding the fence refused a request under grant %s whose lease was still running", g.ID)
 	}
 	for _, o := range s.ByLock[g.Lock] {
 		if o != g && o.Granted() && o.Sent() <= c.From && o.From() >= g.Sent() {

@@ -33,7 +33,7 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 	stood := in.HeldUp(span, in.Stands()[client])
 	behind := l.Until - l.Due.V - in.Run.Tolerance
 	if l.Due.Set && stood > 0 && stood >= max(behind, in.Run.Tolerance) { // shorter stays explain nothing, as shorter stalls
-		return checker.Cause{Kind: checker.CauseHarness, Text: fmt.Sprintf("lockstorm itself delayed %s for %s, because the client had to wait for lockstorm at a step at which a fault can act", client, checker.Millis(stood))}
+		return checker.Cause{Kind: checker.CauseHarness, Text: fmt.Sprintf("lockstorm itself delayed %s for %s: the client had to wait for lockstorm at a point (a step at which a fault can act)", client, checker.Millis(stood))}
 	}
 	if f := in.heldBy(l); f != nil {
 		return FaultCause(f)

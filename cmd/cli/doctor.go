@@ -157,7 +157,7 @@ func cache() usable {
 		u.Missing = append(u.Missing, err.Error())
 	}
 	for _, half := range left {
-		u.Missing = append(u.Missing, fmt.Sprintf("a killed run left %s unfinished: to remove it, run doctor --clean", half))
+		u.Missing = append(u.Missing, fmt.Sprintf("a killed run left unfinished files in %s: to remove these files, run doctor --clean", half))
 	}
 	return u
 }

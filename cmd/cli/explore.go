@@ -83,7 +83,7 @@ Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage
 	Number(fs, &f.keep, "keep", 1, exploreKeep, "explore keeps the directories of at most this many runs with a violation")
 	Number(fs, &f.stop, "stop-at", 1, 0, "end after this many distinct violations (default: no limit)")
 	fs.StringVar(&f.until, "until", "", "CHECK or CHECK:CLASS: end at the first violation that this check finds (in this class), for example ownership:defect")
-	Number(fs, &f.shrink, "shrink", 0, 1, "for this many violations (the first ones found), explore searches at the end for the smallest run that still shows the violation")
+	Number(fs, &f.shrink, "shrink", 0, 1, "number of violations to shrink: for each of the first violations found, explore searches at its end for the smallest run that still shows the violation")
 	fs.Uint64Var(&f.cfg.Seed, "seed", 1, "seed of the search; the same seed does not repeat a search, because parallel runs finish in a different order each time")
 	fs.StringSliceVar(&f.choice.Only, "only", nil, "inject only these faults: names joined by commas (see: list nemeses)")
 	fs.StringSliceVar(&f.choice.Without, "without", nil, "never inject these faults, for example evict,flush (two faults that delete the keys of every lock in Redis)")

@@ -50,7 +50,7 @@ func mutex() Model {
 // owned: only its owner may free it. State: owner.
 func owned() Model {
 	return Model{
-		Name: "owned-mutex", Doc: "one holder at a time; only the holder can release the lock; the holder is the client that the operation's value names (field `client`), or the process if the value names no client", names: lockNames,
+		Name: "owned-mutex", Doc: "one holder at a time; only the holder can release the lock; the holder is the client in the field `client` of the operation's value, or the process if this field is missing", names: lockNames,
 		make: always,
 		step: func(s state, o class) (state, bool) {
 			if o.kind == acquire {

@@ -86,11 +86,11 @@ func lostPackets() []suite.Case {
 	freed := suite.Expectation{Exit: codes{harness.ExitPass}, Figures: figures{"acquire_p99_ns": suite.AtMost(45e8)}}
 	return []suite.Case{
 		{
-			Name: "postgres-advisory/lost", Text: "the network loses all packets of a holder: the server keeps the holder's lock until the packets arrive again",
+			Name: "postgres-advisory/lost", Text: "the network loses all packets of a holder: the server does not notice it, so no other client gets the lock until the network works again",
 			Run: suite.MustLine("--backend postgres-advisory" + loss), Expect: taken,
 		},
 		{
-			Name: "mariadb-get-lock/lost", Text: "the network loses all packets of a holder: the server keeps the holder's lock until the packets arrive again",
+			Name: "mariadb-get-lock/lost", Text: "the network loses all packets of a holder: the server does not notice it, so no other client gets the lock until the network works again",
 			Run: suite.MustLine("--backend mariadb-get-lock" + loss), Expect: taken,
 		},
 		{
