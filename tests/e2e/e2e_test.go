@@ -63,6 +63,12 @@ func turn(t *testing.T, try int) (done func()) {
 	case setting.Slow():
 		share = 2
 	}
+	return part(t, share)
+}
+
+// part waits for shares of the host. Who has some asks for no more: somebody who wants to be alone may stand between.
+func part(t *testing.T, share int64) (done func()) {
+	t.Helper()
 	if err := host.Acquire(t.Context(), share); err != nil {
 		t.Fatal(err)
 	}
@@ -151,11 +157,14 @@ func verifies(t *testing.T, dir string) {
 	}
 }
 
-// lockstorm is a command of the real binary. One that makes a run has a share of the host; longer ones would keep others from being alone.
+// lockstorm is a command of the real binary. One that makes a run has a share of the host, one that makes several at once has half of it.
 func lockstorm(t *testing.T, args ...string) (int, string) {
 	t.Helper()
-	if args[0] == "run" || args[0] == "replay" {
+	switch args[0] {
+	case "run", "replay":
 		defer turn(t, 0)()
+	case "explore", "shrink", "suite":
+		defer part(t, shares/2)()
 	}
 	return carryOut(t, args...)
 }

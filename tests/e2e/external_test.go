@@ -77,6 +77,7 @@ func theirRedis(t *testing.T, more ...string) (port string, cli func(args ...str
 // stopped answering. It is inconclusive: nobody can say what the lock would have done.
 func TestExternalServerIsLost(t *testing.T) {
 	t.Parallel()
+	defer turn(t, 0)()
 	port, cli := theirRedis(t)
 	dir := filepath.Join(t.TempDir(), "run")
 	cmd := exec.Command(binary, "run", "--backend", "redis-lua", "--nemesis", "none", "--time", "6s", "--provider", "external", "--servers", "redis-1=127.0.0.1:"+port, "--out", dir)
@@ -102,6 +103,7 @@ func TestExternalServerIsLost(t *testing.T) {
 // asTheirs runs the command with a password in the environment, and looks for it wherever it must not be.
 func asTheirs(t *testing.T, env []string, args ...string) (int, string) {
 	t.Helper()
+	defer turn(t, 0)()
 	dir := filepath.Join(t.TempDir(), "run")
 	cmd := exec.Command(binary, append(append([]string{"run"}, args...), "--out", dir)...)
 	cmd.Env = append(os.Environ(), env...)

@@ -37,6 +37,7 @@ func TestControllerIsKilled(t *testing.T) {
 		after := time.Duration(rnd.Int64N(int64(2500 * time.Millisecond)))
 		t.Run(args[1]+"/"+after.Round(time.Millisecond).String(), func(t *testing.T) {
 			t.Parallel()
+			defer turn(t, 0)()
 			dir := filepath.Join(t.TempDir(), "run")
 			cmd := exec.Command(binary, append(append([]string{"run"}, args...), "--time", "30s", "--out", dir)...)
 			if err := cmd.Start(); err != nil {
@@ -61,6 +62,7 @@ func TestControllerIsKilled(t *testing.T) {
 // A run under nohup outlives its terminal: SIGHUP does not end it, and it says its verdict.
 func TestNohup(t *testing.T) {
 	t.Parallel()
+	defer turn(t, 0)()
 	dir := filepath.Join(t.TempDir(), "run")
 	cmd := exec.Command("nohup", binary, "run", "--backend", "file-flock", "--nemesis", "none", "--time", "3s", "--out", dir)
 	if err := cmd.Start(); err != nil {

@@ -35,6 +35,7 @@ func TestSuiteIsKilled(t *testing.T) {
 	if err := os.WriteFile(file, []byte(killed), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	done := part(t, shares/2)
 	cmd := exec.Command(binary, "suite", file, "--out", out, "--jobs", "3")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -54,6 +55,7 @@ func TestSuiteIsKilled(t *testing.T) {
 	}
 	cmd.Wait() //nolint:errcheck // it was killed
 	nothingLeft(t, out)
+	done()
 
 	code, text := lockstorm(t, "merge", out, "--out", out)
 	if code != 1 || !strings.Contains(text, "violation: bad") || !strings.Contains(text, "not run") {
