@@ -47,7 +47,7 @@ Each combination of a lock and a fault was run with %s, on %s, on a machine with
 - **notice** is the longest time from the next client's grant until the previous holder could know that it had lost the lock.
 
 The suite reports "%s".
-(A cell is one lock under one fault. "Inconclusive" cells have no verdict. A "passed" cell had no violation, although a violation was expected.)
+(A cell is one lock under one fault. "Inconclusive" cells have no verdict. A cell with an "unexpected pass" had no violation, although a violation was expected.)
 
 %s.
 `, seedsOf(seeds), r.Started.UTC().Format("2006-01-02"), r.CPUs, r.Verdict, versionsOf(r))

@@ -25,7 +25,7 @@ const (
 	Inconclusive Status = "inconclusive"    // nobody can tell
 	NotRun       Status = "not run"         // the time was up, or it was given up
 	Missed       Status = "missed"          // an expectation or a threshold is not met
-	Passed       Status = "passed"          // unexpectedly: it should have failed
+	Passed       Status = "unexpected pass" // it should have failed
 	Known        Status = "as the baseline" // not as expected, but as it was before
 	Expected     Status = "as expected"     //
 	Skipped      Status = "skipped"         // it cannot work here
