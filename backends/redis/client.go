@@ -133,7 +133,7 @@ var retriesParam = catalog.Param{
 // waitParam is what all locks that poll have.
 var waitParam = catalog.Param{
 	Name: backends.ParamWait, Default: "jitter",
-	Doc: "time between two tries of a waiting client; fixed: a fiftieth of the ttl; jitter: a random time of at most a fiftieth of the ttl",
+	Doc: "time between two tries of a waiting client (fixed: a fiftieth of the ttl; jitter: a random time of at most a fiftieth of the ttl)",
 }
 
 // checkRetries refuses wrong values before anything is started.

@@ -261,7 +261,7 @@ func (l *redlockLease) extend(ctx context.Context) (backends.Renewal, bool, erro
 		return re, false, nil
 	}
 	if err == nil && l.r.env.Now() >= re.Deadline {
-		err = errors.New("the extension came too late: the answers arrived after the end of the extended lease")
+		err = errors.New("the extension came too late: the answers arrived after the deadline that the extension would have set")
 	}
 	return re, true, err
 }

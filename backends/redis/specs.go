@@ -52,7 +52,7 @@ func sentinelSpecs() []backends.Spec {
 			Topologies: topologies, Open: opener(takePX(releaseLua)),
 		},
 		{
-			Name: "redis-sentinel-wait", Doc: "like redis-sentinel, but with the command WAIT: a client keeps the lock only if a replica confirms that it has the key; if no replica confirms, the client deletes the key",
+			Name: "redis-sentinel-wait", Doc: "like redis-sentinel, but with the command WAIT: a client keeps the lock only if a replica confirms the lock's key; if no replica confirms the key, the client deletes the key",
 			Notes:      "WAIT confirms that one replica has the key, not that this replica will be promoted. Still, a confirmed lock survives a fail-over, because Sentinel promotes the replica with the highest offset (the replica that has received most of the master's data). If no replica confirms the key within a tenth of the ttl, the client deletes the key. While replication is cut, no client is granted the lock.",
 			Topologies: topologies, Open: opener(takeWait),
 		},

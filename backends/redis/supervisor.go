@@ -123,7 +123,7 @@ func keepsTime(ctx context.Context, name, addr string) error {
 	if err := debug(ctx, addr, "TILT-PERIOD", 1); err != nil && !errors.As(err, &reply) {
 		return err
 	}
-	return fmt.Errorf("the Sentinel %s does not watch the master at the moment: it is in TILT mode, because its process or its clock had stopped", name)
+	return fmt.Errorf("the Sentinel %s does not watch the master at the moment: it is in TILT mode, because its process had stopped or its clock had jumped", name)
 }
 
 // letGo has a Sentinel replace a master that is down from now on.

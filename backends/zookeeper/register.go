@@ -15,7 +15,7 @@ import (
 // node is there, in the same step: a client whose session has ended changes nothing.
 func Register() backends.Register {
 	return backends.Register{
-		Name: "zk", Doc: "the data is in znodes (entries in ZooKeeper's tree); each read or write of a fenced znode also checks that the lock's znode exists",
+		Name: "zk", Doc: "the data is in znodes (entries in ZooKeeper's tree); each read or write of the register `fenced` also checks that the lock's znode still exists",
 		Topologies: []string{Single, Three},
 		Open: func(_ context.Context, env backends.Env) (backends.Resource, error) {
 			env.Session = backends.Session{ // its session is none of the lock's

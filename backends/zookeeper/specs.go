@@ -58,7 +58,7 @@ func Specs() []backends.Spec {
 	shipped.NoTry = true
 	shipped.Notes = "Lock takes no context and no timeout. If Unlock returns an error, the lock's znode may still exist. The znode then blocks all other clients until the session ends. The library has no token, so lockstorm uses the znode's czxid (the number of the transaction that created the znode) as the token. lockstorm finds the znode by the data that the znode contains."
 	one := spec("zk-exclusive", "one ephemeral znode (an entry in ZooKeeper's tree) with a fixed name: the client that creates the znode holds the lock; all other clients watch the znode, and the deletion of the znode wakes all of them", fixed, ofNode(true))
-	one.Notes = "All clients use the same name for the znode. With several servers, a request to delete the znode may wait for a connection until the client's session has expired. The client then sends this request in its next session, and deletes another client's znode."
+	one.Notes = "All clients use the same name for the znode. With several servers, a request to delete the znode can wait for a new connection so long that the client's session expires. The client then sends this request in its next session, and can delete another client's znode."
 	return []backends.Spec{
 		one,
 		flawed(spec("zk-exclusive-norecheck", "one ephemeral znode with a fixed name; a client that is woken believes that it holds the lock, and does not check whether it could create the znode", fixed, ofNode(false)),

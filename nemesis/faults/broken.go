@@ -141,7 +141,7 @@ func (b *broken) cut(ctx context.Context, links ...*link.Link) error {
 			return err
 		}
 		proof, err := l.ProveCut(ctx)
-		b.proofs = append(b.proofs, fmt.Sprintf("%s: %s (open connections closed: %d)", l, proof, closed))
+		b.proofs = append(b.proofs, fmt.Sprintf("%s: %s (number of connections that lockstorm closed: %d)", l, proof, closed))
 		if err != nil {
 			return err
 		}

@@ -66,7 +66,7 @@ func drawChaos(c *nemesis.Catalogue, v catalog.Values, in nemesis.Input, rnd *ra
 		begin = end + every
 	}
 	if len(d.Steps) == 0 {
-		return d, fmt.Errorf("nemesis chaos: every fault takes longer than the run of %v: choose a longer --time", in.Duration)
+		return d, fmt.Errorf("nemesis chaos: no fault fits into a run of %v: choose a longer --time", in.Duration)
 	}
 	return d, nil
 }

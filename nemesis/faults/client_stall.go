@@ -11,7 +11,7 @@ import (
 
 func clientStall() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "client-stall", Doc: "stops only one goroutine of a client: the goroutine that executes the critical section; the goroutine that renews the lease keeps running",
+		Name: "client-stall", Doc: "stops only the goroutine that executes a client's critical section; the goroutine that renews the lease keeps running",
 		Proven: "The log of the client shows that the client has stopped at the point named by `at`.",
 		End:    "lockstorm lets the stopped client go on.",
 		Family: history.FamilyClient, Whom: nemesis.Clients, Gates: true, Params: nemesis.ClientParams("1.5ttl", "2.5ttl"),

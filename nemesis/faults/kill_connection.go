@@ -32,7 +32,7 @@ func (KillConnection) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Connections {
-		return fmt.Errorf("this fault ends the connection of a holder, so it needs a lock whose grants end with the connection, and servers that can end a connection: backend %s on topology %s does not have both", s.Backend, s.Topology)
+		return fmt.Errorf("this fault ends the connection of a holder, so it needs a lock whose grants end with the connection, and servers that can end a connection: backend %s on topology %s lacks at least one of these two", s.Backend, s.Topology)
 	}
 	return nil
 }

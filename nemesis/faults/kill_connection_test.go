@@ -36,7 +36,7 @@ func TestKillConnectionInTheWay(t *testing.T) {
 func TestKillConnectionPlans(t *testing.T) {
 	cannot(t, KillConnection{}, map[string]func(*nemesis.Setting){
 		withoutServer: noServer,
-		"this fault ends the connection of a holder, so it needs a lock whose grants end with the connection, and servers that can end a connection: backend b on topology t does not have both": func(s *nemesis.Setting) { s.Connections = false },
+		"this fault ends the connection of a holder, so it needs a lock whose grants end with the connection, and servers that can end a connection: backend b on topology t lacks at least one of these two": func(s *nemesis.Setting) { s.Connections = false },
 	})
 	planned(t, map[string]string{"kill-connection:at=before-release": "", "kill-connection:for=1s": `has no parameter "for"`})
 }

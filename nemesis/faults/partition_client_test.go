@@ -62,7 +62,7 @@ func TestPartitionClientCut(t *testing.T) {
 	l := newLab(t, clustertest.Several(2), 2)
 	c := l.openConn("c1", "store-1")
 	e := l.must("partition-client", nemesis.Target{Clients: l.Clients()[:1], Nodes: l.Nodes()[:1]})
-	if e.Proof != "c1->store-1: new connections are refused (open connections closed: 1)" {
+	if e.Proof != "c1->store-1: new connections are refused (number of connections that lockstorm closed: 1)" {
 		t.Errorf("proof %q", e.Proof)
 	}
 	if _, err := l.line(c, testLimit); !errors.Is(err, syscall.ECONNRESET) {

@@ -101,7 +101,7 @@ func (b *broken) unfollow(ctx context.Context, w nemesis.World, master nemesis.N
 		b.proofs = append(b.proofs, master.Name()+" has no replica left")
 		return nil
 	case left > 0 && ctx.Err() != nil:
-		return fmt.Errorf("%s still reports connected replicas: %d", master.Name(), left)
+		return fmt.Errorf("%s still reports connected replicas: %d (expected: 0)", master.Name(), left)
 	default:
 		return err
 	}

@@ -20,7 +20,7 @@ func (l *lab) follows(i int) int {
 func TestPartitionReplication(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(3, 1), 1)
 	e := l.must("partition-replication", on(l.node(1)))
-	l.says(e.Proof, "store-2->store-1: new connections are closed at once (open connections closed: 1)", "store-3->store-1: ", "store-1 has no replica left")
+	l.says(e.Proof, "store-2->store-1: new connections are closed at once (number of connections that lockstorm closed: 1)", "store-3->store-1: ", "store-1 has no replica left")
 	l.check(l.store(1).Set(l.ctx, "k", "c1"))
 	if l.has(2, "k") || l.has(3, "k") || !l.reaches("c1", "store-1") {
 		t.Error("replicas have what the master was told, or a client is cut off")
@@ -63,7 +63,7 @@ func TestPartitionReplicationInTheWay(t *testing.T) {
 // A master that does not notice is no proof, and its replicas come back.
 func TestPartitionReplicationUnseen(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(2, 0), 0)
-	l.givesUp("partition-replication", on(blind{l.node(1)}), "store-1 still reports connected replicas: 1")
+	l.givesUp("partition-replication", on(blind{l.node(1)}), "store-1 still reports connected replicas: 1 (expected: 0)")
 	l.await("replica", func() bool { return l.follows(1) == 1 })
 }
 

@@ -98,7 +98,7 @@ func pair(w nemesis.World) (master, heir nemesis.Node, err error) {
 		case role == history.RoleReplica && heir == nil:
 			heir = n
 		default:
-			return nil, nil, fmt.Errorf("this fault needs one master and one replica, but %s reports itself as %s", n.Name(), role)
+			return nil, nil, fmt.Errorf("this fault needs exactly one master and one replica, but %s reports itself as %s", n.Name(), role)
 		}
 	}
 	if master == nil || heir == nil {

@@ -36,7 +36,7 @@ func TestPromoteReplicaInTheWay(t *testing.T) {
 	l.fails(e, err, "this fault acts only on the master (store-1), but its targets include another server: use nodes=master")
 	l.check(l.node(2).Kill(l.ctx))
 	e, err = l.inject("promote-replica", on(l.node(1)))
-	l.fails(e, err, "this fault needs one master and one replica, but store-2 reports itself as down")
+	l.fails(e, err, "this fault needs exactly one master and one replica, but store-2 reports itself as down")
 	if l.node(1).Down() {
 		t.Error("the master was killed")
 	}

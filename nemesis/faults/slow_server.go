@@ -57,7 +57,7 @@ func dutyCycle(own catalog.Values, ttl time.Duration) (stopped, runs time.Durati
 	}
 	stopped = time.Duration(share * float64(period))
 	if runs = period - stopped; stopped <= 0 || runs < time.Millisecond {
-		return 0, 0, fmt.Errorf("%s=%s is not possible with %s=%s: in each period the server must be stopped for some time, and must run for at least 1 ms",
+		return 0, 0, fmt.Errorf("%s=%s is not possible with %s=%s: in each cycle the server must be stopped for some time, and must run for at least 1 ms",
 			paramShare, own[paramShare], paramPeriod, own[paramPeriod])
 	}
 	return stopped, runs, nil

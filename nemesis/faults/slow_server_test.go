@@ -94,7 +94,7 @@ func TestSlowServerFailsLater(t *testing.T) {
 
 func TestSlowServerPlans(t *testing.T) {
 	cannot(t, SlowServer{}, map[string]func(*nemesis.Setting){withoutServer: noServer})
-	const split = "in each period the server must be stopped for some time, and must run for at least 1 ms"
+	const split = "in each cycle the server must be stopped for some time, and must run for at least 1 ms"
 	planned(t, map[string]string{
 		"slow-server:share=0.5,period=0.1ttl": "", "slow-server:share=2": "share=2 is not a number from 0 to 1",
 		"slow-server:share=0": "share=0 is not possible with period=50ms: " + split, "slow-server:share=1": split, "slow-server:period=0s": split,
