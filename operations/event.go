@@ -17,7 +17,7 @@ func fields(p part, isJSON bool) (map[string]any, error) {
 		d.UseNumber()
 		var m map[string]any
 		if err := d.Decode(&m); err != nil {
-			return nil, fmt.Errorf("line %d: not a JSON object: %w", p.line, err)
+			return nil, fmt.Errorf("line %d: an operation must be a JSON object: %w", p.line, err)
 		}
 		return plainMap(m), nil
 	}
@@ -26,7 +26,7 @@ func fields(p part, isJSON bool) (map[string]any, error) {
 	}
 	var m map[any]any
 	if err := edn.Unmarshal(p.text, &m); err != nil {
-		return nil, fmt.Errorf("line %d: not a map in EDN (the format of Jepsen's history.edn): %w", p.line, err)
+		return nil, fmt.Errorf("line %d: an operation must be a map in EDN (the format of Jepsen's history.edn): %w", p.line, err)
 	}
 	named, ok := plain(m).(map[string]any)
 	if !ok {

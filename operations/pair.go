@@ -62,7 +62,7 @@ func order(events []*Event) error {
 		slices.SortStableFunc(events, func(a, b *Event) int { return cmp.Compare(a.index, b.index) })
 		for i := 1; i < len(events); i++ {
 			if a, b := events[i-1], events[i]; a.index == b.index {
-				return fmt.Errorf("line %d: index %d is already used on line %d", b.Line, b.index, a.Line)
+				return fmt.Errorf("line %d: the index %d is already used on line %d: each event needs an index of its own", b.Line, b.index, a.Line)
 			}
 		}
 	case timed:
@@ -122,7 +122,7 @@ func (h *History) pair(events []*Event) error {
 		case c.F != e.F:
 			return fmt.Errorf("line %d: process %s ends %s, but the operation that it began on line %d is %s", e.Line, e.Process, e.F, c.Invoke.Line, c.F)
 		case c.Key != e.Key:
-			return fmt.Errorf("line %d: process %s ends an operation on key %s, but line %d began an operation on key %s", e.Line, e.Process, e.Key, c.Invoke.Line, c.Key)
+			return fmt.Errorf("line %d: process %s ends an operation on key %s, but the operation that it began on line %d is on key %s", e.Line, e.Process, e.Key, c.Invoke.Line, c.Key)
 		}
 		delete(open, e.Process)
 		c.Return = e

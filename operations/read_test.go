@@ -96,9 +96,9 @@ func TestReadRefuses(t *testing.T) {
 		`{"type":"ok","f":3,"process":1}`:              "line 1: the field f is 3: it must be the name of an operation",
 		`{"type":"ok","f":"a","process":[]}`:           "line 1: the field process is []: it must be a number or a name",
 		`{"type":"ok","f":"a","process":1,"time":"x"}`: "line 1: the field time is x: it must be a whole number",
-		`{:type :ok :f}`:                               "line 1: not a map in EDN",
-		`{"type":}`:                                    "line 1: not a JSON object",
-		`{"type":"invoke","f":"a","process":1,"index":1}` + "\n" + `{"type":"ok","f":"a","process":1,"index":1}`: "line 2: index 1 is already used on line 1",
+		`{:type :ok :f}`:                               "line 1: an operation must be a map in EDN",
+		`{"type":}`:                                    "line 1: an operation must be a JSON object",
+		`{"type":"invoke","f":"a","process":1,"index":1}` + "\n" + `{"type":"ok","f":"a","process":1,"index":1}`: "line 2: the index 1 is already used on line 1",
 		`#_ {:type :ok}`: "line 1: the tag after # must be the name of a record, as in #jepsen.history.Op{...}",
 		`{"type":"` + strings.Repeat("x", maxEvent): "line 1: the operation that begins on this line is longer than",
 	} {

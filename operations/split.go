@@ -114,7 +114,7 @@ func (s *splitter) tag() error {
 	for range most {
 		b, err := s.in.Peek(1)
 		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("line %d: the file is incomplete: it ends after the tag of an operation", s.line)
+			return fmt.Errorf("line %d: the file is incomplete: it ends after a tag (#NAME), but an operation must follow the tag", s.line)
 		}
 		if err != nil {
 			return err

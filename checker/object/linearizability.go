@@ -123,7 +123,7 @@ func (j *lockJudge) piece(lock string, us []unit) {
 }
 
 func (j *lockJudge) outOfTime(lock string) {
-	j.giveUp(checker.CodeTimeout, fmt.Sprintf("lock %s could not be judged within the limits (a search may take at most %v and cover at most %d operations)", lock, j.in.Limit, lin.MaxOps))
+	j.giveUp(checker.CodeTimeout, fmt.Sprintf("lock %s could not be judged, because the search for a legal order reached a limit (time: %v; operations: %d)", lock, j.in.Limit, lin.MaxOps))
 }
 
 func (j *lockJudge) giveUp(code checker.Code, why string) {

@@ -193,7 +193,7 @@ func (*instance) Pid() int { return 0 }
 func (i *instance) Done() <-chan struct{} { return i.done }
 
 func (i *instance) theirs(what string) error {
-	return fmt.Errorf("lockstorm did not start the server %s, so this server must not be %s by lockstorm", i.name, what)
+	return fmt.Errorf("the server %s cannot be %s, because lockstorm did not start this server", i.name, what)
 }
 
 // Kill does not.

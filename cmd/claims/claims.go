@@ -52,7 +52,7 @@ func (a *verb) command() *cobra.Command {
 	var out, from, keep string
 	cmd := &cobra.Command{
 		Use:   "claims [NUMBER...]",
-		Short: "test claims that articles make about distributed locks",
+		Short: "test the claims that articles make about distributed locks",
 		Long: `Lists claims that articles make about distributed locks, with the verdicts that were measured for the
 documentation (docs/claims.md): stands (true), in part (partly true), falls (false), or open (not decided). Each claim has runs with backends, faults and
 workloads of its own, and its verdict is computed from the results of these runs. With --run, claims makes the runs again, and lists runs with an
@@ -88,7 +88,7 @@ unexpected result (exit code 5). The results are saved as ` + answersFile + ` in
 	cli.Number(f, &jobs, "jobs", 1, claimJobs, "maximum number of parallel runs")
 	f.StringVar(&out, "out", "", "directory of the runs; it must be empty or absent")
 	f.StringVar(&from, "from", "", "show the results of earlier runs, from their directory or from a file that --keep wrote")
-	f.StringVar(&keep, "keep", "", "with --from: write the results of the runs to a file")
+	f.StringVar(&keep, "keep", "", "write the results of the runs of --from to this file")
 	f.BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }

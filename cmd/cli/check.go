@@ -48,7 +48,7 @@ read, check still judges the other histories.`,
 		},
 	}
 	cmd.Flags().StringVar(&other.model, "model", "", "judge histories of other tools (EDN or JSON) by this model (check --help describes the models)")
-	cmd.Flags().BoolVar(&other.independent, "independent", false, "with --model: each value in the history is a pair [key value], as Jepsen's library \"independent\" writes it; each key is judged on its own")
+	cmd.Flags().BoolVar(&other.independent, "independent", false, "judge each key on its own: each value in the history is a pair [key value], as Jepsen's library \"independent\" writes it (only with --model)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print results.json on stdout (an array for several runs)")
 	return cmd
 }

@@ -197,7 +197,7 @@ func tellObject(w io.Writer, m models.Model, o models.Result) {
 		fmt.Fprintf(w, "%sthe operations have an order in which the model allows every operation\n", of)
 		return
 	case models.Unknown:
-		fmt.Fprintf(w, "%sno verdict: the operations have too many possible orders to try all of them\n", of)
+		fmt.Fprintf(w, "%sno verdict: the operations have so many possible orders that lockstorm could not try every order\n", of)
 		return
 	}
 	fmt.Fprintf(w, "%s%s is impossible: %s\n", of, described(o.At), statesBefore(m, o))
@@ -264,5 +264,5 @@ func headOfModel(m models.Model, r modelResult) string {
 	case models.Failed:
 		return "violation: not linearizable as " + m.Name
 	}
-	return "inconclusive: the operations have too many possible orders to try all of them"
+	return "inconclusive: the operations have so many possible orders that lockstorm could not try every order"
 }

@@ -41,7 +41,7 @@ func (a *App) listCommand() *cobra.Command {
 			if len(args) == 1 && lists[args[0]] != nil {
 				return nil
 			}
-			return fmt.Errorf("name the kind of things to list: one of %s", strings.Join(kinds, ", "))
+			return fmt.Errorf("say what to list: one of %s", strings.Join(kinds, ", "))
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			items := lists[args[0]]()

@@ -45,7 +45,7 @@ Exit codes: 0 a smaller run was found, or no smaller run shows the violation; 2 
 		RunE: func(cmd *cobra.Command, args []string) error { return a.shrink(cmd.Context(), args[0], f) },
 	}
 	Number(cmd.Flags(), &f.runs, "runs", 10, 150, "maximum number of runs that shrink makes in total")
-	Number(cmd.Flags(), &f.rate, "rate", 1, 10, "number of times that shrink repeats the smallest version at the end, to measure how often it shows the violation")
+	Number(cmd.Flags(), &f.rate, "rate", 1, 10, "how many times shrink repeats the smallest version that it found, to measure how often this version shows the violation")
 	cmd.Flags().StringVar(&f.check, "check", "", "name of a check: each smaller run must still show the first violation that this check found (default: the first violation in the report)")
 	cmd.Flags().StringVar(&f.out, "out", "", "directory of the result; it must be empty or absent (default: "+runsDir+"/shrink-BACKEND-TIME)")
 	return cmd
@@ -66,7 +66,7 @@ func (a *App) shrink(ctx context.Context, dir string, f shrinkFlags) error {
 	target, at, ok := explore.TargetOf(r, f.check)
 	switch {
 	case !ok && f.check != "":
-		return usage(fmt.Errorf("shrink: check %s found no violation in the run %s", f.check, dir))
+		return usage(fmt.Errorf("shrink: check %s found no violation in the run %s: choose a check that found a violation", f.check, dir))
 	case !ok:
 		return usage(fmt.Errorf("shrink: the run %s has no violation: name the directory of a run with a violation", dir))
 	}

@@ -63,11 +63,11 @@ func TestASuiteIsGreenAndRed(t *testing.T) {
 		t.Errorf("%s (%v)", b, err)
 	}
 	code, out, _ = lockstorm(t, "compare", filepath.Join(dir, "green"), filepath.Join(dir, "red"))
-	if code != 0 || !strings.Contains(out, "new violation: file-flock/none: the outcome is defect, was safe") {
+	if code != 0 || !strings.Contains(out, "new violation: file-flock/none: the outcome is defect (before: safe)") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	code, out, _ = lockstorm(t, "compare", filepath.Join(dir, "green"), filepath.Join(dir, "red"), "--fail")
-	if code != 1 || !strings.Contains(out, "new violation: file-flock/none: the outcome is defect, was safe") {
+	if code != 1 || !strings.Contains(out, "new violation: file-flock/none: the outcome is defect (before: safe)") {
 		t.Errorf("compare --fail: exit %d\n%s", code, out)
 	}
 	if code, out, _ = lockstorm(t, "compare", filepath.Join(dir, "red"), filepath.Join(dir, "green"), "--fail"); code != 0 {

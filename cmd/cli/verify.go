@@ -45,7 +45,7 @@ Exit codes: 0 every proof holds, 1 a proof does not hold, 2 a proof was not chec
 	f := cmd.Flags()
 	f.BoolVar(&s.all, "all", false, "print the events of every proof (default: if several proofs are similar, only the events of the first)")
 	f.IntVar(&s.finding, "finding", 0, "check and print only the proof of the finding with this number (verify without --finding prints the numbers)")
-	f.StringVar(&s.record, "record", "", "with a proof file: the run directory or history.jsonl from which the proof was taken; verify then checks the proof against this whole record")
+	f.StringVar(&s.record, "record", "", "run directory (or history.jsonl) from which the given proof file was made; verify then checks the proof in this file against the whole record of the run")
 	f.StringVar(&s.save, "save", "", "write the proof of --finding (default: of the first finding) to a file; verify can check this file without the record")
 	return cmd
 }
@@ -293,7 +293,7 @@ func (a *App) verifyLetter(path, record string) (int, error) {
 			a.println("verify used only the events in this file. To check the proof against the whole record: %s verify %s --record DIR (SHA-256 of the record: %s)", a.st.Name, path, l.Record)
 		}
 	case harness.ExitUnknown:
-		a.println("%s: %s: the proof was not checked: %v (SHA-256 of the record: %s; name the record with --record DIR)", path, what, err, l.Record)
+		a.println("%s: %s: the proof was not checked: %v (SHA-256 of the record: %s; to check the proof, add --record DIR)", path, what, err, l.Record)
 	default:
 		a.println("%s: %s: the proof DOES NOT HOLD: %v", path, what, err)
 	}

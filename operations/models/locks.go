@@ -115,7 +115,7 @@ func fenced() Model {
 			}
 			token, ok := tokenOf(o.call.Out)
 			if !ok {
-				return false, fmt.Errorf("the value of the acquire is %s, but must be a whole number, 0 or more, or a map with such a number in the field `fence` or `token`", operations.Text(o.call.Out))
+				return false, fmt.Errorf("the value of the acquire is %s, but it must be a whole number (0 or more), or a map with such a number in the field `fence` or `token`", operations.Text(o.call.Out))
 			}
 			o.a = token + 1
 			return true, nil
@@ -166,7 +166,7 @@ func semaphore(permits int) Model {
 		name += ":permits=" + strconv.Itoa(permits)
 	}
 	return Model{
-		Name: name, Doc: "semaphore:permits=N: N permits, one for each acquire; only a process that holds a permit can release a permit", names: lockNames,
+		Name: name, Doc: "semaphore:permits=N: at most N permits are held at once; each acquire takes one permit; only a process that holds a permit can release a permit", names: lockNames,
 		make: func(_ *table, o *op) (bool, error) {
 			value := o.call.In
 			if m, ok := value.(map[string]any); ok {

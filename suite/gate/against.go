@@ -95,13 +95,13 @@ func (a *Against) words(b, j Judged) {
 	was, is := b.Word, j.Word
 	switch {
 	case was != is && suite.Worse(was, is) == is:
-		a.New = append(a.New, fmt.Sprintf("%s: the outcome is %s, was %s", j.Name, is, was))
+		a.New = append(a.New, fmt.Sprintf("%s: the outcome is %s (before: %s)", j.Name, is, was))
 	case len(more) > 0:
 		a.New = append(a.New, fmt.Sprintf("%s: checks that fail now, but did not fail before: %s", j.Name, strings.Join(more, ", ")))
 	case len(defects(j, b)) > 0:
 		a.New = append(a.New, fmt.Sprintf("%s: failures that no earlier run showed: %s", j.Name, strings.Join(defects(j, b), ", ")))
 	case was != is:
-		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: the outcome is %s, was %s", j.Name, is, was))
+		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: the outcome is %s (before: %s)", j.Name, is, was))
 	case len(less) > 0:
 		a.Vanished = append(a.Vanished, fmt.Sprintf("%s: checks that failed before, but do not fail now: %s", j.Name, strings.Join(less, ", ")))
 	}

@@ -119,7 +119,7 @@ func searched(ctx context.Context, cat *harness.Catalogue, c *suite.Case, dir st
 	}
 	shown, violated := best(st)
 	if shown == "" {
-		return nil, told, &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("the search for violations has no verdict, because no run of it had a verdict (it made %s)", plural(st.Runs, "run"))}
+		return nil, told, &harness.Error{Code: harness.ExitUnknown, Err: fmt.Errorf("the search for violations has no verdict, because none of its runs had a verdict (it made %s)", plural(st.Runs, "run"))}
 	}
 	from := filepath.Join(s.Dir, shown)
 	if c.Run, err = madeWith(from); err != nil {

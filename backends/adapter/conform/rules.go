@@ -26,7 +26,7 @@ const answerLimit = 5 * time.Second
 var rules = []rule{
 	{"the adapter answers the request \"hello\" with a valid description of itself", true, (*bench).describes},
 	{"the adapter answers \"unsupported\" to an unknown request, and ignores unknown fields in a request", false, (*bench).unknown},
-	{"the adapter answers the request \"open\", and its times are from CLOCK_MONOTONIC if its description says so", true, (*bench).opens},
+	{"the adapter answers the request \"open\"; if the adapter's description promises times of CLOCK_MONOTONIC, the adapter reports such times", true, (*bench).opens},
 	{"a client that tries to acquire a free lock gets the lock", true, (*bench).free},
 	{"a client does not get a lock that another client holds", true, (*bench).exclusive},
 	{"when a holder releases a lock, a client that waits for the lock gets the lock", true, (*bench).handsOver},
@@ -129,7 +129,7 @@ func (x *bench) handsOver(ctx context.Context) error {
 
 func (x *bench) tokens(ctx context.Context) error {
 	if !x.about.Tokens {
-		return skip("the adapter's description says that the lock issues no fencing tokens")
+		return skip("the adapter's description says that the lock issues no fencing tokens, so this rule does not apply")
 	}
 	var last int64
 	for i := range 5 {
@@ -176,7 +176,7 @@ func (x *bench) releasesOnce(ctx context.Context) error {
 		return err
 	}
 	if lease.Release(ctx) == nil {
-		return errors.New("the adapter answered \"ok\" when a client released the same grant a second time")
+		return errors.New("when a client releases the same grant a second time, the adapter must not answer \"ok\", but it did")
 	}
 	return nil
 }
@@ -280,7 +280,7 @@ func (x *bench) early(ctx context.Context) error {
 	x.holdAll(x.a, false)
 	return within(answerLimit+x.t.TTL, "after the store had answered, the adapter's answer to an acquire", func() error {
 		if err := <-got; errors.Is(err, backends.ErrBusy) {
-			return errors.New("the lock was free, and the store's answer came late, but the adapter answered \"busy\" (another client holds the lock)")
+			return errors.New("the lock was free, so the adapter must not answer \"busy\" (another client holds the lock), even if the store answers late; but the adapter answered \"busy\"")
 		}
 		return nil // or it has given up: nobody can tell
 	})
@@ -355,13 +355,13 @@ func (x *bench) ends(ctx context.Context) error {
 		return err
 	}
 	if took > adapter.EndLimit {
-		return fmt.Errorf("the adapter did not exit when lockstorm closed its pipe, so lockstorm ended the adapter by a signal after %v", took.Round(time.Millisecond))
+		return fmt.Errorf("the adapter must exit when lockstorm closes the adapter's pipe, but it did not, so lockstorm ended the adapter by a signal after %v", took.Round(time.Millisecond))
 	}
 	if x.spec.Ends != history.EndsLease || time.Since(began) > x.t.TTL/2 {
 		return nil
 	}
 	if next, err := x.try(ctx, x.a, lock); err == nil && x.clock.Now() < lease.Info().Deadline {
-		return errors.Join(errors.New("the adapter released its lock when lockstorm closed its pipe: an adapter must then exit without releasing any lock"), next.Release(ctx))
+		return errors.Join(errors.New("when lockstorm closes the adapter's pipe, the adapter must exit without releasing any lock, but it released a lock"), next.Release(ctx))
 	}
 	return nil
 }
