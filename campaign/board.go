@@ -48,7 +48,7 @@ func parseKey(s string) (t Task, machine string, attempt int, err error) {
 	case len(parts) == 4 && parts[0] == "control":
 		machine, parts = parts[1], parts[1:]
 	default:
-		return t, "", 0, fmt.Errorf("the queue of the campaign contains the outcome of a run under the invalid key %q", s)
+		return t, "", 0, fmt.Errorf("expected a key of the form task.TASK.ATTEMPT or control.MACHINE.TASK.ATTEMPT, but found %q", s)
 	}
 	t, err = parseTask(parts[1])
 	attempt, bad := strconv.Atoi(parts[2])
@@ -89,7 +89,7 @@ func (c *Campaign) watch(ctx context.Context, b *board, goOn bool, each func()) 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	silent := time.AfterFunc(watchTime, func() {
-		cancel(fmt.Errorf("the NATS server with the queue of the campaign did not send the stored outcomes of the runs in time: %w", nats.ErrTimeout))
+		cancel(fmt.Errorf("the NATS server with the queue of the campaign did not send all stored outcomes of the runs within the time limit: %w", nats.ErrTimeout))
 	}) // of itself it waits for ever
 	defer silent.Stop()
 	w, err := c.results.WatchAll(ctx)

@@ -213,7 +213,7 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("absent: %v", err)
 	}
 	start(t, q, manifest(t, "second", 1, 1))
-	if _, err := Choose(t.Context(), q, ""); err == nil || !strings.Contains(err.Error(), "name one of same, second") {
+	if _, err := Choose(t.Context(), q, ""); err == nil || !strings.Contains(err.Error(), "choose one of same, second") {
 		t.Errorf("two campaigns: %v", err)
 	}
 	if _, err := Make(catalogue(), gate.Definition{}, nil, Settings{Name: "a b"}); err == nil || !strings.Contains(err.Error(), "not a valid name") {

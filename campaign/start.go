@@ -93,7 +93,7 @@ func (c *Campaign) publish(ctx context.Context, tasks []Task, round string, publ
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			case <-time.After(publishTime):
-				return fmt.Errorf("the queue %s did not acknowledge a task within %v: run campaign start again, which continues with the missing tasks", c.q.URL(), publishTime)
+				return fmt.Errorf("the queue %s did not acknowledge a task within %v: repeat the command campaign start, which then adds only the missing tasks", c.q.URL(), publishTime)
 			}
 		}
 		waiting = waiting[:0]

@@ -67,7 +67,7 @@ func Choose(ctx context.Context, q *queue.Queue, name string) (string, error) {
 	case len(names) == 0:
 		return "", fmt.Errorf("the queue %s has no campaign: start a campaign first (campaign start FILE --queue %s)", q.URL(), q.URL())
 	case name == "":
-		return "", fmt.Errorf("the queue %s has several campaigns: name one of %s with --campaign", q.URL(), strings.Join(names, ", "))
+		return "", fmt.Errorf("the queue %s has several campaigns: choose one of %s with --campaign", q.URL(), strings.Join(names, ", "))
 	}
 	return "", fmt.Errorf("the queue %s has no campaign %s (its campaigns: %s)", q.URL(), name, strings.Join(names, ", "))
 }

@@ -69,7 +69,7 @@ func (r *working) fetch(ctx context.Context, need string) (jetstream.Msg, Task, 
 		parts := strings.Split(msg.Subject(), ".")
 		t, err := parseTask(parts[len(parts)-1])
 		if err != nil || t.Cell >= len(r.Campaign.Definition.Cells) {
-			return nil, t, fmt.Errorf("the queue of campaign %s contains a message that belongs to none of its runs (subject %s): probably another program, or another campaign of this name, wrote to this queue. Start the campaign again with another --name", r.Campaign.Name, msg.Subject())
+			return nil, t, fmt.Errorf("the queue of campaign %s contains a message (subject %s) that belongs to no run of the campaign: probably another program, or another campaign of this name, wrote to this queue. Start the campaign again with another --name", r.Campaign.Name, msg.Subject())
 		}
 		return msg, t, nil
 	}

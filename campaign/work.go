@@ -91,7 +91,7 @@ type working struct {
 var errDone = errors.New("every run of the campaign has an outcome, so this worker ends")
 
 // ErrIdle says that a worker has ended because it had no run for too long; the campaign may have more.
-var ErrIdle = errors.New("the queue of the campaign offered no run that suits this machine")
+var ErrIdle = errors.New("the queue of the campaign had no run for this machine")
 
 // Run works until every run of the campaign has an outcome, or ctx ends; then what runs is stopped and given back.
 func (w *Worker) Run(ctx context.Context) error {

@@ -32,7 +32,7 @@ func (Process) Available(t Topology) error {
 			return err
 		}
 		if r.Contained && os.Getuid() == 0 && proc.Containable() != nil {
-			return fmt.Errorf("the server %s refuses to run as root, so run lockstorm as another user (lockstorm cannot run the server as the user nobody, because %w)", r.Binary, proc.Containable())
+			return fmt.Errorf("the server %s refuses to run as root, so run lockstorm as another user (lockstorm cannot run the server as the user `nobody`, because %w)", r.Binary, proc.Containable())
 		}
 		for _, file := range r.Needs {
 			if _, err := os.Stat(file); err != nil {

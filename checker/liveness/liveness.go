@@ -179,7 +179,7 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 			return f, true
 		}
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("%s held the lock (grant %s) for nearly the whole time limit after the faults, and released the lock too late or never", g.Client, g.ID)})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("%s held the lock (grant %s) for nearly all of the time that the clients had for recovery, and released the lock too late or never", g.Client, g.ID)})
 		return f, true
 	}
 	suspects := in.suspect(lock, &f)
@@ -198,7 +198,7 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	again := slices.ContainsFunc(in.ByLock[lock], func(g *history.Grant) bool { return g.Granted() && g.From() >= span.From })
 	if !forGood && again && !slices.ContainsFunc(stuck, func(client string) bool { return a.heard[client] }) {
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the clients sent their requests either before the faults ended (such requests may be lost), or too late for an answer within the time limit"})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the clients sent their requests either before the faults ended (a fault can lose such requests), or too late for an answer within the time limit, so the missing answers prove nothing"})
 		return f, true
 	}
 	if f.Doubtful = !forGood && in.HeldUp(span, in.LongStalls()) > in.Run.LivenessBound/4; f.Doubtful {

@@ -41,7 +41,7 @@ func databaseCells() []suite.Case {
 			Expect: suite.Expectation{Verdicts: verdicts{checker.Liveness: checker.Fail}, Rules: rules{checker.Liveness: {"deadlocked"}}},
 		},
 		{
-			Name: "job-twice", Text: "two clients hold the lock one after the other, and both do a job that must be done only once in this period: a lock does not ensure that a job is done only once",
+			Name: "job-twice", Text: "two clients hold the lock one after the other, and both do a job that must be done only once per period: a lock does not ensure that a job is done only once",
 			Run: suite.MustLine("--backend redis-lua --workload job --time 4s --seed 1"), Expect: fails(checker.Once),
 		},
 		{
@@ -49,7 +49,7 @@ func databaseCells() []suite.Case {
 			Run: suite.MustLine("--backend sql-value-cas --workload stock --time 8s --seed 1"), Expect: fails(checker.Stock),
 		},
 		{
-			Name: "seed001-reentrant", Text: "a client takes a lock again while it holds the lock: the inner release frees the lock, and another client gets the lock too early",
+			Name: "seed001-reentrant", Text: "a client acquires a lock a second time while it holds the lock: the release of the second grant already frees the lock, so another client gets the lock too early",
 			Run: suite.MustLine("--backend zk-seed001 --workload reentrant --time 3s --seed 1"), Expect: fails(checker.MutualExclusion),
 		},
 	}

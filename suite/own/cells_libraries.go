@@ -21,7 +21,7 @@ func libraryCells() []suite.Case {
 			Expect: suite.Expectation{Exit: codes{harness.ExitPass}, Rules: map[string][]string{checker.Liveness: {"orphan"}}},
 		},
 		{
-			Name: "rueidislock-late", Text: "the network swallows all packets of the holder (mode=blackhole): rueidislock reports the loss of the lock only about 0.5 ttl after the lease has expired",
+			Name: "rueidislock-late", Text: "the network swallows all packets of the holder (mode=blackhole): rueidislock reports the loss of the lock too late, about 0.5 ttl after the lease has expired",
 			Run:    suite.MustLine("--backend rueidislock --nemesis partition-client:mode=blackhole,at=acquired,for=3ttl --workload counter:hold=2.5ttl --time 8s --seed 3"),
 			Expect: late,
 		},

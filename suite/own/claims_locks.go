@@ -137,7 +137,7 @@ func claimsOfTokens() []Claim {
 		},
 		{
 			Number: 15, Text: "the statement `UPDATE ... WHERE version = v`, without an id in the condition, is enough to update a row safely", Articles: "000",
-			Note: "Without an id in the condition, the statement updates every row that has this version.",
+			Note: "Without an id in the condition, the statement also updates all other rows whose version is v.",
 			Runs: []ClaimRun{
 				but("two-rows", "--backend sql-optimistic-noid --locks 2 --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain"),
 				but("two-rows-mariadb", "--backend sql-optimistic-noid --topology mariadb --locks 2 --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain"),

@@ -92,8 +92,8 @@ func claimsOfQueues() []Claim {
 			Note: "Clients that watch the lock in a queue get the lock in the order of their requests. But in these runs they do not send fewer requests than clients that poll. (The polling clients wait at most 0.2 s between two tries. The time to live is 10 s.) A hand-off of the lock also takes longer with watching than with polling.",
 			Compares: []Comparison{
 				{"the longest waits of clients that poll Redis are longer than the longest waits of clients that watch etcd", "wait_p99_ns", "redis-polls", "etcd-watches-one", 1.1},
-				{"a hand-off of the lock (from one holder to the next) needs fewer requests in a ZooKeeper queue than with clients that poll Redis", figRequests, "redis-polls", "zk-watches-one", 1},
-				{"a ZooKeeper queue makes more hand-offs of the lock in the same time than clients that poll Redis", figGrants, "zk-watches-one", "redis-polls", 1},
+				{"a hand-off of the lock (from one holder to the next) needs fewer requests if the clients wait in a ZooKeeper queue than if the clients poll Redis", figRequests, "redis-polls", "zk-watches-one", 1},
+				{"there are more hand-offs of the lock in the same time if the clients wait in a ZooKeeper queue than if the clients poll Redis", figGrants, "zk-watches-one", "redis-polls", 1},
 			},
 			Runs: []ClaimRun{
 				as("redis-polls", "--backend redis-lua"+crowd, passes(), figRequests, figOvertaken, "wait_p50_ns", "wait_p99_ns", figGrants),

@@ -49,7 +49,7 @@ func claimsOfRedis() []Claim {
 			},
 		},
 		{
-			Number: 29, Text: "a watchdog that renews the lease solves the problem that a lock's time-out may end before the work is done", Articles: "002, 004",
+			Number: 29, Text: "a watchdog that renews the lease solves the problem that a lock's time-out can end before the work is done", Articles: "002, 004",
 			Note: "The claim is true if only the critical section hangs, because the watchdog still renews the lease. But then no other client gets the lock while the critical section hangs. The claim is false if the whole process of the client is stopped, because then the watchdog is stopped, too.",
 			Runs: []ClaimRun{
 				as("stall", "--backend redis-watchdog --nemesis client-stall --time 5s", passes(), "wait_p100_ns"),

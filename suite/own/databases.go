@@ -66,7 +66,7 @@ func connectionLocks() []suite.Case {
 			})
 		}
 		out = append(out, suite.Case{
-			Name: backend + "/watched", Text: "the server ends a holder's connection: if the holder checks its connection every tenth of the time to live, it notices the end within a tenth of the time to live",
+			Name: backend + "/watched", Text: "the server ends a holder's connection: a holder that checks its connection every 0.1 ttl notices the end of the connection within 0.1 ttl",
 			Run:    suite.MustLine("--backend " + backend + ":watch=0.1ttl --workload counter:hold=0.5ttl --nemesis kill-connection --time 6s"),
 			Expect: suite.Expectation{Exit: codes{harness.ExitPass, harness.ExitViolation}, Verdicts: verdicts{checker.LockLinearizability: checker.Pass}},
 		}, suite.Case{

@@ -18,7 +18,7 @@ func linkCells() []suite.Case {
 	const run = "--backend redis-lua --time 6s --seed 3 --nemesis "
 	return []suite.Case{
 		{
-			Name: "partition-cut", Text: "a client whose network link is cut blocks the other clients at most until its lease is over",
+			Name: "partition-cut", Text: "the network link of a client is cut: this client blocks the other clients at most until its lease is over",
 			Run: suite.MustLine(run + "partition-client"), Expect: passes(),
 		},
 		{
@@ -80,7 +80,7 @@ func replicaCells() []suite.Case {
 			Run: suite.MustLine("--backend redlock --nemesis server-restart:nodes=3,at=acquired --ttl 2s --time 7s --seed 3"), Expect: ofClass(checker.Defect),
 		},
 		{
-			Name: "redlock-delayed-restart-3", Text: "Redlock with delayed restarts: three of five nodes restart without their data, and two clients never hold the lock at once",
+			Name: "redlock-delayed-restart-3", Text: "Redlock with delayed restarts: three of five nodes restart without their data, but two clients never hold the lock at once",
 			Run: suite.MustLine("--backend redlock-delayed --nemesis server-restart:nodes=3,at=acquired --time 9s --seed 3"), Expect: passes(),
 		},
 	}
@@ -110,7 +110,7 @@ func storeCells() []suite.Case {
 func mixedCells() []suite.Case {
 	return []suite.Case{
 		{
-			Name: "chaos-flock", Text: "under the fault `chaos` (clients are paused, killed or stopped in their critical section), a file lock shows no violation",
+			Name: "chaos-flock", Text: "under the fault `chaos` (clients are paused or killed, or only their critical section is stopped), a file lock shows no violation",
 			Run: suite.MustLine("--backend file-flock --nemesis chaos:only=client-pause+client-kill+client-stall --time 6s --seed 3"), Expect: passes(),
 		},
 		{

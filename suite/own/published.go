@@ -135,7 +135,7 @@ func publishedRedlock() []suite.Case {
 		},
 		{
 			Name: "redlock-minority-dies", Source: redlockDo,
-			Text:   "Redlock: two of five nodes die and come back, and two clients never hold the lock at once",
+			Text:   "Redlock: two of five nodes die and come back, but two clients never hold the lock at once",
 			Run:    suite.MustLine("--backend redlock --topology redis-five-aof --nemesis server-kill:nodes=2 --time 5s"),
 			Expect: passes(),
 		},
