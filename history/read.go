@@ -136,7 +136,7 @@ func finish(name string, parts []*decoder) (*History, error) {
 			continue
 		}
 		if n := len(h.Events); i == len(parts)-1 && n > 0 && h.Events[n-1].F == FEnd {
-			h.Damage = append(h.Damage, Damage{File: name, Line: d.last, What: "an incomplete line follows the event that ends the run"})
+			h.Damage = append(h.Damage, Damage{File: name, Line: d.last, What: "an incomplete line follows the event that ends the run, but this event must be the last line"})
 			continue
 		}
 		h.Torn = d.torn

@@ -168,7 +168,7 @@ func (q Request) checkFaults(c *Catalogue) error {
 func (st Step) injects(c *Catalogue, q Request) (Spec, error) {
 	spec, err := c.Get(cmp.Or(st.Fault, q.Fault))
 	if err == nil && spec.Fault == nil {
-		err = fmt.Errorf("a step must name a single fault, not %s", spec.Name)
+		err = fmt.Errorf("a step must inject exactly one fault, but %s is not a single fault", spec.Name)
 	}
 	return spec, err
 }

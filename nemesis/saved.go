@@ -12,7 +12,7 @@ import (
 func (p *Plan) Check(c *Catalogue, in Input) error {
 	switch {
 	case p.Seed != in.Seed || p.TTL != in.TTL.Nanoseconds() || p.Duration != in.Duration.Nanoseconds():
-		return errors.New("the saved plan (the list of all faults) belongs to another configuration: the seed, the ttl or the duration of the plan is not that of this run")
+		return errors.New("the saved plan (the list of all faults) belongs to another configuration: the seed, ttl or duration in the plan differs from that of this run")
 	case len(p.Requests) != len(in.Specs):
 		return fmt.Errorf("the saved plan contains %d faults, but the configuration of this run contains %d", len(p.Requests), len(in.Specs))
 	}
@@ -42,13 +42,13 @@ func (st Step) check(c *Catalogue, q Request, in Input) error {
 		return fmt.Errorf("%s cannot work in this run: %s", spec.Name, why)
 	}
 	if st.At < 0 || st.Until < 0 || st.For < 0 || st.Stay < 0 || st.Nth < 0 || st.SetBack < 0 {
-		return errors.New("the times and counts of a step in the saved plan must not be negative")
+		return errors.New("a step in the saved plan has a negative time or count: write 0 or more")
 	}
 	if st.Ends != "" && st.Ends != UntilGranted {
 		return fmt.Errorf("the field \"ends\" of a step in the saved plan has the unknown value %q: choose %s", st.Ends, UntilGranted)
 	}
 	if spec.Gates && !st.Tied {
-		return fmt.Errorf("the fault %s stops a client at a point: name the point with at=", spec.Name)
+		return fmt.Errorf("the fault %s stops a client at a point: the field \"tied\" of its step in the saved plan must be true, but is false", spec.Name)
 	}
 	if st.Tied && st.Point != "" {
 		if err := errors.Join(checkPoint(st.Point, in), checkMessage(st.Message, st.Point), checkCarried(spec, st.Point, st.Params)); err != nil {

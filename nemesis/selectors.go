@@ -40,7 +40,7 @@ func checkVoters(v catalog.Values, in Input) error {
 	case !in.Setting.Voters:
 		return fmt.Errorf("backend %s does not report which servers granted a lock: %s", in.Setting.Backend, leave)
 	case at == points.BeforeAcquire || at == points.Waiting:
-		return fmt.Errorf("at=%s: at this point the client does not hold the lock yet: name a later point, or %s", at, leave)
+		return fmt.Errorf("at=%s: at this point the client does not hold the lock yet, so lockstorm does not know which servers will grant it: name a later point, or %s", at, leave)
 	case points.IsCarried(at):
 		return fmt.Errorf("at=%s: when the fault acts on a message, lockstorm does not know which servers granted the lock: name a point of the client, or %s", at, leave)
 	case at == points.Random:
@@ -54,7 +54,7 @@ func checkVoters(v catalog.Values, in Input) error {
 func checkTargets(s Spec, v catalog.Values, in Input) error {
 	clients, nodes := v[paramClients], v[paramNodes]
 	if s.Whom&Clients == 0 && clients != "" && pinned(clients) == nil { // it hurts servers: whose points count
-		return fmt.Errorf("clients=%s: this fault acts on servers, and clients= names the clients whose steps trigger the fault: choose names from %s, joined by +", clients, strings.Join(in.Clients, ", "))
+		return fmt.Errorf("clients=%s: this fault acts on servers, so clients= must list the clients whose steps trigger the fault: write names from %s, joined by +", clients, strings.Join(in.Clients, ", "))
 	}
 	if s.Gates && (clients == RoleAll || clients == RoleHalf || howMany(clients, 1) > 1) {
 		return fmt.Errorf("clients=%s: this fault stops exactly one client, the one that reaches the point: choose 1, %s, or names joined by + (the fault then stops one of the named clients)", clients, RoleHolder)

@@ -192,9 +192,9 @@ func TestDrawnSteps(t *testing.T) {
 		t.Errorf("request %+v", good)
 	}
 	for want, st := range map[string]Step{
-		"step 1 of the fault storm: a step must name a single fault, not storm": {},
-		"step 1 of the fault storm: a step must name a single fault, not none":  {Fault: "none"},
-		`step 1 of the fault storm: unknown nemesis "thunder"`:                  {Fault: "thunder"},
+		"step 1 of the fault storm: a step must inject exactly one fault, but storm is not a single fault": {},
+		"step 1 of the fault storm: a step must inject exactly one fault, but none is not a single fault":  {Fault: "none"},
+		`step 1 of the fault storm: unknown nemesis "thunder"`:                                             {Fault: "thunder"},
 	} {
 		if _, err := NewPlan(drawing(st), someInput("storm")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -220,17 +220,17 @@ func TestCheckOfASavedPlan(t *testing.T) {
 		t.Errorf("a good plan is refused: %v", err)
 	}
 	for want, change := range map[string]func(q *Request, st *Step){
-		`unknown nemesis "gone"`:                                                                          func(q *Request, _ *Step) { q.Fault = "gone" },
-		`step 1 of the fault melt: unknown nemesis "gone"`:                                                func(_ *Request, st *Step) { st.Fault = "gone" },
-		"step 1 of the fault melt: a step must name a single fault, not none":                             func(_ *Request, st *Step) { st.Fault = "none" },
-		"step 1 of the fault melt: freeze cannot work in this run: it is summer":                          func(_ *Request, st *Step) { st.Fault = "freeze" },
-		"step 1 of the fault melt: at=moon: this run has no such point; choose":                           func(_ *Request, st *Step) { st.Point = "moon" },
-		"step 1 of the fault melt: too hot: heat=99":                                                      func(_ *Request, st *Step) { st.Params = catalog.Values{"heat": "99"} },
-		"step 1 of the fault melt: too hot: heat=":                                                        func(_ *Request, st *Step) { st.Params = nil },
-		"fault number 1 differs: the saved plan has melt:every=1s, but the configuration of this run has": func(q *Request, _ *Step) { q.Spec = "melt:every=1s" },
-		"fault number 1 differs: the saved plan has melt, but the configuration of this run has":          func(q *Request, _ *Step) { q.Family = "bogus" },
-		"step 1 of the fault melt: the times and counts of a step in the saved plan must not be negative": func(_ *Request, st *Step) { st.For = -5 },
-		"step 1 of the fault melt: nodes=n9: nothing is named \"n9\"":                                     func(_ *Request, st *Step) { st.Nodes = "n9" },
+		`unknown nemesis "gone"`:                                                                           func(q *Request, _ *Step) { q.Fault = "gone" },
+		`step 1 of the fault melt: unknown nemesis "gone"`:                                                 func(_ *Request, st *Step) { st.Fault = "gone" },
+		"step 1 of the fault melt: a step must inject exactly one fault, but none is not a single fault":   func(_ *Request, st *Step) { st.Fault = "none" },
+		"step 1 of the fault melt: freeze cannot work in this run: it is summer":                           func(_ *Request, st *Step) { st.Fault = "freeze" },
+		"step 1 of the fault melt: at=moon: this run has no such point; choose":                            func(_ *Request, st *Step) { st.Point = "moon" },
+		"step 1 of the fault melt: too hot: heat=99":                                                       func(_ *Request, st *Step) { st.Params = catalog.Values{"heat": "99"} },
+		"step 1 of the fault melt: too hot: heat=":                                                         func(_ *Request, st *Step) { st.Params = nil },
+		"fault number 1 differs: the saved plan has melt:every=1s, but the configuration of this run has":  func(q *Request, _ *Step) { q.Spec = "melt:every=1s" },
+		"fault number 1 differs: the saved plan has melt, but the configuration of this run has":           func(q *Request, _ *Step) { q.Family = "bogus" },
+		"step 1 of the fault melt: a step in the saved plan has a negative time or count: write 0 or more": func(_ *Request, st *Step) { st.For = -5 },
+		"step 1 of the fault melt: nodes=n9: nothing is named \"n9\"":                                      func(_ *Request, st *Step) { st.Nodes = "n9" },
 	} {
 		p := mustPlan(t, c, someInput("melt"))
 		change(&p.Requests[0], &p.Requests[0].Steps[0])
@@ -239,7 +239,7 @@ func TestCheckOfASavedPlan(t *testing.T) {
 		}
 	}
 	p.Requests[1].Steps = p.Requests[0].Steps
-	if err := p.Check(c, someInput("melt", "none", "freeze")); err == nil || err.Error() != "step 1 of the fault none: a step must name a single fault, not none" {
+	if err := p.Check(c, someInput("melt", "none", "freeze")); err == nil || err.Error() != "step 1 of the fault none: a step must inject exactly one fault, but none is not a single fault" {
 		t.Errorf("steps of a request for no faults: %v", err)
 	}
 	if err := (&Plan{}).Check(c, someInput("melt")); err == nil || !strings.Contains(err.Error(), "belongs to another configuration") {

@@ -66,7 +66,7 @@ func (l *locker) ofSession(n line, at int64) error {
 	case !l.about.Model.Session:
 		return breach("the adapter sent the notice %s for lease %q: only an adapter whose description says that its lock has sessions may send this notice", n.Notice, n.Lease)
 	case known && n.Notice == noteOpened:
-		return breach("the adapter sent the notice %s for lease %q twice", n.Notice, n.Lease)
+		return breach("the adapter sent the notice %s twice for lease %q, but must announce each lease only once", n.Notice, n.Lease)
 	case !known && n.Notice != noteOpened:
 		return breach("the adapter sent the notice %s for lease %q, but has not announced this lease by a notice \"opened\"", n.Notice, n.Lease)
 	case n.Notice == noteOpened:

@@ -112,7 +112,7 @@ func (p *program) howEnded() error {
 	select {
 	case <-p.exited:
 	case <-time.After(EndLimit):
-		return errors.New("the adapter closed its output pipe, but its process is still running")
+		return errors.New("the adapter closed its output pipe too early: its process was still running")
 	}
 	how := "exit 0"
 	if p.err != nil {

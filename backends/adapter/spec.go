@@ -106,7 +106,7 @@ func Describe(argv []string) (Description, error) {
 	}
 	var log strings.Builder
 	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error {
-		return breach("the adapter sent a notice before lockstorm sent the request \"open\"")
+		return breach("the adapter sent a notice too early: notices are allowed only after the request \"open\"")
 	})
 	if err != nil {
 		return Description{}, err
@@ -239,7 +239,7 @@ func SpecOf(d Description, argv []string) (backends.Spec, error) { return d.spec
 func Probe(argv []string) error {
 	var log strings.Builder
 	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error {
-		return breach("the adapter sent a notice before lockstorm sent the request \"open\"")
+		return breach("the adapter sent a notice too early: notices are allowed only after the request \"open\"")
 	})
 	if err != nil {
 		return err

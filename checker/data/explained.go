@@ -17,11 +17,11 @@ func (in question) explained(s facts.Shown) (f checker.Finding, wrong bool) {
 	case facts.ShowsMismatch:
 		return plainly("log-mismatch", s, fmt.Sprintf("the register returned the value %d to a read under grant %s, but according to the register's log the value was %d", e.Value.Base.V, e.Grant, s.Value)), true
 	case facts.ShowsNoToken:
-		return plainly("no-token", s, fmt.Sprintf("the fenced register accepted a %s under grant %s without a fencing token", e.F, e.Grant)), true
+		return plainly("no-token", s, fmt.Sprintf("the fenced register accepted a %s (grant %s) that had no fencing token: the fence does not work", e.F, e.Grant)), true
 	case facts.ShowsStale:
 		return plainly("stale-accepted", s, fmt.Sprintf("the fenced register accepted a %s under grant %s with token %d, although it had already accepted token %d: the fence does not work", e.F, e.Grant, e.Token.V, s.Value)), true
 	case facts.ShowsEqual:
-		return plainly("equal-token", s, fmt.Sprintf("the fenced register accepted token %d from grant %s and also from grant %s: the fence does not keep the two grants apart", s.Value, s.Holder, e.Grant)), true
+		return plainly("equal-token", s, fmt.Sprintf("the fenced register accepted token %d from grant %s and also from grant %s: the fence cannot distinguish the two grants", s.Value, s.Holder, e.Grant)), true
 	case facts.ShowsSplit:
 		return in.split(s)
 	case facts.ShowsLoss:

@@ -70,7 +70,7 @@ func doneTwice(period int64, done []*history.Call) checker.Finding {
 		}
 		who += fmt.Sprintf("%s at %s", c.Invoke.Client, checker.Seconds(c.Start()))
 	}
-	f.Message = fmt.Sprintf("the job of period %d was done %d times: by %s", period, len(done), who)
+	f.Message = fmt.Sprintf("the job of period %d was done %d times instead of once: by %s", period, len(done), who)
 	return f
 }
 

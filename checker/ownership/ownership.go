@@ -38,13 +38,13 @@ func (in question) releasesOfNone() []checker.Finding {
 			if rel.Outcome() != history.OK || in.ownsAnother(g, rel) {
 				continue
 			}
-			what := "the store had refused"
+			what := "the store had refused to grant"
 			if g.Acquire == nil {
 				what = "no client had requested"
 			}
 			f := checker.Finding{
 				Rule: "release-of-none", Class: checker.Defect, Reason: checker.ReasonNotOwner, Gating: true,
-				Message: fmt.Sprintf("the store carried out the release of grant %s by %s at %s, although %s this grant of lock %s: the release freed a lock that this grant did not hold",
+				Message: fmt.Sprintf("the store carried out the release of grant %s by %s at %s, although %s lock %s under this id: the release freed a lock that was not held under this id",
 					g.ID, g.Client, checker.Seconds(rel.Start()), what, g.Lock),
 				Events: []int64{rel.Invoke.Index, rel.Return.Index}, Grants: []string{g.ID}, From: rel.Start(), To: rel.End(),
 			}

@@ -284,7 +284,7 @@ func TestVotersOfAPlan(t *testing.T) {
 			t.Errorf("%s: %v, want %q", spec, err, want)
 		}
 	}
-	if _, err := nemesis.NewPlan(all(), wide("server-restart:clients=2")); err == nil || !strings.Contains(err.Error(), "clients= names the clients whose steps trigger the fault") {
+	if _, err := nemesis.NewPlan(all(), wide("server-restart:clients=2")); err == nil || !strings.Contains(err.Error(), "clients= must list the clients whose steps trigger the fault") {
 		t.Errorf("a number of clients for a fault of servers: %v", err)
 	}
 }

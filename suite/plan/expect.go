@@ -79,12 +79,12 @@ func (x *expansion) outcome(word string, c *Cell) (suite.Word, error) {
 	}
 	backend, _ := catalog.Split(c.Run.Backend)
 	if len(c.Run.Nemesis) != 1 {
-		return "", fmt.Errorf("%s: there is no documented outcome for several faults at once: write the expected outcome itself, for example outcome: safe", c.Name)
+		return "", fmt.Errorf("%s: there is no documented outcome for several faults at once: in place of `documented`, write an outcome, for example outcome: safe", c.Name)
 	}
 	fault, _ := catalog.Split(c.Run.Nemesis[0])
 	w, ok := x.cat.Documented(backend, fault)
 	if !ok {
-		return "", fmt.Errorf("%s: there is no documented outcome for this backend and fault: write the expected outcome itself, for example outcome: safe", c.Name)
+		return "", fmt.Errorf("%s: there is no documented outcome for this backend and fault: in place of `documented`, write an outcome, for example outcome: safe", c.Name)
 	}
 	return w, nil
 }

@@ -15,7 +15,7 @@ func (x *expansion) include(in inclusion) {
 	case in.Cases.Line > 0 && len(in.Run) > 0:
 		x.wrong(in.Cases.Line, "this entry of `include` has both `cases` and `run`: split it into two entries")
 	case in.Trial.Line > 0 && (in.Cases.Line > 0 || len(in.Run) > 0 || in.Explore.Line > 0):
-		x.wrong(in.Trial.Line, "the key `trial` names a saved run with all its settings: remove `run`, `cases` and `explore` from this entry of `include`")
+		x.wrong(in.Trial.Line, "an entry of `include` with the key `trial` repeats a saved run with its saved settings: remove the keys `run`, `cases` and `explore` from this entry")
 	case in.Explore.Line > 0 && in.Cases.Line > 0:
 		x.wrong(in.Explore.Line, "an entry of `include` with the key `explore` needs the key `run` with a backend, and must not have the key `cases`")
 	case in.Cases.Line > 0:

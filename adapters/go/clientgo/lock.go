@@ -136,7 +136,7 @@ func (r *record) write(ctx context.Context, rec resourcelock.LeaderElectionRecor
 		return err
 	}
 	if !resp.Succeeded {
-		return apierrors.NewConflict(resource, r.key, errors.New("the lock's record in etcd was changed after the client had read the record"))
+		return apierrors.NewConflict(resource, r.key, errors.New("the write was refused, because the lock's record in etcd was changed after the client had read it"))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
