@@ -161,7 +161,7 @@ func (r Recipe) validPorts() error {
 	for _, p := range r.Ports {
 		switch {
 		case p.Name == "":
-			return errors.New("a port in the field Ports has no name: give it a name (only the main port has no name)")
+			return errors.New("a port in the field Ports has no name: give it a name (only the main port needs no name, and the main port is not in this field)")
 		case seen[p.Name]:
 			return fmt.Errorf("two ports of the node are named %q", p.Name)
 		}

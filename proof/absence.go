@@ -37,7 +37,7 @@ func (s *scene) mutualWait(c Claim, window string) (story []string, err error) {
 	for _, id := range c.Grants {
 		g := s.ByID[id]
 		if g == nil || g.Acquire == nil || g.Acquire.Start() > c.From || (g.Acquire.Return != nil && g.Acquire.Return.Time < c.To) {
-			return nil, fmt.Errorf("the client that requested grant %s did not wait for the whole time %s", id, window)
+			return nil, fmt.Errorf("the finding says that clients waited for each other %[2]s, but the client that requested grant %[1]s did not wait for the whole of this time", id, window)
 		}
 		story = append(story, fmt.Sprintf("%s waited for lock %s during the whole time %s.", g.Client, g.Lock, window))
 	}
@@ -57,7 +57,7 @@ func (s *scene) overtaken(c Claim) (story []string, err error) {
 		}
 	}
 	if n == 0 || g.Acquire.Start() != c.From || g.From() != c.To {
-		return nil, fmt.Errorf("the events do not prove the finding: no client with a later request got lock %[2]s before the client of grant %[1]s got it, or the times in the finding differ from the times in the events", g.ID, g.Lock)
+		return nil, fmt.Errorf("the events do not show that, at the times in the finding, a client with a later request got lock %[2]s before the client of grant %[1]s", g.ID, g.Lock)
 	}
 	return []string{fmt.Sprintf("%s waited for lock %s from %s to %s; meanwhile clients that had asked later got the lock first (grants: %d).", g.Client, g.Lock, seconds(c.From), seconds(c.To), n)}, none(c)
 }
@@ -139,7 +139,7 @@ func (s *scene) refusedValid(c Claim) (story []string, err error) {
 		refused = refused || (e.Party == history.PartyRegister && e.Grant == g.ID && e.Error == history.ErrStaleToken && e.Time == c.From)
 	}
 	if !refused || c.Class != defect || (s.Leased() && c.From >= g.RunsOut(s.Run.Tolerance)) {
-		return nil, fmt.Errorf("the events do not show that at the time of the finding the fence refused a request under grant %s whose lease was still running", g.ID)
+		return nil, fmt.Errorf("the events do not show that the fence refused a request under grant %s at the time of the finding, while the lease of this grant was still running", g.ID)
 	}
 	for _, o := range s.ByLock[g.Lock] {
 		if o != g && o.Granted() && o.Sent() <= c.From && o.From() >= g.Sent() {
@@ -162,5 +162,5 @@ func (s *scene) releaseOfNone(c Claim) (story []string, err error) {
 			return []string{fmt.Sprintf("The store carried out the release of grant %s at %s, although no client had got this grant.", g.ID, seconds(c.To))}, nil
 		}
 	}
-	return nil, fmt.Errorf("the store carried out no release of grant %s at the time of the finding", g.ID)
+	return nil, fmt.Errorf("the events do not show that the store carried out a release of grant %s at the time of the finding", g.ID)
 }

@@ -16,9 +16,9 @@ func (s *scene) granted(c Claim, n int) ([]*history.Grant, error) {
 		g := s.ByID[id]
 		switch {
 		case g == nil || g.Acquire == nil:
-			return nil, fmt.Errorf("the events do not show the request for grant %s", id)
+			return nil, fmt.Errorf("the finding names grant %s, but the events do not show the request for this grant", id)
 		case !g.Granted():
-			return nil, fmt.Errorf("the events do not show that the request for grant %s succeeded", id)
+			return nil, fmt.Errorf("the finding names grant %s, but the events do not show that the request for this grant succeeded", id)
 		case i > 0 && g.Lock != out[0].Lock:
 			return nil, fmt.Errorf("grants %s and %s belong to different locks, but all grants of a finding must belong to the same lock", out[0].ID, id)
 		case i > 0 && g.ID == out[0].ID:

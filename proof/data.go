@@ -56,7 +56,7 @@ func (s *scene) lost(c Claim) (span history.Interval, err error) {
 		kinds = append(kinds, history.FRead)
 	}
 	if e = at(s.logged(of[1].ID), c.To, kinds...); e == nil || w == nil || w.Index >= e.Index {
-		return span, errors.New("the register did not accept the two requests of the finding at the times and in the order that the finding names")
+		return span, errors.New("the events do not show that the register accepted the two requests of the finding at the times and in the order of the finding")
 	}
 	if w.Register != e.Register || w.Lock != e.Lock {
 		return span, errors.New("the two requests were sent to different registers, but the finding needs two requests to the same register")
@@ -69,7 +69,7 @@ func (s *scene) lost(c Claim) (span history.Interval, err error) {
 	case read == nil || read.Index >= w.Index:
 		return span, fmt.Errorf("%s had not read the register before %s wrote to it, so the events do not prove the violation", of[1].Client, of[0].Client)
 	case c.Rule != split && e.Value.Base.Set && e.Value.Base != saw(read):
-		return span, fmt.Errorf("the value that %s wrote is not based on the value that this client had read before", of[1].Client)
+		return span, fmt.Errorf("the value that %s wrote is not based on the value that this client had read before, so the events do not prove the violation", of[1].Client)
 	case c.Rule != split && !s.acknowledged(of[0], w):
 		return span, fmt.Errorf("the write by %s was not acknowledged, so the loss of this write is no violation", of[0].Client)
 	}
@@ -84,7 +84,7 @@ func (s *scene) readBefore(c Claim, of []*history.Grant, w, e *history.Event) (r
 			continue
 		}
 		if r.Index > w.Index && c.Rule != split {
-			return nil, fmt.Errorf("%s had already read the value that %s wrote, so the write did not overwrite an unseen update", of[1].Client, of[0].Client)
+			return nil, fmt.Errorf("%[1]s had already read the value that %[2]s wrote, so %[1]s overwrote an update that it had seen, which is no violation", of[1].Client, of[0].Client)
 		}
 		if read == nil || c.Rule != split {
 			read = r
@@ -123,7 +123,7 @@ func (s *scene) replaced(c Claim, a, b *history.Grant) error {
 	w, wRead := find(a, c.From)
 	e, eRead := find(b, c.To)
 	if w == nil || e == nil || !wRead || !eRead || w.Invoke.Register != e.Invoke.Register || w.Invoke.Value.Base != e.Invoke.Value.Base {
-		return errors.New("the finding needs two acknowledged writes that replaced the same value, and both clients must have read this value")
+		return errors.New("the events do not show two acknowledged writes that replaced the same value of a register, after each client had read this value")
 	}
 	return s.lossClass(c, w.Return, e.Return)
 }
@@ -137,7 +137,7 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 	}
 	for _, g := range []*history.Grant{first, second} {
 		if rel := g.Answered(); rel < history.Forever && slices.ContainsFunc(g.Uses, func(u *history.Call) bool { return u.Start() > rel }) {
-			return fmt.Errorf("%s wrote after the store had answered its release: the client is at fault, not the lock", g.Client)
+			return fmt.Errorf("%s wrote although the store had already answered the release by this client: the client is at fault, not the lock", g.Client)
 		}
 	}
 	if second.From() < first.From() {
@@ -145,10 +145,10 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 	}
 	if both := s.belief(first).Overlap(s.belief(second)); !both.Empty() {
 		if s.Model.Together(first, second) {
-			return errors.New("by the rules of this lock, two clients are allowed to hold these two grants at the same time")
+			return errors.New("by the rules of this lock, two clients are allowed to hold these two grants at the same time, so their overlap is no violation")
 		}
 		if c.Rule == lateWrite {
-			return errors.New("the two clients believed at the same time that they held the lock, so no write came late, and the rule of the finding cannot be late-write")
+			return errors.New("the finding has the wrong rule: the rule cannot be late-write, because the two clients believed at the same time that they held the lock")
 		}
 		return s.classed(c, first, second, both.From)
 	}
@@ -156,7 +156,7 @@ func (s *scene) lossClass(c Claim, w, e *history.Event) error {
 		return errors.New("the two clients never believed at the same time that they held the lock, and no write came late (that is, after its client had lost the lock), so the events prove no violation")
 	}
 	if logged := len(s.logged(e.Grant)) > 0; c.Rule == lostUpdate && logged {
-		return errors.New("the two clients never believed at the same time that they held the lock: the write came late (that is, after its client had lost the lock), so the rule of the finding must be late-write")
+		return errors.New("the finding has the wrong rule: the rule must be late-write, because the two clients never believed at the same time that they held the lock, and the write came late (that is, after its client had lost the lock)")
 	}
 	return same(c, inherent, applied)
 }
@@ -186,7 +186,7 @@ func (s *scene) fence(c Claim) (span history.Interval, err error) {
 	span = history.Interval{From: c.From, To: c.To}
 	e := at(s.logged(c.Grants[0]), c.To, history.FRead, history.FWrite)
 	if e == nil {
-		return span, errors.New("the register accepted no request at the time of the finding under the grant that the finding names")
+		return span, errors.New("the events do not show that the register accepted a request under the grant of the finding at the time of the finding")
 	}
 	span.From = e.Time
 	switch {

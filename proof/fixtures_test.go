@@ -15,12 +15,13 @@ import (
 
 // unproven are findings of the fixtures that no few events prove although their rule mostly has such a proof, by what is said of it.
 var unproven = []string{
-	"by the rules of this lock",                      // the record is suspect: the judge says so, too
-	"do not show that the request for grant",         // ... a write under a grant that nobody had
-	"the events do not show the request for grant",   // ...
-	"wrote after the store had answered its release", // ... of a client that is wrong
-	"never believed at the same",                     // ... of grants that did not meet
-	"could have given these answers",                 // a counted lock whose owner is not known to have had one more
+	"by the rules of this lock",                                 // the record is suspect: the judge says so, too
+	"is later than the first grant",                             // ... a release of a grant that is not known to be the earlier one
+	"do not show that the request for this grant",               // ... a write under a grant that nobody had
+	"the events do not show the request for this grant",         // ...
+	"wrote although the store had already answered the release", // ... of a client that is wrong
+	"never believed at the same",                                // ... of grants that did not meet
+	"could have given these answers",                            // a counted lock whose owner is not known to have had one more
 }
 
 // Every finding of every known history has a proof, which holds; and what the judge found nothing in has none.

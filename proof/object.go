@@ -40,7 +40,7 @@ func (s *scene) object(c Claim) (span history.Interval, err error) {
 	for _, id := range c.Grants {
 		g := s.ByID[id]
 		if g == nil || g.Acquire == nil {
-			return span, fmt.Errorf("the events do not show the request for grant %s", id)
+			return span, fmt.Errorf("the finding names grant %s, but the events do not show the request for this grant", id)
 		}
 		if len(of) > 0 && g.Lock != of[0].Lock {
 			return span, fmt.Errorf("grants %s and %s belong to different locks, but all grants of a finding must belong to the same lock", of[0].ID, id)
@@ -91,7 +91,7 @@ func (t *tale) prepare() error {
 			continue
 		default:
 			if ok = firstSign(g); ok == history.Forever {
-				return fmt.Errorf("no event shows that the request for grant %s succeeded", g.ID)
+				return fmt.Errorf("the finding names grant %s, but no event shows that the request for this grant succeeded", g.ID)
 			}
 		}
 		t.ok = append(t.ok, ok)

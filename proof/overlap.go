@@ -40,7 +40,7 @@ func (s *scene) overlap(c Claim) (history.Interval, error) {
 	case first.From > second.From:
 		return both, fmt.Errorf("grant %s is earlier than grant %s: the finding must name the earlier grant first", b.ID, a.ID)
 	case first.Empty() || second.Empty() || both.Empty():
-		return both, errors.New("the two clients in the finding never believed at the same time that they held the lock")
+		return both, errors.New("the two clients in the finding never believed at the same time that they held the lock, so there is no overlap")
 	}
 	return both, s.classed(c, a, b, both.From)
 }

@@ -16,7 +16,7 @@ func (s *scene) foreignRelease(c Claim) (span history.Interval, err error) {
 	if c.Class != defect {
 		return span, errors.New("a release that frees another client's lock is a defect, but the finding has another class")
 	}
-	err = errors.New("the store carried out no release of the first grant at the time of the finding")
+	err = errors.New("the events do not show that the store carried out a release of the first grant at the time of the finding")
 	for _, rel := range of[0].Releases {
 		if rel.Outcome() != history.OK || rel.End() != c.To {
 			continue
@@ -34,8 +34,10 @@ func (s *scene) robs(g, victim *history.Grant, rel *history.Call, asked map[stri
 	after := victim.Sent() >= g.From() || s.over(g, victim.Sent())
 	base := g.RunsOut(s.Run.Tolerance)
 	switch {
-	case s.Model.Together(g, victim) || !after:
-		return errors.New("by the rules of this lock, two clients are allowed to hold the two grants of the finding at the same time, or the events do not show that the second grant is the later one")
+	case s.Model.Together(g, victim):
+		return errors.New("by the rules of this lock, two clients are allowed to hold the two grants of the finding at the same time, so the finding is no violation")
+	case !after:
+		return errors.New("the events do not show that the second grant of the finding is later than the first grant")
 	case victim.From() > rel.End() || s.seen(victim.Client) < rel.End():
 		return fmt.Errorf("no event shows that %s held the lock at the time of the release", victim.Client)
 	case s.Leased() && rel.End() >= victim.RunsOut(s.Run.Tolerance):

@@ -295,7 +295,7 @@ func (r *Record) pick(p *Proof) ([]history.Event, error) {
 	for _, i := range p.Events {
 		e := r.at(i)
 		if e == nil {
-			return nil, fmt.Errorf("the record has no event %d", i)
+			return nil, fmt.Errorf("the proof uses event %d, but the record has no such event", i)
 		}
 		out = append(out, *e)
 	}

@@ -20,13 +20,13 @@ func (s *scene) usedAfterRelease(c Claim) (span history.Interval, err error) {
 			return history.Interval{From: use.Start(), To: use.Start()}, none(c)
 		}
 	}
-	return span, errors.New("at the time of the finding no client used the lock under the grant of the finding, or the store had not yet answered the release of this grant")
+	return span, errors.New("the events do not show that the client began to use the lock at the time of the finding, after the store had answered the release of its grant")
 }
 
 // none: the class of a claim is that of what no lock can be blamed for, or for which it is not asked.
 func none(c Claim) error {
 	if c.Class != noClass {
-		return fmt.Errorf("a finding of rule %s cannot have class %s", c.Rule, c.Class)
+		return fmt.Errorf("a finding of rule %s must have the class \"none\", but this finding has the class %s", c.Rule, c.Class)
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (s *scene) lateNotice(c Claim) (span history.Interval, err error) {
 	case a.Client == b.Client || s.Model.Together(a, b):
 		return span, errors.New("the two grants do not exclude each other, so the second client did not take the lock from the first client")
 	case s.gaveUp(a) <= b.From():
-		return span, fmt.Errorf("%s had already released the lock, or stopped using it, when the next client got the lock", a.Client)
+		return span, fmt.Errorf("the finding says that %[1]s lost the lock, but %[1]s had already released the lock, or stopped using it, when the next client got the lock", a.Client)
 	case told-b.From() <= s.Run.Tolerance:
 		return span, errors.New("the holder could detect the loss of the lock in time, so the finding is no violation")
 	}
@@ -119,7 +119,7 @@ func (s *scene) lateSignal(c Claim) (span history.Interval, err error) {
 	}
 	late, promised := s.signalLate(of[0])
 	if !promised || late <= s.Run.Tolerance {
-		return span, errors.New("the holder was told of the loss in time, or its library does not promise to tell the holder")
+		return span, errors.New("the finding is no violation: either the holder was told of the loss in time, or its library does not promise to tell the holder")
 	}
 	if told := of[0].ToldLost() < history.Forever; told != (c.Rule == "late-notice") {
 		return span, errors.New("the finding has the wrong rule: late-notice is for a holder that was told late of the loss, no-notice for a holder that was never told")

@@ -226,7 +226,7 @@ func (s *scene) follows(c Claim) []string {
 
 // broken says what it means that a rule is violated, where the events need no more.
 var broken = map[string]string{
-	"late-try":           "the attempt to acquire the lock without waiting took longer than its time limit",
+	"late-try":           "the try-acquire (an attempt that must succeed or fail at once) took longer than its time limit",
 	"done-twice":         "clients did the job of one period more than once",
 	"used-after-release": "the client used the lock after the store had answered the release",
 	"log-mismatch":       "the register did not return the last written value",
@@ -253,7 +253,7 @@ func (s *scene) why(c Claim, at int64) string {
 	case connectionUnknown:
 		return fmt.Sprintf("Class %s: at least one grant depends on a connection. At %s this connection may already have ended, but no recorded event explains the end.", c.Class, s.seconds(at))
 	case ownFence:
-		return "Class defect: the condition or transaction of the write should have prevented the lost update."
+		return "Class defect: the lock itself protects each write, by a condition or a transaction, so the lost update should have been impossible."
 	case applied:
 		return "Class inherent: the client sent the write while it held the lock, but the register applied the write only after the client's hold had ended."
 	case "":

@@ -191,7 +191,7 @@ func mayHold(sends []tap.Send, node string) bool {
 
 // unknown hides the definite errors of single nodes: together they say nothing.
 func unknown(err error) error {
-	return fmt.Errorf("unknown outcome: the request did not succeed on a majority of the nodes, and did not fail on a majority: %v", err) //nolint:errorlint // hidden on purpose
+	return fmt.Errorf("unknown outcome: the request neither succeeded on a majority of the nodes nor failed on a majority: %v", err) //nolint:errorlint // hidden on purpose
 }
 
 // Close closes the connections.

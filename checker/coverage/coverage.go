@@ -15,7 +15,7 @@ import (
 func coverage(in question) checker.Result {
 	if len(in.Run.RequestedFaults) == 0 {
 		if asked := slices.DeleteFunc(slices.Clone(in.Run.Nemesis), func(n string) bool { return n == "none" }); len(asked) > 0 {
-			return checker.Undecided(checker.CodeNotHit, fmt.Sprintf("the run requested %s, but the record does not show whether a fault took effect", strings.Join(asked, ", ")))
+			return checker.Undecided(checker.CodeNotHit, fmt.Sprintf("the run requested faults (%s), but the record does not show whether a fault took effect", strings.Join(asked, ", ")))
 		}
 		return checker.Result{Verdict: checker.Pass, Reason: "no faults were requested"}
 	}

@@ -67,7 +67,7 @@ Exit codes: 0 published; 3 wrong usage; 4 the queue cannot be used; with --out t
 	fs.StringVar(&f.seeds, "seeds", "", "the seeds to run: a count (5 means 1 to 5), a range (6-10) or a list (1,4,9); they are used for all entries of the suite file that set no seeds themselves")
 	fs.StringArrayVar(&f.replace, "replace", nil, "OLD=NEW: run the backend NEW in place of the backend OLD in the whole suite, with the same expected outcomes")
 	cli.Number(fs, &f.settings.Retry, "retry", 0, defaultRetry, "how often to retry a run that the worker's machine disturbed (for example because its processors were busy)")
-	fs.DurationVar(&f.settings.AckWait, "ack-wait", defaultAckWait, "if a worker sends no report for this long, the queue gives the worker's run to another worker; a live worker reports three times in this period")
+	fs.DurationVar(&f.settings.AckWait, "ack-wait", defaultAckWait, "maximum time between two reports of a worker: after this time the queue gives the worker's run to another worker (a live worker reports three times in this time)")
 	fs.DurationVar(&f.settings.Keep, "keep", defaultKeep, "the NATS server of the campaign deletes outcomes and runs that are older than this")
 	fs.StringVar(&f.room, "max-size", defaultRoom, "maximum total size of the runs that the NATS server of the campaign stores")
 	return cmd

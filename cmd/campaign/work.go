@@ -49,7 +49,7 @@ func (v *verb) work(ctx context.Context, r reach, jobs int, idle time.Duration, 
 		return environment(err)
 	}
 	if build != c.Build {
-		return environment(fmt.Errorf("campaign %s was started by build %s of this program, but this worker is build %s. Results of different builds are not comparable: copy the program that started the campaign to this machine", c.Name, c.Build, build))
+		return environment(fmt.Errorf("campaign %s was started by build %s of this program, but this worker is build %s. Results of different builds are not comparable: copy to this machine the program that started the campaign", c.Name, c.Build, build))
 	}
 	machine, err := campaign.MachineName()
 	if err != nil {

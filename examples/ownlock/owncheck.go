@@ -161,7 +161,7 @@ func twice(in *checker.Input, a, b posted) checker.Finding {
 		f.Cause, f.CauseKind, f.Fault = late.Text, late.Kind, late.Fault
 		return f
 	}
-	f.Cause, f.CauseKind, f.Doubtful = "a write with unknown outcome or an error in the record (the two clients never held the lock at the same time)", checker.CauseRecord, true
+	f.Cause, f.CauseKind, f.Doubtful = "either a write with unknown outcome, or an error in the record (the two clients never held the lock at the same time)", checker.CauseRecord, true
 	return f
 }
 

@@ -23,9 +23,9 @@ func Read(path string, most int64) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case st.IsDir():
-		return nil, fmt.Errorf("%s is a directory, but a file is needed: name a file", path)
+		return nil, fmt.Errorf("%s is a directory, but a file is needed: give the path of a file", path)
 	case !st.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is %s, but a regular file is needed: name a regular file", path, kind(st.Mode()))
+		return nil, fmt.Errorf("%s is %s, but a regular file is needed: give the path of a regular file", path, kind(st.Mode()))
 	}
 	return Limited(path, f, most)
 }

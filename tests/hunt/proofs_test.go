@@ -71,7 +71,7 @@ func provenBy(t *testing.T, seed uint64) (out []proven) {
 
 // unproven is why no few events prove a finding whose rule mostly has such a proof: the judge finds the record suspect there, or the
 // lock counts the grants of an owner who may have had one more.
-var unproven = []string{"by the rules of this lock", "could have given these answers", "never believed at the same", "wrote after the store had answered its release", "did not succeed", "the events show a violation of rule lost-lease, but the finding names rule foreign-release"}
+var unproven = []string{"by the rules of this lock", "could have given these answers", "never believed at the same", "wrote although the store had already answered the release", "is later than the first grant", "do not show that the request for this grant", "the events show a violation of rule lost-lease, but the finding names rule foreign-release"}
 
 // once are seeds of findings that once had no proof by few events: of a counted lock whose owner has a release of unknown outcome.
 var once = []uint64{8369, 15129}
