@@ -110,7 +110,7 @@ func (s Spec) Valid() error {
 	for i, p := range s.Points {
 		taken := slices.Contains(points.Names(s.Points[:i]), p.Name) || slices.Contains(points.Names(points.Section()), p.Name) || points.IsCarried(p.Name)
 		if p.Name == "" || p.Doc == "" || taken {
-			return fmt.Errorf("point %q: each point needs the fields `Name` and `Doc`, and its name must differ from the names of all other points, including those in package points", p.Name)
+			return fmt.Errorf("point %q: a field is missing (`Name` or `Doc`), or another point (here or in package points) has the same name", p.Name)
 		}
 	}
 	return s.validParams()

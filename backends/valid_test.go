@@ -46,10 +46,10 @@ func TestWrongSpecs(t *testing.T) {
 		{"`Ends` (what ends a grant that is not released) is \"\": choose one of [", func(s *backends.Spec) { s.Ends = "" }},
 		{"`Ends` (what ends a grant that is not released) is \"someday\": choose one of [", func(s *backends.Spec) { s.Ends = "someday" }},
 		{"the field `Model.Kind` has the unknown value \"shared\": choose a constant of package history", func(s *backends.Spec) { s.Model.Kind = "shared" }},
-		{`point "": each point needs the fields`, own(points.Point{Doc: "d"})},
-		{`point "half-way": each point needs the fields`, own(points.Point{Name: "half-way"})},
-		{"point \"acquired\": each point needs the fields `Name` and `Doc`, and its name must differ from the names of all other points, including those in package points", own(points.Point{Name: points.Acquired, Doc: "d"})},
-		{`point "half-way": each point needs the fields`, own(points.Point{Name: "half-way", Doc: "d"}, points.Point{Name: "half-way", Doc: "e"})},
+		{`point "": a field is missing`, own(points.Point{Doc: "d"})},
+		{`point "half-way": a field is missing`, own(points.Point{Name: "half-way"})},
+		{"point \"acquired\": a field is missing (`Name` or `Doc`), or another point (here or in package points) has the same name", own(points.Point{Name: points.Acquired, Doc: "d"})},
+		{`point "half-way": a field is missing`, own(points.Point{Name: "half-way", Doc: "d"}, points.Point{Name: "half-way", Doc: "e"})},
 	} {
 		if said := added(c.change); !strings.HasPrefix(said, "catalogue: ") || !strings.Contains(said, c.want) {
 			t.Errorf("it is refused with %q, want %q", said, c.want)
