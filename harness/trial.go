@@ -83,7 +83,7 @@ func newTrial(r *resolved, plan *nemesis.Plan) (*Trial, error) {
 		return nil, err
 	}
 	if bound := r.livenessBound(plan); bound > maxBound {
-		return nil, usage(fmt.Errorf("the recovery test (after the faults, each client acquires each lock once more) can take %v, but the limit is %v: choose fewer clients or locks, or a shorter ttl, a shorter hold or a smaller clock jump",
+		return nil, usage(fmt.Errorf("the recovery test (after the faults, each client acquires each lock once more) can take %v, but the limit is %v: choose fewer clients, fewer locks, a shorter ttl, a shorter hold or a smaller clock jump",
 			bound.Round(time.Second), maxBound))
 	}
 	t := &Trial{Schema: TrialSchema, Config: r.Config, Plan: plan, r: r}

@@ -223,10 +223,10 @@ func fenceCell(r *checker.Results, about Context) cell {
 		c.More = fmt.Sprintf("%s lost without the fence, 0 with the fence; the fence refused %s", checker.Count(plain, "update"), checker.Count(refused, "request"))
 	case with && fenced > 0:
 		c.Text = "no, the fence did not help"
-		c.More = fmt.Sprintf("with the fence %s lost; the fence refused %s", checker.Count(fenced, "update"), checker.Count(refused, "request"))
+		c.More = fmt.Sprintf("%s lost with the fence; the fence refused %s", checker.Count(fenced, "update"), checker.Count(refused, "request"))
 	case with:
 		c.Text = "no update was lost"
-		c.More = fmt.Sprintf("with the fence %s lost; the fence refused %s", checker.Count(fenced, "update"), checker.Count(refused, "request"))
+		c.More = fmt.Sprintf("%s lost with the fence; the fence refused %s", checker.Count(fenced, "update"), checker.Count(refused, "request"))
 	case noTokens(r.Checks[checker.DataFenced]) || noTokens(r.Checks[checker.FencingTokens]):
 		c.Text = "not measured"
 		c.More = r.Backend + " issues no fencing tokens"

@@ -58,10 +58,10 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 // withoutViolation is the first screen of a run that passed, or that found nothing.
 func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first *happening, about Context) screen {
 	effective := r.Stats["faults_effective"]
-	s.Verdict = fmt.Sprintf("No violation was found in %s of the lock and %s.", checker.Count(r.Stats["grants"], "grant"), checker.Count(effective, "fault"))
+	s.Verdict = fmt.Sprintf("No violation was found in a run with %s of the lock and %s.", checker.Count(r.Stats["grants"], "grant"), checker.Count(effective, "fault"))
 	s.Kind = "A single passing run proves little: other seeds and other faults may show a violation."
 	if effective == 0 {
-		s.Verdict = fmt.Sprintf("No violation was found in %s of the lock, without any fault.", checker.Count(r.Stats["grants"], "grant"))
+		s.Verdict = fmt.Sprintf("No violation was found in a run with %s of the lock and no fault.", checker.Count(r.Stats["grants"], "grant"))
 		s.Kind = "No fault took effect, so the run does not show how the lock behaves under faults."
 	}
 	if n, most := r.Stats["unplanned_stalls"], r.Stats["unplanned_stall_max_ns"]; r.TTL > 0 && most > r.TTL/10 {
@@ -147,7 +147,7 @@ func why(r *checker.Results) string {
 	if name == "" {
 		return "a required check could not decide whether the lock kept its promise"
 	}
-	return cmp.Or(c.Reason, "a disturbance by the host or an error in the record may have caused every finding, so no finding counts")
+	return cmp.Or(c.Reason, "no finding counts, because a disturbance by the host or an error in the record may have caused each of them")
 }
 
 // whatNow is what to do after a run without a verdict.

@@ -108,7 +108,7 @@ func cure(r *checker.Results, h *happening, about Context) string {
 	fenced := r.Checks[checker.DataFenced].Verdict == checker.Pass
 	switch {
 	case f.Class == checker.Inherent && fenced:
-		return "Cure: make the data store refuse old fencing tokens. In this run the fence refused old tokens, and no update behind the fence was lost."
+		return "Cure: make the data store refuse old fencing tokens. In this run the fence refused old tokens, and no update of the fenced data was lost."
 	case f.Class == checker.Inherent && about.WithTokens != "":
 		return "Cure: use a lock that issues fencing tokens (" + about.WithTokens + "), and make the data store refuse old tokens."
 	case f.Class == checker.Inherent:

@@ -51,7 +51,7 @@ func CallParams() []catalog.Param {
 	return []catalog.Param{
 		{Name: "extend", Default: ExtendNone, Doc: "when the client extends the lock (none: never; half: once, halfway between read and write; background: every third of the ttl, in parallel with the critical section)"},
 		{Name: "ask", Default: "no", Doc: "yes: before each write, the client asks the library whether the lock is still held; no: the client writes without asking"},
-		{Name: "token", Default: TokenUnique, Doc: "the owner token that the client gives to the lock (unique: a new token for each attempt; equal: the same token for all clients; prefix: each client's token is the beginning of the next client's token)"},
+		{Name: "token", Default: TokenUnique, Doc: "the owner name that the client gives to the lock (unique: a new name for each attempt; equal: the same name for all clients; prefix: each client's name is the beginning of the next client's name)"},
 		{Name: "release", Default: ReleaseEnd, Doc: "when the client releases the lock (end: at the end of the critical section; late: when the lease is over; extending: while an extension is in progress)"},
 		{Name: "cancel", Default: "0", Doc: "fraction (0 to 1) of the acquire calls that get a random time limit of at most `hold`: the client cancels such a call if it still waits for the lock at the time limit"},
 		{Name: "reuse", Default: "no", Doc: "yes: a client uses one lock object of the library for all its critical sections; no: each critical section gets a new lock object"},

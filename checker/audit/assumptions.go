@@ -91,7 +91,7 @@ func (a *audit) sequence() {
 		}
 		l.next++
 		if l.ended {
-			a.add("after-end", fmt.Sprintf("the log of %s contains event %d after its end event", e.Party, e.Index), e)
+			a.add("after-end", fmt.Sprintf("in the log of %s, event %d comes after the end event, but the end event must be the last event", e.Party, e.Index), e)
 		}
 		l.ended = e.F == history.FEnd
 	}
@@ -115,7 +115,7 @@ func (a *audit) calls() {
 		a.add("overlap", fmt.Sprintf("process %v starts an operation (event %d) before its previous operation has ended", e.Process, e.Index), e)
 	}
 	for _, e := range a.in.Mixed {
-		a.add("grant", fmt.Sprintf("event %d reuses the grant id %s: each acquire needs a new id, and all events of a grant must have the same lock and client", e.Index, e.Grant), e)
+		a.add("grant", fmt.Sprintf("event %d uses the grant id %s, but this id already belongs to another acquire, lock or client: give each acquire a new id", e.Index, e.Grant), e)
 	}
 	for _, e := range a.in.Unpaired {
 		a.add("orphan", fmt.Sprintf("event %d ends an operation, but the history does not contain the event that starts this operation", e.Index), e)
@@ -127,7 +127,7 @@ func (a *audit) calls() {
 			a.add("function", fmt.Sprintf("event %d has the unknown operation %q", e.Index, e.F), e)
 		}
 		if e.Client != e.Party {
-			a.add("party", fmt.Sprintf("event %d names the client %q, but is in the log of %q", e.Index, e.Client, e.Party), e)
+			a.add("party", fmt.Sprintf("event %d belongs to the client %q, but is in the log of %q", e.Index, e.Client, e.Party), e)
 		}
 		p, known := party[e.Process.N]
 		if known && p != e.Party {
@@ -187,7 +187,7 @@ func (a *audit) clock() {
 			continue
 		}
 		if max(step.Step, -step.Step) > a.in.Run.Tolerance {
-			a.add(checker.RuleClockStep, fmt.Sprintf("the host's wall clock jumped by %s at %s", checker.Millis(step.Step), checker.Seconds(e.Time)), e)
+			a.add(checker.RuleClockStep, fmt.Sprintf("the host's wall clock jumped by %s at %s, so the store may have ended leases too early or too late", checker.Millis(step.Step), checker.Seconds(e.Time)), e)
 		}
 	}
 }

@@ -174,7 +174,7 @@ func (a *audit) values() {
 			}
 		}
 		if c.Invoke.Value.Base != c.Return.Value.Base || c.Invoke.Value.New != c.Return.Value.New {
-			a.add("value", fmt.Sprintf("event %d requests a write, but the answer to this write contains different values", e.Index), c.Return)
+			a.add("value", fmt.Sprintf("the answer to the write of event %d contains other values than the request", e.Index), c.Return)
 		}
 	}
 }

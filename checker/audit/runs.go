@@ -30,7 +30,7 @@ func (a *audit) run() {
 		}
 	}
 	if kind := run.Model.Kind; !run.Model.Known() {
-		a.add("model", fmt.Sprintf("the run event names the lock model %q, which this lockstorm does not know", kind), nil)
+		a.add("model", fmt.Sprintf("the run event has the unknown lock model %q: choose a kind of lock from docs/semantics.md (section Models)", kind), nil)
 	}
 	least := int64(1)
 	if a.in.Leased() {
@@ -121,7 +121,7 @@ func (a *audit) ends() {
 	}
 	for party := range count {
 		if _, counted := a.in.End.Parties[party]; !counted && party != history.PartyController {
-			a.add("uncounted", fmt.Sprintf("the end event of the history does not list the log of %s", party), nil)
+			a.add("uncounted", fmt.Sprintf("the end event of the history does not list the log of %s, although the history contains events of this log", party), nil)
 		}
 	}
 }

@@ -96,11 +96,11 @@ func unreachable(err error) error {
 	text := err.Error()
 	switch {
 	case errors.Is(err, fs.ErrPermission) || strings.Contains(text, "permission denied"):
-		return fmt.Errorf("this user has no permission for Docker's socket: let an administrator add you to the group docker, and log in again%s: %w", or, errFirst(err))
+		return fmt.Errorf("this user has no permission for Docker's socket: ask an administrator to add you to the group docker, and log in again%s: %w", or, errFirst(err))
 	case client.IsErrConnectionFailed(err) || strings.Contains(text, "Cannot connect to the Docker daemon") || strings.Contains(text, "docker socket not found") || strings.Contains(text, "no such file"):
 		return fmt.Errorf("the Docker daemon does not answer: start the daemon, or set DOCKER_HOST to its address%s: %w", or, errFirst(err))
 	}
-	return fmt.Errorf("the Docker daemon gave an unexpected answer: check the daemon with docker info%s: %w", or, errFirst(err))
+	return fmt.Errorf("the Docker daemon gave an unexpected answer: check the daemon with `docker info`%s: %w", or, errFirst(err))
 }
 
 // errFirst is the first line of an error: some have a page for every place that was tried.

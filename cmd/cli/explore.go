@@ -73,7 +73,7 @@ Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage
 	fs := cmd.Flags()
 	fs.StringVar(&f.cfg.Backend, "backend", "", "the lock to test (see: list backends); exec:cmd=FILE for a lock in another language")
 	fs.StringVar(&f.cfg.Topology, "topology", "", "set of servers (default: the first one that the backend supports)")
-	fs.StringVar(&f.cfg.Fencing, "fencing", f.cfg.Fencing, "which data the clients write: on (only data that checks fencing tokens), off (only data that does not check tokens), or both (both kinds side by side)")
+	fs.StringVar(&f.cfg.Fencing, "fencing", f.cfg.Fencing, "which data the clients write: on (only data with a fence, which refuses outdated fencing tokens), off (only data without a fence), or both (both kinds side by side)")
 	fs.StringVar(&f.cfg.Discipline, "discipline", "", "when clients stop using the lock: told (when the library reports that the lock is lost), obey (at the end of the lease) or trusting (never); default: told for libraries that report a loss, else obey")
 	fs.StringVar(&f.cfg.FailOn, "fail-on", f.cfg.FailOn, "which violations explore searches for: all, or defect (all violations except those inherent to leases)")
 	fs.DurationVar(&f.cfg.TTL, "ttl", 0, "time to live of leases (default: the ttl that the topology sets, or else 1s)")

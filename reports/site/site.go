@@ -132,7 +132,7 @@ func (s *Site) file(w http.ResponseWriter, r *http.Request) {
 	case info.IsDir():
 		s.folder(w, r, name)
 	case !info.Mode().IsRegular():
-		http.Error(w, "the path does not name a regular file", http.StatusForbidden)
+		http.Error(w, "no regular file has this path: the server shows only folders and regular files", http.StatusForbidden)
 	default:
 		kind, policy := kindOf(name)
 		w.Header().Set("Content-Type", kind)

@@ -236,7 +236,7 @@ func TestContainersThatCannotBe(t *testing.T) {
 		nobody                 bool
 	}{
 		{"no daemon", "unix:///nonexistent/docker.sock", "", "the Docker daemon does not answer: start the daemon", 4, false},
-		{"no rights", "unix://" + closed, "", "let an administrator add you to the group docker", 4, true},
+		{"no rights", "unix://" + closed, "", "ask an administrator to add you to the group docker", 4, true},
 		{"another host", "tcp://127.0.0.1:9", "", "the Docker daemon does not answer", 4, false},
 		{"no such image", "", "--image redis=localhost/lockstorm-no-such:1", "is not on this host and cannot be pulled", 4, false},
 		{"no such program", "", "--image redis=debian:bookworm-slim", "does not contain the program redis-server, so the image is not a redis image", 4, false},

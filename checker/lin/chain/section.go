@@ -68,20 +68,20 @@ func Replay(start int64, sections []Section, order []int) error {
 	latest, state := int64(math.MinInt64), start
 	for _, i := range order {
 		if i < 0 || i >= len(sections) || done[i] {
-			return fmt.Errorf("the order contains critical section %d twice, or the run has no section with this number", i)
+			return fmt.Errorf("the order of critical sections contains section %d twice, or the run has no section with this number", i)
 		}
 		s := sections[i]
 		if done[i] = true; s.Ret < latest {
-			return fmt.Errorf("the order puts critical section %[1]d after a section that began only when section %[1]d had ended", i)
+			return fmt.Errorf("the order of critical sections is wrong: section %d ended before another section began, but is placed after that section", i)
 		}
 		if latest = max(latest, s.Call); s.Reads && s.Base != state {
-			return fmt.Errorf("in this order critical section %d would read %d, but in the run it read %d", i, state, s.Base)
+			return fmt.Errorf("in the order of critical sections, section %d would read %d, but in the run it read %d", i, state, s.Base)
 		}
 		state = s.leaves(state)
 	}
 	for i, s := range sections {
 		if !done[i] && !s.Unknown {
-			return fmt.Errorf("critical section %d is missing in the order", i)
+			return fmt.Errorf("section %d is missing in the order of critical sections", i)
 		}
 	}
 	return nil

@@ -148,7 +148,7 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 	if spec.Settles {
 		own, is := locker.(workloads.Resource)
 		if !is {
-			return fail(fmt.Errorf("backend %s sets the field Settles, which means that the lock writes the data in its own transaction: the backend's Locker must then also implement the interface Resource", spec.Name))
+			return fail(fmt.Errorf("the Locker of backend %s does not implement the interface Resource, but must do so because the field `Settles` is true (the lock writes the data in its own transaction)", spec.Name))
 		}
 		resource = own
 	}
