@@ -220,8 +220,8 @@ func TestCheckOfASavedPlan(t *testing.T) {
 		t.Errorf("a good plan is refused: %v", err)
 	}
 	for want, change := range map[string]func(q *Request, st *Step){
-		`unknown nemesis "gone"`:                                                                           func(q *Request, _ *Step) { q.Fault = "gone" },
-		`step 1 of the fault melt: unknown nemesis "gone"`:                                                 func(_ *Request, st *Step) { st.Fault = "gone" },
+		`unknown nemesis "gone"`:                           func(q *Request, _ *Step) { q.Fault = "gone" },
+		`step 1 of the fault melt: unknown nemesis "gone"`: func(_ *Request, st *Step) { st.Fault = "gone" },
 		"step 1 of the fault melt: a step must inject exactly one fault, but none is not a single fault":   func(_ *Request, st *Step) { st.Fault = "none" },
 		"step 1 of the fault melt: freeze cannot work in this run: it is summer":                           func(_ *Request, st *Step) { st.Fault = "freeze" },
 		"step 1 of the fault melt: at=moon: this run has no such point; choose":                            func(_ *Request, st *Step) { st.Point = "moon" },
