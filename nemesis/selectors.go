@@ -57,7 +57,7 @@ func checkTargets(s Spec, v catalog.Values, in Input) error {
 		return fmt.Errorf("clients=%s: this fault acts on servers, so clients= must list the clients whose steps trigger the fault: write names from %s, joined by +", clients, strings.Join(in.Clients, ", "))
 	}
 	if s.Gates && (clients == RoleAll || clients == RoleHalf || howMany(clients, 1) > 1) {
-		return fmt.Errorf("clients=%s: this fault stops exactly one client, the one that reaches the point: choose 1, %s, or names joined by + (the fault then stops one of the named clients)", clients, RoleHolder)
+		return fmt.Errorf("clients=%s is not possible, because this fault stops only one client: the client that reaches the point. Write 1 (any client), %s, or several names joined by + (the fault then stops one of these clients)", clients, RoleHolder)
 	}
 	if _, err := strconv.Atoi(nodes); s.OfMaster && (err == nil || slices.Contains([]string{RoleReplica, RoleFollower, RoleMajority, RoleAll, RoleGranted}, nodes)) {
 		return fmt.Errorf("nodes=%s: this fault acts only on the master: use nodes=%s", nodes, RoleMaster)

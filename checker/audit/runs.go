@@ -83,7 +83,7 @@ func (a *audit) runs() {
 	}
 	for _, p := range parties {
 		if !told[p] {
-			a.add("no-run", fmt.Sprintf("the log of %s has no run event, so the log may belong to another run", p), nil)
+			a.add("no-run", fmt.Sprintf("the log of %s does not contain the event f:run, which says to which run a log belongs, so the log may belong to another run", p), nil)
 		}
 	}
 }

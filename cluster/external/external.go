@@ -80,7 +80,7 @@ func (p *Provider) Available(t cluster.Topology) error {
 			return fmt.Errorf("server %s of topology %s cannot be an existing server, because on a server of this kind lockstorm could not separate the data of the run from other data: use another --provider", r.Name, t.Name)
 		}
 		if p.access.Password != "" && r.Login == nil {
-			return fmt.Errorf("the environment variable %s contains a password, but lockstorm cannot log in to server %s with a password: unset this variable", envPassword, r.Name)
+			return fmt.Errorf("the environment variable %s contains a password, but lockstorm does not support passwords for the server %s: unset this variable", envPassword, r.Name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.servers)) {

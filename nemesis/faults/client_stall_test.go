@@ -30,6 +30,6 @@ func TestClientStallPlans(t *testing.T) {
 	l.fails(e, err, "client-stall can stop a client only at a named step (a point): name the point with at=")
 	planned(t, map[string]string{
 		"client-stall:at=random": "", "client-stall:clients=holder": "", "client-stall:clients=c1+c2": "",
-		"client-stall:clients=half": "this fault stops exactly one client, the one that reaches the point",
+		"client-stall:clients=half": "this fault stops only one client: the client that reaches the point",
 	})
 }

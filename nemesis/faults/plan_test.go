@@ -275,8 +275,8 @@ func TestVotersOfAPlan(t *testing.T) {
 	}
 	for spec, want := range map[string]string{
 		"clock-jump:grant=3,at=waiting": "at=waiting: at this point the client does not hold the lock yet",
-		"client-stall:clients=all":      "this fault stops exactly one client",
-		"client-stall:clients=2":        "this fault stops exactly one client",
+		"client-stall:clients=all":      "this fault stops only one client",
+		"client-stall:clients=2":        "this fault stops only one client",
 		"failover-kill:nodes=2":         "this fault acts only on the master",
 		"isolate-master:nodes=replica":  "this fault acts only on the master",
 	} {
