@@ -138,7 +138,10 @@ func (s *scene) refusedValid(c Claim) (story []string, err error) {
 		e := &s.Events[i]
 		refused = refused || (e.Party == history.PartyRegister && e.Grant == g.ID && e.Error == history.ErrStaleToken && e.Time == c.From)
 	}
-	if !refused || c.Class != defect || (s.Leased() && c.From >= g.RunsOut(s.Run.Tolerance)) {
+	if c.Class != defect {
+		return nil, fmt.Errorf("the finding says that the refusal is %s, but a refusal of the newest grant is always a %s", c.Class, defect)
+	}
+	if !refused || (s.Leased() && c.From >= g.RunsOut(s.Run.Tolerance)) {
 		return nil, fmt.Errorf("the events do not show that the fence refused a request under grant %s at the time of the finding, while the lease of this grant was still running", g.ID)
 	}
 	for _, o := range s.ByLock[g.Lock] {

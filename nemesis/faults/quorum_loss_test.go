@@ -42,7 +42,7 @@ func TestQuorumLossCut(t *testing.T) {
 	var b broken
 	l.check(b.scatter(l.ctx, l, target))
 	l.await("nobody follows", func() bool { return l.follows(1) == 0 })
-	l.says(b.proof(), "connections closed")
+	l.says(b.proof(), "connections that lockstorm closed")
 	_, err := b.mend(l.ctx)
 	l.check(err)
 	l.givesUp("quorum-loss:mode=cut", target, "a server still reports itself as leader: store-1 reports itself as master")

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -333,5 +334,20 @@ func TestWall(t *testing.T) {
 		if got := (&Suite{Definition: Definition{Shard: c.shard}, Outcomes: c.runs}).wall(); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
+	}
+}
+
+// A status is read under the name that it had in older files.
+func TestStatusOfOlderFiles(t *testing.T) {
+	t.Parallel()
+	var got struct {
+		Status Status
+		Counts map[Status]int
+	}
+	if err := json.Unmarshal([]byte(`{"status": "passed", "counts": {"passed": 2, "not run": 1}}`), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Status != Passed || got.Counts[Passed] != 2 || got.Counts[NotRun] != 1 {
+		t.Errorf("%+v", got)
 	}
 }

@@ -31,6 +31,14 @@ const (
 	Skipped      Status = "skipped"         // it cannot work here
 )
 
+// UnmarshalText reads a status, also under the name that it had before.
+func (s *Status) UnmarshalText(b []byte) error {
+	if *s = Status(b); *s == "passed" {
+		*s = Passed
+	}
+	return nil
+}
+
 // ExitMissed says that an expectation or a threshold was missed.
 const ExitMissed = 5
 
