@@ -38,7 +38,7 @@ Each combination of a lock and a fault was run with %s, on %s, on a machine with
 - **word** is the outcome of the runs in one word. [backends.md](backends.md) explains the words, and shows the expected word for each lock under each fault.
 - **as expected** counts the runs with the expected outcome.
 - **violations** is the number of times that two clients held the lock at once, per thousand grants, with a 95 %% confidence interval. If this never
-  happened and the outcome is ``+"`"+`safe`+"`"+`, the column instead shows for example "0 in 4 (below 53 %%)": there was no violation in 4 exposures, so the probability of a violation in one
+  happened and the outcome is "safe", the column instead shows for example "0 in 4 (below 53 %%)": there was no violation in 4 exposures, so the probability of a violation in one
   exposure is below 53 %% (with 95 %% confidence). An exposure is a fault that took effect or, in a run without faults, a grant.
 - **lost** is the share of the acknowledged updates that were lost, in both registers together. An update is lost if a client that had never seen the
   update overwrites it.
