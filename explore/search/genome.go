@@ -223,7 +223,7 @@ func (s *Space) change(rnd *rand.Rand, g *Genome, other Genome) {
 	case n == 10:
 		g.Time = min(max(g.Time*time.Duration(2+rnd.IntN(5))/4, s.quick()), s.longest()).Round(100 * time.Millisecond)
 	case n == 11 && rnd.IntN(3) == 0:
-		g.Locks = 3 - g.Locks
+		g.Locks = pick(rnd, amounts)
 	default: // the same again, with another seed
 	}
 }
@@ -235,6 +235,9 @@ func (g Genome) String() string {
 		faults = append(faults, f.String())
 	}
 	text := fmt.Sprintf("%s; %s; %d clients; %v", strings.Join(faults, " + "), g.Workload, g.Clients, g.Time)
+	if g.Locks > 1 {
+		text += fmt.Sprintf("; %d locks", g.Locks)
+	}
 	if len(g.Options) > 0 {
 		text += "; " + strings.TrimPrefix(Gene{Params: g.Options}.String(), ":")
 	}

@@ -69,8 +69,8 @@ type searching struct {
 	rnd    *rand.Rand
 	corpus *corpus
 	state  State
-	sweep  []Gene // faults that are still to be tried alone
-	failed int    // runs in a row that could not be made
+	sweep  []Genome // that are still to be tried before anything is varied
+	failed int      // runs in a row that could not be made
 	err    error
 	stop   context.CancelFunc
 	margin int64 // of the run that came nearest
@@ -202,9 +202,9 @@ func (w *searching) next() (g Genome, nth int, ok bool) {
 		return g, w.state.Runs, ok
 	}
 	for len(w.sweep) > 0 {
-		fault := w.sweep[0]
+		first := w.sweep[0]
 		w.sweep = w.sweep[1:]
-		if g, ok := w.Space.Alone(w.rnd, fault); ok {
+		if g, ok := w.Space.Alone(w.rnd, first); ok {
 			return g, w.state.Runs, true
 		}
 	}

@@ -65,6 +65,30 @@ func TestGenomes(t *testing.T) {
 	}
 }
 
+// The sweep has each fault alone, several locks, and, of a lock that extends its leases, sections that are longer than one; each can be run.
+func TestSweep(t *testing.T) {
+	for backend, renews := range map[string]bool{"redis-lua": false, "redis-watchdog": true} {
+		s := space(t, backend)
+		rnd := rand.New(rand.NewPCG(1, 2))
+		alone, locks, long := map[string]bool{}, map[int]bool{}, 0
+		for _, of := range s.sweep() {
+			g, ok := s.Alone(rnd, of)
+			if !ok { // not every point is one of every fault
+				continue
+			}
+			if len(g.Faults) == 1 && len(g.Faults[0].Params) == 0 {
+				alone[g.Faults[0].Name] = true
+			}
+			if locks[g.Locks] = true; g.Workload.Params["hold"] == "2.5ttl" {
+				long++
+			}
+		}
+		if len(alone) != len(s.Faults()) || !locks[1] || !locks[severalLocks] || !locks[manyLocks] || (long > 0) != renews {
+			t.Errorf("%s: %d of %d faults alone, locks %v, %d long sections", backend, len(alone), len(s.Faults()), locks, long)
+		}
+	}
+}
+
 // What cannot be searched is refused with a sentence.
 func TestSpaceRefuses(t *testing.T) {
 	cfg := harness.Defaults()

@@ -48,6 +48,7 @@ type Space struct {
 	points  []string
 	own     []string            // points of the lock
 	many    bool                // three servers or more hold data: a majority decides
+	renews  bool                // the lock extends its own leases
 	carried []string            // points of messages; none where there are no servers
 	values  map[string][]string // of parameters that all faults share
 }
@@ -106,7 +107,7 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Spac
 	if s.options, err = s.chosen(base.Backend, b.Params, choice.Vary); err != nil {
 		return nil, err
 	}
-	s.own = points.Names(b.Points)
+	s.own, s.renews = points.Names(b.Points), b.Renews
 	s.points = append(points.Names(points.Section()), s.own...)
 	for range 2 { // a lock's own points are rarer than those of every critical section, and more telling
 		s.points = append(s.points, s.own...)

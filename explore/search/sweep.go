@@ -8,23 +8,29 @@ import (
 
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/points"
 )
 
-// sweep is what is tried before anything is varied: each fault alone, as it is by default, and of most servers where a majority decides; and then
-// each at each of the lock's own points, or, where it names none, at one of its first messages.
-func (s *Space) sweep() (all []Gene) {
+// sweep is what is tried before anything is varied: each fault alone, as it is by default; several locks without a fault; faults of most servers,
+// where a majority decides; what a lock that extends its own leases has to stand; and then each fault at each of the lock's own points, or, where it
+// names none, at one of its first messages.
+func (s *Space) sweep() (all []Genome) {
 	with := func(param, value string) {
 		for _, f := range s.faults {
 			if slices.ContainsFunc(f.Params, func(p catalog.Param) bool { return p.Name == param && p.Default != value }) {
-				all = append(all, Gene{Name: f.Name, Params: map[string]string{param: value}})
+				all = append(all, Genome{Faults: []Gene{{Name: f.Name, Params: map[string]string{param: value}}}})
 			}
 		}
 	}
 	for _, f := range inTurn(s.faults) {
-		all = append(all, Gene{Name: f.Name})
+		all = append(all, Genome{Faults: []Gene{{Name: f.Name}}})
 	}
+	all = append(all, Genome{Locks: severalLocks}, Genome{Locks: manyLocks, Workload: counter("hold", "0.5ttl")})
 	if s.many {
 		with("nodes", nemesis.RoleMajority)
+	}
+	if s.renews {
+		all = append(all, s.renewed()...)
 	}
 	where := s.own
 	if len(where) == 0 {
@@ -32,6 +38,39 @@ func (s *Space) sweep() (all []Gene) {
 	}
 	for _, point := range where {
 		with("at", point)
+	}
+	return all
+}
+
+// Numbers of locks: with two, what is done to one may hit the other; of many, each is new to its clients for a while.
+const severalLocks, manyLocks = 2, 12
+
+// amounts are the numbers of locks that a run may have.
+var amounts = []int{1, severalLocks, manyLocks}
+
+// counter is the workload of that name with some of its parameters.
+func counter(pairs ...string) Gene {
+	g := Gene{Name: "counter", Params: map[string]string{}}
+	for pair := range slices.Chunk(pairs, 2) {
+		g.Params[pair[0]] = pair[1]
+	}
+	return g
+}
+
+// renewed are runs in which a lease that its library extends ends all the same: in the middle of a section that is longer than it, and while
+// the lock is asked for so rarely that nobody may hold it when its old holder is back. When that is hangs on chance: there are several.
+func (s *Space) renewed() (all []Genome) {
+	for _, f := range []Gene{
+		{Name: "client-pause", Params: map[string]string{"at": points.Acquired, "for": "3ttl"}},
+		{Name: "partition-client", Params: map[string]string{"at": points.Acquired, "for": "3ttl", "mode": "blackhole"}},
+	} {
+		if !slices.ContainsFunc(s.faults, func(spec nemesis.Spec) bool { return spec.Name == f.Name }) {
+			continue
+		}
+		all = append(all, Genome{Time: s.longest(), Workload: counter("hold", "2.5ttl"), Faults: []Gene{f}})
+		for range 3 {
+			all = append(all, Genome{Clients: fewest, Time: s.longest(), Workload: counter("hold", "0.5ttl", "think", "3ttl"), Faults: []Gene{f}})
+		}
 	}
 	return all
 }
@@ -49,9 +88,15 @@ func inTurn(all []nemesis.Spec) (out []nemesis.Spec) {
 	return slices.SortedStableFunc(slices.Values(all), func(a, b nemesis.Spec) int { return cmp.Compare(turns[a.Name], turns[b.Name]) })
 }
 
-// Alone is a genome of one fault, and of a run that is long enough for what it does by default.
-func (s *Space) Alone(rnd *rand.Rand, fault Gene) (Genome, bool) {
+// Alone is a genome of the sweep: a run that is long enough for what its fault does by default, where it does not say otherwise.
+func (s *Space) Alone(rnd *rand.Rand, of Genome) (Genome, bool) {
 	return s.draw(rnd, func() Genome {
-		return Genome{Clients: mostClients - rnd.IntN(3), Locks: 1, Time: (3 * s.ttl).Round(100 * time.Millisecond), Workload: Gene{Name: "counter"}, Faults: []Gene{fault}}
+		g := of.clone()
+		g.Clients, g.Locks = cmp.Or(g.Clients, mostClients-rnd.IntN(3)), cmp.Or(g.Locks, 1)
+		g.Time = cmp.Or(g.Time, (3 * s.ttl).Round(100*time.Millisecond))
+		if g.Workload.Name == "" {
+			g.Workload = counter()
+		}
+		return g
 	})
 }
