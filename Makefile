@@ -272,14 +272,12 @@ bench-against: build ##> OLD=BINARY: check of a million events by bin/lockstorm 
 	@[ -x "$(OLD)" ] || { echo "bench-against: OLD=path/of/binary is missing, or cannot be run"; exit 1; }
 	BENCH_OLD=$(abspath $(OLD)) BENCH_NEW=$(abspath $(BIN)) $(GO) test -run '^$$' -bench '^BenchmarkAgainst$$' -benchtime 1x ./checker
 
-# Nobody debugs what ci compiles: without debugging information that is an eighth less work, and with nothing inlined in the
-# libraries, which are most of it, another seventh. One set of flags for all steps, or each would compile the libraries
-# again. Beside tests the compiler goes last.
-CIFLAGS := '-gcflags=all=-l -dwarf=false' -gcflags=std=-dwarf=false -gcflags=github.com/lockstorm/...=-dwarf=false
+# Nobody debugs what ci compiles: without debugging information that is an eighth less work. One set of flags for all
+# steps, or each would compile the libraries again. Beside tests the compiler goes last.
 .PHONY: ci
 ci: ## everything that must hold before a change lands (lint has go vet's analyzers, too)
 	@./.ci/prepare bin/prepare & \
-	export GOFLAGS="$$($(GO) env GOFLAGS) $(CIFLAGS)"; \
+	export GOFLAGS="$$($(GO) env GOFLAGS) -gcflags=all=-dwarf=false"; \
 	step() { ./.ci/step "$$@"; }; make() { step "make $$1" $(MAKE) --no-print-directory "$$@"; }; \
 	race=$$(command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race); \
 	make tidy && make build && make lint && step "get servers and browser" ./.ci/await bin/prepare servers && \

@@ -28,7 +28,7 @@ func (c *Config) Bind(f *pflag.FlagSet) {
 	f.IntVar(&c.Locks, "locks", c.Locks, "number of locks that the clients use")
 	f.DurationVar(&c.Time, "time", c.Time, "for how long the clients work and lockstorm injects faults")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "seed of all random choices (default: a random seed, which lockstorm prints)")
-	f.StringVar(&c.Out, "out", c.Out, "directory of the run; it must be empty or absent (default: lockstorm-runs/BACKEND-TIME)")
+	f.StringVar(&c.Out, "out", c.Out, "directory of the run; it must be empty, or not exist yet (default: lockstorm-runs/BACKEND-TIME)")
 	f.StringVar(&c.FailOn, "fail-on", c.FailOn, "which findings fail the run: all (every finding), or defect (findings inherent to leases are reported, but do not fail the run)")
 	f.StringSliceVar(&c.Require, "require", c.Require, "list of the checks that can fail the run, in place of the default list (see: list checks); +NAME adds the check NAME to the default list")
 }

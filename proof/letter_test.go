@@ -124,7 +124,7 @@ func TestAbsences(t *testing.T) {
 		{"orphan", inVain, claim("liveness", "orphan", "none", 10, 30, "a"), ""},
 		{"orphan that is held", inVain, claim("liveness", "orphan", "none", 2, 9, "a"), "every client that requested a lock got this lock"},
 		{"refused", refused, claim("fencing-tokens", "refused-valid", "defect", 5, 5, "a"), ""},
-		{"refused, inherent", refused, claim("fencing-tokens", "refused-valid", "inherent", 5, 5, "a"), "the finding says that the refusal is inherent"},
+		{"refused, inherent", refused, claim("fencing-tokens", "refused-valid", "inherent", 5, 5, "a"), "the finding has the class inherent"},
 		{"refused at another time", refused, claim("fencing-tokens", "refused-valid", "defect", 6, 6, "a"), "the fence refused a request under grant"},
 		{"refused when it was over", swap(refused, "ttl=100ms deadline=101ms", "ttl=4ms deadline=5ms"), claim("fencing-tokens", "refused-valid", "defect", 5, 5, "a"), "while the lease of this grant was still running"},
 		{"refused for one that is asked for at that moment", swap(refused, "5ms - ", "2ms 2 c2 invoke acquire lock=L grant=b\n5ms - ") + "6ms 2 c2 ok acquire lock=L grant=b lease=b sent=5ms ttl=100ms deadline=105ms token=2\n", claim("fencing-tokens", "refused-valid", "defect", 5, 5, "a"), "grant b is newer than grant a"},

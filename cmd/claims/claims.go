@@ -86,7 +86,7 @@ unexpected result (exit code 5). The results are saved as ` + answersFile + ` in
 	f := cmd.Flags()
 	f.BoolVar(&run, "run", false, "make the runs of the claims, and compute the verdicts from these runs")
 	cli.Number(f, &jobs, "jobs", 1, claimJobs, "maximum number of parallel runs")
-	f.StringVar(&out, "out", "", "directory of the runs; it must be empty or absent")
+	f.StringVar(&out, "out", "", "directory of the runs; it must be empty, or not exist yet")
 	f.StringVar(&from, "from", "", "show the results of earlier runs, from their directory or from a file that --keep wrote")
 	f.StringVar(&keep, "keep", "", "write the results of the runs of --from to this file")
 	f.BoolVar(&asJSON, "json", false, "print as JSON")

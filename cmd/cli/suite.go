@@ -81,7 +81,7 @@ If several of the codes 1, 4, 2 and 5 apply, suite uses the first of them in thi
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.out, "out", "", "directory of the suite; it must be empty or absent (default: "+runsDir+"/NAME-TIME)")
+	f.StringVar(&s.out, "out", "", "directory of the suite; it must be empty, or not exist yet (default: "+runsDir+"/NAME-TIME)")
 	f.StringVar(&s.shard, "shard", "", "i/n: run only shard i of n shards; the command merge combines the results of the shards")
 	Number(f, &s.jobs, "jobs", 1, 0, "maximum number of parallel runs (default: as many as the processors and the memory allow)")
 	Number(f, &s.retry, "retry", 0, 4, "how often to retry a run that the host disturbed. lockstorm retries a run that ended with exit code 4, for example because a server did not start; such a run gets at most one retry. If the host was busy or stalled, lockstorm also retries an inconclusive run (exit code 2), and a run in which no fault took effect. lockstorm never retries an unexpected violation. The retries run one by one, after all other runs")

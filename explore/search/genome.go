@@ -84,6 +84,9 @@ func (g Genome) clone() Genome {
 
 func pick[T any](rnd *rand.Rand, all []T) T { return all[rnd.IntN(len(all))] }
 
+// plainLoad is the workload of a run for which no other one was chosen.
+const plainLoad = "counter"
+
 // attempts is how often a genome is drawn until it is one that can be run.
 const attempts = 50
 
@@ -102,7 +105,7 @@ func (s *Space) draw(rnd *rand.Rand, next func() Genome) (g Genome, ok bool) {
 // Fresh is a genome of its own: one fault mostly, and short.
 func (s *Space) Fresh(rnd *rand.Rand) (Genome, bool) {
 	return s.draw(rnd, func() Genome {
-		g := Genome{Clients: fewest + rnd.IntN(mostClients-fewest+1), Locks: 1, Time: s.quick() + time.Duration(rnd.IntN(4))*s.ttl/2, Workload: Gene{Name: "counter"}}
+		g := Genome{Clients: fewest + rnd.IntN(mostClients-fewest+1), Locks: 1, Time: s.quick() + time.Duration(rnd.IntN(4))*s.ttl/2, Workload: Gene{Name: plainLoad}}
 		if rnd.IntN(4) == 0 {
 			g.Workload = s.load(rnd)
 		}

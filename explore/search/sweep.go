@@ -25,7 +25,7 @@ func (s *Space) sweep() (all []Genome) {
 	for _, f := range inTurn(s.faults) {
 		all = append(all, Genome{Faults: []Gene{{Name: f.Name}}})
 	}
-	all = append(all, Genome{Locks: severalLocks}, Genome{Locks: manyLocks, Workload: counter("hold", "0.5ttl")})
+	all = append(all, Genome{Locks: severalLocks}, Genome{Locks: manyLocks, Workload: Gene{plainLoad, map[string]string{"hold": "0.5ttl"}}})
 	if s.many {
 		with("nodes", nemesis.RoleMajority)
 	}
@@ -48,15 +48,6 @@ const severalLocks, manyLocks = 2, 12
 // amounts are the numbers of locks that a run may have.
 var amounts = []int{1, severalLocks, manyLocks}
 
-// counter is the workload of that name with some of its parameters.
-func counter(pairs ...string) Gene {
-	g := Gene{Name: "counter", Params: map[string]string{}}
-	for pair := range slices.Chunk(pairs, 2) {
-		g.Params[pair[0]] = pair[1]
-	}
-	return g
-}
-
 // renewed are runs in which a lease that its library extends ends all the same: in the middle of a section that is longer than it, and while
 // the lock is asked for so rarely that nobody may hold it when its old holder is back. When that is hangs on chance: there are several.
 func (s *Space) renewed() (all []Genome) {
@@ -67,9 +58,9 @@ func (s *Space) renewed() (all []Genome) {
 		if !slices.ContainsFunc(s.faults, func(spec nemesis.Spec) bool { return spec.Name == f.Name }) {
 			continue
 		}
-		all = append(all, Genome{Time: s.longest(), Workload: counter("hold", "2.5ttl"), Faults: []Gene{f}})
+		all = append(all, Genome{Time: s.longest(), Workload: Gene{plainLoad, map[string]string{"hold": "2.5ttl"}}, Faults: []Gene{f}})
 		for range 3 {
-			all = append(all, Genome{Clients: fewest, Time: s.longest(), Workload: counter("hold", "0.5ttl", "think", "3ttl"), Faults: []Gene{f}})
+			all = append(all, Genome{Clients: fewest, Time: s.longest(), Workload: Gene{plainLoad, map[string]string{"hold": "0.5ttl", "think": "3ttl"}}, Faults: []Gene{f}})
 		}
 	}
 	return all
@@ -95,7 +86,7 @@ func (s *Space) Alone(rnd *rand.Rand, of Genome) (Genome, bool) {
 		g.Clients, g.Locks = cmp.Or(g.Clients, mostClients-rnd.IntN(3)), cmp.Or(g.Locks, 1)
 		g.Time = cmp.Or(g.Time, (3 * s.ttl).Round(100*time.Millisecond))
 		if g.Workload.Name == "" {
-			g.Workload = counter()
+			g.Workload = Gene{Name: plainLoad}
 		}
 		return g
 	})
