@@ -25,7 +25,7 @@ func TestSeriesPlanted(t *testing.T) {
 		Bad: []string{
 			"--backend redis-get-del", "--backend redis-del", "--backend redis-setnx-expire", "--backend redis-setnx", "--backend file-excl",
 			"--backend zk-exclusive-norecheck", "--backend zk-sequential-norecheck", "--backend zk-seed001",
-			"--backend sql-for-update-missing-row", "--backend sql-optimistic-noid", "--backend sql-value-cas", "--backend sql-timestamp",
+			"--backend sql-for-update-missing-row:key=no", "--backend sql-optimistic-noid", "--backend sql-value-cas", "--backend sql-timestamp",
 			python + "foreign", python + "split", python + "count",
 		},
 		Good: []string{"--backend redis-lua", "--backend zk-exclusive", "--backend zk-sequential"},
