@@ -45,7 +45,7 @@ demo: ## pause the holder of a Redis lock and look at what is lost (installs not
 	@if command -v redis-server >/dev/null; then echo "demo: redis-server is on PATH: using it"; \
 	else echo "demo: no redis-server on PATH: using the embedded one"; fi
 	@mkdir -p bin; echo "demo: building lockstorm with Redis alone (make build builds all of it)"
-	@$(FASTGO) build -gcflags='all=-l -dwarf=false' -ldflags "-s -w" -o bin/lockstorm-demo ./cmd/demo # nothing inlined: a third less to compile
+	@CGO_ENABLED=0 $(FASTGO) build -gcflags='all=-l -dwarf=false' -ldflags "-s -w" -o bin/lockstorm-demo ./cmd/demo # nothing inlined, no C: a third less to compile
 	@bin/lockstorm-demo run --backend redis-fenced --nemesis client-pause --workload counter --ttl 1s --clients 3 --time 7s --seed 1 --out $(DEMO_OUT); \
 	code=$$?; if [ $$code -ne 1 ]; then echo "demo: expected the violation (exit code 1), got $$code"; exit 1; fi; \
 	echo "demo: exit code 1, as it must be: this lock lets two clients in when its holder is paused."; \
