@@ -62,8 +62,8 @@ func (p *page) claim(c own.Claim, answers []own.Answer) {
 	}
 	for _, one := range c.Compares {
 		if ratio, holds, ok := one.Holds(c.Number, answers); ok {
-			p.line("- %s: %s. (Figure \"%s\": %s has %.2g times the value of %s. The claim is supported if this ratio is at least %.2g.)", upper(one.Text), map[bool]string{true: "yes", false: "**no**"}[holds],
-				strings.ReplaceAll(strings.TrimSuffix(one.Figure, "_ns"), "_", " "), lockOf(c, one.Of), ratio, lockOf(c, one.To), one.Least)
+			p.line("- %s: %s. (Figure \"%s\": the value of %s divided by the value of %s is %.2g. The claim is supported if this ratio is at least %.2g.)", upper(one.Text), map[bool]string{true: "yes", false: "**no**"}[holds],
+				strings.ReplaceAll(strings.TrimSuffix(one.Figure, "_ns"), "_", " "), lockOf(c, one.Of), lockOf(c, one.To), ratio, one.Least)
 		}
 	}
 	if len(c.Compares) > 0 {

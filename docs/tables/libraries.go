@@ -233,7 +233,7 @@ var explanations = []explanation{
 	{"Laravel FileStore", "client-pause", []string{"double-grant", "overlap", "lost-update", "inherent"}, "expires a second early", sectionLaravelEarly, ""},
 	{"Laravel FileStore", "client-pause", nil, "late release", "illuminate/cache 8.83.26: a late release of a lock in files frees the lock of another client", ""},
 	{"proper-lockfile", "", nil, "stale lock taken over twice", "proper-lockfile 4.1.2: two clients take over one stale lock, and a late release frees another client's lock", ""},
-	{"kazoo Lock; Curator", "server-restart", []string{toldLate}, "no signal yet", "Not a library bug: what counts as a loss", ""},
+	{"kazoo Lock; Curator", "server-restart", []string{toldLate}, "no signal yet", "Not a library bug: a client without a connection does not learn that its session has ended", ""},
 	{"redsync; redislock; rueidislock", "server-restart", []string{"double-grant", "overlap", "lost-lease", "lost-update", toldLate}, "server lost keys", sectionLostKeys, "appendfsync always"},
 	{"rueidislock", "lost-reply", []string{"overlap", toldLate}, "keys deleted first", "rueidislock deletes its keys before it signals the loss to the holder", ""},
 	{"rueidislock", "", []string{"late-notice", "lost-update", toldLate}, "signal half a ttl late", "rueidislock signals a lost lock too late, by up to half the time to live", ""},
@@ -242,7 +242,7 @@ var explanations = []explanation{
 	{"concurrency.NewElection", "", []string{"double-grant", "regress"}, "expired session", sectionElection, ""},
 	{"concurrency.NewElection", "", []string{"duplicate", "refused-valid"}, "old token", "etcd: after a lost release, a client in the same session gets the lock with its old token", ""},
 	{"concurrency", "", []string{toldLate, "late-notice", "lost-update"}, "session signals late", "etcd: a session signals its end up to a second late", ""},
-	{"zk.NewLock", "", []string{toldLate}, "no signal yet", "Not a library bug: what counts as a loss", ""},
+	{"zk.NewLock", "", []string{toldLate}, "no signal yet", "Not a library bug: a client without a connection does not learn that its session has ended", ""},
 	{"zk.NewLock", "", []string{blocks}, "znode left behind", "go-zookeeper: a failed Lock leaves its znode, and the znode blocks the lock", ""},
 }
 

@@ -204,7 +204,7 @@ func (w *searching) next() (g Genome, nth int, ok bool) {
 	for len(w.sweep) > 0 {
 		first := w.sweep[0]
 		w.sweep = w.sweep[1:]
-		if g, ok := w.Space.Alone(w.rnd, first); ok {
+		if g, ok := w.Space.Swept(w.rnd, first); ok {
 			return g, w.state.Runs, true
 		}
 	}

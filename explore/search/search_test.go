@@ -70,21 +70,26 @@ func TestSweep(t *testing.T) {
 	for backend, renews := range map[string]bool{"redis-lua": false, "redis-watchdog": true} {
 		s := space(t, backend)
 		rnd := rand.New(rand.NewPCG(1, 2))
-		alone, locks, long := map[string]bool{}, map[int]bool{}, 0
+		plain, locks, long, together := map[string]bool{}, map[int]bool{}, 0, 0
 		for _, of := range s.sweep() {
-			g, ok := s.Alone(rnd, of)
+			g, ok := s.Swept(rnd, of)
 			if !ok { // not every point is one of every fault
 				continue
 			}
-			if len(g.Faults) == 1 && len(g.Faults[0].Params) == 0 {
-				alone[g.Faults[0].Name] = true
+			for _, f := range g.Faults {
+				if len(f.Params) == 0 {
+					plain[f.Name] = true
+				}
+			}
+			if len(g.Faults) > 1 {
+				together++
 			}
 			if locks[g.Locks] = true; g.Workload.Params["hold"] == "2.5ttl" {
 				long++
 			}
 		}
-		if len(alone) != len(s.Faults()) || !locks[1] || !locks[severalLocks] || !locks[manyLocks] || (long > 0) != renews {
-			t.Errorf("%s: %d of %d faults alone, locks %v, %d long sections", backend, len(alone), len(s.Faults()), locks, long)
+		if len(plain) != len(s.Faults()) || together == 0 || !locks[1] || !locks[severalLocks] || !locks[manyLocks] || (long > 0) != renews {
+			t.Errorf("%s: %d of %d faults as they are, %d together, locks %v, %d long sections", backend, len(plain), len(s.Faults()), together, locks, long)
 		}
 	}
 }

@@ -7,28 +7,21 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/catalog"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/points"
 )
 
-// sweep is what is tried before anything is varied: each fault alone, as it is by default; several locks without a fault; faults of most servers,
-// where a majority decides; what a lock that extends its own leases has to stand; and then each fault at each of the lock's own points, or, where it
-// names none, at one of its first messages.
+// sweep is what is tried before anything is varied: all faults as they are by default, and those of servers at most of them, where a majority
+// decides; several locks without a fault; what a lock that extends its own leases has to stand; and then the faults at each of the lock's own
+// points, or, where it names none, at one of its first messages.
 func (s *Space) sweep() (all []Genome) {
-	with := func(param, value string) {
-		for _, f := range s.faults {
-			if slices.ContainsFunc(f.Params, func(p catalog.Param) bool { return p.Name == param && p.Default != value }) {
-				all = append(all, Genome{Faults: []Gene{{Name: f.Name, Params: map[string]string{param: value}}}})
-			}
-		}
-	}
-	for _, f := range inTurn(s.faults) {
-		all = append(all, Genome{Faults: []Gene{{Name: f.Name}}})
-	}
-	all = append(all, Genome{Locks: severalLocks}, Genome{Locks: manyLocks, Workload: Gene{plainLoad, map[string]string{"hold": "0.5ttl"}}})
+	first := s.grouped("", "")
 	if s.many {
-		with("nodes", nemesis.RoleMajority)
+		first = append(first, s.grouped("nodes", nemesis.RoleMajority)...)
 	}
+	all = append(merged(first), Genome{Locks: severalLocks}, Genome{Locks: manyLocks, Workload: Gene{plainLoad, map[string]string{"hold": "0.5ttl"}}})
 	if s.renews {
 		all = append(all, s.renewed()...)
 	}
@@ -37,9 +30,83 @@ func (s *Space) sweep() (all []Genome) {
 		where = s.carried
 	}
 	for _, point := range where {
-		with("at", point)
+		all = append(all, merged(s.grouped("at", point))...)
 	}
 	return all
+}
+
+// kinds of faults share no run of the sweep: that a server lost its data would explain what a paused client does. Of a kind there are so many in
+// a run; shrinking says which one it was. What holds a client or its writes back is alone: a client that was killed or cut off writes nothing late.
+var kinds = []struct {
+	atOnce int
+	has    func(f nemesis.Spec) bool
+}{
+	{1, ofClients},
+	{1, func(f nemesis.Spec) bool { return f.OfMaster }},
+	{2, func(f nemesis.Spec) bool { return !ofClients(f) && !f.OfMaster && f.Family == history.FamilyLink }},
+	{2, func(f nemesis.Spec) bool { return !ofClients(f) && !f.OfMaster && f.Family != history.FamilyLink }},
+}
+
+func ofClients(f nemesis.Spec) bool { return f.Family == history.FamilyClient || f.Delays }
+
+// published are the faults of which most published failures of locks speak: they come first.
+var published = []string{"client-pause", "packet-delay", "lost-reply", "partition-client", "server-restart", "clock-jump", "evict", "failover-kill", "leader-isolate"}
+
+func rank(g Gene) int {
+	if i := slices.Index(published, g.Name); i >= 0 {
+		return i
+	}
+	return len(published)
+}
+
+// grouped are, for each kind, runs with all its faults that have a parameter, set to a value; without a parameter, with all as they are.
+func (s *Space) grouped(param, value string) (lists [][]Genome) {
+	for _, kind := range kinds {
+		var genes []Gene
+		for _, f := range inTurn(s.faults) {
+			if !kind.has(f) || param != "" && !slices.ContainsFunc(f.Params, func(p catalog.Param) bool { return p.Name == param && p.Default != value }) {
+				continue
+			}
+			g := Gene{Name: f.Name}
+			if param != "" {
+				g.Params = map[string]string{param: value}
+			}
+			genes = append(genes, g)
+		}
+		slices.SortStableFunc(genes, func(a, b Gene) int { return cmp.Compare(rank(a), rank(b)) })
+		var list []Genome
+		runs := (len(genes) + kind.atOnce - 1) / kind.atOnce
+		for i := range runs {
+			var g Genome
+			for ; i < len(genes); i += runs {
+				g.Faults = append(g.Faults, genes[i])
+			}
+			if s.possible(func(c *harness.Config) { c.Nemesis = g.Config(s.base).Nemesis }) {
+				list = append(list, g)
+				continue
+			}
+			for _, alone := range g.Faults {
+				list = append(list, Genome{Faults: []Gene{alone}})
+			}
+		}
+		lists = append(lists, list)
+	}
+	return lists
+}
+
+// merged is one of each list after the other.
+func merged(lists [][]Genome) (all []Genome) {
+	for i := 0; ; i++ {
+		before := len(all)
+		for _, list := range lists {
+			if i < len(list) {
+				all = append(all, list[i])
+			}
+		}
+		if len(all) == before {
+			return all
+		}
+	}
 }
 
 // Numbers of locks: with two, what is done to one may hit the other; of many, each is new to its clients for a while.
@@ -79,8 +146,8 @@ func inTurn(all []nemesis.Spec) (out []nemesis.Spec) {
 	return slices.SortedStableFunc(slices.Values(all), func(a, b nemesis.Spec) int { return cmp.Compare(turns[a.Name], turns[b.Name]) })
 }
 
-// Alone is a genome of the sweep: a run that is long enough for what its fault does by default, where it does not say otherwise.
-func (s *Space) Alone(rnd *rand.Rand, of Genome) (Genome, bool) {
+// Swept is a genome of the sweep: a run that is long enough for what its faults do by default, where the genome does not say otherwise.
+func (s *Space) Swept(rnd *rand.Rand, of Genome) (Genome, bool) {
 	return s.draw(rnd, func() Genome {
 		g := of.clone()
 		g.Clients, g.Locks = cmp.Or(g.Clients, mostClients-rnd.IntN(3)), cmp.Or(g.Locks, 1)

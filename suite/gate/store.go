@@ -247,7 +247,7 @@ func sameCells(a, b []Defined) error {
 			return err
 		}
 		if !slices.Equal(x, y) {
-			return fmt.Errorf("the definition of cell %s has changed", b[i].Case.Name)
+			return fmt.Errorf("the definition of cell %s has changed since the suite was started there", b[i].Case.Name)
 		}
 	}
 	return nil

@@ -27,7 +27,7 @@ func exploringOf(n *yaml.Node) (e exploring, err error) {
 	}
 	for i := 0; i < len(n.Content); i += 2 {
 		if key := n.Content[i].Value; !slices.Contains([]string{"for", "only", "without", "vary"}, key) {
-			return e, fmt.Errorf("unknown key %s under `explore`: choose one of the keys `for`, `only`, `without`, `vary`", key)
+			return e, fmt.Errorf("unknown key `%s` under `explore`: choose one of the keys `for`, `only`, `without`, `vary`", key)
 		}
 	}
 	return e, n.Decode(&e)

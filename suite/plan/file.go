@@ -177,16 +177,16 @@ func (f *File) valid() error {
 	errs = append(errs, f.validWords()...)
 	if f.Budget.Line > 0 {
 		if d, err := time.ParseDuration(f.Budget.Value); err != nil || d <= 0 {
-			errs = append(errs, f.at(f.Budget.Line, fmt.Errorf("the key budget has the value %q: write a duration, for example 90s or 10m", f.Budget.Value)))
+			errs = append(errs, f.at(f.Budget.Line, fmt.Errorf("the key `budget` has the value %q: write a duration, for example 90s or 10m", f.Budget.Value)))
 		}
 	}
 	if f.Coverage.Exposures.Line > 0 {
 		if n, err := strconv.Atoi(f.Coverage.Exposures.Value); err != nil || n < 1 {
-			errs = append(errs, f.at(f.Coverage.Exposures.Line, fmt.Errorf("the key exposures has the value %q: write a whole number, 1 or more", f.Coverage.Exposures.Value)))
+			errs = append(errs, f.at(f.Coverage.Exposures.Line, fmt.Errorf("the key `exposures` has the value %q: write a whole number, 1 or more", f.Coverage.Exposures.Value)))
 		}
 	}
 	if len(f.Axes) == 0 && len(f.Include) == 0 {
-		errs = append(errs, fmt.Errorf("%s has neither the key axes nor the key include, so there is nothing to run: add one of them", f.path))
+		errs = append(errs, fmt.Errorf("%s has neither the key `axes` nor the key `include`, so there is nothing to run: add one of them", f.path))
 	}
 	return errors.Join(errs...)
 }

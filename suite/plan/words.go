@@ -30,7 +30,7 @@ func (f *File) validWords() (errs []error) {
 		}
 	}
 	if f.Compare.Line > 0 && f.Compare.Value != "true" && f.Compare.Value != "false" {
-		errs = append(errs, f.at(f.Compare.Line, fmt.Errorf("the key compare has the value %q: choose true or false", f.Compare.Value)))
+		errs = append(errs, f.at(f.Compare.Line, fmt.Errorf("the key `compare` has the value %q: choose true or false", f.Compare.Value)))
 	}
 	return errs
 }

@@ -83,7 +83,7 @@ func (f *flags) UnmarshalYAML(n *yaml.Node) error {
 		}
 		for _, before := range *f {
 			if before.flag.Value == v.flag.Value {
-				return fmt.Errorf("line %d: the key %s appears twice: remove one of the two", v.flag.Line, v.flag.Value)
+				return fmt.Errorf("line %d: the key `%s` appears twice: remove one of the two", v.flag.Line, v.flag.Value)
 			}
 		}
 		nodes := []*yaml.Node{n.Content[i+1]}
@@ -96,12 +96,12 @@ func (f *flags) UnmarshalYAML(n *yaml.Node) error {
 				return err
 			}
 			if len(choice) == 0 {
-				return fmt.Errorf("line %d: the list is empty: remove the key %s", c.Line, v.flag.Value)
+				return fmt.Errorf("line %d: the list is empty: remove the key `%s`", c.Line, v.flag.Value)
 			}
 			v.choices = append(v.choices, choice)
 		}
 		if len(v.choices) == 0 {
-			return fmt.Errorf("line %d: the key %s has no values: add a value, or remove the key", v.flag.Line, v.flag.Value)
+			return fmt.Errorf("line %d: the key `%s` has no values: add a value, or remove the key", v.flag.Line, v.flag.Value)
 		}
 		*f = append(*f, v)
 	}
@@ -150,7 +150,7 @@ func placed(path, msg string) error {
 	msg = strings.TrimPrefix(msg, "yaml: ")
 	if i := strings.Index(msg, " not found in type "); i >= 0 {
 		before, key, _ := strings.Cut(msg[:i], "field ")
-		msg = before + "unknown key " + key
+		msg = before + "unknown key `" + key + "`"
 		if hint := catalog.Nearest(key, keys()); hint != "" {
 			msg += fmt.Sprintf(" (did you mean %s?)", hint)
 		}
