@@ -131,7 +131,7 @@ func (v Value) Into(dst any) error { return json.Unmarshal(v.JSON, dst) }
 type Event struct {
 	Index    int64    `rec:"index" is:"int" doc:"position of the event in the history, counted from 0 (events in the log file of a party do not have this field)"`
 	Time     int64    `rec:"time" is:"int, ns" doc:"time since the start of the run, measured with CLOCK_MONOTONIC; all processes of the run count from the same start"`
-	Process  Process  `rec:"process" is:"int or string" doc:"for an operation: the process number of the client (after an operation with unknown outcome, the client changes to a new number). For a notice (an event that is not part of an operation): the name of the party"`
+	Process  Process  `rec:"process" is:"int or string" doc:"for an operation: the process number of the client (after an operation with unknown outcome, the client changes to a new number). For a notice (an event that is not part of an operation): the name of the party that recorded the notice (a client, the controller, ...)"`
 	Type     Type     `rec:"type" is:"string" doc:"~invoke~: an operation begins. ~ok~: the operation happened. ~fail~: the operation certainly did not happen. ~info~: the outcome of the operation is unknown, or the event is a notice"`
 	F        string   `rec:"f" is:"string" doc:"the name of the operation or notice: see the next table"`
 	Value    Value    `rec:"value" is:"any" doc:"for a read or write: ~{base, new}~. ~base~ is the value that the client read, ~new~ is the value that the client writes. For other events: see the next table"`

@@ -84,7 +84,7 @@ func (l *locker) ofSession(n line, at int64) error {
 	case n.Notice == noteRenewing && n.N > 0:
 		return l.starts(n, func() (func(line, int64) error, error) { return l.renewingSession(n.Lease) })
 	}
-	return breach("the adapter sent the notice %q for lease %q: the notice is unknown, or lacks the field n", n.Notice, n.Lease)
+	return breach("the adapter sent the notice %q for lease %q: the notice is unknown, or its field n is missing or not greater than 0", n.Notice, n.Lease)
 }
 
 func (l *locker) renewingSession(lease string) (func(line, int64) error, error) {

@@ -116,7 +116,7 @@ func optimisticSpecs() []backends.Spec {
 	noID := of("sql-optimistic-noid", "no lock: the client reads the row's version, and the database applies the update to every row with this version (the id is missing in the condition)", byNoID)
 	noID.Notes = "This lock is flawed on purpose: WHERE version = v without an id also updates rows of other locks. To see this error, run with several locks (--locks 2)."
 	cas := of("sql-value-cas", "no lock: the client reads the row's value, and the database applies the update only if the row still has this value", byValue)
-	cas.Notes = "If other clients change the value and then change it back (A, B, A), the value looks as if it had never changed. So other data that must fit the value, for example a count of its changes, may become wrong."
+	cas.Notes = "If other clients change the value and then change it back (A, B, A), the value looks as if it had never changed. So other data that must agree with the value, for example a count of its changes, may become wrong."
 	return []backends.Spec{
 		of("sql-optimistic", "no lock: the client reads the row's version, and the database applies the update only if the row still has this version", byVersion),
 		noID, cas, stamp,

@@ -34,7 +34,7 @@ type flaw string
 const (
 	readersIgnoreWriters flaw = "a reader gets the lock although a writer that came earlier waits for the lock or holds the lock"
 	writersIgnoreReaders flaw = "a writer gets the lock although readers hold it"
-	downgradeLetsIn      flaw = "a writer downgrades to a reader, is now at the end of the queue behind waiting writers, and still writes"
+	downgradeLetsIn      flaw = "a writer that has downgraded to a reader may still write, although other writers wait before it in the queue"
 )
 
 // Kinds of nodes.

@@ -26,8 +26,8 @@ func Adapters(before, machine string, measured map[string]Measured) string {
 
 // adaptersIntro explains the first table of the page.
 const adaptersIntro = `This page shows how lock libraries of Python, Java, PHP, Node and Go behave under faults. Each library runs through its
-[adapter](adapters.md), with its own defaults, and each run has three clients. The first table has a row for each variant (a library with
-certain options and calls) under each discipline and fault. [faults.md](faults.md) explains the faults. The fault ` + "`" + `none` + "`" + ` means a run without a fault. The
+[adapter](adapters.md), with its own defaults, and each run has three clients. The first table has a row for each combination of a variant (a library with
+certain options and calls), a discipline and a fault. [faults.md](faults.md) explains the faults. The fault ` + "`" + `none` + "`" + ` means a run without a fault. The
 discipline is the rule by which a client stops using the lock: under ` + "`" + `told` + "`" + ` at the library's loss signal, under ` + "`" + `obey` + "`" + ` at the deadline of its lease
 ([semantics.md](semantics.md#disciplines)). A library without a loss signal has no rows for ` + "`" + `told` + "`" + `. `
 

@@ -44,8 +44,8 @@ func (p *page) measured(rows []libraryRow, before, machine string) {
 }
 
 // librariesIntro explains the first table of the page.
-const librariesIntro = `This page shows how published lock libraries behave under faults. The first table has a row for each variant (a library with certain
-options and calls) under each discipline and fault. [faults.md](faults.md) explains the faults. The fault ` + "`" + `none` + "`" + ` means a run without a fault. The
+const librariesIntro = `This page shows how published lock libraries behave under faults. The first table has a row for each combination of a variant (a library with certain
+options and calls), a discipline and a fault. [faults.md](faults.md) explains the faults. The fault ` + "`" + `none` + "`" + ` means a run without a fault. The
 discipline is the rule by which a client stops using the lock: under ` + "`" + `told` + "`" + ` at the library's loss signal, under ` + "`" + `obey` + "`" + ` at the deadline of its lease, under
 ` + "`" + `trusting` + "`" + ` never ([semantics.md](semantics.md#disciplines)). `
 

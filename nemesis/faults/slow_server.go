@@ -23,7 +23,7 @@ const (
 func slowServer() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "slow-server", Doc: "stops a server (SIGSTOP) and resumes it (SIGCONT) again and again, so that the server runs only part of the time",
-		Proven: "At the first stop, every thread of the server is in state T (stopped).",
+		Proven: "When lockstorm stops the server for the first time, every thread of the server is in state T (stopped).",
 		End:    "lockstorm resumes the server, and reports how many times the server was stopped.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Fault: SlowServer{},
 		Params: nemesis.ServerParams("1.5ttl", "3ttl", "1",
