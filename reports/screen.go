@@ -61,7 +61,11 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 	s.Verdict = fmt.Sprintf("No violation was found in a run with %s of the lock and %s.", checker.Count(r.Stats["grants"], "grant"), checker.Count(effective, "fault"))
 	s.Kind = "A single passing run proves little: other seeds and other faults may show a violation."
 	if effective == 0 {
-		s.Verdict = fmt.Sprintf("No violation was found in a run with %s of the lock and no fault.", checker.Count(r.Stats["grants"], "grant"))
+		fault := "no fault"
+		if r.Stats["faults_injected"] > 0 {
+			fault = "no fault that took effect"
+		}
+		s.Verdict = fmt.Sprintf("No violation was found in a run with %s of the lock and %s.", checker.Count(r.Stats["grants"], "grant"), fault)
 		s.Kind = "No fault took effect, so the run does not show how the lock behaves under faults."
 	}
 	if n, most := r.Stats["unplanned_stalls"], r.Stats["unplanned_stall_max_ns"]; r.TTL > 0 && most > r.TTL/10 {

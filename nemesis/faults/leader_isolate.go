@@ -77,6 +77,9 @@ func (LeaderIsolate) Inject(ctx context.Context, w nemesis.World, t nemesis.Targ
 			with = append(with, c.Name())
 		}
 	}
+	if len(with) == 0 {
+		with = []string{"no client"}
+	}
 	broke := "are cut"
 	if mode := t.Params[paramMode]; mode != modeCut && mode != "" {
 		broke = "are broken by " + mode

@@ -73,7 +73,10 @@ func (QuorumLoss) Inject(ctx context.Context, w nemesis.World, t nemesis.Target)
 			return text, err
 		}
 		leader, err := somebodyLeads(ctx, w)
-		return fmt.Sprintf("%s; %s became the leader after %v", text, leader, time.Duration(w.Now()-since).Round(time.Millisecond)), err
+		if err != nil {
+			return text, err
+		}
+		return fmt.Sprintf("%s; %s became the leader after %v", text, leader, time.Duration(w.Now()-since).Round(time.Millisecond)), nil
 	}
 	if err != nil {
 		return e, err

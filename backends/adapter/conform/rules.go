@@ -197,14 +197,20 @@ func (x *bench) settles(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if got, err := access.Read(ctx, register); err != nil || got != i {
-			return fmt.Errorf("a new holder must read %d, the last value written (0 at the start), but it read %d (error of the read: %w)", i, got, cmp.Or(err, errors.New("no error")))
+		switch got, err := access.Read(ctx, register); {
+		case err != nil:
+			return fmt.Errorf("a new holder failed to read the data: %w", err)
+		case got != i:
+			return fmt.Errorf("a new holder must read %d, the last value written (0 at the start), but it read %d", i, got)
 		}
 		if err := access.Write(ctx, register, i, i+1); err != nil {
 			return fmt.Errorf("a holder of the lock failed to write its data: %w", err)
 		}
-		if got, err := access.Read(ctx, register); err != nil || got != i+1 {
-			return fmt.Errorf("a client wrote %d, but then read %d (error of the read: %w)", i+1, got, cmp.Or(err, errors.New("no error")))
+		switch got, err := access.Read(ctx, register); {
+		case err != nil:
+			return fmt.Errorf("a client wrote its data, but then failed to read the data: %w", err)
+		case got != i+1:
+			return fmt.Errorf("a client wrote %d, but then read %d", i+1, got)
 		}
 		if err := lease.Release(ctx); err != nil {
 			return fmt.Errorf("a client failed to release the lock: %w", err)
@@ -228,8 +234,11 @@ func (x *bench) calls(ctx context.Context) error {
 	}
 	asks := slices.Contains(x.about.Calls, backends.CallAsk)
 	if asks {
-		if held, err := lease.(backends.Asker).Held(ctx); err != nil || !held {
-			return fmt.Errorf("the client held the lock, but the adapter answered the request `ask` with `held: %t` (error of the request: %w)", held, cmp.Or(err, errors.New("no error")))
+		switch held, err := lease.(backends.Asker).Held(ctx); {
+		case err != nil:
+			return fmt.Errorf("the client held the lock, but the request `ask` failed: %w", err)
+		case !held:
+			return errors.New("the client held the lock, but the adapter answered the request `ask` with `held: false`")
 		}
 	}
 	if err := lease.Release(ctx); err != nil {
