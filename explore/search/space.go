@@ -45,6 +45,7 @@ type Space struct {
 	faults  []nemesis.Spec
 	options []catalog.Param // of the lock, that are varied
 	loads   []string
+	mode    string // the workload that uses what only locks of this model have, as readers; of others the plain one
 	points  []string
 	own     []string            // points of the lock
 	many    bool                // three servers or more hold data: a majority decides
@@ -100,6 +101,10 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Spac
 		if !slices.Contains(blameless, w.Name) && s.possible(func(c *harness.Config) { c.Workload = w.Name }) { // it measures, and touches no data
 			s.loads = append(s.loads, w.Name)
 		}
+	}
+	s.mode = plainLoad
+	if of := map[string]string{history.ModelReadWrite: "rwlock", history.ModelReentrant: reentrant}[b.Model.Kind]; slices.Contains(s.loads, of) {
+		s.mode = of
 	}
 	if len(s.faults) == 0 {
 		return nil, &harness.Error{Code: code, Err: fmt.Errorf("the settings `only` and `without` leave no fault that can be injected into runs of %s on this machine: name other faults in `only` or in `without`", base.Backend)}

@@ -13,15 +13,24 @@ import (
 	"github.com/lockstorm/lockstorm/points"
 )
 
-// sweep is what is tried before anything is varied: all faults as they are by default, and those of servers at most of them, where a majority
-// decides; several locks without a fault; what a lock that extends its own leases has to stand; and then the faults at each of the lock's own
-// points, or, where it names none, at one of its first messages.
+// sweep is what is tried before anything is varied: what only locks of this model have; all faults as they are by default, and those of servers
+// at most of them, where a majority decides; the other workloads and several locks without a fault; what a lock that extends its own leases has
+// to stand; and then the faults at each of the lock's own points, or, where it names none, at one of its first messages.
 func (s *Space) sweep() (all []Genome) {
 	first := s.grouped("", "")
 	if s.many {
 		first = append(first, s.grouped("nodes", nemesis.RoleMajority)...)
 	}
-	all = append(merged(first), Genome{Locks: severalLocks}, Genome{Locks: manyLocks, Workload: Gene{plainLoad, map[string]string{"hold": "0.5ttl"}}})
+	if s.mode != plainLoad {
+		all = append(all, Genome{Workload: Gene{Name: s.mode}})
+	}
+	all = append(all, merged(first)...)
+	for _, load := range s.loads {
+		if load != plainLoad && load != s.mode {
+			all = append(all, Genome{Workload: Gene{Name: load}})
+		}
+	}
+	all = append(all, Genome{Locks: severalLocks}, Genome{Locks: manyLocks, Workload: Gene{plainLoad, map[string]string{"hold": "0.5ttl"}}})
 	if s.renews {
 		all = append(all, s.renewed()...)
 	}
@@ -153,7 +162,7 @@ func (s *Space) Swept(rnd *rand.Rand, of Genome) (Genome, bool) {
 		g.Clients, g.Locks = cmp.Or(g.Clients, mostClients-rnd.IntN(3)), cmp.Or(g.Locks, 1)
 		g.Time = cmp.Or(g.Time, (3 * s.ttl).Round(100*time.Millisecond))
 		if g.Workload.Name == "" {
-			g.Workload = Gene{Name: plainLoad}
+			g.Workload = Gene{Name: pick(rnd, []string{plainLoad, s.mode})}
 		}
 		return g
 	})
