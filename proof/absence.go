@@ -139,7 +139,7 @@ func (s *scene) refusedValid(c Claim) (story []string, err error) {
 		refused = refused || (e.Party == history.PartyRegister && e.Grant == g.ID && e.Error == history.ErrStaleToken && e.Time == c.From)
 	}
 	if c.Class != defect {
-		return nil, fmt.Errorf("a refusal of the newest grant is a %s, but the finding has the class %s", defect, c.Class)
+		return nil, fmt.Errorf("the fence refused a request of the newest grant: this is a %s, but the finding has the class %s", defect, c.Class)
 	}
 	if !refused || (s.Leased() && c.From >= g.RunsOut(s.Run.Tolerance)) {
 		return nil, fmt.Errorf("the events do not show that the fence refused a request under grant %s at the time of the finding, while the lease of this grant was still running", g.ID)

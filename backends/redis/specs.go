@@ -70,7 +70,7 @@ func redlockSpecs() []backends.Spec {
 		},
 		{
 			Name: "redlock-watchdog", Doc: "like redlock, but with a watchdog that extends the lease every third of its time to live",
-			Notes:      "redlock-watchdog has the same weaknesses as redlock. An extension of the lease succeeds only if a majority of the nodes confirms the extension before the new deadline.",
+			Notes:      "redlock-watchdog has the same weaknesses as redlock. Each extension gives the lease a new deadline. The extension succeeds only if a majority of the nodes confirms it before this new deadline.",
 			Topologies: topologies, Voters: true, Renews: true, Open: openRedlock(func(r *redlock) { r.renews = true }),
 		},
 		{

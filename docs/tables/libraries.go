@@ -214,7 +214,7 @@ var explanations = []explanation{
 	{"redislock, Sentinel; rueidislock, Sentinel", "leader-isolate", nil, "new master", sectionReplaced, ""},
 	{"redsync WithFailFast", "none", nil, "late deletion", "redsync WithFailFast: a failed try deletes the keys of the next try", ""},
 	{"client-go", "partition-client", nil, "told after the end of the lease", "client-go 0.37.2: with ReleaseOnCancel, a leader without a network learns of its loss after its lease has expired", ""},
-	{"client-go", "client-pause", nil, "a paused leader releases the next leader's lease", "client-go 0.34.0 and later: a leader that was paused gives up the lease of the next leader", ""},
+	{"client-go", "client-pause", nil, "a paused leader releases the next leader's lease", "client-go 0.34.0 and later: a leader that was paused releases the lease of the next leader", ""},
 	{"certmagic", "client-kill", []string{blocks}, "lock file kept fresh", sectionKeptFresh, ""},
 	{"certmagic", "client-pause", []string{"foreign-release"}, "lock file kept fresh", sectionKeptFresh, ""},
 	{"certmagic", "", nil, "held lock taken for stale", "certmagic 0.25.0: a waiting client treats a held lock as stale and takes it", ""},
