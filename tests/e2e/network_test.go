@@ -49,12 +49,12 @@ func TestRedlockWithoutAMajority(t *testing.T) {
 func TestFailoverIsExplained(t *testing.T) {
 	t.Parallel()
 	wants := []string{"redis-1 died of SIGKILL", "redis-1 is killed.", "was promoted", " is first seen as master", "the key ", " was never on redis-"}
-	for try := range 3 { // on a busy host something else may be worse, and be told first
+	for try := range 3 { // on a busy host something else may be worse, and be told first, or nobody asks for the lost lock in time
 		dir := filepath.Join(t.TempDir(), "run")
 		done := turn(t, try)
 		code, out := carryOut(t, strings.Fields("run --backend redis-sentinel --nemesis failover-kill --seed 9 --out "+dir)...)
 		done()
-		if code != 1 && code != harness.ExitUnknown {
+		if code != harness.ExitViolation && code != harness.ExitUnknown && code != harness.ExitPass {
 			t.Fatalf("exit %d\n%s", code, out)
 		}
 		missing := slices.DeleteFunc(slices.Clone(wants), func(want string) bool { return strings.Contains(out, want) })
