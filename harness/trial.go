@@ -112,11 +112,11 @@ func ParseTrial(cat *Catalogue, path string, b []byte, version string) (*Trial, 
 	if err := json.Unmarshal(b, &saved); err != nil {
 		return nil, usage(fmt.Errorf("%s: %w", path, err))
 	}
-	if saved.Schema == TrialSchema && saved.Plan == nil {
-		return nil, usage(fmt.Errorf("%s has no field \"plan\", so no run can be repeated from it: name the trial.json of a run", path))
-	}
 	if saved.Schema != TrialSchema {
 		return nil, usage(fmt.Errorf("%s has schema %d, but this version of lockstorm reads only schema %d: use the version of lockstorm that wrote the file", path, saved.Schema, TrialSchema))
+	}
+	if saved.Plan == nil {
+		return nil, usage(fmt.Errorf("%s has no field \"plan\", so no run can be repeated from it: name the trial.json of a run", path))
 	}
 	saved.Config.Version = version
 	r, err := complete(cat, saved.Config)

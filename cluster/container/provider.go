@@ -108,8 +108,11 @@ func (p *Provider) Here(t cluster.Topology) error {
 		if err == nil {
 			_, err = d.here(ctx, p.o.Images, i)
 		}
-		if err != nil {
+		if errors.Is(err, errNotHere) {
 			return fmt.Errorf("%w (you need not do anything: a run with --provider container pulls or builds missing images before it starts the servers)", err)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -84,6 +84,12 @@ func TestSweep(t *testing.T) {
 			if len(g.Faults) > 1 {
 				together++
 			}
+			for _, kind := range kinds {
+				of := slices.IndexFunc(g.Faults, func(f Gene) bool { spec, err := s.cat.Nemeses.Get(f.Name); return err == nil && kind.has(spec) })
+				if of >= 0 && len(g.Faults) > kind.atOnce {
+					t.Errorf("%s: %d faults in a run that has %s: %s", backend, len(g.Faults), g.Faults[of].Name, g)
+				}
+			}
 			if locks[g.Locks] = true; g.Workload.Params["hold"] == "2.5ttl" {
 				long++
 			}

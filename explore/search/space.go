@@ -10,7 +10,6 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/points"
 )
@@ -30,10 +29,6 @@ func (s *Space) longest() time.Duration { return max(5*s.ttl, 5*time.Second) }
 // what takes less time than its clients' clocks differ.
 var blameless = []string{"handoff", "two-locks", "job"}
 
-// reentrant asks twice as the same owner. A lock that is not made for it may let go of the first grant when it refuses the second: who
-// identifies each grant on its own, as most libraries do by default, never sees that.
-const reentrant = "reentrant"
-
 // fixed are parameters of workloads that change what is asked of the lock, or how it must be used.
 var fixed = []string{"bound", "token", "pair", "fence"}
 
@@ -45,7 +40,7 @@ type Space struct {
 	faults  []nemesis.Spec
 	options []catalog.Param // of the lock, that are varied
 	loads   []string
-	mode    string // the workload that uses what only locks of this model have, as readers; of others the plain one
+	mode    string // the workload that is for locks of this model, as that with readers; where there is none, the plain one
 	points  []string
 	own     []string            // points of the lock
 	many    bool                // three servers or more hold data: a majority decides
@@ -76,7 +71,7 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Spac
 	if err != nil {
 		return nil, err
 	}
-	s := &Space{cat: cat, base: base, ttl: t.Config.TTL}
+	s := &Space{cat: cat, base: base, ttl: t.Config.TTL, mode: plainLoad}
 	var requests []string
 	if topology, err := cat.Topologies.Get(t.Config.Topology); err == nil {
 		data := 0
@@ -95,16 +90,17 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Spac
 	}
 	code := s.allowed(choice.Only, choice.Without)
 	for _, w := range cat.Workloads.All() {
-		if w.Name == reentrant && b.Model.Kind != history.ModelReentrant {
+		// A lock that is not reentrant may let go of the first grant when it refuses the second: who identifies each grant on its own, as most
+		// libraries do by default, never sees that.
+		if w.Model != "" && w.Model != b.Model.Kind {
 			continue
 		}
 		if !slices.Contains(blameless, w.Name) && s.possible(func(c *harness.Config) { c.Workload = w.Name }) { // it measures, and touches no data
 			s.loads = append(s.loads, w.Name)
+			if w.Model != "" || slices.Contains(w.Models, b.Model.Kind) {
+				s.mode = w.Name
+			}
 		}
-	}
-	s.mode = plainLoad
-	if of := map[string]string{history.ModelReadWrite: "rwlock", history.ModelReentrant: reentrant}[b.Model.Kind]; slices.Contains(s.loads, of) {
-		s.mode = of
 	}
 	if len(s.faults) == 0 {
 		return nil, &harness.Error{Code: code, Err: fmt.Errorf("the settings `only` and `without` leave no fault that can be injected into runs of %s on this machine: name other faults in `only` or in `without`", base.Backend)}

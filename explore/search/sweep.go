@@ -85,9 +85,9 @@ func (s *Space) grouped(param, value string) (lists [][]Genome) {
 		slices.SortStableFunc(genes, func(a, b Gene) int { return cmp.Compare(rank(a), rank(b)) })
 		var list []Genome
 		runs := (len(genes) + kind.atOnce - 1) / kind.atOnce
-		for i := range runs {
+		for first := range runs {
 			var g Genome
-			for ; i < len(genes); i += runs {
+			for i := first; i < len(genes); i += runs {
 				g.Faults = append(g.Faults, genes[i])
 			}
 			if s.possible(func(c *harness.Config) { c.Nemesis = g.Config(s.base).Nemesis }) {

@@ -80,6 +80,7 @@ func TestReplayRefuses(t *testing.T) {
 		"":               "it is not a run directory",
 		"{":              "unexpected end of JSON",
 		`{"schema": 99}`: "this version of lockstorm reads only schema 1",
+		`{"schema": 1}`:  "has no field \"plan\"",
 		`{"schema":1,"config":{"backend":"melted","provider":"auto","fencing":"both","discipline":"obey","workload":"counter","clients":1,"locks":1,"time_ns":1000000000},"plan":{}}`:                                               "unknown backend",
 		`{"schema":1,"config":{"backend":"redis-lua","provider":"auto","fencing":"both","discipline":"obey","workload":"counter","clients":1,"locks":1,"time_ns":1000000000},"plan":{"requests":[{"fault":"melt","spec":"melt"}]}}`: "belongs to another configuration",
 	} {
