@@ -9,9 +9,18 @@ import (
 )
 
 // WhyReleasedLate is why a release came when its grant was over: what held its client up, or
-// its request, until the store had carried it out.
+// its request, until the store had carried it out; else another late release that may have taken the lock of
+// its grant away.
 func (in Causes) WhyReleasedLate(r facts.ForeignRelease) checker.Cause {
-	return delayed(in.CauseOf(r.By, r.Release.End()), r.Release.Start(), r.By.DeadlineAt(r.Release.Start()))
+	why := delayed(in.CauseOf(r.By, r.Release.End()), r.Release.Start(), r.By.DeadlineAt(r.Release.Start()))
+	if why != checker.NoCause {
+		return why
+	}
+	// It came in time, and found another client's lock: its own must have been freed before.
+	if freed, ok := in.mayBeFreedBy(facts.Overlap{First: r.By, Second: r.Victim, Span: history.Interval{From: r.Victim.From(), To: r.Release.End()}}); ok {
+		return freed
+	}
+	return why
 }
 
 // FreedBy is the release that took the lock of a grant away, as the cause of what came

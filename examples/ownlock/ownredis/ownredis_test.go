@@ -2,6 +2,7 @@ package ownredis_test
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,8 +30,17 @@ func TestSuite(t *testing.T) {
 	if code != harness.ExitPass && code != harness.ExitUnknown {
 		t.Errorf("exit code %d\n%s", code, text)
 	}
-	code, text = said("suite", "lockstorm.yaml", "--replace", ownredis.Name+"="+ownredis.Bug, "--out", filepath.Join(dir, "red"))
-	if code != harness.ExitViolation || !strings.Contains(text, "violation: late-release") || !strings.Contains(text, "; cause: ") {
-		t.Errorf("exit code %d\n%s", code, text)
+	// A busy host may hold clients up by about as long as a lease lasts. Then the damage that is told first may have a cause that no
+	// record can prove, so the explanation is asked for in one of three runs. The violation is asked for in each.
+	for try := 1; ; try++ {
+		code, text = said("suite", "lockstorm.yaml", "--replace", ownredis.Name+"="+ownredis.Bug, "--out", filepath.Join(dir, fmt.Sprintf("red%d", try)))
+		switch {
+		case code != harness.ExitViolation || !strings.Contains(text, "violation: late-release"):
+			t.Fatalf("exit code %d\n%s", code, text)
+		case strings.Contains(text, "; cause: "):
+			return
+		case try == 3:
+			t.Fatalf("no cause in three runs\n%s", text)
+		}
 	}
 }
