@@ -137,7 +137,7 @@ func (b *board) add(key string, value []byte) error {
 	}
 	t, machine, attempt, err := parseKey(rest)
 	if err == nil && (t.Cell < 0 || t.Cell >= len(b.m.Definition.Cells)) {
-		err = fmt.Errorf("the suite of the campaign has no cell with the number %d", t.Cell)
+		err = fmt.Errorf("the suite of the campaign has no cell (a backend under faults) with the number %d", t.Cell)
 	}
 	if err != nil {
 		return fmt.Errorf("the queue of the campaign contains the outcome of a run under the key %[2]q, but campaign %[1]s has no run with this key: %[3]w", b.m.Name, key, err)

@@ -221,10 +221,10 @@ func (c *Campaign) fetch(ctx context.Context, r *Result, dir string) error {
 	if r.Object != "" {
 		o, err := c.runs.Get(ctx, r.Object)
 		if err != nil {
-			return fmt.Errorf("cannot fetch the files of the run of cell %s, seed %d, from the queue of the campaign: %w", r.Outcome.Cell, r.Outcome.Seed, c.q.Explain(err))
+			return fmt.Errorf("cannot fetch the files of a run (cell %s, seed %d) from the queue of the campaign: %w", r.Outcome.Cell, r.Outcome.Seed, c.q.Explain(err))
 		}
 		if err := errors.Join(unpack(o, dir), o.Close()); err != nil {
-			return fmt.Errorf("cannot unpack the files of the run of cell %s, seed %d: %w", r.Outcome.Cell, r.Outcome.Seed, err)
+			return fmt.Errorf("cannot unpack the files of a run (cell %s, seed %d): %w", r.Outcome.Cell, r.Outcome.Seed, err)
 		}
 	}
 	if err := files.WriteJSON(filepath.Join(dir, gate.OutcomeFile), r.Outcome); err != nil {

@@ -81,7 +81,7 @@ func Open(ctx context.Context, q *queue.Queue, name string) (*Campaign, error) {
 		b, err = c.runs.GetBytes(ctx, manifestName)
 	}
 	if errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil, fmt.Errorf("campaign %s is not complete, because campaign start was interrupted: run campaign start again with the same arguments", name)
+		return nil, fmt.Errorf("campaign %s is not complete, because the command campaign start was interrupted: repeat this command with the same arguments", name)
 	}
 	if err != nil {
 		return nil, q.Explain(err)

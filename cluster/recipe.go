@@ -151,7 +151,7 @@ func (r Recipe) valid() error {
 	case r.Ready == nil:
 		return errors.New("the field `Ready` is missing: set it to a function that checks that the server answers")
 	case r.Embedded != nil && r.EmbeddedVersion == "":
-		return errors.New("the field `EmbeddedVersion` is empty: set it to the version of the embedded server, which the record must name")
+		return errors.New("the field `EmbeddedVersion` is empty: set it to the version of the embedded server, because the record must name this version")
 	}
 	return errors.Join(r.validPorts(), r.validTemplates())
 }

@@ -166,7 +166,7 @@ func (r *resolved) workloadSettings() (err error) {
 
 func (r *resolved) combination() error {
 	if len(r.Nemesis) > 1 && slices.Contains(r.Nemesis, "none") {
-		return errors.New("--nemesis none means a run without faults: remove it, or remove the other --nemesis flags")
+		return errors.New("--nemesis none means a run without faults: remove --nemesis none, or remove the other --nemesis flags")
 	}
 	if !slices.Contains(r.backend.Topologies, r.Topology) {
 		return fmt.Errorf("backend %s does not run on topology %s: choose one of %s", r.Backend, r.Topology,

@@ -173,7 +173,7 @@ func (s *session) awaitDone(bound context.Context, clients []*client) {
 			return
 		case <-said.C:
 			deadline, _ := bound.Deadline()
-			s.progress.note(fmt.Sprintf("recovery test: some clients (at most %[1]d) have not acquired every lock yet; lockstorm waits for them for another %[2]v at most",
+			s.progress.note(fmt.Sprintf("recovery test: some clients (at most %[1]d) have not acquired every lock yet; lockstorm waits at most %[2]v longer for these clients",
 				len(clients)-i, time.Until(deadline).Round(time.Second)))
 		}
 	}

@@ -143,10 +143,10 @@ func TestAFaultThatHitsNobody(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	same(t, record, "fail fault in the time for this fault, no client reached the point acquired as often as required (parameter nth=2)", `fail fault the node "n9" is not running at this moment, so the fault cannot hit it`, "fail fault at this moment no node matches the parameter nodes, so the fault has no target")
+	same(t, record, "fail fault before the time limit of this fault, no client reached the point acquired as often as required (parameter nth=2)", `fail fault the node "n9" is not running at this moment, so the fault cannot hit it`, "fail fault at this moment no node matches the parameter nodes, so the fault has no target")
 	any := Step{Tied: true, Nth: 1, Until: time.Millisecond.Nanoseconds()}
 	record, _, _ = carryOut(t, nil, with(func(s *Spec) { s.Whom, s.Gates = Clients, true }), any) // checked above
-	same(t, record, "fail fault in the time for this fault, no client reached any point as often as required (parameter nth=1)")
+	same(t, record, "fail fault before the time limit of this fault, no client reached any point as often as required (parameter nth=1)")
 }
 
 // A step of a fault that is not in the catalogue is the error of the run.

@@ -42,7 +42,7 @@ func TimeParams(length, every string) []catalog.Param {
 	p := []catalog.Param{{Name: paramEvery, Default: every, Doc: "planned time from the start of one injection to the start of the next"}}
 	if length != AtOnce {
 		p = append(p, catalog.Param{Name: paramFor, Default: length, Doc: "how long each injection of the fault lasts: a duration or a multiple of the ttl"},
-			catalog.Param{Name: paramUntil, Doc: "`granted`: the fault ends as soon as another client is granted the lock, but at the latest after the time `for` (default: the fault ends after the time `for`)"})
+			catalog.Param{Name: paramUntil, Doc: "`granted`: the fault ends as soon as another client is granted the lock, but at the latest after the time that the parameter `for` gives (default: the fault ends only after this time)"})
 	}
 	return append(p, catalog.Param{Name: paramWhile, Doc: "the number of an earlier fault in the same command (1 is the first fault): the fault acts only while that earlier fault is active (default: at any time)"})
 }

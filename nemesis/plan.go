@@ -146,7 +146,7 @@ func checkWhile(c *Catalogue, in Input, number, index int) error {
 		return err
 	}
 	if !other.lasts(v) {
-		return fmt.Errorf("while=%d: the fault %s has no duration, so no other fault can act while it is active", number, in.Specs[number-1])
+		return fmt.Errorf("while=%d: the fault %s has no duration, so no other fault can act during this fault", number, in.Specs[number-1])
 	}
 	if why := other.WhyNot(in.Setting); why != "" {
 		return fmt.Errorf("while=%d: the fault %s cannot work in this run: %s", number, other.Name, why)

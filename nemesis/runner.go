@@ -124,7 +124,7 @@ func (r *Runner) meet(ctx context.Context, f history.Fault, st Step) (*Hit, bool
 	for {
 		gone, err := r.beside(within, st.While)
 		if err != nil {
-			r.miss(f, fmt.Errorf("this fault acts only if fault number %d is active and a client meanwhile reaches %s as often as required (parameter nth=%d), but this did not happen in time", st.While, st.where(), max(st.Nth, 1)))
+			r.miss(f, fmt.Errorf("this fault needs an active fault number %d, and during that fault a client must reach %s as often as required (parameter nth=%d). This did not happen before the time limit", st.While, st.where(), max(st.Nth, 1)))
 			return nil, false
 		}
 		if !st.Tied {
@@ -194,7 +194,7 @@ func (r *Runner) arm(ctx context.Context, f history.Fault, st Step) (*Hit, bool)
 	defer cancel()
 	hit, err := r.World.Arm(armed, armOf(st))
 	if err != nil {
-		r.miss(f, fmt.Errorf("in the time for this fault, no client reached %s as often as required (parameter nth=%d)", st.where(), st.Nth))
+		r.miss(f, fmt.Errorf("before the time limit of this fault, no client reached %s as often as required (parameter nth=%d)", st.where(), st.Nth))
 		return nil, false
 	}
 	return hit, true

@@ -57,7 +57,7 @@ func (s *scene) overtaken(c Claim) (story []string, err error) {
 		}
 	}
 	if n == 0 || g.Acquire.Start() != c.From || g.From() != c.To {
-		return nil, fmt.Errorf("the events do not show that, at the times in the finding, a client with a later request got lock %[2]s before the client of grant %[1]s", g.ID, g.Lock)
+		return nil, fmt.Errorf("the finding says that a client with a later request got lock %[2]s before the client of grant %[1]s, but the events do not show this at the times in the finding", g.ID, g.Lock)
 	}
 	return []string{fmt.Sprintf("%s waited for lock %s from %s to %s; meanwhile clients that had asked later got the lock first (grants: %d).", g.Client, g.Lock, seconds(c.From), seconds(c.To), n)}, none(c)
 }
@@ -142,7 +142,7 @@ func (s *scene) refusedValid(c Claim) (story []string, err error) {
 		return nil, fmt.Errorf("the fence refused a request of the newest grant: this is a %s, but the finding has the class %s", defect, c.Class)
 	}
 	if !refused || (s.Leased() && c.From >= g.RunsOut(s.Run.Tolerance)) {
-		return nil, fmt.Errorf("the events do not show that the fence refused a request under grant %s at the time of the finding, while the lease of this grant was still running", g.ID)
+		return nil, fmt.Errorf("the finding says that the fence refused a request under grant %s while the lease of this grant was still running, but the events do not show this at the time of the finding", g.ID)
 	}
 	for _, o := range s.ByLock[g.Lock] {
 		if o != g && o.Granted() && o.Sent() <= c.From && o.From() >= g.Sent() {

@@ -56,7 +56,7 @@ func (s *scene) lost(c Claim) (span history.Interval, err error) {
 		kinds = append(kinds, history.FRead)
 	}
 	if e = at(s.logged(of[1].ID), c.To, kinds...); e == nil || w == nil || w.Index >= e.Index {
-		return span, errors.New("the events do not show that the register accepted the two requests of the finding at the times and in the order of the finding")
+		return span, errors.New("the events do not show that the register accepted the two requests of the finding at the times and in the order that the finding gives")
 	}
 	if w.Register != e.Register || w.Lock != e.Lock {
 		return span, errors.New("the two requests were sent to different registers, but the finding needs two requests to the same register")
@@ -123,7 +123,7 @@ func (s *scene) replaced(c Claim, a, b *history.Grant) error {
 	w, wRead := find(a, c.From)
 	e, eRead := find(b, c.To)
 	if w == nil || e == nil || !wRead || !eRead || w.Invoke.Register != e.Invoke.Register || w.Invoke.Value.Base != e.Invoke.Value.Base {
-		return errors.New("the events do not show two acknowledged writes that replaced the same value of a register, after each client had read this value")
+		return errors.New("the finding needs two acknowledged writes that replaced the same value of a register, and both clients must have read this value before: the events do not show this")
 	}
 	return s.lossClass(c, w.Return, e.Return)
 }

@@ -86,14 +86,14 @@ func TestClaims(t *testing.T) {
 		{"no bound", strings.Replace(tries, "bounds=try:10ms", "", 1) + "20ms 1 c1 fail try-acquire lock=L grant=a error=busy\n", try, "within the time limit"},
 
 		{"late notice", strings.Replace(strings.Replace(late, "110ms", "48ms", 1), "112ms", "50ms", 1), notice, ""},
-		{"never told", strings.Replace(strings.Replace(late, "110ms", "48ms", 1), "112ms", "50ms", 1), rule(notice, "no-notice"), "no-notice for a holder that was never told"},
+		{"never told", strings.Replace(strings.Replace(late, "110ms", "48ms", 1), "112ms", "50ms", 1), rule(notice, "no-notice"), "no-notice if the holder was never told"},
 		{"to one client", strings.NewReplacer("110ms 2 c2", "48ms 2 c1", "112ms 2 c2", "50ms 2 c1", "c2", "c1").Replace(late), notice, "did not take the lock from the first"},
 		{"given back before", strings.NewReplacer("110ms 2", "40ms 3 c1 invoke release lock=L grant=a\n48ms 2", "112ms", "50ms").Replace(late), notice, "had already released the lock, or stopped using it,"},
 		{"in time", strings.NewReplacer("110ms", "90ms", "112ms", "97ms", "sent=111ms", "sent=91ms", "run ", "run tolerance=5ms ").Replace(late), span(notice, 97, 101), "could detect the loss of the lock in time"},
 
 		{"late signal", told + "120ms - c1 info lost lease=a\n", signal, ""},
 		{"no signal", told + "120ms 1 c1 invoke release lock=L grant=a\n", rule(signal, "no-notice"), ""},
-		{"a signal that came", told + "120ms - c1 info lost lease=a\n", rule(signal, "no-notice"), "no-notice for a holder that was never told"},
+		{"a signal that came", told + "120ms - c1 info lost lease=a\n", rule(signal, "no-notice"), "no-notice if the holder was never told"},
 		{"a signal in time", told + "106ms - c1 info lost lease=a\n", span(signal, 101, 106), "the finding is no violation: either the holder was told of the loss in time, or its library does not promise to tell the holder"},
 		{"a signal before the end", told + "90ms - c1 info lost lease=a\n", signal, "the finding is no violation: either the holder was told of the loss in time, or its library does not promise to tell the holder"},
 		{"of who need not tell", strings.Replace(told, "renews=true", "", 1) + "120ms - c1 info lost lease=a\n", signal, "the finding is no violation: either the holder was told of the loss in time, or its library does not promise to tell the holder"},
@@ -105,7 +105,7 @@ func TestClaims(t *testing.T) {
 		{"two periods", strings.Replace(jobs, `grant=b {"period":1}`, `grant=b {"period":2}`, 1), twice, "two different periods"},
 
 		{"used after release", "run ends=never\n0ms 1 c1 invoke acquire lock=L grant=a\n2ms 1 c1 ok acquire lock=L grant=a\n10ms 1 c1 invoke release lock=L grant=a\n12ms 1 c1 ok release lock=L grant=a\n13ms 1 c1 invoke write lock=L grant=a register=plain new=1\n", used, ""},
-		{"used before the answer", "run ends=never\n0ms 1 c1 invoke acquire lock=L grant=a\n2ms 1 c1 ok acquire lock=L grant=a\n10ms 1 c1 invoke release lock=L grant=a\n13ms 2 c1 invoke write lock=L grant=a register=plain new=1\n13ms 1 c1 ok release lock=L grant=a\n", used, "after the store had answered the release"},
+		{"used before the answer", "run ends=never\n0ms 1 c1 invoke acquire lock=L grant=a\n2ms 1 c1 ok acquire lock=L grant=a\n10ms 1 c1 invoke release lock=L grant=a\n13ms 2 c1 invoke write lock=L grant=a register=plain new=1\n13ms 1 c1 ok release lock=L grant=a\n", used, "after the store had answered the client's release"},
 
 		{"an unknown rule", late, rule(overlap, "bad-luck"), "needs the whole record"},
 	} {

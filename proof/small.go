@@ -20,7 +20,7 @@ func (s *scene) usedAfterRelease(c Claim) (span history.Interval, err error) {
 			return history.Interval{From: use.Start(), To: use.Start()}, none(c)
 		}
 	}
-	return span, errors.New("the events do not show that the client began to use the lock at the time of the finding, after the store had answered the release of its grant")
+	return span, errors.New("the events do not show that the client began to use the lock at the time of the finding, after the store had answered the client's release")
 }
 
 // none: the class of a claim is that of what no lock can be blamed for, or for which it is not asked.
@@ -38,7 +38,7 @@ func (s *scene) lateTry(c Claim) (span history.Interval, err error) {
 	}
 	call := s.ByID[c.Grants[0]].Acquire
 	if call.Invoke.F != history.FTryAcquire {
-		return span, errors.New("the finding is about a try-acquire, but the client got this grant by an acquire that waits")
+		return span, errors.New("the finding is about a try-acquire (an acquire that does not wait), but the client got the grant by an acquire that waits")
 	}
 	span = history.Interval{From: call.Start(), To: s.Last[call.Invoke.Client]}
 	if kill, killed := s.Kills[call.Invoke.Client]; killed {
@@ -101,7 +101,7 @@ func (s *scene) lateNotice(c Claim) (span history.Interval, err error) {
 	}
 	switch {
 	case (c.Rule == "no-notice") != (told == history.Forever):
-		return span, errors.New("the finding has the wrong rule: late-notice is for a holder that was told late of the loss, no-notice for a holder that was never told")
+		return span, errors.New("the finding has the wrong rule: use late-notice if the holder was told of the loss too late, and no-notice if the holder was never told")
 	case a.Client == b.Client || s.Model.Together(a, b):
 		return span, errors.New("the two grants do not exclude each other, so the second client did not take the lock from the first client")
 	case s.gaveUp(a) <= b.From():
@@ -122,7 +122,7 @@ func (s *scene) lateSignal(c Claim) (span history.Interval, err error) {
 		return span, errors.New("the finding is no violation: either the holder was told of the loss in time, or its library does not promise to tell the holder")
 	}
 	if told := of[0].ToldLost() < history.Forever; told != (c.Rule == "late-notice") {
-		return span, errors.New("the finding has the wrong rule: late-notice is for a holder that was told late of the loss, no-notice for a holder that was never told")
+		return span, errors.New("the finding has the wrong rule: use late-notice if the holder was told of the loss too late, and no-notice if the holder was never told")
 	}
 	end := of[0].DeadlineAt(min(of[0].ToldLost(), s.gaveUp(of[0]))).V
 	return history.Interval{From: end, To: end + late}, none(c)

@@ -136,7 +136,7 @@ func (s *scene) asked(e *history.Event, who, lock string) string {
 		return fmt.Sprintf("%s started to acquire lock %s (grant %s)", who, lock, e.Grant)
 	}
 	if e.Type != history.OK {
-		return fmt.Sprintf("the attempt of %s to acquire lock %s (grant %s) %s", who, lock, e.Grant, result(e))
+		return fmt.Sprintf("%s tried to acquire lock %s (grant %s), but the attempt %s", who, lock, e.Grant, result(e))
 	}
 	text := fmt.Sprintf("%s got lock %s (grant %s", who, lock, e.Grant)
 	if e.Token.Set {
@@ -157,7 +157,7 @@ func (s *scene) answered(e *history.Event, who, what, done string) string {
 	case history.OK:
 		return done
 	}
-	return fmt.Sprintf("the attempt of %s %s %s", who, what, result(e))
+	return fmt.Sprintf("%s made an attempt %s, but the attempt %s", who, what, result(e))
 }
 
 func (s *scene) used(e *history.Event, who string) string {
@@ -198,11 +198,11 @@ func (s *scene) follows(c Claim) []string {
 	span := fmt.Sprintf("from %s to %s", s.seconds(c.From), s.seconds(c.To))
 	switch {
 	case c.Check == "mutual-exclusion":
-		return []string{fmt.Sprintf("So %[3]s, %[1]s and %[2]s both believed that they held the lock.", of(0), of(1), span), s.why(c, c.From)}
+		return []string{fmt.Sprintf("So during the time %[3]s, %[1]s and %[2]s both believed that they held the lock.", of(0), of(1), span), s.why(c, c.From)}
 	case c.Check == "lock-linearizability":
 		out := []string{"So no correct lock could produce these results (rule " + c.Rule + "): each operation must take effect at a moment between its request and its answer, but for every choice of these moments, the operations break the rules of the lock."}
 		if len(s.order) > 0 {
-			out = append(out, fmt.Sprintf("With a correct lock, these operations are possible in this order: %s. After them, the next operation is impossible: %s.", strings.Join(s.order, ", "), s.stuck))
+			out = append(out, fmt.Sprintf("With a correct lock, these operations are possible in this order: %s. After these operations, the next operation is impossible: %s.", strings.Join(s.order, ", "), s.stuck))
 		}
 		return out
 	case c.Rule == lostUpdate || c.Rule == lateWrite:
@@ -214,7 +214,7 @@ func (s *scene) follows(c Claim) []string {
 	case c.Check == "ownership":
 		return []string{fmt.Sprintf("So the release by %s freed the lock that %s held.", of(0), of(1))}
 	case c.Check == "loss-notice" && len(c.Grants) > 1:
-		return []string{fmt.Sprintf("So %[3]s, %[1]s had no way to know that %[2]s had got the lock.", of(0), of(1), span)}
+		return []string{fmt.Sprintf("So during the time %[3]s, %[1]s had no way to know that %[2]s had got the lock.", of(0), of(1), span)}
 	case c.Check == "loss-notice":
 		return []string{fmt.Sprintf("So the library of %s did not report the loss of the lock when the lease ended (%s), but only at %s or later.", of(0), s.seconds(c.From), s.seconds(c.To))}
 	}
@@ -241,13 +241,13 @@ func (s *scene) why(c Claim, at int64) string {
 	case bothValid:
 		return "Class defect: both leases were still running (" + s.deadlines(c, at) + ")."
 	case noLease:
-		return "Class defect: the two grants have no leases, so neither of them had expired."
+		return "Class defect: the two grants have no leases, so neither grant had expired."
 	case leaseOver:
 		return fmt.Sprintf("Class %s: at %s, at least one lease had run out (%s).", c.Class, s.seconds(at), s.deadlines(c, at))
 	case toldLate:
 		return fmt.Sprintf("Class %s: at %s, at least one lease had run out (%s), and the client's library had not reported the loss in time.", c.Class, s.seconds(at), s.deadlines(c, at))
 	case deadlineUnknown:
-		return fmt.Sprintf("Class %s: for one of the leases or both, no event says when the lease ended.", c.Class)
+		return fmt.Sprintf("Class %s: no event says when the two leases (or one of them) ended.", c.Class)
 	case connectionOver:
 		return fmt.Sprintf("Class %s: at least one grant depends on a connection, and at %s this connection may already have ended.", c.Class, s.seconds(at))
 	case connectionUnknown:
@@ -255,7 +255,7 @@ func (s *scene) why(c Claim, at int64) string {
 	case ownFence:
 		return "Class defect: the lock itself protects each write, by a condition or a transaction, so the lost update should have been impossible."
 	case applied:
-		return "Class inherent: the client sent the write while it held the lock, but the register applied the write only after the client's hold had ended."
+		return "Class inherent: the client sent the write while it held the lock, but the register applied the write only when the client no longer held the lock."
 	case "":
 		return "Class " + c.Class + "."
 	}

@@ -29,7 +29,7 @@ func (s *scene) tokens(c Claim) (span history.Interval, err error) {
 	case c.Rule == "regress" && a.Mode == history.ModeShared && b.Mode == history.ModeShared && s.Model.Together(a, b):
 		return span, errors.New("the two grants belong to readers that are allowed to hold the lock at the same time: the tokens of such readers can come in any order, so a lower token is no violation")
 	case c.Rule == "regress" && (a.From() >= b.Sent() || before.V <= after.V):
-		return span, fmt.Errorf("the events do not show falling tokens. Tokens fall if the second grant was requested after the first client had got its grant, but has the lower token (here: second grant %d, first grant %d)", after.V, before.V)
+		return span, fmt.Errorf("the events do not show falling tokens. Tokens fall if the second client sends its request after the first client has got its grant, but gets a lower token (here: second grant %d, first grant %d)", after.V, before.V)
 	}
 	return span, nil
 }

@@ -85,7 +85,7 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 	} else if n := r.Stats["violations"]; n > 0 {
 		s.Verdict = fmt.Sprintf("The run passed, although two clients held the lock at once (%s).", times(n))
 		s.Kind = strings.TrimSpace(strings.Trim(notGating(r), " ()"))
-		s.Cure = "Next: to let these findings fail the run, add --require +mutual-exclusion (and leave out --fail-on defect)."
+		s.Cure = "Next: if these findings should make the run fail, add --require +mutual-exclusion (and leave out --fail-on defect)."
 	}
 	who := cell{"Who", fmt.Sprintf("%s, %s", checker.Count(int64(max(r.Clients, len(rec.Last))), "client"), checker.Count(int64(len(rec.Locks)), "lock")), strings.Join(rec.Locks[:min(len(rec.Locks), 8)], ", ")}
 	when := cell{"When", "a run of " + seconds(r.Duration), fmt.Sprintf("seed %d", r.Seed)}

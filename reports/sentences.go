@@ -51,7 +51,7 @@ func verdictSentence(r *checker.Results, rec *history.Record, h *happening) stri
 		if h.found[0].Check != checker.MutualExclusion || !known {
 			return capital(f.Message) + "."
 		}
-		text = fmt.Sprintf("Two clients held %s at once for %s: the library told the first client %s too late", lock, span(f.To-f.From), span(late))
+		text = fmt.Sprintf("Two clients held %s at once for %s: the library reported the loss to the first client %s too late", lock, span(f.To-f.From), span(late))
 	case "lost-update", "late-write":
 		return fmt.Sprintf("%s lost: a client wrote without having seen the latest value.", capital(checker.Count(max(f.Lost, 1), "acknowledged update")+plainWas(max(f.Lost, 1))))
 	case "no-recovery":
@@ -116,13 +116,13 @@ func cure(r *checker.Results, h *happening, about Context) string {
 	case f.Rule == "foreign-release" || f.Rule == "release-of-none" || f.CauseKind == checker.CauseRelease:
 		return "Cure: in the release, compare the owner and delete the lock in one atomic step, so that a client deletes only its own lock."
 	case f.Reason == checker.ReasonToldLate:
-		return "Cure: use a library that reports the loss before the lease ends. If you keep the tested library, each client must stop its work when its own clock shows that the lease has ended."
+		return "Cure: use a library that reports the loss of the lock before the lease ends. If you keep the tested library, each client must stop its work when its own clock shows that the lease has ended."
 	case f.Rule == "duplicate" || f.Rule == "regress":
 		return "Cure: take the fencing tokens from a store that does not forget issued tokens in a fail-over."
 	case f.Rule == "no-recovery" || f.Rule == "orphan":
 		return "Cure: acquire the lock and set its time to live in one atomic step, so that the lock of a dead holder expires."
 	case slices.Contains(twice, f.Rule) && f.CauseKind != checker.CauseFault:
-		return "Cure: use another lock. The tested lock had two holders at once, although no fault explains this."
+		return "Cure: use another lock. The tested lock had two holders at once, and no recorded fault explains this."
 	case slices.Contains(twice, f.Rule):
 		return "Cure: use a topology (a set of servers) in which the lock survives this fault, or use another lock. A longer lease does not help."
 	}

@@ -53,7 +53,7 @@ func CallParams() []catalog.Param {
 		{Name: "ask", Default: "no", Doc: "yes: before each write, the client asks the library whether the lock is still held; no: the client writes without asking"},
 		{Name: "token", Default: TokenUnique, Doc: "the owner name that the client gives to the lock (unique: a new name for each attempt; equal: the same name for all clients; prefix: each client's name is the beginning of the next client's name)"},
 		{Name: "release", Default: ReleaseEnd, Doc: "when the client releases the lock (end: at the end of the critical section; late: when the lease is over; extending: while an extension is in progress)"},
-		{Name: "cancel", Default: "0", Doc: "fraction (0 to 1) of the acquire calls that get a random time limit of at most `hold`: the client cancels such a call if it still waits for the lock at the time limit"},
+		{Name: "cancel", Default: "0", Doc: "fraction (0 to 1) of the acquire calls that get a random time limit of at most `hold`: the client cancels such a call if the call still waits for the lock at the time limit"},
 		{Name: "reuse", Default: "no", Doc: "yes: a client uses one lock object of the library for all its critical sections; no: each critical section gets a new lock object"},
 		{Name: "pair", Default: "no", Doc: "yes: inside its critical section, the client tries to acquire a second lock, and then holds both locks (needs --locks 2 or more); no: one lock for each critical section"},
 	}
@@ -146,7 +146,7 @@ func (h *Hold) Ask(ctx context.Context) {
 	}
 	switch held, err := asker.Held(context.WithoutCancel(ctx)); {
 	case err != nil:
-		h.loss(h.info.Lease, "the client asked the library whether it still holds the lock, but got no answer: "+err.Error())
+		h.loss(h.info.Lease, "the client asked the library whether the lock is still held, but got no answer: "+err.Error())
 	case !held:
 		h.loss(h.info.Lease, "the library answered that the lock is no longer held")
 	}

@@ -19,7 +19,7 @@ func Specs() []Spec {
 			Calls: func(s Settings) []string { return s.Calls.Needs() },
 			Params: append(slices.Concat(Params(), CallParams()), catalog.Param{
 				Name: paramFence, Default: string(register.Strict),
-				Doc: "whose request the fence accepts if the fencing token equals the highest token so far (strict: only of the grant that first used this token; at-least: of any grant)",
+				Doc: "which requests the fence accepts if their fencing token equals the highest token so far (strict: only requests of the grant that first used this token; at-least: requests of any grant)",
 			}),
 			New: func(s Settings) Workload { return &counter{s} },
 		},

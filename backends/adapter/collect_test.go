@@ -19,7 +19,7 @@ func TestCollect(t *testing.T) {
 		"collects":          {length: 50 * time.Millisecond, says: "(full collection)"},
 		"honest":            {length: 50 * time.Millisecond, says: `answered the request "collect" with "unsupported"`},
 		"collects-before":   {length: 50 * time.Millisecond, says: "before the request", broken: true},
-		"collects-silently": {length: 50 * time.Millisecond, says: "the fields from, to and message", broken: true},
+		"collects-silently": {length: 50 * time.Millisecond, says: "the fields \"from\", \"to\" and \"message\"", broken: true},
 	} {
 		t.Run(way, func(t *testing.T) {
 			l, s := opened(t, way)

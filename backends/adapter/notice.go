@@ -33,7 +33,7 @@ func (l *locker) noticed(n line, at int64) error {
 	switch n.Notice {
 	case notePoint:
 		if !l.hasPoint(n.Name) {
-			return breach("the adapter reported that it reached the point %q, but its description does not list this point", n.Name)
+			return breach("the adapter reported that it reached the point %q (a named step), but the adapter's description does not list this point", n.Name)
 		}
 		go func() {
 			h.req.Reach(context.Background(), n.Name)

@@ -14,7 +14,7 @@ import (
 // key, by its create revision, in the same step: a client whose key is gone changes nothing.
 func Register() backends.Register {
 	return backends.Register{
-		Name: "etcd", Doc: "the data is in etcd; each read or write of a fenced key is a transaction that also checks the create revision of the lock's key",
+		Name: "etcd", Doc: "the data is in etcd; each read or write of the register `fenced` is a transaction that also checks the create revision of the lock's key",
 		Topologies: []string{Single, Three},
 		Open: func(_ context.Context, env backends.Env) (backends.Resource, error) {
 			return &register{c: newClient(env)}, nil

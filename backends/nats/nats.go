@@ -29,7 +29,7 @@ func Specs() []backends.Spec {
 		Topologies: []string{Single, Three}, Ends: history.EndsLease, Tokens: true, Buffers: true, Open: open,
 		// The calls wait 5 s for an answer, and a client that was cut off waits 2 s before it dials again.
 		Recovery: 8 * time.Second,
-		Notes:    "The bucket (not the key) defines the time to live of its keys. A waiting client polls, because NATS does not notify watchers when a key expires. While a client is cut off, the library buffers the client's requests, and sends them when the client is connected again. At that time the call (for example Create) has already returned an error. So a Create that returned an error may still take the lock later. On three servers the bucket has three replicas, and Get may read an old value from a replica that lags behind.",
+		Notes:    "The bucket (not the key) defines the time to live of its keys. A waiting client polls, because NATS does not notify watchers when a key expires. While a client is cut off, the library buffers the client's requests, and sends them when the client is connected again. When the library sends a buffered request, the call (for example Create) has already returned an error. So a Create that returned an error may still take the lock later. On three servers the bucket has three replicas, and Get may read an old value from a replica that lags behind.",
 	}}
 }
 

@@ -48,7 +48,7 @@ func sentinelSpecs() []backends.Spec {
 	return []backends.Spec{
 		{
 			Name: "redis-sentinel", Doc: "like redis-lua, but on the master that Redis Sentinel reports; replication is asynchronous, so a fail-over may lose the lock",
-			Notes:      "The master acknowledges a grant before any replica has the key. So a fail-over may lose the lock. lockstorm can prove this loss only if the lease is still running when the fail-over ends. A fail-over takes about two seconds on this topology, so the default ttl is 3s. In a split brain (two servers act as master) the new master still has the key of the last holder. When that key has expired, each of the two masters can grant the lock. When a split brain ends, some clients (of the library go-redis) may have missed the switch to the new master. These clients keep using the old master until Sentinel makes the old master a replica.",
+			Notes:      "The master acknowledges a grant before any replica has the key. So a fail-over may lose the lock. lockstorm can prove this loss only if the lease is still running when the fail-over ends. A fail-over takes about two seconds on this topology, so the default ttl is 3s. In a split brain (two servers act as master) the new master still has the key of the last holder. When the key of the last holder has expired, each of the two masters of a split brain can grant the lock. When a split brain ends, some clients (of the library go-redis) may have missed the switch to the new master. Clients that missed the switch keep using the old master until Sentinel makes the old master a replica.",
 			Topologies: topologies, Open: opener(takePX(releaseLua)),
 		},
 		{
@@ -65,7 +65,7 @@ func redlockSpecs() []backends.Spec {
 	return []backends.Spec{
 		{
 			Name: "redlock", Doc: "Redlock as published: SET NX PX on a majority of five masters; a grant is valid for the ttl, minus the duration of the acquire, minus a reserve for clock drift",
-			Notes:      "Redlock is safe while a minority of the nodes is dead. Redlock is not safe against a pause of the client, clocks that jump, or nodes that restart empty. If only three nodes granted the lock, and one of these nodes restarts empty, another client can get the lock. A clock jump makes the lock's key expire on one node. The number of clock jumps that a grant survives depends on the number of nodes that granted the lock. A grant by all five nodes survives two jumps, because three nodes still have the key. A grant by four nodes survives one jump. A grant by three nodes survives no jump: after one jump three nodes have no key, and this majority can grant the lock to another client. With five contending clients some grants come from three or four nodes. By default the fault `clock-jump` acts only after a grant by all five nodes. To choose another number of nodes, set the parameter `grant=` of `clock-jump`. If two nodes are dead or cut off, every grant comes from the other three nodes.",
+			Notes:      "Redlock is safe while a minority of the nodes is dead. Redlock is not safe against a pause of the client, clocks that jump, or nodes that restart empty. If only three of the five nodes granted the lock, and one of these three restarts empty, another client can get the lock. A clock jump makes the lock's key expire on one node. The number of clock jumps that a grant survives depends on the number of nodes that granted the lock. A grant by all five nodes survives two clock jumps, because three nodes still have the lock's key. A grant by four of the five nodes survives one clock jump. A grant by three of the five nodes survives no clock jump: after one jump three nodes do not have the lock's key, and this majority can grant the lock to another client. When five clients compete for the lock, some grants come from only three or four nodes. By default the fault `clock-jump` acts only after a grant by all five nodes. To choose another number of nodes, set the parameter `grant=` of `clock-jump`. If two nodes are dead or cut off, every grant comes from the other three nodes.",
 			Topologies: topologies, Voters: true, Open: openRedlock(),
 		},
 		{
@@ -75,7 +75,7 @@ func redlockSpecs() []backends.Spec {
 		},
 		{
 			Name: "redlock-delayed", Doc: "like redlock, but with delayed restarts: clients send no lock request to a node that started less than one ttl ago",
-			Notes:      "Kleppmann and antirez describe the delayed restart: a restarted node must not take part for at least one ttl. In this backend the clients implement the delayed restart, not the nodes. Before each request to a node, a client reads the uptime of the node (command INFO server) on the same connection. The uptime is in whole seconds. So after the start of a node, the clients do not trust this node for one ttl and up to two seconds more. During this time no client asks this node for a new lock. Clients that hold a lock still send releases to this node. If the node answers that the key does not exist, they ignore the answer, because the node may have lost the key when it restarted. At the start of a run all nodes have just started, so no client is granted the lock for one ttl and up to two seconds more. If the clock of a node jumps forward, the node seems to have started earlier than it did, so the clients may accept its answers too early.",
+			Notes:      "Kleppmann and antirez describe the delayed restart: a restarted node must not take part for at least one ttl. In this backend the clients, not the nodes, implement the delayed restart. Before each request to a node, a client reads the uptime of the node (command INFO server) on the same connection. A node reports its uptime in whole seconds. So after the start of a node, the clients do not trust this node for one ttl and up to two seconds more. While the clients do not trust a node, no client asks this node for a new lock. Clients that hold a lock still send releases to a node that they do not trust. If a restarted node answers that the lock's key does not exist, the clients ignore the answer, because the node may have lost the key in the restart. At the start of a run all nodes have just started, so no client is granted the lock for one ttl and up to two seconds more. If the clock of a node jumps forward, the node seems to have started earlier than it did, so the clients may accept its answers too early.",
 			Topologies: topologies, Voters: true, Open: openRedlock(func(r *redlock) { r.quarantine = true }),
 			Recovery:   2 * time.Second, // uptimes come in whole seconds
 			RealServer: "this lock reads the uptime of its Redis server, which lockstorm's embedded server does not report",
@@ -88,7 +88,7 @@ func singleSpecs() []backends.Spec {
 	topologies := withAOF(Single, Replica, Sentinel)
 	return []backends.Spec{
 		{
-			Name: "redis-setnx", Doc: "SETNX without a time to live to acquire, DEL to release: a dead holder blocks all clients forever",
+			Name: "redis-setnx", Doc: "acquire by SETNX without a time to live; release by DEL: a dead holder blocks all clients forever",
 			Notes:      "The key has no time to live: the lock lasts until its holder releases it.",
 			Topologies: topologies, Ends: history.EndsNever, Open: opener(takeSetnx),
 		},
@@ -112,12 +112,12 @@ func singleSpecs() []backends.Spec {
 		},
 		{
 			Name: "redis-watchdog", Doc: "like redis-lua, but with a watchdog that renews the lease every third of its time to live, and tells the client when the lock is lost",
-			Notes:      "A pause of the client's process also pauses the watchdog. So the watchdog does not help against such a pause.",
+			Notes:      "A pause of the client's process also pauses the watchdog. So the watchdog does not help against a pause of the client's process.",
 			Topologies: topologies, Renews: true, Open: opener(takeWatchdog),
 		},
 		{
 			Name: "redis-fenced", Doc: "like redis-lua, but the script that acquires the lock also takes a fencing token from a counter (INCR)",
-			Notes:      "The acquire script takes the token from INCR. The counter of INCR is in the same memory as the lock. If the server loses its memory, it loses both the lock and the counter. The next tokens are then equal to earlier tokens, or smaller. With `--workload counter:fence=at-least`, the fence also accepts a token that is equal to its newest token. Such a fence cannot detect that two clients have the same token.",
+			Notes:      "The acquire script takes the token from INCR. The counter of INCR is in the same memory as the lock. If the server loses its memory, it loses both the lock and the counter. After the server has lost its memory, the next tokens are equal to earlier tokens, or smaller. With `--workload counter:fence=at-least`, the fence also accepts a token that is equal to the newest token that the fence has seen. A fence that accepts equal tokens cannot detect that two clients have the same token.",
 			Topologies: topologies, Tokens: true, Open: opener(takeFenced),
 		},
 	}

@@ -27,7 +27,7 @@ var rueidisParams = []catalog.Param{
 	{Name: "extend-interval", Default: "0.5ttl", Doc: "ExtendInterval: how often the library extends the lock"},
 	{Name: "no-loop-tracking", Default: "no", Doc: "NoLoopTracking: the server does not notify a client of that client's own changes"},
 	{Name: "disable-cache", Default: "no", Doc: "DisableCache: no client-side caching; a waiting client asks again every TryNextAfter"},
-	{Name: "setpx", Default: "no", Doc: "FallbackSETPX: the library sends SET PX (a duration) instead of SET PXAT (a time)"},
+	{Name: "setpx", Default: "no", Doc: "FallbackSETPX: the library sends SET PX (the time to live) instead of SET PXAT (the time at which the key expires)"},
 	{Name: "retry", Default: "yes", Doc: "no: the library's Redis client never resends a command (option DisableRetry)"},
 }
 

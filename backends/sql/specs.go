@@ -35,7 +35,7 @@ var (
 	isolationParam = catalog.Param{Name: paramIsolation, Default: "default", Doc: "isolation level of the transactions: default, read-committed, repeatable-read or serializable"}
 	watchParam     = catalog.Param{Name: paramWatch, Default: "0s", Doc: "time between two checks of a holder's connection (the holder sends an empty statement); 0s: no checks"}
 	idleParam      = catalog.Param{Name: paramIdle, Default: "0s", Doc: "idle time after which the server ends a connection (idle_session_timeout, wait_timeout); the lock then ends with the connection, like a lease that is not renewed; 0s: never"}
-	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "TCP keepalive time, rounded to whole seconds; after this time without a packet the server's kernel sends one probe, and ends the connection if the same time passes without an answer (tcp_keepalives_idle, tcp_keepalives_interval, tcp_keepalives_count=1); if user-timeout is also set, the kernel instead ends the connection when no packet has come for the time user-timeout; 0s: the kernel's default, two hours"}
+	keepaliveParam = catalog.Param{Name: paramKeepalive, Default: "0s", Doc: "TCP keepalive time, rounded to whole seconds: after this time without a packet the server's kernel sends one probe. If the same time passes again without an answer, the kernel ends the connection (tcp_keepalives_idle, tcp_keepalives_interval, tcp_keepalives_count=1). If user-timeout is also set, the kernel instead ends the connection when no packet has come for the time user-timeout. 0s: the kernel's default, two hours"}
 	unheardParam   = catalog.Param{Name: paramUnheard, Default: "0s", Doc: "time after which the server's kernel ends the connection if the client's host has not acknowledged sent data (tcp_user_timeout); 0s: the kernel's default, a quarter of an hour"}
 )
 
@@ -112,11 +112,11 @@ func optimisticSpecs() []backends.Spec {
 		_, err := v.Length(paramResolution, time.Second)
 		return s, err
 	}
-	stamp.Notes = "This lock is flawed: two updates in quick succession get the same time stamp. So a client that read the row between the two updates does not notice the second update, and overwrites the second update."
+	stamp.Notes = "This lock is flawed: two updates in quick succession get the same time stamp. So a client that read the row between two updates with the same time stamp does not notice the second update, and overwrites it."
 	noID := of("sql-optimistic-noid", "no lock: the client reads the row's version, and the database applies the update to every row with this version (the id is missing in the condition)", byNoID)
-	noID.Notes = "This lock is flawed on purpose: WHERE version = v without an id also updates rows of other locks. To see this error, run with several locks (--locks 2)."
+	noID.Notes = "This lock is flawed on purpose: WHERE version = v without an id also updates rows of other locks. To see wrong updates of other locks' rows, run with several locks (--locks 2)."
 	cas := of("sql-value-cas", "no lock: the client reads the row's value, and the database applies the update only if the row still has this value", byValue)
-	cas.Notes = "If other clients change the value and then change it back (A, B, A), the value looks as if it had never changed. So other data that must agree with the value, for example a count of its changes, may become wrong."
+	cas.Notes = "If other clients change the value and then change it back (A, B, A), the value looks as if it had never changed. So other data that must agree with the value, for example a count of the value's changes, may become wrong."
 	return []backends.Spec{
 		of("sql-optimistic", "no lock: the client reads the row's version, and the database applies the update only if the row still has this version", byVersion),
 		noID, cas, stamp,
@@ -150,7 +150,7 @@ func lockSpecs() []backends.Spec {
 	getLock := spec("mariadb-get-lock", "a named lock of MariaDB (GET_LOCK and RELEASE_LOCK), held by a session", openAdvisory)
 	getLock.Topologies, getLock.With, getLock.Params = ofMariaDB(), withAdvisory, []catalog.Param{watchParam, idleParam}
 	for _, s := range []*backends.Spec{&advisoryLock, &getLock} {
-		s.Notes = "The server frees the lock when the client or the server ends the connection. Without the parameter watch= the holder notices the loss only when it sends its next statement. Locks are not replicated: after a fail-over the new master does not have the lock."
+		s.Notes = "The server frees the lock when the client or the server ends the connection. Without the parameter watch= the holder notices the loss of the lock only when it sends its next statement. Locks are not replicated: after a fail-over the new master does not have the lock."
 	}
 	return []backends.Spec{insert, lease, advisoryLock, getLock}
 }

@@ -56,9 +56,9 @@ func Specs() []backends.Spec {
 	shipped := spec("zk-library", "the lock of the Go library go-zookeeper/zk v1.0.4 (zk.NewLock, Lock, Unlock)", []catalog.Param{lostOnParam(onExpiry)},
 		func(s *session, _ catalog.Values) backends.Locker { return &library{s} })
 	shipped.NoTry = true
-	shipped.Notes = "Lock takes no context and no timeout. If Unlock returns an error, the lock's znode may still exist. The znode then blocks all other clients until the session ends. The library has no token, so lockstorm uses the znode's czxid (the number of the transaction that created the znode) as the token. lockstorm finds the znode by the data that the znode contains."
+	shipped.Notes = "The method Lock takes no context and no time-out. If Unlock returns an error, the lock's znode may still exist. A znode that Unlock did not delete blocks all other clients until the session ends. The library has no token, so lockstorm uses the znode's czxid (the number of the transaction that created the znode) as the token. lockstorm finds the znode by the data that the znode contains."
 	one := spec("zk-exclusive", "one ephemeral znode (an entry in ZooKeeper's tree) with a fixed name: the client that creates the znode holds the lock; all other clients watch the znode, and the deletion of the znode wakes all of them", fixed, ofNode(true))
-	one.Notes = "All clients use the same name for the znode. With several servers, a request to delete the znode can wait for a new connection so long that the client's session expires. The client then sends this request in its next session, and can delete another client's znode."
+	one.Notes = "All clients use the same name for the znode. With several servers, a request to delete the znode can wait for a new connection so long that the client's session expires. The client then sends the old delete request in its next session, and can delete another client's znode."
 	return []backends.Spec{
 		one,
 		flawed(spec("zk-exclusive-norecheck", "one ephemeral znode with a fixed name; a client that is woken believes that it holds the lock, and does not check whether it could create the znode", fixed, ofNode(false)),
@@ -66,7 +66,7 @@ func Specs() []backends.Spec {
 		fair(spec("zk-sequential", "a queue of sequential ephemeral znodes: each client watches the znode before its own, and checks the queue again when that znode is deleted",
 			queued, inQueue(queue{recheck: true}))),
 		flawed(spec("zk-sequential-norecheck", "a queue of sequential ephemeral znodes; a client believes that it holds the lock as soon as the znode before its own is deleted",
-			queued, inQueue(queue{})), "when the znode before its own is deleted, a client believes that it holds the lock. But the deleted znode may belong to a client that died while it waited for the lock, so another client may still hold the lock."),
+			queued, inQueue(queue{})), "when the znode just before a client's own znode is deleted, the client believes that it holds the lock. But the deleted znode may belong to a client that died while it waited for the lock, so another client may still hold the lock."),
 		rw, article, shipped,
 	}
 }

@@ -170,7 +170,7 @@ func (in question) usedAfterRelease() []checker.Finding {
 				continue
 			}
 			out = append(out, checker.Finding{
-				Rule: "used-after-release", Class: checker.NoClass, Cause: "the client made the error, not the lock", CauseKind: checker.CauseNone, Events: []int64{u.Invoke.Index}, Grants: []string{g.ID},
+				Rule: "used-after-release", Class: checker.NoClass, Cause: "the client, not the lock, made the error", CauseKind: checker.CauseNone, Events: []int64{u.Invoke.Index}, Grants: []string{g.ID},
 				From: u.Start(), To: u.Start(),
 				Message: fmt.Sprintf("%s used grant %s for a %s at %s, after the store had already answered the release of this grant", g.Client, g.ID, u.Invoke.F, checker.Seconds(u.Start())),
 			})

@@ -100,7 +100,7 @@ func leftOut(q history.RequestedFault) []string {
 	var out []string
 	for why, names := range byReason {
 		slices.Sort(names)
-		out = append(out, fmt.Sprintf("the fault %s cannot choose %s in this run: %s", q.Spec, strings.Join(names, ", "), why))
+		out = append(out, fmt.Sprintf("the fault %s, which injects other faults at random, cannot inject %s in this run: %s", q.Spec, strings.Join(names, ", "), why))
 	}
 	slices.Sort(out)
 	return out

@@ -69,7 +69,7 @@ func (in question) explainLoss(e *history.Event, overwritten []*history.Event) l
 		return lossReason{"late-write", checker.Inherent, checker.ReasonAppliedLate, in.lateWriteCause(in.ByID[latest.Grant], latest)}
 	}
 	if together {
-		return suspect(checker.ReasonTogether, "the workload may be wrong, not the lock: two clients damaged data under grants that the rules of this lock allow at the same time")
+		return suspect(checker.ReasonTogether, "the workload, not the lock, may be wrong: two clients damaged data under grants that the rules of this lock allow at the same time")
 	}
 	return suspect(checker.ReasonNoOverlap, "the record may be wrong: data was damaged, although the two grants of this finding were never held at the same time")
 }

@@ -19,7 +19,7 @@ func (in question) explained(s facts.Shown) (f checker.Finding, wrong bool) {
 	case facts.ShowsNoToken:
 		return plainly("no-token", s, fmt.Sprintf("the fenced register accepted a %s (grant %s) that had no fencing token: the fence does not work", e.F, e.Grant)), true
 	case facts.ShowsStale:
-		return plainly("stale-accepted", s, fmt.Sprintf("the fenced register accepted a %s under grant %s with token %d, although it had already accepted token %d: the fence does not work", e.F, e.Grant, e.Token.V, s.Value)), true
+		return plainly("stale-accepted", s, fmt.Sprintf("the fenced register accepted a %s under grant %s with token %d, although it had already accepted the higher token %d: the fence does not work", e.F, e.Grant, e.Token.V, s.Value)), true
 	case facts.ShowsEqual:
 		return plainly("equal-token", s, fmt.Sprintf("the fenced register accepted token %d from grant %s and also from grant %s: the fence cannot distinguish the two grants", s.Value, s.Holder, e.Grant)), true
 	case facts.ShowsSplit:
@@ -52,7 +52,7 @@ func (in question) split(s facts.Shown) (f checker.Finding, wrong bool) {
 	if why.reason == checker.ReasonTogether {
 		return f, false
 	}
-	f = plainly("split-section", s, fmt.Sprintf("the critical section of %s (grant %s) was not atomic: other writes (%s) came between the first read of this section and its %s at %s",
+	f = plainly("split-section", s, fmt.Sprintf("the critical section of %s (grant %s) was not atomic: other writes (%s) came between the first read and the %s of this section at %s",
 		e.Client, e.Grant, grantsOf(s.Others), e.F, checker.Seconds(e.Time)))
 	why.explain(&f)
 	return f, true

@@ -61,7 +61,7 @@ func (in question) overlapFinding(o facts.Overlap, class checker.Class, reason c
 
 // running says until when the lease of a grant was confirmed at a moment, and by what.
 func running(g *history.Grant, at int64) string {
-	text := fmt.Sprintf("the lease of grant %s until %s", g.ID, checker.Seconds(g.DeadlineAt(at).V))
+	text := fmt.Sprintf("the lease of grant %s ran until %s", g.ID, checker.Seconds(g.DeadlineAt(at).V))
 	rn := g.RenewedBy(at)
 	if rn == nil {
 		return text

@@ -185,7 +185,7 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	suspects := in.suspect(lock, &f)
 	if last := in.Events[len(in.Events)-1].Time; last < span.To {
 		f.Doubtful = true
-		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the record ends before the time limit for recovery had passed, so it is unknown whether the clients would still have got the lock"})
+		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: "the record ends before the time limit for recovery has passed, so the record does not show whether the clients got the lock within this limit"})
 		return f, true
 	}
 	if in.hostMade(suspects) {

@@ -82,9 +82,9 @@ func (in question) orphanFinding(lock string, asker *history.Grant, who []keeper
 func (in question) abandoned(g *history.Grant) string {
 	switch _, killed := in.Kills[g.Client]; {
 	case !g.Granted():
-		return "the outcome of its acquire is unknown"
+		return "the outcome of the acquire is unknown"
 	case len(g.Releases) > 0 && g.Releases[len(g.Releases)-1].Outcome() == history.Info:
-		return "the outcome of its release is unknown"
+		return "the outcome of the release is unknown"
 	case killed:
 		return "the holder died"
 	}

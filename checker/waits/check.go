@@ -33,7 +33,7 @@ func Cost() checker.Check {
 // Deadlock is the check [checker.Deadlock].
 func Deadlock() checker.Check {
 	return checker.Check{
-		Name: checker.Deadlock, Doc: "how long did deadlocks (clients that wait for each other's locks) last? (never fails a run, but the check liveness fails if a deadlock never ends)",
+		Name: checker.Deadlock, Doc: "how long did deadlocks (clients that wait for each other's locks) last? (this check never fails a run, but the check `liveness` fails if a deadlock never ends)",
 		Applies: func(in *checker.Input) (checker.Code, string) { return takesTwo(of(in)) },
 		Run:     func(in *checker.Input) checker.Result { return deadlock(of(in)) },
 	}

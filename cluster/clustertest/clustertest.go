@@ -119,7 +119,7 @@ func Several(n int) cluster.Topology {
 // Replicated is a master, its replicas, and supervisors that replace it; with none of them
 // nobody does.
 func Replicated(stores, supervisors int) cluster.Topology {
-	t := cluster.Topology{Name: "test-replicated", Doc: "a master, its replicas and its supervisors, for tests", Recovery: time.Second}
+	t := cluster.Topology{Name: "test-replicated", Doc: "a master, its replicas and its supervisors (processes that watch the master), for tests", Recovery: time.Second}
 	for i := range stores {
 		r := Recipe(storeName(i))
 		r.Peering = cluster.Announced

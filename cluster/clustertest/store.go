@@ -33,7 +33,7 @@ type store struct {
 // runStore serves: ADDR SOURCE primary, or ADDR SOURCE following LEADER.
 func runStore(ctx context.Context, args []string) error {
 	if len(args) < 3 {
-		return errors.New("a store needs the arguments ADDR SOURCE primary, or ADDR SOURCE following LEADER")
+		return errors.New("a store needs its arguments in one of two forms: ADDR SOURCE primary, or ADDR SOURCE following LEADER")
 	}
 	s := &store{ctx: ctx, source: args[1], keys: map[string]string{}, followers: map[*follower]struct{}{}}
 	if args[2] == flagFollowing {

@@ -68,7 +68,7 @@ func TestUsage(t *testing.T) {
 		{"status --queue URL", "0 of ", 0},
 		{"status --queue URL --out FULL", "is not empty: name a new directory", 3},
 		{"status --queue URL --campaign other", "has no campaign other (its campaigns: smoke", 4},
-		{"finish --queue URL --out OUT", " (the campaign's queue still contains the tasks of these runs; 0 workers running)", 2},
+		{"finish --queue URL --out OUT", " (the campaign's queue still contains the tasks of the missing runs; 0 workers running)", 2},
 		{"finish --queue URL --out OUT --now", "not run", 2},
 		{"rm other --queue URL", "has no campaign other", 4},
 		{"rm smoke --queue URL", "campaign smoke was deleted", 0},

@@ -61,14 +61,14 @@ Exit codes: 0 published; 3 wrong usage; 4 the queue cannot be used; with --out t
 	fs.StringVar(&f.store, "store", "", "with --embed: directory in which the NATS server keeps the campaign's queue of runs (default: lockstorm-runs/campaign-NAME)")
 	fs.StringVar(&f.cert, "embed-cert", "", "with --embed: file with the TLS certificate of the embedded NATS server; --embed-key names the file with the private key")
 	fs.StringVar(&f.key, "embed-key", "", "with --embed: file with the private key of the certificate in --embed-cert")
-	fs.StringVar(&f.out, "out", "", "with --embed: directory for the result; the command writes the result and ends when every run has an outcome")
+	fs.StringVar(&f.out, "out", "", "with --embed: directory for the result; when every run has an outcome, the command writes the result and ends")
 	fs.StringVar(&f.baseline, "baseline", "", "with --out: results.json of an earlier suite (the baseline); a failure that is already in the baseline does not fail the campaign")
 	fs.StringVar(&f.settings.Name, "name", "", "name of the campaign (default: the name of the suite)")
 	fs.StringVar(&f.seeds, "seeds", "", "the seeds to run: a count (5 means 1 to 5), a range (6-10) or a list (1,4,9); they are used for all entries of the suite file that set no seeds themselves")
 	fs.StringArrayVar(&f.replace, "replace", nil, "OLD=NEW: run the backend NEW in place of the backend OLD in the whole suite, with the same expected outcomes")
-	cli.Number(fs, &f.settings.Retry, "retry", 0, defaultRetry, "how often to retry a run that the worker's machine disturbed (for example because its processors were busy)")
+	cli.Number(fs, &f.settings.Retry, "retry", 0, defaultRetry, "how many times to retry a run that the worker's machine disturbed (for example because the machine's processors were busy)")
 	fs.DurationVar(&f.settings.AckWait, "ack-wait", defaultAckWait, "maximum time between two reports of a worker: after this time the queue gives the worker's run to another worker (a live worker reports three times in this time)")
-	fs.DurationVar(&f.settings.Keep, "keep", defaultKeep, "the NATS server of the campaign deletes outcomes and runs that are older than this")
+	fs.DurationVar(&f.settings.Keep, "keep", defaultKeep, "time after which the NATS server of the campaign deletes outcomes and runs")
 	fs.StringVar(&f.room, "max-size", defaultRoom, "maximum total size of the runs that the NATS server of the campaign stores")
 	return cmd
 }
@@ -81,7 +81,7 @@ func (f *startFlags) check() error {
 	case (f.embed == "") == (f.URL == ""):
 		return errors.New("give one queue: either --queue nats://HOST:PORT (an existing NATS server) or --embed HOST:PORT (a NATS server in this process)")
 	case f.embed == "" && (f.out != "" || f.store != "" || f.cert != ""):
-		return errors.New("--out, --store and --embed-cert work only with --embed: for a campaign on another NATS server (--queue), campaign finish writes the result")
+		return errors.New("--out, --store and --embed-cert work only with --embed: for a campaign on another NATS server (--queue), the command campaign finish writes the result")
 	case (f.cert == "") != (f.key == ""):
 		return errors.New("only one of --embed-cert and --embed-key is given: give both flags (the certificate and its private key)")
 	case f.out == "" && f.baseline != "":

@@ -49,7 +49,7 @@ func (v *verb) work(ctx context.Context, r reach, jobs int, idle time.Duration, 
 		return environment(err)
 	}
 	if build != c.Build {
-		return environment(fmt.Errorf("campaign %s was started by build %s of this program, but this worker is build %s. Results of different builds are not comparable: copy to this machine the program that started the campaign", c.Name, c.Build, build))
+		return environment(fmt.Errorf("campaign %s was started by build %s of this program, but this worker is build %s. Results of different builds are not comparable: on this machine, use a copy of the program that started the campaign", c.Name, c.Build, build))
 	}
 	machine, err := campaign.MachineName()
 	if err != nil {
@@ -67,7 +67,7 @@ func (v *verb) work(ctx context.Context, r reach, jobs int, idle time.Duration, 
 	}
 	switch err := w.Run(ctx); {
 	case errors.Is(err, campaign.ErrIdle):
-		v.say("%v, so this worker ends; campaign status shows the runs that are still missing", err)
+		v.say("%v, so this worker ends; the command campaign status shows the runs that are still missing", err)
 		return nil
 	case err != nil:
 		return v.ended(ctx, err)

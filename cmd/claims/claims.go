@@ -88,7 +88,7 @@ unexpected result (exit code 5). The results are saved as ` + answersFile + ` in
 	cli.Number(f, &jobs, "jobs", 1, claimJobs, "maximum number of parallel runs")
 	f.StringVar(&out, "out", "", "directory of the runs; it must be empty, or not exist yet")
 	f.StringVar(&from, "from", "", "show the results of earlier runs, from their directory or from a file that --keep wrote")
-	f.StringVar(&keep, "keep", "", "write the results of the runs of --from to this file")
+	f.StringVar(&keep, "keep", "", "write to this file the results of the runs that --from names")
 	f.BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }

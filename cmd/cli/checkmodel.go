@@ -134,7 +134,7 @@ func objectOf(o models.Result) modelledObject {
 // notJudged is what a history of operations does not say.
 func notJudged(m models.Model) []string {
 	out := []string{
-		"the expiry of leases is ignored: the history does not say when leases end. So if a lease expires and another client then gets the lock, this grant counts as a violation",
+		"the expiry of leases is ignored: the history does not say when leases end. So if a lease expires and another client then gets the lock, the grant to the other client counts as a violation",
 		"lost updates are not judged: the history does not contain the writes to the protected data",
 		"liveness and fairness are not judged: the history does not say when faults ended",
 	}

@@ -43,7 +43,7 @@ The exit code is 4 if a topology cannot be started with any provider.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	cmd.Flags().BoolVar(&clean, "clean", false, "remove the leftovers of killed runs (containers, networks, unfinished cache folders), and list them")
+	cmd.Flags().BoolVar(&clean, "clean", false, "remove the leftovers of killed runs (containers, networks, unfinished cache folders), and list what was removed")
 	cmd.MarkFlagsMutuallyExclusive("json", "clean")
 	return cmd
 }
@@ -97,7 +97,7 @@ func (a *App) docker(ctx context.Context) usable {
 			u.Missing = append(u.Missing, fmt.Sprintf("run %s was killed and left %s behind: to remove these leftovers, run doctor --clean", l.Run, names))
 			continue
 		}
-		u.Missing = append(u.Missing, fmt.Sprintf("run %s was started on another machine or in another container, and still has %s. doctor --clean does not remove them, because the run may still be alive: check this on that machine or in that container", l.Run, names))
+		u.Missing = append(u.Missing, fmt.Sprintf("run %s was started on another machine or in another container, and still has %s. doctor --clean does not remove these leftovers, because the run may still be alive: check on that machine or in that container whether the run is alive", l.Run, names))
 	}
 	return u
 }

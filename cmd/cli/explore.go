@@ -86,7 +86,7 @@ Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage
 	Number(fs, &f.shrink, "shrink", 0, 1, "number of violations to shrink after the search (the first ones found); to shrink a violation means to find the smallest run that still shows it")
 	fs.Uint64Var(&f.cfg.Seed, "seed", 1, "seed of the search; the same seed does not repeat a search, because parallel runs finish in a different order each time")
 	fs.StringSliceVar(&f.choice.Only, "only", nil, "inject only these faults: names joined by commas (see: list nemeses)")
-	fs.StringSliceVar(&f.choice.Without, "without", nil, "never inject these faults, for example evict,flush (two faults that delete the keys of every lock in Redis)")
+	fs.StringSliceVar(&f.choice.Without, "without", nil, "never inject these faults, for example evict,flush (with these two faults, any lock in Redis loses its keys)")
 	fs.StringSliceVar(&f.choice.Vary, "vary", nil, "also vary these options of the lock (see: list backends): names joined by commas, or all; an option in --backend NAME:key=value keeps its value, unless --vary names the option")
 	fs.BoolVar(&f.random, "random", false, "choose every run at random, and learn nothing from earlier runs")
 	fs.BoolVar(&f.asJSON, "json", false, "print the violations as JSON")

@@ -35,7 +35,7 @@ func Stack(t cluster.Topology, port int) (text string, next int, err error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Made by `make docs` from the descriptions of the servers. Do not edit.\n# %s: %s.\n", t.Name, t.Doc)
-	fmt.Fprintf(&b, "#   docker compose -f compose/%s.yml up --build       (or docker-compose, from 1.27 on)\n", t.Name)
+	fmt.Fprintf(&b, "#   docker compose -f compose/%s.yml up --build       (or docker-compose, version 1.27 or later)\n", t.Name)
 	var named []string
 	for i, r := range t.Nodes {
 		named = append(named, r.Name+"="+places[i].Addr())

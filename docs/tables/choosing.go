@@ -24,7 +24,7 @@ func Choosing(r *gate.Results) string {
    renews the lease) makes such overlaps (two holders at once) rarer, but not impossible. If an overlap would do damage, protect the data with a
    fence. A fence refuses the late writes of a client that has lost the lock. There are three kinds of fences: a resource that refuses outdated
    fencing tokens, a conditional write (compare-and-set), and a transaction that both holds the lock and writes the data.
-2. **What happens if a holder dies?** Most locks are freed when the lease, session, connection or process of the holder ends. If none of these
+2. **What happens if a holder dies?** Most locks are freed when the lease, session, connection or process of the holder ends. If none of these events
    frees the lock, a dead holder blocks all other clients forever.
 
 lockstorm measured %s without faults and under four faults. Each lock ran with %d seeds under each fault. The command was
@@ -70,7 +70,7 @@ the brackets contain the range of the values. The columns have these meanings:
   newest token that the register has seen. "N refused" means that the register refused N requests. "Not measured" means that the lock issues no tokens.
 - **blocked** is the longest time for which no client could get the lock, although no client believed that it held the lock.
 - **recovery** is the time from the end of a fault to the next grant. For a fail-over (another server takes over), the time starts at the beginning of
-  the fault. If a run has several faults, only the longest recovery time of the run counts. The column shows the median over all runs.
+  the fault. If a run has several faults, only the longest recovery time of the run counts. The column recovery shows the median over all runs.
 - **acquire p50 / p99** are the 50th and 99th percentiles of the time that a client needed to acquire the lock.
 `)
 	p.header(append([]string{"group", "lock"}, answer.Columns...)...)

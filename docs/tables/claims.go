@@ -18,20 +18,22 @@ The claims in the first table come from five articles on distributed locks. (Onl
 002, 003 and 004. lockstorm tests each claim with several runs, each with a certain lock, fault and workload. `+"`"+`lockstorm claims --run N`+"`"+` makes the runs
 of claim N. `+"`"+`lockstorm claims --run`+"`"+` makes the runs of all claims.
 
-The runs decide the verdict on a claim. A claim **stands** if every run supports the claim, and **falls** if no run supports the claim. If only some runs
-support the claim, it stands **in part**. For each run, the code (suite/own/claims*.go) defines which outcome supports the claim, and which outcome is
-expected. Tests compare the real outcome with the expected outcome. For claims with a list of comparisons, these comparisons decide the verdict in the
-same way, instead of the single runs. A comparison compares a figure (for example, the number of grants) of two runs, and the code defines which ratio
-of the two values supports the claim. All runs have seed 1, and were made on a machine with two cores.
+The runs decide the verdict on a claim. A claim **stands** if every run supports the claim, and **falls** if no run supports the
+claim. If only some runs support the claim, it stands **in part**. For each run, the code (suite/own/claims*.go) defines which
+outcome supports the claim, and which outcome is expected. Tests compare the real outcome with the expected outcome. If a claim
+has a list of comparisons, the verdict depends on the comparisons in the same way, and not on the runs. A comparison compares a
+figure (for example, the number of grants) of two runs, and the code defines which ratio of the two values supports the claim. All
+runs have seed 1, and were made on a machine with two cores.
 
-Below the first table, each claim has a section with a table of its runs. The column "exit" shows the exit code of the run (0: pass, 1: violation). The
-column "failed" lists the checks that failed, with the class of their findings in brackets. (Findings of some checks have no class.) A defect means that the
-lock broke a guarantee that it gives. An inherent finding can happen with every lock that has a lease ([semantics.md](semantics.md) explains the checks
-and the classes). The column "figures" shows the figures that matter for the claim ([results.md](results.md) explains the figures).
+Below the first table, each claim has a section with a table of its runs. The column "exit" shows the exit code of the run (0:
+pass, 1: violation). The column "failed" lists the checks that failed, with the class of their findings in brackets. (Findings of
+some checks have no class.) A defect means that the lock broke a guarantee that it gives. An inherent finding can happen with
+every lock that has a lease ([semantics.md](semantics.md) explains the checks and the classes). The column "figures" shows the
+figures (measured values) that matter for the claim ([results.md](results.md) explains the figures).
 
-A failed check does not always lead to exit code 1. The check `+"`"+`loss-notice`+"`"+` does not fail these runs. With `+"`"+`--fencing on`+"`"+`, an inherent overlap (two
-clients hold the lock at once) does not fail the run. If the lock is a database transaction that also writes the data, no finding of `+"`"+`mutual-exclusion`+"`"+`
-and `+"`"+`lock-linearizability`+"`"+` fails the run.
+A failed check does not always lead to exit code 1. The check `+"`"+`loss-notice`+"`"+` cannot cause exit code 1 in these runs. With
+`+"`"+`--fencing on`+"`"+`, an inherent overlap (two clients hold the lock at once) does not fail the run. If the lock is a database
+transaction that also writes the data, no finding of `+"`"+`mutual-exclusion`+"`"+` and `+"`"+`lock-linearizability`+"`"+` fails the run.
 `)
 	p.header("", "claim", "verdict", "what the runs show")
 	claims := own.Claims()
@@ -62,7 +64,7 @@ func (p *page) claim(c own.Claim, answers []own.Answer) {
 	}
 	for _, one := range c.Compares {
 		if ratio, holds, ok := one.Holds(c.Number, answers); ok {
-			p.line("- %s: %s. (Figure \"%s\": the value of %s divided by the value of %s is %.2g. The claim is supported if this ratio is at least %.2g.)", upper(one.Text), map[bool]string{true: "yes", false: "**no**"}[holds],
+			p.line("- %s: %s. (Measured figure \"%s\": the value of %s divided by the value of %s is %.2g. The claim is supported if this ratio is at least %.2g.)", upper(one.Text), map[bool]string{true: "yes", false: "**no**"}[holds],
 				strings.ReplaceAll(strings.TrimSuffix(one.Figure, "_ns"), "_", " "), lockOf(c, one.Of), lockOf(c, one.To), ratio, one.Least)
 		}
 	}
@@ -104,7 +106,7 @@ func articles(numbers string) string {
 	case numbers == "all":
 		return "all five articles"
 	case numbers == "ours":
-		return "lockstorm (in none of the articles; an addition to claim 10)"
+		return "lockstorm (none of the articles makes this claim; it is an addition to claim 10)"
 	case strings.Contains(numbers, ","):
 		return "articles " + numbers
 	}

@@ -57,10 +57,11 @@ const measuredColumns = `The columns have these meanings:
   The brackets after ` + "`" + `defect` + "`" + ` name the rules (kinds of violations) of the defects, each with its number of runs
   ([libraries.md](libraries.md) explains the rules). ` + "`" + `orphan in 3` + "`" + ` means that 3 of the runs had an orphan: a lock that no client could get, although no
   client held the lock. An orphan is not a violation. In rows without the outcome ` + "`" + `blocks` + "`" + `, an orphan lasts for at most one time to live.
-- **told late** is the longest time during which a holder had already lost the lock but could not know of the loss. Some libraries send a signal when a
-  lock is lost (to a listener or through a channel). For these libraries under ` + "`" + `told` + "`" + `, the time begins at the end of the lease and ends at the
-  library's signal. In rows without ` + "`" + `told` + "`" + `, the time begins when another client gets
-  the lock. It ends when the holder is notified of the loss, or when the lease ends on the holder's own clock, whichever comes first.
+- **told late** is the longest time during which a holder had already lost the lock but could not know of the loss. Some libraries
+  send a signal when a lock is lost (to a listener or through a channel). For libraries with such a signal, under ` + "`" + `told` + "`" + `, the
+  measured time begins at the end of the lease and ends at the library's signal. In rows without ` + "`" + `told` + "`" + `, the measured time
+  begins when another client gets the lock. The measured time ends when the holder is notified of the loss, or when the lease ends
+  on the holder's own clock, whichever comes first.
 - **acquire p99**: each run has a 99th percentile of the time to acquire the lock. The table shows the largest of these percentiles among the runs of the row.
 - **why** links to the section of [libraries.md](libraries.md) that explains a defect, a blocked lock or a late signal.
 `
@@ -213,7 +214,7 @@ var explanations = []explanation{
 	{"redislock, Sentinel; rueidislock, Sentinel", "failover-kill", nil, "new master", sectionReplaced, ""},
 	{"redislock, Sentinel; rueidislock, Sentinel", "leader-isolate", nil, "new master", sectionReplaced, ""},
 	{"redsync WithFailFast", "none", nil, "late deletion", "redsync WithFailFast: a failed try deletes the keys of the next try", ""},
-	{"client-go", "partition-client", nil, "told after the end of the lease", "client-go 0.37.2: with ReleaseOnCancel, a leader without a network learns of its loss after its lease has expired", ""},
+	{"client-go", "partition-client", nil, "the leader is told after its lease has ended", "client-go 0.37.2: with ReleaseOnCancel, a leader without a network learns of its loss after its lease has expired", ""},
 	{"client-go", "client-pause", nil, "a paused leader releases the next leader's lease", "client-go 0.34.0 and later: a leader that was paused releases the lease of the next leader", ""},
 	{"certmagic", "client-kill", []string{blocks}, "lock file kept fresh", sectionKeptFresh, ""},
 	{"certmagic", "client-pause", []string{"foreign-release"}, "lock file kept fresh", sectionKeptFresh, ""},

@@ -28,7 +28,7 @@ func Matrix(r *gate.Results) string {
 		cells[j.Row] = append(cells[j.Row], j)
 		seeds = max(seeds, j.Of)
 	}
-	p.line(`This page shows the measured behaviour of every lock under every fault that can work on the lock. The locks have their default parameters. `+"`"+`lockstorm run`+"`"+` with the flags
+	p.line(`This page shows the measured behaviour of every lock under every fault that applies to this lock. The locks have their default parameters. `+"`"+`lockstorm run`+"`"+` with the flags
 in the last column repeats a run. `+"`"+`make matrix`+"`"+` repeats all runs. In every run, clients update a register (the protected data) without a fence and, if
 the lock issues fencing tokens, a register with a fence (`+"`"+`--fencing both`+"`"+`). So the tables also show inherent findings: violations that every lock with
 a lease allows.
@@ -37,13 +37,14 @@ Each combination of a lock and a fault was run with %s, on %s, on a machine with
 
 - **word** is the outcome of the runs in one word. [backends.md](backends.md) explains the words, and shows the expected word for each lock under each fault.
 - **as expected** counts the runs with the expected outcome.
-- **violations** is the number of times that two clients held the lock at once, per thousand grants, with a 95 %% confidence interval. If this never
-  happened and the outcome is "safe", the column instead shows for example "0 in 4 (below 53 %%)": there was no violation in 4 exposures, so the probability of a violation in one
-  exposure is below 53 %% (with 95 %% confidence). An exposure is a fault that took effect or, in a run without faults, a grant.
+- **violations** is the number of times that two clients held the lock at once, per thousand grants, with a 95 %% confidence
+  interval. If two clients never held the lock at once and the outcome is "safe", the column shows another text, for example "0 in
+  4 (below 53 %%)": there was no violation in 4 exposures, so the probability of a violation in one exposure is below 53 %% (with
+  95 %% confidence). An exposure is a fault that took effect or, in a run without faults, a grant.
 - **lost** is the share of the acknowledged updates that were lost, in both registers together. An update is lost if a client that had never seen the
   update overwrites it.
-- **recovery** is the longest recovery time in each run (median of the runs). The recovery time is the time from the end of a fault to the next grant.
-  For a fail-over, the recovery time starts at the beginning of the fault.
+- **recovery** is the median, over all runs, of the longest recovery time in each run. The recovery time is the time from the end
+  of a fault to the next grant. For a fail-over, the recovery time starts at the beginning of the fault.
 - **notice** is the longest time from the next client's grant until the previous holder could know that it had lost the lock.
 
 The suite reports "%s".

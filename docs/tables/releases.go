@@ -51,10 +51,12 @@ func Releases(before, machine string, measured map[string]Measured) string {
 }
 
 const releasesIntro = `This page shows whether a newer release of a lock library behaves differently under the same faults. ` + "`" + `bookworm` + "`" + ` is the release of a library in Debian
-12, and ` + "`" + `trixie` + "`" + ` is its release in Debian 13. The servers, Python, Java and PHP always come from Debian 12. The runs of a release under a fault
-have the seeds 1, 2, 3 and so on. The column "runs" shows in how many of these runs each outcome occurred. The brackets show in how many runs a defect
-violated each rule (a rule is a kind of violation). The word "orphan" counts the runs with an orphan (a lock that no client could get, although no client held it).
-[adapters-measured.md](adapters-measured.md) explains the outcomes (for example ` + "`" + `safe` + "`" + ` and ` + "`" + `inherent` + "`" + `).
+12, and ` + "`" + `trixie` + "`" + ` is its release in Debian 13. The servers, Python, Java and PHP always come from Debian 12.
+The runs of a release under a fault have the seeds 1, 2, 3 and so on. The column "runs" shows in how many of these runs each
+outcome occurred. The brackets show, for each rule (kind of violation), in how many runs a defect had this rule. The words "orphan
+in 3" mean that 3 of the runs had an orphan (a lock that no client could get, although no client held it).
+[adapters-measured.md](adapters-measured.md) explains the outcomes (for example ` + "`" + `safe` + "`" + ` and
+` + "`" + `inherent` + "`" + `).
 The column "changed by this release" compares a release with the release in the row above it. The word "new" marks an outcome, or a rule of a
 defect, that no run of the earlier release had. The word "gone" marks an outcome, or a rule of a defect, that no run of the newer release has. The word
 "nothing" means that there is no such difference. The column "changed by this release" is empty if there is no earlier release to compare with, or if no

@@ -46,22 +46,24 @@ func Faults(c *harness.Catalogue) string {
 lockstorm counts a fault as injected only if there is evidence that the fault took effect. The record of the run (the history) contains the targets
 of each fault and the evidence of its effect (the proof of the fault). This page describes each fault, the evidence for the fault, and how the fault ends.
 
-lockstorm skips a fault that cannot work on the topology (the set of servers) of the run, and gives the reason. If lockstorm has to skip
-all faults of a run, lockstorm refuses the run. The exit code is then 3, or 4 if only this host prevents the faults (for example, a tool is missing).
+lockstorm skips a fault that cannot work on the topology (the set of servers) of the run, and gives the reason. If lockstorm has
+to skip all faults of a run, lockstorm refuses the run. The exit code of a refused run is 3, or 4 if only this host prevents the
+faults (for example, because a tool is missing).
 
 A point is a named step of a client (`+"`list workloads`"+` and `+"`list backends`"+` list the points). With the parameter `+"`at`"+` a fault acts when a client reaches
 a point. With `+"`at=random`"+` the fault acts at random times. The parameters `+"`nth`"+`, `+"`every`"+` and `+"`for`"+` set when and for how long the fault acts. A length
 of time is a duration (`+"`300ms`"+`) or a multiple of the time to live of a lock (`+"`1.5ttl`"+`). The parameter `+"`nodes`"+` selects servers. If the lock reports which
 servers granted it to the client, lockstorm prefers these servers as targets of the fault. A server that keeps no data (a Sentinel) is a target only if `+"`nodes`"+` contains the name of this server.
 
-Every lock with servers, in any language, has two more points: `+"`request`"+` and `+"`reply`"+`. The point `+"`request`"+` is reached when a client has sent a message
-to a server of the lock. The point `+"`reply`"+` is reached when a server has sent a message to a client. At these two points lockstorm does not stop the
-client. lockstorm holds back the message until the fault has taken effect, and then delivers the message. `+"`nth`"+` counts the messages of each
-client: `+"`server-restart:at=reply,nth=5`"+` restarts a server after it has answered the fifth message of a client and before the client gets the answer.
+Every lock with servers, in any language, has two more points: `+"`request`"+` and `+"`reply`"+`. The point `+"`request`"+` is reached when a client
+has sent a message to a server of the lock. The point `+"`reply`"+` is reached when a server has sent a message to a client. If a fault
+acts at a message (a request or a reply), lockstorm does not stop the client. lockstorm holds back the message until the fault has
+taken effect, and then delivers the message. `+"`nth`"+` counts the messages of each client: `+"`server-restart:at=reply,nth=5`"+` restarts a
+server after it has answered the fifth message of a client and before the client gets the answer.
 
-If a fault of servers, stores or clocks acts at another point (for example `+"`at=before-release`"+`), lockstorm holds the client at that point
-until another client gets the lock. So a race that is otherwise rare becomes certain. lockstorm holds the client at the point
-for at most the time `+"`stay`"+` (a parameter of the fault), and never for longer than 0.9 of the client's lease.
+If a fault of servers, stores or clocks acts at a step of a client (for example `+"`at=before-release`"+`), lockstorm holds the client
+at that point until another client gets the lock. So a race that is otherwise rare becomes certain. lockstorm holds the client at
+the point for at most the time `+"`stay`"+` (a parameter of the fault), and never for longer than 0.9 of the client's lease.
 
 A link is a network connection that faults can cut or delay. All links run through toxiproxy inside lockstorm's own process. There is a link between
 each client and each server, between each client and the protected data, and between servers that communicate with each other. If no fault of the

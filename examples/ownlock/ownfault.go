@@ -29,7 +29,7 @@ const (
 func Faults() []nemesis.Spec {
 	return []nemesis.Spec{{
 		Name: StaleFile, Doc: "replaces the lock's file by another file for a while, as when a file system is unmounted and mounted again",
-		Proven: "The name of the lock's file leads to another file (another inode) than before.",
+		Proven: "The name of the lock's file now leads to a different file (a different inode).",
 		End:    "lockstorm puts the old file back, and checks that the name leads to the old file again.",
 		Family: history.FamilyStore,
 		Whom:   nemesis.Elsewhere, // the fault affects neither clients nor servers: it finds the files itself
@@ -145,7 +145,7 @@ func (all swaps) heal(context.Context) (string, error) {
 		err := os.Rename(s.path+".away", s.path)
 		back, statErr := os.Stat(s.path)
 		if err = errors.Join(err, statErr); err == nil && !os.SameFile(s.old, back) {
-			err = fmt.Errorf("the old file was not put back: %s is another file", s.path)
+			err = fmt.Errorf("the old file was not put back: %s is not the old file", s.path)
 		}
 		errs = append(errs, err)
 	}

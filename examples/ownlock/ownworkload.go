@@ -34,7 +34,7 @@ const (
 func Workloads() []workloads.Spec {
 	return []workloads.Spec{
 		workload(Ledger, "each critical section moves money between two accounts, and writes the move to a ledger (a file) as an entry with the next entry number", (*ledger).transfer),
-		workload(Late, "like ledger, but the client writes the entry a while after it has released the lock (a planted bug)", (*ledger).transferLate),
+		workload(Late, "like the workload ledger, but the client writes the entry a while after it has released the lock (a planted bug)", (*ledger).transferLate),
 	}
 }
 

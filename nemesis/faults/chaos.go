@@ -25,7 +25,7 @@ const maxDrawn = 100_000
 func chaos() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "chaos", Doc: "injects random faults one after another; the seed decides which faults chaos injects, and when; chaos uses only faults that can work in the run, with their default parameters",
-		Notes:  "chaos leaves out faults that cannot work in the run. The file plan.json and the check `coverage` give the reasons.",
+		Notes:  "chaos leaves out faults that cannot work in the run. The file plan.json and the check `coverage` say why chaos left out a fault.",
 		Proven: "Each fault that chaos injects has the same evidence as when it is injected alone: see the entry of the fault.",
 		End:    "Each fault that chaos injects ends in the same way as when it is injected alone: see the entry of the fault.",
 		Family: history.FamilyMixed, Links: nemesis.ToServers | nemesis.ToRegister, Draw: drawChaos,

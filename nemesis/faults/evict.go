@@ -107,7 +107,7 @@ func evictKeys(ctx context.Context, n nemesis.Node, s cluster.Evictor, policy st
 		return true, err
 	})
 	if err != nil && ctx.Err() != nil {
-		return "", errors.New("none of the lock's keys (" + strings.Join(keys, ", ") + ") existed long enough, so the server evicted no key of the lock")
+		return "", errors.New("none of the lock's keys (" + strings.Join(keys, ", ") + ") existed long enough for an eviction, so the server evicted no key of the lock")
 	}
 	return text, err
 }

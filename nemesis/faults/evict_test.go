@@ -65,7 +65,7 @@ func TestEvictTriesAgain(t *testing.T) {
 // What is in the way is said, and the servers that were filled have room again.
 func TestEvictInTheWay(t *testing.T) {
 	l := newLab(t, clustertest.Replicated(1, 1), 0)
-	l.givesUp("evict", on(l.node(1)), "none of the lock's keys (lock-0) existed long enough, so the server evicted no key of the lock")
+	l.givesUp("evict", on(l.node(1)), "none of the lock's keys (lock-0) existed long enough for an eviction, so the server evicted no key of the lock")
 	l.check(l.set(1, labLock))
 	e, err := l.inject("evict", on(l.node(1), l.node(2)))
 	l.fails(e, err, "node supervisor-1 never evicts keys")

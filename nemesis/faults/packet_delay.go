@@ -15,7 +15,7 @@ import (
 func packetDelay() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "packet-delay", Doc: "holds back a client's requests to the register (the protected data), and delivers them later, in order (the delayed write of Kleppmann's article of 2016)",
-		Notes:  "With a point in `at`, lockstorm does not stop the client at the point. The client goes on, and lockstorm holds back its write.",
+		Notes:  "If `at` names a point, lockstorm does not stop the client at this point. The client goes on, and lockstorm holds back the client's write.",
 		Proven: "lockstorm is holding back at least one byte that the client sent. The record says how many bytes are held back.",
 		End:    "lockstorm delivers the held bytes.",
 		Family: history.FamilyLink, Whom: nemesis.Clients, Links: nemesis.ToRegister, Delays: true, Fault: PacketDelay{},

@@ -22,7 +22,7 @@ const (
 func quorumLoss() nemesis.Spec {
 	return nemesis.Spec{
 		Name: "quorum-loss", Doc: "kills, pauses or cuts off a majority of the servers that elect a leader, so that the remaining servers cannot elect a leader, and then brings the servers of the majority back",
-		Proven: "The chosen servers were killed, paused or cut off, and then none of the servers that answer reports itself as leader.",
+		Proven: "The chosen servers were killed, paused or cut off. After that, no server that answers reports itself as leader.",
 		End:    "lockstorm starts or resumes the servers, or restores the links. lockstorm then waits until a server leads again, and reports how long this took.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Takes: failoverTakes, Fault: QuorumLoss{},
 		Params: nemesis.ServerParams("1ttl", "5ttl", nemesis.RoleMajority,

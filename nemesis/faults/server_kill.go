@@ -9,7 +9,7 @@ import (
 
 func serverKill() nemesis.Spec {
 	return nemesis.Spec{
-		Name: "server-kill", Doc: "kills a server (kill -9), and starts the server again after the time `for`; if the topology keeps data on disk, the server has this data again",
+		Name: "server-kill", Doc: "kills a server (kill -9), and starts the server again after the time that the parameter `for` gives; if the topology keeps data on disk, the server has this data again",
 		Proven: "The server's process has died of SIGKILL.",
 		End:    "lockstorm starts the server again, and waits until it answers.",
 		Family: history.FamilyServer, Whom: nemesis.Nodes, Params: nemesis.ServerParams("1.5ttl", "3ttl", "1"), Fault: ServerKill{},

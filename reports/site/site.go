@@ -96,10 +96,10 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", textPolicy)
 	switch {
 	case !s.hosts(r.Host):
-		http.Error(w, "the server refuses requests for another host name: open the address that lockstorm serve printed", http.StatusMisdirectedRequest)
+		http.Error(w, "the server refuses requests for another host name: open the address that the command lockstorm serve printed", http.StatusMisdirectedRequest)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		h.Set("Allow", "GET, HEAD")
-		http.Error(w, "the server only reads files: use the HTTP methods GET or HEAD", http.StatusMethodNotAllowed)
+		http.Error(w, "the server only reads files: use the HTTP method GET or HEAD", http.StatusMethodNotAllowed)
 	case r.URL.Path == "/":
 		h.Set("Content-Security-Policy", ownPolicy)
 		s.list(w, r)

@@ -41,7 +41,7 @@ func (c Change) String() string {
 	if c.Worse {
 		verb = "worse"
 	}
-	return fmt.Sprintf("%s: the figure %s is %s; it is now %s, was %s (p = %.2g)", c.Cell, c.Figure, verb, f.With(c.After), f.With(c.Before), c.P)
+	return fmt.Sprintf("%s: the figure %s became %s: it is now %s, and was %s before (p = %.2g)", c.Cell, c.Figure, verb, f.With(c.After), f.With(c.Before), c.P)
 }
 
 // worth is how much of a figure must have changed to be told of, beside being no chance.

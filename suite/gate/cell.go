@@ -141,7 +141,7 @@ func (j *Judged) runs(c plan.Cell) {
 		}
 	}
 	if missing := len(c.Seeds) - seedsOf(j.Runs); missing > 0 {
-		j.say(NotRun, nil, "no run for %d of %s", missing, plural(len(c.Seeds), "seed"))
+		j.say(NotRun, nil, "no run was made for %d of %s", missing, plural(len(c.Seeds), "seed"))
 	}
 	for _, o := range j.Runs {
 		if o.Word != "" && o.Status != Inconclusive {

@@ -64,7 +64,7 @@ func title(group, of int) string {
 // lockColumns are what the values of a lock are.
 var lockColumns = []string{
 	"violating runs", "survived", "violated under", "updates lost without a fence", "updates lost with the fence", "blocked",
-	"recovery (median)", "acquire p50 / p99, no faults", "acquire p50 / p99, faults", "grants per s, no faults / faults",
+	"recovery (median)", "acquire p50 / p99, no faults", "acquire p50 / p99, faults", "grants per s, without faults / with faults",
 }
 
 // shownAs is a figure with its interval.

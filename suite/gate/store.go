@@ -222,7 +222,7 @@ func (s *Suite) begin(resume bool) error {
 		}
 		return files.WriteJSON(filepath.Join(s.Dir, DefinitionFile), s.Definition)
 	case !resume:
-		return fmt.Errorf("--out %s is not empty, and runs are never overwritten: choose a new directory, or use --resume to continue the suite in it", s.Dir)
+		return fmt.Errorf("--out %s is not empty, and runs are never overwritten: use --resume to continue the suite in this directory, or choose a new directory", s.Dir)
 	}
 	before, err := Load(s.Dir)
 	if err != nil {
@@ -247,7 +247,7 @@ func sameCells(a, b []Defined) error {
 			return err
 		}
 		if !slices.Equal(x, y) {
-			return fmt.Errorf("the definition of cell %s has changed since the suite was started there", b[i].Case.Name)
+			return fmt.Errorf("the definition of cell %s has changed since the suite was started in this directory", b[i].Case.Name)
 		}
 	}
 	return nil

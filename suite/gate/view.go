@@ -110,7 +110,7 @@ func (r *Results) facts() [][2]string {
 		out = append(out, [2]string{"took", r.Wall.Round(100 * time.Millisecond).String()}, [2]string{"runs in parallel", fmt.Sprintf("%.1f (the runs took %v in total)", r.Parallel(), r.Work.Round(time.Second))})
 	}
 	if p := r.Providers(); p != "" {
-		out = append(out, [2]string{"runs by provider of the servers", p})
+		out = append(out, [2]string{"number of runs for each provider of the servers", p})
 	}
 	if len(r.Shards) > 0 {
 		out = append(out, [2]string{"shards", strings.Join(r.Shards, ", ")})
@@ -239,5 +239,5 @@ func (a *Against) Lines() []string {
 	for _, l := range a.Only {
 		out = append(out, "not compared: "+l)
 	}
-	return append(out, fmt.Sprintf("figures compared with %s: %d; significant differences (corrected p < 0.05, and a difference of at least 20 %%): %d", a.Before, a.Compared, len(a.Figures)))
+	return append(out, fmt.Sprintf("figures (measured values) compared with %s: %d; significant differences (corrected p < 0.05, and a difference of at least 20 %%): %d", a.Before, a.Compared, len(a.Figures)))
 }

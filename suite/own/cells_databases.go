@@ -45,7 +45,7 @@ func databaseCells() []suite.Case {
 			Run: suite.MustLine("--backend redis-lua --workload job --time 4s --seed 1"), Expect: fails(checker.Once),
 		},
 		{
-			Name: "value-cas-restock", Text: "an update checks only the old value of a row: if goods were sold and the stock was then refilled, the row looks unchanged, and an update of the ledger (the count of changes) is lost",
+			Name: "value-cas-restock", Text: "an update checks only the old value of a row: after a sale and a refill of the stock, the row looks unchanged, and an update of the ledger (the count of changes) is lost",
 			Run: suite.MustLine("--backend sql-value-cas --workload stock --time 8s --seed 1"), Expect: fails(checker.Stock),
 		},
 		{

@@ -13,12 +13,12 @@ func claimsOfDatabases() []Claim {
 	return []Claim{
 		{
 			Number: 33, Text: "SELECT ... FOR UPDATE in one transaction is a lock", Articles: "004",
-			Note: "The claim is true for an existing row. The claim is false for a row that does not exist: in MariaDB and PostgreSQL and at every isolation level, SELECT ... FOR UPDATE succeeds for two clients at once, so both clients believe that they have the lock. But if the table has a unique key, only one of the two clients can insert the row. (In some cases the isolation level alone has this effect.)",
+			Note: "The claim is true for an existing row. The claim is false for a row that does not exist: in MariaDB and PostgreSQL and at every isolation level, SELECT ... FOR UPDATE succeeds for two clients at once, so both clients believe that they have the lock. But if the table has a unique key, only one of the two clients can insert the row. (In some cases the isolation level alone prevents the second insert.)",
 			Runs: missingRows(),
 		},
 		{
 			Number: 34, Text: "two clients that take row locks in opposite orders wait for each other (a deadlock)", Articles: "004",
-			Note: "The databases report the deadlock: PostgreSQL after a second, MariaDB at once. With other locks nobody reports the deadlock. If the locks have a time to live, the clients wait until it runs out. With SETNX (without a time to live), the clients wait forever.",
+			Note: "The databases report the deadlock: PostgreSQL reports it after a second, MariaDB at once. With locks outside a database, nobody reports the deadlock. If the locks have a time to live, the clients wait until it runs out. With SETNX (without a time to live), the clients wait forever.",
 			Runs: []ClaimRun{
 				as("postgres", "--backend sql-for-update --workload two-locks --locks 2 --clients 4 --time 5s", suite.Expectation{Exit: codes{0}, Figures: figures{"deadlocks_reported": suite.AtLeast(1), "mutual_wait_max_ns": suite.AtMost(3e9)}}, "deadlocks_reported", "deadlock_report_max_ns", "mutual_wait_max_ns"),
 				as("mariadb", "--backend sql-for-update --topology mariadb --workload two-locks --locks 2 --clients 4 --time 5s", suite.Expectation{Exit: codes{0}, Figures: figures{"deadlocks_reported": suite.AtLeast(1), "mutual_wait_max_ns": suite.AtMost(1e9)}}, "deadlocks_reported", "deadlock_report_max_ns", "mutual_wait_max_ns"),
@@ -28,7 +28,7 @@ func claimsOfDatabases() []Claim {
 			},
 		},
 		{
-			Number: 36, Text: "Redis is fastest and databases are slowest; ZooKeeper is slow", Articles: "000, 004",
+			Number: 36, Text: "locks in Redis are the fastest, locks in databases are the slowest, and locks in ZooKeeper are slow", Articles: "000, 004",
 			Note:  "In each run, one client acquires and releases the lock again and again, without faults. The runs measure the number of grants, and the time to acquire the lock. An acquire takes longer if the server writes the lock to its disk before it answers. A session lock in a database (an advisory lock) is fast, because the server does not write the lock to its disk.",
 			Alone: true,
 			Compares: []Comparison{

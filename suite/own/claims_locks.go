@@ -20,7 +20,7 @@ func claimsOfLocks() []Claim {
 	return []Claim{
 		{
 			Number: 1, Text: "at any time only one client holds the lock", Articles: "000, 003, 004",
-			Note: "The claim is true for all tested locks as long as no fault occurs. (The backend `none` is not a lock: it only shows that these runs can find a violation.) If a holder is stopped for longer than its lease or session, the next client gets the lock. The stopped client still believes that it holds the lock.",
+			Note: "The claim is true for all tested locks as long as no fault occurs. The backend `none` is not a lock: its run only shows that such runs can find a violation. If a holder is stopped for longer than its lease or session, the next client gets the lock. The stopped client still believes that it holds the lock.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua --time 3s", passes(), figGrants),
 				as("redlock", "--backend redlock --time 3s", passes(), figGrants),
@@ -54,7 +54,7 @@ func claimsOfLocks() []Claim {
 		},
 		{
 			Number: 4, Text: "a lock on several nodes works as long as a majority of the nodes lives", Articles: "000, 003",
-			Note: "If a minority of the nodes dies, clients wait at most until another node has taken over. If a majority of the nodes dies, no client gets the lock until a majority is back. In both cases, two clients never hold the lock at once.",
+			Note: "If a minority of the nodes dies, clients wait at most until another node has taken over. If a majority of the nodes dies, no client gets the lock until a majority is back. Whether a minority or a majority dies, two clients never hold the lock at once.",
 			Runs: []ClaimRun{
 				as("redlock-minority", "--backend redlock --topology redis-five-aof --nemesis server-kill:nodes=2 --time 5s", passes(), figRecovery),
 				as("etcd-leader", "--backend etcd-mutex --topology etcd-three --nemesis leader-kill --time 9s", alone, figRecovery),
@@ -108,7 +108,7 @@ func claimsOfTokens() []Claim {
 	return []Claim{
 		{
 			Number: 12, Text: "a version number that only grows (a fencing token) stops the writes of a client that continues after its lease has ended", Articles: "000",
-			Note: "No update is lost if clients send their token with each read and each write, and the protected data refuses outdated tokens (a fence). In these runs, data without a fence loses updates.",
+			Note: "No update is lost if clients send their token with each read and each write, and a fence (a check at the protected data) refuses outdated tokens. In these runs, data without a fence loses updates.",
 			Runs: []ClaimRun{
 				as("redis-fenced", "--backend redis-fenced"+pause, fencedHolds, "fence_refused", "updates_lost_plain", "updates_lost_fenced"),
 				as("zk-sequential", "--backend zk-sequential --nemesis client-pause:at=before-write,for=3ttl --time 8s", fencedHolds, "fence_refused", "updates_lost_plain", "updates_lost_fenced"),
@@ -117,8 +117,8 @@ func claimsOfTokens() []Claim {
 			},
 		},
 		{
-			Number: 13, Text: "the zxid or the data version of a ZooKeeper node can serve as a fencing token", Articles: "000",
-			Note: "The zxid of the node's creation (czxid) can serve as a fencing token. The data version of the node cannot: each grant creates a new node, and the data version of a new node is always 0.",
+			Number: 13, Text: "the zxid (transaction number) or the data version of a ZooKeeper node can serve as a fencing token", Articles: "000",
+			Note: "The zxid of the node's creation (czxid) can serve as a fencing token. The data version of the node cannot serve as a fencing token: each grant creates a new node, and the data version of a new node is always 0.",
 			Runs: []ClaimRun{
 				as("czxid", "--backend zk-sequential:token=czxid --time 3s", gives(checker.FencingTokens, checker.Pass)),
 				but("version", "--backend zk-sequential:token=version --time 3s", fails(checker.FencingTokens), gives(checker.FencingTokens, checker.Pass)),
@@ -136,8 +136,8 @@ func claimsOfTokens() []Claim {
 			},
 		},
 		{
-			Number: 15, Text: "the statement `UPDATE ... WHERE version = v`, without an id in the condition, is enough to update a row safely", Articles: "000",
-			Note: "Without an id in the condition, the statement also updates all other rows whose version is v.",
+			Number: 15, Text: "an UPDATE whose condition names the version of the row, but not the row's id, is enough to update a row safely", Articles: "000",
+			Note: "If the condition names no row id, the statement also updates all other rows that have the same version.",
 			Runs: []ClaimRun{
 				but("two-rows", "--backend sql-optimistic-noid --locks 2 --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain"),
 				but("two-rows-mariadb", "--backend sql-optimistic-noid --topology mariadb --locks 2 --time 3s", fails(checker.DataPlain), keepsData, "updates_lost_plain"),

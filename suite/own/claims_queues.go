@@ -11,7 +11,7 @@ func claimsOfQueues() []Claim {
 	return []Claim{
 		{
 			Number: 8, Text: "a client that fails to take the lock should try again after a random time", Articles: "000",
-			Note: "A client that does not get the lock pauses, and then tries again. With random pauses, the longest waits for the lock are shorter than with fixed pauses. But in these runs clients send more requests with random pauses, because the random pauses are shorter on average. The length of the pause has no influence on safety.",
+			Note: "If a client does not get the lock, it waits for some time (a pause), and then tries again. With random pauses, the longest waits for the lock are shorter than with fixed pauses. But in these runs clients send more requests with random pauses, because the random pauses are shorter on average. The length of the pause has no influence on safety.",
 			Compares: []Comparison{
 				{"the longest waits are shorter with random pauses than with fixed pauses", "wait_p99_ns", "fixed", "jitter", 1.1},
 				{"a hand-off of the lock (from one holder to the next) needs fewer requests with random pauses than with fixed pauses", figRequests, "fixed", "jitter", 1.1},
@@ -66,7 +66,7 @@ func claimsOfQueues() []Claim {
 			},
 		},
 		{
-			Number: 23, Text: "shared and exclusive locks can be built from ZooKeeper nodes: the name of each node begins with read or write, to say whether the client of the node wants a shared or an exclusive lock", Articles: "000",
+			Number: 23, Text: "shared and exclusive locks can be built from ZooKeeper nodes whose names begin with read (for a shared lock) or write (for an exclusive lock)", Articles: "000",
 			Runs: []ClaimRun{
 				as("none", "--backend zk-rwlock --workload rwlock --time 4s", passes(), figGrants),
 				as("kill", "--backend zk-rwlock --workload rwlock --nemesis client-kill --time 7s", passes(), figRecovery),
@@ -74,7 +74,7 @@ func claimsOfQueues() []Claim {
 			},
 		},
 		{
-			Number: 26, Text: "a ZooKeeper client can wait for the deletion of the preceding node by calling exists() and then wait()", Articles: "001",
+			Number: 26, Text: "to wait for the deletion of the preceding node, a ZooKeeper client can call exists() and then wait()", Articles: "001",
 			Note: "If the watch event arrives after exists() and before wait(), the client is not waiting yet, and the event has no effect. The client then waits forever.",
 			Runs: []ClaimRun{
 				but("pause", "--backend zk-seed001 --nemesis client-pause:at=between-exists-and-wait,for=0.5ttl --time 7s", blocksAll, comesBack),
@@ -82,16 +82,16 @@ func claimsOfQueues() []Claim {
 		},
 		{
 			Number: 27, Text: "a ZooKeeper lock is reentrant if the client remembers its current node", Articles: "001",
-			Note: "The holder can acquire the lock a second time. But when the holder releases this second grant, it deletes the node. So another client gets the lock although the holder has not released its first grant.",
+			Note: "The holder can acquire the lock a second time. But the release of this second grant deletes the node. So another client gets the lock although the holder has not released its first grant.",
 			Runs: []ClaimRun{
 				but("zk-seed001", "--backend zk-seed001 --workload reentrant --time 4s", fails(checker.MutualExclusion), alone, "reentries", "violations"),
 			},
 		},
 		{
 			Number: 28, Text: "waiting clients should watch the lock instead of polling it", Articles: "001, 002",
-			Note: "Clients that watch the lock in a queue get the lock in the order of their requests. But in these runs they do not send fewer requests than clients that poll. (The polling clients wait at most 0.2 s between two tries. The time to live is 10 s.) A hand-off of the lock also takes longer with watching than with polling.",
+			Note: "Clients that watch the lock in a queue get the lock in the order of their requests. But in these runs the watching clients do not send fewer requests than the polling clients. In these runs, the polling clients wait at most 0.2 s between two tries. The time to live of the lock is 10 s. A hand-off of the lock also takes longer if the clients watch the lock than if they poll it.",
 			Compares: []Comparison{
-				{"the longest waits of clients that poll Redis are longer than the longest waits of clients that watch etcd", "wait_p99_ns", "redis-polls", "etcd-watches-one", 1.1},
+				{"the longest waits are longer if the clients poll Redis than if the clients watch etcd", "wait_p99_ns", "redis-polls", "etcd-watches-one", 1.1},
 				{"a hand-off of the lock (from one holder to the next) needs fewer requests if the clients wait in a ZooKeeper queue than if the clients poll Redis", figRequests, "redis-polls", "zk-watches-one", 1},
 				{"there are more hand-offs of the lock in the same time if the clients wait in a ZooKeeper queue than if the clients poll Redis", figGrants, "zk-watches-one", "redis-polls", 1},
 			},

@@ -64,7 +64,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 31, Text: "with asynchronous replication the lock is lost when the master fails", Articles: "003, 004",
-			Note: "The claim is true for Redis and for a database. The remedy is to grant a lock only after a replica has the lock. In the runs with this remedy, no lock was lost.",
+			Note: "The claim is true for Redis and for a database. The remedy is to grant a lock only after a replica has a copy of the lock. In the runs that waited for a replica, no lock was lost.",
 			Runs: []ClaimRun{
 				as("redis-sentinel", "--backend redis-sentinel --nemesis failover-kill --time 10s", doubleHolder(checker.Defect), "violations"),
 				as("postgres-replica", "--backend sql-lease-row --topology postgres-replica --nemesis promote-replica --time 14s", fails(checker.MutualExclusion), "violations"),
@@ -84,7 +84,7 @@ func claimsOfRedis() []Claim {
 		},
 		{
 			Number: 40, Text: "a release can fail to delete the lock's node", Articles: "003",
-			Note: "If a release fails, the lock becomes free only when its lease or session ends. If a client ignores the failed release and keeps its session alive, the lock stays held. A lock without a lease (`redis-setnx`) blocks all clients forever.",
+			Note: "If a release fails, the lock becomes free only when its lease or session ends. If a client ignores the failed release and keeps its session alive, the lock stays held. If the release of a lock without a lease (`redis-setnx`) fails, the lock blocks all clients forever.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua:retries=0 --nemesis lost-reply:at=releasing --time 5s", comesBack, "orphan_max_ns", figRecovery),
 				as("zk-exclusive", "--backend zk-exclusive --nemesis partition-client:at=releasing,for=0.5ttl --time 6s", alone, "orphan_max_ns", figRecovery),

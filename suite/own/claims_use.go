@@ -29,7 +29,7 @@ func claimsOfUse() []Claim {
 		},
 		{
 			Number: 38, Text: "a client must be able to try to take a lock without waiting", Articles: "003",
-			Note: "With all tested locks a client can try without waiting. But if the network drops all packets, even such an attempt waits until the time-out of the client expires.",
+			Note: "With all tested locks a client can try to take the lock without waiting. But if the network drops all packets, even an attempt that should not wait ends only after the time-out of the client.",
 			Runs: []ClaimRun{
 				as("redis-lua", "--backend redis-lua"+try, gives(checker.Bounded, checker.Pass), "try_max_ns"),
 				as("etcd-mutex", "--backend etcd-mutex"+try, gives(checker.Bounded, checker.Pass), "try_max_ns"),

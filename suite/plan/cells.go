@@ -111,7 +111,7 @@ func (x *expansion) wrong(line int, format string, args ...any) {
 
 // notHere are the flags of run that a suite says in another way.
 var notHere = map[string]string{
-	"seed": "write the seeds in the key `seeds`", "out": "remove it, because the suite itself chooses the directories of its runs",
+	"seed": "write the seeds in the key `seeds`", "out": "remove this key, because the suite itself chooses the directories of its runs",
 }
 
 // runFlags are those that a suite file can set.
@@ -139,7 +139,7 @@ func (x *expansion) set(cfg *harness.Config, flag text, words list) bool {
 		x.wrong(flag.Line, "the key `%s` is not allowed here: %s", flag.Value, notHere[flag.Value])
 		return false
 	case known == nil:
-		x.wrong(flag.Line, "unknown key `%s`: %suse a flag of lockstorm run (`lockstorm run --help` lists the flags)", flag.Value, catalog.DidYouMean(flag.Value, runFlags()))
+		x.wrong(flag.Line, "unknown key `%s`: %s`lockstorm run --help` lists the flags that are allowed as keys", flag.Value, catalog.DidYouMean(flag.Value, runFlags()))
 		return false
 	case len(words) > 1 && !many(flag.Value):
 		x.wrong(flag.Line, "the key `%s` takes one value, not %d values", flag.Value, len(words))
@@ -346,7 +346,7 @@ func (x *expansion) fits(of flags, c Cell) bool {
 	for _, v := range of {
 		got, ok := flagOf(c, v.flag.Value)
 		if !ok {
-			x.wrong(v.flag.Line, "unknown key `%s`: %suse a flag of lockstorm run, or `name` (the name of a cell)", v.flag.Value, catalog.DidYouMean(v.flag.Value, append(runFlags(), "name")))
+			x.wrong(v.flag.Line, "unknown key `%s`: %s`name` (the name of a cell) and the flags of lockstorm run are allowed as keys", v.flag.Value, catalog.DidYouMean(v.flag.Value, append(runFlags(), "name")))
 			return false
 		}
 		bare := make([]string, len(got))

@@ -143,7 +143,7 @@ func (x *expansion) coverage() {
 	}
 	for _, n := range x.f.Coverage.Nemeses {
 		if !slices.ContainsFunc(x.cells, func(c Cell) bool { return covers(n.Value, c.Run.Nemesis) }) {
-			x.wrong(n.Line, "`coverage` requires the nemesis %s, but no cell of the suite has this nemesis", n.Value)
+			x.wrong(n.Line, "`coverage` requires the nemesis %s, but no cell of the suite has this nemesis (fault)", n.Value)
 		}
 	}
 }

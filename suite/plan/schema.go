@@ -46,7 +46,7 @@ func Schema(cat *suite.Book) map[string]any {
 		"anyOf": []any{object{"required": []string{"axes"}}, object{"required": []string{"include"}}},
 		"properties": object{
 			"name": object{"type": "string", "maxLength": maxName, "pattern": `^[^./\\][^/\\]*$`}, "doc": object{"type": "string"}, "seeds": seeds,
-			"compare":    object{"type": "boolean", "description": "`true`: the suite compares the locks, and expects an outcome only of the controls (runs with a known outcome)"},
+			"compare":    object{"type": "boolean", "description": "`true`: the suite compares the locks, and only the controls (runs with a known outcome) have an expected outcome"},
 			"budget":     object{"type": "string", "description": "a duration after which the suite starts no more runs"},
 			"missing":    object{"enum": []string{Fail, Skip}, "description": "what the suite does with cells whose servers are missing on this host"},
 			"impossible": object{"enum": []string{Fail, Skip}, "description": "what the suite does with a backend and a fault that cannot work together"},

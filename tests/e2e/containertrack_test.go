@@ -15,11 +15,11 @@ import (
 // containers and writes docs/containers.md anew.
 func TestSeriesContainersTrack(t *testing.T) {
 	p := page{file: "containers.md", title: "The track record in containers", maker: "containers-track", seeds: setting.Number(t, "CONTAINER_SEEDS", 5)}
-	p.intro = fmt.Sprintf(`[The track record](track-record.md) lists published failures of locks. For this page, the same runs were made with every server in its own container
+	p.intro = fmt.Sprintf(`[The track record](track-record.md) lists published failures of locks. For this page, the runs of the track record were made with every server in its own container
 (`+"`--provider container`"+`). Every command was run with the seeds 1 to %d. For each case, the expected result is
 defined in advance: the exit code, the verdicts, and the classes of findings. The column "as expected" counts the runs with the
 expected result. The column "first violation" shows the time from the start of a run to its first
-violation, including the time in which the servers start: the median and, in parentheses, the range over all runs.`, p.seeds)
+violation, including the start of the servers. The column gives the median and, in parentheses, the range over all runs.`, p.seeds)
 	cases := own.Published()
 	for i := range cases {
 		cases[i].Run.Provider = "container"

@@ -138,7 +138,7 @@ func writeVersions(t *testing.T, cases []suite.Case, images, versions []string, 
 
 <!-- Written by %[1]smake image-versions%[1]s. Do not edit. -->
 
-[The track record](track-record.md) lists published failures of locks. For this page, the same runs were made on servers of other versions, and on Valkey, which is compatible with
+[The track record](track-record.md) lists published failures of locks. For this page, the runs of the track record were repeated on servers of other versions, and on Valkey, which is compatible with
 Redis. The page also has three cases on an etcd cluster; in these cases the expected result is that no update is lost. All servers run in containers
 (%[1]s--network bridge --image NAME=REF%[1]s). The container images are built from those releases of Debian that contain the tested versions.
 For each case, the expected result is defined in advance: the exit code, the verdicts, and the classes of findings. In the tables,

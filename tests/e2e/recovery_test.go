@@ -17,7 +17,7 @@ For each case, the expected result is defined in advance: the exit code, the ver
 "as expected" counts the runs with the expected result. The column "recovery" shows the time from the end of a fault until a client
 got the lock again. The recovery time includes %s. If a run has several faults, the column uses the
 longest recovery time of the run. The column "first violation" shows the time from the start of a run to its first violation. The columns "recovery"
-and "first violation" show the median and, in parentheses, the range over all runs. The entry "none" means that no run had such a time, for example
+and "first violation" show the median and, in parentheses, the range over all runs. The entry "none" means that no run has a value for the column, for example
 because no run had a fault or a violation.`, p.intro, p.seeds, included)
 	p.write(t, cases, `| what it shows | command: `+"`lockstorm run ...`"+` | as expected | recovery | first violation |
 | --- | --- | --- | --- | --- |

@@ -41,7 +41,7 @@ func (a *adapter) About() lockstorm.Fields {
 	}
 	return lockstorm.Fields{
 		"recovery_ns": recovery.Nanoseconds(),
-		"name":        "clientgo", "version": "1", "doc": "leader election of client-go (the Kubernetes client for Go), with a key of etcd as the resource lock",
+		"name":        "clientgo", "version": "1", "doc": "leader election of client-go (the Kubernetes client for Go), with a key in etcd as the resource lock (the record that names the leader)",
 		"library": module + " " + lockstorm.Version(module), "topologies": []string{"etcd-single", "etcd-three"}, "ends": "lease", "waits": true, "no_try": true,
 		"renews":   true,
 		"signals":  []lockstorm.Fields{{"kind": "context", "name": "the context of OnStartedLeading"}},
@@ -92,7 +92,7 @@ func (a *adapter) Attempt(ctx context.Context, r lockstorm.Request) (lockstorm.H
 	cancel()
 	<-h.done
 	if rec.uncertain() {
-		return nil, nil, errors.New("unknown outcome: the acquire was cancelled while a request that may have acquired the lock was in flight")
+		return nil, nil, errors.New("unknown outcome: the acquire was cancelled, but one of its requests to etcd may have acquired the lock")
 	}
 	return nil, nil, fmt.Errorf("%w: %w", lockstorm.ErrBusy, ctx.Err())
 }

@@ -125,7 +125,7 @@ func Serve(a Adapter) {
 func pipe(name string) *os.File {
 	fd, err := strconv.Atoi(os.Getenv(name))
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "the environment variable %s is not the number of a file descriptor: do not start this adapter by hand; lockstorm starts it (--backend exec:cmd=FILE)\n", name)
+		fmt.Fprintf(os.Stderr, "the environment variable %s does not contain the number of a file descriptor: do not start this adapter by hand; lockstorm starts it (--backend exec:cmd=FILE)\n", name)
 		os.Exit(1)
 	}
 	return os.NewFile(uintptr(fd), name)

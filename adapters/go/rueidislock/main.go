@@ -250,7 +250,7 @@ func (s *spy) after(resp rueidis.RedisResult, twice bool, n, sent int64, word st
 	}
 	switch {
 	case err == nil && changed == 0 && twice:
-		err = errors.New("the lock's key does not belong to this client, but the library may have sent its script twice, so it is unknown whether the first sending succeeded")
+		err = errors.New("the lock's key does not belong to this client, but the library may have sent its script twice, and the script may have succeeded the first time")
 	case err == nil && changed == 0:
 		err = lockstorm.ErrNotHeld
 	}

@@ -26,7 +26,7 @@ const answerLimit = 5 * time.Second
 var rules = []rule{
 	{"the adapter answers the request \"hello\" with a valid description of itself", true, (*bench).describes},
 	{"the adapter answers \"unsupported\" to an unknown request, and ignores unknown fields in a request", false, (*bench).unknown},
-	{"the adapter answers the request \"open\"; if the adapter's description promises times of CLOCK_MONOTONIC, the adapter reports such times", true, (*bench).opens},
+	{"the adapter answers the request \"open\"; if the adapter's description promises times of CLOCK_MONOTONIC, the times that the adapter reports come from this clock", true, (*bench).opens},
 	{"a client that tries to acquire a free lock gets the lock", true, (*bench).free},
 	{"a client does not get a lock that another client holds", true, (*bench).exclusive},
 	{"when a holder releases a lock, a client that waits for the lock gets the lock", true, (*bench).handsOver},
@@ -114,7 +114,7 @@ func (x *bench) handsOver(ctx context.Context) error {
 	}()
 	select {
 	case a := <-got:
-		return fmt.Errorf("the acquire of a held lock must wait for the release, but it returned at once: %w", cmp.Or(a.err, errors.New("a client got the lock while another client still held it")))
+		return fmt.Errorf("the acquire of a held lock must wait for the release, but the acquire returned immediately: %w", cmp.Or(a.err, errors.New("a client got the lock while another client still held it")))
 	case <-time.After(patience):
 	}
 	if err := held.Release(ctx); err != nil {
@@ -287,7 +287,7 @@ func (x *bench) early(ctx context.Context) error {
 	case <-time.After(patience):
 	}
 	x.holdAll(x.a, false)
-	return within(answerLimit+x.t.TTL, "after the store had answered, the adapter's answer to an acquire", func() error {
+	return within(answerLimit+x.t.TTL, "the adapter's answer to an acquire (counted from the store's answer)", func() error {
 		if err := <-got; errors.Is(err, backends.ErrBusy) {
 			return errors.New("the lock was free, so the adapter must not answer \"busy\" (another client holds the lock), even if the store answers late; but the adapter answered \"busy\"")
 		}
