@@ -53,7 +53,7 @@ func eventOf(p part, isJSON, keyed bool) (*Event, error) {
 	}
 	switch {
 	case !okType || !slices.Contains([]string{Invoke, OK, Fail, Info}, e.Type):
-		return nil, fmt.Errorf("line %d: the field type is %v: it must be invoke, ok, fail or info", p.line, m["type"])
+		return nil, fmt.Errorf("line %d: the field `type` has the value %v, but it must be invoke, ok, fail or info", p.line, m["type"])
 	case !okF:
 		return nil, fmt.Errorf("line %d: the field f is %v: it must be the name of an operation", p.line, m["f"])
 	}

@@ -92,7 +92,7 @@ func TestReadRefuses(t *testing.T) {
 		`{"type":"ok","f":"a","process":1}`: "line 1: process 1 ends a (ok), but has not begun this operation",
 		invoke + `{"type":"ok","f":"release","process":0}`: "line 2: process 0 ends release, but the operation that it began on line 1 is acquire",
 		`{"a":1}`:                                      `line 1: the field "`,
-		`{"type":"done","f":"a","process":1}`:          "line 1: the field type is done: it must be invoke, ok, fail or info",
+		`{"type":"done","f":"a","process":1}`:          "line 1: the field `type` has the value done, but it must be invoke, ok, fail or info",
 		`{"type":"ok","f":3,"process":1}`:              "line 1: the field f is 3: it must be the name of an operation",
 		`{"type":"ok","f":"a","process":[]}`:           "line 1: the field process is []: it must be a number or a name",
 		`{"type":"ok","f":"a","process":1,"time":"x"}`: "line 1: the field time is x: it must be a whole number",
