@@ -50,11 +50,12 @@ func Releases(before, machine string, measured map[string]Measured) string {
 	return p.String()
 }
 
-const releasesIntro = `This page shows whether a newer release of a lock library behaves differently under the same faults. ` + "`" + `bookworm` + "`" + ` is the release of a library in Debian
-12, and ` + "`" + `trixie` + "`" + ` is its release in Debian 13. The servers, Python, Java and PHP always come from Debian 12.
-The runs of a release under a fault have the seeds 1, 2, 3 and so on. The column "runs" shows in how many of these runs each
-outcome occurred. The brackets show, for each rule (kind of violation), in how many runs a defect had this rule. The words "orphan
-in 3" mean that 3 of the runs had an orphan (a lock that no client could get, although no client held it).
+const releasesIntro = `This page shows whether a newer release of a lock library behaves differently under the same faults. The release ` + "`" + `bookworm` + "`" + `
+is the version of a library that Debian 12 contains, and ` + "`" + `trixie` + "`" + ` is the version that Debian 13 contains. The servers, Python,
+Java and PHP always come from Debian 12. The runs of a release under a fault have the seeds 1, 2, 3 and so on. The column "runs"
+shows in how many of these runs each outcome occurred. The brackets show, for each rule (kind of violation), in how many runs a
+defect had this rule. The words "orphan in 3" mean that 3 of the runs had an orphan (a lock that no client could get, although no
+client held it).
 [adapters-measured.md](adapters-measured.md) explains the outcomes (for example ` + "`" + `safe` + "`" + ` and
 ` + "`" + `inherent` + "`" + `).
 The column "changed by this release" compares a release with the release in the row above it. The word "new" marks an outcome, or a rule of a

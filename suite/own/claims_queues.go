@@ -11,7 +11,7 @@ func claimsOfQueues() []Claim {
 	return []Claim{
 		{
 			Number: 8, Text: "a client that fails to take the lock should try again after a random time", Articles: "000",
-			Note: "If a client does not get the lock, it waits for some time (a pause), and then tries again. With random pauses, the longest waits for the lock are shorter than with fixed pauses. But in these runs clients send more requests with random pauses, because the random pauses are shorter on average. The length of the pause has no influence on safety.",
+			Note: "If a client does not get the lock, it waits for some time (a pause), and then tries again. With random pauses, the longest waits for the lock are shorter than with fixed pauses. But if the pauses are random, the clients in these runs send more requests, because random pauses are shorter on average. The length of the pause has no influence on safety.",
 			Compares: []Comparison{
 				{"the longest waits are shorter with random pauses than with fixed pauses", "wait_p99_ns", "fixed", "jitter", 1.1},
 				{"a hand-off of the lock (from one holder to the next) needs fewer requests with random pauses than with fixed pauses", figRequests, "fixed", "jitter", 1.1},
