@@ -202,7 +202,7 @@ func (Embedded) Name() string { return EmbeddedName }
 func (Embedded) Available(t Topology) error {
 	for _, r := range t.Nodes {
 		if r.Embedded == nil {
-			return fmt.Errorf("server %s of topology %s cannot run embedded in lockstorm: choose another --provider", r.Name, t.Name)
+			return fmt.Errorf("this program contains no embedded server for %s of topology %s: choose another --provider (if the program is your own, package backends/redis/embedded adds embedded servers for some topologies of Redis)", r.Name, t.Name)
 		}
 	}
 	return nil

@@ -28,10 +28,23 @@ func (j *judge) explain(trial *harness.Trial, out *harness.Outcome, differ []sui
 		p.line("the run did not finish: %v", out.Trouble)
 	}
 	p.open(out.Results)
+	if hint := inherentOnly(out.Results, differ); hint != "" {
+		p.line("%s", hint)
+	}
 	p.story(reports.Tell(out.Results, out.Record))
 	p.line("the run is kept: %s (report: %s)", out.Dir, filepath.Join(out.Dir, harness.ReportFile))
 	p.line("to repeat this run: %s", j.again(out.Dir))
 	return p.String()
+}
+
+// inherentOnly is what to do about a violation that nobody expected, and that every lock with leases would have shown; empty: it is
+// another one.
+func inherentOnly(r *checker.Results, differ []suite.Difference) string {
+	if len(differ) == 0 || suite.WordOf(r) != suite.Inherent {
+		return ""
+	}
+	return "all findings are inherent to leases: every lock whose lease can expire has them under this fault, and only a fence (docs/semantics.md) protects the data. " +
+		"To let the test fail only if the lock itself is broken, add --fail-on defect to its flags"
 }
 
 // open says which required checks could not answer.

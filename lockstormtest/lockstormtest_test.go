@@ -74,6 +74,9 @@ func TestAFailureIsExplained(t *testing.T) {
 		t.Fatalf("no folder in:\n%s", said)
 	}
 	defer drop(t, said)
+	if strings.Contains(said, "inherent to leases") {
+		t.Errorf("a defect is called inherent:\n%s", said)
+	}
 	if _, err := os.Stat(m[2]); err != nil {
 		t.Error(err)
 	}
@@ -84,6 +87,16 @@ func TestAFailureIsExplained(t *testing.T) {
 	if err != nil || j.Results.ExitCode != harness.ExitViolation {
 		t.Errorf("judged again: %v, %v", j, err)
 	}
+}
+
+// A failure of which nothing is the lock's fault says so, and names the way out; with it, the run passes.
+func TestWhatIsInherentIsSaid(t *testing.T) {
+	t.Parallel()
+	cat, line := harness.New(stores.All()...), "--backend redis-lua --nemesis client-pause:at=before-write,every=1.6ttl --clients 3 --ttl 500ms --time 3s --seed 5"
+	said := fails(t, func(tb testing.TB) { lockstormtest.Safe(tb, cat, line) },
+		"the run did not end as expected", "all findings are inherent to leases", "add --fail-on defect")
+	drop(t, said)
+	lockstormtest.Safe(t, cat, line+" --fail-on defect")
 }
 
 // A violation that is expected passes; one of another class, by another check, or none, fails.

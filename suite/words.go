@@ -24,7 +24,7 @@ func (w Word) Doc() string {
 	return map[Word]string{
 		Safe:     "no violation",
 		Inherent: "a violation that every lock with an expiring lease allows: the remedy is a fence (a data store that checks fencing tokens)",
-		Defect:   "the lock itself breaks its promise, although the holder's lease is still running: the remedy is another lock or another topology",
+		Defect:   "the lock itself breaks its promise, although the holder's lease is still running: the remedy is to fix the lock, or to use another lock or topology",
 		Blocks:   "after the fault no client gets the lock again",
 		Any:      "the outcome depends on the moment at which the fault acts: no violation, or a violation of any kind",
 		Violated: "a violation of any kind",

@@ -105,7 +105,7 @@ func TestUsage(t *testing.T) {
 		{"run --backend redis-lua --nemesis chaos:only=chaos", 3, "chaos cannot inject chaos"},
 		// A fault says how long the run must be, and that is enough.
 		{"run --backend redis-sentinel --nemesis failover-kill --time 9s", 3, "use --time 9.9s or longer"},
-		{"run --backend redis-sentinel --topology redis-sentinel --provider embedded", 3, "cannot run embedded in lockstorm"},
+		{"run --backend redis-sentinel --topology redis-sentinel --provider embedded", 3, "contains no embedded server for"},
 		{"completion bash", 0, "bash completion"},
 		{"__complete run --backend redis-l", 0, "redis-lua"},
 		{"__complete run --nemesis client-p", 0, "client-pause"},

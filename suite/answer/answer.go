@@ -173,6 +173,7 @@ func (l *Lock) violated(v Violation) {
 const (
 	rankedBy = "The locks are ranked by the share of their runs that ended with a violation (the share of violating runs). Each share has a 95 % confidence interval (Clopper and Pearson). Two locks differ significantly if the intervals of their shares do not overlap."
 	groups   = " Group 1 contains the locks that differ significantly from the worst lock, but not from the best lock. Group 3 contains the locks that differ significantly from the best lock, but not from the worst lock. Group 2 contains all other locks. With more seeds, smaller differences become significant."
+	onlyOne  = "The suite has one lock only, so there is nothing to compare."
 	oneGroup = " All locks are in one group, because even the best and the worst lock do not differ significantly. With more seeds, smaller differences become significant."
 )
 
@@ -190,7 +191,13 @@ func (a *Answer) rank() {
 	if n := slices.IndexFunc(measured, func(l Lock) bool { return l.Rate == nil }); n >= 0 {
 		measured = measured[:n]
 	}
-	if len(measured) > 0 {
+	switch {
+	case len(a.Locks) == 1:
+		a.Groups, a.RankedBy = 1, onlyOne
+		if len(measured) > 0 {
+			a.Locks[0].Group = 1
+		}
+	case len(measured) > 0:
 		a.group(measured)
 	}
 	slices.SortStableFunc(a.Locks, func(x, y Lock) int {

@@ -102,6 +102,14 @@ func TestOneFaultInSeveralCells(t *testing.T) {
 
 // Locks whose runs violate as often as others do by nature do not change between the first and the last group
 // by chance: of 300 pairs of comparisons of five faults and five seeds, hardly any does.
+// One lock alone is not ranked.
+func TestOneLock(t *testing.T) {
+	a := Of([]Cell{runsOf("a", "flap", suite.Safe, 0, 2, nil), runsOf("a", "none", suite.Safe, 0, 2, nil)})
+	if a.Groups != 1 || len(a.Locks) != 1 || a.Locks[0].Group != 1 || a.RankedBy != onlyOne {
+		t.Errorf("%+v", a)
+	}
+}
+
 func TestGroupsAreSteady(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))
 	rates := []float64{0, 0.05, 0.2, 0.2, 0.4, 0.4, 0.6, 1}

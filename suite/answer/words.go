@@ -48,7 +48,7 @@ func (l Lock) survived() string {
 // cures are what helps against a violation.
 var cures = map[suite.Word]string{
 	suite.Inherent: "every lock whose grants can end without a release allows this violation, and the remedy is a fence",
-	suite.Defect:   "this violation is a defect, and the remedy is another lock or topology",
+	suite.Defect:   "this violation is a defect: the remedy is to fix the lock, or to use another lock or topology",
 	suite.Blocks:   "no client got the lock again, and the remedy is a lease or another lock",
 }
 

@@ -67,6 +67,9 @@ func (r *Results) Providers() string {
 	})
 	for i, n := range names {
 		names[i] = fmt.Sprintf("%s %d", n, runs[n])
+		if n == "none" {
+			names[i] = fmt.Sprintf("runs without servers %d", runs[n])
+		}
 	}
 	return strings.Join(names, ", ")
 }
