@@ -189,7 +189,7 @@ func faultSteps(f *checker.Finding, rec *history.Record) []Step {
 		}
 		out = append(out, strikes(in)...)
 		if in.HealEnd != nil {
-			text := fmt.Sprintf("%s ended.", in.Fault.Fault)
+			text := in.Fault.Fault + " ended (at this time or just before)." // it is recorded when it is over
 			out = append(out, Step{At: in.HealEnd.Time, Party: history.PartyNemesis, Kind: StepHeal, Events: []int64{in.HealEnd.Index}, Text: text})
 		}
 	}
