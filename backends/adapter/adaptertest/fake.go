@@ -21,19 +21,19 @@ const AsAdapter = "adapter:"
 // Honest is the way that does not lie; Lies are those that a conformance program must find.
 const Honest = "honest"
 
-// Hesitant is honest, but the first of its tries are of unknown outcome, though they create the file: a library that gives up requests on
-// a busy host.
+// Hesitant is honest, but the first of its tries are of unknown outcome, though they create the file, and so is the first that finds it: a
+// library that gives up requests on a busy host.
 const Hesitant = "hesitant"
 
 // Lies are ways to break the protocol.
 func Lies() []string {
-	return []string{"early", "false-not-sent", "noise", "neither", "long", "dies", "clock", "backdated", "reused", "ok", "timeless", "token", "late-deadline", "twice", "renamed", "releases-twice", "stays", "knows-all", "unheard"}
+	return []string{"early", "false-not-sent", "noise", "neither", "long", "dies", "clock", "backdated", "reused", "ok", "timeless", "token", "late-deadline", "twice", "renamed", "releases-twice", "stays", "knows-all", "unheard", "unheard-busy"}
 }
 
 // Main turns this process into an adapter where it was started as one, and then never returns. Call it first in TestMain.
 func Main() {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], AsAdapter) {
-		fake{way: strings.TrimPrefix(os.Args[1], AsAdapter), held: map[int64]string{}}.serve()
+		fake{way: strings.TrimPrefix(os.Args[1], AsAdapter), held: map[int64]string{}, met: map[string]bool{}}.serve()
 		os.Exit(0)
 	}
 	// A binary with the race detector sleeps for a second before it ends.
@@ -45,6 +45,7 @@ type fake struct {
 	way  string
 	dir  string
 	held map[int64]string // path by attempt
+	met  map[string]bool  // paths of others
 }
 
 type asked struct {
@@ -176,7 +177,12 @@ func (f fake) try(q asked, tries int, out *os.File, say func(int64, string, ...a
 	sent, path := mono(), filepath.Join(f.dir, q.Lock)
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) && f.way != "early" {
-		say(q.ID, `"answer":"busy"`)
+		if f.way == "unheard-busy" || f.way == Hesitant && len(f.met) == 0 {
+			say(q.ID, `"answer":"error","message":"no answer from the store"`)
+		} else {
+			say(q.ID, `"answer":"busy"`)
+		}
+		f.met[path] = true
 		return nil
 	}
 	file.Close() //nolint:errcheck // only its name counts

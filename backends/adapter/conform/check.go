@@ -192,8 +192,8 @@ func (x *bench) try(ctx context.Context, l backends.Locker, lock string) (backen
 // counted within 10 ms. That costs time, and is not unsafe.
 const refusals = 3
 
-// errUnheard is an acquire of a free lock of unknown outcome: on a busy host a library may give up a request that has no answer yet, as
-// rueidislock does after 20 ms. The lock may be held from then on, so that its rule is tried again with locks of other names.
+// errUnheard is an acquire of unknown outcome: on a busy host a library may give up a request that has no answer yet, as rueidislock does
+// after 20 ms. The lock may be held from then on, so that its rule is tried again with locks of other names.
 type errUnheard struct{ error }
 
 // unheards is how often a rule is tried.

@@ -85,8 +85,12 @@ func (x *bench) exclusive(ctx context.Context) error {
 	for tries := 0; tries < 3 && time.Since(granted) < x.t.TTL/2; tries++ { // a library's own wait may last as long as the lease
 		if lease, err := x.try(ctx, x.b, "exclusive"); err == nil {
 			return errors.Join(errors.New("a second client got a lock that the first client still held"), lease.Release(ctx))
-		} else if !errors.Is(err, backends.ErrBusy) {
-			return fmt.Errorf("when a client tries to acquire a lock that another client holds, the adapter must answer \"busy\", but the result was: %w", err)
+		} else if outcome, _ := backends.Outcome(err); !errors.Is(err, backends.ErrBusy) {
+			err = fmt.Errorf("when a client tries to acquire a lock that another client holds, the adapter must answer \"busy\", but the result was: %w", err)
+			if outcome == history.Info {
+				return errors.Join(errUnheard{err}, held.Release(ctx))
+			}
+			return err
 		}
 	}
 	if err := held.Release(ctx); !errors.Is(err, backends.ErrNotHeld) || time.Since(granted) < x.t.TTL {
