@@ -273,8 +273,7 @@ bench-against: build ##> OLD=BINARY: check of a million events by bin/lockstorm 
 	BENCH_OLD=$(abspath $(OLD)) BENCH_NEW=$(abspath $(BIN)) $(GO) test -run '^$$' -bench '^BenchmarkAgainst$$' -benchtime 1x ./checker
 
 # Nobody debugs what ci compiles: without debugging information that is an eighth less work. One set of flags for all
-# steps, or each would compile the libraries again. Beside tests the compiler goes last. What waits for most of its time
-# (runs against servers) stands beside something else.
+# steps, or each would compile the libraries again. Beside tests the compiler goes last.
 .PHONY: ci
 ci: ## everything that must hold before a change lands (lint has go vet's analyzers, too)
 	@./.ci/prepare bin/prepare & \
@@ -283,9 +282,9 @@ ci: ## everything that must hold before a change lands (lint has go vet's analyz
 	race=$$(command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race); \
 	make tidy && make build && make lint && step "get servers and browser" ./.ci/await bin/prepare servers && \
 	export GOFLAGS="$$GOFLAGS '-toolexec=nice -n 19'" && GOGC=400 make test RACE=$$race TESTFLAGS="$$race -shuffle=on -vet=off -ldflags=-w -p $(ATONCE)" && \
-	step "get images" ./.ci/await bin/prepare images && \
-	{ make containers >bin/containers.log 2>&1 & beside=$$!; code=0; make fast || code=1; wait $$beside || code=1; cat bin/containers.log; exit $$code; } && \
-	{ { [ -z "$$race" ] || make judge; } >bin/judge.log 2>&1 & beside=$$!; code=0; make gate || code=1; wait $$beside || code=1; cat bin/judge.log; exit $$code; }
+	make fast && step "get images" ./.ci/await bin/prepare images && \
+	{ make containers >bin/containers.log 2>&1 & containers=$$!; code=0; make gate || code=1; { [ -z "$$race" ] || make judge; } || code=1; \
+	wait $$containers || code=1; cat bin/containers.log; exit $$code; } # containers wait for most of their time
 
 .PHONY: clean
 clean: ## remove what was built and every run
