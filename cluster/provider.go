@@ -13,6 +13,7 @@ const (
 	ContainerName = "container"
 	EmbeddedName  = "embedded"
 	ExternalName  = "external"
+	NoServers     = "none" // in records, where a topology has no servers
 )
 
 // Provider carries recipes out.

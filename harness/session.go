@@ -72,7 +72,7 @@ func (s *session) up(ctx context.Context) error {
 	}
 	name := provider.Name()
 	if len(s.r.topology.Nodes) == 0 {
-		name = "none"
+		name = cluster.NoServers
 	}
 	s.run = s.trial.run(name, time.Now())
 	if err := s.openLogs(); err != nil {

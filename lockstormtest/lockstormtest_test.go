@@ -97,6 +97,13 @@ func TestWhatIsInherentIsSaid(t *testing.T) {
 		"the run did not end as expected", "all findings are inherent to leases", "add --fail-on defect")
 	drop(t, said)
 	lockstormtest.Safe(t, cat, line+" --fail-on defect")
+	said = fails(t, func(tb testing.TB) {
+		lockstormtest.Violates(tb, cat, line, checker.MutualExclusion, checker.Defect, lockstormtest.Attempts(1))
+	}, "expected defect")
+	drop(t, said)
+	if strings.Contains(said, "--fail-on defect") {
+		t.Errorf("a test that wants a defect is told to ignore what is inherent:\n%s", said)
+	}
 }
 
 // A violation that is expected passes; one of another class, by another check, or none, fails.

@@ -48,7 +48,7 @@ func (in Causes) ObjectCause(rule string, g *history.Grant, at int64) checker.Ca
 // ReleaseCause is a foreign release as the cause of what came of it for a grant.
 func (in Causes) ReleaseCause(r facts.ForeignRelease, g *history.Grant) checker.Cause {
 	why := in.WhyReleasedLate(r)
-	text := fmt.Sprintf("%s released grant %s at %s, but this release freed the lock that grant %s held (why the release came late: %s)",
+	text := fmt.Sprintf("%s released grant %s at %s, but this release freed the lock that grant %s held (the reason: %s)",
 		r.By.Client, r.By.ID, checker.Seconds(r.Release.Start()), r.Victim.ID, why.Text)
 	if r.Victim != g {
 		text += fmt.Sprintf("; as a consequence, grant %s lost the lock", g.ID)

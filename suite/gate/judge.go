@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite/answer"
 	"github.com/lockstorm/lockstorm/suite/plan"
@@ -67,7 +68,7 @@ func (r *Results) Providers() string {
 	})
 	for i, n := range names {
 		names[i] = fmt.Sprintf("%s %d", n, runs[n])
-		if n == "none" {
+		if n == cluster.NoServers {
 			names[i] = fmt.Sprintf("runs without servers %d", runs[n])
 		}
 	}
