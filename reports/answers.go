@@ -207,7 +207,7 @@ func costCell(r *checker.Results, h *happening) cell {
 	default:
 		c.Text = "not measured: the clients wrote no data"
 	}
-	c.More = fmt.Sprintf("in the whole run: %s lost; %s (overlap: two clients held the lock at once)", checker.Count(whole, "update"), checker.Count(r.Stats["violations"], "overlap"))
+	c.More = fmt.Sprintf("in the whole run: %s lost; two holders at once: %s", checker.Count(whole, "update"), checker.Count(r.Stats["violations"], "time"))
 	return c
 }
 
