@@ -233,10 +233,7 @@ func TestCellsEqualResults(t *testing.T) {
 			if !found {
 				t.Errorf("no finding of %s is of rule and time of %q, %q", check, cell(0), cell(2))
 			}
-			often := fmt.Sprintf("%.0f overlaps (", r.Stats["violations"])
-			if r.Stats["violations"] == 1 {
-				often = "1 overlap ("
-			}
+			often := "two holders at once: " + counted(r.Stats["violations"], "time")
 			for _, want := range []string{often, fmt.Sprintf("%.0f update", r.Stats["updates_lost_plain"]+r.Stats["updates_lost_fenced"])} {
 				if !strings.Contains(cell(4), want) {
 					t.Errorf("cost %q lacks %q", cell(4), want)
