@@ -91,7 +91,7 @@ picture: build ##> make README's picture: the first screen of the report of make
 
 .PHONY: fast
 fast: servers ## run the fast suite: the promised commands against real servers
-	$(GO) test -tags series -count=1 -timeout 15m -parallel 8 -skip '^Test(Series|Containers)' ./tests/e2e
+	$(GO) test -tags series -count=1 -timeout 15m -parallel 12 -skip '^Test(Series|Containers)' ./tests/e2e
 
 GATE_OUT ?= lockstorm-runs/gate-$(shell date +%Y%m%d-%H%M%S)
 

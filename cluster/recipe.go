@@ -9,6 +9,8 @@ import (
 	"net"
 	"regexp"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/lockstorm/lockstorm/compose"
 )
@@ -180,15 +182,29 @@ func (r Recipe) validTemplates() error {
 		texts = append(texts, command...)
 	}
 	for _, text := range texts {
-		if _, err := parse(text); err != nil {
+		if err := readable(text); err != nil {
 			return fmt.Errorf("argument %q: %w", text, err)
 		}
 	}
 	for name, text := range merged(r.Files, r.Fresh) {
-		if _, err := parse(text); err != nil {
+		if err := readable(text); err != nil {
 			return fmt.Errorf("file %s: %w", name, err)
 		}
 	}
+	return nil
+}
+
+// read are templates without an error: nodes of a topology and of others have the same, and every worker of a run asks anew.
+var read sync.Map
+
+func readable(text string) error {
+	if _, ok := read.Load(text); ok || !strings.Contains(text, "{{") {
+		return nil
+	}
+	if _, err := parse(text); err != nil {
+		return err
+	}
+	read.Store(text, true)
 	return nil
 }
 

@@ -25,11 +25,14 @@ import (
 //go:embed page.gohtml style.css timeline.js
 var assets embed.FS
 
-var page = template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
-	"sec": moment, "ms": span,
-	"join": strings.Join, "cut": func(s string) string { return cut(s, maxSentence) }, "len64": func(from, to int64) int64 { return to - from },
-	"shortly": shortly, "remark": remark, "noted": noted, "more": moreText, "count": checker.Count[int],
-}).ParseFS(assets, "page.gohtml"))
+// page is read when the first page is written: a run's workers are the same program, and write none.
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
+		"sec": moment, "ms": span,
+		"join": strings.Join, "cut": func(s string) string { return cut(s, maxSentence) }, "len64": func(from, to int64) int64 { return to - from },
+		"shortly": shortly, "remark": remark, "noted": noted, "more": moreText, "count": checker.Count[int],
+	}).ParseFS(assets, "page.gohtml"))
+})
 
 // Context is what a page says that is not in the record: what only somebody knows who knows the catalogue, or
 // the place of the page.
@@ -131,7 +134,7 @@ func HTML(w io.Writer, r *checker.Results, rec *history.Record, about Context) e
 		return err
 	}
 	var b bytes.Buffer
-	if err := page.Execute(&b, d); err != nil {
+	if err := page().Execute(&b, d); err != nil {
 		return err
 	}
 	still, errStill := d.still()
@@ -194,7 +197,7 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, 
 	draw := newDrawer(r, rec, story)
 	d.still = meanwhile(func() (string, error) {
 		var b strings.Builder
-		err := page.ExecuteTemplate(&b, "still", stillData{draw.whole(), len(serversOf(rec)) > 0})
+		err := page().ExecuteTemplate(&b, "still", stillData{draw.whole(), len(serversOf(rec)) > 0})
 		return b.String(), err
 	})
 	drawing.Go(func() { d.Scene = draw.scene(told) })

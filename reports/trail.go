@@ -30,7 +30,7 @@ func Retrail(path string, about Context) error {
 	}
 	var b bytes.Buffer
 	b.Write(old[:from])
-	if err := page.ExecuteTemplate(&b, "trail", about); err != nil {
+	if err := page().ExecuteTemplate(&b, "trail", about); err != nil {
 		return err
 	}
 	b.Write(old[from+to+len(trailTo):])

@@ -10,6 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/points"
 )
@@ -45,6 +46,7 @@ type Space struct {
 	own     []string            // points of the lock
 	many    bool                // three servers or more hold data: a majority decides
 	renews  bool                // the lock extends its own leases
+	kept    bool                // a dead holder keeps the lock
 	carried []string            // points of messages; none where there are no servers
 	values  map[string][]string // of parameters that all faults share
 }
@@ -108,7 +110,7 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Spac
 	if s.options, err = s.chosen(base.Backend, b.Params, choice.Vary); err != nil {
 		return nil, err
 	}
-	s.own, s.renews = points.Names(b.Points), b.Renews
+	s.own, s.renews, s.kept = points.Names(b.Points), b.Renews, b.Ends == history.EndsNever
 	s.points = append(points.Names(points.Section()), s.own...)
 	for range 2 { // a lock's own points are rarer than those of every critical section, and more telling
 		s.points = append(s.points, s.own...)

@@ -52,8 +52,8 @@ var kinds = []struct {
 }{
 	{1, ofClients},
 	{1, func(f nemesis.Spec) bool { return f.OfMaster }},
+	{2, func(f nemesis.Spec) bool { return !ofClients(f) && !f.OfMaster && f.Family != history.FamilyLink }}, // a store that forgets, or a clock
 	{2, func(f nemesis.Spec) bool { return !ofClients(f) && !f.OfMaster && f.Family == history.FamilyLink }},
-	{2, func(f nemesis.Spec) bool { return !ofClients(f) && !f.OfMaster && f.Family != history.FamilyLink }},
 }
 
 func ofClients(f nemesis.Spec) bool { return f.Family == history.FamilyClient || f.Delays }
@@ -61,7 +61,11 @@ func ofClients(f nemesis.Spec) bool { return f.Family == history.FamilyClient ||
 // published are the faults of which most published failures of locks speak: they come first.
 var published = []string{"client-pause", "packet-delay", "lost-reply", "partition-client", "server-restart", "clock-jump", "evict", "failover-kill", "leader-isolate"}
 
-func rank(g Gene) int {
+// rank is where a fault comes among those of its kind. A lock that nothing ends but its release fails first by the death of its holder.
+func (s *Space) rank(g Gene) int {
+	if s.kept && g.Name == "client-kill" {
+		return -1
+	}
 	if i := slices.Index(published, g.Name); i >= 0 {
 		return i
 	}
@@ -82,7 +86,7 @@ func (s *Space) grouped(param, value string) (lists [][]Genome) {
 			}
 			genes = append(genes, g)
 		}
-		slices.SortStableFunc(genes, func(a, b Gene) int { return cmp.Compare(rank(a), rank(b)) })
+		slices.SortStableFunc(genes, func(a, b Gene) int { return cmp.Compare(s.rank(a), s.rank(b)) })
 		var list []Genome
 		runs := (len(genes) + kind.atOnce - 1) / kind.atOnce
 		for first := range runs {

@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"sync"
 )
 
 //go:embed index.gohtml index.css index.js
 var assets embed.FS
 
-var page = template.Must(template.New("index.gohtml").Funcs(template.FuncMap{"inc": func(n int) int { return n + 1 }, "verbed": Verbed}).ParseFS(assets, "index.gohtml"))
+// page is read when the first one is written.
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("index.gohtml").Funcs(template.FuncMap{"inc": func(n int) int { return n + 1 }, "verbed": Verbed}).ParseFS(assets, "index.gohtml"))
+})
 
 // pageData is what the page shows.
 type pageData struct {
@@ -39,7 +43,7 @@ func HTML(w io.Writer, t *Table) error {
 	d := pageData{Table: t, Style: template.CSS(style), Script: template.JS(script), Surprises: t.surprises(), Plots: plots} //nolint:gosec // our own files
 	d.Rows, d.Columns = t.axes()
 	var b bytes.Buffer
-	if err := page.Execute(&b, d); err != nil {
+	if err := page().Execute(&b, d); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, visible(b.String()))

@@ -8,10 +8,12 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
-var pages = template.Must(template.New("").ParseFS(assets, "list.gohtml"))
+// pages are read when the first one is written.
+var pages = sync.OnceValue(func() *template.Template { return template.Must(template.New("").ParseFS(assets, "list.gohtml")) })
 
 // urlPath is a path as a link has it.
 type urlPath struct{ path string }

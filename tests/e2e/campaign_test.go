@@ -116,7 +116,7 @@ func gateResults(t *testing.T, dir string) *gate.Results {
 // suite would.
 func TestCampaign(t *testing.T) {
 	t.Parallel()
-	defer part(t, shares/2)()
+	defer part(t, heavy)()
 	file := suiteFile(t, 1, "{ttl: 1s, clients: 3, time: 2s}", []string{"file-flock", "redis-lua", "redis-fenced", "none"}, []string{"none", "client-pause"})
 	f := newField(t, file, "--ack-wait", "5s")
 	start := begin(t, f.args...)

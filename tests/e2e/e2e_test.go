@@ -45,12 +45,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// host is shared by the runs of cases.
+// host is shared by the runs of cases, most of which wait for most of their time.
 var host = semaphore.NewWeighted(shares)
 
-const shares = 8
+const (
+	shares = 12
+	heavy  = 4 // of what makes several runs at once
+)
 
-// turn waits until a run may begin: a first try has one share of the host (two of a slow one), a second one a half, and later ones are alone.
+// turn waits until a run may begin: a first try has one share of the host (three of a slow one), a second one a half, and later ones are alone.
 // What a crowd makes late would be late again in the same crowd.
 func turn(t *testing.T, try int) (done func()) {
 	t.Helper()
@@ -61,7 +64,7 @@ func turn(t *testing.T, try int) (done func()) {
 	case try == 1:
 		share = shares / 2
 	case setting.Slow():
-		share = 2
+		share = 3
 	}
 	return part(t, share)
 }
@@ -157,14 +160,14 @@ func verifies(t *testing.T, dir string) {
 	}
 }
 
-// lockstorm is a command of the real binary. One that makes a run has a share of the host, one that makes several at once has half of it.
+// lockstorm is a command of the real binary. One that makes a run has a share of the host, one that makes several at once has a third of it.
 func lockstorm(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	switch args[0] {
 	case "run", "replay":
 		defer turn(t, 0)()
 	case "explore", "shrink", "suite":
-		defer part(t, shares/2)()
+		defer part(t, heavy)()
 	}
 	return carryOut(t, args...)
 }

@@ -35,7 +35,7 @@ func TestSuiteIsKilled(t *testing.T) {
 	if err := os.WriteFile(file, []byte(killed), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	done := part(t, shares/2)
+	done := part(t, heavy)
 	cmd := exec.Command(binary, "suite", file, "--out", out, "--jobs", "3")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
