@@ -27,7 +27,7 @@ func catalogue() *harness.Catalogue {
 func TestMain(m *testing.M) {
 	harness.WorkerMain(catalogue())
 	// What is tested here waits for half of a run: its servers are made, and copied, before it.
-	if err := flag.Set("test.parallel", "3"); err != nil { // -parallel says otherwise
+	if err := flag.Set("test.parallel", "4"); err != nil { // -parallel says otherwise
 		panic(err)
 	}
 	leaktest.Main(m)
@@ -44,11 +44,7 @@ func TestMutants(t *testing.T) {
 		name, check, nemesis, workload, fencing string // where there is a fault, the next one must have been inside when the first wakes up
 		mutant, real                            run
 	}{
-		{"a lease that is taken whoever has it", checker.MutualExclusion, "none", "", "", run{backend: "lease-steals"}, run{backend: "sql-lease-row"}},
-		{"a release that frees whoever has it", checker.Ownership, "client-pause:at=before-release,for=0.8ttl", "counter:hold=0.9ttl", "", run{backend: "lease-robs"}, run{backend: "sql-lease-row"}},
-		{"tokens that do not grow", checker.FencingTokens, "none", "", "", run{backend: "lease-repeats"}, run{backend: "sql-lease-row"}},
-		{"an update whose rows are not counted", checker.DataPlain, "none", "", "", run{backend: "optimistic-deaf"}, run{backend: "sql-optimistic"}},
-		{"a commit that is none", checker.DataPlain, "none", "", "", run{backend: "rows-forget"}, run{backend: "sql-for-update"}},
+		// the longest come first
 		{
 			// The next one has read, and still stays, when the first wakes up and writes: a read that does not pass the fence lets it.
 			// A lease that is renewed every third is over 0.7 to 1 ttl after the pause began, and the next one stays 1.2 to 2.5.
@@ -56,6 +52,11 @@ func TestMutants(t *testing.T) {
 			run{backend: "sql-lease-row", register: "postgres-read-open"},
 			run{backend: "sql-lease-row", register: "postgres"},
 		},
+		{"a release that frees whoever has it", checker.Ownership, "client-pause:at=before-release,for=0.8ttl", "counter:hold=0.9ttl", "", run{backend: "lease-robs"}, run{backend: "sql-lease-row"}},
+		{"a lease that is taken whoever has it", checker.MutualExclusion, "none", "", "", run{backend: "lease-steals"}, run{backend: "sql-lease-row"}},
+		{"tokens that do not grow", checker.FencingTokens, "none", "", "", run{backend: "lease-repeats"}, run{backend: "sql-lease-row"}},
+		{"an update whose rows are not counted", checker.DataPlain, "none", "", "", run{backend: "optimistic-deaf"}, run{backend: "sql-optimistic"}},
+		{"a commit that is none", checker.DataPlain, "none", "", "", run{backend: "rows-forget"}, run{backend: "sql-for-update"}},
 	} {
 		c.mutant.bad = true
 		for _, one := range []run{c.mutant, c.real} {

@@ -22,7 +22,7 @@ import (
 func TestBackendsKeepTheContract(t *testing.T) {
 	n := 7 // more would be too much for two cores
 	if setting.Race {
-		n = 4
+		n = 5
 	}
 	if setting.Slow() {
 		n = n/2 + 1
