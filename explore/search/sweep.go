@@ -13,13 +13,17 @@ import (
 	"github.com/lockstorm/lockstorm/points"
 )
 
-// sweep is what is tried before anything is varied: what only locks of this model have; all faults as they are by default, and those of servers
-// at most of them, where a majority decides; the other workloads and several locks without a fault; what a lock that extends its own leases has
-// to stand; and then the faults at each of the lock's own points, or, where it names none, at one of its first messages.
+// sweep is what is tried before anything is varied: what only locks of this model have; all faults as they are by default, and, where a majority
+// decides, before each kind of them those at a majority; the other workloads and several locks without a fault; what a lock that extends its own
+// leases has to stand; and then the faults at each of the lock's own points, or, where it names none, at one of its first messages.
 func (s *Space) sweep() (all []Genome) {
 	first := s.grouped("", "")
-	if s.many {
-		first = append(first, s.grouped("nodes", nemesis.RoleMajority)...)
+	if s.many { // it stands what happens to one of its servers, or should: what happens to most of them tells more
+		var both [][]Genome
+		for i, most := range s.grouped("nodes", nemesis.RoleMajority) {
+			both = append(both, most, first[i])
+		}
+		first = both
 	}
 	if s.mode != plainLoad {
 		all = append(all, Genome{Workload: Gene{Name: s.mode}})
