@@ -134,12 +134,16 @@ var amounts = []int{1, severalLocks, manyLocks}
 
 // renewed are runs in which a lease that its library extends ends all the same: in the middle of a section that is longer than it, and while
 // the lock is asked for so rarely that nobody may hold it when its old holder is back. When that is hangs on chance: there are several.
+// First a client dies in the queue: the next one may take its end for that of the holder, which stays for longer.
 func (s *Space) renewed() (all []Genome) {
+	if kill := "client-kill"; s.injects(kill) {
+		all = append(all, Genome{Clients: mostClients, Time: s.longest(), Workload: Gene{plainLoad, map[string]string{"hold": "1.5ttl"}}, Faults: []Gene{{Name: kill, Params: map[string]string{"at": points.Waiting}}}})
+	}
 	for _, f := range []Gene{
 		{Name: "client-pause", Params: map[string]string{"at": points.Acquired, "for": "3ttl"}},
 		{Name: "partition-client", Params: map[string]string{"at": points.Acquired, "for": "3ttl", "mode": "blackhole"}},
 	} {
-		if !slices.ContainsFunc(s.faults, func(spec nemesis.Spec) bool { return spec.Name == f.Name }) {
+		if !s.injects(f.Name) {
 			continue
 		}
 		all = append(all, Genome{Time: s.longest(), Workload: Gene{plainLoad, map[string]string{"hold": "2.5ttl"}}, Faults: []Gene{f}})
@@ -148,6 +152,10 @@ func (s *Space) renewed() (all []Genome) {
 		}
 	}
 	return all
+}
+
+func (s *Space) injects(fault string) bool {
+	return slices.ContainsFunc(s.faults, func(spec nemesis.Spec) bool { return spec.Name == fault })
 }
 
 // Shortest is how long a search must last at least for its first run to end.
