@@ -82,6 +82,22 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+// Who starts an adapter by hand is told what starts it, in each language. (python/flock.py and null.py stay as short as they can be.)
+func TestByHand(t *testing.T) {
+	t.Parallel()
+	for _, words := range []string{"python/setnx.py", "node/redis_setnx.js", "php/flock.php", "java/flock", "go/launch flock"} {
+		t.Run(words, func(t *testing.T) {
+			t.Parallel()
+			line := strings.Fields(words)
+			cmd := exec.CommandContext(t.Context(), "./"+line[0], line[1:]...)
+			out, err := cmd.CombinedOutput()
+			if err == nil || cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "lockstorm starts it (--backend exec:cmd=FILE)") {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+}
+
 // conform holds adapters against the protocol.
 func conform(t *testing.T, all []kept) {
 	t.Helper()

@@ -63,7 +63,17 @@ final class Lockstorm {
 
     Lockstorm(Lock lock) throws IOException {
         this.lock = lock;
-        out = new FileOutputStream("/proc/self/fd/" + System.getenv("LOCKSTORM_OUT"));
+        out = new FileOutputStream(pipe("LOCKSTORM_OUT"));
+    }
+
+    private static String pipe(String name) {
+        String fd = System.getenv(name);
+        if (fd == null || !fd.matches("[0-9]+")) {
+            System.err.println("the environment variable " + name + " does not contain the number of a file descriptor:"
+                + " do not start this adapter by hand; lockstorm starts it (--backend exec:cmd=FILE)");
+            System.exit(1);
+        }
+        return "/proc/self/fd/" + fd;
     }
 
     void say(ObjectNode line) {
@@ -103,7 +113,7 @@ final class Lockstorm {
         worker.setDaemon(true);
         worker.start();
         try (BufferedReader in = new BufferedReader(new InputStreamReader(
-                new FileInputStream("/proc/self/fd/" + System.getenv("LOCKSTORM_IN")), StandardCharsets.UTF_8))) {
+                new FileInputStream(pipe("LOCKSTORM_IN")), StandardCharsets.UTF_8))) {
             for (String line = in.readLine(); line != null; line = in.readLine()) {
                 JsonNode request = JSON.readTree(line);
                 switch (request.path("op").asText()) {

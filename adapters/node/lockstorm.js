@@ -36,7 +36,16 @@ function need(module, name) {
 // versionOf is the version of a module that was loaded by need.
 const versionOf = (module) => require(`${module}/package.json`).version;
 
-const out = Number(process.env.LOCKSTORM_OUT);
+// pipe is the descriptor of one of lockstorm's pipes.
+function pipe(name) {
+  if (!/^[0-9]+$/.test(process.env[name] || '')) {
+    console.error(`the environment variable ${name} does not contain the number of a file descriptor: do not start this adapter by hand; lockstorm starts it (--backend exec:cmd=FILE)`);
+    process.exit(1);
+  }
+  return Number(process.env[name]);
+}
+
+const out = pipe('LOCKSTORM_OUT');
 const say = (line) => fs.writeSync(out, JSON.stringify(line) + '\n');
 
 let numbers = 0;
@@ -77,7 +86,7 @@ function serve(adapter) {
       say({ id, answer: error.answer || 'error', message: String(error.message || error) });
     }
   };
-  const lines = readline.createInterface({ input: fs.createReadStream(null, { fd: Number(process.env.LOCKSTORM_IN) }) });
+  const lines = readline.createInterface({ input: fs.createReadStream(null, { fd: pipe('LOCKSTORM_IN') }) });
   lines.on('line', (text) => {
     const r = JSON.parse(text);
     if (r.op === 'go') {

@@ -51,6 +51,12 @@ final class Program
 
     public function __construct(private object $adapter)
     {
+        foreach (['LOCKSTORM_IN', 'LOCKSTORM_OUT'] as $name) {
+            if (!ctype_digit((string) getenv($name))) {
+                fwrite(STDERR, "the environment variable $name does not contain the number of a file descriptor: do not start this adapter by hand; lockstorm starts it (--backend exec:cmd=FILE)\n");
+                exit(1);
+            }
+        }
         $this->in = fopen('php://fd/' . getenv('LOCKSTORM_IN'), 'r');
         $this->out = fopen('php://fd/' . getenv('LOCKSTORM_OUT'), 'w');
     }

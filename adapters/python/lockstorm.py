@@ -57,6 +57,9 @@ class Program:
 
     def __init__(self, adapter):
         self.adapter = adapter
+        for name in ("LOCKSTORM_IN", "LOCKSTORM_OUT"):
+            if not os.environ.get(name, "").isdigit():
+                sys.exit(f"the environment variable {name} does not contain the number of a file descriptor: do not start this adapter by hand; lockstorm starts it (--backend exec:cmd=FILE)")
         self.read = os.fdopen(int(os.environ["LOCKSTORM_IN"]), "r", encoding="utf-8")
         self.write = os.fdopen(int(os.environ["LOCKSTORM_OUT"]), "w", encoding="utf-8")
         self.writing = threading.Lock()
