@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/reports"
 )
@@ -23,7 +24,11 @@ func (j *Judged) about(dir string) reports.Context {
 	}
 	name, _ := catalog.Split(j.Results.Backend)
 	b, err := j.backends.Get(name)
-	if err != nil || b.Tokens || len(b.Topologies) == 0 {
+	if err != nil {
+		return c
+	}
+	c.OnDisk = j.onDisk(b)
+	if b.Tokens || len(b.Topologies) == 0 {
 		return c
 	}
 	for _, other := range j.backends.All() {
@@ -33,6 +38,20 @@ func (j *Judged) about(dir string) reports.Context {
 		}
 	}
 	return c
+}
+
+// onDisk is a topology like that of the run, but for that its servers keep their data on disk; empty where the run's do, or there is none.
+func (j *Judged) onDisk(b backends.Spec) string {
+	of, err := j.topologies.Get(j.Results.Topology)
+	if err != nil || !of.Volatile {
+		return ""
+	}
+	for _, name := range b.Topologies {
+		if t, err := j.topologies.Get(name); err == nil && !t.Volatile && len(t.Nodes) == len(of.Nodes) {
+			return name
+		}
+	}
+	return ""
 }
 
 // Trail leads from a run of a suite (SUITE/runs/CELL/seed-N) to its suite and to the runs of its cell that are

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/reports"
 )
@@ -38,8 +39,9 @@ type Judged struct {
 	Results *checker.Results
 	Record  *history.Record
 
-	renderers []Renderer
-	backends  *backends.Catalogue
+	renderers  []Renderer
+	backends   *backends.Catalogue
+	topologies *cluster.Catalogue
 }
 
 // JudgeFile judges a history file and writes nothing.
@@ -128,7 +130,7 @@ func judge(cat *Catalogue, h *history.History) (*Judged, error) {
 	if err != nil {
 		return nil, usage(fmt.Errorf("%s: %w", h.Sources[0], err))
 	}
-	j := &Judged{Results: checker.Judge(in, cat.Checks), Record: in.Record, renderers: cat.Renderers, backends: cat.Backends}
+	j := &Judged{Results: checker.Judge(in, cat.Checks), Record: in.Record, renderers: cat.Renderers, backends: cat.Backends, topologies: cat.Topologies}
 	prove(j.Results, j.Record)
 	return j, nil
 }

@@ -38,6 +38,7 @@ var page = sync.OnceValue(func() *template.Template {
 // the place of the page.
 type Context struct {
 	WithTokens string // a backend of the same store that issues fencing tokens, which would measure what a fence saves
+	OnDisk     string // a topology of the lock whose servers keep their data on disk, where those of the run do not
 	Rate       string // how often the outcome showed again, where that is known
 	Trail      []Link // the suite that the run is of, and its neighbours
 	Replayable bool   // the run's directory has its trial

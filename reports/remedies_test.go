@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // Every code of docs/inconclusive.md has a remedy on the page, and the page knows no other.
@@ -41,5 +42,22 @@ func TestRemedyOfWhatDoesNotApply(t *testing.T) {
 	}}
 	if got := whatNow(r); !strings.Contains(got, "does not apply to this run, do not require it") {
 		t.Error(got)
+	}
+}
+
+// A restart that lost the locks of servers without a disk names the servers that have one; another fault, and servers that have one, do not.
+func TestCureOfForgottenLocks(t *testing.T) {
+	h := &happening{found: []listedFinding{{Found: checker.Found{Finding: checker.Finding{
+		Rule: "overlap", Class: checker.Defect, CauseKind: checker.CauseFault, Fault: 1,
+	}}}}}
+	for _, c := range []struct {
+		fault, onDisk string
+		names         bool
+	}{{"server-restart", "redis-single-aof", true}, {"server-restart", "", false}, {"server-pause", "redis-single-aof", false}} {
+		rec := &history.Record{Faults: []*history.Injection{{Fault: history.Fault{ID: 1, Fault: c.fault}}}}
+		got := cure(&checker.Results{Topology: "redis-single"}, rec, h, Context{OnDisk: c.onDisk})
+		if strings.Contains(got, "--topology redis-single-aof") != c.names {
+			t.Errorf("%s, on disk %q: %s", c.fault, c.onDisk, got)
+		}
 	}
 }

@@ -30,7 +30,7 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 	}
 	f := first.first()
 	s.Verdict = verdictSentence(r, rec, first)
-	s.Kind, s.Cure = kindOfFinding(f), cure(r, first, about)
+	s.Kind, s.Cure = kindOfFinding(f), cure(r, rec, first, about)
 	if first.found[0].Check == checker.Liveness && f.Class == checker.NoClass {
 		s.Kind = "The lock did not recover from the faults."
 	}

@@ -103,7 +103,7 @@ func kindOfFinding(f *checker.Finding) string {
 }
 
 // cure is one sentence: what ends this kind of violation.
-func cure(r *checker.Results, h *happening, about Context) string {
+func cure(r *checker.Results, rec *history.Record, h *happening, about Context) string {
 	f := h.first()
 	fenced := r.Checks[checker.DataFenced].Verdict == checker.Pass
 	switch {
@@ -123,10 +123,19 @@ func cure(r *checker.Results, h *happening, about Context) string {
 		return "Cure: acquire the lock and set its time to live in one atomic step, so that the lock of a dead holder expires."
 	case slices.Contains(twice, f.Rule) && f.CauseKind != checker.CauseFault:
 		return "Cure: use another lock. The tested lock had two holders at once, and no recorded fault explains this."
+	case slices.Contains(twice, f.Rule) && about.OnDisk != "" && restarted(rec, f.Fault):
+		return "Cure: store the locks on disk. The servers of topology " + r.Topology + " keep their data only in memory, so a restart loses every lock. Repeat the run with --topology " + about.OnDisk + "."
 	case slices.Contains(twice, f.Rule):
 		return "Cure: use a topology (a set of servers) in which the lock survives this fault, or use another lock. A longer lease does not help."
 	}
 	return "Next: read the story of the violation, then the events that prove the violation."
+}
+
+// restarted reports whether a fault ended a server that came back: what was only in its memory is gone.
+func restarted(rec *history.Record, fault int) bool {
+	return slices.ContainsFunc(rec.Faults, func(f *history.Injection) bool {
+		return f.ID == fault && (f.Fault.Fault == "server-restart" || f.Fault.Fault == "server-kill")
+	})
 }
 
 // twice are the rules of a lock that was held, or given, twice.
