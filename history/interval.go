@@ -10,3 +10,18 @@ func (i Interval) Empty() bool { return i.To <= i.From }
 func (i Interval) Overlap(o Interval) Interval {
 	return Interval{From: max(i.From, o.From), To: min(i.To, o.To)}
 }
+
+// Covered is how much of it the others cover, which are in order of their beginnings; what several cover counts once.
+func (i Interval) Covered(others []Interval) (sum int64) {
+	end := i.From
+	for _, o := range others {
+		if o.From >= i.To {
+			break
+		}
+		if part := o.Overlap(Interval{From: end, To: i.To}); !part.Empty() {
+			sum += part.To - part.From
+			end = part.To
+		}
+	}
+	return sum
+}

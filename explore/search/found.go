@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/workloads"
 )
 
 // Violation is one kind of violation, with its first example.
@@ -52,6 +54,26 @@ func fails(r *checker.Results, name string) bool {
 	return c.Required && c.Violates()
 }
 
+// lateTry is the rule of a try that was not answered in time, whatever was at work meanwhile.
+const lateTry = "late-try"
+
+// heldByFaults reports whether a try took too long only while faults were at work. A search has faults that last for longer than a try may
+// take: that a try does not end before its fault is no bug that is worth a search, but one that goes on afterwards is.
+func heldByFaults(rec *history.Record, f checker.Finding) bool {
+	if f.Rule != lateTry {
+		return false
+	}
+	var spans []history.Interval
+	for _, in := range rec.Faults {
+		if in.Effective() {
+			spans = append(spans, in.Span())
+		}
+	}
+	slices.SortFunc(spans, func(a, b history.Interval) int { return cmp.Compare(a.From, b.From) })
+	span := history.Interval{From: f.From, To: f.To}
+	return span.To-span.From-span.Covered(spans) <= rec.Run.Bounds[workloads.BoundTry]
+}
+
 // keep keeps the run that is enough, and the one without a violation that came nearest to one; kept is where a run is kept already.
 func (w *searching) keep(nth int, dir, kept string, r *checker.Results, b Behaviour) error {
 	move := func(to string) error {
@@ -83,7 +105,7 @@ func (w *searching) violations(g Genome, nth int, dir string, r *checker.Results
 		if !fails(r, name) || fails(r, follows[name]) {
 			continue
 		}
-		all := slices.DeleteFunc(slices.Clone(c.Findings), func(f checker.Finding) bool { return !f.Gating || f.Doubtful })
+		all := slices.DeleteFunc(slices.Clone(c.Findings), func(f checker.Finding) bool { return !f.Gating || f.Doubtful || heldByFaults(rec, f) })
 		if len(all) == 0 {
 			continue
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/workloads"
 )
 
 func space(t *testing.T, backend string, only ...string) *Space {
@@ -453,5 +454,30 @@ func TestClaim(t *testing.T) {
 	}
 	if _, err := s.Go(t.Context()); !errors.As(err, &coded) || coded.Code != harness.ExitUsage || !strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A try that waited for no longer than the faults that held it, and the bound, is not a find; one that went on waiting is.
+func TestTryThatFaultsHeld(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	fault := func(from, to int64) *history.Injection {
+		began := &history.Event{Time: from, Type: history.OK}
+		return &history.Injection{Fault: history.Fault{Began: from}, Invoke: began, Effect: began, HealEnd: &history.Event{Time: to, Type: history.OK}}
+	}
+	rec := &history.Record{Run: history.Run{Bounds: map[string]int64{workloads.BoundTry: 2000 * ms}}, Faults: []*history.Injection{fault(1500*ms, 2500*ms), fault(1000*ms, 2000*ms)}}
+	for _, c := range []struct {
+		rule     string
+		from, to int64
+		held     bool
+	}{
+		{lateTry, 960, 3030, true},   // 0.57 s beyond the faults
+		{lateTry, 900, 4390, true},   // 1.99 s, of which 0.1 s before them
+		{lateTry, 900, 4410, false},  // 2.01 s
+		{lateTry, 3000, 5001, false}, // after them
+		{"no-recovery", 960, 3030, false},
+	} {
+		if got := heldByFaults(rec, checker.Finding{Rule: c.rule, From: c.from * ms, To: c.to * ms}); got != c.held {
+			t.Errorf("%s from %d to %d ms: %v, want %v", c.rule, c.from, c.to, got, c.held)
+		}
 	}
 }
