@@ -19,6 +19,16 @@ type Injection struct {
 	unhealed bool // a heal was begun, and whether it worked is not known
 }
 
+// Injected is the fault of an id; nil: there is none.
+func (r *Record) Injected(id int) *Injection {
+	for _, f := range r.Faults {
+		if id > 0 && f.ID == id {
+			return f
+		}
+	}
+	return nil
+}
+
 // Unhealed reports whether nobody knows that the fault was healed although it was tried: it
 // lasts to the end of the record.
 func (f *Injection) Unhealed() bool { return f.unhealed }

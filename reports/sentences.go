@@ -133,9 +133,8 @@ func cure(r *checker.Results, rec *history.Record, h *happening, about Context) 
 
 // restarted reports whether a fault ended a server that came back: what was only in its memory is gone.
 func restarted(rec *history.Record, fault int) bool {
-	return slices.ContainsFunc(rec.Faults, func(f *history.Injection) bool {
-		return f.ID == fault && (f.Fault.Fault == "server-restart" || f.Fault.Fault == "server-kill")
-	})
+	f := rec.Injected(fault)
+	return f != nil && (f.Fault.Fault == "server-restart" || f.Fault.Fault == "server-kill")
 }
 
 // twice are the rules of a lock that was held, or given, twice.

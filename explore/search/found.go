@@ -149,10 +149,8 @@ func (w *searching) violations(g Genome, nth int, dir string, r *checker.Results
 
 // faultOf is the name of the fault that is the cause of a finding.
 func faultOf(rec *history.Record, f checker.Finding) string {
-	for _, in := range rec.Faults {
-		if f.Fault > 0 && in.ID == f.Fault {
-			return in.Fault.Fault
-		}
+	if in := rec.Injected(f.Fault); in != nil {
+		return in.Fault.Fault
 	}
 	return ""
 }
