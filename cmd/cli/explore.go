@@ -67,16 +67,16 @@ Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage
 			if f.cfg.Backend == "" {
 				return errors.New("--backend is missing: name the lock to test (see: list backends)")
 			}
+			if err := leaseSaid(cmd, f.cfg); err != nil {
+				return err
+			}
 			return a.explore(cmd.Context(), f)
 		},
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.cfg.Backend, "backend", "", "the lock to test (see: list backends); exec:cmd=FILE for a lock in another language")
-	fs.StringVar(&f.cfg.Topology, "topology", "", "set of servers (default: the first one that the backend supports)")
-	fs.StringVar(&f.cfg.Fencing, "fencing", f.cfg.Fencing, "which data the clients write: on (only data with a fence, which refuses outdated fencing tokens), off (only data without a fence), or both (both kinds side by side)")
-	fs.StringVar(&f.cfg.Discipline, "discipline", "", "when clients stop using the lock: told (when the library reports that the lock is lost), obey (at the end of the lease) or trusting (never); default: told for libraries that report a loss, else obey")
+	f.cfg.BindSetting(fs)
 	fs.StringVar(&f.cfg.FailOn, "fail-on", f.cfg.FailOn, "which violations explore searches for: all, or defect (all violations except those inherent to leases)")
-	fs.DurationVar(&f.cfg.TTL, "ttl", 0, "time to live of leases (default: the ttl that the topology sets, or else 1s)")
 	positive(fs, &f.length, "for", "how long to search (default: 10m)")
 	fs.StringVar(&f.out, "out", "", "directory of the search; if the directory contains an earlier search, explore continues that search (default: "+runsDir+"/explore-BACKEND-TIME)")
 	Number(fs, &f.jobs, "jobs", 1, 0, "maximum number of parallel runs (default: as many as the processors and the memory allow)")
@@ -90,6 +90,7 @@ Exit codes: 0 no violation, 1 a violation, 2 no run had a verdict, 3 wrong usage
 	fs.StringSliceVar(&f.choice.Vary, "vary", nil, "also vary these options of the lock (see: list backends): names joined by commas, or all; an option in --backend NAME:key=value keeps its value, unless --vary names the option")
 	fs.BoolVar(&f.random, "random", false, "choose every run at random, and learn nothing from earlier runs")
 	fs.BoolVar(&f.asJSON, "json", false, "print the violations as JSON")
+	a.complete(cmd)
 	return cmd
 }
 
@@ -177,6 +178,9 @@ func (a *App) explored(ctx context.Context, f exploreFlags, out string, st *sear
 	case len(st.Violations) > 0:
 		fmt.Fprintf(a.st.Stderr, "%s: %s\n", f.cfg.Backend, Plural(len(st.Violations), "distinct violation"))
 		return a.Exit(harness.ExitViolation)
+	case st.Judged+st.Unjudged+st.Refused == 0:
+		fmt.Fprintf(a.st.Stderr, "inconclusive: no run ended within %v: choose a longer time for the search (--for)\n", cmp.Or(f.length, exploreTime))
+		return a.Exit(harness.ExitUnknown)
 	case st.Judged == 0:
 		fmt.Fprintf(a.st.Stderr, "inconclusive: no run had a verdict\n")
 		return a.Exit(harness.ExitUnknown)

@@ -78,17 +78,29 @@ func (a *App) complete(cmd *cobra.Command) {
 		"topology": a.cat.Topologies.Names(), "require": a.cat.Checks.Names(),
 		"provider": harness.ProviderNames(),
 		"fencing":  {history.FencingBoth, history.FencingOn, history.FencingOff}, "discipline": {history.Told, history.Obey, history.Trusting}, "fail-on": {"all", history.FailOnDefect},
+		"only": a.cat.Nemeses.Names(), "without": a.cat.Nemeses.Names(),
 	} {
+		if cmd.Flags().Lookup(flag) == nil {
+			continue
+		}
 		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 			panic(err) // the flags are those of harness.Config
 		}
 	}
 }
 
+// leaseSaid refuses a ttl of 0, which to the harness is the default.
+func leaseSaid(cmd *cobra.Command, cfg harness.Config) error {
+	if cmd.Flags().Changed("ttl") && cfg.TTL == 0 {
+		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--ttl 0s: a lease needs a time to live above 0: choose a longer --ttl, or leave out --ttl to use the default of the topology")}
+	}
+	return nil
+}
+
 func (a *App) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 	cfg.Version = Version()
-	if cmd.Flags().Changed("ttl") && cfg.TTL == 0 { // to the harness 0 is the default
-		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--ttl 0s: a lease needs a time to live above 0: choose a longer --ttl, or leave out --ttl to use the default of the topology")}
+	if err := leaseSaid(cmd, cfg); err != nil {
+		return err
 	}
 	if cmd.Flags().Changed("require") && len(cfg.Require) == 0 {
 		return &harness.Error{Code: harness.ExitUsage, Err: errors.New("--require needs the name of a check: `lockstorm list checks` shows the names")}
