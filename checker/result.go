@@ -118,7 +118,7 @@ func Conclude(method string, findings []Finding, total int) Result {
 	case len(findings) == 0:
 	case findings[0].Gating && findings[0].Doubtful:
 		r.Verdict, r.Code = Unknown, CodeDoubtful
-		r.Reason = "no finding counts, because a disturbance by the host or an error in the record may have caused each of them: " + findings[0].Cause
+		r.Reason = "no finding counts, because each of them may have a cause other than the lock: " + findings[0].Cause
 	default:
 		r.Verdict = Fail
 	}

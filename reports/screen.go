@@ -151,7 +151,7 @@ func why(r *checker.Results) string {
 	if name == "" {
 		return "a required check could not decide whether the lock kept its promise"
 	}
-	return cmp.Or(c.Reason, "no finding counts, because a disturbance by the host or an error in the record may have caused each of them")
+	return cmp.Or(c.Reason, "no finding counts, because each of them may have a cause other than the lock")
 }
 
 // whatNow is what to do after a run without a verdict.

@@ -121,7 +121,7 @@ func remark(in Incident) string {
 	case !in.Finding.Gating:
 		return "; no effect on the verdict"
 	case in.Finding.Doubtful:
-		return "; a disturbance by the host or an error in the record may have caused this finding"
+		return "; this finding may have a cause other than the lock"
 	default:
 		return ""
 	}

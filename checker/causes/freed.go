@@ -1,6 +1,7 @@
 package causes
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -42,7 +43,11 @@ func (in Causes) ObjectCause(rule string, g *history.Grant, at int64) checker.Ca
 	if c, freed := in.FreedBy(g, at); freed {
 		return c
 	}
-	return in.StoreCause(g, at)
+	if c := in.StoreCause(g, at); c != checker.NoCause {
+		return c
+	}
+	c, _ := in.mayBeFreedBy(facts.Overlap{First: g, Second: g, Span: history.Interval{From: at, To: at}})
+	return cmp.Or(c, checker.NoCause)
 }
 
 // ReleaseCause is a foreign release as the cause of what came of it for a grant.

@@ -85,7 +85,7 @@ type lazily struct {
 // ForeignReleases are the releases that freed the lock of another grant, in the order of their answers.
 func (in *Facts) ForeignReleases() []ForeignRelease { return in.lazy.foreignReleases() }
 
-// LateReleases are the releases that were carried out after the lease of their grant had run out; they name no
+// LateReleases are the releases of grants whose lease had run out, or after which another client had been granted the lock; they name no
 // victim.
 func (in *Facts) LateReleases() []ForeignRelease { return in.lazy.lateReleases() }
 

@@ -19,8 +19,7 @@ type ForeignRelease struct {
 func (in *Facts) findForeignReleases() []ForeignRelease {
 	var out []ForeignRelease
 	for _, lock := range in.Locks {
-		granted := slices.DeleteFunc(slices.Clone(in.ByLock[lock]), func(g *history.Grant) bool { return !g.Granted() })
-		slices.SortFunc(granted, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
+		granted := in.granted(lock)
 		var done []ForeignRelease
 		for _, g := range granted {
 			for _, rel := range g.Releases {
@@ -191,17 +190,26 @@ func (in *Facts) Robbed(g *history.Grant, before int64) (ForeignRelease, bool) {
 	}
 }
 
+// granted are the grants of a lock in the order of their answers.
+func (in *Facts) granted(lock string) []*history.Grant {
+	all := slices.DeleteFunc(slices.Clone(in.ByLock[lock]), func(g *history.Grant) bool { return !g.Granted() })
+	slices.SortFunc(all, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
+	return all
+}
+
 // findLateReleases are the releases that were carried out after the lease of their grant had
-// run out.
-func (in *Facts) findLateReleases() []ForeignRelease {
-	var out []ForeignRelease
-	for _, g := range in.Grants {
-		if !g.Granted() {
-			continue
-		}
-		for _, rel := range g.Releases {
-			if rel.Outcome() == history.OK && in.Expired(g, rel.End()) {
-				out = append(out, ForeignRelease{By: g, Release: rel})
+// run out, or that were asked for when the lock had been granted to another client.
+func (in *Facts) findLateReleases() (out []ForeignRelease) {
+	for _, lock := range in.Locks {
+		granted := in.granted(lock)
+		for i, g := range granted {
+			for _, rel := range g.Releases {
+				next := granted[i+1:]
+				next = next[:sort.Search(len(next), func(j int) bool { return next[j].From() >= rel.Start() })]
+				followed := slices.ContainsFunc(next, func(h *history.Grant) bool { return in.canFollow(g, h) })
+				if rel.Outcome() == history.OK && (followed || in.Expired(g, rel.End())) {
+					out = append(out, ForeignRelease{By: g, Release: rel})
+				}
 			}
 		}
 	}

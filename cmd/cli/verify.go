@@ -209,7 +209,15 @@ func (l *alike) String() string {
 	if l.last > l.first {
 		numbers += fmt.Sprintf(" to %d", l.last)
 	}
-	return fmt.Sprintf("%s. %s, %s (%s): %s", numbers, l.check, l.rule, l.class, l.verdict)
+	return fmt.Sprintf("%s. %s: %s", numbers, found(l.check, l.rule, string(l.class)), l.verdict)
+}
+
+// found names a finding; it has a class where the question arises.
+func found(check, rule, class string) string {
+	if class == "" || class == string(checker.NoClass) {
+		return check + ", " + rule
+	}
+	return fmt.Sprintf("%s, %s (%s)", check, rule, class)
 }
 
 // sayAlike says what was not said yet.
@@ -285,7 +293,7 @@ func (a *App) verifyLetter(path, record string) (int, error) {
 		return 0, err
 	}
 	code := codeOf(err)
-	what := fmt.Sprintf("%s, %s (%s)", l.Claim.Check, l.Claim.Rule, l.Claim.Class)
+	what := found(l.Claim.Check, l.Claim.Rule, l.Claim.Class)
 	switch code {
 	case harness.ExitPass:
 		a.println("%s: %s: the proof holds (%s)\n   %s", path, what, checker.Count(len(l.Events), "event"), strings.Join(story, "\n   "))

@@ -33,7 +33,7 @@ type Violation struct {
 
 func (v *Violation) String() string {
 	class := ""
-	if v.Class != "" && v.Class != "none" {
+	if v.Class != "" && v.Class != checker.NoClass {
 		class = ", " + string(v.Class)
 	}
 	cause := ""

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -237,7 +238,7 @@ func (g Genome) String() string {
 	for _, f := range g.Faults {
 		faults = append(faults, f.String())
 	}
-	text := fmt.Sprintf("%s; %s; %d clients; %v", strings.Join(faults, " + "), g.Workload, g.Clients, g.Time)
+	text := fmt.Sprintf("%s; %s; %d clients; %v", cmp.Or(strings.Join(faults, " + "), "no fault"), g.Workload, g.Clients, g.Time)
 	if g.Locks > 1 {
 		text += fmt.Sprintf("; %d locks", g.Locks)
 	}
