@@ -74,6 +74,7 @@ func TestConformance(t *testing.T) {
 		{"node/redis_setnx.js", harness.ExitPass},
 		{"go/launch flock", harness.ExitPass},
 		{"go/launch rueidislock", harness.ExitPass},
+		{"go/launch pgadvisory transaction", harness.ExitPass},
 		{"php/malkusch_lock.php", harness.ExitPass},
 		{"php/symfony_lock.php redis", harness.ExitPass},
 		{"php/symfony_lock.php flock", harness.ExitPass},

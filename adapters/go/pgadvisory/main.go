@@ -1,4 +1,4 @@
-// Command pgadvisory is an advisory lock of PostgreSQL on one connection of pgx, by hand, as an adapter of lockstorm. Its connection leads through
+// Command pgadvisory is an advisory lock of PostgreSQL on a connection of pgx, by hand, as an adapter of lockstorm. Its connections lead through
 // PgBouncer in transaction mode, where each statement may come to another connection of the server:
 //
 //	lockstorm run --backend exec:cmd=adapters/go/launch --nemesis none -- pgadvisory session
@@ -26,7 +26,7 @@ const module = "github.com/jackc/pgx/v5"
 type adapter struct {
 	open        lockstorm.Request
 	transaction bool
-	conn        *pgx.Conn
+	idle        []*pgx.Conn // connections that hold nothing
 }
 
 func (a *adapter) About() lockstorm.Fields {
@@ -45,48 +45,61 @@ func (a *adapter) Open(_ *lockstorm.Program, r lockstorm.Request) error {
 	return nil
 }
 
-// connect opens a connection in place of one that has broken. Through PgBouncer pgx needs a mode without prepared statements.
-func (a *adapter) connect(ctx context.Context) error {
-	if a.conn != nil && !a.conn.IsClosed() {
-		return nil
+// connect takes a connection that holds nothing, or opens one: a grant has its connection to itself, as one of a pool's. Through PgBouncer pgx needs
+// a mode without prepared statements.
+func (a *adapter) connect(ctx context.Context) (*pgx.Conn, error) {
+	for len(a.idle) > 0 {
+		c := a.idle[len(a.idle)-1]
+		if a.idle = a.idle[:len(a.idle)-1]; !c.IsClosed() {
+			return c, nil
+		}
 	}
 	cfg, err := pgx.ParseConfig(fmt.Sprintf("host=%s port=%d user=lockstorm dbname=postgres sslmode=disable", a.open.Nodes[0].Host, a.open.Nodes[0].Port))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	cfg.DefaultQueryExecMode = pgx.QueryExecModeExec
 	ctx, cancel := context.WithTimeout(ctx, a.open.Timeout)
 	defer cancel()
-	a.conn, err = pgx.ConnectConfig(ctx, cfg)
-	return err
+	return pgx.ConnectConfig(ctx, cfg)
+}
+
+// free keeps a connection that holds nothing for later. One that is still in a transaction is closed, which ends it.
+func (a *adapter) free(c *pgx.Conn) {
+	if c.IsClosed() || c.PgConn().TxStatus() != 'I' {
+		c.Close(context.Background()) //nolint:errcheck // the server ends what is left
+		return
+	}
+	a.idle = append(a.idle, c)
 }
 
 func (a *adapter) Attempt(ctx context.Context, r lockstorm.Request) (lockstorm.Hold, lockstorm.Fields, error) {
-	if err := a.connect(ctx); err != nil {
+	conn, err := a.connect(ctx)
+	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", lockstorm.ErrNotSent, err)
 	}
-	if a.transaction {
-		if _, err := a.conn.Exec(ctx, "BEGIN"); err != nil {
-			return nil, nil, fmt.Errorf("%w: %w", lockstorm.ErrNotSent, err)
-		}
-	}
-	h := &hold{a: a, conn: a.conn, key: key(a.open.Run + "/" + r.Lock)}
 	take := "SELECT pg_try_advisory_lock($1)"
 	if a.transaction {
+		if _, err := conn.Exec(ctx, "BEGIN"); err != nil {
+			a.free(conn)
+			return nil, nil, err
+		}
 		take = "SELECT pg_try_advisory_xact_lock($1)"
 	}
+	h := &hold{a: a, conn: conn, key: key(a.open.Run + "/" + r.Lock)}
 	sent := lockstorm.Now()
 	ok, err := h.ask(ctx, take)
-	if err != nil {
-		return nil, nil, err
+	if err == nil && ok {
+		return h, lockstorm.Fields{"sent": sent}, nil
 	}
-	if !ok {
+	if err == nil {
+		err = lockstorm.ErrBusy
 		if a.transaction {
-			a.conn.Exec(ctx, "ROLLBACK") //nolint:errcheck // a connection that has broken is found by the next attempt
+			conn.Exec(ctx, "ROLLBACK") //nolint:errcheck // where it fails, the connection is closed
 		}
-		return nil, nil, lockstorm.ErrBusy
 	}
-	return h, lockstorm.Fields{"sent": sent}, nil
+	a.free(conn)
+	return nil, nil, err
 }
 
 func key(name string) int64 {
@@ -99,6 +112,7 @@ type hold struct {
 	a    *adapter
 	conn *pgx.Conn
 	key  int64
+	over bool // its connection is for other grants
 }
 
 func (h *hold) ask(ctx context.Context, statement string) (ok bool, err error) {
@@ -107,12 +121,20 @@ func (h *hold) ask(ctx context.Context, statement string) (ok bool, err error) {
 }
 
 func (h *hold) Release() error {
+	if h.over {
+		return fmt.Errorf("%w: an earlier release of this grant has already ended", lockstorm.ErrNotHeld)
+	}
+	h.over = true
 	ctx := context.Background()
+	defer h.a.free(h.conn)
 	if h.conn.IsClosed() {
 		return errors.New("the connection to the server was lost")
 	}
 	if h.a.transaction {
-		_, err := h.conn.Exec(ctx, "COMMIT")
+		tag, err := h.conn.Exec(ctx, "COMMIT")
+		if err == nil && tag.String() != "COMMIT" {
+			err = fmt.Errorf("COMMIT ended with %s", tag)
+		}
 		return err
 	}
 	ok, err := h.ask(ctx, "SELECT pg_advisory_unlock($1)")

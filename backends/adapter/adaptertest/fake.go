@@ -27,7 +27,7 @@ const Hesitant = "hesitant"
 
 // Lies are ways to break the protocol.
 func Lies() []string {
-	return []string{"early", "false-not-sent", "noise", "neither", "long", "dies", "clock", "backdated", "reused", "ok", "timeless", "token", "late-deadline", "twice", "renamed", "releases-twice", "stays", "knows-all", "unheard", "unheard-busy"}
+	return []string{"early", "false-not-sent", "noise", "neither", "long", "dies", "clock", "backdated", "reused", "ok", "timeless", "token", "late-deadline", "twice", "renamed", "releases-twice", "releases-all", "stays", "knows-all", "unheard", "unheard-busy"}
 }
 
 // Main turns this process into an adapter where it was started as one, and then never returns. Call it first in TestMain.
@@ -255,6 +255,11 @@ func (f fake) release(q asked, say func(int64, string, ...any)) {
 		return
 	}
 	delete(f.held, q.Hold)
+	if f.way == "releases-all" { // as what ends the one transaction of its connection
+		for _, path := range f.held {
+			os.Remove(path) //nolint:errcheck // that is the lie
+		}
+	}
 	say(q.ID, `"answer":"ok"`)
 }
 

@@ -33,6 +33,7 @@ var rules = []rule{
 	{"each grant has a higher fencing token than the grant before", false, (*bench).tokens},
 	{"when lockstorm cancels an acquire, the adapter stops waiting for the lock", false, (*bench).cancels},
 	{"when a client releases the same grant a second time, the adapter does not answer \"ok\"", false, (*bench).releasesOnce},
+	{"when a client that holds two locks releases one of them, it keeps the other", false, (*bench).keeps},
 	{"the adapter answers the requests \"extend\" (renew the lease) and \"ask\" (is the lock still held?) correctly", false, (*bench).calls},
 	{"a client reads the value that the previous holder wrote", false, (*bench).settles},
 	{"the adapter grants no lock before the store has answered", false, (*bench).early},
@@ -183,6 +184,35 @@ func (x *bench) releasesOnce(ctx context.Context) error {
 		return errors.New("when a client releases the same grant a second time, the adapter must not answer \"ok\", but it did")
 	}
 	return nil
+}
+
+// keeps holds two locks in one client. A client may, even of one lock: what answers after lockstorm has given it up is released when the
+// next grant is already held.
+func (x *bench) keeps(ctx context.Context) error {
+	if !x.about.Model.Locks() {
+		return skip("a lock of model %s does not promise mutual exclusion, so this rule does not apply", x.about.Model.Kind)
+	}
+	first, err := x.take(ctx, x.a, "keeps-first")
+	if err != nil {
+		return err
+	}
+	other, err := x.take(ctx, x.a, "keeps-other")
+	if err != nil {
+		return cmp.Or(first.Release(ctx), skip("a client that held a lock did not get a second lock, so this rule does not apply: %v", err))
+	}
+	if err := first.Release(ctx); err != nil {
+		return errors.Join(fmt.Errorf("a client that held two locks failed to release one of them: %w", err), other.Release(ctx))
+	}
+	lease, err := x.try(ctx, x.b, "keeps-other")
+	switch over := x.spec.Ends == history.EndsLease && x.clock.Now() >= other.Info().Deadline; {
+	case over && err == nil:
+		return lease.Release(ctx)
+	case over:
+		return nil // the host was busy
+	case err == nil:
+		return errors.Join(errors.New("a client that held two locks released one of them, and then another client got the other lock: the adapter must release only the lock of the given grant"), lease.Release(ctx))
+	}
+	return other.Release(ctx)
 }
 
 // settles writes and releases, reads and writes as another client, and reads again; what a client writes it reads itself.
