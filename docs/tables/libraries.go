@@ -220,7 +220,6 @@ var explanations = []explanation{
 	{"certmagic", "client-pause", []string{"foreign-release"}, "lock file kept fresh", sectionKeptFresh, ""},
 	{"certmagic", "", nil, "held lock taken for stale", "certmagic 0.25.0: a waiting client treats a held lock as stale and takes it", ""},
 	{"PostgreSQL advisory lock of a session", "", nil, "another session", sectionBouncer, ""},
-	{"PostgreSQL advisory lock of a transaction", "server-restart", nil, "locks in memory", sectionBouncer, ""},
 	{"rueidislock, KeyMajority 1; rueidislock 1.0.14", "", []string{blocks}, "KeyMajority 1", "rueidislock with KeyMajority 1 forgets waiting clients", ""},
 	{"rueidislock, KeyMajority 1; rueidislock 1.0.14", "delete-key", nil, "key deleted", sectionLostKeys, ""},
 	{"rueidislock", "", []string{blocks}, "waits forever", "rueidislock waits forever if its server was down for longer than KeyValidity", ""},
