@@ -88,13 +88,14 @@ func (in Causes) heldBy(l Lateness) *history.Injection {
 }
 
 // longestHeld is the fault that held a client up longest, and whether all together did so for long
-// enough; unseen: with those of which nobody knows what they held back, and it is one of these.
+// enough; unseen: with those of which nobody knows what they held back, and it is one of these. A fault that struck
+// when the violation had begun counts if the client has been held since, by those before it: of two pauses the later one goes on.
 func (in Causes) longestHeld(l Lateness, unseen bool) (found *history.Injection, enough bool) {
 	span := history.Interval{From: l.From, To: l.Until}
 	var spans []history.Interval
 	var most int64
-	for _, f := range in.Faults {
-		if f.Began() >= l.Begun || !f.Effective() || !f.Late(l.Grant.Client) {
+	for _, f := range in.Faults { // in the order in which they struck
+		if !f.Effective() || !f.Late(l.Grant.Client) || (f.Began() >= l.Begun && !in.heldSince(l.Begun, f.Began(), spans)) {
 			continue
 		}
 		whole := span.Overlap(f.Span())
@@ -110,9 +111,15 @@ func (in Causes) longestHeld(l Lateness, unseen bool) (found *history.Injection,
 			found, most = f, held
 		}
 		spans = append(spans, parts...)
+		slices.SortFunc(spans, facts.ByFrom)
 	}
-	slices.SortFunc(spans, facts.ByFrom)
 	return found, found != nil && in.HeldUp(span, spans)+2*in.Run.Tolerance >= l.Until-l.Begun
+}
+
+// heldSince reports whether a client that was held up at one moment was so until another one, but for what is too short to count.
+func (in Causes) heldSince(from, to int64, spans []history.Interval) bool {
+	free := to - from - in.HeldUp(history.Interval{From: from, To: to}, spans)
+	return free <= 2*in.Run.Tolerance && in.HeldUp(history.Interval{From: from, To: from + 1}, spans) > 0
 }
 
 // heldParts are the parts of a span in which a fault held up what was done too late: the client
