@@ -200,8 +200,8 @@ func (x *bench) keeps(ctx context.Context) error {
 	if err != nil {
 		return cmp.Or(first.Release(ctx), skip("a client that held a lock did not get a second lock, so this rule does not apply: %v", err))
 	}
-	if err := first.Release(ctx); err != nil {
-		return errors.Join(fmt.Errorf("a client that held two locks failed to release one of them: %w", err), other.Release(ctx))
+	if err := first.Release(ctx); err != nil { // as where a lock is held for the time of a function: then the inner one ends first
+		return cmp.Or(other.Release(ctx), skip("a client that held two locks could not release the first one while it held the second one, so this rule does not apply: %v", err))
 	}
 	lease, err := x.try(ctx, x.b, "keeps-other")
 	switch over := x.spec.Ends == history.EndsLease && x.clock.Now() >= other.Info().Deadline; {
