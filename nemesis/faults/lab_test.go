@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	testLimit = 30 * time.Second       // what has not come by then does not come
+	testLimit = time.Minute            // what has not come by then does not come
 	labTTL    = 400 * time.Millisecond // of leases
 	labLock   = "lock-0"               // and the name of its key
 )
