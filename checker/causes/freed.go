@@ -57,7 +57,7 @@ func (in Causes) brokenBy(first, second *history.Grant, at, known int64) checker
 	if c, late := in.mayBeFreedBy(facts.Overlap{First: first, Second: cmp.Or(second, first), Span: history.Interval{From: at, To: at}}); late {
 		return c
 	}
-	if second == nil {
+	if second == nil || !first.Granted() || !second.Granted() {
 		return checker.NoCause
 	}
 	return in.takenOver(first, second)
