@@ -3,8 +3,10 @@ package proc
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 )
@@ -65,6 +67,12 @@ func (p *Process) strays(all []process) (out []int) {
 	return out
 }
 
+// Tree are a process and all that are below it.
+func Tree(pid int) ([]int, error) {
+	all, err := processes()
+	return slices.Sorted(maps.Keys(under(pid, all))), err
+}
+
 // under are a process and all that are below it.
 func under(pid int, all []process) map[int]bool {
 	below := map[int]bool{pid: true}
@@ -82,7 +90,7 @@ func under(pid int, all []process) map[int]bool {
 // Below is how many processes this one has started, directly or not, whatever their group.
 func Below() (int, error) {
 	all, err := processes()
-	if os.Getenv(envGuard) == guarded { // orphans are below the guard
+	if Guarded() { // orphans are below the guard
 		return len(under(os.Getppid(), all)) - 2, err
 	}
 	return len(under(os.Getpid(), all)) - 1, err

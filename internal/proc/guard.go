@@ -1,8 +1,8 @@
 package proc
 
 import (
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -14,12 +14,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// envGuard makes this program a guard; its value is the descriptor to which the guard writes the pid of its command. For the
-// command itself, and what that starts, the value is guarded.
+// envGuard makes this program a guard; its value is the descriptor to which the guard writes the pid of its command, or the number
+// of the error, negative, with which that could not be started. For the command itself, and what that starts, the value is guarded.
 const (
 	envGuard = "LOCKSTORM_GUARD"
 	guarded  = "guarded"
 )
+
+// Guarded reports whether this process has a guard.
+func Guarded() bool { return os.Getenv(envGuard) == guarded }
+
+// mayGuard is set where this program can be its own guard.
+var mayGuard bool
 
 // StartSprawling starts a command that may start anything. The command shares all namespaces with this process, so that it sees, and
 // is seen by, every other process. Its parent is a guard: this program once more, which must call GuardMain first. When the command
@@ -27,8 +33,11 @@ const (
 // The process that is returned has ended when nothing of that is left.
 func (s *Starter) StartSprawling(name string, cmd *exec.Cmd) (*Process, error) {
 	self, err := os.Executable()
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("cannot find lockstorm's own binary: %w", err)
+	case !mayGuard:
+		return nil, fmt.Errorf("cannot start %s: main or TestMain must call harness.WorkerMain first", name)
 	}
 	told, tells, err := os.Pipe()
 	if err != nil {
@@ -44,13 +53,12 @@ func (s *Starter) StartSprawling(name string, cmd *exec.Cmd) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(told)
-	if err == nil {
-		p.pid, err = strconv.Atoi(string(text))
-	}
-	if err != nil {
+	if _, err := fmt.Fscan(told, &p.pid); err != nil || p.pid < 0 {
 		<-p.done
-		return nil, fmt.Errorf("cannot start %s: its guard said %q, and ended: %w", name, text, p.err)
+		if err == nil {
+			err = syscall.Errno(-p.pid)
+		}
+		return nil, fmt.Errorf("cannot start %s: %w", name, err)
 	}
 	return p, nil
 }
@@ -58,6 +66,7 @@ func (s *Starter) StartSprawling(name string, cmd *exec.Cmd) (*Process, error) {
 // GuardMain turns this process into a guard where StartSprawling has started it as one, and then never returns. Call it first in main
 // or TestMain of a program that starts such commands.
 func GuardMain() {
+	mayGuard = true
 	if tells, err := strconv.Atoi(os.Getenv(envGuard)); err == nil {
 		guard(tells)
 	}
@@ -84,7 +93,9 @@ func guard(tells int) {
 		})
 	}
 	if err != nil {
-		fmt.Fprint(report, err) //nolint:errcheck // our end says it, too
+		errno := syscall.EINVAL
+		errors.As(err, &errno)
+		fmt.Fprint(report, -int(errno)) //nolint:errcheck // our end says it, too
 		os.Exit(1)
 	}
 	fmt.Fprint(report, command.Pid) //nolint:errcheck // whoever does not read it has died

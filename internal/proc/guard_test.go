@@ -3,6 +3,7 @@ package proc
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -145,7 +146,7 @@ func TestSprawlingProcessesSeeEachOther(t *testing.T) {
 func TestCommandThatCannotStart(t *testing.T) {
 	s := NewStarter()
 	defer s.Close()
-	if _, err := s.StartSprawling("x", exec.Command("/nonexistent")); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if _, err := s.StartSprawling("x", exec.Command("/nonexistent")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 }
