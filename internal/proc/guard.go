@@ -77,7 +77,12 @@ func GuardMain() {
 func guard(tells int) {
 	runtime.LockOSThread() // the command dies with this thread
 	over := make(chan os.Signal, 1)
-	signal.Notify(over, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP) // SIGTERM: our parent has died
+	signal.Notify(over, syscall.SIGTERM) // our parent has died
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		if !signal.Ignored(sig) { // the command is to ignore it, too
+			signal.Notify(over, sig)
+		}
+	}
 	report := os.NewFile(uintptr(tells), "report")
 	syscall.CloseOnExec(tells)
 	os.Setenv(envGuard, guarded) //nolint:errcheck // a sound name
