@@ -112,7 +112,7 @@ func victimMain() {
 	}
 	cfg := Defaults()
 	cfg.Backend, cfg.Arguments, cfg.Out, cfg.Seed = "exec:cmd=testdata/breaks.py", []string{"leaves", seconds}, os.Getenv(envVictimOut), 11
-	cfg.Nemesis, cfg.Clients, cfg.Time = []string{"client-pause:at=before-write,for=1m"}, 3, time.Minute
+	cfg.Nemesis, cfg.Clients, cfg.Time = []string{"client-pause:at=before-write,for=1m"}, 3, 3*time.Minute
 	_, err := Run(context.Background(), testCatalogue(), cfg, &Progress{Note: func(text string) { fmt.Println(text) }})
 	fmt.Println(err)
 	os.Exit(1)
