@@ -58,7 +58,8 @@ func TestPlanted(t *testing.T) {
 // the other.
 func TestTakeover(t *testing.T) {
 	for seed := range 10 {
-		faults := []string{"--nemesis", "client-kill:at=before-write", "--nemesis", "client-pause:at=stale", "--clients", "5", "--time", "8s", "--seed", fmt.Sprint(seed + 1)}
+		faults := strings.Fields("--nemesis client-kill:at=before-write --nemesis client-pause:at=stale --clients 5 --time 8s --seed")
+		faults = append(faults, fmt.Sprint(seed+1))
 		if code, out := run(t, "python/pid_lock.py", faults...); code != harness.ExitPass && code != harness.ExitUnknown {
 			t.Errorf("seed %d: exit %d\n%s", seed+1, code, out)
 		}

@@ -36,8 +36,8 @@ func TestLockThatAsksForProcesses(t *testing.T) {
 	mustPass(t, shortConfig(t, "exec:cmd=../adapters/python/pid_lock.py"))
 }
 
-// A breach of the protocol is told in its own words, and nothing of the run counts: this lock grants whatever it is asked for, and
-// is not found to violate anything.
+// A breach of the protocol is told in its own words, and nothing of the run counts: this lock grants whatever it is asked for,
+// and is not found to violate anything.
 func TestAdapterBreaks(t *testing.T) {
 	t.Parallel()
 	for way, want := range map[string]string{"noise": "is not a JSON message", "dies": "ended by itself: exit status 9", "forks": "the limit is 200"} {
@@ -73,7 +73,8 @@ func TestAdapterLeavesNothing(t *testing.T) {
 	nothingSleeps(t, seconds)
 }
 
-// Nothing is left of a run whose controller is killed, although a client was paused: no grandchild that has called setsid, and no orphan.
+// Nothing is left of a run whose controller is killed, although a client was paused: no grandchild that has called setsid, and
+// no orphan.
 func TestAdapterOfAKilledController(t *testing.T) {
 	t.Parallel()
 	seconds, logs := strconv.Itoa(200000+os.Getpid()), filepath.Join(t.TempDir(), "run")

@@ -14,8 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// envGuard makes this program a guard; its value is the descriptor to which the guard writes the pid of its command, or the number
-// of the error, negative, with which that could not be started. For the command itself, and what that starts, the value is guarded.
+// envGuard makes this program a guard; its value is the descriptor to which the guard writes the pid of its command, or the
+// number of the error, negative, with which that could not be started. For the command itself, and what that starts, the value
+// is guarded.
 const (
 	envGuard = "LOCKSTORM_GUARD"
 	guarded  = "guarded"
@@ -27,10 +28,10 @@ func Guarded() bool { return os.Getenv(envGuard) == guarded }
 // mayGuard is set where this program can be its own guard.
 var mayGuard bool
 
-// StartSprawling starts a command that may start anything. The command shares all namespaces with this process, so that it sees, and
-// is seen by, every other process. Its parent is a guard: this program once more, which must call GuardMain first. When the command
-// ends, or this process does, even by SIGKILL, the guard kills all that the command has started, stopped or not, in whatever session.
-// The process that is returned has ended when nothing of that is left.
+// StartSprawling starts a command that may start anything. The command shares all namespaces with this process, so that it sees,
+// and is seen by, every other process. Its parent is a guard: this program once more, which must call GuardMain first. When the
+// command ends, or this process does, even by SIGKILL, the guard kills all that the command has started, stopped or not, in
+// whatever session. The process that is returned has ended when nothing of that is left.
 func (s *Starter) StartSprawling(name string, cmd *exec.Cmd) (*Process, error) {
 	self, err := os.Executable()
 	switch {
@@ -63,8 +64,8 @@ func (s *Starter) StartSprawling(name string, cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// GuardMain turns this process into a guard where StartSprawling has started it as one, and then never returns. Call it first in main
-// or TestMain of a program that starts such commands.
+// GuardMain turns this process into a guard where StartSprawling has started it as one, and then never returns. Call it first in
+// main or TestMain of a program that starts such commands.
 func GuardMain() {
 	mayGuard = true
 	if tells, err := strconv.Atoi(os.Getenv(envGuard)); err == nil {

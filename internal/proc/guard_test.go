@@ -41,8 +41,8 @@ func controllerMain() {
 	<-make(chan bool)
 }
 
-// Nothing is left of what a process has started that is killed, although some of it had left the group, the session and its parent, and
-// was stopped.
+// Nothing is left of what a process has started that is killed, although some of it had left the group, the session and its
+// parent, and was stopped.
 func TestNothingOutlivesTheController(t *testing.T) {
 	for _, how := range []string{"runs", "paused"} {
 		t.Run(how, func(t *testing.T) {

@@ -173,8 +173,8 @@ func (p *Process) Terminate(ctx context.Context) error {
 	}
 }
 
-// signal reaches the whole group, and what has left it. The process is waited for by us, or by a guard that ends right after it, so its
-// id cannot have gone to somebody else while done is open.
+// signal reaches the whole group, and what has left it. The process is waited for by us, or by a
+// guard that ends right after it, so its id cannot have gone to somebody else while done is open.
 func (p *Process) signal(sig syscall.Signal) error {
 	if p.Exited() {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/backends/adapter"
 )
 
-// seesOther looks at the namespaces of both adapters and of what they have started: kill(pid, 0) asks for a process of the caller's own
-// PID namespace, and semop(2) changes a semaphore of its own IPC namespace.
+// seesOther looks at the namespaces of both adapters and of what they have started: kill(pid, 0) asks for a process of the
+// caller's own PID namespace, and semop(2) changes a semaphore of its own IPC namespace.
 func (x *bench) seesOther(context.Context) error {
 	if len(x.t.Servers) > 0 {
 		return skip("servers keep the lock, so it asks for no process of this host, and this rule does not apply")
