@@ -222,6 +222,9 @@ func (o *oracle) held(client string, fault int, from, to, before int64) int64 {
 // blameOfBreach is who may be blamed for an overlap of two grants that were both valid: what
 // made the service forget, or nobody.
 func (o *oracle) blameOfBreach(a, b *sim.Grant, from int64) *Blame {
+	if o.cfg.Steps && (o.stepped(a) || o.stepped(b)) {
+		return nil // its lease may have run out by the store's clock
+	}
 	out := &Blame{Overrun: true, Certain: true}
 	for _, f := range o.truth.Faults {
 		if f.Family == history.FamilyClient && o.tookOver(f, a, b) {
@@ -235,11 +238,20 @@ func (o *oracle) blameOfBreach(a, b *sim.Grant, from int64) *Blame {
 		switch {
 		case br.Victim == a && br.Kind == sim.ForeignRelease && a.Mode != history.ModeShared && o.provenForeign(br.Grant, a):
 			out.Release = true
+		case o.cfg.Bug == sim.TakesOver && br.Victim == a && br.Grant == b:
+			out.Right = out.Possible
 		case br.Victim == a && br.Fault != 0:
 			out.Right = o.alike(br.Fault, o.shown(a))
 		}
 	}
 	return out
+}
+
+// stepped reports whether the wall clock moved in the life of the lease of a grant, as far as one can say.
+func (o *oracle) stepped(g *sim.Grant) bool {
+	over := max(g.LeaseAt(sim.Forever), g.Unsure) + o.cfg.Drift + o.cfg.Tolerance + o.slack()
+	at := o.cfg.Work / 2
+	return at+2*o.slack() > g.Sent && at <= over
 }
 
 // tookOver reports whether a fault may have led to two grants at once where a stale lock is taken over: it held one of the clients up

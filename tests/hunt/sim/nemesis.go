@@ -53,7 +53,7 @@ func (w *world) plan() {
 	}
 	if w.cfg.Steps {
 		for i := range int64(2) { // each is small enough to be believed
-			w.at(w.cfg.Work+3*w.cfg.TTL+i*ms, func() {
+			w.at(w.cfg.Work/2+i*ms, func() {
 				w.log(history.PartyController, history.Event{F: history.FClock, Type: history.Info, Value: history.ValueOf(history.ClockStep{Step: w.cfg.Tolerance * 3 / 4})})
 			})
 		}
@@ -155,6 +155,9 @@ func (w *world) inject(name string) {
 		}
 	}
 	length := w.cfg.TTL/4 + w.upTo(w.cfg.TTL*3/2)
+	if w.cfg.Brief && name == Pause {
+		length = w.cfg.TTL / 3
+	}
 	f, value := w.ask(name, c, length)
 	w.after(200*us+w.upTo(300*us), func() { w.strike(f, c, value, length) })
 }

@@ -69,7 +69,8 @@ func Grazed(c *Config, r *rand.Rand) {
 // PausedBefore is a library that is paused, renews, and is then cut off.
 func PausedBefore(c *Config, r *rand.Rand) {
 	Listening(c, r)
-	c.Overrun, c.Stalls, c.Faults = true, 0, []string{Pause, Cut, Pause, Cut}
+	c.Overrun, c.Brief, c.Stalls, c.Work = true, true, 0, 800*ms
+	c.Faults = []string{Pause, Cut, Pause, Cut, Pause, Cut, Pause, Cut}
 }
 
 // PausedTwice are pauses of a client that overlap.
@@ -78,9 +79,9 @@ func PausedTwice(c *Config, r *rand.Rand) {
 	c.Twice, c.Overrun, c.Faults = true, true, []string{Pause, Pause, Pause, Pause}
 }
 
-// Stepped is a wall clock that moves when the work is over.
+// Stepped is a wall clock that moves in the middle of the work.
 func Stepped(c *Config, _ *rand.Rand) {
-	c.Service, c.Steps = Leases, true
+	c.Service, c.Steps, c.Work = Leases, true, 600*ms
 }
 
 // Listening is a library that renews by itself, and clients that go by its signals alone.
