@@ -27,7 +27,12 @@ func stock(in question) checker.Result {
 	if r.Verdict == checker.Pass && ledger.Verdict == checker.Unknown {
 		return ledger
 	}
-	r.Figures, r.Proof = checker.Figures{"ledger_updates": ledger.Figures["updates_acked"], "ledger_lost": ledger.Figures["updates_lost_"+regLedger]}, ledger.Proof
+	r.Figures, r.Proof = checker.Figures{"ledger_updates": ledger.Figures["updates_acked"]}, ledger.Proof
+	for _, what := range []string{"lost", "lost_max", "overwritten", "brought_back"} {
+		if n, counted := ledger.Figures["updates_"+what+"_"+regLedger]; counted {
+			r.Figures["ledger_"+what] = n
+		}
+	}
 	return r
 }
 
