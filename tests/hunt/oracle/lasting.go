@@ -9,25 +9,31 @@ import (
 
 // lasting is what became of the acknowledged updates of each register: the last value is built upon some of them, and the others are lost for
 // good. Of a register without a log a judge can say no more than from how many to how many.
+//
+// A log that is empty is none.
 func (o *oracle) lasting() (out []Want) {
 	for _, register := range []string{sim.Plain, sim.Fenced, sim.Ledger} { // the losses of pieces show only where the stock is off
 		if !slices.ContainsFunc(o.truth.Grants, func(g *sim.Grant) bool { return len(g.Used[register]) > 0 }) {
 			continue
 		}
-		lasts := map[*sim.Use]bool{}
+		lasts, logged := map[*sim.Use]bool{}, false
 		for key, w := range o.truth.Last {
+			logged = !o.cfg.Unlogged && (logged || key[1] == register) // else it has nothing to log
 			for ; w != nil && key[1] == register; w = w.Parent {
 				lasts[w.Use] = true
 			}
 		}
-		var lost, back int64
-		unseen := o.unseen(register)
+		var lost, back, hidden int64
+		unseen, unknown := o.unseen(register), o.unknown(register)
 		for _, g := range o.truth.Grants {
 			for _, u := range g.Used[register] {
 				switch {
 				case u.F != history.FWrite || !u.Acked:
 				case !lasts[u]:
 					lost++
+					if unknown[place{g.Lock, u.Base, u.New}] {
+						hidden++
+					}
 				case unseen[u]:
 					back++
 				}
@@ -40,13 +46,32 @@ func (o *oracle) lasting() (out []Want) {
 			return "updates_" + what + "_" + register
 		}
 		want := Want{Check: checkOf(register), Figure: name("lost"), Value: lost}
-		if o.cfg.Unlogged {
-			want.Most = name("lost_max")
+		if !logged {
+			want.Most, want.Hidden = name("lost_max"), hidden
 			out = append(out, want)
 			continue
 		}
 		out = append(out, want, Want{Check: want.Check, Figure: name("overwritten"), Value: int64(len(unseen))},
 			Want{Check: want.Check, Figure: name("brought_back"), Value: back})
+	}
+	return out
+}
+
+// place is what a write changed.
+type place struct {
+	lock      string
+	base, new int64
+}
+
+// unknown are the changes of a register of which one was asked for and never answered: it may stand for one that was acknowledged, and nobody can tell.
+func (o *oracle) unknown(register string) map[place]bool {
+	out := map[place]bool{}
+	for _, g := range o.truth.Grants {
+		for _, u := range g.Used[register] {
+			if u.F == history.FWrite && !u.Acked && u.Outcome != history.Fail {
+				out[place{g.Lock, u.Base, u.New}] = true
+			}
+		}
 	}
 	return out
 }

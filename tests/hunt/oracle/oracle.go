@@ -22,10 +22,11 @@ type Want struct {
 	Blame  *Blame   // nil: not asked
 	Needs  []string // further grants without which it means nothing
 	InWay  []string // of an orphan: the grants that were in the way; none: not asked
-	// Figure is a number of the check's that must be Value, or no more than that where the figure Most is no less; Verdicts are
-	// what it may answer. Such a want is about no finding.
+	// Figure is a number of the check's that must be Value; where Most is another one, Value must be between the two, or be
+	// more by no more than Hidden. Verdicts are what it may answer. Such a want is about no finding.
 	Figure   string
 	Most     string
+	Hidden   int64
 	Value    int64
 	Verdicts []string
 	// True is whether what a finding says of grants and a span is true; nil: not asked.
