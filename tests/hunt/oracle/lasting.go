@@ -16,9 +16,10 @@ func (o *oracle) lasting() (out []Want) {
 		if !slices.ContainsFunc(o.truth.Grants, func(g *sim.Grant) bool { return len(g.Used[register]) > 0 }) {
 			continue
 		}
-		lasts, logged := map[*sim.Use]bool{}, false
+		lasts, logged, unsure := map[*sim.Use]bool{}, false, false
 		for key, w := range o.truth.Last {
-			logged = !o.cfg.Unlogged && (logged || key[1] == register) // else it has nothing to log
+			unsure = unsure || (key[1] == register && w != nil && !w.Use.Acked) // perhaps nobody has seen it
+			logged = !o.cfg.Unlogged && (logged || key[1] == register)          // else it has nothing to log
 			for ; w != nil && key[1] == register; w = w.Parent {
 				lasts[w.Use] = true
 			}
@@ -31,7 +32,7 @@ func (o *oracle) lasting() (out []Want) {
 				case u.F != history.FWrite || !u.Acked:
 				case !lasts[u]:
 					lost++
-					if unknown[place{g.Lock, u.Base, u.New}] {
+					if unsure || unknown[place{g.Lock, u.Base, u.New}] {
 						hidden++
 					}
 				case unseen[u]:
