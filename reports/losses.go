@@ -50,7 +50,8 @@ func (l losses) others(before, after string) string {
 	if l.back == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s%d%soverwritten unseen, and later writes brought back %d%s", before, l.overwritten, was(l.overwritten), l.back, after)
+	unseen := fmt.Sprintf("%d%soverwritten unseen", l.overwritten, was(l.overwritten))
+	return fmt.Sprintf("%s%s, and later writes brought back %d%s", before, unseen, l.back, after)
 }
 
 // lossOf is what a finding cost.

@@ -72,8 +72,12 @@ func verdictSentence(r *checker.Results, rec *history.Record, h *happening) stri
 	default:
 		return capital(f.Message) + "."
 	}
-	if loss := lossSentence(lossOf(r, f)); loss != "" {
-		text += "; " + loss
+	loss := lossOf(r, f)
+	if sentence := lossSentence(loss); sentence != "" {
+		text += "; " + sentence
+		if whole := lossesIn(r, registers...); whole.most > loss.Lost {
+			text += " (in the whole run: " + whole.of("update") + " lost)"
+		}
 	}
 	return text + "."
 }

@@ -21,14 +21,15 @@ func totals(r *checker.Results) []Total {
 		}
 		add(TotalOverlaps, n, format, times(n), checker.Millis(r.Stats["overlap_max_ns"]), notGating(r))
 	}
-	const update = "acknowledged update"
+	const update, inAll = "acknowledged update", "In the whole run, the data "
 	plain := lossesIn(r, facts.RegPlain)
 	if plain.counted {
-		add(TotalLostPlain, plain.lost, "In the whole run, the data without a fence lost %s%s.", plain.of(update), plain.others("; ", ""))
+		add(TotalLostPlain, plain.lost, inAll+"without a fence lost %s%s.", plain.of(update), plain.others("; ", ""))
 	}
 	if l := lossesIn(r, facts.RegFenced); l.counted {
 		refused := r.Stats["fence_refused"]
-		add(TotalLostFenced, l.lost, "In the whole run, the data behind the fence lost %s%s; the fence refused %d stale %s.", l.of(update), l.others("; ", ""), refused, plural(int(refused), "request"))
+		add(TotalLostFenced, l.lost, inAll+"behind the fence lost %s%s; the fence refused %d stale %s.",
+			l.of(update), l.others("; ", ""), refused, plural(int(refused), "request"))
 	}
 	if plain := plain.lost; plain > 0 && noTokens(r.Checks[checker.DataFenced]) {
 		add(TotalNoFence, plain, "Fencing was not measured, because the backend %s issues no fencing tokens.", r.Backend)

@@ -72,7 +72,9 @@ func (in question) data(register string) checker.Result {
 // figures are the updates of a register, and what became of them.
 func figures(register string, u facts.Updates) checker.Figures {
 	out := checker.Figures{
-		"updates_acked": int64(u.Acked), "updates_lost_" + register: int64(u.Lost), "updates_overwritten_" + register: int64(u.Overwritten),
+		"updates_acked":                   int64(u.Acked),
+		"updates_lost_" + register:        int64(u.Lost),
+		"updates_overwritten_" + register: int64(u.Overwritten),
 	}
 	if u.Most > u.Lost {
 		out["updates_lost_max_"+register] = int64(u.Most)

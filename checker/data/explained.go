@@ -103,7 +103,11 @@ func broughtBack(unseen, lost int) string {
 	case lost == 0:
 		return "; later writes brought all of them back"
 	}
-	return fmt.Sprintf("; later writes brought %d of them back, and %d %s lost for good", unseen-lost, lost, map[bool]string{true: "is", false: "are"}[lost == 1])
+	text := fmt.Sprintf("; later writes brought %d of them back, and %d ", unseen-lost, lost)
+	if lost == 1 {
+		return text + "is lost for good"
+	}
+	return text + "are lost for good"
 }
 
 func updates(n int) string {
