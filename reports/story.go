@@ -97,6 +97,7 @@ const (
 	TotalOverlaps   TotalKind = "overlaps"    // pairs of clients that were inside at once
 	TotalLostPlain  TotalKind = "lost-plain"  // updates lost for good without a fence
 	TotalLostFenced TotalKind = "lost-fenced" // updates lost with the fence
+	TotalLostLedger TotalKind = "lost-ledger" // updates of the ledger of a stock lost for good
 	TotalNoFence    TotalKind = "no-fence"    // updates lost that no fence could have saved
 )
 

@@ -31,6 +31,9 @@ func totals(r *checker.Results) []Total {
 		add(TotalLostFenced, l.lost, inAll+"behind the fence lost %s%s; the fence refused %d stale %s.",
 			l.of(update), l.others("; ", ""), refused, plural(int(refused), "request"))
 	}
+	if l := lossesIn(r, regLedger); l.counted {
+		add(TotalLostLedger, l.lost, inAll+"of the ledger lost %s%s.", l.of(update), l.others("; ", ""))
+	}
 	if plain := plain.lost; plain > 0 && noTokens(r.Checks[checker.DataFenced]) {
 		add(TotalNoFence, plain, "Fencing was not measured, because the backend %s issues no fencing tokens.", r.Backend)
 	}

@@ -26,8 +26,8 @@ type tree struct {
 	latest  map[int64]int  // value -> the last write of it; nil before a read contradicts the log
 }
 
-// read finds the write whose value a read was answered with. Where that is not the last one, as value says, the register forgot what it
-// had accepted.
+// read finds the write whose value a read was answered with. Where that is not the value of the last one, the register
+// forgot what it had accepted.
 func (t *tree) read(e *history.Event, value int64) {
 	t.last = len(t.writes)
 	if v := e.Value.Base; v.Set && v.V != value {
@@ -96,8 +96,8 @@ func (r *replay) updates() (u Updates) {
 }
 
 // unlogged says what became of the updates of a register without a log, by the last value that somebody saw: which
-// updates it is built upon, the values tell where each write raises the value. Of several writes of one value it is built upon one, and
-// nobody knows whether one of unknown outcome was accepted.
+// updates it is built upon, the values tell where each write raises the value. Of several writes of one value it is built
+// upon one, and nobody knows whether one of unknown outcome was accepted.
 func (in *Facts) unlogged(register, lock string, shown []Shown) (u Updates) {
 	var writes, seen []*history.Call // that may have been accepted; whose answers show a value
 	rising, latest := true, int64(0)
@@ -147,8 +147,10 @@ func valueAfter(c *history.Call) int64 {
 
 // knew reports whether a section had read the value that it replaces, or had written it itself.
 func knew(g *history.Grant, write *history.Call) bool {
-	return hasRead(g, write.Invoke) || slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
-		return u.Invoke.F == history.FWrite && u.Invoke.Register == write.Invoke.Register && u.Start() < write.Start() && u.Invoke.Value.New == write.Invoke.Value.Base
+	e := write.Invoke
+	return hasRead(g, e) || slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
+		own := u.Invoke
+		return own.F == history.FWrite && own.Register == e.Register && own.Time < e.Time && own.Value.New == e.Value.Base
 	})
 }
 
@@ -158,9 +160,10 @@ type way struct{ least, most int }
 // ways are those to each value, by writes of which each raises the value. A value that nobody wrote is built upon none.
 func ways(first int64, writes []*history.Call) map[int64]way {
 	out := map[int64]way{first: {}}
-	slices.SortFunc(writes, func(a, b *history.Call) int { return cmp.Compare(a.Invoke.Value.Base.V, b.Invoke.Value.Base.V) })
+	base := func(c *history.Call) int64 { return c.Invoke.Value.Base.V }
+	slices.SortFunc(writes, func(a, b *history.Call) int { return cmp.Compare(base(a), base(b)) })
 	for _, c := range writes {
-		to, w := c.Invoke.Value.New.V, out[c.Invoke.Value.Base.V]
+		to, w := c.Invoke.Value.New.V, out[base(c)]
 		if c.Outcome() == history.OK {
 			w.least, w.most = w.least+1, w.most+1
 		}

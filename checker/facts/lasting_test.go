@@ -7,7 +7,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// What a value may be built upon is what one finds by trying every way: a write after another that left the value that it replaces.
+// What a value may be built upon is what one finds by trying every way: a write after another that left the value that
+// it replaces.
 func TestWaysAgainstBruteForce(t *testing.T) {
 	open := 0
 	for seed := range uint64(5_000) {
@@ -18,7 +19,8 @@ func TestWaysAgainstBruteForce(t *testing.T) {
 		for range d.IntN(8) {
 			base := d.Int64N(5)
 			to := base + 1 + d.Int64N(2)
-			c := &history.Call{Invoke: &history.Event{F: history.FWrite, Value: history.Value{Base: history.Some(base), New: history.Some(to)}}}
+			value := history.Value{Base: history.Some(base), New: history.Some(to)}
+			c := &history.Call{Invoke: &history.Event{F: history.FWrite, Value: value}}
 			if d.IntN(3) > 0 {
 				c.Return = &history.Event{Type: history.OK}
 			}

@@ -35,7 +35,8 @@ func (in *Facts) replay(register string) replayed {
 }
 
 func (u *Updates) add(of Updates) {
-	*u = Updates{u.Acked + of.Acked, u.Overwritten + of.Overwritten, u.BroughtBack + of.BroughtBack, u.Lost + of.Lost, u.Most + of.Most}
+	u.Acked, u.Overwritten, u.BroughtBack = u.Acked+of.Acked, u.Overwritten+of.Overwritten, u.BroughtBack+of.BroughtBack
+	u.Lost, u.Most = u.Lost+of.Lost, u.Most+of.Most
 }
 
 // cells are the register's own events, by lock, in the order in which it accepted.

@@ -90,7 +90,8 @@ func (l Lock) losses() (out []string) {
 	return out
 }
 
-// loss says how many updates were lost, and which share that is of all; and how many were overwritten unseen, where these are more.
+// loss says how many updates were lost, and which share that is of all; and how many were overwritten unseen, where these
+// are more.
 func loss(n, share, unseen *tally.Value, figure string) string {
 	more := ""
 	if unseen != nil && unseen.Value > n.Value {

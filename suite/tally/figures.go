@@ -159,7 +159,8 @@ func stat(name string) func(Sample) (float64, bool) {
 	}
 }
 
-// overwritten is how many updates of a register were overwritten unseen. Samples of before this was a figure of its own called them lost.
+// overwritten is how many updates of a register were overwritten unseen. Samples of before this was a figure of its own
+// called them lost.
 func overwritten(register string) func(Sample) (float64, bool) {
 	return func(s Sample) (float64, bool) {
 		v, ok := s.stat("updates_overwritten_" + register)

@@ -61,8 +61,8 @@ func counters(h *history.History, register string) map[string]*counter {
 	return out
 }
 
-// Of a counter, what is lost for good is what was acknowledged less the rise of its value, and up to so many more as there are updates of
-// unknown outcome. What follows from the last value alone is what the judge says.
+// Of a counter, what is lost for good is what was acknowledged less the rise of its value, and up to so many more as there
+// are updates of unknown outcome. What follows from the last value alone is what the judge says.
 func TestLostByLastValue(t *testing.T) {
 	compared, lossy, ranges := 0, 0, 0
 	n := setting.Random(t, "HUNT_N", 1200)
@@ -91,7 +91,7 @@ func TestLostByLastValue(t *testing.T) {
 			}
 			compared++
 			if upTo := max(lost, r.Stats[names[1]]); upTo < least || lost > most {
-				t.Errorf("seed %d: %d to %d updates of %s are said to be lost, but by its last value it is %d to %d", seed+1, lost, upTo, register, least, most)
+				t.Errorf("seed %d: %d to %d updates of %s are said to be lost, but by its last value %d to %d are", seed+1, lost, upTo, register, least, most)
 			}
 			if least > 0 {
 				lossy++

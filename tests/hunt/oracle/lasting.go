@@ -7,8 +7,8 @@ import (
 	"github.com/lockstorm/lockstorm/tests/hunt/sim"
 )
 
-// lasting is what became of the acknowledged updates of each register: the last value is built upon some of them, and the others are lost for
-// good. Of a register without a log a judge can say no more than from how many to how many.
+// lasting is what became of the acknowledged updates of each register: the last value is built upon some of them, and the
+// others are lost for good. Of a register without a log a judge can say no more than from how many to how many.
 //
 // A log that is empty is none.
 func (o *oracle) lasting() (out []Want) {
@@ -64,7 +64,8 @@ type place struct {
 	base, new int64
 }
 
-// unknown are the changes of a register of which one was asked for and never answered: it may stand for one that was acknowledged, and nobody can tell.
+// unknown are the changes of a register of which one was asked for and never answered: it may stand for one that was
+// acknowledged, and nobody can tell.
 func (o *oracle) unknown(register string) map[place]bool {
 	out := map[place]bool{}
 	for _, g := range o.truth.Grants {

@@ -13,7 +13,8 @@ type Trace struct {
 type Truth struct {
 	Grants []*Grant // in order of the attempts
 	Writes []*Write // what registers took, in order
-	// Last is the write whose value each register of a lock had in the end, as far as a read after it has shown; by lock and register.
+	// Last is the write whose value each register of a lock had in the end, as far as a read after it has shown; by lock
+	// and register.
 	Last     map[[2]string]*Write
 	Answers  []*Answer
 	Breaches []Breach // where the service or a register broke its word
