@@ -34,8 +34,8 @@ func (in question) worstOverlaps(all []facts.Overlap, most int) []checker.Findin
 		in.Settle(&c.best)
 		candidates[i] = c
 	}
-	longest := slices.MaxFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.Span.To-a.Span.From, b.Span.To-b.Span.From) })
 	slices.SortStableFunc(candidates, func(a, b candidate) int { return checker.Rank(a.best, b.best) })
+	longest := slices.MaxFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.Span.To-a.Span.From, b.Span.To-b.Span.From) })
 	explained := func(c candidate) checker.Finding {
 		f := in.overlapFinding(c.Overlap, c.class, c.reason, c.why)
 		in.Settle(&f)
