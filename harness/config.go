@@ -65,6 +65,8 @@ const (
 	tolerance  = 5 * time.Millisecond
 	slack      = 2 * time.Second // of the liveness bound
 
+	clientNice = 5 // by how much clients are nicer than the controller: many of them must not keep it from its work
+
 	lastSection = 10 * time.Millisecond // what a section without holding takes, generously
 )
 
