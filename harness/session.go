@@ -48,6 +48,8 @@ type session struct {
 	lastClient int64
 	retiring   sync.WaitGroup
 
+	cutAt time.Time // when the run is cut
+
 	hopeless context.Context // ends when a client cannot go on
 	giveUp   context.CancelFunc
 }
@@ -206,12 +208,14 @@ func (s *session) down(ctx context.Context) error {
 	s.mu.Lock()
 	clients := slices.Clone(s.clients)
 	s.mu.Unlock()
+	killing, cancel := context.WithTimeout(ctx, killLimit)
+	defer cancel()
 	ends := make([]error, len(clients))
 	var wg sync.WaitGroup
 	for i, c := range clients {
 		wg.Go(func() {
 			c.ending.Store(true)
-			ends[i] = errors.Join(c.Process.Kill(ctx), c.out.Close())
+			ends[i] = errors.Join(c.Process.Kill(killing), c.out.Close())
 			<-c.ended
 			removeEmpty(c.errPath)
 		})

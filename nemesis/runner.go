@@ -25,6 +25,8 @@ type Runner struct {
 	World  World
 	Rec    *history.Recorder
 	Start  int64 // when the workload began, on the run's clock
+	// Limit, when set, is when the last injection or heal is given up.
+	Limit time.Time
 	// Progress, when set, is told of each injection and heal.
 	Progress func(text string)
 
@@ -340,6 +342,15 @@ func (r *Runner) say(text string) {
 	if r.Progress != nil {
 		r.Progress(fmt.Sprintf("%6.2f s  %s", float64(r.Rec.Clock().Now())/1e9, text))
 	}
+}
+
+// within is ctx for so long at most, and until the limit.
+func (r *Runner) within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	end := time.Now().Add(d)
+	if !r.Limit.IsZero() && r.Limit.Before(end) {
+		end = r.Limit
+	}
+	return context.WithDeadline(ctx, end)
 }
 
 // healAll heals what is active, the last injected first.

@@ -135,6 +135,9 @@ func RunDir(name string) string {
 
 // make runs a trial and shows how it goes.
 func (a *App) make(ctx context.Context, t *harness.Trial, out string, view *view) (*harness.Outcome, error) {
+	if text := t.Crowd(); text != "" {
+		view.line("warning: %s", text)
+	}
 	o, err := t.Run(ctx, out, view.progress())
 	view.close()
 	if err == nil && o.Trouble != nil {
