@@ -57,9 +57,15 @@ that starts a new run with the same flags and seed. The command replay repeats t
 	return cmd
 }
 
-// noWords refuses words that are no flags, and says what was meant where it is plain. Those behind -- are the backend's.
+// noWords refuses words that are no flags, and says what was meant where it is plain. Those behind -- are the backend's, but for
+// --out: a run whose directory goes to the backend is found nowhere.
 func (a *App) noWords(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 || cmd.ArgsLenAtDash() == 0 {
+		for _, word := range args {
+			if name, _, _ := strings.Cut(word, "="); name == "--out" {
+				return errors.New("--out is after --, so it would go to the backend: move it before --")
+			}
+		}
 		return nil
 	}
 	if _, err := a.cat.Backends.Get(args[0]); err == nil {
