@@ -65,7 +65,7 @@ const (
 	tolerance  = 5 * time.Millisecond
 	slack      = 2 * time.Second // of the liveness bound
 
-	easyClients = 10 // for each processor: more of them cost exactness
+	easyClients = 10 // for each processor: more of them tick and ask less often
 	bornClients = 20 // for each processor: more of them hold each other up
 
 	// After its time and its recovery test a run has 30 s to end: it is cut after the first, and what must be undone has the second.

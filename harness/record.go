@@ -47,11 +47,13 @@ func (t *Trial) run(provider string, started time.Time) history.Run {
 	return run
 }
 
-// tolerance is how exactly times are known. The ticker of each client takes a processor for a hundredth of it: with many
-// clients they tick less often.
-func (r *resolved) tolerance() time.Duration {
-	return min(tolerance*time.Duration(1+(r.Clients-1)/(easyClients*runtime.GOMAXPROCS(0))), r.TTL/4)
+// crowd is by how much clients do less often what costs processor time, because there are so many of them: 1 is as usual.
+func (r *resolved) crowd() time.Duration {
+	return time.Duration(1 + (r.Clients-1)/(easyClients*runtime.GOMAXPROCS(0)))
 }
+
+// tolerance is how exactly times are known: a ticker of each client measures them.
+func (r *resolved) tolerance() time.Duration { return min(tolerance*r.crowd(), r.TTL/4) }
 
 // livenessBound is how long recovery may take: the longest lease, the stated recovery
 // of topology and backend, what the plan makes stores keep longer, the queue (every client may

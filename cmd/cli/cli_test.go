@@ -404,3 +404,14 @@ func TestACacheThatCannotBeWritten(t *testing.T) {
 		t.Errorf("exit %d\n%s", code, errs)
 	}
 }
+
+// A directory behind -- would go to the backend, and the run would be found nowhere.
+func TestOutBehindDashes(t *testing.T) {
+	for _, out := range []string{"--out=x", "--out x"} {
+		args := append([]string{"run", "--backend", "exec:cmd=lock.py", "--", "--depth", "2"}, strings.Fields(out)...)
+		code, _, errs := lockstorm(t, args...)
+		if code != harness.ExitUsage || !strings.Contains(errs, "--out is after --") {
+			t.Errorf("%s: exit %d: %s", out, code, errs)
+		}
+	}
+}

@@ -120,6 +120,12 @@ func (a *App) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 	view := newView(a.st)
 	view.caches()
 	view.line("seed %d; to repeat this run: %s", t.Config.Seed, t.Config.Command)
+	for _, word := range cfg.Arguments {
+		name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		if strings.HasPrefix(word, "--") && cmd.Flags().Lookup(name) != nil {
+			view.line("note: --%s is after --, so it goes to the backend, not to lockstorm", name)
+		}
+	}
 	if cfg.Clients == 1 {
 		view.line("note: with only one client, mutual exclusion cannot be violated: use --clients 2 or more")
 	}

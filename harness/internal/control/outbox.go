@@ -62,8 +62,10 @@ func (o *Outbox) Disarm(id int) (told bool) {
 			return false
 		}
 	}
-	o.queue = append(o.queue, Message{Op: Disarm, ID: id})
-	o.change.Signal()
+	if o.err == nil && !o.closed {
+		o.queue = append(o.queue, Message{Op: Disarm, ID: id})
+		o.change.Signal()
+	}
 	return true
 }
 
@@ -93,7 +95,7 @@ func (o *Outbox) Held() bool {
 func (o *Outbox) Close() error {
 	o.mu.Lock()
 	first := !o.closed
-	o.closed = true
+	o.closed, o.queue = true, nil
 	o.change.Signal()
 	o.mu.Unlock()
 	var err error
