@@ -139,7 +139,10 @@ func TestWhyAStepStruckNobody(t *testing.T) {
 		if strings.HasPrefix(name, "beside") {
 			st.While = 1
 		}
-		spec := Spec{Name: "some", Fault: slowFault{}}
+		spec := Spec{
+			Name: "some", Doc: "a fault that nobody meets", Proven: "At last.", End: "Never.", Family: history.FamilyServer, Whom: Nodes,
+			Fault: slowFault{},
+		}
 		r := &Runner{
 			Plan: &Plan{Requests: []Request{{Fault: "some", Steps: []Step{st}}}}, Faults: catalog.New("nemesis", spec),
 			World: w, Rec: rec, Start: clock.Now() - c.begun*ms,
