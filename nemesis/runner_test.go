@@ -165,3 +165,29 @@ func TestWhyAStepStruckNobody(t *testing.T) {
 		}
 	}
 }
+
+// stuck is a fault that cannot be undone.
+type stuck struct{}
+
+func (stuck) Available(Setting) error { return nil }
+
+func (stuck) Inject(context.Context, World, Target) (Effect, error) {
+	return Effect{Proof: "it is stuck", Heal: func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }}, nil
+}
+
+// A fault that cannot be undone keeps a run no longer than its limit, and the run says so.
+func TestAHealEndsAtTheLimit(t *testing.T) {
+	clock := history.NewClock()
+	w := &oneHit{clock: clock, hit: &Hit{Client: someClient{name: "c1"}, Go: func() {}}}
+	spec := Spec{Name: "stuck", Doc: "a fault that stays", Proven: "At once.", End: "Never.", Family: history.FamilyServer, Whom: Nodes, Fault: stuck{}}
+	r := &Runner{
+		Plan:   &Plan{Requests: []Request{{Fault: "stuck", Steps: []Step{{Nodes: "1", For: time.Millisecond.Nanoseconds()}}}}},
+		Faults: catalog.New("nemesis", spec), World: w, Rec: history.Discard(history.PartyNemesis, clock), Start: clock.Now(),
+		Limit: time.Now().Add(100 * time.Millisecond),
+	}
+	begun := time.Now()
+	err := r.Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "could not undo the fault stuck") || time.Since(begun) > healLimit/2 {
+		t.Errorf("after %v: %v", time.Since(begun), err)
+	}
+}
