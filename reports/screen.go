@@ -160,6 +160,8 @@ func whatNow(r *checker.Results) string {
 	const more = " docs/inconclusive.md in lockstorm's repository lists other remedies."
 	_, c := unanswered(r)
 	switch remedy, known := remedies[c.Code]; {
+	case r.Clients == 1 && c.Code != checker.CodePanicked:
+		return "Repeat the run with two or more --clients: nobody competes with a single client." + more
 	case known:
 		return remedy + more
 	case c.Code != "": // of a check that does not apply and was required by name, or of a check of another program

@@ -18,6 +18,7 @@ import (
 // the parent-death signal fires when the thread that started a child ends, not the
 // process. Close it last; children that still live then are killed by the kernel.
 type Starter struct {
+	nice     int
 	requests chan request
 	done     chan struct{}
 }
@@ -28,8 +29,12 @@ type request struct {
 }
 
 // NewStarter begins a starter; Close ends it.
-func NewStarter() *Starter {
-	s := &Starter{requests: make(chan request), done: make(chan struct{})}
+func NewStarter() *Starter { return NewNicer(0) }
+
+// NewNicer begins a starter whose children, with all that they start, are nicer than we are by so much, where the
+// kernel allows that.
+func NewNicer(nice int) *Starter {
+	s := &Starter{nice: nice, requests: make(chan request), done: make(chan struct{})}
 	go s.lockThread()
 	return s
 }
@@ -55,9 +60,20 @@ func (s *Starter) lockThread() {
 
 func (s *Starter) serve() {
 	defer close(s.done)
+	s.beNice()
 	for r := range s.requests {
 		r.errs <- r.cmd.Start()
 	}
+}
+
+// beNice gives this thread the niceness that its children inherit.
+func (s *Starter) beNice() {
+	now, err := unix.Getpriority(unix.PRIO_PROCESS, unix.Gettid())
+	if s.nice == 0 || err != nil {
+		return
+	}
+	now = 20 - now                                                          // the kernel counts down from 20
+	unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), min(now+s.nice, 19)) //nolint:errcheck // then they are as nice as we are
 }
 
 // Close ends the starter's thread. Children that are still alive die with it.

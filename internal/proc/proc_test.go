@@ -1,15 +1,19 @@
 package proc
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 )
@@ -218,4 +222,29 @@ func family(t *testing.T, start func(*Starter) (*Process, error)) {
 		left, err := threadsOf(members)
 		return err == nil && left.total == 0
 	})
+}
+
+// The children of a nicer starter, and theirs, are nicer than we are.
+func TestChildrenAreNicer(t *testing.T) {
+	for _, by := range []int{0, 5} {
+		var out bytes.Buffer
+		s := NewNicer(by)
+		cmd := exec.Command("sh", "-c", "sh -c 'nice'")
+		cmd.Stdout = &out
+		p, err := s.Start("sh", cmd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		now, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := min(20-now+by, 19); strings.TrimSpace(out.String()) != strconv.Itoa(want) {
+			t.Errorf("nicer by %d: a child has niceness %s, want %d", by, out.String(), want)
+		}
+	}
 }
