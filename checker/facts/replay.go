@@ -170,21 +170,11 @@ func (r *replay) fence(e *history.Event) {
 		r.show(Shown{What: ShowsNoToken, Event: e})
 	case r.highest.Set && e.Token.V < r.highest.V:
 		r.show(Shown{What: ShowsStale, Event: e, Value: r.highest.V})
-	case r.highest.Set && e.Token.V == r.highest.V && !r.sameHolder(e.Grant):
+	case r.highest.Set && e.Token.V == r.highest.V && !r.in.mayShare(e.Grant, r.holder):
 		r.show(Shown{What: ShowsEqual, Event: e, Value: e.Token.V, Holder: r.holder})
 	default:
 		r.highest, r.holder = e.Token, e.Grant
 	}
-}
-
-// sameHolder reports whether a grant may bring the highest token again: it brought it before,
-// or is held together with the one that did.
-func (r *replay) sameHolder(grant string) bool {
-	if grant == r.holder {
-		return true
-	}
-	a, b := r.in.ByID[grant], r.in.ByID[r.holder]
-	return a != nil && b != nil && r.in.Model.Together(a, b)
 }
 
 func (r *replay) show(what Shown) { r.shown = append(r.shown, what) }

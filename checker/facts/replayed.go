@@ -22,7 +22,7 @@ func (in *Facts) replay(register string) replayed {
 	for _, lock := range in.Locks {
 		if !out.Logged {
 			shown := in.sameBase(register, lock)
-			out.Shown = append(out.Shown, shown...)
+			out.Shown = append(append(out.Shown, shown...), in.tokensTaken(register, lock)...)
 			out.add(in.unlogged(register, lock, shown))
 			continue
 		}
