@@ -55,6 +55,9 @@ func (in question) refusedValid(figures checker.Figures) []checker.Finding {
 		if base, leased := in.ExpiryBase(g); (leased && e.Time >= base) || in.DiedWith(g, e.Time) || rivals[g.Lock].newer(g, e.Time) {
 			continue
 		}
+		if e.Party != history.PartyRegister && in.StoreCause(g, e.Time).Kind != checker.CauseNone {
+			continue // where the lock's own entry is the fence, what ended the lock ended that
+		}
 		figures["fence_refused_valid"]++
 		f := checker.Finding{
 			Rule: "refused-valid", Class: checker.Defect, Gating: true,
