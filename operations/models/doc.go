@@ -5,7 +5,8 @@
 //	                                                operations of which that is so
 //
 // An operation of unknown outcome may take effect at any time after its beginning, or never; one of an unknown client may be
-// of any client. What an object allows is all that is asked: a history has no leases, no faults and no registers, so nothing is said of these.
+// of any client. What an object allows is all that is asked: a history has no leases, no faults and no registers, so nothing
+// is said of these.
 package models
 
 import (

@@ -36,7 +36,7 @@ type Result struct {
 // Limits of a judgement.
 const (
 	mostStates = 3
-	reduceFor  = 2 * time.Second
+	reduceFor  = 4 * time.Second
 	searchFor  = 10 * time.Second // for an object
 )
 
