@@ -242,12 +242,13 @@ func (a *App) again(seed uint64) string {
 				i++
 			}
 		default:
-			words = append(words, shell.Quote(w))
+			words = append(words, w)
 		}
 	}
-	words = append(words, "--seed", strconv.FormatUint(seed, 10))
-	for _, w := range behind {
-		words = append(words, shell.Quote(w))
-	}
-	return strings.Join(words, " ")
+	return shell.Join(slices.Concat(words, []string{"--seed", strconv.FormatUint(seed, 10)}, behind)...)
+}
+
+// named is a command of this program, for people.
+func (a *App) named(words ...string) string {
+	return shell.Join(append([]string{a.st.Name}, words...)...)
 }
