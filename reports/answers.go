@@ -229,7 +229,7 @@ func fenceCell(r *checker.Results, about Context) cell {
 		c.More = fmt.Sprintf("%s lost with the fence; the fence refused %s", checker.Count(fenced, "update"), checker.Count(refused, "request"))
 	case noTokens(r.Checks[checker.DataFenced]) || noTokens(r.Checks[checker.FencingTokens]):
 		c.Text = "not measured"
-		c.More = r.Backend + " issues no fencing tokens"
+		c.More = subject(r) + " issues no fencing tokens"
 		if about.WithTokens != "" {
 			c.More += "; try " + about.WithTokens
 		}

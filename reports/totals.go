@@ -29,7 +29,7 @@ func totals(r *checker.Results) []Total {
 		add(TotalLostFenced, n, "In the whole run, the data behind the fence lost %d acknowledged %s; the fence refused %d stale %s.", n, plural(int(n), "update"), refused, plural(int(refused), "request"))
 	}
 	if plain > 0 && noTokens(r.Checks[checker.DataFenced]) {
-		add(TotalNoFence, plain, "Fencing was not measured, because the backend %s issues no fencing tokens.", r.Backend)
+		add(TotalNoFence, plain, "Fencing was not measured, because %s issues no fencing tokens.", subject(r))
 	}
 	return out
 }
