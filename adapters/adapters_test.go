@@ -99,6 +99,14 @@ func TestByHand(t *testing.T) {
 	}
 }
 
+// The helper in Go is a module of its own.
+func TestGoHelper(t *testing.T) {
+	t.Parallel()
+	if out, err := exec.CommandContext(t.Context(), "go", "test", "-C", "go/lockstorm", ".").CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 // conform holds adapters against the protocol.
 func conform(t *testing.T, all []kept) {
 	t.Helper()
