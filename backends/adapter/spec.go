@@ -195,6 +195,13 @@ func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error)
 	if len(d.Topologies) > 0 {
 		s.Topologies = d.Topologies
 	}
+	brings, err := d.brings()
+	if err != nil {
+		return s, err
+	}
+	if len(brings.Nodes) > 0 {
+		s.Topologies, s.Brings = []string{brings.Name}, &brings
+	}
 	s.Signals, s.Points = nil, nil
 	for _, one := range d.Signals {
 		s.Signals = append(s.Signals, backends.Signal{Kind: backends.SignalKind(one.Kind), Name: one.Name})

@@ -66,11 +66,15 @@ func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) er
 		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
 	}
 	t := conform.Target{Argv: argv, Hello: err, TTL: f.ttl, Seed: f.seed}
-	if f.topology == "" && len(about.Topologies) > 0 {
-		f.topology = about.Topologies[0]
+	var spec backends.Spec
+	if t.Hello == nil {
+		spec, t.Hello = adapter.SpecOf(about, argv)
+	}
+	if f.topology == "" && t.Hello == nil {
+		f.topology = spec.Topologies[0]
 	}
 	if f.topology != "" {
-		servers, err := harness.StartServers(cmd.Context(), a.cat, f.topology, f.provider)
+		servers, err := harness.StartServers(cmd.Context(), a.cat, spec, f.topology, f.provider)
 		if err != nil {
 			return err
 		}

@@ -3,8 +3,10 @@ package proc
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -87,6 +89,12 @@ func under(pid int, all []process) map[int]bool {
 		}
 	}
 	return below
+}
+
+// Under are a process and all that are below it.
+func Under(pid int) ([]int, error) {
+	all, err := processes()
+	return slices.Collect(maps.Keys(under(pid, all))), err
 }
 
 // Below is how many processes are below this one, whatever their group.
