@@ -30,6 +30,7 @@ func catalogue() *harness.Catalogue { return harness.New(stores.All()...) }
 // TestMain lets this binary start itself as the workers of the runs below.
 func TestMain(m *testing.M) {
 	harness.WorkerMain(catalogue())
+	program()
 	if err := flag.Set("test.parallel", atOnce()); err != nil { // -parallel says otherwise
 		panic(err)
 	}
@@ -59,6 +60,8 @@ func TestConformance(t *testing.T) {
 		{"python/sqlite_lock.py", harness.ExitPass},
 		{"testdata/planted_sqlite.py forgets", harness.ExitViolation},
 		{"testdata/planted_sqlite.py autocommit", harness.ExitViolation},
+		{"python/memcached_lock.py", harness.ExitPass},
+		{"python/memcached_cas_lock.py", harness.ExitPass},
 		{"python/redis_py.py", harness.ExitPass},
 		{"python/portalocker_redis.py", harness.ExitPass},
 		{"python/tooz_lock.py redis", harness.ExitPass},
