@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/cmd/cli"
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
@@ -45,15 +46,20 @@ func TestServersOfAnAdapter(t *testing.T) {
 		t.Parallel()
 		dir := filepath.Join(t.TempDir(), "run")
 		code, out := run(t, "python/memcached_cas_lock.py", "--nemesis", "server-pause:for=300ms", "--nemesis", "server-restart", "--nemesis", "partition-client", "--time", "5s", "--out", dir)
-		rec, err := harness.ReadRecord(dir)
+		h, err := history.ReadFile(filepath.Join(dir, history.File))
 		if err != nil {
 			t.Fatalf("exit %d, %v\n%s", code, err, out)
+		}
+		rec, err := history.Build(h)
+		if err != nil {
+			t.Fatal(err)
 		}
 		took := map[string]bool{}
 		for _, f := range rec.Faults {
 			took[f.Fault.Fault] = took[f.Fault.Fault] || f.Effective()
 		}
-		if len(took) != 3 || !took["server-pause"] || !took["server-restart"] || !took["partition-client"] || !strings.HasPrefix(rec.Run.Versions["memcached"], "memcached 1.") {
+		if len(took) != 3 || !took["server-pause"] || !took["server-restart"] || !took["partition-client"] || !strings.HasPrefix(rec.Run.Versions["memcached"], "memcached 1.") ||
+			rec.Run.Versions["data of the servers"] != "lost by a restart" {
 			t.Errorf("%v, versions %v\n%s", took, rec.Run.Versions, out)
 		}
 	})

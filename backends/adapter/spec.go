@@ -222,6 +222,12 @@ func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error)
 	for name, version := range d.Versions {
 		s.Versions[name] = version
 	}
+	if s.Brings != nil {
+		s.Versions["data of the servers"] = "survives kill -9"
+		if s.Brings.Volatile {
+			s.Versions["data of the servers"] = "lost by a restart"
+		}
+	}
 	if len(d.Keys) > 0 {
 		s.Keys = func(run, lock string) (keys []string) {
 			for _, k := range d.Keys {
