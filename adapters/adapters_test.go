@@ -30,6 +30,7 @@ func catalogue() *harness.Catalogue { return harness.New(stores.All()...) }
 // TestMain lets this binary start itself as the workers of the runs below.
 func TestMain(m *testing.M) {
 	harness.WorkerMain(catalogue())
+	program()
 	if err := flag.Set("test.parallel", atOnce()); err != nil { // -parallel says otherwise
 		panic(err)
 	}
@@ -61,6 +62,8 @@ func TestConformance(t *testing.T) {
 		{"python/sqlite_lock.py", harness.ExitPass},
 		{"testdata/planted_sqlite.py forgets", harness.ExitViolation},
 		{"testdata/planted_sqlite.py autocommit", harness.ExitViolation},
+		{"python/memcached_lock.py", harness.ExitPass},
+		{"python/memcached_cas_lock.py", harness.ExitPass},
 		{"python/redis_py.py", harness.ExitPass},
 		{"python/portalocker_redis.py", harness.ExitPass},
 		{"python/tooz_lock.py redis", harness.ExitPass},
@@ -98,6 +101,14 @@ func TestByHand(t *testing.T) {
 				t.Errorf("%v: %s", err, out)
 			}
 		})
+	}
+}
+
+// The helper in Go is a module of its own.
+func TestGoHelper(t *testing.T) {
+	t.Parallel()
+	if out, err := exec.CommandContext(t.Context(), "go", "test", "-C", "go/lockstorm", ".").CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 

@@ -30,6 +30,8 @@ type Spec struct {
 	Name       string
 	Doc        string
 	Topologies []string // the first is the default
+	// Brings is a topology of its own, the only one that it runs on, in no catalogue; nil: none.
+	Brings *cluster.Topology
 	// Model is what may be held together and what a grant is: the zero value is an exclusive
 	// lock whose every grant has a lease of its own, or none.
 	Model history.Model

@@ -42,6 +42,7 @@ const (
 	CodeTimeout       Code = "timeout"        // out of time, or too large to be judged
 	CodeNotHit        Code = "not-hit"        // a fault that was asked for hit nobody
 	CodeNoFinal       Code = "no-final"       // the run had no final sections
+	CodeNoGrant       Code = "no-grant"       // no client ever got a lock, and nobody knows why
 	CodeUntried       Code = "untried"        // a lock, a mode or a client was not tried in the end
 	CodeStarved       Code = "starved"        // some clients waited in vain while others were granted
 	CodeStillHurt     Code = "still-hurt"     // a fault was at work in the final sections

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"path/filepath"
 	"strconv"
 	"text/template"
 )
@@ -25,7 +26,9 @@ type Place struct {
 	Follows bool
 	// Awaited: whoever starts it waits until all servers have found each other (see Topology.Ready).
 	Awaited bool
-	peers   map[peerPort]int
+	// Said is how much of its log is from before its last start, in bytes.
+	Said  int64
+	peers map[peerPort]int
 }
 
 type peerPort struct{ node, port string }
@@ -50,6 +53,9 @@ func (p Place) PeerPort(node, name string) (int, error) {
 	}
 	return port, nil
 }
+
+// Log is where what the server prints is kept, on this host.
+func (p Place) Log() string { return filepath.Join(p.Dir, "server.log") }
 
 // Addr is host:port of the main port.
 func (p Place) Addr() string { return net.JoinHostPort(p.Host, strconv.Itoa(p.Port)) }

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/lockstorm/lockstorm/internal/proc"
 )
@@ -57,6 +59,12 @@ func (r Recipe) find(name string) (string, error) {
 		if err == nil && len(found) > 0 {
 			return found[len(found)-1], nil
 		}
+	}
+	if filepath.IsAbs(name) {
+		return "", fmt.Errorf("%s cannot be run: %w", name, err)
+	}
+	if r.Package == "" {
+		return "", fmt.Errorf("%s is not on PATH", name)
 	}
 	return "", fmt.Errorf("%s is not on PATH (Debian: apt-get install %s)", name, r.Package)
 }
@@ -132,7 +140,7 @@ func (p Process) Launch(_ context.Context, _ Topology, r Recipe, place Place) (I
 	}
 	cmd := exec.Command(path, args...)
 	cmd.Env = r.environ(place.Env...)
-	return launch(func() (*proc.Process, error) { return p.start(r, cmd) }, cmd, place)
+	return launch(func() (*proc.Process, error) { return p.start(r, cmd) }, cmd, place, r.Stop)
 }
 
 // environ is the environment of a recipe's programs.
@@ -147,6 +155,9 @@ func (r Recipe) environ(more ...string) []string {
 func (p Process) start(r Recipe, cmd *exec.Cmd) (*proc.Process, error) {
 	if r.Contained {
 		return p.Starter.StartContained(r.Name, cmd)
+	}
+	if r.Sprawls {
+		return p.Starter.StartSprawling(r.Name, cmd)
 	}
 	return p.Starter.Start(r.Name, cmd)
 }
@@ -224,13 +235,14 @@ func (e Embedded) Launch(_ context.Context, t Topology, r Recipe, place Place) (
 	if err != nil {
 		return nil, err
 	}
-	return launch(func() (*proc.Process, error) { return e.Starter.Start(r.Name, cmd) }, cmd, place)
+	return launch(func() (*proc.Process, error) { return e.Starter.Start(r.Name, cmd) }, cmd, place, 0)
 }
 
 // child is a server that is a process of this host.
 type child struct {
 	*proc.Process
 	place Place
+	stop  syscall.Signal
 }
 
 var _ Instance = child{}
@@ -238,8 +250,16 @@ var _ Instance = child{}
 // Place is where it listens.
 func (c child) Place() Place { return c.place }
 
-func launch(start func() (*proc.Process, error), cmd *exec.Cmd, place Place) (Instance, error) {
-	out, err := os.OpenFile(filepath.Join(place.Dir, "server.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+// Terminate asks it to end by its own signal.
+func (c child) Terminate(ctx context.Context) error {
+	return c.End(ctx, cmp.Or(c.stop, syscall.SIGTERM))
+}
+
+func launch(start func() (*proc.Process, error), cmd *exec.Cmd, place Place, stop syscall.Signal) (Instance, error) {
+	if info, err := os.Stat(place.Log()); err == nil {
+		place.Said = info.Size()
+	}
+	out, err := os.OpenFile(place.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +269,7 @@ func launch(start func() (*proc.Process, error), cmd *exec.Cmd, place Place) (In
 	if err != nil {
 		return nil, err
 	}
-	return child{p, place}, nil
+	return child{p, place, stop}, nil
 }
 
 // WithPorts gives every port that has none yet a free one.

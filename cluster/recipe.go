@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/lockstorm/lockstorm/compose"
 )
@@ -47,6 +48,10 @@ type Recipe struct {
 	Template *Template
 	// Contained: it refuses to run as root, and its helpers leave its process group.
 	Contained bool
+	// Sprawls: what it starts may leave its process group, and ends with it.
+	Sprawls bool
+	// Stop is the signal that ends it; 0: SIGTERM.
+	Stop syscall.Signal
 	// Ports are those that it listens on beside its main one; Peering says by which address
 	// other servers reach the main one.
 	Ports   []Port
@@ -54,6 +59,8 @@ type Recipe struct {
 	// Ready returns nil once the server at addr serves; pid, where it is not 0, is the
 	// process that must be the one that answers.
 	Ready func(ctx context.Context, addr string, pid int) error
+	// ReadyAt is asked after Ready where it is not nil, with where the server is.
+	ReadyAt func(ctx context.Context, p Place) error
 	// Hint is what to do about an end before it served, by what the server has said; empty: nobody knows. It
 	// may be nil.
 	Hint  func(said string) string

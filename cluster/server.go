@@ -195,10 +195,10 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 	s.place, s.instance = place, in
 	s.mu.Unlock()
 	s.serves(place, in.Pid())
-	log := filepath.Join(place.Dir, "server.log")
+	log := place.Log()
 	var last error // but for what the end of our patience made of a question
 	for {
-		err := s.recipe.Ready(ctx, place.Addr(), listener(place, in))
+		err := s.ready(ctx, place, listener(place, in))
 		if err == nil {
 			return nil
 		}
@@ -216,6 +216,14 @@ func (s *Server) startAt(ctx context.Context, place Place) error {
 		case <-time.After(probeEvery):
 		}
 	}
+}
+
+// ready is nil where the server serves.
+func (s *Server) ready(ctx context.Context, place Place, pid int) error {
+	if err := s.recipe.Ready(ctx, place.Addr(), pid); err != nil || s.recipe.ReadyAt == nil {
+		return err
+	}
+	return s.recipe.ReadyAt(ctx, place)
 }
 
 // tailLines are those of a log that an error quotes.
@@ -286,7 +294,10 @@ func (s *Server) lastWords(path string) string {
 
 // Answers is nil where the server serves, asked past all links.
 func (s *Server) Answers(ctx context.Context) error {
-	return s.recipe.Ready(ctx, s.Addr(), 0)
+	s.mu.Lock()
+	place := s.place
+	s.mu.Unlock()
+	return s.ready(ctx, place, 0)
 }
 
 // Pid is the process that the server is now.

@@ -38,6 +38,14 @@ type Catalogue struct {
 	Stock      []string           // names of the backends that came with parts, not added one by one
 }
 
+// TopologyOf is a topology on which a backend runs, by name: of the catalogue, or that which the backend brings.
+func (c *Catalogue) TopologyOf(b backends.Spec, name string) (cluster.Topology, error) {
+	if b.Brings != nil && b.Brings.Name == name {
+		return *b.Brings, nil
+	}
+	return c.Topologies.Get(name)
+}
+
 // Renderer writes a report of a run from its results and its record.
 type Renderer struct {
 	File  string // its name in the directory of the run

@@ -109,7 +109,7 @@ func (r *resolved) names() (err error) {
 		}
 	}
 	r.Topology = cmp.Or(r.Topology, r.backend.Topologies[0])
-	if r.topology, err = r.cat.Topologies.Get(r.Topology); err != nil {
+	if r.topology, err = r.cat.TopologyOf(r.backend, r.Topology); err != nil {
 		return err
 	}
 	name, rest := catalog.Split(r.Workload)

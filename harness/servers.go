@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 
+	"github.com/lockstorm/lockstorm/backends"
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/internal/proc"
 	"github.com/lockstorm/lockstorm/nemesis/link"
@@ -22,9 +23,10 @@ type Servers struct {
 // Stop ends them.
 func (s *Servers) Stop() error { return s.stop() }
 
-// StartServers starts the servers of a topology in a directory of their own, which goes with them. The error, if any, is an [Error].
-func StartServers(ctx context.Context, cat *Catalogue, topology, provider string) (*Servers, error) {
-	t, err := cat.Topologies.Get(topology)
+// StartServers starts the servers of a topology on which a backend runs, in a directory of their own, which goes with them. The error, if
+// any, is an [Error].
+func StartServers(ctx context.Context, cat *Catalogue, b backends.Spec, topology, provider string) (*Servers, error) {
+	t, err := cat.TopologyOf(b, topology)
 	if err != nil {
 		return nil, usage(err)
 	}

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"maps"
+	"path/filepath"
 	"runtime"
 
 	"github.com/lockstorm/lockstorm/cluster"
@@ -19,9 +20,9 @@ func versions(r *resolved) map[string]string {
 		switch {
 		case r.provider.Name() == cluster.EmbeddedName:
 			v["server"] = n.EmbeddedVersion
-		case r.provider.Name() == cluster.ProcessName && v[n.Binary] == "":
+		case r.provider.Name() == cluster.ProcessName && v[filepath.Base(n.Binary)] == "" && len(n.Version) > 0:
 			if text, err := n.VersionLine(); err == nil {
-				v[n.Binary] = text
+				v[filepath.Base(n.Binary)] = text
 			}
 		}
 	}

@@ -236,7 +236,7 @@ func fenceCell(r *checker.Results, about Context) cell {
 		c.Text = "no update was lost"
 	case noTokens(r.Checks[checker.DataFenced]) || noTokens(r.Checks[checker.FencingTokens]):
 		c.Text = "not measured"
-		c.More = r.Backend + " issues no fencing tokens"
+		c.More = subject(r) + " issues no fencing tokens"
 		if about.WithTokens != "" {
 			c.More += "; try " + about.WithTokens
 		}

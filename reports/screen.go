@@ -178,6 +178,7 @@ var remedies = map[checker.Code]string{
 	checker.CodeNotHit:        "Repeat the run with a longer --time, with another seed, or with a fault that acts at a step of the client (at=before-write).",
 	checker.CodeDoubtful:      "Repeat the run on a host with less load.",
 	checker.CodeNoClock:       "Do not require the check \"loss-notice\", or change the adapter so that it measures times with CLOCK_MONOTONIC.",
+	checker.CodeNoGrant:       "Read the quoted error: mend the adapter or its servers (lockstorm adapter check).",
 	checker.CodeUntried:       "Repeat the run with a longer --time; if the servers are slow, raise --ttl as well.",
 	checker.CodeStillHurt:     "Repeat the run with a longer --time, or with a shorter fault.",
 	checker.CodeStarved:       "Repeat the run with fewer --clients.",

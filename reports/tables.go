@@ -13,7 +13,7 @@ import (
 // whatRan is what was run.
 func whatRan(r *checker.Results, rec *history.Record) [][2]string {
 	out := [][2]string{
-		{"backend", r.Backend},
+		{"backend", subject(r)},
 		{"topology", r.Topology + " (" + r.Provider + ")"},
 		{"nemesis", strings.Join(r.Nemesis, " + ")},
 		{"workload", r.Workload},
@@ -36,6 +36,18 @@ func whatRan(r *checker.Results, rec *history.Record) [][2]string {
 		out = append(out, [2]string{name, r.Versions[name]})
 	}
 	return out
+}
+
+// subject is the lock that was run: an adapter by what it says of itself.
+func subject(r *checker.Results) string {
+	name := r.Versions["adapter"]
+	switch library := r.Versions["library"]; {
+	case name == "":
+		return r.Backend
+	case library != "":
+		return name + " (" + library + ")"
+	}
+	return name
 }
 
 // statRows are all figures by name.

@@ -28,7 +28,7 @@ func Summary(w io.Writer, r *checker.Results, rec *history.Record, style Style) 
 
 // heading says what was run, as far as the record does: one of another tool may say little.
 func heading(r *checker.Results) string {
-	text := cmp.Or(r.Backend, "a recorded history")
+	text := cmp.Or(subject(r), "a recorded history")
 	if r.Topology != "" {
 		text += " on " + r.Topology
 	}

@@ -35,7 +35,7 @@ func totals(r *checker.Results) []Total {
 		add(TotalLostLedger, l.lost, inAll+"of the ledger lost %s%s.", l.of(update), l.others("; ", ""))
 	}
 	if plain := plain.lost; plain > 0 && noTokens(r.Checks[checker.DataFenced]) {
-		add(TotalNoFence, plain, "Fencing was not measured, because the backend %s issues no fencing tokens.", r.Backend)
+		add(TotalNoFence, plain, "Fencing was not measured, because %s issues no fencing tokens.", subject(r))
 	}
 	return out
 }

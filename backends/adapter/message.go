@@ -139,6 +139,7 @@ type Description struct {
 	Doc        string            `json:"doc"`
 	Library    string            `json:"library"` // with its version; empty: it is the adapter's own
 	Topologies []string          `json:"topologies"`
+	Servers    []Server          `json:"servers"` // that make up its topology, where lockstorm has none for it
 	Ends       string            `json:"ends"`
 	Model      history.Model     `json:"model"`
 	Tokens     bool              `json:"tokens"`

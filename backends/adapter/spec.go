@@ -193,6 +193,13 @@ func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error)
 	if len(d.Topologies) > 0 {
 		s.Topologies = d.Topologies
 	}
+	brings, err := d.brings()
+	if err != nil {
+		return s, err
+	}
+	if len(brings.Nodes) > 0 {
+		s.Topologies, s.Brings = []string{brings.Name}, &brings
+	}
 	s.Signals, s.Points = nil, nil
 	for _, one := range d.Signals {
 		s.Signals = append(s.Signals, backends.Signal{Kind: backends.SignalKind(one.Kind), Name: one.Name})
@@ -212,6 +219,12 @@ func (d Description) spec(s backends.Spec, argv []string) (backends.Spec, error)
 	}
 	for name, version := range d.Versions {
 		s.Versions[name] = version
+	}
+	if s.Brings != nil {
+		s.Versions["data of the servers"] = "survives kill -9"
+		if s.Brings.Volatile {
+			s.Versions["data of the servers"] = "lost by a restart"
+		}
 	}
 	if len(d.Keys) > 0 {
 		s.Keys = func(run, lock string) (keys []string) {

@@ -38,7 +38,7 @@ func (a *App) adapterCommand() *cobra.Command {
 		Long: `Starts the servers that the adapter needs (its topology), starts the adapter twice against these servers, and tests the rules of the
 protocol. Proxies between the adapter and the servers count requests and hold back answers. The output says for each rule whether the adapter obeys the rule. lockstorm does not pass a "--" between CMD and its arguments to CMD.
 
-Exit codes: 0 the adapter obeys all rules, 1 the adapter breaks a rule, 3 wrong usage, 4 the adapter cannot run on this host.`,
+Exit codes: 0 every rule that could be checked holds, 1 a rule is broken (the last lines say whether by the adapter or by its lock), 3 wrong usage, 4 the adapter cannot run on this host.`,
 		Example: fmt.Sprintf("  %[1]s adapter check adapters/python/flock.py\n  %[1]s adapter check --topology zk-single -- java -jar my-lock.jar", a.st.Name),
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.checkAdapter(cmd, args, f) },
@@ -66,11 +66,15 @@ func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) er
 		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
 	}
 	t := conform.Target{Argv: argv, Hello: err, TTL: f.ttl, Seed: f.seed}
-	if f.topology == "" && len(about.Topologies) > 0 {
-		f.topology = about.Topologies[0]
+	var spec backends.Spec
+	if t.Hello == nil {
+		spec, t.Hello = adapter.SpecOf(about, argv)
+	}
+	if f.topology == "" && t.Hello == nil {
+		f.topology = spec.Topologies[0]
 	}
 	if f.topology != "" {
-		servers, err := harness.StartServers(cmd.Context(), a.cat, f.topology, f.provider)
+		servers, err := harness.StartServers(cmd.Context(), a.cat, spec, f.topology, f.provider)
 		if err != nil {
 			return err
 		}
@@ -84,27 +88,39 @@ func (a *App) checkAdapter(cmd *cobra.Command, argv []string, f adapterFlags) er
 	var log strings.Builder
 	t.Log = &log
 	all := conform.Check(cmd.Context(), t)
-	notTried := 0
-	for _, r := range all {
-		switch {
-		case r.NotTried:
-			notTried++
-		case r.Broken != "":
-			fmt.Fprintf(a.st.Stdout, "BROKEN   %s: %s\n", r.Rule, r.Broken)
-		case r.Skipped != "":
-			fmt.Fprintf(a.st.Stdout, "skipped  %s: %s\n", r.Rule, r.Skipped)
-		default:
-			fmt.Fprintf(a.st.Stdout, "ok       %s\n", r.Rule)
-		}
-	}
-	if n := conform.Broken(all); n > 0 {
-		fmt.Fprintf(a.st.Stdout, "\nthe adapter breaks %d of %d rules; rules not tested because an earlier rule is broken: %d\n", n, len(all), notTried)
+	a.printRules(all, about)
+	if adapter, lock := conform.Broken(all); adapter+lock > 0 {
 		if said := strings.TrimSpace(log.String()); said != "" {
 			fmt.Fprintf(a.st.Stderr, "last output of the adapter:\n%s\n", lastLines(said, 12))
 		}
 		return a.Exit(harness.ExitViolation)
 	}
 	return nil
+}
+
+// printRules prints what became of every rule, and at the end how many came to what.
+func (a *App) printRules(all []conform.Result, about adapter.Description) {
+	skipped, notTried := 0, 0
+	for _, r := range all {
+		switch {
+		case r.NotTried != "":
+			notTried++
+			fmt.Fprintf(a.st.Stdout, "-        %s: not checked (%s)\n", r.Rule, r.NotTried)
+		case r.Broken != "" && r.Lock:
+			fmt.Fprintf(a.st.Stdout, "BROKEN   %s: the lock: %s\n", r.Rule, r.Broken)
+		case r.Broken != "":
+			fmt.Fprintf(a.st.Stdout, "BROKEN   %s: the adapter: %s\n", r.Rule, r.Broken)
+		case r.Skipped != "":
+			skipped++
+			fmt.Fprintf(a.st.Stdout, "skipped  %s: %s\n", r.Rule, r.Skipped)
+		default:
+			fmt.Fprintf(a.st.Stdout, "ok       %s\n", r.Rule)
+		}
+	}
+	adapter, lock := conform.Broken(all)
+	fmt.Fprintf(a.st.Stdout, "\n%d rules: %d ok, broken by the adapter: %d, broken by the lock: %d, skipped: %d, not checked: %d\n",
+		len(all), len(all)-adapter-lock-skipped-notTried, adapter, lock, skipped, notTried)
+	fmt.Fprintf(a.st.Stdout, "only a run with faults can check: %s\n", strings.Join(conform.Unchecked(about), ", "))
 }
 
 // lastLines are so many of a text.

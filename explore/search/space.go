@@ -75,7 +75,11 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Spac
 	}
 	s := &Space{cat: cat, base: base, ttl: t.Config.TTL, mode: plainLoad}
 	var requests []string
-	if topology, err := cat.Topologies.Get(t.Config.Topology); err == nil {
+	b, _, err := backends.Choose(cat.Backends, base.Backend, base.Arguments...)
+	if err != nil {
+		return nil, err
+	}
+	if topology, err := cat.TopologyOf(b, t.Config.Topology); err == nil {
 		data := 0
 		for _, n := range topology.Nodes {
 			if n.Data {
@@ -86,10 +90,6 @@ func NewSpace(cat *harness.Catalogue, base harness.Config, choice Choice) (*Spac
 		s.many = data > 2
 	}
 	s.base.Time = s.longest()
-	b, _, err := backends.Choose(cat.Backends, base.Backend, base.Arguments...)
-	if err != nil {
-		return nil, err
-	}
 	code := s.allowed(choice.Only, choice.Without)
 	for _, w := range cat.Workloads.All() {
 		// A lock that is not reentrant may let go of the first grant when it refuses the second: who identifies each grant on its own, as most

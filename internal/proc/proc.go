@@ -177,8 +177,11 @@ func (p *Process) Kill(ctx context.Context) error {
 
 // Terminate asks the group to end, a stopped one too, and kills it when it has not by
 // the end of ctx.
-func (p *Process) Terminate(ctx context.Context) error {
-	if err := errors.Join(p.signal(syscall.SIGTERM), p.signal(syscall.SIGCONT)); err != nil {
+func (p *Process) Terminate(ctx context.Context) error { return p.End(ctx, syscall.SIGTERM) }
+
+// End is Terminate by another signal.
+func (p *Process) End(ctx context.Context, sig syscall.Signal) error {
+	if err := errors.Join(p.signal(sig), p.signal(syscall.SIGCONT)); err != nil {
 		return err
 	}
 	select {

@@ -34,7 +34,7 @@ func (SessionExpire) Available(s nemesis.Setting) error {
 		return err
 	}
 	if !s.Sessions {
-		return fmt.Errorf("this fault ends the session of a holder, so it needs a lock whose grants end with the session, and servers that can end a session: backend %s on topology %s lacks at least one of these two", s.Backend, s.Topology)
+		return fmt.Errorf("this fault ends the session of a holder, so it needs a lock whose grants end with the session, and servers that can end a session: backend %s on topology %s lacks at least one of these two (an adapter names its sessions by the notice \"opened\" and the model \"session\", see docs/adapters.md)", s.Backend, s.Topology)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ type adapter struct{ dir string }
 func (a *adapter) About() lockstorm.Fields {
 	return lockstorm.Fields{
 		"name": "flock", "version": "1", "doc": "flock(2) on a file, called from Go", "topologies": []string{"local"}, "ends": "process",
+		"calls": []string{"ask"},
 	}
 }
 
@@ -45,5 +46,11 @@ func (a *adapter) Attempt(_ context.Context, r lockstorm.Request) (lockstorm.Hol
 type hold struct{ file *os.File }
 
 func (h hold) Release() error { return h.file.Close() }
+
+// Held locks what is locked already, which changes nothing.
+func (h hold) Held() (bool, error) {
+	err := syscall.Flock(int(h.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	return err == nil, nil
+}
 
 func main() { lockstorm.Serve(&adapter{}) }

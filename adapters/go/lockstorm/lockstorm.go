@@ -68,8 +68,14 @@ type Request struct {
 // Fields are those of an answer or of a notice.
 type Fields map[string]any
 
-// Hold is a lock that was granted.
+// Hold is a lock that was granted. It may be an [Extender] or an [Asker], where About has "extend" or "ask" in its calls.
 type Hold interface{ Release() error }
+
+// Extender renews its lease. The answer has the new sent, and ttl_ns where it is not that of the request.
+type Extender interface{ Extend() (Fields, error) }
+
+// Asker asks its library whether it still holds the lock.
+type Asker interface{ Held() (bool, error) }
 
 // Adapter is a lock. Its calls come from one goroutine, one after the other. The context of an attempt ends when its wait is to end; a try
 // has none that ends.
@@ -225,6 +231,16 @@ func (p *Program) call(r Request) (answer string, more Fields, err error) {
 			delete(p.holds, r.Hold)
 		}
 		return "ok", nil, err
+	case "extend":
+		if hold, can := p.holds[r.Hold].(Extender); can {
+			more, err := hold.Extend()
+			return "ok", more, err
+		}
+	case "ask":
+		if hold, can := p.holds[r.Hold].(Asker); can {
+			held, err := hold.Held()
+			return "ok", Fields{"held": held}, err
+		}
 	}
 	return "unsupported", nil, nil
 }

@@ -1,11 +1,13 @@
 package conform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,20 +32,45 @@ type Target struct {
 
 // Result is what became of one rule.
 type Result struct {
-	Rule     string // what an adapter must do, in a sentence
-	Broken   string // how it did not; empty: it did
+	Rule     string // what an adapter and its lock must do, in a sentence
+	Broken   string // how they did not; empty: they did
+	Lock     bool   // the answers keep the protocol, and what they say is wrong: it is the lock that breaks the rule
 	Skipped  string // why it does not apply
-	NotTried bool   // a rule before it is broken, without which it makes no sense
+	NotTried string // why it could not be checked: what it needs is broken
 }
 
-// Broken counts the rules that are broken.
-func Broken(all []Result) (n int) {
+// Broken counts the rules that are broken: by the adapter, and by its lock.
+func Broken(all []Result) (adapter, lock int) {
 	for _, r := range all {
-		if r.Broken != "" {
-			n++
+		switch {
+		case r.Broken == "":
+		case r.Lock:
+			lock++
+		default:
+			adapter++
 		}
 	}
-	return n
+	return adapter, lock
+}
+
+// Unchecked are what an adapter says of itself that only a run with faults can show.
+func Unchecked(d adapter.Description) (out []string) {
+	for _, one := range []struct {
+		said bool
+		what string
+	}{
+		{len(d.Signals) > 0, "notices of a loss"},
+		{d.Renews, "renewals"},
+		{d.Model.Session, "the end of a session"},
+		{len(d.Points) > 0, "points"},
+		{slices.Contains(d.Calls, "collect"), "the call collect"},
+		{true, "answers while a server is down or cut off"},
+	} {
+		if one.said {
+			out = append(out, one.what)
+		}
+	}
+	return out
 }
 
 // bench is two adapters of one lock, and what they have said.
@@ -58,6 +85,7 @@ type bench struct {
 	owners int
 
 	suffix  string // of the names of locks
+	shares  bool   // a second client has got a held lock
 	a, b    backends.Locker
 	relayed map[backends.Locker][]*relay
 	relays  []*relay
@@ -83,37 +111,75 @@ func (e errSkip) Error() string { return e.why }
 
 func skip(format string, args ...any) error { return errSkip{fmt.Sprintf(format, args...)} }
 
-// Check holds an adapter against every rule. Where one is broken in a way that ends the adapter, those after it are not tried.
+// errLock is a mistake of the lock: the adapter has told what the lock did.
+type errLock struct{ error }
+
+func (e errLock) Unwrap() error { return e.error }
+
+// What a lock answers for certain; where a rule has no place for it, it is the lock's mistake.
+var refusalsOfLock = []error{backends.ErrBusy, backends.ErrNotHeld, backends.ErrConflict}
+
+func ofLock(format string, args ...any) error { return errLock{fmt.Errorf(format, args...)} }
+
+// Check holds an adapter against every rule. After a broken one the others are checked with adapters that are started anew, but for
+// those that make no sense without it.
 func Check(ctx context.Context, t Target) (all []Result) {
 	t.Log = &shared{to: t.Log}
 	x := &bench{t: t, clock: history.NewClock(), relayed: map[backends.Locker][]*relay{}}
 	defer x.close()
-	stop := false
+	missing := "" // why nothing can be checked any more
 	for _, r := range rules {
-		one := Result{Rule: r.text, NotTried: stop}
-		if stop {
-			all = append(all, one)
-			continue
+		one := Result{Rule: r.text, NotTried: missing}
+		if missing == "" && r.need == excludes && x.shares {
+			one.NotTried = "a second client gets a held lock"
 		}
-		err := r.try(x, ctx)
-		said := x.breaches()
-		for again := 1; again < unheards && said == "" && errors.As(err, new(errUnheard)) && ctx.Err() == nil; again++ {
-			x.suffix = fmt.Sprint("-again", again)
-			err = r.try(x, ctx)
-			said, x.suffix = x.breaches(), ""
+		if one.NotTried == "" {
+			x.hold(ctx, r, &one)
 		}
-		var skipped errSkip
-		switch {
-		case said != "":
-			one.Broken, stop = said, true
-		case errors.As(err, &skipped):
-			one.Skipped = skipped.why
-		case err != nil:
-			one.Broken, stop = err.Error(), r.needed
+		if one.Broken != "" {
+			missing = x.anew(ctx, r)
 		}
 		all = append(all, one)
 	}
 	return all
+}
+
+// hold holds the adapter against one rule.
+func (x *bench) hold(ctx context.Context, r rule, one *Result) {
+	err := r.try(x, ctx)
+	said := x.breaches()
+	for again := 1; again < unheards && said == "" && errors.As(err, new(errUnheard)) && ctx.Err() == nil; again++ {
+		x.suffix = fmt.Sprint("-again", again)
+		err = r.try(x, ctx)
+		said, x.suffix = x.breaches(), ""
+	}
+	var skipped errSkip
+	switch {
+	case said != "":
+		one.Broken = said
+	case errors.As(err, &skipped):
+		one.Skipped = skipped.why
+	case err != nil:
+		one.Broken, one.Lock = err.Error(), errors.As(err, new(errLock)) || slices.ContainsFunc(refusalsOfLock, func(e error) bool { return errors.Is(err, e) })
+	}
+}
+
+// anew starts both adapters again after a rule was broken, so that those after it are held against ones that are well. It says why
+// that is of no use.
+func (x *bench) anew(ctx context.Context, after rule) (missing string) {
+	if after.need == needed {
+		return "needs: " + after.text
+	}
+	if x.a == nil { // they are yet to be started
+		return ""
+	}
+	x.end()
+	x.breaches() // the broken one's end is not asked about
+	err := x.opens(ctx)
+	if said := x.breaches(); said != "" || err != nil {
+		return fmt.Sprintf("the adapter cannot be started again: %s", cmp.Or(said, fmt.Sprint(err)))
+	}
+	return ""
 }
 
 // breaches are those that were told since the last question.
@@ -159,12 +225,18 @@ func (x *bench) open(ctx context.Context, client string) (backends.Locker, error
 	return l, err
 }
 
-func (x *bench) close() {
+// end ends both adapters.
+func (x *bench) end() {
 	for _, l := range []backends.Locker{x.a, x.b} {
 		if l != nil {
 			l.Close() //nolint:errcheck // it may be broken: that was told
 		}
 	}
+	x.a, x.b = nil, nil
+}
+
+func (x *bench) close() {
+	x.end()
 	for _, r := range x.relays {
 		r.close() //nolint:errcheck // it may be closed
 	}

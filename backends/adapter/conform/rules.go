@@ -13,33 +13,42 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// rule is one that adapters keep.
+// rule is one that adapters and their locks keep.
 type rule struct {
-	text   string
-	needed bool // those after it make no sense without it
-	try    func(x *bench, ctx context.Context) error
+	text string
+	need need
+	try  func(x *bench, ctx context.Context) error
 }
+
+// need is what a rule has to do with others.
+type need int
+
+const (
+	alone    need = iota
+	needed        // those after it make no sense without it
+	excludes      // it makes no sense where a second client gets a held lock
+)
 
 // answerLimit is how long what nobody keeps back may take.
 const answerLimit = 5 * time.Second
 
 var rules = []rule{
-	{"the adapter answers the request \"hello\" with a valid description of itself", true, (*bench).describes},
-	{"the adapter answers \"unsupported\" to an unknown request, and ignores unknown fields in a request", false, (*bench).unknown},
-	{"the adapter answers the request \"open\"; if the adapter's description promises times of CLOCK_MONOTONIC, the times that the adapter reports come from this clock", true, (*bench).opens},
-	{"two clients see each other alive", false, (*bench).seesOther},
-	{"a client that tries to acquire a free lock gets the lock", true, (*bench).free},
-	{"a client does not get a lock that another client holds", true, (*bench).exclusive},
-	{"when a holder releases a lock, a client that waits for the lock gets the lock", true, (*bench).handsOver},
-	{"each grant has a higher fencing token than the grant before", false, (*bench).tokens},
-	{"when lockstorm cancels an acquire, the adapter stops waiting for the lock", false, (*bench).cancels},
-	{"when a client releases the same grant a second time, the adapter does not answer \"ok\"", false, (*bench).releasesOnce},
-	{"when a client that holds two locks releases one of them, it keeps the other", false, (*bench).keeps},
-	{"the adapter answers the requests \"extend\" (renew the lease) and \"ask\" (is the lock still held?) correctly", false, (*bench).calls},
-	{"a client reads the value that the previous holder wrote", false, (*bench).settles},
-	{"the adapter grants no lock before the store has answered", false, (*bench).early},
-	{"the adapter answers \"not-sent\" only if it has sent nothing of the request to the store", false, (*bench).notSent},
-	{"when lockstorm closes the adapter's pipe, the adapter exits without releasing its locks", false, (*bench).ends},
+	{"the adapter answers the request \"hello\" with a valid description of itself", needed, (*bench).describes},
+	{"the adapter answers \"unsupported\" to an unknown request, and ignores unknown fields in a request", alone, (*bench).unknown},
+	{"the adapter answers the request \"open\"; if the adapter's description promises times of CLOCK_MONOTONIC, the times that the adapter reports come from this clock", needed, (*bench).opens},
+	{"two clients see each other alive", alone, (*bench).seesOther},
+	{"a client that tries to acquire a free lock gets the lock", needed, (*bench).free},
+	{"a client does not get a lock that another client holds", alone, (*bench).exclusive},
+	{"when a holder releases a lock, a client that waits for the lock gets the lock", excludes, (*bench).handsOver},
+	{"each grant has a higher fencing token than the grant before", alone, (*bench).tokens},
+	{"when lockstorm cancels an acquire, the adapter stops waiting for the lock", excludes, (*bench).cancels},
+	{"when a client releases the same grant a second time, the adapter does not answer \"ok\"", alone, (*bench).releasesOnce},
+	{"when a client that holds two locks releases one of them, it keeps the other", excludes, (*bench).keeps},
+	{"the adapter answers the requests \"extend\" (renew the lease) and \"ask\" (is the lock still held?) correctly", alone, (*bench).calls},
+	{"a client reads the value that the previous holder wrote", alone, (*bench).settles},
+	{"the adapter grants no lock before the store has answered", alone, (*bench).early},
+	{"the adapter answers \"not-sent\" only if it has sent nothing of the request to the store", alone, (*bench).notSent},
+	{"when lockstorm closes the adapter's pipe, the adapter exits without releasing its locks", alone, (*bench).ends},
 }
 
 func (x *bench) describes(context.Context) (err error) {
@@ -86,7 +95,8 @@ func (x *bench) exclusive(ctx context.Context) error {
 	granted := time.Now()
 	for tries := 0; tries < 3 && time.Since(granted) < x.t.TTL/2; tries++ { // a library's own wait may last as long as the lease
 		if lease, err := x.try(ctx, x.b, "exclusive"); err == nil {
-			return errors.Join(errors.New("a second client got a lock that the first client still held"), lease.Release(ctx))
+			x.shares = true
+			return errLock{errors.Join(errors.New("a second client got a lock that the first client still held"), lease.Release(ctx))}
 		} else if outcome, _ := backends.Outcome(err); !errors.Is(err, backends.ErrBusy) {
 			err = fmt.Errorf("when a client tries to acquire a lock that another client holds, the adapter must answer \"busy\", but the result was: %w", err)
 			if outcome == history.Info {
@@ -120,7 +130,10 @@ func (x *bench) handsOver(ctx context.Context) error {
 	}()
 	select {
 	case a := <-got:
-		return fmt.Errorf("the acquire of a held lock must wait for the release, but the acquire returned immediately: %w", cmp.Or(a.err, errors.New("a client got the lock while another client still held it")))
+		if a.err == nil {
+			return ofLock("a client that should wait got the lock while another client still held it")
+		}
+		return fmt.Errorf("the acquire of a held lock must wait for the release, but the acquire returned immediately: %v", a.err) //nolint:errorlint // a refusal is no mistake of the lock here
 	case <-time.After(patience):
 	}
 	if err := held.Release(ctx); err != nil {
@@ -145,7 +158,7 @@ func (x *bench) tokens(ctx context.Context) error {
 			return err
 		}
 		if now := lease.Info().Token; i > 0 && now <= last {
-			return fmt.Errorf("tokens must increase, but a grant with token %d was followed by a grant with token %d", last, now)
+			return ofLock("tokens must increase, but a grant with token %d was followed by a grant with token %d", last, now)
 		} else {
 			last = now
 		}
@@ -166,7 +179,7 @@ func (x *bench) cancels(ctx context.Context) error {
 	err = within(answerLimit, "the answer to a cancelled acquire", func() error {
 		lease, err := x.b.Acquire(short, x.request("cancel"))
 		if err == nil {
-			return errors.Join(errors.New("an acquire that lockstorm had cancelled got the lock while another client still held it"), lease.Release(ctx))
+			return errLock{errors.Join(errors.New("an acquire that lockstorm had cancelled got the lock while another client still held it"), lease.Release(ctx))}
 		}
 		return nil
 	})
@@ -182,7 +195,7 @@ func (x *bench) releasesOnce(ctx context.Context) error {
 		return err
 	}
 	if lease.Release(ctx) == nil {
-		return errors.New("when a client releases the same grant a second time, the adapter must not answer \"ok\", but it did")
+		return ofLock("when a client releases the same grant a second time, the answer must not be \"ok\", but it was")
 	}
 	return nil
 }
@@ -214,7 +227,7 @@ func (x *bench) keeps(ctx context.Context) error {
 	case over:
 		return nil // the host was busy
 	case err == nil:
-		return errors.Join(errors.New("a client that held two locks released one of them, and then another client got the other lock: the adapter must release only the lock of the given grant"), lease.Release(ctx))
+		return errLock{errors.Join(errors.New("a client that held two locks released one of them, and then another client got the other lock"), lease.Release(ctx))}
 	}
 	return other.Release(ctx)
 }
@@ -239,7 +252,7 @@ func (x *bench) settles(ctx context.Context) error {
 		case err != nil:
 			return fmt.Errorf("a new holder failed to read the data: %w", err)
 		case got != i:
-			return fmt.Errorf("a new holder must read %d, the last value written (0 at the start), but it read %d", i, got)
+			return ofLock("a new holder must read %d, the last value written (0 at the start), but it read %d", i, got)
 		}
 		if err := access.Write(ctx, register, i, i+1); err != nil {
 			return fmt.Errorf("a holder of the lock failed to write its data: %w", err)
@@ -248,7 +261,7 @@ func (x *bench) settles(ctx context.Context) error {
 		case err != nil:
 			return fmt.Errorf("a client wrote its data, but then failed to read the data: %w", err)
 		case got != i+1:
-			return fmt.Errorf("a client wrote %d, but then read %d", i+1, got)
+			return ofLock("a client wrote %d, but then read %d", i+1, got)
 		}
 		if err := lease.Release(ctx); err != nil {
 			return fmt.Errorf("a client failed to release the lock: %w", err)
@@ -276,7 +289,7 @@ func (x *bench) calls(ctx context.Context) error {
 		case err != nil:
 			return fmt.Errorf("the client held the lock, but the request `ask` failed: %w", err)
 		case !held:
-			return errors.New("the client held the lock, but the adapter answered the request `ask` with `held: false`")
+			return ofLock("the client held the lock, but the answer to the request `ask` was `held: false`")
 		}
 	}
 	if err := lease.Release(ctx); err != nil {
@@ -284,7 +297,7 @@ func (x *bench) calls(ctx context.Context) error {
 	}
 	if asks {
 		if held, err := lease.(backends.Asker).Held(ctx); err == nil && held {
-			return errors.New("the client had released the lock, but the adapter answered the request `ask` with `held: true`")
+			return ofLock("the client had released the lock, but the answer to the request `ask` was `held: true`")
 		}
 	}
 	return nil
@@ -404,7 +417,7 @@ func (x *bench) ends(ctx context.Context) error {
 	if took > adapter.EndLimit {
 		return fmt.Errorf("the adapter must exit when lockstorm closes the adapter's pipe, but it did not, so lockstorm ended the adapter by a signal after %v", took.Round(time.Millisecond))
 	}
-	if x.spec.Ends != history.EndsLease || time.Since(began) > x.t.TTL/2 {
+	if x.shares || x.spec.Ends != history.EndsLease || time.Since(began) > x.t.TTL/2 {
 		return nil
 	}
 	if next, err := x.try(ctx, x.a, lock); err == nil && x.clock.Now() < lease.Info().Deadline {

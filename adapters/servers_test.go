@@ -1,0 +1,157 @@
+package adapters_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/cmd/cli"
+	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/suite"
+)
+
+// asLockstorm is the variable by which this binary is the program.
+const asLockstorm = "ADAPTERS_TEST_LOCKSTORM"
+
+func program() {
+	if os.Getenv(asLockstorm) != "" {
+		os.Exit(cli.Main(&suite.Book{Catalogue: catalogue()}, cli.State{
+			Context: context.Background(), Name: "lockstorm", Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr,
+		}))
+	}
+}
+
+// Two locks on a server that their adapter brings: the one that deletes blindly fails where the one with cas passes. What a busy host
+// makes inconclusive says nothing about them.
+func TestServersOfAnAdapter(t *testing.T) {
+	t.Parallel()
+	for _, k := range []kept{
+		{"python/memcached_lock.py", harness.ExitViolation},
+		{"python/memcached_cas_lock.py", harness.ExitPass},
+	} {
+		t.Run(k.words, func(t *testing.T) {
+			t.Parallel()
+			code, out := run(t, k.words, "--nemesis", "client-pause:at=before-release", "--time", "8s", "--fail-on", "defect")
+			if code != k.exit && code != harness.ExitUnknown || !strings.Contains(out, " on memcached (process)") {
+				t.Errorf("exit %d\n%s", code, out)
+			}
+		})
+	}
+	t.Run("faults", func(t *testing.T) {
+		t.Parallel()
+		dir := filepath.Join(t.TempDir(), "run")
+		code, out := run(t, "python/memcached_cas_lock.py", "--nemesis", "server-pause:for=300ms", "--nemesis", "server-restart", "--nemesis", "partition-client", "--time", "5s", "--out", dir)
+		h, err := history.ReadFile(filepath.Join(dir, history.File))
+		if err != nil {
+			t.Fatalf("exit %d, %v\n%s", code, err, out)
+		}
+		rec, err := history.Build(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		took := map[string]bool{}
+		for _, f := range rec.Faults {
+			took[f.Fault.Fault] = took[f.Fault.Fault] || f.Effective()
+		}
+		if len(took) != 3 || !took["server-pause"] || !took["server-restart"] || !took["partition-client"] || !strings.HasPrefix(rec.Run.Versions["memcached"], "memcached 1.") ||
+			rec.Run.Versions["data of the servers"] != "lost by a restart" {
+			t.Errorf("%v, versions %v\n%s", took, rec.Run.Versions, out)
+		}
+	})
+}
+
+// An adapter, its server's program and the run are in folders with blanks. The controller is killed: what its server has started in a
+// session of its own ends, too.
+func TestControllerOfServersIsKilled(t *testing.T) {
+	t.Parallel()
+	here := filepath.Join(t.TempDir(), "with a blank")
+	for name, text := range map[string]string{
+		"my store": `#!/bin/sh
+setsid memcached -l 127.0.0.1 -p "$(cat "$1")" -U 0 -u nobody &
+wait
+`,
+		"my lock.py": `#!/usr/bin/env python3
+import os, sys
+sys.path.insert(0, os.environ["ADAPTERS"])
+import lockstorm, memcached_cas_lock
+class Lock(memcached_cas_lock.CasLock):
+    ABOUT = {**memcached_cas_lock.CasLock.ABOUT, "servers": [{
+        "name": "store", "command": [os.path.dirname(os.path.abspath(__file__)) + "/my store", "{dir}/a port"], "files": {"a port": "{port}"}}]}
+lockstorm.serve(Lock())
+`,
+	} {
+		if err := os.MkdirAll(here, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(here, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	python, err := filepath.Abs("python")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(here, "run")
+	cmd := exec.Command(os.Args[0], "run", "--backend", "exec:cmd="+filepath.Join(here, "my lock.py"), "--nemesis", "none", "--clients", "2", "--time", "60s", "--seed", "1", "--out", dir)
+	cmd.Env = append(os.Environ(), asLockstorm+"=1", "ADAPTERS="+python)
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, time.Minute, func() string {
+		b, err := os.ReadFile(filepath.Join(dir, "logs", "c1.jsonl"))
+		if err == nil && strings.Contains(string(b), `"type":"ok","f":"acquire"`) {
+			return ""
+		}
+		return "no grant"
+	})
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait() //nolint:errcheck // it was killed
+	await(t, 5*time.Second, func() string { return strings.Join(in(t, here), ", ") })
+	if t.Failed() {
+		t.Log(out.String())
+	}
+}
+
+// await waits until nothing is said any more.
+func await(t *testing.T, limit time.Duration, still func() string) {
+	t.Helper()
+	for end := time.Now().Add(limit); ; <-time.After(10 * time.Millisecond) {
+		what := still()
+		if what == "" {
+			return
+		}
+		if time.Now().After(end) {
+			t.Errorf("after %v: %s", limit, what)
+			return
+		}
+	}
+}
+
+// in are the processes whose working directory or command is in a folder.
+func in(t *testing.T, dir string) (found []string) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range all {
+		line, err := os.ReadFile(filepath.Join(p, "cmdline"))
+		if err != nil {
+			continue // it is gone
+		}
+		cwd, _ := os.Readlink(filepath.Join(p, "cwd")) // likewise
+		if strings.Contains(string(line)+cwd, dir) {
+			found = append(found, p+" "+strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return found
+}
