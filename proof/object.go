@@ -1,12 +1,12 @@
 package proof
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/history/beliefs"
 )
 
 // kind says what an operation on a lock did.
@@ -59,10 +59,41 @@ func (s *scene) object(c Claim) (span history.Interval, err error) {
 	}
 	s.order, s.stuck = t.longest()
 	if rule := t.rule(); rule != c.Rule {
-		return span, fmt.Errorf("the events show a violation of rule %s, but the finding names rule %s", rule, c.Rule)
+		return span, fmt.Errorf("%w: the events show a violation of rule %s, but the finding names rule %s", errRule, rule, c.Rule)
 	}
 	return t.span, same(c, defect, reasons[c.Rule])
 }
+
+// core: no lock could have answered so about the grants of the finding, and about fewer of them it could.
+func (s *scene) core(c Claim) (story []string, err error) {
+	span, err := s.object(c)
+	switch {
+	case err != nil:
+		return nil, err
+	case span.From != c.From || span.To != c.To:
+		return nil, fmt.Errorf("the record shows the violation from %s to %s, but the finding says from %s to %s", seconds(span.From), seconds(span.To), seconds(c.From), seconds(c.To))
+	case !slices.IsSortedFunc(c.Grants, func(a, b string) int { return cmp.Compare(begins(s.ByID[a]), begins(s.ByID[b])) }):
+		return nil, errors.New("the finding must name its grants in the order of their requests")
+	}
+	for i := range c.Grants {
+		less := c
+		less.Grants = slices.Delete(slices.Clone(c.Grants), i, i+1)
+		if _, err := s.object(less); len(less.Grants) > 0 && (err == nil || errors.Is(err, errRule)) && !s.Model.Counts() {
+			return nil, fmt.Errorf("the finding must not name grant %s, because no lock could have answered so about the others alone", c.Grants[i])
+		}
+	}
+	return s.sawWhole(c), nil
+}
+
+// begins is from when on a grant may have taken the lock.
+func begins(g *history.Grant) int64 {
+	if g.Granted() {
+		return min(g.Sent(), g.From())
+	}
+	return min(g.Sent(), firstSign(g))
+}
+
+var errRule = errors.New("the events show a violation of another rule")
 
 var reasons = map[string]string{"double-grant": "not-over", "lost-lease": "gone-early", "foreign-release": "not-owner", "revived-lease": "renewed-late"}
 
@@ -168,7 +199,7 @@ func (t *tale) after(n int, g *history.Grant) {
 	if t.s.Leased() {
 		over = min(over, base)
 	}
-	if over = min(over, beliefs.Freed(t.s.Record, g)); over < history.Forever { // the first of them allows what the others do
+	if over = min(over, t.s.freed(g)); over < history.Forever { // the first of them allows what the others do
 		t.add(may, n, max(over, g.Sent()), history.Forever)
 	}
 }

@@ -53,6 +53,42 @@ func (s *scene) lateTry(c Claim) (span history.Interval, err error) {
 	return span, none(c)
 }
 
+// lateItself: what held the client up, a fault of its own or the host, is not counted.
+func (s *scene) lateItself(c Claim) error {
+	client := s.ByID[c.Grants[0]].Client
+	ours := s.faultsOn(func(f *history.Injection) bool { return f.Family == history.FamilyClient && f.Late(client) })
+	if took := c.To - c.From - covered(history.Interval{From: c.From, To: c.To}, ours, s.stalled(client)); took <= s.Run.Bounds["try"]+s.Run.Tolerance {
+		return errors.New("a fault or the host held the client up while it waited for the answer: the lock was not late")
+	}
+	return nil
+}
+
+// allOfPeriod: the finding names all jobs of its period that were done.
+func (s *scene) allOfPeriod(c Claim) error {
+	period := func(call *history.Call) (p struct {
+		Period *int64 `json:"period"`
+	}) {
+		if call.Invoke.F == history.FWork && call.Outcome() == history.OK {
+			_ = call.Invoke.Value.Into(&p) // work without a period is of none
+		}
+		return p
+	}
+	done := map[int64]int{}
+	of := int64(0)
+	for _, call := range s.Calls {
+		if p := period(call).Period; p != nil {
+			done[*p]++
+			if call.Invoke.Grant == c.Grants[0] && call.Start() == c.From {
+				of = *p
+			}
+		}
+	}
+	if done[of] != len(c.Grants) {
+		return fmt.Errorf("the job of period %d was done %d times, but the finding names %d grants", of, done[of], len(c.Grants))
+	}
+	return nil
+}
+
 // doneTwice: the job of one period was done more than once.
 func (s *scene) doneTwice(c Claim) (span history.Interval, err error) {
 	var done []*history.Call
@@ -126,4 +162,34 @@ func (s *scene) lateSignal(c Claim) (span history.Interval, err error) {
 	}
 	end := of[0].DeadlineAt(min(of[0].ToldLost(), s.gaveUp(of[0]))).V
 	return history.Interval{From: end, To: end + late}, none(c)
+}
+
+// succeeds: of two grants, the second one is the next that somebody else was granted before the first one was over. Signals are judged where
+// clients go by nothing else, and then alone.
+func (s *scene) succeeds(c Claim) error {
+	signals := s.Run.Discipline == history.Told && !s.Run.ByDeadline()
+	if signals != (len(c.Grants) == 1) {
+		return errors.New("the finding must name one grant where clients go by the signals of their library alone, and else the grant that was lost and the next one")
+	}
+	if signals {
+		return nil
+	}
+	a, b := s.ByID[c.Grants[0]], s.ByID[c.Grants[1]]
+	if c.Rule == "no-notice" && s.CutOff(a.Client) {
+		return errors.New("the log of the client is cut off: it may have been told after that")
+	}
+	unclear := func(g *history.Grant) bool { // which came first, its grant or its end
+		d := g.DeadlineAt(g.From())
+		return d.Set && g.From() >= d.V-s.Run.Tolerance
+	}
+	for _, g := range s.ByLock[a.Lock] {
+		between := g.Granted() && g.From() > a.From() && g.From() < b.From() && !unclear(g)
+		if between && g.Client != a.Client && !s.Model.Together(a, g) {
+			return fmt.Errorf("grant %s came before grant %s: the finding must name the next grant to another client", g.ID, b.ID)
+		}
+	}
+	if unclear(a) || unclear(b) {
+		return errors.New("a client learned of its grant when that may have been over, so nobody knows which came first")
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package proof
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -32,4 +33,20 @@ func (s *scene) tokens(c Claim) (span history.Interval, err error) {
 		return span, fmt.Errorf("the events do not show falling tokens. Tokens fall if the second client sends its request after the first client has got its grant, but gets a lower token (here: second grant %d, first grant %d)", after.V, before.V)
 	}
 	return span, nil
+}
+
+// fellFromNewest: the first grant has the highest token of those that were known before the second one was sent for, and no other one has the
+// second one's token.
+func (s *scene) fellFromNewest(c Claim) error {
+	a, b := s.ByID[c.Grants[0]], s.ByID[c.Grants[1]]
+	shared := func(x, y *history.Grant) bool {
+		return x.Mode == history.ModeShared && y.Mode == history.ModeShared && s.Model.Together(x, y)
+	}
+	if slices.ContainsFunc(s.ByLock[a.Lock], func(o *history.Grant) bool {
+		twin := o != b && o.Token() == b.Token() && o.Sent() <= b.Sent() && !s.Model.Together(o, b)
+		return o.Token().Set && (twin || (o.From() < b.Sent() && o.Token().V > a.Token().V && !shared(o, b)))
+	}) {
+		return errors.New("the finding must name the grant with the highest token before, and a token that two grants have is a duplicate")
+	}
+	return nil
 }

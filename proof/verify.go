@@ -5,25 +5,20 @@ import (
 	"slices"
 )
 
-// Verify holds a proof of a finding against the whole record: its events show the claim, none of them can be left out, and nothing else
-// in the record about the same grants says otherwise.
+// Verify holds a finding and its proof against the whole record. The record shows the finding, no more and no less than it says, whatever the
+// proof is; the events of the proof show it, or a part of it, and none of them can be left out.
 func (r *Record) Verify(finding Claim, p *Proof) (story []string, err error) {
+	story, err = (&scene{Record: r.rec, whole: true}).shows(finding)
+	if err != nil {
+		return nil, err
+	}
 	c := p.Of(finding)
 	if err := narrows(finding, c); err != nil {
 		return nil, err
 	}
-	if p.Record {
-		if _, err := r.pick(p); err != nil {
-			return nil, err
-		}
-		if rules[c.Check][c.Rule] == nil {
-			return (&scene{Record: r.rec}).absence(c)
-		}
-		return nil, fmt.Errorf("%w (%s)", ErrJudge, p.Why)
-	}
 	events, err := r.pick(p)
-	if err != nil {
-		return nil, err
+	if err != nil || p.Record {
+		return story, err
 	}
 	if story, err = Check(events, c); err != nil {
 		return nil, err
