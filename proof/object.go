@@ -55,19 +55,21 @@ func (s *scene) object(c Claim) (span history.Interval, err error) {
 		return span, err
 	}
 	if t.legal(nil) {
-		return span, errors.New("a correct lock could have given these answers, so the events show no violation")
+		return span, errLegal
 	}
 	s.order, s.stuck = t.longest()
 	if rule := t.rule(); rule != c.Rule {
 		return span, fmt.Errorf("%w: the events show a violation of rule %s, but the finding names rule %s", errRule, rule, c.Rule)
 	}
-	return t.span, same(c, defect, reasons[c.Rule])
+	return t.span, nil
 }
 
 // core: no lock could have answered so about the grants of the finding, and about fewer of them it could.
 func (s *scene) core(c Claim) (story []string, err error) {
 	span, err := s.object(c)
 	switch {
+	case s.Model.Counts() && (errors.Is(err, errLegal) || errors.Is(err, errRule)): // it may turn on attempts that the finding does not name
+		return nil, fmt.Errorf("%w (%w)", ErrJudge, err)
 	case err != nil:
 		return nil, err
 	case span.From != c.From || span.To != c.To:
@@ -93,7 +95,10 @@ func begins(g *history.Grant) int64 {
 	return min(g.Sent(), firstSign(g))
 }
 
-var errRule = errors.New("the events show a violation of another rule")
+var (
+	errLegal = errors.New("a correct lock could have given these answers, so the events show no violation")
+	errRule  = errors.New("the events show a violation of another rule")
+)
 
 var reasons = map[string]string{"double-grant": "not-over", "lost-lease": "gone-early", "foreign-release": "not-owner", "revived-lease": "renewed-late"}
 
@@ -147,6 +152,16 @@ func returned(c *history.Call) int64 {
 	return c.Return.Time
 }
 
+// saidBy is when the store had said something at the latest: before a release that the log of its party has after the answer, at the same time.
+func saidBy(g *history.Grant, c *history.Call) int64 {
+	for _, rel := range g.Releases {
+		if asked, said := rel.Invoke, c.Return; asked.Time == said.Time && asked.Party == said.Party && asked.Index > said.Index && c.Start() < c.End() {
+			return c.End() - 1
+		}
+	}
+	return c.End()
+}
+
 func firstSign(g *history.Grant) int64 {
 	sign := int64(history.Forever)
 	for _, calls := range [][]*history.Call{g.Renews, g.Releases} {
@@ -174,7 +189,7 @@ func (t *tale) after(n int, g *history.Grant) {
 				base = min(base, g.Sent()+t.s.Run.TTL-t.s.Run.Tolerance)
 			}
 		case rn.NotHeld():
-			t.add(notHeld, n, rn.Start(), rn.End())
+			t.add(notHeld, n, rn.Start(), saidBy(g, rn))
 		}
 	}
 	for _, rel := range g.Releases {
@@ -182,16 +197,22 @@ func (t *tale) after(n int, g *history.Grant) {
 		case rel.Outcome() == history.OK:
 			t.add(frees, n, rel.Start(), rel.End())
 		case rel.NotHeld():
-			t.add(notHeld, n, rel.Start(), rel.End())
+			t.add(notHeld, n, rel.Start(), saidBy(g, rel))
 		case rel.Outcome() == history.Info:
 			over = min(over, rel.Start())
 		}
 		t.span.To = max(t.span.To, returned(rel))
 	}
 	if g.InSession() {
+		released := int64(history.Forever)
+		for _, rel := range g.Releases {
+			if rel.Outcome() == history.OK {
+				released = min(released, rel.End())
+			}
+		}
 		for _, rn := range g.Under.Refused() {
-			if rn.End() >= g.Sent() {
-				t.add(notHeld, n, rn.Start(), rn.End())
+			if rn.End() >= g.Sent() && rn.Start() <= released { // after that it says nothing new
+				t.add(notHeld, n, rn.Start(), saidBy(g, rn))
 				t.span.To = max(t.span.To, returned(rn))
 			}
 		}

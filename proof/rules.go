@@ -58,19 +58,26 @@ var turns = []string{"overlap", lostUpdate, lateWrite, split}
 
 // fixed says whether a claim has the class and the reason of its rule, where these never change.
 func fixed(c Claim) error {
+	class, reason := noClass, ""
 	switch {
 	case slices.Contains(turns, c.Rule) || c.Check == "mutual-exclusion":
 		return nil
 	case c.Check == "lock-linearizability":
-		return same(c, defect, reasons[c.Rule])
+		class, reason = defect, reasons[c.Rule]
 	case c.Check == "ownership":
-		return same(c, defect, "not-owner")
+		class, reason = defect, "not-owner"
 	case c.Check == "fencing-tokens":
-		return same(c, defect, "")
+		class = defect
 	case c.Rule == orphan:
-		return same(c, noClass, neverReleased)
+		reason = neverReleased
 	}
-	return same(c, noClass, "")
+	switch {
+	case c.Class != class:
+		return fmt.Errorf("a finding of rule %s must have the class %q, but this finding has the class %s", c.Rule, class, c.Class)
+	case c.Reason != reason:
+		return fmt.Errorf("a finding of rule %s must have the reason %q, but this finding has the reason %q", c.Rule, reason, c.Reason)
+	}
+	return nil
 }
 
 // asks says why a run is not asked what a check asks.

@@ -17,18 +17,10 @@ func (s *scene) usedAfterRelease(c Claim) (span history.Interval, err error) {
 	answered := of[0].Answered()
 	for _, use := range of[0].Uses {
 		if use.Start() > answered && use.Start() == c.From {
-			return history.Interval{From: use.Start(), To: use.Start()}, none(c)
+			return history.Interval{From: use.Start(), To: use.Start()}, nil
 		}
 	}
 	return span, errors.New("the events do not show that the client began to use the lock at the time of the finding, after the store had answered the client's release")
-}
-
-// none: the class of a claim is that of what no lock can be blamed for, or for which it is not asked.
-func none(c Claim) error {
-	if c.Class != noClass {
-		return fmt.Errorf("a finding of rule %s must have the class \"none\", but this finding has the class %s", c.Rule, c.Class)
-	}
-	return nil
 }
 
 // lateTry: a try was answered later than its bound.
@@ -50,7 +42,7 @@ func (s *scene) lateTry(c Claim) (span history.Interval, err error) {
 	if bound := s.Run.Bounds["try"]; bound == 0 || span.To-span.From <= bound+s.Run.Tolerance {
 		return span, errors.New("the lock answered the try-acquire within the time limit of the workload, so the answer was not late")
 	}
-	return span, none(c)
+	return span, nil
 }
 
 // lateItself: what held the client up, a fault of its own or the host, is not counted.
@@ -113,7 +105,7 @@ func (s *scene) doneTwice(c Claim) (span history.Interval, err error) {
 			return span, errors.New("the order of the jobs in the events differs from the order in the finding")
 		}
 	}
-	return history.Interval{From: done[0].Start(), To: done[len(done)-1].End()}, none(c)
+	return history.Interval{From: done[0].Start(), To: done[len(done)-1].End()}, nil
 }
 
 // lateNotice: who held the lock could not know in time that somebody else was granted it; of one grant alone, its library told it
@@ -145,7 +137,7 @@ func (s *scene) lateNotice(c Claim) (span history.Interval, err error) {
 	case told-b.From() <= s.Run.Tolerance:
 		return span, errors.New("the holder could detect the loss of the lock in time, so the finding is no violation")
 	}
-	return span, none(c)
+	return span, nil
 }
 
 func (s *scene) lateSignal(c Claim) (span history.Interval, err error) {
@@ -161,7 +153,7 @@ func (s *scene) lateSignal(c Claim) (span history.Interval, err error) {
 		return span, errors.New("the finding has the wrong rule: use late-notice if the holder was told of the loss too late, and no-notice if the holder was never told")
 	}
 	end := of[0].DeadlineAt(min(of[0].ToldLost(), s.gaveUp(of[0]))).V
-	return history.Interval{From: end, To: end + late}, none(c)
+	return history.Interval{From: end, To: end + late}, nil
 }
 
 // succeeds: of two grants, the second one is the next that somebody else was granted before the first one was over. Signals are judged where
@@ -188,8 +180,8 @@ func (s *scene) succeeds(c Claim) error {
 			return fmt.Errorf("grant %s came before grant %s: the finding must name the next grant to another client", g.ID, b.ID)
 		}
 	}
-	if unclear(a) || unclear(b) {
-		return errors.New("a client learned of its grant when that may have been over, so nobody knows which came first")
+	if a.From() > b.From() || unclear(a) || unclear(b) {
+		return errors.New("the second grant of the finding is not known to have come after the first one")
 	}
 	return nil
 }

@@ -19,8 +19,6 @@ func (s *scene) tokens(c Claim) (span history.Interval, err error) {
 	switch before, after := a.Token(), b.Token(); {
 	case !before.Set || !after.Set:
 		return span, errors.New("at least one of the two grants in the finding has no fencing token, so the tokens cannot be compared")
-	case c.Class != defect:
-		return span, errors.New("a finding about duplicate or falling tokens must have the class \"defect\", but this finding has another class")
 	case c.Rule == "duplicate" && s.Model.Together(a, b):
 		return span, fmt.Errorf("by the rules of this lock, two clients are allowed to hold the grants %s and %s at the same time, so the same token in both is no violation", a.ID, b.ID)
 	case c.Rule == "duplicate" && before.V != after.V:
