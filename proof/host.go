@@ -130,7 +130,7 @@ func (s *scene) busy() (out []history.Interval) {
 // violation began. What was over before the last thing that it is known to have done in time explains nothing.
 func (s *scene) heldUp(g *history.Grant, begun int64) bool {
 	due := g.DeadlineAt(begun)
-	late := history.Interval{From: s.lastActed(g, begun), To: s.belief(g).To}
+	late := history.Interval{From: s.lastActed(g, min(due.V, begun)), To: s.belief(g).To}
 	if stood := covered(late, s.stood(g.Client)); stood > 0 && stood >= max(late.To-due.V-s.Run.Tolerance, s.Run.Tolerance) {
 		return false // we held it up, not a fault
 	}
