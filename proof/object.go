@@ -114,6 +114,12 @@ type tale struct {
 // prepare makes the operations: the wait for a lock is not part of taking it, which is from its request to its answer. Unless
 // something shows that it did, a grant of unknown outcome took nothing.
 func (t *tale) prepare() error {
+	last := int64(unset)
+	begins := func(at, ok int64) { // the violation begins when the grant was known that was asked for last
+		if at >= last {
+			last, t.span.From = at, ok
+		}
+	}
 	for n, g := range t.of {
 		sent, ok := g.Sent(), int64(0)
 		switch {
@@ -124,6 +130,12 @@ func (t *tale) prepare() error {
 		case t.s.Model.Counts(): // it is not known whether its owner has one more: only what it gave back counts
 			t.ok = append(t.ok, history.Forever)
 			t.after(n, g)
+			for _, rel := range g.Releases {
+				if rel.Outcome() == history.OK {
+					ok = max(ok, rel.End())
+				}
+			}
+			begins(sent, max(sent, ok))
 			continue
 		default:
 			if ok = firstSign(g); ok == history.Forever {
@@ -133,7 +145,7 @@ func (t *tale) prepare() error {
 		t.ok = append(t.ok, ok)
 		t.add(takes, n, min(sent, ok), ok)
 		t.span.To = max(t.span.To, returned(g.Acquire))
-		t.span.From = max(t.span.From, ok)
+		begins(min(sent, ok), ok)
 		t.after(n, g)
 	}
 	if len(t.of) == 1 {
