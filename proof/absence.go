@@ -20,12 +20,14 @@ func (s *scene) mutualWait(c Claim) (story []string, err error) {
 	for _, x := range s.nested(a) {
 		for _, y := range s.nested(b) {
 			both := x.Overlap(y.Interval)
-			if x.has == b.Lock && y.has == a.Lock && a.Client != b.Client && both.From == c.From && both.To == c.To && !both.Empty() && s.earlier(x.Interval, y.Interval, a, b) {
-				return []string{fmt.Sprintf("From %s to %s, %s held lock %s and waited for lock %s, while %s held lock %s and waited for lock %s.", seconds(c.From), seconds(c.To), a.Client, x.has, a.Lock, b.Client, y.has, b.Lock)}, nil
+			each := x.has == b.Lock && y.has == a.Lock && a.Client != b.Client && s.earlier(x.Interval, y.Interval, a, b)
+			if each && both.From == c.From && both.To == c.To && !both.Empty() {
+				return []string{fmt.Sprintf("From %s to %s, %s held lock %s and waited for lock %s, while %s held lock %s and waited for lock %s.",
+					seconds(c.From), seconds(c.To), a.Client, x.has, a.Lock, b.Client, y.has, b.Lock)}, nil
 			}
 		}
 	}
-	return nil, errors.New("the record does not show that each of the two clients held the lock for which the other one waited, from the beginning to the end of the finding")
+	return nil, errors.New("the record does not show that each of the two clients held the lock that the other one waited for all the time")
 }
 
 // earlier reports whether the first of two requests is to be named first.
@@ -72,22 +74,26 @@ func (s *scene) nested(g *history.Grant) (out []nestedWait) {
 	return out
 }
 
-// How much later somebody must have asked to have overtaken a client: longer where its request may have been under way for longer.
+// How much later somebody must have asked to have overtaken a client: longer where its request may have been under way for
+// longer.
 const (
 	fairMargin = int64(100e6)
 	slowMargin = int64(1e9)
 )
 
-// overtaken: of a lock that promises the order of requests, others who asked clearly later were granted first, and neither a fault nor the
-// host explains that.
+// overtaken: of a lock that promises the order of requests, others who asked clearly later were granted first, and neither a
+// fault nor the host explains that.
 func (s *scene) overtaken(c Claim) (story []string, err error) {
 	g := s.ByID[one(c.Grants)]
 	if g == nil || !s.queued(g) || g.Acquire.Start() != c.From || g.From() != c.To || !s.Run.Fair {
-		return nil, errors.New("the finding must name one request that waited, from its beginning to its end, for a lock that promises the order of the requests")
+		return nil, errors.New("the finding must name one wait, from its beginning to its end, for a lock that promises an order")
 	}
 	wait := history.Interval{From: c.From, To: c.To}
-	still := slices.DeleteFunc(s.standstills(func(string) bool { return true }), func(i history.Interval) bool { return i.To-i.From <= fairMargin/10 })
-	first := !slices.ContainsFunc(s.ByLock[g.Lock][:slices.Index(s.ByLock[g.Lock], g)], func(o *history.Grant) bool { return o.Client == g.Client && o.Granted() })
+	still := slices.DeleteFunc(s.standstills(func(string) bool { return true }), func(i history.Interval) bool {
+		return i.To-i.From <= fairMargin/10
+	})
+	before := s.ByLock[g.Lock][:slices.Index(s.ByLock[g.Lock], g)]
+	first := !slices.ContainsFunc(before, func(o *history.Grant) bool { return o.Client == g.Client && o.Granted() })
 	held := covered(wait, still)
 	if first {
 		held = covered(wait, still, s.busy())
@@ -106,9 +112,11 @@ func (s *scene) overtaken(c Claim) (story []string, err error) {
 		return f.Effective() && !f.Aftermath(s.Run.Recovery).Overlap(wait).Empty()
 	})
 	if n == 0 || faults || (s.Run.Ends != history.EndsNever && 2*s.longest(wait, still, first) >= s.Run.TTL) {
-		return nil, fmt.Errorf("the finding says that clients with later requests got lock %[2]s before the client of grant %[1]s, but the record does not show this, or a fault or the host explains it", g.ID, g.Lock)
+		return nil, fmt.Errorf("the record does not show that clients with later requests got lock %s before the client of grant %s, "+
+			"or a fault or the host explains it", g.Lock, g.ID)
 	}
-	return []string{fmt.Sprintf("%s waited for lock %s from %s to %s; meanwhile clients that had asked later got the lock first (grants: %d).", g.Client, g.Lock, seconds(c.From), seconds(c.To), n)}, nil
+	return []string{fmt.Sprintf("%s waited for lock %s from %s to %s; meanwhile clients that had asked later got the lock first (grants: %d).",
+		g.Client, g.Lock, seconds(c.From), seconds(c.To), n)}, nil
 }
 
 // queued reports whether a grant was waited for, and has a place in a queue.
@@ -152,12 +160,13 @@ func (s *scene) refusedValid(c Claim) (story []string, err error) {
 	case !refused || c.To != c.From:
 		return nil, fmt.Errorf("the events do not show that a request under grant %s was refused at the time of the finding", g.ID)
 	case (s.Leased() && c.From >= g.RunsOut(s.Run.Tolerance)) || (killed && s.Run.Ends == history.EndsProcess && kill <= c.From):
-		return nil, fmt.Errorf("the finding says that grant %s was valid when the fence refused it, but its lease had run out, or its client was dead", g.ID)
+		return nil, fmt.Errorf("grant %s was not valid when the fence refused it: its lease had run out, or its client was dead", g.ID)
 	case slices.ContainsFunc(s.Grants, func(o *history.Grant) bool { return s.CutOff(o.Client) && s.Last[o.Client] < c.From }):
 		return nil, errors.New("a log is cut off before the refusal, so nobody knows whether a newer grant was made")
 	}
 	for _, o := range s.ByLock[g.Lock] {
-		if newer := !o.Token().Set || !g.Token().Set || o.Token().V > g.Token().V; o != g && o.Granted() && newer && o.Sent() <= c.From && o.From() >= g.Sent() {
+		newer := !o.Token().Set || !g.Token().Set || o.Token().V > g.Token().V
+		if o != g && o.Granted() && newer && o.Sent() <= c.From && o.From() >= g.Sent() {
 			return nil, fmt.Errorf("grant %s is newer than grant %s, so the fence was right to refuse the older grant", o.ID, g.ID)
 		}
 	}
@@ -175,7 +184,8 @@ func (s *scene) releaseOfNone(c Claim) (story []string, err error) {
 			return []string{fmt.Sprintf("The store carried out the release of grant %s at %s, although no client had got this grant.", g.ID, seconds(c.To))}, nil
 		}
 	}
-	return nil, fmt.Errorf("the record does not show that the store carried out a release of grant %s at the time of the finding, or its owner may have held the lock under another grant", g.ID)
+	return nil, fmt.Errorf("the record does not show that the store carried out a release of grant %s at the time of the finding, "+
+		"or its owner may have held the lock under another grant", g.ID)
 }
 
 // ownsAnother reports whether the owner of an attempt may have held the lock by another one when a release was carried out.
@@ -183,7 +193,7 @@ func (s *scene) ownsAnother(g *history.Grant, rel *history.Call) bool {
 	return (g.Owner != "" || s.Model.Shares()) && slices.ContainsFunc(s.ByLock[g.Lock], func(h *history.Grant) bool {
 		back := func(c *history.Call) bool { return c.Outcome() == history.OK && c.End() < rel.Start() }
 		switch {
-		case h == g || h.Acquire == nil || h.Acquire.Outcome() == history.Fail || !history.SameOwner(g, h) || h.Acquire.Start() > rel.End():
+		case h == g || h.Acquire == nil || h.Acquire.Outcome() == history.Fail || h.Acquire.Start() > rel.End() || !history.SameOwner(g, h):
 			return false
 		case !h.Granted():
 			return true

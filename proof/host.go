@@ -62,8 +62,8 @@ func (s *scene) standstills(of func(party string) bool) (out []history.Interval)
 // pieces is into how many parts of one length a stall may be cut by what its client recorded: shorter parts excuse nothing.
 const pieces = 4
 
-// stalled are the times for which the host held a client up: its own stalls and those of the parties that are no clients, in so far
-// as it recorded nothing in them for longer than the tolerance.
+// stalled are the times for which the host held a client up: its own stalls and those of the parties that are no clients, in so
+// far as it recorded nothing in them for longer than the tolerance.
 func (s *scene) stalled(client string) (out []history.Interval) {
 	stalls := s.standstills(func(party string) bool { return party == client || history.ClientOf(party) == "" })
 	if len(stalls) == 0 {
@@ -126,8 +126,8 @@ func (s *scene) busy() (out []history.Interval) {
 	return out
 }
 
-// heldUp reports whether faults held the client of a grant up for as long as it was late: without them it would have acted before a
-// violation began. What was over before the last thing that it is known to have done in time explains nothing.
+// heldUp reports whether faults held the client of a grant up for as long as it was late: without them it would have acted
+// before a violation began. What was over before the last thing that it is known to have done in time explains nothing.
 func (s *scene) heldUp(g *history.Grant, begun int64) bool {
 	due := g.DeadlineAt(begun)
 	late := history.Interval{From: s.lastActed(g, min(due.V, begun)), To: s.belief(g).To}
@@ -153,8 +153,9 @@ func (s *scene) lastActed(g *history.Grant, by int64) int64 {
 	return last
 }
 
-// heldBy adds up what faults held up. One of links does it while its client waited for an answer of the resource; unseen: or all the
-// time, if it waited for none. A fault that struck when the violation had begun counts if the client was held up ever since.
+// heldBy adds up what faults held up. One of links does it while its client waited for an answer of the resource; unseen: or
+// all the time, if it waited for none. A fault that struck when the violation had begun counts if the client was held up ever
+// since.
 func (s *scene) heldBy(client string, late history.Interval, begun int64, unseen bool) bool {
 	var held []history.Interval
 	found, slack := false, 2*s.Run.Tolerance
@@ -211,8 +212,9 @@ func (s *scene) hostLate(g *history.Grant, late int64) bool {
 	return late-covered(span, s.stood(g.Client), s.stalled(g.Client)) <= max(2*s.Run.Tolerance, late/10)
 }
 
-// disconnected is the earliest moment at which the connection that holds a grant may have ended: its client was killed, or a fault
-// struck its own links to the store or the server that keeps the grant. Where its client noticed the end before that, it is not explained.
+// disconnected is the earliest moment at which the connection that holds a grant may have ended: its client was killed, or a
+// fault struck its own links to the store or the server that keeps the grant. Where its client noticed the end before that, it
+// is not explained.
 func (s *scene) disconnected(g *history.Grant) (from int64, explained bool) {
 	from = history.Forever
 	kill, killed := s.Kills[g.Client]
@@ -236,8 +238,8 @@ func (s *scene) disconnected(g *history.Grant) (from int64, explained bool) {
 	return from, true
 }
 
-// ends reports whether a fault can end the connection that holds a grant: not one of clients, of clocks or of data, nor one of the links
-// to the resource or to other servers.
+// ends reports whether a fault can end the connection that holds a grant: not one of clients, of clocks or of data, nor one of
+// the links to the resource or to other servers.
 func (s *scene) ends(f *history.Injection, g *history.Grant) bool {
 	switch {
 	case f.Family == history.FamilyClient || f.Family == history.FamilyClock || f.Delays || !f.Hurts(g.Client):
@@ -251,8 +253,8 @@ func (s *scene) ends(f *history.Injection, g *history.Grant) bool {
 		slices.ContainsFunc(f.Nodes, func(n string) bool { return slices.Contains(g.Acquire.Return.Nodes, n) })
 }
 
-// freed is from when on the store may have freed a grant because its holder died or its connection ended, or, where the holder's log
-// is cut off, because it released it after that.
+// freed is from when on the store may have freed a grant because its holder died or its connection ended, or, where the
+// holder's log is cut off, because it released it after that.
 func (s *scene) freed(g *history.Grant) int64 {
 	kill, killed := s.Kills[g.Client]
 	switch {

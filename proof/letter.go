@@ -110,7 +110,8 @@ func (l *Letter) Verify() (story []string, err error) {
 		return nil, err
 	}
 	var run history.Run
-	if l.Claim.Reason == toldLate || (l.Events[0].Value.Into(&run) == nil && run.Ends == history.EndsConnection && l.Claim.Class == defect) {
+	connected := l.Events[0].Value.Into(&run) == nil && run.Ends == history.EndsConnection
+	if l.Claim.Reason == toldLate || (connected && l.Claim.Class == defect) {
 		return story, ErrExcuse
 	}
 	return story, nil

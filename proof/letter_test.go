@@ -157,7 +157,7 @@ func TestAbsences(t *testing.T) {
 		{"mutual wait of a holder", wait, claim("deadlock", "mutual-wait", "none", 5, 30, "m", "b"), noWait},
 		{"mutual wait of two in one queue", queue, claim("deadlock", "mutual-wait", "none", 3, 30, "a", "b"), noWait},
 		{"overtaken", overtakes, claim("fairness", "overtaken", "none", 0, 1009, "a"), ""},
-		{"overtaken, in a lock without an order", swap(overtakes, "fair=true", ""), claim("fairness", "overtaken", "none", 0, 1009, "a"), "a lock that promises the order"},
+		{"overtaken, in a lock without an order", swap(overtakes, "fair=true", ""), claim("fairness", "overtaken", "none", 0, 1009, "a"), "a lock that promises an order"},
 		{"overtaken, too late", overtakes, claim("fairness", "overtaken", "none", 0, 1010, "a"), "from its beginning to its end"},
 		{"overtaken by who asked at nearly the same time", swap(overtakes, "1002ms", "900ms"), claim("fairness", "overtaken", "none", 0, 1009, "a"), notOlder},
 		{"overtaken while the host stood still", swap(overtakes, "1002ms 2", "500ms - controller info stall {\"late_ns\":20000000}\n1002ms 2"), claim("fairness", "overtaken", "none", 0, 1009, "a"), notOlder},

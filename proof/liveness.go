@@ -11,8 +11,8 @@ import (
 // neverReleased is the reason of an orphan.
 const neverReleased = "never-released"
 
-// liveness: a lock did not come back after all faults, in the time that the run gives it; or nobody had it for a while although it was
-// asked for.
+// liveness: a lock did not come back after all faults, in the time that the run gives it; or nobody had it for a while although
+// it was asked for.
 func (s *scene) liveness(c Claim) (story []string, err error) {
 	from, tested := s.Phases[history.PhaseFinal]
 	span := history.Interval{From: from, To: from + s.Run.LivenessBound}
@@ -27,16 +27,19 @@ func (s *scene) liveness(c Claim) (story []string, err error) {
 		for mode, a := range s.askers(lock, span) {
 			rule, grants, stuck := s.inVain(lock, a, span)
 			lost = lost || rule != ""
-			reason := map[bool]string{true: neverReleased}[rule == orphan]
-			if rule != "" && rule == c.Rule && reason == c.Reason && slices.Equal(grants, c.Grants) && c.From == span.From && c.To == span.To {
-				return append(story, fmt.Sprintf("%s requested lock %s%s, but did not get it in the recovery test, from %s to %s.", stuck, lock, map[bool]string{true: " (" + mode + ")"}[mode != ""], seconds(c.From), seconds(c.To))), nil
+			if rule != "" && rule == c.Rule && slices.Equal(grants, c.Grants) && c.From == span.From && c.To == span.To {
+				if mode != "" {
+					lock += " (" + mode + ")"
+				}
+				return []string{fmt.Sprintf("%s requested lock %s, but did not get it in the recovery test, from %s to %s.",
+					stuck, lock, seconds(c.From), seconds(c.To))}, nil
 			}
 		}
 	}
 	if c.Rule == orphan && !lost {
 		return s.orphaned(c)
 	}
-	return nil, errors.New("according to the record, the lock came back in the recovery test, or not as the finding says: its rule, reason, grants or times are wrong")
+	return nil, errors.New("the lock came back in the recovery test, or not as the finding says: its rule, grants or times are wrong")
 }
 
 const orphan = "orphan"
@@ -63,7 +66,8 @@ type late struct {
 	refused bool
 }
 
-// askers are those of a lock by mode. Who died, and attempts that were over before, do not count; nor does who asked late for a moment.
+// askers are those of a lock by mode. Who died, and attempts that were over before, do not count; nor does who asked late for a
+// moment.
 func (s *scene) askers(lock string, span history.Interval) map[string]asker {
 	out, half := map[string]asker{}, span.From+(span.To-span.From)/2
 	lates := map[[2]string]late{}
@@ -93,7 +97,8 @@ func (s *scene) askers(lock string, span history.Interval) map[string]asker {
 		if again {
 			call = history.Interval{From: min(l.From, call.From), To: max(l.To, call.To)}
 		}
-		lates[[2]string{g.Mode, g.Client}] = late{call, l.refused || (ret != nil && ret.Type == history.Fail && ret.Error == history.ErrBusy)}
+		busy := ret != nil && ret.Type == history.Fail && ret.Error == history.ErrBusy
+		lates[[2]string{g.Mode, g.Client}] = late{call, l.refused || busy}
 	}
 	for who, l := range lates {
 		if l.To-l.From >= s.Run.TTL || (l.refused && s.Run.Ends == history.EndsNever) {
@@ -167,8 +172,8 @@ func (s *scene) lockedUp(client string, span history.Interval) bool {
 	return false
 }
 
-// keptBy are the grants for which the store may keep a lock: not given back, and not followed by a grant to somebody who asked later. Attempts
-// count where there is no grant; who never tried to give it back comes first, the later before the earlier.
+// keptBy are the grants for which the store may keep a lock: not given back, and not followed by a grant to somebody who asked
+// later. Attempts count where there is no grant; who never tried to give it back comes first, the later before the earlier.
 func (s *scene) keptBy(lock string, until int64) (ids []string) {
 	var found []*history.Grant
 	for _, g := range slices.Backward(s.ByLock[lock]) {
@@ -197,7 +202,8 @@ func gaveBack(g *history.Grant) *history.Call {
 	return nil
 }
 
-// followed reports whether the lock was granted to somebody else who asked for it when a grant, or the end of its attempt, was known.
+// followed reports whether the lock was granted to somebody else who asked for it when a grant, or the end of its attempt, was
+// known.
 func (s *scene) followed(g *history.Grant) bool {
 	since := s.gaveUpOn(g.Acquire)
 	return slices.ContainsFunc(s.ByLock[g.Lock], func(h *history.Grant) bool {

@@ -68,12 +68,14 @@ func (s *scene) object(c Claim) (span history.Interval, err error) {
 func (s *scene) core(c Claim) (story []string, err error) {
 	span, err := s.object(c)
 	switch {
-	case s.Model.Counts() && (errors.Is(err, errLegal) || errors.Is(err, errRule)): // it may turn on attempts that the finding does not name
+	case s.Model.Counts() && (errors.Is(err, errLegal) || errors.Is(err, errRule)):
+		// It may turn on attempts that the finding does not name.
 		return nil, fmt.Errorf("%w (%w)", ErrJudge, err)
 	case err != nil:
 		return nil, err
 	case span.From != c.From || span.To != c.To:
-		return nil, fmt.Errorf("the record shows the violation from %s to %s, but the finding says from %s to %s", seconds(span.From), seconds(span.To), seconds(c.From), seconds(c.To))
+		return nil, fmt.Errorf("the record shows the violation from %s to %s, but the finding says from %s to %s",
+			seconds(span.From), seconds(span.To), seconds(c.From), seconds(c.To))
 	case !slices.IsSortedFunc(c.Grants, func(a, b string) int { return cmp.Compare(begins(s.ByID[a]), begins(s.ByID[b])) }):
 		return nil, errors.New("the finding must name its grants in the order of their requests")
 	}
@@ -81,7 +83,7 @@ func (s *scene) core(c Claim) (story []string, err error) {
 		less := c
 		less.Grants = slices.Delete(slices.Clone(c.Grants), i, i+1)
 		if _, err := s.object(less); len(less.Grants) > 0 && (err == nil || errors.Is(err, errRule)) && !s.Model.Counts() {
-			return nil, fmt.Errorf("the finding must not name grant %s, because no lock could have answered so about the others alone", c.Grants[i])
+			return nil, fmt.Errorf("the finding must not name grant %s: the others alone show the violation", c.Grants[i])
 		}
 	}
 	return s.sawWhole(c), nil
@@ -164,10 +166,12 @@ func returned(c *history.Call) int64 {
 	return c.Return.Time
 }
 
-// saidBy is when the store had said something at the latest: before a release that the log of its party has after the answer, at the same time.
+// saidBy is when the store had said something at the latest: before a release that the log of its party has after the answer,
+// at the same time.
 func saidBy(g *history.Grant, c *history.Call) int64 {
 	for _, rel := range g.Releases {
-		if asked, said := rel.Invoke, c.Return; asked.Time == said.Time && asked.Party == said.Party && asked.Index > said.Index && c.Start() < c.End() {
+		asked, said := rel.Invoke, c.Return
+		if asked.Time == said.Time && asked.Party == said.Party && asked.Index > said.Index && c.Start() < c.End() {
 			return c.End() - 1
 		}
 	}

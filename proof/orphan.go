@@ -15,10 +15,11 @@ type keeper struct {
 	history.Interval
 }
 
-// orphaned: for a part of a ttl nobody took himself for the holder, somebody asked for the lock all the time, and the grants of the
-// finding are those that the store may have kept.
+// orphaned: for a part of a ttl nobody took himself for the holder, somebody asked for the lock all the time, and the grants of
+// the finding are those that the store may have kept.
 func (s *scene) orphaned(c Claim) (story []string, err error) {
-	wrong := errors.New("the record does not show that nobody had the lock for exactly the time of the finding while a client asked for it, or other grants may have kept it")
+	wrong := errors.New("it was not exactly in the time of the finding that nobody had the lock while a client asked for it, " +
+		"or other grants may have kept it")
 	if len(c.Grants) == 0 || s.ByID[c.Grants[0]] == nil || c.Reason != neverReleased {
 		return nil, wrong
 	}
@@ -37,7 +38,8 @@ func (s *scene) orphaned(c Claim) (story []string, err error) {
 		if !slices.Equal(s.suspects(who), c.Grants) {
 			return nil, wrong
 		}
-		return []string{fmt.Sprintf("%s asked for lock %s during the whole time from %s to %s, and no client believed that it held the lock.", asker.Client, lock, seconds(c.From), seconds(c.To))}, nil
+		return []string{fmt.Sprintf("%s asked for lock %s during the whole time from %s to %s, and no client believed that it held the lock.",
+			asker.Client, lock, seconds(c.From), seconds(c.To))}, nil
 	}
 	return nil, wrong
 }
@@ -51,7 +53,8 @@ func (s *scene) suspects(who []keeper) (ids []string) {
 	return ids
 }
 
-// suspicion ranks what may keep a lock: above all who never tried to give it back, then who did, then attempts. 0: it was given back.
+// suspicion ranks what may keep a lock: above all who never tried to give it back, then who did, then attempts. 0: it was given
+// back.
 func suspicion(g *history.Grant) int {
 	switch {
 	case gaveBack(g) != nil:
@@ -64,7 +67,8 @@ func suspicion(g *history.Grant) int {
 	return 3
 }
 
-// free are the times, each up to the next grant, in which nobody believes that he holds a lock or waits for the answer to its release.
+// free are the times, each up to the next grant, in which nobody believes that he holds a lock or waits for the answer to its
+// release.
 func (s *scene) free(lock string) (out []history.Interval) {
 	var holds []history.Interval
 	for _, g := range s.ByLock[lock] {
@@ -91,9 +95,11 @@ func (s *scene) free(lock string) (out []history.Interval) {
 // mostAskers is among how many of the next grants one is looked for whose client had asked all the time.
 const mostAskers = 20
 
-// askedIn is the longest last part of a free time in which a client asked for the lock that was granted it then, unhurt, and those that
-// may have stood in its way.
-func (s *scene) askedIn(free history.Interval, lock string, byOK []*history.Grant, keepers []keeper) (asker *history.Grant, who []keeper, best history.Interval) {
+// askedIn is the longest last part of a free time in which a client asked for the lock that was granted it then, unhurt, and
+// those that may have stood in its way.
+func (s *scene) askedIn(free history.Interval, lock string, byOK []*history.Grant, keepers []keeper) (
+	asker *history.Grant, who []keeper, best history.Interval,
+) {
 	i, _ := slices.BinarySearchFunc(byOK, free.To, func(g *history.Grant, at int64) int { return cmp.Compare(g.From(), at) })
 	next := byOK[i:min(i+mostAskers, len(byOK))]
 	for _, h := range next {
@@ -193,18 +199,21 @@ func (s *scene) succeeded(byOK []*history.Grant, g *history.Grant) int64 {
 	}
 	i, _ := slices.BinarySearchFunc(byOK, known+1, func(g *history.Grant, at int64) int { return cmp.Compare(g.From(), at) })
 	for _, h := range byOK[i:] {
-		if certain := g.Granted() && (!s.Leased() || h.From() < h.RunsOut(s.Run.Tolerance)); h != g && !s.Model.Together(g, h) && (h.Sent() > known || certain) {
+		certain := g.Granted() && (!s.Leased() || h.From() < h.RunsOut(s.Run.Tolerance))
+		if h != g && !s.Model.Together(g, h) && (h.Sent() > known || certain) {
 			return h.From()
 		}
 	}
 	return history.Forever
 }
 
-// lasts is when the lease of each grant or attempt had run out at the latest. Where the store counts, an owner who enters again renews
-// what it has.
+// lasts is when the lease of each grant or attempt had run out at the latest. Where the store counts, an owner who enters again
+// renews what it has.
 func (s *scene) lasts(lock string) map[*history.Grant]int64 {
 	out := map[*history.Grant]int64{}
-	made := slices.DeleteFunc(slices.Clone(s.ByLock[lock]), func(g *history.Grant) bool { return g.Acquire == nil || g.Acquire.Outcome() == history.Fail })
+	made := slices.DeleteFunc(slices.Clone(s.ByLock[lock]), func(g *history.Grant) bool {
+		return g.Acquire == nil || g.Acquire.Outcome() == history.Fail
+	})
 	slices.SortStableFunc(made, func(a, b *history.Grant) int { return cmp.Compare(a.Sent(), b.Sent()) })
 	type owner struct{ client, owner string }
 	tenure := map[owner][]*history.Grant{}
@@ -224,8 +233,8 @@ func (s *scene) lasts(lock string) map[*history.Grant]int64 {
 	return out
 }
 
-// lastsUntil is that of one grant by itself: with every renewal that may have been applied, and half a lease more, since stores may be
-// slow to notice. An attempt may have reached the store late.
+// lastsUntil is that of one grant by itself: with every renewal that may have been applied, and half a lease more, since stores
+// may be slow to notice. An attempt may have reached the store late.
 func (s *scene) lastsUntil(g *history.Grant) int64 {
 	ttl := s.Run.TTL
 	slow := ttl/2 + s.Run.Tolerance + s.Run.Recovery

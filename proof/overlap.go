@@ -86,8 +86,8 @@ func (s *scene) class(a, b *history.Grant, at int64) (class, reason string) {
 	return defect, bothValid
 }
 
-// toldLate: the library was to tell its user that the lease had run out, and did not in time. That a fault held its client up, or the host
-// or we did, excuses it. Of a few events any such event does: one of them has to be in a proof which says so.
+// toldLate: the library was to tell its user that the lease had run out, and did not in time. That a fault held its client up,
+// or the host or we did, excuses it. Of a few events any such event does: one of them has to be in a proof which says so.
 func (s *scene) toldLate(g *history.Grant, at int64) bool {
 	late, promised := s.signalLate(g)
 	switch {

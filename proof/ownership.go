@@ -131,7 +131,7 @@ func (s *scene) robbed(c Claim) (story []string, err error) {
 			return s.sawWhole(c), nil
 		}
 	}
-	return nil, errors.New("according to the whole record, no release of the first grant took the lock of the second one away at the time of the finding")
+	return nil, errors.New("no release of the first grant took the lock of the second one away at the time of the finding")
 }
 
 // robberies are those of a lock. Who was robbed is robbed once, and what his own release removes then is somebody else's.
@@ -160,8 +160,8 @@ func (s *scene) robberies(lock string) (out []robbery) {
 	return out
 }
 
-// victim is the latest grant that a release can have taken away; of readers rather one who was told so, and not one who was seen to hold
-// it later.
+// victim is the latest grant that a release can have taken away; of readers rather one who was told so, and not one who was
+// seen to hold it later.
 func (s *scene) victim(granted []*history.Grant, r robbery, gone map[*history.Grant]int64) (found *history.Grant) {
 	over := func(at int64) bool {
 		when, robbed := gone[r.by]
@@ -172,11 +172,17 @@ func (s *scene) victim(granted []*history.Grant, r robbery, gone map[*history.Gr
 		since = min(since, r.by.RunsOut(s.Run.Tolerance))
 	}
 	heldOn := func(h *history.Grant) bool {
-		return slices.ContainsFunc(slices.Concat(h.Releases, h.Renews), func(c *history.Call) bool { return c.Outcome() == history.OK && c.Start() >= r.rel.End() })
+		return slices.ContainsFunc(slices.Concat(h.Releases, h.Renews), func(c *history.Call) bool {
+			return c.Outcome() == history.OK && c.Start() >= r.rel.End()
+		})
 	}
 	for _, h := range slices.Backward(granted) {
 		after := h.Sent() >= r.by.From() || s.over(r.by, h.Sent())
-		if _, robbed := gone[h]; h.From() < since || h.From() > r.rel.End() || robbed || h == r.by || !after || s.Model.Together(r.by, h) || !s.inForce(h, r.rel) {
+		_, robbed := gone[h]
+		if h.From() < since || h.From() > r.rel.End() || robbed || h == r.by || !after {
+			continue
+		}
+		if s.Model.Together(r.by, h) || !s.inForce(h, r.rel) {
 			continue
 		}
 		known := h.From() <= r.rel.Start()

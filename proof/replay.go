@@ -9,7 +9,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// damage is what the log of a register, or what its clients were told, shows to be wrong: an event, and the writes of others that it is about.
+// damage is what the log of a register, or what its clients were told, shows to be wrong: an event, and the writes of others
+// that it is about.
 type damage struct {
 	rule   string
 	event  *history.Event
@@ -39,7 +40,7 @@ func (s *scene) damaged(c Claim) (story []string, err error) {
 	}) {
 		return s.sawWhole(c), nil
 	}
-	return nil, errors.New("according to the whole record, no register was damaged as the finding says: its rule, class, reason, grants or times are wrong")
+	return nil, errors.New("no register was damaged as the finding says: its rule, class, reason, grants or times are wrong")
 }
 
 // pieces reports whether a stock is off by lost changes: then they are the findings.
@@ -81,7 +82,8 @@ func (s *scene) isClaim(d damage, c Claim, logged bool) bool {
 	if !logged {
 		slices.Reverse(grants)
 	}
-	return rule == c.Rule && class == c.Class && reason == c.Reason && slices.Equal(grants, c.Grants) && from == c.From && d.event.Time == c.To
+	return rule == c.Rule && class == c.Class && reason == c.Reason &&
+		slices.Equal(grants, c.Grants) && from == c.From && d.event.Time == c.To
 }
 
 // damages are those of a register, lock by lock; of one without a log, the acknowledged updates of one value.
@@ -97,7 +99,8 @@ func (s *scene) damages(register string) (out []damage, logged bool) {
 			out = append(out, s.sameBase(register, lock)...)
 			continue
 		}
-		p := &player{s: s, register: register, value: s.Run.Registers[register], of: map[string]*section{}, lost: map[*history.Call]bool{}}
+		p := &player{s: s, register: register, value: s.Run.Registers[register]}
+		p.of, p.lost = map[string]*section{}, map[*history.Call]bool{}
 		for _, e := range byLock[lock] {
 			if e.Type == history.OK {
 				p.plays(e)
@@ -172,7 +175,8 @@ func (p *player) plays(e *history.Event) {
 
 // cuts looks for writes of others between the first read of a section and the last one.
 func (p *player) cuts(sec *section, e *history.Event) {
-	others := slices.DeleteFunc(slices.Clone(p.writes[min(max(sec.began, sec.whole), sec.read):sec.read]), func(w *history.Event) bool { return w.Grant == e.Grant })
+	between := p.writes[min(max(sec.began, sec.whole), sec.read):sec.read]
+	others := slices.DeleteFunc(slices.Clone(between), func(w *history.Event) bool { return w.Grant == e.Grant })
 	switch {
 	case sec.cut:
 	case len(others) == 0:
@@ -209,7 +213,8 @@ func (p *player) acknowledged(w *history.Event) *history.Call {
 		return nil
 	}
 	i := slices.IndexFunc(g.Uses, func(u *history.Call) bool {
-		return u.Invoke.F == history.FWrite && u.Invoke.Register == p.register && u.Outcome() == history.OK && u.Invoke.Value.New == w.Value.New
+		o := u.Invoke
+		return o.F == history.FWrite && o.Register == p.register && u.Outcome() == history.OK && o.Value.New == w.Value.New
 	})
 	if i < 0 {
 		return nil
@@ -217,7 +222,8 @@ func (p *player) acknowledged(w *history.Event) *history.Call {
 	return g.Uses[i]
 }
 
-// sameBase are acknowledged updates of one value, which each client had read, one after the other; where the value was there once.
+// sameBase are acknowledged updates of one value, which each client had read, one after the other; where the value was there
+// once.
 func (s *scene) sameBase(register, lock string) (out []damage) {
 	bases, news := map[int64][]*history.Call{}, map[int64]int{s.Run.Registers[register]: 1}
 	for _, g := range s.ByLock[lock] {
@@ -228,7 +234,8 @@ func (s *scene) sameBase(register, lock string) (out []damage) {
 			}
 			news[e.Value.New.V]++
 			if u.Outcome() == history.OK && slices.ContainsFunc(g.Uses, func(r *history.Call) bool {
-				return r.Invoke.F == history.FRead && r.Outcome() == history.OK && r.Invoke.Register == register && r.Return.Value.Base == e.Value.Base
+				read := r.Invoke.F == history.FRead && r.Invoke.Register == register && r.Outcome() == history.OK
+				return read && r.Return.Value.Base == e.Value.Base
 			}) {
 				bases[e.Value.Base.V] = append(bases[e.Value.Base.V], u)
 			}
@@ -245,7 +252,8 @@ func (s *scene) sameBase(register, lock string) (out []damage) {
 	return out
 }
 
-// blamed says what a loss comes of: the overlap of its grants that counts most, or a write that was applied late; else nobody knows.
+// blamed says what a loss comes of: the overlap of its grants that counts most, or a write that was applied late; else nobody
+// knows.
 func (s *scene) blamed(e *history.Event, others []*history.Event) (rule, class, reason string) {
 	g, all := s.ByID[e.Grant], append([]*history.Event{e}, others...)
 	switch {
@@ -280,7 +288,10 @@ func (s *scene) blamed(e *history.Event, others []*history.Event) (rule, class, 
 	switch {
 	case class != "":
 		return lostUpdate, class, reason
-	case slices.ContainsFunc(all, func(w *history.Event) bool { h := s.ByID[w.Grant]; return h != nil && h.Granted() && s.appliedLate(w) }):
+	case slices.ContainsFunc(all, func(w *history.Event) bool {
+		h := s.ByID[w.Grant]
+		return h != nil && h.Granted() && s.appliedLate(w)
+	}):
 		return lateWrite, inherent, applied
 	case together:
 		return lostUpdate, noClass, "together"
@@ -292,11 +303,13 @@ func (s *scene) blamed(e *history.Event, others []*history.Event) (rule, class, 
 func (s *scene) wroteAfterRelease(w *history.Event) bool {
 	g := s.ByID[w.Grant]
 	return g != nil && slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
-		return u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Invoke.Value.New == w.Value.New && u.Start() > g.Answered()
+		same := u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Invoke.Value.New == w.Value.New
+		return same && u.Start() > g.Answered()
 	})
 }
 
-// stockOf is the last look at a stock, and what it should have shown; known is false where that depends on writes of unknown outcome.
+// stockOf is the last look at a stock, and what it should have shown; known is false where that depends on writes of unknown
+// outcome.
 func (s *scene) stockOf(lock string) (last *history.Call, sum int64, known bool) {
 	sum = s.Run.Registers["stock"]
 	var uses []*history.Call
@@ -334,11 +347,14 @@ func (s *scene) stockOff(c Claim) (story []string, err error) {
 	found = slices.DeleteFunc(found, func(d damage) bool { return d.event.Lock != g.Lock || d.rule == split })
 	switch {
 	case !known:
-		return nil, errors.New("it is unknown which writes took effect before the client read the stock (the data of the workload), so the value that the client should have read is unknown")
-	case last.Invoke.Grant != g.ID || last.Start() != c.From || last.End() != c.To || last.Return.Value.Base.V == sum || (len(found) > 0 && s.pieces(g.Lock, found)):
-		return nil, errors.New("at the time of the finding no client read a stock that differs from the initial stock plus the acknowledged changes, or lost changes explain the difference")
+		return nil, errors.New("it is unknown which writes took effect before the client read the stock, so what it should have read is unknown")
+	case last.Invoke.Grant != g.ID || last.Start() != c.From || last.End() != c.To || last.Return.Value.Base.V == sum:
+		return nil, errors.New("at the time of the finding no client read a stock that differs from the initial stock plus the acknowledged changes")
+	case len(found) > 0 && s.pieces(g.Lock, found):
+		return nil, errors.New("lost changes explain why the stock is off: they are the findings")
 	}
-	return []string{fmt.Sprintf("%s read a stock of %d, but the initial stock plus the acknowledged changes is %d.", g.Client, last.Return.Value.Base.V, sum)}, nil
+	return []string{fmt.Sprintf("%s read a stock of %d, but the initial stock plus the acknowledged changes is %d.",
+		g.Client, last.Return.Value.Base.V, sum)}, nil
 }
 
 // one is the only one of some names; empty where there are none or more.

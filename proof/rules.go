@@ -7,9 +7,9 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// rule is how a finding of a rule is proven. Few decides whether events prove a claim, and says for which span; nil: no few events do, for
-// it rests on what did not happen. Whole decides whether a whole record shows a finding, no more and no less than it says; nil: it does
-// where all its events prove it as few ones do, and more says nothing against it.
+// rule is how a finding of a rule is proven. Few decides whether events prove a claim, and says for which span; nil: no few
+// events do, for it rests on what did not happen. Whole decides whether a whole record shows a finding, no more and no less
+// than it says; nil: it does where all its events prove it as few ones do, and more says nothing against it.
 type rule struct {
 	few   func(s *scene, c Claim) (history.Interval, error)
 	whole func(s *scene, c Claim) (story []string, err error)
@@ -31,16 +31,26 @@ var rules = map[string]map[string]rule{
 	"lock-linearizability": {"double-grant": objects, "lost-lease": objects, "foreign-release": objects, "revived-lease": objects},
 	"data-plain":           ofData,
 	"data-fenced":          ofData,
-	"stock":                {lostUpdate: losses, lateWrite: losses, split: losses, "log-mismatch": fences, "stock-off": {whole: (*scene).stockOff}},
-	"fencing-tokens":       {"duplicate": {few: (*scene).tokens}, "regress": {few: (*scene).tokens, more: (*scene).fellFromNewest}, "refused-valid": {whole: (*scene).refusedValid}},
-	"ownership":            {"foreign-release": {few: (*scene).foreignRelease, whole: (*scene).robbed}, "release-of-none": {whole: (*scene).releaseOfNone}},
-	"loss-notice":          {"late-notice": notices, "no-notice": notices},
-	"bounded":              {"late-try": {few: (*scene).lateTry, more: (*scene).lateItself}},
-	"once":                 {"done-twice": {few: (*scene).doneTwice, more: (*scene).allOfPeriod}},
-	"assumptions":          {"used-after-release": {few: (*scene).usedAfterRelease}},
-	"liveness":             {"no-recovery": absent, "starved": absent, "deadlocked": absent, orphan: absent},
-	"fairness":             {"overtaken": {whole: (*scene).overtaken}},
-	"deadlock":             {"mutual-wait": {whole: (*scene).mutualWait}},
+	"stock": {
+		lostUpdate: losses, lateWrite: losses, split: losses, "log-mismatch": fences,
+		"stock-off": {whole: (*scene).stockOff},
+	},
+	"fencing-tokens": {
+		"duplicate":     {few: (*scene).tokens},
+		"regress":       {few: (*scene).tokens, more: (*scene).fellFromNewest},
+		"refused-valid": {whole: (*scene).refusedValid},
+	},
+	"ownership": {
+		"foreign-release": {few: (*scene).foreignRelease, whole: (*scene).robbed},
+		"release-of-none": {whole: (*scene).releaseOfNone},
+	},
+	"loss-notice": {"late-notice": notices, "no-notice": notices},
+	"bounded":     {"late-try": {few: (*scene).lateTry, more: (*scene).lateItself}},
+	"once":        {"done-twice": {few: (*scene).doneTwice, more: (*scene).allOfPeriod}},
+	"assumptions": {"used-after-release": {few: (*scene).usedAfterRelease}},
+	"liveness":    {"no-recovery": absent, "starved": absent, "deadlocked": absent, orphan: absent},
+	"fairness":    {"overtaken": {whole: (*scene).overtaken}},
+	"deadlock":    {"mutual-wait": {whole: (*scene).mutualWait}},
 }
 
 var ofData = map[string]rule{

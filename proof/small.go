@@ -49,7 +49,8 @@ func (s *scene) lateTry(c Claim) (span history.Interval, err error) {
 func (s *scene) lateItself(c Claim) error {
 	client := s.ByID[c.Grants[0]].Client
 	ours := s.faultsOn(func(f *history.Injection) bool { return f.Family == history.FamilyClient && f.Late(client) })
-	if took := c.To - c.From - covered(history.Interval{From: c.From, To: c.To}, ours, s.stalled(client)); took <= s.Run.Bounds["try"]+s.Run.Tolerance {
+	held := covered(history.Interval{From: c.From, To: c.To}, ours, s.stalled(client))
+	if c.To-c.From-held <= s.Run.Bounds["try"]+s.Run.Tolerance {
 		return errors.New("a fault or the host held the client up while it waited for the answer: the lock was not late")
 	}
 	return nil
@@ -156,12 +157,12 @@ func (s *scene) lateSignal(c Claim) (span history.Interval, err error) {
 	return history.Interval{From: end, To: end + late}, nil
 }
 
-// succeeds: of two grants, the second one is the next that somebody else was granted before the first one was over. Signals are judged where
-// clients go by nothing else, and then alone.
+// succeeds: of two grants, the second one is the next that somebody else was granted before the first one was over. Signals are
+// judged where clients go by nothing else, and then alone.
 func (s *scene) succeeds(c Claim) error {
 	signals := s.Run.Discipline == history.Told && !s.Run.ByDeadline()
 	if signals != (len(c.Grants) == 1) {
-		return errors.New("the finding must name one grant where clients go by the signals of their library alone, and else the grant that was lost and the next one")
+		return errors.New("the finding must name the grant that was lost and the next one; the first alone where clients go by signals only")
 	}
 	if signals {
 		return nil

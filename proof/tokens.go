@@ -33,8 +33,8 @@ func (s *scene) tokens(c Claim) (span history.Interval, err error) {
 	return span, nil
 }
 
-// fellFromNewest: the first grant has the highest token of those that were known before the second one was sent for, and no other one has the
-// second one's token.
+// fellFromNewest: the first grant has the highest token of those that were known before the second one was sent for, and no
+// other one has the second one's token.
 func (s *scene) fellFromNewest(c Claim) error {
 	a, b := s.ByID[c.Grants[0]], s.ByID[c.Grants[1]]
 	shared := func(x, y *history.Grant) bool {
@@ -44,7 +44,7 @@ func (s *scene) fellFromNewest(c Claim) error {
 		twin := o != b && o.Token() == b.Token() && o.Sent() <= b.Sent() && !s.Model.Together(o, b)
 		return o.Token().Set && (twin || (o.From() < b.Sent() && o.Token().V > a.Token().V && !shared(o, b)))
 	}) {
-		return errors.New("the finding must name the grant with the highest token before, and a token that two grants have is a duplicate")
+		return errors.New("the finding must name the grant with the highest token; a token of two grants is a duplicate")
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Verify holds a finding and its proof against the whole record. The record shows the finding, no more and no less than it says, whatever the
-// proof is; the events of the proof show it, or a part of it, and none of them can be left out.
+// Verify holds a finding and its proof against the whole record. The record shows the finding, no more and no less than it
+// says, whatever the proof is; the events of the proof show it, or a part of it, and none of them can be left out.
 func (r *Record) Verify(finding Claim, p *Proof) (story []string, err error) {
 	if story, err = r.all().shows(finding); err != nil {
 		return nil, err
@@ -50,9 +50,11 @@ func (r *Record) few(c Claim, events []history.Event) (story []string, err error
 	return story, nil
 }
 
-// parted reports whether a proof may be of a part of its finding: of a loss, one of the writes that were lost; of a lock, the time until which its
-// answers cannot be right.
-func parted(c Claim) bool { return c.Check == "lock-linearizability" || slices.Contains(turns[1:], c.Rule) }
+// parted reports whether a proof may be of a part of its finding: of a loss, one of the writes that were lost; of a lock, the
+// time until which its answers cannot be right.
+func parted(c Claim) bool {
+	return c.Check == "lock-linearizability" || slices.Contains(turns[1:], c.Rule)
+}
 
 // narrows says whether a claim is about grants of a finding, within its span; where it is no part of it, about all of it.
 func narrows(finding, c Claim) error {

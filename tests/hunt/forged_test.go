@@ -11,43 +11,44 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/proof"
-	"github.com/lockstorm/lockstorm/tests/hunt/forge"
 	"github.com/lockstorm/lockstorm/tests/hunt/sim"
 	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
-// What was found is accepted as it is, and of what was changed or invented only what the judge says, too. HUNT_FORGED is how many forgeries
-// are tried; HUNT_RECORDS is a directory with runs whose records are used beside the simulated ones.
+// What was found is accepted as it is, and of what was changed or invented only what the judge says, too. HUNT_FORGED is how
+// many forgeries are tried; HUNT_RECORDS is a directory with runs whose records are used beside the simulated ones.
 func TestForged(t *testing.T) {
 	most := setting.Random(t, "HUNT_FORGED", 3000)
 	records := realRecords(t)
 	tried, accepted, kinds := 0, 0, map[string]int{}
 	for seed := uint64(1); tried < most; seed++ {
-		j := simulated(t, seed)
 		name := fmt.Sprintf("seed %d", seed)
+		var j *forged
 		if len(records) > 0 && seed%2 == 0 {
-			dir := records[int(seed/2)%len(records)]
-			j, name = recorded(t, dir), dir
+			name = records[int(seed/2)%len(records)]
+			j = recorded(t, name)
+		} else {
+			j = simulated(t, seed)
 		}
 		if j == nil {
 			continue
 		}
-		for _, f := range j.Found {
-			if _, err := j.Verify.Verify(f.Claim, f.Proof); err != nil && !errors.Is(err, proof.ErrJudge) {
-				t.Errorf("%s: what was found is refused: %v\n%+v\n%+v", name, err, f.Claim, *f.Proof)
+		for _, f := range j.found {
+			if _, err := j.verify.Verify(f.claim, f.proof); err != nil && !errors.Is(err, proof.ErrJudge) {
+				t.Errorf("%s: what was found is refused: %v\n%+v\n%+v", name, err, f.claim, *f.proof)
 			}
 		}
 		r := rand.New(rand.NewPCG(seed, 4))
 		for range 10 {
-			f := j.Draw(r)
+			f := j.draw(r)
 			tried++
-			if _, err := j.Verify.Verify(f.Claim, f.Proof); err != nil {
+			if _, err := j.verify.Verify(f.claim, f.proof); err != nil {
 				continue
 			}
 			accepted++
-			if said, known := j.Said(f.Claim); !said && known {
-				kinds[f.Claim.Check+" "+f.Claim.Rule]++
-				t.Errorf("%s: %s, and accepted: %+v\n%+v", name, f.How, f.Claim, *f.Proof)
+			if said, known := j.said(f.claim); !said && known {
+				kinds[f.claim.Check+" "+f.claim.Rule]++
+				t.Errorf("%s: %s, and accepted: %+v\n%+v", name, f.how, f.claim, *f.proof)
 			}
 		}
 	}
@@ -55,7 +56,7 @@ func TestForged(t *testing.T) {
 }
 
 // simulated is the record of a seed, judged; nil where it is unsound.
-func simulated(t *testing.T, seed uint64) *forge.Judged {
+func simulated(t *testing.T, seed uint64) *forged {
 	t.Helper()
 	cfg := sim.DrawVaried(seed)
 	if c := Cases(seed); c.Plant != nil {
@@ -71,7 +72,7 @@ func simulated(t *testing.T, seed uint64) *forge.Judged {
 	return judged(t, sim.Run(cfg).History)
 }
 
-func judged(t *testing.T, h *history.History) *forge.Judged {
+func judged(t *testing.T, h *history.History) *forged {
 	t.Helper()
 	r, err := Judge(h)
 	if err != nil {
@@ -84,7 +85,7 @@ func judged(t *testing.T, h *history.History) *forge.Judged {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return forge.Of(rec, r)
+	return forgedOf(rec, r)
 }
 
 // realRecords are the runs in HUNT_RECORDS.
@@ -101,9 +102,9 @@ func realRecords(t *testing.T) []string {
 	return runs
 }
 
-var read = map[string]*forge.Judged{}
+var read = map[string]*forged{}
 
-func recorded(t *testing.T, path string) *forge.Judged {
+func recorded(t *testing.T, path string) *forged {
 	t.Helper()
 	j, known := read[path]
 	if !known {
@@ -116,4 +117,3 @@ func recorded(t *testing.T, path string) *forge.Judged {
 	}
 	return j
 }
-
