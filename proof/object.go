@@ -67,6 +67,7 @@ func (s *scene) object(c Claim) (span history.Interval, err error) {
 // core: no lock could have answered so about the grants of the finding, and about fewer of them it could.
 func (s *scene) core(c Claim) (story []string, err error) {
 	span, err := s.object(c)
+	span.From = s.began
 	switch {
 	case s.Model.Counts() && (errors.Is(err, errLegal) || errors.Is(err, errRule)):
 		// It may turn on attempts that the finding does not name.
@@ -117,9 +118,9 @@ type tale struct {
 // something shows that it did, a grant of unknown outcome took nothing.
 func (t *tale) prepare() error {
 	last := int64(unset)
-	begins := func(at, ok int64) { // the violation begins when the grant was known that was asked for last
+	begins := func(at, ok int64) {
 		if at >= last {
-			last, t.span.From = at, ok
+			last, t.s.began = at, ok
 		}
 	}
 	for n, g := range t.of {
@@ -147,11 +148,12 @@ func (t *tale) prepare() error {
 		t.ok = append(t.ok, ok)
 		t.add(takes, n, min(sent, ok), ok)
 		t.span.To = max(t.span.To, returned(g.Acquire))
+		t.span.From = max(t.span.From, ok)
 		begins(min(sent, ok), ok)
 		t.after(n, g)
 	}
 	if len(t.of) == 1 {
-		t.span.From = t.span.To
+		t.span.From, t.s.began = t.span.To, t.span.To
 	}
 	if len(t.ops) > mostOperations {
 		return fmt.Errorf("the finding covers %d operations, but a proof by events can cover at most %d", len(t.ops), mostOperations)

@@ -15,6 +15,7 @@ type scene struct {
 
 	order []string // the longest that a lock allows, where it does not allow what was answered
 	stuck string   // the first answer that cannot follow it
+	began int64    // when the grant was known that was asked for last: then a violation by several begins
 }
 
 // read puts events together. They come in order, each once.
