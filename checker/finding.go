@@ -28,6 +28,7 @@ type Finding struct {
 	Class   Class   `json:"class"`
 	Reason  Reason  `json:"reason,omitempty"` // what the class turns on
 	Cause   string  `json:"cause"`            // for people
+	Lead    string  `json:"lead,omitempty"`   // what the record has to say beside the cause, or in place of one: see [Finding.Why]
 	Gating  bool    `json:"gating"`           // false: reported, and does not fail the run
 	Message string  `json:"message"`          // for people
 	Events  []int64 `json:"events"`           // indexes in the history
@@ -83,6 +84,7 @@ const (
 	ReasonUsedAfterRelease  Reason = "used-after-release" // its client wrote after its own release: suspect the client
 	ReasonTogether          Reason = "together"           // its grants may be held at once: suspect the workload
 	ReasonNeverReleased     Reason = "never-released"     // a grant that nobody gave back stands in the way
+	ReasonRenewedShort      Reason = "renewed-short"      // a renewal asked for less than the time to live
 )
 
 // CauseKind says what kind of thing the cause of a finding is, for programs.
@@ -97,8 +99,17 @@ const (
 	CauseClock   CauseKind = "clock"   // the host's wall clock moved in the life of a lease
 	CauseOverrun CauseKind = "overrun" // the client took longer than its lease
 	CauseRelease CauseKind = "release" // of a third grant, which freed this one's lock
+	CauseRenewal CauseKind = "renewal" // the client's library renewed its lease for less than it could
 	CauseRecord  CauseKind = "record"  // the record itself is suspect
 )
+
+// Why is the cause with what else the record has to say of it, for people.
+func (f *Finding) Why() string {
+	if f.Lead == "" {
+		return f.Cause
+	}
+	return f.Cause + "; " + f.Lead
+}
 
 // Because sets the cause.
 func (f *Finding) Because(c Cause) {

@@ -167,7 +167,7 @@ func (s *session) workerConfig(name string, index int64) (control.Config, error)
 		Retry: retryLimit(s.r.TTL).Nanoseconds(), Timeout: requestTimeout(s.r.TTL).Nanoseconds(),
 		Workload: control.Part{Name: s.r.workload.Name, Values: s.r.settings.Values}, Locks: s.r.locks, Clients: s.r.Clients,
 		Registers: s.r.registerNames(), Fencing: s.r.Fencing, NoTokens: !s.r.backend.Tokens,
-		Trusting: s.r.Discipline == history.Trusting, OnlyTold: !s.run.ByDeadline(),
+		Trusting: s.r.Discipline == history.Trusting, OnlyTold: !s.run.ByDeadline(), AsksMethod: s.r.Discipline == history.Told && s.run.ByDeadline(),
 	}
 	var err error
 	if s.r.store != nil {

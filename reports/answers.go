@@ -108,7 +108,7 @@ var neverOn = regexp.MustCompile(`(?:its|the) key (\S+) was never on (\S+);`)
 // whyCell is the mechanism in order, from the fault to the damage.
 func whyCell(h *happening) cell {
 	f := h.first()
-	c := cell{Name: "Why", More: capital(briefly(f.Cause))}
+	c := cell{Name: "Why", More: capital(briefly(f.Why()))}
 	m := mechanism{h: h, f: f}
 	struck := !slices.ContainsFunc(h.steps, func(s Step) bool { return s.Kind == StepFault })
 	for _, s := range h.steps {
@@ -125,7 +125,7 @@ func whyCell(h *happening) cell {
 	}
 	c.Text = strings.Join(m.parts, " → ")
 	if len(m.parts) < 2 {
-		c.Text, c.More = cmp.Or(capital(f.Cause), "no fault in the record explains this"), ""
+		c.Text, c.More = cmp.Or(capital(f.Why()), "no fault in the record explains this"), ""
 	}
 	return c
 }

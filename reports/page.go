@@ -243,7 +243,7 @@ func (d *pageData) tell(rec *history.Record, told []*happening, ev *evidence) {
 	}
 	record, registers := proof.New(rec), newLedger(rec)
 	for i, h := range told {
-		one := toldIncident{tale: ev.tale(fmt.Sprintf("s%d", i), h.steps), Head: headOf(h.first().Class) + h.first().Message + ".", Cause: "Cause: " + h.first().Cause + ".", Proof: proofOf(record, h)}
+		one := toldIncident{tale: ev.tale(fmt.Sprintf("s%d", i), h.steps), Head: headOf(h.first().Class) + h.first().Message + ".", Cause: "Cause: " + h.first().Why() + ".", Proof: proofOf(record, h)}
 		one.Ledger, one.MoreLedger = registers.of(h)
 		d.Told = append(d.Told, one)
 	}

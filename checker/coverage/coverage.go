@@ -38,6 +38,9 @@ func coverage(in question) checker.Result {
 				continue
 			}
 			attempts += in.attempts(f.Span())
+			if len(f.Clients) == 0 && !slices.ContainsFunc(in.Grants, f.OfServersOf) {
+				continue // it struck servers that gave no grant of the run
+			}
 			hit, holder := harmed(f, in.struck(f), busy)
 			if hit {
 				hits++
@@ -58,10 +61,24 @@ func coverage(in question) checker.Result {
 	if !slices.ContainsFunc(in.Run.RequestedFaults, func(q history.RequestedFault) bool { return q.Skipped == "" }) {
 		missing = append(missing, "every requested fault was skipped: "+strings.Join(notes, "; "))
 	}
+	if work, ok := in.Phases[history.PhaseWork]; ok && !in.grantedFrom(work) {
+		missing = append(missing, "no client got a lock while the workload ran")
+	}
 	if len(missing) > 0 {
 		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeNotHit, strings.Join(missing, "; ")
 	}
 	return r
+}
+
+// grantedFrom reports whether anybody was granted a lock in the work phase, which begins at a moment.
+func (in question) grantedFrom(work int64) bool {
+	span := history.Interval{From: work, To: history.Forever}
+	for _, phase := range []string{history.PhaseQuiet, history.PhaseFinal} {
+		if at, ok := in.Phases[phase]; ok {
+			span.To = min(span.To, at)
+		}
+	}
+	return slices.ContainsFunc(in.Grants, func(g *history.Grant) bool { return g.Granted() && g.From() >= span.From && g.From() < span.To })
 }
 
 // missed says that no fault that took effect hit an active client.

@@ -90,6 +90,8 @@ type Config struct {
 	NoTokens bool   `json:"no_tokens,omitempty"`
 	Trusting bool   `json:"trusting,omitempty"`  // it believes in its lock whatever it learns
 	OnlyTold bool   `json:"only_told,omitempty"` // it keeps no deadline
+	// AsksMethod: it goes by a method of its library, and asks that once a deadline has passed.
+	AsksMethod bool `json:"asks_method,omitempty"`
 }
 
 // Part is one of a catalogue, by name, with the values of its parameters.

@@ -137,7 +137,7 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 		Name: w.cfg.Client, Index: w.cfg.Index, Recorder: w.rec,
 		Settles: spec.Settles, Registers: w.cfg.Registers, Fencing: w.cfg.Fencing,
 		NoTokens: w.cfg.NoTokens, NoTry: spec.NoTry,
-		Trusting: w.cfg.Trusting, OnlyTold: w.cfg.OnlyTold, TTL: ttl, Gate: w.gate,
+		Trusting: w.cfg.Trusting, OnlyTold: w.cfg.OnlyTold, AsksMethod: w.cfg.AsksMethod, TTL: ttl, Gate: w.gate,
 		Rand: w.rand(3), OnLogError: func(err error) { w.cancel(err) },
 	})
 	env.Session = client.Session()
