@@ -60,7 +60,8 @@ func (s *scene) nested(g *history.Grant) (out []nestedWait) {
 		if h == g {
 			break
 		}
-		if h.Client != g.Client || h.Lock == g.Lock || !h.Granted() || s.belief(h).Empty() {
+		upgrade := h.Mode == history.ModeShared && g.Mode != history.ModeShared // a reader waits to be the writer
+		if h.Client != g.Client || (h.Lock == g.Lock && !upgrade) || !h.Granted() || s.belief(h).Empty() {
 			continue
 		}
 		hold := s.belief(h)
@@ -165,7 +166,7 @@ func (s *scene) refusedValid(c Claim) (story []string, err error) {
 		return nil, errors.New("a log is cut off before the refusal, so nobody knows whether a newer grant was made")
 	}
 	for _, o := range s.ByLock[g.Lock] {
-		newer := !o.Token().Set || !g.Token().Set || o.Token().V > g.Token().V
+		newer := o.Token().Set && o.Token().V > g.Token().V
 		if o != g && o.Granted() && newer && o.Sent() <= c.From && o.From() >= g.Sent() {
 			return nil, fmt.Errorf("grant %s is newer than grant %s, so the fence was right to refuse the older grant", o.ID, g.ID)
 		}

@@ -54,7 +54,12 @@ func (s *scene) standstills(of func(party string) bool) (out []history.Interval)
 		ours := s.faultsOn(func(f *history.Injection) bool {
 			return f.Family == history.FamilyClient && slices.Contains(f.Clients, e.Party)
 		})
-		out = append(out, without(history.Interval{From: e.Time - stall.Late, To: e.Time}, ours)...)
+		gap := history.Interval{From: e.Time - stall.Late, To: e.Time}
+		for _, part := range without(gap, ours) {
+			if part == gap || part.To-part.From > s.Run.Tolerance { // a signal takes a moment to arrive
+				out = append(out, part)
+			}
+		}
 	}
 	return out
 }
@@ -130,24 +135,23 @@ func (s *scene) busy() (out []history.Interval) {
 // before a violation began. What was over before the last thing that it is known to have done in time explains nothing.
 func (s *scene) heldUp(g *history.Grant, begun int64) bool {
 	due := g.DeadlineAt(begun)
-	late := history.Interval{From: s.lastActed(g, min(due.V, begun)), To: s.belief(g).To}
+	late := history.Interval{From: s.lastActed(g, begun), To: s.belief(g).To}
 	if stood := covered(late, s.stood(g.Client)); stood > 0 && stood >= max(late.To-due.V-s.Run.Tolerance, s.Run.Tolerance) {
 		return false // we held it up, not a fault
 	}
 	return s.heldBy(g.Client, late, begun, false) || s.heldBy(g.Client, late, begun, true)
 }
 
-// lastActed is the last renewal or use of a grant that was acknowledged by a moment; the request for it, where there is none.
+// lastActed is the renewal on which the deadline in force at a moment rests, or the last use that was answered before that deadline; the
+// request for the grant, where there is none.
 func (s *scene) lastActed(g *history.Grant, by int64) int64 {
-	last, renews := g.Sent(), g.Renews
-	if g.InSession() {
-		renews = g.Under.Renews
+	last := g.Sent()
+	if rn := g.RenewedBy(by); rn != nil {
+		last = max(last, rn.Start())
 	}
-	for _, calls := range [][]*history.Call{renews, g.Uses} {
-		for _, c := range calls {
-			if c.Outcome() == history.OK && c.Invoke.Client == g.Client && c.End() <= by {
-				last = max(last, c.End())
-			}
+	for _, use := range g.Uses {
+		if use.Outcome() == history.OK && use.End() < g.DeadlineAt(by).V {
+			last = max(last, use.End())
 		}
 	}
 	return last
@@ -207,7 +211,7 @@ func (s *scene) gaveUpOn(c *history.Call) int64 {
 
 // hostLate reports whether the host, or we, account for nearly all of what a library was late with its signal.
 func (s *scene) hostLate(g *history.Grant, late int64) bool {
-	end := min(g.ToldLost(), s.gaveUp(g))
+	end := s.toldBy(g)
 	span := history.Interval{From: g.DeadlineAt(end).V - s.Run.TTL, To: end} // from the last confirmed renewal on
 	return late-covered(span, s.stood(g.Client), s.stalled(g.Client)) <= max(2*s.Run.Tolerance, late/10)
 }

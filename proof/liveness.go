@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -136,8 +137,8 @@ func (s *scene) inVain(lock string, a asker, span history.Interval) (rule string
 		}
 	}
 	if through != nil {
-		if s.lockedUp(through.Client, span) {
-			return "deadlocked", nil, stuck
+		if pair := s.lockedUp(through.Client, span); pair != nil {
+			return "deadlocked", pair, stuck
 		}
 		return "no-recovery", nil, stuck
 	}
@@ -147,8 +148,8 @@ func (s *scene) inVain(lock string, a asker, span history.Interval) (rule string
 	return "no-recovery", nil, stuck
 }
 
-// lockedUp reports whether a client and another one waited for each other for nearly all of a span, and before it.
-func (s *scene) lockedUp(client string, span history.Interval) bool {
+// lockedUp are the requests by which a client and another one waited for each other for nearly all of a span, and before it.
+func (s *scene) lockedUp(client string, span history.Interval) []string {
 	end := span.From + (span.To-span.From)*9/10
 	type wait struct {
 		nestedWait
@@ -162,14 +163,16 @@ func (s *scene) lockedUp(client string, span history.Interval) bool {
 			}
 		}
 	}
-	for _, a := range waits {
-		for _, b := range waits {
-			if a.g.Client == client && a.g.Lock == b.has && b.g.Lock == a.has {
-				return true
+	slices.SortStableFunc(waits, func(a, b wait) int { return cmp.Compare(a.From, b.From) })
+	for i, a := range waits {
+		for _, b := range waits[i+1:] {
+			named := a.g.Client == client || b.g.Client == client
+			if named && a.g.Client != b.g.Client && a.g.Lock == b.has && b.g.Lock == a.has {
+				return []string{a.g.ID, b.g.ID}
 			}
 		}
 	}
-	return false
+	return nil
 }
 
 // keptBy are the grants for which the store may keep a lock: not given back, and not followed by a grant to somebody who asked

@@ -102,15 +102,26 @@ func (s *scene) toldLate(g *history.Grant, at int64) bool {
 // signalLate is how long after the end of a lease its client was told, or ended its tenure untold. It counts only where the library
 // renews its leases by itself and is to tell.
 func (s *scene) signalLate(g *history.Grant) (late int64, promised bool) {
-	if s.Run.Discipline != history.Told || !s.Run.Renews || s.Run.ByDeadline() || (s.whole && s.CutOff(g.Client)) {
+	signals := g.Assured.Set || (s.Run.Renews && !s.Run.ByDeadline())
+	if s.Run.Discipline != history.Told || !signals || (s.whole && s.CutOff(g.Client)) {
 		return 0, false
 	}
-	end := min(g.ToldLost(), s.gaveUp(g))
+	end := s.toldBy(g)
 	d := g.DeadlineAt(end)
 	if !d.Set || end <= d.V {
 		return 0, false
 	}
 	return end - d.V, true
+}
+
+// toldBy is until when a client was not told that its lock was lost: until it was or gave up or, where its library has a method to ask,
+// until that last said yes.
+func (s *scene) toldBy(g *history.Grant) int64 {
+	end := min(g.ToldLost(), s.gaveUp(g))
+	if s.Run.ByDeadline() {
+		end = min(end, g.Assured.Or(end))
+	}
+	return end
 }
 
 // gaveUp is when a client ended its tenure itself, as far as is known.

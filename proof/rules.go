@@ -27,7 +27,10 @@ var (
 
 // rules are all that a finding can have, by check and rule.
 var rules = map[string]map[string]rule{
-	"mutual-exclusion":     {"overlap": overlaps, "late-notice": overlaps},
+	"mutual-exclusion": {
+		"overlap": overlaps, "late-notice": overlaps,
+		shortRenewal: {few: (*scene).renewedShort, more: (*scene).shortest},
+	},
 	"lock-linearizability": {"double-grant": objects, "lost-lease": objects, "foreign-release": objects, "revived-lease": objects},
 	"data-plain":           ofData,
 	"data-fenced":          ofData,
@@ -70,6 +73,8 @@ var turns = []string{"overlap", lostUpdate, lateWrite, split}
 func fixed(c Claim) error {
 	class, reason := noClass, ""
 	switch {
+	case c.Rule == shortRenewal:
+		class, reason = defect, "renewed-short"
 	case slices.Contains(turns, c.Rule) || c.Check == "mutual-exclusion":
 		return nil
 	case c.Check == "lock-linearizability":

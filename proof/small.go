@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -124,6 +125,7 @@ func (s *scene) lateNotice(c Claim) (span history.Interval, err error) {
 	if lapse := a.Lapses(); lapse.Set {
 		told = min(told, lapse.V)
 	}
+	told = max(told, a.Assured.V)
 	span = history.Interval{From: b.From(), To: told}
 	if c.Rule == "no-notice" {
 		span.To = s.gaveUp(a)
@@ -183,6 +185,46 @@ func (s *scene) succeeds(c Claim) error {
 	}
 	if a.From() > b.From() || unclear(a) || unclear(b) {
 		return errors.New("the second grant of the finding is not known to have come after the first one")
+	}
+	return nil
+}
+
+const shortRenewal = "short-renewal"
+
+// renewedShort: a renewal asked for clearly less than the grant itself, each counted from its request to its deadline.
+func (s *scene) renewedShort(c Claim) (span history.Interval, err error) {
+	of, err := s.granted(c, 1)
+	if err != nil {
+		return span, err
+	}
+	for _, rn := range of[0].Renews {
+		if rn.Outcome() == history.OK && rn.Return.Sent.V == c.From && rn.End() == c.To && s.short(of[0], rn) > s.Run.Tolerance {
+			return history.Interval{From: c.From, To: c.To}, nil
+		}
+	}
+	return span, errors.New("the events do not show that a renewal asked for less than the grant at the time of the finding")
+}
+
+// short is by how much less a renewal asked for than its grant; 0 where that is not on record.
+func (s *scene) short(g *history.Grant, rn *history.Call) int64 {
+	if rn.Outcome() != history.OK || g.InSession() || s.Run.Ends != history.EndsLease {
+		return 0
+	}
+	first, next := g.Acquire.Return, rn.Return
+	for _, e := range []*history.Event{first, next} {
+		if !e.Sent.Set || !e.TTL.Set || !e.Deadline.Set {
+			return 0
+		}
+	}
+	return min(first.TTL.V, first.Deadline.V-first.Sent.V) - min(next.TTL.V, next.Deadline.V-next.Sent.V)
+}
+
+// shortest: no renewal of the grant asked for less.
+func (s *scene) shortest(c Claim) error {
+	g := s.ByID[c.Grants[0]]
+	best := slices.MaxFunc(g.Renews, func(a, b *history.Call) int { return cmp.Compare(s.short(g, a), s.short(g, b)) })
+	if s.Run.NoDeadlines || s.Run.NoClock || best.Return == nil || best.End() != c.To {
+		return errors.New("the finding must name the shortest renewal of the grant, of a lock whose deadlines are known")
 	}
 	return nil
 }

@@ -53,12 +53,12 @@ func (j *forged) said(c proof.Claim) (said, known bool) {
 			return true, true
 		}
 	}
-	return false, len(of.Findings) < 20
+	return false, len(of.Findings) < 10 // that many renewals are listed
 }
 
 // rulesOfChecks are those of the checks, and some that none has.
 var rulesOfChecks = map[string][]string{
-	"mutual-exclusion":     {"overlap", "late-notice"},
+	"mutual-exclusion":     {"overlap", "late-notice", "short-renewal"},
 	"lock-linearizability": {"double-grant", "lost-lease", "foreign-release", "revived-lease"},
 	"data-plain":           {"lost-update", "late-write", "split-section", "log-mismatch"}, "stock": {"lost-update", "stock-off"},
 	"data-fenced":    {"lost-update", "late-write", "split-section", "log-mismatch", "no-token", "stale-accepted", "equal-token"},
@@ -80,7 +80,7 @@ var checkNames = func() (out []string) {
 var kinds = [][2]string{
 	{"inherent", "lease-over"}, {"defect", "told-late"}, {"defect", "both-valid"}, {"defect", "no-lease"},
 	{"undetermined", "deadline-unknown"}, {"inherent", "connection-over"}, {"undetermined", "connection-unknown"},
-	{"defect", "own-fence"}, {"defect", "not-over"}, {"defect", "gone-early"}, {"defect", "not-owner"}, {"defect", "renewed-late"},
+	{"defect", "own-fence"}, {"defect", "not-over"}, {"defect", "gone-early"}, {"defect", "not-owner"}, {"defect", "renewed-late"}, {"defect", "renewed-short"},
 	{"inherent", "applied-late"}, {"none", "never-released"}, {"none", ""}, {"defect", ""}, {"inherent", ""},
 }
 
