@@ -142,7 +142,7 @@ func (s *scene) heldUp(g *history.Grant, begun int64) bool {
 	return s.heldBy(g.Client, late, begun, false) || s.heldBy(g.Client, late, begun, true)
 }
 
-// lastActed is the renewal on which the deadline in force at a moment rests, or the last use that was answered before that deadline; the
+// lastActed is the renewal on which the deadline in force at a moment rests, or the last use that was answered before it; the
 // request for the grant, where there is none.
 func (s *scene) lastActed(g *history.Grant, by int64) int64 {
 	last := g.Sent()
