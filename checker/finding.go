@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/proof"
 )
@@ -47,14 +48,22 @@ type Finding struct {
 
 	// Grants are the grants that the finding is about, the earlier first.
 	Grants []string `json:"grants,omitempty"`
-	// Lost is the number of acknowledged updates that were overwritten unseen by it.
-	Lost int64 `json:"lost,omitempty"`
+	// Overwritten is the number of acknowledged updates that were overwritten by it, by a client that had not seen them;
+	// Lost is how many of these are lost for good: the last value is not built upon them.
+	Overwritten int64 `json:"overwritten,omitempty"`
+	Lost        int64 `json:"lost,omitempty"`
 	// Doubtful findings make a check unknown, not failed: the host explains them.
 	Doubtful bool `json:"doubtful,omitempty"`
 
 	// Proof is the fewest events that show it, for whoever does not believe the judge; none for what is about the record itself.
 	Proof *proof.Proof `json:"proof,omitempty"`
 }
+
+// Loss is what it cost.
+func (f *Finding) Loss() facts.Loss { return facts.Loss{Lost: f.Lost, Overwritten: f.Overwritten} }
+
+// Cost says what it cost.
+func (f *Finding) Cost(l facts.Loss) { f.Lost, f.Overwritten = l.Lost, l.Overwritten }
 
 // Claim is what a finding of a check claims, for its proof.
 func (f *Finding) Claim(check string) proof.Claim {

@@ -43,7 +43,7 @@ func (in Causes) lifeUntil(g *history.Grant, at int64) history.Interval {
 // Weigh says of each finding what was lost by it, so that the worst are those that cost most.
 func (in Causes) Weigh(findings []checker.Finding) []checker.Finding {
 	for i := range findings {
-		findings[i].Lost = in.LostBy(findings[i].Grants)
+		findings[i].Cost(in.LossBy(findings[i].Grants))
 	}
 	return findings
 }

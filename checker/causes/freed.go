@@ -57,7 +57,7 @@ func (in Causes) brokenBy(first, second *history.Grant, at, known int64) checker
 	if c, late := in.mayBeFreedBy(facts.Overlap{First: first, Second: cmp.Or(second, first), Span: history.Interval{From: at, To: at}}); late {
 		return c
 	}
-	if second == nil {
+	if second == nil || !first.Granted() || !second.Granted() {
 		return checker.NoCause
 	}
 	return in.takenOver(first, second)
@@ -96,15 +96,17 @@ func (in Causes) heldAsking(first, second *history.Grant) (found *history.Inject
 	return found
 }
 
-// diedBefore reports whether a fault killed a client that held the lock of two grants, and nobody else was granted it between.
+// diedBefore reports whether a fault killed a client that had the lock of two grants, or may have had it, and nobody else was granted it
+// between.
 func (in Causes) diedBefore(f *history.Injection, first, second *history.Grant) bool {
+	last := max(first.From(), second.From())
 	for _, z := range in.ByLock[first.Lock] {
 		kill, dead := in.Kills[z.Client]
-		if !dead || !f.Hurts(z.Client) || kill > max(first.From(), second.From()) || z == first || z == second || !z.Granted() || z.From() > kill || z.Answered() <= kill {
+		if !dead || !f.Hurts(z.Client) || kill > last || z == first || z == second || z.Acquire == nil || z.Acquire.Outcome() == history.Fail || z.Sent() > kill || z.Answered() <= kill {
 			continue
 		}
 		if !slices.ContainsFunc(in.ByLock[first.Lock], func(h *history.Grant) bool {
-			return h != z && h != first && h != second && h.Granted() && h.From() > z.From() && h.From() < max(first.From(), second.From())
+			return h != z && h != first && h != second && h.Granted() && h.Sent() > kill && h.From() < last
 		}) {
 			return true
 		}

@@ -12,17 +12,18 @@ import (
 // there is no cause, what points to one. Empty: nothing. The second grant may be nil.
 func (in Causes) Lead(f *checker.Finding, first, second *history.Grant) string {
 	rule, kind, fault := f.Rule, f.CauseKind, f.Fault
+	known := second != nil && first.Granted() && second.Granted()
 	switch {
 	case rule == "foreign-release" || rule == "release-of-none":
 		return "the lock was released without a check of its owner"
 	case kind == checker.CauseRenewal:
 		return "the library renewed the lease for less than the time to live"
-	case kind == checker.CauseFault && second != nil:
+	case kind == checker.CauseFault && known:
 		if f := in.heldAsking(first, second); f != nil && f.ID == fault {
 			return fmt.Sprintf("%s took the lock over without checking it again", checker.Joined(f.Clients, nil))
 		}
 		return ""
-	case kind != checker.CauseNone || second == nil:
+	case kind != checker.CauseNone || !known:
 		return ""
 	case first.From() > second.Sent() && second.From() > first.Sent():
 		return fmt.Sprintf("%s and %s asked for the lock at the same time, and both got it", first.Client, second.Client)

@@ -13,6 +13,9 @@ import (
 // injection must have proven its effect while a client that it can harm held, waited
 // or was releasing. A run whose faults hit nobody has shown nothing.
 func coverage(in question) checker.Result {
+	if work, ok := in.Phases[history.PhaseWork]; ok && !in.grantedFrom(work) {
+		return checker.Undecided(checker.CodeNotHit, "no client got a lock while the workload ran")
+	}
 	if len(in.Run.RequestedFaults) == 0 {
 		if asked := slices.DeleteFunc(slices.Clone(in.Run.Nemesis), func(n string) bool { return n == "none" }); len(asked) > 0 {
 			return checker.Undecided(checker.CodeNotHit, fmt.Sprintf("the run requested faults (%s), but the record does not show whether a fault took effect", strings.Join(asked, ", ")))
@@ -60,9 +63,6 @@ func coverage(in question) checker.Result {
 	r.Figures = checker.Figures{"faults_on_holder": onHolder}
 	if !slices.ContainsFunc(in.Run.RequestedFaults, func(q history.RequestedFault) bool { return q.Skipped == "" }) {
 		missing = append(missing, "every requested fault was skipped: "+strings.Join(notes, "; "))
-	}
-	if work, ok := in.Phases[history.PhaseWork]; ok && !in.grantedFrom(work) {
-		missing = append(missing, "no client got a lock while the workload ran")
 	}
 	if len(missing) > 0 {
 		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeNotHit, strings.Join(missing, "; ")

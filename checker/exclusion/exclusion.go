@@ -67,7 +67,7 @@ func (in question) asOverlap(o facts.Overlap, class checker.Class, reason checke
 	if reason == checker.ReasonToldLate {
 		f.Rule = "late-notice"
 	}
-	f.Lost = in.LostBy(f.Grants)
+	f.Cost(in.LossBy(f.Grants))
 	return f
 }
 

@@ -77,7 +77,7 @@ type lazily struct {
 	wentOn          func() map[*history.Grant]bool
 	steps           func() []step
 	stands          func() map[string][]history.Interval
-	losses          func() map[[2]string]int64
+	losses          func() map[[2]string]Loss
 	clients         func() []string
 	plain, fenced   func() replayed // of the two registers
 }

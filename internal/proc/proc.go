@@ -69,6 +69,7 @@ func (s *Starter) Close() {
 // Process is a child in a process group of its own.
 type Process struct {
 	Name string
+	pid  int // the leader of the group
 	cmd  *exec.Cmd
 	done chan struct{}
 	err  error // valid after done
@@ -91,7 +92,9 @@ func (s *Starter) Run(cmd *exec.Cmd) error {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
-	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	if cmd.SysProcAttr.Pdeathsig == 0 {
+		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	}
 	r := request{cmd: cmd, errs: make(chan error, 1)}
 	s.requests <- r
 	return <-r.errs
@@ -105,7 +108,7 @@ func (s *Starter) start(name string, cmd *exec.Cmd, sprawls bool) (*Process, err
 	if err := s.Run(cmd); err != nil {
 		return nil, fmt.Errorf("cannot start %s: %w", name, err)
 	}
-	p := &Process{Name: name, cmd: cmd, done: make(chan struct{}), sprawls: sprawls}
+	p := &Process{Name: name, pid: cmd.Process.Pid, cmd: cmd, done: make(chan struct{}), sprawls: sprawls}
 	go func() {
 		p.err = cmd.Wait()
 		close(p.done)
@@ -114,7 +117,10 @@ func (s *Starter) start(name string, cmd *exec.Cmd, sprawls bool) (*Process, err
 }
 
 // Pid is the process id, which is also the id of its group.
-func (p *Process) Pid() int { return p.cmd.Process.Pid }
+func (p *Process) Pid() int { return p.pid }
+
+// top is the process below which all others are: the guard, where there is one.
+func (p *Process) top() int { return p.cmd.Process.Pid }
 
 // Done is closed when the process has ended and was waited for.
 func (p *Process) Done() <-chan struct{} { return p.done }
@@ -167,14 +173,14 @@ func (p *Process) Terminate(ctx context.Context) error {
 	}
 }
 
-// signal reaches the whole group, and what has left it. The process is waited for by us, so its
-// id cannot have gone to somebody else while done is open.
+// signal reaches the whole group, and what has left it. The process is waited for by us, or by a
+// guard that ends right after it, so its id cannot have gone to somebody else while done is open.
 func (p *Process) signal(sig syscall.Signal) error {
 	if p.Exited() {
 		return nil
 	}
 	var strays []int
-	if p.sprawls { // those below a process that has died cannot be found any more
+	if p.sprawls { // without a guard, those below a process that has died cannot be found any more
 		all, err := processes()
 		if err != nil {
 			return err

@@ -14,7 +14,11 @@ import (
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) {
+	GuardMain()
+	controllerMain()
+	leaktest.Main(m)
+}
 
 func start(t *testing.T, name string, args ...string) (context.Context, *Process) {
 	t.Helper()
@@ -156,7 +160,7 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 }
 
 // Those who leave the group of a sprawling process are stopped and resumed with it, and die with
-// it, stopped or not: in namespaces of its own, and where there are none.
+// it, stopped or not: in namespaces of its own, below a guard, and without either.
 func TestSprawlingProcesses(t *testing.T) {
 	script := []string{"-c", "setsid sh -c 'sleep 61 & sleep 61; true' & sleep 61; true"}
 	t.Run("contained", func(t *testing.T) {
@@ -166,6 +170,9 @@ func TestSprawlingProcesses(t *testing.T) {
 			return
 		}
 		family(t, start)
+	})
+	t.Run("guarded", func(t *testing.T) {
+		family(t, func(s *Starter) (*Process, error) { return s.StartSprawling("sh", exec.Command("sh", script...)) })
 	})
 	t.Run("plain", func(t *testing.T) {
 		family(t, func(s *Starter) (*Process, error) { return s.start("sh", exec.Command("sh", script...), true) })

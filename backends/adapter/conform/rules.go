@@ -27,6 +27,7 @@ var rules = []rule{
 	{"the adapter answers the request \"hello\" with a valid description of itself", true, (*bench).describes},
 	{"the adapter answers \"unsupported\" to an unknown request, and ignores unknown fields in a request", false, (*bench).unknown},
 	{"the adapter answers the request \"open\"; if the adapter's description promises times of CLOCK_MONOTONIC, the times that the adapter reports come from this clock", true, (*bench).opens},
+	{"two clients see each other alive", false, (*bench).seesOther},
 	{"a client that tries to acquire a free lock gets the lock", true, (*bench).free},
 	{"a client does not get a lock that another client holds", true, (*bench).exclusive},
 	{"when a holder releases a lock, a client that waits for the lock gets the lock", true, (*bench).handsOver},
