@@ -56,6 +56,8 @@ func TestConformance(t *testing.T) {
 	conform(t, []kept{
 		{"python/flock.py", harness.ExitPass},
 		{"python/null.py", harness.ExitViolation},
+		{"python/pid_lock.py", harness.ExitPass},
+		{"python/blind_pidlock.py", harness.ExitPass}, // nobody dies
 		{"python/setnx.py", harness.ExitPass},
 		{"python/sqlite_lock.py", harness.ExitPass},
 		{"testdata/planted_sqlite.py forgets", harness.ExitViolation},
@@ -135,6 +137,7 @@ func TestRuns(t *testing.T) {
 	t.Parallel()
 	for _, k := range []kept{
 		{"python/null.py", harness.ExitViolation},
+		{"python/pid_lock.py", harness.ExitPass},
 		{"python/redis_py.py", harness.ExitPass},
 		{"java/curator", harness.ExitPass},
 		{"python/sqlite_lock.py", harness.ExitPass},

@@ -54,10 +54,26 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
+// Two clients find the same holder dead: one that looks again before it takes over is right, and one that does not takes the lock from
+// the other.
+func TestTakeover(t *testing.T) {
+	for seed := range 10 {
+		faults := strings.Fields("--nemesis client-kill:at=before-write --nemesis client-pause:at=stale --clients 5 --time 8s --seed")
+		faults = append(faults, fmt.Sprint(seed+1))
+		if code, out := run(t, "python/pid_lock.py", faults...); code != harness.ExitPass && code != harness.ExitUnknown {
+			t.Errorf("seed %d: exit %d\n%s", seed+1, code, out)
+		}
+		if code, out := run(t, "python/blind_pidlock.py", faults...); code != harness.ExitViolation || !strings.Contains(out, "FAIL     mutual-exclusion") {
+			t.Errorf("seed %d: blind: exit %d\n%s", seed+1, code, out)
+		}
+	}
+}
+
 // controls are locks that are right: the reference, which needs no library for adapters, and one or two for each such library.
 var controls = []string{
 	"python/flock.py",
 	"python/flock_helped.py", "python/flock_helped.py waits",
+	"python/pid_lock.py",
 	"php/flock.php", "php/flock.php waits",
 	"java/flock", "java/flock waits",
 	"node/socket_lock.js",

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/proof"
 )
@@ -28,6 +29,7 @@ type Finding struct {
 	Class   Class   `json:"class"`
 	Reason  Reason  `json:"reason,omitempty"` // what the class turns on
 	Cause   string  `json:"cause"`            // for people
+	Lead    string  `json:"lead,omitempty"`   // what the record has to say beside the cause, or in place of one: see [Finding.Why]
 	Gating  bool    `json:"gating"`           // false: reported, and does not fail the run
 	Message string  `json:"message"`          // for people
 	Events  []int64 `json:"events"`           // indexes in the history
@@ -46,14 +48,22 @@ type Finding struct {
 
 	// Grants are the grants that the finding is about, the earlier first.
 	Grants []string `json:"grants,omitempty"`
-	// Lost is the number of acknowledged updates that were overwritten unseen by it.
-	Lost int64 `json:"lost,omitempty"`
+	// Overwritten is the number of acknowledged updates that were overwritten by it, by a client that had not seen them;
+	// Lost is how many of these are lost for good: the last value is not built upon them.
+	Overwritten int64 `json:"overwritten,omitempty"`
+	Lost        int64 `json:"lost,omitempty"`
 	// Doubtful findings make a check unknown, not failed: the host explains them.
 	Doubtful bool `json:"doubtful,omitempty"`
 
 	// Proof is the fewest events that show it, for whoever does not believe the judge; none for what is about the record itself.
 	Proof *proof.Proof `json:"proof,omitempty"`
 }
+
+// Loss is what it cost.
+func (f *Finding) Loss() facts.Loss { return facts.Loss{Lost: f.Lost, Overwritten: f.Overwritten} }
+
+// Cost says what it cost.
+func (f *Finding) Cost(l facts.Loss) { f.Lost, f.Overwritten = l.Lost, l.Overwritten }
 
 // Claim is what a finding of a check claims, for its proof.
 func (f *Finding) Claim(check string) proof.Claim {
@@ -83,6 +93,7 @@ const (
 	ReasonUsedAfterRelease  Reason = "used-after-release" // its client wrote after its own release: suspect the client
 	ReasonTogether          Reason = "together"           // its grants may be held at once: suspect the workload
 	ReasonNeverReleased     Reason = "never-released"     // a grant that nobody gave back stands in the way
+	ReasonRenewedShort      Reason = "renewed-short"      // a renewal asked for less than the time to live
 )
 
 // CauseKind says what kind of thing the cause of a finding is, for programs.
@@ -97,8 +108,17 @@ const (
 	CauseClock   CauseKind = "clock"   // the host's wall clock moved in the life of a lease
 	CauseOverrun CauseKind = "overrun" // the client took longer than its lease
 	CauseRelease CauseKind = "release" // of a third grant, which freed this one's lock
+	CauseRenewal CauseKind = "renewal" // the client's library renewed its lease for less than it could
 	CauseRecord  CauseKind = "record"  // the record itself is suspect
 )
+
+// Why is the cause with what else the record has to say of it, for people.
+func (f *Finding) Why() string {
+	if f.Lead == "" {
+		return f.Cause
+	}
+	return f.Cause + "; " + f.Lead
+}
 
 // Because sets the cause.
 func (f *Finding) Because(c Cause) {

@@ -1,18 +1,23 @@
 package checker
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker/facts"
+)
 
 // dataChecks are the checks whose findings are updates that were lost.
 var dataChecks = []string{DataPlain, DataFenced}
 
 // LossOf is the finding on data that comes of a finding of another check, and costs most: its writer and
-// one of those that lost an update to it are among the grants. nil: nothing was lost by it.
+// one of those that lost an update to it are among the grants. nil: nothing was lost by it, not even for a time.
 func (r *Results) LossOf(f *Finding) (most *Finding) {
 	for _, name := range dataChecks {
 		findings := r.Checks[name].Findings
 		for i := range findings {
 			d := &findings[i]
-			if d.Lost > 0 && SharedGrants(d, f) >= 2 && slices.Contains(f.Grants, d.Grants[0]) && (most == nil || d.Lost > most.Lost) {
+			if d.Loss() != (facts.Loss{}) && SharedGrants(d, f) >= 2 && slices.Contains(f.Grants, d.Grants[0]) &&
+				(most == nil || d.Loss().Compare(most.Loss()) < 0) {
 				most = d
 			}
 		}
@@ -38,8 +43,9 @@ func (r *Results) cost() {
 			continue
 		}
 		for i := range c.Findings {
-			if d := r.LossOf(&c.Findings[i]); d != nil {
-				c.Findings[i].Lost = max(c.Findings[i].Lost, d.Lost)
+			f := &c.Findings[i]
+			if d := r.LossOf(f); d != nil && d.Loss().Compare(f.Loss()) < 0 {
+				f.Cost(d.Loss())
 			}
 		}
 	}

@@ -20,14 +20,14 @@ func (f Finding) Certain() bool { return f.Gating && !f.Doubtful }
 //  1. what fails the check for certain, what the host or the record may explain, what is only reported;
 //  2. defects before what is inherent to leases, for another lock cures them;
 //  3. a root cause before its consequence: a lock freed by somebody else, a lock given twice, lost data;
-//  4. the greater loss, the longer time.
+//  4. the greater loss, those that last first; the longer time.
 //
 // The beginning and the words make the order total.
 func Rank(a, b Finding) int {
 	return cmp.Or(
 		cmp.Compare(a.severity(), b.severity()),
 		cmp.Compare(a.depth(), b.depth()),
-		cmp.Compare(b.Lost, a.Lost),
+		a.Loss().Compare(b.Loss()),
 		cmp.Compare(b.To-b.From, a.To-a.From),
 		cmp.Compare(a.From, b.From),
 		cmp.Compare(a.Rule, b.Rule),
@@ -84,7 +84,7 @@ const (
 
 // depths are those of the rules; other rules are of the rest.
 var depths = map[string]int{
-	"foreign-release": depthFreed, "release-of-none": depthFreed,
+	"foreign-release": depthFreed, "release-of-none": depthFreed, "short-renewal": depthFreed, "deadlocked": depthFreed,
 	"double-grant": depthTwice, "lost-lease": depthTwice, "revived-lease": depthTwice, "overlap": depthTwice, "late-notice": depthTwice,
 	"duplicate": depthTwice, "regress": depthTwice,
 	"lost-update": depthData, "late-write": depthData, "split-section": depthData,

@@ -1,8 +1,11 @@
 package harness
 
 import (
+	"bufio"
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -27,8 +30,14 @@ func TestAdapter(t *testing.T) {
 	}
 }
 
-// A breach of the protocol is told in its own words, and nothing of the run counts: this lock grants whatever it is asked for, and
-// is not found to violate anything.
+// Clients' programs see each other's processes: a lock that asks whether its holder lives is no defect.
+func TestLockThatAsksForProcesses(t *testing.T) {
+	t.Parallel()
+	mustPass(t, shortConfig(t, "exec:cmd=../adapters/python/pid_lock.py"))
+}
+
+// A breach of the protocol is told in its own words, and nothing of the run counts: this lock grants whatever it is asked for,
+// and is not found to violate anything.
 func TestAdapterBreaks(t *testing.T) {
 	t.Parallel()
 	for way, want := range map[string]string{"noise": "is not a JSON message", "dies": "ended by itself: exit status 9", "forks": "the limit is 200"} {
@@ -48,26 +57,73 @@ func TestAdapterBreaks(t *testing.T) {
 	}
 }
 
-// What an adapter has started in a session of its own ends with its client.
+// What an adapter has started in sessions of its own, an orphan too, is paused with its client, and ends with it.
 func TestAdapterLeavesNothing(t *testing.T) {
 	t.Parallel()
 	seconds := strconv.Itoa(100000 + os.Getpid())
 	cfg := shortConfig(t, "exec:cmd=testdata/breaks.py")
-	cfg.Arguments = []string{"leaves", seconds}
-	if _, err := Run(context.Background(), testCatalogue(), cfg, nil); err != nil {
+	cfg.Arguments, cfg.Nemesis, cfg.Time = []string{"leaves", seconds}, []string{"client-pause:at=before-write"}, 2*time.Second
+	out, err := Run(context.Background(), testCatalogue(), cfg, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
+	if faults := recordOf(t, out.Dir).Faults; len(faults) == 0 || !faults[0].Effective() || !strings.Contains(faults[0].Proof, " and 3 more: all ") {
+		t.Errorf("faults %+v", faults) // the adapter, and two that it has started
+	}
+	nothingSleeps(t, seconds)
+}
+
+// Nothing is left of a run whose controller is killed, although a client was paused: no grandchild that has called setsid, and
+// no orphan.
+func TestAdapterOfAKilledController(t *testing.T) {
+	t.Parallel()
+	seconds, logs := strconv.Itoa(200000+os.Getpid()), filepath.Join(t.TempDir(), "run")
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), envVictim+"="+seconds, envVictimOut+"="+logs)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && !strings.Contains(lines.Text(), "paused (SIGSTOP") {
+	}
+	if lines.Err() != nil || len(sleeping(t, seconds)) == 0 {
+		t.Errorf("%v; no client was paused, or nothing sleeps: %q", lines.Err(), lines.Text())
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	cmd.Wait() //nolint:errcheck // it was killed
+	nothingSleeps(t, seconds)
+}
+
+const (
+	envVictim    = "HARNESS_TEST_VICTIM"
+	envVictimOut = "HARNESS_TEST_VICTIM_OUT"
+)
+
+// victimMain turns this process into a controller that is to be killed, and says what it does.
+func victimMain() {
+	seconds := os.Getenv(envVictim)
+	if seconds == "" {
+		return
+	}
+	cfg := Defaults()
+	cfg.Backend, cfg.Arguments, cfg.Out, cfg.Seed = "exec:cmd=testdata/breaks.py", []string{"leaves", seconds}, os.Getenv(envVictimOut), 11
+	cfg.Nemesis, cfg.Clients, cfg.Time = []string{"client-pause:at=before-write,for=1m"}, 3, 3*time.Minute
+	_, err := Run(context.Background(), testCatalogue(), cfg, &Progress{Note: func(text string) { fmt.Println(text) }})
+	fmt.Println(err)
+	os.Exit(1)
+}
+
+// nothingSleeps fails the test where a process that was to sleep so long is left after 5 s.
+func nothingSleeps(t *testing.T, seconds string) {
+	t.Helper()
 	for until := time.Now().Add(5 * time.Second); ; {
-		var left []string
-		lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range lines {
-			if b, err := os.ReadFile(path); err == nil && strings.Contains(string(b), "sleep\x00"+seconds) {
-				left = append(left, path)
-			}
-		}
+		left := sleeping(t, seconds)
 		if len(left) == 0 {
 			return
 		}
@@ -76,6 +132,21 @@ func TestAdapterLeavesNothing(t *testing.T) {
 		}
 		<-time.After(10 * time.Millisecond) // the kernel ends them
 	}
+}
+
+// sleeping are the processes that were to sleep so long.
+func sleeping(t *testing.T, seconds string) (all []string) {
+	t.Helper()
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range lines {
+		if b, err := os.ReadFile(path); err == nil && strings.Contains(string(b), "sleep\x00"+seconds) {
+			all = append(all, path)
+		}
+	}
+	return all
 }
 
 func TestArgumentsAreRefused(t *testing.T) {

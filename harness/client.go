@@ -2,13 +2,11 @@ package harness
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +23,7 @@ type client struct {
 	name    string
 	index   int64
 	ch      *control.Channel
+	out     *control.Outbox // what it is told
 	tail    *tail
 	ready   chan struct{}
 	done    chan struct{}
@@ -36,7 +35,8 @@ type client struct {
 	// collected has the answers to what Collect asks, one at a time.
 	collected  chan control.Message
 	collecting sync.Mutex
-	ending     atomic.Bool // it was told to end
+	ending     atomic.Bool  // it was told to end
+	stops      atomic.Int64 // how often faults have stopped it
 
 	mu     sync.Mutex
 	failed error
@@ -49,6 +49,23 @@ func (c *client) Name() string { return c.name }
 
 // Doing is what the client's log says it is doing.
 func (c *client) Doing() nemesis.Doing { return c.tail.doing(c.name) }
+
+// Pause stops every thread of the client's process group. Until it is resumed, it is sent no message.
+func (c *client) Pause(ctx context.Context) (string, error) {
+	c.out.Hold()
+	c.stops.Add(1)
+	proof, err := c.Process.Pause(ctx)
+	if err != nil {
+		c.out.Release()
+	}
+	return proof, err
+}
+
+// Resume lets the client go on. What it was told meanwhile is on its way to it by then.
+func (c *client) Resume(ctx context.Context) (string, error) {
+	c.out.Release()
+	return c.Process.Resume(ctx)
+}
 
 // Kill ends the client's process group with SIGKILL.
 func (c *client) Kill(ctx context.Context) error {
@@ -65,7 +82,7 @@ func (c *client) listen() {
 		m, err := c.ch.Receive()
 		if err != nil {
 			if !c.killed.Load() && !c.ending.Load() && c.failure() == nil { // it may have said why
-				c.fail(c.howEnded(err, heard))
+				c.trouble(err, heard)
 			}
 			return
 		}
@@ -87,6 +104,16 @@ func (c *client) listen() {
 			c.onFail()
 		}
 	}
+}
+
+// trouble notes why the worker is of no use any more.
+func (c *client) trouble(err error, heard bool) {
+	if errors.Is(err, control.ErrDeaf) {
+		c.fail(err)
+		c.onFail()
+		return
+	}
+	c.fail(c.howEnded(err, heard))
 }
 
 // howEnded says how a worker ended that nobody told to, what it said last, and whether it was heard of at all.
@@ -142,36 +169,28 @@ func (s *session) startClient(ctx context.Context) (*client, error) {
 	c := &client{
 		collected: make(chan control.Message, 1),
 		Process:   p, name: name, index: index, errPath: errPath, ch: ours, tail: s.tail, onHit: s.points.reached, onFail: s.giveUp,
-		ready: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
+		out: control.NewOutbox(ours, control.SendLimit), ready: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	go c.listen()
 	cfg, cfgErr := s.workerConfig(name, index)
-	var sendErr error
 	if cfgErr == nil {
-		sendErr = c.ch.Send(control.Message{Op: control.Configure, Config: &cfg}) // before anything else can be sent
+		cfgErr = c.out.Send(control.Message{Op: control.Configure, Config: &cfg}) // before anything else can be sent
 	}
-	s.mu.Lock()
-	s.clients = append(s.clients, c)
-	slices.SortFunc(s.clients, func(a, b *client) int { return cmp.Compare(a.index, b.index) })
-	s.mu.Unlock()
-	switch {
-	case cfgErr != nil:
+	s.enlist(c)
+	if cfgErr != nil {
 		return nil, cfgErr
-	case sendErr != nil: // it has ended: that tells more
-		return nil, errors.Join(s.awaitReady(ctx, c, errPath), sendErr)
 	}
 	for _, n := range s.cluster.Servers() { // one may have moved since its configuration was written
 		if s.r.links&nemesis.ToServers != 0 {
 			break // links know
 		}
-		if err := c.ch.Send(control.Message{Op: control.Move, Node: n.Name(), Addr: n.Addr()}); err != nil {
-			return nil, err
-		}
+		c.out.Send(control.Message{Op: control.Move, Node: n.Name(), Addr: n.Addr()}) //nolint:errcheck // awaitReady tells why it has ended
 	}
-	if err := s.awaitReady(ctx, c, errPath); err != nil {
+	if err := errors.Join(s.awaitReady(ctx, c, errPath), s.tail.follow(name, cfg.LogPath)); err != nil {
 		return nil, err
 	}
-	return c, s.tail.follow(name, cfg.LogPath)
+	s.retiring.Go(func() { s.retire(c) })
+	return c, nil
 }
 
 // startWorker starts the process with its end of the channel, which it takes over.
@@ -188,15 +207,19 @@ func (s *session) startWorker(name, errPath string, control *os.File) (*proc.Pro
 	defer stderr.Close() //nolint:errcheck // as above
 	cmd.ExtraFiles, cmd.Stderr = []*os.File{control}, stderr
 	if s.r.backend.Beside {
-		return s.starter.StartSprawling(name, cmd)
+		return s.workers.StartSprawling(name, cmd)
 	}
-	return s.starter.Start(name, cmd)
+	return s.workers.Start(name, cmd)
 }
 
-const readyLimit = 20 * time.Second
+// How long a client may take to be ready: longer where it starts beside many others.
+const (
+	readyLimit = 20 * time.Second
+	readyEach  = 200 * time.Millisecond
+)
 
 func (s *session) awaitReady(ctx context.Context, c *client, errPath string) error {
-	limit := readyLimit
+	limit := readyLimit + time.Duration(s.r.Clients)*readyEach
 	if s.r.backend.Beside { // a virtual machine, and the connections of its library
 		limit *= 3
 	}

@@ -1,8 +1,10 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/harness/internal/control"
@@ -15,9 +17,42 @@ func (s *session) living() []*client {
 	return slices.DeleteFunc(slices.Clone(s.clients), func(c *client) bool { return c.killed.Load() || c.Exited() })
 }
 
+// enlist adds a client, in the order of their numbers.
+func (s *session) enlist(c *client) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clients = append(s.clients, c)
+	slices.SortFunc(s.clients, func(a, b *client) int { return cmp.Compare(a.index, b.index) })
+}
+
+// retire waits for the end of a client, and forgets one that a fault has killed: nothing of it stays in memory.
+func (s *session) retire(c *client) {
+	<-c.Done()
+	if c.killed.Load() {
+		s.forget(c)
+	}
+}
+
+func (s *session) forget(c *client) {
+	c.out.Close() //nolint:errcheck // it has ended
+	<-c.ended
+	s.tail.leaveOff(c.name)
+	removeEmpty(c.errPath)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clients = slices.DeleteFunc(s.clients, func(o *client) bool { return o == c })
+}
+
+// removeEmpty removes a file that says nothing.
+func removeEmpty(path string) {
+	if st, err := os.Stat(path); err == nil && st.Size() == 0 {
+		os.Remove(path) //nolint:errcheck // an empty file does no harm
+	}
+}
+
 func (s *session) tellAll(m control.Message) {
 	for _, c := range s.living() {
-		if err := c.ch.Send(m); err != nil {
+		if err := c.out.Send(m); err != nil {
 			c.fail(fmt.Errorf("lockstorm cannot send the message %s to the client: %w", m.Op, err))
 		}
 	}

@@ -16,7 +16,7 @@ var _ nemesis.Collector = (*client)(nil)
 func (c *client) Collect(ctx context.Context, length time.Duration) (string, error) {
 	c.collecting.Lock()
 	defer c.collecting.Unlock()
-	if err := c.ch.Send(control.Message{Op: control.Collect, Length: length.Nanoseconds()}); err != nil {
+	if err := c.out.Send(control.Message{Op: control.Collect, Length: length.Nanoseconds()}); err != nil {
 		return "", err
 	}
 	select {

@@ -65,6 +65,16 @@ const (
 	tolerance  = 5 * time.Millisecond
 	slack      = 2 * time.Second // of the liveness bound
 
+	easyClients = 10 // for each processor: more of them tick and ask less often
+	bornClients = 20 // for each processor: more of them hold each other up
+
+	// After its time and its recovery test a run has 30 s to end: it is cut after the first, and what must be undone has the second.
+	cutLimit  = 15 * time.Second
+	undoLimit = 5 * time.Second
+	killLimit = 5 * time.Second
+
+	clientNice = 5 // by how much clients are nicer than the controller: many of them must not keep it from its work
+
 	lastSection = 10 * time.Millisecond // what a section without holding takes, generously
 )
 

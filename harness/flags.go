@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/lockstorm/lockstorm/internal/shell"
 )
 
 // Bind makes every field of the configuration that a user chooses a flag of the set. What
@@ -38,14 +40,20 @@ func (c *Config) BindSetting(f *pflag.FlagSet) {
 	f.DurationVar(&c.TTL, "ttl", c.TTL, "time to live of leases (default: the ttl that the topology sets, or else 1s)")
 }
 
-// ParseLine reads a configuration from the flags of `run`, as in
+// Flags are the flags of `run`, bound to the configuration.
+func (c *Config) Flags() *pflag.FlagSet {
+	f := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	f.Usage = func() {}
+	c.Bind(f)
+	return f
+}
+
+// ParseLine reads a configuration that is written in Go as the flags of `run`, as in
 // "--backend file-flock --nemesis client-pause --time 4s": words parted by blanks, without
 // quotes. What is not said has its default.
 func ParseLine(line string) (Config, error) {
 	c := Defaults()
-	f := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	f.Usage = func() {}
-	c.Bind(f)
+	f := c.Flags()
 	if err := f.Parse(strings.Fields(line)); err != nil {
 		return c, fmt.Errorf("%q: %w", line, err)
 	}
@@ -64,9 +72,9 @@ func (c *Config) Behind(f *pflag.FlagSet) error {
 	return nil
 }
 
-// Line is the flags that make this configuration of the defaults: the inverse of
-// [ParseLine]. The directory of the run is not among them.
-func (c Config) Line() string { return strings.Join(c.Args(), " ") }
+// Line is the flags that make this configuration of the defaults, as a shell reads them: for people, who repeat a run, and never
+// parsed. The directory of the run is not among them.
+func (c Config) Line() string { return shell.Join(c.Args()...) }
 
 // Args are the words of [Config.Line].
 func (c Config) Args() []string {

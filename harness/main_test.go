@@ -21,6 +21,7 @@ import (
 // The test binary starts itself again as workers and embedded servers.
 func TestMain(m *testing.M) {
 	WorkerMain(testCatalogue())
+	victimMain()
 	// Runs wait for most of their time.
 	if err := flag.Set("test.parallel", "4"); err != nil { // -parallel says otherwise
 		panic(err)

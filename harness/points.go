@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -27,7 +28,8 @@ func newLookout(all func() []*client) *lookout {
 	return &lookout{armed: map[int]*pointWait{}, all: all}
 }
 
-// await arms a point at the clients that may hit it and waits for the first.
+// await arms a point at the clients that may hit it and waits for the first. Where nobody comes, the error says who was
+// stopped meanwhile.
 func (p *lookout) await(ctx context.Context, a nemesis.Arm) (*nemesis.Hit, error) {
 	wait := &pointWait{Arm: a, hit: make(chan *nemesis.Hit, 1)}
 	p.mu.Lock()
@@ -35,11 +37,21 @@ func (p *lookout) await(ctx context.Context, a nemesis.Arm) (*nemesis.Hit, error
 	id := p.lastID
 	p.armed[id] = wait
 	p.mu.Unlock()
-	p.tell(a, p.all(), armMessage(id, a))
+	stopped := map[string]int64{} // how often each had been stopped when it was to be told; -1: it stood still
+	for _, c := range p.meant(a) {
+		if stopped[c.name] = c.stops.Load(); c.out.Held() {
+			stopped[c.name] = -1
+		}
+		c.out.Send(armMessage(id, a)) //nolint:errcheck // one that has died cannot be told, and need not be
+	}
 	if a.Armed != nil {
 		a.Armed()
 	}
-	defer func() { p.tell(a, p.all(), control.Message{Op: control.Disarm, ID: id}) }() // those that live when the wait ends
+	defer func() { // those that live when the wait ends
+		for _, c := range p.meant(a) {
+			c.out.Disarm(id)
+		}
+	}()
 	select {
 	case hit := <-wait.hit:
 		return hit, nil
@@ -53,21 +65,34 @@ func (p *lookout) await(ctx context.Context, a nemesis.Arm) (*nemesis.Hit, error
 		hit.Go()
 	default:
 	}
-	return nil, ctx.Err()
+	return nil, errors.Join(ctx.Err(), p.whoStopped(a, stopped))
+}
+
+// whoStopped is an error that names the clients that faults have stopped since an arm; nil: there is none.
+func (p *lookout) whoStopped(a nemesis.Arm, before map[string]int64) error {
+	var names []string
+	for _, c := range p.meant(a) {
+		if was, told := before[c.name]; told && was != c.stops.Load() {
+			names = append(names, c.name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return &nemesis.StoppedError{Clients: names, All: len(names) == len(before)}
 }
 
 func armMessage(id int, a nemesis.Arm) control.Message {
 	return control.Message{Op: control.Arm, ID: id, Point: a.Point, Nth: max(a.Nth, 1), GrantedBy: a.GrantedBy}
 }
 
-// tell sends a message to the clients that an arm is about. A client that has died
-// cannot be told, and need not be.
-func (p *lookout) tell(a nemesis.Arm, clients []*client, m control.Message) {
-	for _, c := range clients {
-		if len(a.Clients) == 0 || slices.Contains(a.Clients, c.name) {
-			c.ch.Send(m) //nolint:errcheck // see above
-		}
-	}
+// meant are the living clients that an arm is about.
+func (p *lookout) meant(a nemesis.Arm) []*client {
+	return slices.DeleteFunc(p.all(), func(c *client) bool { return !about(a, c) })
+}
+
+func about(a nemesis.Arm, c *client) bool {
+	return len(a.Clients) == 0 || slices.Contains(a.Clients, c.name)
 }
 
 // armNew arms what is being waited for at a client that was just started.
@@ -75,7 +100,9 @@ func (p *lookout) armNew(c *client) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id, w := range p.armed {
-		p.tell(w.Arm, []*client{c}, armMessage(id, w.Arm))
+		if about(w.Arm, c) {
+			c.out.Send(armMessage(id, w.Arm)) //nolint:errcheck // see await
+		}
 	}
 }
 
@@ -84,7 +111,7 @@ func (p *lookout) armNew(c *client) {
 func (p *lookout) reached(c *client, m control.Message) {
 	var once sync.Once
 	letGo := func() {
-		once.Do(func() { c.ch.Send(control.Message{Op: control.Go, ID: m.ID}) }) //nolint:errcheck // a dead client stands nowhere
+		once.Do(func() { c.out.Send(control.Message{Op: control.Go, ID: m.ID}) }) //nolint:errcheck // a dead client stands nowhere
 	}
 	// The hit is handed over under the lock: await, once it has disarmed, must find it.
 	p.mu.Lock()

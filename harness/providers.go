@@ -215,6 +215,9 @@ func (s *session) fetch(ctx context.Context, provider cluster.Provider) error {
 	return t.WriteFile(filepath.Join(s.dir, TrialFile))
 }
 
+// versionsLimit is for the answers of all servers that are asked for their versions before a run.
+const versionsLimit = 10 * time.Second
+
 // askVersions is what a provider that says itself what it starts would start now, as far as that is
 // here.
 func askVersions(p cluster.Provider, t cluster.Topology) (found map[string]string, err error) {
@@ -228,5 +231,7 @@ func askVersions(p cluster.Provider, t cluster.Topology) (found map[string]strin
 		}
 	}
 	defer func() { err = errors.Join(err, closeProvider(p)) }()
-	return v.Versions(context.Background(), t)
+	ctx, cancel := context.WithTimeout(context.Background(), versionsLimit)
+	defer cancel()
+	return v.Versions(ctx, t)
 }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"runtime"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -13,8 +14,8 @@ func (t *Trial) run(provider string, started time.Time) history.Run {
 	run := history.Run{
 		Schema: history.Schema, Backend: r.Backend, Topology: r.Topology, Provider: provider, Nodes: r.nodeNames(), Nemesis: r.Nemesis,
 		Workload: r.Workload, Model: r.backend.Model, Fencing: r.Fencing, Discipline: r.Discipline, Seed: r.Seed, Clients: r.Clients,
-		Locks: r.locks, TTL: r.TTL.Nanoseconds(), Duration: r.Time.Nanoseconds(), Tolerance: tolerance.Nanoseconds(),
-		StallLimit:    tolerance.Nanoseconds(), // from there on lateness counts
+		Locks: r.locks, TTL: r.TTL.Nanoseconds(), Duration: r.Time.Nanoseconds(), Tolerance: r.tolerance().Nanoseconds(),
+		StallLimit:    r.tolerance().Nanoseconds(), // from there on lateness counts
 		LivenessBound: r.livenessBound(t.Plan).Nanoseconds(),
 		Recovery:      r.topology.Recovery.Nanoseconds(),
 		Ends:          r.backend.Ends, Renews: r.backend.Renews, NoClock: r.backend.NoClock, Signals: r.backend.SignalKinds(), Tokens: r.backend.Tokens, Resource: len(r.registers) > 0, OwnFence: r.backend.Settles, Fair: r.backend.Fair,
@@ -45,6 +46,14 @@ func (t *Trial) run(provider string, started time.Time) history.Run {
 	}
 	return run
 }
+
+// crowd is by how much clients do less often what costs processor time, because there are so many of them: 1 is as usual.
+func (r *resolved) crowd() time.Duration {
+	return time.Duration(1 + (r.Clients-1)/(easyClients*runtime.GOMAXPROCS(0)))
+}
+
+// tolerance is how exactly times are known: a ticker of each client measures them.
+func (r *resolved) tolerance() time.Duration { return min(tolerance*r.crowd(), r.TTL/4) }
 
 // livenessBound is how long recovery may take: the longest lease, the stated recovery
 // of topology and backend, what the plan makes stores keep longer, the queue (every client may

@@ -58,11 +58,28 @@ func drive(ctx context.Context, t *Trial, dir string, p *Progress, out *Outcome)
 		return err
 	}
 	running, lost := s.watchOutages(ctx)
-	finished, out.Trouble = s.phases(running)
+	finished, out.Trouble = s.inTime(running)
 	out.Trouble = errors.Join(lost.stop(), out.Trouble)
 	finished = finished && out.Trouble == nil
 	out.Interrupted = ctx.Err() != nil
 	return nil
+}
+
+// errCut says that a run did not end by itself in time. It proves nothing of the lock beyond violations.
+var errCut = errors.New("lockstorm had to cut the run: the host was too busy to end it in time")
+
+// inTime is phases with an end: a run that is not over some seconds after its time and the limit of its recovery test is cut.
+func (s *session) inTime(ctx context.Context) (complete bool, err error) {
+	planned := s.r.Time + s.r.TTL/2 + time.Duration(s.run.LivenessBound)
+	s.cutAt = time.Now().Add(planned + cutLimit)
+	ctx, cancel := context.WithDeadlineCause(ctx, s.cutAt, errCut)
+	defer cancel()
+	complete, err = s.phases(ctx)
+	if errors.Is(context.Cause(ctx), errCut) {
+		err = errors.Join(fmt.Errorf("%w (the workload and the recovery test may take %v, and it lasted for %v)",
+			errCut, planned.Round(time.Second), (planned+cutLimit).Round(time.Second)), err)
+	}
+	return complete && err == nil, err
 }
 
 // phases runs the workload with its faults, the quiet period and the final sections.
@@ -84,6 +101,7 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 	wg.Go(func() { s.ticks(work, begun) })
 	runner := &nemesis.Runner{
 		Plan: s.plan, Faults: s.r.cat.Nemeses, World: world{s}, Rec: s.nemesisRec, Start: begun, Progress: s.progress.note,
+		Limit: s.cutAt.Add(undoLimit),
 	}
 	healErr := runner.Run(work)
 	<-work.Done()
@@ -148,6 +166,8 @@ func (s *session) endAll(ctx context.Context, clients []*client) {
 	s.stopAll()
 	ending, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), stopLimit+2*requestTimeout(s.r.TTL))
 	defer cancelEnd()
+	ending, cancelCut := context.WithDeadline(ending, s.cutAt.Add(undoLimit))
+	defer cancelCut()
 	for _, c := range clients {
 		if c.Wait(ending) != nil && ending.Err() != nil {
 			c.fail(errors.New("the client's process did not end, although lockstorm had told the client to end"))
@@ -173,8 +193,9 @@ func (s *session) awaitDone(bound context.Context, clients []*client) {
 			return
 		case <-said.C:
 			deadline, _ := bound.Deadline()
-			s.progress.note(fmt.Sprintf("recovery test: some clients (at most %[1]d) have not acquired every lock yet; lockstorm waits at most %[2]v longer for these clients",
-				len(clients)-i, time.Until(deadline).Round(time.Second)))
+			if left := time.Until(deadline).Round(time.Second); left > 0 {
+				s.progress.note(fmt.Sprintf("recovery test: at most %d clients have not acquired every lock yet (time left: %v)", len(clients)-i, left))
+			}
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -31,6 +30,7 @@ type session struct {
 	clock    history.Clock
 	run      history.Run
 	starter  *proc.Starter
+	workers  *proc.Starter // of the clients, which are nicer than we are
 	net      *link.Network
 	provider cluster.Provider
 	cluster  *cluster.Cluster
@@ -46,6 +46,9 @@ type session struct {
 	mu         sync.Mutex
 	clients    []*client
 	lastClient int64
+	retiring   sync.WaitGroup
+
+	cutAt time.Time // when the run is cut
 
 	hopeless context.Context // ends when a client cannot go on
 	giveUp   context.CancelFunc
@@ -53,7 +56,7 @@ type session struct {
 
 func newSession(t *Trial, dir string, p *Progress) *session {
 	s := &session{
-		r: t.r, trial: t, plan: t.Plan, dir: dir, progress: p, clock: history.NewClock(), starter: proc.NewStarter(), net: link.New(), tail: newTail(!t.r.backend.Model.Shares()),
+		r: t.r, trial: t, plan: t.Plan, dir: dir, progress: p, clock: history.NewClock(), starter: proc.NewStarter(), workers: proc.NewNicer(clientNice), net: link.New(), tail: newTail(!t.r.backend.Model.Shares()),
 	}
 	s.hopeless, s.giveUp = context.WithCancel(context.Background())
 	s.points = newLookout(s.living)
@@ -164,10 +167,10 @@ func (s *session) workerConfig(name string, index int64) (control.Config, error)
 		Head: s.run, Client: name, Index: index, Seed: s.r.Seed, RunID: s.runID(), ClockBase: s.clock.Base(), StallsAt: s.run.StallLimit,
 		LogPath: filepath.Join(s.dir, history.LogDir, name+".jsonl"), Dir: filepath.Join(s.dir, nodesDir),
 		Backend: control.Part{Name: s.r.backend.Name, Values: s.r.values}, TTL: s.run.TTL, Addrs: map[string]string{},
-		Retry: retryLimit(s.r.TTL).Nanoseconds(), Timeout: requestTimeout(s.r.TTL).Nanoseconds(),
+		Retry: (s.r.crowd() * retryLimit(s.r.TTL)).Nanoseconds(), Timeout: requestTimeout(s.r.TTL).Nanoseconds(),
 		Workload: control.Part{Name: s.r.workload.Name, Values: s.r.settings.Values}, Locks: s.r.locks, Clients: s.r.Clients,
 		Registers: s.r.registerNames(), Fencing: s.r.Fencing, NoTokens: !s.r.backend.Tokens,
-		Trusting: s.r.Discipline == history.Trusting, OnlyTold: !s.run.ByDeadline(),
+		Trusting: s.r.Discipline == history.Trusting, OnlyTold: !s.run.ByDeadline(), AsksMethod: s.r.Discipline == history.Told && s.run.ByDeadline(),
 	}
 	var err error
 	if s.r.store != nil {
@@ -202,15 +205,24 @@ func (s *session) deadServers() error {
 // down ends everything that was started. It is safe to call at any time, once.
 func (s *session) down(ctx context.Context) error {
 	s.giveUp()
-	var errs []error
 	s.mu.Lock()
 	clients := slices.Clone(s.clients)
 	s.mu.Unlock()
-	for _, c := range clients {
-		c.ending.Store(true)
-		errs = append(errs, c.Process.Kill(ctx), c.ch.Close())
-		<-c.ended
+	killing, cancel := context.WithTimeout(ctx, killLimit)
+	defer cancel()
+	ends := make([]error, len(clients))
+	var wg sync.WaitGroup
+	for i, c := range clients {
+		wg.Go(func() {
+			c.ending.Store(true)
+			ends[i] = errors.Join(c.Process.Kill(killing), c.out.Close())
+			<-c.ended
+			removeEmpty(c.errPath)
+		})
 	}
+	wg.Wait()
+	s.retiring.Wait()
+	errs := ends
 	if s.register != nil {
 		errs = append(errs, s.register.Close())
 	}
@@ -223,16 +235,7 @@ func (s *session) down(ctx context.Context) error {
 	for _, stop := range s.watches {
 		errs = append(errs, stop())
 	}
+	s.workers.Close()
 	s.starter.Close()
-	s.removeEmptyStderr(clients)
 	return errors.Join(errs...)
-}
-
-func (s *session) removeEmptyStderr(clients []*client) {
-	for _, c := range clients {
-		path := filepath.Join(s.dir, history.LogDir, c.name+".stderr")
-		if st, err := os.Stat(path); err == nil && st.Size() == 0 {
-			os.Remove(path) //nolint:errcheck // an empty file does no harm
-		}
-	}
 }

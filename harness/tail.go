@@ -16,10 +16,32 @@ import (
 type tail struct {
 	mu      sync.Mutex
 	files   map[string]*tailFile
-	granted map[string]map[string]int64 // lock -> client -> time of its last grant
+	granted map[string]*grants
 	seen    Seen
 	alone   bool                        // only one may hold a lock at a time
 	holding map[string]map[string]*stay // lock -> client -> its hold, until it is given back
+}
+
+// grants are the last grants of a lock to two clients: enough to know whether anybody but one was granted it.
+type grants [2]struct {
+	client string
+	at     int64
+}
+
+// add notes a grant.
+func (g *grants) add(client string, at int64) {
+	i := 0 // of the client, else of the older one
+	if g[0].client != client && (g[1].client == client || g[1].at < g[0].at) {
+		i = 1
+	}
+	if at > g[i].at {
+		g[i].client, g[i].at = client, at
+	}
+}
+
+// after reports whether somebody but not was granted the lock after the moment.
+func (g *grants) after(not string, moment int64) bool {
+	return g[0].client != not && g[0].at > moment || g[1].client != not && g[1].at > moment
 }
 
 // stay is a hold as its client's log tells it so far.
@@ -34,7 +56,7 @@ type tailFile struct {
 }
 
 func newTail(alone bool) *tail {
-	return &tail{files: map[string]*tailFile{}, granted: map[string]map[string]int64{}, alone: alone, holding: map[string]map[string]*stay{}}
+	return &tail{files: map[string]*tailFile{}, granted: map[string]*grants{}, alone: alone, holding: map[string]map[string]*stay{}}
 }
 
 // follow adds a client's log, which must exist.
@@ -55,6 +77,22 @@ func (t *tail) close() {
 	for name, f := range t.files {
 		f.Close() //nolint:errcheck // read only
 		delete(t.files, name)
+	}
+}
+
+// leaveOff reads the rest of the log of a client that was killed, and closes it: it holds nothing any more.
+func (t *tail) leaveOff(client string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.files[client]
+	if f == nil {
+		return
+	}
+	t.read(client, f)
+	f.Close() //nolint:errcheck // read only
+	delete(t.files, client)
+	for _, holds := range t.holding {
+		delete(holds, client)
 	}
 }
 
@@ -83,9 +121,9 @@ func (t *tail) event(client string, f *tailFile, e *history.Event) {
 		f.doing = map[history.Type]nemesis.Doing{history.Invoke: nemesis.Waits, history.OK: nemesis.Holds}[e.Type]
 		if e.Type == history.OK {
 			if t.granted[e.Lock] == nil {
-				t.granted[e.Lock] = map[string]int64{}
+				t.granted[e.Lock] = &grants{}
 			}
-			t.granted[e.Lock][client] = e.Time
+			t.granted[e.Lock].add(client, e.Time)
 			t.seen.Grants++
 			t.enter(client, e)
 		}
@@ -156,23 +194,24 @@ const tailEvery = time.Millisecond
 func (t *tail) waitGrant(ctx context.Context, lock, not string, after int64) error {
 	for {
 		t.poll()
-		t.mu.Lock()
-		for name, grants := range t.granted {
-			if name != lock && lock != "" {
-				continue
-			}
-			for client, at := range grants {
-				if client != not && at > after {
-					t.mu.Unlock()
-					return nil
-				}
-			}
+		if t.grantedAfter(lock, not, after) {
+			return nil
 		}
-		t.mu.Unlock()
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(tailEvery):
 		}
 	}
+}
+
+func (t *tail) grantedAfter(lock, not string, after int64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for name, g := range t.granted {
+		if (name == lock || lock == "") && g.after(not, after) {
+			return true
+		}
+	}
+	return false
 }

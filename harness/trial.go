@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"time"
 
@@ -172,6 +173,16 @@ func (t *Trial) Differs() (out []string) {
 		}
 	}
 	return out
+}
+
+// Crowd says that this host has too few processors for the clients of the trial; empty: it has enough.
+func (t *Trial) Crowd() string {
+	processors := runtime.GOMAXPROCS(0)
+	if most := bornClients * processors; t.Config.Clients > most {
+		return fmt.Sprintf("%d clients are too many for this host (processors: %d): they will hold each other up, and the run may be inconclusive. Use at most %d clients",
+			t.Config.Clients, processors, most)
+	}
+	return ""
 }
 
 // WriteFile saves the trial as JSON.

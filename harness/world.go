@@ -122,7 +122,7 @@ func (w world) Replace(ctx context.Context, killed nemesis.Client) (string, erro
 		return "", err
 	}
 	w.s.points.armNew(c)
-	return c.name, c.ch.Send(control.Message{Op: control.Start})
+	return c.name, c.out.Send(control.Message{Op: control.Start})
 }
 
 // Killing records a kill before its signal.

@@ -156,6 +156,11 @@ func (b *builder) addNotice(e *Event) {
 		if l := b.named(e); l != nil {
 			l.Losses = append(l.Losses, e)
 		}
+	case FAsked:
+		var a Asked
+		if g := b.rec.ByID[e.Grant]; g != nil && e.Value.Into(&a) == nil && a.Held {
+			g.Assured = Some(e.Time)
+		}
 	case FLease:
 		b.addLease(e)
 	case FKill:
@@ -204,7 +209,9 @@ func (b *builder) addFault(e *Event) {
 		in = &Injection{Fault: f, Invoke: e}
 		b.faults[f.ID] = in
 		b.rec.Faults = append(b.rec.Faults, in)
-	case e.F == FFault && e.Type != Invoke:
+	case e.F == FFault && (e.Type == Invoke || in.Effect != nil || in.Fault.Fault != f.Fault):
+		b.rec.Repeated = append(b.rec.Repeated, e)
+	case e.F == FFault:
 		in.Fault, in.Effect = f, e
 	case e.F == FHeal && e.Type == OK:
 		in.HealEnd, in.unhealed = e, false

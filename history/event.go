@@ -29,6 +29,7 @@ const (
 	FWrite      = "write"       // writes a register under a grant
 	FWork       = "work"        // anything else done under a grant
 	FLost       = "lost"        // notice: the client learned that it lost a lease
+	FAsked      = "asked"       // notice: after the deadline, the library was asked whether the lock is held: an [Asked]
 	FLease      = "lease"       // notice: the client created a lease, or joined it: LeaseCreated (no value) or LeaseJoined
 	FPoint      = "point"       // a client stands at (invoke) or leaves (ok) a point
 	FStall      = "stall"       // a ticker came late: a [Stall]

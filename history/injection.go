@@ -42,6 +42,28 @@ func (f *Injection) Hurts(client string) bool {
 	return (len(f.Clients) == 0 && f.Family != FamilyClient) || slices.Contains(f.Clients, client)
 }
 
+// OfServersOf reports whether the fault names a server that a grant was given by. Where the fault names none, or nobody says who gave
+// the grant, it may be any.
+func (f *Injection) OfServersOf(g *Grant) bool {
+	if len(f.Nodes) == 0 || !g.Granted() || len(g.Acquire.Return.Nodes) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(f.Nodes, func(n string) bool { return slices.Contains(g.Acquire.Return.Nodes, n) })
+}
+
+// Disconnects reports whether the fault can end the connection that holds a grant: it is at work on a link between the client and
+// the store, on a server that gave the grant, or ends the connection itself. What holds back the client's requests to its data,
+// moves a clock or changes what a server keeps does not.
+func (f *Injection) Disconnects(g *Grant) bool {
+	switch f.Family {
+	case FamilyClient, FamilyClock:
+		return false
+	case FamilyStore:
+		return slices.Contains(f.Clients, g.Client)
+	}
+	return !f.Delays && f.Hurts(g.Client) && f.OfServersOf(g)
+}
+
 // Late reports whether the fault makes a client late: it holds the client itself up, or
 // what it asks of the resource.
 func (f *Injection) Late(client string) bool {

@@ -68,6 +68,7 @@ type Grant struct {
 	Releases []*Call
 	Uses     []*Call  // reads, writes and work, in order
 	Losses   []*Event // notices that its lease was lost while it waited or held
+	Assured  Opt      // when the library last answered that the lock is held, asked after the deadline
 }
 
 // Granted reports whether the client was told that it has the lock.
@@ -120,6 +121,7 @@ type Record struct {
 	Leases     []*Lease            // in order of their first event
 	Unpaired   []*Event            // returns without an invocation
 	Mixed      []*Event            // events whose lock or client is not that of their grant, or that acquire it again
+	Repeated   []*Event            // faults under an id that another one has
 	Twice      []*Event            // invocations inside an open call of the same process
 
 	nextOnce sync.Once

@@ -32,6 +32,11 @@ type Wire struct {
 	Answers  int64 `json:"answers"`
 }
 
+// Asked is the value of f:asked: what the library answered. No answer is a no.
+type Asked struct {
+	Held bool `json:"held"`
+}
+
 // AskedSignal is the kind of signal that is a method which a user asks (Run.Signals): it tells
 // by the deadlines on record. All other kinds come by themselves, as f:lost.
 const AskedSignal = "method"

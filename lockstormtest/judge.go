@@ -119,8 +119,8 @@ func inTime(t testing.TB) (context.Context, context.CancelFunc) {
 	return context.WithCancel(t.Context())
 }
 
-// excuse says why a run that is not as expected proves nothing; empty: it does. A certain defect
-// that nobody expected is none of the host's doing.
+// excuse says why a run that is not as expected proves nothing; empty: it does. A violation is one wherever it shows, but for
+// one of liveness on a host that was busy; a certain defect that nobody expected is none of the host's doing.
 func (j *judge) excuse(out *harness.Outcome) string {
 	if j.defect(out.Results) {
 		return ""
@@ -130,13 +130,24 @@ func (j *judge) excuse(out *harness.Outcome) string {
 	switch {
 	case out.Trouble != nil:
 		return fmt.Sprintf("the run did not finish: %v", out.Trouble)
-	case stalled > time.Duration(out.Results.TTL)/4:
-		return fmt.Sprintf("the host stalled a process of the run for %v", stalled.Round(time.Millisecond))
+	case suite.Hindered(out.Results) && !j.violated(out.Results):
+		return fmt.Sprintf("the host disturbed the run (longest stall of a process: %v; tasks waited for the host for %v)",
+			stalled.Round(time.Millisecond), time.Duration(out.Results.Stats["host_busy_ns"]).Round(time.Millisecond))
 	case sound.Verdict != checker.Pass:
 		return "the record of the run is not reliable: " + sound.Reason
 	default:
 		return ""
 	}
+}
+
+// violated reports whether a required check other than liveness failed: the judge has set aside what the host explains.
+func (j *judge) violated(r *checker.Results) bool {
+	for name, c := range r.Checks {
+		if c.Required && c.Verdict == checker.Fail && name != checker.Liveness {
+			return true
+		}
+	}
+	return false
 }
 
 // defect reports whether both leases were running where something went wrong, for certain, and no

@@ -50,7 +50,7 @@ func guarded(fault string, do func() error) (err error) {
 // inject records, hurts, and records the proof or the failure.
 func (r *Runner) inject(ctx context.Context, spec Spec, t Target, f history.Fault) (*active, bool) {
 	r.note(history.Event{Type: history.Invoke, F: history.FFault, Value: history.ValueOf(f)})
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), injectLimit)
+	limited, cancel := r.within(context.WithoutCancel(ctx), injectLimit)
 	defer cancel()
 	var effect Effect
 	err := guarded(spec.Name, func() (err error) {
@@ -96,7 +96,7 @@ func (r *Runner) heal(ctx context.Context, a *active) {
 		e, f := a.event, a.fault
 		e.Type = history.Invoke
 		r.note(e)
-		limited, cancel := context.WithTimeout(ctx, healLimit)
+		limited, cancel := r.within(ctx, healLimit)
 		defer cancel()
 		var proof string
 		err := guarded(f.Fault, func() (err error) {

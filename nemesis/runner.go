@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,6 +25,8 @@ type Runner struct {
 	World  World
 	Rec    *history.Recorder
 	Start  int64 // when the workload began, on the run's clock
+	// Limit, when set, is when the last injection or heal is given up.
+	Limit time.Time
 	// Progress, when set, is told of each injection and heal.
 	Progress func(text string)
 
@@ -116,15 +119,26 @@ func (r *Runner) step(ctx context.Context, index int, spec Spec, st Step) {
 
 // meet waits for the point of a step; where the step wants another fault beside it, only for as long as that one is active.
 func (r *Runner) meet(ctx context.Context, f history.Fault, st Step) (*Hit, bool) {
-	if st.While == 0 {
-		return r.arm(ctx, f, st)
+	began := r.Rec.Clock().Now() - r.Start
+	switch {
+	case (st.Tied || st.While != 0) && began >= st.Until:
+		r.miss(f, fmt.Errorf("lockstorm came too late for this fault: its time limit was %.3f s after the workload began, but it was %.3f s then, because %s",
+			float64(st.Until)/1e9, float64(began)/1e9, whyLate))
+		return nil, false
+	case st.While == 0:
+		return r.arm(ctx, f, st, began)
 	}
-	within, cancel := context.WithTimeout(ctx, max(time.Duration(r.Start+st.Until-r.Rec.Clock().Now()), 0))
+	within, cancel := context.WithTimeout(ctx, time.Duration(st.Until-began))
 	defer cancel()
+	var stopped *StoppedError // of the last try
 	for {
 		gone, err := r.beside(within, st.While)
 		if err != nil {
-			r.miss(f, fmt.Errorf("this fault needs an active fault number %d, and during that fault a client must reach %s as often as required (parameter nth=%d). This did not happen before the time limit", st.While, st.where(), max(st.Nth, 1)))
+			why := fmt.Errorf("this fault needs an active fault number %d, and during that fault a client must reach %s as often as required (parameter nth=%d). This did not happen before the time limit", st.While, st.where(), max(st.Nth, 1))
+			if stopped != nil {
+				why = fmt.Errorf("%w; %w", why, stopped)
+			}
+			r.miss(f, why)
 			return nil, false
 		}
 		if !st.Tied {
@@ -137,6 +151,7 @@ func (r *Runner) meet(ctx context.Context, f history.Fault, st Step) (*Hit, bool
 		if err == nil { // it came when the other fault was over
 			hit.Go()
 		}
+		errors.As(err, &stopped)
 	}
 }
 
@@ -185,19 +200,47 @@ func (r *Runner) last(ctx context.Context, st Step, t Target) bool {
 
 // arm waits for the point of a tied step. A point that nobody reaches is on record: the
 // fault hit nobody.
-func (r *Runner) arm(ctx context.Context, f history.Fault, st Step) (*Hit, bool) {
+func (r *Runner) arm(ctx context.Context, f history.Fault, st Step, began int64) (*Hit, bool) {
 	if !st.Tied {
 		return nil, true
 	}
-	within := time.Duration(r.Start + st.Until - r.Rec.Clock().Now())
-	armed, cancel := context.WithTimeout(ctx, max(within, 0))
+	armed, cancel := context.WithTimeout(ctx, time.Duration(st.Until-began))
 	defer cancel()
 	hit, err := r.World.Arm(armed, armOf(st))
 	if err != nil {
-		r.miss(f, fmt.Errorf("before the time limit of this fault, no client reached %s as often as required (parameter nth=%d)", st.where(), st.Nth))
+		r.miss(f, st.missed(err, began))
 		return nil, false
 	}
 	return hit, true
+}
+
+const whyLate = "the fault before it in this --nemesis ended late, or the host was busy"
+
+// missed says why a tied step that began to wait at a moment of the workload struck nobody.
+func (st Step) missed(err error, began int64) error {
+	var stopped *StoppedError
+	if errors.As(err, &stopped) && stopped.All {
+		return fmt.Errorf("no client could reach %s before the time limit of this fault: %w", st.where(), stopped)
+	}
+	why := fmt.Errorf("before the time limit of this fault, no client reached %s as often as required (parameter nth=%d)", st.where(), st.Nth)
+	if stopped != nil {
+		why = fmt.Errorf("%w; %w", why, stopped)
+	}
+	if late := began - st.At; late > (st.Until-st.At)/2 {
+		why = fmt.Errorf("%w; lockstorm began to wait %.3f s late, because %s", why, float64(late)/1e9, whyLate)
+	}
+	return why
+}
+
+// StoppedError says that faults stopped clients which were to reach a point.
+type StoppedError struct {
+	Clients []string
+	All     bool // nobody else was to reach it
+}
+
+// Error names the clients.
+func (e *StoppedError) Error() string {
+	return "a fault had stopped " + strings.Join(e.Clients, ", ")
 }
 
 func armOf(st Step) Arm {
@@ -299,6 +342,15 @@ func (r *Runner) say(text string) {
 	if r.Progress != nil {
 		r.Progress(fmt.Sprintf("%6.2f s  %s", float64(r.Rec.Clock().Now())/1e9, text))
 	}
+}
+
+// within is ctx for so long at most, and until the limit.
+func (r *Runner) within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	end := time.Now().Add(d)
+	if !r.Limit.IsZero() && r.Limit.Before(end) {
+		end = r.Limit
+	}
+	return context.WithDeadline(ctx, end)
 }
 
 // healAll heals what is active, the last injected first.

@@ -2,6 +2,10 @@ package nemesis
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -91,5 +95,99 @@ func TestAClientIsNotKeptBeyondItsLease(t *testing.T) {
 	runOne(t, s, Step{Nodes: "1", Stay: time.Hour.Nanoseconds()}, w)
 	if left > w.TTL()/2 {
 		t.Errorf("it was let go %v before the end of its lease", left)
+	}
+}
+
+// nobody is a world in which no client reaches a point.
+type nobody struct {
+	World
+	why error
+}
+
+func (w nobody) Arm(ctx context.Context, _ Arm) (*Hit, error) {
+	<-ctx.Done()
+	return nil, errors.Join(ctx.Err(), w.why)
+}
+
+// What a step could not do is told truly: that no client came is said only of clients that could, at a time that was left.
+func TestWhyAStepStruckNobody(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	for name, c := range map[string]struct {
+		begun   int64 // so long ago
+		stopped *StoppedError
+		want    []string
+		not     string
+	}{
+		"nobody came":      {0, nil, []string{"no client reached the point acquired as often"}, "late"},
+		"all were stopped": {0, &StoppedError{[]string{"c1"}, true}, []string{"no client could reach", "a fault had stopped c1"}, "as often"},
+		"one was stopped":  {0, &StoppedError{[]string{"c1"}, false}, []string{"no client reached", "a fault had stopped c1"}, "late"},
+		"too late":         {60, nil, []string{"lockstorm came too late", "0.050 s"}, "no client"},
+		"little time left": {40, nil, []string{"no client reached", "lockstorm began to wait"}, "stopped"},
+		"beside, too late": {60, nil, []string{"lockstorm came too late"}, "needs"},
+	} {
+		path := filepath.Join(t.TempDir(), "nemesis.jsonl")
+		clock := history.NewClock()
+		rec, err := history.Open(path, history.PartyNemesis, clock, history.Run{Schema: history.Schema, StallLimit: time.Hour.Nanoseconds()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := nobody{}
+		if c.stopped != nil {
+			w.why = c.stopped
+		}
+		st := Step{Tied: true, Point: "acquired", Nth: 1, Until: 50 * ms}
+		if strings.HasPrefix(name, "beside") {
+			st.While = 1
+		}
+		spec := Spec{
+			Name: "some", Doc: "a fault that nobody meets", Proven: "At last.", End: "Never.", Family: history.FamilyServer, Whom: Nodes,
+			Fault: slowFault{},
+		}
+		r := &Runner{
+			Plan: &Plan{Requests: []Request{{Fault: "some", Steps: []Step{st}}}}, Faults: catalog.New("nemesis", spec),
+			World: w, Rec: rec, Start: clock.Now() - c.begun*ms,
+		}
+		if err := errors.Join(r.Run(t.Context()), rec.Close()); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text, _ := strings.Cut(string(b), "\n")
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: %q is not in %s", name, want, text)
+			}
+		}
+		if strings.Contains(text, c.not) {
+			t.Errorf("%s: %q is in %s", name, c.not, text)
+		}
+	}
+}
+
+// stuck is a fault that cannot be undone.
+type stuck struct{}
+
+func (stuck) Available(Setting) error { return nil }
+
+func (stuck) Inject(context.Context, World, Target) (Effect, error) {
+	return Effect{Proof: "it is stuck", Heal: func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }}, nil
+}
+
+// A fault that cannot be undone keeps a run no longer than its limit, and the run says so.
+func TestAHealEndsAtTheLimit(t *testing.T) {
+	clock := history.NewClock()
+	w := &oneHit{clock: clock, hit: &Hit{Client: someClient{name: "c1"}, Go: func() {}}}
+	spec := Spec{Name: "stuck", Doc: "a fault that stays", Proven: "At once.", End: "Never.", Family: history.FamilyServer, Whom: Nodes, Fault: stuck{}}
+	r := &Runner{
+		Plan:   &Plan{Requests: []Request{{Fault: "stuck", Steps: []Step{{Nodes: "1", For: time.Millisecond.Nanoseconds()}}}}},
+		Faults: catalog.New("nemesis", spec), World: w, Rec: history.Discard(history.PartyNemesis, clock), Start: clock.Now(),
+		Limit: time.Now().Add(100 * time.Millisecond),
+	}
+	begun := time.Now()
+	err := r.Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "could not undo the fault stuck") || time.Since(begun) > healLimit/2 {
+		t.Errorf("after %v: %v", time.Since(begun), err)
 	}
 }

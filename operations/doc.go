@@ -31,13 +31,17 @@ type Event struct {
 	TimeSet bool
 	index   int64
 	indexed bool
+	client  string // that the value names, where named; else the field debug, as Jepsen's Hazelcast suite writes it
+	named   bool
 }
 
 // Call is an operation of which nobody says that it failed.
 type Call struct {
 	F, Process, Key string
-	In, Out         any // the value of its invocation, and of its end
-	From, To        int // places in the order of all events; To is Open where the outcome is unknown
+	Owner           string // the client that asks: see Anyone
+	Anyone          bool   // no event says which client asks, although events of other processes do
+	In, Out         any    // the value of its invocation, and of its end
+	From, To        int    // places in the order of all events; To is Open where the outcome is unknown
 	Invoke, Return  *Event
 }
 
@@ -47,7 +51,7 @@ func (c *Call) Unknown() bool { return c.To == Open }
 // History is what a file holds.
 type History struct {
 	Format  string // EDN or JSON
-	Events  int    // of processes
+	Events  int    // of processes; 0 where there are only those of a nemesis
 	Skipped int    // events of a nemesis
 	Failed  int    // operations that did not happen
 	Calls   []*Call

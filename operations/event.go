@@ -69,7 +69,17 @@ func eventOf(p part, isJSON, keyed bool) (*Event, error) {
 	if err := e.keyOf(m["key"], keyed); err != nil {
 		return nil, err
 	}
+	e.client, e.named = clientOf(e.Value)
+	if !e.named {
+		e.client, e.named = clientOf(m["debug"])
+	}
 	return e, nil
+}
+
+func clientOf(v any) (string, bool) {
+	m, _ := v.(map[string]any)
+	name := m["client"]
+	return Canonical(name), name != nil
 }
 
 // processOf is the name of a process: a number or a text.

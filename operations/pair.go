@@ -40,7 +40,7 @@ func Read(r io.Reader, o Options) (*History, error) {
 	if s.json {
 		h.Format = "JSON"
 	}
-	if len(events) == 0 {
+	if len(events) == 0 && h.Skipped == 0 {
 		return nil, errors.New("the file contains no operation")
 	}
 	h.Events = len(events)
@@ -126,14 +126,42 @@ func (h *History) pair(events []*Event) error {
 		}
 		delete(open, e.Process)
 		c.Return = e
+		c.Out = e.Value
 		switch e.Type {
 		case OK:
-			c.To, c.Out = place, e.Value
+			c.To = place
 		case Fail:
 			failed[c] = true
 		}
 	}
 	h.Failed = len(failed)
 	h.Calls = slices.DeleteFunc(h.Calls, func(c *Call) bool { return failed[c] })
+	own(events, h.Calls)
 	return nil
+}
+
+// own says who asks: the client that an event of the operation names, else the one client that all events of its process
+// name. Where no event names a client, a process is its own.
+func own(events []*Event, calls []*Call) {
+	names := map[string][]string{} // by process
+	for _, e := range events {
+		if e.named && !slices.Contains(names[e.Process], e.client) {
+			names[e.Process] = append(names[e.Process], e.client)
+		}
+	}
+	for _, c := range calls {
+		of := names[c.Process]
+		switch {
+		case c.Invoke.named:
+			c.Owner = c.Invoke.client
+		case c.Return != nil && c.Return.named:
+			c.Owner = c.Return.client
+		case len(of) == 1:
+			c.Owner = of[0]
+		case len(names) == 0:
+			c.Owner = c.Process
+		default:
+			c.Anyone = true
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -85,7 +86,7 @@ func whenCell(rec *history.Record, h *happening) cell {
 
 // stages name the steps that make a mechanism.
 var stages = map[StepKind]string{
-	StepLeaseOver: "lease expired", StepTold: "holder told of the loss", StepRefused: "stale request refused", StepLost: "update lost", StepRole: "new leader",
+	StepLeaseOver: "lease expired", StepTold: "holder told of the loss", StepRefused: "stale request refused", StepLost: "update lost", StepOverwritten: "update overwritten", StepRole: "new leader",
 }
 
 // toldLate is how long after the end of its lease the first holder was told of the loss.
@@ -108,7 +109,7 @@ var neverOn = regexp.MustCompile(`(?:its|the) key (\S+) was never on (\S+);`)
 // whyCell is the mechanism in order, from the fault to the damage.
 func whyCell(h *happening) cell {
 	f := h.first()
-	c := cell{Name: "Why", More: capital(briefly(f.Cause))}
+	c := cell{Name: "Why", More: capital(briefly(f.Why()))}
 	m := mechanism{h: h, f: f}
 	struck := !slices.ContainsFunc(h.steps, func(s Step) bool { return s.Kind == StepFault })
 	for _, s := range h.steps {
@@ -125,7 +126,7 @@ func whyCell(h *happening) cell {
 	}
 	c.Text = strings.Join(m.parts, " → ")
 	if len(m.parts) < 2 {
-		c.Text, c.More = cmp.Or(capital(f.Cause), "no fault in the record explains this"), ""
+		c.Text, c.More = cmp.Or(capital(f.Why()), "no fault in the record explains this"), ""
 	}
 	return c
 }
@@ -181,7 +182,7 @@ func (m *mechanism) step(s Step) {
 		} else if m.f.Reason != checker.ReasonBothValid { // there it ends what was wrong already
 			m.add(stages[s.Kind])
 		}
-	case StepLeaseOver, StepRefused, StepLost, StepRole:
+	case StepLeaseOver, StepRefused, StepLost, StepOverwritten, StepRole:
 		m.add(stages[s.Kind])
 	}
 }
@@ -194,39 +195,45 @@ func briefly(cause string) string {
 	return strings.TrimSuffix(cause, " on")
 }
 
+// registers are those whose losses are told.
+var registers = []string{facts.RegPlain, facts.RegFenced, regLedger}
+
 func costCell(r *checker.Results, h *happening) cell {
 	c := cell{Name: "Cost"}
-	lost, whole := lossOf(r, h.first()), r.Stats["updates_lost_plain"]+r.Stats["updates_lost_fenced"]
-	switch _, counted := r.Stats["updates_lost_plain"]; {
-	case lost > 0:
-		c.Text = checker.Count(lost, "acknowledged update") + " lost"
-	case counted && r.Stats["updates_acked"] == 0:
+	loss, whole := lossOf(r, h.first()), lossesIn(r, registers...)
+	acked := r.Stats["updates_acked"] + r.Stats["ledger_updates"]
+	switch {
+	case loss.Lost > 0:
+		c.Text = checker.Count(loss.Lost, "acknowledged update") + " lost"
+	case loss.Overwritten > 0:
+		c.Text = lossSentence(loss)
+	case whole.counted && acked == 0:
 		c.Text = "no update was lost, because no update was acknowledged"
-	case counted || r.Stats["updates_acked"] > 0:
+	case whole.counted || acked > 0:
 		c.Text = "this finding did not cause the loss of an update"
 	default:
 		c.Text = "not measured: the clients wrote no data"
 	}
-	c.More = fmt.Sprintf("in the whole run: %s lost; two holders at once: %s", checker.Count(whole, "update"), checker.Count(r.Stats["violations"], "time"))
+	c.More = fmt.Sprintf("in the whole run: %s lost%s; two holders at once: %s", whole.of("update"), whole.others(" (", ")"), checker.Count(r.Stats["violations"], "time"))
 	return c
 }
 
 // fenceCell has three answers: prevented, did not help, not measured.
 func fenceCell(r *checker.Results, about Context) cell {
 	c := cell{Name: "Would a fence have helped?"}
-	plain, without := r.Stats["updates_lost_plain"]
-	fenced, with := r.Stats["updates_lost_fenced"]
+	plain, fenced := lossesIn(r, facts.RegPlain), lossesIn(r, facts.RegFenced)
 	refused := r.Stats["fence_refused"]
+	c.More = fmt.Sprintf("%s lost with the fence; the fence refused %s", fenced.of("update"), checker.Count(refused, "request"))
 	switch {
-	case with && without && plain > 0 && fenced == 0:
+	case fenced.counted && plain.lost > 0 && fenced.most == 0:
 		c.Text = "yes, the fence prevented the loss"
-		c.More = fmt.Sprintf("%s lost without the fence, 0 with the fence; the fence refused %s", checker.Count(plain, "update"), checker.Count(refused, "request"))
-	case with && fenced > 0:
+		c.More = fmt.Sprintf("%s lost without the fence, 0 with the fence; the fence refused %s", plain.of("update"), checker.Count(refused, "request"))
+	case fenced.lost > 0:
 		c.Text = "no, the fence did not help"
-		c.More = fmt.Sprintf("%s lost with the fence; the fence refused %s", checker.Count(fenced, "update"), checker.Count(refused, "request"))
-	case with:
+	case fenced.most > 0:
+		c.Text = "unknown, because some updates may be lost"
+	case fenced.counted:
 		c.Text = "no update was lost"
-		c.More = fmt.Sprintf("%s lost with the fence; the fence refused %s", checker.Count(fenced, "update"), checker.Count(refused, "request"))
 	case noTokens(r.Checks[checker.DataFenced]) || noTokens(r.Checks[checker.FencingTokens]):
 		c.Text = "not measured"
 		c.More = subject(r) + " issues no fencing tokens"

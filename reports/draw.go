@@ -113,7 +113,11 @@ func (p *painter) drawLost(r *checker.Results) {
 			}
 			if g := p.rec.ByID[f.Grants[0]]; g != nil {
 				if y, ok := p.lanes[g.Client]; ok {
-					p.mark(kindCross, "lost", f.To, y, func() string { return f.Message }, "update lost")
+					what := "update lost"
+					if f.Lost == 0 {
+						what = "update overwritten"
+					}
+					p.mark(kindCross, "lost", f.To, y, func() string { return f.Message }, what)
 				}
 			}
 		}

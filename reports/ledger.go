@@ -97,7 +97,11 @@ func lossNotes(rec *history.Record) map[int64]string {
 			}
 			out[s.Event.Index] = "overwrites " + checker.Count(len(s.Others), "acknowledged update") + " that the client had never seen"
 			for _, o := range s.Others {
-				out[o.Index] = fmt.Sprintf("lost: overwritten by %s at %s", s.Event.Client, moment(s.Event.Time))
+				what := "lost: overwritten by %s at %s"
+				if !slices.Contains(s.Gone, o) {
+					what = "overwritten unseen by %s at %s, and brought back by a later write"
+				}
+				out[o.Index] = fmt.Sprintf(what, s.Event.Client, moment(s.Event.Time))
 			}
 		}
 	}

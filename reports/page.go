@@ -12,6 +12,7 @@ import (
 	"html/template"
 	"io"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/shell"
 	"github.com/lockstorm/lockstorm/proof"
 )
 
@@ -211,7 +213,7 @@ func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, 
 	d.Stats, d.Faults, d.Notes = statRows(r), faultsTable(faultRows(r, rec)), notesOf(r)
 	d.Registers = registersOf(rec)
 	if about.Replayable {
-		program, _, _ := strings.Cut(d.Command, " ")
+		program, _ := programOf(d.Command)
 		d.Replay = cmp.Or(program, "lockstorm") + " replay . --out again"
 	}
 	if len(told) > 0 {
@@ -243,7 +245,7 @@ func (d *pageData) tell(rec *history.Record, told []*happening, ev *evidence) {
 	}
 	record, registers := proof.New(rec), newLedger(rec)
 	for i, h := range told {
-		one := toldIncident{tale: ev.tale(fmt.Sprintf("s%d", i), h.steps), Head: headOf(h.first().Class) + h.first().Message + ".", Cause: "Cause: " + h.first().Cause + ".", Proof: proofOf(record, h)}
+		one := toldIncident{tale: ev.tale(fmt.Sprintf("s%d", i), h.steps), Head: headOf(h.first().Class) + h.first().Message + ".", Cause: "Cause: " + h.first().Why() + ".", Proof: proofOf(record, h)}
 		one.Ledger, one.MoreLedger = registers.of(h)
 		d.Told = append(d.Told, one)
 	}
@@ -283,9 +285,17 @@ func policy(style, script []byte) string {
 
 // withoutPath is a command whose program is named without the folder where somebody keeps it.
 func withoutPath(command string) string {
-	program, rest, _ := strings.Cut(command, " ")
-	if filepath.IsAbs(program) {
-		program = filepath.Base(program)
+	program, rest := programOf(command)
+	if i := strings.LastIndex(program, "/"); filepath.IsAbs(strings.TrimPrefix(program, "'")) {
+		program = shell.Quote(strings.TrimSuffix(program[i+1:], "'"))
 	}
-	return strings.TrimSpace(program + " " + rest)
+	return program + rest
+}
+
+var firstWord = regexp.MustCompile(`^('[^']*'|\\.|[^ '\\])*`)
+
+// programOf parts the first word of a command, as shell.Quote writes it, from the rest.
+func programOf(command string) (program, rest string) {
+	program = firstWord.FindString(command)
+	return program, command[len(program):]
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -46,7 +47,7 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 		costCell(r, first),
 		fenceCell(r, about),
 	}
-	if slices.Contains([]string{checker.Liveness, checker.Deadlock, checker.Bounded, checker.Fairness}, first.found[0].Check) && lossOf(r, f) == 0 {
+	if slices.Contains([]string{checker.Liveness, checker.Deadlock, checker.Bounded, checker.Fairness}, first.found[0].Check) && lossOf(r, f) == (facts.Loss{}) {
 		s.Cells[5].Text, s.Cells[5].More = "no, a fence does not help", "a fence protects data, but cannot free a lock"
 	}
 	if r.Verdict == checker.Unknown {
@@ -91,11 +92,11 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 	when := cell{"When", "a run of " + seconds(r.Duration), fmt.Sprintf("seed %d", r.Seed)}
 	why := cell{"Faults", checker.Count(effective, "fault") + " took effect", strings.Join(faultNames(rec), ", ")}
 	cost := cell{"Cost", "no acknowledged update was lost", checker.Count(r.Stats["updates_acked"], "update") + " acknowledged"}
-	switch n, counted := r.Stats["updates_lost_plain"]; {
-	case !counted && r.Stats["updates_acked"] == 0:
+	switch plain := lossesIn(r, facts.RegPlain); {
+	case !plain.counted && r.Stats["updates_acked"] == 0:
 		cost = cell{"Cost", "not measured", "the clients wrote no data"}
-	case n > 0:
-		cost = cell{"Cost", checker.Count(n, "acknowledged update") + " lost without a fence", ""}
+	case plain.most > 0 || plain.back > 0:
+		cost = cell{"Cost", plain.of("acknowledged update") + " lost without a fence", plain.others("", "")}
 	}
 	promise := cell{"Promises kept", fmt.Sprintf("%d of %d required checks passed", passed(r), required(r)), ""}
 	if r.Verdict == checker.Unknown {
@@ -159,6 +160,8 @@ func whatNow(r *checker.Results) string {
 	const more = " docs/inconclusive.md in lockstorm's repository lists other remedies."
 	_, c := unanswered(r)
 	switch remedy, known := remedies[c.Code]; {
+	case r.Clients == 1 && c.Code != checker.CodePanicked:
+		return "Repeat the run with two or more --clients: nobody competes with a single client." + more
 	case known:
 		return remedy + more
 	case c.Code != "": // of a check that does not apply and was required by name, or of a check of another program

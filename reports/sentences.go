@@ -53,7 +53,10 @@ func verdictSentence(r *checker.Results, rec *history.Record, h *happening) stri
 		}
 		text = fmt.Sprintf("Two clients held %s at once for %s: the library reported the loss to the first client %s too late", lock, span(f.To-f.From), span(late))
 	case "lost-update", "late-write":
-		return fmt.Sprintf("%s lost: a client wrote without having seen the latest value.", capital(checker.Count(max(f.Lost, 1), "acknowledged update")+plainWas(max(f.Lost, 1))))
+		if loss := lossSentence(f.Loss()); loss != "" {
+			return capital(loss) + ": a client wrote without having seen the latest value."
+		}
+		return capital(f.Message) + "."
 	case "no-recovery":
 		text = "After the faults ended, some clients could not get " + lock + " again"
 	case "orphan":
@@ -69,25 +72,14 @@ func verdictSentence(r *checker.Results, rec *history.Record, h *happening) stri
 	default:
 		return capital(f.Message) + "."
 	}
-	if lost := lossOf(r, f); lost > 0 {
-		text += fmt.Sprintf("; %s%s lost", checker.Count(lost, "acknowledged update"), plainWas(lost))
+	loss := lossOf(r, f)
+	if sentence := lossSentence(loss); sentence != "" {
+		text += "; " + sentence
+		if whole := lossesIn(r, registers...); whole.most > loss.Lost {
+			text += " (in the whole run: " + whole.of("update") + " lost)"
+		}
 	}
 	return text + "."
-}
-
-func plainWas(n int64) string {
-	if n == 1 {
-		return " was"
-	}
-	return " were"
-}
-
-// lossOf is how many acknowledged updates were lost by a finding.
-func lossOf(r *checker.Results, f *checker.Finding) int64 {
-	if d := r.LossOf(f); d != nil {
-		return max(f.Lost, d.Lost)
-	}
-	return f.Lost
 }
 
 func kindOfFinding(f *checker.Finding) string {

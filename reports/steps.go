@@ -251,6 +251,9 @@ func lossSteps(f *checker.Finding, r *checker.Results, rec *history.Record) []St
 		return nil
 	}
 	lost := Step{At: d.To, Kind: StepLost, Events: d.Events, Text: "LOST: " + d.Message + ".", Bad: true}
+	if d.Lost == 0 {
+		lost.Kind, lost.Text = StepOverwritten, "OVERWRITTEN: "+d.Message+"."
+	}
 	if g := rec.ByID[d.Grants[0]]; g != nil {
 		lost.Party = g.Client
 	}

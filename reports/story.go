@@ -58,20 +58,21 @@ type StepKind string
 
 // The kinds of steps.
 const (
-	StepGranted   StepKind = "granted"    // a client is granted the lock
-	StepRenewed   StepKind = "renewed"    // a lease is renewed, on which a finding turns
-	StepLeaseOver StepKind = "lease-over" // the lease of a grant runs out
-	StepTold      StepKind = "told"       // a client is told that its lock is lost
-	StepRead      StepKind = "read"       // a client reads the resource
-	StepWrite     StepKind = "write"      // a client writes the resource
-	StepRefused   StepKind = "refused"    // the fence refuses a request
-	StepRelease   StepKind = "release"    // a client releases
-	StepFault     StepKind = "fault"      // a fault strikes
-	StepProof     StepKind = "proof"      // the effect of a fault is observed, clearly later
-	StepHeal      StepKind = "heal"       // a fault is over
-	StepDeath     StepKind = "death"      // a node is killed
-	StepRole      StepKind = "role"       // a node says what it is by now
-	StepLost      StepKind = "lost"       // an acknowledged update is lost
+	StepGranted     StepKind = "granted"     // a client is granted the lock
+	StepRenewed     StepKind = "renewed"     // a lease is renewed, on which a finding turns
+	StepLeaseOver   StepKind = "lease-over"  // the lease of a grant runs out
+	StepTold        StepKind = "told"        // a client is told that its lock is lost
+	StepRead        StepKind = "read"        // a client reads the resource
+	StepWrite       StepKind = "write"       // a client writes the resource
+	StepRefused     StepKind = "refused"     // the fence refuses a request
+	StepRelease     StepKind = "release"     // a client releases
+	StepFault       StepKind = "fault"       // a fault strikes
+	StepProof       StepKind = "proof"       // the effect of a fault is observed, clearly later
+	StepHeal        StepKind = "heal"        // a fault is over
+	StepDeath       StepKind = "death"       // a node is killed
+	StepRole        StepKind = "role"        // a node says what it is by now
+	StepLost        StepKind = "lost"        // an acknowledged update is lost for good
+	StepOverwritten StepKind = "overwritten" // ... is overwritten unseen, and a later write brings it back
 )
 
 // Withstood is the story of a run without a violation.
@@ -94,8 +95,9 @@ type TotalKind string
 // The kinds of totals.
 const (
 	TotalOverlaps   TotalKind = "overlaps"    // pairs of clients that were inside at once
-	TotalLostPlain  TotalKind = "lost-plain"  // updates lost without a fence
+	TotalLostPlain  TotalKind = "lost-plain"  // updates lost for good without a fence
 	TotalLostFenced TotalKind = "lost-fenced" // updates lost with the fence
+	TotalLostLedger TotalKind = "lost-ledger" // updates of the ledger of a stock lost for good
 	TotalNoFence    TotalKind = "no-fence"    // updates lost that no fence could have saved
 )
 

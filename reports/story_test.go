@@ -284,7 +284,7 @@ func TestSteps(t *testing.T) {
 			last := int64(0)
 			for _, s := range in.Steps {
 				seen[s.Kind] = true
-				if s.At < last || s.Party == "" || s.Text == "" || len(s.Events) == 0 || s.Bad != (s.Kind == StepLost || strings.Contains(s.Text, ", although ")) {
+				if s.At < last || s.Party == "" || s.Text == "" || len(s.Events) == 0 || s.Bad != (s.Kind == StepLost || s.Kind == StepOverwritten || strings.Contains(s.Text, ", although ")) {
 					t.Errorf("%s: %+v after %d", name, s, last)
 				}
 				last = s.At

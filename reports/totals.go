@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -20,15 +21,20 @@ func totals(r *checker.Results) []Total {
 		}
 		add(TotalOverlaps, n, format, times(n), checker.Millis(r.Stats["overlap_max_ns"]), notGating(r))
 	}
-	plain, ok := r.Stats["updates_lost_plain"]
-	if ok {
-		add(TotalLostPlain, plain, "In the whole run, the data without a fence lost %d acknowledged %s.", plain, plural(int(plain), "update"))
+	const update, inAll = "acknowledged update", "In the whole run, the data "
+	plain := lossesIn(r, facts.RegPlain)
+	if plain.counted {
+		add(TotalLostPlain, plain.lost, inAll+"without a fence lost %s%s.", plain.of(update), plain.others("; ", ""))
 	}
-	if n, ok := r.Stats["updates_lost_fenced"]; ok {
+	if l := lossesIn(r, facts.RegFenced); l.counted {
 		refused := r.Stats["fence_refused"]
-		add(TotalLostFenced, n, "In the whole run, the data behind the fence lost %d acknowledged %s; the fence refused %d stale %s.", n, plural(int(n), "update"), refused, plural(int(refused), "request"))
+		add(TotalLostFenced, l.lost, inAll+"behind the fence lost %s%s; the fence refused %d stale %s.",
+			l.of(update), l.others("; ", ""), refused, plural(int(refused), "request"))
 	}
-	if plain > 0 && noTokens(r.Checks[checker.DataFenced]) {
+	if l := lossesIn(r, regLedger); l.counted {
+		add(TotalLostLedger, l.lost, inAll+"of the ledger lost %s%s.", l.of(update), l.others("; ", ""))
+	}
+	if plain := plain.lost; plain > 0 && noTokens(r.Checks[checker.DataFenced]) {
 		add(TotalNoFence, plain, "Fencing was not measured, because %s issues no fencing tokens.", subject(r))
 	}
 	return out

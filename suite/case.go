@@ -107,36 +107,50 @@ func (e Expectation) refused(err error) bool {
 	return errors.As(err, &coded) && len(e.Exit) > 0 && len(e.Compare(coded.Code, nil)) == 0
 }
 
-// written is a case as it is stored: its run is a line of flags.
+// written is a case as it is stored.
 type written struct {
 	Name   string          `json:"name"`
 	Text   string          `json:"text"`
 	Source string          `json:"source,omitempty"`
-	Run    string          `json:"run"`
+	Run    run             `json:"run"`
 	Expect Expectation     `json:"expect"`
 	Search *Search         `json:"search,omitempty"`
 	Trial  json.RawMessage `json:"trial,omitempty"`
 }
 
-// MarshalJSON writes a case; its run is the line of flags that makes it. The directory of
-// the run is not among them.
+// run is a configuration as it is stored; earlier versions stored a line of flags without quotes.
+type run harness.Config
+
+func (r *run) UnmarshalJSON(b []byte) error {
+	var line string
+	if json.Unmarshal(b, &line) == nil {
+		cfg, err := harness.ParseLine(line)
+		*r = run(cfg)
+		return err
+	}
+	return strictly(b, (*harness.Config)(r))
+}
+
+// MarshalJSON writes a case. The directory of its run is left out, and the command that repeats it.
 func (c Case) MarshalJSON() ([]byte, error) {
-	return json.Marshal(written{c.Name, c.Text, c.Source, c.Run.Line(), c.Expect, c.Search, c.Trial})
+	c.Run.Command = ""
+	return json.Marshal(written{c.Name, c.Text, c.Source, run(c.Run), c.Expect, c.Search, c.Trial})
+}
+
+// strictly reads JSON; a field that is not known is an error.
+func strictly(b []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
 }
 
 // UnmarshalJSON reads a case. A field that it does not know is an error: an expectation
 // that is misspelt would be met by every run.
 func (c *Case) UnmarshalJSON(b []byte) error {
 	var w written
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&w); err != nil {
+	if err := strictly(b, &w); err != nil {
 		return fmt.Errorf("case %q: %w", w.Name, err)
 	}
-	cfg, err := harness.ParseLine(w.Run)
-	if err != nil {
-		return fmt.Errorf("case %q: %w", w.Name, err)
-	}
-	*c = Case{w.Name, w.Text, w.Source, cfg, w.Expect, w.Search, w.Trial}
+	*c = Case{w.Name, w.Text, w.Source, harness.Config(w.Run), w.Expect, w.Search, w.Trial}
 	return nil
 }

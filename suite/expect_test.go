@@ -2,6 +2,7 @@ package suite
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -79,6 +80,7 @@ func TestMisspeltFieldsAreRefused(t *testing.T) {
 		`{"name": "a", "text": "b", "run": "--backend file-flock", "expcet": {"exit": [0]}}`,
 		`{"name": "a", "text": "b", "run": "--backend file-flock", "expect": {"figures": {"grants": {"at_last": 1}}}}`,
 		`{"name": "a", "text": "b", "run": "--backnd file-flock", "expect": {"exit": [0]}}`,
+		`{"name": "a", "text": "b", "run": {"backnd": "file-flock"}, "expect": {"exit": [0]}}`,
 	} {
 		var c Case
 		if err := json.Unmarshal([]byte(text), &c); err == nil {
@@ -95,4 +97,23 @@ func TestMustLine(t *testing.T) {
 		}
 	}()
 	MustLine("--backed redis-lua")
+}
+
+// What is stored is the configuration itself, whatever is in it; versions before stored a line of flags.
+func TestStoredRuns(t *testing.T) {
+	want := Case{Name: "a", Text: "b", Run: harness.Defaults(), Expect: Expectation{Exit: codes{0}}}
+	want.Run.Backend, want.Run.Arguments = harness.ExecBackend(`/it's a "ü"/lock.py`), []string{"", "two words", "--seed"}
+	b, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Case
+	if err := json.Unmarshal(b, &got); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v (%v)", got, want, err)
+	}
+	want.Run = MustLine("--backend redlock --nemesis flap --require liveness --seed 7 -- a b")
+	err = json.Unmarshal([]byte(`{"name":"a","text":"b","run":"--backend redlock --nemesis flap --require liveness --seed 7 -- a b","expect":{"exit":[0]}}`), &got)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v (%v)", got, want, err)
+	}
 }

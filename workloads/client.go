@@ -28,6 +28,7 @@ type ClientConfig struct {
 	Fencing    string   // history.Fencing constants
 	Trusting   bool     // goes on after a deadline or a loss
 	OnlyTold   bool     // knows no deadline: it goes on until it is told of a loss
+	AsksMethod bool     // goes by a method of its library: once a deadline has passed, it asks whether the lock is held
 	NoTry      bool     // the lock cannot be tried: every attempt waits
 	Settles    bool     // what is written under a grant takes effect with its release
 	NoTokens   bool     // the lock is said to issue none: what its grants carry is none

@@ -25,6 +25,7 @@ type Hold struct {
 	nodes     []string    // that granted
 	deadline  history.Opt // in force: of the grant or its last renewal
 	lost      bool
+	overdue   bool            // its deadline had passed when the client looked, and nothing had told it of a loss
 	unsettled []history.Event // writes that take effect with the release
 	renewer   *renewer        // of a lease of its own; nil: none yet
 }
@@ -39,6 +40,7 @@ func (h *Hold) Valid() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.c.cfg.OnlyTold && h.deadline.Set && h.c.cfg.Recorder.Clock().Now() >= h.deadline.V {
+		h.overdue = !h.lost
 		h.lost = true
 	}
 	return !h.lost
@@ -201,6 +203,7 @@ func (h *Hold) use(f, register string) history.Event {
 
 // Release gives the lock back. The renewer is stopped and waited for first.
 func (h *Hold) Release(ctx context.Context) error {
+	h.confirm(ctx)
 	h.Reach(ctx, points.BeforeRelease)
 	if r, ok := h.lease.(backends.Renewer); ok {
 		r.StopRenewing()
@@ -214,6 +217,24 @@ func (h *Hold) Release(ctx context.Context) error {
 	h.Reach(ctx, points.Releasing)
 	err := h.lease.Release(context.WithoutCancel(ctx))
 	return errors.Join(h.c.settle(h, err), h.c.done(e, err))
+}
+
+// confirm asks the library of a client that goes by its answers whether the lock is held, where its deadline has passed: by then
+// it must say no if somebody else has got the lock.
+func (h *Hold) confirm(ctx context.Context) {
+	h.mu.Lock()
+	overdue := h.overdue
+	h.mu.Unlock()
+	asker, can := h.lease.(backends.Asker)
+	if !h.c.cfg.AsksMethod || !overdue || !can {
+		return
+	}
+	held, err := asker.Held(context.WithoutCancel(ctx))
+	e := history.Event{F: history.FAsked, Lock: h.Lock, Grant: h.Grant, Lease: h.info.Lease, Value: history.ValueOf(history.Asked{Held: held && err == nil})}
+	if err != nil {
+		e.Message = err.Error()
+	}
+	h.c.notice(e)
 }
 
 // writeToSettle writes what takes effect with the release: it is recorded under a process number of

@@ -28,7 +28,7 @@ func TestTranscript(t *testing.T) {
 	if err := os.WriteFile("flock.py", ref, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p, err := start([]string{"./flock.py"}, false, os.Stderr, func() int64 { return 0 }, func(line, int64) error { return nil })
+	p, err := start([]string{"./flock.py"}, os.Stderr, func() int64 { return 0 }, func(line, int64) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func open(_ context.Context, d Description, argv []string, env backends.Env) (ba
 	if log == nil {
 		log = os.Stderr
 	}
-	p, err := start(argv, true, log, env.Now, l.noticed)
+	p, err := start(argv, log, env.Now, l.noticed)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,15 +22,17 @@ type program struct {
 	*conn
 
 	cmd     *exec.Cmd
+	path    string // of the file that is run
+	pid     int
 	starter *proc.Starter
 	log     *bounded
 	exited  chan struct{}
 	err     error // how it ended, once exited is closed
 }
 
-// start starts an adapter. beside says that it shares our process group, so that what strikes us strikes both; else it
-// has one of its own. It dies with this process.
-func start(argv []string, beside bool, log io.Writer, now func() int64, notice func(line, int64) error) (*program, error) {
+// start starts an adapter. Below a guard, as a client of a run is, it shares our process group, so that what strikes us strikes
+// both; else it has a group and a guard of its own. It dies with this process, and so does what it has started.
+func start(argv []string, log io.Writer, now func() int64, notice func(line, int64) error) (*program, error) {
 	theirIn, in, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -39,19 +42,29 @@ func start(argv []string, beside bool, log io.Writer, now func() int64, notice f
 		return nil, errors.Join(err, theirIn.Close(), in.Close())
 	}
 	p := &program{cmd: exec.Command(argv[0], argv[1:]...), starter: proc.NewStarter(), log: &bounded{to: log, left: maxLog}, exited: make(chan struct{})}
+	p.path = p.cmd.Path
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.ExtraFiles = []*os.File{theirIn, theirOut}
 	p.cmd.Env = append(ours(os.Environ()), EnvIn+"="+strconv.Itoa(fdIn), EnvOut+"="+strconv.Itoa(fdOut))
 	p.cmd.WaitDelay = EndLimit // a grandchild may keep the log open
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !beside}
-	err = p.starter.Run(p.cmd)
+	wait := p.cmd.Wait
+	if proc.Guarded() {
+		if err = p.starter.Run(p.cmd); err == nil {
+			p.pid = p.cmd.Process.Pid
+		}
+	} else {
+		var all *proc.Process
+		if all, err = p.starter.StartSprawling(argv[0], p.cmd); err == nil {
+			p.pid, wait = all.Pid(), func() error { return all.Wait(context.Background()) }
+		}
+	}
 	err = errors.Join(err, theirIn.Close(), theirOut.Close())
 	if err != nil {
 		p.starter.Close()
 		return nil, errors.Join(startError(argv[0], err), in.Close(), out.Close())
 	}
 	go func() {
-		p.err = p.cmd.Wait()
+		p.err = wait()
 		close(p.exited)
 	}()
 	p.conn = newConn(in, out, now, notice)
@@ -93,7 +106,7 @@ func (p *program) end() {
 		select {
 		case <-p.exited:
 		case <-time.After(EndLimit):
-			p.cmd.Process.Signal(sig) //nolint:errcheck // it may have ended
+			syscall.Kill(p.pid, sig) //nolint:errcheck // it may have ended
 		}
 	}
 	<-p.exited
@@ -104,7 +117,12 @@ func (p *program) end() {
 
 // kill ends it at once.
 func (p *program) kill() {
-	p.cmd.Process.Kill() //nolint:errcheck // it may have ended
+	syscall.Kill(p.pid, syscall.SIGKILL) //nolint:errcheck // it may have ended
+}
+
+// Processes are the adapter of a client, and all that it has started.
+func Processes(l backends.Locker) ([]int, error) {
+	return proc.Tree(l.(*locker).pid) //nolint:forcetypeassert // every adapter's is one
 }
 
 // howEnded says how it ended, with the last of what it said.

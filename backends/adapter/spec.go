@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/lockstorm/lockstorm/backends"
@@ -105,7 +104,7 @@ func Describe(argv []string) (Description, error) {
 		return d, nil
 	}
 	var log strings.Builder
-	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error {
+	p, err := start(argv, &log, func() int64 { return 0 }, func(line, int64) error {
 		return breach("the adapter sent a notice too early: notices are allowed only after the request \"open\"")
 	})
 	if err != nil {
@@ -113,7 +112,6 @@ func Describe(argv []string) (Description, error) {
 	}
 	d, err := p.hello()
 	p.end()
-	syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) //nolint:errcheck // what it has left of its group, if anything
 	if err == nil {
 		if described.by == nil {
 			described.by = map[string]Description{}
@@ -142,15 +140,15 @@ func (p *program) hello() (Description, error) {
 		select {
 		case <-p.exited:
 			if p.unavailable() {
-				return Description{}, fmt.Errorf("%w: %s: %w", backends.ErrMissing, p.cmd.Path, how)
+				return Description{}, fmt.Errorf("%w: %s: %w", backends.ErrMissing, p.path, how)
 			}
 		default:
 		}
-		return Description{}, fmt.Errorf("adapter %s ended before it answered the request \"hello\": %w", p.cmd.Path, how)
+		return Description{}, fmt.Errorf("adapter %s ended before it answered the request \"hello\": %w", p.path, how)
 	case a.err != nil:
-		return Description{}, fmt.Errorf("adapter %s did not answer the request \"hello\": %w", p.cmd.Path, a.err)
+		return Description{}, fmt.Errorf("adapter %s did not answer the request \"hello\": %w", p.path, a.err)
 	case a.Answer != ansOK:
-		return Description{}, fmt.Errorf("adapter %s answered the request \"hello\" with %q, but must answer \"ok\" with its description%s", p.cmd.Path, a.Answer, after(a.Message))
+		return Description{}, fmt.Errorf("adapter %s answered the request \"hello\" with %q, but must answer \"ok\" with its description%s", p.path, a.Answer, after(a.Message))
 	}
 	return a.About, a.About.valid()
 }
@@ -251,7 +249,7 @@ func SpecOf(d Description, argv []string) (backends.Spec, error) { return d.spec
 // Probe asks an adapter what nobody has heard of: it must say so, and go on.
 func Probe(argv []string) error {
 	var log strings.Builder
-	p, err := start(argv, false, &log, func() int64 { return 0 }, func(line, int64) error {
+	p, err := start(argv, &log, func() int64 { return 0 }, func(line, int64) error {
 		return breach("the adapter sent a notice too early: notices are allowed only after the request \"open\"")
 	})
 	if err != nil {

@@ -92,6 +92,9 @@ func (a *audit) afterInfo() {
 func (a *audit) grants() {
 	run := a.in.Run
 	for _, g := range a.in.Grants {
+		if len(g.Uses) > 0 && g.Acquire != nil && g.Acquire.Outcome() == history.Fail {
+			a.add("used-refused", fmt.Sprintf("%s used the lock under grant %s, although this attempt was refused: the client is at fault, not the lock", g.Client, g.ID), g.Uses[0].Invoke)
+		}
 		if !g.Granted() {
 			continue
 		}
@@ -129,6 +132,9 @@ func (a *audit) renewals() {
 
 // faults checks that a fault began between its request and its proof.
 func (a *audit) faults() {
+	for _, e := range a.in.Repeated {
+		a.add("fault-id", fmt.Sprintf("event %d tells of another fault under an id that a fault has already: give each fault an id of its own", e.Index), e)
+	}
 	for _, f := range a.in.Faults {
 		if began := f.Fault.Began; began != 0 && f.Effect != nil && (began < f.Invoke.Time || began > f.Effect.Time) {
 			a.add("began", fmt.Sprintf("fault %d began at %s, but a fault must begin between the request for the fault (%s) and the proof of its effect (%s)", f.ID, checker.Seconds(began), checker.Seconds(f.Invoke.Time), checker.Seconds(f.Effect.Time)), f.Effect)

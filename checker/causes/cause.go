@@ -2,7 +2,6 @@ package causes
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -28,11 +27,20 @@ func (in Causes) causeBefore(g *history.Grant, until, began int64) checker.Cause
 func (in Causes) StoreCause(g *history.Grant, at int64) checker.Cause {
 	cause := checker.NoCause
 	for _, f := range in.Faults {
-		if _, explains := in.touches(g, f, at, at); explains && f.Family != history.FamilyClient && f.Hurts(g.Client) {
+		if _, explains := in.touches(g, f, at, at); explains && in.mayBreak(f, g) {
 			cause = FaultCause(f)
 		}
 	}
 	return cause
+}
+
+// mayBreak reports whether a fault can make a store break its word about a grant: what holds back requests to the data does not reach
+// the store, and what a connection holds only the end of that connection takes away.
+func (in Causes) mayBreak(f *history.Injection, g *history.Grant) bool {
+	if in.Run.Ends == history.EndsConnection {
+		return f.Disconnects(g)
+	}
+	return f.Family != history.FamilyClient && !f.Delays && f.Hurts(g.Client)
 }
 
 // faultOn is the fault of a kind that explains most of what happened between a grant's request
@@ -52,20 +60,11 @@ func (in Causes) faultOn(g *history.Grant, until, began int64, kind func(*histor
 // moment, and whether it can explain what began then: it took effect, struck before, and
 // hurt servers that the grant needs.
 func (in Causes) touches(g *history.Grant, f *history.Injection, until, began int64) (int64, bool) {
-	if f.Began() >= began || !f.Effective() || !needs(g, f) {
+	if f.Began() >= began || !f.Effective() || (len(f.Clients) == 0 && !f.OfServersOf(g)) {
 		return 0, false
 	}
 	part := history.Interval{From: g.Sent(), To: until + 1}.Overlap(f.Aftermath(in.Run.Recovery))
 	return part.To - part.From, !part.Empty()
-}
-
-// needs reports whether a fault that names servers and no clients names one that a grant was
-// given by; where nobody says who gave it, it may be any.
-func needs(g *history.Grant, f *history.Injection) bool {
-	if len(f.Nodes) == 0 || len(f.Clients) > 0 || !g.Granted() || len(g.Acquire.Return.Nodes) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(f.Nodes, func(n string) bool { return slices.Contains(g.Acquire.Return.Nodes, n) })
 }
 
 // FaultCause is a fault as a cause.

@@ -56,18 +56,12 @@ func (in Causes) OverlapCause(o facts.Overlap, class checker.Class) checker.Caus
 		return in.disconnectedBy(o)
 	}
 	if late := in.late(o); class == checker.Inherent || in.toldLate(late, o) {
+		if c, short := in.shortened(late, o.Span.From); short {
+			return c
+		}
 		return in.overlapLate(late, o)
 	}
-	if c, freed := in.FreedBy(o.First, o.Span.From); freed {
-		return c
-	}
-	c := in.StoreCause(o.First, min(o.Span.From, in.Shown(o.First)))
-	if c == checker.NoCause {
-		if late, ok := in.mayBeFreedBy(o); ok {
-			return late
-		}
-	}
-	return c
+	return in.brokenBy(o.First, o.Second, o.Span.From, min(o.Span.From, in.Shown(o.First)))
 }
 
 // disconnectedBy is the fault by which the connection of one of two grants may have ended.
@@ -76,7 +70,7 @@ func (in Causes) disconnectedBy(o facts.Overlap) checker.Cause {
 		if from, _ := beliefs.Disconnected(in.Record, g); o.Span.From < from {
 			continue
 		}
-		if f := in.faultOn(g, o.Span.From, o.Span.From, func(f *history.Injection) bool { return f.Hurts(g.Client) && !f.Late(g.Client) }); f != nil {
+		if f := in.faultOn(g, o.Span.From, o.Span.From, func(f *history.Injection) bool { return f.Disconnects(g) }); f != nil {
 			return FaultCause(f)
 		}
 	}
@@ -86,7 +80,7 @@ func (in Causes) disconnectedBy(o facts.Overlap) checker.Cause {
 // overlapLate is why the client of a grant acted after its lease had run out.
 func (in Causes) overlapLate(late *history.Grant, o facts.Overlap) checker.Cause {
 	until := in.Hold(late).To
-	c := in.LateCause(Lateness{Grant: late, From: late.Sent(), Until: until, Begun: o.Span.From, Due: late.DeadlineAt(o.Span.From)})
+	c := in.LateCause(Lateness{Grant: late, From: in.InTime(late, o.Span.From), Until: until, Begun: o.Span.From, Due: late.DeadlineAt(o.Span.From)})
 	if ns, known := in.SignalLate(late); known && ns > in.Run.Tolerance && !in.heldItself(late, c) && in.hostLate(late, ns) {
 		return checker.Cause{Kind: checker.CauseStall, Text: "unplanned host stalls delayed " + late.Client + " and its library"}
 	}

@@ -28,17 +28,22 @@ func (in Causes) Settle(f *checker.Finding) {
 		if g == nil || !g.Granted() {
 			continue
 		}
-		if off := in.Drift(history.Interval{From: g.Sent(), To: max(f.From, f.To)}); off > in.Run.Tolerance {
+		if off := in.Drift(in.lifeUntil(g, max(f.From, f.To))); off > in.Run.Tolerance {
 			f.Doubtful = true
 			f.Because(checker.Cause{Kind: checker.CauseClock, Text: fmt.Sprintf("the host's wall clock jumped by %s during the lease of grant %s", checker.Millis(off), id)})
 		}
 	}
 }
 
+// lifeUntil is the life of the lease of a grant up to a moment: when its clock does not matter any more, it had run out.
+func (in Causes) lifeUntil(g *history.Grant, at int64) history.Interval {
+	return history.Interval{From: g.Sent(), To: min(at, g.RunsOut(-in.Run.Tolerance))}
+}
+
 // Weigh says of each finding what was lost by it, so that the worst are those that cost most.
 func (in Causes) Weigh(findings []checker.Finding) []checker.Finding {
 	for i := range findings {
-		findings[i].Lost = in.LostBy(findings[i].Grants)
+		findings[i].Cost(in.LossBy(findings[i].Grants))
 	}
 	return findings
 }

@@ -3,6 +3,7 @@ package causes
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
@@ -34,20 +35,83 @@ func (in Causes) FreedBy(g *history.Grant, before int64) (checker.Cause, bool) {
 	return in.ReleaseCause(began, g), true
 }
 
-// ObjectCause is why a lock object broke its word about a grant: a late release may be held up
+// ObjectCause is why a lock object broke its word about a grant, or about two that it gave at once: a late release may be held up
 // on its way; all else comes of a release that took the lock away, or of what hurt the store.
-func (in Causes) ObjectCause(rule string, g *history.Grant, at int64) checker.Cause {
+func (in Causes) ObjectCause(rule string, first, second *history.Grant, at int64) checker.Cause {
 	if rule == "foreign-release" {
-		return in.CauseOf(g, at)
+		return in.CauseOf(first, at)
 	}
-	if c, freed := in.FreedBy(g, at); freed {
+	return in.brokenBy(first, second, at, at)
+}
+
+// brokenBy is why a lock was not its holder's any more at a moment, and may have been no more from an earlier one on: a release
+// that took it away, what hurt the store, a late release that may have taken it away, or what befell those who took the lock over.
+// The second grant may be nil.
+func (in Causes) brokenBy(first, second *history.Grant, at, known int64) checker.Cause {
+	if c, freed := in.FreedBy(first, at); freed {
 		return c
 	}
-	if c := in.StoreCause(g, at); c != checker.NoCause {
+	if c := in.StoreCause(first, known); c != checker.NoCause {
 		return c
 	}
-	c, _ := in.mayBeFreedBy(facts.Overlap{First: g, Second: g, Span: history.Interval{From: at, To: at}})
-	return cmp.Or(c, checker.NoCause)
+	if c, late := in.mayBeFreedBy(facts.Overlap{First: first, Second: cmp.Or(second, first), Span: history.Interval{From: at, To: at}}); late {
+		return c
+	}
+	if second == nil || !first.Granted() || !second.Granted() {
+		return checker.NoCause
+	}
+	return in.takenOver(first, second)
+}
+
+// takenOver is a fault that may have led to two grants at once, where clients judge by themselves whether a lock is stale: it held
+// the client of one of them up between its request and its grant, or killed the holder before.
+//
+//	z  |--holds--X
+//	b         |-asks, finds it stale---[ paused ]---takes it over
+//	a             |-takes it over |--holds--------------------
+func (in Causes) takenOver(first, second *history.Grant) checker.Cause {
+	if f := in.heldAsking(first, second); f != nil {
+		return FaultCause(f)
+	}
+	for _, f := range slices.Backward(in.Faults) {
+		if f.Family == history.FamilyClient && f.Effective() && in.diedBefore(f, first, second) {
+			return FaultCause(f)
+		}
+	}
+	return checker.NoCause
+}
+
+// heldAsking is the fault that held the client of one of two grants up longest between its request and its grant; nil: none did.
+func (in Causes) heldAsking(first, second *history.Grant) (found *history.Injection) {
+	most := int64(0)
+	for _, g := range []*history.Grant{first, second} {
+		asked := history.Interval{From: g.Acquire.Start(), To: g.From()}
+		for _, f := range in.Faults {
+			part := asked.Overlap(f.Span())
+			if f.Family == history.FamilyClient && f.Effective() && f.Hurts(g.Client) && part.To-part.From > most {
+				found, most = f, part.To-part.From
+			}
+		}
+	}
+	return found
+}
+
+// diedBefore reports whether a fault killed a client that had the lock of two grants, or may have had it, and nobody else was granted it
+// between.
+func (in Causes) diedBefore(f *history.Injection, first, second *history.Grant) bool {
+	last := max(first.From(), second.From())
+	for _, z := range in.ByLock[first.Lock] {
+		kill, dead := in.Kills[z.Client]
+		if !dead || !f.Hurts(z.Client) || kill > last || z == first || z == second || z.Acquire == nil || z.Acquire.Outcome() == history.Fail || z.Sent() > kill || z.Answered() <= kill {
+			continue
+		}
+		if !slices.ContainsFunc(in.ByLock[first.Lock], func(h *history.Grant) bool {
+			return h != z && h != first && h != second && h.Granted() && h.Sent() > kill && h.From() < last
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // ReleaseCause is a foreign release as the cause of what came of it for a grant.

@@ -54,6 +54,26 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 	return overrun(l.Grant, l.Until)
 }
 
+// InTime is the last moment at which the record shows that the client of a grant was in time for the deadline in force at another
+// one: its request for the lock, the renewal on which that deadline rests, or an answer to what it did before the deadline. What
+// held it up before explains no lateness. Who never looks at his lease is late by all that held up his section: of him only the
+// renewal counts.
+func (in Causes) InTime(g *history.Grant, at int64) int64 {
+	last, due := g.Sent(), g.DeadlineAt(at)
+	if rn := g.RenewedBy(at); rn != nil {
+		last = max(last, rn.Start())
+	}
+	if !due.Set || in.Run.Discipline == history.Trusting {
+		return last
+	}
+	for _, u := range g.Uses {
+		if u.Outcome() == history.OK && u.End() < due.V {
+			last = max(last, u.End())
+		}
+	}
+	return last
+}
+
 // waited is for how long, within a span, something waited for a processor or a disk, if that was spread evenly over each time that was counted.
 func (in Causes) waited(span history.Interval) (sum int64) {
 	for _, l := range in.Loads() {

@@ -29,10 +29,20 @@ func (in Causes) toldLate(g *history.Grant, o facts.Overlap) bool {
 // hostLate reports whether the host, or we, account for most of what a library was late with its
 // signal: held up, it cannot tell. Stalls that are too short to be on record add up.
 func (in Causes) hostLate(g *history.Grant, late int64) bool {
-	end := min(g.ToldLost(), in.GaveUp(g))
+	end := in.toldBy(g)
 	span := history.Interval{From: g.DeadlineAt(end).V - in.Run.TTL, To: end} // from the last confirmed renewal on
 	own := late - in.HeldUp(span, in.Stands()[g.Client], in.StallsOf(g.Client))
 	return own <= max(2*in.Run.Tolerance, late/10)
+}
+
+// toldBy is until when the client of a grant was not told that it had lost the lock: until it was, or ended its tenure or, where its
+// library has a method to ask, until that last said yes.
+func (in Causes) toldBy(g *history.Grant) int64 {
+	end := min(g.ToldLost(), in.GaveUp(g))
+	if in.Run.ByDeadline() {
+		end = min(end, g.Assured.Or(end))
+	}
+	return end
 }
 
 // heldItself reports whether a cause is a fault that held the client of a grant itself up.
@@ -47,10 +57,10 @@ func (in Causes) heldItself(g *history.Grant, c checker.Cause) bool {
 // where the library is not to tell it: its leases are not its own to renew, or its clients do not
 // go by what it says.
 func (in Causes) SignalLate(g *history.Grant) (late int64, known bool) {
-	if in.Run.Discipline != history.Told || !in.Run.Renews || in.Run.ByDeadline() || !g.Granted() {
+	if in.Run.Discipline != history.Told || !g.Granted() || (!g.Assured.Set && (!in.Run.Renews || in.Run.ByDeadline())) {
 		return 0, false
 	}
-	end := min(g.ToldLost(), in.GaveUp(g))
+	end := in.toldBy(g)
 	d := g.DeadlineAt(end)
 	if !d.Set || end <= d.V || in.CutOff(g.Client) {
 		return 0, false
@@ -61,6 +71,9 @@ func (in Causes) SignalLate(g *history.Grant) (late int64, known bool) {
 // Signal says how the library of a grant told of the loss.
 func (in Causes) Signal(g *history.Grant) string {
 	late, _ := in.SignalLate(g)
+	if in.Run.ByDeadline() {
+		return fmt.Sprintf("still said that the lock is held, %s later", checker.Millis(late))
+	}
 	if g.ToldLost() < history.Forever {
 		return fmt.Sprintf("reported the loss %s later", checker.Millis(late))
 	}

@@ -13,6 +13,9 @@ import (
 // injection must have proven its effect while a client that it can harm held, waited
 // or was releasing. A run whose faults hit nobody has shown nothing.
 func coverage(in question) checker.Result {
+	if work, ok := in.Phases[history.PhaseWork]; ok && !in.grantedFrom(work) {
+		return checker.Undecided(checker.CodeNotHit, "no client got a lock while the workload ran")
+	}
 	if len(in.Run.RequestedFaults) == 0 {
 		if asked := slices.DeleteFunc(slices.Clone(in.Run.Nemesis), func(n string) bool { return n == "none" }); len(asked) > 0 {
 			return checker.Undecided(checker.CodeNotHit, fmt.Sprintf("the run requested faults (%s), but the record does not show whether a fault took effect", strings.Join(asked, ", ")))
@@ -38,6 +41,9 @@ func coverage(in question) checker.Result {
 				continue
 			}
 			attempts += in.attempts(f.Span())
+			if len(f.Clients) == 0 && !slices.ContainsFunc(in.Grants, f.OfServersOf) {
+				continue // it struck servers that gave no grant of the run
+			}
 			hit, holder := harmed(f, in.struck(f), busy)
 			if hit {
 				hits++
@@ -62,6 +68,17 @@ func coverage(in question) checker.Result {
 		r.Verdict, r.Code, r.Reason = checker.Unknown, checker.CodeNotHit, strings.Join(missing, "; ")
 	}
 	return r
+}
+
+// grantedFrom reports whether anybody was granted a lock in the work phase, which begins at a moment.
+func (in question) grantedFrom(work int64) bool {
+	span := history.Interval{From: work, To: history.Forever}
+	for _, phase := range []string{history.PhaseQuiet, history.PhaseFinal} {
+		if at, ok := in.Phases[phase]; ok {
+			span.To = min(span.To, at)
+		}
+	}
+	return slices.ContainsFunc(in.Grants, func(g *history.Grant) bool { return g.Granted() && g.From() >= span.From && g.From() < span.To })
 }
 
 // missed says that no fault that took effect hit an active client.

@@ -43,7 +43,6 @@ func (in question) uses(register, otherwise string) (checker.Code, string) {
 // explains, the second confirms.
 func (in question) data(register string) checker.Result {
 	played := in.Replayed(register)
-	lost, acked := played.Lost, played.Acked
 	var findings []checker.Finding
 	for _, s := range played.Shown {
 		if f, wrong := in.explained(s); wrong {
@@ -51,10 +50,11 @@ func (in question) data(register string) checker.Result {
 		}
 	}
 	if !played.Logged {
-		return in.unlogged(register, acked, findings)
+		return in.unlogged(register, played.Updates, findings)
 	}
 	r := in.Conclude("replay of the register's log (the log of the data store), and comparison with the answers that the clients got", findings, len(findings))
-	r.Figures = checker.Figures{"updates_acked": int64(acked), "updates_lost_" + register: int64(len(lost))}
+	r.Figures = figures(register, played.Updates)
+	r.Figures["updates_brought_back_"+register] = int64(played.BroughtBack)
 	answer, why := in.linearizableData(register)
 	switch {
 	case r.Verdict == checker.Pass && answer == checker.Fail:
@@ -67,6 +67,19 @@ func (in question) data(register string) checker.Result {
 	}
 	r.Proof = checker.NewProof(checker.DataProof{Clients: answer})
 	return r
+}
+
+// figures are the updates of a register, and what became of them.
+func figures(register string, u facts.Updates) checker.Figures {
+	out := checker.Figures{
+		"updates_acked":                   int64(u.Acked),
+		"updates_lost_" + register:        int64(u.Lost),
+		"updates_overwritten_" + register: int64(u.Overwritten),
+	}
+	if u.Most > u.Lost {
+		out["updates_lost_max_"+register] = int64(u.Most)
+	}
+	return out
 }
 
 func withoutFence(run history.Run) bool { return run.Fencing != history.FencingOn }

@@ -60,11 +60,12 @@ func (in question) split(s facts.Shown) (f checker.Finding, wrong bool) {
 
 // lostUpdate explains a stale write by the grants that met there.
 func (in question) lostUpdate(s facts.Shown) checker.Finding {
-	e, lost := s.Event, len(s.Others)
+	e, unseen := s.Event, len(s.Others)
 	why := in.explainLoss(e, s.Others)
 	f := plainly(why.rule, s, fmt.Sprintf("the write of %s (grant %s, value %d -> %d) at %s overwrote %d acknowledged %s of %s that this client had never seen",
-		e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, checker.Seconds(e.Time), lost, updates(lost), grantsOf(s.Others)))
-	f.Lost = int64(lost)
+		e.Client, e.Grant, e.Value.Base.V, e.Value.New.V, checker.Seconds(e.Time), unseen, updates(unseen), grantsOf(s.Others)))
+	f.Cost(s.Loss())
+	f.Message += broughtBack(unseen, int(f.Lost))
 	why.explain(&f)
 	return f
 }
@@ -82,13 +83,31 @@ func (in question) replacedUnseen(s facts.Shown) checker.Finding {
 	e, w := s.Event, s.Others[0]
 	why := in.explainLoss(e, s.Others)
 	f := checker.Finding{
-		Rule: "lost-update", Class: why.class, Reason: why.reason, Gating: true, Events: []int64{w.Index, e.Index}, Lost: 1,
+		Rule: "lost-update", Class: why.class, Reason: why.reason, Gating: true, Events: []int64{w.Index, e.Index},
 		Grants: []string{w.Grant, e.Grant}, From: w.Time, To: e.Time,
 		Message: fmt.Sprintf("two acknowledged writes (grants %s and %s) both replaced the value %d, so one of the two updates was lost", w.Grant, e.Grant, e.Value.Base.V),
 	}
+	f.Cost(s.Loss())
 	f.Because(why.cause)
 	f.Doubtful = why.class == checker.Inherent && why.cause.Unasked() || why.reason == checker.ReasonUsedAfterRelease
 	return f
+}
+
+// broughtBack says of overwritten updates that not all of them are lost for good.
+func broughtBack(unseen, lost int) string {
+	switch {
+	case lost == unseen:
+		return ""
+	case unseen == 1:
+		return "; later writes brought it back"
+	case lost == 0:
+		return "; later writes brought all of them back"
+	}
+	text := fmt.Sprintf("; later writes brought %d of them back, and %d ", unseen-lost, lost)
+	if lost == 1 {
+		return text + "is lost for good"
+	}
+	return text + "are lost for good"
 }
 
 func updates(n int) string {

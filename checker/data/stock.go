@@ -24,10 +24,16 @@ func stock(in question) checker.Result {
 		findings = append(findings, in.stockIsOff(lock)...)
 	}
 	r := in.Conclude("replay of the ledger (a count of the changes), and comparison of the stock with the sum of the acknowledged changes", findings, len(findings))
+	r.Figures, r.Proof = checker.Figures{"ledger_updates": ledger.Figures["updates_acked"]}, ledger.Proof
+	for _, what := range []string{"lost", "lost_max", "overwritten", "brought_back"} {
+		if n, counted := ledger.Figures["updates_"+what+"_"+regLedger]; counted {
+			r.Figures["ledger_"+what] = n
+		}
+	}
 	if r.Verdict == checker.Pass && ledger.Verdict == checker.Unknown {
+		ledger.Figures = r.Figures
 		return ledger
 	}
-	r.Figures, r.Proof = checker.Figures{"ledger_updates": ledger.Figures["updates_acked"], "ledger_lost": ledger.Figures["updates_lost_"+regLedger]}, ledger.Proof
 	return r
 }
 

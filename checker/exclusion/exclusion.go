@@ -1,6 +1,7 @@
 package exclusion
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -20,10 +21,40 @@ func mutualExclusion(in question) checker.Result {
 	for _, o := range all {
 		figures.Raise("overlap_max_ns", o.Span.To-o.Span.From)
 	}
+	if most := in.mostAtOnce(all); most > 0 {
+		figures["holders_max"] = most
+	}
 	figures["violations"] = int64(len(all))
-	r := in.Conclude("comparison of the times during which clients certainly believed that they held the lock", in.worstOverlaps(all, checker.MaxFindings), len(all))
+	short := in.shortRenewals()
+	listed := short[:min(len(short), maxShort)]
+	r := in.Conclude("comparison of the times during which clients certainly believed that they held the lock", append(in.worstOverlaps(all, checker.MaxFindings-len(listed)), listed...), len(all)+len(short))
 	r.Figures = figures
 	return r
+}
+
+// mostAtOnce is how many clients at most believed at one moment that they held a lock that is held by one.
+func (in question) mostAtOnce(all []facts.Overlap) (most int64) {
+	type edge struct {
+		at, by int64
+		lock   string
+	}
+	var edges []edge
+	met := map[*history.Grant]bool{}
+	for _, o := range all {
+		for _, g := range []*history.Grant{o.First, o.Second} {
+			if h := in.Hold(g); !met[g] {
+				met[g] = true
+				edges = append(edges, edge{h.From, 1, g.Lock}, edge{h.To, -1, g.Lock})
+			}
+		}
+	}
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
+	inside := map[string]int64{}
+	for _, e := range edges {
+		inside[e.lock] += e.by
+		most = max(most, inside[e.lock])
+	}
+	return most
 }
 
 // asOverlap is the finding of an overlap before it is explained.
@@ -36,7 +67,7 @@ func (in question) asOverlap(o facts.Overlap, class checker.Class, reason checke
 	if reason == checker.ReasonToldLate {
 		f.Rule = "late-notice"
 	}
-	f.Lost = in.LostBy(f.Grants)
+	f.Cost(in.LossBy(f.Grants))
 	return f
 }
 
@@ -56,6 +87,7 @@ func (in question) overlapFinding(o facts.Overlap, class checker.Class, reason c
 		second.Client, second.ID, first.Lock, checker.Seconds(o.Span.From), first.Client, first.ID, checker.Millis(o.Span.To-o.Span.From), why)
 	f.Events = events
 	f.Because(c)
+	f.Lead = in.Lead(&f, first, second)
 	return f
 }
 

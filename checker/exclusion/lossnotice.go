@@ -3,6 +3,7 @@ package exclusion
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -52,6 +53,9 @@ func lossNotice(in question) checker.Result {
 		r.Reason = "no client got a lock before the previous holder released the lock"
 		if lost > 0 {
 			r.Reason = fmt.Sprintf("in %s another client got the lock before the holder released it; every holder could know of the loss in time", checker.Count(lost, "case"))
+			if in.Run.Discipline == history.Told && !slices.ContainsFunc(in.Events, func(e history.Event) bool { return e.F == history.FAsked }) {
+				r.Reason += " by the deadline; its library's method was never asked after a loss, so nobody knows whether it says no"
+			}
 		}
 	}
 	return r
@@ -119,9 +123,14 @@ func (in question) lateNotice(p succession, told int64, known bool) checker.Find
 func lossSignals(in question) checker.Result {
 	figures := checker.Figures{}
 	var findings []checker.Finding
-	lost := 0
+	lost, timed := 0, false
+	unseen := map[*history.Grant]bool{} // lost, and nothing on record says when their leases ran out
 	for _, lock := range in.Locks {
+		for _, p := range in.successions(lock) {
+			unseen[p.first] = !in.endOfLease(p.first).Set
+		}
 		for _, g := range in.ByLock[lock] {
+			timed = timed || in.endOfLease(g).Set
 			late, known := in.SignalLate(g)
 			if !known {
 				continue
@@ -135,7 +144,13 @@ func lossSignals(in question) checker.Result {
 	}
 	r := in.Conclude("comparison of two times for each expired lease: the end of the lease, and the first signal of the library that the lock is lost", findings, len(findings))
 	r.Figures = figures
-	if r.Verdict == checker.Pass {
+	maps.DeleteFunc(unseen, func(_ *history.Grant, is bool) bool { return !is })
+	switch {
+	case r.Verdict == checker.Pass && len(unseen) > 0:
+		return checker.Undecided(checker.CodeNoClock, fmt.Sprintf("%s lost the lock to another client, but the record does not show when the lease ran out, so nobody knows how late the holder was told", checker.Count(len(unseen), "holder")))
+	case r.Verdict == checker.Pass && !timed:
+		return checker.Undecided(checker.CodeNoClock, "the record does not show when any lease runs out, so there is nothing to compare the signals with")
+	case r.Verdict == checker.Pass:
 		r.Reason = "no lease ran out before the holder released the lock"
 		if lost > 0 {
 			r.Reason = fmt.Sprintf("%s expired before the holder released the lock; every holder was told of the loss in time", checker.Count(lost, "lease"))
@@ -144,8 +159,13 @@ func lossSignals(in question) checker.Result {
 	return r
 }
 
+// endOfLease is the deadline that was in force when the client of a grant was told, or ended its tenure without having been told.
+func (in question) endOfLease(g *history.Grant) history.Opt {
+	return g.DeadlineAt(min(g.ToldLost(), in.GaveUp(g)))
+}
+
 func (in question) lateSignal(g *history.Grant, late int64) checker.Finding {
-	end := g.DeadlineAt(min(g.ToldLost(), in.GaveUp(g))).V
+	end := in.endOfLease(g).V
 	f := checker.Finding{
 		Rule: "late-notice", Class: checker.NoClass, Gating: true, Grants: []string{g.ID}, From: end, To: end + late, Events: in.HoldEvents(g),
 		Message: fmt.Sprintf("the last confirmed lease of %s on lock %s (grant %s) ran out at %s, and the client's library %s", g.Client, g.Lock, g.ID, checker.Seconds(end), in.Signal(g)),
@@ -153,7 +173,7 @@ func (in question) lateSignal(g *history.Grant, late int64) checker.Finding {
 	if g.ToldLost() == history.Forever {
 		f.Rule = "no-notice"
 	}
-	f.Because(in.LateCause(causes.Lateness{Grant: g, From: g.Sent(), Until: end + late, Begun: end, Due: history.Some(end)}))
+	f.Because(in.LateCause(causes.Lateness{Grant: g, From: in.InTime(g, end), Until: end + late, Begun: end, Due: history.Some(end)}))
 	return f
 }
 

@@ -31,6 +31,8 @@ type Facts struct {
 	excuses  map[string][]history.Interval // see stallsOf
 	acts     map[string][]int64            // see actsOf
 	waits    map[string][]history.Interval // see waitsOf
+
+	holding sync.Mutex // of holds
 }
 
 // New finds the facts of a history. It fails where the history does not even say what was run.
@@ -77,7 +79,7 @@ type lazily struct {
 	wentOn          func() map[*history.Grant]bool
 	steps           func() []step
 	stands          func() map[string][]history.Interval
-	losses          func() map[[2]string]int64
+	losses          func() map[[2]string]Loss
 	clients         func() []string
 	plain, fenced   func() replayed // of the two registers
 }
@@ -114,6 +116,8 @@ func (in *Facts) findClients() []string {
 // Hold is the proven hold of a grant: when its client certainly believed that it had the
 // lock. Empty for grants that were never certain.
 func (in *Facts) Hold(g *history.Grant) history.Interval {
+	in.holding.Lock()
+	defer in.holding.Unlock()
 	h, ok := in.holds[g]
 	if !ok {
 		h = beliefs.Hold(in.Record, g)

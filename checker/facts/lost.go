@@ -1,23 +1,37 @@
 package facts
 
-import "github.com/lockstorm/lockstorm/history"
+import (
+	"cmp"
 
-// LostBy is the most updates that were lost by what some grants are about: one of them wrote, and another one of
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Loss is how many acknowledged updates were overwritten unseen, and how many of these are lost for good.
+type Loss struct{ Lost, Overwritten int64 }
+
+// Compare orders losses: those that last first.
+func (l Loss) Compare(o Loss) int {
+	return cmp.Or(cmp.Compare(o.Lost, l.Lost), cmp.Compare(o.Overwritten, l.Overwritten))
+}
+
+// LossBy is the greatest loss by what some grants are about: one of them wrote, and another one of
 // them lost an update to it. It is what [Results.LossOf] finds, whether or not the loss is one of those
 // that are listed.
-func (in *Facts) LostBy(grants []string) (most int64) {
-	lost := in.lazy.losses()
+func (in *Facts) LossBy(grants []string) (most Loss) {
+	losses := in.lazy.losses()
 	for _, writer := range grants {
 		for _, victim := range grants {
-			most = max(most, lost[[2]string{writer, victim}])
+			if l := losses[[2]string{writer, victim}]; l.Compare(most) < 0 {
+				most = l
+			}
 		}
 	}
 	return most
 }
 
 // findLosses are the greatest losses, by who wrote and who lost an update to it.
-func (in *Facts) findLosses() map[[2]string]int64 {
-	out := map[[2]string]int64{}
+func (in *Facts) findLosses() map[[2]string]Loss {
+	out := map[[2]string]Loss{}
 	for _, register := range []string{RegPlain, RegFenced} {
 		if _, used := in.Run.Registers[register]; !used {
 			continue
@@ -28,8 +42,9 @@ func (in *Facts) findLosses() map[[2]string]int64 {
 				writer, victims = s.Others[0].Grant, []*history.Event{s.Event}
 			}
 			for _, v := range victims {
-				if pair := [2]string{writer, v.Grant}; s.Lost() > 0 && v.Grant != writer {
-					out[pair] = max(out[pair], s.Lost())
+				pair := [2]string{writer, v.Grant}
+				if l := s.Loss(); v.Grant != writer && l.Compare(out[pair]) < 0 {
+					out[pair] = l
 				}
 			}
 		}

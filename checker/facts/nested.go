@@ -39,7 +39,7 @@ func (in *Facts) NestedWaits() []NestedWait {
 				still = append(still, h)
 			}
 			// It began to hold before, and waits for as long as it does both.
-			if both := wait.Overlap(hold); h.Lock != g.Lock && hold.From <= wait.From && !both.Empty() && g.Acquire.Invoke.F == history.FAcquire {
+			if both := wait.Overlap(hold); (h.Lock != g.Lock || upgrades(h, g)) && hold.From <= wait.From && !both.Empty() && g.Acquire.Invoke.F == history.FAcquire {
 				out = append(out, NestedWait{g.Client, h.Lock, g.Lock, g, both})
 			}
 		}
@@ -52,17 +52,36 @@ func (in *Facts) NestedWaits() []NestedWait {
 	return out
 }
 
+// upgrades reports whether a reader that has the lock waits to be its writer.
+func upgrades(has, wants *history.Grant) bool {
+	return has.Lock == wants.Lock && has.Mode == history.ModeShared && wants.Mode != history.ModeShared
+}
+
+// Says tells of a wait that is still going on, or is over.
+func (w NestedWait) Says(now bool) string {
+	holds, waits := "held", "waited"
+	if now {
+		holds, waits = "holds", "waits"
+	}
+	if w.Has == w.Wants {
+		return fmt.Sprintf("%s %s lock %s as a reader and %s to be its writer", w.Client, holds, w.Has, waits)
+	}
+	return fmt.Sprintf("%s %s lock %s and %s for lock %s", w.Client, holds, w.Has, waits, w.Wants)
+}
+
 // LockedUp are two clients that wait for each other from before a span on for nearly all of it, one of
-// them the named one; nothing where there are none. (A client that is told to stop gives up at its end.)
-func (in *Facts) LockedUp(client string, span history.Interval) string {
+// them the named one; none where there are no such. (A client that is told to stop gives up at its end.)
+func (in *Facts) LockedUp(client string, span history.Interval) (pair []NestedWait) {
 	end := span.From + (span.To-span.From)*9/10
 	waits := slices.DeleteFunc(in.NestedWaits(), func(w NestedWait) bool { return w.From >= span.From || w.To < end })
-	for _, a := range waits {
-		for _, b := range waits {
-			if both := a.Overlap(b.Interval); a.Client == client && a.Wants == b.Has && b.Wants == a.Has && both.From < span.From && both.To >= end {
-				return fmt.Sprintf("%s holds lock %s and waits for lock %s, while %s holds lock %s and waits for lock %s", a.Client, a.Has, a.Wants, b.Client, b.Has, b.Wants)
+	for i, a := range waits {
+		for _, b := range waits[i+1:] {
+			both := a.Overlap(b.Interval)
+			named := a.Client == client || b.Client == client
+			if named && a.Client != b.Client && a.Wants == b.Has && b.Wants == a.Has && both.From < span.From && both.To >= end {
+				return []NestedWait{a, b}
 			}
 		}
 	}
-	return ""
+	return nil
 }

@@ -21,19 +21,20 @@ type Shown struct {
 	What   ShownKind
 	Event  *history.Event   // that shows it
 	Others []*history.Event // writes of others that it is about, in order
+	Gone   []*history.Event // of a loss: the overwritten writes that are lost for good
 	Value  int64            // what the log says that a read should have answered; the token that was accepted before
 	Holder string           // who brought that token
 }
 
-// Lost is the number of acknowledged updates that were overwritten unseen.
-func (s Shown) Lost() int64 {
+// Loss is the number of acknowledged updates that were overwritten unseen, and how many of these are lost for good.
+func (s Shown) Loss() Loss {
 	switch s.What {
 	case ShowsLoss:
-		return int64(len(s.Others))
-	case ShowsReplaced:
-		return 1
+		return Loss{Lost: int64(len(s.Gone)), Overwritten: int64(len(s.Others))}
+	case ShowsReplaced: // one of the two: the last value is built upon one write of each value at most
+		return Loss{Lost: 1, Overwritten: 1}
 	}
-	return 0
+	return Loss{}
 }
 
 // replay follows one register of one lock through its log.
@@ -41,7 +42,6 @@ type replay struct {
 	in             *Facts
 	register, lock string
 	value          int64
-	acked          int // updates that clients were told of
 	highest        history.Opt
 	holder         string                 // the grant that brought the highest token
 	reads          map[string]int         // grant -> number of writes before its last read, or its first write
@@ -51,13 +51,15 @@ type replay struct {
 	acks           map[string]acks        // by grant
 	writes         []*history.Event       // accepted, in order
 	told           map[string]bool        // grants whose section is known to be split
-	lost           map[*history.Call]bool // acknowledged updates that were overwritten unseen
+	unseen         map[*history.Call]bool // acknowledged updates that were overwritten unseen
+	tree           tree
 	shown          []Shown
 }
 
 func (r *replay) run(events []*history.Event) {
 	r.reads, r.begun, r.seen = map[string]int{}, map[string]int{}, map[string]int{}
 	r.told, r.acks, r.whole = map[string]bool{}, map[string]acks{}, map[string]int{}
+	r.unseen, r.tree.built = map[*history.Call]bool{}, map[string]int{}
 	for _, e := range events {
 		if e.Type != history.OK {
 			continue
@@ -69,6 +71,7 @@ func (r *replay) run(events []*history.Event) {
 			if e.Value.Base.Set && e.Value.Base.V != r.value {
 				r.show(Shown{What: ShowsMismatch, Event: e, Value: r.value})
 			}
+			r.tree.read(e, r.value)
 			r.reads[e.Grant] = len(r.writes)
 			if begun, again := r.begun[e.Grant]; again {
 				r.split(e, begun, len(r.writes))
@@ -79,7 +82,6 @@ func (r *replay) run(events []*history.Event) {
 		}
 		r.write(e)
 	}
-	r.acknowledged()
 }
 
 // write looks for updates of others between the read and the write of one section: what
@@ -95,8 +97,8 @@ func (r *replay) write(e *history.Event) {
 		if w.Grant == e.Grant {
 			continue
 		}
-		if call := r.ackOf(w); call != nil && !r.lost[call] {
-			r.lost[call] = true
+		if call := r.ackOf(w); call != nil && !r.unseen[call] {
+			r.unseen[call] = true
 			overwritten = append(overwritten, w)
 		}
 	}
@@ -108,6 +110,7 @@ func (r *replay) write(e *history.Event) {
 	}
 	r.writes = append(r.writes, e)
 	r.value = e.Value.New.V
+	r.tree.write(e)
 }
 
 // split finds writes of others between the first read of a section and a later one, which are those from
@@ -137,7 +140,11 @@ func (r *replay) ackOf(w *history.Event) *history.Call {
 	if g == nil {
 		return nil
 	}
-	of, known := r.acks[w.Grant]
+	return r.acksOf(g)[w.Value.New]
+}
+
+func (r *replay) acksOf(g *history.Grant) acks {
+	of, known := r.acks[g.ID]
 	if !known {
 		of = acks{}
 		for _, c := range g.Uses {
@@ -148,9 +155,9 @@ func (r *replay) ackOf(w *history.Event) *history.Call {
 				of[c.Invoke.Value.New] = c
 			}
 		}
-		r.acks[w.Grant] = of
+		r.acks[g.ID] = of
 	}
-	return of[w.Value.New]
+	return of
 }
 
 // acks are a grant's writes that its client was told of: the first of each value.
@@ -163,32 +170,10 @@ func (r *replay) fence(e *history.Event) {
 		r.show(Shown{What: ShowsNoToken, Event: e})
 	case r.highest.Set && e.Token.V < r.highest.V:
 		r.show(Shown{What: ShowsStale, Event: e, Value: r.highest.V})
-	case r.highest.Set && e.Token.V == r.highest.V && !r.sameHolder(e.Grant):
+	case r.highest.Set && e.Token.V == r.highest.V && !r.in.mayShare(e.Grant, r.holder):
 		r.show(Shown{What: ShowsEqual, Event: e, Value: e.Token.V, Holder: r.holder})
 	default:
 		r.highest, r.holder = e.Token, e.Grant
-	}
-}
-
-// sameHolder reports whether a grant may bring the highest token again: it brought it before,
-// or is held together with the one that did.
-func (r *replay) sameHolder(grant string) bool {
-	if grant == r.holder {
-		return true
-	}
-	a, b := r.in.ByID[grant], r.in.ByID[r.holder]
-	return a != nil && b != nil && r.in.Model.Together(a, b)
-}
-
-// acknowledged counts the updates that clients were told of. That the register's log has them
-// is what assumptions asks.
-func (r *replay) acknowledged() {
-	for _, g := range r.in.ByLock[r.lock] {
-		for _, u := range g.Uses {
-			if u.Invoke.F == history.FWrite && u.Invoke.Register == r.register && u.Outcome() == history.OK {
-				r.acked++
-			}
-		}
 	}
 }
 

@@ -13,23 +13,30 @@ import (
 type replayed struct {
 	Logged bool
 	Shown  []Shown // all of it
-	Lost   map[*history.Call]bool
-	Acked  int
+	Updates
 }
 
 func (in *Facts) replay(register string) replayed {
 	byLock := in.cells(register)
-	out := replayed{Logged: len(byLock) > 0, Lost: map[*history.Call]bool{}}
+	out := replayed{Logged: len(byLock) > 0}
 	for _, lock := range in.Locks {
-		rp := &replay{in: in, register: register, lock: lock, value: in.Run.Registers[register], lost: out.Lost}
-		rp.run(byLock[lock])
-		out.Shown = append(out.Shown, rp.shown...)
-		out.Acked += rp.acked
 		if !out.Logged {
-			out.Shown = append(out.Shown, in.sameBase(register, lock)...)
+			shown := in.sameBase(register, lock)
+			out.Shown = append(append(out.Shown, shown...), in.tokensTaken(register, lock)...)
+			out.add(in.unlogged(register, lock, shown))
+			continue
 		}
+		rp := &replay{in: in, register: register, lock: lock, value: in.Run.Registers[register]}
+		rp.run(byLock[lock])
+		out.add(rp.updates())
+		out.Shown = append(out.Shown, rp.shown...)
 	}
 	return out
+}
+
+func (u *Updates) add(of Updates) {
+	u.Acked, u.Overwritten, u.BroughtBack = u.Acked+of.Acked, u.Overwritten+of.Overwritten, u.BroughtBack+of.BroughtBack
+	u.Lost, u.Most = u.Lost+of.Lost, u.Most+of.Most
 }
 
 // cells are the register's own events, by lock, in the order in which it accepted.

@@ -13,17 +13,9 @@ type Stall struct {
 	history.Interval
 }
 
-// unplannedStalls decodes the stalls on record and leaves out those of clients that a
-// fault of ours held up at the time.
+// unplannedStalls decodes the stalls on record. Of those of a client it leaves out the parts in which a fault of ours
+// held it up.
 func (in *Facts) unplannedStalls() []Stall {
-	ours := map[string][]history.Interval{} // by client
-	for _, f := range in.Faults {
-		for _, c := range f.Clients {
-			if f.Family == history.FamilyClient {
-				ours[c] = append(ours[c], f.Span())
-			}
-		}
-	}
 	var out []Stall
 	for _, e := range in.Stalls {
 		var s history.Stall
@@ -31,8 +23,12 @@ func (in *Facts) unplannedStalls() []Stall {
 			continue
 		}
 		gap := history.Interval{From: e.Time - s.Late, To: e.Time}
-		if !slices.ContainsFunc(ours[e.Party], func(f history.Interval) bool { return !gap.Overlap(f).Empty() }) {
-			out = append(out, Stall{e.Party, gap})
+		for _, part := range in.without(gap, func(f *history.Injection) bool {
+			return f.Family == history.FamilyClient && slices.Contains(f.Clients, e.Party)
+		}) {
+			if part == gap || part.To-part.From > in.Run.Tolerance { // a signal takes a moment to arrive
+				out = append(out, Stall{e.Party, part})
+			}
 		}
 	}
 	slices.SortFunc(out, func(a, b Stall) int { return ByFrom(a.Interval, b.Interval) })

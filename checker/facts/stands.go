@@ -34,9 +34,14 @@ func (in *Facts) findStands() map[string][]history.Interval {
 
 // withoutFaults is what is left of a span of a client without the faults that hold it up.
 func (in *Facts) withoutFaults(client string, span history.Interval) []history.Interval {
+	return in.without(span, func(f *history.Injection) bool { return f.Late(client) })
+}
+
+// without is what is left of a span without the faults of a kind that took effect.
+func (in *Facts) without(span history.Interval, kind func(*history.Injection) bool) []history.Interval {
 	left := []history.Interval{span}
 	for _, f := range in.Faults {
-		if !f.Effective() || !f.Late(client) {
+		if !f.Effective() || !kind(f) {
 			continue
 		}
 		hurt := f.Span()

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/checker/facts"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -45,7 +46,12 @@ func (in question) final(recoveries []checker.Recovery, figures checker.Figures)
 	untried := ""
 	for _, lock := range in.allLocks() {
 		found, why := in.comesBack(lock, history.Interval{From: from, To: from + in.Run.LivenessBound}, figures)
-		findings = append(findings, found...)
+		for _, f := range found {
+			again := func(o checker.Finding) bool { return o.Rule == ruleDeadlocked && slices.Equal(o.Grants, f.Grants) }
+			if f.Rule != ruleDeadlocked || !slices.ContainsFunc(findings, again) { // a deadlock keeps both locks
+				findings = append(findings, f)
+			}
+		}
 		untried = cmp.Or(untried, why)
 	}
 	r := checker.Conclude("search for clients that did not get a lock in the recovery test (after all faults, each client acquires each lock once more)", findings, len(findings))
@@ -57,7 +63,7 @@ func (in question) final(recoveries []checker.Recovery, figures checker.Figures)
 	}
 	if r.Verdict == checker.Pass { // else the findings name who stands in the way
 		r.Findings = append(r.Findings, in.orphans(figures)...)
-		r.Reason = fmt.Sprintf("after the faults ended, every client acquired every lock within %s (limit: %s)", checker.Seconds(in.slowest(from)), checker.Seconds(in.Run.LivenessBound))
+		r.Reason = fmt.Sprintf("%s, every client acquired every lock within %s (limit: %s)", in.whenFinal(), checker.Seconds(in.slowest(from)), checker.Seconds(in.Run.LivenessBound))
 	}
 	if len(recoveries) > 0 {
 		r.Proof = checker.NewProof(recoveries)
@@ -77,6 +83,22 @@ func (in question) neverGranted() (why string, never bool) {
 		}
 	}
 	return why, why != ""
+}
+
+// whenFinal says when the recovery test was made.
+func (in question) whenFinal() string {
+	if len(in.Faults)+len(in.Kills) == 0 {
+		return "in the recovery test"
+	}
+	return "after the faults ended"
+}
+
+// test names the recovery test.
+func (in question) test() string {
+	if len(in.Faults)+len(in.Kills) == 0 {
+		return "in the recovery test"
+	}
+	return "in the recovery test after the faults"
 }
 
 // allLocks are those that the run says and those that were used.
@@ -138,7 +160,7 @@ func (in question) comesBack(lock string, span history.Interval, figures checker
 			any[client] = true
 		}
 		if len(a.asked) == 0 {
-			untried = fmt.Sprintf("in the recovery test after the faults, no client asked for lock %s in mode %q%s, although clients had used this mode before", lock, cmp.Or(a.mode, "exclusive"), hardly)
+			untried = fmt.Sprintf(in.test()+", no client asked for lock %s in mode %q%s, although clients had used this mode before", lock, cmp.Or(a.mode, "exclusive"), hardly)
 		}
 		if f, bad := in.waitsInVain(lock, a, span, figures); bad {
 			findings = append(findings, f)
@@ -146,11 +168,11 @@ func (in question) comesBack(lock string, span history.Interval, figures checker
 	}
 	for _, client := range in.living() {
 		if !any[client] {
-			untried = fmt.Sprintf("in the recovery test after the faults, %s did not ask for lock %s%s", client, lock, hardly)
+			untried = fmt.Sprintf(in.test()+", %s did not ask for lock %s%s", client, lock, hardly)
 		}
 	}
 	if len(any) == 0 {
-		untried = fmt.Sprintf("in the recovery test after the faults, no client asked for lock %s%s", lock, hardly)
+		untried = fmt.Sprintf(in.test()+", no client asked for lock %s%s", lock, hardly)
 	}
 	return findings, untried
 }
@@ -181,8 +203,8 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	slices.Sort(stuck)
 	f := checker.Finding{
 		Rule: "no-recovery", Class: checker.NoClass, Gating: true, From: span.From, To: span.To, Events: []int64{}, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone,
-		Message: fmt.Sprintf("after the faults ended (%s), %d of %d live clients (%s) did not acquire lock %s within %s",
-			checker.Seconds(span.From), len(stuck), len(in.living()), checker.Joined(stuck, nil), lock, checker.Millis(span.To-span.From)),
+		Message: fmt.Sprintf("%s (%s), %d of %d live clients (%s) did not acquire lock %s within %s",
+			in.whenFinal(), checker.Seconds(span.From), len(stuck), len(in.living()), checker.Joined(stuck, nil), lock, checker.Millis(span.To-span.From)),
 	}
 	if others := in.passedAround(lock, a, span.From); others {
 		f.Rule, f.Doubtful = ruleStarved, true
@@ -191,10 +213,8 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 		return f, true
 	}
 	if g := in.heldThrough(lock, span); g != nil {
-		if text := in.LockedUp(g.Client, span); text != "" {
-			f.Rule, f.Class = "deadlocked", checker.NoClass
-			f.Because(checker.Cause{Kind: checker.CauseNone, Text: text})
-			return f, true
+		if pair := in.LockedUp(g.Client, span); pair != nil {
+			return deadlocked(f, pair), true
 		}
 		f.Doubtful = true
 		f.Because(checker.Cause{Kind: checker.CauseRecord, Text: fmt.Sprintf("%s held the lock (grant %s) for nearly all of the time that the clients had for recovery, and released the lock too late or never", g.Client, g.ID)})
@@ -221,14 +241,46 @@ func (in question) waitsInVain(lock string, a *askers, span history.Interval, fi
 	}
 	if f.Doubtful = !forGood && in.HeldUp(span, in.LongStalls()) > in.Run.LivenessBound/4; f.Doubtful {
 		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host stalled after the faults had ended, so the clients may have had too little time to get the lock"})
-	} else if f.Doubtful = !forGood && in.HeldUp(span, in.Busy()) > (span.To-span.From)/2; f.Doubtful {
+	} else if f.Doubtful = !forGood && in.HeldUp(span, in.Busy()) > (span.To-span.From)/2 && in.silence(span) > (span.To-span.From)/2; f.Doubtful {
 		f.Because(checker.Cause{Kind: checker.CauseStall, Text: "the host was busy (tasks waited for a processor or a disk most of the time), so the store may have had no processor time"})
 	}
 	return f, true
 }
 
-// ruleStarved is the rule of clients that wait in vain while others are granted.
-const ruleStarved = "starved"
+// deadlocked makes a finding one of two clients that wait for each other, whichever of their locks it was about.
+func deadlocked(f checker.Finding, pair []facts.NestedWait) checker.Finding {
+	a, b := pair[0], pair[1]
+	text := a.Says(true) + ", while " + b.Says(true)
+	f.Rule, f.Class, f.Grants, f.Events = ruleDeadlocked, checker.NoClass, []string{a.Wait.ID, b.Wait.ID}, []int64{a.Wait.Acquire.Invoke.Index, b.Wait.Acquire.Invoke.Index}
+	f.Message = fmt.Sprintf("deadlock: %s (since %s, still waiting at %s)", text, checker.Seconds(max(a.From, b.From)), checker.Seconds(f.To))
+	f.Because(checker.Cause{Kind: checker.CauseNone, Text: text})
+	slices.Sort(f.Events)
+	return f
+}
+
+// silence is the longest part of a span in which the store answered nobody: a busy host explains no wait in which it did.
+func (in question) silence(span history.Interval) (longest int64) {
+	answers := []int64{span.From, span.To}
+	for _, c := range in.Calls {
+		switch c.Invoke.F {
+		case history.FAcquire, history.FTryAcquire, history.FRenew, history.FRelease:
+			if at := c.End(); at > span.From && at < span.To && (c.Outcome() == history.OK || c.NotHeld() || c.Return.Error == history.ErrBusy) {
+				answers = append(answers, at)
+			}
+		}
+	}
+	slices.Sort(answers)
+	for i, at := range answers[1:] {
+		longest = max(longest, at-answers[i])
+	}
+	return longest
+}
+
+// The rules of clients that wait in vain while others are granted, and that wait for each other.
+const (
+	ruleStarved    = "starved"
+	ruleDeadlocked = "deadlocked"
+)
 
 // passedAround reports whether a lock came back to somebody who did not hold it when all was
 // healed: then it works, and who waits starves.

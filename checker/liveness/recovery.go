@@ -41,6 +41,16 @@ func (in question) recovery(figures checker.Figures) (out []checker.Recovery) {
 // another server has taken over.
 func healed(f *history.Injection) bool { return f.HealEnd != nil && !f.Gradual() }
 
+// before reports whether a grant was made by a server just before a fail-over ended it: the fault struck at some time between its
+// beginning and its proof, at which another server had taken over.
+func before(f *history.Injection, g *history.Grant) bool {
+	if !f.Gradual() || g.From() >= f.Effect.Time {
+		return false
+	}
+	nodes := g.Acquire.Return.Nodes
+	return len(nodes) == 0 || !slices.ContainsFunc(nodes, func(n string) bool { return !slices.Contains(f.Nodes, n) })
+}
+
 // nextGrant is when the next grant after a moment was known, of those that were sent for then.
 func (in question) nextGrant(bySent []*history.Grant, f *history.Injection, from int64) int64 {
 	i, _ := slices.BinarySearchFunc(bySent, from, func(g *history.Grant, t int64) int {
@@ -54,7 +64,7 @@ func (in question) nextGrant(bySent []*history.Grant, f *history.Injection, from
 		if g.Sent() >= next {
 			break
 		}
-		if healed(f) || !slices.Contains(f.Clients, g.Client) {
+		if healed(f) || (!slices.Contains(f.Clients, g.Client) && !before(f, g)) {
 			next = min(next, g.From())
 		}
 	}

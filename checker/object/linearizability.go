@@ -172,7 +172,12 @@ func (j *lockJudge) finding(lock string, us []unit) checker.Finding {
 	if f.From = last.ok; len(core) == 1 {
 		f.From = f.To
 	}
-	f.Because(j.in.ObjectCause(f.Rule, core[0].g, max(last.ok, f.From)))
+	var second *history.Grant
+	if len(core) > 1 {
+		second = last.g
+	}
+	f.Because(j.in.ObjectCause(f.Rule, core[0].g, second, max(last.ok, f.From)))
+	f.Lead = j.in.Lead(&f, core[0].g, second)
 	f.Message = fmt.Sprintf("lock %s %s; no correct lock could produce these results: %s", lock, text, strings.Join(parts, "; "))
 	slices.Sort(f.Events)
 	return f

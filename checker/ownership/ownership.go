@@ -49,6 +49,7 @@ func (in question) releasesOfNone() []checker.Finding {
 				Events: []int64{rel.Invoke.Index, rel.Return.Index}, Grants: []string{g.ID}, From: rel.Start(), To: rel.End(),
 			}
 			f.Because(checker.NoCause)
+			f.Lead = in.Lead(&f, g, nil)
 			out = append(out, f)
 		}
 	}
@@ -88,5 +89,6 @@ func (in question) ownershipFinding(r facts.ForeignRelease) checker.Finding {
 	} else {
 		f.Because(in.WhyReleasedLate(r))
 	}
+	f.Lead = in.Lead(&f, g, victim)
 	return f
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -33,7 +32,7 @@ func (in question) tokenOrder(lock string) []checker.Finding {
 	slices.SortFunc(byOK, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
 	var out []checker.Finding
 	highest := map[string]*history.Grant{} // by mode: among those known before the grant at hand was sent for
-	seen := map[int64]*history.Grant{}
+	seen := map[int64][]*history.Grant{}   // by token: who had it
 	known := 0
 	for _, g := range bySent {
 		for ; known < len(byOK) && byOK[known].From() < g.Sent(); known++ {
@@ -43,16 +42,31 @@ func (in question) tokenOrder(lock string) []checker.Finding {
 			}
 		}
 		token, before := g.Token().V, in.newest(highest, g)
-		if twin := seen[token]; twin != nil && !in.Model.Together(twin, g) {
+		if twin := in.apart(seen[token], g); twin != nil {
 			out = append(out, in.tokenFinding("duplicate", twin, g, fmt.Sprintf("grant %s got token %d, although grant %s already had this token", g.ID, token, twin.ID)))
 		} else if before != nil && before.Token().V > token {
 			out = append(out, in.tokenFinding("regress", before, g,
 				fmt.Sprintf("grant %s got token %d, although the earlier grant %s had got token %d: tokens must increase", g.ID, token, before.ID, before.Token().V)))
 		}
-		seen[token] = g
+		if !slices.ContainsFunc(seen[token], func(h *history.Grant) bool { return alike(h, g) }) {
+			seen[token] = append(seen[token], g)
+		}
 	}
 	return out
 }
+
+// apart is the last of some grants that may not be held together with another one; nil: there is none.
+func (in question) apart(grants []*history.Grant, g *history.Grant) *history.Grant {
+	for _, h := range slices.Backward(grants) {
+		if !in.Model.Together(h, g) {
+			return h
+		}
+	}
+	return nil
+}
+
+// alike reports whether two grants may be held together with the same ones.
+func alike(a, b *history.Grant) bool { return history.SameOwner(a, b) && a.Mode == b.Mode }
 
 // newest is the grant with the highest token, of those by mode, that a grant must come after:
 // readers who may hold the lock together come in any order.
@@ -74,82 +88,4 @@ func (in question) tokenFinding(rule string, a, b *history.Grant, message string
 	}
 	f.Because(in.StoreCause(a, b.From()))
 	return f
-}
-
-// refusedValid finds refusals by the fence that hit the newest grant while its lease
-// ran and its process lived, if that is what holds it: a fence that locks out the rightful holder.
-func (in question) refusedValid(figures checker.Figures) []checker.Finding {
-	var out []checker.Finding
-	figures["fence_refused"], figures["fence_refused_valid"] = 0, 0
-	rivals := map[string]*rivals{}
-	whole := in.WholeUntil()
-	for _, e := range in.Registered {
-		if e.Error != history.ErrStaleToken {
-			continue
-		}
-		figures["fence_refused"]++
-		g := in.ByID[e.Grant]
-		if g == nil || !g.Granted() || e.Time > whole {
-			continue
-		}
-		if rivals[g.Lock] == nil {
-			rivals[g.Lock] = newRivals(in.ByLock[g.Lock])
-		}
-		if base, leased := in.ExpiryBase(g); (leased && e.Time >= base) || in.DiedWith(g, e.Time) || rivals[g.Lock].of(g, e.Time) {
-			continue
-		}
-		figures["fence_refused_valid"]++
-		f := checker.Finding{
-			Rule: "refused-valid", Class: checker.Defect, Gating: true,
-			Message: fmt.Sprintf("the fence refused the %s of %s under grant %s (token %d) at %s, although this grant was the newest grant of lock %s",
-				e.F, g.Client, g.ID, e.Token.V, checker.Seconds(e.Time), g.Lock),
-			Events: []int64{g.Acquire.Return.Index, e.Index}, Grants: []string{g.ID}, From: e.Time, To: e.Time,
-		}
-		f.Because(in.StoreCause(g, e.Time))
-		out = append(out, f)
-	}
-	return out
-}
-
-// rivals answers whether another grant of a lock may be newer than a given one.
-type rivals struct {
-	bySent []*history.Grant // granted ones
-	latest []int64          // the latest ok among bySent[:i+1] ...
-	second []int64          // ... and among them without the one that is the latest
-}
-
-func newRivals(grants []*history.Grant) *rivals {
-	r := &rivals{}
-	for _, g := range grants {
-		if g.Granted() {
-			r.bySent = append(r.bySent, g)
-		}
-	}
-	slices.SortFunc(r.bySent, func(a, b *history.Grant) int { return cmp.Compare(a.Sent(), b.Sent()) })
-	first, second := int64(-1), int64(-1)
-	for _, g := range r.bySent {
-		switch at := g.From(); {
-		case at > first:
-			first, second = at, first
-		case at > second:
-			second = at
-		}
-		r.latest, r.second = append(r.latest, first), append(r.second, second)
-	}
-	return r
-}
-
-// of reports whether somebody else was, or may have been, granted after g was sent for
-// and before the moment. A waiter whose granted request had not left yet is no rival; nor is
-// an attempt of unknown outcome, since a client that knows no token presents none.
-func (r *rivals) of(g *history.Grant, at int64) bool {
-	n := sort.Search(len(r.bySent), func(i int) bool { return r.bySent[i].Sent() > at })
-	if n == 0 {
-		return false
-	}
-	latest := r.latest[n-1]
-	if latest == g.From() {
-		latest = r.second[n-1]
-	}
-	return latest >= g.Sent()
 }

@@ -54,7 +54,7 @@ func deadlock(in question) checker.Result {
 func mutualWait(a, b facts.NestedWait, both history.Interval) checker.Finding {
 	return checker.Finding{
 		Rule: "mutual-wait", Class: checker.NoClass, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Grants: []string{a.Wait.ID, b.Wait.ID},
-		Message: fmt.Sprintf("for %s, %s held lock %s and waited for lock %s, while %s held lock %s and waited for lock %s", checker.Millis(both.To-both.From), a.Client, a.Has, a.Wants, b.Client, b.Has, b.Wants),
+		Message: fmt.Sprintf("for %s, %s, while %s", checker.Millis(both.To-both.From), a.Says(false), b.Says(false)),
 		Events:  []int64{a.Wait.Acquire.Invoke.Index, b.Wait.Acquire.Invoke.Index}, From: both.From, To: both.To,
 	}
 }

@@ -224,7 +224,7 @@ func (p *Provider) all(ctx context.Context, d *daemon, r cluster.Recipe, img ima
 		if err != nil {
 			return err
 		}
-		lines = append(lines, shell.Join(words))
+		lines = append(lines, shell.Join(words...))
 	}
 	if len(lines) == 0 {
 		return nil

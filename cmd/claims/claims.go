@@ -23,6 +23,7 @@ import (
 	"github.com/lockstorm/lockstorm/docs"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/shell"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/gate"
 	"github.com/lockstorm/lockstorm/suite/own"
@@ -284,7 +285,7 @@ func (a *verb) showClaims(claims []own.Claim, answers []own.Answer, asJSON, brie
 			}
 		}
 		for _, r := range c.Runs {
-			j.Commands = append(j.Commands, a.st.Name+" run "+r.Run.Line())
+			j.Commands = append(j.Commands, shell.Join(append([]string{a.st.Name, "run"}, r.Run.Args()...)...))
 		}
 		all = append(all, j)
 	}

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/harness"
@@ -109,6 +111,9 @@ func (a *App) modelled(ctx context.Context, m models.Model, path string, f model
 		File: path, Model: m.Name, Format: h.Format, Verdict: models.Worst(judged), Operations: len(h.Calls), Unknown: h.Unknown(), Failed: h.Failed,
 		NotJudged: notJudged(m), Objects: []modelledObject{},
 	}
+	if len(h.Calls) == 0 {
+		r.Verdict = models.Unknown
+	}
 	r.ExitCode = map[models.Verdict]int{models.Pass: harness.ExitPass, models.Failed: harness.ExitViolation, models.Unknown: harness.ExitUnknown}[r.Verdict]
 	for _, o := range judged {
 		r.Objects = append(r.Objects, objectOf(o))
@@ -144,7 +149,7 @@ func notJudged(m models.Model) []string {
 	return out
 }
 
-const mostKeys = 20 // listed
+const mostKeys = 20 // listed, and most operations of a proof
 
 // tellModelled prints what was read and found.
 func tellModelled(w io.Writer, m models.Model, h *operations.History, r modelResult, judged []models.Result) {
@@ -204,12 +209,17 @@ func tellObject(w io.Writer, m models.Model, o models.Result) {
 	if len(o.Proof) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "                proof: the model allows no order of %s, even if all other operations are ignored:\n", these(len(o.Proof), o.Minimal))
-	for i, c := range o.Proof {
-		if i == mostKeys {
-			fmt.Fprintf(w, "                  and %d more\n", len(o.Proof)-i)
-			break
-		}
+	shown := slices.Clone(o.Proof)
+	if extra := len(shown) - mostKeys; extra > 0 {
+		slices.SortFunc(shown, func(a, b *operations.Call) int { return cmp.Compare(a.To, b.To) })
+		shown = shown[extra:]
+		slices.SortFunc(shown, func(a, b *operations.Call) int { return cmp.Compare(a.From, b.From) })
+		fmt.Fprintf(w, "                no short proof: lockstorm found only that %d of the %d operations have no order. The last %d, which decide:\n",
+			len(o.Proof), o.Operations, mostKeys)
+	} else {
+		fmt.Fprintf(w, "                proof: the model allows no order of %s, whichever of the others took effect:\n", these(len(shown), o.Minimal))
+	}
+	for _, c := range shown {
 		fmt.Fprintf(w, "                  %s\n", described(c))
 	}
 }
@@ -244,11 +254,20 @@ func these(n int, minimal bool) string {
 // described is an operation in words.
 func described(c *operations.Call) string {
 	text := fmt.Sprintf("%s by process %s", operations.Shown(c.F), operations.Shown(c.Process))
+	switch {
+	case c.Anyone:
+		text += " (client unknown)"
+	case c.Owner != c.Process:
+		text += fmt.Sprintf(" (client %s)", operations.Shown(c.Owner))
+	}
+	var values []string
 	for _, v := range []any{c.In, c.Out} {
-		if v != nil {
-			text += ", value " + operations.Text(v)
-			break
+		if v != nil && !slices.Contains(values, operations.Text(v)) {
+			values = append(values, operations.Text(v))
 		}
+	}
+	if len(values) > 0 {
+		text += ", value " + strings.Join(values, " -> ")
 	}
 	if c.Return == nil || c.Unknown() {
 		return text + fmt.Sprintf(" (line %d, outcome unknown)", c.Invoke.Line)
@@ -263,6 +282,9 @@ func headOfModel(m models.Model, r modelResult) string {
 		return "pass: linearizable as " + m.Name
 	case models.Failed:
 		return "violation: not linearizable as " + m.Name
+	}
+	if r.Operations == 0 {
+		return "inconclusive: nothing to judge: the file contains no operation that took effect, or may have"
 	}
 	return "inconclusive: the operations have so many possible orders that lockstorm could not try every order"
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,11 +30,29 @@ func TestCheckModel(t *testing.T) {
 	good, bad, token := file("good", once+release+again), file("bad", once+again), file("token", once+release+again)
 	keyed := file("keyed", event("invoke", "write", "1", "[a 1]")+event("ok", "write", "1", "[a 1]")+event("invoke", "read", "2", "[b nil]")+event("ok", "read", "2", "[b 7]"))
 	wrong := file("wrong", event("invoke", "cas", "1", "3")+event("ok", "cas", "1", "3"))
+	nemesis := file("nemesis", event("info", "start", ":nemesis", "nil"))
+	failed := file("failed", event("invoke", "acquire", "1", "nil")+event("fail", "acquire", "1", "nil"))
+	// Each of 30 releases that nobody knows of may have let one of 31 acquires in, but not one more.
+	many, grants := "", ""
+	for i := range 32 {
+		if i < 30 {
+			many += event("invoke", "release", fmt.Sprint("r", i), "nil") + event("info", "release", fmt.Sprint("r", i), "nil")
+		}
+		grants += event("invoke", "acquire", fmt.Sprint(i), `"u"`) + event("ok", "acquire", fmt.Sprint(i), `{:client "c", :uid "u"}`)
+	}
+	many = file("many", many+grants)
 	for _, tc := range []struct {
 		args []string
 		code int
 		want []string
 	}{
+		{[]string{"--model", "mutex", nemesis, good}, 2, []string{"inconclusive: nothing to judge", "pass: linearizable as mutex"}},
+		{[]string{"--model", "mutex", nemesis, bad}, 1, []string{"inconclusive: nothing to judge", "violation: not linearizable"}},
+		{[]string{"--model", "mutex", failed}, 2, []string{"inconclusive: nothing to judge"}},
+		{[]string{"--model", "mutex", many}, 1, []string{
+			"no short proof: lockstorm found only that 32 of the 62 operations have no order. The last 20, which decide:\n                  acquire by process 12 (client c)",
+			`acquire by process 31 (client c), value "u" -> {"client":"c","uid":"u"} (lines 123 to 124)`,
+		}},
 		{[]string{"--model", "mutex", good}, 0, []string{"EDN, 3 operations by 2 processes", "pass: linearizable as mutex", "the expiry of leases is ignored: the history does not say"}},
 		{[]string{"--model", "mutex", bad}, 1, []string{`acquire by process 2, value {"fence":3} (lines 3 to 4) is impossible: before this operation the lock is held`, "these 2 operations", "violation: not linearizable as mutex"}},
 		{[]string{"--model", "fenced-mutex", token}, 1, []string{"the lock is free, and the highest token is 3"}},

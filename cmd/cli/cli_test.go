@@ -294,37 +294,47 @@ func TestCheckOfDamagedHistories(t *testing.T) {
 	}
 }
 
-// broken is a standard output that nobody reads any more.
-type broken struct{ after int }
+// broken is a standard output that ends.
+type broken struct {
+	after int
+	err   error
+}
 
 func (b *broken) Write(p []byte) (int, error) {
 	if b.after -= len(p); b.after < 0 {
-		return 0, syscall.EPIPE
+		return 0, b.err
 	}
 	return len(p), nil
 }
 
-// An output that cannot be written changes no verdict; where there is none, it is an error of its own.
+// An output that cannot be written changes no verdict; where there is none, it is an error of its own. That nobody reads
+// any more, as behind `| head`, is not told: the exit code is that of other programs.
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	short := " --nemesis none --time 300ms --ttl 300ms --out "
-	for line, out := range map[string]string{
-		"list backends": "",
-		"run --backend none" + short + filepath.Join(dir, "a"):       filepath.Join(dir, "a"),
-		"run --backend file-flock" + short + filepath.Join(dir, "b"): filepath.Join(dir, "b"),
+	for name, c := range map[string]struct {
+		line, out string
+		err       error
+		want      int // where there is no verdict
+	}{
+		"list, disk full": {"list backends", "", syscall.ENOSPC, harness.ExitEnvironment},
+		"list, head":      {"list nemeses", "", syscall.EPIPE, 141},
+		"run, disk full":  {"run --backend none" + short + filepath.Join(dir, "a"), filepath.Join(dir, "a"), syscall.ENOSPC, 0},
+		"run, head":       {"run --backend file-flock" + short + filepath.Join(dir, "b"), filepath.Join(dir, "b"), syscall.EPIPE, 0},
 	} {
 		var errs bytes.Buffer
-		code := Main(own.Book(harness.New(full.All()...)), State{Context: t.Context(), Name: "lockstorm", Args: strings.Fields(line), Stdout: &broken{10}, Stderr: &errs})
-		want := harness.ExitEnvironment
-		if out != "" {
-			r, err := harness.ReadResults(out)
+		code := Main(own.Book(harness.New(full.All()...)),
+			State{Context: t.Context(), Name: "lockstorm", Args: strings.Fields(c.line), Stdout: &broken{10, c.err}, Stderr: &errs})
+		if c.out != "" {
+			r, err := harness.ReadResults(c.out)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want = r.ExitCode
+			c.want = r.ExitCode
 		}
-		if code != want || !strings.Contains(errs.String(), "write standard output: broken pipe") || strings.Contains(errs.String(), "--help") {
-			t.Errorf("%s: exit %d, want %d\n%s", line, code, want, errs.String())
+		told := strings.Contains(errs.String(), "write standard output")
+		if code != c.want || told != (c.err == syscall.ENOSPC) || strings.Contains(errs.String(), "--help") {
+			t.Errorf("%s: exit %d, want %d\n%s", name, code, c.want, errs.String())
 		}
 	}
 }
@@ -392,5 +402,16 @@ func TestACacheThatCannotBeWritten(t *testing.T) {
 	code, _, errs := lockstorm(t, "run", "--backend", "none", "--nemesis", "none", "--time", "300ms", "--ttl", "300ms", "--out", filepath.Join(t.TempDir(), "run"))
 	if code == harness.ExitEnvironment || !strings.Contains(errs, "the cache directory of this user is not writable") {
 		t.Errorf("exit %d\n%s", code, errs)
+	}
+}
+
+// A directory behind -- would go to the backend, and the run would be found nowhere.
+func TestOutBehindDashes(t *testing.T) {
+	for _, out := range []string{"--out=x", "--out x"} {
+		args := append([]string{"run", "--backend", "exec:cmd=lock.py", "--", "--depth", "2"}, strings.Fields(out)...)
+		code, _, errs := lockstorm(t, args...)
+		if code != harness.ExitUsage || !strings.Contains(errs, "--out is after --") {
+			t.Errorf("%s: exit %d: %s", out, code, errs)
+		}
 	}
 }

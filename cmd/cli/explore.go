@@ -113,7 +113,7 @@ func (a *App) explore(ctx context.Context, f exploreFlags) error {
 	s := &search.Search{
 		Space: space, Dir: out, Seed: seed, Jobs: jobs, Random: f.random, Keep: f.keep, StopAt: f.stop,
 		Run: func(ctx context.Context, t *harness.Trial, dir string) (*checker.Results, error) {
-			t.Config.Command = a.st.Name + " run " + t.Config.Line()
+			t.Config.Command = a.named(append([]string{"run"}, t.Config.Args()...)...)
 			return t.Judged(ctx, dir)
 		},
 		Progress: func(st search.State) { a.exploring(view, st, time.Since(begun), length) },
@@ -165,7 +165,7 @@ func (a *App) explored(ctx context.Context, f exploreFlags, out string, st *sear
 		for i, v := range st.Violations {
 			fmt.Fprintf(a.st.Stdout, "\nviolation %d: %s; found in %s, first after %v\n%s\n", i+1, v, Plural(v.Runs, "run"), v.After.Round(time.Second), a.st.Style.Wrap("    "+v.Message, 4))
 			if v.Dir != "" {
-				fmt.Fprintf(a.st.Stdout, "    report: %s\n    repeat: %s replay %s --times 10\n", absolute(filepath.Join(out, v.Dir, harness.ReportFile)), a.st.Name, filepath.Join(out, v.Dir))
+				fmt.Fprintf(a.st.Stdout, "    report: %s\n    repeat: %s\n", absolute(filepath.Join(out, v.Dir, harness.ReportFile)), a.named("replay", filepath.Join(out, v.Dir), "--times", "10"))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -69,13 +70,13 @@ func (a *App) export(path, format, out string) error {
 	if err := files.Write(out, write); err != nil {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
 	}
-	keyed := ""
+	words := []string{"check", "--model", x.Model, out}
 	if x.Keyed {
-		keyed = " --independent"
+		words = slices.Insert(words, 3, "--independent")
 	}
 	fmt.Fprintf(a.st.Stderr, "%s: %d events", out, len(x.Steps))
 	if format == "jepsen" {
-		fmt.Fprintf(a.st.Stderr, "; to judge these events: %s check --model %s%s %s", a.st.Name, x.Model, keyed, out)
+		fmt.Fprintf(a.st.Stderr, "; to judge these events: %s", a.named(words...))
 	}
 	fmt.Fprintln(a.st.Stderr)
 	return nil

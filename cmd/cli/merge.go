@@ -94,7 +94,7 @@ func (a *App) initCommand() *cobra.Command {
 			if err = errors.Join(err, f.Close()); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.st.Stdout, "wrote %s: review the file, then run: %s suite %s\n", path, a.st.Name, path)
+			fmt.Fprintf(a.st.Stdout, "wrote %s: review the file, then run: %s\n", path, a.named("suite", path))
 			return nil
 		},
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -28,7 +29,10 @@ func unbroken() (restore func()) {
 	return func() { signal.Stop(broken) }
 }
 
-// output is the standard output. What cannot be written is no reason to stop, and is told in the end.
+// exitPipe is the exit code of a program whose output nobody reads any more, as a shell sees it: 128 and SIGPIPE.
+const exitPipe = 128 + int(syscall.SIGPIPE)
+
+// output is the standard output. What cannot be written is no reason to stop, and is told in the end, unless nobody reads.
 type output struct {
 	w       io.Writer
 	err     error
@@ -45,12 +49,17 @@ func (o *output) Write(b []byte) (int, error) {
 
 // code is the exit code of the program: that of a verdict stays, whatever became of the output.
 func (o *output) code(code int, a *App) int {
-	if o.err == nil {
+	failed := harness.ExitEnvironment
+	switch {
+	case o.err == nil:
 		return code
+	case errors.Is(o.err, syscall.EPIPE):
+		failed = exitPipe
+	default:
+		fmt.Fprintf(a.st.Stderr, "%s: cannot write standard output: %v\n", a.st.Name, o.err)
 	}
-	fmt.Fprintf(a.st.Stderr, "%s: cannot write standard output: %v\n", a.st.Name, o.err)
 	if code == harness.ExitPass && !o.verdict {
-		return harness.ExitEnvironment
+		return failed
 	}
 	return code
 }

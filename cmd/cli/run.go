@@ -57,9 +57,15 @@ that starts a new run with the same flags and seed. The command replay repeats t
 	return cmd
 }
 
-// noWords refuses words that are no flags, and says what was meant where it is plain. Those behind -- are the backend's.
+// noWords refuses words that are no flags, and says what was meant where it is plain. Those behind -- are the backend's, but for
+// --out: a run whose directory goes to the backend is found nowhere.
 func (a *App) noWords(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 || cmd.ArgsLenAtDash() == 0 {
+		for _, word := range args {
+			if name, _, _ := strings.Cut(word, "="); name == "--out" {
+				return errors.New("--out is after --, so it would go to the backend: move it before --")
+			}
+		}
 		return nil
 	}
 	if _, err := a.cat.Backends.Get(args[0]); err == nil {
@@ -114,6 +120,12 @@ func (a *App) run(cmd *cobra.Command, cfg harness.Config, asJSON bool) error {
 	view := newView(a.st)
 	view.caches()
 	view.line("seed %d; to repeat this run: %s", t.Config.Seed, t.Config.Command)
+	for _, word := range cfg.Arguments {
+		name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		if strings.HasPrefix(word, "--") && cmd.Flags().Lookup(name) != nil {
+			view.line("note: --%s is after --, so it goes to the backend, not to lockstorm", name)
+		}
+	}
 	if cfg.Clients == 1 {
 		view.line("note: with only one client, mutual exclusion cannot be violated: use --clients 2 or more")
 	}
@@ -135,6 +147,9 @@ func RunDir(name string) string {
 
 // make runs a trial and shows how it goes.
 func (a *App) make(ctx context.Context, t *harness.Trial, out string, view *view) (*harness.Outcome, error) {
+	if text := t.Crowd(); text != "" {
+		view.line("warning: %s", text)
+	}
 	o, err := t.Run(ctx, out, view.progress())
 	view.close()
 	if err == nil && o.Trouble != nil {
@@ -227,12 +242,13 @@ func (a *App) again(seed uint64) string {
 				i++
 			}
 		default:
-			words = append(words, shell.Quote(w))
+			words = append(words, w)
 		}
 	}
-	words = append(words, "--seed", strconv.FormatUint(seed, 10))
-	for _, w := range behind {
-		words = append(words, shell.Quote(w))
-	}
-	return strings.Join(words, " ")
+	return shell.Join(slices.Concat(words, []string{"--seed", strconv.FormatUint(seed, 10)}, behind)...)
+}
+
+// named is a command of this program, for people.
+func (a *App) named(words ...string) string {
+	return shell.Join(append([]string{a.st.Name}, words...)...)
 }

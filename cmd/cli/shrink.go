@@ -14,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/explore"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/shell"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
@@ -75,7 +76,7 @@ func (a *App) shrink(ctx context.Context, dir string, f shrinkFlags) error {
 		return err
 	}
 	fmt.Fprintf(a.st.Stdout, "violation: %s\ntrial:     %s\n\n", target, explore.SizeOf(t))
-	t.Config.Command = fmt.Sprintf("%s replay %s", cmp.Or(a.st.Program, a.st.Name), filepath.Join(out, "shrunk"))
+	t.Config.Command = shell.Join(cmp.Or(a.st.Program, a.st.Name), "replay", filepath.Join(out, "shrunk"))
 	began := time.Now()
 	s := &explore.Shrinker{
 		Catalogue: a.cat, Target: target, Runs: f.runs, Rate: f.rate, Dir: out,
@@ -128,5 +129,6 @@ func (a *App) tellShrunk(m *explore.Shrunk, took time.Duration) {
 		outcome = suite.Defect
 	}
 	fmt.Fprintf(w, "as a cell of a suite file: include: [{trial: %s, outcome: %s}]\nas a Go test: lockstormtest.Kept(t, catalogue, %q, suite.Expectation{Outcome: %q})\n", m.Dir, outcome, filepath.Join(m.Dir, harness.TrialFile), outcome)
-	fmt.Fprintf(w, "made:      %s in %v\nreport:    %s\nrepeat:    %s replay %s --times 10\n", Plural(m.Runs, "run"), took.Round(time.Second), absolute(filepath.Join(m.Dir, harness.ReportFile)), a.st.Name, m.Dir)
+	fmt.Fprintf(w, "made:      %s in %v\nreport:    %s\nrepeat:    %s\n", Plural(m.Runs, "run"), took.Round(time.Second),
+		absolute(filepath.Join(m.Dir, harness.ReportFile)), a.named("replay", m.Dir, "--times", "10"))
 }

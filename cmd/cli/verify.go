@@ -282,7 +282,7 @@ func (a *App) saveLetter(v *harness.Verified, s verifyFlags) error {
 	if err := files.WriteJSON(s.save, l); err != nil {
 		return &harness.Error{Code: harness.ExitEnvironment, Err: err}
 	}
-	a.println("saved: %s (check it with: %s verify %s)", s.save, a.st.Name, s.save)
+	a.println("saved: %s (check it with: %s)", s.save, a.named("verify", s.save))
 	return nil
 }
 
@@ -298,7 +298,7 @@ func (a *App) verifyLetter(path, record string) (int, error) {
 	case harness.ExitPass:
 		a.println("%s: %s: the proof holds (%s)\n   %s", path, what, checker.Count(len(l.Events), "event"), strings.Join(story, "\n   "))
 		if record == "" {
-			a.println("verify used only the events in this file. To check the proof against the whole record: %s verify %s --record DIR (SHA-256 of the record: %s)", a.st.Name, path, l.Record)
+			a.println("verify used only the events in this file. To check the proof against the whole record: %s --record DIR (SHA-256 of the record: %s)", a.named("verify", path), l.Record)
 		}
 	case harness.ExitUnknown:
 		a.println("%s: %s: the proof was not checked: %v (SHA-256 of the record: %s; to check the proof, add --record DIR)", path, what, err, l.Record)

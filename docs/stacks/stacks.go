@@ -174,7 +174,7 @@ func Script(r cluster.Recipe, place cluster.Place) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintf(&b, "exec %s\n", shell.Join(append([]string{r.Binary}, args...)))
+	fmt.Fprintf(&b, "exec %s\n", shell.Join(append([]string{r.Binary}, args...)...))
 	return b.String(), nil
 }
 
@@ -186,7 +186,7 @@ func commands(r cluster.Recipe, place cluster.Place) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(shell.Join(expanded) + "\n")
+		b.WriteString(shell.Join(expanded...) + "\n")
 	}
 	return b.String(), nil
 }

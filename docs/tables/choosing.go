@@ -62,17 +62,18 @@ Each row of the table shows one lock. The brackets contain the 95 %% confidence 
 the brackets contain the range of the values. The columns have these meanings:
 
 - **violating runs** is the share of the runs with a violation.
-- **survived** lists the faults under which no run of the lock had a violation. The entry ` + "`" + `none` + "`" + ` means the runs without a fault.
-- **violated under** lists the faults under which at least one run of the lock had a violation. ` + "`" + `inherent` + "`" + `: every lock whose grants can end without a release allows this violation.
-  ` + "`" + `defect` + "`" + `: the lock violated its own guarantee. ` + "`" + `blocks` + "`" + `: no client got the lock again. "5 of 5" means that all five runs had a violation.
-- **updates lost** is the share of the acknowledged updates that were lost. An update is lost if a client that had never seen the update overwrites
-  it. The column "with the fence" shows the figure for the register with a fence. This register refuses every request whose token is older than the
+- **survived** lists the faults under which no run of the lock had a violation. The entry `+"`"+`none`+"`"+` means the runs without a fault.
+- **violated under** lists the faults under which at least one run of the lock had a violation. `+"`"+`inherent`+"`"+`: every lock whose grants can end without a release allows this violation.
+  `+"`"+`defect`+"`"+`: the lock violated its own guarantee. `+"`"+`blocks`+"`"+`: no client got the lock again. "5 of 5" means that all five runs had a violation.
+- **updates lost** is the share of the acknowledged updates that were lost. %s
+  "N overwritten unseen" is the number of updates that a client overwrote without having seen them, if later writes brought some of them back.
+  The column "with the fence" shows the figure for the register with a fence. This register refuses every request whose token is older than the
   newest token that the register has seen. "N refused" means that the register refused N requests. "Not measured" means that the lock issues no tokens.
 - **blocked** is the longest time for which no client could get the lock, although no client believed that it held the lock.
 - **recovery** is the time from the end of a fault to the next grant. For a fail-over (another server takes over), the time starts at the beginning of
   the fault. If a run has several faults, only the longest recovery time of the run counts. The column recovery shows the median over all runs.
 - **acquire p50 / p99** are the 50th and 99th percentiles of the time that a client needed to acquire the lock.
-`)
+`, lostIs(r))
 	p.header(append([]string{"group", "lock"}, answer.Columns...)...)
 	for _, l := range answer.Locks {
 		cells := []string{fmt.Sprint(l.Group), "`" + l.Name + "`"}

@@ -6,8 +6,36 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/checker/facts"
+	"github.com/lockstorm/lockstorm/suite/gate"
 	"github.com/lockstorm/lockstorm/suite/own"
 )
+
+// countedBefore is what stored results of an earlier count mean.
+const countedBefore = "they count every update that was overwritten by a client that had not seen it, also if a later write brought it back."
+
+// lossesOnly reports whether figures are of the earlier count, which knew no other figure of losses.
+func lossesOnly(figures map[string]int64) bool {
+	for _, register := range []string{facts.RegPlain, facts.RegFenced} {
+		_, lost := figures["updates_lost_"+register]
+		if _, unseen := figures["updates_overwritten_"+register]; lost && !unseen {
+			return true
+		}
+	}
+	return false
+}
+
+// lostIs says of the cells of a suite what their figures of losses count.
+func lostIs(r *gate.Results) string {
+	for _, j := range r.Cells {
+		for _, s := range j.Samples() {
+			if lossesOnly(s.Stats) {
+				return "These runs were measured before lockstorm counted what is lost for good: " + countedBefore
+			}
+		}
+	}
+	return "An update is lost if the last value of the register is not built upon it."
+}
 
 // Claims is docs/claims.md: the claims of the articles and what became of them, by stored answers.
 func Claims(answers []own.Answer) string {
@@ -35,6 +63,9 @@ A failed check does not always lead to exit code 1. The check `+"`"+`loss-notice
 `+"`"+`--fencing on`+"`"+`, an inherent overlap (two clients hold the lock at once) does not fail the run. If the lock is a database
 transaction that also writes the data, no finding of `+"`"+`mutual-exclusion`+"`"+` and `+"`"+`lock-linearizability`+"`"+` fails the run.
 `)
+	if slices.ContainsFunc(answers, func(a own.Answer) bool { return lossesOnly(a.Figures) }) {
+		p.line("The figures \"updates lost\" were measured before lockstorm counted what is lost for good: %s\n", countedBefore)
+	}
 	p.header("", "claim", "verdict", "what the runs show")
 	claims := own.Claims()
 	for _, c := range claims {

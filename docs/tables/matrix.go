@@ -41,8 +41,7 @@ Each combination of a lock and a fault was run with %s, on %s, on a machine with
   interval. If two clients never held the lock at once and the outcome is "safe", the column shows another text, for example "0 in
   4 (below 53 %%)": there was no violation in 4 exposures, so the probability of a violation in one exposure is below 53 %% (with
   95 %% confidence). An exposure is a fault that took effect or, in a run without faults, a grant.
-- **lost** is the share of the acknowledged updates that were lost, in both registers together. An update is lost if a client that had never seen the
-  update overwrites it.
+- **lost** is the share of the acknowledged updates that were lost, in both registers together. %s
 - **recovery** is the median, over all runs, of the longest recovery time in each run. The recovery time is the time from the end
   of a fault to the next grant. For a fail-over, the recovery time starts at the beginning of the fault.
 - **notice** is the longest time from the next client's grant until the previous holder could know that it had lost the lock.
@@ -51,7 +50,7 @@ The suite reports "%s".
 (A cell is one lock under one fault. "Inconclusive" cells have no verdict. A cell with an "unexpected pass" had no violation, although a violation was expected.)
 
 %s.
-`, seedsOf(seeds), r.Started.UTC().Format("2006-01-02"), r.CPUs, r.Verdict, versionsOf(r))
+`, seedsOf(seeds), r.Started.UTC().Format("2006-01-02"), r.CPUs, lostIs(r), r.Verdict, versionsOf(r))
 	for _, row := range rows {
 		p.line("\n## %s\n", row)
 		p.header("fault", "word", "as expected", "violations", "lost", "recovery", "notice", "`lockstorm run ...`")

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -145,10 +146,8 @@ const baseFile = "search.json"
 
 // claim makes sure that a directory is empty, or that of a search of the same lock, judged in the same way.
 func (s *Search) claim() error {
-	line := s.Space.base.Line()
 	path := filepath.Join(s.Dir, baseFile)
 	b, err := os.ReadFile(path)
-	var there string
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		entries, err := os.ReadDir(s.Dir)
@@ -158,15 +157,20 @@ func (s *Search) claim() error {
 		if err != nil {
 			return err
 		}
-		return files.WriteJSON(path, line)
+		return files.WriteJSON(path, s.Space.base)
 	case err != nil:
 		return err
 	}
-	if err := json.Unmarshal(b, &there); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	var there harness.Config
+	var line string // which earlier versions stored
+	if json.Unmarshal(b, &line) != nil {
+		if err := json.Unmarshal(b, &there); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		line = strings.Join(there.Args(), " ")
 	}
-	if there != line {
-		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is the directory of another search (%s): name a new directory", s.Dir, there)}
+	if line != strings.Join(s.Space.base.Args(), " ") {
+		return &harness.Error{Code: harness.ExitUsage, Err: fmt.Errorf("%s is the directory of another search (%s): name a new directory", s.Dir, line)}
 	}
 	return nil
 }

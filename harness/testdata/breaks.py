@@ -22,8 +22,9 @@ for line in read:
         say(request, "ok", about={"protocol": 1, "name": "breaks", "ends": "never"})
     elif op == "open":
         say(request, "ok")
-        if way == "leaves":  # a grandchild in a session of its own, and nothing else
+        if way == "leaves":  # a child in a session of its own, and one that is an orphan, too
             subprocess.Popen(["setsid", "sleep", sys.argv[2]])
+            subprocess.run(["sh", "-c", f"setsid sleep {sys.argv[2]} &"])
         while way == "forks":
             subprocess.Popen(["sleep", "60"])
     elif op == "try":

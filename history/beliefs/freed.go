@@ -23,7 +23,7 @@ func Freed(r *history.Record, g *history.Grant) int64 {
 }
 
 // Disconnected is the earliest moment at which the connection that holds a grant may have ended: its
-// client was killed, or a fault touched its links or a server. Where the client noticed that it had
+// client was killed, or a fault struck that can end this connection. Where the client noticed that it had
 // ended, or got no answer to its release, before any of that, it may have been any time after the
 // request for the lock: explained is false. history.Forever: it cannot have ended.
 func Disconnected(r *history.Record, g *history.Grant) (from int64, explained bool) {
@@ -33,7 +33,7 @@ func Disconnected(r *history.Record, g *history.Grant) (from int64, explained bo
 		from = max(kill, g.Sent())
 	}
 	for _, f := range r.Faults {
-		if f.Family == history.FamilyClient || !f.Hurts(g.Client) || (f.Effect != nil && f.Effect.Type == history.Fail) {
+		if !f.Disconnects(g) || (f.Effect != nil && f.Effect.Type == history.Fail) {
 			continue
 		}
 		if span := f.Span(); span.To > g.Sent() {

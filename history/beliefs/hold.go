@@ -12,7 +12,7 @@ import "github.com/lockstorm/lockstorm/history"
 // reentrant); where none of these is on record, its last own event; then on to the last
 // use that it invoked under the grant, for who acts as the holder believes that it holds.
 // A deadline counts from the tolerance before it: the lock may let the grant go from then
-// on. A use after the store had answered the grant's own release is the client's error and
+// on. A client that goes by a method of its library believes in what the method last answered. A use after the store had answered the grant's own release is the client's error and
 // extends nothing.
 func Hold(r *history.Record, g *history.Grant) history.Interval {
 	if !g.Granted() {
@@ -42,6 +42,9 @@ func Hold(r *history.Record, g *history.Grant) history.Interval {
 		end = min(end, r.Events[len(r.Events)-1].Time) // cut off: what came then is not known
 	}
 	answered := g.Answered()
+	if r.Run.Discipline == history.Told && g.Assured.Set && g.Assured.V <= answered {
+		end = max(end, g.Assured.V) // its library says so
+	}
 	for _, u := range g.Uses {
 		if u.Start() <= answered {
 			end = max(end, u.Start())
@@ -51,9 +54,11 @@ func Hold(r *history.Record, g *history.Grant) history.Interval {
 }
 
 // Ends is when an obeying client stops to believe: its first loss notice, or the
-// first moment at which the deadline in force has passed. A later renewal does not
-// bring the belief back.
-func Ends(g *history.Grant) int64 { return min(g.ToldLost(), g.Lapses().Or(history.Forever)) }
+// first moment at which the deadline in force has passed, unless its library, asked after that, said that the
+// lock is held. A later renewal does not bring the belief back.
+func Ends(g *history.Grant) int64 {
+	return max(min(g.ToldLost(), g.Lapses().Or(history.Forever)), g.Assured.V)
+}
 
 // AfterRelease reports whether a use was invoked after the store had answered the grant's own
 // release: then that client is wrong, not the lock.

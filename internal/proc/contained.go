@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"sync"
 	"syscall"
 )
@@ -25,16 +24,6 @@ func (s *Starter) StartContained(name string, cmd *exec.Cmd) (*Process, error) {
 		cmd.SysProcAttr = namespaces()
 	} else if os.Getuid() == 0 {
 		return nil, fmt.Errorf("cannot start %s: this server refuses to run as root, so run lockstorm as another user (lockstorm cannot run the server as the user `nobody`, because %w)", name, err)
-	}
-	return s.start(name, cmd, true)
-}
-
-// StartSprawling starts a command that may start anything: where the kernel gives out namespaces, all of it dies with the command,
-// whatever has killed that; elsewhere what has left its group is found below it, as long as it lives.
-func (s *Starter) StartSprawling(name string, cmd *exec.Cmd) (*Process, error) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{}
-	if Containable() == nil {
-		cmd.SysProcAttr = namespaces()
 	}
 	return s.start(name, cmd, true)
 }
@@ -63,18 +52,25 @@ func namespaces() *syscall.SysProcAttr {
 	}
 }
 
-// strays are those of all processes that are below the child and have left its group.
+// strays are those of all processes that are below the child, or below its guard, and have left its group.
 func (p *Process) strays(all []process) (out []int) {
 	if !p.sprawls {
 		return nil
 	}
-	below := under(p.Pid(), all)
+	below := under(p.top(), all)
+	delete(below, p.top())
 	for _, one := range all {
 		if below[one.pid] && one.group != p.Pid() {
 			out = append(out, one.pid)
 		}
 	}
 	return out
+}
+
+// Tree are a process and all that are below it.
+func Tree(pid int) ([]int, error) {
+	all, err := processes()
+	return slices.Sorted(maps.Keys(under(pid, all))), err
 }
 
 // under are a process and all that are below it.
@@ -97,18 +93,13 @@ func Under(pid int) ([]int, error) {
 	return slices.Collect(maps.Keys(under(pid, all))), err
 }
 
-// Below is how many processes are below this one, whatever their group.
+// Below is how many processes this one has started, directly or not, whatever their group.
 func Below() (int, error) {
-	self, err := os.Readlink("/proc/self") // as /proc has it: in a namespace of our own we are 1
-	if err != nil {
-		return 0, err
-	}
-	pid, err := strconv.Atoi(self)
-	if err != nil {
-		return 0, err
-	}
 	all, err := processes()
-	return len(under(pid, all)) - 1, err
+	if Guarded() { // orphans are below the guard
+		return len(under(os.Getppid(), all)) - 2, err
+	}
+	return len(under(os.Getpid(), all)) - 1, err
 }
 
 // signalEach reaches processes that have left the group; those that are gone are no error.

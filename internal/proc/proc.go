@@ -18,6 +18,7 @@ import (
 // the parent-death signal fires when the thread that started a child ends, not the
 // process. Close it last; children that still live then are killed by the kernel.
 type Starter struct {
+	nice     int
 	requests chan request
 	done     chan struct{}
 }
@@ -28,8 +29,12 @@ type request struct {
 }
 
 // NewStarter begins a starter; Close ends it.
-func NewStarter() *Starter {
-	s := &Starter{requests: make(chan request), done: make(chan struct{})}
+func NewStarter() *Starter { return NewNicer(0) }
+
+// NewNicer begins a starter whose children, with all that they start, are nicer than we are by so much, where the
+// kernel allows that.
+func NewNicer(nice int) *Starter {
+	s := &Starter{nice: nice, requests: make(chan request), done: make(chan struct{})}
 	go s.lockThread()
 	return s
 }
@@ -55,9 +60,20 @@ func (s *Starter) lockThread() {
 
 func (s *Starter) serve() {
 	defer close(s.done)
+	s.beNice()
 	for r := range s.requests {
 		r.errs <- r.cmd.Start()
 	}
+}
+
+// beNice gives this thread the niceness that its children inherit.
+func (s *Starter) beNice() {
+	now, err := unix.Getpriority(unix.PRIO_PROCESS, unix.Gettid())
+	if s.nice == 0 || err != nil {
+		return
+	}
+	now = 20 - now                                                          // the kernel counts down from 20
+	unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), min(now+s.nice, 19)) //nolint:errcheck // then they are as nice as we are
 }
 
 // Close ends the starter's thread. Children that are still alive die with it.
@@ -69,6 +85,7 @@ func (s *Starter) Close() {
 // Process is a child in a process group of its own.
 type Process struct {
 	Name string
+	pid  int // the leader of the group
 	cmd  *exec.Cmd
 	done chan struct{}
 	err  error // valid after done
@@ -91,7 +108,9 @@ func (s *Starter) Run(cmd *exec.Cmd) error {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
-	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	if cmd.SysProcAttr.Pdeathsig == 0 {
+		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	}
 	r := request{cmd: cmd, errs: make(chan error, 1)}
 	s.requests <- r
 	return <-r.errs
@@ -105,7 +124,7 @@ func (s *Starter) start(name string, cmd *exec.Cmd, sprawls bool) (*Process, err
 	if err := s.Run(cmd); err != nil {
 		return nil, fmt.Errorf("cannot start %s: %w", name, err)
 	}
-	p := &Process{Name: name, cmd: cmd, done: make(chan struct{}), sprawls: sprawls}
+	p := &Process{Name: name, pid: cmd.Process.Pid, cmd: cmd, done: make(chan struct{}), sprawls: sprawls}
 	go func() {
 		p.err = cmd.Wait()
 		close(p.done)
@@ -114,7 +133,10 @@ func (s *Starter) start(name string, cmd *exec.Cmd, sprawls bool) (*Process, err
 }
 
 // Pid is the process id, which is also the id of its group.
-func (p *Process) Pid() int { return p.cmd.Process.Pid }
+func (p *Process) Pid() int { return p.pid }
+
+// top is the process below which all others are: the guard, where there is one.
+func (p *Process) top() int { return p.cmd.Process.Pid }
 
 // Done is closed when the process has ended and was waited for.
 func (p *Process) Done() <-chan struct{} { return p.done }
@@ -170,14 +192,14 @@ func (p *Process) End(ctx context.Context, sig syscall.Signal) error {
 	}
 }
 
-// signal reaches the whole group, and what has left it. The process is waited for by us, so its
-// id cannot have gone to somebody else while done is open.
+// signal reaches the whole group, and what has left it. The process is waited for by us, or by a
+// guard that ends right after it, so its id cannot have gone to somebody else while done is open.
 func (p *Process) signal(sig syscall.Signal) error {
 	if p.Exited() {
 		return nil
 	}
 	var strays []int
-	if p.sprawls { // those below a process that has died cannot be found any more
+	if p.sprawls { // without a guard, those below a process that has died cannot be found any more
 		all, err := processes()
 		if err != nil {
 			return err

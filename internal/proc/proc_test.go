@@ -1,20 +1,28 @@
 package proc
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) {
+	GuardMain()
+	controllerMain()
+	leaktest.Main(m)
+}
 
 func start(t *testing.T, name string, args ...string) (context.Context, *Process) {
 	t.Helper()
@@ -156,7 +164,7 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 }
 
 // Those who leave the group of a sprawling process are stopped and resumed with it, and die with
-// it, stopped or not: in namespaces of its own, and where there are none.
+// it, stopped or not: in namespaces of its own, below a guard, and without either.
 func TestSprawlingProcesses(t *testing.T) {
 	script := []string{"-c", "setsid sh -c 'sleep 61 & sleep 61; true' & sleep 61; true"}
 	t.Run("contained", func(t *testing.T) {
@@ -166,6 +174,9 @@ func TestSprawlingProcesses(t *testing.T) {
 			return
 		}
 		family(t, start)
+	})
+	t.Run("guarded", func(t *testing.T) {
+		family(t, func(s *Starter) (*Process, error) { return s.StartSprawling("sh", exec.Command("sh", script...)) })
 	})
 	t.Run("plain", func(t *testing.T) {
 		family(t, func(s *Starter) (*Process, error) { return s.start("sh", exec.Command("sh", script...), true) })
@@ -211,4 +222,29 @@ func family(t *testing.T, start func(*Starter) (*Process, error)) {
 		left, err := threadsOf(members)
 		return err == nil && left.total == 0
 	})
+}
+
+// The children of a nicer starter, and theirs, are nicer than we are.
+func TestChildrenAreNicer(t *testing.T) {
+	for _, by := range []int{0, 5} {
+		var out bytes.Buffer
+		s := NewNicer(by)
+		cmd := exec.Command("sh", "-c", "sh -c 'nice'")
+		cmd.Stdout = &out
+		p, err := s.Start("sh", cmd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		now, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := min(20-now+by, 19); strings.TrimSpace(out.String()) != strconv.Itoa(want) {
+			t.Errorf("nicer by %d: a child has niceness %s, want %d", by, out.String(), want)
+		}
+	}
 }

@@ -12,7 +12,7 @@ func Quote(w string) string {
 }
 
 // Join is a command of words.
-func Join(words []string) string {
+func Join(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
 		quoted[i] = Quote(w)

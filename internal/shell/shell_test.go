@@ -10,7 +10,7 @@ import (
 // What a real shell makes of a joined command is the words that went in.
 func TestJoin(t *testing.T) {
 	words := []string{"plain", "", "two words", "it's", `"$HOME"`, "a\nb", "*", `back\slash`, "a;b|c&d", "~", "--flag=x,y"}
-	out, err := exec.Command("sh", "-c", `printf '%s\0' `+Join(words)).Output()
+	out, err := exec.Command("sh", "-c", `printf '%s\0' `+Join(words...)).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -64,7 +66,7 @@ func (LostReply) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) 
 		e.Began, before = before, w.Now()
 		for _, trap := range traps {
 			if text := trap.Lost(); text != "" {
-				e.Proof = fmt.Sprintf("lockstorm dropped the answer %q on the link %s, and closed the connection", text, trap.link)
+				e.Proof = fmt.Sprintf("lockstorm dropped %s on the link %s, and closed the connection", answer(text), trap.link)
 				return true, nil
 			}
 		}
@@ -75,6 +77,16 @@ func (LostReply) Inject(ctx context.Context, w nemesis.World, t nemesis.Target) 
 		return e, errors.New("lost-reply found no answer to drop: until the time limit the servers sent only refusals, or no answer at all")
 	}
 	return e, nil
+}
+
+// answer is what was dropped, as far as a person can read it.
+func answer(text string) string {
+	for _, r := range text {
+		if r == utf8.RuneError || !unicode.IsPrint(r) && !unicode.IsSpace(r) {
+			return fmt.Sprintf("an answer of %d bytes", len(text))
+		}
+	}
+	return fmt.Sprintf("the answer %.60q", text) // its beginning
 }
 
 // trap is a link that loses its next answer.

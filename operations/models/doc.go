@@ -4,8 +4,9 @@
 //	operations.History -> by key -> Model.compile -> search -> Verdict, and where there is no order, the few
 //	                                                operations of which that is so
 //
-// An operation of unknown outcome may take effect at any time after its beginning, or never. What an object allows is
-// all that is asked: a history has no leases, no faults and no registers, so nothing is said of these.
+// An operation of unknown outcome may take effect at any time after its beginning, or never; one of an unknown client may be
+// of any client. What an object allows is all that is asked: a history has no leases, no faults and no registers, so nothing
+// is said of these.
 package models
 
 import (
@@ -36,6 +37,7 @@ type op struct {
 	owner int32
 	a, b  int64 // token; value read or written; expected and new value
 	call  *operations.Call
+	maybe bool // whether it took effect is not known, only that it did so before its end
 }
 
 // class is what makes two operations of unknown outcome interchangeable, but for when they began.
@@ -60,6 +62,7 @@ type Model struct {
 	Doc  string
 
 	initial string // value of a register
+	rises   bool   // n of a state, as uint64, only rises, and a smaller one allows all that a greater one does
 	names   map[string]kind
 	// make fills an operation in from its values, and may leave it out.
 	make func(t *table, o *op) (bool, error)
@@ -115,8 +118,8 @@ type table struct {
 
 func newTable(initial string) *table {
 	t := &table{owner: map[string]int32{}, value: map[string]int64{}}
-	t.text(cmp.Or(initial, "nil"))        // what a register begins with is number 0
-	t.owners = append(t.owners, "nobody") // so is nobody, whatever names there are
+	t.text(cmp.Or(initial, "nil"))                                           // what a register begins with is number 0
+	t.owners = []string{nobody: "nobody", anyone: "a client without a name"} // whatever names there are
 	return t
 }
 
@@ -149,9 +152,12 @@ func (m Model) compile(t *table, calls []*operations.Call) ([]op, error) {
 		if !ok {
 			return nil, fmt.Errorf("line %d: model %s has no operation %q: its operations are %s", c.Invoke.Line, m.Name, c.F, m.operations())
 		}
-		o := op{kind: k, call: c, owner: t.as(ownerOf(c))}
+		o := op{kind: k, call: c, owner: anyone}
+		if !c.Anyone {
+			o.owner = t.as(c.Owner)
+		}
 		keep, err := m.make(t, &o)
-		if c.Out == false && (k == acquire || k == release) {
+		if c.Out == false && !c.Unknown() && (k == acquire || k == release) {
 			err = errors.New("the operation has the value `false`, so it did not happen: record it with the type \"fail\"")
 		}
 		if err != nil {
@@ -175,16 +181,4 @@ func (m Model) operations() string {
 	}
 	slices.Sort(names)
 	return strings.Join(names, ", ")
-}
-
-// ownerOf is who asks: the client that the value names, else the process.
-func ownerOf(c *operations.Call) string {
-	for _, v := range []any{c.In, c.Out} {
-		if m, ok := v.(map[string]any); ok {
-			if name, ok := m["client"]; ok && name != nil {
-				return operations.Canonical(name)
-			}
-		}
-	}
-	return c.Process
 }

@@ -1,6 +1,8 @@
 package models
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -76,6 +78,37 @@ func TestModelsOfFiles(t *testing.T) {
 		}
 		if !strings.Contains(got, c.want) || (err == nil) != (c.want == "pass" || c.want == "fail") {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Histories as other tools write them, each with its model and verdict in its first line.
+func TestModelsOfRecordedFiles(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.edn")
+	if err != nil || len(files) < 10 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, _, _ := strings.Cut(strings.TrimPrefix(string(text), "; "), ".")
+		model, want, _ := strings.Cut(head, ": ")
+		m, err := Parse(model)
+		if err != nil {
+			t.Fatal(file, err)
+		}
+		h, err := operations.Read(strings.NewReader(string(text)), operations.Options{})
+		if err != nil {
+			t.Fatal(file, err)
+		}
+		r, err := Judge(t.Context(), m, h)
+		if err != nil || string(Worst(r)) != want {
+			t.Errorf("%s: %v, want %s (%v)", file, r, want, err)
+		}
+		if found := twin(m, h, nil); found != (want == "pass") {
+			t.Errorf("%s: Porcupine says %v", file, found)
 		}
 	}
 }

@@ -36,7 +36,7 @@ type Result struct {
 // Limits of a judgement.
 const (
 	mostStates = 3
-	reduceFor  = 2 * time.Second
+	reduceFor  = 4 * time.Second
 	searchFor  = 10 * time.Second // for an object
 )
 
@@ -107,7 +107,7 @@ func (s *search) explain(ctx context.Context, t *table, r *Result) {
 	r.Proof, r.Minimal = s.reduce(ctx, e)
 }
 
-// reduce finds few operations of which there is no order even where nobody knows of any other one whether it took effect.
+// reduce finds few operations of which there is no order, whichever of the others took effect.
 func (s *search) reduce(ctx context.Context, end event) (proof []*operations.Call, minimal bool) {
 	var all []int // those that ended, the latest first
 	for i := range s.ops {
@@ -166,7 +166,7 @@ func (s *search) judged(ctx context.Context) (bool, error) {
 	return found, err
 }
 
-// forgetful are the operations that began before a moment, of which only those are known.
+// forgetful are the operations that began before a moment; of all but those known, nobody knows whether they took effect.
 func (s *search) forgetful(known []int, before int) []op {
 	keep := map[int]bool{}
 	for _, i := range known {
@@ -177,11 +177,12 @@ func (s *search) forgetful(known []int, before int) []op {
 		if o.call.From >= before || (o.kind == read && !keep[i]) {
 			continue
 		}
-		c := *o.call
-		if !keep[i] || c.To > before {
+		o.maybe = !keep[i]
+		if o.call.To > before {
+			c := *o.call
 			c.To = operations.Open
+			o.call = &c
 		}
-		o.call = &c
 		out = append(out, o)
 	}
 	return out

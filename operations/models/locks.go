@@ -18,8 +18,11 @@ var lockNames = map[string]kind{"acquire": acquire, "lock": acquire, "try-lock":
 
 func always(*table, *op) (bool, error) { return true, nil }
 
-// nobody is the owner of what is free.
-const nobody = 0
+// nobody is the owner of what is free. An operation of anyone is one of some client.
+const (
+	nobody = iota
+	anyone
+)
 
 // mutex: one holds it at a time, and anybody may free it. State: n is 1 while it is held.
 func mutex() Model {
@@ -50,7 +53,7 @@ func mutex() Model {
 // owned: only its owner may free it. State: owner.
 func owned() Model {
 	return Model{
-		Name: "owned-mutex", Doc: "one holder at a time; only the holder can release the lock; the holder is the client in the field `client` of the operation's value, or the process if this field is missing", names: lockNames,
+		Name: "owned-mutex", Doc: "one holder at a time; only the holder can release the lock; the holder is the client in the field `client` of the operation's value; without this field it is the client that the same process names elsewhere, or else any client (the process, if the history names no clients)", names: lockNames,
 		make: always,
 		step: func(s state, o class) (state, bool) {
 			if o.kind == acquire {
@@ -108,7 +111,7 @@ func reentrant() Model {
 // uint64; 0: there was none. Likewise a of an operation; 0: nobody saw its token.
 func fenced() Model {
 	return Model{
-		Name: "fenced-mutex", Doc: "like owned-mutex, and the value of each acquire is a fencing token (a number, or a map with the field `fence` or `token`) that must be greater than all earlier tokens", names: lockNames,
+		Name: "fenced-mutex", Doc: "like owned-mutex, and the value of each acquire is a fencing token (a number, or a map with the field `fence` or `token`) that must be greater than all earlier tokens", names: lockNames, rises: true,
 		make: func(_ *table, o *op) (bool, error) {
 			if o.kind == release || o.call.Unknown() {
 				return true, nil
@@ -136,7 +139,14 @@ func fenced() Model {
 			if s.owner != nobody {
 				return helpOwner(s, goal, known)
 			}
-			return slices.DeleteFunc(slices.Clone(known), func(c class) bool { return c.kind != acquire || c.owner != goal.owner })
+			var out []class
+			for _, c := range known {
+				if c.kind == acquire && (c.owner == goal.owner || c.owner == anyone) {
+					c.owner = goal.owner
+					out = append(out, c)
+				}
+			}
+			return out
 		},
 		tell: func(t *table, s state) string {
 			if s.n == 0 {

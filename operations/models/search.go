@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"maps"
 	"slices"
 )
 
@@ -28,6 +29,7 @@ type search struct {
 	events []event
 	width  int
 
+	owners []int32 // whom an operation of anyone can be of
 	known  []class // of unknown outcome, begun so far
 	place  map[class]int
 	begun  []int // by class: how many
@@ -54,6 +56,25 @@ func newSearch(m Model, ops []op, width int) *search {
 	}
 	slices.SortFunc(s.events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
 	return s
+}
+
+// as are the ways to read an operation: one of anyone is of one client.
+func (s *search) as(c class) (out []class) {
+	if c.owner != anyone {
+		return []class{c}
+	}
+	if s.owners == nil {
+		seen := map[int32]bool{}
+		for i := range s.ops {
+			seen[s.ops[i].owner] = true
+		}
+		s.owners = slices.Sorted(maps.Keys(seen))
+	}
+	for _, owner := range s.owners {
+		c.owner = owner
+		out = append(out, c)
+	}
+	return out
 }
 
 // run reports whether there is an order. Where there is none, failed is the event up to which there was one.
@@ -119,7 +140,14 @@ func (s *search) follow(ctx context.Context, op int) []way {
 }
 
 func (s *search) ends(ctx context.Context, slot int, help bool) []way {
-	f := &following{search: s, ctx: ctx, slot: slot, help: help, seen: map[seenKey][]string{}}
+	f := &following{search: s, ctx: ctx, slot: slot, help: help, seen: map[seenKey][]cost{}}
+	if s.ops[s.slots[slot]].maybe {
+		for _, w := range s.ways {
+			if !has(w.done, slot) && f.worth(w, true) {
+				f.out = append(f.out, w)
+			}
+		}
+	}
 	for _, w := range s.ways {
 		if f.from(w); f.over {
 			break
@@ -134,7 +162,7 @@ type following struct {
 	ctx  context.Context //nolint:containedctx // of one call
 	slot int
 	help bool
-	seen map[seenKey][]string // what was used on each way to it
+	seen map[seenKey][]cost // of each way to it
 	out  []way
 	work int
 	over bool // no more is looked at
@@ -146,15 +174,24 @@ type seenKey struct {
 	over bool
 }
 
-// worth reports whether a way is new: none that led to the same used no more than it.
+// cost is what a way used, and n of its state, where more of it allows less.
+type cost struct {
+	used string
+	n    uint64
+}
+
+// worth reports whether a way is new: none that led to the same cost no more than it.
 func (f *following) worth(w way, over bool) bool {
-	k := seenKey{w.s, w.done, over}
+	k, c := seenKey{w.s, w.done, over}, cost{used: w.used}
+	if f.m.rises {
+		k.s.n, c.n = 0, uint64(w.s.n)
+	}
 	for _, u := range f.seen[k] {
-		if within(u, w.used) {
+		if u.n <= c.n && within(u.used, c.used) {
 			return false
 		}
 	}
-	f.seen[k] = append(f.seen[k], w.used)
+	f.seen[k] = append(f.seen[k], c)
 	return true
 }
 
@@ -173,9 +210,11 @@ func (f *following) from(w way) {
 	}
 	for slot, op := range f.slots {
 		if op >= 0 && !has(w.done, slot) {
-			for _, next := range f.steps(w, f.ops[op].class()) {
-				next.done = with(next.done, slot)
-				f.from(next)
+			for _, goal := range f.as(f.ops[op].class()) {
+				for _, next := range f.steps(w, goal) {
+					next.done = with(next.done, slot)
+					f.from(next)
+				}
 			}
 		}
 	}
@@ -229,12 +268,9 @@ func (f *following) steps(w way, goal class) (out []way) {
 	for level := []chain{{w, []state{w.s}}}; len(level) > 0; {
 		var further []chain
 		for _, c := range level {
-			for _, h := range f.m.help(c.s, goal, f.known) {
-				i, ok := f.place[h]
-				if !ok || usesOf(c.used, i) >= f.begun[i] {
-					continue
-				}
-				next, ok := f.m.step(c.s, h)
+			for _, h := range f.helpers(c, goal) {
+				i := h.place
+				next, ok := f.m.step(c.s, h.class)
 				if !ok || slices.Contains(c.path, next) {
 					continue
 				}
@@ -253,6 +289,29 @@ func (f *following) steps(w way, goal class) (out []way) {
 			return out
 		}
 		level = further
+	}
+	return out
+}
+
+// helper is an operation of unknown outcome as it is read, and its place.
+type helper struct {
+	class
+	place int
+}
+
+// helpers are what may lead to a goal and is left: operations of the client that is needed, and of anyone.
+func (f *following) helpers(c chain, goal class) (out []helper) {
+	add := func(as, of class) {
+		if i, ok := f.place[of]; ok && usesOf(c.used, i) < f.begun[i] {
+			out = append(out, helper{as, i})
+		}
+	}
+	for _, h := range f.m.help(c.s, goal, f.known) {
+		add(h, h)
+		if of := h; h.owner > anyone {
+			of.owner = anyone
+			add(h, of)
+		}
 	}
 	return out
 }

@@ -47,7 +47,7 @@ func (s *simulation) event(line int) *operations.Event { return &operations.Even
 
 // invoke begins an operation of a process.
 func (s *simulation) invoke(p string) {
-	c := &operations.Call{Process: p, From: s.place, To: operations.Open, Invoke: s.event(s.place + 1)}
+	c := &operations.Call{Process: p, Owner: p, From: s.place, To: operations.Open, Invoke: s.event(s.place + 1)}
 	s.place++
 	k := acquire
 	switch {
@@ -129,7 +129,7 @@ func (s *simulation) finish(i int) {
 // giveBack lets a process that does not know what it holds release all of it, which nobody hears of either.
 func (s *simulation) giveBack(p string) {
 	for {
-		c := &operations.Call{F: "release", Process: p, From: s.place, To: operations.Open, Invoke: s.event(s.place + 1)}
+		c := &operations.Call{F: "release", Process: p, Owner: p, From: s.place, To: operations.Open, Invoke: s.event(s.place + 1)}
 		o := op{kind: release, owner: s.t.as(p), call: c}
 		if s.m.Name == "mutex" {
 			o.owner = 0

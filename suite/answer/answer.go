@@ -47,8 +47,11 @@ type Lock struct {
 	Runs     int          `json:"runs"`              // with one
 	Blocked  int          `json:"blocked"`           // of these, in how many nobody got the lock again
 	Rate     *tally.Value `json:"violating_runs,omitempty"`
-	Plain    *tally.Value `json:"lost_plain,omitempty"`  // acknowledged updates lost without a fence
+	Plain    *tally.Value `json:"lost_plain,omitempty"`  // acknowledged updates lost for good without a fence
 	Fenced   *tally.Value `json:"lost_fenced,omitempty"` // the same with one
+	// PlainUnseen and FencedUnseen are the updates that were overwritten unseen, those that later writes brought back among them.
+	PlainUnseen  *tally.Value `json:"overwritten_plain,omitempty"`
+	FencedUnseen *tally.Value `json:"overwritten_fenced,omitempty"`
 	// PlainShare and FencedShare are the same in percent of the acknowledged updates.
 	PlainShare  *tally.Value `json:"lost_plain_percent,omitempty"`
 	FencedShare *tally.Value `json:"lost_fenced_percent,omitempty"`
@@ -116,6 +119,7 @@ func lockOf(name string, cells []Cell) Lock {
 	l.Rate = over("violating.runs", all)
 	l.Plain, l.PlainShare = over("lost-updates.plain", all), over("lost-updates.plain.percent", all)
 	l.Fenced, l.FencedShare = over("lost-updates.fenced", all), over("lost-updates.fenced.percent", all)
+	l.PlainUnseen, l.FencedUnseen = over("overwritten-updates.plain", all), over("overwritten-updates.fenced", all)
 	if l.Fenced != nil {
 		l.Refused = over("fence.refused", all)
 	}

@@ -75,13 +75,13 @@ func (l Lock) violations() (out []string) {
 
 func (l Lock) losses() (out []string) {
 	if l.Plain != nil {
-		out = append(out, "Without a fence, "+loss(l.Plain, l.PlainShare, "lost-updates.plain.percent")+".")
+		out = append(out, "Without a fence, "+loss(l.Plain, l.PlainShare, l.PlainUnseen, "lost-updates.plain.percent")+".")
 	}
 	switch {
 	case l.Fenced == nil && l.Plain != nil && l.Plain.Value > 0:
 		out = append(out, "Fencing was not measured, because this backend issues no fencing tokens.")
 	case l.Fenced != nil:
-		text := "With a fence, " + loss(l.Fenced, l.FencedShare, "lost-updates.fenced.percent")
+		text := "With a fence, " + loss(l.Fenced, l.FencedShare, l.FencedUnseen, "lost-updates.fenced.percent")
 		if l.Refused != nil && l.Refused.Value > 0 {
 			text += fmt.Sprintf(", and the fence refused %s", count(l.Refused.Value, "stale request"))
 		}
@@ -90,10 +90,15 @@ func (l Lock) losses() (out []string) {
 	return out
 }
 
-// loss says how many updates were lost, and which share that is of all.
-func loss(n, share *tally.Value, figure string) string {
+// loss says how many updates were lost, and which share that is of all; and how many were overwritten unseen, where these
+// are more.
+func loss(n, share, unseen *tally.Value, figure string) string {
+	more := ""
+	if unseen != nil && unseen.Value > n.Value {
+		more = fmt.Sprintf("; %.0f were overwritten unseen", unseen.Value)
+	}
 	if n.Value == 0 || share == nil {
-		return "no update was lost"
+		return "no update was lost" + more
 	}
 	was := "were lost"
 	if n.Value == 1 {
@@ -103,7 +108,7 @@ func loss(n, share *tally.Value, figure string) string {
 	if part += " of all updates"; ok {
 		part += " (95 % confidence interval: " + interval
 	}
-	return fmt.Sprintf("%s %s: %s", count(n.Value, "update"), was, part)
+	return fmt.Sprintf("%s %s: %s%s", count(n.Value, "update"), was, part, more)
 }
 
 func count(n float64, what string) string {

@@ -3,7 +3,6 @@ package gate
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/explore/search"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/shell"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/plan"
 )
@@ -43,7 +43,7 @@ func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.C
 		Command: CommandOf(c), Dir: dir, Search: found,
 	}
 	if (c.Search != nil || c.Trial != nil) && err == nil { // its plan is not that of any flags
-		o.Command = "replay " + filepath.ToSlash(dir)
+		o.Command = shell.Join("replay", filepath.ToSlash(dir))
 	}
 	if err != nil {
 		o.Exit, o.Error = exitOf(err), err.Error()
@@ -73,11 +73,11 @@ func (s *Suite) Attempt(ctx context.Context, cat *harness.Catalogue, cell plan.C
 // again is the command that makes the run of a case again. One with a plan that no flags make is repeated out of its directory, which is told
 // as it is from that of the suite.
 func (s *Suite) again(c suite.Case, dir string) string {
-	name := cmp.Or(s.Program, program)
+	words := append([]string{"run"}, c.Run.Args()...)
 	if c.Search != nil || c.Trial != nil {
-		return name + " replay " + filepath.ToSlash(dir)
+		words = []string{"replay", filepath.ToSlash(dir)}
 	}
-	return name + " run " + c.Run.Line()
+	return shell.Join(append([]string{cmp.Or(s.Program, program)}, words...)...)
 }
 
 // CommandOf is what a case is made with, without the program: the flags of its run, or those of its search.
@@ -88,17 +88,16 @@ func CommandOf(c suite.Case) string {
 	kept := harness.Defaults() // the search chooses the rest
 	kept.Backend, kept.Arguments, kept.Topology, kept.TTL = c.Run.Backend, c.Run.Arguments, c.Run.Topology, c.Run.TTL
 	kept.Fencing, kept.Discipline, kept.FailOn = c.Run.Fencing, c.Run.Discipline, c.Run.FailOn
-	line := fmt.Sprintf("explore --for %v", c.Search.For)
-	if len(c.Search.Only) > 0 {
-		line += " --only " + strings.Join(c.Search.Only, ",")
+	words := []string{"explore", "--for", c.Search.For.String()}
+	for _, f := range []struct {
+		flag  string
+		names []string
+	}{{"--only", c.Search.Only}, {"--without", c.Search.Without}, {"--vary", c.Search.Vary}} {
+		if len(f.names) > 0 {
+			words = append(words, f.flag, strings.Join(f.names, ","))
+		}
 	}
-	if len(c.Search.Without) > 0 {
-		line += " --without " + strings.Join(c.Search.Without, ",")
-	}
-	if len(c.Search.Vary) > 0 {
-		line += " --vary " + strings.Join(c.Search.Vary, ",")
-	}
-	return line + " " + kept.Line()
+	return shell.Join(append(words, kept.Args()...)...)
 }
 
 // do makes the run of a case, or its search.

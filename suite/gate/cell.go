@@ -239,7 +239,7 @@ func (j *Judged) thresholds(c plan.Cell) {
 }
 
 // busyRun reports whether the host was busy in a run: its times say nothing of the lock then.
-func busyRun(o Outcome) bool { return o.Stats["host_busy_ns"] > int64(o.Length)/hostBusy }
+func busyRun(o Outcome) bool { return o.Stats["host_busy_ns"] > int64(o.Length)/suite.HostBusy }
 
 // shown reports whether a cell came to an answer.
 func (j Judged) shown() bool {

@@ -38,7 +38,7 @@ func locks(a *answer.Answer) *matrix.Answer {
 			shownAs("violating.runs", l.Rate),
 			{Text: cmp.Or(strings.Join(l.Survived, ", "), "-")},
 			{Text: cmp.Or(violated(l), "-")},
-			shownAs("lost-updates.plain.percent", l.PlainShare),
+			unseen(shownAs("lost-updates.plain.percent", l.PlainShare), l.Plain, l.PlainUnseen),
 			fenced(l),
 			{Text: blocks(l)},
 			shownAs("recovery.median", l.Recovery),
@@ -89,12 +89,20 @@ func violated(l answer.Lock) string {
 	return strings.Join(out, ", ")
 }
 
+// unseen adds how many updates were overwritten unseen to the share of those that were lost for good, where they are more.
+func unseen(v matrix.Value, lost, overwritten *tally.Value) matrix.Value {
+	if lost != nil && overwritten != nil && overwritten.Value > lost.Value {
+		v.Interval = strings.TrimPrefix(v.Interval+fmt.Sprintf("; %.0f overwritten unseen", overwritten.Value), "; ")
+	}
+	return v
+}
+
 // fenced is what was lost with the fence, and how often it refused.
 func fenced(l answer.Lock) matrix.Value {
 	if l.FencedShare == nil {
 		return matrix.Value{Text: "not measured"}
 	}
-	v := shownAs("lost-updates.fenced.percent", l.FencedShare)
+	v := unseen(shownAs("lost-updates.fenced.percent", l.FencedShare), l.Fenced, l.FencedUnseen)
 	if l.Refused != nil && l.Refused.Value > 0 {
 		v.Text += fmt.Sprintf(", %.0f refused", l.Refused.Value)
 	}

@@ -59,6 +59,7 @@ type Quoted struct {
 	Cause   string            `json:"cause,omitempty"`
 	Kind    checker.CauseKind `json:"cause_kind,omitempty"`
 	Lost    int64             `json:"lost,omitempty"`
+	Unseen  int64             `json:"overwritten,omitempty"` // overwritten unseen, those that are lost among them
 	Length  int64             `json:"length_ns"`
 }
 
@@ -72,7 +73,8 @@ func (q *Quoted) String() string {
 }
 
 func quote(f checker.Found) *Quoted {
-	q := &Quoted{Check: f.Check, Rule: f.Finding.Rule, Class: f.Finding.Class, Message: short(f.Finding.Message), Kind: f.Finding.CauseKind, Lost: f.Finding.Lost, Length: f.Finding.To - f.Finding.From}
+	q := &Quoted{Check: f.Check, Rule: f.Finding.Rule, Class: f.Finding.Class, Message: short(f.Finding.Message), Kind: f.Finding.CauseKind, Lost: f.Finding.Lost, Unseen: f.Finding.Overwritten,
+		Length: f.Finding.To - f.Finding.From}
 	if f.Finding.CauseKind != checker.CauseNone {
 		q.Cause = short(f.Finding.Cause)
 	}
@@ -91,7 +93,7 @@ func compareQuoted(a, b *Quoted) int {
 		return -1
 	}
 	found := func(q *Quoted) checker.Found {
-		return checker.Found{Check: q.Check, Finding: checker.Finding{Rule: q.Rule, Class: q.Class, Gating: true, CauseKind: q.Kind, Lost: q.Lost, To: q.Length}}
+		return checker.Found{Check: q.Check, Finding: checker.Finding{Rule: q.Rule, Class: q.Class, Gating: true, CauseKind: q.Kind, Lost: q.Lost, Overwritten: q.Unseen, To: q.Length}}
 	}
 	return checker.RankFound(found(a), found(b))
 }

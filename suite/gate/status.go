@@ -130,13 +130,6 @@ func (s Status) or(def Status) Status {
 	return s
 }
 
-// The host is taken for the cause of an inconclusive run from a stall of a fiftieth of the ttl on, or where
-// it was busy for a quarter of the run.
-const (
-	hostTook = 50
-	hostBusy = 4
-)
-
 // byHost reports whether an inconclusive run is so because the host held it up: then it may be made
 // again. A lock has no say in it.
 func byHost(s Status, r *checker.Results) bool {
@@ -153,29 +146,19 @@ func byHost(s Status, r *checker.Results) bool {
 			return true
 		}
 	}
-	return hindered(r)
-}
-
-// hindered reports whether the host held a run up for long enough to matter.
-func hindered(r *checker.Results) bool {
-	return r.Stats["unplanned_stall_max_ns"] > r.TTL/hostTook || Busy(r)
+	return suite.Hindered(r)
 }
 
 // unstruck reports whether no fault of a run took effect, on a host that held it up: what was to be shown was
 // not, even where it came to what was expected.
 func unstruck(r *checker.Results) bool {
-	return r != nil && hindered(r) && r.Stats["faults_effective"] == 0
-}
-
-// Busy reports whether tasks waited for the host for so much of a run that what is missing in it may be the host's doing.
-func Busy(r *checker.Results) bool {
-	return r != nil && r.Stats["host_busy_ns"] > r.Duration/hostBusy
+	return r != nil && suite.Hindered(r) && r.Stats["faults_effective"] == 0
 }
 
 // excused is the status of a run on a host that was busy: what should have shown, and did not, may have
 // had no time to. A violation is one wherever it shows.
 func excused(s Status, r *checker.Results) Status {
-	if (s == Passed || s == Missed) && Busy(r) {
+	if (s == Passed || s == Missed) && suite.Busy(r) {
 		return Inconclusive
 	}
 	return s

@@ -62,7 +62,8 @@ func (s *Suite) Write(dir string, before *Results) (*Results, error) {
 
 // shownFigures are the columns of the lists of cells.
 var shownFigures = []string{
-	"exposures", "grants", "violations.rate", "overlap", "lost-updates.plain", "lost-updates.fenced", "fence.refused", "loss-notice", "first-violation", "recovery.median", "recovery", "acquire.p50", "acquire.p99", "throughput",
+	"exposures", "grants", "violations.rate", "overlap", "lost-updates.plain", "lost-updates.fenced",
+	"overwritten-updates.plain", "overwritten-updates.fenced", "brought-back-updates.plain", "brought-back-updates.fenced", "fence.refused", "loss-notice", "first-violation", "recovery.median", "recovery", "acquire.p50", "acquire.p99", "throughput",
 }
 
 // Table is what reports render. runs are where the directories of the runs are, page is that of the report.

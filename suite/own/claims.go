@@ -92,7 +92,13 @@ func (r ClaimRun) Answered(number, exit int, results *checker.Results) Answer {
 		return a
 	}
 	a.Figures = map[string]int64{}
-	for _, name := range r.Figures {
+	names := r.Figures
+	for _, name := range r.Figures { // of what is lost for good, how much was overwritten unseen, too
+		if register, ok := strings.CutPrefix(name, "updates_lost_"); ok {
+			names = append(slices.Clone(names), "updates_overwritten_"+register)
+		}
+	}
+	for _, name := range names {
 		if v, measured := results.Stats[name]; measured {
 			a.Figures[name] = v
 		}

@@ -116,9 +116,7 @@ var notHere = map[string]string{
 
 // runFlags are those that a suite file can set.
 func runFlags() (out []string) {
-	fs := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	new(harness.Config).Bind(fs)
-	fs.VisitAll(func(f *pflag.Flag) {
+	new(harness.Config).Flags().VisitAll(func(f *pflag.Flag) {
 		if notHere[f.Name] == "" {
 			out = append(out, f.Name)
 		}
@@ -131,8 +129,7 @@ func (x *expansion) set(cfg *harness.Config, flag text, words list) bool {
 	if flag.Value == execKey {
 		return x.exec(cfg, flag, words)
 	}
-	fs := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	cfg.Bind(fs)
+	fs := cfg.Flags()
 	known := fs.Lookup(flag.Value)
 	switch {
 	case notHere[flag.Value] != "":
@@ -373,10 +370,7 @@ func flagOf(c Cell, flag string) (words []string, ok bool) {
 	case "require":
 		return c.Run.Require, true
 	}
-	fs := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	cfg := c.Run
-	cfg.Bind(fs)
-	known := fs.Lookup(flag)
+	known := c.Run.Flags().Lookup(flag)
 	if known == nil {
 		return nil, false
 	}

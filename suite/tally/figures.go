@@ -78,11 +78,33 @@ func Figures() []Figure {
 		{Name: "overlap", Doc: "longest time for which two clients held the lock at once", Unit: Time, of: stat("overlap_max_ns"), over: most},
 		{Name: "first-violation", Doc: "time from the start of a run to the first violation (median of the runs with a violation)", Unit: Time, More: true, of: stat("first_violation_ns"), over: median},
 		{Name: "updates", Doc: "number of acknowledged updates of the protected data in all runs", Unit: Count, More: true, of: stat("updates_acked"), over: sum},
-		{Name: "lost-updates.plain", Doc: "number of lost updates of data without a fence: each update was acknowledged, and then overwritten by a client that had not seen it", Unit: Count, of: stat("updates_lost_plain"), over: sum},
-		{Name: "lost-updates.fenced", Doc: "number of lost updates of data with a fence: each update was acknowledged, and then overwritten by a client that had not seen it", Unit: Count, of: stat("updates_lost_fenced"), over: sum},
-		{Name: "lost-updates.plain.percent", Doc: "lost updates of data without a fence, in percent of all acknowledged updates", Unit: Percent, of: rate(lostOf("updates_lost_plain"), 100), over: binomial, share: lostOf("updates_lost_plain")},
-		{Name: "lost-updates.fenced.percent", Doc: "lost updates of data with a fence, in percent of all acknowledged updates", Unit: Percent, of: rate(lostOf("updates_lost_fenced"), 100), over: binomial, share: lostOf("updates_lost_fenced")},
-		{Name: "lost-updates.percent", Doc: "lost updates, in percent of all acknowledged updates", Unit: Percent, of: rate(lostShare, 100), over: binomial, share: lostShare},
+		{
+			Name: "lost-updates.plain", Doc: "number of updates of data without a fence that are lost for good: each was acknowledged, and the last value is not built upon it",
+			Unit: Count, of: stat("updates_lost_plain"), over: sum,
+		},
+		{
+			Name: "lost-updates.fenced", Doc: "number of updates of data with a fence that are lost for good: each was acknowledged, and the last value is not built upon it",
+			Unit: Count, of: stat("updates_lost_fenced"), over: sum,
+		},
+		{
+			Name: "overwritten-updates.plain", Doc: "number of acknowledged updates of data without a fence that a client overwrote unseen, lost for good or not",
+			Unit: Count, of: overwritten("plain"), over: sum,
+		},
+		{
+			Name: "overwritten-updates.fenced", Doc: "number of acknowledged updates of data with a fence that a client overwrote unseen, lost for good or not",
+			Unit: Count, of: overwritten("fenced"), over: sum,
+		},
+		{
+			Name: "brought-back-updates.plain", Doc: "number of overwritten updates of data without a fence that later writes brought back (data with a log only)",
+			Unit: Count, of: stat("updates_brought_back_plain"), over: sum,
+		},
+		{
+			Name: "brought-back-updates.fenced", Doc: "number of overwritten updates of data with a fence that later writes brought back (data with a log only)",
+			Unit: Count, of: stat("updates_brought_back_fenced"), over: sum,
+		},
+		{Name: "lost-updates.plain.percent", Doc: "updates of data without a fence that are lost for good, in percent of all acknowledged updates", Unit: Percent, of: rate(lostOf("updates_lost_plain"), 100), over: binomial, share: lostOf("updates_lost_plain")},
+		{Name: "lost-updates.fenced.percent", Doc: "updates of data with a fence that are lost for good, in percent of all acknowledged updates", Unit: Percent, of: rate(lostOf("updates_lost_fenced"), 100), over: binomial, share: lostOf("updates_lost_fenced")},
+		{Name: "lost-updates.percent", Doc: "updates that are lost for good, in percent of all acknowledged updates", Unit: Percent, of: rate(lostShare, 100), over: binomial, share: lostShare},
 		{Name: "fence.refused", Doc: "number of requests that the fence refused", Unit: Count, More: true, of: stat("fence_refused"), over: sum},
 		{Name: "loss-notice", Doc: "longest time for which a previous holder could not know that it had lost the lock. This time begins when another client is granted the lock, and ends when the previous holder can detect the loss. (With --discipline told and a library that signals a loss, the measured time lasts from the end of the lease to the signal of the library)", Unit: Time, of: stat("loss_notice_late_max_ns"), over: most},
 		{Name: "recovery", Doc: "longest recovery time of all runs. The recovery time is the time from the end of a fault until each lock was granted again. For a fail-over, and for a fault without an end, the recovery time starts when the fault begins", Unit: Time, of: stat("recovery_max_ns"), over: most},
@@ -133,6 +155,18 @@ func (f Figure) Timed() bool { return f.Unit == Time || f.Unit == PerSec }
 func stat(name string) func(Sample) (float64, bool) {
 	return func(s Sample) (float64, bool) {
 		v, ok := s.stat(name)
+		return float64(v), ok
+	}
+}
+
+// overwritten is how many updates of a register were overwritten unseen. Samples of before this was a figure of its own
+// called them lost.
+func overwritten(register string) func(Sample) (float64, bool) {
+	return func(s Sample) (float64, bool) {
+		v, ok := s.stat("updates_overwritten_" + register)
+		if !ok {
+			v, ok = s.stat("updates_lost_" + register)
+		}
 		return float64(v), ok
 	}
 }

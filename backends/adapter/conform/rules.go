@@ -36,6 +36,7 @@ var rules = []rule{
 	{"the adapter answers the request \"hello\" with a valid description of itself", needed, (*bench).describes},
 	{"the adapter answers \"unsupported\" to an unknown request, and ignores unknown fields in a request", alone, (*bench).unknown},
 	{"the adapter answers the request \"open\"; if the adapter's description promises times of CLOCK_MONOTONIC, the times that the adapter reports come from this clock", needed, (*bench).opens},
+	{"two clients see each other alive", alone, (*bench).seesOther},
 	{"a client that tries to acquire a free lock gets the lock", needed, (*bench).free},
 	{"a client does not get a lock that another client holds", alone, (*bench).exclusive},
 	{"when a holder releases a lock, a client that waits for the lock gets the lock", excludes, (*bench).handsOver},

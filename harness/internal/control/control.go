@@ -12,6 +12,8 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -90,6 +92,8 @@ type Config struct {
 	NoTokens bool   `json:"no_tokens,omitempty"`
 	Trusting bool   `json:"trusting,omitempty"`  // it believes in its lock whatever it learns
 	OnlyTold bool   `json:"only_told,omitempty"` // it keeps no deadline
+	// AsksMethod: it goes by a method of its library, and asks that once a deadline has passed.
+	AsksMethod bool `json:"asks_method,omitempty"`
 }
 
 // Part is one of a catalogue, by name, with the values of its parameters.
@@ -103,27 +107,53 @@ type Channel struct {
 	conn net.Conn
 	in   *json.Decoder
 
-	mu  sync.Mutex
-	out *json.Encoder
+	mu     sync.Mutex            // one Send at a time
+	broken atomic.Pointer[error] // why it was given up
 }
 
 // New makes a channel of a connection, which it takes over.
-func New(conn net.Conn) *Channel {
-	return &Channel{conn: conn, in: json.NewDecoder(conn), out: json.NewEncoder(conn)}
-}
+func New(conn net.Conn) *Channel { return &Channel{conn: conn, in: json.NewDecoder(conn)} }
 
-// Send writes one message; it is safe for concurrent use.
+// Send writes one message, within SendLimit; it is safe for concurrent use.
 func (c *Channel) Send(m Message) error {
+	b, err := encode(m)
+	if err != nil {
+		return err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.out.Encode(m)
+	_, err = c.write(b, SendLimit)
+	return err
+}
+
+// encode is a message as a line.
+func encode(m Message) ([]byte, error) {
+	b, err := json.Marshal(m)
+	return append(b, '\n'), err
+}
+
+// write sends what it can within the limit.
+func (c *Channel) write(b []byte, limit time.Duration) (int, error) {
+	if err := c.conn.SetWriteDeadline(time.Now().Add(limit)); err != nil {
+		return 0, err
+	}
+	return c.conn.Write(b)
 }
 
 // Receive waits for the next message.
 func (c *Channel) Receive() (Message, error) {
 	var m Message
 	err := c.in.Decode(&m)
+	if why := c.broken.Load(); err != nil && why != nil {
+		err = *why
+	}
 	return m, err
+}
+
+// giveUp ends Receive with an error.
+func (c *Channel) giveUp(err error) {
+	c.broken.Store(&err)
+	_ = c.conn.SetReadDeadline(time.Unix(1, 0)) // of a closed connection nothing is received anyway
 }
 
 // Close closes the connection.

@@ -88,7 +88,7 @@ func (w *worker) run(cat Parts) error {
 	defer wake()
 	w.wake = wake
 	stopWatch := watch.Stalls(rec, time.Duration(w.cfg.StallsAt))
-	w.listening.Go(w.listen)
+	w.listening.Go(func() { w.listen(ctx) })
 	err = w.loop(ctx, work, client, workload)
 	err = errors.Join(err, closeAll(), stopWatch())
 	if err == nil {
@@ -137,7 +137,7 @@ func (w *worker) open(ctx context.Context, cat Parts) (*workloads.Client, worklo
 		Name: w.cfg.Client, Index: w.cfg.Index, Recorder: w.rec,
 		Settles: spec.Settles, Registers: w.cfg.Registers, Fencing: w.cfg.Fencing,
 		NoTokens: w.cfg.NoTokens, NoTry: spec.NoTry,
-		Trusting: w.cfg.Trusting, OnlyTold: w.cfg.OnlyTold, TTL: ttl, Gate: w.gate,
+		Trusting: w.cfg.Trusting, OnlyTold: w.cfg.OnlyTold, AsksMethod: w.cfg.AsksMethod, TTL: ttl, Gate: w.gate,
 		Rand: w.rand(3), OnLogError: func(err error) { w.cancel(err) },
 	})
 	env.Session = client.Session()
@@ -169,12 +169,12 @@ func (w *worker) breach(text string) {
 	w.cancel(errors.Join(errors.New(text), err))
 }
 
-// collect has the garbage collector of the lock run, and says what came of it.
-func (w *worker) collect(length time.Duration) {
+// collect has the garbage collector of the lock run, until the client ends, and says what came of it.
+func (w *worker) collect(ctx context.Context, length time.Duration) {
 	m := control.Message{Op: control.Collected}
 	if can, is := w.locker.(backends.Collector); !is {
 		m.Error = "lockstorm cannot start a garbage collection in this lock: only adapters with the call `collect` support this"
-	} else if proof, err := can.Collect(context.Background(), length); err != nil {
+	} else if proof, err := can.Collect(ctx, length); err != nil {
 		m.Error = err.Error()
 	} else {
 		m.Text = proof
@@ -273,7 +273,7 @@ func cause(ctx context.Context) error { return context.Cause(ctx) }
 
 // listen obeys the controller. When the channel ends the controller is gone, or we have
 // closed it ourselves.
-func (w *worker) listen() {
+func (w *worker) listen(ctx context.Context) {
 	for {
 		m, err := w.ch.Receive()
 		if err != nil {
@@ -295,7 +295,7 @@ func (w *worker) listen() {
 		case control.Final:
 			w.final.Store(true)
 		case control.Collect:
-			w.listening.Go(func() { w.collect(time.Duration(m.Length)) })
+			w.listening.Go(func() { w.collect(ctx, time.Duration(m.Length)) })
 		case control.Stop:
 			w.gate.openAll()
 			w.wake()

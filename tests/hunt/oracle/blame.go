@@ -76,15 +76,16 @@ func (o *oracle) blame(late *sim.Grant, from int64, class string) *Blame {
 		until = from
 	}
 	// A hiccup may be the cause, too, that began when the client had not been late for long.
-	stalls := o.held(late.Client, 0, late.Sent, until, max(from, late.LeaseAt(from)+o.cfg.Tolerance))
+	since := o.lastInTime(late, from)
+	stalls := o.held(late.Client, 0, since, until, max(from, late.LeaseAt(from)+o.cfg.Tolerance))
 	b.Stall = stalls > 0
 	lateness, most := int64(0), 0
 	for _, f := range o.truth.Faults {
-		if f.Invoked >= from || f.From >= sim.Forever || f.Healed < late.Sent || !hurts(f, late.Client) {
+		if (f.Invoked >= from && !o.goesOn(f, b.Possible)) || f.From >= sim.Forever || f.Healed < late.Sent || !hurts(f, late.Client) {
 			continue
 		}
 		b.Possible = append(b.Possible, f.ID)
-		if p := o.held(late.Client, f.ID, late.Sent, until, from); p > lateness {
+		if p := o.held(late.Client, f.ID, since, until, from); p > lateness {
 			lateness, most = p, f.ID
 		}
 	}
@@ -99,6 +100,33 @@ func (o *oracle) blame(late *sim.Grant, from int64, class string) *Blame {
 	}
 	o.tooShort(b, late, until, from)
 	return b
+}
+
+// goesOn reports whether a fault went on with what one of some others began, with hardly a gap.
+func (o *oracle) goesOn(f *sim.Fault, others []int) bool {
+	return slices.ContainsFunc(o.truth.Faults, func(p *sim.Fault) bool {
+		return slices.Contains(others, p.ID) && p.Family == history.FamilyClient && p.Invoked < f.Invoked && f.Invoked <= p.Healed+2*o.cfg.Tolerance+o.slack()
+	})
+}
+
+// lastInTime is when the record last shows that a client was in time for the lease that had run out at a moment: by the renewal on which
+// its deadline rests or, of who looks at his lease, by the answer to what it did before that.
+func (o *oracle) lastInTime(g *sim.Grant, at int64) int64 {
+	last, due := g.Sent, g.LeaseAt(at)
+	if due < sim.Forever {
+		last = max(last, due-o.cfg.TTL+o.cfg.Drift)
+	}
+	if o.cfg.Discipline == history.Trusting {
+		return last
+	}
+	for _, uses := range g.Used {
+		for _, u := range uses {
+			if u.Acked && u.Returned < due {
+				last = max(last, u.Returned)
+			}
+		}
+	}
+	return last
 }
 
 // slack is by how much a fault's span on record may differ from what it did.
@@ -194,9 +222,15 @@ func (o *oracle) held(client string, fault int, from, to, before int64) int64 {
 // blameOfBreach is who may be blamed for an overlap of two grants that were both valid: what
 // made the service forget, or nobody.
 func (o *oracle) blameOfBreach(a, b *sim.Grant, from int64) *Blame {
+	if o.cfg.Steps && (o.stepped(a) || o.stepped(b)) {
+		return nil // its lease may have run out by the store's clock
+	}
 	out := &Blame{Overrun: true, Certain: true}
 	for _, f := range o.truth.Faults {
-		if f.Invoked < from && f.Family != history.FamilyClient && f.Healed >= min(a.Sent, b.Sent) && hurts(f, a.Client) {
+		if f.Family == history.FamilyClient && o.tookOver(f, a, b) {
+			out.Possible = append(out.Possible, f.ID)
+		}
+		if f.Invoked < from && f.Family != history.FamilyClient && !f.Delays && f.Healed >= min(a.Sent, b.Sent) && hurts(f, a.Client) {
 			out.Possible = append(out.Possible, f.ID)
 		}
 	}
@@ -204,11 +238,31 @@ func (o *oracle) blameOfBreach(a, b *sim.Grant, from int64) *Blame {
 		switch {
 		case br.Victim == a && br.Kind == sim.ForeignRelease && a.Mode != history.ModeShared && o.provenForeign(br.Grant, a):
 			out.Release = true
+		case o.cfg.Bug == sim.TakesOver && br.Victim == a && br.Grant == b:
+			out.Right = out.Possible
 		case br.Victim == a && br.Fault != 0:
 			out.Right = o.alike(br.Fault, o.shown(a))
 		}
 	}
 	return out
+}
+
+// stepped reports whether the wall clock moved in the life of the lease of a grant, as far as one can say.
+func (o *oracle) stepped(g *sim.Grant) bool {
+	over := max(g.LeaseAt(sim.Forever), g.Unsure) + o.cfg.Drift + o.cfg.Tolerance + o.slack()
+	at := o.cfg.Work / 2
+	return at+2*o.slack() > g.Sent && at <= over
+}
+
+// tookOver reports whether a fault may have led to two grants at once where a stale lock is taken over: it held one of the clients up
+// while it asked, or killed somebody before.
+func (o *oracle) tookOver(f *sim.Fault, a, b *sim.Grant) bool {
+	for _, g := range []*sim.Grant{a, b} {
+		if f.Invoked < g.Known && f.Healed > g.Asked && hurts(f, g.Client) {
+			return true
+		}
+	}
+	return f.Name == sim.Kill && f.Invoked < max(a.Known, b.Known)
 }
 
 // shown is when the record shows that a grant is over although its client was not told: somebody

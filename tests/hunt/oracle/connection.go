@@ -16,7 +16,7 @@ func (o *oracle) disconnected(g *sim.Grant) (from int64, explained bool) {
 		from = max(g.Killed, g.Sent)
 	}
 	for _, f := range o.truth.Faults {
-		if f.From < sim.Forever && f.Family != history.FamilyClient && hurts(f, g.Client) && f.Healed >= g.Sent {
+		if f.From < sim.Forever && f.Family != history.FamilyClient && !f.Delays && hurts(f, g.Client) && f.Healed >= g.Sent {
 			from = min(from, max(f.Invoked, g.Sent))
 		}
 	}
@@ -64,7 +64,10 @@ func (o *oracle) covered() []Want {
 		yes, no = yes && certain, no || !possible
 	}
 	verdicts := []string{"pass", "unknown"}
+	worked := slices.ContainsFunc(o.truth.Grants, func(g *sim.Grant) bool { return g.Known >= 0 && g.Known < o.cfg.Work })
 	switch {
+	case !worked:
+		verdicts = verdicts[1:]
 	case yes:
 		verdicts = verdicts[:1]
 	case no:

@@ -22,9 +22,11 @@ type Want struct {
 	Blame  *Blame   // nil: not asked
 	Needs  []string // further grants without which it means nothing
 	InWay  []string // of an orphan: the grants that were in the way; none: not asked
-	// Figure is a number of the check's that must be Value; Verdicts are what it may answer. Such a want is about
-	// no finding.
+	// Figure is a number of the check's that must be Value; where Most is another one, Value must be between the two, or be
+	// more by no more than Hidden. Verdicts are what it may answer. Such a want is about no finding.
 	Figure   string
+	Most     string
+	Hidden   int64
 	Value    int64
 	Verdicts []string
 	// True is whether what a finding says of grants and a span is true; nil: not asked.
@@ -51,7 +53,7 @@ const (
 // Wants are all that a judge must or may find in the record of a run.
 func Wants(t *sim.Trace) []Want {
 	o := &oracle{t: t, cfg: &t.Config, truth: t.Truth, pieces: map[string][]Want{}}
-	return slices.Concat(o.overlaps(), o.lostUpdates(), o.object(), o.ownership(), o.tokens(), o.fence(), o.notices(), o.liveness(),
+	return slices.Concat(o.overlaps(), o.lostUpdates(), o.lasting(), o.object(), o.ownership(), o.tokens(), o.fence(), o.notices(), o.liveness(),
 		o.covered(), o.order(), o.crossed(), o.tries(), o.jobs(), o.stock(), o.wires())
 }
 

@@ -63,7 +63,7 @@ func (o *oracle) refused(a *sim.Answer) *Want {
 		return nil
 	}
 	for _, h := range o.acked()[g.Lock] {
-		if h != g && h.Sent <= a.At && h.Known >= g.Sent {
+		if h != g && h.Sent <= a.At && h.Known >= g.Sent && h.Token > g.Token {
 			return nil
 		}
 	}

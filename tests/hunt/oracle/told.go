@@ -18,22 +18,40 @@ func (o *oracle) lateBy(g *sim.Grant) (late int64, sure bool) {
 }
 
 // tooLate is the rule and the class of an overlap of a client whose lease had run out, and who goes by what
-// its library tells: a defect where the library was late, and nothing held it up.
+// its library tells: a defect where the library was late, and nothing held it up since it was last in time. Where the host
+// held it up for all of it, it is none.
 func (o *oracle) tooLate(g *sim.Grant) (rules, classes []string) {
 	late, sure := o.lateBy(g)
-	switch held := o.heldAtAll(g); {
-	case sure && late > o.cfg.Tolerance && !held:
-		return []string{"late-notice"}, []string{defect}
-	case sure && late <= o.cfg.Tolerance:
+	switch {
+	case sure && late <= o.cfg.Tolerance, sure && o.held(g.Client, 0, o.renewed(g), sim.Forever, sim.Forever) >= late && o.hostOnly(g):
 		return []string{"overlap"}, []string{inherent}
+	case sure && !o.heldAtAll(g):
+		return []string{"late-notice"}, []string{defect}
 	}
 	return []string{"late-notice", "overlap"}, []string{defect, inherent}
 }
 
-// heldAtAll reports whether anything held the client of a grant up, or what it sent to the resource.
-func (o *oracle) heldAtAll(g *sim.Grant) bool {
+// renewed is when the request left on which the last deadline of a grant rests that its client was told.
+func (o *oracle) renewed(g *sim.Grant) int64 {
+	return max(g.Sent, g.LeaseAt(sim.Forever)-o.cfg.TTL+o.cfg.Drift)
+}
+
+// hostOnly reports whether the host held the client of a grant up since its last renewal at a stretch: of many hiccups each may be too
+// short to be on record.
+func (o *oracle) hostOnly(g *sim.Grant) bool {
 	for _, h := range o.truth.Held {
-		if h.Client == g.Client && h.To > g.Sent {
+		if h.Client == g.Client && h.Fault == 0 && h.To > o.renewed(g) && h.To-h.From < 3*o.cfg.Tolerance {
+			return false
+		}
+	}
+	return true
+}
+
+// heldAtAll reports whether anything held the client of a grant up since its last renewal, or what it sent to the resource.
+func (o *oracle) heldAtAll(g *sim.Grant) bool {
+	since := o.renewed(g) - o.slack()
+	for _, h := range o.truth.Held {
+		if h.Client == g.Client && h.To > since {
 			return true
 		}
 	}

@@ -51,6 +51,11 @@ func Services() []Plant {
 		}},
 		{Name: "no-token", Bug: sim.NoToken, Prepare: func(c *sim.Config) { fenced(c); strictFence(c) }},
 		{Name: "refuses-valid", Bug: sim.RefusesValid, Prepare: func(c *sim.Config) { fenced(c); strictFence(c) }},
+		{Name: "refuses-valid in a queue", Bug: sim.RefusesValid, Prepare: func(c *sim.Config) {
+			fenced(c)
+			strictFence(c)
+			c.Service, c.Try = sim.Queues, 0
+		}},
 		{Name: "drops-write", Bug: sim.DropsWrite},
 		{Name: "lies-ack", Bug: sim.LiesAck},
 		{Name: "frees-all", Bug: sim.FreesAll, Prepare: func(c *sim.Config) {
@@ -60,6 +65,14 @@ func Services() []Plant {
 		{Name: "release-of-none", Bug: sim.ReleaseOfNone, Prepare: func(c *sim.Config) { c.Try = 50; long(c) }},
 		{Name: "queue-jump", Bug: sim.QueueJump, Prepare: variant(sim.Queueing, func(c *sim.Config) { c.Stalls, c.Faults, c.Loss, c.Late = 0, nil, 0, 0 })},
 		{Name: "late-signal", Bug: sim.LateSignal, Prepare: variant(sim.Listening, func(c *sim.Config) { c.Overrun, c.Faults = true, append(c.Faults, sim.Cut, sim.Cut, sim.Cut) })},
+		{Name: "late-signal after a pause", Bug: sim.LateSignal, Prepare: variant(sim.PausedBefore, nil)},
+		{Name: "double-grant before the clock moved", Bug: sim.DoubleGrant, Prepare: variant(sim.Stepped, long)},
+		{Name: "takes-over", Bug: sim.TakesOver, Prepare: func(c *sim.Config) {
+			c.Service, c.Model, c.Nth, c.Try = sim.Processes, history.ModelExclusive, 0, 0
+			c.Faults = []string{sim.Kill, sim.Kill, sim.Kill, sim.Pause}
+			long(c)
+		}},
+		{Name: "hangs-up elsewhere", Bug: sim.Hangs, Prepare: variant(sim.ConnectedElsewhere, long)},
 		{Name: "no-condition", Bug: sim.NoCondition, Prepare: variant(sim.Conditional, nil)},
 		{Name: "slow-try", Bug: sim.SlowTry, Prepare: variant(sim.Trying, func(c *sim.Config) { c.Bound = c.TTL / 5 })},
 		{Name: "hangs-up", Bug: sim.Hangs, Prepare: variant(sim.Connected, long)},

@@ -53,6 +53,10 @@ func (c *client) serverSession() *session {
 func (c *client) try(g *Grant, e history.Event, then func(*holding)) {
 	w, of := c.w, c.serverSession()
 	g.Sent = w.now
+	if w.svc.heldByDead(g) && w.bug(TakesOver) {
+		c.takeOver(g, e, then)
+		return
+	}
 	g.Wire.Requests++
 	epoch := c.epoch
 	serve := func(reply func(answer)) {
@@ -81,6 +85,20 @@ func (c *client) try(g *Grant, e history.Event, then func(*holding)) {
 			return
 		}
 		c.answered(g, e, a, then)
+	})
+}
+
+// takeOver is a client that has found the holder dead, is paused, or not, and then takes the lock whoever has it by then.
+func (c *client) takeOver(g *Grant, e history.Event, then func(*holding)) {
+	w := c.w
+	if w.rnd.IntN(2) == 0 {
+		length := w.cfg.TTL/2 + w.upTo(w.cfg.TTL)
+		f, v := w.ask(Pause, c, length)
+		w.after(100*us, func() { w.strike(f, c, v, length) })
+	}
+	c.after(false, 12*ms+w.upTo(5*ms), func() {
+		w.svc.seize(g)
+		c.answered(g, e, answer{known: true, sent: true, ok: true, sentAt: g.Sent}, then)
 	})
 }
 

@@ -28,6 +28,7 @@ const (
 	NoCondition    Bug = "no-condition"    // takes a write although what it was based on was replaced
 	SlowTry        Bug = "slow-try"        // answers a try late
 	Hangs          Bug = "hangs-up"        // ends what a connection holds that is not closed
+	TakesOver      Bug = "takes-over"      // finds the holder dead, and takes the lock without looking again
 	Forgets        Bug = "forgets"         // a restarted server comes back empty (with a fault)
 )
 

@@ -56,6 +56,10 @@ type Config struct {
 	Bound     int64    // of a try
 	Period    int64    // of jobs
 	Stay      int64    // how long sections last at most; 0: 20 ms
+	Grazed    bool     // a fault touches each hiccup of the host: it lasts for a millisecond, or fails
+	Twice     bool     // a client that is paused may be paused again
+	Brief     bool     // pauses are shorter than a lease
+	Steps     bool     // the wall clock moves in the middle of the work
 	Feigned   bool     // a client says of a time in which it went on that the host held it up
 }
 

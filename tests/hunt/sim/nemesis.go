@@ -51,6 +51,13 @@ func (w *world) plan() {
 	for i := int64(1); w.cfg.Feigned && i < 8; i++ {
 		w.at(i*w.cfg.Work/8, w.feign)
 	}
+	if w.cfg.Steps {
+		for i := range int64(2) { // each is small enough to be believed
+			w.at(w.cfg.Work/2+i*ms, func() {
+				w.log(history.PartyController, history.Event{F: history.FClock, Type: history.Info, Value: history.ValueOf(history.ClockStep{Step: w.cfg.Tolerance * 3 / 4})})
+			})
+		}
+	}
 	for range w.cfg.Stalls {
 		w.at(10*ms+w.upTo(w.cfg.Work-20*ms), w.hiccup)
 	}
@@ -65,6 +72,9 @@ func (w *world) hiccup() {
 	length := w.upTo(w.cfg.TTL * 3 / 2)
 	c.frozen++
 	from := w.now
+	if w.cfg.Grazed {
+		w.graze(c, length)
+	}
 	w.after(length, func() {
 		c.frozen--
 		w.truth.Held = append(w.truth.Held, HeldUp{Client: c.name, From: from, To: w.now})
@@ -72,6 +82,24 @@ func (w *world) hiccup() {
 			c.notice(history.Event{F: history.FStall, Value: history.ValueOf(history.Stall{Late: length})})
 		}
 		c.thaw()
+	})
+}
+
+// graze injects a fault that has next to nothing to do with a hiccup that it touches: at its beginning, in it, or just before its end.
+func (w *world) graze(c *client, length int64) {
+	w.after([]int64{0, w.upTo(length), max(0, length-2*ms)}[w.rnd.IntN(3)], func() {
+		if c.dead {
+			return
+		}
+		f, v := w.ask(Pause, c, ms)
+		w.after(200*us, func() {
+			if w.rnd.IntN(2) == 0 {
+				f.From, f.To, f.Healed = Forever, w.now, w.now
+				w.fault(history.FFault, history.Fail, v)
+				return
+			}
+			w.strike(f, c, v, ms)
+		})
 	})
 }
 
@@ -99,8 +127,9 @@ func (w *world) feign() {
 // victim is a living client that moves, of those that have begun: rather one that holds.
 func (w *world) victim() *client {
 	var of []*client
+	again := w.cfg.Twice && w.rnd.IntN(2) == 0
 	for _, c := range w.clients {
-		if !c.dead && c.frozen+c.stalled == 0 && len(w.logs[c.name]) > 0 {
+		if !c.dead && (c.frozen+c.stalled == 0 || again) && len(w.logs[c.name]) > 0 {
 			of = append(of, c)
 		}
 	}
@@ -119,21 +148,31 @@ func (w *world) victim() *client {
 // inject strikes: a fault has an invocation, an effect that is proven a little later, and a
 // heal.
 func (w *world) inject(name string) {
-	w.faults++
-	f := &Fault{ID: w.faults, Name: name, Family: families[name], Invoked: w.now, To: Forever, Healed: Forever, Delays: name == Delay}
 	var c *client
-	if f.Family != history.FamilyServer {
+	if families[name] != history.FamilyServer {
 		if c = w.victim(); c == nil {
-			w.faults--
 			return
 		}
-		f.Clients = []string{c.name}
 	}
 	length := w.cfg.TTL/4 + w.upTo(w.cfg.TTL*3/2)
-	value := history.Fault{
-		ID: f.ID, Fault: name, Request: slices.Index(w.cfg.Requests(), name), Family: f.Family, Clients: f.Clients, For: length, Delays: f.Delays,
+	if w.cfg.Brief && name == Pause {
+		length = w.cfg.TTL / 3
 	}
-	if f.Family == history.FamilyServer {
+	f, value := w.ask(name, c, length)
+	w.after(200*us+w.upTo(300*us), func() { w.strike(f, c, value, length) })
+}
+
+// ask records the invocation of a fault on a client, or on the server: nil.
+func (w *world) ask(name string, c *client, length int64) (*Fault, history.Fault) {
+	w.faults++
+	f := &Fault{ID: w.faults, Name: name, Family: families[name], Invoked: w.now, To: Forever, Healed: Forever, Delays: name == Delay}
+	value := history.Fault{
+		ID: f.ID, Fault: name, Request: slices.Index(w.cfg.Requests(), name), Family: f.Family, For: length, Delays: f.Delays,
+	}
+	if c != nil {
+		f.Clients = []string{c.name}
+		value.Clients = f.Clients
+	} else {
 		value.Nodes = []string{"n1"}
 	}
 	if name == Kill {
@@ -141,7 +180,7 @@ func (w *world) inject(name string) {
 	}
 	w.fault(history.FFault, history.Invoke, value)
 	w.truth.Faults = append(w.truth.Faults, f)
-	w.after(200*us+w.upTo(300*us), func() { w.strike(f, c, value, length) })
+	return f, value
 }
 
 func (w *world) fault(f string, typ history.Type, v history.Fault) {

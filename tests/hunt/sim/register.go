@@ -10,6 +10,8 @@ type cell struct {
 	highest int64
 	holder  *Grant
 	read    map[*Grant]int // writes before its last read
+	has     *Write         // whose value it is; nil: the first one
+	knows   map[*Grant]*Write
 }
 
 type register struct {
@@ -20,7 +22,7 @@ type register struct {
 func (r *register) cell(lock, name string) *cell {
 	key := [2]string{lock, name}
 	if r.cells[key] == nil {
-		r.cells[key] = &cell{read: map[*Grant]int{}}
+		r.cells[key] = &cell{read: map[*Grant]int{}, knows: map[*Grant]*Write{}}
 	}
 	return r.cells[key]
 }
@@ -96,6 +98,8 @@ func (r *register) answered(kind string, g *Grant) {
 
 func (r *register) read(cell *cell, q request, e history.Event) answer {
 	cell.read[q.g] = cell.writes
+	cell.knows[q.g] = cell.has
+	r.w.truth.Last[[2]string{q.g.Lock, q.use.Register}] = cell.has
 	q.use.Applied = r.w.now
 	e.Value.Base = history.Some(cell.value)
 	r.log(e)
@@ -111,15 +115,17 @@ func (r *register) write(cell *cell, q request, e history.Event) answer {
 	}
 	r.log(e)
 	q.use.Applied = r.w.now
-	r.w.truth.Writes = append(r.w.truth.Writes, &Write{
-		Grant: q.g, Lock: q.g.Lock, Register: q.use.Register, At: r.w.now, Since: cell.read[q.g], Use: q.use,
-	})
+	w := &Write{
+		Grant: q.g, Lock: q.g.Lock, Register: q.use.Register, At: r.w.now, Since: cell.read[q.g], Use: q.use, Parent: cell.knows[q.g],
+	}
+	r.w.truth.Writes = append(r.w.truth.Writes, w)
+	r.w.truth.Last[[2]string{q.g.Lock, q.use.Register}], cell.knows[q.g] = w, w
 	cell.writes++
 	if cell.value != q.new && r.w.bug(DropsWrite) {
 		r.w.breach(Breach{Kind: DropsWrite, Victim: q.g, Register: q.use.Register})
 		return answer{ok: true}
 	}
-	cell.value = q.new
+	cell.value, cell.has = q.new, w
 	return answer{ok: true}
 }
 

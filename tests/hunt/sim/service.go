@@ -211,6 +211,21 @@ func (s *service) wake(l *lock, at int64) {
 	}
 }
 
+// heldByDead reports whether a lock is held by a client that was killed, and the service has not noticed.
+func (s *service) heldByDead(g *Grant) bool {
+	holds := s.against(s.lock(g.Lock), g)
+	return len(holds) > 0 && holds[0].g.Killed >= 0
+}
+
+// seize gives a lock to who takes it by himself: where somebody else has it by then, both have it.
+func (s *service) seize(g *Grant) {
+	l := s.lock(g.Lock)
+	for _, h := range s.against(l, g) {
+		s.w.breach(Breach{Kind: DoubleGrant, Grant: g, Victim: h.g})
+	}
+	s.grant(l, g, nil)
+}
+
 // died frees what a dead process held.
 func (s *service) died(client string) {
 	s.gone[client] = true

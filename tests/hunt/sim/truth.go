@@ -11,8 +11,11 @@ type Trace struct {
 
 // Truth is what really happened. No judge can see it.
 type Truth struct {
-	Grants   []*Grant // in order of the attempts
-	Writes   []*Write // what registers took, in order
+	Grants []*Grant // in order of the attempts
+	Writes []*Write // what registers took, in order
+	// Last is the write whose value each register of a lock had in the end, as far as a read after it has shown; by lock
+	// and register.
+	Last     map[[2]string]*Write
 	Answers  []*Answer
 	Breaches []Breach // where the service or a register broke its word
 	Faults   []*Fault
@@ -86,6 +89,7 @@ type Write struct {
 	At             int64
 	Since          int // how many writes of the register came before its grant's last read
 	Use            *Use
+	Parent         *Write // whose value its grant knew; nil: the first value
 }
 
 // Answer is an answer of a fence that means something.

@@ -23,7 +23,7 @@ const (
 
 // Variants are what a config may be beside a lock with a counter.
 var Variants = []func(*Config, *rand.Rand){
-	Connected, Listening, WithoutLog, Conditional, Trying, Working, Selling, Crossing, Queueing,
+	Connected, ConnectedElsewhere, Listening, Grazed, PausedBefore, PausedTwice, Stepped, WithoutLog, Conditional, Trying, Working, Selling, Crossing, Queueing,
 }
 
 // DrawVaried makes a config of a seed: one of [Draw], or two times of three a variant of it.
@@ -51,6 +51,37 @@ func Connected(c *Config, r *rand.Rand) {
 	if r.IntN(2) == 0 {
 		c.Faults = append(c.Faults, []string{Cut, SrvKill, Kill}[r.IntN(3)])
 	}
+}
+
+// ConnectedElsewhere is such a lock under faults that end no connection: what its clients send to the register is held back.
+func ConnectedElsewhere(c *Config, r *rand.Rand) {
+	Connected(c, r)
+	c.Faults = []string{Delay, Delay, Pause}
+}
+
+// Grazed are hiccups of the host that faults touch.
+func Grazed(c *Config, r *rand.Rand) {
+	Listening(c, r)
+	c.Grazed, c.Stalls, c.Overrun = true, 3, true
+	c.Faults = append(c.Faults, Pause)
+}
+
+// PausedBefore is a library that is paused, renews, and is then cut off.
+func PausedBefore(c *Config, r *rand.Rand) {
+	Listening(c, r)
+	c.Overrun, c.Brief, c.Stalls, c.Work = true, true, 0, 800*ms
+	c.Faults = []string{Pause, Cut, Pause, Cut, Pause, Cut, Pause, Cut}
+}
+
+// PausedTwice are pauses of a client that overlap.
+func PausedTwice(c *Config, r *rand.Rand) {
+	Listening(c, r)
+	c.Twice, c.Overrun, c.Faults = true, true, []string{Pause, Pause, Pause, Pause}
+}
+
+// Stepped is a wall clock that moves in the middle of the work.
+func Stepped(c *Config, _ *rand.Rand) {
+	c.Service, c.Steps, c.Work = Leases, true, 600*ms
 }
 
 // Listening is a library that renews by itself, and clients that go by its signals alone.
