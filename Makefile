@@ -232,6 +232,12 @@ hunt: ##> 200,000 random histories a lock model against brute force and Porcupin
 	LOCKSTORM_HISTORIES=200000 $(GO) test -count=1 -timeout 60m -run 'AgainstBruteForce|AgainstPorcupine' -v ./checker/...
 	cd tests/hunt && HUNT_N=$(HUNT_N) HUNT_SEED=$(HUNT_SEED) $(GO) test -count=1 -timeout 10h -run TestHunt -v .
 
+HUNT_FORGED ?= 20000
+
+.PHONY: forged
+forged: ##> HUNT_FORGED (20,000) findings and proofs are forged, of simulated runs and of those in HUNT_RECORDS: verify accepts none that is wrong
+	HUNT_FORGED=$(HUNT_FORGED) HUNT_RECORDS=$(abspath $(HUNT_RECORDS)) $(GO) test -count=1 -timeout 60m -run TestForged -v ./tests/hunt
+
 JUDGE_MUTANTS ?= 60
 JUDGE_SEED ?= 1
 

@@ -11,159 +11,194 @@ import (
 // ErrJudge is the answer where even the whole record proves nothing at a glance.
 var ErrJudge = errors.New("this finding cannot be proved by a few events: check the whole record with `lockstorm check`")
 
-// absence holds a claim that rests on what did not happen against the whole record.
-func (s *scene) absence(c Claim) (story []string, err error) {
-	window := fmt.Sprintf("from %s to %s", seconds(c.From), seconds(c.To))
-	switch {
-	case c.Check == "liveness" && c.Rule == "orphan" && s.nobody(c):
-		return []string{fmt.Sprintf("No client believed that it held lock %s in the time %s.", s.ByID[c.Grants[0]].Lock, window)}, none(c)
-	case c.Check == "liveness":
-		return s.inVain(c, window)
-	case c.Rule == "refused-valid":
-		return s.refusedValid(c)
-	case c.Rule == "stock-off":
-		return s.stockOff(c)
-	case c.Rule == "overtaken":
-		return s.overtaken(c)
-	case c.Rule == "release-of-none":
-		return s.releaseOfNone(c)
-	case c.Rule == "mutual-wait":
-		return s.mutualWait(c, window)
+// mutualWait: two clients waited for a lock that the other one held, for exactly the time of the finding.
+func (s *scene) mutualWait(c Claim) (story []string, err error) {
+	if len(c.Grants) != 2 || s.ByID[c.Grants[0]] == nil || s.ByID[c.Grants[1]] == nil {
+		return nil, errors.New("the finding must name the two requests that waited for each other")
 	}
-	return nil, ErrJudge
-}
-
-func (s *scene) mutualWait(c Claim, window string) (story []string, err error) {
-	for _, id := range c.Grants {
-		g := s.ByID[id]
-		if g == nil || g.Acquire == nil || g.Acquire.Start() > c.From || (g.Acquire.Return != nil && g.Acquire.Return.Time < c.To) {
-			return nil, fmt.Errorf("the finding says that clients waited for each other %[2]s, but the client that requested grant %[1]s did not wait for the whole of this time", id, window)
+	a, b := s.ByID[c.Grants[0]], s.ByID[c.Grants[1]]
+	for _, x := range s.nested(a) {
+		for _, y := range s.nested(b) {
+			both := x.Overlap(y.Interval)
+			each := x.has == b.Lock && y.has == a.Lock && a.Client != b.Client && s.earlier(x.Interval, y.Interval, a, b)
+			if each && both.From == c.From && both.To == c.To && !both.Empty() {
+				return []string{fmt.Sprintf("From %s to %s, %s held lock %s and waited for lock %s, while %s held lock %s and waited for lock %s.",
+					seconds(c.From), seconds(c.To), a.Client, x.has, a.Lock, b.Client, y.has, b.Lock)}, nil
+			}
 		}
-		story = append(story, fmt.Sprintf("%s waited for lock %s during the whole time %s.", g.Client, g.Lock, window))
 	}
-	return story, none(c)
+	return nil, errors.New("the record does not show that each of the two clients held the lock that the other one waited for all the time")
 }
 
-// overtaken: others who asked later were granted the lock first.
-func (s *scene) overtaken(c Claim) (story []string, err error) {
-	of, err := s.granted(c, 1)
-	if err != nil {
-		return nil, err
+// earlier reports whether the first of two requests is to be named first.
+func (s *scene) earlier(x, y history.Interval, a, b *history.Grant) bool {
+	if x.From != y.From {
+		return x.From < y.From
 	}
-	g, n := of[0], 0
+	return slices.Index(s.Grants, a) < slices.Index(s.Grants, b)
+}
+
+// nestedWait is a wait for one lock under another one.
+type nestedWait struct {
+	has string
+	history.Interval
+}
+
+// nested are the times in which the client of a request waited for its lock and held another one, which it had before.
+func (s *scene) nested(g *history.Grant) (out []nestedWait) {
+	if g.Acquire == nil || g.Acquire.Invoke.F != history.FAcquire {
+		return nil
+	}
+	end := s.Events[len(s.Events)-1].Time
+	wait := history.Interval{From: g.Acquire.Start(), To: end}
+	if kill, killed := s.Kills[g.Client]; g.Acquire.Return != nil {
+		wait.To = g.Acquire.Return.Time
+	} else if killed {
+		wait.To = kill
+	}
+	for _, h := range s.Grants {
+		if h == g {
+			break
+		}
+		upgrade := h.Mode == history.ModeShared && g.Mode != history.ModeShared // a reader waits to be the writer
+		if h.Client != g.Client || (h.Lock == g.Lock && !upgrade) || !h.Granted() || s.belief(h).Empty() {
+			continue
+		}
+		hold := s.belief(h)
+		if len(h.Releases) == 0 && g.Acquire.Return == nil && !s.Leased() {
+			hold.To = end
+		}
+		if both := wait.Overlap(hold); hold.From <= wait.From && !both.Empty() {
+			out = append(out, nestedWait{h.Lock, both})
+		}
+	}
+	return out
+}
+
+// How much later somebody must have asked to have overtaken a client: longer where its request may have been under way for
+// longer.
+const (
+	fairMargin = int64(100e6)
+	slowMargin = int64(1e9)
+)
+
+// overtaken: of a lock that promises the order of requests, others who asked clearly later were granted first, and neither a
+// fault nor the host explains that.
+func (s *scene) overtaken(c Claim) (story []string, err error) {
+	g := s.ByID[one(c.Grants)]
+	if g == nil || !s.queued(g) || g.Acquire.Start() != c.From || g.From() != c.To || !s.Run.Fair {
+		return nil, errors.New("the finding must name one wait, from its beginning to its end, for a lock that promises an order")
+	}
+	wait := history.Interval{From: c.From, To: c.To}
+	still := slices.DeleteFunc(s.standstills(func(string) bool { return true }), func(i history.Interval) bool {
+		return i.To-i.From <= fairMargin/10
+	})
+	before := s.ByLock[g.Lock][:slices.Index(s.ByLock[g.Lock], g)]
+	first := !slices.ContainsFunc(before, func(o *history.Grant) bool { return o.Client == g.Client && o.Granted() })
+	held := covered(wait, still)
+	if first {
+		held = covered(wait, still, s.busy())
+	}
+	place := c.From + fairMargin
+	if held > 0 || first {
+		place = c.From + slowMargin + held
+	}
+	n := 0
 	for _, o := range s.ByLock[g.Lock] {
-		if o != g && o.Granted() && o.Sent() > g.Acquire.Start() && o.From() < g.From() {
+		if o != g && s.queued(o) && o.Acquire.Start() > place && o.From() < g.From() {
 			n++
 		}
 	}
-	if n == 0 || g.Acquire.Start() != c.From || g.From() != c.To {
-		return nil, fmt.Errorf("the finding says that a client with a later request got lock %[2]s before the client of grant %[1]s, but the events do not show this at the times in the finding", g.ID, g.Lock)
-	}
-	return []string{fmt.Sprintf("%s waited for lock %s from %s to %s; meanwhile clients that had asked later got the lock first (grants: %d).", g.Client, g.Lock, seconds(c.From), seconds(c.To), n)}, none(c)
-}
-
-// stockOff: what the last client read is not the sum of what was acknowledged before.
-func (s *scene) stockOff(c Claim) (story []string, err error) {
-	if len(c.Grants) != 1 || s.ByID[c.Grants[0]] == nil {
-		return nil, errors.New("the finding must name exactly one grant that is in the record")
-	}
-	g, sum := s.ByID[c.Grants[0]], s.Run.Registers["stock"]
-	for _, of := range s.ByLock[g.Lock] {
-		for _, u := range of.Uses {
-			switch {
-			case u.Invoke.Register != "stock" || u.Invoke.F != history.FWrite || u.Outcome() == history.Fail || u.Start() > c.To:
-			case u.Outcome() != history.OK || u.End() >= c.From:
-				return nil, fmt.Errorf("it is unknown whether the write of grant %s took effect before the client read the stock (the data of the workload), so the value that the client should have read is unknown", of.ID)
-			default:
-				sum += u.Invoke.Value.New.V - u.Invoke.Value.Base.V
-			}
-		}
-	}
-	for _, u := range g.Uses {
-		if u.Invoke.F == history.FRead && u.Invoke.Register == "stock" && u.Outcome() == history.OK && u.Start() == c.From && u.End() == c.To && u.Return.Value.Base.V != sum {
-			return []string{fmt.Sprintf("%s read a stock of %d, but the initial stock plus the acknowledged changes is %d.", g.Client, u.Return.Value.Base.V, sum)}, none(c)
-		}
-	}
-	return nil, errors.New("at the time of the finding no client read a stock that differs from the initial stock plus the acknowledged changes")
-}
-
-// nobody reports whether no client believed that it held the lock of the grants in the span of a claim.
-func (s *scene) nobody(c Claim) bool {
-	if len(c.Grants) == 0 || s.ByID[c.Grants[0]] == nil {
-		return false
-	}
-	window := history.Interval{From: c.From, To: c.To}
-	return !slices.ContainsFunc(s.ByLock[s.ByID[c.Grants[0]].Lock], func(g *history.Grant) bool {
-		return g.Granted() && !s.belief(g).Overlap(window).Empty()
+	faults := slices.ContainsFunc(s.Faults, func(f *history.Injection) bool {
+		return f.Effective() && !f.Aftermath(s.Run.Recovery).Overlap(wait).Empty()
 	})
+	if n == 0 || faults || (s.Run.Ends != history.EndsNever && 2*s.longest(wait, still, first) >= s.Run.TTL) {
+		return nil, fmt.Errorf("the record does not show that clients with later requests got lock %s before the client of grant %s, "+
+			"or a fault or the host explains it", g.Lock, g.ID)
+	}
+	return []string{fmt.Sprintf("%s waited for lock %s from %s to %s; meanwhile clients that had asked later got the lock first (grants: %d).",
+		g.Client, g.Lock, seconds(c.From), seconds(c.To), n)}, nil
 }
 
-// inVain: a client asked for a lock and got it at no time in the window.
-func (s *scene) inVain(c Claim, window string) (story []string, err error) {
-	for _, lock := range s.Locks {
-		type asker struct{ client, mode string }
-		asked, got := map[asker]bool{}, map[asker]bool{}
-		for _, g := range s.ByLock[lock] {
-			switch {
-			case g.Acquire == nil || g.Acquire.Start() > c.To:
-			case g.Granted() && g.From() >= c.From && g.From() <= c.To:
-				got[asker{g.Client, g.Mode}] = true
-			case !g.Granted() && (g.Acquire.Return == nil || g.Acquire.Return.Time >= c.From):
-				asked[asker{g.Client, g.Mode}] = true
-			case g.Granted() && g.From() > c.To:
-				asked[asker{g.Client, g.Mode}] = true
-			}
-		}
-		for who := range asked {
-			if !got[who] {
-				story = append(story, fmt.Sprintf("%s requested lock %s, but did not get this lock in the time %s.", who.client, lock, window))
-			}
-		}
-	}
-	if len(story) == 0 {
-		return nil, fmt.Errorf("every client that requested a lock got this lock in the time %s, so no client waited in vain", window)
-	}
-	slices.Sort(story)
-	return story, none(c)
+// queued reports whether a grant was waited for, and has a place in a queue.
+func (s *scene) queued(g *history.Grant) bool {
+	return g.Granted() && g.Mode != history.ModeShared && g.Acquire.Invoke.F == history.FAcquire
 }
 
+// longest is for how long the host stood still in a wait at a time; busy counts as well where it is the first one of its client.
+func (s *scene) longest(wait history.Interval, still []history.Interval, busy bool) (most int64) {
+	if busy {
+		still = slices.Concat(still, s.busy())
+	}
+	end := int64(0)
+	slices.SortFunc(still, func(a, b history.Interval) int { return int(min(1, max(-1, a.From-b.From))) })
+	from := int64(0)
+	for _, i := range still {
+		if i.From > end {
+			from = i.From
+		}
+		end = max(end, i.To)
+		part := wait.Overlap(history.Interval{From: from, To: end})
+		most = max(most, part.To-part.From)
+	}
+	return most
+}
+
+// refusedValid: the fence refused the newest grant while nothing had ended it.
 func (s *scene) refusedValid(c Claim) (story []string, err error) {
 	of, err := s.granted(c, 1)
 	if err != nil {
 		return nil, err
 	}
 	g := of[0]
-	refused := false
-	for i := range s.Events {
-		e := &s.Events[i]
-		refused = refused || (e.Party == history.PartyRegister && e.Grant == g.ID && e.Error == history.ErrStaleToken && e.Time == c.From)
-	}
-	if c.Class != defect {
-		return nil, fmt.Errorf("the fence refused a request of the newest grant: this is a %s, but the finding has the class %s", defect, c.Class)
-	}
-	if !refused || (s.Leased() && c.From >= g.RunsOut(s.Run.Tolerance)) {
-		return nil, fmt.Errorf("the finding says that the fence refused a request under grant %s while the lease of this grant was still running, but the events do not show this at the time of the finding", g.ID)
+	refused := slices.ContainsFunc(s.Registered, func(e *history.Event) bool {
+		return e.Grant == g.ID && e.Error == history.ErrStaleToken && e.Time == c.From
+	}) || slices.ContainsFunc(g.Uses, func(u *history.Call) bool { // of a resource that keeps no log
+		return len(s.Registered) == 0 && u.Return != nil && u.Return.Error == history.ErrStaleToken && u.Return.Time == c.From
+	})
+	kill, killed := s.Kills[g.Client]
+	switch {
+	case !refused || c.To != c.From:
+		return nil, fmt.Errorf("the events do not show that a request under grant %s was refused at the time of the finding", g.ID)
+	case (s.Leased() && c.From >= g.RunsOut(s.Run.Tolerance)) || (killed && s.Run.Ends == history.EndsProcess && kill <= c.From):
+		return nil, fmt.Errorf("grant %s was not valid when the fence refused it: its lease had run out, or its client was dead", g.ID)
+	case slices.ContainsFunc(s.Grants, func(o *history.Grant) bool { return s.CutOff(o.Client) && s.Last[o.Client] < c.From }):
+		return nil, errors.New("a log is cut off before the refusal, so nobody knows whether a newer grant was made")
 	}
 	for _, o := range s.ByLock[g.Lock] {
-		if o != g && o.Granted() && o.Sent() <= c.From && o.From() >= g.Sent() {
+		newer := o.Token().Set && o.Token().V > g.Token().V
+		if o != g && o.Granted() && newer && o.Sent() <= c.From && o.From() >= g.Sent() {
 			return nil, fmt.Errorf("grant %s is newer than grant %s, so the fence was right to refuse the older grant", o.ID, g.ID)
 		}
 	}
 	return []string{fmt.Sprintf("The fence refused a request under grant %s at %s, although no other grant of lock %s is newer.", g.ID, seconds(c.From), g.Lock)}, nil
 }
 
+// releaseOfNone: the store carried out a release under an attempt that nobody was granted, and whose owner held nothing else.
 func (s *scene) releaseOfNone(c Claim) (story []string, err error) {
-	if len(c.Grants) != 1 || c.Class != defect || s.ByID[c.Grants[0]] == nil {
-		return nil, errors.New("the finding must have the class \"defect\", and name exactly one grant that is in the record")
-	}
-	g := s.ByID[c.Grants[0]]
-	if g.Acquire != nil && g.Acquire.Outcome() != history.Fail {
-		return nil, fmt.Errorf("the request for grant %s may have succeeded, so the release of this grant may have been correct", g.ID)
+	g := s.ByID[one(c.Grants)]
+	if g == nil || (g.Acquire != nil && g.Acquire.Outcome() != history.Fail) {
+		return nil, errors.New("the finding must name one request that the store had refused, or that nobody made")
 	}
 	for _, rel := range g.Releases {
-		if rel.Outcome() == history.OK && rel.Start() == c.From && rel.End() == c.To {
+		if rel.Outcome() == history.OK && rel.Start() == c.From && rel.End() == c.To && !s.ownsAnother(g, rel) {
 			return []string{fmt.Sprintf("The store carried out the release of grant %s at %s, although no client had got this grant.", g.ID, seconds(c.To))}, nil
 		}
 	}
-	return nil, fmt.Errorf("the events do not show that the store carried out a release of grant %s at the time of the finding", g.ID)
+	return nil, fmt.Errorf("the record does not show that the store carried out a release of grant %s at the time of the finding, "+
+		"or its owner may have held the lock under another grant", g.ID)
+}
+
+// ownsAnother reports whether the owner of an attempt may have held the lock by another one when a release was carried out.
+func (s *scene) ownsAnother(g *history.Grant, rel *history.Call) bool {
+	return (g.Owner != "" || s.Model.Shares()) && slices.ContainsFunc(s.ByLock[g.Lock], func(h *history.Grant) bool {
+		back := func(c *history.Call) bool { return c.Outcome() == history.OK && c.End() < rel.Start() }
+		switch {
+		case h == g || h.Acquire == nil || h.Acquire.Outcome() == history.Fail || h.Acquire.Start() > rel.End() || !history.SameOwner(g, h):
+			return false
+		case !h.Granted():
+			return true
+		}
+		return !slices.ContainsFunc(h.Releases, back) && !s.over(h, rel.Start())
+	})
 }

@@ -75,6 +75,12 @@ func (s *scene) belief(g *history.Grant) history.Interval {
 	if end == history.Forever {
 		ends(s.Last[g.Client])
 	}
+	if s.whole && s.End == nil {
+		ends(s.Events[len(s.Events)-1].Time) // what came then is not known
+	}
+	if s.Run.Discipline == history.Told && g.Assured.Set && g.Assured.V <= answered {
+		end = max(end, g.Assured.V) // its library said so
+	}
 	for _, use := range g.Uses {
 		if use.Start() <= answered {
 			end = max(end, use.Start())

@@ -159,7 +159,7 @@ func TestClaimsOfDamage(t *testing.T) {
 		{"unlogged, not acknowledged", swap(unlogged, "116ms 2 c2 ok     write   lock=L grant=b register=plain base=0 new=1", "116ms 2 c2 info   write   lock=L grant=b register=plain error=timeout"), both, "two acknowledged writes that replaced the same value"},
 
 		{"foreign release", robbed, rob, ""},
-		{"foreign release, inherent", robbed, with(rob, func(c *proof.Claim) { c.Class = "inherent" }), "is a defect"},
+		{"foreign release, inherent", robbed, with(rob, func(c *proof.Claim) { c.Class = "inherent" }), "must have the class \"defect\""},
 		{"... that was not carried out", swap(robbed, "121ms 1 c1 ok     release lock=L grant=a", "121ms 1 c1 info   release lock=L grant=a error=timeout"), rob, "carried out a release of the first grant at the time of the finding"},
 		{"... at another time", robbed, with(rob, func(c *proof.Claim) { c.To += ms }), "carried out a release of the first grant at the time of the finding"},
 		{"... of the earlier one", robbed, grants(rob, "b", "a"), "carried out a release of the first grant at the time of the finding"},
@@ -183,7 +183,7 @@ func TestClaimsOfDamage(t *testing.T) {
 		{"... that was released later", swap(double, "12ms 2 c2 ok     acquire lock=L grant=b", "12ms 2 c2 info   acquire lock=L grant=b error=timeout", "20ms 1", "14ms 3 c2 invoke release lock=L grant=b\n15ms 3 c2 ok release lock=L grant=b\n20ms 1"), with(lock, func(c *proof.Claim) { c.From, c.To = 15*ms, 15*ms }), ""},
 		{"of a refused one", swap(double, "12ms 2 c2 ok     acquire lock=L grant=b", "12ms 2 c2 fail   acquire lock=L grant=b error=busy"), lock, "grant b, but the lock refused"},
 		{"as another rule", double, rule(lock, "lost-lease", "gone-early"), "the events show a violation of rule double-grant"},
-		{"as inherent", double, with(lock, func(c *proof.Claim) { c.Class = "inherent" }), "according to the events the class of the finding is defect (reason not-over)"},
+		{"as inherent", double, with(lock, func(c *proof.Claim) { c.Class = "inherent" }), "must have the class \"defect\""},
 		{"of readers", strings.ReplaceAll(swap(double, "ends=never", "ends=never model=read-write"), "lock=L", "lock=L mode=shared"), lock, "a correct lock could have given these answers"},
 		{"of a reader and a writer", strings.ReplaceAll(swap(double, "ends=never", "ends=never model=read-write"), "lock=L grant=b", "lock=L grant=b mode=shared"), lock, ""},
 		{"of nobody", double, grants(lock), "the finding must name at least one grant"},
@@ -222,7 +222,7 @@ func TestNoProof(t *testing.T) {
 	if err := proof.Minimal(more.Events, claim); err == nil || !strings.Contains(err.Error(), "are enough to prove the finding") {
 		t.Errorf("one event too many: %v", err)
 	}
-	claim.Rule = "orphan"
+	claim.Check, claim.Rule = "liveness", "orphan"
 	if _, err := proof.Check(h.Events, claim); !errors.Is(err, proof.ErrRecord) {
 		t.Errorf("a rule of absence: %v", err)
 	}

@@ -116,6 +116,11 @@ func (a *gathering) grant(g *history.Grant) {
 	a.calls(g.Releases...)
 	a.calls(g.Uses...)
 	a.add(g.Losses...)
+	for i := range rec.Events {
+		if e := &rec.Events[i]; g.Assured.Set && e.F == history.FAsked && e.Grant == g.ID {
+			a.add(e)
+		}
+	}
 	a.add(a.r.logs.of(g.ID)...)
 	if l := g.Under; l != nil {
 		a.add(l.Created)

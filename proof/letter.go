@@ -88,6 +88,9 @@ func ReadLetter(path string) (*Letter, error) {
 	return &l, nil
 }
 
+// ErrExcuse is the answer where the events of a letter show a violation, and its class turns on that nothing excuses it.
+var ErrExcuse = fmt.Errorf("the events show the violation, but not that no fault or stall excuses it: %w", ErrRecord)
+
 // Verify checks a letter by itself: it is whole, its events prove its claim, and none of them can be left out. The answer is [ErrRecord]
 // where they alone prove nothing.
 func (l *Letter) Verify() (story []string, err error) {
@@ -103,7 +106,15 @@ func (l *Letter) Verify() (story []string, err error) {
 	if story, err = Check(l.Events, l.Claim); err != nil {
 		return nil, err
 	}
-	return story, Minimal(l.Events, l.Claim)
+	if err := Minimal(l.Events, l.Claim); err != nil {
+		return nil, err
+	}
+	var run history.Run
+	connected := l.Events[0].Value.Into(&run) == nil && run.Ends == history.EndsConnection
+	if l.Claim.Reason == toldLate || (connected && l.Claim.Class == defect) {
+		return story, ErrExcuse
+	}
+	return story, nil
 }
 
 // Against holds a letter against the record that it is from, of which the digest is given.
@@ -114,16 +125,17 @@ func (l *Letter) Against(r *Record, digest string) (story []string, err error) {
 	if digest != l.Record {
 		return nil, errors.New("the SHA-256 of the record differs from the SHA-256 in the proof: the proof belongs to another record, or the record was changed")
 	}
-	p := &Proof{Grants: l.Claim.Grants, From: l.Claim.From, To: l.Claim.To, Record: l.NeedsRecord}
 	for i := range l.Events {
 		e := &l.Events[i]
 		own := r.at(e.Index)
 		if own == nil || !bytes.Equal(own.AppendJSON(nil, true), e.AppendJSON(nil, true)) {
 			return nil, fmt.Errorf("event %d differs between the proof and the record", e.Index)
 		}
-		p.Events = append(p.Events, e.Index)
 	}
-	return r.Verify(l.Claim, p)
+	if l.NeedsRecord {
+		return r.all().shows(l.Claim)
+	}
+	return r.few(l.Claim, l.Events)
 }
 
 // Digest is the SHA-256 of a record's file.

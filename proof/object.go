@@ -1,12 +1,12 @@
 package proof
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/history/beliefs"
 )
 
 // kind says what an operation on a lock did.
@@ -55,14 +55,53 @@ func (s *scene) object(c Claim) (span history.Interval, err error) {
 		return span, err
 	}
 	if t.legal(nil) {
-		return span, errors.New("a correct lock could have given these answers, so the events show no violation")
+		return span, errLegal
 	}
 	s.order, s.stuck = t.longest()
 	if rule := t.rule(); rule != c.Rule {
-		return span, fmt.Errorf("the events show a violation of rule %s, but the finding names rule %s", rule, c.Rule)
+		return span, fmt.Errorf("%w: the events show a violation of rule %s, but the finding names rule %s", errRule, rule, c.Rule)
 	}
-	return t.span, same(c, defect, reasons[c.Rule])
+	return t.span, nil
 }
+
+// core: no lock could have answered so about the grants of the finding, and about fewer of them it could.
+func (s *scene) core(c Claim) (story []string, err error) {
+	span, err := s.object(c)
+	span.From = s.began
+	switch {
+	case s.Model.Counts() && (errors.Is(err, errLegal) || errors.Is(err, errRule)):
+		// It may turn on attempts that the finding does not name.
+		return nil, fmt.Errorf("%w (%w)", ErrJudge, err)
+	case err != nil:
+		return nil, err
+	case span.From != c.From || span.To != c.To:
+		return nil, fmt.Errorf("the record shows the violation from %s to %s, but the finding says from %s to %s",
+			seconds(span.From), seconds(span.To), seconds(c.From), seconds(c.To))
+	case !slices.IsSortedFunc(c.Grants, func(a, b string) int { return cmp.Compare(begins(s.ByID[a]), begins(s.ByID[b])) }):
+		return nil, errors.New("the finding must name its grants in the order of their requests")
+	}
+	for i := range c.Grants {
+		less := c
+		less.Grants = slices.Delete(slices.Clone(c.Grants), i, i+1)
+		if _, err := s.object(less); len(less.Grants) > 0 && (err == nil || errors.Is(err, errRule)) && !s.Model.Counts() {
+			return nil, fmt.Errorf("the finding must not name grant %s: the others alone show the violation", c.Grants[i])
+		}
+	}
+	return s.sawWhole(c), nil
+}
+
+// begins is from when on a grant may have taken the lock.
+func begins(g *history.Grant) int64 {
+	if g.Granted() {
+		return min(g.Sent(), g.From())
+	}
+	return min(g.Sent(), firstSign(g))
+}
+
+var (
+	errLegal = errors.New("a correct lock could have given these answers, so the events show no violation")
+	errRule  = errors.New("the events show a violation of another rule")
+)
 
 var reasons = map[string]string{"double-grant": "not-over", "lost-lease": "gone-early", "foreign-release": "not-owner", "revived-lease": "renewed-late"}
 
@@ -78,6 +117,12 @@ type tale struct {
 // prepare makes the operations: the wait for a lock is not part of taking it, which is from its request to its answer. Unless
 // something shows that it did, a grant of unknown outcome took nothing.
 func (t *tale) prepare() error {
+	last := int64(unset)
+	begins := func(at, ok int64) {
+		if at >= last {
+			last, t.s.began = at, ok
+		}
+	}
 	for n, g := range t.of {
 		sent, ok := g.Sent(), int64(0)
 		switch {
@@ -88,6 +133,12 @@ func (t *tale) prepare() error {
 		case t.s.Model.Counts(): // it is not known whether its owner has one more: only what it gave back counts
 			t.ok = append(t.ok, history.Forever)
 			t.after(n, g)
+			for _, rel := range g.Releases {
+				if rel.Outcome() == history.OK {
+					ok = max(ok, rel.End())
+				}
+			}
+			begins(sent, max(sent, ok))
 			continue
 		default:
 			if ok = firstSign(g); ok == history.Forever {
@@ -98,10 +149,11 @@ func (t *tale) prepare() error {
 		t.add(takes, n, min(sent, ok), ok)
 		t.span.To = max(t.span.To, returned(g.Acquire))
 		t.span.From = max(t.span.From, ok)
+		begins(min(sent, ok), ok)
 		t.after(n, g)
 	}
 	if len(t.of) == 1 {
-		t.span.From = t.span.To
+		t.span.From, t.s.began = t.span.To, t.span.To
 	}
 	if len(t.ops) > mostOperations {
 		return fmt.Errorf("the finding covers %d operations, but a proof by events can cover at most %d", len(t.ops), mostOperations)
@@ -114,6 +166,18 @@ func returned(c *history.Call) int64 {
 		return 0
 	}
 	return c.Return.Time
+}
+
+// saidBy is when the store had said something at the latest: before a release that the log of its party has after the answer,
+// at the same time.
+func saidBy(g *history.Grant, c *history.Call) int64 {
+	for _, rel := range g.Releases {
+		asked, said := rel.Invoke, c.Return
+		if asked.Time == said.Time && asked.Party == said.Party && asked.Index > said.Index && c.Start() < c.End() {
+			return c.End() - 1
+		}
+	}
+	return c.End()
 }
 
 func firstSign(g *history.Grant) int64 {
@@ -143,7 +207,7 @@ func (t *tale) after(n int, g *history.Grant) {
 				base = min(base, g.Sent()+t.s.Run.TTL-t.s.Run.Tolerance)
 			}
 		case rn.NotHeld():
-			t.add(notHeld, n, rn.Start(), rn.End())
+			t.add(notHeld, n, rn.Start(), saidBy(g, rn))
 		}
 	}
 	for _, rel := range g.Releases {
@@ -151,16 +215,22 @@ func (t *tale) after(n int, g *history.Grant) {
 		case rel.Outcome() == history.OK:
 			t.add(frees, n, rel.Start(), rel.End())
 		case rel.NotHeld():
-			t.add(notHeld, n, rel.Start(), rel.End())
+			t.add(notHeld, n, rel.Start(), saidBy(g, rel))
 		case rel.Outcome() == history.Info:
 			over = min(over, rel.Start())
 		}
 		t.span.To = max(t.span.To, returned(rel))
 	}
 	if g.InSession() {
+		released := int64(history.Forever)
+		for _, rel := range g.Releases {
+			if rel.Outcome() == history.OK {
+				released = min(released, rel.End())
+			}
+		}
 		for _, rn := range g.Under.Refused() {
-			if rn.End() >= g.Sent() {
-				t.add(notHeld, n, rn.Start(), rn.End())
+			if rn.End() >= g.Sent() && rn.Start() <= released { // after that it says nothing new
+				t.add(notHeld, n, rn.Start(), saidBy(g, rn))
 				t.span.To = max(t.span.To, returned(rn))
 			}
 		}
@@ -168,7 +238,7 @@ func (t *tale) after(n int, g *history.Grant) {
 	if t.s.Leased() {
 		over = min(over, base)
 	}
-	if over = min(over, beliefs.Freed(t.s.Record, g)); over < history.Forever { // the first of them allows what the others do
+	if over = min(over, t.s.freed(g)); over < history.Forever { // the first of them allows what the others do
 		t.add(may, n, max(over, g.Sent()), history.Forever)
 	}
 }

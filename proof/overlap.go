@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/history/beliefs"
 )
 
 // Classes and reasons of an overlap, as in results.json.
@@ -57,7 +56,7 @@ func (s *scene) class(a, b *history.Grant, at int64) (class, reason string) {
 	unknown := false
 	for _, g := range []*history.Grant{a, b} {
 		if s.Run.Ends == history.EndsConnection {
-			from, explained := beliefs.Disconnected(s.Record, g)
+			from, explained := s.disconnected(g)
 			if at >= from && explained {
 				return inherent, connectionOver
 			}
@@ -70,7 +69,7 @@ func (s *scene) class(a, b *history.Grant, at int64) (class, reason string) {
 		case !d.Set:
 			unknown = true
 		case at >= d.V-s.Run.Tolerance:
-			if s.toldLate(g) {
+			if s.toldLate(g, at) {
 				return defect, toldLate
 			}
 			return inherent, leaseOver
@@ -87,25 +86,42 @@ func (s *scene) class(a, b *history.Grant, at int64) (class, reason string) {
 	return defect, bothValid
 }
 
-// toldLate: the library was to tell its user that the lease had run out, and did not in time. That its client, or the host, stood
-// still excuses it, so a proof has no such event where it says this, and at least one where it does not.
-func (s *scene) toldLate(g *history.Grant) bool {
+// toldLate: the library was to tell its user that the lease had run out, and did not in time. That a fault held its client up,
+// or the host or we did, excuses it. Of a few events any such event does: one of them has to be in a proof which says so.
+func (s *scene) toldLate(g *history.Grant, at int64) bool {
 	late, promised := s.signalLate(g)
-	return promised && late > s.Run.Tolerance && !s.excused(g)
+	switch {
+	case !promised || late <= s.Run.Tolerance:
+		return false
+	case s.whole:
+		return !s.heldUp(g, at) && !s.hostLate(g, late)
+	}
+	return !s.excused(g)
 }
 
 // signalLate is how long after the end of a lease its client was told, or ended its tenure untold. It counts only where the library
 // renews its leases by itself and is to tell.
 func (s *scene) signalLate(g *history.Grant) (late int64, promised bool) {
-	if s.Run.Discipline != history.Told || !s.Run.Renews || s.Run.ByDeadline() {
+	signals := g.Assured.Set || (s.Run.Renews && !s.Run.ByDeadline())
+	if s.Run.Discipline != history.Told || !signals || (s.whole && s.CutOff(g.Client)) {
 		return 0, false
 	}
-	end := min(g.ToldLost(), s.gaveUp(g))
+	end := s.toldBy(g)
 	d := g.DeadlineAt(end)
 	if !d.Set || end <= d.V {
 		return 0, false
 	}
 	return end - d.V, true
+}
+
+// toldBy is until when a client was not told that its lock was lost: until it was or gave up or, where its library has a method to ask,
+// until that last said yes.
+func (s *scene) toldBy(g *history.Grant) int64 {
+	end := min(g.ToldLost(), s.gaveUp(g))
+	if s.Run.ByDeadline() {
+		end = min(end, g.Assured.Or(end))
+	}
+	return end
 }
 
 // gaveUp is when a client ended its tenure itself, as far as is known.

@@ -1,8 +1,10 @@
 package proof
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -12,9 +14,6 @@ func (s *scene) foreignRelease(c Claim) (span history.Interval, err error) {
 	of, err := s.granted(c, 2)
 	if err != nil {
 		return span, err
-	}
-	if c.Class != defect {
-		return span, errors.New("a release that frees another client's lock is a defect, but the finding has another class")
 	}
 	err = errors.New("the events do not show that the store carried out a release of the first grant at the time of the finding")
 	for _, rel := range of[0].Releases {
@@ -113,4 +112,117 @@ func (s *scene) denied(g *history.Grant, rel *history.Call) bool {
 		}
 	}
 	return false
+}
+
+// robbery is a release that took the lock of a victim away.
+type robbery struct {
+	by, victim *history.Grant
+	rel        *history.Call
+}
+
+// robbed: of all releases of the lock, in the order of their answers, this one took the lock of just this grant away.
+func (s *scene) robbed(c Claim) (story []string, err error) {
+	of, err := s.granted(c, 2)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range s.robberies(of[0].Lock) {
+		if r.by == of[0] && r.victim == of[1] && r.rel.End() == c.To && max(r.rel.Start(), r.victim.From()) == c.From {
+			return s.sawWhole(c), nil
+		}
+	}
+	return nil, errors.New("no release of the first grant took the lock of the second one away at the time of the finding")
+}
+
+// robberies are those of a lock. Who was robbed is robbed once, and what his own release removes then is somebody else's.
+func (s *scene) robberies(lock string) (out []robbery) {
+	granted := slices.DeleteFunc(slices.Clone(s.ByLock[lock]), func(g *history.Grant) bool { return !g.Granted() })
+	slices.SortFunc(granted, func(a, b *history.Grant) int { return cmp.Compare(a.From(), b.From()) })
+	var done []robbery
+	for _, g := range granted {
+		for _, rel := range g.Releases {
+			if rel.Outcome() == history.OK {
+				done = append(done, robbery{by: g, rel: rel})
+			}
+		}
+	}
+	slices.SortStableFunc(done, func(a, b robbery) int { return cmp.Compare(a.rel.End(), b.rel.End()) })
+	gone := map[*history.Grant]int64{}
+	for _, r := range done {
+		if r.victim = s.victim(granted, r, gone); r.victim == nil {
+			continue
+		}
+		out = append(out, r)
+		if _, known := gone[r.victim]; !known && !s.Model.Shares() {
+			gone[r.victim] = r.rel.End()
+		}
+	}
+	return out
+}
+
+// victim is the latest grant that a release can have taken away; of readers rather one who was told so, and not one who was
+// seen to hold it later.
+func (s *scene) victim(granted []*history.Grant, r robbery, gone map[*history.Grant]int64) (found *history.Grant) {
+	over := func(at int64) bool {
+		when, robbed := gone[r.by]
+		return s.over(r.by, at) || (robbed && when < at)
+	}
+	since := r.by.From()
+	if s.Leased() {
+		since = min(since, r.by.RunsOut(s.Run.Tolerance))
+	}
+	heldOn := func(h *history.Grant) bool {
+		return slices.ContainsFunc(slices.Concat(h.Releases, h.Renews), func(c *history.Call) bool {
+			return c.Outcome() == history.OK && c.Start() >= r.rel.End()
+		})
+	}
+	for _, h := range slices.Backward(granted) {
+		after := h.Sent() >= r.by.From() || s.over(r.by, h.Sent())
+		_, robbed := gone[h]
+		if h.From() < since || h.From() > r.rel.End() || robbed || h == r.by || !after {
+			continue
+		}
+		if s.Model.Together(r.by, h) || !s.inForce(h, r.rel) {
+			continue
+		}
+		known := h.From() <= r.rel.Start()
+		if (known || over(r.rel.End())) && s.denied(h, r.rel) && !s.serverHurt(h, r.rel) {
+			return h
+		}
+		if known && over(r.rel.Start()) && (found == nil || (heldOn(found) && !heldOn(h))) {
+			found = h
+		}
+		if found != nil && !s.Model.Shares() {
+			break
+		}
+	}
+	return found
+}
+
+// inForce reports whether a grant was neither given back nor over when a release of another one had been carried out.
+func (s *scene) inForce(h *history.Grant, rel *history.Call) bool {
+	kill, killed := s.Kills[h.Client]
+	switch {
+	case slices.ContainsFunc(h.Releases, func(own *history.Call) bool { return own.Start() <= rel.End() }):
+		return false
+	case s.CutOff(h.Client) && s.Last[h.Client] < rel.End():
+		return false
+	case killed && s.Run.Ends == history.EndsProcess && kill <= rel.End():
+		return false
+	}
+	return !s.Leased() || rel.End() < h.RunsOut(s.Run.Tolerance)
+}
+
+// serverHurt reports whether a fault of a server explains every answer by which a grant was denied after a release.
+func (s *scene) serverHurt(h *history.Grant, rel *history.Call) bool {
+	return !slices.ContainsFunc(slices.Concat(h.Releases, h.Renews), func(c *history.Call) bool {
+		if !c.NotHeld() || c.Start() <= rel.Start() || (s.Leased() && c.End() >= h.RunsOut(s.Run.Tolerance)) {
+			return false
+		}
+		life := history.Interval{From: h.Sent(), To: c.End()}
+		return !slices.ContainsFunc(s.Faults, func(f *history.Injection) bool {
+			ofServer := f.Family != history.FamilyClient && (f.Family != history.FamilyLink || len(f.Clients) == 0)
+			return ofServer && f.Invoke.Type == history.Invoke && !life.Overlap(f.Aftermath(s.Run.Recovery)).Empty()
+		})
+	})
 }

@@ -68,7 +68,7 @@ func (r *Record) Prove(f Finding) (proven *Proof) {
 			proven = &Proof{Grants: f.Grants, From: f.From, To: f.To, Events: f.Events, Record: true, Why: fmt.Sprintf("the code that searches for a proof crashed (a bug of lockstorm): %v", p)}
 		}
 	}()
-	if rules[f.Check][f.Rule] != nil {
+	if rules[f.Check][f.Rule].few != nil {
 		for _, c := range r.claims(f) {
 			var p *Proof
 			if p, err = r.prove(c, f.Events); err == nil {
@@ -165,7 +165,7 @@ func (r *Record) prove(c Claim, named []int64) (*Proof, error) {
 	}
 	events = reduce(events, holds)
 	if c.To == unset {
-		span, _ := rules[c.Check][c.Rule](built(r.rec.Run, events), c)
+		span, _ := rules[c.Check][c.Rule].few(built(r.rec.Run, events), c)
 		c.From, c.To = span.From, span.To
 	}
 	p := &Proof{Grants: c.Grants, From: c.From, To: c.To}
@@ -245,12 +245,12 @@ func (r *Record) near(c Claim, named []int64) []history.Event {
 			continue
 		}
 		a.calls(g.Acquire)
-		if ofData[c.Rule] != nil {
+		if ofData[c.Rule].few != nil {
 			a.add(r.logs.of(id)...)
 		}
 		for _, calls := range [][]*history.Call{g.Renews, g.Releases, g.Uses} {
 			for _, call := range calls {
-				if wanted[call.Invoke.Index] || (call.Return != nil && wanted[call.Return.Index]) || (ofData[c.Rule] != nil && call.Invoke.F == history.FWrite) {
+				if wanted[call.Invoke.Index] || (call.Return != nil && wanted[call.Return.Index]) || (ofData[c.Rule].few != nil && call.Invoke.F == history.FWrite) {
 					a.calls(call)
 				}
 			}

@@ -107,7 +107,8 @@ func TestClaims(t *testing.T) {
 		{"used after release", "run ends=never\n0ms 1 c1 invoke acquire lock=L grant=a\n2ms 1 c1 ok acquire lock=L grant=a\n10ms 1 c1 invoke release lock=L grant=a\n12ms 1 c1 ok release lock=L grant=a\n13ms 1 c1 invoke write lock=L grant=a register=plain new=1\n", used, ""},
 		{"used before the answer", "run ends=never\n0ms 1 c1 invoke acquire lock=L grant=a\n2ms 1 c1 ok acquire lock=L grant=a\n10ms 1 c1 invoke release lock=L grant=a\n13ms 2 c1 invoke write lock=L grant=a register=plain new=1\n13ms 1 c1 ok release lock=L grant=a\n", used, "after the store had answered the client's release"},
 
-		{"an unknown rule", late, rule(overlap, "bad-luck"), "needs the whole record"},
+		{"an unknown rule", late, rule(overlap, "bad-luck"), "has no rule \"bad-luck\""},
+		{"a rule of another check", late, rule(overlap, "orphan"), "has no rule \"orphan\""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h, err := history.ParseText(strings.NewReader(tc.text))

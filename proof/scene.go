@@ -10,10 +10,12 @@ import (
 // scene is a few events, put together.
 type scene struct {
 	*history.Record
-	digits int // of seconds, in what is told; 0: three
+	whole  bool // they are all events of a record: what is not among them did not happen
+	digits int  // of seconds, in what is told; 0: three
 
 	order []string // the longest that a lock allows, where it does not allow what was answered
 	stuck string   // the first answer that cannot follow it
+	began int64    // when the grant was known that was asked for last: then a violation by several begins
 }
 
 // read puts events together. They come in order, each once.

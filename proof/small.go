@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,18 +18,10 @@ func (s *scene) usedAfterRelease(c Claim) (span history.Interval, err error) {
 	answered := of[0].Answered()
 	for _, use := range of[0].Uses {
 		if use.Start() > answered && use.Start() == c.From {
-			return history.Interval{From: use.Start(), To: use.Start()}, none(c)
+			return history.Interval{From: use.Start(), To: use.Start()}, nil
 		}
 	}
 	return span, errors.New("the events do not show that the client began to use the lock at the time of the finding, after the store had answered the client's release")
-}
-
-// none: the class of a claim is that of what no lock can be blamed for, or for which it is not asked.
-func none(c Claim) error {
-	if c.Class != noClass {
-		return fmt.Errorf("a finding of rule %s must have the class \"none\", but this finding has the class %s", c.Rule, c.Class)
-	}
-	return nil
 }
 
 // lateTry: a try was answered later than its bound.
@@ -50,7 +43,44 @@ func (s *scene) lateTry(c Claim) (span history.Interval, err error) {
 	if bound := s.Run.Bounds["try"]; bound == 0 || span.To-span.From <= bound+s.Run.Tolerance {
 		return span, errors.New("the lock answered the try-acquire within the time limit of the workload, so the answer was not late")
 	}
-	return span, none(c)
+	return span, nil
+}
+
+// lateItself: what held the client up, a fault of its own or the host, is not counted.
+func (s *scene) lateItself(c Claim) error {
+	client := s.ByID[c.Grants[0]].Client
+	ours := s.faultsOn(func(f *history.Injection) bool { return f.Family == history.FamilyClient && f.Late(client) })
+	held := covered(history.Interval{From: c.From, To: c.To}, ours, s.stalled(client))
+	if c.To-c.From-held <= s.Run.Bounds["try"]+s.Run.Tolerance {
+		return errors.New("a fault or the host held the client up while it waited for the answer: the lock was not late")
+	}
+	return nil
+}
+
+// allOfPeriod: the finding names all jobs of its period that were done.
+func (s *scene) allOfPeriod(c Claim) error {
+	period := func(call *history.Call) (p struct {
+		Period *int64 `json:"period"`
+	}) {
+		if call.Invoke.F == history.FWork && call.Outcome() == history.OK {
+			_ = call.Invoke.Value.Into(&p) // work without a period is of none
+		}
+		return p
+	}
+	done := map[int64]int{}
+	of := int64(0)
+	for _, call := range s.Calls {
+		if p := period(call).Period; p != nil {
+			done[*p]++
+			if call.Invoke.Grant == c.Grants[0] && call.Start() == c.From {
+				of = *p
+			}
+		}
+	}
+	if done[of] != len(c.Grants) {
+		return fmt.Errorf("the job of period %d was done %d times, but the finding names %d grants", of, done[of], len(c.Grants))
+	}
+	return nil
 }
 
 // doneTwice: the job of one period was done more than once.
@@ -77,7 +107,7 @@ func (s *scene) doneTwice(c Claim) (span history.Interval, err error) {
 			return span, errors.New("the order of the jobs in the events differs from the order in the finding")
 		}
 	}
-	return history.Interval{From: done[0].Start(), To: done[len(done)-1].End()}, none(c)
+	return history.Interval{From: done[0].Start(), To: done[len(done)-1].End()}, nil
 }
 
 // lateNotice: who held the lock could not know in time that somebody else was granted it; of one grant alone, its library told it
@@ -95,6 +125,7 @@ func (s *scene) lateNotice(c Claim) (span history.Interval, err error) {
 	if lapse := a.Lapses(); lapse.Set {
 		told = min(told, lapse.V)
 	}
+	told = max(told, a.Assured.V)
 	span = history.Interval{From: b.From(), To: told}
 	if c.Rule == "no-notice" {
 		span.To = s.gaveUp(a)
@@ -109,7 +140,7 @@ func (s *scene) lateNotice(c Claim) (span history.Interval, err error) {
 	case told-b.From() <= s.Run.Tolerance:
 		return span, errors.New("the holder could detect the loss of the lock in time, so the finding is no violation")
 	}
-	return span, none(c)
+	return span, nil
 }
 
 func (s *scene) lateSignal(c Claim) (span history.Interval, err error) {
@@ -125,5 +156,75 @@ func (s *scene) lateSignal(c Claim) (span history.Interval, err error) {
 		return span, errors.New("the finding has the wrong rule: use late-notice if the holder was told of the loss too late, and no-notice if the holder was never told")
 	}
 	end := of[0].DeadlineAt(min(of[0].ToldLost(), s.gaveUp(of[0]))).V
-	return history.Interval{From: end, To: end + late}, none(c)
+	return history.Interval{From: end, To: end + late}, nil
+}
+
+// succeeds: of two grants, the second one is the next that somebody else was granted before the first one was over. Signals are
+// judged where clients go by nothing else, and then alone.
+func (s *scene) succeeds(c Claim) error {
+	signals := s.Run.Discipline == history.Told && !s.Run.ByDeadline()
+	if signals != (len(c.Grants) == 1) {
+		return errors.New("the finding must name the grant that was lost and the next one; the first alone where clients go by signals only")
+	}
+	if signals {
+		return nil
+	}
+	a, b := s.ByID[c.Grants[0]], s.ByID[c.Grants[1]]
+	if c.Rule == "no-notice" && s.CutOff(a.Client) {
+		return errors.New("the log of the client is cut off: it may have been told after that")
+	}
+	unclear := func(g *history.Grant) bool { // which came first, its grant or its end
+		d := g.DeadlineAt(g.From())
+		return d.Set && g.From() >= d.V-s.Run.Tolerance
+	}
+	for _, g := range s.ByLock[a.Lock] {
+		between := g.Granted() && g.From() > a.From() && g.From() < b.From() && !unclear(g)
+		if between && g.Client != a.Client && !s.Model.Together(a, g) {
+			return fmt.Errorf("grant %s came before grant %s: the finding must name the next grant to another client", g.ID, b.ID)
+		}
+	}
+	if a.From() > b.From() || unclear(a) || unclear(b) {
+		return errors.New("the second grant of the finding is not known to have come after the first one")
+	}
+	return nil
+}
+
+const shortRenewal = "short-renewal"
+
+// renewedShort: a renewal asked for clearly less than the grant itself, each counted from its request to its deadline.
+func (s *scene) renewedShort(c Claim) (span history.Interval, err error) {
+	of, err := s.granted(c, 1)
+	if err != nil {
+		return span, err
+	}
+	for _, rn := range of[0].Renews {
+		if rn.Outcome() == history.OK && rn.Return.Sent.V == c.From && rn.End() == c.To && s.short(of[0], rn) > s.Run.Tolerance {
+			return history.Interval{From: c.From, To: c.To}, nil
+		}
+	}
+	return span, errors.New("the events do not show that a renewal asked for less than the grant at the time of the finding")
+}
+
+// short is by how much less a renewal asked for than its grant; 0 where that is not on record.
+func (s *scene) short(g *history.Grant, rn *history.Call) int64 {
+	if rn.Outcome() != history.OK || g.InSession() || s.Run.Ends != history.EndsLease {
+		return 0
+	}
+	first, next := g.Acquire.Return, rn.Return
+	for _, e := range []*history.Event{first, next} {
+		if !e.Sent.Set || !e.TTL.Set || !e.Deadline.Set {
+			return 0
+		}
+	}
+	return min(first.TTL.V, first.Deadline.V-first.Sent.V) - min(next.TTL.V, next.Deadline.V-next.Sent.V)
+}
+
+// shortest: no renewal of the grant asked for less.
+func (s *scene) shortest(c Claim) error {
+	g := s.ByID[c.Grants[0]]
+	best := slices.MaxFunc(g.Renews, func(a, b *history.Call) int { return cmp.Compare(s.short(g, a), s.short(g, b)) })
+	if s.Run.NoDeadlines || s.Run.NoClock || best.Return == nil || best.End() != c.To {
+		return errors.New("the finding must name the shortest renewal of the grant, of a lock whose deadlines are known")
+	}
+	return nil
 }

@@ -197,6 +197,8 @@ func (s *scene) follows(c Claim) []string {
 	}
 	span := fmt.Sprintf("from %s to %s", s.seconds(c.From), s.seconds(c.To))
 	switch {
+	case c.Rule == shortRenewal:
+		return []string{fmt.Sprintf("So the library of %s renewed its lease for less than the lease had at first.", of(0))}
 	case c.Check == "mutual-exclusion":
 		return []string{fmt.Sprintf("So during the time %[3]s, %[1]s and %[2]s both believed that they held the lock.", of(0), of(1), span), s.why(c, c.From)}
 	case c.Check == "lock-linearizability":

@@ -3,6 +3,7 @@ package proof
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -18,8 +19,6 @@ func (s *scene) tokens(c Claim) (span history.Interval, err error) {
 	switch before, after := a.Token(), b.Token(); {
 	case !before.Set || !after.Set:
 		return span, errors.New("at least one of the two grants in the finding has no fencing token, so the tokens cannot be compared")
-	case c.Class != defect:
-		return span, errors.New("a finding about duplicate or falling tokens must have the class \"defect\", but this finding has another class")
 	case c.Rule == "duplicate" && s.Model.Together(a, b):
 		return span, fmt.Errorf("by the rules of this lock, two clients are allowed to hold the grants %s and %s at the same time, so the same token in both is no violation", a.ID, b.ID)
 	case c.Rule == "duplicate" && before.V != after.V:
@@ -32,4 +31,20 @@ func (s *scene) tokens(c Claim) (span history.Interval, err error) {
 		return span, fmt.Errorf("the events do not show falling tokens. Tokens fall if the second client sends its request after the first client has got its grant, but gets a lower token (here: second grant %d, first grant %d)", after.V, before.V)
 	}
 	return span, nil
+}
+
+// fellFromNewest: the first grant has the highest token of those that were known before the second one was sent for, and no
+// other one has the second one's token.
+func (s *scene) fellFromNewest(c Claim) error {
+	a, b := s.ByID[c.Grants[0]], s.ByID[c.Grants[1]]
+	shared := func(x, y *history.Grant) bool {
+		return x.Mode == history.ModeShared && y.Mode == history.ModeShared && s.Model.Together(x, y)
+	}
+	if slices.ContainsFunc(s.ByLock[a.Lock], func(o *history.Grant) bool {
+		twin := o != b && o.Token() == b.Token() && o.Sent() <= b.Sent() && !s.Model.Together(o, b)
+		return o.Token().Set && (twin || (o.From() < b.Sent() && o.Token().V > a.Token().V && !shared(o, b)))
+	}) {
+		return errors.New("the finding must name the grant with the highest token; a token of two grants is a duplicate")
+	}
+	return nil
 }

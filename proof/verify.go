@@ -1,48 +1,66 @@
 package proof
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
 )
 
-// Verify holds a proof of a finding against the whole record: its events show the claim, none of them can be left out, and nothing else
-// in the record about the same grants says otherwise.
+// Verify holds a finding and its proof against the whole record. The record shows the finding, no more and no less than it
+// says, whatever the proof is; the events of the proof show it, or a part of it, and none of them can be left out.
 func (r *Record) Verify(finding Claim, p *Proof) (story []string, err error) {
+	if story, err = r.all().shows(finding); err != nil {
+		return nil, err
+	}
 	c := p.Of(finding)
 	if err := narrows(finding, c); err != nil {
 		return nil, err
 	}
-	if p.Record {
-		if _, err := r.pick(p); err != nil {
-			return nil, err
-		}
-		if rules[c.Check][c.Rule] == nil {
-			return (&scene{Record: r.rec}).absence(c)
-		}
-		return nil, fmt.Errorf("%w (%s)", ErrJudge, p.Why)
-	}
 	events, err := r.pick(p)
-	if err != nil {
-		return nil, err
+	if err != nil || p.Record {
+		return story, err
 	}
+	return r.few(c, events)
+}
+
+// all is the whole record.
+func (r *Record) all() *scene { return &scene{Record: r.rec, whole: true} }
+
+// few holds a claim that a few events prove against them, and against the whole record.
+func (r *Record) few(c Claim, events []history.Event) (story []string, err error) {
 	if story, err = Check(events, c); err != nil {
 		return nil, err
 	}
 	if err := Minimal(events, c); err != nil {
 		return nil, err
 	}
-	whole := c
 	if c.Check == "lock-linearizability" {
-		whole.From, whole.To = unset, unset // the answers to the rest may come later
+		c.From, c.To = unset, unset // the answers to the rest may come later
 	}
-	if _, err := r.proven(whole); err != nil {
+	if parted(c) {
+		err = r.all().proves(c)
+	} else {
+		_, err = r.all().shows(c)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("the events of the proof show the violation, but the whole record contradicts the proof: %w", err)
 	}
 	return story, nil
 }
 
-// narrows says whether a claim is about grants of a finding, within its span.
+// parted reports whether a proof may be of a part of its finding: of a loss, one of the writes that were lost; of a lock, the
+// time until which its answers cannot be right.
+func parted(c Claim) bool {
+	return c.Check == "lock-linearizability" || slices.Contains(turns[1:], c.Rule)
+}
+
+// narrows says whether a claim is about grants of a finding, within its span; where it is no part of it, about all of it.
 func narrows(finding, c Claim) error {
+	if !parted(c) && (!slices.Equal(c.Grants, finding.Grants) || c.From != finding.From || c.To != finding.To) {
+		return errors.New("the proof does not belong to its finding: its grants or times are others")
+	}
 	for _, id := range c.Grants {
 		if !slices.Contains(finding.Grants, id) {
 			return fmt.Errorf("the proof does not belong to its finding: the proof uses grant %s, which the finding does not name", id)

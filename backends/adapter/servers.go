@@ -127,7 +127,7 @@ func accepts(ctx context.Context, addr string, pid int) error {
 	if err := c.Close(); err != nil || pid == 0 {
 		return err
 	}
-	pids, err := proc.Under(pid)
+	pids, err := proc.Tree(pid)
 	for _, one := range pids {
 		if own, err := sockets.Listens(one, addr); err == nil && own {
 			return nil

@@ -71,20 +71,6 @@ func (in question) final(recoveries []checker.Recovery, figures checker.Figures)
 	return r
 }
 
-// neverGranted reports whether every attempt of the run failed in a way that says nothing of the lock, and quotes the
-// first: what stands between clients and lock is broken then, from the start.
-func (in question) neverGranted() (why string, never bool) {
-	for _, g := range in.Grants {
-		if g.Granted() || g.Acquire == nil || g.Acquire.Outcome() == history.Fail && g.Acquire.Return.Error != history.ErrNotSent {
-			return "", false
-		}
-		if g.Acquire.Return != nil {
-			why = cmp.Or(why, g.Acquire.Return.Message)
-		}
-	}
-	return why, why != ""
-}
-
 // whenFinal says when the recovery test was made.
 func (in question) whenFinal() string {
 	if len(in.Faults)+len(in.Kills) == 0 {
@@ -99,6 +85,20 @@ func (in question) test() string {
 		return "in the recovery test"
 	}
 	return "in the recovery test after the faults"
+}
+
+// neverGranted reports whether every attempt of the run failed in a way that says nothing of the lock, and quotes the
+// first: what stands between clients and lock is broken then, from the start.
+func (in question) neverGranted() (why string, never bool) {
+	for _, g := range in.Grants {
+		if g.Granted() || g.Acquire == nil || g.Acquire.Outcome() == history.Fail && g.Acquire.Return.Error != history.ErrNotSent {
+			return "", false
+		}
+		if g.Acquire.Return != nil {
+			why = cmp.Or(why, g.Acquire.Return.Message)
+		}
+	}
+	return why, why != ""
 }
 
 // allLocks are those that the run says and those that were used.

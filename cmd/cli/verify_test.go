@@ -177,3 +177,15 @@ func TestVerifyOfAnAbsence(t *testing.T) {
 		t.Errorf("the letter does not say that it needs the record: %v\n%s", err, text)
 	}
 }
+
+// A proof that nobody can follow says so.
+func TestVerifyOfALongProof(t *testing.T) {
+	p := harness.VerifiedProof{Finding: &checker.Finding{Proof: &proof.Proof{Events: make([]int64, fewEvents)}}}
+	if got := verdict(p); !strings.Contains(got, "the few events") {
+		t.Errorf("a small proof: %q", got)
+	}
+	p.Finding.Proof.Events = append(p.Finding.Proof.Events, 1)
+	if got := verdict(p); !strings.Contains(got, "not small (41 events") {
+		t.Errorf("a long proof: %q", got)
+	}
+}
