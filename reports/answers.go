@@ -19,6 +19,9 @@ func clientsOf(rec *history.Record, f *checker.Finding) (clients []string) {
 			clients = append(clients, g.Client)
 		}
 	}
+	if f.Rule == ruleDeadlocked {
+		slices.SortFunc(clients, byName)
+	}
 	return clients
 }
 
@@ -239,7 +242,7 @@ func fenceCell(r *checker.Results, about Context) cell {
 	case fenced.most > 0:
 		c.Text = "unknown, because some updates may be lost"
 	case fenced.counted:
-		c.Text = "no update was lost"
+		c.Text, c.More = "no update was lost", "the fence refused "+checker.Count(refused, "request")
 	case noTokens(r.Checks[checker.DataFenced]) || noTokens(r.Checks[checker.FencingTokens]):
 		c.Text = "not measured"
 		c.More = subject(r) + " issues no fencing tokens"

@@ -246,7 +246,7 @@ func (d *pageData) tell(rec *history.Record, told []*happening, ev *evidence) {
 	}
 	record, registers := proof.New(rec), newLedger(rec)
 	for i, h := range told {
-		one := toldIncident{tale: ev.tale(fmt.Sprintf("s%d", i), h.steps), Head: headlineOf(h.first()), Cause: "Cause: " + because(h.first()) + ".", Proof: proofOf(record, h)}
+		one := toldIncident{tale: ev.tale(fmt.Sprintf("s%d", i), h.steps), Head: headlineOf(h.first()), Cause: causeText(h.first()), Proof: proofOf(record, h)}
 		one.Ledger, one.MoreLedger = registers.of(h)
 		d.Told = append(d.Told, one)
 	}

@@ -91,7 +91,7 @@ func (p *printer) checks(r *checker.Results) {
 	for _, name := range listed {
 		c := r.Checks[name]
 		word, reason := mark(c), visible(oneLine(c))
-		head := "  " + p.style.paint(markColour(c), word) + strings.Repeat(" ", marks-len(word)+2) + visible(name)
+		head := "  " + p.style.paint(markColour(word), word) + strings.Repeat(" ", marks-len(word)+2) + visible(name)
 		pad := strings.Repeat(" ", beside-(2+marks+2+utf8.RuneCountInString(visible(name))))
 		switch {
 		case reason == "":
@@ -116,14 +116,14 @@ func (p *printer) raw(text string) {
 	}
 }
 
-func markColour(c checker.Result) colour {
-	switch {
-	case c.Violates():
+func markColour(word string) colour {
+	switch word {
+	case "FAIL":
 		return bad
-	case c.Verdict == checker.Unknown && c.Required:
-		return vague
-	case mark(c) == "pass":
+	case "pass":
 		return good
+	case "unknown":
+		return vague
 	}
 	return faint
 }
@@ -145,8 +145,8 @@ func (p *printer) story(r *checker.Results, rec *history.Record, s *Story) {
 			p.raw("")
 		}
 		p.steps(in.Steps)
-		if !strings.Contains(in.Finding.Message, in.Cause) {
-			p.line(6, "    %s", causeText(in))
+		if text := causeText(&in.Finding); text != "" {
+			p.line(6, "    %s", text)
 		}
 		p.line(6, "    %s", cure(r, rec, told, Context{}))
 	}

@@ -132,7 +132,13 @@ func remark(in Incident) string {
 	}
 }
 
-func causeText(in Incident) string { return "Cause: " + in.Cause + "." }
+// causeText says why; empty where the finding says so itself.
+func causeText(f *checker.Finding) string {
+	if why := because(f); !strings.Contains(f.Message, why) {
+		return "Cause: " + why + "."
+	}
+	return ""
+}
 
 // because says why, for people: the mistake, then the fault that brought it out. Without a fault, what the record does say.
 func because(f *checker.Finding) string {
