@@ -76,7 +76,8 @@ func deadlockSteps(f *checker.Finding, rec *history.Record) (out []Step) {
 			out = append(out, granted(held))
 		}
 		text := fmt.Sprintf("%s asks for lock %s (grant %s), and waits until the end.", w.Client, w.Lock, w.ID)
-		out = append(out, Step{At: w.Acquire.Start(), Party: w.Client, Kind: StepWaits, Events: eventsOf(w.Acquire), Text: text, Bad: true})
+		ask := w.Acquire
+		out = append(out, Step{At: ask.Start(), Party: w.Client, Kind: StepWaits, Events: eventsOf(ask), Text: text, Bad: true})
 	}
 	return out
 }
