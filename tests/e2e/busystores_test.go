@@ -30,10 +30,10 @@ var right = []string{
 // pidLock is a lock of another language; the faults of file-flock do it no harm, either.
 const pidLock = "exec:cmd=../../adapters/python/pid_lock.py"
 
-// TestSeriesBusyStores runs locks that are right beside four spinning loops: each under one or two faults that do
-// it no harm, and others under chaos, which may do some. A run without a verdict is possible; a violation that no fault or delay explains is
-// not, nor, without chaos, a defect. The defects that docs/matrix.md measures are left out: the faults that show them are
-// not drawn. BUSY_RUNS and BUSY_SEED change how many and which runs, BUSY_OUT is where they are kept.
+// TestSeriesBusyStores runs locks that are right beside four spinning loops: each under one or two faults that do it
+// no harm, and then under chaos, which may do some. The host may make a run inconclusive; no violation is without a fault
+// or a delay as its cause, and without chaos no run fails. What docs/matrix.md says that a fault breaks is not drawn.
+// BUSY_RUNS and BUSY_SEED change how many and which runs, BUSY_OUT is where they are kept.
 func TestSeriesBusyStores(t *testing.T) {
 	runs, seed, out := setting.Number(t, "BUSY_RUNS", 30), setting.Number(t, "BUSY_SEED", 1), os.Getenv("BUSY_OUT")
 	if out == "" {
@@ -104,7 +104,7 @@ func honest(t *testing.T, c suite.Case, dir string) bool {
 		}
 	}
 	if code == harness.ExitViolation && c.Run.Nemesis[0] != "chaos" {
-		t.Errorf("%s: a defect of a lock that is right\n%s", dir, text)
+		t.Errorf("%s: a violation by a lock that is right\n%s", dir, text)
 	}
 	verifies(t, dir)
 	again, text := carryOut(t, "check", dir)
@@ -112,6 +112,7 @@ func honest(t *testing.T, c suite.Case, dir string) bool {
 		t.Errorf("%s: the run ended %s with exit code %d, check says %s with %d\n%s", dir, r.Verdict, code, now.Verdict, again, text)
 	}
 	slices.Sort(found)
-	fmt.Printf("%s: exit %d, lockstorm run %s: %s\n", filepath.Base(dir), code, c.Run.Line(), strings.Join(slices.Compact(found), ", "))
+	found = slices.Compact(found)
+	fmt.Printf("%s: exit %d, lockstorm run %s: %s\n", filepath.Base(dir), code, c.Run.Line(), strings.Join(found, ", "))
 	return code == harness.ExitPass
 }
