@@ -21,7 +21,6 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
-	"github.com/lockstorm/lockstorm/suite/gate"
 	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
@@ -138,7 +137,7 @@ func hostMadeIt(r *checker.Results) bool {
 // hostHidIt reports whether a host that was busy may be why something is missing in it. No check fails that
 // should not, and lockstorm itself made no mistake.
 func hostHidIt(c suite.Case, code int, r *checker.Results) bool {
-	if (code != harness.ExitPass && code != harness.ExitUnknown) || !gate.Busy(r) {
+	if (code != harness.ExitPass && code != harness.ExitUnknown) || !suite.Busy(r) {
 		return false
 	}
 	for name, check := range r.Checks {
