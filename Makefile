@@ -5,8 +5,6 @@ GO ?= go
 # Compiler, linker and linter with less garbage collection: a sixth less time for half a gigabyte more of memory.
 FASTGO := GOGC=400 $(GO)
 BIN := bin/lockstorm
-# lockstorm with the libraries that make it much larger: what the series run.
-FULL := bin/lockstorm-full
 TOOL := $(GO) tool -modfile=tools/go.mod
 DEMO_OUT ?= lockstorm-runs/demo-$(shell date +%Y%m%d-%H%M%S)
 # Servers that .ci/servers took out of an image.
@@ -34,11 +32,6 @@ help-series: ##> the targets that take long, or that only a release or a certain
 build: ## build bin/lockstorm
 	@mkdir -p bin
 	$(FASTGO) build -ldflags "-s -w" -o $(BIN) ./cmd/lockstorm
-
-.PHONY: full
-full: ##> build bin/lockstorm-full, which has the library rueidislock besides
-	@mkdir -p bin
-	$(FASTGO) build -ldflags "-s -w" -o $(FULL) ./cmd/lockstorm-full
 
 .PHONY: demo
 demo: ## pause the holder of a Redis lock and look at what is lost (installs nothing; builds lockstorm with Redis alone)
@@ -124,8 +117,8 @@ kills: servers ##> kill -9 of lockstorm, KILLS (10) times each with PostgreSQL, 
 	set -o pipefail; KILLS=$(KILLS) $(GO) test -tags series -count=1 -timeout 60m -parallel 2 -run TestStoresAreGoneAfterKill ./tests/e2e -v | grep -v '^=== '
 
 .PHONY: matrix
-matrix: full servers ##> every backend under every fault, MATRIX_SEEDS seeds; writes docs/matrix.md (2 hours)
-	$(FULL) suite full --seeds $(MATRIX_SEEDS) --out lockstorm-runs/matrix --resume; code=$$?; [ $$code -le 2 ] || [ $$code -eq 5 ]
+matrix: build servers ##> every backend under every fault, MATRIX_SEEDS seeds; writes docs/matrix.md (2 hours)
+	$(BIN) suite full --seeds $(MATRIX_SEEDS) --out lockstorm-runs/matrix --resume; code=$$?; [ $$code -le 2 ] || [ $$code -eq 5 ]
 	$(GO) test ./docs/tables -run TestMatrix -matrix $(CURDIR)/lockstorm-runs/matrix
 
 CHOOSE_OUT ?= lockstorm-runs/choose

@@ -15,7 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 	"github.com/lockstorm/lockstorm/internal/proc"
-	"github.com/lockstorm/lockstorm/stores/full"
+	"github.com/lockstorm/lockstorm/stores"
 )
 
 // The test binary starts itself again as workers and embedded servers.
@@ -139,7 +139,7 @@ var testContainers cluster.Containers
 
 // plainCatalogue is what the tests run.
 func plainCatalogue() *Catalogue {
-	cat := New(full.All()...)
+	cat := New(stores.All()...)
 	cat.Containers = testContainers
 	return cat
 }

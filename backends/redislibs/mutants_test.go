@@ -11,13 +11,13 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/lockstormtest"
-	"github.com/lockstorm/lockstorm/stores/full"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 func catalogue() *harness.Catalogue {
-	c := harness.New(full.All()...)
+	c := harness.New(stores.All()...)
 	c.Backends.Add(redislibs.Minis()...)
 	return c
 }

@@ -1,12 +1,11 @@
 // Package redislibs holds published Redis lock libraries, made into backends: redsync
-// and redislock (bsm); package rueidislib has a third one. Each is run as its README shows it, with its own defaults and
+// and redislock (bsm). Each is run as its README shows it, with its own defaults and
 // those of its Redis client, retries included: only the time to live, the names of the keys and
 // the dialler are ours (docs/adr/0015). Each adapter records what its library tells and nothing
 // more; what the library hides is read from its connections (package tap).
 package redislibs
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -41,13 +40,13 @@ func Specs() []backends.Spec {
 			Signals:    []backends.Signal{{Kind: backends.SignalMethod, Name: "TTL"}, {Kind: backends.SignalError, Name: "Refresh"}},
 			Calls:      []string{backends.CallExtend, backends.CallAsk, backends.CallToken},
 			Notes:      "The method TTL asks the server whether the lock is still held. After the end of the lease the server answers that the lock is no longer held. In this library, a token is the random value in the lock's key, not a fencing token. The method Obtain takes over a lock if the holder's token begins with the caller's token. So if a client sends the request of an Obtain twice, the second request succeeds although the first request has already set the key. Users who choose their own tokens must make sure that no client's token begins with the token of another client.",
-			Topologies: Single(), Ends: history.EndsLease, Keys: redis.Keys, Open: openRedislock, Recovery: goredisRecovery,
+			Topologies: single(), Ends: history.EndsLease, Keys: redis.Keys, Open: openRedislock, Recovery: goredisRecovery,
 		},
 	}
 }
 
-// Single are the topologies of a lock on one server, or on the master of several.
-func Single() []string {
+// single are the topologies of a lock on one server, or on the master of several.
+func single() []string {
 	return []string{redis.Single, redis.Single + redis.AOF, redis.Replica, redis.Replica + redis.AOF, redis.Sentinel, redis.Sentinel + redis.AOF}
 }
 
@@ -63,11 +62,3 @@ func client(env backends.Env, node string, t *tap.Tap) *goredis.Client {
 
 // ErrNoServer says that there is no Redis server for the lock.
 var ErrNoServer = errors.New("this lock needs Redis servers: use --topology redis-... (`lockstorm list topologies` shows them)")
-
-// UntilGranted is a context that ends with ctx for as long as the caller waits: some libraries
-// keep what they were given for as long as the lock.
-func UntilGranted(ctx context.Context) (waiting context.Context, granted func()) {
-	waiting, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, cancel)
-	return waiting, func() { stop() }
-}

@@ -10,12 +10,12 @@ import (
 
 	"github.com/lockstorm/lockstorm/cmd/cli"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores/full"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 func TestMain(m *testing.M) {
-	harness.WorkerMain(harness.New(full.All()...))
+	harness.WorkerMain(harness.New(stores.All()...))
 	os.Exit(m.Run())
 }
 
@@ -24,7 +24,7 @@ func lockstorm(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	st := cli.State{Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs}
-	code = cli.Main(own.Book(harness.New(full.All()...)), st, Verb)
+	code = cli.Main(own.Book(harness.New(stores.All()...)), st, Verb)
 	return code, out.String(), errs.String()
 }
 

@@ -13,12 +13,12 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores/full"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 func TestMain(m *testing.M) {
-	harness.WorkerMain(harness.New(full.All()...))
+	harness.WorkerMain(harness.New(stores.All()...))
 	// What is missing here must not depend on which images Docker has.
 	if err := os.Setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock"); err != nil {
 		panic(err)
@@ -43,7 +43,7 @@ func withCache(run func() int) int {
 func lockstorm(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = Main(own.Book(harness.New(full.All()...)), State{Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs})
+	code = Main(own.Book(harness.New(stores.All()...)), State{Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs})
 	return code, out.String(), errs.String()
 }
 
@@ -145,7 +145,6 @@ func TestWhatIsMissingHere(t *testing.T) {
 		"run --backend redis-lua --nemesis clock-jump":              "redis-server is not on PATH",
 		"run --backend redis-sentinel --nemesis none":               "redis-server is not on PATH",
 		"run --backend redis-lua --provider process --nemesis none": "redis-server is not on PATH",
-		"run --backend rueidislock --nemesis none":                  "redis-server is not on PATH",
 		"run --backend zk-sequential --nemesis none":                "java is not on PATH (Debian: apt-get install zookeeper default-jre-headless libslf4j-java)",
 		"run --backend etcd-mutex --provider process":               "etcd is not on PATH (Debian: apt-get install etcd-server)",
 	} {
@@ -184,7 +183,7 @@ func TestCheckOfSeveral(t *testing.T) {
 // A panic has a code of its own, which says nothing of a lock, and tells what to report.
 func TestPanic(t *testing.T) {
 	var errs bytes.Buffer
-	a := &App{cat: harness.New(full.All()...), st: State{Name: "lockstorm", Stderr: &errs}}
+	a := &App{cat: harness.New(stores.All()...), st: State{Name: "lockstorm", Stderr: &errs}}
 	if code := a.guarded(func() error { panic("the moon") }); code != harness.ExitPanic || !strings.Contains(errs.String(), "the moon") || !strings.Contains(errs.String(), "cli_test.go") {
 		t.Errorf("exit %d\n%s", code, errs.String())
 	}
@@ -323,7 +322,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		"run, head":       {"run --backend file-flock" + short + filepath.Join(dir, "b"), filepath.Join(dir, "b"), syscall.EPIPE, 0},
 	} {
 		var errs bytes.Buffer
-		code := Main(own.Book(harness.New(full.All()...)),
+		code := Main(own.Book(harness.New(stores.All()...)),
 			State{Context: t.Context(), Name: "lockstorm", Args: strings.Fields(c.line), Stdout: &broken{10, c.err}, Stderr: &errs})
 		if c.out != "" {
 			r, err := harness.ReadResults(c.out)

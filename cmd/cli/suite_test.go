@@ -14,7 +14,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores/full"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite/gate"
 	"github.com/lockstorm/lockstorm/suite/own"
 )
@@ -39,7 +39,7 @@ func written(t *testing.T, text string) string {
 func inCI(t *testing.T, env map[string]string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = Main(own.Book(harness.New(full.All()...)), State{
+	code = Main(own.Book(harness.New(stores.All()...)), State{
 		Context: context.Background(), Name: "lockstorm", Args: args, Stdout: &out, Stderr: &errs, Env: func(name string) string { return env[name] },
 	})
 	return code, out.String(), errs.String()

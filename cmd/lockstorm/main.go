@@ -16,7 +16,7 @@ import (
 func main() {
 	cat := harness.New(stores.All()...)
 	cat.Containers = container.Docker{}
-	cat.Backends.Elsewhere("rueidislock", "only the program lockstorm-full contains this lock (go install github.com/lockstorm/lockstorm/cmd/lockstorm-full@latest)")
+	cat.Backends.Elsewhere("rueidislock", "its adapter is adapters/go/rueidislock (docs/adapters.md)")
 	harness.WorkerMain(cat)
 	os.Exit(cli.Main(own.Book(cat), cli.System("lockstorm"), claims.Verb, campaign.Verb))
 }

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores/full"
+	"github.com/lockstorm/lockstorm/stores"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the files anew")
 
 // The compose files say what the recipes say.
 func TestStacksAreNotStale(t *testing.T) {
-	all, err := Stacks(harness.New(full.All()...).Topologies.All())
+	all, err := Stacks(harness.New(stores.All()...).Topologies.All())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestStacksAreNotStale(t *testing.T) {
 
 // What a shell must not read is quoted; what compose must not read is doubled.
 func TestScripts(t *testing.T) {
-	all, err := Stacks(harness.New(full.All()...).Topologies.All())
+	all, err := Stacks(harness.New(stores.All()...).Topologies.All())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func Libraries(before, machine string, cat *harness.Catalogue, measured map[stri
 	p.line(librariesIntro + measuredColumns)
 	rows, _ := libraryRows(before, cat, measured)
 	p.measured(rows, before, machine)
-	p.line("\nThe command of each run was `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`. The next table shows the FLAGS of each\nvariant. Variants of rueidislock need `lockstorm-full` instead of `lockstorm`.\n")
+	p.line("\nThe command of each run was `lockstorm run FLAGS --discipline DISCIPLINE --nemesis FAULT --seed N`. The next table shows the FLAGS of each\nvariant.\n")
 	p.header("variant", "flags")
 	for _, v := range own.Variants() {
 		p.row(v.Name, "`"+v.Flags()+"`")
@@ -211,8 +211,8 @@ func (e explanation) explains(r libraryRow, what string) bool {
 var explanations = []explanation{
 	{"", "client-pause", []string{toldLate}, "client paused", "Not a library bug: a paused client gets the loss signal late", ""},
 	{"redislock, owner values; redislock, one token", "", nil, "token prefix", "redislock takes over a lock whose token begins with the caller's token", ""},
-	{"redislock, Sentinel; rueidislock, Sentinel", "failover-kill", nil, "new master", sectionReplaced, ""},
-	{"redislock, Sentinel; rueidislock, Sentinel", "leader-isolate", nil, "new master", sectionReplaced, ""},
+	{"redislock, Sentinel", "failover-kill", nil, "new master", sectionReplaced, ""},
+	{"redislock, Sentinel", "leader-isolate", nil, "new master", sectionReplaced, ""},
 	{"redsync WithFailFast", "none", nil, "late deletion", "redsync WithFailFast: a failed try deletes the keys of the next try", ""},
 	{"client-go", "partition-client", nil, "the leader is told after its lease has ended", "client-go 0.37.2: with ReleaseOnCancel, a leader without a network learns of its loss after its lease has expired", ""},
 	{"client-go", "client-pause", nil, "a paused leader releases the next leader's lease", "client-go 0.34.0 and later: a leader that was paused releases the lease of the next leader", ""},

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores/full"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/answer"
 	"github.com/lockstorm/lockstorm/suite/gate"
@@ -51,7 +51,7 @@ func TestMatrix(t *testing.T) {
 
 // The docs say what the catalogue says.
 func TestDocsAreNotStale(t *testing.T) {
-	cat := harness.New(full.All()...)
+	cat := harness.New(stores.All()...)
 	b, err := os.ReadFile("../claims.json")
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestDocsAreNotStale(t *testing.T) {
 
 // Every fault says how it is proven and how it ends, and every cell of the table says something.
 func TestNothingIsMissing(t *testing.T) {
-	cat := harness.New(full.All()...)
+	cat := harness.New(stores.All()...)
 	for _, f := range cat.Nemeses.All() {
 		if f.Name != "none" && (f.Proven == "" || f.End == "") {
 			t.Errorf("fault %s does not say how it is proven and how it ends", f.Name)
@@ -126,7 +126,7 @@ func TestLibrariesAreExplained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, unmeasured := libraryRows(string(page), harness.New(full.All()...), nil)
+	rows, unmeasured := libraryRows(string(page), harness.New(stores.All()...), nil)
 	if page, err = os.ReadFile("../adapters-measured.md"); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/harness/internal/servertest"
 	"github.com/lockstorm/lockstorm/internal/leaktest"
 	"github.com/lockstorm/lockstorm/internal/proc"
-	"github.com/lockstorm/lockstorm/stores/full"
+	"github.com/lockstorm/lockstorm/stores"
 )
 
 // The test binary starts itself again as embedded servers.
@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 }
 
 // plainCatalogue is what the tests run.
-func plainCatalogue() *harness.Catalogue { return harness.New(full.All()...) }
+func plainCatalogue() *harness.Catalogue { return harness.New(stores.All()...) }
 
 func startTopology(t testing.TB, name, provider string) *cluster.Cluster {
 	t.Helper()

@@ -6,10 +6,8 @@ import (
 	"embed"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/catalog"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/suite"
 )
@@ -24,20 +22,11 @@ func Book(cat *harness.Catalogue) *suite.Book {
 		Sets: map[string]func() []suite.Case{
 			"cells": Cells, "published": Published, "ensembles": Ensembles, "databases": Databases,
 			"claims":  ClaimCases,
-			"network": func() []suite.Case { return known(cat, Network()) },
+			"network": Network,
 			"table":   func() []suite.Case { return Table(cat) },
 		},
 		Says: For, Presets: presets(), First: mustRead("init.yaml"),
 	}
-}
-
-// known are the cases of the backends that the catalogue has: some libraries are in lockstorm-full alone.
-func known(cat *harness.Catalogue, cases []suite.Case) []suite.Case {
-	names := cat.Backends.Names()
-	return slices.DeleteFunc(cases, func(c suite.Case) bool {
-		name, _ := catalog.Split(c.Run.Backend)
-		return !slices.Contains(names, name)
-	})
 }
 
 func presets() map[string][]byte {

@@ -49,11 +49,8 @@ func fenceCells() []suite.Case {
 		},
 		{
 			Name: "fenced-off", Text: "a lock issues fencing tokens, but the data store does not check the tokens: updates are lost",
-			Run: suite.MustLine("--backend redis-fenced --fencing off " + pause),
-			Expect: suite.Expectation{
-				Exit:     codes{harness.ExitViolation},
-				Verdicts: verdicts{checker.DataPlain: checker.Fail, checker.DataFenced: checker.Skipped},
-			},
+			Run:    suite.MustLine("--backend redis-fenced --fencing off " + pause),
+			Expect: violates(verdicts{checker.DataPlain: checker.Fail, checker.DataFenced: checker.Skipped}, nil),
 		},
 		{
 			Name: "fenced-both", Text: "a holder is paused until its lease is over: data without a fence loses updates, and data with a fence loses no update",
@@ -69,10 +66,7 @@ func fenceCells() []suite.Case {
 
 // onlyBlocks is a lock that comes back to nobody, and never lets two in.
 func onlyBlocks() suite.Expectation {
-	return suite.Expectation{
-		Exit:     codes{harness.ExitViolation},
-		Verdicts: verdicts{checker.Liveness: checker.Fail, checker.MutualExclusion: checker.Pass},
-	}
+	return violates(verdicts{checker.Liveness: checker.Fail, checker.MutualExclusion: checker.Pass}, nil)
 }
 
 func killCells() []suite.Case {
@@ -126,11 +120,8 @@ func pauseCells() []suite.Case {
 		{
 			Name: "watchdog-pause", Text: "a pause of the client also stops the watchdog that renews its lease: the lease runs out, and two clients believe that they hold the lock",
 			Run: suite.MustLine("--backend redis-watchdog --nemesis client-pause --seed 2"),
-			Expect: suite.Expectation{
-				Exit:     codes{harness.ExitViolation},
-				Verdicts: verdicts{checker.LockLinearizability: checker.Pass, checker.Ownership: checker.Pass},
-				Classes:  classes{checker.MutualExclusion: checker.Inherent},
-			},
+			Expect: violates(verdicts{checker.LockLinearizability: checker.Pass, checker.Ownership: checker.Pass},
+				classes{checker.MutualExclusion: checker.Inherent}),
 		},
 		{
 			Name: "flock-pause", Text: "a paused holder of a file lock keeps the lock: the other clients wait, and no violation occurs",
@@ -138,11 +129,8 @@ func pauseCells() []suite.Case {
 		},
 		{
 			Name: "mutex-workload", Text: "the clients write no data, but lockstorm still finds that two clients believed at the same time that they held the lock",
-			Run: suite.MustLine("--backend redis-lua --workload mutex --nemesis client-pause --time 5s --seed 2"),
-			Expect: suite.Expectation{
-				Exit:     codes{harness.ExitViolation},
-				Verdicts: verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Skipped},
-			},
+			Run:    suite.MustLine("--backend redis-lua --workload mutex --nemesis client-pause --time 5s --seed 2"),
+			Expect: violates(verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Skipped}, nil),
 		},
 		{
 			Name: "trusting", Text: "clients never check the deadline of their lease, and are paused after they got the lock: two clients believe that they hold the lock",

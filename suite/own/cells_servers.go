@@ -16,11 +16,8 @@ func serverCells() []suite.Case {
 		{
 			Name: "restart", Text: "a server without persistence restarts and forgets the lock: the checks mutual-exclusion and lock-linearizability both find the defect",
 			Run: suite.MustLine("--backend redis-lua --nemesis server-restart --ttl 3s --topology redis-single --seed 2"),
-			Expect: suite.Expectation{
-				Exit:     codes{harness.ExitViolation},
-				Verdicts: verdicts{checker.MutualExclusion: checker.Fail, checker.LockLinearizability: checker.Fail},
-				Classes:  classes{checker.MutualExclusion: checker.Defect},
-			},
+			Expect: violates(verdicts{checker.MutualExclusion: checker.Fail, checker.LockLinearizability: checker.Fail},
+				classes{checker.MutualExclusion: checker.Defect}),
 		},
 		{
 			Name: "restart-aof", Text: "a server that writes every change to its disk restarts, and still has the lock",

@@ -5,13 +5,13 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker/checks"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores/full"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
 // Every claim has runs that are possible, a text and a source; no number is there twice.
 func TestClaims(t *testing.T) {
-	if err := suite.Validate(harness.New(full.All()...), ClaimCases()...); err != nil {
+	if err := suite.Validate(harness.New(stores.All()...), ClaimCases()...); err != nil {
 		t.Error(err)
 	}
 	seen := map[int]bool{}

@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores/full"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
 )
 
 // everything is all data of this package.
 func everything() []suite.Case {
-	return slices.Concat(Published(), Cells(), suite.Controls(), Network(), Ensembles(), Databases(), ClaimCases(), Table(harness.New(full.All()...)))
+	return slices.Concat(Published(), Cells(), suite.Controls(), Network(), Ensembles(), Databases(), ClaimCases(), Table(harness.New(stores.All()...)))
 }
 
 // The doctor of the data: every case is possible, explained and named once, and expects
@@ -26,7 +26,7 @@ func TestEveryCaseIsSound(t *testing.T) {
 		t.Logf("cases with clocks that jump are left out: %v", err)
 		cases = slices.DeleteFunc(cases, func(c suite.Case) bool { return slices.ContainsFunc(c.Run.Nemesis, jumps) })
 	}
-	if err := suite.Validate(harness.New(full.All()...), cases...); err != nil {
+	if err := suite.Validate(harness.New(stores.All()...), cases...); err != nil {
 		t.Error(err)
 	}
 }
@@ -62,7 +62,7 @@ func TestCasesThereAndBack(t *testing.T) {
 
 // The table speaks of every pair that can be run, and of nothing else.
 func TestTableAndCatalogueAgree(t *testing.T) {
-	cat := harness.New(full.All()...)
+	cat := harness.New(stores.All()...)
 	for _, c := range Table(cat) {
 		if c.Expect.Outcome == "" {
 			t.Errorf("nothing about %s", c.Name)

@@ -47,11 +47,8 @@ func ensembleControls() []suite.Case {
 
 // inherentLoss is two holders and a lost update that any lease has.
 func inherentLoss() suite.Expectation {
-	return suite.Expectation{
-		Exit:     codes{harness.ExitViolation},
-		Verdicts: verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Fail, checker.DataFenced: checker.Pass},
-		Classes:  classes{checker.MutualExclusion: checker.Inherent, checker.DataPlain: checker.Inherent},
-	}
+	return violates(verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Fail, checker.DataFenced: checker.Pass},
+		classes{checker.MutualExclusion: checker.Inherent, checker.DataPlain: checker.Inherent})
 }
 
 func sessionPauses() []suite.Case {

@@ -36,17 +36,16 @@ func Published() []suite.Case {
 
 // doubleHolder is a violation in which two clients hold the lock, all of one class.
 func doubleHolder(class checker.Class) suite.Expectation {
-	return suite.Expectation{
-		Exit:     codes{harness.ExitViolation},
-		Verdicts: verdicts{checker.MutualExclusion: checker.Fail},
-		Classes:  classes{checker.MutualExclusion: class},
-	}
+	return violates(verdicts{checker.MutualExclusion: checker.Fail}, classes{checker.MutualExclusion: class})
+}
+
+// violates is a violation with the verdicts and the classes that checks must give.
+func violates(v verdicts, c classes) suite.Expectation {
+	return suite.Expectation{Exit: codes{harness.ExitViolation}, Verdicts: v, Classes: c}
 }
 
 // fails is a violation that a check must find.
-func fails(check string) suite.Expectation {
-	return suite.Expectation{Exit: codes{harness.ExitViolation}, Verdicts: verdicts{check: checker.Fail}}
-}
+func fails(check string) suite.Expectation { return violates(verdicts{check: checker.Fail}, nil) }
 
 // passes is a run without a violation, of which nothing stayed unknown.
 func passes() suite.Expectation { return suite.Expectation{Exit: codes{harness.ExitPass}} }
@@ -57,11 +56,8 @@ func publishedPauses() []suite.Case {
 			Name: "pause-before-write", Source: kleppmann,
 			Text: "a client checks its lease and is then paused before its write: the lease runs out during the pause, and the client still writes",
 			Run:  suite.MustLine("--backend redis-lua --nemesis client-pause:at=before-write --time 4s"),
-			Expect: suite.Expectation{
-				Exit:     codes{harness.ExitViolation},
-				Verdicts: verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Fail},
-				Classes:  classes{checker.DataPlain: checker.Inherent},
-			},
+			Expect: violates(verdicts{checker.MutualExclusion: checker.Fail, checker.DataPlain: checker.Fail},
+				classes{checker.DataPlain: checker.Inherent}),
 		},
 		{
 			Name: "pause-before-write-fenced", Source: kleppmann,
@@ -75,13 +71,9 @@ func publishedPauses() []suite.Case {
 		},
 		{
 			Name: "write-delayed", Source: kleppmann,
-			Text: "the network delays a client's write until the client's lease is over, and the register still accepts the write",
-			Run:  suite.MustLine("--backend redis-lua --nemesis packet-delay --time 4s"),
-			Expect: suite.Expectation{
-				Exit:     codes{harness.ExitViolation},
-				Verdicts: verdicts{checker.DataPlain: checker.Fail},
-				Classes:  classes{checker.DataPlain: checker.Inherent},
-			},
+			Text:   "the network delays a client's write until the client's lease is over, and the register still accepts the write",
+			Run:    suite.MustLine("--backend redis-lua --nemesis packet-delay --time 4s"),
+			Expect: violates(verdicts{checker.DataPlain: checker.Fail}, classes{checker.DataPlain: checker.Inherent}),
 		},
 		{
 			Name: "redlock-pause", Source: kleppmann,
@@ -164,21 +156,15 @@ func publishedFailovers() []suite.Case {
 		},
 		{
 			Name: "failover-repeats-tokens", Source: kleppmann,
-			Text: "Redis Sentinel: after a fail-over the new master issues a fencing token that the old master has already issued",
-			Run:  suite.MustLine("--backend redis-fenced --topology redis-sentinel --nemesis failover-kill"),
-			Expect: suite.Expectation{
-				Exit:     codes{harness.ExitViolation},
-				Verdicts: verdicts{checker.FencingTokens: checker.Fail, checker.DataFenced: checker.Pass},
-			},
+			Text:   "Redis Sentinel: after a fail-over the new master issues a fencing token that the old master has already issued",
+			Run:    suite.MustLine("--backend redis-fenced --topology redis-sentinel --nemesis failover-kill"),
+			Expect: violates(verdicts{checker.FencingTokens: checker.Fail, checker.DataFenced: checker.Pass}, nil),
 		},
 		{
 			Name: "repeated-tokens-pass-a-weak-fence", Source: kleppmann,
-			Text: "Redis Sentinel: after a fail-over two clients have equal fencing tokens, and a fence that accepts equal tokens accepts writes of both clients",
-			Run:  suite.MustLine("--backend redis-fenced --topology redis-sentinel --nemesis failover-kill --workload counter:fence=at-least"),
-			Expect: suite.Expectation{
-				Exit:     codes{harness.ExitViolation},
-				Verdicts: verdicts{checker.FencingTokens: checker.Fail, checker.DataFenced: checker.Fail},
-			},
+			Text:   "Redis Sentinel: after a fail-over two clients have equal fencing tokens, and a fence that accepts equal tokens accepts writes of both clients",
+			Run:    suite.MustLine("--backend redis-fenced --topology redis-sentinel --nemesis failover-kill --workload counter:fence=at-least"),
+			Expect: violates(verdicts{checker.FencingTokens: checker.Fail, checker.DataFenced: checker.Fail}, nil),
 		},
 	}
 }
@@ -187,13 +173,9 @@ func publishedProtocols() []suite.Case {
 	return []suite.Case{
 		{
 			Name: "late-del", Source: setDocs,
-			Text: "a client is paused until its lease is over, and its late DEL deletes the lock of the next holder",
-			Run:  suite.MustLine("--backend redis-del --nemesis client-pause:at=before-release,every=2ttl --time 6s"),
-			Expect: suite.Expectation{
-				Exit:     codes{harness.ExitViolation},
-				Verdicts: verdicts{checker.Ownership: checker.Fail},
-				Classes:  classes{checker.Ownership: checker.Defect},
-			},
+			Text:   "a client is paused until its lease is over, and its late DEL deletes the lock of the next holder",
+			Run:    suite.MustLine("--backend redis-del --nemesis client-pause:at=before-release,every=2ttl --time 6s"),
+			Expect: violates(verdicts{checker.Ownership: checker.Fail}, classes{checker.Ownership: checker.Defect}),
 		},
 		{
 			Name: "get-compare-del", Source: setDocs,

@@ -16,7 +16,7 @@ var (
 	// unleased locks end with their holder's release, or with its death, and never else.
 	unleased = []string{"file-excl", "file-flock", "redis-setnx"}
 	// renewed leases outlive a section that hangs.
-	renewed = []string{"redis-watchdog", "redlock-watchdog", "rueidislock"}
+	renewed = []string{"redis-watchdog", "redlock-watchdog"}
 	// sentinel locks follow the master: a fault of one server may or may not hit it.
 	sentinel = []string{"redis-sentinel", "redis-sentinel-wait"}
 	// majority locks survive the loss of one node, unless their grant was by the least
@@ -90,8 +90,8 @@ var table = expand(map[string]row{
 
 	"server-pause":   {all(suite.Safe), group(suite.Any, fragile, sentinel, careless, shipped), group(suite.Any, leaky, ofConnection), these(suite.Any, "sql-insert-unique")},
 	"slow-server":    {all(suite.Safe), group(suite.Any, fragile, sentinel, careless, shipped), group(suite.Any, leaky, ofConnection), these(suite.Any, "sql-insert-unique")},
-	"server-restart": {all(suite.Defect), group(suite.Any, sentinel, majority), these(suite.Any, "rueidislock"), these(suite.Safe, "redlock-delayed", "nats-kv"), group(suite.Safe, inSession), group(suite.Any, careless, shipped), group(suite.Safe, fencedBySelf), group(suite.Any, leaky), group(suite.Inherent, ofConnection), these(suite.Any, "sql-insert-unique"), these(suite.Safe, "sql-lease-row")},
-	"server-kill":    {all(suite.Safe), group(suite.Any, fragile, sentinel, careless, shipped), these(suite.Defect, "redis-fenced"), group(suite.Any, leaky, ofConnection), these(suite.Any, "redis-setnx", "sql-insert-unique", "rueidislock")},
+	"server-restart": {all(suite.Defect), group(suite.Any, sentinel, majority), these(suite.Safe, "redlock-delayed", "nats-kv"), group(suite.Safe, inSession), group(suite.Any, careless, shipped), group(suite.Safe, fencedBySelf), group(suite.Any, leaky), group(suite.Inherent, ofConnection), these(suite.Any, "sql-insert-unique"), these(suite.Safe, "sql-lease-row")},
+	"server-kill":    {all(suite.Safe), group(suite.Any, fragile, sentinel, careless, shipped), these(suite.Defect, "redis-fenced"), group(suite.Any, leaky, ofConnection), these(suite.Any, "redis-setnx", "sql-insert-unique")},
 
 	"failover-kill": {these(suite.Defect, "redis-sentinel"), these(suite.Safe, "redis-sentinel-wait")},
 	"leader-kill":   slices.Concat(row{group(suite.Any, sentinel), onNATS}, safeInSession, row{late}),

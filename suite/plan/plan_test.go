@@ -13,13 +13,13 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores/full"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/own"
 )
 
 func TestMain(m *testing.M) {
-	harness.WorkerMain(harness.New(full.All()...))
+	harness.WorkerMain(harness.New(stores.All()...))
 	os.Exit(m.Run())
 }
 
@@ -29,7 +29,7 @@ func cellsOf(t *testing.T, text string) []Cell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := f.Cells(own.Book(harness.New(full.All()...)))
+	cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestWhatFollowsIsNotSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.Cells(own.Book(harness.New(full.All()...)))
+	_, err = f.Cells(own.Book(harness.New(stores.All()...)))
 	if err == nil || strings.Count(err.Error(), "s.yaml:") != 1 || !strings.Contains(err.Error(), "s.yaml:1:") {
 		t.Errorf("%v", err)
 	}
@@ -193,7 +193,7 @@ func TestWhatIsWrong(t *testing.T) {
 	for text, wants := range wrong {
 		f, err := Read("s.yaml", []byte(text))
 		if err == nil {
-			_, err = f.Cells(own.Book(harness.New(full.All()...)))
+			_, err = f.Cells(own.Book(harness.New(stores.All()...)))
 		}
 		if err == nil {
 			t.Errorf("%q is taken", text)
@@ -212,12 +212,12 @@ func TestWhatIsWrong(t *testing.T) {
 func TestFilesAreSound(t *testing.T) {
 	t.Parallel()
 	schema := compiled(t)
-	book := own.Book(harness.New(full.All()...))
+	book := own.Book(harness.New(stores.All()...))
 	for _, name := range append(book.PresetNames(), "init") {
 		text, ok := book.Presets[name]
 		if !ok {
 			var err error
-			if text, err = Init(own.Book(harness.New(full.All()...)), "lockstorm"); err != nil {
+			if text, err = Init(own.Book(harness.New(stores.All()...)), "lockstorm"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -225,7 +225,7 @@ func TestFilesAreSound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, err := f.Cells(own.Book(harness.New(full.All()...)))
+		cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +245,7 @@ func TestFilesAreSound(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		if _, err := f.Cells(own.Book(harness.New(full.All()...))); err != nil {
+		if _, err := f.Cells(own.Book(harness.New(stores.All()...))); err != nil {
 			t.Errorf("%v: %v\n%s", faults, err, text)
 		}
 	}
@@ -264,7 +264,7 @@ func TestFilesAreSound(t *testing.T) {
 
 func compiled(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	b, err := json.Marshal(Schema(own.Book(harness.New(full.All()...))))
+	b, err := json.Marshal(Schema(own.Book(harness.New(stores.All()...))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,13 +307,13 @@ func TestReplace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := f.Cells(own.Book(harness.New(full.All()...)))
+	cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	cells = cells[3:] // controls
 	cells[0].Skip = "no server of the old one"
-	if err := f.Replace(harness.New(full.All()...), cells, "redis-lua", "redis-del"); err != nil {
+	if err := f.Replace(harness.New(stores.All()...), cells, "redis-lua", "redis-del"); err != nil {
 		t.Fatal(err)
 	}
 	if cells[0].Run.Backend != "redis-del" || cells[0].Name != "redis-lua/client-pause" || cells[0].Expect.Outcome != suite.Inherent || cells[1].Run.Backend != "redsync" {
@@ -323,7 +323,7 @@ func TestReplace(t *testing.T) {
 		t.Errorf("what could be run is skipped: %s", cells[0].Skip)
 	}
 	for _, pair := range [][2]string{{"redis-lua", "redis-de"}, {"zk-exclusive", "redis-del"}} {
-		if err := f.Replace(harness.New(full.All()...), cells, pair[0], pair[1]); err == nil {
+		if err := f.Replace(harness.New(stores.All()...), cells, pair[0], pair[1]); err == nil {
 			t.Errorf("%v was replaced", pair)
 		}
 	}
@@ -341,11 +341,11 @@ func TestReplaceImpossible(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, err := f.Cells(own.Book(harness.New(full.All()...)))
+		cells, err := f.Cells(own.Book(harness.New(stores.All()...)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = f.Replace(harness.New(full.All()...), cells, "redis-lua", "file-flock")
+		err = f.Replace(harness.New(stores.All()...), cells, "redis-lua", "file-flock")
 		if (err == nil) != c.ok {
 			t.Errorf("%q: %v", c.text, err)
 		}

@@ -1,4 +1,4 @@
-package damage_test
+package damage
 
 import (
 	"bytes"
@@ -20,7 +20,6 @@ import (
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/stores"
-	"github.com/lockstorm/lockstorm/tests/damage"
 	"github.com/lockstorm/lockstorm/tests/setting"
 )
 
@@ -58,7 +57,7 @@ func TestDamage(t *testing.T) {
 	for i, line := range runs {
 		records[i] = makeRun(t, line)
 	}
-	kinds := damage.Kinds()
+	kinds := Kinds()
 	var mu sync.Mutex
 	var slowest time.Duration
 	tally := map[string]int{}
@@ -96,7 +95,7 @@ func TestDamage(t *testing.T) {
 // record is a run whose logs can be spoilt.
 type record struct {
 	line string
-	logs damage.Logs
+	logs Logs
 	code int
 }
 
@@ -111,7 +110,7 @@ func makeRun(t *testing.T, line string) record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := record{line: line, logs: damage.Logs{}, code: out.Results.ExitCode}
+	r := record{line: line, logs: Logs{}, code: out.Results.ExitCode}
 	paths, err := filepath.Glob(filepath.Join(cfg.Out, history.LogDir, "*.jsonl"))
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +127,7 @@ func makeRun(t *testing.T, line string) record {
 
 // spoil damages a record and judges it: what it shows must never be the opposite of what it
 // showed whole.
-func spoil(t *testing.T, rec record, kind damage.Kind, rnd *rand.Rand) (what string, took time.Duration) {
+func spoil(t *testing.T, rec record, kind Kind, rnd *rand.Rand) (what string, took time.Duration) {
 	logs := rec.logs.Clone()
 	if !kind.Spoil(logs, rnd) {
 		return "nothing to spoil", 0
@@ -145,7 +144,7 @@ func spoil(t *testing.T, rec record, kind damage.Kind, rnd *rand.Rand) (what str
 }
 
 // judge merges logs and judges them, as `check` does with a directory.
-func judge(logs damage.Logs) (code int, why string) {
+func judge(logs Logs) (code int, why string) {
 	var parts []*history.History
 	for _, party := range slices.Sorted(maps.Keys(logs)) {
 		h, err := history.Read(bytes.NewReader(logs[party]), party)
@@ -174,7 +173,7 @@ func judge(logs damage.Logs) (code int, why string) {
 }
 
 // difference names the first place in which each log was changed.
-func difference(before, after damage.Logs) string {
+func difference(before, after Logs) string {
 	var b strings.Builder
 	for _, party := range slices.Sorted(maps.Keys(before)) {
 		old, now := before[party], after[party]

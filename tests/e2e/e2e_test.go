@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binary = filepath.Join(dir, "lockstorm")
-	build := exec.Command("go", "build", "-o", binary, "../../cmd/lockstorm-full")
+	build := exec.Command("go", "build", "-o", binary, "../../cmd/lockstorm")
 	build.Stderr = os.Stderr
 	code := 1
 	if err := build.Run(); err == nil {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/cluster"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores/full"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/own"
 	"github.com/lockstorm/lockstorm/tests/setting"
@@ -43,7 +43,7 @@ func TestSeriesImageVersions(t *testing.T) {
 		t.Fatal("IMAGES names no image: see `make image-versions`")
 	}
 	seeds := setting.Number(t, "VERSION_SEEDS", 2)
-	cat := harness.New(full.All()...)
+	cat := harness.New(stores.All()...)
 	var cases []suite.Case
 	for _, c := range own.Published() {
 		if r := topologyOf(t, cat, c).Nodes; len(r) > 0 && r[0].Image != "" {

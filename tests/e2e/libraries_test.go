@@ -19,7 +19,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/docs/tables"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores/full"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/own"
 	"github.com/lockstorm/lockstorm/tests/setting"
@@ -42,7 +42,7 @@ type cell struct {
 // variants by a regular expression for what their name begins with, and LIB_FAULT faults likewise: rows of
 // others stay as they are. The page is written after each row; with LIB_RESUME=1 rows that it has are not measured again.
 func TestSeriesLibraries(t *testing.T) {
-	cat := harness.New(full.All()...)
+	cat := harness.New(stores.All()...)
 	var cases []suite.Case
 	for _, v := range own.Variants() {
 		for _, d := range v.Disciplines {

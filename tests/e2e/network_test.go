@@ -128,7 +128,6 @@ func TestWhatCannotWorkSaysWhy(t *testing.T) {
 		"--backend redis-lua --nemesis clock-jump:by=1ms":                     "the minimum is 20ms",
 		"--backend redlock --nemesis server-kill:nodes=6":                     "choose from 1 to 5",
 		"--backend redlock --nemesis clock-jump:grant=9":                      "a number from 1 to 5",
-		"--backend rueidislock --provider embedded --nemesis none":            "CLIENT TRACKING",
 		"--backend redis-lua --nemesis chaos:only=melt":                       "unknown nemesis",
 		"--backend redis-lua --nemesis evict:policy=noeviction":               "choose one of volatile-ttl",
 		"--backend redis-sentinel --nemesis slow-server:share=1":              "run for at least 1 ms",

@@ -18,7 +18,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
-	"github.com/lockstorm/lockstorm/stores/full"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/own"
 	"github.com/lockstorm/lockstorm/tests/setting"
@@ -63,7 +63,7 @@ func TestSeriesSoak(t *testing.T) {
 
 // pairs are those of the table, of which SOAK_ONLY names backends or faults.
 func pairs(t *testing.T) []suite.Case {
-	all := own.Table(harness.New(full.All()...))
+	all := own.Table(harness.New(stores.All()...))
 	if names := os.Getenv("SOAK_ONLY"); names != "" {
 		only := strings.Split(names, ",")
 		all = slices.DeleteFunc(all, func(c suite.Case) bool {

@@ -20,7 +20,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/harness"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/stores/full"
+	"github.com/lockstorm/lockstorm/stores"
 	"github.com/lockstorm/lockstorm/suite"
 	"github.com/lockstorm/lockstorm/suite/own"
 	"github.com/lockstorm/lockstorm/tests/setting"
@@ -63,7 +63,7 @@ func TestSeriesVersions(t *testing.T) {
 
 // libraries are the modules that backends are made of.
 func libraries() (modules []string) {
-	for _, b := range harness.New(full.All()...).Backends.All() {
+	for _, b := range harness.New(stores.All()...).Backends.All() {
 		if module, _, _ := strings.Cut(b.Library, " "); module != "" && !slices.Contains(modules, module) {
 			modules = append(modules, module)
 		}
@@ -73,7 +73,7 @@ func libraries() (modules []string) {
 
 // casesOf are the variants of a library under each fault, with its own discipline.
 func casesOf(lib string) (cases []suite.Case) {
-	cat := harness.New(full.All()...)
+	cat := harness.New(stores.All()...)
 	for _, v := range own.Variants() {
 		spec, _, err := backends.Choose(cat.Backends, suite.MustLine(v.Line).Backend)
 		if module, _, _ := strings.Cut(spec.Library, " "); err == nil && lib != "" && module == lib {

@@ -4,7 +4,7 @@
 // the same request had left before, or after an answer was lost, says nothing for certain: a
 // [Trail] tells the two apart.
 //
-//	library -> go-redis, rueidis, redigo -> Conn (looks) -> link -> server
+//	library -> go-redis, redigo -> Conn (looks) -> link -> server
 //	                                          |
 //	                              Follow(word) -> Trail -> []Send
 //

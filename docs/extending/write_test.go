@@ -1,8 +1,3 @@
-// Package extending writes docs/extending.md: the text of page.md.tmpl with the code of
-// examples/ownlock, whole declarations as they stand in its files. Its test fails when the page
-// is stale:
-//
-//	go test ./docs/extending -rewrite
 package extending
 
 import (
