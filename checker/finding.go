@@ -29,7 +29,7 @@ type Finding struct {
 	Class   Class   `json:"class"`
 	Reason  Reason  `json:"reason,omitempty"` // what the class turns on
 	Cause   string  `json:"cause"`            // for people
-	Lead    string  `json:"lead,omitempty"`   // what the record has to say beside the cause, or in place of one: see [Finding.Why]
+	Lead    string  `json:"lead,omitempty"`   // what the record has to say beside the cause, or in place of one
 	Gating  bool    `json:"gating"`           // false: reported, and does not fail the run
 	Message string  `json:"message"`          // for people
 	Events  []int64 `json:"events"`           // indexes in the history
@@ -111,14 +111,6 @@ const (
 	CauseRenewal CauseKind = "renewal" // the client's library renewed its lease for less than it could
 	CauseRecord  CauseKind = "record"  // the record itself is suspect
 )
-
-// Why is the cause with what else the record has to say of it, for people.
-func (f *Finding) Why() string {
-	if f.Lead == "" {
-		return f.Cause
-	}
-	return f.Cause + "; " + f.Lead
-}
 
 // Because sets the cause.
 func (f *Finding) Because(c Cause) {

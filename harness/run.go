@@ -119,7 +119,11 @@ func (s *session) phases(ctx context.Context) (complete bool, err error) {
 	if err := s.deadServers(); err != nil {
 		return false, err
 	}
-	if err := s.phase(history.PhaseQuiet, "all faults have ended"); err != nil {
+	said := "all faults have ended"
+	if len(s.run.RequestedFaults) == 0 {
+		said = "the workload goes on"
+	}
+	if err := s.phase(history.PhaseQuiet, said); err != nil {
 		return false, err
 	}
 	if !nemesis.Wait(ctx, s.r.TTL/2) {

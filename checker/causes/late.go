@@ -39,7 +39,8 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 		return FaultCause(f)
 	}
 	held := in.HeldUp(span, in.Stands()[client], in.StallsOf(client))
-	if all := in.HeldUp(span, in.Stands()[client], in.StallsOf(client), in.stops(client, l.Begun)); l.Due.Set && held > 0 && all >= behind { // with faults that are not enough
+	all := in.HeldUp(span, in.Stands()[client], in.StallsOf(client), in.stops(client, l.Begun)) // with faults that are not enough
+	if l.Due.Set && held > 0 && (held >= behind || (all >= behind && 2*held >= all)) {
 		return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("an unplanned host stall delayed %s for %s", client, checker.Millis(held))}
 	}
 	indirect := func(f *history.Injection) bool { return f.Hurts(client) && !f.Late(client) }

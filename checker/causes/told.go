@@ -75,7 +75,7 @@ func (in Causes) SignalLate(g *history.Grant) (late int64, known bool) {
 	}
 	end := in.toldBy(g)
 	d := g.DeadlineAt(end)
-	if !d.Set || end <= d.V || in.CutOff(g.Client) {
+	if !d.Set || end <= d.V || end < g.From() || in.CutOff(g.Client) { // told before it was granted: it held nothing then
 		return 0, false
 	}
 	return end - d.V, true

@@ -46,39 +46,47 @@ func (in question) suspect(lock string, f *checker.Finding) []*history.Grant {
 		names = append(names, fmt.Sprintf("grant %s of %s (requested at %s and %s)", g.ID, g.Client, checker.Seconds(g.Sent()), what))
 	}
 	slices.Sort(f.Events)
-	f.Because(in.orphanCause(found[0]))
+	f.Because(in.anyCause(found))
 	f.Message += fmt.Sprintf("; the store may still keep the lock for %s", orOthers(names))
 	return found
 }
 
-// hostMade reports whether nobody knows what became of grants because the host was busy: their answers
-// were too late while something waited for it most of the time, and no fault of ours explains that of
-// any of them. A lease would have ended them; what has none keeps them.
+// anyCause is the first cause that one of some grants has: which of them keeps the lock nobody knows.
+func (in question) anyCause(found []*history.Grant) checker.Cause {
+	for _, g := range found {
+		if c := in.orphanCause(g); c.Kind != checker.CauseNone {
+			return c
+		}
+	}
+	return checker.NoCause
+}
+
+// hostMade reports whether nobody knows what became of grants because the host was busy: the answers of some
+// were too late while something waited for it most of the time, and of all others a fault explains that.
+// A lease would have ended them; what has none keeps them.
 func (in question) hostMade(found []*history.Grant) bool {
 	if in.Run.Ends == history.EndsLease || len(found) == 0 {
 		return false
 	}
-	busy := in.Busy()
+	busy, made := in.Busy(), false
 	for _, g := range found {
-		if _, killed := in.Kills[g.Client]; killed || in.orphanCause(g).Kind != checker.CauseNone {
-			return false
-		}
-		unknown := 0
+		unknown, explained := 0, in.orphanCause(g).Kind != checker.CauseNone
 		for _, c := range append(slices.Clone(g.Releases), g.Acquire) {
 			if c.Outcome() != history.Info {
 				continue
 			}
 			unknown++
 			span := history.Interval{From: c.Start(), To: in.CallEnd(c)}
-			if in.HeldUp(span, busy) <= (span.To-span.From)/2 {
+			if !explained && in.HeldUp(span, busy) <= (span.To-span.From)/2 {
 				return false
 			}
 		}
 		if unknown == 0 {
 			return false // it was kept without a word
 		}
+		made = made || !explained
 	}
-	return true
+	return made
 }
 
 // maxNamed is how many that may have kept a lock a message names.
