@@ -104,6 +104,12 @@ MATRIX_SEEDS ?= 3
 busy: servers ##> locks that are right beside four spinning loops, 140 runs in 25 minutes: none is said to be wrong
 	set -o pipefail; $(GO) test -tags series -count=1 -timeout 60m -parallel 2 -run TestSeriesBusyHost ./tests/e2e -v | grep -v '^=== '
 
+BUSY_OUT ?= lockstorm-runs/busy-$(shell date +%Y%m%d-%H%M%S)
+
+.PHONY: busy-stores
+busy-stores: servers ##> likewise, locks of all stores, each under faults that do it no harm or under chaos: BUSY_RUNS (30) runs from BUSY_SEED (1) on
+	set -o pipefail; BUSY_OUT=$(abspath $(BUSY_OUT)) $(GO) test -tags series -count=1 -timeout 60m -parallel 2 -run TestSeriesBusyStores ./tests/e2e -v | grep --line-buffered -v '^=== '
+
 KILLS ?= 10
 
 .PHONY: kills

@@ -26,8 +26,8 @@ func program() {
 	}
 }
 
-// Two locks on a server that their adapter brings: the one that deletes blindly fails where the one with cas passes. What a busy host
-// makes inconclusive says nothing about them.
+// Two locks on a server that their adapter brings: the one that deletes blindly fails where the one with cas passes.
+// What a busy host makes inconclusive says nothing about them.
 func TestServersOfAnAdapter(t *testing.T) {
 	t.Parallel()
 	for _, k := range []kept{
@@ -45,7 +45,8 @@ func TestServersOfAnAdapter(t *testing.T) {
 	t.Run("faults", func(t *testing.T) {
 		t.Parallel()
 		dir := filepath.Join(t.TempDir(), "run")
-		code, out := run(t, "python/memcached_cas_lock.py", "--nemesis", "server-pause:for=300ms", "--nemesis", "server-restart", "--nemesis", "partition-client", "--time", "5s", "--out", dir)
+		code, out := run(t, "python/memcached_cas_lock.py", "--nemesis", "server-pause:for=300ms", "--nemesis", "server-restart",
+			"--nemesis", "partition-client", "--time", "5s", "--out", dir)
 		h, err := history.ReadFile(filepath.Join(dir, history.File))
 		if err != nil {
 			t.Fatalf("exit %d, %v\n%s", code, err, out)
@@ -58,15 +59,18 @@ func TestServersOfAnAdapter(t *testing.T) {
 		for _, f := range rec.Faults {
 			took[f.Fault.Fault] = took[f.Fault.Fault] || f.Effective()
 		}
-		if len(took) != 3 || !took["server-pause"] || !took["server-restart"] || !took["partition-client"] || !strings.HasPrefix(rec.Run.Versions["memcached"], "memcached 1.") ||
-			rec.Run.Versions["data of the servers"] != "lost by a restart" {
-			t.Errorf("%v, versions %v\n%s", took, rec.Run.Versions, out)
+		if len(took) != 3 || !took["server-pause"] || !took["server-restart"] || !took["partition-client"] {
+			t.Errorf("%v\n%s", took, out)
+		}
+		v := rec.Run.Versions
+		if !strings.HasPrefix(v["memcached"], "memcached 1.") || v["data of the servers"] != "lost by a restart" {
+			t.Errorf("versions %v", v)
 		}
 	})
 }
 
-// An adapter, its server's program and the run are in folders with blanks. The controller is killed: what its server has started in a
-// session of its own ends, too.
+// An adapter, its server's program and the run are in folders with blanks. The controller is killed: what its server has
+// started in a session of its own ends, too.
 func TestControllerOfServersIsKilled(t *testing.T) {
 	t.Parallel()
 	here := filepath.Join(t.TempDir(), "with a blank")
@@ -81,7 +85,8 @@ sys.path.insert(0, os.environ["ADAPTERS"])
 import lockstorm, memcached_cas_lock
 class Lock(memcached_cas_lock.CasLock):
     ABOUT = {**memcached_cas_lock.CasLock.ABOUT, "servers": [{
-        "name": "store", "command": [os.path.dirname(os.path.abspath(__file__)) + "/my store", "{dir}/a port"], "files": {"a port": "{port}"}}]}
+        "name": "store", "files": {"a port": "{port}"},
+        "command": [os.path.dirname(os.path.abspath(__file__)) + "/my store", "{dir}/a port"]}]}
 lockstorm.serve(Lock())
 `,
 	} {
@@ -97,7 +102,8 @@ lockstorm.serve(Lock())
 		t.Fatal(err)
 	}
 	dir := filepath.Join(here, "run")
-	cmd := exec.Command(os.Args[0], "run", "--backend", "exec:cmd="+filepath.Join(here, "my lock.py"), "--nemesis", "none", "--clients", "2", "--time", "60s", "--seed", "1", "--out", dir)
+	cmd := exec.Command(os.Args[0], "run", "--backend", "exec:cmd="+filepath.Join(here, "my lock.py"), "--nemesis", "none",
+		"--clients", "2", "--time", "60s", "--seed", "1", "--out", dir)
 	cmd.Env = append(os.Environ(), asLockstorm+"=1", "ADAPTERS="+python)
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out

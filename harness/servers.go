@@ -23,8 +23,8 @@ type Servers struct {
 // Stop ends them.
 func (s *Servers) Stop() error { return s.stop() }
 
-// StartServers starts the servers of a topology on which a backend runs, in a directory of their own, which goes with them. The error, if
-// any, is an [Error].
+// StartServers starts the servers of a topology on which a backend runs, in a directory of their own, which goes with them.
+// The error, if any, is an [Error].
 func StartServers(ctx context.Context, cat *Catalogue, b backends.Spec, topology, provider string) (*Servers, error) {
 	t, err := cat.TopologyOf(b, topology)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/harness"
+	"github.com/lockstorm/lockstorm/internal/shell"
 )
 
 // EnvReplay names the directory of a run that was kept: the test that made it makes it again, with
@@ -49,9 +50,9 @@ func (j *judge) command() string { return "go test -count=1 -run " + pattern(j.t
 
 // again is the command that makes the same run again.
 func (j *judge) again(dir string) string {
-	cmd := fmt.Sprintf("%s=%s %s", EnvReplay, quoted(dir), j.command())
+	cmd := fmt.Sprintf("%s=%s %s", EnvReplay, shell.Quote(dir), j.command())
 	if here, err := os.Getwd(); err == nil {
-		return fmt.Sprintf("cd %s && %s", quoted(here), cmd)
+		return fmt.Sprintf("cd %s && %s", shell.Quote(here), cmd)
 	}
 	return cmd
 }
@@ -62,8 +63,5 @@ func pattern(test string) string {
 	for i, p := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
 	}
-	return quoted(strings.Join(parts, "/"))
+	return shell.Quote(strings.Join(parts, "/"))
 }
-
-// quoted is a word for a shell.
-func quoted(w string) string { return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'" }

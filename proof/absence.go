@@ -86,7 +86,7 @@ const (
 // fault nor the host explains that.
 func (s *scene) overtaken(c Claim) (story []string, err error) {
 	g := s.ByID[one(c.Grants)]
-	if g == nil || !s.queued(g) || g.Acquire.Start() != c.From || g.From() != c.To || !s.Run.Fair {
+	if g == nil || !queues(g) || g.Acquire.Start() != c.From || s.waitedTo(g) != c.To || !s.Run.Fair {
 		return nil, errors.New("the finding must name one wait, from its beginning to its end, for a lock that promises an order")
 	}
 	wait := history.Interval{From: c.From, To: c.To}
@@ -96,7 +96,7 @@ func (s *scene) overtaken(c Claim) (story []string, err error) {
 	before := s.ByLock[g.Lock][:slices.Index(s.ByLock[g.Lock], g)]
 	first := !slices.ContainsFunc(before, func(o *history.Grant) bool { return o.Client == g.Client && o.Granted() })
 	held := covered(wait, still)
-	if first {
+	if first = first || !g.Granted(); first {
 		held = covered(wait, still, s.busy())
 	}
 	place := c.From + fairMargin
@@ -105,7 +105,7 @@ func (s *scene) overtaken(c Claim) (story []string, err error) {
 	}
 	n := 0
 	for _, o := range s.ByLock[g.Lock] {
-		if o != g && s.queued(o) && o.Acquire.Start() > place && o.From() < g.From() {
+		if o != g && s.queued(o) && o.Acquire.Start() > place && o.From() < c.To {
 			n++
 		}
 	}
@@ -120,9 +120,23 @@ func (s *scene) overtaken(c Claim) (story []string, err error) {
 		g.Client, g.Lock, seconds(c.From), seconds(c.To), n)}, nil
 }
 
+// waitedTo is when a client had its answer, or waited no longer.
+func (s *scene) waitedTo(g *history.Grant) int64 {
+	if g.Acquire.Return != nil {
+		return g.Acquire.Return.Time
+	}
+	if kill, dead := s.Kills[g.Client]; dead {
+		return kill
+	}
+	return s.Last[g.Client]
+}
+
 // queued reports whether a grant was waited for, and has a place in a queue.
-func (s *scene) queued(g *history.Grant) bool {
-	return g.Granted() && g.Mode != history.ModeShared && g.Acquire.Invoke.F == history.FAcquire
+func (s *scene) queued(g *history.Grant) bool { return g.Granted() && queues(g) }
+
+// queues reports whether an attempt waits, and has a place in a queue.
+func queues(g *history.Grant) bool {
+	return g.Acquire != nil && g.Mode != history.ModeShared && g.Acquire.Invoke.F == history.FAcquire
 }
 
 // longest is for how long the host stood still in a wait at a time; busy counts as well where it is the first one of its client.

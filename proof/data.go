@@ -193,7 +193,11 @@ func (s *scene) fence(c Claim) (span history.Interval, err error) {
 		return span, errors.New("the finding must name exactly one grant")
 	}
 	span = history.Interval{From: c.From, To: c.To}
-	e := at(s.logged(c.Grants[0]), c.To, history.FRead, history.FWrite)
+	log := s.logged(c.Grants[0])
+	if len(log) == 0 && s.ByID[c.Grants[0]] != nil {
+		return span, s.outdated(c)
+	}
+	e := at(log, c.To, history.FRead, history.FWrite)
 	if e == nil {
 		return span, errors.New("the events do not show that the register accepted a request under the grant of the finding at the time of the finding")
 	}

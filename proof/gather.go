@@ -162,7 +162,12 @@ func (a *gathering) others() {
 	if len(a.claim.Grants) == 0 || (a.claim.Rule != "log-mismatch" && a.claim.Rule != "stale-accepted" && a.claim.Rule != "equal-token") {
 		return
 	}
-	e := at(a.r.logs.of(a.claim.Grants[0]), a.claim.To, history.FRead, history.FWrite)
+	log := a.r.logs.of(a.claim.Grants[0])
+	if g := a.r.rec.ByID[a.claim.Grants[0]]; len(log) == 0 && g != nil {
+		a.forbidding(g)
+		return
+	}
+	e := at(log, a.claim.To, history.FRead, history.FWrite)
 	if e == nil {
 		return
 	}
@@ -173,6 +178,21 @@ func (a *gathering) others() {
 		wanted := map[string]bool{"log-mismatch": o.F == history.FWrite, "stale-accepted": o.Token.V > e.Token.V, "equal-token": o.Token == e.Token && o.Grant != e.Grant}
 		if wanted[a.claim.Rule] {
 			a.add(o)
+			return
+		}
+	}
+}
+
+// forbidding adds a request after whose answer a fence without a log must not have accepted that of a grant.
+func (a *gathering) forbidding(g *history.Grant) {
+	s := &scene{Record: a.r.rec}
+	all := s.showed(g.Lock)
+	for _, u := range all {
+		if u.Invoke.Grant != g.ID || u.End() != a.claim.To {
+			continue
+		}
+		if i := slices.IndexFunc(all, func(o *history.Call) bool { return s.forbids(o, u) == a.claim.Rule }); i >= 0 {
+			a.calls(all[i], a.r.rec.ByID[all[i].Invoke.Grant].Acquire)
 			return
 		}
 	}

@@ -96,7 +96,7 @@ func (s *scene) damages(register string) (out []damage, logged bool) {
 	}
 	for _, lock := range s.Locks {
 		if len(byLock) == 0 {
-			out = append(out, s.sameBase(register, lock)...)
+			out = append(append(out, s.sameBase(register, lock)...), s.tookOutdated(register, lock)...)
 			continue
 		}
 		p := &player{s: s, register: register, value: s.Run.Registers[register]}

@@ -19,6 +19,9 @@ func clientsOf(rec *history.Record, f *checker.Finding) (clients []string) {
 			clients = append(clients, g.Client)
 		}
 	}
+	if f.Rule == ruleDeadlocked {
+		slices.SortFunc(clients, byName)
+	}
 	return clients
 }
 
@@ -33,6 +36,8 @@ func whoCell(rec *history.Record, h *happening) cell {
 		c.Text = clients[0] + " released the lock of " + clients[1]
 	case len(clients) > 1 && (f.Rule == "lost-update" || f.Rule == "late-write"):
 		c.Text = clients[0] + " overwrote updates of " + listed(clients[1:], 3)
+	case f.Rule == ruleDeadlocked:
+		c.More = "each waits for the other's lock"
 	case f.Rule == "orphan" && len(clients) == 1:
 		c.Text = "no client could get the lock: the store may have kept the lock for " + clients[0]
 	}
@@ -76,9 +81,10 @@ func shortened(name string) string {
 
 func whenCell(rec *history.Record, h *happening) cell {
 	f := h.first()
-	c := cell{Name: "When", Text: moment(f.From)}
-	if f.To-f.From > 1000 && f.Rule != "foreign-release" { // which is a moment
-		c.Text = fmt.Sprintf("%s, for %s", moment(f.From), span(f.To-f.From))
+	from := sinceWhen(rec, f)
+	c := cell{Name: "When", Text: moment(from)}
+	if f.To-from > 1000 && f.Rule != "foreign-release" { // which is a moment
+		c.Text = fmt.Sprintf("%s, for %s", moment(from), span(f.To-from))
 	}
 	c.More = "after the start of the run (length of the run: " + seconds(endOf(rec)) + ")"
 	return c
@@ -109,7 +115,7 @@ var neverOn = regexp.MustCompile(`(?:its|the) key (\S+) was never on (\S+);`)
 // whyCell is the mechanism in order, from the fault to the damage.
 func whyCell(h *happening) cell {
 	f := h.first()
-	c := cell{Name: "Why", More: capital(briefly(f.Why()))}
+	c := cell{Name: "Why", More: capital(briefly(because(f)))}
 	m := mechanism{h: h, f: f}
 	struck := !slices.ContainsFunc(h.steps, func(s Step) bool { return s.Kind == StepFault })
 	for _, s := range h.steps {
@@ -126,7 +132,7 @@ func whyCell(h *happening) cell {
 	}
 	c.Text = strings.Join(m.parts, " → ")
 	if len(m.parts) < 2 {
-		c.Text, c.More = cmp.Or(capital(f.Why()), "no fault in the record explains this"), ""
+		c.Text, c.More = capital(because(f)), ""
 	}
 	return c
 }
@@ -221,6 +227,9 @@ func costCell(r *checker.Results, h *happening) cell {
 // fenceCell has three answers: prevented, did not help, not measured.
 func fenceCell(r *checker.Results, about Context) cell {
 	c := cell{Name: "Would a fence have helped?"}
+	if r.Fencing == history.FencingOn {
+		c.Name = "Data behind the fence"
+	}
 	plain, fenced := lossesIn(r, facts.RegPlain), lossesIn(r, facts.RegFenced)
 	refused := r.Stats["fence_refused"]
 	c.More = fmt.Sprintf("%s lost with the fence; the fence refused %s", fenced.of("update"), checker.Count(refused, "request"))
@@ -233,7 +242,7 @@ func fenceCell(r *checker.Results, about Context) cell {
 	case fenced.most > 0:
 		c.Text = "unknown, because some updates may be lost"
 	case fenced.counted:
-		c.Text = "no update was lost"
+		c.Text, c.More = "no update was lost", "the fence refused "+checker.Count(refused, "request")
 	case noTokens(r.Checks[checker.DataFenced]) || noTokens(r.Checks[checker.FencingTokens]):
 		c.Text = "not measured"
 		c.More = subject(r) + " issues no fencing tokens"

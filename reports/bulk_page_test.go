@@ -56,7 +56,7 @@ func TestPageOfLongRun(t *testing.T) {
 				t.Errorf("the page is %d pixels high", h)
 			}
 			linked(t, page)
-			for _, want := range []string{"more events are cited", "more findings (in results.json)", "more faults (in history.jsonl)"} {
+			for _, want := range []string{"more cited events", "more findings (in results.json)", "more faults (in history.jsonl)"} {
 				if !strings.Contains(page, want) {
 					t.Errorf("the page does not say %q", want)
 				}

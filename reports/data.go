@@ -143,7 +143,7 @@ func dataOf(rec *history.Record, all []*happening) *runData {
 	slices.SortFunc(servers, byName)
 	d := &runData{
 		Version: dataV, End: max(us(end), 1), Leased: rec.Leased(), Dead: map[int]int64{}, Whole: len(rec.Events) <= maxData,
-		Faults: []faultData{}, Roles: []roleData{}, Stalls: [][2]int64{}, Incidents: []incidentData{},
+		Faults: []faultData{}, Ended: []int64{}, Roles: []roleData{}, Stalls: [][2]int64{}, Incidents: []incidentData{},
 	}
 	c, s, l, regs, parties := placesOf(clients), placesOf(servers), placesOf(rec.Locks), placesOf(nil), placesOf(nil)
 	for _, client := range clients {
@@ -152,7 +152,6 @@ func dataOf(rec *history.Record, all []*happening) *runData {
 			d.Dead[c.of(client)] = us(t)
 		}
 	}
-	d.Ended = []int64{}
 	d.Grants = grantColumns{Client: []int{}, Number: []int{}, Lock: []int{}, Start: []int64{}, Wait: []int64{}, State: []int{}, Hold: []int64{}, Lease: []int64{}, Kept: []int64{}}
 	d.Events = eventColumns{Kinds: []string{}, Time: []int64{}, Kind: []int{}, Party: []int{}, Grant: []int{}, Value: []int64{}}
 	near := nearOf(d.Whole, rec, all)

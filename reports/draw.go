@@ -50,7 +50,11 @@ func (p *painter) drawGrant(g *history.Grant) {
 		if g.Acquire.Return != nil {
 			end = g.Acquire.Return.Time
 		}
-		p.span("waiting", row, g.Acquire.Start(), end, y+13.5, 2, func() string { return "grant " + g.ID + ": the client waits, but does not get the lock" })
+		top, height := y+13.5, 2.0
+		if p.about[g.ID] { // it may wait while it holds another lock
+			top, height = y+1, 4
+		}
+		p.span("waiting", row, g.Acquire.Start(), end, top, height, func() string { return "grant " + g.ID + ": the client waits, but does not get the lock" })
 		if g.Acquire.Outcome() == history.Info {
 			p.mark(kindCross, "unknown", g.Acquire.Start(), lane, func() string { return "grant " + g.ID + ": it is unknown whether the client got the lock" }, "")
 		}

@@ -99,7 +99,7 @@ func isCore(check string, f checker.Finding, shared int) bool {
 }
 
 func (k *kindOf) incident(f checker.Finding, all []*kindOf) Incident {
-	in := Incident{Kind: k.Kind, Count: len(k.findings), First: f.From, Headline: headOf(k.Class) + f.Message + ".", Finding: f, Cause: f.Why()}
+	in := Incident{Kind: k.Kind, Count: len(k.findings), First: f.From, Headline: headlineOf(&f), Finding: f, Cause: because(&f)}
 	for _, g := range k.findings {
 		in.First = min(in.First, g.From)
 	}

@@ -40,7 +40,7 @@ func testcase(suite, name string, c checker.Result) junit.Testcase {
 	switch {
 	case c.Verdict == checker.Skipped || !c.Required || (c.Verdict == checker.Fail && !gates(c)):
 		if c.Verdict != checker.Pass {
-			tc.Skipped = &junit.Result{Message: visible(strings.TrimSpace(string(c.Verdict) + " " + oneLine(c)))}
+			tc.Skipped = &junit.Result{Message: visible(strings.TrimSpace(mark(c) + " " + oneLine(c)))}
 		}
 	case c.Verdict == checker.Fail:
 		tc.Failure = result
@@ -53,7 +53,7 @@ func testcase(suite, name string, c checker.Result) junit.Testcase {
 func findingsText(c checker.Result) string {
 	var b strings.Builder
 	for _, f := range c.Findings {
-		fmt.Fprintf(&b, "%s (%s; %s): %s\n", visible(f.Rule), visible(string(f.Class)), visible(f.Cause), visible(f.Message))
+		fmt.Fprintf(&b, "%s (%s; %s): %s\n", visible(f.Rule), visible(string(f.Class)), visible(because(&f)), visible(f.Message))
 	}
 	return b.String()
 }

@@ -172,6 +172,7 @@ type stillData struct {
 
 // pageOf is all that the page shows. What is drawn is made beside what is written: both only read.
 func pageOf(r *checker.Results, rec *history.Record, about Context) (*pageData, error) {
+	r = once(r)
 	style, errStyle := assets.ReadFile("style.css")
 	script, errScript := assets.ReadFile("timeline.js")
 	if err := errors.Join(errStyle, errScript); err != nil {
@@ -245,7 +246,7 @@ func (d *pageData) tell(rec *history.Record, told []*happening, ev *evidence) {
 	}
 	record, registers := proof.New(rec), newLedger(rec)
 	for i, h := range told {
-		one := toldIncident{tale: ev.tale(fmt.Sprintf("s%d", i), h.steps), Head: headOf(h.first().Class) + h.first().Message + ".", Cause: "Cause: " + h.first().Why() + ".", Proof: proofOf(record, h)}
+		one := toldIncident{tale: ev.tale(fmt.Sprintf("s%d", i), h.steps), Head: headlineOf(h.first()), Cause: causeText(h.first()), Proof: proofOf(record, h)}
 		one.Ledger, one.MoreLedger = registers.of(h)
 		d.Told = append(d.Told, one)
 	}

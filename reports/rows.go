@@ -60,6 +60,9 @@ type findingRow struct {
 // Nth is the number of its incident for people.
 func (f findingRow) Nth() int { return f.Incident + 1 }
 
+// Because says why, for people.
+func (f findingRow) Because() string { return because(&f.Finding) }
+
 // checkRow is one check in the table of checks, with its findings.
 type checkRow struct {
 	Name         string

@@ -32,7 +32,10 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 	f := first.first()
 	s.Verdict = verdictSentence(r, rec, first)
 	s.Kind, s.Cure = kindOfFinding(f), cure(r, rec, first, about)
-	if first.found[0].Check == checker.Liveness && f.Class == checker.NoClass {
+	switch {
+	case f.Rule == ruleDeadlocked:
+		s.Kind = "Neither a lease nor a time-out ended the wait."
+	case first.found[0].Check == checker.Liveness && f.Class == checker.NoClass && r.Stats["faults_effective"] > 0:
 		s.Kind = "The lock did not recover from the faults."
 	}
 	if r.Verdict == checker.Unknown {
@@ -40,7 +43,7 @@ func screenOf(r *checker.Results, rec *history.Record, first *happening, about C
 		s.Cure = whatNow(r)
 	}
 	s.Cells = []cell{
-		{"Promise broken", promiseOf(first.found[0].Check), "check " + first.found[0].Check + ", rule " + f.Rule},
+		{"Promise broken", promiseOf(first.found[0]), "check " + first.found[0].Check + ", rule " + f.Rule},
 		whoCell(rec, first),
 		whenCell(rec, first),
 		whyCell(first),
@@ -86,7 +89,10 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 	} else if n := r.Stats["violations"]; n > 0 {
 		s.Verdict = fmt.Sprintf("The run passed, although two clients held the lock at once (%s).", times(n))
 		s.Kind = strings.TrimSpace(strings.Trim(notGating(r), " ()"))
-		s.Cure = "Next: if these findings should make the run fail, add --require +mutual-exclusion (and leave out --fail-on defect)."
+		s.Cure = "Next: if these findings should make the run fail, add --require +mutual-exclusion."
+		if r.Checks[checker.MutualExclusion].Spared {
+			s.Cure = "Next: if these findings should make the run fail, leave out --fail-on defect."
+		}
 	}
 	who := cell{"Who", fmt.Sprintf("%s, %s", checker.Count(int64(max(r.Clients, len(rec.Last))), "client"), checker.Count(int64(len(rec.Locks)), "lock")), strings.Join(rec.Locks[:min(len(rec.Locks), 8)], ", ")}
 	when := cell{"When", "a run of " + seconds(r.Duration), fmt.Sprintf("seed %d", r.Seed)}
@@ -98,9 +104,9 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 	case plain.most > 0 || plain.back > 0:
 		cost = cell{"Cost", plain.of("acknowledged update") + " lost without a fence", plain.others("", "")}
 	}
-	promise := cell{"Promises kept", fmt.Sprintf("%d of %d required checks passed", passed(r), required(r)), ""}
+	promise := cell{"Promises kept", fmt.Sprintf("%d of %d required checks passed", saying(r, "pass"), saying(r, "pass", "FAIL", "unknown")), ""}
 	if r.Verdict == checker.Unknown {
-		promise = cell{"Promises", fmt.Sprintf("%d of %d required checks reached a verdict", answered(r), required(r)), ""}
+		promise = cell{"Promises", fmt.Sprintf("%d of %d required checks reached a verdict", saying(r, "pass", "FAIL"), saying(r, "pass", "FAIL", "unknown")), ""}
 	}
 	if first != nil && r.Verdict == checker.Pass {
 		promise.More = "no effect on the verdict: " + first.first().Message
@@ -109,27 +115,10 @@ func (s screen) withoutViolation(r *checker.Results, rec *history.Record, first 
 	return s
 }
 
-func passed(r *checker.Results) (n int) {
+// saying are how many checks can fail the run and say one of some words.
+func saying(r *checker.Results, words ...string) (n int) {
 	for _, c := range r.Checks {
-		if c.Required && c.Verdict == checker.Pass {
-			n++
-		}
-	}
-	return n
-}
-
-func required(r *checker.Results) (n int) {
-	for _, c := range r.Checks {
-		if c.Required && c.Verdict != checker.Skipped {
-			n++
-		}
-	}
-	return n
-}
-
-func answered(r *checker.Results) (n int) {
-	for _, c := range r.Checks {
-		if c.Required && (c.Verdict == checker.Pass || c.Verdict == checker.Fail) {
+		if c.Required && slices.Contains(words, mark(c)) {
 			n++
 		}
 	}

@@ -21,7 +21,7 @@ var promises = map[string]string{
 	checker.FencingTokens:       "Each grant has a higher fencing token than all earlier grants",
 	checker.LossNotice:          "A holder learns of the loss of its lock before another client gets the lock",
 	checker.Ownership:           "Only the holder can release the lock",
-	checker.Liveness:            "The lock can be acquired again after every fault",
+	checker.Liveness:            "Every client can acquire the lock again in the end",
 	checker.Fairness:            "Clients get the lock in the order of their requests",
 	checker.Deadlock:            "No deadlock: clients do not wait for each other forever",
 	checker.Bounded:             "Each attempt to get the lock ends within its time limit",
@@ -29,14 +29,33 @@ var promises = map[string]string{
 	checker.Stock:               "The stock equals the initial stock plus all changes in the ledger",
 }
 
-func promiseOf(check string) string { return cmp.Or(promises[check], check) }
+func promiseOf(f listedFinding) string {
+	if f.Finding.Rule == ruleDeadlocked {
+		return promises[checker.Deadlock]
+	}
+	return cmp.Or(promises[f.Check], f.Check)
+}
 
 // verdictSentence is what happened, and what was lost by it.
 func verdictSentence(r *checker.Results, rec *history.Record, h *happening) string {
 	f := h.first()
 	lock := lockOf(rec, f)
 	var text string
-	switch f.Rule {
+	rule, most := f.Rule, r.Stats["holders_max"]
+	if most > 2 && slices.Contains(twice, rule) {
+		rule = "crowd"
+	}
+	switch rule {
+	case "crowd":
+		if len(rec.Locks) > 1 {
+			lock = "a lock"
+		}
+		text = fmt.Sprintf("Up to %d clients held %s at once", most, lock)
+		if whole := lossesIn(r, registers...); whole.most > 0 {
+			return text + "; " + whole.of("acknowledged update") + " lost for good."
+		}
+	case ruleDeadlocked:
+		return deadlockSentence(rec, f)
 	case "overlap":
 		text = fmt.Sprintf("Two clients held %s at once for %s", lock, span(f.To-f.From))
 	case "double-grant":
@@ -58,10 +77,10 @@ func verdictSentence(r *checker.Results, rec *history.Record, h *happening) stri
 		}
 		return capital(f.Message) + "."
 	case "no-recovery":
-		text = "After the faults ended, some clients could not get " + lock + " again"
+		text = inTheEnd(r) + ", some clients could not get " + lock + " again"
 	case "orphan":
 		if h.found[0].Check == checker.Liveness {
-			text = "After the faults ended, clients could not get " + lock + " again: the store may have kept the lock for an earlier grant"
+			text = inTheEnd(r) + ", clients could not get " + lock + " again: the store may have kept the lock for an earlier grant"
 		} else {
 			text = fmt.Sprintf("%s was unavailable for %s, although no client held the lock", capital(lock), span(f.To-f.From))
 		}
@@ -80,6 +99,14 @@ func verdictSentence(r *checker.Results, rec *history.Record, h *happening) stri
 		}
 	}
 	return text + "."
+}
+
+// inTheEnd is when a run asks whether its locks still work.
+func inTheEnd(r *checker.Results) string {
+	if r.Stats["faults_effective"] == 0 {
+		return "In the recovery test"
+	}
+	return "After the faults ended"
 }
 
 func kindOfFinding(f *checker.Finding) string {
@@ -113,8 +140,10 @@ func cure(r *checker.Results, rec *history.Record, h *happening, about Context) 
 		return "Cure: take the fencing tokens from a store that does not forget issued tokens in a fail-over."
 	case f.Rule == "no-recovery" || f.Rule == "orphan":
 		return "Cure: acquire the lock and set its time to live in one atomic step, so that the lock of a dead holder expires."
+	case f.Rule == ruleDeadlocked:
+		return "Cure: let every client take its locks in the same order, or give up after a time-out."
 	case slices.Contains(twice, f.Rule) && f.CauseKind != checker.CauseFault:
-		return "Cure: use another lock. The tested lock had two holders at once, and no recorded fault explains this."
+		return "Cure: use another lock. This one fails without any fault."
 	case slices.Contains(twice, f.Rule) && about.OnDisk != "" && restarted(rec, f.Fault):
 		return "Cure: store the locks on disk. The servers of topology " + r.Topology + " keep their data only in memory, so a restart loses every lock. Repeat the run with --topology " + about.OnDisk + "."
 	case slices.Contains(twice, f.Rule):
@@ -139,8 +168,9 @@ func times(n int64) string {
 	return fmt.Sprintf("%d times", n)
 }
 
+// capital begins a sentence. A word with a digit is the name of a client, and stays.
 func capital(s string) string {
-	if s == "" {
+	if word, _, _ := strings.Cut(s, " "); s == "" || strings.ContainsAny(word, "0123456789") {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]

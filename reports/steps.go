@@ -20,6 +20,7 @@ func steps(f *checker.Finding, r *checker.Results, rec *history.Record) []Step {
 			out = append(out, renewalSteps(g, f)...)
 		}
 	}
+	out = append(out, deadlockSteps(f, rec)...)
 	out = append(out, faultSteps(f, rec)...)
 	out = append(out, serverSteps(rec, spanOf(f, rec))...)
 	out = append(out, lossSteps(f, r, rec)...)

@@ -59,6 +59,7 @@ type StepKind string
 // The kinds of steps.
 const (
 	StepGranted     StepKind = "granted"     // a client is granted the lock
+	StepWaits       StepKind = "waits"       // a client begins to wait for a lock that it never gets
 	StepRenewed     StepKind = "renewed"     // a lease is renewed, on which a finding turns
 	StepLeaseOver   StepKind = "lease-over"  // the lease of a grant runs out
 	StepTold        StepKind = "told"        // a client is told that its lock is lost

@@ -187,7 +187,7 @@ func TestNoIncident(t *testing.T) {
 		t.Fatalf("noted %v", s.Noted)
 	}
 	var b bytes.Buffer
-	(&printer{w: &b}).story(&history.Record{}, s)
+	(&printer{w: &b}).story(r, &history.Record{}, s)
 	if want := "  Finding without effect on the verdict: orphan; rule orphan (check ownership), 1 finding, at 0.000 s.\n"; b.String() != want {
 		t.Errorf("the terminal says %q, want %q", b.String(), want)
 	}

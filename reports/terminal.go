@@ -13,11 +13,11 @@ import (
 
 // Summary writes what happened for a terminal: the checks, the story, the figures.
 func Summary(w io.Writer, r *checker.Results, rec *history.Record, style Style) error {
-	s := &printer{w: w, style: style}
+	s, r := &printer{w: w, style: style}, once(r)
 	s.line(2, "\n%s\n", heading(r))
-	s.checks(r)
+	s.story(r, rec, Tell(r, rec))
 	s.line(0, "")
-	s.story(rec, Tell(r, rec))
+	s.checks(r)
 	s.line(0, "")
 	s.figures(r)
 	for _, n := range r.Notes {
@@ -75,17 +75,23 @@ func (p *printer) painted(c colour, indent int, format string, args ...any) {
 	_, p.err = io.WriteString(p.w, strings.Join(lines, "\n")+"\n")
 }
 
-// checks lists the answers, in columns. Where there is little room the reason has a line of its own.
+// checks lists the answers, in columns, and names those that do not apply. Where there is little room the reason has a line of its own.
 func (p *printer) checks(r *checker.Results) {
 	marks, names := 0, 0
+	var listed, skipped []string
 	for _, name := range listedChecks(r) {
+		if r.Checks[name].Verdict == checker.Skipped {
+			skipped = append(skipped, name)
+			continue
+		}
+		listed = append(listed, name)
 		marks, names = max(marks, len(mark(r.Checks[name]))), max(names, utf8.RuneCountInString(visible(name)))
 	}
 	beside := 2 + marks + 2 + names + 2
-	for _, name := range listedChecks(r) {
+	for _, name := range listed {
 		c := r.Checks[name]
 		word, reason := mark(c), visible(oneLine(c))
-		head := "  " + p.style.paint(markColour(c), word) + strings.Repeat(" ", marks-len(word)+2) + visible(name)
+		head := "  " + p.style.paint(markColour(word), word) + strings.Repeat(" ", marks-len(word)+2) + visible(name)
 		pad := strings.Repeat(" ", beside-(2+marks+2+utf8.RuneCountInString(visible(name))))
 		switch {
 		case reason == "":
@@ -98,6 +104,9 @@ func (p *printer) checks(r *checker.Results) {
 			p.raw(head + pad + strings.TrimLeft(wrapped, " "))
 		}
 	}
+	if len(skipped) > 0 {
+		p.painted(faint, 4, "  do not apply: %s", strings.Join(skipped, ", "))
+	}
 }
 
 // raw writes a line as it is.
@@ -107,26 +116,28 @@ func (p *printer) raw(text string) {
 	}
 }
 
-func markColour(c checker.Result) colour {
-	switch {
-	case c.Violates():
+func markColour(word string) colour {
+	switch word {
+	case "FAIL":
 		return bad
-	case c.Verdict == checker.Pass:
+	case "pass":
 		return good
-	case c.Verdict == checker.Skipped:
-		return faint
+	case "unknown":
+		return vague
 	}
-	return vague
+	return faint
 }
 
 // story tells the worst incident step by step, with a drawing, and every other one in a line.
-func (p *printer) story(rec *history.Record, s *Story) {
+func (p *printer) story(r *checker.Results, rec *history.Record, s *Story) {
 	for i, in := range s.Incidents {
 		if i > 0 {
 			p.line(4, "  %s", also(in))
 			continue
 		}
-		p.painted(bold, 4, "  %s", in.Headline)
+		told := &happening{found: []listedFinding{{Found: checker.Found{Check: in.Check, Finding: in.Finding}}}, steps: in.Steps}
+		p.painted(bold, 4, "  %s", verdictSentence(r, rec, told))
+		p.line(4, "  %s", in.Headline)
 		if lines := sketch(rec, &in.Finding, p.style.Width-4); lines != nil {
 			for _, l := range lines {
 				p.raw("    " + visible(l))
@@ -134,7 +145,10 @@ func (p *printer) story(rec *history.Record, s *Story) {
 			p.raw("")
 		}
 		p.steps(in.Steps)
-		p.line(6, "    %s", causeText(in))
+		if text := causeText(&in.Finding); text != "" {
+			p.line(6, "    %s", text)
+		}
+		p.line(6, "    %s", cure(r, rec, told, Context{}))
 	}
 	if w := s.Withstood; w != nil {
 		p.line(4, "  %s", w.Headline)

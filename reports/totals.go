@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/checker/facts"
@@ -18,6 +19,9 @@ func totals(r *checker.Results) []Total {
 		format := "In the whole run, it happened %s that two clients held the lock at once (longest time: %s).%s"
 		if n == 1 {
 			format = "In the whole run, it happened %s that two clients held the lock at once, for %s.%s"
+		}
+		if most := r.Stats["holders_max"]; most > 2 {
+			format = strings.Replace(format, "(longest", fmt.Sprintf("(up to %d at one moment, longest", most), 1)
 		}
 		add(TotalOverlaps, n, format, times(n), checker.Millis(r.Stats["overlap_max_ns"]), notGating(r))
 	}

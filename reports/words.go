@@ -50,12 +50,17 @@ func listedChecks(r *checker.Results) []string {
 	})
 }
 
+// mark is a check in a word. What it found is a note where that cannot fail the run.
 func mark(c checker.Result) string {
-	text := map[checker.Verdict]string{checker.Pass: "pass", checker.Fail: "FAIL", checker.Unknown: "unknown", checker.Skipped: "skipped"}[c.Verdict]
-	if !c.Required && c.Verdict != checker.Skipped {
-		text += " (not required)"
+	switch {
+	case c.Verdict == checker.Skipped, c.Verdict == checker.Pass && len(c.Findings) == 0:
+		return string(c.Verdict)
+	case !c.Required, c.Verdict == checker.Fail && !gates(c):
+		return "note"
+	case c.Verdict == checker.Fail:
+		return "FAIL"
 	}
-	return text
+	return string(c.Verdict)
 }
 
 // oneLine is a check in one line: how many findings of which class, or the reason.
@@ -127,7 +132,27 @@ func remark(in Incident) string {
 	}
 }
 
-func causeText(in Incident) string { return "Cause: " + in.Cause + "." }
+// causeText says why; empty where the finding says so itself.
+func causeText(f *checker.Finding) string {
+	if why := because(f); !strings.Contains(f.Message, why) {
+		return "Cause: " + why + "."
+	}
+	return ""
+}
+
+// because says why, for people: the mistake, then the fault that brought it out. Without a fault, what the record does say.
+func because(f *checker.Finding) string {
+	switch {
+	case f.Lead == "":
+		return f.Cause
+	case f.CauseKind == checker.CauseNone:
+		return f.Lead
+	}
+	return f.Lead + "; " + f.Cause
+}
+
+// headlineOf is a finding in a sentence.
+func headlineOf(f *checker.Finding) string { return capital(headOf(f.Class) + f.Message + ".") }
 
 func moreText(n int) string { return "... and " + checker.Count(n, "more fault") + "." }
 

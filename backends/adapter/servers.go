@@ -23,8 +23,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/sockets"
 )
 
-// Server is a program that an adapter needs as a server of its lock. In Command, Files and Ready.Command, {port} stands for the port of
-// 127.0.0.1 on which it must listen, and {dir} for a folder of its own, in which it is started.
+// Server is a program that an adapter needs as a server of its lock. In Command, Files and Ready.Command, {port} stands for
+// the port of 127.0.0.1 on which it must listen, and {dir} for a folder of its own, in which it is started.
 type Server struct {
 	Name    string            `json:"name"`
 	Command []string          `json:"command"` // a name on PATH or an absolute path, with its arguments
@@ -52,7 +52,8 @@ func (d Description) brings() (cluster.Topology, error) {
 		return t, nil
 	}
 	if len(d.Topologies) > 1 {
-		return t, errors.New("the adapter's description has the field \"servers\" and several \"topologies\": with servers of its own it has one topology, made of them all")
+		return t, errors.New("the adapter's description has the field \"servers\" and several \"topologies\": " +
+			"name at most one, which is made of all these servers")
 	}
 	t.Name = d.Servers[0].Name
 	if len(d.Topologies) == 1 {
@@ -80,7 +81,8 @@ func (s Server) recipe() (cluster.Recipe, error) {
 		return r, fmt.Errorf("the program %q is a relative path: write a name on PATH, or an absolute path", s.Command[0])
 	}
 	r = cluster.Recipe{
-		Name: s.Name, Role: "server", Data: true, Binary: s.Command[0], Dirs: []string{"/usr/sbin", "/sbin"}, Package: s.Package, Version: s.Version,
+		Name: s.Name, Role: "server", Data: true, Binary: s.Command[0], Dirs: []string{"/usr/sbin", "/sbin"},
+		Package: s.Package, Version: s.Version,
 		Args: templates(s.Command[1:]), Sprawls: true, Ready: accepts,
 	}
 	for name, text := range s.Files {
@@ -125,7 +127,7 @@ func accepts(ctx context.Context, addr string, pid int) error {
 	if err := c.Close(); err != nil || pid == 0 {
 		return err
 	}
-	pids, err := proc.Under(pid)
+	pids, err := proc.Tree(pid)
 	for _, one := range pids {
 		if own, err := sockets.Listens(one, addr); err == nil && own {
 			return nil

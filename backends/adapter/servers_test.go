@@ -12,8 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/proc"
 )
 
-// A server that is a child of what was started, listens at once, and serves a little later: it says so by a line and by a file. It ends
-// by SIGINT alone, and notes that.
+// A server that is a child of what was started, listens at once, and serves a little later: it says so by a line and by a
+// file. It ends by SIGINT alone, and notes that.
 const slowServer = `
 import os, signal, socket, sys, time
 def end(*_):
@@ -59,8 +59,10 @@ func TestServerIsReady(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := Server{
-				Name: "store", Command: []string{"sh", "-c", `trap "" INT; python3 -c "$0" "$1" & wait`, slowServer, "{dir}/a port"}, Ready: ready,
-				Files: map[string]string{"a port": "{port}"}, Stop: "INT",
+				Name:    "store",
+				Command: []string{"sh", "-c", `trap "" INT; python3 -c "$0" "$1" & wait`, slowServer, "{dir}/a port"},
+				Ready:   ready,
+				Files:   map[string]string{"a port": "{port}"}, Stop: "INT",
 			}
 			var ended string
 			started(t, s, func(c *cluster.Cluster, dir string) {

@@ -38,7 +38,8 @@ func (in Causes) LateCause(l Lateness) checker.Cause {
 	if f := in.heldBy(l); f != nil {
 		return FaultCause(f)
 	}
-	if held := in.HeldUp(span, in.Stands()[client], in.StallsOf(client)); l.Due.Set && held > 0 && held >= behind {
+	held := in.HeldUp(span, in.Stands()[client], in.StallsOf(client))
+	if all := in.HeldUp(span, in.Stands()[client], in.StallsOf(client), in.stops(client, l.Begun)); l.Due.Set && held > 0 && all >= behind { // with faults that are not enough
 		return checker.Cause{Kind: checker.CauseStall, Text: fmt.Sprintf("an unplanned host stall delayed %s for %s", client, checker.Millis(held))}
 	}
 	indirect := func(f *history.Injection) bool { return f.Hurts(client) && !f.Late(client) }

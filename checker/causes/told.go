@@ -23,16 +23,29 @@ func (in Causes) toldLate(g *history.Grant, o facts.Overlap) bool {
 		return false
 	}
 	late, known := in.SignalLate(g)
-	return known && late > in.Run.Tolerance && !in.heldItself(g, in.overlapLate(g, o)) && !in.hostLate(g, late)
+	return known && late > in.Run.Tolerance && !in.heldItself(g, in.overlapLate(g, o)) && !in.hostLate(g, late, o.Span.From)
 }
 
 // hostLate reports whether the host, or we, account for most of what a library was late with its
-// signal: held up, it cannot tell. Stalls that are too short to be on record add up.
-func (in Causes) hostLate(g *history.Grant, late int64) bool {
+// signal: held up, it cannot tell. Stalls that are too short to be on record add up. So do the host's stalls and the faults that held
+// it up before, where neither is enough.
+func (in Causes) hostLate(g *history.Grant, late, begun int64) bool {
 	end := in.toldBy(g)
 	span := history.Interval{From: g.DeadlineAt(end).V - in.Run.TTL, To: end} // from the last confirmed renewal on
-	own := late - in.HeldUp(span, in.Stands()[g.Client], in.StallsOf(g.Client))
-	return own <= max(2*in.Run.Tolerance, late/10)
+	short := max(2*in.Run.Tolerance, late/10)
+	host := in.HeldUp(span, in.Stands()[g.Client], in.StallsOf(g.Client))
+	return late-host <= short || (host > 0 && late-in.HeldUp(span, in.Stands()[g.Client], in.StallsOf(g.Client), in.stops(g.Client, begun)) <= short)
+}
+
+// stops are when faults that struck before a moment held a client itself up, in order.
+func (in Causes) stops(client string, before int64) (out []history.Interval) {
+	for _, f := range in.Faults {
+		if f.Family == history.FamilyClient && f.Effective() && f.Late(client) && f.Began() < before {
+			out = append(out, f.Span())
+		}
+	}
+	slices.SortFunc(out, facts.ByFrom)
+	return out
 }
 
 // toldBy is until when the client of a grant was not told that it had lost the lock: until it was, or ended its tenure or, where its

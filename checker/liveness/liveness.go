@@ -39,7 +39,8 @@ func (in question) final(recoveries []checker.Recovery, figures checker.Figures)
 		return checker.Undecided(checker.CodeStillHurt, "a fault was still active when the recovery test (each client acquires each lock once more) began ("+checker.Seconds(from)+"), or the record does not show the end of a fault")
 	}
 	if why, never := in.neverGranted(); never {
-		return checker.Undecided(checker.CodeNoGrant, "no client got a lock in the whole run, and no attempt was answered by the lock: "+why)
+		return checker.Undecided(checker.CodeNoGrant,
+			"no client got a lock in the whole run, and no attempt was answered by the lock: "+why)
 	}
 	var findings []checker.Finding
 	untried := ""
@@ -86,8 +87,8 @@ func (in question) test() string {
 	return "in the recovery test after the faults"
 }
 
-// neverGranted reports whether every attempt of the run failed in a way that says nothing of the lock, and quotes the first: what
-// stands between clients and lock is broken then, from the start.
+// neverGranted reports whether every attempt of the run failed in a way that says nothing of the lock, and quotes the
+// first: what stands between clients and lock is broken then, from the start.
 func (in question) neverGranted() (why string, never bool) {
 	for _, g := range in.Grants {
 		if g.Granted() || g.Acquire == nil || g.Acquire.Outcome() == history.Fail && g.Acquire.Return.Error != history.ErrNotSent {

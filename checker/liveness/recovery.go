@@ -41,14 +41,18 @@ func (in question) recovery(figures checker.Figures) (out []checker.Recovery) {
 // another server has taken over.
 func healed(f *history.Injection) bool { return f.HealEnd != nil && !f.Gradual() }
 
-// before reports whether a grant was made by a server just before a fail-over ended it: the fault struck at some time between its
-// beginning and its proof, at which another server had taken over.
-func before(f *history.Injection, g *history.Grant) bool {
-	if !f.Gradual() || g.From() >= f.Effect.Time {
-		return false
+// atOnce is by when a server that a fail-over strikes answers nobody any more: the kill is recorded just before the signal is sent.
+const atOnce = int64(100e6)
+
+// before reports whether a grant was made by a server just before a fail-over ended it, and not by the one that took over.
+func (in question) before(f *history.Injection, g *history.Grant) bool {
+	struck := f.Began()
+	for _, e := range in.Deaths {
+		if slices.Contains(f.Nodes, e.Node) && f.Effect != nil && e.Time >= struck && e.Time <= f.Effect.Time {
+			struck = e.Time
+		}
 	}
-	nodes := g.Acquire.Return.Nodes
-	return len(nodes) == 0 || !slices.ContainsFunc(nodes, func(n string) bool { return !slices.Contains(f.Nodes, n) })
+	return f.Gradual() && g.From() < min(struck+atOnce, f.Effect.Time)
 }
 
 // nextGrant is when the next grant after a moment was known, of those that were sent for then.
@@ -64,7 +68,7 @@ func (in question) nextGrant(bySent []*history.Grant, f *history.Injection, from
 		if g.Sent() >= next {
 			break
 		}
-		if healed(f) || (!slices.Contains(f.Clients, g.Client) && !before(f, g)) {
+		if healed(f) || (!slices.Contains(f.Clients, g.Client) && !in.before(f, g)) {
 			next = min(next, g.From())
 		}
 	}

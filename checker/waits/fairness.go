@@ -47,7 +47,12 @@ func fairness(in question) checker.Result {
 			total += n
 			worst = max(worst, n)
 			if n > 0 && in.Run.Fair && !in.excusedWait(w) {
-				findings = append(findings, overtaken(w.Grant, n))
+				findings = append(findings, overtaken(w, n))
+			}
+		}
+		for _, w := range in.unserved(lock) {
+			if n := passedBy(w, queue); n > 0 && !in.excusedWait(w) {
+				findings = append(findings, overtaken(w, n))
 			}
 		}
 	}
@@ -73,6 +78,7 @@ type waiter struct {
 	*history.Grant
 	first bool  // of its client: it had to connect
 	place int64 // who asked later than this has overtaken it if he was granted before
+	end   int64 // when it was granted, or its client waited no longer
 	still int64 // how long the host stood still in it, at most at a time
 }
 
@@ -86,11 +92,40 @@ func (in question) waiters(lock string) []waiter {
 			met[g.Client] = true
 		}
 		if g.Granted() && g.Mode != history.ModeShared && g.Acquire.Invoke.F == history.FAcquire {
-			out = append(out, waiter{Grant: g, first: first})
+			out = append(out, waiter{Grant: g, first: first, end: g.From()})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b waiter) int { return cmp.Compare(a.Acquire.Start(), b.Acquire.Start()) })
 	return out
+}
+
+// unserved are the waits for a lock that promises an order which the store ended without a grant. Nobody knows when their requests arrived: they
+// have their place late.
+func (in question) unserved(lock string) (out []waiter) {
+	for _, g := range in.ByLock[lock] {
+		if in.Run.Fair && g.Acquire != nil && g.Acquire.Outcome() == history.Fail && g.Acquire.Return.Error == history.ErrBusy && g.Mode != history.ModeShared && g.Acquire.Invoke.F == history.FAcquire {
+			w := waiter{Grant: g, end: in.CallEnd(g.Acquire)}
+			w.place = g.Acquire.Start() + slowMargin
+			for _, s := range disjoint(slices.Concat(in.slowness().still, in.Busy())) {
+				if part := s.Overlap(history.Interval{From: g.Acquire.Start(), To: w.end}); !part.Empty() {
+					w.place += part.To - part.From
+					w.still = max(w.still, part.To-part.From)
+				}
+			}
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// passedBy is how many of a queue asked after a wait had its place, and were granted the lock in it.
+func passedBy(w waiter, queue []waiter) (n int64) {
+	for _, o := range queue {
+		if o.Acquire.Start() > w.place && o.end < w.end {
+			n++
+		}
+	}
+	return n
 }
 
 // slowness is when the host held up what clients send, in pieces that do not overlap.
@@ -126,7 +161,7 @@ func disjoint(all []history.Interval) (out []history.Interval) {
 func (s slowness) place(queue []waiter) {
 	for i := range queue {
 		w := &queue[i]
-		span, pieces := history.Interval{From: w.Acquire.Start(), To: w.From()}, s.still
+		span, pieces := history.Interval{From: w.Acquire.Start(), To: w.end}, s.still
 		if w.first {
 			pieces = s.busy
 		}
@@ -201,17 +236,24 @@ func (in question) excusedWait(w waiter) bool {
 	if in.Run.Ends != history.EndsNever && 2*w.still >= in.Run.TTL {
 		return true
 	}
-	span := history.Interval{From: w.Acquire.Start(), To: w.From()}
+	span := history.Interval{From: w.Acquire.Start(), To: w.end}
 	return slices.ContainsFunc(in.Faults, func(f *history.Injection) bool {
 		return f.Effective() && !f.Aftermath(in.Run.Recovery).Overlap(span).Empty()
 	})
 }
 
-func overtaken(g *history.Grant, n int64) checker.Finding {
+func overtaken(w waiter, n int64) checker.Finding {
+	until, events := "to "+checker.Seconds(w.end), []int64{w.Acquire.Invoke.Index}
+	if w.Acquire.Return != nil {
+		events = append(events, w.Acquire.Return.Index)
+	}
+	if !w.Granted() {
+		until += " and did not get it"
+	}
 	return checker.Finding{
-		Rule: "overtaken", Class: checker.NoClass, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Grants: []string{g.ID},
-		Message: fmt.Sprintf("%s waited for lock %s from %s to %s; meanwhile clients that had asked later got the lock first (%s)", g.Client, g.Lock, checker.Seconds(g.Acquire.Start()), checker.Seconds(g.From()), checker.Count(n, "grant")),
-		Events:  []int64{g.Acquire.Invoke.Index, g.Acquire.Return.Index}, From: g.Acquire.Start(), To: g.From(),
+		Rule: "overtaken", Class: checker.NoClass, Cause: checker.NoCause.Text, CauseKind: checker.CauseNone, Grants: []string{w.ID},
+		Message: fmt.Sprintf("%s waited for lock %s from %s %s; meanwhile clients that had asked later got the lock first (%s)", w.Client, w.Lock, checker.Seconds(w.Acquire.Start()), until, checker.Count(n, "grant")),
+		Events:  events, From: w.Acquire.Start(), To: w.end,
 	}
 }
 

@@ -87,12 +87,6 @@ func under(pid int, all []process) map[int]bool {
 	return below
 }
 
-// Under are a process and all that are below it.
-func Under(pid int) ([]int, error) {
-	all, err := processes()
-	return slices.Collect(maps.Keys(under(pid, all))), err
-}
-
 // Below is how many processes this one has started, directly or not, whatever their group.
 func Below() (int, error) {
 	all, err := processes()

@@ -78,19 +78,7 @@ func pairs(t *testing.T) []suite.Case {
 
 // soak makes one run and says how it ended: in a word of the table, or unknown.
 func soak(t *testing.T, c suite.Case) string {
-	dir := filepath.Join(t.TempDir(), "run")
-	ctx, cancel := context.WithTimeout(context.Background(), soakLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, slices.Concat([]string{"run"}, c.Run.Args(), []string{"--out", dir})...)
-	out, err := cmd.CombinedOutput()
-	if ctx.Err() != nil {
-		t.Fatalf("hangs:\n%s", out)
-	}
-	nothingLeft(t, dir)
-	code, r := cmd.ProcessState.ExitCode(), results(t, dir)
-	if r == nil || code > harness.ExitUnknown {
-		t.Fatalf("exit %d: %v\n%s", code, err, out)
-	}
+	code, out, r := bounded(t, c, filepath.Join(t.TempDir(), "run"), soakLimit)
 	got := string(suite.WordOf(r))
 	if r.ExitCode == harness.ExitUnknown {
 		got = string(checker.Unknown)
@@ -104,6 +92,24 @@ func soak(t *testing.T, c suite.Case) string {
 		t.Errorf("%s: %s\n%s", c.Name, suite.Sentences(differ), out)
 	}
 	return got
+}
+
+// bounded makes the run of a case, which must leave results, in the time that it may take.
+func bounded(t *testing.T, c suite.Case, dir string, limit time.Duration) (code int, out string, r *checker.Results) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, slices.Concat([]string{"run"}, c.Run.Args(), []string{"--out", dir})...)
+	text, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		t.Fatalf("hangs: lockstorm run %s\n%s", c.Run.Line(), text)
+	}
+	nothingLeft(t, dir)
+	code, r = cmd.ProcessState.ExitCode(), results(t, dir)
+	if r == nil || code > harness.ExitUnknown {
+		t.Fatalf("lockstorm run %s\nexit %d: %v\n%s", c.Run.Line(), code, err, text)
+	}
+	return code, string(text), r
 }
 
 // note appends the outcome to the file that SOAK_LOG names, for whoever makes the table.

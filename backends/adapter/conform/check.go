@@ -121,8 +121,8 @@ var refusalsOfLock = []error{backends.ErrBusy, backends.ErrNotHeld, backends.Err
 
 func ofLock(format string, args ...any) error { return errLock{fmt.Errorf(format, args...)} }
 
-// Check holds an adapter against every rule. After a broken one the others are checked with adapters that are started anew, but for
-// those that make no sense without it.
+// Check holds an adapter against every rule. After a broken one the others are checked with adapters that are started
+// anew, but for those that make no sense without it.
 func Check(ctx context.Context, t Target) (all []Result) {
 	t.Log = &shared{to: t.Log}
 	x := &bench{t: t, clock: history.NewClock(), relayed: map[backends.Locker][]*relay{}}
@@ -160,12 +160,13 @@ func (x *bench) hold(ctx context.Context, r rule, one *Result) {
 	case errors.As(err, &skipped):
 		one.Skipped = skipped.why
 	case err != nil:
-		one.Broken, one.Lock = err.Error(), errors.As(err, new(errLock)) || slices.ContainsFunc(refusalsOfLock, func(e error) bool { return errors.Is(err, e) })
+		refused := slices.ContainsFunc(refusalsOfLock, func(e error) bool { return errors.Is(err, e) })
+		one.Broken, one.Lock = err.Error(), refused || errors.As(err, new(errLock))
 	}
 }
 
-// anew starts both adapters again after a rule was broken, so that those after it are held against ones that are well. It says why
-// that is of no use.
+// anew starts both adapters again after a rule was broken, so that those after it are held against ones that are well.
+// It says why that is of no use.
 func (x *bench) anew(ctx context.Context, after rule) (missing string) {
 	if after.need == needed {
 		return "needs: " + after.text

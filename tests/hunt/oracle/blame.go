@@ -239,9 +239,19 @@ func (o *oracle) blameOfBreach(a, b *sim.Grant, from int64) *Blame {
 		case br.Victim == a && br.Kind == sim.ForeignRelease && a.Mode != history.ModeShared && o.provenForeign(br.Grant, a):
 			out.Release = true
 		case o.cfg.Bug == sim.TakesOver && br.Victim == a && br.Grant == b:
-			out.Right = out.Possible
+			out.Right = o.stopped(out.Possible) // of which death it comes, others may have had the lock since
 		case br.Victim == a && br.Fault != 0:
 			out.Right = o.alike(br.Fault, o.shown(a))
+		}
+	}
+	return out
+}
+
+// stopped are those of some faults that hold a client up; none: all of them kill.
+func (o *oracle) stopped(ids []int) (out []int) {
+	for _, f := range o.truth.Faults {
+		if slices.Contains(ids, f.ID) && f.Family == history.FamilyClient && f.Name != sim.Kill {
+			out = append(out, f.ID)
 		}
 	}
 	return out
