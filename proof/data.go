@@ -70,7 +70,7 @@ func (s *scene) lost(c Claim) (span history.Interval, err error) {
 		return span, fmt.Errorf("%s had not read the register before %s wrote to it, so the events do not prove the violation", of[1].Client, of[0].Client)
 	case c.Rule != split && e.Value.Base.Set && e.Value.Base != saw(read):
 		return span, fmt.Errorf("the value that %s wrote is not based on the value that this client had read before, so the events do not prove the violation", of[1].Client)
-	case c.Rule != split && !s.acknowledged(of[0], w):
+	case c.Rule != split && s.acknowledged(w) == nil:
 		return span, fmt.Errorf("the write by %s was not acknowledged, so the loss of this write is no violation", of[0].Client)
 	}
 	return span, s.lossClass(c, w, e)
@@ -101,11 +101,20 @@ func saw(e *history.Event) history.Opt {
 	return e.Value.Base
 }
 
-// acknowledged reports whether a client was told that its write was accepted.
-func (s *scene) acknowledged(g *history.Grant, w *history.Event) bool {
-	return slices.ContainsFunc(g.Uses, func(u *history.Call) bool {
-		return u.Invoke.F == history.FWrite && u.Invoke.Register == w.Register && u.Outcome() == history.OK && u.Invoke.Value.New == w.Value.New
+// acknowledged is the call of a write of which its client was told that it was accepted.
+func (s *scene) acknowledged(w *history.Event) *history.Call {
+	g := s.ByID[w.Grant]
+	if g == nil {
+		return nil
+	}
+	i := slices.IndexFunc(g.Uses, func(u *history.Call) bool {
+		o := u.Invoke
+		return o.F == history.FWrite && o.Register == w.Register && u.Outcome() == history.OK && o.Value.New == w.Value.New
 	})
+	if i < 0 {
+		return nil
+	}
+	return g.Uses[i]
 }
 
 // replaced: of a register that keeps no log, two acknowledged writes replaced the same value, and each client had read it.
@@ -195,7 +204,7 @@ func (s *scene) fence(c Claim) (span history.Interval, err error) {
 	span.From = e.Time
 	switch {
 	case c.Rule == "log-mismatch":
-		return span, s.mismatch(c, e)
+		return span, s.mismatch(e)
 	case e.Register != fencedReg:
 		return span, fmt.Errorf("the register %s does not check fencing tokens, so it is right to accept every token", e.Register)
 	case c.Rule == "no-token" && e.Token.Set:
@@ -203,16 +212,15 @@ func (s *scene) fence(c Claim) (span history.Interval, err error) {
 	case c.Rule == "no-token":
 		return span, nil
 	case c.Rule == "stale-accepted":
-		return span, s.contradicted(c, e, func(o *history.Event) bool { return o.Token.Set && o.Token.V > e.Token.V })
+		return span, s.contradicted(e, func(o *history.Event) bool { return o.Token.Set && o.Token.V > e.Token.V })
 	}
-	return span, s.contradicted(c, e, func(o *history.Event) bool {
-		a, b := s.ByID[o.Grant], s.ByID[e.Grant]
-		return o.Token == e.Token && o.Grant != e.Grant && (a == nil || b == nil || !s.Model.Together(a, b))
+	return span, s.contradicted(e, func(o *history.Event) bool {
+		return o.Token == e.Token && o.Grant != e.Grant && !s.together(o.Grant, e.Grant)
 	})
 }
 
 // contradicted: a register accepted something before that it must not have accepted another request after.
-func (s *scene) contradicted(c Claim, e *history.Event, by func(o *history.Event) bool) error {
+func (s *scene) contradicted(e *history.Event, by func(o *history.Event) bool) error {
 	for i := range s.Events {
 		o := &s.Events[i]
 		if o.Index < e.Index && o.Party == history.PartyRegister && o.Type == history.OK && o.Register == e.Register && o.Lock == e.Lock && by(o) {
@@ -223,7 +231,7 @@ func (s *scene) contradicted(c Claim, e *history.Event, by func(o *history.Event
 }
 
 // mismatch: a read was answered with something else than was written last.
-func (s *scene) mismatch(c Claim, e *history.Event) error {
+func (s *scene) mismatch(e *history.Event) error {
 	value := s.Run.Registers[e.Register]
 	for i := range s.Events {
 		if o := &s.Events[i]; o.Index < e.Index && o.Party == history.PartyRegister && o.Type == history.OK && o.F == history.FWrite && o.Register == e.Register && o.Lock == e.Lock {

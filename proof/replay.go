@@ -160,7 +160,7 @@ func (p *player) plays(e *history.Event) {
 	}
 	var unseen []*history.Event
 	for _, w := range p.writes[max(sec.read, sec.wrote):] {
-		if call := p.acknowledged(w); w.Grant != e.Grant && call != nil && !p.lost[call] {
+		if call := p.s.acknowledged(w); w.Grant != e.Grant && call != nil && !p.lost[call] {
 			p.lost[call] = true
 			unseen = append(unseen, w)
 		}
@@ -204,22 +204,6 @@ func (p *player) fence(e *history.Event) {
 func (s *scene) together(a, b string) bool {
 	x, y := s.ByID[a], s.ByID[b]
 	return x != nil && y != nil && s.Model.Together(x, y)
-}
-
-// acknowledged is the call of a write of which its client was told that it was accepted.
-func (p *player) acknowledged(w *history.Event) *history.Call {
-	g := p.s.ByID[w.Grant]
-	if g == nil {
-		return nil
-	}
-	i := slices.IndexFunc(g.Uses, func(u *history.Call) bool {
-		o := u.Invoke
-		return o.F == history.FWrite && o.Register == p.register && u.Outcome() == history.OK && o.Value.New == w.Value.New
-	})
-	if i < 0 {
-		return nil
-	}
-	return g.Uses[i]
 }
 
 // sameBase are acknowledged updates of one value, which each client had read, one after the other; where the value was there
