@@ -157,10 +157,7 @@ func (b *builder) addNotice(e *Event) {
 			l.Losses = append(l.Losses, e)
 		}
 	case FAsked:
-		var a Asked
-		if g := b.rec.ByID[e.Grant]; g != nil && e.Value.Into(&a) == nil && a.Held {
-			g.Assured = Some(e.Time)
-		}
+		b.addAsked(e)
 	case FLease:
 		b.addLease(e)
 	case FKill:
@@ -195,6 +192,13 @@ func (b *builder) addNotice(e *Event) {
 		}
 	case FFault, FHeal:
 		b.addFault(e)
+	}
+}
+
+func (b *builder) addAsked(e *Event) {
+	var a Asked
+	if g := b.rec.ByID[e.Grant]; g != nil && e.Value.Into(&a) == nil && a.Held {
+		g.Assured = Some(e.Time)
 	}
 }
 

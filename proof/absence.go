@@ -84,6 +84,8 @@ const (
 
 // overtaken: of a lock that promises the order of requests, others who asked clearly later were granted first, and neither a
 // fault nor the host explains that.
+//
+//nolint:gocyclo // one question with its excuses
 func (s *scene) overtaken(c Claim) (story []string, err error) {
 	g := s.ByID[one(c.Grants)]
 	if g == nil || !queues(g) || g.Acquire.Start() != c.From || s.waitedTo(g) != c.To || !s.Run.Fair {
@@ -159,6 +161,8 @@ func (s *scene) longest(wait history.Interval, still []history.Interval, busy bo
 }
 
 // refusedValid: the fence refused the newest grant while nothing had ended it.
+//
+//nolint:gocyclo // one question with its excuses
 func (s *scene) refusedValid(c Claim) (story []string, err error) {
 	of, err := s.granted(c, 1)
 	if err != nil {

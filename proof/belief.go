@@ -41,6 +41,8 @@ func (s *scene) seen(client string) int64 {
 // its release, its death, a notice of loss, the deadline that it goes by (less the tolerance), its next request for the
 // same; where none of them is here, its last event. It lasts until its last use of the grant in any case: who acts as the holder
 // believes that it is.
+//
+//nolint:gocyclo // a list of what ends a belief
 func (s *scene) belief(g *history.Grant) history.Interval {
 	end := int64(history.Forever)
 	ends := func(at int64) { end = min(end, at) }

@@ -69,6 +69,8 @@ type late struct {
 
 // askers are those of a lock by mode. Who died, and attempts that were over before, do not count; nor does who asked late for a
 // moment.
+//
+//nolint:gocyclo // one pass over the attempts
 func (s *scene) askers(lock string, span history.Interval) map[string]asker {
 	out, half := map[string]asker{}, span.From+(span.To-span.From)/2
 	lates := map[[2]string]late{}
@@ -110,6 +112,8 @@ func (s *scene) askers(lock string, span history.Interval) map[string]asker {
 }
 
 // inVain is the rule that was broken where a client of those that asked was not granted the lock, and who may have kept it.
+//
+//nolint:gocyclo // one question with its excuses
 func (s *scene) inVain(lock string, a asker, span history.Interval) (rule string, grants []string, stuck string) {
 	for client := range a.asked {
 		if !a.back[client] && (stuck == "" || client < stuck) {

@@ -162,6 +162,8 @@ func (s *scene) robberies(lock string) (out []robbery) {
 
 // victim is the latest grant that a release can have taken away; of readers rather one who was told so, and not one who was
 // seen to hold it later.
+//
+//nolint:gocyclo // one question with its kinds of evidence
 func (s *scene) victim(granted []*history.Grant, r robbery, gone map[*history.Grant]int64) (found *history.Grant) {
 	over := func(at int64) bool {
 		when, robbed := gone[r.by]

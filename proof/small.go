@@ -61,7 +61,8 @@ func (s *scene) lateItself(c Claim) error {
 func (s *scene) allOfPeriod(c Claim) error {
 	period := func(call *history.Call) (p struct {
 		Period *int64 `json:"period"`
-	}) {
+	},
+	) {
 		if call.Invoke.F == history.FWork && call.Outcome() == history.OK {
 			_ = call.Invoke.Value.Into(&p) // work without a period is of none
 		}

@@ -21,7 +21,8 @@ func TestDeadlock(t *testing.T) {
 	s := screenOf(r, rec, all[0], Context{})
 	for _, c := range []struct{ got, want string }{
 		{s.Verdict, "Deadlock: c1 and c2 each wait for the other's lock (2.98 s, still waiting)."},
-		{s.Cells[1].Text, "c1 and c2"}, {s.Cells[2].Text, "0.020 s, for 2.98 s"},
+		{s.Cells[1].Text, "c1 and c2"},
+		{s.Cells[2].Text, "0.020 s, for 2.98 s"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)
@@ -76,8 +77,11 @@ func TestNotesAndCauses(t *testing.T) {
 		}
 	}
 	notes := []checker.Result{
-		{Verdict: checker.Fail, Required: true, Findings: []checker.Finding{noted}}, {Verdict: checker.Fail, Required: true, Spared: true, Findings: []checker.Finding{noted}},
-		{Verdict: checker.Fail, Findings: []checker.Finding{counts}}, {Verdict: checker.Pass, Findings: []checker.Finding{noted}}, {Verdict: checker.Unknown},
+		{Verdict: checker.Fail, Required: true, Findings: []checker.Finding{noted}},
+		{Verdict: checker.Fail, Required: true, Spared: true, Findings: []checker.Finding{noted}},
+		{Verdict: checker.Fail, Findings: []checker.Finding{counts}},
+		{Verdict: checker.Pass, Findings: []checker.Finding{noted}},
+		{Verdict: checker.Unknown},
 	}
 	r := &checker.Results{Checks: map[string]checker.Result{"good": {Verdict: checker.Pass, Required: true}}}
 	for i, c := range notes {

@@ -37,6 +37,8 @@ func promiseOf(f listedFinding) string {
 }
 
 // verdictSentence is what happened, and what was lost by it.
+//
+//nolint:gocyclo // a table of rules
 func verdictSentence(r *checker.Results, rec *history.Record, h *happening) string {
 	f := h.first()
 	lock := lockOf(rec, f)
@@ -122,6 +124,8 @@ func kindOfFinding(f *checker.Finding) string {
 }
 
 // cure is one sentence: what ends this kind of violation.
+//
+//nolint:gocyclo // a table of cures
 func cure(r *checker.Results, rec *history.Record, h *happening, about Context) string {
 	f := h.first()
 	fenced := r.Checks[checker.DataFenced].Verdict == checker.Pass

@@ -92,9 +92,7 @@ func (a *audit) afterInfo() {
 func (a *audit) grants() {
 	run := a.in.Run
 	for _, g := range a.in.Grants {
-		if len(g.Uses) > 0 && g.Acquire != nil && g.Acquire.Outcome() == history.Fail {
-			a.add("used-refused", fmt.Sprintf("%s used the lock under grant %s, although this attempt was refused: the client is at fault, not the lock", g.Client, g.ID), g.Uses[0].Invoke)
-		}
+		a.refused(g)
 		if !g.Granted() {
 			continue
 		}
@@ -113,6 +111,13 @@ func (a *audit) grants() {
 		case !run.Tokens && e.Token.Set:
 			a.add("token", fmt.Sprintf("grant %s has a fencing token, but according to the run event (which describes the run) the lock issues no tokens", g.ID), e)
 		}
+	}
+}
+
+// refused checks that nobody acts as the holder under an attempt that was refused.
+func (a *audit) refused(g *history.Grant) {
+	if len(g.Uses) > 0 && g.Acquire != nil && g.Acquire.Outcome() == history.Fail {
+		a.add("used-refused", fmt.Sprintf("%s used the lock under grant %s, although this attempt was refused: the client is at fault, not the lock", g.Client, g.ID), g.Uses[0].Invoke)
 	}
 }
 

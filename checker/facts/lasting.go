@@ -104,7 +104,7 @@ func (in *Facts) unlogged(register, lock string, shown []Shown) (u Updates) {
 	for _, g := range in.ByLock[lock] {
 		for _, c := range g.Uses {
 			write := c.Invoke.F == history.FWrite
-			if c.Invoke.Register != register || c.Outcome() == history.Fail || !(write || c.Invoke.F == history.FRead) {
+			if c.Invoke.Register != register || c.Outcome() == history.Fail || (!write && c.Invoke.F != history.FRead) {
 				continue
 			}
 			if write {

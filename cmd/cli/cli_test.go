@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -332,7 +333,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 			c.want = r.ExitCode
 		}
 		told := strings.Contains(errs.String(), "write standard output")
-		if code != c.want || told != (c.err == syscall.ENOSPC) || strings.Contains(errs.String(), "--help") {
+		if code != c.want || told != errors.Is(c.err, syscall.ENOSPC) || strings.Contains(errs.String(), "--help") {
 			t.Errorf("%s: exit %d, want %d\n%s", name, code, c.want, errs.String())
 		}
 	}

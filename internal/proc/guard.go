@@ -94,6 +94,7 @@ func guard(tells int) {
 	err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	var command *os.Process
 	if err == nil {
+		//nolint:gosec // it is started to run just this program
 		command, err = os.StartProcess(os.Args[1], os.Args[2:], &os.ProcAttr{
 			Files: files, Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 		})
@@ -101,10 +102,10 @@ func guard(tells int) {
 	if err != nil {
 		errno := syscall.EINVAL
 		errors.As(err, &errno)
-		fmt.Fprint(report, -int(errno)) //nolint:errcheck // our end says it, too
+		fmt.Fprint(report, -int(errno))
 		os.Exit(1)
 	}
-	fmt.Fprint(report, command.Pid) //nolint:errcheck // whoever does not read it has died
+	fmt.Fprint(report, command.Pid)
 	for _, f := range append(files[3:], report) {
 		f.Close() //nolint:errcheck // its end is seen when the command ends
 	}

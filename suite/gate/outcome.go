@@ -73,8 +73,10 @@ func (q *Quoted) String() string {
 }
 
 func quote(f checker.Found) *Quoted {
-	q := &Quoted{Check: f.Check, Rule: f.Finding.Rule, Class: f.Finding.Class, Message: short(f.Finding.Message), Kind: f.Finding.CauseKind, Lost: f.Finding.Lost, Unseen: f.Finding.Overwritten,
-		Length: f.Finding.To - f.Finding.From}
+	q := &Quoted{
+		Check: f.Check, Rule: f.Finding.Rule, Class: f.Finding.Class, Message: short(f.Finding.Message), Kind: f.Finding.CauseKind, Lost: f.Finding.Lost, Unseen: f.Finding.Overwritten,
+		Length: f.Finding.To - f.Finding.From,
+	}
 	if f.Finding.CauseKind != checker.CauseNone {
 		q.Cause = short(f.Finding.Cause)
 	}

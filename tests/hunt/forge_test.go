@@ -78,10 +78,24 @@ var checkNames = func() (out []string) {
 
 // kinds are classes with their reasons.
 var kinds = [][2]string{
-	{"inherent", "lease-over"}, {"defect", "told-late"}, {"defect", "both-valid"}, {"defect", "no-lease"},
-	{"undetermined", "deadline-unknown"}, {"inherent", "connection-over"}, {"undetermined", "connection-unknown"},
-	{"defect", "own-fence"}, {"defect", "not-over"}, {"defect", "gone-early"}, {"defect", "not-owner"}, {"defect", "renewed-late"}, {"defect", "renewed-short"},
-	{"inherent", "applied-late"}, {"none", "never-released"}, {"none", ""}, {"defect", ""}, {"inherent", ""},
+	{"inherent", "lease-over"},
+	{"defect", "told-late"},
+	{"defect", "both-valid"},
+	{"defect", "no-lease"},
+	{"undetermined", "deadline-unknown"},
+	{"inherent", "connection-over"},
+	{"undetermined", "connection-unknown"},
+	{"defect", "own-fence"},
+	{"defect", "not-over"},
+	{"defect", "gone-early"},
+	{"defect", "not-owner"},
+	{"defect", "renewed-late"},
+	{"defect", "renewed-short"},
+	{"inherent", "applied-late"},
+	{"none", "never-released"},
+	{"none", ""},
+	{"defect", ""},
+	{"inherent", ""},
 }
 
 // draw is a random forgery.

@@ -225,15 +225,7 @@ func (o *oracle) blameOfBreach(a, b *sim.Grant, from int64) *Blame {
 	if o.cfg.Steps && (o.stepped(a) || o.stepped(b)) {
 		return nil // its lease may have run out by the store's clock
 	}
-	out := &Blame{Overrun: true, Certain: true}
-	for _, f := range o.truth.Faults {
-		if f.Family == history.FamilyClient && o.tookOver(f, a, b) {
-			out.Possible = append(out.Possible, f.ID)
-		}
-		if f.Invoked < from && f.Family != history.FamilyClient && !f.Delays && f.Healed >= min(a.Sent, b.Sent) && hurts(f, a.Client) {
-			out.Possible = append(out.Possible, f.ID)
-		}
-	}
+	out := &Blame{Overrun: true, Certain: true, Possible: o.mayBreak(a, b, from)}
 	for _, br := range o.truth.Breaches {
 		switch {
 		case br.Victim == a && br.Kind == sim.ForeignRelease && a.Mode != history.ModeShared && o.provenForeign(br.Grant, a):
@@ -242,6 +234,18 @@ func (o *oracle) blameOfBreach(a, b *sim.Grant, from int64) *Blame {
 			out.Right = o.stopped(out.Possible) // of which death it comes, others may have had the lock since
 		case br.Victim == a && br.Fault != 0:
 			out.Right = o.alike(br.Fault, o.shown(a))
+		}
+	}
+	return out
+}
+
+// mayBreak are the faults by which a service may have broken its word about two grants: what hurt it, or those who took a lock over.
+func (o *oracle) mayBreak(a, b *sim.Grant, from int64) (out []int) {
+	for _, f := range o.truth.Faults {
+		byClient := f.Family == history.FamilyClient
+		ofService := f.Invoked < from && !f.Delays && f.Healed >= min(a.Sent, b.Sent) && hurts(f, a.Client)
+		if (byClient && o.tookOver(f, a, b)) || (!byClient && ofService) {
+			out = append(out, f.ID)
 		}
 	}
 	return out

@@ -11,6 +11,8 @@ import (
 // others are lost for good. Of a register without a log a judge can say no more than from how many to how many.
 //
 // A log that is empty is none.
+//
+//nolint:gocyclo // one pass over the registers
 func (o *oracle) lasting() (out []Want) {
 	for _, register := range []string{sim.Plain, sim.Fenced, sim.Ledger} { // the losses of pieces show only where the stock is off
 		if !slices.ContainsFunc(o.truth.Grants, func(g *sim.Grant) bool { return len(g.Used[register]) > 0 }) {
