@@ -10,7 +10,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/cluster/external"
 	"github.com/lockstorm/lockstorm/harness/internal/worker"
-	"github.com/lockstorm/lockstorm/internal/proc"
 )
 
 // The environment by which a child of our own binary knows its part.
@@ -27,11 +26,10 @@ const (
 	childWarden   = "warden"
 )
 
-// WorkerMain turns this process into a worker, its guard, an embedded server or a warden where it was
+// WorkerMain turns this process into a worker, an embedded server or a warden where it was
 // started as one, and then never returns; else it returns at once. Call it first in
 // main or TestMain, with the same catalogue that is passed to Run.
 func WorkerMain(cat *Catalogue) {
-	proc.GuardMain()
 	if os.Getenv(envChild) == "" {
 		return
 	}

@@ -25,20 +25,14 @@ const (
 // Guarded reports whether this process has a guard.
 func Guarded() bool { return os.Getenv(envGuard) == guarded }
 
-// mayGuard is set where this program can be its own guard.
-var mayGuard bool
-
 // StartSprawling starts a command that may start anything. The command shares all namespaces with this process, so that it sees,
-// and is seen by, every other process. Its parent is a guard: this program once more, which must call GuardMain first. When the
+// and is seen by, every other process. Its parent is a guard: this program once more (see init). When the
 // command ends, or this process does, even by SIGKILL, the guard kills all that the command has started, stopped or not, in
 // whatever session. The process that is returned has ended when nothing of that is left.
 func (s *Starter) StartSprawling(name string, cmd *exec.Cmd) (*Process, error) {
 	self, err := os.Executable()
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("cannot find lockstorm's own binary: %w", err)
-	case !mayGuard:
-		return nil, fmt.Errorf("cannot start %s: main or TestMain must call harness.WorkerMain first", name)
 	}
 	told, tells, err := os.Pipe()
 	if err != nil {
@@ -64,10 +58,9 @@ func (s *Starter) StartSprawling(name string, cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// GuardMain turns this process into a guard where StartSprawling has started it as one, and then never returns. Call it first in
-// main or TestMain of a program that starts such commands.
-func GuardMain() {
-	mayGuard = true
+// A process that StartSprawling has started as a guard never gets further than here: most packages of the program are not
+// initialized yet, which costs more than all that a guard does.
+func init() {
 	if tells, err := strconv.Atoi(os.Getenv(envGuard)); err == nil {
 		guard(tells)
 	}

@@ -19,7 +19,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	GuardMain()
 	controllerMain()
 	leaktest.Main(m)
 }

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/lockstorm/lockstorm/internal/proc"
 )
 
 // AsAdapter begins the first argument by which a test binary is an adapter; the way in which it lies follows.
@@ -34,7 +32,6 @@ func Lies() []string {
 
 // Main turns this process into an adapter where it was started as one, and then never returns. Call it first in TestMain.
 func Main() {
-	proc.GuardMain()
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], AsAdapter) {
 		fake{way: strings.TrimPrefix(os.Args[1], AsAdapter), held: map[int64]string{}, met: map[string]bool{}}.serve()
 		os.Exit(0)
