@@ -26,7 +26,7 @@ func TestFailoverKill(t *testing.T) {
 func failsOver(t *testing.T) (another bool) {
 	l := newLab(t, clustertest.Replicated(3, 3), 3)
 	l.work()
-	l.await("work", func() bool { return l.grantsAt("store-1") > 2 })
+	l.await("work", func() bool { return l.grantsAt("store-1") > 2 && l.follows(1) == 2 })
 	asked := l.Now()
 	e := l.must("failover-kill", on(l.node(1)))
 	if e.Began <= asked || e.Began >= l.Now() {
