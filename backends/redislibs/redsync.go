@@ -163,11 +163,14 @@ func (l *redsyncLock) refused(trail *tap.Trail, err error) error {
 	switch {
 	case trail.Blind() || left >= l.quorum():
 		return unknown(err)
-	case len(sends) == 0:
+	case !slices.ContainsFunc(sends, askedFor): // what it deletes afterwards asks for nothing
 		return fmt.Errorf("%w: %w", backends.ErrNotSent, err)
 	}
 	return fmt.Errorf("%w: %w", backends.ErrBusy, err)
 }
+
+// askedFor is a SET that a server may have carried out, or refused because of another client's key.
+func askedFor(s tap.Send) bool { return isSet(s) && s.Fate() != tap.Unsent }
 
 // mayHold follows the key at one node: a SET whose answer was lost may be carried out at any
 // time, also after it was deleted.

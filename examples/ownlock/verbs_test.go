@@ -70,7 +70,7 @@ func TestSuite(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, out, progress)
 	}
 	code, out, progress = said(t, "suite", "lockstorm.yaml", "--replace", "own-lock=own-lock-blind", "--out", filepath.Join(dir, "red"))
-	if code != harness.ExitViolation || !strings.Contains(out, "violation: late-release") {
+	if code != harness.ExitViolation || !strings.Contains(out, "the release freed another client's lock") { // a busy host may show it in another cell
 		t.Errorf("exit code %d\n%s%s", code, out, progress)
 	}
 }
