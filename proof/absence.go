@@ -194,6 +194,9 @@ func (s *scene) refusedValid(c Claim) (story []string, err error) {
 
 // releaseOfNone: the store carried out a release under an attempt that nobody was granted, and whose owner held nothing else.
 func (s *scene) releaseOfNone(c Claim) (story []string, err error) {
+	if len(c.Grants) == 2 {
+		return s.releaseOfUnknown(c)
+	}
 	g := s.ByID[one(c.Grants)]
 	if g == nil || (g.Acquire != nil && g.Acquire.Outcome() != history.Fail) {
 		return nil, errors.New("the finding must name one request that the store had refused, or that nobody made")
@@ -205,6 +208,40 @@ func (s *scene) releaseOfNone(c Claim) (story []string, err error) {
 	}
 	return nil, fmt.Errorf("the record does not show that the store carried out a release of grant %s at the time of the finding, "+
 		"or its owner may have held the lock under another grant", g.ID)
+}
+
+// releaseOfUnknown: the second grant lasted since before the first one was asked for, with an outcome that nobody knows, until a
+// release under that was carried out, and its client was then told that it does not hold the lock. Nobody else touched the lock meanwhile.
+func (s *scene) releaseOfUnknown(c Claim) (story []string, err error) {
+	g, h := s.ByID[c.Grants[0]], s.ByID[c.Grants[1]]
+	wrong := g == nil || h == nil || g.Acquire == nil || g.Acquire.Outcome() != history.Info || !h.Granted() || g.Lock != h.Lock ||
+		(s.Run.Ends != history.EndsLease && s.Run.Ends != history.EndsNever)
+	if wrong {
+		return nil, errors.New("the finding must name a request of unknown outcome and a grant of the same lock, which ends with its lease or never")
+	}
+	if g.Acquire.Start() < h.From() || g.Client == h.Client || history.SameOwner(g, h) || s.Model.Together(g, h) {
+		return nil, fmt.Errorf("grant %s does not show another client that held the lock when grant %s was asked for", h.ID, g.ID)
+	}
+	i := slices.IndexFunc(g.Releases, func(r *history.Call) bool {
+		return r.Outcome() == history.OK && r.Start() == c.From && r.End() == c.To
+	})
+	if i < 0 {
+		return nil, fmt.Errorf("no release of grant %s was carried out at the time of the finding", g.ID)
+	}
+	rel := g.Releases[i]
+	if !s.inForce(h, rel) || !s.denied(h, rel) || s.serverHurt(h, rel) {
+		return nil, fmt.Errorf("the record does not show that the release took the lock of grant %s away", h.ID)
+	}
+	for _, x := range s.ByLock[g.Lock] {
+		between := x.Granted() && x.From() > h.From() && x.Sent() < rel.End()
+		for _, r := range x.Releases {
+			between = between || r.Outcome() != history.Fail && r.End() > h.From() && r.Start() < rel.End()
+		}
+		if between && x != g && x != h {
+			return nil, fmt.Errorf("grant %s was given or released meanwhile", x.ID)
+		}
+	}
+	return s.sawWhole(c), nil
 }
 
 // ownsAnother reports whether the owner of an attempt may have held the lock by another one when a release was carried out.

@@ -168,6 +168,23 @@ func (in *Facts) denied(h *history.Grant, rel *history.Call) bool {
 	return false
 }
 
+// RobbedByUnknown reports whether h held the lock when g was asked for and until a release under g was carried out, was then told that
+// it does not hold it, and nobody else was granted the lock or released it meanwhile.
+func (in *Facts) RobbedByUnknown(h, g *history.Grant, rel *history.Call) bool {
+	lasts := in.Run.Ends == history.EndsLease || in.Run.Ends == history.EndsNever // and not with a connection or a process
+	if !lasts || !h.Granted() || h.From() > g.Acquire.Start() || h.Client == g.Client || history.SameOwner(g, h) || in.Model.Together(g, h) ||
+		!in.inForce(h, rel) || !in.denied(h, rel) {
+		return false
+	}
+	held := history.Interval{From: h.From(), To: rel.End()}
+	return !slices.ContainsFunc(in.ByLock[g.Lock], func(x *history.Grant) bool {
+		granted := x.Granted() && x.From() > held.From && x.Sent() < held.To
+		return x != g && x != h && (granted || slices.ContainsFunc(x.Releases, func(c *history.Call) bool {
+			return c.Outcome() != history.Fail && c.End() > held.From && c.Start() < held.To
+		}))
+	})
+}
+
 // serverHurt reports whether a fault of a server touched a span.
 func (in *Facts) serverHurt(span history.Interval) bool {
 	return slices.ContainsFunc(in.Faults, func(f *history.Injection) bool {

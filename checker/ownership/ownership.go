@@ -18,9 +18,10 @@ import (
 //
 // A release that was carried out under an attempt that was refused, or that nobody made,
 // removed what was not this client's, whoever's it was: unless the store knows its owner by
-// another attempt, whose grant it may have been.
+// another attempt, whose grant it may have been. A release under an attempt of unknown outcome is foreign
+// when nobody but the holder of then can have been the owner: see [facts.Facts.RobbedByUnknown].
 func ownership(in question) checker.Result {
-	findings := in.releasesOfNone()
+	findings := append(in.releasesOfNone(), in.releasesOfUnknown()...)
 	for _, r := range in.ForeignReleases() {
 		findings = append(findings, in.ownershipFinding(r))
 	}
@@ -50,6 +51,33 @@ func (in question) releasesOfNone() []checker.Finding {
 			}
 			f.Because(checker.NoCause)
 			f.Lead = in.Lead(&f, g, nil)
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// releasesOfUnknown are the releases that were carried out under a request of unknown outcome, and took the lock of a holder away.
+func (in question) releasesOfUnknown() []checker.Finding {
+	var out []checker.Finding
+	for _, g := range in.Grants {
+		if g.Acquire == nil || g.Acquire.Outcome() != history.Info {
+			continue
+		}
+		for _, rel := range g.Releases {
+			i := slices.IndexFunc(in.ByLock[g.Lock], func(h *history.Grant) bool { return rel.Outcome() == history.OK && in.RobbedByUnknown(h, g, rel) })
+			if i < 0 {
+				continue
+			}
+			h := in.ByLock[g.Lock][i]
+			f := checker.Finding{
+				Rule: "release-of-none", Class: checker.Defect, Reason: checker.ReasonNotOwner, Gating: true,
+				Message: fmt.Sprintf("the store carried out the release of grant %s by %s at %s; the outcome of its request is unknown, but %s held lock %s before that request (grant %s since %s), and was told afterwards that it does not: "+
+					"the release freed another client's lock, or the lock was granted twice", g.ID, g.Client, checker.Seconds(rel.Start()), h.Client, g.Lock, h.ID, checker.Seconds(h.From())),
+				Events: []int64{h.Acquire.Return.Index, g.Acquire.Invoke.Index, rel.Invoke.Index, rel.Return.Index}, Grants: []string{g.ID, h.ID}, From: rel.Start(), To: rel.End(),
+			}
+			f.Because(checker.NoCause)
+			f.Lead = in.Lead(&f, g, h)
 			out = append(out, f)
 		}
 	}
